@@ -8,15 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
 	client "ollimbot/cmd/internal/attach"
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/access"
 	"ollimbot/core/agent"
-	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/tui/attach"
 	dashboard "ollimbot/tui/settings"
 )
@@ -31,14 +30,14 @@ type attachCmd struct {
 }
 
 // Run attaches to a bot that runs, and ends without ending it.
-func (c *attachCmd) Run(p *process, at dataDir) error {
+func (c *attachCmd) Run(p *process, at console.DataDir) error {
 	f := uiMode{readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
 	command := c.Command
 	if len(command) > 0 && command[0] == "--" {
 		command = command[1:]
 	}
 	if len(command) > 0 && (c.ReadOnly || c.Plain || c.Theme != "") {
-		return usagef("a command takes no --plain, --read-only or --theme")
+		return console.Usagef("a command takes no --plain, --read-only or --theme")
 	}
 	if len(command) == 0 {
 		if err := f.check(p); err != nil {
@@ -53,8 +52,8 @@ func (c *attachCmd) Run(p *process, at dataDir) error {
 }
 
 // beside attaches to the bot that runs in the directory, where one does that takes viewers.
-func (p *process) beside(at dataDir, f uiMode) (attached bool, err error) {
-	if _, running := at.dir.Running(); f.headless || !running {
+func (p *process) beside(at console.DataDir, f uiMode) (attached bool, err error) {
+	if _, running := at.Dir.Running(); f.headless || !running {
 		return false, nil
 	}
 	o, err := p.client(at, &attachCmd{})
@@ -71,21 +70,21 @@ func (p *process) beside(at dataDir, f uiMode) (attached bool, err error) {
 
 // attach lends the terminal to the bot.
 func (p *process) attach(o client.Options, f uiMode, command string) error {
-	if p.getenv(claudeproc.MarkName) != "" {
-		return errors.New(textUsersOnly)
+	if err := p.UsersOnly(); err != nil {
+		return err
 	}
 	o.Command, o.Lines = command, f.plain || command != ""
 	if command == "" {
 		o.Command = viewerCommand(f)
 	}
-	o.Stays = command == "" && p.terminal()
-	ctx, stop := p.context()
+	o.Stays = command == "" && p.Terminal()
+	ctx, stop := p.Context()
 	defer stop()
 	err := client.Run(ctx, o)
 	var status client.StatusError
 	switch {
 	case errors.As(err, &status): // it has said why
-		return errSilent
+		return console.ErrSilent
 	case err != nil:
 		return fmt.Errorf(textNotAttached, o.Name, err)
 	}
@@ -108,32 +107,35 @@ func viewerCommand(f uiMode) string {
 }
 
 // client is how a bot is reached: over the socket of the directory, or over the network.
-func (p *process) client(at dataDir, c *attachCmd) (client.Options, error) {
-	in, isIn := p.in.(*os.File)
-	out, isOut := p.out.(*os.File)
+func (p *process) client(at console.DataDir, c *attachCmd) (client.Options, error) {
+	in, isIn := p.In.(*os.File)
+	out, isOut := p.Out.(*os.File)
 	if !isIn || !isOut {
 		return client.Options{}, errors.New(textNoTerminal)
 	}
-	env := p.environ()
-	o := client.Options{In: in, Out: out, Err: p.err, Env: env}
+	env := p.Environ()
+	o := client.Options{In: in, Out: out, Err: p.Err, Env: env}
 	if c.Host == "" {
-		o.Name, o.User = at.dir.Display(), "user"
-		o.Dial = func(context.Context) (net.Conn, error) { return access.Dial(at.dir) }
+		o.Name, o.User = at.Dir.Display(), "user"
+		o.Dial = func(context.Context) (net.Conn, error) { return access.Dial(at.Dir) }
 		o.HostKey = ssh.InsecureIgnoreHostKey() // nobody else can have made the socket
-		o.Auth = []ssh.AuthMethod{ssh.PasswordCallback(func() (string, error) { return doorToken(at), nil })}
+		o.Auth = []ssh.AuthMethod{ssh.PasswordCallback(func() (string, error) {
+			door, _ := openDoor(at, doorPatience)
+			return door.Token, nil
+		})}
 		return o, nil
 	}
 	user, address, err := client.Place(c.Host)
 	if err != nil {
-		return o, usagef("%v", err)
+		return o, console.Usagef("%v", err)
 	}
 	config := dashboard.Dir(env)
 	if config == "" {
 		return o, errors.New(textNoHome)
 	}
-	ask := client.Ask(in, p.err)
+	ask := client.Ask(in, p.Err)
 	o.Name, o.User = address, user
-	identity, err := client.Identity(c.Identity, p.getenv("HOME"), p.getenv("SSH_AUTH_SOCK"), ask)
+	identity, err := client.Identity(c.Identity, p.Getenv("HOME"), p.Getenv("SSH_AUTH_SOCK"), ask)
 	if err != nil {
 		return o, err
 	}
@@ -142,34 +144,20 @@ func (p *process) client(at dataDir, c *attachCmd) (client.Options, error) {
 	return o, nil
 }
 
-// doorToken is what a visitor of the socket has to know. A bot that has just been started
-// takes a moment until it has one.
-func doorToken(at dataDir) string {
-	for end := time.Now().Add(doorPatience); time.Now().Before(end); time.Sleep(doorPatience / 40) {
-		if door, open := openDoor(at); open && door.Token != "" {
-			return door.Token
-		}
-	}
-	return ""
-}
-
 // viewers is the door for dashboards from elsewhere, of the bot that runs at a place.
-func (p *process) viewers(at dataDir, bot *core.Bot, o attach.Options) *attach.Server {
-	env := p.environ()
+func (p *process) viewers(at console.DataDir, bot *core.Bot, o attach.Options) *attach.Server {
+	env := p.Environ()
 	o.Bot = bot
-	o.Socket = func() (net.Listener, error) { return access.Listen(at.dir) }
+	o.Socket = func() (net.Listener, error) { return access.Listen(at.Dir) }
 	o.Token = func() string {
-		var door core.Door
-		if found, err := at.dir.PeekJSON(core.DoorFile, &door); err != nil || !found {
-			return ""
-		}
+		door, _ := openDoor(at, 0)
 		return door.Token
 	}
-	o.Listen = at.env.AttachAddress
-	o.HostKey = func() (ssh.Signer, error) { return access.HostKey(at.dir) }
-	o.Find = func(k ssh.PublicKey) (access.Key, bool, error) { return access.Find(at.dir, k) }
+	o.Listen = at.Env.AttachAddress
+	o.HostKey = func() (ssh.Signer, error) { return access.HostKey(at.Dir) }
+	o.Find = func(k ssh.PublicKey) (access.Key, bool, error) { return access.Find(at.Dir, k) }
 	o.Host, _ = os.Hostname() // without a name the line says less
-	o.Environ = append(env[:len(env):len(env)], "VISUAL="+at.env.Editor)
+	o.Environ = append(env[:len(env):len(env)], "VISUAL="+at.Env.Editor)
 	o.Settings = dashboard.Dir(env)
 	o.Commands = func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) }
 	return attach.New(o)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/audit"
@@ -16,34 +17,34 @@ import (
 )
 
 type auditCmd struct {
-	N    int  `name:"number" short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 100000 (${default})."`
-	JSON bool `name:"json" help:"Answer as JSON."`
+	N int `name:"number" short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 100000 (${default})."`
+	console.AsJSON
 }
 
 // Run shows the newest decisions, the newest last.
-func (c *auditCmd) Run(p *process, at dataDir) error {
+func (c *auditCmd) Run(p *process, at console.DataDir) error {
 	if c.N < 1 || c.N > 100_000 {
-		return usagef("-n %d is not possible: give 1 to 100000", c.N)
+		return console.Usagef("-n %d is not possible: give 1 to 100000", c.N)
 	}
-	list, damaged, err := audit.New(audit.Options{Dir: at.dir}).Read(c.N)
+	list, damaged, err := audit.New(audit.Options{Dir: at.Dir}).Read(c.N)
 	if err != nil {
 		return err
 	}
 	if damaged > 0 {
-		tell(p.err, "warning: %s of %s cannot be read", words.Count(damaged, "line"), audit.File)
+		console.Tell(p.Err, "warning: %s of %s cannot be read", words.Count(damaged, "line"), audit.File)
 	}
-	lines := each(list, func(e audit.Entry) string { return decisionLine(at, e) })
-	return p.answer(c.JSON, append([]audit.Entry{}, list...), orNone(lines, "no decisions yet"))
+	lines := console.Each(list, func(e audit.Entry) string { return decisionLine(at, e) })
+	return p.Answer(c.JSON, append([]audit.Entry{}, list...), console.OrNone(lines, "no decisions yet"))
 }
 
 // decisionLine is one decision on a line of its own; what it says in more lines
 // stands indented below.
-func decisionLine(at dataDir, e audit.Entry) string {
+func decisionLine(at console.DataDir, e audit.Entry) string {
 	who := e.Actor
 	if e.From != "" {
 		who += " (" + e.From + ")"
 	}
-	line := fmt.Sprintf("%s  %-17s  %s", e.At.In(at.env.Zone).Format(momentLayout), e.Action, who)
+	line := fmt.Sprintf("%s  %-17s  %s", e.At.In(at.Env.Zone).Format(console.MomentLayout), e.Action, who)
 	if e.Subject != "" {
 		line += "  " + e.Subject
 	}
@@ -57,17 +58,17 @@ func decisionLine(at dataDir, e audit.Entry) string {
 // program, else the user.
 func (p *process) asking(ctx context.Context) context.Context {
 	actor := audit.User
-	if p.getenv("CLAUDECODE") != "" { // set by the claude command for what it runs
+	if p.Getenv("CLAUDECODE") != "" { // set by the claude command for what it runs
 		actor = audit.Agent
 	}
 	return audit.With(ctx, actor, "command line")
 }
 
 // record writes a decision of this command into the audit log.
-func (p *process) record(at dataDir, e audit.Entry) {
+func (p *process) record(at console.DataDir, e audit.Entry) {
 	from := audit.OriginOf(p.asking(context.Background()))
 	e.Actor, e.From = from.Actor, from.From
-	audit.New(audit.Options{Dir: at.dir, Log: p.log()}).Record(at.now, e)
+	audit.New(audit.Options{Dir: at.Dir, Log: p.Log()}).Record(at.Now, e)
 }
 
 type allowCmd struct {
@@ -78,23 +79,23 @@ type allowCmd struct {
 // Run gives the user's word. It is no subcommand of routine or reminder, because
 // those are on the agent's list, and whoever reads a list of patterns must see that
 // this one is not.
-func (c *allowCmd) Run(p *process, at dataDir, bot *core.Bot) error {
-	if p.getenv(claudeproc.MarkName) != "" {
+func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	if p.Getenv(claudeproc.MarkName) != "" {
 		return errors.New("only the user lets a task have more rights than its writer: tell them what it is for")
 	}
 	if c.ID == "" {
-		return p.lines(orNone(waitingLines(bot), "nothing waits for you")...)
+		return p.Lines(console.OrNone(waitingLines(bot), "nothing waits for you")...)
 	}
 	o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: c.ID, Withdraw: c.Undo})
 	if err != nil {
 		return err
 	}
-	return p.lines(o.Message)
+	return p.Lines(o.Message)
 }
 
 // waitingLines are the files that do nothing until the user says so.
 func waitingLines(bot *core.Bot) []string {
-	return each(bot.Waiting(), func(w routines.Problem) string { return "  " + w.File + "  " + w.Message })
+	return console.Each(bot.Waiting(), func(w routines.Problem) string { return "  " + w.File + "  " + w.Message })
 }
 
 type restoreCmd struct {
@@ -103,13 +104,13 @@ type restoreCmd struct {
 
 // Run puts back the file of a task that was removed within the last day, or
 // lists such tasks.
-func (c *restoreCmd) Run(p *process, at dataDir) error {
+func (c *restoreCmd) Run(p *process, at console.DataDir) error {
 	if c.ID == "" {
-		return p.lines(orNone(each(routines.RemovedTasks(at.dir, at.now), func(r routines.Removed) string {
-			return fmt.Sprintf("  %s  %-8s  %-14s  %s", r.ID, r.Kind, words.Ago(at.now.Sub(r.At)), r.Title())
+		return p.Lines(console.OrNone(console.Each(routines.RemovedTasks(at.Dir, at.Now), func(r routines.Removed) string {
+			return fmt.Sprintf("  %s  %-8s  %-14s  %s", r.ID, r.Kind, words.Ago(at.Now.Sub(r.At)), r.Title())
 		}), "nothing was removed within the last day")...)
 	}
-	t, err := routines.RestoreTask(at.dir, at.now, c.ID)
+	t, err := routines.RestoreTask(at.Dir, at.Now, c.ID)
 	if errors.Is(err, routines.ErrNotRemoved) {
 		return fmt.Errorf("%s: %w: ollim-bot restore lists what can be put back", clean.Line(c.ID), err)
 	}
@@ -117,5 +118,5 @@ func (c *restoreCmd) Run(p *process, at dataDir) error {
 		return err
 	}
 	p.commit(at, t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
-	return p.printf("restored %s: %s -- %s\n", t.ID, clean.Line(t.Path), described(t))
+	return p.Lines(fmt.Sprintf("restored %s: %s -- %s", t.ID, clean.Line(t.Path), described(t)))
 }

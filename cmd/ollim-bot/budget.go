@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 )
@@ -14,8 +15,8 @@ type budgetCmds struct {
 }
 
 type budgetShowCmd struct {
-	At   string `placeholder:"TIME" help:"Refill to this moment instead of now. Nothing is written."`
-	JSON bool   `name:"json" help:"Answer as JSON."`
+	At string `placeholder:"TIME" help:"Refill to this moment instead of now. Nothing is written."`
+	console.AsJSON
 }
 
 // budgetAnswer is the JSON answer; times are RFC 3339 to the second.
@@ -32,13 +33,13 @@ type budgetAnswer struct {
 }
 
 // Run shows the bucket. It never writes.
-func (c *budgetShowCmd) Run(p *process, at dataDir) error {
-	now, err := at.moment("--at", c.At)
+func (c *budgetShowCmd) Run(p *process, at console.DataDir) error {
+	now, err := at.Moment("--at", c.At)
 	if err != nil {
 		return err
 	}
-	s, _ := budget.NewBucket(at.dir, at.env.Zone, p.log()).State(now)
-	return p.answer(c.JSON, answerBudget(s, now), budgetLines(s, now))
+	s, _ := budget.NewBucket(at.Dir, at.Env.Zone, p.Log()).State(now)
+	return p.Answer(c.JSON, answerBudget(s, now), budgetLines(s, now))
 }
 
 func answerBudget(s budget.State, now time.Time) budgetAnswer {
@@ -64,7 +65,7 @@ func minutesUntil(now, then time.Time) int {
 func budgetLines(s budget.State, now time.Time) []string {
 	lines := []string{"ping budget: " + s.FullStatus(now)}
 	if full := s.FullAt(now); !full.IsZero() {
-		lines = append(lines, "full at: "+full.Format(momentLayout))
+		lines = append(lines, "full at: "+full.Format(console.MomentLayout))
 	}
 	return lines
 }
@@ -75,34 +76,34 @@ type budgetSetCmd struct {
 }
 
 // Run changes the bucket; a running bot sees it at once.
-func (c *budgetSetCmd) Run(p *process, at dataDir) error {
+func (c *budgetSetCmd) Run(p *process, at console.DataDir) error {
 	if c.Capacity == nil && c.Refill == nil {
-		return usagef("budget set needs --capacity N, --refill MIN, or both")
+		return console.Usagef("budget set needs --capacity N, --refill MIN, or both")
 	}
 	if err := budget.Validate(c.Capacity, c.Refill); err != nil {
 		return err
 	}
-	if err := at.dir.Prepare(); err != nil {
+	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
-	bot, err := p.bot(at)
+	bot, err := p.Bot(at)
 	if err != nil {
 		return err
 	}
-	before := bot.SnapshotAt(at.now).Budget.State
-	ctx, cancel := p.context()
+	before := bot.SnapshotAt(at.Now).Budget.State
+	ctx, cancel := p.Context()
 	defer cancel()
 	done, err := bot.Do(p.asking(ctx), command.SetBudget{Capacity: c.Capacity, RefillMinutes: c.Refill})
 	if err != nil {
 		return err
 	}
-	after := bot.SnapshotAt(at.now).Budget.State
-	lines := []string{done.Message, "ping budget updated: " + after.Status(at.now)}
+	after := bot.SnapshotAt(at.Now).Budget.State
+	lines := []string{done.Message, "ping budget updated: " + after.Status(at.Now)}
 	if done.Undo == nil { // nothing was changed
-		lines = []string{done.Message + ": " + after.Status(at.now)}
+		lines = []string{done.Message + ": " + after.Status(at.Now)}
 	}
-	if what := before.Preview(at.now, after.Capacity, after.RefillRateMinutes); what != "" {
+	if what := before.Preview(at.Now, after.Capacity, after.RefillRateMinutes); what != "" {
 		lines = append(lines, what)
 	}
-	return p.lines(lines...)
+	return p.Lines(lines...)
 }

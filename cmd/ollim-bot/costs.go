@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
@@ -18,8 +19,8 @@ import (
 const costDays = 366
 
 type costsCmd struct {
-	Days int  `default:"30" placeholder:"N" help:"How many days with today, 1 to 366 (${default})."`
-	JSON bool `name:"json" help:"Answer as JSON."`
+	Days int `default:"30" placeholder:"N" help:"How many days with today, 1 to 366 (${default})."`
+	console.AsJSON
 }
 
 // costsAnswer is the JSON answer; amounts are dollars.
@@ -66,25 +67,25 @@ type costTaskAnswer struct {
 }
 
 // Run shows what was spent, by day and by task, and what today will have cost.
-func (c *costsCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+func (c *costsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Days < 1 || c.Days > costDays {
-		return usagef("--days takes a number from 1 to %d", costDays)
+		return console.Usagef("--days takes a number from 1 to %d", costDays)
 	}
 	o, err := bot.Do(context.Background(), command.Costs{Days: c.Days})
 	if err != nil {
 		return err
 	}
-	return p.answer(c.JSON, answerCosts(o.Costs), costLines(o))
+	return p.Answer(c.JSON, answerCosts(o.Costs), costLines(o))
 }
 
 func answerCosts(r *command.CostReport) costsAnswer {
 	return costsAnswer{
 		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
 		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
-		Days: each(r.Days, func(d command.CostDay) costDayAnswer {
+		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
 			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs}
 		}),
-		Tasks: each(r.Tasks, func(t command.TaskCost) costTaskAnswer {
+		Tasks: console.Each(r.Tasks, func(t command.TaskCost) costTaskAnswer {
 			return costTaskAnswer{string(t.Kind), t.ID, t.Title, t.Runs, t.Tokens, t.Dollars, t.Share, t.Mean, t.Trend, t.Days}
 		}),
 	}

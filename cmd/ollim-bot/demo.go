@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/cmd/internal/demo"
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
@@ -25,7 +26,7 @@ const textDemoPlain = "demo: all is real but the model; try schedule, fire 1, sa
 // that does beside it what a user and the hours would do.
 func (c *demoCmd) Run(p *process) (err error) {
 	if !(c.Speed >= 0.1 && c.Speed <= 20) {
-		return usagef("--speed takes a number from 0.1 to 20")
+		return console.Usagef("--speed takes a number from 0.1 to 20")
 	}
 	f, err := c.mode(p)
 	if err != nil {
@@ -41,16 +42,16 @@ func (c *demoCmd) Run(p *process) (err error) {
 		return fmt.Errorf("make the demo's directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
-	p.flags.DataDir = root
-	at, err := p.open()
+	p.Flags.DataDir = root
+	at, err := p.Open()
 	if err != nil {
 		return err
 	}
-	home := demo.Home{Dir: at.dir, Now: at.now}
+	home := demo.Home{Dir: at.Dir, Now: at.Now}
 	if err := demo.Furnish(home); err != nil {
 		return err
 	}
-	ctx, stop := p.context()
+	ctx, stop := p.Context()
 	defer stop()
 	return p.serve(ctx, at, serving{
 		uiMode: f,

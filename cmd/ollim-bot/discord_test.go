@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/command"
 	"ollimbot/discord/fake"
 )
@@ -190,5 +192,37 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	}
 	if text := state.Message(half.ID).Content; answers != 1 || !strings.HasPrefix(text, "Once upon a time") {
 		t.Errorf("%d answers to the night; the half one says %q", answers, text)
+	}
+}
+
+func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(t *testing.T) {
+	s := fake.Start(t, fake.Options{Token: "another"})
+	root := filepath.Join(t.TempDir(), "data")
+	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	doctor := func(args ...string) string {
+		var out bytes.Buffer
+		p := &process{Process: console.Process{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Environ: func() []string { return nil }, Getenv: func(name string) string {
+			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
+		}}}
+		run(args, p) // it fails for other reasons too
+		return out.String()
+	}
+	if out := doctor("doctor"); !strings.Contains(out, "FAIL  discord: Discord does not know this token: Developer Portal") {
+		t.Error(out)
+	}
+	s.ResetToken(token)
+	if out := doctor("doctor"); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
+		t.Error(out)
+	}
+	if err := os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"doctor"}, {"status"}, {"status", "--json"}} {
+		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
+			t.Error(out)
+		}
 	}
 }

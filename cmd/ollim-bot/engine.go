@@ -1,16 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"os/exec"
 	"strings"
 
+	"ollimbot/cmd/internal/console"
+	"ollimbot/cmd/internal/google"
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/choice"
@@ -43,15 +43,15 @@ type model struct {
 }
 
 // chooseEngine makes the engine that was asked for. Nothing is started.
-func (p *process) chooseEngine(at dataDir, name string, pace float64) (model, error) {
+func (p *process) chooseEngine(at console.DataDir, name string, pace float64) (model, error) {
 	if name == choice.Script {
 		return p.offline(at, script.Options{Pace: pace}, textOffline), nil
 	}
-	path, err := claudeproc.Find(p.engineEnv(at))
+	path, err := claudeproc.Find(p.EngineEnv(at))
 	if err != nil && name == choice.Claude {
 		return model{}, err
 	}
-	providers := p.providers(at)
+	providers := p.Providers(at)
 	if name == choice.Messages {
 		if err := providers.Ready(); err != nil {
 			return model{}, err
@@ -67,10 +67,10 @@ func (p *process) chooseEngine(at dataDir, name string, pace float64) (model, er
 	return m, nil
 }
 
-func (p *process) offline(at dataDir, o script.Options, notice string) model {
-	o.Dir = at.dir
+func (p *process) offline(at console.DataDir, o script.Options, notice string) model {
+	o.Dir = at.Dir
 	return model{
-		name: choice.Script, box: p.sandbox(at), notice: notice, live: func(*core.Bot) {},
+		name: choice.Script, box: p.Sandbox(at), notice: notice, live: func(*core.Bot) {},
 		engine: func(*slog.Logger, *control.Server) agent.Engine {
 			return script.New(o)
 		},
@@ -95,12 +95,12 @@ func chosen(name, setting string, claudeFound bool, providers *provider.Registry
 }
 
 // several are the engines that there are, among which the settings choose.
-func (p *process) several(at dataDir, path, name string, pace float64, providers *provider.Registry) model {
+func (p *process) several(at console.DataDir, path, name string, pace float64, providers *provider.Registry) model {
 	var bot *core.Bot
-	box := p.sandbox(at)
+	box := p.Sandbox(at)
 	settings := func() config.Runtime {
 		if bot == nil {
-			r, _, _ := config.LoadRuntime(at.dir)
+			r, _, _ := config.LoadRuntime(at.Dir)
 			return r
 		}
 		return bot.Runtime()
@@ -111,18 +111,18 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 		name: pick(), box: box, providers: providers, live: func(b *core.Bot) { bot = b },
 		engine: func(log *slog.Logger, server *control.Server) agent.Engine {
 			return choice.New(choice.Options{
-				Dir: at.dir, Log: log,
+				Dir: at.Dir, Log: log,
 				Members: []choice.Member{
 					{Name: choice.Claude, Engine: p.claude(at, claude.Options{
 						Path: path, Log: log, Control: server, Sandbox: box.Engine,
 						MemoryLimit: func() int64 { return settings().ClaudeMemoryLimit },
 					})},
 					{Name: choice.Messages, Engine: messagesapi.New(messagesapi.Options{
-						Dir: at.dir, Env: claudeproc.Environment(p.environment(at), p.claudeEnv(at)), Control: server,
+						Dir: at.Dir, Env: p.EngineEnviron(at), Control: server,
 						Sandbox: box.CommandIn, Sight: box.Sight, Log: log, Providers: providers,
 						Others: func() bool { return len(fallback()) > 0 },
 					})},
-					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.dir})},
+					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.Dir})},
 				},
 				Chosen:   func() (string, string) { return pick(), settings().ModelMain },
 				Fallback: fallback,
@@ -139,95 +139,25 @@ func (p *process) several(at dataDir, path, name string, pace float64, providers
 }
 
 // claude is the engine over the command, with the environment of a data directory.
-func (p *process) claude(at dataDir, o claude.Options) agent.Engine {
-	env := p.claudeEnv(at)
+func (p *process) claude(at console.DataDir, o claude.Options) agent.Engine {
+	env := p.ClaudeEnv(at)
 	// One mark for each directory, so that what an earlier program left behind is
 	// known; the directory's lock sees to it that only one program uses it.
-	mark := sha256.Sum256([]byte(at.dir.Root()))
+	mark := sha256.Sum256([]byte(at.Dir.Root()))
 	env.Mark = hex.EncodeToString(mark[:8])
-	o.Env, o.Process = p.environment(at), env
+	o.Env, o.Process = p.Environment(at), env
 	return claude.New(o)
-}
-
-// providers are who speaks the Messages API. No key that they read gets into a log.
-func (p *process) providers(at dataDir) *provider.Registry {
-	return provider.New(provider.Options{Dir: at.dir, Hide: p.secrets.Hide, Getenv: func(name string) string {
-		return cmp.Or(p.getenv(name), at.env.Variable(name).Reveal())
-	}})
-}
-
-// sandbox is the fence around what runs commands for a model. It looks at nothing
-// before something is to be started in it.
-func (p *process) sandbox(at dataDir) *sandbox.Box {
-	return sandbox.New(sandbox.Options{
-		Dir: at.dir.Root(), Home: p.getenv("HOME"), ConfigDir: p.engineEnv(at)("CLAUDE_CONFIG_DIR"), Executable: p.claudeEnv(at).Executable,
-		Search: p.getenv("PATH"),
-		Settings: func() sandbox.Settings {
-			// Read anew each time, so that a change counts for the next process; what is
-			// wrong in the file is told by whoever reads it for the user.
-			r, _, _ := config.LoadRuntime(at.dir)
-			return sandbox.Settings{Off: r.SandboxOff, Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
-		},
-	})
-}
-
-// visible reads the setting of that name.
-func visible(list string) []sandbox.Visible {
-	var out []sandbox.Visible
-	for item := range strings.SplitSeq(list, ",") {
-		if path, write := strings.CutSuffix(item, ":rw"); path != "" {
-			out = append(out, sandbox.Visible{Path: path, Write: write})
-		}
-	}
-	return out
-}
-
-// environment is this program's, with what .env holds for the engine's command
-// where the real one has nothing.
-func (p *process) environment(at dataDir) []string {
-	env := p.environ()
-	for _, v := range at.env.Engine {
-		name, _, _ := strings.Cut(v.Reveal(), "=")
-		if p.getenv(name) == "" {
-			env = append(env, v.Reveal())
-		}
-	}
-	return env
-}
-
-// engineEnv looks a variable up in environment.
-func (p *process) engineEnv(at dataDir) func(string) string {
-	return func(name string) string {
-		if v := p.getenv(name); v != "" {
-			return v
-		}
-		for _, v := range at.env.Engine {
-			if rest, ok := strings.CutPrefix(v.Reveal(), name+"="); ok {
-				return rest
-			}
-		}
-		return ""
-	}
-}
-
-// claudeEnv is what the environment of the command carries of ours.
-func (p *process) claudeEnv(at dataDir) claudeproc.Env {
-	exe, err := os.Executable()
-	if err != nil {
-		exe = ""
-	}
-	return claudeproc.Env{DataDir: at.dir.Root(), Timezone: at.env.ZoneName, Executable: exe}
 }
 
 // discord makes the surface of the user's direct messages, where a token is set.
 // Without one it says how to get there; nothing is asked of the network yet.
-func (p *process) discord(at dataDir, log *slog.Logger, pending func() bool) (remote core.Remote, without string, err error) {
-	if at.env.DiscordToken == "" {
+func (p *process) discord(at console.DataDir, log *slog.Logger, pending func() bool) (remote core.Remote, without string, err error) {
+	if at.Env.DiscordToken == "" {
 		return nil, textNoDiscord, nil
 	}
 	d, err := discord.New(discord.Options{
-		Token: at.env.DiscordToken, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Log: log, Version: version,
-		UserName: at.env.UserName, BotName: at.env.BotName, Dir: at.dir, Zone: at.env.Zone,
+		Token: at.Env.DiscordToken, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Log: log, Version: version,
+		UserName: at.Env.UserName, BotName: at.Env.BotName, Dir: at.Dir, Zone: at.Env.Zone,
 		LoginPending: pending,
 	})
 	if err != nil {
@@ -237,10 +167,10 @@ func (p *process) discord(at dataDir, log *slog.Logger, pending func() bool) (re
 }
 
 type authCmds struct {
-	Login  authLoginCmd  `cmd:""`
-	Status authStatusCmd `cmd:""`
-	Logout authLogoutCmd `cmd:""`
-	Google authGoogleCmd `cmd:""`
+	Login  authLoginCmd    `cmd:""`
+	Status authStatusCmd   `cmd:""`
+	Logout authLogoutCmd   `cmd:""`
+	Google google.LoginCmd `cmd:""`
 }
 
 type (
@@ -256,20 +186,20 @@ func (authLogoutCmd) Run(p *process) error { return p.auth("logout") }
 // auth hands the terminal to the claude command, with the environment that the
 // bot's own sessions have, so that a login here is a login there.
 func (p *process) auth(args ...string) error {
-	at, err := p.open()
+	at, err := p.Open()
 	if err != nil {
 		return err
 	}
-	path, err := claudeproc.Find(p.engineEnv(at))
+	path, err := claudeproc.Find(p.EngineEnv(at))
 	if err != nil {
 		return err
 	}
 	c := exec.Command(path, append([]string{"auth"}, args...)...)
-	c.Env = claudeproc.Environment(p.environment(at), p.claudeEnv(at))
-	c.Stdin, c.Stdout, c.Stderr = p.in, p.out, p.err
+	c.Env = p.EngineEnviron(at)
+	c.Stdin, c.Stdout, c.Stderr = p.In, p.Out, p.Err
 	err = c.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return errSilent // it has said why itself
+		return console.ErrSilent // it has said why itself
 	}
 	if err != nil {
 		return fmt.Errorf("run claude auth: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/clean"
 	"ollimbot/core/fork"
 	"ollimbot/core/tail"
@@ -27,7 +28,7 @@ type forksCmds struct {
 }
 
 type forksListCmd struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // forkAnswer is one run of the JSON answer. Times are null until they are known.
@@ -56,23 +57,23 @@ type forkAnswer struct {
 }
 
 // Run lists the newest runs from the ledger, so that it needs no running bot.
-func (c *forksListCmd) Run(p *process, at dataDir) error {
+func (c *forksListCmd) Run(p *process, at console.DataDir) error {
 	views, err := ledger(at)
 	if err != nil {
 		return err
 	}
-	lines := each(views, func(v fork.View) string { return forkLine(v, at.now) })
-	return p.answer(c.JSON, each(views, answerFork), orNone(lines, "no background runs yet"))
+	lines := console.Each(views, func(v fork.View) string { return forkLine(v, at.Now) })
+	return p.Answer(c.JSON, console.Each(views, answerFork), console.OrNone(lines, "no background runs yet"))
 }
 
 // ledger reads the newest runs. A run without an end belongs to the running
 // bot; where none runs, the program ended under it.
-func ledger(at dataDir) ([]fork.View, error) {
-	views, err := fork.Ledger(at.dir, forksShown)
+func ledger(at console.DataDir) ([]fork.View, error) {
+	views, err := fork.Ledger(at.Dir, forksShown)
 	if err != nil {
 		return nil, err
 	}
-	if _, running := at.dir.Running(); !running {
+	if _, running := at.Dir.Running(); !running {
 		for i := range views {
 			if views[i].Live() {
 				views[i].State = fork.Interrupted
@@ -151,8 +152,8 @@ type forksTailCmd struct {
 }
 
 // Run prints a run's output from the file that the bot writes while it runs.
-func (c *forksTailCmd) Run(p *process, at dataDir) error {
-	page, err := fork.DiskTail(at.dir, c.ID, 0)
+func (c *forksTailCmd) Run(p *process, at console.DataDir) error {
+	page, err := fork.DiskTail(at.Dir, c.ID, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("no run %q: ollim-bot forks shows the newest ones", clean.Line(c.ID))
 	}
@@ -162,13 +163,13 @@ func (c *forksTailCmd) Run(p *process, at dataDir) error {
 	if err := p.tailLines(at, page); err != nil || !c.Follow {
 		return err
 	}
-	ctx, stop := p.context()
+	ctx, stop := p.Context()
 	defer stop()
 	return p.follow(ctx, at, c.ID, page.Next)
 }
 
 // follow prints new lines until the run has ended or the user leaves.
-func (p *process) follow(ctx context.Context, at dataDir, run string, next tail.Cursor) error {
+func (p *process) follow(ctx context.Context, at console.DataDir, run string, next tail.Cursor) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {
@@ -177,7 +178,7 @@ func (p *process) follow(ctx context.Context, at dataDir, run string, next tail.
 		if err != nil {
 			return err
 		}
-		page, err := fork.DiskTail(at.dir, run, next)
+		page, err := fork.DiskTail(at.Dir, run, next)
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (p *process) follow(ctx context.Context, at dataDir, run string, next tail.
 	}
 }
 
-func isLive(at dataDir, run string) (bool, error) {
+func isLive(at console.DataDir, run string) (bool, error) {
 	views, err := ledger(at)
 	if err != nil {
 		return false, err
@@ -209,11 +210,9 @@ func isLive(at dataDir, run string) (bool, error) {
 	return false, nil
 }
 
-func (p *process) tailLines(at dataDir, page tail.Page) error {
+func (p *process) tailLines(at console.DataDir, page tail.Page) error {
 	for _, l := range page.Lines {
-		if err := p.printf("%s %-6s %s\n", l.At.In(at.env.Zone).Format(time.TimeOnly), l.Kind, l.Text); err != nil {
-			return err
-		}
+		p.Print("%s %-6s %s\n", l.At.In(at.Env.Zone).Format(time.TimeOnly), l.Kind, l.Text)
 	}
-	return nil
+	return p.Unwritten()
 }

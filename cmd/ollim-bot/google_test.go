@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/cmd/internal/google"
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/google/fake"
 )
@@ -273,7 +274,7 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 		}
 	}
 	said := strings.Join(slices.Collect(maps.Keys(results)), "\n---\n")
-	for _, want := range []string{textMailIsData + "\nfrom:    Eve <eve@example.com>", orders, textEventsAreNot + "\n  ev1  "} {
+	for _, want := range []string{google.TextMailIsData + "\nfrom:    Eve <eve@example.com>", orders, google.TextEventsAreNot + "\n  ev1  "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the model has not read %q but\n%s", want, said)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
@@ -11,11 +12,6 @@ import (
 
 // What keys do in the dashboard, for scripts: the running bot carries it out
 // (handOver); where none runs, what can be done on files is done.
-
-// asJSON is the flag of commands that answer either way.
-type asJSON struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
-}
 
 // doneAnswer is the JSON answer of a command that changes something.
 type doneAnswer struct {
@@ -25,28 +21,28 @@ type doneAnswer struct {
 // ofTask is what names a task.
 type ofTask struct {
 	ID string `arg:"" help:"The id of a routine or reminder."`
-	asJSON
+	console.AsJSON
 }
 
 type fireCmd struct{ ofTask }
 
 // Run runs a task now, beside its schedule.
 func (c *fireCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.asJSON, command.FireNow{ID: c.ID})
+	return p.doing(bot, c.AsJSON, command.FireNow{ID: c.ID})
 }
 
 type pauseCmd struct{ ofTask }
 
 // Run keeps a task from firing.
 func (c *pauseCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.asJSON, command.Pause{ID: c.ID, Paused: true})
+	return p.doing(bot, c.AsJSON, command.Pause{ID: c.ID, Paused: true})
 }
 
 type resumeCmd struct{ ofTask }
 
 // Run lets a task go on.
 func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.asJSON, command.Snooze{ID: c.ID})
+	return p.doing(bot, c.AsJSON, command.Snooze{ID: c.ID})
 }
 
 type snoozeCmd struct {
@@ -55,46 +51,46 @@ type snoozeCmd struct {
 }
 
 // Run keeps a task from firing until a time.
-func (c *snoozeCmd) Run(p *process, at dataDir, bot *core.Bot) error {
-	until, err := readWhen(c.When, at.now)
+func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	until, err := readWhen(c.When, at.Now)
 	if err != nil {
 		return err
 	}
-	return p.doing(bot, c.asJSON, command.Snooze{ID: c.ID, Until: until})
+	return p.doing(bot, c.AsJSON, command.Snooze{ID: c.ID, Until: until})
 }
 
 type muteCmd struct {
 	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00; off hears pings again."`
-	asJSON
+	console.AsJSON
 }
 
 // Run refuses pings until a time.
-func (c *muteCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+func (c *muteCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if len(c.When) == 1 && c.When[0] == "off" {
-		return p.doing(bot, c.asJSON, command.MuteUntil{})
+		return p.doing(bot, c.AsJSON, command.MuteUntil{})
 	}
-	until, err := readWhen(c.When, at.now)
+	until, err := readWhen(c.When, at.Now)
 	if err != nil {
 		return err
 	}
-	return p.doing(bot, c.asJSON, command.MuteUntil{Until: until})
+	return p.doing(bot, c.AsJSON, command.MuteUntil{Until: until})
 }
 
 type liftCmd struct {
 	Undo bool `help:"The caps hold again."`
-	asJSON
+	console.AsJSON
 }
 
 // Run takes the caps on money away for today.
 func (c *liftCmd) Run(p *process, bot *core.Bot) error {
-	return p.doing(bot, c.asJSON, command.LiftCaps{Undo: c.Undo})
+	return p.doing(bot, c.AsJSON, command.LiftCaps{Undo: c.Undo})
 }
 
 type configCmd struct {
 	Key   string   `arg:"" optional:"" help:"The setting; without one, all are shown."`
 	Value []string `arg:"" optional:"" help:"What to set it to."`
 	Sure  bool     `help:"Set it also where the answer would say first what follows."`
-	asJSON
+	console.AsJSON
 }
 
 // settingAnswer is one setting of the JSON answer.
@@ -108,7 +104,7 @@ type settingAnswer struct {
 // Run shows the settings, or sets one.
 func (c *configCmd) Run(p *process, bot *core.Bot) error {
 	if len(c.Value) > 0 {
-		return p.doing(bot, c.asJSON, command.Configure{Key: c.Key, Value: strings.Join(c.Value, " "), Sure: c.Sure})
+		return p.doing(bot, c.AsJSON, command.Configure{Key: c.Key, Value: strings.Join(c.Value, " "), Sure: c.Sure})
 	}
 	lines := config.Show(bot.Runtime())
 	if c.Key != "" {
@@ -118,9 +114,9 @@ func (c *configCmd) Run(p *process, bot *core.Bot) error {
 		}
 		lines = []config.Line{one}
 	}
-	return p.answer(c.JSON,
-		each(lines, func(l config.Line) settingAnswer { return settingAnswer{l.Key, l.Value, l.Default, l.Offers} }),
-		each(lines, func(l config.Line) string { return plainLine(l.String()) }))
+	return p.Answer(c.JSON,
+		console.Each(lines, func(l config.Line) settingAnswer { return settingAnswer{l.Key, l.Value, l.Default, l.Offers} }),
+		console.Each(lines, func(l config.Line) string { return plainLine(l.String()) }))
 }
 
 // plainLine is a line without Discord's markup.
@@ -135,16 +131,16 @@ func readWhen(words []string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	return time.Time{}, usagef("%q is no time: give 2h, 18:30, tomorrow 9:00 or 2026-12-01 08:00", text)
+	return time.Time{}, console.Usagef("%q is no time: give 2h, 18:30, tomorrow 9:00 or 2026-12-01 08:00", text)
 }
 
 // doing carries a command out and says what came of it.
-func (p *process) doing(bot *core.Bot, a asJSON, v command.Value) error {
-	ctx, cancel := p.context()
+func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error {
+	ctx, cancel := p.Context()
 	defer cancel()
 	o, err := bot.Do(p.asking(ctx), v)
 	if err != nil {
 		return err
 	}
-	return p.answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
+	return p.Answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/clean"
 	"ollimbot/core/history"
@@ -30,18 +30,18 @@ const maxDays = 36_500
 // that the bot's own have. since is the moment that so many days ago means; 0
 // is the beginning of time.
 func (p *process) history(days int) (past *history.History, since time.Time, err error) {
-	at, err := p.open()
+	at, err := p.Open()
 	switch {
 	case err != nil:
 		return nil, since, err
 	case days < 0 || days > maxDays:
-		return nil, since, usagef(textBadDays, days, maxDays)
+		return nil, since, console.Usagef(textBadDays, days, maxDays)
 	case days > 0:
-		since = at.now.Add(-time.Duration(days) * 24 * time.Hour)
+		since = at.Now.Add(-time.Duration(days) * 24 * time.Hour)
 	}
-	env := claudeproc.Environment(p.environment(at), p.claudeEnv(at))
+	env := p.EngineEnviron(at)
 	return history.New(history.Options{
-		Dir: at.dir, ConfigDir: sessionfile.ConfigDir(env), Zone: at.env.Zone, Log: p.log(),
+		Dir: at.Dir, ConfigDir: sessionfile.ConfigDir(env), Zone: at.Env.Zone, Log: p.Log(),
 	}), since, nil
 }
 
@@ -49,7 +49,7 @@ type historyListCmd struct {
 	Days int  `placeholder:"N" help:"Only sessions that changed in the last N days."`
 	All  bool `help:"Sessions of every directory, not just this data directory."`
 	N    int  `short:"n" default:"50" placeholder:"N" help:"How many to show at most, 1 to 10000 (${default})."`
-	JSON bool `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // sessionAnswer is one session of a JSON answer.
@@ -73,17 +73,17 @@ func (c *historyListCmd) Run(p *process) error {
 		return err
 	}
 	if c.N < 1 || c.N > 10_000 {
-		return usagef(textBadCount, c.N)
+		return console.Usagef(textBadCount, c.N)
 	}
 	list, more, err := past.List(history.Query{Since: since, All: c.All, Limit: c.N})
 	if err != nil {
 		return err
 	}
-	lines := orNone(each(list, sessionLine), textNoSessions)
+	lines := console.OrNone(console.Each(list, sessionLine), textNoSessions)
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf(textMoreSessions, more))
 	}
-	return p.answer(c.JSON, map[string]any{"sessions": each(list, answerSession), "more": more}, lines)
+	return p.Answer(c.JSON, map[string]any{"sessions": console.Each(list, answerSession), "more": more}, lines)
 }
 
 func answerSession(s history.Session) sessionAnswer {
@@ -98,7 +98,7 @@ func answerSession(s history.Session) sessionAnswer {
 func sessionLine(s history.Session) string {
 	began := "-"
 	if !s.Started.IsZero() {
-		began = s.Started.Format(momentLayout)
+		began = s.Started.Format(console.MomentLayout)
 	}
 	words := s.Words
 	if s.Title != "" {
@@ -134,9 +134,9 @@ func tookOf(s history.Session) string {
 }
 
 type historyShowCmd struct {
-	ID   string `arg:"" help:"The session's id or its beginning, from ollim-bot history list."`
-	JSON bool   `name:"json" help:"Answer as JSON."`
-	Full bool   `help:"Nothing cut: long texts, tool results, and what a fork has copied."`
+	ID string `arg:"" help:"The session's id or its beginning, from ollim-bot history list."`
+	console.AsJSON
+	Full bool `help:"Nothing cut: long texts, tool results, and what a fork has copied."`
 }
 
 // entryAnswer is one entry of a session in the JSON answer.
@@ -166,10 +166,10 @@ func (c *historyShowCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	entries := each(s.Entries, func(e history.Entry) entryAnswer {
+	entries := console.Each(s.Entries, func(e history.Entry) entryAnswer {
 		return entryAnswer{timeOrNull(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied}
 	})
-	return p.answer(c.JSON, struct {
+	return p.Answer(c.JSON, struct {
 		sessionAnswer
 		Entries []entryAnswer `json:"entries"`
 		Earlier int           `json:"earlier"`
@@ -218,7 +218,7 @@ func spokenLine(e history.Entry) string {
 type historySearchCmd struct {
 	Words []string `arg:"" help:"All of them must be in one message; upper and lower case are the same."`
 	Days  int      `placeholder:"N" help:"Only what was said in the last N days."`
-	JSON  bool     `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // hitAnswer is one place of the JSON answer.
@@ -236,27 +236,27 @@ func (c *historySearchCmd) Run(p *process) error {
 		return err
 	}
 	if strings.TrimSpace(strings.Join(c.Words, "")) == "" {
-		return usagef("%s", textNoWords)
+		return console.Usagef("%s", console.TextNoWords)
 	}
 	hits, more, err := past.Search(c.Words, since)
 	if err != nil {
 		return err
 	}
-	answer := each(hits, func(h history.Hit) hitAnswer {
+	answer := console.Each(hits, func(h history.Hit) hitAnswer {
 		return hitAnswer{h.Session, timeOrNull(h.At), string(h.Role), h.Excerpt}
 	})
-	lines := orNone(each(hits, func(h history.Hit) string {
-		return fmt.Sprintf("  %-8s  %s  %-4s  %s", short(h.Session), h.At.Format(momentLayout), h.Role, h.Excerpt)
+	lines := console.OrNone(console.Each(hits, func(h history.Hit) string {
+		return fmt.Sprintf("  %-8s  %s  %-4s  %s", short(h.Session), h.At.Format(console.MomentLayout), h.Role, h.Excerpt)
 	}), textNoHits)
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf(textMoreHits, more))
 	}
-	return p.answer(c.JSON, map[string]any{"hits": answer, "more": more}, lines)
+	return p.Answer(c.JSON, map[string]any{"hits": answer, "more": more}, lines)
 }
 
 type historyPingsCmd struct {
-	Days int  `placeholder:"N" default:"7" help:"How many days back (${default})."`
-	JSON bool `name:"json" help:"Answer as JSON."`
+	Days int `placeholder:"N" default:"7" help:"How many days back (${default})."`
+	console.AsJSON
 }
 
 // pingAnswer is one fire or ping of the JSON answer.
@@ -296,13 +296,13 @@ func (c *historyPingsCmd) Run(p *process) error {
 		return err
 	}
 	if c.Days == 0 {
-		return usagef(textBadDays, c.Days, maxDays)
+		return console.Usagef(textBadDays, c.Days, maxDays)
 	}
 	events, more, err := past.Pings(since)
 	if err != nil {
 		return err
 	}
-	lines := orNone(each(events, pingLine), fmt.Sprintf(textNoEvents, words.Count(c.Days, "day")))
+	lines := console.OrNone(console.Each(events, pingLine), fmt.Sprintf(textNoEvents, words.Count(c.Days, "day")))
 	if more > 0 {
 		lines = slices.Insert(lines, 0, fmt.Sprintf(textMoreEvents, more))
 	}
@@ -311,10 +311,10 @@ func (c *historyPingsCmd) Run(p *process) error {
 		return err
 	}
 	if len(tasks) > 0 {
-		lines = append(append(lines, textAnswers), each(tasks, pingedLine)...)
+		lines = append(append(lines, textAnswers), console.Each(tasks, pingedLine)...)
 	}
-	return p.answer(c.JSON, map[string]any{
-		"days": c.Days, "events": each(events, answerPing), "more": more, "tasks": each(tasks, answerPinged),
+	return p.Answer(c.JSON, map[string]any{
+		"days": c.Days, "events": console.Each(events, answerPing), "more": more, "tasks": console.Each(tasks, answerPinged),
 	}, lines)
 }
 
@@ -372,7 +372,7 @@ func pingLine(e history.Event) string {
 	add(e.Form != "" && e.Form != "ping", e.Form)
 	add(e.Critical, "critical")
 	add(e.Session != "", "session "+short(e.Session))
-	line := fmt.Sprintf("  %s  %s  %-8s  %s  (%s)", e.At.Format(momentLayout), e.What, e.Task, e.Title, strings.Join(facts, ", "))
+	line := fmt.Sprintf("  %s  %s  %-8s  %s  (%s)", e.At.Format(console.MomentLayout), e.What, e.Task, e.Title, strings.Join(facts, ", "))
 	switch {
 	case !e.Next.IsZero() && e.What == history.Pinged:
 		return line + "  " + fmt.Sprintf(textAnswered, span(e.Next.Sub(e.At)), e.How)

@@ -10,7 +10,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"reflect"
 	"runtime"
@@ -22,8 +21,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"ollimbot/cmd/internal/console"
+	"ollimbot/cmd/internal/doctor"
+	"ollimbot/cmd/internal/google"
+	"ollimbot/cmd/internal/setup"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/control"
 	"ollimbot/core/sandbox"
 )
 
@@ -34,16 +38,23 @@ const (
 	exitUsage  = 2
 )
 
+// process is what the commands of this package work with.
+type process struct {
+	console.Process
+
+	parser *kong.Kong
+	helped bool // --help has printed
+}
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
 		os.Exit(sandbox.Helper(os.Args[2:]))
 	}
-	p := &process{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, environ: os.Environ, now: time.Now,
-	}
+	p := &process{Process: console.Process{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now,
+	}}
 	if p.inSession() {
-		os.Exit(p.ask(os.Args[1:]))
+		os.Exit(p.ask(p.Getenv(control.SocketVar), p.Getenv(control.SessionVar), os.Args[1:]))
 	}
 	debug.SetGCPercent(400) // what a start or a command leaves behind is not worth collecting; a bot changes it (leanMemory)
 	os.Exit(run(os.Args[1:], p))
@@ -79,10 +90,10 @@ func run(args []string, p *process) int {
 		return exitDone
 	}
 	if err != nil {
-		tell(p.err, "%s\n%s", clean.Line(err.Error()), textSeeHelp) // it quotes the arguments
+		console.Tell(p.Err, "%s\n%s", clean.Line(err.Error()), textSeeHelp) // it quotes the arguments
 		return exitUsage
 	}
-	p.flags = tree.globals
+	p.Flags, p.Version = tree.Globals, version
 	p.parser = parser
 	if err := p.mayServe(ctx.Command(), &tree); err != nil {
 		return p.fail(err)
@@ -91,10 +102,10 @@ func run(args []string, p *process) int {
 		return exit
 	}
 	// What a command takes is made when it takes it.
-	if err := errors.Join(ctx.BindSingletonProvider(p.open), ctx.BindToProvider(p.bot), ctx.BindSingletonProvider(p.google)); err != nil {
+	if err := errors.Join(ctx.BindSingletonProvider(p.Open), ctx.BindToProvider(p.Bot), ctx.BindSingletonProvider(google.Open)); err != nil {
 		return p.fail(err)
 	}
-	return p.fail(ctx.Run(p))
+	return p.fail(ctx.Run(p, &p.Process))
 }
 
 // newParser builds the tree. The parser would leave the process after --help;
@@ -104,7 +115,7 @@ func newParser(tree *cli, p *process, more ...kong.Option) (*kong.Kong, error) {
 		tree, append(more,
 			kong.Name("ollim-bot"),
 			kong.Description(textDescription),
-			kong.Writers(p.out, p.err),
+			kong.Writers(p.Out, p.Err),
 			kong.Exit(func(int) { p.helped = true }),
 			kong.WithHyphenPrefixedParameters(true), // a negative number is a value
 			kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
@@ -151,59 +162,46 @@ func describe(n *kong.Node, path string) {
 
 // fail prints an error for people, without secrets, and gives its exit status.
 func (p *process) fail(err error) int {
-	var usage *usageError
+	var usage *console.UsageError
 	var again *anew
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &again):
 		return p.fail(restart(again.args))
-	case errors.Is(err, errSilent):
+	case errors.Is(err, console.ErrSilent):
 		return exitFailed
 	case errors.As(err, &usage):
-		tell(p.err, "%s\n%s", p.secrets.Redact(err.Error()), textSeeHelp)
+		console.Tell(p.Err, "%s\n%s", p.Secrets.Redact(err.Error()), textSeeHelp)
 		return exitUsage
 	default:
-		tell(p.err, "%s", p.secrets.Redact(err.Error()))
+		console.Tell(p.Err, "%s", p.Secrets.Redact(err.Error()))
 		return exitFailed
 	}
 }
 
-// tell writes a line on standard error, cleaned: paths and arguments may hold
-// anything. Where even that fails, nobody is left
-// to be told.
-func tell(w io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintln(w, "ollim-bot: "+clean.Text(fmt.Sprintf(format, args...)))
-}
-
-// globals are the flags that every command takes.
-type globals struct {
-	DataDir  string `name:"data-dir" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
-	Timezone string `name:"timezone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
-}
-
 // cli is the command tree. Each command has its own file.
 type cli struct {
-	globals
+	console.Globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
 
 	Run    runCmd    `cmd:"" default:"withargs"`
 	Attach attachCmd `cmd:""`
 
-	Init initCmd `cmd:""`
-	Demo demoCmd `cmd:""`
+	Init setup.Cmd `cmd:""`
+	Demo demoCmd   `cmd:""`
 
-	Status   statusCmd   `cmd:""`
-	Snapshot snapshotCmd `cmd:""`
-	Schedule scheduleCmd `cmd:""`
-	Preview  previewCmd  `cmd:""`
-	Cron     cronCmd     `cmd:""`
-	Check    checkCmd    `cmd:""`
-	Budget   budgetCmds  `cmd:""`
-	Costs    costsCmd    `cmd:""`
-	Updates  updatesCmd  `cmd:""`
-	Forks    forksCmds   `cmd:""`
-	History  historyCmds `cmd:""`
+	Status   statusCmd       `cmd:""`
+	Snapshot snapshotCmd     `cmd:""`
+	Schedule scheduleCmd     `cmd:""`
+	Preview  previewCmd      `cmd:""`
+	Cron     cronCmd         `cmd:""`
+	Check    doctor.CheckCmd `cmd:""`
+	Budget   budgetCmds      `cmd:""`
+	Costs    costsCmd        `cmd:""`
+	Updates  updatesCmd      `cmd:""`
+	Forks    forksCmds       `cmd:""`
+	History  historyCmds     `cmd:""`
 
 	Audit auditCmd `cmd:""`
 
@@ -221,9 +219,9 @@ type cli struct {
 	Allow   allowCmd   `cmd:""`
 	Restore restoreCmd `cmd:""`
 
-	Tasks tasksCmds `cmd:""`
-	Cal   calCmds   `cmd:""`
-	Gmail gmailCmds `cmd:""`
+	Tasks google.TasksCmd    `cmd:""`
+	Cal   google.CalendarCmd `cmd:""`
+	Gmail google.MailCmd     `cmd:""`
 
 	Webhook webhookCmds `cmd:""`
 
@@ -238,7 +236,7 @@ type cli struct {
 	Completion completionCmd `cmd:""`
 	Man        manCmd        `cmd:""`
 
-	Doctor  doctorCmd  `cmd:""`
+	Doctor  doctor.Cmd `cmd:""`
 	Version versionCmd `cmd:""`
 	Help    helpCmd    `cmd:""`
 }
@@ -250,15 +248,15 @@ type helpCmd struct {
 // Run prints what --help prints after the same words.
 func (c *helpCmd) Run(p *process) error {
 	whole := len(c.Command) == 0 // parsing again empties the tree
-	if whole && p.served != nil {
+	if whole && p.Served != nil {
 		return p.servedHelp()
 	}
 	_, err := p.parser.Parse(append(c.Command, "--help"))
 	if err != nil && !p.helped {
-		return usagef("%v", err)
+		return console.Usagef("%v", err)
 	}
 	if whole {
-		return p.printf("%s", textExamples)
+		return p.Lines(strings.TrimSuffix(textExamples, "\n"))
 	}
 	return nil
 }
@@ -270,7 +268,7 @@ var version = "0.1.0"
 type versionCmd struct{}
 
 func (versionCmd) Run(p *process) error {
-	return p.printf("%s\n", versionLine())
+	return p.Lines(versionLine())
 }
 
 func versionLine() string {

@@ -15,7 +15,7 @@ func (manCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	return p.printf("%s", manPage(root))
+	return p.Lines(strings.TrimSuffix(manPage(root), "\n"))
 }
 
 // roff is a text as the page's source has it.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
@@ -49,18 +50,18 @@ type uiMode struct {
 func (f uiMode) check(p *process) error {
 	switch {
 	case f.theme != "" && !slices.Contains(dashboard.Themes, f.theme):
-		return usagef("there is no theme %q: --theme takes %s", f.theme, strings.Join(dashboard.Themes, ", "))
+		return console.Usagef("there is no theme %q: --theme takes %s", f.theme, strings.Join(dashboard.Themes, ", "))
 	case f.headless && f.plain:
-		return usagef("--plain speaks on standard output: with --headless the log does")
+		return console.Usagef("--plain speaks on standard output: with --headless the log does")
 	case f.headless && (f.readOnly || f.theme != ""):
-		return usagef("--read-only and --theme are for the dashboard: with --headless there is none")
+		return console.Usagef("--read-only and --theme are for the dashboard: with --headless there is none")
 	case f.plain && f.theme != "":
-		return usagef("--theme is for the dashboard: with --plain there are no colours")
+		return console.Usagef("--theme is for the dashboard: with --plain there are no colours")
 	case f.headless || f.plain:
 		return nil
-	case !p.terminal():
+	case !p.Terminal():
 		return errors.New(textNoTerminal)
-	case p.getenv("TERM") == "dumb":
+	case p.Getenv("TERM") == "dumb":
 		return errors.New(textDumb)
 	}
 	return nil
@@ -68,11 +69,11 @@ func (f uiMode) check(p *process) error {
 
 // unset reports whether nothing is set up yet: no names, no token, and no task
 // that somebody has written.
-func (at dataDir) unset() bool {
-	if at.env.GivenName() != "" || at.env.BotName != config.DefaultBotName || at.env.DiscordToken != "" {
+func unset(at console.DataDir) bool {
+	if at.Env.GivenName() != "" || at.Env.BotName != config.DefaultBotName || at.Env.DiscordToken != "" {
 		return false
 	}
-	return !holdsTask(at.dir.Path(routines.RoutineFolder)) && !holdsTask(at.dir.Path(routines.ReminderFolder))
+	return !holdsTask(at.Dir.Path(routines.RoutineFolder)) && !holdsTask(at.Dir.Path(routines.ReminderFolder))
 }
 
 // holdsTask looks for the first file of a task: there may be thousands, and every
@@ -107,14 +108,14 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 		if f.fresh {
 			notice = strings.TrimPrefix(notice+textFresh, "; ")
 		}
-		return plain.Run(ctx, viewer, plain.Options{Input: p.in, Output: p.out, ReadOnly: f.readOnly, Notice: notice})
+		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.readOnly, Notice: notice})
 	}
 	if f.demo { // the dashboard says it in the user's keys
 		notice = ""
 	}
 	env := os.Environ()
 	o := tui.Options{
-		Input: p.in, Output: p.out, Env: env, ReadOnly: f.readOnly, Notice: notice,
+		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.readOnly, Notice: notice,
 		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
 	}
 	if exe, err := os.Executable(); err == nil && f.fresh {

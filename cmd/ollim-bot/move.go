@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/move"
 	"ollimbot/core/words"
@@ -47,11 +47,11 @@ type exportCmd struct {
 }
 
 // Run writes the export.
-func (c *exportCmd) Run(p *process, at dataDir) error {
-	if err := p.usersOnly(); err != nil {
+func (c *exportCmd) Run(p *process, at console.DataDir) error {
+	if err := p.UsersOnly(); err != nil {
 		return err
 	}
-	o := move.ExportOptions{Dir: at.dir, Sessions: p.sessionsOf(at, at.dir.Root()), File: c.File, Version: version, Now: at.now}
+	o := move.ExportOptions{Dir: at.Dir, Sessions: p.sessionsOf(at, at.Dir.Root()), File: c.File, Version: version, Now: at.Now}
 	if c.Secrets {
 		var err error
 		if o.Passphrase, err = p.newPassphrase(); err != nil {
@@ -70,7 +70,7 @@ func (c *exportCmd) Run(p *process, at dataDir) error {
 	}
 	lines = append(lines, textNoLogin)
 	lines = append(lines, leftOut(s.Left)...)
-	return p.lines(append(lines, fmt.Sprintf(textNextThere, shellWord(filepath.Base(c.File))))...)
+	return p.Lines(append(lines, fmt.Sprintf(textNextThere, console.Word(filepath.Base(c.File))))...)
 }
 
 // leftOut names what does not travel.
@@ -93,28 +93,28 @@ type importCmd struct {
 }
 
 // Run imports an export or a directory.
-func (c *importCmd) Run(p *process, at dataDir) error {
-	if err := p.usersOnly(); err != nil {
+func (c *importCmd) Run(p *process, at console.DataDir) error {
+	if err := p.UsersOnly(); err != nil {
 		return err
 	}
 	done, err := move.Import(move.ImportOptions{
-		From: c.From, FromSessions: p.sessionsOf(at, c.From), Dir: at.dir,
+		From: c.From, FromSessions: p.sessionsOf(at, c.From), Dir: at.Dir,
 		Sessions:   func(dir string) string { return p.sessionsOf(at, dir) },
 		Passphrase: func() (string, error) { return p.secretLine(textPassphraseOf) },
-		Replace:    c.Replace, Dry: c.DryRun, Now: at.now,
+		Replace:    c.Replace, Dry: c.DryRun, Now: at.Now,
 	})
 	if err != nil {
 		return err
 	}
 	made := ""
 	if done.Version != "" {
-		made = fmt.Sprintf(textMadeBy, done.Version, done.Made.In(at.env.Zone).Format(momentLayout))
+		made = fmt.Sprintf(textMadeBy, done.Version, done.Made.In(at.Env.Zone).Format(console.MomentLayout))
 	}
 	what := []any{words.Count(done.Files, "file"), words.Bytes(done.Bytes), words.Count(done.Sessions, "session"), made}
 	if c.DryRun {
-		return p.lines(append([]string{fmt.Sprintf(textImportFits, append([]any{c.From}, what...)...)}, leftOut(done.Left)...)...)
+		return p.Lines(append([]string{fmt.Sprintf(textImportFits, append([]any{c.From}, what...)...)}, leftOut(done.Left)...)...)
 	}
-	lines := append([]string{fmt.Sprintf(textImported, append([]any{at.dir.Display(), c.From}, what...)...)}, leftOut(done.Left)...)
+	lines := append([]string{fmt.Sprintf(textImported, append([]any{at.Dir.Display(), c.From}, what...)...)}, leftOut(done.Left)...)
 	if done.Kept != "" {
 		lines = append(lines, fmt.Sprintf(textKeptBefore, done.Kept))
 	}
@@ -127,22 +127,14 @@ func (c *importCmd) Run(p *process, at dataDir) error {
 	case !done.Secrets:
 		lines = append(lines, textNoSecretsCame)
 	}
-	return p.lines(append(lines, textAfterImport)...)
+	return p.Lines(append(lines, textAfterImport)...)
 }
 
 // sessionsOf is where the claude command keeps the sessions that work in a directory, which
 // need not be there yet.
-func (p *process) sessionsOf(at dataDir, dir string) string {
-	env := claudeproc.Environment(p.environment(at), p.claudeEnv(at))
+func (p *process) sessionsOf(at console.DataDir, dir string) string {
+	env := p.EngineEnviron(at)
 	return filepath.Join(sessionfile.ConfigDir(env), sessionfile.Projects, sessionfile.Folder(dir))
-}
-
-// usersOnly refuses what a model's shell has no business with.
-func (p *process) usersOnly() error {
-	if p.getenv(claudeproc.MarkName) != "" {
-		return errors.New(textUsersOnly)
-	}
-	return nil
 }
 
 // newPassphrase asks for a passphrase twice, from a pipe once.
@@ -154,7 +146,7 @@ func (p *process) newPassphrase() (string, error) {
 	if len(word) < leastPassphrase {
 		return "", fmt.Errorf(textShortPassphrase, leastPassphrase)
 	}
-	if !p.terminal() {
+	if !p.Terminal() {
 		return word, nil
 	}
 	again, err := p.secretLine(textPassphraseAgain)
@@ -166,9 +158,6 @@ func (p *process) newPassphrase() (string, error) {
 
 // secretLine asks for a line that must not stand on the screen.
 func (p *process) secretLine(question string) (string, error) {
-	if err := p.printf("%s", question); err != nil {
-		return "", err
-	}
-	q := &questions{p: p, in: bufio.NewReader(p.in)}
-	return q.hidden()
+	p.Print("%s", question)
+	return p.Secret(bufio.NewReader(p.In))
 }

@@ -36,18 +36,18 @@ type reminderLaterCmd struct {
 func (c *reminderLaterCmd) Run(p *process) error {
 	r := command.Remind{ID: c.ID, Word: command.Later}
 	if c.Delay > 0 {
-		at, err := p.open()
+		at, err := p.Open()
 		if err != nil {
 			return err
 		}
-		r.Until = at.now.Add(time.Duration(c.Delay))
+		r.Until = at.Now.Add(time.Duration(c.Delay))
 	}
 	return p.remind(r)
 }
 
 // remind answers a reminder in its file; a running bot takes it up at once.
 func (p *process) remind(c command.Remind) error {
-	at, err := p.writable()
+	at, err := p.Writable()
 	if err != nil {
 		return err
 	}
@@ -63,23 +63,23 @@ func (p *process) remind(c command.Remind) error {
 	if _, err := guard.Provenance().Load(); err != nil {
 		return err // without it a task of the agent would pass for the user's
 	}
-	mover := routines.Mover{Dir: at.dir, Zone: at.env.Zone, Inherit: guard.Inherit}
+	mover := routines.Mover{Dir: at.Dir, Zone: at.Env.Zone, Inherit: guard.Inherit}
 	k := command.Reminders{
 		Move: func(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error) {
-			r, err := mover.Move(at.now, id, inForce, next)
+			r, err := mover.Move(at.Now, id, inForce, next)
 			rel = r.Path
 			return r, err
 		},
-		Journal: budget.NewJournal(at.dir, at.env.Zone, p.log()),
-		Updates: updates.NewQueue(at.dir, at.env.Zone, p.log()), Who: textTheUser,
+		Journal: budget.NewJournal(at.Dir, at.Env.Zone, p.Log()),
+		Updates: updates.NewQueue(at.Dir, at.Env.Zone, p.Log()), Who: textTheUser,
 	}
-	if p.served != nil {
+	if p.Served != nil {
 		k.Who = textARun
-		if p.served.by.Scope().Kind == policy.Main { // it knows
+		if p.Served.By.Scope().Kind == policy.Main { // it knows
 			k.Updates = nil
 		}
 	}
-	out, err := c.CarryOut(k, at.now)
+	out, err := c.CarryOut(k, at.Now)
 	if out.Message == "" {
 		return err
 	}
@@ -89,5 +89,5 @@ func (p *process) remind(c command.Remind) error {
 	}
 	p.record(at, audit.Entry{Action: action, Subject: c.ID, Detail: out.Message})
 	p.commit(at, rel, what+c.ID)
-	return errors.Join(p.printf("%s\n", out.Message), err)
+	return errors.Join(p.Lines(out.Message), err)
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/control"
@@ -33,9 +34,9 @@ type runCmd struct {
 }
 
 // Run starts the bot on the data directory and stays until it is ended.
-func (c *runCmd) Run(p *process, at dataDir) error {
+func (c *runCmd) Run(p *process, at console.DataDir) error {
 	if c.Pace < 0 || c.Pace > 100 {
-		return usagef("--pace %v is not possible: give 0 to 100", c.Pace)
+		return console.Usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
 	f, err := c.mode(p)
 	if err != nil {
@@ -48,11 +49,11 @@ func (c *runCmd) Run(p *process, at dataDir) error {
 	if err != nil {
 		return err
 	}
-	f.fresh, f.dir = at.unset(), at.dir.Root()
-	ctx, stop := p.context()
+	f.fresh, f.dir = unset(at), at.Dir.Root()
+	ctx, stop := p.Context()
 	if f.headless {
 		stop()
-		ctx, stop = p.headlessContext()
+		ctx, stop = p.HeadlessContext()
 	}
 	defer stop()
 	return p.serve(ctx, at, serving{uiMode: f, model: m, discord: true})
@@ -66,13 +67,13 @@ type serving struct {
 	restarts func() bool // the end that has come is followed by a fresh start
 	// beside runs with the bot and ends with it: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
-	at     dataDir // where
+	at     console.DataDir // where
 }
 
 // serve runs the bot with or without a dashboard until ctx ends, the user
 // quits, or one of them fails.
-func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
-	if err := at.dir.Prepare(); err != nil {
+func (p *process) serve(ctx context.Context, at console.DataDir, s serving) error {
+	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
 	log, book, err := p.openLog(at, s.headless)
@@ -90,9 +91,9 @@ func (p *process) serve(ctx context.Context, at dataDir, s serving) error {
 	}
 	s.at = at
 	var bot *core.Bot
-	server := control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
+	server := control.New(control.Options{Dir: at.Dir.Path(store.StateDir), Log: log})
 	options := core.Options{
-		Dir: at.dir, Env: at.env, Engine: s.model.engine(log, server), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
+		Dir: at.Dir, Env: at.Env, Engine: s.model.engine(log, server), EngineName: s.model.name, Log: log, Book: book, Version: version, Idle: tidyMemory,
 		Commands: p.commands(at), Control: server,
 		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
 		Sandbox:      s.model.box,
@@ -194,16 +195,16 @@ func begun(ctx context.Context, bot *core.Bot) bool {
 
 // openLog opens the bot's log: always the ring and the file, and without a
 // dashboard lines on standard output too. No secret of the environment reaches any.
-func (p *process) openLog(at dataDir, headless bool) (*slog.Logger, *logs.Sink, error) {
+func (p *process) openLog(at console.DataDir, headless bool) (*slog.Logger, *logs.Sink, error) {
 	var stdout io.Writer
 	if headless {
-		stdout = p.out
+		stdout = p.Out
 	}
-	log, book, err := logs.New(logs.Options{Dir: at.dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.env.Zone})
+	log, book, err := logs.New(logs.Options{Dir: at.Dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.Env.Zone})
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, secret := range at.env.Secrets(p.environ()) {
+	for _, secret := range at.Env.Secrets(p.Environ()) {
 		book.Hide(secret)
 	}
 	return log, book, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/words"
@@ -16,15 +17,15 @@ import (
 )
 
 type scheduleCmd struct {
-	At   string `placeholder:"TIME" help:"The schedule as seen from this moment instead of now."`
-	For  string `placeholder:"ID" help:"Mark this task, as its own run would see it."`
-	JSON bool   `name:"json" help:"Answer as JSON."`
+	At  string `placeholder:"TIME" help:"The schedule as seen from this moment instead of now."`
+	For string `placeholder:"ID" help:"Mark this task, as its own run would see it."`
+	console.AsJSON
 }
 
 // Run shows what background agents are told of the hours ahead, and of
 // the last minutes also what did not happen.
-func (c *scheduleCmd) Run(p *process, at dataDir, bot *core.Bot) error {
-	now, err := at.moment("--at", c.At)
+func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	now, err := at.Moment("--at", c.At)
 	if err != nil {
 		return err
 	}
@@ -37,28 +38,23 @@ func (c *scheduleCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	if waiting := waitingLines(bot); len(waiting) > 0 {
 		lines = append(append(lines, textWaiting), waiting...)
 	}
-	return p.answer(c.JSON, append([]schedule.Entry{}, forward.Told()...), lines)
+	return p.Answer(c.JSON, append([]schedule.Entry{}, forward.Told()...), lines)
 }
 
 // nothingAhead says what comes after the hours ahead, if anything does.
 func nothingAhead(x *schedule.Schedule, now time.Time) string {
-	set, next := x.NextFires(now)
+	tasks, next := x.NextFires(now)
 	var first time.Time
 	title := ""
 	for i, at := range next {
-		if at.IsZero() || !first.IsZero() && !at.Before(first) {
-			continue
-		}
-		if first = at; i < len(set.Routines) {
-			title = set.Routines[i].Title()
-		} else {
-			title = set.Reminders[i-len(set.Routines)].Title()
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first, title = at, tasks[i].Title()
 		}
 	}
 	if first.IsZero() {
 		return textNothingAhead + ": add a routine with ollim-bot routine add"
 	}
-	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", title, first.Format(momentLayout))
+	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", title, first.Format(console.MomentLayout))
 }
 
 func scheduleLines(f schedule.Forward, now time.Time, rate int) []string {
@@ -104,27 +100,27 @@ type previewCmd struct {
 }
 
 // Run prints the prompt to the byte, with one line break at its end.
-func (c *previewCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+func (c *previewCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.System == (c.ID != "") || c.System && (c.At != "" || c.Busy || c.Payload != "") {
-		return usagef(textPreviewWhat)
+		return console.Usagef(textPreviewWhat)
 	}
-	now, err := at.moment("--at", c.At)
+	now, err := at.Moment("--at", c.At)
 	if err != nil {
 		return err
 	}
 	if c.System {
-		return p.lines(bot.SystemPrompt())
+		return p.Lines(bot.SystemPrompt())
 	}
 	if c.Payload != "" {
 		return p.previewWebhook(bot, c, now)
 	}
-	ctx, cancel := p.context()
+	ctx, cancel := p.Context()
 	defer cancel()
 	text, err := bot.Preview(ctx, c.ID, now, c.Busy)
 	if err != nil {
 		return err
 	}
-	return p.lines(text)
+	return p.Lines(text)
 }
 
 // previewWebhook prints what a payload would be turned into.
@@ -137,7 +133,7 @@ func (p *process) previewWebhook(bot *core.Bot, c *previewCmd, at time.Time) err
 	if err != nil {
 		return err
 	}
-	return p.lines(text)
+	return p.Lines(text)
 }
 
 const textPreviewWhat = "preview takes the id of a routine or reminder, or --system alone"
@@ -149,7 +145,7 @@ type cronCmd struct {
 	Expr []string `arg:"" name:"expr" help:"Five fields: minute hour day month weekday. Quotes are optional where the shell leaves * alone."`
 	From string   `placeholder:"TIME" help:"Count from this moment instead of now."`
 	N    int      `short:"n" default:"5" help:"How many times to show."`
-	JSON bool     `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // cronAnswer is the JSON answer of the command.
@@ -162,11 +158,11 @@ type cronAnswer struct {
 }
 
 // Run explains an expression.
-func (c *cronCmd) Run(p *process, at dataDir) error {
+func (c *cronCmd) Run(p *process, at console.DataDir) error {
 	if c.N < 0 || c.N > cronFires {
-		return usagef("-n takes a number from 0 to %d", cronFires)
+		return console.Usagef("-n takes a number from 0 to %d", cronFires)
 	}
-	from, err := at.moment("--from", c.From)
+	from, err := at.Moment("--from", c.From)
 	if err != nil {
 		return err
 	}
@@ -179,9 +175,9 @@ func (c *cronCmd) Run(p *process, at dataDir) error {
 		Expression: s.String(), Words: s.Words(), Never: s.Never(),
 		Notes: append([]string{}, s.Notes()...), Next: fires(s, from, c.N),
 	}
-	return p.answer(c.JSON, a, slices.Concat([]string{a.Words},
-		each(a.Notes, func(n string) string { return "note: " + n }),
-		each(a.Next, func(t time.Time) string { return "  " + t.Format(momentLayout) })))
+	return p.Answer(c.JSON, a, slices.Concat([]string{a.Words},
+		console.Each(a.Notes, func(n string) string { return "note: " + n }),
+		console.Each(a.Next, func(t time.Time) string { return "  " + t.Format(console.MomentLayout) })))
 }
 
 // fires gives the next n times from a moment on, fewer when there are no more.

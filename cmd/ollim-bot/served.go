@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
+	"ollimbot/cmd/internal/google"
 	"ollimbot/core"
 	"ollimbot/core/agent"
-	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/control"
@@ -27,48 +27,46 @@ const doorPatience = 2 * time.Second
 // inSession reports whether a model's shell has called this program: then the bot
 // that runs is asked, and nothing is read here.
 func (p *process) inSession() bool {
-	return p.getenv(control.SocketVar) != "" && p.getenv(control.SessionVar) != ""
+	return p.Getenv(control.SocketVar) != "" && p.Getenv(control.SessionVar) != ""
 }
 
-// ask has the running bot do it, and gives its answer out as our own.
-func (p *process) ask(args []string) int {
-	r, err := control.Call(p.getenv(control.SocketVar), p.getenv(control.SessionVar), args)
+// ask has the bot behind a socket do it, and gives its answer out as our own.
+func (p *process) ask(socket, token string, args []string) int {
+	r, err := control.Call(socket, token, args)
 	if err != nil {
 		return p.fail(err)
 	}
-	_, err = io.WriteString(p.out, r.Stdout)
-	_, _ = io.WriteString(p.err, r.Stderr) // where even that fails, nobody is left to be told
-	if err != nil && r.Exit == exitDone {
-		return p.fail(fmt.Errorf("write the answer: %w", err))
+	_, _ = io.WriteString(p.Err, r.Stderr) // where even that fails, nobody is left to be told
+	p.Print("%s", r.Stdout)
+	if err := p.Unwritten(); err != nil && r.Exit == exitDone {
+		return p.fail(err)
 	}
 	return r.Exit
 }
 
 // commands runs the command line for sessions of the bot that runs at a place.
-func (p *process) commands(at dataDir) policy.Runner {
+func (p *process) commands(at console.DataDir) policy.Runner {
 	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
-		if err := ctx.Err(); err != nil {
-			return agent.CommandResult{Exit: exitFailed}
-		}
-		var out, err printed
-		status := run(args, &process{
-			in: strings.NewReader(""), out: &out, err: &err,
-			getenv: p.getenv, environ: p.environ, now: p.now, served: &served{by: by, at: at},
-		})
-		return agent.CommandResult{Stdout: clean.Text(out.text.String()), Stderr: clean.Text(err.text.String()), Exit: status}
+		r := inside(ctx, args, &process{Process: console.Process{Getenv: p.Getenv, Environ: p.Environ, Now: p.Now, Served: &console.Served{By: by, At: at}}})
+		r.Stdout, r.Stderr = clean.Text(r.Stdout), clean.Text(r.Stderr)
+		return r
 	}
 }
 
 // carryOut runs a command line of the user's in the bot that runs.
-func (p *process) carryOut(ctx context.Context, at dataDir, bot *core.Bot, args []string) agent.CommandResult {
-	if err := ctx.Err(); err != nil {
+func (p *process) carryOut(ctx context.Context, at console.DataDir, bot *core.Bot, args []string) agent.CommandResult {
+	getenv := func(string) string { return "" }
+	return inside(ctx, args, &process{Process: console.Process{Getenv: getenv, Environ: p.Environ, Now: p.Now, Live: &console.Live{Bot: bot, At: at}}})
+}
+
+// inside runs a command line in this process.
+func inside(ctx context.Context, args []string, p *process) agent.CommandResult {
+	if ctx.Err() != nil {
 		return agent.CommandResult{Exit: exitFailed}
 	}
 	var out, err printed
-	status := run(args, &process{
-		in: strings.NewReader(""), out: &out, err: &err, getenv: func(string) string { return "" }, environ: p.environ, now: p.now,
-		live: &live{bot: bot, at: at},
-	})
+	p.In, p.Out, p.Err = strings.NewReader(""), &out, &err
+	status := run(args, p)
 	return agent.CommandResult{Stdout: out.text.String(), Stderr: err.text.String(), Exit: status}
 }
 
@@ -77,54 +75,47 @@ func (p *process) carryOut(ctx context.Context, at dataDir, bot *core.Bot, args 
 func (p *process) handOver(asked string, args []string) (exit int, handed bool) {
 	name, _, _ := strings.Cut(asked, " <")
 	c, ok := command.Find(command.InShell, name)
-	if !ok || c.In&command.InBot == 0 || p.served != nil || p.live != nil {
+	if !ok || c.In&command.InBot == 0 || p.Served != nil || p.Live != nil {
 		return 0, false
 	}
-	if p.getenv(claudeproc.MarkName) != "" {
-		if c.In&command.InAgent != 0 {
-			return 0, false
-		}
-		return p.fail(errors.New(textUsersOnly)), true
+	agents := c.In&command.InAgent != 0
+	if err := p.UsersOnly(); err != nil && agents {
+		return 0, false
+	} else if err != nil {
+		return p.fail(err), true
 	}
-	at, err := p.open()
+	at, err := p.Open()
 	if err != nil {
 		return p.fail(err), true
 	}
-	door, open := openDoor(at)
-	for end := time.Now().Add(doorPatience); !open && c.In&command.InAgent == 0 && time.Now().Before(end); door, open = openDoor(at) {
-		if _, running := at.dir.Running(); !running {
-			break
-		}
-		time.Sleep(doorPatience / 40) // it has just been started
+	patience := doorPatience
+	if agents {
+		patience = 0
 	}
+	door, open := openDoor(at, patience)
 	if !open {
 		return 0, false
 	}
-	r, err := control.Call(door.Socket, door.Token, args)
-	if err != nil {
-		return p.fail(err), true
-	}
-	_, _ = io.WriteString(p.err, r.Stderr)
-	if _, err := io.WriteString(p.out, r.Stdout); err != nil && r.Exit == exitDone {
-		return p.fail(fmt.Errorf("write the answer: %w", err)), true
-	}
-	return r.Exit, true
+	return p.ask(door.Socket, door.Token, args), true
 }
 
 // openDoor is where the running bot takes commands of the user's; false where none does.
-// A bot that was killed has left its door behind.
-func openDoor(at dataDir) (door core.Door, open bool) {
-	if found, err := at.dir.PeekJSON(core.DoorFile, &door); err != nil || !found {
-		return door, false
+// A bot that was killed has left its door behind; one that has just been started gets
+// a moment to open it.
+func openDoor(at console.DataDir, patience time.Duration) (door core.Door, open bool) {
+	for end := time.Now().Add(patience); ; time.Sleep(doorPatience / 40) {
+		found, err := at.Dir.PeekJSON(core.DoorFile, &door)
+		_, running := at.Dir.Running()
+		if open = found && err == nil && running; open || !running || !time.Now().Before(end) {
+			return door, open
+		}
 	}
-	_, running := at.dir.Running()
-	return door, running
 }
 
 // mayServe refuses what the agent has no business with; whether this session may
 // run the rest has been decided by its rules.
 func (p *process) mayServe(asked string, tree *cli) error {
-	if p.served == nil {
+	if p.Served == nil {
 		return nil
 	}
 	name, _, _ := strings.Cut(asked, " <") // "cron <expr>"
@@ -133,24 +124,24 @@ func (p *process) mayServe(asked string, tree *cli) error {
 	switch {
 	case !served:
 		return fmt.Errorf(textNotServed, name)
-	case tree.globals != globals{}:
-		return usagef(textServedFlags)
+	case tree.Globals != console.Globals{}:
+		return console.Usagef(textServedFlags)
 	case len(tree.Check.Files) > 0:
-		return usagef(textServedFiles)
+		return console.Usagef(textServedFiles)
 	}
 	return nil
 }
 
 // servedHelp names the commands by what the session's rules say about each.
 func (p *process) servedHelp() error {
-	by := p.served.by.Scope()
-	rules := policy.Compile(p.served.at.dir.Root(), by.Rules)
+	by := p.Served.By.Scope()
+	rules := policy.Compile(p.Served.At.Dir.Root(), by.Rules)
 	rest := textServedNone
 	if by.Kind != policy.Background && by.Mode != nil && by.Mode() != policy.DontAsk {
 		rest = textServedAsk
 	}
 	may, others := []string{textServedHelp}, []string{rest}
-	g, err := p.served.at.google()
+	g, err := google.Client(p.Served.At)
 	connected := err == nil && g.State().On()
 	for _, c := range command.List(command.InAgent) {
 		if group, _, _ := strings.Cut(c.Name, " "); !connected && slices.Contains([]string{"tasks", "cal", "gmail"}, group) {
@@ -166,7 +157,7 @@ func (p *process) servedHelp() error {
 	if len(others) > 1 {
 		may = append(may, others...)
 	}
-	return p.lines(may...)
+	return p.Lines(may...)
 }
 
 // printed holds what a command prints, up to a limit.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/control"
 	"ollimbot/core/policy"
@@ -43,18 +44,18 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	env := map[string]string{"OLLIM_DATA_DIR": d.root, "OLLIM_TIMEZONE": "America/Los_Angeles", "HOME": t.TempDir()}
-	p := &process{
-		in: strings.NewReader(""), out: io.Discard, err: t.Output(), now: time.Now,
-		getenv: func(name string) string { return env[name] }, environ: func() []string { return nil },
-	}
-	at, err := p.open()
+	p := &process{Process: console.Process{
+		In: strings.NewReader(""), Out: io.Discard, Err: t.Output(), Now: time.Now,
+		Getenv: func(name string) string { return env[name] }, Environ: func() []string { return nil },
+	}}
+	at, err := p.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.NewTextHandler(d.log, nil))
-	d.guard = policy.New(policy.Options{Dir: at.dir, Zone: at.env.Zone, Log: log})
+	d.guard = policy.New(policy.Options{Dir: at.Dir, Zone: at.Env.Zone, Log: log})
 	d.runner = p.commands(at)
-	d.server = control.New(control.Options{Dir: at.dir.Path(store.StateDir), Log: log})
+	d.server = control.New(control.Options{Dir: at.Dir.Path(store.StateDir), Log: log})
 	if err := d.server.Open(); err != nil {
 		t.Fatal(err)
 	}

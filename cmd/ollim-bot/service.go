@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/cmd/internal/service"
 	"ollimbot/core"
 	"ollimbot/core/config"
@@ -36,7 +37,7 @@ type serviceInstallCmd struct {
 }
 
 // Run writes the service's file and starts the bot.
-func (c *serviceInstallCmd) Run(p *process, at dataDir) error {
+func (c *serviceInstallCmd) Run(p *process, at console.DataDir) error {
 	if len(c.Args) > 0 && c.Args[0] == "--" {
 		c.Args = c.Args[1:]
 	}
@@ -56,30 +57,30 @@ type serviceUninstallCmd struct {
 }
 
 // Run stops the bot and removes the service's file.
-func (c *serviceUninstallCmd) Run(p *process, at dataDir) error {
+func (c *serviceUninstallCmd) Run(p *process, at console.DataDir) error {
 	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error { return s.Uninstall(ctx, c.DryRun) })
 }
 
 type serviceStatusCmd struct {
-	asJSON
+	console.AsJSON
 }
 
 // Run says how the service stands; a service that does not run is a failure.
-func (c *serviceStatusCmd) Run(p *process, at dataDir) error {
-	out := p.out
+func (c *serviceStatusCmd) Run(p *process, at console.DataDir) error {
+	out := p.Out
 	if c.JSON {
-		p.out = discard{}
+		p.Out = discard{}
 	}
 	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error {
 		now, err := s.Status(ctx)
-		if p.out = out; err != nil {
+		if p.Out = out; err != nil {
 			return err
 		}
 		if c.JSON {
-			err = p.json(now)
+			err = p.JSON(now)
 		}
 		if err == nil && !now.Running {
-			err = errSilent
+			err = console.ErrSilent
 		}
 		return err
 	})
@@ -96,19 +97,19 @@ type serviceLogsCmd struct {
 }
 
 // Run shows what the service has said.
-func (c *serviceLogsCmd) Run(p *process, at dataDir) error {
+func (c *serviceLogsCmd) Run(p *process, at console.DataDir) error {
 	if c.N < 1 || c.N > 10000 {
-		return usagef(textBadCount, c.N)
+		return console.Usagef(textBadCount, c.N)
 	}
 	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error { return s.Logs(ctx, c.N, c.Follow) })
 }
 
 // withService does something with the service of the data directory.
-func (p *process) withService(at dataDir, args []string, do func(context.Context, *service.Service) error) error {
-	if err := p.usersOnly(); err != nil {
+func (p *process) withService(at console.DataDir, args []string, do func(context.Context, *service.Service) error) error {
+	if err := p.UsersOnly(); err != nil {
 		return err
 	}
-	ctx, stop := p.context()
+	ctx, stop := p.Context()
 	defer stop()
 	exe, err := service.Program()
 	if err != nil {
@@ -122,10 +123,10 @@ func (p *process) withService(at dataDir, args []string, do func(context.Context
 	if err != nil {
 		return fmt.Errorf("find out who you are: %w", err)
 	}
-	commands := service.Commands{Getenv: p.getenv, Out: p.out, Err: p.err}
+	commands := service.Commands{Getenv: p.Getenv, Out: p.Out, Err: p.Err}
 	s, err := service.New(ctx, service.Options{
-		System: runtime.GOOS, Exe: exe, Args: args, Dir: at.dir.Root(), Main: at.dir.Root() == filepath.Join(home, ".ollim-bot"),
-		Home: home, User: me.Username, UID: os.Getuid(), Getenv: p.getenv, Running: at.dir.Running, Out: p.out, Root: "/",
+		System: runtime.GOOS, Exe: exe, Args: args, Dir: at.Dir.Root(), Main: at.Dir.Root() == filepath.Join(home, ".ollim-bot"),
+		Home: home, User: me.Username, UID: os.Getuid(), Getenv: p.Getenv, Running: at.Dir.Running, Out: p.Out, Root: "/",
 		Run: commands.Run, Show: commands.Show,
 	})
 	if err != nil {
@@ -135,22 +136,20 @@ func (p *process) withService(at dataDir, args []string, do func(context.Context
 }
 
 // shellOnly warns of variables that only this shell has: a service does not see them.
-func (p *process) shellOnly(at dataDir) error {
-	alone, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.dir.Root()})
+func (p *process) shellOnly(at console.DataDir) error {
+	alone, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.Dir.Root()})
 	if err != nil {
 		return err
 	}
 	filed := alone.Secrets(nil)
-	for _, e := range p.environ() {
+	for _, e := range p.Environ() {
 		name, value, _ := strings.Cut(e, "=")
 		ours := name == "DISCORD_TOKEN" || name == "OLLIM_DATA_DIR" || value == ""
 		for _, prefix := range []string{"OLLIM_", "WEBHOOK_", "ANTHROPIC_", "CLAUDE_CODE_OAUTH"} {
 			ours = ours || strings.HasPrefix(name, prefix)
 		}
 		if ours && value != "" && name != "OLLIM_DATA_DIR" && !slices.Contains(filed, value) {
-			if err := p.printf(textShellOnly, name, at.dir.Display()+"/"+config.EnvFile); err != nil {
-				return err
-			}
+			p.Print(textShellOnly, name, at.Dir.Display()+"/"+config.EnvFile)
 		}
 	}
 	return nil
@@ -178,7 +177,7 @@ func inTime(ctx context.Context, log *slog.Logger) (ended func()) {
 
 // tend keeps a supervisor informed of a bot without a dashboard, and reads the
 // settings again on SIGHUP.
-func (p *process) tend(ctx context.Context, bot *core.Bot, log *slog.Logger, at dataDir, again func() bool) error {
+func (p *process) tend(ctx context.Context, bot *core.Bot, log *slog.Logger, at console.DataDir, again func() bool) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
@@ -195,13 +194,13 @@ func (p *process) tend(ctx context.Context, bot *core.Bot, log *slog.Logger, at 
 
 // unread names what has changed in .env since the start, which counts from the next
 // one on.
-func (p *process) unread(at dataDir, log *slog.Logger) {
-	now, _, err := config.LoadEnv(p.getenv, config.Flags{DataDir: p.flags.DataDir, Timezone: p.flags.Timezone})
+func (p *process) unread(at console.DataDir, log *slog.Logger) {
+	now, _, err := config.LoadEnv(p.Getenv, config.Flags{DataDir: p.Flags.DataDir, Timezone: p.Flags.Timezone})
 	if err != nil {
 		log.Warn(".env was not read", "error", err)
 		return
 	}
-	was := at.env
+	was := at.Env
 	changed := was.ZoneName != now.ZoneName || was.UserName != now.UserName || was.BotName != now.BotName || was.OwnerID != now.OwnerID ||
 		was.WebhookPort != now.WebhookPort || was.DiscordAPI != now.DiscordAPI || !slices.Equal(was.Secrets(nil), now.Secrets(nil))
 	if changed {

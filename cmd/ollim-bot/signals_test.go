@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/command"
@@ -17,7 +18,7 @@ import (
 
 func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		ctx, stop := (&process{}).context()
+		ctx, stop := (&process{}).Context()
 		if err := syscall.Kill(syscall.Getpid(), sig); err != nil {
 			t.Fatal(err)
 		}
@@ -33,11 +34,11 @@ func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 // A restart takes its time. Who ends the program meanwhile means it.
 func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 	for _, ends := range []bool{false, true} {
-		p := &process{
-			in: strings.NewReader(""), out: io.Discard, err: io.Discard, now: time.Now, environ: func() []string { return nil },
-			getenv: func(string) string { return "" }, flags: globals{DataDir: t.TempDir()},
-		}
-		at, err := p.open()
+		p := &process{Process: console.Process{
+			In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Now: time.Now, Environ: func() []string { return nil },
+			Getenv: func(string) string { return "" }, Flags: console.Globals{DataDir: t.TempDir()},
+		}}
+		at, err := p.Open()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/fork"
 	"ollimbot/core/updates"
@@ -20,7 +21,7 @@ import (
 const statusNext = 3
 
 type statusCmd struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // statusAnswer is the JSON answer.
@@ -55,20 +56,20 @@ type statusAnswer struct {
 }
 
 // Run shows the facts of the data directory, beside a running bot or without.
-func (c *statusCmd) Run(p *process, at dataDir, bot *core.Bot) error {
-	a := answerStatus(at, bot.SnapshotAt(at.now))
+func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	a := answerStatus(at, bot.SnapshotAt(at.Now))
 	a.Waiting = len(bot.Waiting())
-	return p.answer(c.JSON, a, statusLines(a, at))
+	return p.Answer(c.JSON, a, statusLines(a, at))
 }
 
-func answerStatus(at dataDir, s core.Snapshot) statusAnswer {
-	pid, running := at.dir.Running()
+func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
+	pid, running := at.Dir.Running()
 	glance := s.Glance()
 	a := statusAnswer{
-		Version: version, DataDir: at.dir.Root(), Timezone: at.env.ZoneName,
+		Version: version, DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName,
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
-		Budget: answerBudget(s.Budget.State, at.now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
-		Unreached: discord.ShutOut(at.dir), Google: s.Google,
+		Budget: answerBudget(s.Budget.State, at.Now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
+		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
 		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks,
 	}
 	for _, pr := range s.Schedule.Problems {
@@ -86,14 +87,14 @@ func answerStatus(at dataDir, s core.Snapshot) statusAnswer {
 		if e.Money {
 			a.Held = append(a.Held, e)
 		}
-		if !e.Held && e.FireTime.After(at.now) && len(a.Next) < statusNext {
+		if !e.Held && e.FireTime.After(at.Now) && len(a.Next) < statusNext {
 			a.Next = append(a.Next, e)
 		}
 	}
 	return a
 }
 
-func statusLines(a statusAnswer, at dataDir) []string {
+func statusLines(a statusAnswer, at console.DataDir) []string {
 	state := "not running"
 	switch {
 	case a.Running && a.PID != 0:
@@ -103,12 +104,12 @@ func statusLines(a statusAnswer, at dataDir) []string {
 	}
 	lines := []string{
 		"ollim-bot " + a.Version + ", " + state,
-		"data:      " + at.dir.Display(),
-		"time:      " + at.now.Format(momentLayout) + " (" + a.Timezone + ")",
+		"data:      " + at.Dir.Display(),
+		"time:      " + at.Now.Format(console.MomentLayout) + " (" + a.Timezone + ")",
 		"schedule:  " + words.Count(a.Routines, "routine") + ", " + words.Count(a.Reminders, "reminder"),
 	}
 	for _, e := range a.Next {
-		lines = append(lines, entryLine(e, at.now))
+		lines = append(lines, entryLine(e, at.Now))
 	}
 	if a.Problems > 0 {
 		lines = append(lines, "problems:  "+words.Count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
@@ -124,10 +125,10 @@ func statusLines(a statusAnswer, at dataDir) []string {
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
 	if a.Budget.FullAt != nil {
-		lines = append(lines, "           full at "+a.Budget.FullAt.Format(momentLayout))
+		lines = append(lines, "           full at "+a.Budget.FullAt.Format(console.MomentLayout))
 	}
 	if a.Muted != nil {
-		lines = append(lines, "           muted until "+a.Muted.Format(momentLayout)+": only critical pings come through")
+		lines = append(lines, "           muted until "+a.Muted.Format(console.MomentLayout)+": only critical pings come through")
 	}
 	today := words.Count(a.Pings, "ping") + ", " + words.Count(a.Runs, "run") + ", " + words.Dollars(a.Money.Today)
 	if a.Money.DayCap != nil {
@@ -157,7 +158,7 @@ func statusLines(a statusAnswer, at dataDir) []string {
 }
 
 type updatesCmd struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // updateAnswer is one pending update of the JSON answer.
@@ -170,16 +171,16 @@ type updateAnswer struct {
 
 // Run lists what background runs left for the main session, oldest first. It
 // takes nothing away.
-func (c *updatesCmd) Run(p *process, at dataDir) error {
-	list := updates.NewQueue(at.dir, at.env.Zone, p.log()).Peek()
-	answer := each(list, func(u updates.Update) updateAnswer {
+func (c *updatesCmd) Run(p *process, at console.DataDir) error {
+	list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
+	answer := console.Each(list, func(u updates.Update) updateAnswer {
 		return updateAnswer{Key: u.Key, At: u.At, Message: u.Message, Dropped: u.Dropped}
 	})
-	lines := each(list, func(u updates.Update) string {
+	lines := console.Each(list, func(u updates.Update) string {
 		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
-		return fmt.Sprintf("%16s  %s", words.Ago(at.now.Sub(u.At)), text)
+		return fmt.Sprintf("%16s  %s", words.Ago(at.Now.Sub(u.At)), text)
 	})
-	return p.answer(c.JSON, answer, orNone(lines, "no pending updates"))
+	return p.Answer(c.JSON, answer, console.OrNone(lines, "no pending updates"))
 }
 
 type snapshotCmd struct {
@@ -196,11 +197,11 @@ const (
 )
 
 // Run prints one frame as plain text: what the dashboard shows when it opens.
-func (c *snapshotCmd) Run(p *process, at dataDir, bot *core.Bot) error {
+func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Width < 1 || c.Width > maxWidth || c.Height < 1 || c.Height > maxHeight {
-		return usagef("a frame is 1 to %d columns wide and 1 to %d rows high", maxWidth, maxHeight)
+		return console.Usagef("a frame is 1 to %d columns wide and 1 to %d rows high", maxWidth, maxHeight)
 	}
-	now, err := at.moment("--at", c.At)
+	now, err := at.Moment("--at", c.At)
 	if err != nil {
 		return err
 	}
@@ -211,5 +212,5 @@ func (c *snapshotCmd) Run(p *process, at dataDir, bot *core.Bot) error {
 	if c.Page == "runs" {
 		o.Focus = panes.Forks
 	}
-	return p.lines(tui.Frame(bot.SnapshotAt(now), o)...)
+	return p.Lines(tui.Frame(bot.SnapshotAt(now), o)...)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/guide"
@@ -191,10 +192,10 @@ func TestPreviewSystemPrintsThePromptOfTheDirectory(t *testing.T) {
 	env := map[string]string{"OLLIM_USER_NAME": "Sam", "OLLIM_TIMEZONE": "Europe/Berlin"}
 	preview := func(args ...string) (string, string, int) {
 		var out, errs strings.Builder
-		code := run(append([]string{"--data-dir", d.Root(), "preview"}, args...), &process{
-			in: strings.NewReader(""), out: &out, err: io.Writer(&errs), getenv: func(k string) string { return env[k] },
-			environ: func() []string { return nil }, now: func() time.Time { return time.Unix(0, 0) },
-		})
+		code := run(append([]string{"--data-dir", d.Root(), "preview"}, args...), &process{Process: console.Process{
+			In: strings.NewReader(""), Out: &out, Err: io.Writer(&errs), Getenv: func(k string) string { return env[k] },
+			Environ: func() []string { return nil }, Now: func() time.Time { return time.Unix(0, 0) },
+		}})
 		return out.String(), errs.String(), code
 	}
 	got, errs, code := preview("--system")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/audit"
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
@@ -33,7 +34,7 @@ type taskFlags struct {
 func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, error) {
 	body := strings.TrimSpace(clean.Text(f.Message))
 	if body == "" {
-		return routines.Task{}, usagef("--message is empty: say what the bot should do")
+		return routines.Task{}, console.Usagef("--message is empty: say what the bot should do")
 	}
 	return routines.Task{
 		Kind: kind, Description: clean.Line(f.Description), Body: body, Background: background,
@@ -67,17 +68,17 @@ func (c *routineAddCmd) Run(p *process) error {
 	if schedule.Never() {
 		return fmt.Errorf("%q never fires: no month has such a day", clean.Line(c.Cron))
 	}
-	at, err := p.writable()
+	at, err := p.Writable()
 	if err != nil {
 		return err
 	}
-	r, err := routines.AddRoutine(at.dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule}, p.before()...)
+	r, err := routines.AddRoutine(at.Dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule}, p.before()...)
 	if err != nil {
 		return err
 	}
 	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: routineTimes(&r) + " " + described(r.Task)})
 	p.commit(at, r.Path, "add routine "+r.ID)
-	return p.printf("scheduled %s: %s -- %s\n", r.ID, routineTimes(&r), described(r.Task))
+	return p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", r.ID, routineTimes(&r), described(r.Task)))
 }
 
 type routineListCmd struct{}
@@ -88,7 +89,7 @@ func (routineListCmd) Run(p *process) error {
 		return err
 	}
 	p.warnProblems(set.Problems, "routines/")
-	return p.lines(orNone(each(set.Routines, func(r *routines.Routine) string {
+	return p.Lines(console.OrNone(console.Each(set.Routines, func(r *routines.Routine) string {
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task))
 	}), "no routines")...)
 }
@@ -152,10 +153,10 @@ func (d *delay) UnmarshalText(text []byte) error {
 // Run writes the file; a running bot takes it up at once.
 func (c *reminderAddCmd) Run(p *process) error {
 	if c.Foreground && c.Background {
-		return usagef("a reminder is --foreground or --background, not both")
+		return console.Usagef("a reminder is --foreground or --background, not both")
 	}
 	if c.MaxChain < 0 || c.ChainDepth < 0 {
-		return usagef("--max-chain and --chain-depth take numbers from 0")
+		return console.Usagef("--max-chain and --chain-depth take numbers from 0")
 	}
 	if err := c.untilDone(); err != nil {
 		return err
@@ -170,48 +171,48 @@ func (c *reminderAddCmd) Run(p *process) error {
 		}
 	}
 	task.Allowed, task.Skills = c.AllowedTools, c.Skills
-	at, err := p.writable()
+	at, err := p.Writable()
 	if err != nil {
 		return err
 	}
-	r, err := routines.AddReminder(at.dir, routines.Reminder{
-		Task: task, RunAt: at.now.Add(time.Duration(c.Delay)).Truncate(time.Second),
+	r, err := routines.AddReminder(at.Dir, routines.Reminder{
+		Task: task, RunAt: at.Now.Add(time.Duration(c.Delay)).Truncate(time.Second),
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
 		UntilDone: c.Until != "", Again: c.Again,
 	}, p.before()...)
 	if err != nil {
 		return err
 	}
-	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: reminderTimes(&r, at.env.Zone) + " " + described(r.Task)})
+	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: reminderTimes(&r, at.Env.Zone) + " " + described(r.Task)})
 	p.commit(at, r.Path, "add reminder "+r.ID)
-	return p.printf("scheduled %s: %s -- %s\n", r.ID, reminderTimes(&r, at.env.Zone), described(r.Task))
+	return p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", r.ID, reminderTimes(&r, at.Env.Zone), described(r.Task)))
 }
 
 // untilDone refuses what cannot go together with --until done.
 func (c *reminderAddCmd) untilDone() error {
 	switch {
 	case c.Until == "" && c.Again != 0:
-		return usagef("--again belongs to --until done: add that, or leave it out")
+		return console.Usagef("--again belongs to --until done: add that, or leave it out")
 	case c.Again < 0 || c.Again > routines.MaxAgain:
-		return usagef("--again takes minutes from 1 to %d", routines.MaxAgain)
+		return console.Usagef("--again takes minutes from 1 to %d", routines.MaxAgain)
 	case c.Until != "" && c.Foreground:
-		return usagef("--until done works in the background: leave out --foreground")
+		return console.Usagef("--until done works in the background: leave out --foreground")
 	case c.Until != "" && c.NoPing:
-		return usagef("--until done needs pings: leave out --no-ping")
+		return console.Usagef("--until done needs pings: leave out --no-ping")
 	}
 	return nil
 }
 
 type reminderListCmd struct{}
 
-func (reminderListCmd) Run(p *process, at dataDir) error {
+func (reminderListCmd) Run(p *process, at console.DataDir) error {
 	set, err := p.tasks()
 	if err != nil {
 		return err
 	}
 	p.warnProblems(set.Problems, "reminders/")
-	return p.lines(orNone(each(set.RemindersByTime(), func(r *routines.Reminder) string {
-		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.env.Zone), r.Title(), waitsMark(r.Task))
+	return p.Lines(console.OrNone(console.Each(set.RemindersByTime(), func(r *routines.Reminder) string {
+		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.Env.Zone), r.Title(), waitsMark(r.Task))
 	}), "no pending reminders")...)
 }
 
@@ -270,25 +271,25 @@ func described(t routines.Task) string {
 
 // tasks reads the routine and reminder files, and what holds them.
 func (p *process) tasks() (*routines.Set, error) {
-	at, err := p.open()
+	at, err := p.Open()
 	if err != nil {
 		return nil, err
 	}
 	guard := p.guard(at) // a whole bot would cost more than all the rest of a list
 	if _, err := guard.Provenance().Load(); err != nil {
-		tell(p.err, "warning: %v", err)
+		console.Tell(p.Err, "warning: %v", err)
 	}
-	index := routines.NewIndex(at.dir, at.env.Zone)
+	index := routines.NewIndex(at.Dir, at.Env.Zone)
 	index.JudgeBy(guard.TaskWaits)
-	s := schedule.New(schedule.Options{Dir: at.dir, Index: index, Zone: at.env.Zone})
+	s := schedule.New(schedule.Options{Dir: at.Dir, Index: index, Zone: at.Env.Zone})
 	index.Scan()
 	return s.Set(), nil
 }
 
 // guard knows who has written which task.
-func (p *process) guard(at dataDir) *policy.Guard {
-	file := policy.NewFile(at.dir)
-	return policy.New(policy.Options{Dir: at.dir, Zone: at.env.Zone, Log: p.log(), Base: func() []string {
+func (p *process) guard(at console.DataDir) *policy.Guard {
+	file := policy.NewFile(at.Dir)
+	return policy.New(policy.Options{Dir: at.Dir, Zone: at.Env.Zone, Log: p.Log(), Base: func() []string {
 		tools, _ := file.Load()
 		return policy.Strip(tools.Background())
 	}})
@@ -299,16 +300,16 @@ func waitsMark(t routines.Task) string {
 	if t.Waits == "" {
 		return ""
 	}
-	return "  (" + schedule.TagWaits + ": ollim-bot allow " + shellWord(t.ID) + ")"
+	return "  (" + schedule.TagWaits + ": ollim-bot allow " + console.Word(t.ID) + ")"
 }
 
 // writable is open for commands that write: the directory exists afterwards.
-func (p *process) writable() (dataDir, error) {
-	at, err := p.open()
+func (p *process) writable() (console.DataDir, error) {
+	at, err := p.Open()
 	if err != nil {
-		return dataDir{}, err
+		return console.DataDir{}, err
 	}
-	return at, at.dir.Prepare()
+	return at, at.Dir.Prepare()
 }
 
 // warnProblems says on standard error that files of a folder are not in the list.
@@ -320,13 +321,13 @@ func (p *process) warnProblems(problems []routines.Problem, folder string) {
 		}
 	}
 	if bad > 0 {
-		tell(p.err, "warning: %s in %s: ollim-bot check says where, and how to mend it", words.Count(bad, "problem"), folder)
+		console.Tell(p.Err, "warning: %s in %s: ollim-bot check says where, and how to mend it", words.Count(bad, "problem"), folder)
 	}
 }
 
 // cancel removes the file of a task.
 func (p *process) cancel(kind routines.Kind, id string) error {
-	at, err := p.open()
+	at, err := p.Open()
 	if err != nil {
 		return err
 	}
@@ -340,7 +341,7 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	} else if r, ok := set.ReminderByID(id); ok && kind == routines.KindReminder {
 		inForce = r.Path
 	}
-	rel, found, err := routines.RemoveTask(at.dir, kind, id, inForce)
+	rel, found, err := routines.RemoveTask(at.Dir, kind, id, inForce)
 	if err != nil {
 		return err
 	}
@@ -349,25 +350,25 @@ func (p *process) cancel(kind routines.Kind, id string) error {
 	}
 	p.record(at, audit.Entry{Action: audit.TaskRemoved, Subject: id, Detail: rel})
 	p.commit(at, rel, fmt.Sprintf("remove %s %s", kind, id))
-	return p.printf("cancelled %s\n", clean.Line(id))
+	return p.Lines("cancelled " + clean.Line(id))
 }
 
 // before notes who writes a task where the agent does.
 func (p *process) before() []routines.Before {
-	if p.served == nil {
+	if p.Served == nil {
 		return nil
 	}
-	return []routines.Before{p.served.by.Written}
+	return []routines.Before{p.Served.By.Written}
 }
 
 // commit records a changed file where the data directory is a repository. A
 // commit that fails is a warning: the file itself is written.
-func (p *process) commit(at dataDir, rel, message string) {
+func (p *process) commit(at console.DataDir, rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	git := store.NewGit(at.dir, p.log())
-	git.Sandbox = p.sandbox(at).Git
+	git := store.NewGit(at.Dir, p.Log())
+	git.Sandbox = p.Sandbox(at).Git
 	if err := git.Commit(ctx, rel, message); err != nil {
-		tell(p.err, "warning: %v", err)
+		console.Tell(p.Err, "warning: %v", err)
 	}
 }

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
 	selfupdate "ollimbot/core/update"
@@ -16,7 +15,7 @@ type updateCmd struct {
 	Rollback bool   `xor:"what" help:"Go back to the program that the last update replaced."`
 	Force    bool   `help:"Install the release also where it is older than what is installed, or the same."`
 	From     string `placeholder:"PLACE" help:"Where releases are, a directory or an address, in place of the setting update_source."`
-	asJSON
+	console.AsJSON
 }
 
 // replacedAnswer is the JSON answer.
@@ -27,11 +26,11 @@ type replacedAnswer struct {
 }
 
 // Run brings the program's file up to date, or back. A bot that runs goes on as it is.
-func (c *updateCmd) Run(p *process, at dataDir) error {
-	if p.getenv(claudeproc.MarkName) != "" {
-		return errors.New(textUsersOnly)
+func (c *updateCmd) Run(p *process, at console.DataDir) error {
+	if err := p.UsersOnly(); err != nil {
+		return err
 	}
-	settings, _, err := config.LoadRuntime(at.dir)
+	settings, _, err := config.LoadRuntime(at.Dir)
 	if c.From != "" {
 		err = config.Try(&settings, "update_source", c.From)
 	}
@@ -42,25 +41,25 @@ func (c *updateCmd) Run(p *process, at dataDir) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := p.context()
+	ctx, cancel := p.Context()
 	defer cancel()
 	r, err := program.Do(ctx, selfupdate.Order{Check: c.Check, Rollback: c.Rollback, Force: c.Force})
 	if err != nil {
 		return err
 	}
 	lines := []string{r.Text}
-	if _, running := at.dir.Running(); running && r.Changed {
-		lines = append(lines, fmt.Sprintf(textStillRuns, at.dir.Display()))
+	if _, running := at.Dir.Running(); running && r.Changed {
+		lines = append(lines, fmt.Sprintf(textStillRuns, at.Dir.Display()))
 	}
-	return p.answer(c.JSON, replacedAnswer{r.Text, r.Installed, r.Changed}, lines)
+	return p.Answer(c.JSON, replacedAnswer{r.Text, r.Installed, r.Changed}, lines)
 }
 
-type restartCmd struct{ asJSON }
+type restartCmd struct{ console.AsJSON }
 
 // Run lets the bot that runs begin anew; by itself it finds none.
-func (c *restartCmd) Run(p *process, at dataDir, bot *core.Bot) error {
-	if p.live == nil {
-		return fmt.Errorf(textNoneRuns, at.dir.Display())
+func (c *restartCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
+	if p.Live == nil {
+		return fmt.Errorf(textNoneRuns, at.Dir.Display())
 	}
-	return p.doing(bot, c.asJSON, command.Slash{Line: "/restart"})
+	return p.doing(bot, c.AsJSON, command.Slash{Line: "/restart"})
 }

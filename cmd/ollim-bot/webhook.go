@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/webhook"
 )
 
@@ -20,7 +21,7 @@ type webhookCmds struct {
 }
 
 type webhookListCmd struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // webhookAnswer is the JSON answer.
@@ -41,27 +42,27 @@ const maxDeliveries = 20
 
 // Run lists the webhooks that can be triggered; what is wrong with a file is
 // for check to say.
-func (c *webhookListCmd) Run(p *process, at dataDir) error {
-	index := webhook.NewIndex(at.dir)
+func (c *webhookListCmd) Run(p *process, at console.DataDir) error {
+	index := webhook.NewIndex(at.Dir)
 	index.Scan()
 	answer := webhookAnswer{Webhooks: []webhookLine{}, Deliveries: []webhook.Delivery{}}
 	for _, s := range index.Specs(false) {
 		answer.Webhooks = append(answer.Webhooks, webhookLine{s.ID, s.Path, s.Title(), s.Fields.Declared})
 	}
-	past, err := webhook.Log(at.dir, maxDeliveries)
+	past, err := webhook.Log(at.Dir, maxDeliveries)
 	if err != nil {
 		return err
 	}
 	answer.Deliveries = append(answer.Deliveries, past...)
 	lines := []string{textNoWebhooks}
 	if len(answer.Webhooks) > 0 {
-		lines = append(each(answer.Webhooks, func(w webhookLine) string {
+		lines = append(console.Each(answer.Webhooks, func(w webhookLine) string {
 			return fmt.Sprintf("%-16s %-28s %s", w.ID, w.File, strings.Join(w.Fields, ", "))
-		}), each(answer.Deliveries, func(d webhook.Delivery) string {
-			return fmt.Sprintf("  %s  %-16s %5d bytes  %s", d.At.In(at.env.Zone).Format(momentLayout), d.Webhook, d.Size, d.Outcome)
+		}), console.Each(answer.Deliveries, func(d webhook.Delivery) string {
+			return fmt.Sprintf("  %s  %-16s %5d bytes  %s", d.At.In(at.Env.Zone).Format(console.MomentLayout), d.Webhook, d.Size, d.Outcome)
 		})...)
 	}
-	return p.answer(c.JSON, answer, lines)
+	return p.Answer(c.JSON, answer, lines)
 }
 
 type webhookTestCmd struct {
@@ -71,9 +72,9 @@ type webhookTestCmd struct {
 
 // Run sends the payload to the bot that runs on this machine, with the secret
 // of its environment.
-func (c *webhookTestCmd) Run(p *process, at dataDir) error {
-	if at.env.WebhookPort == 0 || at.env.WebhookSecret == "" {
-		return errors.New(textNoWebhookServer)
+func (c *webhookTestCmd) Run(p *process, at console.DataDir) error {
+	if at.Env.WebhookPort == 0 || at.Env.WebhookSecret == "" {
+		return errors.New(console.TextNoWebhookServer)
 	}
 	payload, err := p.payload(c.Payload)
 	if err != nil {
@@ -81,16 +82,16 @@ func (c *webhookTestCmd) Run(p *process, at dataDir) error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
-	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(at.env.WebhookPort))
-	status, answer, err := webhook.Deliver(ctx, addr, at.env.WebhookSecret, c.ID, payload)
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(at.Env.WebhookPort))
+	status, answer, err := webhook.Deliver(ctx, addr, at.Env.WebhookSecret, c.ID, payload)
 	if err != nil {
 		return err
 	}
-	if err := p.lines(fmt.Sprintf("%d %s", status, answer)); err != nil {
+	if err := p.Lines(fmt.Sprintf("%d %s", status, answer)); err != nil {
 		return err
 	}
 	if status >= 300 {
-		return errSilent
+		return console.ErrSilent
 	}
 	return nil
 }
@@ -100,7 +101,7 @@ const maxPayload = 1 << 20
 
 // payload reads a file, or standard input for "-".
 func (p *process) payload(name string) (data []byte, err error) {
-	in := p.in
+	in := p.In
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {

@@ -115,7 +115,7 @@ func (c *completionCmd) Run(p *process) error {
 		return err
 	}
 	script := map[string]func([]place, []flagWords) string{"bash": bashScript, "zsh": zshScript, "fish": fishScript}[c.Shell]
-	return p.printf("%s", script(places(root), choices(root)))
+	return p.Lines(strings.TrimSuffix(script(places(root), choices(root)), "\n"))
 }
 
 // quoted is a text as one word of bash or zsh.

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ollimbot/cmd/internal/console"
 )
 
 // A real bash offers, behind each command, what may follow it and nothing else.
 func TestBashCompletesEveryCommandAndEveryFlag(t *testing.T) {
-	p := &process{out: t.Output(), err: t.Output()}
+	p := &process{Process: console.Process{Out: t.Output(), Err: t.Output()}}
 	root, err := p.tree()
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +58,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 // No text can break out of its place in a script or the page: every quote is closed,
 // and no line of the page begins with a request that is not ours.
 func TestTheScriptsAndThePageNameEveryCommand(t *testing.T) {
-	p := &process{out: t.Output(), err: t.Output()}
+	p := &process{Process: console.Process{Out: t.Output(), Err: t.Output()}}
 	root, err := p.tree()
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,12 @@ type Session interface {
 // ErrNoSession says that the session id to resume is unknown to the engine.
 var ErrNoSession = errors.New("no such session")
 
+// Misuse of a session.
+var (
+	ErrClosed   = errors.New("the session is closed")
+	ErrTwoTurns = errors.New("a turn is under way: wait for its end before sending again")
+)
+
 // ErrUnavailable is part of an error that would meet every turn just now: the model
 // cannot be reached, nobody is logged in, or no money is left. Another engine may
 // answer.

@@ -49,22 +49,24 @@ func (c call) what() string {
 	return strings.Trim(text, "\n")
 }
 
-// short names a call: its tool, the begin of what it would do, and how much more
-// there is; whole says that there is no more.
-func (c call) short() (text string, whole bool) {
+// short names a call: its tool, the begin of what it would do, and how much there
+// is where that is not all.
+func (c call) short() string {
 	what := c.what()
-	first, _, more := strings.Cut(what, "\n")
-	head := strings.TrimSpace(first)
-	if len([]rune(head)) > callHead {
-		head, more = string([]rune(head)[:callHead])+"...", true
-	}
+	first, _, _ := strings.Cut(what, "\n")
+	head := clean.Cut(strings.TrimSpace(first), callHead)
 	switch {
-	case head == "" && !more:
-		return c.tool(), true
-	case !more:
-		return c.tool() + ": " + head, true
+	case what == "":
+		return c.tool()
+	case c.more():
+		return joined(c.tool()+": "+head, c.size())
 	}
-	return joined(c.tool()+": "+head, c.size()), false
+	return c.tool() + ": " + head
+}
+
+// more reports that the short form does not say all of it.
+func (c call) more() bool {
+	return strings.Contains(c.what(), "\n") || len([]rune(c.what())) > callHead
 }
 
 // size is how much there is to read of a call. It is said before its text, so that
@@ -95,104 +97,59 @@ func (c call) answers() string {
 	return fmt.Sprintf("allow %d, always %d or deny %d", c.number, c.number, c.number)
 }
 
-func askText(c call, zone *time.Location) string {
-	short, whole := c.short()
-	if !whole {
+func askText(s *core.Snapshot, c call) string {
+	short := c.short()
+	if c.more() {
 		short += fmt.Sprintf("; waits %d reads it all", c.number)
 	}
-	return fmt.Sprintf("number %d waits until %s: %s; %s", c.number, c.Until.In(zone).Format("15:04:05"), short, c.answers())
+	return fmt.Sprintf("number %d waits until %s: %s; %s", c.number, s.Clock(c.Until, time.TimeOnly), short, c.answers())
 }
 
-func settledText(c call, now time.Time) string {
-	short, _ := c.short()
-	if !c.Until.IsZero() && !now.Before(c.Until) {
-		return fmt.Sprintf("number %d was denied, nobody answered: %s", c.number, short)
-	}
-	return fmt.Sprintf("number %d waits no longer: %s", c.number, short)
-}
-
-// approvals tells of tool calls that have come to wait, and that wait no longer.
-func (e *snapshotDiff) approvals(s *core.Snapshot) {
-	now := make(map[string]call, len(s.Approvals))
-	for _, a := range s.Approvals {
-		c, known := e.calls[a.ID]
-		if !known {
-			e.numbers++
-			c = call{a, e.numbers}
-			e.add(a.Asked, kindApproval, askText(c, e.zone))
-		}
-		now[a.ID] = c
-	}
-	for id, c := range e.calls {
-		if _, waits := now[id]; !waits {
-			e.add(s.At, kindApproval, settledText(c, s.At))
-		}
-	}
-	e.calls = now
-}
-
-// find is the tool call of a number, or the only one where none is given.
-func (e *snapshotDiff) find(which string) (call, bool) {
+// call is the tool call of a number, or the only one where none is given. Without
+// one it says which there are.
+func (m *session) call(which, kind string) (call, bool) {
 	n, err := strconv.Atoi(which)
-	for _, c := range e.calls {
-		if err == nil && c.number == n || which == "" && len(e.calls) == 1 {
+	var lines []string
+	for _, c := range m.diff.calls {
+		if err == nil && c.number == n || which == "" && len(m.diff.calls) == 1 && kind == kindError {
 			return c, true
 		}
+		lines = append(lines, askText(&m.s, c))
 	}
+	m.read(kind, lines, textNoCalls)
 	return call{}, false
-}
-
-// waitingText lists the tool calls that wait, by number.
-func (e *snapshotDiff) waitingText() string {
-	calls := make([]call, 0, len(e.calls))
-	for _, c := range e.calls {
-		calls = append(calls, c)
-	}
-	if len(calls) == 0 {
-		return textNoCalls
-	}
-	slices.SortFunc(calls, func(a, b call) int { return a.number - b.number })
-	lines := make([]string, len(calls))
-	for i, c := range calls {
-		lines[i] = askText(c, e.zone)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // waits names the calls that wait; with a number it reads that one whole.
 func (m *session) waits(rest string) {
-	c, ok := m.diff.find(rest)
-	if rest == "" || !ok {
-		m.answer(kindApproval, m.diff.waitingText())
+	c, ok := m.call(rest, kindApproval)
+	if !ok {
 		return
 	}
 	now := time.Now()
-	m.say(now, kindApproval, fmt.Sprintf(textCallIs, c.number, c.tool(), c.Until.In(m.diff.zone).Format("15:04:05"), c.size()))
+	m.say(now, kindApproval, fmt.Sprintf(textCallIs, c.number, c.tool(), m.s.Clock(c.Until, time.TimeOnly), c.size()))
 	for _, l := range c.lines() {
 		m.write(now, kindApproval, l)
 	}
 	m.say(now, kindApproval, fmt.Sprintf(textCallEnds, c.number, c.answers()))
 }
 
-// settle answers the tool call with a number; without one the only one that waits.
-func (m *session) settle(which string, v policy.Verdict) {
-	c, ok := m.diff.find(which)
-	if !ok {
-		m.answer(kindError, m.diff.waitingText())
-		return
-	}
-	if _, ok := m.carryOut(command.Answer{ID: c.ID, Verdict: v}); ok {
-		m.answer(kindOK, verdictText(c, v))
-	}
+// verdicts are what can be said of a tool call, and how that is answered.
+var verdicts = map[string]struct {
+	verdict policy.Verdict
+	said    string
+}{
+	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
 }
 
-// verdictText is an answer to a tool call.
-func verdictText(c call, v policy.Verdict) string {
-	switch v {
-	case policy.Allow:
-		return fmt.Sprintf("number %d is allowed", c.number)
-	case policy.Always:
-		return fmt.Sprintf("number %d is allowed, and %s from now on", c.number, c.Tool)
+// settle answers the tool call with a number; without one the only one that waits.
+func (m *session) settle(which string) {
+	c, ok := m.call(which, kindError)
+	if !ok {
+		return
 	}
-	return fmt.Sprintf("number %d is denied", c.number)
+	v := verdicts[m.named.Name]
+	if _, ok := m.carryOut(command.Answer{ID: c.ID, Verdict: v.verdict}); ok {
+		m.answer(kindOK, fmt.Sprintf("number %d is %s", c.number, v.said))
+	}
 }

@@ -202,7 +202,7 @@ func TestANumberMeansWhatWasReadAndNotWhatCameSince(t *testing.T) {
 			n.Forks = []fork.View{{ID: "c", Title: "News", State: fork.Running}, {ID: "a", Title: "Email sweep", State: fork.Running}}
 		})
 		s.hears()
-		s.one(s.types("stop 1"), "stop Email sweep?")
+		s.one(s.types("stop 1"), `Stop "Email sweep"?`)
 		s.types("no")
 		if got := s.types("stop 2"); !strings.Contains(got[0], "number 2 of the list that was read last is gone") {
 			t.Errorf("heard %q", got)
@@ -224,14 +224,14 @@ func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 			}
 		})
 		s.hears()
-		s.one(s.types("stop email"), "stop Email sweep?")
+		s.one(s.types("stop email"), `Stop "Email sweep"?`)
 		s.types("no")
-		s.one(s.types("stop tea"), "Tea has ended already")
+		s.one(s.types("stop tea"), "Tea: this run has ended already")
 		s.one(s.types("continue email"), "ok: so it is")
-		s.one(s.types("continue tea"), "Tea never reached the engine")
+		s.one(s.types("continue tea"), "Tea: this run never reached the engine")
 		s.one(s.types("again email"), "ok: so it is")
-		s.one(s.types("again tea"), "Tea came from no task")
-		s.one(s.types("again live"), "Email sweep goes on yet")
+		s.one(s.types("again tea"), "Tea: this run belongs to no task")
+		s.one(s.types("again live"), "Email sweep: its task is at work already")
 		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
@@ -254,7 +254,7 @@ func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 		s.hasLines(flood(6), "update: older updates were left out: only 10 are kept", "update: update 6")
 		s.hasLines(flood(7), "update: update 7")
 		s.hasLines(flood(8), "update: update 8")
-		s.hasLines(s.types("updates"), "update: 1, 00:00, update 8", "update: 2, 00:00, 8 older updates left out: only 10 are kept")
+		s.hasLines(s.types("updates"), "update: 1, 00:00, update 8", "update: 2, 00:00, older updates were left out: only 10 are kept")
 		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: 1 update pending") {
 			t.Errorf("status says\n%s", got)
 		}
@@ -310,16 +310,16 @@ func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
 }
 
 func TestCostsAreToldInSentences(t *testing.T) {
-	got := costsText(command.Outcome{
+	got := strings.Join(costsText(command.Outcome{
 		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19",
 		Costs: &command.CostReport{Tasks: []command.TaskCost{
 			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
 			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
 		}},
-	})
-	want := `last 7 days: 5 runs, 51 thousand tokens, 0.12 dollars; the runs that are known begin on Sat 2026-11-21 16:19
-Email sweep (aaaa1111): 4 runs, 45 thousand tokens, 0.12 dollars, 0.0300 dollars a run, 88 percent of all
-Tea: 1 run, 1.2 million tokens, 0.00 dollars, 0.00 dollars a run, 12 percent of all`
+	}), "\n")
+	want := `last 7 days: 5 runs, 51k tokens, $0.12; the runs that are known begin on Sat 2026-11-21 16:19
+Email sweep (aaaa1111): 4 runs, 45k tokens, $0.12, $0.03 a run, 88 percent of all
+Tea: 1 run, 1.2M tokens, $0.00, $0.00 a run, 12 percent of all`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

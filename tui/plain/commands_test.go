@@ -85,17 +85,17 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"costs 30", command.Costs{Days: 30}, "costs: nothing yet"},
 		{"deliver", command.DeliverNow{}, "ok: so it is"},
 		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
-		{"say", nil, "error: say what?"},
-		{"fire", nil, "error: fire what?"},
-		{"snooze email", nil, "error: give a task and until when"},
-		{"snooze 2h", nil, "error: snooze what?"},
-		{"new", nil, "error: new what?"},
-		{"new routine 0 9 * *", nil, "error: a routine needs minute"},
+		{"say", nil, "error: say takes WORDS, as in say what is left today?"},
+		{"fire", nil, "error: fire takes TASK, as in fire email; help fire says more"},
+		{"snooze email", nil, "error: snooze takes TASK WHEN"},
+		{"snooze 2h", nil, "error: snooze takes TASK WHEN"},
+		{"new", nil, "error: new takes routine CRON MESSAGE, or reminder WHEN MESSAGE"},
+		{"new routine 0 9 * *", nil, "error: new takes routine CRON MESSAGE"},
 		{"new routine 0 99 * * * hi", nil, "error: the cron line 0 99 * * * is wrong"},
 		{"new routine 0 9 * * *", nil, "error: the task has no message"},
-		{"new reminder soon tea", nil, "error: a reminder needs a time"},
-		{"budget many", nil, "error: give a capacity"},
-		{"mute never", nil, "error: give how long"},
+		{"new reminder soon tea", nil, "error: new takes routine CRON MESSAGE, or reminder WHEN MESSAGE"},
+		{"budget many", nil, "error: budget takes [CAPACITY, or refill MINUTES], as in budget +1"},
+		{"mute never", nil, "error: mute takes WHEN, or off, as in mute 2h"},
 		{"exit", nil, "error: the conversation stands in no fork"},
 		{"undo", nil, "error: nothing to undo"},
 		{"yes", nil, "error: no question was asked"},
@@ -136,7 +136,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "tasks go without this skill", Waits: true}}
 		})
 		s.hears()
-		s.one(s.types("grant email"), "let Email sweep do what its file says? Now it waits: it may use Bash.")
+		s.one(s.types("grant email"), `Let "Email sweep" do what its file says? Now it waits for you: it may use Bash.`)
 		s.one(s.types("no"), "left")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")
@@ -209,7 +209,7 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 					n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running, Started: n.At}}
 				})
 				s.hears()
-				s.one(s.types("stop email"), "question: stop Email sweep? ")
+				s.one(s.types("stop email"), `question: Stop "Email sweep"? `)
 				if did := s.bot.done(); len(did) != 0 {
 					t.Fatalf("did %+v before the answer", did)
 				}
@@ -230,9 +230,9 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
 		s.hears()
 		s.one(s.types("exit save"), "cannot be saved")
-		s.one(s.types("exit quickly"), "exit leaves the fork")
+		s.one(s.types("exit quickly"), "exit takes [save or report]")
 		s.one(s.types("exit report"), "ok: so it is")
-		s.one(s.types("exit"), "leave this fork, the trip, and keep nothing of it?")
+		s.one(s.types("exit"), `Leave the fork "the trip"?`)
 		s.one(s.types("yes"), "ok: so it is")
 		want := []command.Value{command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard}}
 		if diff := gocmp.Diff(want, s.bot.done()); diff != "" {
@@ -245,7 +245,7 @@ func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
 		s.hears()
-		s.one(s.types("quit"), "1 run is waiting or running")
+		s.one(s.types("quit"), "1 run waiting or running")
 		s.types("status")
 		s.one(s.types("quit"), "Say yes to end")
 		s.one(s.types("quit"), "ending") // as before: the word twice

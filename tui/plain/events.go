@@ -10,7 +10,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/fork"
 	"ollimbot/core/notice"
-	"ollimbot/core/post"
+	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
@@ -23,90 +23,114 @@ type event struct {
 	words string
 }
 
+// notice reports words of the program itself.
+func (e event) notice() bool {
+	switch e.kind {
+	case string(notice.Info), string(notice.Warn), string(notice.Alert), kindNotice:
+		return true
+	}
+	return false
+}
+
 // snapshotDiff remembers the last snapshot and finds what is new in the next one.
 type snapshotDiff struct {
-	zone *time.Location
-	last core.Snapshot
-
-	heard    map[post.MessageID]bool // messages that were said
+	last     core.Snapshot
+	heard    map[string]bool // messages, and whether they still grow
 	notice   uint64
 	runs     map[string]fork.State
 	updates  map[string]bool
 	problems map[string]bool
-	calls    map[string]call // tool calls that wait, by id
-	numbers  int             // given to tool calls so far
-	buttons  []button        // that have a number, which is the index and one
-	// flood says that the list of updates is full, and that this was said.
-	flood  bool
-	events []event
-	said   map[string]time.Time // notices, of a short while
+	asked    map[string]bool
+	calls    []call   // tool calls that wait
+	numbers  int      // given to tool calls so far
+	buttons  []button // that have a number, which is the index and one
+	events   []event
+	said     map[string]time.Time // notices, of a short while
 }
 
 // notAgain is how long what was said stays said: trouble in the conversation is a
 // notice and a message.
 const notAgain = 10 * time.Second
 
-// begin takes a first snapshot: what stands in it is past, save for what waits
-// for the user and what is wrong.
-func (e *snapshotDiff) begin(s *core.Snapshot) {
-	e.heard, e.runs = map[post.MessageID]bool{}, map[string]fork.State{}
-	e.updates, e.problems, e.calls = map[string]bool{}, map[string]bool{}, map[string]call{}
-	e.said = map[string]time.Time{}
-	e.zone = time.Local
-	if s.Zone != nil {
-		e.zone = s.Zone
-	}
-	e.last = *s
-	for _, m := range s.Chat {
-		e.heard[m.ID] = !m.Streaming
-	}
-	for _, n := range s.Notices {
-		e.notice = max(e.notice, n.Seq)
-	}
-	for _, f := range s.Forks {
-		e.runs[f.ID] = f.State
-	}
-	for _, u := range s.Updates {
-		e.updates[u.Key] = true
-		e.flood = e.flood || u.Dropped > 0
-	}
-}
-
 // hear gives what is new, in the order in which it can be told.
 func (e *snapshotDiff) hear(s *core.Snapshot) []event {
 	e.events = nil
-	if s.Zone != nil {
-		e.zone = s.Zone
-	}
 	e.state(s)
-	e.trouble(s.Schedule.Problems, s.At)
-	e.forks(s.Forks)
-	e.pending(s)
-	e.chat(s.Chat)
-	e.approvals(s)
+	for _, p := range fresh(&e.problems, s.Schedule.Problems, func(p routines.Problem) (string, bool) { return problemText(p), true }) {
+		e.add(s.At, kindProblem, problemText(p))
+	}
+	for _, f := range fresh(&e.runs, s.Forks, func(f fork.View) (string, fork.State) { return f.ID, f.State }) {
+		at := f.Queued
+		switch {
+		case f.State == fork.Running:
+			at = f.Started
+		case !f.Live():
+			at = f.Ended
+		}
+		e.add(at, kindRun, runText(f))
+	}
+	for _, u := range fresh(&e.updates, s.Updates, updateKey) {
+		e.add(u.At, kindUpdate, updateText(s, u))
+	}
 	for _, n := range s.Notices {
 		if n.Seq > e.notice {
 			e.notice = n.Seq
 			e.add(n.At, string(n.Level), spoken(n.Text))
 		}
 	}
+	for _, m := range fresh(&e.heard, s.Chat, func(m transcript.Entry) (string, bool) { return string(m.ID), m.Streaming }) {
+		if !m.Streaming {
+			e.message(m)
+		}
+	}
+	e.approvals(s)
 	e.last = *s
 	return e.events
+}
+
+// fresh gives the items of a list that are new since the last look, or look
+// otherwise: look is an item's name, and what of it can change. was becomes what
+// there is now.
+func fresh[T any, V comparable](was *map[string]V, list []T, look func(T) (string, V)) []T {
+	now := make(map[string]V, len(list))
+	var out []T
+	for _, item := range list {
+		name, state := look(item)
+		if old, known := (*was)[name]; !known || old != state {
+			out = append(out, item)
+		}
+		now[name] = state
+	}
+	*was = now
+	return out
+}
+
+// updateKey tells updates apart. While the list is full, each one that comes
+// changes the entry that counts what was left out: that is said once, until the
+// updates are taken.
+func updateKey(u updates.Update) (string, bool) {
+	if u.Dropped > 0 {
+		return "", true
+	}
+	return u.Key, true
 }
 
 // add notes what has happened. What is told in two ways at once, such as a file
 // with a mistake that is also left as an update, is said once.
 func (e *snapshotDiff) add(at time.Time, kind, words string) {
-	switch kind {
-	case string(notice.Info), string(notice.Warn), string(notice.Alert), kindNotice:
+	one, line := event{at, kind, words}, flat(words)
+	if one.notice() {
 		maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
-		heard := func(said event) bool { return flat(said.words) == flat(words) }
-		if _, again := e.said[flat(words)]; again || slices.ContainsFunc(e.events, heard) {
+		heard := func(said event) bool { return flat(said.words) == line }
+		if _, again := e.said[line]; again || slices.ContainsFunc(e.events, heard) {
 			return
 		}
-		e.said[flat(words)] = at
+		if e.said == nil {
+			e.said = map[string]time.Time{}
+		}
+		e.said[line] = at
 	}
-	e.events = append(e.events, event{at, kind, words})
+	e.events = append(e.events, one)
 }
 
 // state tells of what is up or down, and of the budget's numbers.
@@ -120,14 +144,14 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 	a, b := was.Budget.State, s.Budget.State
 	if a.Capacity != b.Capacity || a.RefillRateMinutes != b.RefillRateMinutes {
-		e.add(s.At, kindBudget, budgetText(s, e.zone))
+		e.add(s.At, kindBudget, budgetText(s))
 	}
 	if !s.Budget.Muted.Equal(was.Budget.Muted) {
-		e.add(s.At, kindBudget, mutedText(s.Budget.Muted, s.At, e.zone))
+		e.add(s.At, kindBudget, mutedText(s))
 	}
 	switch {
 	case s.Fork != nil && was.Fork == nil:
-		e.add(s.At, kindFork, enteredText(s.Fork))
+		e.add(s.At, kindFork, joined(textEntered, s.Fork.Topic))
 	case s.Fork == nil && was.Fork != nil:
 		e.add(s.At, kindFork, textLeftFork)
 	case s.Fork != nil && s.Fork.Asks && !was.Fork.Asks:
@@ -135,85 +159,45 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 }
 
-// trouble tells of files that have become wrong.
-func (e *snapshotDiff) trouble(problems []routines.Problem, at time.Time) {
-	now := map[string]bool{}
-	for _, p := range problems {
-		words := problemText(p)
-		if now[words] = true; !e.problems[words] {
-			e.add(at, kindProblem, words)
+// message tells of a message that is whole.
+func (e *snapshotDiff) message(m transcript.Entry) {
+	for _, tool := range m.Tools {
+		if label, denied := strings.CutSuffix(tool, transcript.DeniedMark); denied {
+			e.add(m.At, kindDenied, label)
 		}
 	}
-	e.problems = now
+	kind, words := string(m.Role), messageText(m)
+	switch {
+	case m.Role == transcript.Ping && m.Critical:
+		kind = kindCritical
+	case m.Role == transcript.Notice: // of the program itself
+		words = spoken(words)
+	}
+	if words != "" {
+		e.add(m.At, kind, words)
+	}
+	if words := e.buttonsText(m); words != "" {
+		e.add(m.At, kindButton, words)
+	}
 }
 
-// forks tells of runs that have come, begun or ended.
-func (e *snapshotDiff) forks(list []fork.View) {
-	now := make(map[string]fork.State, len(list))
-	for _, f := range list {
-		now[f.ID] = f.State
-		was, known := e.runs[f.ID]
-		if known && was == f.State {
-			continue
-		}
-		at := f.Queued
-		switch {
-		case f.State == fork.Running:
-			at = f.Started
-		case !f.Live():
-			at = f.Ended
-		}
-		e.add(at, kindRun, runText(f))
+// approvals tells of tool calls that have come to wait, and that wait no longer.
+func (e *snapshotDiff) approvals(s *core.Snapshot) {
+	for _, a := range fresh(&e.asked, s.Approvals, func(a policy.Approval) (string, bool) { return a.ID, true }) {
+		e.numbers++
+		c := call{a, e.numbers}
+		e.calls = append(e.calls, c)
+		e.add(a.Asked, kindApproval, askText(s, c))
 	}
-	e.runs = now
-}
-
-// pending tells of updates that have come. While the list is full, each one
-// changes the entry that counts what was left out: that is said once, until the
-// updates are taken.
-func (e *snapshotDiff) pending(s *core.Snapshot) {
-	list := s.Updates
-	now, flood := make(map[string]bool, len(list)), false
-	for _, u := range list {
-		now[u.Key] = true
-		switch {
-		case u.Dropped > 0:
-			if flood = true; !e.flood {
-				e.add(u.At, kindUpdate, fmt.Sprintf(textFlood, updates.MaxPending))
-			}
-		case !e.updates[u.Key]:
-			e.add(u.At, kindUpdate, s.Sourced(u))
+	e.calls = slices.DeleteFunc(e.calls, func(c call) bool {
+		if e.asked[c.ID] {
+			return false
 		}
-	}
-	e.updates, e.flood = now, flood
-}
-
-// chat tells of messages that are whole.
-func (e *snapshotDiff) chat(entries []transcript.Entry) {
-	now := make(map[post.MessageID]bool, len(entries))
-	for _, m := range entries {
-		if now[m.ID] = !m.Streaming; m.Streaming || e.heard[m.ID] {
-			continue
+		words := textCallGone
+		if !c.Until.IsZero() && !s.At.Before(c.Until) {
+			words = textCallDenied
 		}
-		kind := string(m.Role)
-		if m.Role == transcript.Ping && m.Critical {
-			kind = kindCritical
-		}
-		for _, tool := range m.Tools {
-			if label, denied := strings.CutSuffix(tool, transcript.DeniedMark); denied {
-				e.add(m.At, kindDenied, label)
-			}
-		}
-		words := messageText(m)
-		if m.Role == transcript.Notice { // of the program itself
-			words = spoken(words)
-		}
-		if words != "" {
-			e.add(m.At, kind, words)
-		}
-		if words := e.buttonsText(m); words != "" {
-			e.add(m.At, kindButton, words)
-		}
-	}
-	e.heard = now
+		e.add(s.At, kindApproval, fmt.Sprintf(words, c.number, c.short()))
+		return true
+	})
 }

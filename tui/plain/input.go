@@ -10,7 +10,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/sys/unix"
+	"github.com/muesli/cancelreader"
 )
 
 // listen hands over the lines of the input until its end, which closes the
@@ -21,10 +21,7 @@ func (m *session) listen(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
-	in, stop, err := interruptible(ctx, m.o.Input)
-	if err != nil {
-		return fmt.Errorf("open the input: %w", err)
-	}
+	in, stop := interruptible(ctx, m.o.Input)
 	defer stop()
 	r := bufio.NewReaderSize(in, 4096)
 	for {
@@ -58,62 +55,21 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// closing ends a Read of a reader that is no file by closing it.
-func closing(ctx context.Context, in io.Reader) (io.Reader, func(), error) {
-	c, ok := in.(io.Closer)
-	if !ok {
-		return in, func() {}, nil
-	}
-	// Nothing is left to be done about an input that does not close.
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	return in, func() { stop() }, nil
-}
-
 // interruptible makes a Read of the input end with ctx. Closing a terminal does
-// not wake who reads from it, so a file is asked first whether there is anything,
-// together with a pipe that says when it is over.
-func interruptible(ctx context.Context, in io.Reader) (io.Reader, func(), error) {
-	f, ok := in.(*os.File)
-	if !ok {
-		return closing(ctx, in)
-	}
-	wake, end, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	stop := context.AfterFunc(ctx, func() { _ = end.Close() })
-	shut := func() {
-		if stop() {
-			_ = end.Close()
+// not wake who reads from it, so that a file is asked first whether there is
+// anything; one that never blocks is read as it is.
+func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
+	if _, file := in.(*os.File); file {
+		if r, err := cancelreader.NewReader(in); err == nil {
+			stop := context.AfterFunc(ctx, func() { r.Cancel() })
+			return r, func() { stop(); _ = r.Close() }
 		}
-		_ = wake.Close()
+	} else if c, ok := in.(io.Closer); ok {
+		// Nothing is left to be done about an input that does not close.
+		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+		return in, func() { stop() }
 	}
-	return &polled{file: f, wake: wake}, shut, nil
-}
-
-// polled reads from a file for as long as the other end of wake is open.
-type polled struct{ file, wake *os.File }
-
-// Read waits for input. It gives io.EOF at the end of the context.
-func (p *polled) Read(b []byte) (int, error) {
-	fds := []unix.PollFd{
-		{Fd: int32(p.file.Fd()), Events: unix.POLLIN},
-		{Fd: int32(p.wake.Fd()), Events: unix.POLLIN},
-	}
-	for {
-		_, err := unix.Poll(fds, -1)
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil:
-			return 0, fmt.Errorf("wait for input: %w", err)
-		case fds[1].Revents != 0:
-			return 0, io.EOF
-		case fds[0].Revents&unix.POLLNVAL != 0:
-			return 0, os.ErrClosed
-		}
-		return p.file.Read(b)
-	}
+	return in, func() {}
 }
 
 // begun is a command whose last line said that it goes on.

@@ -7,6 +7,7 @@ package plain
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -62,6 +63,10 @@ const (
 	// maxWords is the longest line of output, in characters: it is heard, or read
 	// in one go. "read" gives the whole.
 	maxWords = 2000
+	// undoDepth is how many changes can be undone, newest first.
+	undoDepth = 50
+	// maxTold is how many notices can be read again.
+	maxTold = 100
 )
 
 // Run says what happens and does what it is told until "quit", the end of the
@@ -69,7 +74,7 @@ const (
 func Run(ctx context.Context, c Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &session{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[shelf][]string{}}
+	m := &session{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[string][]string{}}
 	var g errgroup.Group
 	g.Go(fault.Guard("the input", func() error { return m.listen(ctx) }))
 	err := fault.Guard("plain mode", m.run)()
@@ -90,30 +95,37 @@ type session struct {
 	o     Options
 	lines chan string // of input; closed at its end
 
+	s     core.Snapshot // of the last look
 	diff  snapshotDiff
 	out   bytes.Buffer // lines that are not written yet
+	told  []event      // the words of the program that were heard
 	undo  []command.Value
-	asked *question // that waits for yes
-	begun begun     // that goes on in the next line
-	ready time.Time // when it began
+	named command.Command // that is being obeyed
+	asked *question       // that waits for yes
+	begun begun           // that goes on in the next line
 	done  bool
-	// numbers are what the numbers of the lists that were read last mean: ids.
-	numbers  map[shelf][]string
+	// numbers are what the numbers of the lists that were read last mean, by the
+	// noun of their things: ids.
+	numbers  map[string][]string
 	followed *following // a tail whose lines are said as they come; nil for none
 	// answers are closed when words that were said have been answered.
 	answers []<-chan struct{}
 }
 
 func (m *session) run() error {
-	s := m.core.Snapshot()
-	m.diff.begin(&s)
-	m.say(s.At, kindReady, readyText(&s))
-	m.ready = s.At
-	if m.o.Notice != "" {
-		m.say(s.At, kindNotice, m.o.Notice)
+	m.s = m.core.Snapshot()
+	m.diff.last = m.s
+	past := m.diff.hear(&m.s) // save for what waits for the user and what is wrong
+	m.say(m.s.At, kindReady, readyText(&m.s))
+	for _, e := range past {
+		if e.kind == kindProblem || e.kind == kindApproval {
+			m.say(e.at, e.kind, e.words)
+		} else {
+			m.remember(e)
+		}
 	}
-	for _, e := range m.diff.hear(&s) {
-		m.say(e.at, e.kind, e.words)
+	if m.o.Notice != "" {
+		m.hear(event{m.s.At, kindNotice, m.o.Notice})
 	}
 	lines := m.lines
 	for {
@@ -166,24 +178,39 @@ func (m *session) rest() {
 
 // look says what has happened since the last look.
 func (m *session) look() {
-	s := m.core.Snapshot()
-	for _, e := range m.diff.hear(&s) {
-		m.say(e.at, e.kind, e.words)
+	m.s = m.core.Snapshot()
+	for _, e := range m.diff.hear(&m.s) {
+		m.hear(e)
 	}
-	m.lookAtTail(&s)
+	m.lookAtTail()
+}
+
+// hear says what has happened.
+func (m *session) hear(e event) {
+	m.say(e.at, e.kind, e.words)
+	m.remember(e)
+}
+
+// remember keeps words of the program for "notices".
+func (m *session) remember(e event) {
+	if e.notice() {
+		e.at = cmp.Or(e.at, m.s.At)
+		m.told = append(m.told, e)
+		m.told = m.told[max(0, len(m.told)-maxTold):]
+	}
 }
 
 // say adds a line: the time, the kind, the words.
 func (m *session) say(at time.Time, kind, words string) {
-	if at.IsZero() {
-		at = time.Now()
-	}
 	m.write(at, kind, clean.Cut(clean.Line(words), maxWords))
 }
 
 // write is say for a clean line that is given as it is.
 func (m *session) write(at time.Time, kind, line string) {
-	fmt.Fprintf(&m.out, "%s %s: %s\n", at.In(m.diff.zone).Format("15:04:05"), kind, line)
+	if at.IsZero() {
+		at = time.Now()
+	}
+	fmt.Fprintf(&m.out, "%s %s: %s\n", m.s.Local(at).Format(time.TimeOnly), kind, line)
 }
 
 // answer says what came of a command, a line for each line of it.
@@ -207,9 +234,6 @@ func (m *session) flush() error {
 	return nil
 }
 
-// undoDepth is how many changes can be undone, newest first.
-const undoDepth = 50
-
 // do carries out a command and says what came of it.
 func (m *session) do(c command.Value) { m.doThen(c, "") }
 
@@ -222,14 +246,7 @@ func (m *session) doThen(c command.Value, more string) {
 	if o.Done != nil {
 		m.answers = append(m.answers, o.Done)
 	}
-	text := o.Message
-	if o.Body != "" {
-		text = o.Body
-	}
-	if text == "" {
-		text = doneText(c)
-	}
-	text = spoken(text) + more
+	text := spoken(cmp.Or(o.Body, o.Message, textDone)) + more
 	if o.Undo != nil {
 		m.undo = append(m.undo, o.Undo)
 		m.undo = m.undo[max(0, len(m.undo)-undoDepth):]

@@ -10,156 +10,87 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/tail"
 	"ollimbot/core/words"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane/forks"
 )
 
-func runThings(list []fork.View) []thing {
-	things := make([]thing, len(list))
-	for i, f := range list {
-		things[i] = thing{id: f.ID, title: f.Title, line: runText(f)}
-	}
-	return things
-}
-
-func (m *session) runs(string) {
-	s := m.core.Snapshot()
-	m.list(shelfRun, kindRun, runThings(s.Forks), textNoRuns)
-}
-
-// namedRun finds the run that the words name. Of several with such a title it takes
-// those that the command is good for; newest takes the first of them.
-func (m *session) namedRun(words, verb string, newest bool, prefer func(f fork.View) bool) (fork.View, bool) {
-	s := m.core.Snapshot()
-	byID := make(map[string]fork.View, len(s.Forks))
-	for _, f := range s.Forks {
+// oneRun finds the run that the words name.
+func (m *session) oneRun(query string, good func(f fork.View) bool) (found fork.View, ok bool) {
+	byID := map[string]fork.View{}
+	for _, f := range m.s.Forks {
 		byID[f.ID] = f
 	}
-	t, ok := m.pick(choose{
-		shelf: shelfRun, things: runThings(s.Forks), what: fmt.Sprintf(textRunWhat, verb, verb), none: textNoRuns, newest: newest,
-		prefer: func(id string) bool { return prefer(byID[id]) },
-	}, words)
+	t, ok := m.pick(allRuns, query, func(id string) bool { return good(byID[id]) })
 	return byID[t.id], ok
 }
 
-func anyRun(fork.View) bool { return true }
-
-// output reads the last lines of a run: "RUN last 40 find WORDS".
-func (m *session) output(rest string) {
-	rest, e := cutFind(rest)
-	e.most = lastLines
-	if words, n, ok := strings.Cut(rest, " last "); ok {
-		if e.most, ok = howMany(strings.TrimSpace(n), 0); !ok {
-			m.answer(kindError, textOutputWhat)
-			return
-		}
-		rest = strings.TrimSpace(words)
+// onRun does what a key of the runs' pane does, to the run that the words name.
+func (m *session) onRun(rest string) {
+	id := map[string]action.ID{"stop": action.ForksStop, "again": action.ForksAgain, "continue": action.ForksResume}[m.named.Name]
+	f, ok := m.oneRun(rest, func(f fork.View) bool { return forks.Off(f, id) == "" })
+	switch why := forks.Off(f, id); {
+	case !ok:
+	case why != "":
+		m.answer(kindError, f.Title+": "+why)
+	case id == action.ForksStop:
+		m.ask(forks.StopQuestion(f, m.s.At))
+	case id == action.ForksAgain:
+		m.do(command.FireNow{ID: f.TaskID})
+	default:
+		m.do(command.ResumeFork{Run: f.ID})
 	}
-	f, ok := m.namedRun(rest, "output", true, anyRun)
-	if !ok {
-		return
-	}
-	m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
-	m.tell(e, kindOutput, m.core.Tail(f.ID, 0))
 }
 
 // following is a tail whose lines are said as they come.
 type following struct {
-	id, title string
-	cursor    tail.Cursor
+	id, title, kind string
+	cursor          tail.Cursor
 }
 
 // follow reads "RUN", "log" and "off".
 func (m *session) follow(rest string) {
+	f := following{core.LogTail, textTheLog, kindLog, 0}
 	switch strings.ToLower(rest) {
 	case "off":
-		text := textNotFollowed
-		if m.followed != nil {
-			text = fmt.Sprintf(textUnfollowed, m.followed.title)
-		}
 		m.followed = nil
-		m.answer(kindOK, text)
+		m.answer(kindOK, textNotFollowed)
 		return
 	case "log":
-		m.followed = &following{id: core.LogTail, title: textTheLog, cursor: m.core.Tail(core.LogTail, 0).Next}
-		m.answer(kindOK, fmt.Sprintf(textFollowed, textTheLog))
-		return
-	}
-	f, ok := m.namedRun(rest, "follow", true, fork.View.Live)
-	switch {
-	case !ok:
-	case !f.Live():
-		m.answer(kindError, fmt.Sprintf(textFollowEnded, f.Title))
 	default:
-		m.followed = &following{id: f.ID, title: f.Title, cursor: m.core.Tail(f.ID, 0).Next}
-		m.answer(kindOK, fmt.Sprintf(textFollowed, f.Title))
+		run, ok := m.oneRun(rest, fork.View.Live)
+		if ok && !run.Live() {
+			m.answer(kindError, fmt.Sprintf(textFollowEnded, run.Title))
+		}
+		if !ok || !run.Live() {
+			return
+		}
+		f = following{run.ID, run.Title, kindOutput, 0}
 	}
+	f.cursor = m.core.Tail(f.id, 0).Next
+	m.followed = &f
+	m.answer(kindOK, fmt.Sprintf(textFollowed, f.title))
 }
 
 // lookAtTail says the lines that have come since. Where they come faster than
 // anybody can listen, it says how many it left out.
-func (m *session) lookAtTail(s *core.Snapshot) {
+func (m *session) lookAtTail() {
 	f := m.followed
 	if f == nil {
 		return
-	}
-	live := f.id == core.LogTail
-	for _, v := range s.Forks {
-		live = live || v.ID == f.id && v.Live()
 	}
 	p := m.core.Tail(f.id, f.cursor)
 	f.cursor = p.Next
 	left := max(0, len(p.Lines)-most)
 	if n := uint64(left) + p.Lost; n > 0 {
-		m.say(s.At, kindOutput, fmt.Sprintf(textLinesLost, words.Grouped(n, "line")))
-	}
-	kind := kindOutput
-	if f.id == core.LogTail {
-		kind = kindLog
+		m.say(m.s.At, kindOutput, fmt.Sprintf(textLinesLost, words.Grouped(n, "line")))
 	}
 	for _, l := range p.Lines[left:] {
-		m.say(l.At, kind, tailText(l))
+		m.say(l.At, f.kind, tailText(l))
 	}
-	if !live {
+	live := func(v fork.View) bool { return v.ID == f.id && v.Live() }
+	if f.id != core.LogTail && !slices.ContainsFunc(m.s.Forks, live) {
 		m.followed = nil
-		m.say(s.At, kindOutput, fmt.Sprintf(textFollowOver, f.title))
-	}
-}
-
-// stop asks before a run is ended: that cannot be undone.
-func (m *session) stop(rest string) {
-	f, ok := m.namedRun(rest, "stop", false, fork.View.Live)
-	switch {
-	case !ok:
-	case !f.Live():
-		m.answer(kindError, fmt.Sprintf(textStopEnded, f.Title))
-	default:
-		m.ask(stopText(f, m.now()), question{do: func() { m.do(command.StopFork{Run: f.ID}) }})
-	}
-}
-
-func (m *session) again(rest string) {
-	f, ok := m.namedRun(rest, "again", true, func(f fork.View) bool { return !f.Live() })
-	switch {
-	case !ok:
-	case f.Live():
-		m.answer(kindError, fmt.Sprintf(textAgainLives, f.Title))
-	case f.TaskID == "":
-		m.answer(kindError, fmt.Sprintf(textAgainNoTask, f.Title))
-	default:
-		m.do(command.FireNow{ID: f.TaskID})
-	}
-}
-
-// goOn goes on in a run that has ended, as an interactive fork.
-func (m *session) goOn(rest string) {
-	f, ok := m.namedRun(rest, "continue", true, func(f fork.View) bool { return !f.Live() && f.Session != "" })
-	switch {
-	case !ok:
-	case f.Live():
-		m.answer(kindError, fmt.Sprintf(textGoOnLives, f.Title))
-	case f.Session == "":
-		m.answer(kindError, fmt.Sprintf(textGoOnNever, f.Title))
-	default:
-		m.do(command.ResumeFork{Run: f.ID})
+		m.say(m.s.At, kindOutput, fmt.Sprintf(textFollowOver, f.title))
 	}
 }
 
@@ -174,10 +105,25 @@ type excerpt struct {
 // lastLines is how many lines of a tail are read unless told.
 const lastLines = 15
 
+// output reads the last lines of a run: "RUN last 40 find WORDS".
+func (m *session) output(rest string) {
+	rest, find := cutAt(rest, "find")
+	query, n := cutAt(rest, "last")
+	e, ok := excerpt{find: find}, false
+	if e.most, ok = howMany(n, lastLines); !ok {
+		m.wrong()
+		return
+	}
+	if f, ok := m.oneRun(query, func(fork.View) bool { return true }); ok {
+		m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
+		m.tell(e, kindOutput, f.ID)
+	}
+}
+
 // log reads "20", "errors", "warnings", "find WORDS" in this order.
 func (m *session) log(rest string) {
-	rest, e := cutFind(strings.ToLower(rest))
-	e.most = lastLines
+	rest, find := cutAt(strings.ToLower(rest), "find")
+	e := excerpt{most: lastLines, find: find}
 	for w := range strings.FieldsSeq(rest) {
 		n, ok := howMany(w, 0)
 		switch {
@@ -188,37 +134,26 @@ func (m *session) log(rest string) {
 		case ok:
 			e.most = n
 		case w != "lines" && w != "last":
-			m.answer(kindError, textLogWhat)
+			m.wrong()
 			return
 		}
 	}
-	m.tell(e, kindLog, m.core.Tail(core.LogTail, 0))
+	m.tell(e, kindLog, core.LogTail)
 }
 
-// cutFind takes "find WORDS" from the end of a line.
-func cutFind(rest string) (string, excerpt) {
-	if head, words, ok := strings.Cut(" "+rest, " find "); ok {
-		return strings.TrimSpace(head), excerpt{find: strings.ToLower(strings.TrimSpace(words))}
-	}
-	return rest, excerpt{}
-}
-
-// takes reports whether a line is asked for.
-func (e excerpt) takes(l tail.Line) bool {
-	return (e.kinds == nil || slices.Contains(e.kinds, l.Kind)) && holdsAll(strings.ToLower(l.Text), e.find)
+// cutAt takes a word and what is behind it from a line.
+func cutAt(line, word string) (before, behind string) {
+	before, behind, _ = strings.Cut(" "+line+" ", " "+word+" ")
+	return strings.TrimSpace(before), strings.TrimSpace(behind)
 }
 
 // tell reads the newest lines of a tail that are asked for, oldest first.
-func (m *session) tell(e excerpt, kind string, p tail.Page) {
-	var lines []tail.Line
-	for _, l := range p.Lines {
-		if e.takes(l) {
-			lines = append(lines, l)
-		}
-	}
+func (m *session) tell(e excerpt, kind, id string) {
+	lines := slices.DeleteFunc(slices.Clone(m.core.Tail(id, 0).Lines), func(l tail.Line) bool {
+		return e.kinds != nil && !slices.Contains(e.kinds, l.Kind) || !holdsAll(l.Text, e.find)
+	})
 	if len(lines) == 0 {
 		m.answer(kind, textNoLines)
-		return
 	}
 	for _, l := range lines[max(0, len(lines)-e.most):] {
 		m.say(l.At, kind, tailText(l))

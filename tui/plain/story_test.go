@@ -57,7 +57,7 @@ func TestLinesThatComeTooFastAreCounted(t *testing.T) {
 		if len(got) != most+1 || !strings.Contains(got[0], "70 lines came too fast") || !strings.HasSuffix(got[most], "log: line 99") {
 			t.Errorf("heard %d lines, from %q to %q", len(got), got[0], got[len(got)-1])
 		}
-		s.one(s.types("follow off"), "the log is no longer followed")
+		s.one(s.types("follow off"), "nothing is followed")
 	})
 }
 
@@ -71,7 +71,7 @@ func TestTheLogIsReadByLevelAndWords(t *testing.T) {
 		s.hasLines(s.types("log warnings"), "warn: discord is slow", "error: discord is away", "error: disk is full")
 		s.hasLines(s.types("log 20 errors find Discord"), "error: discord is away")
 		s.hasLines(s.types("log find nothing of it"), "no line fits")
-		s.hasLines(s.types("log loudly"), "error: the log takes")
+		s.hasLines(s.types("log loudly"), "error: log takes")
 	})
 }
 
@@ -90,7 +90,7 @@ func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
 		s.one(s.types("reply 4 not yet"), "ok: done")
 		s.one(s.types("reply great"), "ok: done")
 		s.one(s.types("reply 1 hello"), "a word of the program")
-		s.one(s.types("reply"), "reply what?")
+		s.one(s.types("reply"), "reply takes [NUMBER] WORDS")
 		s.hasLines(s.types("chat find kettle"), "chat: 1, 00:00, ping: Tea: Kettle on?")
 		want := []command.Value{command.Say{Text: "not yet", ReplyTo: "1"}, command.Say{Text: "great", ReplyTo: "3"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
@@ -135,7 +135,7 @@ func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
 			}
 		})
 		s.hears()
-		s.hasLines(s.types("day"), "1, 01:00 Email sweep, and 11 more times until 23:00 (aaaa1111)", "2, 04:00 Medication (bbbb2222)")
+		s.hasLines(s.types("day"), "1, 01:00 Email sweep, and 11 more times (aaaa1111)", "2, 04:00 Medication (bbbb2222)")
 		s.one(s.types("fire 1"), "ok: so it is")
 	})
 }
@@ -157,7 +157,7 @@ func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Notice, Text: "The file\na.md is wrong."}}
 			n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: notice.Info, Text: "another"}}
 		})
-		s.hasLines(s.hears(), "notice: The file a.md is wrong.", "info: another")
+		s.hasLines(s.hears(), "warning: The file a.md is wrong.", "info: another")
 		s.bot.change(func(n *core.Snapshot) { // the same trouble, told a moment later in the other way
 			n.Notices = append(n.Notices, notice.Notice{Seq: 3, Level: notice.Alert, Text: "The file a.md is wrong."})
 		})
@@ -201,13 +201,13 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
 		s.hears()
-		s.hasLines(s.types("engine"), "engine script sonnet, up, ready", "version 2.1.197", "today: 1,200 tokens, 0.50 dollars", "process 42, session, 300 megabytes, for 1 hour")
+		s.hasLines(s.types("engine"), "engine script sonnet, up, ready", "version 2.1.197", "today: 1,200 tokens, $0.50", "process 42, session, 300 MB, for 1 hour")
 		s.hasLines(s.types("notices"), "notice: 00:00, warning, two", "notice: 00:00, info, one")
 		s.hasLines(s.types("notices 1"), "notice: 00:00, warning, two")
 		s.hasLines(s.types("problems"), "problem: a.md line 3: bad minute")
 		s.hasLines(s.types("webhooks"), "webhook: 00:00, github, 1 byte, done, 3 times", "webhook: 00:00, an unknown webhook, refused")
 		s.hasLines(s.types("status"), "it is Saturday 00:00", "engine script sonnet, up, ready", "3 of 5 pings left",
-			"pings are muted until tomorrow 06:00; mute off ends it", "1 reminder, 1 problem with files", "next: ")
+			"pings are muted until Sunday 06:00; mute off ends it", "1 reminder, 1 problem with files", "next: ")
 	})
 }
 

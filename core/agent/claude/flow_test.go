@@ -206,7 +206,7 @@ func TestOneTurnAtATime(t *testing.T) {
 		s, p := played(t, newStage(t, Options{}))
 		mine := beside(t, s, "one")
 		m := <-p.messages
-		if h := say(t, s, "two"); !errors.Is(h.err, errTwoTurns) {
+		if h := say(t, s, "two"); !errors.Is(h.err, agent.ErrTwoTurns) {
 			t.Errorf("a second message gives %v", h.err)
 		}
 		p.say(turnLines(m, "first")...)
@@ -275,7 +275,7 @@ func TestClosingEndsARunningTurn(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if h := <-mine; !errors.Is(h.err, errClosed) {
+		if h := <-mine; !errors.Is(h.err, agent.ErrClosed) {
 			t.Errorf("it ends with %v", h.err)
 		}
 		if got := <-p.asked; got != "interrupt" {

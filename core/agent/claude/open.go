@@ -75,7 +75,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 		return nil, err
 	}
 	if err := s.shakeHands(ctx, path); err != nil {
-		s.kill(errClosed) // it has nothing to lose
+		s.kill(agent.ErrClosed) // it has nothing to lose
 		return nil, err
 	}
 	e.notify()
@@ -162,7 +162,7 @@ func (e *Engine) forget(s *session) {
 func (e *Engine) discard(s *session) {
 	s.mu.Lock()
 	if s.reason == nil {
-		s.reason = errClosed
+		s.reason = agent.ErrClosed
 	}
 	s.mu.Unlock()
 	e.later("end of an unused process", func() {

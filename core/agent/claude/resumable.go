@@ -77,7 +77,7 @@ func (u notTakenError) Unwrap() error { return u.error }
 func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if !r.sending.CompareAndSwap(false, true) {
-			yield(nil, errTwoTurns)
+			yield(nil, agent.ErrTwoTurns)
 			return
 		}
 		defer r.sending.Store(false)
@@ -136,7 +136,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 	old, o, closed := r.now, r.o, r.closed
 	r.mu.Unlock()
 	if closed {
-		return nil, errClosed
+		return nil, agent.ErrClosed
 	}
 	if err := old.Close(); err != nil { // its id has to be free
 		return nil, err
@@ -156,7 +156,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 	defer r.mu.Unlock()
 	if r.closed {
 		r.e.discard(s)
-		return nil, errClosed
+		return nil, agent.ErrClosed
 	}
 	r.now = s
 	return s, nil
@@ -281,7 +281,7 @@ func (s *session) Close() error {
 	s.token.Revoke()
 	s.mu.Lock()
 	if s.reason == nil {
-		s.reason = errClosed
+		s.reason = agent.ErrClosed
 	}
 	running := s.flow.busy()
 	s.mu.Unlock()

@@ -32,12 +32,7 @@ type child interface {
 
 var _ child = (*process.Process)(nil)
 
-// Misuse of a session, and its end.
-var (
-	errClosed   = errors.New(textClosed)
-	errTwoTurns = errors.New(textTwoTurns)
-	errGone     = errors.New(textGone)
-)
+var errGone = errors.New(textGone)
 
 const (
 	// answerLimit is how long the CLI may take to answer a request while it runs;

@@ -10,8 +10,6 @@ const (
 	textAtOnce   = "claude ended before it answered: %w"
 	textRefused  = "claude refused to begin: %s"
 
-	textClosed    = "the session is closed"
-	textTwoTurns  = "a turn is under way: wait for its end before sending again"
 	textGone      = "the Claude process has ended"
 	textGoneSaid  = "the Claude process has ended: %s"
 	textNoResume  = "the Claude process has ended, and the session could not be resumed: %w"

@@ -290,7 +290,7 @@ func (s *session) toolsOf(box *tools.Box) []tool {
 func (s *session) callBot(ctx context.Context, t agent.Tool, args json.RawMessage) outcome {
 	r, ok := s.host.Call(ctx, t, args)
 	if !ok {
-		return outcome{Result: tools.Result{Text: textClosed, IsError: true}, denied: true}
+		return outcome{Result: tools.Result{Text: agent.ErrClosed.Error(), IsError: true}, denied: true}
 	}
 	return outcome{Result: tools.Result{Text: r.Text, IsError: r.IsError}, endTurn: r.EndTurn}
 }

@@ -77,12 +77,7 @@ var (
 	_ agent.Keeper         = (*Engine)(nil)
 )
 
-// Misuse of the engine and of its sessions.
-var (
-	errEnded    = errors.New(textEnded)
-	errClosed   = errors.New(textClosed)
-	errTwoTurns = errors.New(textTwoTurns)
-)
+var errEnded = errors.New(textEnded)
 
 // New returns an engine. It reads and starts nothing.
 func New(o Options) *Engine {

@@ -149,9 +149,9 @@ func (s *session) begin(ctx context.Context) (context.Context, error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return nil, errClosed
+		return nil, agent.ErrClosed
 	case s.cancel != nil:
-		return nil, errTwoTurns
+		return nil, agent.ErrTwoTurns
 	}
 	ctx, s.cancel = context.WithCancelCause(ctx)
 	return ctx, nil
@@ -208,7 +208,7 @@ func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return agent.ErrClosed
 	}
 	s.settings = s.settings.With(n)
 	return nil
@@ -222,7 +222,7 @@ func (s *session) Close() error {
 	again, running := s.closed, s.cancel != nil
 	s.closed = true
 	if running {
-		s.cancel(errClosed)
+		s.cancel(agent.ErrClosed)
 	}
 	s.mu.Unlock()
 	if again || running {

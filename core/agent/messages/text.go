@@ -18,8 +18,6 @@ const (
 	textOverloaded     = "overloaded"
 	textRateLimit      = "rate limit"
 
-	textClosed       = "the session is closed"
-	textTwoTurns     = "a turn is under way: wait for its end before sending again"
 	textEnded        = "the engine has ended: sessions can be opened while the bot runs"
 	textInUse        = "the session %s is open already: close it first"
 	textRefusal      = "the model has refused to answer; what led to it was taken out of the conversation"

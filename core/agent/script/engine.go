@@ -10,6 +10,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,6 +25,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
+	"ollimbot/core/words"
 )
 
 const (
@@ -94,9 +96,7 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	history := e.recall(o.Resume)
 	id := o.Resume
 	if o.Resume == "" || o.Fork {
-		if id = o.ID; id == "" {
-			id = store.NewUUID()
-		}
+		id = cmp.Or(o.ID, store.NewUUID())
 	}
 	e.remember(id, history)
 	return &session{engine: e, id: id, o: o, settings: o.Settings, history: history}, nil
@@ -121,12 +121,6 @@ func (e *Engine) remember(id string, history []exchange) {
 	}
 	e.sessions[id] = history
 }
-
-// errClosed and errTwoTurns answer misuse of a session.
-var (
-	errClosed   = errors.New("the session is closed")
-	errTwoTurns = errors.New("a turn is under way: wait for its end before sending again")
-)
 
 // errInterrupted is the cause with which Interrupt cancels a turn.
 var errInterrupted = errors.New("interrupted")
@@ -163,8 +157,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			yield(nil, err)
 			return
 		}
-		t := newTurn(turnCtx, s, yield)
-		t.history = history
+		t := &turn{s: s, ctx: turnCtx, yield: yield, history: history, rounds: 1, thinks: s.current().Thinking != "off"}
 		defer s.end(t, m.Text)
 		t.play(m)
 		t.finish()
@@ -177,9 +170,9 @@ func (s *session) begin(ctx context.Context) (context.Context, []exchange, error
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return nil, nil, errClosed
+		return nil, nil, agent.ErrClosed
 	case s.cancel != nil:
-		return nil, nil, errTwoTurns
+		return nil, nil, agent.ErrTwoTurns
 	}
 	turnCtx, cancel := context.WithCancelCause(ctx)
 	s.cancel = cancel
@@ -229,17 +222,9 @@ func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return agent.ErrClosed
 	}
-	if n.Model != "" {
-		s.settings.Model = n.Model
-	}
-	if n.Thinking != "" {
-		s.settings.Thinking = n.Thinking
-	}
-	if n.Mode != "" {
-		s.settings.Mode = n.Mode
-	}
+	s.settings = s.settings.With(n)
 	return nil
 }
 
@@ -249,7 +234,7 @@ func (s *session) Close() error {
 	defer s.mu.Unlock()
 	s.closed = true
 	if s.cancel != nil {
-		s.cancel(errClosed)
+		s.cancel(agent.ErrClosed)
 	}
 	return nil
 }
@@ -268,10 +253,7 @@ func (s *session) current() agent.Settings {
 }
 
 func (s *session) model() string {
-	if m := s.current().Model; m != "" {
-		return m
-	}
-	return defaultModel
+	return cmp.Or(s.current().Model, defaultModel)
 }
 
 // maxSummary is what is left of an answer once it was summed up, in characters.
@@ -319,11 +301,7 @@ func (t *turn) compactNow() {
 // cost is what the session has used since it was opened.
 func (t *turn) cost() string {
 	u, turns := t.s.spent()
-	n := "1 turn"
-	if turns != 1 {
-		n = fmt.Sprintf("%d turns", turns)
-	}
-	return fmt.Sprintf(sayCost, n, u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
+	return fmt.Sprintf(sayCost, words.Count(turns, "turn"), u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
 }
 
 const (

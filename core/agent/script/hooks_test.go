@@ -173,13 +173,13 @@ func TestTheContextAndCloseEndATurnWithAnError(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if _, _, err := turnOf(t.Context(), s, scripted("wait 1m")); !errors.Is(err, errClosed) {
+		if _, _, err := turnOf(t.Context(), s, scripted("wait 1m")); !errors.Is(err, agent.ErrClosed) {
 			t.Errorf("close: %v", err)
 		}
-		if _, _, err := turnOf(t.Context(), s, "hello"); !errors.Is(err, errClosed) {
+		if _, _, err := turnOf(t.Context(), s, "hello"); !errors.Is(err, agent.ErrClosed) {
 			t.Errorf("after close: %v", err)
 		}
-		if err := s.Configure(t.Context(), agent.Settings{Model: "x"}); !errors.Is(err, errClosed) {
+		if err := s.Configure(t.Context(), agent.Settings{Model: "x"}); !errors.Is(err, agent.ErrClosed) {
 			t.Errorf("configure after close: %v", err)
 		}
 	})
@@ -191,7 +191,7 @@ func TestOneTurnAtATimeAndAConsumerMayLeave(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if _, _, err := turnOf(t.Context(), s, "hello"); !errors.Is(err, errTwoTurns) {
+		if _, _, err := turnOf(t.Context(), s, "hello"); !errors.Is(err, agent.ErrTwoTurns) {
 			t.Errorf("a second turn: %v", err)
 		}
 		break

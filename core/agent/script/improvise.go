@@ -11,64 +11,76 @@ import (
 	"ollimbot/core/post"
 )
 
+func say(format string, args ...any) step {
+	return step{verb: vSay, text: fmt.Sprintf(format, args...)}
+}
+
+func think(format string, args ...any) step {
+	return step{verb: vThink, text: fmt.Sprintf(format, args...)}
+}
+
+// call is a step that calls a tool of the bot's, with arguments made of strings,
+// numbers and lists, which JSON always takes.
+func call(tool string, args map[string]any) step {
+	data, err := json.Marshal(args)
+	if err != nil {
+		data = []byte("{}")
+	}
+	return step{verb: vCall, text: tool, input: data}
+}
+
 // improvise makes steps of what a prompt says.
 func (t *turn) improvise(r reading) []step {
 	if r.Background {
 		return t.background(r)
 	}
-	return t.conversation(r)
+	return append([]step{t.pause()}, t.conversation(r)...)
 }
 
 // background plays a run: look, think, speak up where it is wanted, report as
 // the mode asks, follow up in a chain.
 func (t *turn) background(r reading) []step {
-	steps := []step{
-		{verb: vWait, wait: t.between(400, 1500)},
-		{verb: vThink, text: fmt.Sprintf(t.pick(thinkTask), yours(gist(r.Body)))},
-	}
+	steps := []step{t.pause(), think(thinkTask, yours(gist(r.Body)))}
 	if r.Late {
-		steps = append(steps, step{verb: vThink, text: thinkLate})
+		steps = append(steps, think(thinkLate))
 	}
 	steps = append(steps, t.look(r)...)
-	spoke := false
-	if s, ok := t.speakUp(r); ok {
-		steps, spoke = append(steps, s...), true
-	}
-	if r.Chain && wantsFollow().MatchString(r.Body) {
+	more, spoke := t.speakUp(r)
+	steps = append(steps, more...)
+	switch {
+	case r.Chain && wantsFollow().MatchString(r.Body):
 		steps = append(steps, t.followUp(r)...)
-	} else if r.Of > 0 && !r.Chain {
-		steps = append(steps, step{verb: vSay, text: fmt.Sprintf(sayLastCheck, r.Check, r.Of)})
+	case r.Of > 0 && !r.Chain:
+		steps = append(steps, say(sayLastCheck, r.Check, r.Of))
 	}
-	steps = append(steps, t.report(r, spoke)...)
-	return append(steps, step{verb: vWait, wait: t.between(200, 700)}, step{verb: vSay, text: t.pick(sayDone)})
+	if t.reports(r, spoke) {
+		steps = append(steps, report(r))
+	}
+	return append(steps, t.pause(), say(sayDone))
 }
 
 // look uses the tools that the body's words call for. Offline none of them
 // answers, but permission is asked for as a model would.
-func (t *turn) look(r reading) []step {
-	var steps []step
-	ask := func(name string, input map[string]any) {
-		if !r.offers(name) && t.rng.IntN(4) > 0 { // now and then a model tries what it was told it lacks
-			return
+func (t *turn) look(r reading) (steps []step) {
+	for _, wish := range []struct {
+		wanted pattern.Pattern
+		tool   string
+		key    string
+		value  string
+	}{
+		{wantsTasks, "Bash", "command", "ollim-bot tasks list"},
+		{wantsCalendar, "Bash", "command", "ollim-bot cal today"},
+		{wantsMail, "Bash", "command", "ollim-bot gmail unread --max 20"},
+		{wantsNotes, "Read", "file_path", "USER.md"},
+	} {
+		// Now and then a model tries what it was told it lacks.
+		if wish.wanted().MatchString(r.Body) && (r.offers(wish.tool) || t.rng.IntN(4) == 0) {
+			asked := call(wish.tool, map[string]any{wish.key: wish.value})
+			asked.verb = vAsk
+			steps = append(steps, asked, t.pause())
 		}
-		steps = append(steps, step{verb: vAsk, text: name, input: object(input)}, step{verb: vWait, wait: t.between(200, 900)})
 	}
-	if wantsTasks().MatchString(r.Body) {
-		ask("Bash", map[string]any{"command": "ollim-bot tasks list"})
-	}
-	if wantsCalendar().MatchString(r.Body) {
-		ask("Bash", map[string]any{"command": "ollim-bot cal today"})
-	}
-	if wantsMail().MatchString(r.Body) {
-		ask("Bash", map[string]any{"command": "ollim-bot gmail unread --max 20"})
-	}
-	if wantsNotes().MatchString(r.Body) || len(steps) == 0 && t.rng.IntN(3) == 0 {
-		ask("Read", map[string]any{"file_path": "USER.md"})
-	}
-	if len(steps) > 0 {
-		steps = append(steps, step{verb: vSay, text: t.pick(sayLooked)})
-	}
-	return append(steps, step{verb: vSay, text: fmt.Sprintf(t.pick(sayMatter), yours(gist(r.Body)))})
+	return append(steps, say(sayMatter, yours(gist(r.Body))))
 }
 
 // offers reports whether the preamble names a tool, or names none at all.
@@ -82,41 +94,36 @@ func (r reading) offers(tool string) bool {
 }
 
 // speakUp decides whether the user hears of it now, and how.
-func (t *turn) speakUp(r reading) ([]step, bool) {
+func (t *turn) speakUp(r reading) (steps []step, spoke bool) {
 	ping, embed := wantsPing().MatchString(r.Body), wantsEmbed().MatchString(r.Body)
-	if !ping && !embed {
-		return []step{{verb: vThink, text: t.pick(thinkNoPing)}}, false
-	}
 	urgent := wantsUrgent().MatchString(r.Body)
 	switch {
+	case !ping && !embed:
+		return []step{think(thinkNoPing)}, false
 	case !r.Ping:
-		return []step{{verb: vThink, text: thinkForbidden}}, false
+		return []step{think(thinkForbidden)}, false
 	case !urgent && r.Busy && t.rng.IntN(4) > 0:
-		return []step{{verb: vThink, text: thinkBusy}}, false
+		return []step{think(thinkBusy)}, false
 	case !urgent && r.Tokens == 0 && t.rng.IntN(2) == 0:
-		return []step{{verb: vThink, text: thinkEmpty}}, false
+		return []step{think(thinkEmpty)}, false
 	}
-	steps := []step{{verb: vThink, text: t.pick(thinkRegret)}}
-	refused := []step{{verb: vThink, text: thinkRefused}}
-	if embed && !ping {
-		e := t.embed(r)
-		return append(steps, step{verb: vCall, text: "discord_embed", input: object(e), refused: refused}), true
+	tell := call("discord_embed", embedOf(r))
+	if ping {
+		args := map[string]any{"message": addressed(r.Body)}
+		if urgent {
+			args["critical"] = true
+		}
+		tell = call("ping_user", args)
 	}
-	args := map[string]any{"message": addressed(r.Body)}
-	if urgent {
-		args["critical"] = true
-	}
-	return append(steps, step{verb: vCall, text: "ping_user", input: object(args), refused: refused}), true
+	tell.refused = []step{think(thinkRefused)}
+	return []step{think(thinkRegret), tell}, true
 }
 
-// embed lays the body's sentences out as a card.
-func (t *turn) embed(r reading) map[string]any {
-	list := sentences(r.Body)
+// embedOf lays the body's sentences out as a card.
+func embedOf(r reading) map[string]any {
 	fields := []post.Field{}
-	for i, s := range list {
-		if i == 4 {
-			break
-		}
+	list := sentences(r.Body)
+	for i, s := range list[:min(len(list), 4)] {
 		fields = append(fields, post.Field{Name: fmt.Sprintf(embedStep, i+1), Value: yours(s)})
 	}
 	return map[string]any{
@@ -131,59 +138,42 @@ func (t *turn) followUp(r reading) []step {
 		d = time.Duration(20+5*t.rng.IntN(6)) * time.Minute
 	}
 	n := max(1, int(d.Minutes()))
-	return []step{
-		{verb: vSay, text: fmt.Sprintf(sayFollowUp, r.Check, r.Of, n)},
-		{verb: vCall, text: "follow_up_chain", input: object(map[string]any{"minutes_from_now": n})},
-	}
+	return []step{say(sayFollowUp, r.Check, r.Of, n), call("follow_up_chain", map[string]any{"minutes_from_now": n})}
 }
 
-// report tells the main session what the mode asks for. Now and then a run
-// that spoke up forgets it, as models do: then the Stop hook has its turn.
-func (t *turn) report(r reading, spoke bool) []step {
-	wanted := false
+// reports decides whether the main session is told what the mode asks for. Now and
+// then a run that spoke up forgets it, as models do: then the Stop hook has its turn.
+func (t *turn) reports(r reading, spoke bool) bool {
 	switch r.Mode {
 	case "always":
-		wanted = t.rng.IntN(5) > 0
+		return t.rng.IntN(5) > 0
 	case "on_ping":
-		wanted = spoke && t.rng.IntN(4) > 0 || !spoke && wantsPing().MatchString(r.Body)
+		return spoke && t.rng.IntN(4) > 0 || !spoke && wantsPing().MatchString(r.Body)
 	case "freely":
-		wanted = t.rng.IntN(2) == 0
+		return t.rng.IntN(2) == 0
 	}
-	if !wanted {
-		return nil
-	}
-	return []step{t.reportStep(r)}
+	return false
 }
 
-func (t *turn) reportStep(r reading) step {
-	text := fmt.Sprintf(t.pick(reportTask), capital(yours(gist(r.Body))))
+func report(r reading) step {
+	text := fmt.Sprintf(reportTask, capital(yours(gist(r.Body))))
 	if r.Check > 0 {
 		text += fmt.Sprintf(reportCheck, r.Check, r.Of)
 	}
-	return step{verb: vCall, text: "report_updates", input: object(map[string]any{"message": text})}
+	return call("report_updates", map[string]any{"message": text})
 }
 
 // obey does what a Stop hook's reason asks for.
-func (t *turn) obey(reason string, r reading) []step {
+func obey(reason string, r reading) []step {
 	if strings.Contains(reason, "report_updates") {
-		return []step{{verb: vThink, text: thinkForgot}, t.reportStep(r)}
+		return []step{think(thinkForgot), report(r)}
 	}
-	return []step{{verb: vSay, text: clean.Cut(clean.Line(reason), 200)}}
+	return []step{say("%s", clean.Cut(clean.Line(reason), 200))}
 }
 
-func (t *turn) pick(list []string) string { return list[t.rng.IntN(len(list))] }
-
-func (t *turn) between(low, high int) time.Duration {
-	return time.Duration(low+t.rng.IntN(high-low)) * time.Millisecond
-}
-
-// object encodes arguments made of strings, numbers and lists, which always works.
-func object(v any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return data
+// pause is the time in which a model would think.
+func (t *turn) pause() step {
+	return step{verb: vWait, wait: time.Duration(400+t.rng.IntN(800)) * time.Millisecond}
 }
 
 func capital(s string) string {
@@ -193,14 +183,8 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// reply is one thing that the offline engine can answer to.
-type reply struct {
-	when  pattern.Pattern
-	lines []string
-}
-
-// cancelForm finds the id of a reminder that the user wants gone.
 var (
+	// cancelForm finds the id of a reminder that the user wants gone.
 	cancelForm = pattern.Lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
 	listForm   = pattern.Lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
 	remindForm = pattern.Lazily(`(?i)\bremind me\b`)
@@ -208,9 +192,9 @@ var (
 
 // conversation answers the user, or a foreground task, in the main session.
 func (t *turn) conversation(r reading) []step {
-	steps := []step{{verb: vWait, wait: t.between(250, 800)}}
-	if n := len(r.Updates); n > 0 {
-		steps = append(steps, step{verb: vSay, text: t.updates(r.Updates)})
+	var steps []step
+	if len(r.Updates) > 0 { // what happened in the background, newest last
+		steps = append(steps, say(sayUpdates, clean.Cut(clean.Line(strings.Join(r.Updates, " · ")), 1000)))
 	}
 	switch {
 	case r.Tag == "routine" || r.Tag == "reminder":
@@ -220,55 +204,40 @@ func (t *turn) conversation(r reading) []step {
 	case r.Body == "" && len(r.Updates) > 0:
 		return steps // nobody has said a word
 	case r.Body == "" && r.Images > 0:
-		return append(steps, step{verb: vSay, text: sayPicture})
+		return append(steps, say(sayPicture))
 	case cancelForm().MatchString(r.Body):
 		id := cancelForm().FindStringSubmatch(r.Body)[1]
-		return append(steps, step{verb: vCall, text: "cancel_reminder", input: object(map[string]any{"reminder_id": id})},
-			step{verb: vSay, text: sayCancelled})
+		return append(steps, call("cancel_reminder", map[string]any{"reminder_id": id}), say(sayCancelled))
 	case remindForm().MatchString(r.Body):
-		return append(steps, t.remind(r.Body)...)
+		return append(steps, remind(r.Body)...)
 	case listForm().MatchString(r.Body):
-		return append(steps, step{verb: vCall, text: "list_reminders", input: object(map[string]any{})},
-			step{verb: vSay, text: sayListed})
+		return append(steps, call("list_reminders", map[string]any{}), say(sayListed))
 	}
 	for _, a := range replies {
 		if a.when().MatchString(r.Body) {
-			return append(steps, step{verb: vSay, text: strings.ReplaceAll(t.pick(a.lines), "{model}", t.s.model())})
+			return append(steps, say("%s", strings.ReplaceAll(a.line, "{model}", t.s.model())))
 		}
 	}
-	return append(steps, t.otherwise(r)...)
-}
-
-// updates mentions what happened in the background, newest last.
-func (t *turn) updates(list []string) string {
-	if len(list) == 1 {
-		return fmt.Sprintf(sayOneUpdate, clean.Cut(clean.Line(list[0]), 300))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, sayUpdates, len(list))
-	for _, u := range list {
-		b.WriteString("\n- " + clean.Cut(clean.Line(u), 300))
-	}
-	return b.String()
+	return append(steps, otherwise(r)...)
 }
 
 // foreground speaks for a routine or reminder of the main session.
 func (t *turn) foreground(r reading) []step {
-	steps := []step{{verb: vSay, text: addressed(r.Body)}}
+	steps := []step{say("%s", addressed(r.Body))}
 	if r.Late {
-		steps = append(steps, step{verb: vSay, text: sayLate})
+		steps = append(steps, say(sayLate))
 	}
 	if r.Chain && wantsFollow().MatchString(r.Body) {
 		return append(steps, t.followUp(r)...)
 	}
-	return append(steps, step{verb: vSay, text: t.pick(sayEncourage)})
+	return append(steps, say(sayEncourage))
 }
 
 // remind sets a reminder where the user said when; otherwise it asks.
-func (t *turn) remind(body string) []step {
+func remind(body string) []step {
 	d, ok := delay(body)
 	if !ok {
-		return []step{{verb: vSay, text: sayWhen}}
+		return []step{say(sayWhen)}
 	}
 	what := minutes().ReplaceAllString(gist(body[remindForm().FindStringIndex(body)[0]:]), "")
 	what = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(what), "to "))
@@ -278,19 +247,35 @@ func (t *turn) remind(body string) []step {
 	args := map[string]any{
 		"prompt": "Remind me to " + what + ".", "delay_minutes": max(1, int(d.Minutes())), "description": capital(clean.Cut(what, 60)),
 	}
-	return []step{{verb: vCall, text: "add_reminder", input: object(args)}, {verb: vSay, text: fmt.Sprintf(t.pick(sayReminded), yours(what))}}
+	return []step{call("add_reminder", args), say(sayReminded, yours(what))}
 }
 
 // otherwise is honest about what an engine without a model cannot do, and
 // still leaves the user with a next step.
-func (t *turn) otherwise(r reading) []step {
+func otherwise(r reading) []step {
 	what := yours(gist(r.Body))
-	line := fmt.Sprintf(t.pick(sayNoted), what)
+	answer := say(sayNoted, what)
 	if strings.HasSuffix(strings.TrimSpace(r.Body), "?") {
-		line = t.pick(sayQuestion)
+		answer = say(sayQuestion)
 	}
-	if before := t.lastAsked(); before != "" && t.rng.IntN(3) == 0 {
-		line += " " + fmt.Sprintf(sayBefore, clean.Cut(clean.Line(yours(before)), 80))
+	return []step{think(thinkMain, what), answer}
+}
+
+// inFork answers what the bot itself says to an interactive fork: a beginning
+// without a topic, the idle notices, the Report button.
+func (t *turn) inFork(r reading) []step {
+	matter := t.lastAsked()
+	told := reportEmpty
+	if matter != "" {
+		told = fmt.Sprintf(reportFork, clean.Cut(yours(gist(matter)), 200))
 	}
-	return []step{{verb: vThink, text: fmt.Sprintf(thinkMain, what)}, {verb: vSay, text: line}}
+	switch {
+	case r.Tag == "fork-started":
+		return []step{say(sayForkHello)}
+	case r.Tag == "fork-timeout" && !r.Must:
+		return []step{say(sayForkIdle)}
+	case r.Tag == "fork-timeout" && matter == "":
+		return []step{say(sayForkOver), call("exit_fork", map[string]any{})}
+	}
+	return []step{call("report_updates", map[string]any{"message": told}), say(sayForkTold)}
 }

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,42 +120,20 @@ func (r *reading) takePreamble(p string) {
 // bodyOf is what stands behind the bot's own sections: the paragraphs after
 // the last one with a mark of theirs, or the last paragraph of all.
 func bodyOf(rest string) string {
-	start, at := 0, 0
-	for {
-		end := strings.Index(rest[at:], "\n\n")
-		part := rest[at:]
-		if end >= 0 {
-			part = rest[at : at+end]
+	parts := strings.SplitAfter(rest, "\n\n")
+	start := 0
+	for i, part := range parts[:len(parts)-1] {
+		if marked(part) && strings.Join(parts[i+1:], "") != "" {
+			start = i + 1
 		}
-		next := len(rest)
-		if end >= 0 {
-			next = at + end + 2
-		}
-		if marked(part) && next < len(rest) {
-			start = next
-		}
-		if end < 0 {
-			break
-		}
-		at = next
 	}
-	body := rest[start:]
-	if m := tagForm().FindString(body); m != "" {
-		body = body[len(m):]
-	}
-	return body
+	body := strings.Join(parts[start:], "")
+	return strings.TrimPrefix(body, tagForm().FindString(body))
 }
 
+// marked knows the bot's own sections, and a skill by its heading.
 func marked(part string) bool {
-	if strings.HasPrefix(part, "### ") { // a skill's heading
-		return true
-	}
-	for _, m := range preambleMarks {
-		if strings.Contains(part, m) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(part, "### ") || slices.ContainsFunc(preambleMarks, func(m string) bool { return strings.Contains(part, m) })
 }
 
 // The words by which a body's wishes are known.
@@ -177,29 +154,18 @@ var (
 )
 
 // sentences cuts a body into its sentences, cleaned and on one line each.
-func sentences(body string) []string {
-	var list []string
+func sentences(body string) (list []string) {
 	for part := range strings.SplitSeq(body, "\n\n") {
-		part = clean.Line(part)
-		for part != "" {
-			n := sentenceEnd(part)
-			if s := strings.TrimSpace(part[:n]); s != "" && s != "---" {
+		for _, s := range sentence().FindAllString(clean.Line(part), -1) {
+			if s = strings.TrimSpace(s); s != "" && s != "---" {
 				list = append(list, s)
 			}
-			part = part[n:]
 		}
 	}
 	return list
 }
 
-func sentenceEnd(s string) int {
-	for i := 0; i+1 < len(s); i++ {
-		if (s[i] == '.' || s[i] == '!' || s[i] == '?') && s[i+1] == ' ' {
-			return i + 2
-		}
-	}
-	return len(s)
-}
+var sentence = pattern.Lazily(`.+?(?:[.!?] |$)`)
 
 // gist is the matter of a body in a few words: "stand up and move for five minutes".
 func gist(body string) string {
@@ -316,34 +282,6 @@ func upTo(s, mark string) string {
 		return s[:i]
 	}
 	return s
-}
-
-// inFork answers what the bot itself says to an interactive fork: a beginning
-// without a topic, the idle notices, the Report button.
-func (t *turn) inFork(r reading) []step {
-	matter := t.lastAsked()
-	report := []step{
-		{verb: vCall, text: "report_updates", input: object(map[string]any{"message": forkReport(matter)})},
-		{verb: vSay, text: sayForkTold},
-	}
-	switch {
-	case r.Tag == "system":
-		return report
-	case r.Tag == "fork-started":
-		return []step{{verb: vSay, text: sayForkHello}}
-	case !r.Must:
-		return []step{{verb: vSay, text: sayForkIdle}}
-	case matter != "":
-		return report
-	}
-	return []step{{verb: vSay, text: sayForkOver}, {verb: vCall, text: "exit_fork", input: object(map[string]any{})}}
-}
-
-func forkReport(matter string) string {
-	if matter == "" {
-		return reportEmpty
-	}
-	return fmt.Sprintf(reportFork, clean.Cut(yours(gist(matter)), 200))
 }
 
 // lastAsked is what the user last wrote in this session, or "".

@@ -1,8 +1,6 @@
 package script
 
-import (
-	"ollimbot/core/pattern"
-)
+import "ollimbot/core/pattern"
 
 // Words of script errors: each says what is wrong and how to cure it.
 const (
@@ -29,56 +27,10 @@ const (
 
 // What the offline engine thinks and says. %s is the task's matter in a few
 // words unless a line says otherwise.
-var (
-	thinkTask = []string{
-		"The task is: %s. Who would miss what if I stayed silent?",
-		"So this run is about: %s. First a look at what is known.",
-		"%s – let me see what can be done about it now.",
-	}
-	thinkNoPing = []string{
-		"Nothing here needs an answer today; no reason to interrupt.",
-		"Useful to know, but nobody would regret reading it later.",
-	}
-	thinkRegret = []string{
-		"Would it be regretted if this were missed? Yes: it belongs to this hour.",
-		"Timing is the whole point of this one, so it is worth a token.",
-	}
-	sayLooked = []string{
-		"I looked around first, so that I do not speak from memory.",
-		"Checked what I have at hand.",
-	}
-	sayMatter = []string{
-		"What matters here: %s.",
-		"The point of this run: %s.",
-		"In short: %s.",
-	}
-	sayDone = []string{"That is all for this run.", "Done for now.", "Nothing else is open here."}
-
-	reportTask = []string{
-		"%s: looked at it, nothing else is open.",
-		"%s – done; no answer needed unless something has changed.",
-		"%s: taken care of in the background.",
-	}
-	sayEncourage = []string{
-		"One small step is enough to begin with. Tell me when it is done, and we pick the next.",
-		"Five minutes count. I am here when you want to go on.",
-	}
-	sayReminded = []string{
-		"Set: I will remind you to %s.",
-		"Done, you can let go of it: %s comes back to you in time.",
-	}
-	sayNoted = []string{
-		"I hear you: %s. Shall I remind you of it? Say: remind me to … in 20 minutes.",
-		"Noted for this conversation: %s. What is the smallest piece of it that you could do now?",
-	}
-	sayQuestion = []string{
-		"I cannot look that up without a model, and I would rather not guess. What I can do offline: set, list and " +
-			"cancel reminders, and tell you what happened in the background.",
-		"That needs a real model to answer well. Offline I keep your reminders and tell you what the background runs found.",
-	}
-)
-
 const (
+	thinkTask      = "The task is: %s. Who would miss what if I stayed silent?"
+	thinkNoPing    = "Nothing here needs an answer today; no reason to interrupt."
+	thinkRegret    = "Would it be regretted if this were missed? Yes: it belongs to this hour."
 	thinkLate      = "This comes late; say so, and do not pretend otherwise."
 	thinkForbidden = "Pings are disabled for this task, so it stays in the report or in silence."
 	thinkBusy      = "This is no moment to interrupt. It can wait for the end of the conversation."
@@ -87,16 +39,18 @@ const (
 	thinkForgot    = "Right, the report is still missing."
 	thinkMain      = "They say: %s. Short and kind."
 
+	sayMatter    = "What matters here: %s."
+	sayDone      = "That is all for this run."
 	sayLastCheck = "This was check %d of %d, the last one of the chain."
 	sayFollowUp  = "Check %d of %d: still open, I look again in %d minutes."
+	reportTask   = "%s: looked at it, nothing else is open."
 	reportCheck  = " (check %d of %d)"
 
 	embedText   = "Laid out so that one look is enough."
 	embedStep   = "Step %d"
 	embedButton = "Help me start"
 
-	sayOneUpdate = "While you were away: %s"
-	sayUpdates   = "While you were away, %d things happened:"
+	sayUpdates   = "While you were away: %s"
 	sayForkHello = "I am here. What is on your mind?"
 	sayForkIdle  = "Are you still there? Write a line and we go on; otherwise I close this branch before long."
 	sayForkOver  = "Nobody is here any more, so I close this branch."
@@ -104,44 +58,44 @@ const (
 	reportFork   = "Talked in a fork about: %s."
 	reportEmpty  = "A fork ended without a word from the user."
 	sayLate      = "This one comes late, because I was not running when it was due."
+	sayEncourage = "One small step is enough to begin with. Tell me when it is done, and we pick the next."
 	sayPicture   = "I got your picture, but the offline engine cannot see. Tell me in words what is on it."
 	sayListed    = "That is the list as it stands."
 	sayCancelled = "If it was there, it is gone now."
 	sayWhen      = "Gladly. When? Say it like this: remind me to water the plants in 20 minutes."
+	sayReminded  = "Set: I will remind you to %s."
+	sayNoted     = "I hear you: %s. Shall I remind you of it? Say: remind me to … in 20 minutes."
+	sayQuestion  = "I cannot look that up without a model, and I would rather not guess. What I can do offline: set, list and " +
+		"cancel reminders, and tell you what happened in the background."
 	sayCost      = "Cost: $0.00, the offline engine is free. %s, about %d tokens: %d read, %d of them from the cache, and %d written."
 	sayCompacted = "History summed up: about %d tokens became %d."
-	sayBefore    = "(Before that you wrote: %s.)"
 )
 
-// replies are tried in order; {model} becomes the model's name.
-var replies = []reply{
-	{pattern.Lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`), []string{
+// replies are what it answers to some words, tried in order; {model} becomes the
+// model's name.
+var replies = []struct {
+	when pattern.Pattern
+	line string
+}{
+	{
+		pattern.Lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`),
 		"I am the offline engine: no model stands behind me (the name in use is {model}). I read the words of a prompt " +
-			"and play along, through the same tools and rules as a real one, so that you can see the bot live without an " +
-			"account.",
-	}},
-	{pattern.Lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`), []string{
+			"and play along, through the same tools and rules as a real one, so that you can see the bot live without an account.",
+	},
+	{
+		pattern.Lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`),
 		"Hello! Good to hear from you. What is the one thing on your mind?",
-		"Hi there. Shall we find the first small step of today?",
-	}},
-	{pattern.Lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), []string{"You are welcome.", "Any time."}},
-	{pattern.Lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`), []string{
+	},
+	{pattern.Lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), "You are welcome."},
+	{
+		pattern.Lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`),
 		"That sounds like a lot. Put one thing aside on purpose, then take the smallest piece of what is left: five " +
 			"minutes, nothing more. I can nudge you when they are over – say: remind me to take a breath in 5 minutes.",
-		"Let us make it smaller. Which single thing would make the rest easier? Start there, badly is fine.",
-	}},
-	{pattern.Lazily(`(?i)\b(what('?s| is) (left|next|on|due)|my day|plan|schedule|agenda)\b`), []string{
-		"The schedule pane shows what comes next, and I cannot see further than that offline. Pick the entry that you " +
-			"would regret missing, and begin with its first two minutes.",
-	}},
-	{pattern.Lazily(`(?i)\b(done|finished|completed|did it)\b`), []string{
-		"Well done. Take a second to enjoy it before the next one.", "Nice, that is one less. What is next?",
-	}},
-	{pattern.Lazily(`(?i)\b(help|what can you do)\b`), []string{
+	},
+	{pattern.Lazily(`(?i)\b(done|finished|completed|did it)\b`), "Well done. Take a second to enjoy it before the next one."},
+	{
+		pattern.Lazily(`(?i)\b(help|what can you do)\b`),
 		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what " +
 			"the background runs found, and play a script: a block fenced as script.",
-	}},
-	{pattern.Lazily(`(?i)\b(bye|good night|see you)\b`), []string{
-		"Good night. I keep an eye on the schedule.", "See you. I will only ping for what you would miss.",
-	}},
+	},
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,21 +39,9 @@ type turn struct {
 	rounds   int // requests that a model would have needed
 	in, out  int // characters read and written
 	thinks   bool
-	// results are the answers of the bot's tools, newest last.
-	results []toolAnswer
-	fault   string // why the turn ends as an error result
-	err     error  // why it ends without a result
-	over    bool   // a tool has ended it
-}
-
-// toolAnswer is what a bot tool answered in this turn.
-type toolAnswer struct {
-	Tool string
-	agent.ToolResult
-}
-
-func newTurn(ctx context.Context, s *session, yield func(agent.Event, error) bool) *turn {
-	return &turn{s: s, ctx: ctx, yield: yield, rounds: 1, thinks: s.current().Thinking != "off"}
+	fault    string // why the turn ends as an error result
+	err      error  // why it ends without a result
+	over     bool   // a tool has ended it
 }
 
 // play chooses between the script in the body and improvisation, and goes on
@@ -103,7 +92,7 @@ func (t *turn) stopping(rest []step, r reading) {
 		if again { // a hook that blocks for ever must not play for ever
 			return
 		}
-		t.perform(t.obey(reason, r))
+		t.perform(obey(reason, r))
 	}
 }
 
@@ -180,7 +169,7 @@ func (t *turn) say(text string) {
 	if t.saidSize > 0 {
 		text = "\n" + text
 	}
-	for word := range words(text) {
+	for word := range strings.SplitAfterSeq(text, " ") {
 		if !t.emit(agent.Text{Delta: word}) {
 			return
 		}
@@ -197,7 +186,7 @@ func (t *turn) say(text string) {
 
 // think sends reasoning in words; with thinking switched off it only takes time.
 func (t *turn) think(text string) {
-	for word := range words(text + "\n") {
+	for word := range strings.SplitAfterSeq(text+"\n", " ") {
 		if t.thinks {
 			if !t.emit(agent.Thinking{Delta: word}) {
 				return
@@ -217,24 +206,18 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 	if !t.emit(agent.ToolStart{ID: use.ID, Name: use.Name, Input: input}) {
 		return agent.ToolResult{IsError: true}
 	}
-	var tool *agent.Tool
-	for i := range t.s.o.Tools {
-		if t.s.o.Tools[i].Name == name {
-			tool = &t.s.o.Tools[i]
-		}
-	}
+	at := slices.IndexFunc(t.s.o.Tools, func(o agent.Tool) bool { return o.Name == name })
 	var answer agent.ToolResult
 	d := t.preTool(use)
 	switch {
 	case !d.Allow:
 		answer = agent.ToolResult{Text: d.Reason, IsError: true}
-	case tool == nil:
+	case at < 0:
 		answer = agent.ToolResult{Text: fmt.Sprintf(textNoTool, name, toolNames(t.s.o.Tools)), IsError: true}
 	default:
 		t.wait(250 * time.Millisecond)
-		answer = tool.Call(t.ctx, input)
+		answer = t.s.o.Tools[at].Call(t.ctx, input)
 	}
-	t.results = append(t.results, toolAnswer{name, answer})
 	t.toolEnd(use, answer, !d.Allow)
 	t.over = answer.EndTurn
 	return answer
@@ -284,25 +267,6 @@ func (t *turn) toolEnd(u agent.ToolUse, r agent.ToolResult, denied bool) {
 	if t.emit(agent.ToolEnd{ID: u.ID, Name: u.Name, Text: r.Text, IsError: r.IsError, Denied: denied}) &&
 		!r.IsError && t.s.o.Hooks.PostTool != nil {
 		t.s.o.Hooks.PostTool(t.ctx, u)
-	}
-}
-
-// words cuts a text behind its spaces, so that the pieces make up the whole.
-func words(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for text != "" {
-			n := strings.IndexAny(text, " \n") + 1
-			if n == 0 {
-				n = len(text)
-			}
-			for n < len(text) && text[n] == ' ' {
-				n++
-			}
-			if !yield(text[:n]) {
-				return
-			}
-			text = text[n:]
-		}
 	}
 }
 

@@ -156,10 +156,7 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	case id == action.ForkSave && f.Resumed:
 		return pane.Answer{Toast: textNoSave(c.Names(action.Chat))}
 	case id == action.ForkExit:
-		return pane.Answer{Ask: &pane.Question{
-			Text: fmt.Sprintf(textExitQuestion, named(f), stood(f, c.Snap.At)),
-			Yes:  textExitYes, No: textExitNo, Do: command.ExitFork{How: command.ExitDiscard},
-		}}
+		return pane.Answer{Ask: ExitQuestion(c.Snap)}
 	}
 	x := ways[id]
 	toast := x.toast
@@ -167,6 +164,15 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 		toast += textAfterAnswer
 	}
 	return pane.Answer{Do: command.ExitFork{How: x.how}, Toast: toast}
+}
+
+// ExitQuestion asks before the fork of a snapshot, which must stand in one, is left
+// and nothing of it kept.
+func ExitQuestion(s *core.Snapshot) *pane.Question {
+	return &pane.Question{
+		Text: fmt.Sprintf(textExitQuestion, named(s.Fork), stood(s.Fork, s.At)),
+		Yes:  textExitYes, No: textExitNo, Do: command.ExitFork{How: command.ExitDiscard},
+	}
 }
 
 // choice is a card whose buttons are being chosen among.

@@ -97,7 +97,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	if n := len(c.Snap.Chat); n > 0 {
 		e := c.Snap.Chat[n-1]
 		out = append(out, speaker(c.Theme, e)...)
-		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(messageText(e)), " ")})
+		out = append(out, widget.Span{Text: " " + strings.Join(strings.Fields(MessageText(e)), " ")})
 	} else {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textSilence})
 	}

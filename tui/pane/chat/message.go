@@ -116,7 +116,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 			w.indent = column
 		}
 	}
-	body(w, e, t.doc(e.ID), t.exit)
+	body(w, e, &t.of(e.ID).doc, t.exit)
 	if w.first != nil {
 		w.line()
 	}
@@ -380,6 +380,6 @@ func (p *Pane) quote(c pane.Context, w int) []string {
 	}
 	b := widget.Brush{Theme: c.Theme}
 	out := append([]widget.Span{{Role: theme.Report, Text: " " + textReply}}, speaker(c.Theme, *e)...)
-	said := strings.Join(strings.Fields(messageText(*e)), " ")
+	said := strings.Join(strings.Fields(MessageText(*e)), " ")
 	return []string{b.Line(w, append(out, widget.Span{Role: theme.Dim, Text: ": " + widget.Cut(said, max(1, w))})...)}
 }

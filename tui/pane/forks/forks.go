@@ -234,6 +234,13 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textReadOnly
 	case !ok:
 		return textNothing
+	}
+	return Off(f, id)
+}
+
+// Off says why a run cannot be stopped, resumed or repeated; empty means that it can.
+func Off(f fork.View, id action.ID) string {
+	switch {
 	case id == action.ForksStop && !f.Live():
 		return textEnded
 	case id == action.ForksResume && f.Live():
@@ -257,12 +264,15 @@ func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 	f, _ := p.selected()
 	switch id {
 	case action.ForksStop:
-		return pane.Answer{Ask: &pane.Question{
-			Text: stopQuestion(f, c.Snap.At), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID},
-		}}
+		return pane.Answer{Ask: StopQuestion(f, c.Snap.At)}
 	case action.ForksResume:
 		return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
 	}
 	p.chosen = false // the run that starts is what the user waits for
 	return pane.Answer{Do: command.FireNow{ID: f.TaskID}}
+}
+
+// StopQuestion asks before a run is ended, and says what is lost.
+func StopQuestion(f fork.View, now time.Time) *pane.Question {
+	return &pane.Question{Text: stopText(f, now), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
 }

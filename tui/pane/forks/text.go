@@ -115,8 +115,8 @@ func cost(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// stopQuestion names what is lost.
-func stopQuestion(f fork.View, now time.Time) string {
+// stopText names what is lost.
+func stopText(f fork.View, now time.Time) string {
 	if f.State == fork.Waiting {
 		return fmt.Sprintf("Take %q out of the queue? It has not started: this time it will not run at all.", f.Title)
 	}

@@ -119,7 +119,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	switch id {
 	case action.ScheduleAllow:
 		return p.offAllow(c)
-	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
+	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleEdit, action.ScheduleDelete:
 	default:
 		return ""
 	}
@@ -155,7 +155,7 @@ func onProblem(p routines.Problem, id action.ID) (a pane.Answer, ok bool) {
 	case action.ScheduleDetails:
 		return pane.Answer{Show: &pane.Page{Title: p.File, Body: problemText(p)}}, true
 	case action.ScheduleAllow:
-		return pane.Answer{Ask: allowQuestion(p.File, p.Message, command.AllowTask{ID: p.File, Version: p.Version})}, true
+		return pane.Answer{Ask: AllowQuestion(p.File, p.Message, command.AllowTask{ID: p.File, Version: p.Version})}, true
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: p.File, Line: p.Line, Column: p.Column}}, true
 	}
@@ -173,11 +173,15 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return fire(s, it)
 	case action.ScheduleAllow:
 		t := held(s, it)
-		return pane.Answer{Ask: allowQuestion(it.title(), textWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
+		return pane.Answer{Ask: AllowQuestion(it.title(), textWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
 	case action.SchedulePause:
 		return pane.Answer{Do: command.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:
 		return pane.Answer{Until: &pane.Until{Title: textSnooze(it.title()), For: command.Snooze{ID: it.id()}, Now: held(s, it).Snoozed}}
+	case action.ScheduleEdit:
+		return pane.Answer{Task: it.id(), Form: true}
+	case action.ScheduleDelete:
+		return pane.Answer{Do: command.DeleteTask{ID: it.id()}}
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
 	}

@@ -159,8 +159,8 @@ func moment(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Else: "2 Jan"})
 }
 
-// allowQuestion asks whether a file that the agent wrote may do what it says.
-func allowQuestion(title, why string, do command.AllowTask) *pane.Question {
+// AllowQuestion asks whether a file that the agent wrote may do what it says.
+func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	return &pane.Question{
 		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),
 		Yes:  "allow it", No: "let it wait", Do: do,

@@ -49,7 +49,7 @@ type Process struct {
 	mark   string
 	boxed  bool         // the command runs under one that keeps it in a sandbox
 	inside atomic.Int64 // then the command's own process id, once it was looked up; see command
-	stdin  *input
+	stdin  io.WriteCloser
 	stdout *output
 	stderr *tail
 
@@ -72,46 +72,39 @@ func Start(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	in, out, err := pipes()
+	out, theirs, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf(msgPipes, err)
 	}
+	defer func() { _ = theirs.Close() }() // the command has its own by then
 	p := &Process{
-		mark:      ownMark(s.Env),
-		stdin:     &input{file: in.ours},
-		stdout:    &output{file: out.ours},
-		stderr:    newTail(secrets(s.Env)),
-		done:      make(chan struct{}),
-		collected: make(chan struct{}),
+		mark: ownMark(s.Env), stdout: &output{file: out}, stderr: &tail{hide: secrets(s.Env)},
+		done: make(chan struct{}), collected: make(chan struct{}),
 	}
 	p.cmd = &exec.Cmd{
-		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir,
-		Env:   withMark(s.Env, p.mark),
-		Stdin: in.theirs, Stdout: out.theirs, Stderr: p.stderr,
-		SysProcAttr: attributes(),
-		WaitDelay:   pipeLinger,
+		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir, Env: withMark(s.Env, p.mark),
+		Stdout: theirs, Stderr: p.stderr, SysProcAttr: attributes(), WaitDelay: pipeLinger,
+	}
+	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf(msgPipes, errors.Join(err, out.Close()))
 	}
 	if s.Wrap != nil {
 		defer s.Wrap(p.cmd)()
 		p.boxed = p.cmd.Path != s.Path
-		if p.cmd.Err != nil {
-			return nil, fmt.Errorf(msgSandbox, errors.Join(p.cmd.Err, in.close(), out.close()))
-		}
 	}
 	living.Store(p.mark, nil) // before it runs: CollectOrphans must not meet it as a stranger
 	begun := make(chan error, 1)
 	p.watcher.Go(func() { p.live(begun) })
-	err = <-begun
-	_ = in.theirs.Close()
-	_ = out.theirs.Close()
-	if err != nil {
-		p.watcher.Wait()
-		living.Delete(p.mark)
-		_ = in.ours.Close()
-		_ = out.ours.Close()
-		return nil, s.explain(err)
+	if err = <-begun; err == nil {
+		return p, nil
 	}
-	return p, nil
+	p.watcher.Wait()
+	living.Delete(p.mark)
+	_ = out.Close()
+	if p.cmd.Err != nil {
+		return nil, fmt.Errorf(msgSandbox, p.cmd.Err)
+	}
+	return nil, s.explain(err)
 }
 
 // live starts the command and watches it. The system ends the command when the
@@ -132,7 +125,6 @@ func (p *Process) watch() {
 	defer close(p.collected)
 	p.err = fault.Guard("waiting for claude", p.await)()
 	living.Delete(p.mark)
-	_ = p.stdin.Close()
 	close(p.done)
 	p.left = fault.Guard("the reaper", func() error {
 		_, err := collect(p.cmd.Process.Pid, func(mark string) bool { return mark == p.mark })
@@ -159,7 +151,7 @@ func (p *Process) await() error {
 	return e
 }
 
-// Stdin is the command's input. Close may be called more than once; a Write
+// Stdin is the command's input, which is closed with the command. A Write
 // that waits for a reader ends with an error when it is closed, or when the
 // command has ended.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
@@ -218,37 +210,6 @@ func (p *Process) command() int {
 		return pid
 	}
 	return p.PID()
-}
-
-// pipe is one pipe, by who holds which end.
-type pipe struct{ ours, theirs *os.File }
-
-func pipes() (in, out pipe, err error) {
-	if in.theirs, in.ours, err = os.Pipe(); err != nil {
-		return in, out, err
-	}
-	if out.ours, out.theirs, err = os.Pipe(); err != nil {
-		_ = in.ours.Close()
-		_ = in.theirs.Close()
-	}
-	return in, out, err
-}
-
-func (p pipe) close() error { return errors.Join(p.ours.Close(), p.theirs.Close()) }
-
-// input is the writing end of the command's input. A second Close is no error:
-// both the user of the process and Stop close it.
-type input struct {
-	file *os.File
-	once sync.Once
-	err  error
-}
-
-func (i *input) Write(b []byte) (int, error) { return i.file.Write(b) }
-
-func (i *input) Close() error {
-	i.once.Do(func() { i.err = i.file.Close() })
-	return i.err
 }
 
 // output is the reading end of the command's output. It is closed at its end

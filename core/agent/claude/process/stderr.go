@@ -15,11 +15,11 @@ import (
 // lines of a thousand characters, and the message that matters
 // stands among them: so lines are cut and not the text as a whole.
 const (
-	maxTail    = 4096 // bytes of the tail
-	maxLine    = 240  // runes of a line
-	maxExcerpt = 40   // runes of a line of source
-	maxRaw     = 2048 // bytes of a line that are looked at, more than is shown, so that a secret at its end is seen whole
-	minSecret  = 8    // bytes; a shorter value would hide ordinary words
+	maxTail    = 4096     // bytes of the tail
+	maxLine    = 240      // runes of a line
+	maxExcerpt = 40       // runes of a line of source
+	maxRaw     = 64 << 10 // bytes that are kept as they came
+	minSecret  = 8        // bytes; a shorter value would hide ordinary words
 	separator  = " | "
 )
 
@@ -28,55 +28,50 @@ const (
 type tail struct {
 	hide []string
 
-	mu    sync.Mutex
-	lines []string // guarded by mu; finished, oldest first
-	size  int      // guarded by mu; bytes of lines with their separators
-	open  []byte   // guarded by mu; the line that is being written, at most maxRaw
+	mu  sync.Mutex
+	raw []byte // guarded by mu; the newest, up to twice maxRaw
+	cut bool   // guarded by mu; raw begins in the middle of a line
 }
-
-func newTail(hide []string) *tail { return &tail{hide: hide} }
 
 // Write takes a piece of the output.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	rest := b
-	for {
-		end := bytes.IndexByte(rest, '\n')
-		if end < 0 {
-			t.grow(rest)
-			return len(b), nil
+	t.raw = append(t.raw, b...)
+	if over := len(t.raw) - maxRaw; over > maxRaw {
+		t.raw, t.cut = append(t.raw[:0], t.raw[over:]...), true
+	}
+	return len(b), nil
+}
+
+// String is the tail in one line. A line whose beginning is lost is left out: a
+// secret that was cut would not be known again.
+func (t *tail) String() string {
+	t.mu.Lock()
+	lines := bytes.Split(t.raw, []byte("\n"))
+	if t.cut {
+		lines = lines[1:]
+	}
+	var shown []string
+	size := 0
+	for _, raw := range slices.Backward(lines) {
+		line := t.shown(raw)
+		if line == "" {
+			continue
 		}
-		t.grow(rest[:end])
-		t.finish()
-		rest = rest[end+1:]
+		if size += len(line) + len(separator); size > maxTail {
+			break
+		}
+		shown = append(shown, line)
 	}
+	t.mu.Unlock()
+	slices.Reverse(shown)
+	return strings.Join(shown, separator)
 }
 
-// grow adds to the open line; the caller holds mu.
-func (t *tail) grow(b []byte) {
-	t.open = append(t.open, b[:min(len(b), maxRaw-len(t.open))]...)
-}
-
-// finish ends the open line; the caller holds mu.
-func (t *tail) finish() {
-	line := t.shown()
-	t.open = t.open[:0]
-	if line == "" {
-		return
-	}
-	t.lines = append(t.lines, line)
-	t.size += len(line) + len(separator)
-	drop := 0
-	for ; t.size > maxTail; drop++ {
-		t.size -= len(t.lines[drop]) + len(separator)
-	}
-	t.lines = slices.Delete(t.lines, 0, drop)
-}
-
-// shown is the open line as people may see it; the caller holds mu.
-func (t *tail) shown() string {
-	line := clean.Line(string(dropCutRune(t.open)))
+// shown is a line as people may see it.
+func (t *tail) shown(raw []byte) string {
+	line := clean.Line(string(dropCutRune(raw)))
 	for _, s := range t.hide {
 		line = hideBegun(strings.ReplaceAll(line, s, hidden), s)
 	}
@@ -87,7 +82,7 @@ func (t *tail) shown() string {
 }
 
 // hideBegun hides a secret of which the line holds only the beginning, since
-// the rest is not written yet or was cut.
+// the rest is not written yet.
 func hideBegun(line, secret string) string {
 	for n := min(len(secret)-1, len(line)); n >= minSecret; n-- {
 		if strings.HasSuffix(line, secret[:n]) {
@@ -97,30 +92,11 @@ func hideBegun(line, secret string) string {
 	return line
 }
 
-// String is the tail in one line.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	last := t.shown()
-	if last == "" {
-		return strings.Join(t.lines, separator)
-	}
-	lines, size := t.lines, t.size
-	for size+len(last) > maxTail {
-		size -= len(lines[0]) + len(separator)
-		lines = lines[1:]
-	}
-	return strings.Join(append(slices.Clip(lines), last), separator)
-}
-
 // dropCutRune drops a character that was cut in two at the end.
 func dropCutRune(b []byte) []byte {
-	for i := 1; i <= min(len(b), utf8.UTFMax); i++ {
-		if at := len(b) - i; utf8.RuneStart(b[at]) {
-			if !utf8.FullRune(b[at:]) {
-				return b[:at]
-			}
-			break
+	for n := 1; n <= min(len(b), utf8.UTFMax); n++ {
+		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) && !utf8.FullRune(end) {
+			return b[:len(b)-n]
 		}
 	}
 	return b

@@ -13,7 +13,7 @@ import (
 // tailOf is what is kept of a text that is written at once.
 func tailOf(t testing.TB, text string, env ...string) string {
 	t.Helper()
-	tail := newTail(secrets(env))
+	tail := &tail{hide: secrets(env)}
 	if n, err := tail.Write([]byte(text)); n != len(text) || err != nil {
 		t.Fatalf("Write: %d, %v", n, err)
 	}
@@ -76,7 +76,7 @@ func TestTheTailIsTheSameHoweverTheOutputIsCut(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(words, 0, 200).Draw(r, "text"), "")
 		want := tailOf(t, text, env...)
-		tail := newTail(secrets(env))
+		tail := &tail{hide: secrets(env)}
 		for rest := text; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(r, "piece")
 			_, _ = tail.Write([]byte(rest[:n]))
@@ -97,7 +97,7 @@ func TestTheTailIsTheSameHoweverTheOutputIsCut(t *testing.T) {
 
 func BenchmarkTail(b *testing.B) {
 	block := []byte(strings.Repeat("a line of an error output that nobody has asked for\n", 10_000))
-	tail := newTail([]string{"sk-ant-0123456789"})
+	tail := &tail{hide: []string{"sk-ant-0123456789"}}
 	b.SetBytes(int64(len(block)))
 	for b.Loop() {
 		_, _ = tail.Write(block)

@@ -38,27 +38,28 @@ func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 
 // Signal sends a signal to the command alone. After its end the error is
 // os.ErrProcessDone.
+//
+// It reaches the command within its sandbox too, but for SIGKILL: the end of
+// the sandbox is the end of all that is in it.
 func (p *Process) Signal(sig os.Signal) error {
-	if err := p.signal(sig); err != nil {
+	pid, number, err := p.command(), syscall.Signal(0), error(nil)
+	if sig != os.Kill && pid != p.PID() {
+		number, _ = sig.(syscall.Signal)
+	}
+	select {
+	case <-p.done:
+		err = os.ErrProcessDone
+	default:
+		if number != 0 {
+			err = syscall.Kill(pid, number)
+		} else {
+			err = p.cmd.Process.Signal(sig)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("signal %v: %w", sig, err)
 	}
 	return nil
-}
-
-// signal reaches the command within its sandbox too, but for SIGKILL: the end of
-// the sandbox is the end of all that is in it.
-func (p *Process) signal(sig os.Signal) error {
-	if pid := p.command(); sig != os.Kill && pid != p.PID() {
-		select {
-		case <-p.done:
-			return os.ErrProcessDone
-		default:
-		}
-		if number, ok := sig.(syscall.Signal); ok {
-			return syscall.Kill(pid, number)
-		}
-	}
-	return p.cmd.Process.Signal(sig)
 }
 
 // stopStep is one step of Stop: what is done, and how long it may take to work.
@@ -71,7 +72,7 @@ type stopStep struct {
 // and then there is nothing left to wait for.
 func (p *Process) stopSteps(patience time.Duration) []stopStep {
 	send := func(sig os.Signal) func() {
-		return func() { _ = p.signal(sig) }
+		return func() { _ = p.Signal(sig) }
 	}
 	return []stopStep{
 		{func() { _ = p.stdin.Close() }, patience},

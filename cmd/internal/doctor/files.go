@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/skill"
@@ -22,47 +23,48 @@ import (
 	dashboard "ollimbot/tui/settings"
 )
 
-type checkCmd struct {
+// CheckCmd is the command that validates files.
+type CheckCmd struct {
 	Files []string `arg:"" optional:"" name:"file" help:"Files, here or in the data directory; without any, all of it and the dashboard's settings."`
-	JSON  bool     `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // Run validates files. Only errors make it fail; warnings are advice.
-func (c *checkCmd) Run(p *process, at dataDir) error {
+func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 	var problems []routines.Problem
 	var looked string
 	if len(c.Files) == 0 {
 		problems, looked = checkDir(at)
-		bot, err := p.bot(at)
+		bot, err := p.Bot(at)
 		if err != nil {
 			return err
 		}
 		problems = append(problems, alsoWaiting(problems, bot.Waiting())...)
-		more, chosen := checkSettings(dashboard.Dir(p.environ()))
+		more, chosen := checkSettings(dashboard.Dir(p.Environ()))
 		problems, looked = append(problems, more...), looked+chosen
 	} else {
 		problems, looked = checkFiles(at, c.Files), words.Count(len(c.Files), "file")
 	}
-	return p.verdict(routines.HasErrors(problems), c.JSON, append([]routines.Problem{}, problems...), problemLines(problems, looked))
+	return p.Verdict(routines.HasErrors(problems), c.JSON, append([]routines.Problem{}, problems...), problemLines(problems, looked))
 }
 
 // checkDir checks the data directory as the bot reads it: duplicate ids and
 // skills show only there.
-func checkDir(at dataDir) ([]routines.Problem, string) {
-	set := schedule.Files(at.dir, at.env.Zone)
+func checkDir(at console.DataDir) ([]routines.Problem, string) {
+	set := schedule.Files(at.Dir, at.Env.Zone)
 	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
-	_, skills := skill.List(at.dir)
-	hooks := webhook.NewIndex(at.dir)
+	_, skills := skill.List(at.Dir)
+	hooks := webhook.NewIndex(at.Dir)
 	hooks.Scan()
 	if n := len(hooks.Specs(false)); n > 0 {
 		looked = words.Count(len(set.Routines), "routine") + ", " + words.Count(len(set.Reminders), "reminder") + " and " + words.Count(n, "webhook")
 	}
-	return slices.Concat(set.Problems, hooks.Problems(), skills, checkSecret(at)), looked + " in " + at.dir.Display()
+	return slices.Concat(set.Problems, hooks.Problems(), skills, checkSecret(at)), looked + " in " + at.Dir.Display()
 }
 
 // checkSecret warns of a secret of the webhooks that could be guessed.
-func checkSecret(at dataDir) []routines.Problem {
-	weak := webhook.WeakSecret(at.env.WebhookSecret)
+func checkSecret(at console.DataDir) []routines.Problem {
+	weak := webhook.WeakSecret(at.Env.WebhookSecret)
 	if weak == "" {
 		return nil
 	}
@@ -121,7 +123,7 @@ func settingProblems(shown string, found []dashboard.Problem) []routines.Problem
 }
 
 // checkFiles checks files wherever they lie.
-func checkFiles(at dataDir, names []string) []routines.Problem {
+func checkFiles(at console.DataDir, names []string) []routines.Problem {
 	var problems []routines.Problem
 	for _, name := range names {
 		problems = append(problems, checkFile(at, name)...)
@@ -129,13 +131,13 @@ func checkFiles(at dataDir, names []string) []routines.Problem {
 	return problems
 }
 
-func checkFile(at dataDir, name string) []routines.Problem {
+func checkFile(at console.DataDir, name string) []routines.Problem {
 	abs, err := filepath.Abs(name)
 	if err != nil {
 		return []routines.Problem{unreadable(name, err)}
 	}
 	if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) && filepath.IsLocal(name) {
-		abs = at.dir.Path(name) // as lists and problems name it
+		abs = at.Dir.Path(name) // as lists and problems name it
 	}
 	folder, err := store.At(filepath.Dir(abs))
 	if err != nil {
@@ -154,7 +156,7 @@ func checkFile(at dataDir, name string) []routines.Problem {
 		return settingProblems(shown, read(filepath.Dir(abs)))
 	}
 	if isReminder(abs, data) {
-		_, problems := routines.ParseReminder(shown, data, at.env.Zone)
+		_, problems := routines.ParseReminder(shown, data, at.Env.Zone)
 		return problems
 	}
 	_, problems := routines.ParseRoutine(shown, data)
@@ -195,13 +197,13 @@ func problemLines(problems []routines.Problem, looked string) []string {
 		if pr.Severity == routines.Error {
 			errs++
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s", place3(pr), pr.Severity, pr.Message))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", position(pr), pr.Severity, pr.Message))
 	}
 	return append(lines, fmt.Sprintf("%s: %s, %s", looked, words.Count(errs, "error"), words.Count(len(problems)-errs, "warning")))
 }
 
-// place3 is file:line:column, with what is known of it.
-func place3(pr routines.Problem) string {
+// position is file:line:column, with what is known of it.
+func position(pr routines.Problem) string {
 	var b strings.Builder
 	b.WriteString(pr.File)
 	if pr.Line > 0 {

@@ -1,4 +1,4 @@
-package main
+package google
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/clean"
 	"ollimbot/core/google"
 )
@@ -13,7 +14,8 @@ import (
 // maxDaysAhead is how far ahead a list of events may look.
 const maxDaysAhead = 366
 
-type calCmds struct {
+// CalendarCmd is the commands of the calendar.
+type CalendarCmd struct {
 	Today    calTodayCmd    `cmd:""`
 	Upcoming calUpcomingCmd `cmd:""`
 	Show     calShowCmd     `cmd:""`
@@ -23,13 +25,13 @@ type calCmds struct {
 	Help     helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 
-// inCalendar is the flag that all of them take.
+// inCalendar are the flags that all of them take.
 type inCalendar struct {
 	Calendar []string `placeholder:"ID" help:"This calendar instead of those of the setting google_calendars."`
 }
 
 // in are the calendars to look into.
-func (c inCalendar) in(g *atGoogle) []string {
+func (c inCalendar) in(g *At) []string {
 	if len(c.Calendar) > 0 {
 		return c.Calendar
 	}
@@ -92,34 +94,34 @@ func when(e google.Event, zone *time.Location) string {
 
 type calTodayCmd struct {
 	inCalendar
-	JSON bool `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // Run lists the events from midnight to midnight.
-func (c *calTodayCmd) Run(p *process, g *atGoogle) error { return p.events(g, c.inCalendar, 1, c.JSON) }
+func (c *calTodayCmd) Run(p *console.Process, g *At) error { return c.events(p, g, 1, c.JSON) }
 
 type calUpcomingCmd struct {
 	inCalendar
-	Days int  `default:"7" placeholder:"N" help:"So many days, today among them."`
-	JSON bool `name:"json" help:"Answer as JSON."`
+	Days int `default:"7" placeholder:"N" help:"So many days, today among them."`
+	console.AsJSON
 }
 
 // Run lists the events of some days from this midnight on.
-func (c *calUpcomingCmd) Run(p *process, g *atGoogle) error {
+func (c *calUpcomingCmd) Run(p *console.Process, g *At) error {
 	if c.Days < 1 || c.Days > maxDaysAhead {
 		return fmt.Errorf(textOutOf, "--days", c.Days, maxDaysAhead)
 	}
-	return p.events(g, c.inCalendar, c.Days, c.JSON)
+	return c.events(p, g, c.Days, c.JSON)
 }
 
-func (p *process) events(g *atGoogle, in inCalendar, days int, asJSON bool) error {
-	zone, calendars := g.env.Zone, in.in(g)
-	from := time.Date(g.now.Year(), g.now.Month(), g.now.Day(), 0, 0, 0, 0, zone)
-	if err := p.warned(textEventsAreNot); err != nil {
+func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) error {
+	zone, calendars := g.Env.Zone, c.in(g)
+	from := time.Date(g.Now.Year(), g.Now.Month(), g.Now.Day(), 0, 0, 0, 0, zone)
+	if err := warned(p, TextEventsAreNot); err != nil {
 		return err
 	}
 	err := streamed(p, asJSON, "no events", g.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
-		p.strangers(e)
+		strangers(p, e)
 		line := fmt.Sprintf("  %s  %s  %s", clean.Line(e.ID), when(e, zone), oneLine(e.Summary, "(no title)"))
 		if len(calendars) > 1 {
 			line += "  [" + clean.Line(e.Calendar) + "]"
@@ -130,39 +132,35 @@ func (p *process) events(g *atGoogle, in inCalendar, days int, asJSON bool) erro
 }
 
 // strangers notes that a model is about to read what somebody else has written.
-func (p *process) strangers(e google.Event) {
-	if p.served != nil && e.Foreign() {
-		p.served.by.ReadsInvitation()
+func strangers(p *console.Process, e google.Event) {
+	if p.Served != nil && e.Foreign() {
+		p.Served.By.ReadsInvitation()
 	}
 }
 
 type calShowCmd struct {
 	inCalendar
-	ID   string `arg:"" help:"The id that a list shows."`
-	JSON bool   `name:"json" help:"Answer as JSON."`
+	ofID
 }
 
 // Run shows one event.
-func (c *calShowCmd) Run(p *process, g *atGoogle) error {
+func (c *calShowCmd) Run(p *console.Process, g *At) error {
 	e, err := g.Event(g, c.in(g), c.ID)
 	if err != nil {
 		return named(err, textNoEvent, c.ID)
 	}
-	p.strangers(e)
-	if err := p.warned(textEventsAreNot); err != nil {
+	strangers(p, e)
+	if err := warned(p, TextEventsAreNot); err != nil {
 		return err
 	}
-	a := answerEvent(e, g.env.Zone)
-	if c.JSON {
-		return p.json(a)
-	}
+	a := answerEvent(e, g.Env.Zone)
 	calendar := ""
 	if len(c.in(g)) > 1 {
 		calendar = e.Calendar
 	}
-	return p.lines(labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.env.Zone), "location", oneLine(e.Location, ""),
+	return p.Answer(c.JSON, a, labelled(13, "title", oneLine(e.Summary, "(no title)"), "when", when(e, g.Env.Zone), "location", oneLine(e.Location, ""),
 		"description", e.Text(), "link", oneLine(e.Link, ""), "attendees", oneLine(strings.Join(a.Attendees, ", "), ""),
-		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID))...)
+		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
 }
 
 // eventTime reads --start or --end, in the bot's zone where it names none.
@@ -197,20 +195,20 @@ type calAddCmd struct {
 	Start       string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
 	End         string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
 	Description string `placeholder:"TEXT" help:"More about it."`
-	JSON        bool   `name:"json" help:"Answer as JSON."`
+	console.AsJSON
 }
 
 // Run adds an event to the first of the calendars.
-func (c *calAddCmd) Run(p *process, g *atGoogle) error {
+func (c *calAddCmd) Run(p *console.Process, g *At) error {
 	summary := clean.Line(c.Summary)
 	if summary == "" {
 		return errors.New(textNoTitle)
 	}
-	start, err := eventTime("--start", c.Start, g.env.Zone)
+	start, err := eventTime("--start", c.Start, g.Env.Zone)
 	if err != nil {
 		return err
 	}
-	end, err := eventTime("--end", c.End, g.env.Zone)
+	end, err := eventTime("--end", c.End, g.Env.Zone)
 	if err == nil {
 		err = ordered(start, end)
 	}
@@ -225,81 +223,71 @@ func (c *calAddCmd) Run(p *process, g *atGoogle) error {
 		return named(err, textNoCalendar, calendar)
 	}
 	e.Calendar = calendar
-	return p.say(c.JSON, answerEvent(e, g.env.Zone), "created %s: %s", clean.Line(e.ID), summary)
+	return p.Answer(c.JSON, answerEvent(e, g.Env.Zone), []string{"created " + clean.Line(e.ID) + ": " + summary})
 }
 
 type calUpdateCmd struct {
 	inCalendar
-	ID          string  `arg:"" help:"The id that a list shows."`
+	ofID
 	Summary     *string `placeholder:"TEXT" help:"Another title."`
 	Start       *string `placeholder:"TIME" help:"Another begin, YYYY-MM-DDTHH:MM."`
 	End         *string `placeholder:"TIME" help:"Another end, YYYY-MM-DDTHH:MM."`
 	Description *string `placeholder:"TEXT" help:"Another text."`
-	JSON        bool    `name:"json" help:"Answer as JSON."`
 }
 
 // Run changes what was given and leaves the rest.
-func (c *calUpdateCmd) Run(p *process, g *atGoogle) error {
+func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 	fields := changes{}
 	if err := fields.title("summary", c.Summary); err != nil {
 		return err
 	}
 	fields.text("description", c.Description)
-	if len(fields) == 0 && c.Start == nil && c.End == nil {
-		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
-	}
-	var times [2]time.Time
-	var err error
-	for i, f := range []struct {
+	var start, end time.Time
+	for _, f := range []struct {
 		name  string
 		value *string
-	}{{"--start", c.Start}, {"--end", c.End}} {
+		to    *time.Time
+	}{{"start", c.Start, &start}, {"end", c.End, &end}} {
 		if f.value == nil {
 			continue
 		}
-		if times[i], err = eventTime(f.name, *f.value, g.env.Zone); err != nil {
+		var err error
+		if *f.to, err = eventTime("--"+f.name, *f.value, g.Env.Zone); err != nil {
 			return err
 		}
-		fields[strings.TrimPrefix(f.name, "--")] = google.Change(times[i])
+		fields[f.name] = google.Change(*f.to)
 	}
-	if c.Start != nil && c.End != nil {
-		if err := ordered(times[0], times[1]); err != nil {
-			return err
-		}
+	if len(fields) == 0 {
+		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
 	}
 	e, err := g.Event(g, c.in(g), c.ID) // it says in which calendar it is
 	if err != nil {
 		return named(err, textNoEvent, c.ID)
 	}
-	if (c.Start == nil) != (c.End == nil) {
-		if e.AllDay() {
+	if c.Start != nil || c.End != nil {
+		if e.AllDay() && (c.Start == nil || c.End == nil) {
 			return errors.New(textBothEnds)
 		}
 		if c.Start == nil {
-			times[0], _ = e.Start.Time(g.env.Zone)
-		} else {
-			times[1], _ = e.End.Time(g.env.Zone)
+			start, _ = e.Start.Time(g.Env.Zone)
 		}
-		if err := ordered(times[0], times[1]); err != nil {
+		if c.End == nil {
+			end, _ = e.End.Time(g.Env.Zone)
+		}
+		if err := ordered(start, end); err != nil {
 			return err
 		}
 	}
-	if _, err := g.UpdateEvent(g, e.Calendar, c.ID, fields); err != nil {
-		return named(err, textNoEvent, c.ID)
-	}
-	return p.say(c.JSON, idAnswer{c.ID, "updated"}, "updated %s", clean.Line(c.ID))
+	_, err = g.UpdateEvent(g, e.Calendar, c.ID, fields)
+	return c.changed(p, "updated", textNoEvent, err)
 }
 
 type calDeleteCmd struct {
 	inCalendar
-	ID   string `arg:"" help:"The id that a list shows."`
-	JSON bool   `name:"json" help:"Answer as JSON."`
+	ofID
 }
 
 // Run removes an event.
-func (c *calDeleteCmd) Run(p *process, g *atGoogle) error {
-	if err := g.DeleteEvent(g, c.in(g), c.ID); err != nil {
-		return named(err, textNoEvent, c.ID)
-	}
-	return p.say(c.JSON, idAnswer{c.ID, "deleted"}, "deleted %s", clean.Line(c.ID))
+func (c *calDeleteCmd) Run(p *console.Process, g *At) error {
+	return c.changed(p, "deleted", textNoEvent, g.DeleteEvent(g, c.in(g), c.ID))
 }

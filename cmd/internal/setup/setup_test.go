@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bytes"
@@ -8,21 +8,22 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/discord/fake"
 )
 
 const initToken = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
 
 // walk answers the questions of init from a pipe.
-func walk(t *testing.T, root, api string, c initCmd, answers ...string) (string, error) {
+func walk(t *testing.T, root, api string, c Cmd, answers ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	p := &process{
-		in: strings.NewReader(strings.Join(answers, "\n")), out: &out, err: &out,
-		getenv: func(name string) string {
+	p := &console.Process{
+		In: strings.NewReader(strings.Join(answers, "\n")), Out: &out, Err: &out,
+		Getenv: func(name string) string {
 			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": api, "TZ": "UTC"}[name]
 		},
-		environ: func() []string { return nil }, now: time.Now,
+		Environ: func() []string { return nil }, Now: time.Now,
 	}
 	err := c.Run(p)
 	if strings.Contains(out.String(), initToken) {
@@ -41,7 +42,7 @@ func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
 	if err := os.WriteFile(env, []byte("# mine\nANTHROPIC_API_KEY=abc\nexport OLLIM_TIMEZONE=UTC\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := walk(t, root, s.URL()+"/api/v10", initCmd{}, "Ada", "Olli", "Europe/Berlin", initToken)
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "Ada", "Olli", "Europe/Berlin", initToken)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -62,7 +63,7 @@ func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
 	}
 
 	// Again, with nothing but enter: everything stays.
-	if out, err = walk(t, root, s.URL()+"/api/v10", initCmd{}); err != nil || !strings.Contains(out, "keep the one that is set") {
+	if out, err = walk(t, root, s.URL()+"/api/v10", Cmd{}); err != nil || !strings.Contains(out, "keep the one that is set") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if got, _ := os.ReadFile(env); string(got) != want {
@@ -73,7 +74,7 @@ func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
 func TestInitWritesNoTokenThatDiscordRefuses(t *testing.T) {
 	s := fake.Start(t, fake.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
-	out, err := walk(t, root, s.URL()+"/api/v10", initCmd{}, "", "", "UTC", initToken)
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "", "", "UTC", initToken)
 	if err == nil || !strings.Contains(out, "Reset Token") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -91,7 +92,7 @@ func TestInitFromAPipeEndsAtAWrongAnswer(t *testing.T) {
 		{"Ada$(x)`", "Olli", "UTC", ""},
 	} {
 		root := filepath.Join(t.TempDir(), "data")
-		if out, err := walk(t, root, "", initCmd{Offline: true}, answers...); err == nil {
+		if out, err := walk(t, root, "", Cmd{Offline: true}, answers...); err == nil {
 			t.Errorf("%q was taken\n%s", answers, out)
 		}
 		if data, err := os.ReadFile(filepath.Join(root, ".env")); err == nil {
@@ -105,7 +106,7 @@ func TestInitUnderstandsATokenHoweverItWasCopied(t *testing.T) {
 		"Bot " + initToken, `"` + initToken + `"`, "DISCORD_TOKEN=" + initToken, "export DISCORD_TOKEN='" + initToken + "'", "`" + initToken + "`  ",
 	} {
 		root := filepath.Join(t.TempDir(), "data")
-		if out, err := walk(t, root, "", initCmd{Offline: true}, "Ada", "Olli", "UTC", pasted); err != nil {
+		if out, err := walk(t, root, "", Cmd{Offline: true}, "Ada", "Olli", "UTC", pasted); err != nil {
 			t.Errorf("%q: %v\n%s", pasted, err, out)
 		}
 		if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken+"\n") {
@@ -118,45 +119,11 @@ func TestInitWithoutANetworkKeepsTheTokenAndSaysThatNobodyHasCheckedIt(t *testin
 	s := fake.Start(t, fake.Options{Token: initToken})
 	s.Fault(fake.Match{Times: -1}, fake.Broken(503))
 	root := filepath.Join(t.TempDir(), "data")
-	out, err := walk(t, root, s.URL()+"/api/v10", initCmd{}, "Ada", "Olli", "UTC", initToken)
+	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "Ada", "Olli", "UTC", initToken)
 	if err == nil || !strings.Contains(err.Error(), "written down unchecked") || strings.Contains(out, "Reset Token, then copy") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken) || !strings.Contains(string(got), "OLLIM_USER_NAME=Ada") {
 		t.Errorf("%s", got)
-	}
-}
-
-func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: "another"})
-	root := filepath.Join(t.TempDir(), "data")
-	if _, err := walk(t, root, "", initCmd{Offline: true}, "Ada", "Olli", "UTC", initToken); err != nil {
-		t.Fatal(err)
-	}
-	doctor := func(args ...string) string {
-		var out bytes.Buffer
-		p := &process{in: strings.NewReader(""), out: &out, err: &out, now: time.Now, environ: func() []string { return nil }, getenv: func(name string) string {
-			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
-		}}
-		run(args, p) // it fails for other reasons too
-		return out.String()
-	}
-	if out := doctor("doctor"); !strings.Contains(out, "FAIL  discord: Discord does not know this token: Developer Portal") {
-		t.Error(out)
-	}
-	s.ResetToken(initToken)
-	if out := doctor("doctor"); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
-		t.Error(out)
-	}
-	if err := os.MkdirAll(filepath.Join(root, "state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"doctor"}, {"status"}, {"status", "--json"}} {
-		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
-			t.Error(out)
-		}
 	}
 }

@@ -1,11 +1,13 @@
-package main
+package google
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/clean"
 	"ollimbot/core/google"
 )
@@ -15,7 +17,8 @@ const (
 	maxBody  = 3000 // characters of a mail that are shown
 )
 
-type gmailCmds struct {
+// MailCmd is the commands of Gmail.
+type MailCmd struct {
 	Unread gmailUnreadCmd `cmd:""`
 	Search gmailSearchCmd `cmd:""`
 	Read   gmailReadCmd   `cmd:""`
@@ -24,38 +27,42 @@ type gmailCmds struct {
 }
 
 type gmailUnreadCmd struct {
-	Max  int  `default:"20" placeholder:"N" help:"At most so many."`
-	JSON bool `name:"json" help:"Answer as JSON."`
+	atMost
 }
 
 // Run lists what is unread.
-func (c *gmailUnreadCmd) Run(p *process, g *atGoogle) error {
-	return p.mails(g, "is:unread", c.Max, c.JSON)
+func (c *gmailUnreadCmd) Run(p *console.Process, g *At) error {
+	return c.mails(p, g, "is:unread")
 }
 
 type gmailSearchCmd struct {
 	Query string `arg:"" help:"What to look for."`
-	Max   int    `default:"20" placeholder:"N" help:"At most so many."`
-	JSON  bool   `name:"json" help:"Answer as JSON."`
+	atMost
 }
 
 // Run lists what a search finds.
-func (c *gmailSearchCmd) Run(p *process, g *atGoogle) error {
+func (c *gmailSearchCmd) Run(p *console.Process, g *At) error {
 	if strings.TrimSpace(c.Query) == "" {
-		return errors.New(textNoWords)
+		return errors.New(console.TextNoWords)
 	}
-	return p.mails(g, c.Query, c.Max, c.JSON)
+	return c.mails(p, g, c.Query)
 }
 
-func (p *process) mails(g *atGoogle, query string, most int, asJSON bool) error {
-	if most < 1 || most > maxMails {
-		return fmt.Errorf(textOutOf, "--max", most, maxMails)
+// atMost are the flags of lists of mails.
+type atMost struct {
+	Max int `default:"20" placeholder:"N" help:"At most so many."`
+	console.AsJSON
+}
+
+func (c atMost) mails(p *console.Process, g *At, query string) error {
+	if c.Max < 1 || c.Max > maxMails {
+		return fmt.Errorf(textOutOf, "--max", c.Max, maxMails)
 	}
-	if err := p.warned(textMailIsData); err != nil {
+	if err := warned(p, TextMailIsData); err != nil {
 		return err
 	}
-	return streamed(p, asJSON, "no messages", g.Messages(g, query, most), func(m google.Message) (string, any) {
-		m = cleaned(m, g.env.Zone)
+	return streamed(p, c.JSON, "no messages", g.Messages(g, query, c.Max), func(m google.Message) (string, any) {
+		m = cleaned(m, g.Env.Zone)
 		return fmt.Sprintf("  %s  %s  %s  %s", clean.Line(m.ID), mailDate(m.At), sender(m.From), m.Subject), m
 	})
 }
@@ -86,61 +93,44 @@ func sender(from string) string {
 	return oneLine(strings.Trim(strings.TrimSpace(name), `"`), from)
 }
 
-type gmailReadCmd struct {
-	ID   string `arg:"" help:"The id that a list shows."`
-	JSON bool   `name:"json" help:"Answer as JSON."`
-}
+type gmailReadCmd struct{ ofID }
 
 // Run shows one mail.
-func (c *gmailReadCmd) Run(p *process, g *atGoogle) error {
+func (c *gmailReadCmd) Run(p *console.Process, g *At) error {
 	m, err := g.Message(g, c.ID)
 	if err != nil {
 		return named(err, textNoMail, c.ID)
 	}
-	if err := p.warned(textMailIsData); err != nil {
+	if err := warned(p, TextMailIsData); err != nil {
 		return err
 	}
-	m = cleaned(m, g.env.Zone)
-	body := strings.TrimSpace(m.Body)
-	if runes := []rune(body); len(runes) > maxBody {
-		body = string(runes[:maxBody]) + "\n... (truncated)"
-	}
-	m.Body = body
-	if c.JSON {
-		return p.json(m)
+	m = cleaned(m, g.Env.Zone)
+	m.Body = strings.TrimSpace(m.Body)
+	if runes := []rune(m.Body); len(runes) > maxBody {
+		m.Body = string(runes[:maxBody]) + "\n... (truncated)"
 	}
 	lines := append(labelled(9, "from", oneLine(m.From, "(unknown)"), "to", oneLine(m.To, "(unknown)"),
-		"date", mailDate(m.At), "subject", oneLine(m.Subject, "(no subject)")), "", body)
-	if lines[len(lines)-1] = body; body == "" {
-		lines[len(lines)-1] = "(no text body)"
-	}
+		"date", mailDate(m.At), "subject", oneLine(m.Subject, "(no subject)")), "", cmp.Or(m.Body, "(no text body)"))
 	if len(m.Attachments) > 0 {
 		lines = append(lines, "", "attachments:")
 	}
 	for _, a := range m.Attachments {
 		lines = append(lines, fmt.Sprintf("  %s (%s, %d bytes)", a.Name, oneLine(a.Type, "unknown"), a.Size))
 	}
-	return p.lines(lines...)
+	return p.Answer(c.JSON, m, lines)
 }
 
-type gmailLabelsCmd struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
-}
+type gmailLabelsCmd struct{ console.AsJSON }
 
 // Run lists the labels.
-func (c *gmailLabelsCmd) Run(p *process, g *atGoogle) error {
+func (c *gmailLabelsCmd) Run(p *console.Process, g *At) error {
 	labels, err := g.Labels(g)
 	if err != nil {
 		return err
 	}
-	return streamed(p, c.JSON, "no labels", func(yield func(google.Label, error) bool) {
-		for _, l := range labels {
-			if !yield(l, nil) {
-				return
-			}
-		}
-	}, func(l google.Label) (string, any) {
+	lines := console.Each(labels, func(l google.Label) string { return "  " + clean.Line(l.ID) + "  " + clean.Line(l.Name) })
+	return p.Answer(c.JSON, console.Each(labels, func(l google.Label) google.Label {
 		l.Name = clean.Line(l.Name)
-		return fmt.Sprintf("  %s  %s", clean.Line(l.ID), l.Name), l
-	})
+		return l
+	}), console.OrNone(lines, "no labels"))
 }

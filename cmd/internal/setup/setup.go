@@ -1,4 +1,6 @@
-package main
+// Package setup is the walk of `init`: it asks for names, time zone and Discord's token,
+// tries the token, and writes the answers down. It must not know what runs on them.
+package setup
 
 import (
 	"bufio"
@@ -7,14 +9,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/term"
-
+	"ollimbot/cmd/internal/console"
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/clean"
@@ -22,7 +21,8 @@ import (
 	"ollimbot/discord"
 )
 
-type initCmd struct {
+// Cmd is the walk.
+type Cmd struct {
 	Hello   bool `help:"Let the bot write you one message in Discord, without asking: the only proof that it can reach you."`
 	Offline bool `help:"Write down the token without asking Discord about it."`
 	Wait    bool `help:"Wait for enter at the end, as the dashboard wants it that begins this."`
@@ -67,50 +67,43 @@ const (
 
 // Run walks through the questions. With Wait what was said at the end can be
 // read before the dashboard covers it.
-func (c *initCmd) Run(p *process) error {
-	q := &questions{p: p, in: bufio.NewReader(p.in)}
-	err := c.walk(p, q)
-	if !c.Wait {
-		return err
+func (c *Cmd) Run(p *console.Process) error {
+	q := &questions{p: p, in: bufio.NewReader(p.In)}
+	err := c.walk(q)
+	if c.Wait {
+		if err != nil {
+			console.Tell(p.Err, "%v", err)
+			err = console.ErrSilent
+		}
+		p.Print(textInitEnter)
+		_, _ = q.in.ReadString('\n') // the dashboard follows, whatever was typed
 	}
-	if err != nil {
-		tell(p.err, "%v", err)
-		err = errSilent
-	}
-	if e := p.printf(textInitEnter); e != nil {
-		return e
-	}
-	_, e := q.in.ReadString('\n')
-	if e != nil && !errors.Is(e, io.EOF) {
-		return fmt.Errorf("read from the terminal: %w", e)
-	}
-	return err
+	return cmp.Or(err, p.Unwritten())
 }
 
 // walk asks for names, zone and token, checks the token against Discord and
 // writes .env. Whatever else stands there stays. It can be run again and again,
 // and from a pipe, one answer a line.
-func (c *initCmd) walk(p *process, q *questions) error {
-	at, err := p.open()
+func (c *Cmd) walk(q *questions) error {
+	p := q.p
+	at, err := p.Open()
 	if err != nil {
 		return err
 	}
-	path := at.dir.Display() + "/" + config.EnvFile
-	if err := p.printf(textInitIntro, path); err != nil {
-		return err
-	}
+	path := at.Dir.Display() + "/" + config.EnvFile
+	p.Print(textInitIntro, path)
 	user, bot, zone, err := q.aboutYou(at)
 	if err != nil {
 		return err
 	}
-	token, wrong, err := c.working(p, q, at)
+	token, wrong, err := c.working(q, at)
 	if err != nil {
 		return err
 	}
-	if err := at.dir.Prepare(); err != nil {
+	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
-	if err := config.SetNames(at.dir, user, bot); err != nil {
+	if err := config.SetNames(at.Dir, user, bot); err != nil {
 		return err
 	}
 	if err := writeVariables(at, zone, token); err != nil {
@@ -119,56 +112,55 @@ func (c *initCmd) walk(p *process, q *questions) error {
 	if err := q.whoAnswers(at); err != nil {
 		return err
 	}
-	return c.finish(p, at, wrong)
+	c.finish(p, at)
+	return wrong
 }
 
 // whoAnswers looks for what the bot can think with on this machine, and offers what
 // the user need only agree to.
-func (q *questions) whoAnswers(at dataDir) error {
-	providers := q.p.providers(at)
-	models := provider.Ollama(context.Background(), q.p.getenv("OLLAMA_HOST"))
-	_, err := at.dir.Read(provider.File)
+func (q *questions) whoAnswers(at console.DataDir) error {
+	providers := q.p.Providers(at)
+	models := provider.Ollama(context.Background(), q.p.Getenv("OLLAMA_HOST"))
+	_, err := at.Dir.Read(provider.File)
 	if models != nil && len(models.Names) > 0 && errors.Is(err, fs.ErrNotExist) {
-		said, err := q.ask(fmt.Sprintf(textAskOllama, models.Address, clean.Cut(strings.Join(models.Names, ", "), 200)), "yes", anyAnswer)
+		yes, err := q.agrees(fmt.Sprintf(textAskOllama, models.Address, clean.Cut(strings.Join(models.Names, ", "), 200)))
+		if err == nil && yes {
+			err = at.Dir.Write(provider.File, models.YAML())
+		}
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(strings.ToLower(said), "y") {
-			if err := at.dir.Write(provider.File, models.YAML()); err != nil {
-				return err
-			}
-		}
 	}
-	path, err := claudeproc.Find(q.p.engineEnv(at))
+	path, err := claudeproc.Find(q.p.EngineEnv(at))
 	list := providers.Providers()
 	switch {
 	case err == nil && len(list) > 0:
-		return q.p.printf(textThinksBoth, path, list[0].Models[0].FullName())
+		q.p.Print(textThinksBoth, path, list[0].Models[0].FullName())
 	case err == nil:
-		return q.p.printf(textThinksClaude, path)
+		q.p.Print(textThinksClaude, path)
 	case len(list) > 0:
-		return q.p.printf(textThinksModel, list[0].Models[0].FullName(), list[0].BaseURL)
+		q.p.Print(textThinksModel, list[0].Models[0].FullName(), list[0].BaseURL)
+	default:
+		q.p.Print(textThinksNobody)
 	}
-	return q.p.printf(textThinksNobody)
+	return nil
 }
 
 // working asks for a token until Discord takes one, or cannot be asked; from a
 // pipe once. wrong is what is to be said at the end, or nil. A token that is
 // refused is not worth writing down.
-func (c *initCmd) working(p *process, q *questions, at dataDir) (token config.Secret, wrong, err error) {
+func (c *Cmd) working(q *questions, at console.DataDir) (token config.Secret, wrong, err error) {
 	for asked := c.Hello; ; {
 		if token, err = q.token(at); token == "" || err != nil || c.Offline {
 			return token, nil, err
 		}
-		if p.terminal() && !asked {
+		if q.p.Terminal() && !asked {
 			asked = true
-			said, err := q.ask(textAskHello, "yes", anyAnswer)
-			if err != nil {
+			if c.Hello, err = q.agrees(textAskHello); err != nil {
 				return "", nil, err
 			}
-			c.Hello = strings.HasPrefix(strings.ToLower(said), "y")
 		}
-		r, err := c.check(p, at, token)
+		r, err := c.check(q.p, at, token)
 		switch {
 		case err != nil:
 			return "", nil, err
@@ -176,63 +168,43 @@ func (c *initCmd) working(p *process, q *questions, at dataDir) (token config.Se
 			return token, errors.New(textUnchecked), nil
 		case !r.Refused:
 			return token, nil, nil
-		case !p.terminal():
+		case !q.p.Terminal():
 			return "", errors.New(textTokenRefused), nil
 		}
-		at.env.DiscordToken = "" // enter must not bring the refused one back
-		if err := p.printf(textTokenAgain); err != nil {
-			return "", nil, err
-		}
+		at.Env.DiscordToken = "" // enter must not bring the refused one back
+		q.p.Print(textTokenAgain)
 	}
 }
 
-// finish says what to do next.
-func (c *initCmd) finish(p *process, at dataDir, wrong error) error {
+// finish says what to do next, and how what was written takes effect. A dashboard that
+// waits sees to that itself.
+func (c *Cmd) finish(p *console.Process, at console.DataDir) {
 	for _, name := range []string{"OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_TIMEZONE", "DISCORD_TOKEN"} {
-		if p.getenv(name) != "" {
-			if err := p.printf(textEnvWins, name); err != nil {
-				return err
-			}
+		if p.Getenv(name) != "" {
+			p.Print(textEnvWins, name)
 		}
 	}
-	if err := p.printf(textWritten, at.dir.Display()+"/"+config.EnvFile); err != nil {
-		return err
-	}
-	if err := c.whatNext(p, at); err != nil {
-		return err
-	}
-	return wrong
-}
-
-// whatNext says how what was written takes effect. A dashboard that waits sees to
-// that itself.
-func (c *initCmd) whatNext(p *process, at dataDir) error {
+	p.Print(textWritten, at.Dir.Display()+"/"+config.EnvFile)
 	if c.Wait {
-		return p.printf("\n")
+		p.Print("\n")
+		return
 	}
-	if err := p.printf(textStart, p.runCommand(at)); err != nil {
-		return err
+	start := "ollim-bot run"
+	if p.Flags.DataDir != "" {
+		start += " --data-dir " + console.Word(at.Dir.Root())
 	}
-	if _, running := at.dir.Running(); running {
-		return p.printf(textRestart)
+	p.Print(textStart, start)
+	if _, running := at.Dir.Running(); running {
+		p.Print(textRestart)
 	}
-	return nil
-}
-
-// runCommand is what starts the bot on the directory, as a shell takes it.
-func (p *process) runCommand(at dataDir) string {
-	if p.flags.DataDir == "" {
-		return "ollim-bot run"
-	}
-	return "ollim-bot run --data-dir " + shellWord(at.dir.Root())
 }
 
 // check asks Discord about the token and prints what it says.
-func (c *initCmd) check(p *process, at dataDir, token config.Secret) (discord.Report, error) {
+func (c *Cmd) check(p *console.Process, at console.DataDir, token config.Secret) (discord.Report, error) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	r, err := discord.Check(ctx, discord.CheckOptions{
-		Token: token, API: at.env.DiscordAPI, OwnerID: at.env.OwnerID, Version: version, Hello: c.Hello,
+		Token: token, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Version: p.Version, Hello: c.Hello,
 	})
 	if err != nil {
 		return r, err
@@ -242,46 +214,48 @@ func (c *initCmd) check(p *process, at dataDir, token config.Secret) (discord.Re
 		if !f.OK {
 			mark = "!   "
 		}
-		line := mark + f.Text + "\n"
+		p.Print("%s%s\n", mark, f.Text)
 		if f.Next != "" {
-			line += "    -> " + f.Next + "\n"
-		}
-		if err := p.printf("%s", line); err != nil {
-			return r, err
+			p.Print("    -> %s\n", f.Next)
 		}
 	}
-	var links string
 	if r.InstallLink != "" {
-		links += fmt.Sprintf(textInvite, r.InstallLink)
+		p.Print(textInvite, r.InstallLink)
 	}
 	if r.UserLink != "" {
-		links += fmt.Sprintf(textInstall, r.UserLink)
+		p.Print(textInstall, r.UserLink)
 	}
 	if r.BotName != "" && (!c.Hello || !r.OK()) {
-		links += textHelloAgain
+		p.Print(textHelloAgain)
 	}
-	return r, p.printf("%s", links)
+	return r, nil
 }
 
 // questions are asked one after the other. From a terminal a wrong answer is
 // asked for again, from a pipe it is an error.
 type questions struct {
-	p  *process
+	p  *console.Process
 	in *bufio.Reader
 }
 
-func (q *questions) aboutYou(at dataDir) (user, bot, zone string, err error) {
-	if user, err = q.ask(fmt.Sprintf(textAskUser, at.env.UserName), at.env.UserName, anyAnswer); err != nil {
-		return "", "", "", err
+func (q *questions) aboutYou(at console.DataDir) (user, bot, zone string, err error) {
+	for _, one := range []struct {
+		text, now string
+		check     func(string) error
+		to        *string
+	}{{textAskUser, at.Env.UserName, nil, &user}, {textAskBot, at.Env.BotName, nil, &bot}, {textAskZone, at.Env.ZoneName, zoneAnswer, &zone}} {
+		if *one.to, err = q.ask(fmt.Sprintf(one.text, one.now), one.now, q.line, one.check); err != nil {
+			return "", "", "", err
+		}
 	}
-	if bot, err = q.ask(fmt.Sprintf(textAskBot, at.env.BotName), at.env.BotName, anyAnswer); err != nil {
-		return "", "", "", err
-	}
-	zone, err = q.ask(fmt.Sprintf(textAskZone, at.env.ZoneName), at.env.ZoneName, zoneAnswer)
-	return user, bot, zone, err
+	return user, bot, zone, nil
 }
 
-func anyAnswer(string) error { return nil }
+// agrees asks what enter says yes to.
+func (q *questions) agrees(question string) (bool, error) {
+	said, err := q.ask(question, "yes", q.line, nil)
+	return strings.HasPrefix(strings.ToLower(said), "y"), err
+}
 
 func zoneAnswer(name string) error {
 	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
@@ -302,100 +276,72 @@ func tokenAnswer(s string) error {
 
 // token asks for the token without showing it. Empty keeps the one that is set,
 // which is checked again.
-func (q *questions) token(at dataDir) (config.Secret, error) {
-	shown := textTokenNone
-	if at.env.DiscordToken != "" {
-		shown = textTokenKept
-	} else if err := q.p.printf(textHowToken); err != nil {
-		return "", err
+func (q *questions) token(at console.DataDir) (config.Secret, error) {
+	shown := textTokenKept
+	if at.Env.DiscordToken == "" {
+		shown = textTokenNone
+		q.p.Print(textHowToken)
 	}
-	answer, err := q.repeat(fmt.Sprintf(textAskToken, shown), q.hidden, tokenAnswer)
+	hidden := func() (string, error) { return q.p.Secret(q.in) }
+	answer, err := q.ask(fmt.Sprintf(textAskToken, shown), "", hidden, tokenAnswer)
 	if answer == "" {
-		return at.env.DiscordToken, err
+		return at.Env.DiscordToken, err
 	}
 	return config.Secret(discord.BareToken(answer)), err
 }
 
-func (q *questions) ask(question, otherwise string, check func(string) error) (string, error) {
-	return q.repeat(question, q.line, func(answer string) error {
-		return check(cmp.Or(answer, otherwise))
-	}, otherwise)
-}
+func (q *questions) line() (string, error) { return q.p.Line(q.in) }
 
-// repeat asks until the answer passes; nothing at all means otherwise.
-func (q *questions) repeat(question string, read func() (string, error), check func(string) error, otherwise ...string) (string, error) {
+// ask asks until the answer passes; nothing at all means otherwise.
+func (q *questions) ask(question, otherwise string, read func() (string, error), check func(string) error) (string, error) {
 	for {
-		if err := q.p.printf("%s", question); err != nil {
+		q.p.Print("%s", question)
+		answer, err := read()
+		if err = cmp.Or(err, q.p.Unwritten()); err != nil {
 			return "", err
 		}
-		answer, err := read()
-		if err != nil {
-			return "", err
+		answer = cmp.Or(answer, otherwise)
+		if check == nil {
+			return answer, nil
 		}
 		wrong := check(answer)
-		if wrong == nil {
-			return cmp.Or(answer, strings.Join(otherwise, "")), nil
-		}
-		if !q.p.terminal() {
+		switch {
+		case wrong == nil:
+			return answer, nil
+		case !q.p.Terminal():
 			return "", wrong
 		}
-		if err := q.p.printf("%v\n", wrong); err != nil {
-			return "", err
-		}
+		q.p.Print("%v\n", wrong)
 	}
-}
-
-// line reads one answer; the end of the input is the answer that nothing is.
-func (q *questions) line() (string, error) {
-	s, err := q.in.ReadString('\n')
-	if errors.Is(err, io.EOF) {
-		err = q.p.printf("\n")
-	} else if err == nil && !q.p.terminal() {
-		err = q.p.printf("\n") // nobody has pressed enter
-	}
-	return strings.TrimSpace(s), err
-}
-
-// hidden reads one answer that must not stand on the screen.
-func (q *questions) hidden() (string, error) {
-	f, ok := q.p.in.(*os.File)
-	if !ok || !q.p.terminal() {
-		return q.line()
-	}
-	data, err := term.ReadPassword(f.Fd())
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	return strings.TrimSpace(string(data)), q.p.printf("\n")
 }
 
 // writeVariables puts the zone and the token into .env, and leaves every other
 // line as it is. What was written is read back; where that is something else,
 // the file becomes what it was.
-func writeVariables(at dataDir, zone string, token config.Secret) error {
+func writeVariables(at console.DataDir, zone string, token config.Secret) error {
 	names := "OLLIM_TIMEZONE=" + zone
-	return at.dir.WithLock("env", func() error {
-		before, err := at.dir.Read(config.EnvFile)
+	return at.Dir.WithLock("env", func() error {
+		before, err := at.Dir.Read(config.EnvFile)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w", config.EnvFile, err)
 		}
 		data := config.SetVariable(before, "OLLIM_TIMEZONE", zone)
-		if token != "" && token != at.env.DiscordToken {
+		if token != "" && token != at.Env.DiscordToken {
 			names += " and DISCORD_TOKEN"
 			data = config.SetVariable(data, "DISCORD_TOKEN", token.Reveal())
 		}
 		if bytes.Equal(data, before) {
 			return nil
 		}
-		if err := at.dir.Write(config.EnvFile, data); err != nil {
+		if err := at.Dir.Write(config.EnvFile, data); err != nil {
 			return err
 		}
-		env, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.dir.Root()})
+		env, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.Dir.Root()})
 		inEnv := strings.Contains(names, "DISCORD_TOKEN")
 		if err == nil && env.ZoneName == zone && (!inEnv || env.DiscordToken == token) {
 			return nil
 		}
-		wrong := fmt.Errorf(textByHand, at.dir.Display()+"/"+config.EnvFile, names)
-		return errors.Join(wrong, at.dir.Write(config.EnvFile, before))
+		wrong := fmt.Errorf(textByHand, at.Dir.Display()+"/"+config.EnvFile, names)
+		return errors.Join(wrong, at.Dir.Write(config.EnvFile, before))
 	})
 }

@@ -1,4 +1,6 @@
-package main
+// Package doctor is the commands that look whether all is in order: `doctor`, at what the
+// bot stands on, and `check`, at files. They change nothing. It must not know how anything is mended.
+package doctor
 
 import (
 	"encoding/json"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"ollimbot/cmd/internal/console"
 	sessions "ollimbot/core/agent/messages/history"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
@@ -16,9 +19,8 @@ import (
 	"ollimbot/core/words"
 )
 
-type doctorCmd struct {
-	JSON bool `name:"json" help:"Answer as JSON."`
-}
+// Cmd is the command that checks everything the bot stands on.
+type Cmd struct{ console.AsJSON }
 
 // The levels of a finding.
 const (
@@ -45,9 +47,15 @@ type doctorAnswer struct {
 
 // report collects findings, section by section.
 type report struct {
+	console.DataDir
+	p       *console.Process
 	section string
 	answer  doctorAnswer
 }
+
+func (r *report) pass(label, format string, args ...any) { r.add(pass, label, format, args...) }
+func (r *report) warn(label, format string, args ...any) { r.add(warn, label, format, args...) }
+func (r *report) fail(label, format string, args ...any) { r.add(bad, label, format, args...) }
 
 func (r *report) add(level, label, format string, args ...any) {
 	r.answer.Checks = append(r.answer.Checks, finding{r.section, level, label, fmt.Sprintf(format, args...)})
@@ -63,33 +71,33 @@ func (r *report) add(level, label, format string, args ...any) {
 
 // Run checks everything that the bot stands on and changes nothing; a failure
 // makes the command fail.
-func (c *doctorCmd) Run(p *process, at dataDir) error {
-	r := &report{}
-	tasks := p.taskFiles(at)
+func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
+	r := &report{DataDir: at, p: p}
+	tasks := r.taskFiles()
 	for _, section := range []struct {
 		title string
-		check func(*report, dataDir)
+		check func()
 	}{
-		{"ENVIRONMENT", checkEnvironment},
-		{"DISCORD", checkDiscord},
-		{"CLAUDE", p.checkClaude},
-		{"MESSAGES API", p.checkProviders},
-		{"GOOGLE", p.checkGoogle},
-		{"SANDBOX", p.checkSandbox},
-		{"DATA DIRECTORY", checkDataDir},
-		{"VIEWERS", checkAttach},
-		{"TIMEZONE & SCHEDULING", checkZone},
-		{"ROUTINES", tasks.checkRoutines},
-		{"REMINDERS", tasks.checkReminders},
-		{"TOOL POLICY", tasks.checkTools},
-		{"AGENT FILES", checkAgentFiles},
-		{"STATE FILES", checkState},
-		{"DISK", checkDisk},
+		{"ENVIRONMENT", r.environment},
+		{"DISCORD", r.discord},
+		{"CLAUDE", r.claude},
+		{"MESSAGES API", r.providers},
+		{"GOOGLE", r.google},
+		{"SANDBOX", r.sandbox},
+		{"DATA DIRECTORY", r.dataDir},
+		{"VIEWERS", r.attach},
+		{"TIMEZONE & SCHEDULING", r.zone},
+		{"ROUTINES", tasks.routines},
+		{"REMINDERS", tasks.reminders},
+		{"TOOL POLICY", tasks.tools},
+		{"AGENT FILES", r.agentFiles},
+		{"STATE FILES", r.state},
+		{"DISK", r.disk},
 	} {
 		r.section = section.title
-		section.check(r, at)
+		section.check()
 	}
-	return p.verdict(r.answer.Failures > 0, c.JSON, r.answer, doctorLines(r.answer))
+	return p.Verdict(r.answer.Failures > 0, c.JSON, r.answer, doctorLines(r.answer))
 }
 
 func doctorLines(a doctorAnswer) []string {
@@ -126,20 +134,20 @@ var kept = []struct{ label, glob, rule string }{
 	{"downloads", "downloads", "kept until you remove them"},
 }
 
-// checkDisk tells how much room each part takes. Nothing here is a failure: what
+// disk tells how much room each part takes. Nothing here is a failure: what
 // has a limit keeps to it by itself.
-func checkDisk(r *report, at dataDir) {
+func (r *report) disk() {
 	for _, k := range kept {
 		// The root may hold what a pattern is made of.
-		paths, err := fs.Glob(os.DirFS(at.dir.Root()), k.glob)
+		paths, err := fs.Glob(os.DirFS(r.Dir.Root()), k.glob)
 		if err != nil {
 			continue
 		}
 		var size int64
 		for _, path := range paths {
-			size += sizeOf(at.dir.Path(path))
+			size += sizeOf(r.Dir.Path(path))
 		}
-		r.add(pass, k.label, "%s; %s", words.Bytes(size), k.rule)
+		r.pass(k.label, "%s; %s", words.Bytes(size), k.rule)
 	}
 }
 
@@ -165,31 +173,31 @@ var stateFiles = []string{
 	"provenance.json", "batches.json", "engine_moves.json",
 }
 
-func checkState(r *report, at dataDir) {
+func (r *report) state() {
 	for _, name := range stateFiles {
-		data, err := at.dir.Read("state/" + name)
+		data, err := r.Dir.Read("state/" + name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.add(pass, name, "not there yet")
+			r.pass(name, "not there yet")
 		case err != nil:
-			r.add(bad, name, "%s", clean.Line(err.Error()))
+			r.fail(name, "%s", clean.Line(err.Error()))
 		case !json.Valid(data):
-			r.add(bad, name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
+			r.fail(name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
 		default:
-			r.add(pass, name, "in order")
+			r.pass(name, "in order")
 		}
 	}
-	if info, err := os.Stat(at.dir.Path(webhook.LogFile)); err == nil {
-		r.add(pass, filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
+	if info, err := os.Stat(r.Dir.Path(webhook.LogFile)); err == nil {
+		r.pass(filepath.Base(webhook.LogFile), "%d kB; %s", (info.Size()+1023)/1024, webhook.LimitsText())
 	}
-	if kept, err := filepath.Glob(at.dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
-		r.add(warn, "set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", words.Count(len(kept), "unreadable file"))
+	if kept, err := filepath.Glob(r.Dir.Path("state/*.corrupt-*")); err == nil && len(kept) > 0 {
+		r.warn("set aside", "%s in state/ (*.corrupt-*): look at them; they are removed after 30 days", words.Count(len(kept), "unreadable file"))
 	}
-	_, problems, err := config.LoadRuntime(at.dir)
+	_, problems, err := config.LoadRuntime(r.Dir)
 	if err != nil {
 		return // said above, with the other state files
 	}
 	for _, problem := range problems {
-		r.add(warn, "settings", "%s", problem)
+		r.warn("settings", "%s", problem)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package google
 
 import (
 	"bufio"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/core/google"
 )
 
@@ -23,7 +24,8 @@ const (
 	textNoMoreAsked = "google is %s; --mail asks for mail too, --logout ends it"
 )
 
-type authGoogleCmd struct {
+// LoginCmd is the login at Google.
+type LoginCmd struct {
 	Client string `placeholder:"FILE" help:"Take this client file, as downloaded from Google, first."`
 	Mail   bool   `help:"Ask for reading mail too; without it tasks and calendar."`
 	Paste  string `placeholder:"ADDRESS" help:"End a login that was begun with the address that the browser was sent to."`
@@ -41,7 +43,7 @@ type googleAnswer struct {
 }
 
 // Run logs in, shows the login, or ends it.
-func (c *authGoogleCmd) Run(p *process, at *atGoogle) error {
+func (c *LoginCmd) Run(p *console.Process, at *At) error {
 	g, ctx := at.Client, at.Context
 	if c.Client != "" {
 		data, err := os.ReadFile(c.Client)
@@ -61,9 +63,9 @@ func (c *authGoogleCmd) Run(p *process, at *atGoogle) error {
 			return err
 		}
 		if note != "" {
-			tell(p.err, "%s", note)
+			console.Tell(p.Err, "%s", note)
 		}
-		return p.lines("logged out of google")
+		return p.Lines("logged out of google")
 	case c.Paste != "":
 		if err := g.Finish(ctx, c.Paste); err != nil {
 			return err
@@ -73,38 +75,13 @@ func (c *authGoogleCmd) Run(p *process, at *atGoogle) error {
 	return c.login(ctx, p, g)
 }
 
-// checkGoogle asks Google whether the login holds. Nobody needs one.
-func (p *process) checkGoogle(r *report, at dataDir) {
-	g, err := at.google()
-	if err != nil {
-		r.add(bad, "login", "%v", err)
-		return
-	}
-	ctx, stop := context.WithTimeout(context.Background(), 15*time.Second)
-	defer stop()
-	switch s := g.Probe(ctx); s.Kind {
-	case google.NotSetUp:
-		r.add(pass, "login", "not set up, and not needed: docs/google.md says how")
-	case google.Connected:
-		r.add(pass, "login", "%s", s)
-	case google.Unreachable:
-		r.add(warn, "login", "%s", s)
-	case google.Lapsed:
-		r.add(bad, "login", "%s", s)
-	}
-}
-
 // show says how things stand; anything but connected is a failure.
-func (c *authGoogleCmd) show(p *process, s google.State) error {
-	err := p.say(c.JSON, googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}, "google: %s", s)
-	if err == nil && s.Kind != google.Connected {
-		return errSilent
-	}
-	return err
+func (c *LoginCmd) show(p *console.Process, s google.State) error {
+	return p.Verdict(s.Kind != google.Connected, c.JSON, googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}, []string{"google: " + s.String()})
 }
 
 // login sends the user to Google and waits, for the browser and for a pasted address.
-func (c *authGoogleCmd) login(ctx context.Context, p *process, g *google.Client) error {
+func (c *LoginCmd) login(ctx context.Context, p *console.Process, g *google.Client) error {
 	scopes := []google.Scope{google.Tasks, google.Calendar}
 	if c.Mail {
 		scopes = append(scopes, google.Mail)
@@ -115,20 +92,20 @@ func (c *authGoogleCmd) login(ctx context.Context, p *process, g *google.Client)
 		missing = missing || !s.May(scope)
 	}
 	if !missing {
-		return p.lines(fmt.Sprintf(textNoMoreAsked, s))
+		return p.Lines(fmt.Sprintf(textNoMoreAsked, s))
 	}
 	l, err := g.Begin(scopes...)
 	if err != nil {
 		return err
 	}
-	if err := p.lines(fmt.Sprintf(textGoTo, l.URL)); err != nil {
+	if err := p.Lines(fmt.Sprintf(textGoTo, l.URL)); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	ctx, stop := context.WithTimeout(ctx, loginTime)
 	defer stop()
 	ctx, done := context.WithCancelCause(ctx)
 	defer done(nil)
-	go p.pasted(ctx, g, done) // it ends with the program: a read of a terminal cannot be ended
+	go pasted(ctx, p, g, done) // it ends with the program: a read of a terminal cannot be ended
 	switch err := l.Wait(ctx); {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf(textLoginLate, int(loginTime.Minutes()))
@@ -141,8 +118,8 @@ func (c *authGoogleCmd) login(ctx context.Context, p *process, g *google.Client)
 }
 
 // pasted takes addresses from the terminal until one is the right one, or is refused at Google.
-func (p *process) pasted(ctx context.Context, g *google.Client, failed context.CancelCauseFunc) {
-	lines := bufio.NewScanner(p.in)
+func pasted(ctx context.Context, p *console.Process, g *google.Client, failed context.CancelCauseFunc) {
+	lines := bufio.NewScanner(p.In)
 	for lines.Scan() {
 		text := strings.TrimSpace(lines.Text())
 		if text == "" {
@@ -153,7 +130,7 @@ func (p *process) pasted(ctx context.Context, g *google.Client, failed context.C
 			return // the waiting sees it
 		}
 		if g.Waits() {
-			tell(p.err, "%v", err)
+			console.Tell(p.Err, "%v", err)
 			continue
 		}
 		failed(err)

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"ollimbot/cmd/internal/console"
 	"ollimbot/discord/fake"
 )
 
@@ -33,15 +34,15 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 		t.Fatal(err)
 	}
 	defer screen.Close()
-	p := &process{
-		in: keys, out: keys, err: keys, environ: func() []string { return nil }, now: time.Now,
-		getenv: func(name string) string {
+	p := &console.Process{
+		In: keys, Out: keys, Err: keys, Environ: func() []string { return nil }, Now: time.Now,
+		Getenv: func(name string) string {
 			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
 		},
 	}
 	done := make(chan error, 1)
 	go func() {
-		done <- errors.Join((&initCmd{}).Run(p), keys.Close())
+		done <- errors.Join((&Cmd{}).Run(p), keys.Close())
 	}()
 	var seen strings.Builder
 	buf := make([]byte, 4096)

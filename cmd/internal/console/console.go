@@ -1,0 +1,261 @@
+// Package console is what each command stands on: its streams and environment, the data
+// directory that it works in, the bot that runs there, and the way it answers, in lines
+// or as JSON. It must not know the commands.
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+
+	"ollimbot/core"
+	"ollimbot/core/agent/choice"
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/config"
+	"ollimbot/core/logs"
+	"ollimbot/core/policy"
+	"ollimbot/core/sandbox"
+	"ollimbot/core/store"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// Process is what a command may use of the world around it. Commands take it
+// as an argument, so that nothing here is global.
+type Process struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Getenv   func(string) string
+	Environ  func() []string
+	Now      func() time.Time
+	Version  string // of this program
+
+	Flags Globals
+	// Secrets of the environment appear in no error.
+	Secrets logs.Secrets
+	Served  *Served
+	// Live is the bot that runs, of a command that the user's shell has handed to it;
+	// nil for all others.
+	Live *Live
+
+	unwritten error // why an answer is not whole
+}
+
+// Globals are the flags that every command takes.
+type Globals struct {
+	DataDir  string `name:"data-dir" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
+	Timezone string `name:"timezone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
+}
+
+// Live is the running bot, and where it is.
+type Live struct {
+	Bot *core.Bot
+	At  DataDir
+}
+
+// Served is a command that the agent has asked the running bot for; nil for one
+// that the user has called.
+type Served struct {
+	By *policy.Session // who asks
+	At DataDir         // the bot's own
+}
+
+// DataDir is where the commands work: the environment and its data directory.
+type DataDir struct {
+	Env config.Env
+	Dir *store.Dir
+	Now time.Time // in the configured zone, taken once
+}
+
+// Open reads the environment. It touches nothing in the data directory;
+// warnings go to standard error.
+func (p *Process) Open() (DataDir, error) {
+	var at DataDir
+	switch {
+	case p.Served != nil:
+		at = p.Served.At
+	case p.Live != nil:
+		at = p.Live.At
+	default:
+		env, warnings, err := config.LoadEnv(p.Getenv, config.Flags{DataDir: p.Flags.DataDir, Timezone: p.Flags.Timezone})
+		if err != nil {
+			return at, err
+		}
+		for _, secret := range env.Secrets(p.Environ()) {
+			p.Secrets.Hide(secret)
+		}
+		for _, w := range warnings {
+			Tell(p.Err, "warning: %s", w)
+		}
+		dir, err := store.At(env.DataDir)
+		if err != nil {
+			return at, err
+		}
+		at = DataDir{Env: env, Dir: dir}
+	}
+	at.Now = p.Now().In(at.Env.Zone)
+	return at, nil
+}
+
+// Writable is Open for commands that write: the directory exists afterwards.
+func (p *Process) Writable() (DataDir, error) {
+	at, err := p.Open()
+	if err != nil {
+		return at, err
+	}
+	return at, at.Dir.Prepare()
+}
+
+// Bot makes a bot that is looked at and never run.
+func (p *Process) Bot(at DataDir) (*core.Bot, error) {
+	if p.Live != nil {
+		return p.Live.Bot, nil
+	}
+	return core.New(core.Options{
+		Dir: at.Dir, Env: at.Env, Log: p.Log(),
+		Engine: script.New(script.Options{}), EngineName: choice.Script,
+	})
+}
+
+// Running says whether a bot runs there.
+func (at DataDir) Running() string {
+	switch pid, running := at.Dir.Running(); {
+	case running && pid != 0:
+		return fmt.Sprintf("running (pid %d)", pid)
+	case running:
+		return "running"
+	}
+	return "not running"
+}
+
+// Moment reads the value of --at and --from: RFC 3339, the same without an
+// offset (then in the configured zone), or a time of today. Empty means now.
+func (at DataDir) Moment(flag, value string) (time.Time, error) {
+	if value == "" {
+		return at.Now, nil
+	}
+	if t, err := routines.ParseTime(value, at.Env.Zone); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse("15:04", value); err == nil {
+		return cron.Wall(at.Now, 0, t.Hour(), t.Minute(), at.Env.Zone), nil
+	}
+	return time.Time{}, Usagef(textBadMoment, flag, value, at.Now.Format(time.RFC3339))
+}
+
+// UsersOnly refuses what a model's shell has no business with.
+func (p *Process) UsersOnly() error {
+	if p.Getenv(claudeproc.MarkName) != "" {
+		return errors.New(TextUsersOnly)
+	}
+	return nil
+}
+
+// Environment is this program's, with what .env holds for the engine's command
+// where the real one has nothing.
+func (p *Process) Environment(at DataDir) []string {
+	env := p.Environ()
+	for _, v := range at.Env.Engine {
+		name, _, _ := strings.Cut(v.Reveal(), "=")
+		if p.Getenv(name) == "" {
+			env = append(env, v.Reveal())
+		}
+	}
+	return env
+}
+
+// EngineEnv looks a variable up in Environment.
+func (p *Process) EngineEnv(at DataDir) func(string) string {
+	return func(name string) string {
+		if v := p.Getenv(name); v != "" {
+			return v
+		}
+		for _, v := range at.Env.Engine {
+			if rest, ok := strings.CutPrefix(v.Reveal(), name+"="); ok {
+				return rest
+			}
+		}
+		return ""
+	}
+}
+
+// ClaudeEnv is what the environment of the claude command carries of ours.
+func (p *Process) ClaudeEnv(at DataDir) claudeproc.Env {
+	exe, _ := os.Executable() // without it there is none to carry
+	return claudeproc.Env{DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName, Executable: exe}
+}
+
+// EngineEnviron is the whole environment of the claude command.
+func (p *Process) EngineEnviron(at DataDir) []string {
+	return claudeproc.Environment(p.Environment(at), p.ClaudeEnv(at))
+}
+
+// Providers are who speaks the Messages API. No key that they read gets into a log.
+func (p *Process) Providers(at DataDir) *provider.Registry {
+	return provider.New(provider.Options{Dir: at.Dir, Hide: p.Secrets.Hide, Getenv: func(name string) string {
+		if v := p.Getenv(name); v != "" {
+			return v
+		}
+		return at.Env.Variable(name).Reveal()
+	}})
+}
+
+// Sandbox is the fence around what runs commands for a model. It looks at nothing
+// before something is to be started in it.
+func (p *Process) Sandbox(at DataDir) *sandbox.Box {
+	return sandbox.New(sandbox.Options{
+		Dir: at.Dir.Root(), Home: p.Getenv("HOME"), ConfigDir: p.EngineEnv(at)("CLAUDE_CONFIG_DIR"), Executable: p.ClaudeEnv(at).Executable,
+		Search: p.Getenv("PATH"),
+		Settings: func() sandbox.Settings {
+			// Read anew each time, so that a change counts for the next process; what is
+			// wrong in the file is told by whoever reads it for the user.
+			r, _, _ := config.LoadRuntime(at.Dir)
+			return sandbox.Settings{Off: r.SandboxOff, Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
+		},
+	})
+}
+
+// visible reads the setting of that name.
+func visible(list string) []sandbox.Visible {
+	var out []sandbox.Visible
+	for item := range strings.SplitSeq(list, ",") {
+		if path, write := strings.CutSuffix(item, ":rw"); path != "" {
+			out = append(out, sandbox.Visible{Path: path, Write: write})
+		}
+	}
+	return out
+}
+
+// Terminal reports whether both ends of the process are a terminal.
+func (p *Process) Terminal() bool {
+	for _, end := range []any{p.In, p.Out} {
+		f, ok := end.(*os.File)
+		if !ok || !term.IsTerminal(f.Fd()) {
+			return false
+		}
+	}
+	return true
+}
+
+// Context ends when the user or the system wants the program to end. A lost
+// terminal (SIGHUP) and SIGQUIT are treated alike, so that everything is put
+// away: the runtime's own answer to SIGQUIT would leave the terminal raw.
+func (p *Process) Context() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+}
+
+// HeadlessContext is Context for a bot without a terminal that could be lost: SIGHUP
+// has it read its settings again, and SIGQUIT ends it in order as well.
+func (p *Process) HeadlessContext() (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT)
+}

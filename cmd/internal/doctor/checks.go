@@ -1,0 +1,432 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/cmd/internal/console"
+	atgoogle "ollimbot/cmd/internal/google"
+	"ollimbot/core/access"
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/choice"
+	"ollimbot/core/agent/claude"
+	claudeproc "ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/clean"
+	"ollimbot/core/config"
+	"ollimbot/core/fork"
+	"ollimbot/core/google"
+	"ollimbot/core/guide"
+	"ollimbot/core/sandbox"
+	"ollimbot/core/webhook"
+	"ollimbot/core/words"
+	"ollimbot/discord"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+func (r *report) environment() {
+	for _, v := range [][3]string{
+		{"OLLIM_USER_NAME", r.Env.UserName, config.DefaultUserName}, {"OLLIM_BOT_NAME", r.Env.BotName, config.DefaultBotName},
+	} {
+		name, value, fallback := v[0], v[1], v[2]
+		if value == fallback {
+			r.warn(name, "not set, %q is used: put %s=... into the environment or into %s", fallback, name, filepath.Join(r.Dir.Display(), config.EnvFile))
+		} else {
+			r.pass(name, "set")
+		}
+	}
+}
+
+// discord asks Discord whether the token works, and nothing else; and tells
+// what a running bot has found out about reaching its user.
+func (r *report) discord() {
+	if r.Env.DiscordToken == "" {
+		r.pass("DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 15*time.Second)
+	defer stop()
+	found, err := discord.Check(ctx, discord.CheckOptions{
+		Token: r.Env.DiscordToken, API: r.Env.DiscordAPI, OwnerID: r.Env.OwnerID, Version: r.p.Version, Quiet: true,
+	})
+	if err != nil {
+		r.fail("DISCORD_TOKEN", "%v", err)
+		return
+	}
+	for _, f := range found.Findings {
+		level, text := pass, f.Text
+		switch {
+		case !f.OK && found.Unasked:
+			level = warn
+		case !f.OK:
+			level = bad
+		}
+		if f.Next != "" {
+			text += ": " + f.Next
+		}
+		r.add(level, "discord", "%s", text)
+	}
+	if why := discord.ShutOut(r.Dir); why != "" {
+		r.fail("discord", "the bot could not write to you when it last tried: %s", why)
+	}
+}
+
+// claude looks at the engine's command: whether it is there, whether its
+// version was tried, and whether somebody is logged in.
+func (r *report) claude() {
+	path, err := claudeproc.Find(r.p.EngineEnv(r.DataDir))
+	if err != nil {
+		if r.p.Providers(r.DataDir).Ready() == nil {
+			r.pass("claude", "not installed and not needed: the engine messages answers")
+			return
+		}
+		r.warn("claude", "%v; until then the offline engine answers", err)
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	env := r.p.EngineEnviron(r.DataDir)
+	v, err := claudeproc.Version(ctx, path, env)
+	if err != nil {
+		r.fail("claude", "%v", err)
+		return
+	}
+	tried := fmt.Sprintf("tried with %s to %s", claudeproc.Oldest(), claudeproc.Newest())
+	switch err := claudeproc.CheckVersion(v); {
+	case err != nil:
+		r.fail("claude", "%v", err)
+		return
+	case claudeproc.Untried(v):
+		r.warn("claude", "version %s is newer than any that was tried (%s): if something is odd, install %s", v, tried, claudeproc.Newest())
+	default:
+		r.pass("claude", "version %s (%s)", v, tried)
+		r.pass("claude", "%s", claudeproc.Like(v))
+	}
+	auth, err := claude.AuthStatus(ctx, path, env)
+	switch {
+	case err != nil:
+		r.fail("login", "%v", err)
+	case !auth.LoggedIn:
+		r.fail("login", "nobody is logged in to Claude: run ollim-bot auth login")
+	default:
+		r.pass("login", "logged in (%s)", clean.Line(auth.Method))
+	}
+}
+
+// google asks Google whether the login holds. Nobody needs one.
+func (r *report) google() {
+	g, err := atgoogle.Client(r.DataDir)
+	if err != nil {
+		r.fail("login", "%v", err)
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 15*time.Second)
+	defer stop()
+	s := g.Probe(ctx)
+	if s.Kind == google.NotSetUp {
+		r.pass("login", "not set up, and not needed: docs/google.md says how")
+		return
+	}
+	r.add(map[google.Kind]string{google.Connected: pass, google.Unreachable: warn, google.Lapsed: bad}[s.Kind], "login", "%s", s)
+}
+
+// providers asks those who speak the Messages API whether they are there and take
+// their keys, and tells how much of the prompts came from a cache.
+func (r *report) providers() {
+	providers := r.p.Providers(r.DataDir)
+	for _, problem := range providers.Problems() {
+		r.fail(provider.File, "line %d: %s", problem.Line, problem.Message)
+	}
+	list := providers.Providers()
+	for _, one := range list {
+		if err := one.Check(context.Background()); err != nil {
+			r.fail(one.Name, "%v", err)
+			continue
+		}
+		r.pass(one.Name, "%s answers (%s)", one.BaseURL, words.Count(len(one.Models), "model"))
+	}
+	settings, _, _ := config.LoadRuntime(r.Dir)
+	if len(list) == 0 && settings.Engine == choice.Messages {
+		r.fail("engine", "%v", providers.Ready())
+	} else if len(list) == 0 {
+		r.pass("providers", "none, and none needed: the engine messages is not in use")
+	}
+	r.cache()
+}
+
+// cachedRuns is how many runs tell how well the cache works.
+const cachedRuns = 50
+
+// cache tells which part of the prompts came from the cache of late: what is read
+// from it costs a tenth and less.
+func (r *report) cache() {
+	runs, err := fork.Ledger(r.Dir, cachedRuns)
+	if err != nil {
+		r.warn("cache", "%v", err)
+		return
+	}
+	var used agent.Usage
+	counted := 0
+	for _, v := range runs {
+		if _, ok := v.Usage.Cached(); ok {
+			used = used.Add(v.Usage)
+			counted++
+		}
+	}
+	share, ok := used.Cached()
+	switch text := fmt.Sprintf("%.0f %% of the prompts of the last %s came from the cache", 100*share, words.Count(counted, "run")); {
+	case !ok:
+		r.pass("cache", "no run tells of one yet")
+	case share < 0.5:
+		r.warn("cache", "%s: less than half makes runs dear; tasks that name another model than the conversation's, or isolated ones, begin without it", text)
+	default:
+		r.pass("cache", "%s", text)
+	}
+}
+
+// sandbox says what keeps the commands of a model in.
+func (r *report) sandbox() {
+	state := r.p.Sandbox(r.DataDir).State()
+	level := pass
+	if state.Kind == sandbox.None || state.Reason != "" {
+		level = warn
+	}
+	r.add(level, "commands", "%s", state)
+}
+
+func (r *report) dataDir() {
+	root := r.Dir.Root()
+	info, err := os.Stat(root)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		r.warn("directory", "%s does not exist yet: it is made when the bot first runs", r.Dir.Display())
+		return
+	case err != nil:
+		r.fail("directory", "%s", clean.Line(err.Error()))
+		return
+	case !info.IsDir():
+		r.fail("directory", "%s is not a directory: move the file away, or give another --data-dir", r.Dir.Display())
+		return
+	}
+	r.pass("directory", "%s", r.Dir.Display())
+	for _, text := range r.Dir.Concerns() {
+		r.warn("trust", "%s", clean.Line(text))
+	}
+	if open := info.Mode().Perm() & 0o077; open != 0 {
+		r.warn("privacy", "others on this machine can look in (mode %04o): chmod 700 %s", info.Mode().Perm(), r.Dir.Display())
+	} else {
+		r.pass("privacy", "nobody else can look in")
+	}
+	probe, err := os.CreateTemp(root, ".doctor-*.tmp")
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	if err != nil {
+		r.fail("writable", "%v: make it writable, or give another --data-dir", clean.Line(err.Error()))
+	} else {
+		r.pass("writable", "yes")
+	}
+	r.pass("bot", "%s", r.Running())
+	path, err := exec.LookPath("git")
+	if err != nil {
+		r.warn("git", "not installed: changes of routines are not recorded")
+	} else if info, err := os.Stat(filepath.Join(root, ".git")); err != nil || !info.IsDir() {
+		r.warn("git", "the directory is no repository yet: the bot makes it one when it runs (%s)", path)
+	} else {
+		r.pass("git", "changes of routines are recorded")
+	}
+}
+
+func (r *report) zone() {
+	r.pass("timezone", "%s, now %s", r.Env.ZoneName, r.Now.Format(console.MomentLayout))
+	if _, end := r.Now.ZoneBounds(); end.IsZero() {
+		r.pass("clock change", "none ahead in this zone")
+	} else {
+		r.pass("clock change", "next on %s (%s)", end.In(r.Env.Zone).Format("2006-01-02"), words.Distance(end.Sub(r.Now)))
+	}
+	if r.Now.Year() < 2024 {
+		r.fail("clock", "it is the year %d here: set the clock, or everything fires at the wrong time", r.Now.Year())
+	}
+}
+
+// taskFiles are the tasks as they lie on the disk, and what of them waits for the user.
+type taskFiles struct {
+	*report
+	*routines.Set
+	waiting []routines.Problem
+	err     error // why it is not known what waits
+}
+
+func (r *report) taskFiles() taskFiles {
+	t := taskFiles{report: r, Set: schedule.Files(r.Dir, r.Env.Zone)}
+	bot, err := r.p.Bot(r.DataDir)
+	if t.err = err; err == nil {
+		t.waiting = bot.Waiting()
+	}
+	return t
+}
+
+// waits reports a task that does not fire because it waits for the user.
+func (t taskFiles) waits(task routines.Task) bool {
+	waits := slices.ContainsFunc(t.waiting, func(w routines.Problem) bool { return w.File == task.Path })
+	if waits {
+		t.warn(task.ID, "%s: does not fire, it waits for you; see TOOL POLICY", task.Title())
+	}
+	return waits
+}
+
+func (t taskFiles) routines() {
+	t.corrupt("routines/")
+	for _, routine := range t.Routines {
+		if t.waits(routine.Task) {
+			continue
+		}
+		next := routine.Schedule.Next(t.Now.Add(time.Minute).Truncate(time.Minute))
+		if next.IsZero() {
+			t.fail(routine.ID, "%s: never fires", routine.Title())
+			continue
+		}
+		t.pass(routine.ID, "%s: next fire %s (%s)", routine.Title(), t.shortTime(next), words.Distance(next.Sub(t.Now)))
+		for _, note := range routine.Schedule.Notes() {
+			t.warn(routine.ID, "cron '%s' (%s): %s", routine.Cron, routine.Schedule.Words(), strings.TrimSuffix(note, "."))
+		}
+	}
+	if len(t.Routines) == 0 {
+		t.pass("files", "no routines yet")
+	}
+}
+
+func (t taskFiles) reminders() {
+	t.corrupt("reminders/")
+	for _, reminder := range t.Reminders {
+		if t.waits(reminder.Task) {
+			continue
+		}
+		level, when := pass, words.Distance(reminder.RunAt.Sub(t.Now))
+		if reminder.RunAt.Before(t.Now) {
+			level, when = warn, "due "+when+", fires late when the bot runs"
+		}
+		t.add(level, reminder.ID, "%s: at %s (%s)", reminder.Title(), t.shortTime(reminder.RunAt), when)
+	}
+	if len(t.Reminders) == 0 {
+		t.pass("files", "no pending reminders")
+	}
+}
+
+// corrupt reports the files of a folder that need the user.
+func (t taskFiles) corrupt(folder string) {
+	found := false
+	for _, pr := range t.Set.Problems {
+		if !strings.HasPrefix(pr.File, folder) {
+			continue
+		}
+		found = true
+		t.add(level(pr.Severity), position(pr), "%s", pr.Message)
+	}
+	if !found {
+		t.pass("files", "every file in %s is in order", folder)
+	}
+}
+
+func (t taskFiles) tools() {
+	switch {
+	case t.err != nil:
+		t.fail("rights", "%v", t.err)
+	case len(t.waiting) == 0:
+		t.pass("rights", "nothing that the agent wrote waits for you")
+	}
+	for _, w := range t.waiting {
+		t.warn(w.File, "%s (ollim-bot allow %s)", w.Message, console.Word(w.File))
+	}
+	checked := 0
+	for _, task := range t.Tasks() {
+		for _, tool := range slices.Concat(task.Allowed, task.Disallowed) {
+			checked++
+			if severity, why := routines.CheckTool(tool); severity != "" {
+				t.add(level(severity), task.ID, "%s: %s", clean.Line(tool), why)
+			}
+		}
+	}
+	agents, problems := guide.Subagents(t.Dir)
+	for _, a := range agents {
+		checked += len(a.Tools)
+	}
+	for _, problem := range problems {
+		t.add(level(problem.Severity), clean.Line(problem.File), "%s", problem.Message)
+	}
+	t.pass("patterns", "%s looked at", words.Count(checked, "tool pattern"))
+}
+
+// agentFiles tells what the agent reads in the data directory, and which of
+// it has a newer version that is not put over the user's own.
+func (r *report) agentFiles() {
+	agents, _ := guide.Subagents(r.Dir)
+	r.pass("subagents", "%s in .claude/agents", words.Count(len(agents), "subagent"))
+	for _, o := range guide.Offers(r.Dir) {
+		r.warn(clean.Line(o.File), "%s", o.Text)
+	}
+	hooks := webhook.NewIndex(r.Dir)
+	hooks.Scan()
+	if n := len(hooks.Specs(false)); n > 0 && (r.Env.WebhookPort == 0 || r.Env.WebhookSecret == "") {
+		r.warn("webhooks", "%s, but %s", words.Count(n, "webhook"), console.TextNoWebhookServer)
+	}
+	if weak := webhook.WeakSecret(r.Env.WebhookSecret); weak != "" {
+		r.warn("webhooks", "%s", weak)
+	}
+}
+
+// level is how bad a problem of a file is.
+func level(s routines.Severity) string {
+	if s == routines.Error {
+		return bad
+	}
+	return warn
+}
+
+// shortTime leaves out the day where it is today.
+func (r *report) shortTime(t time.Time) string {
+	return cron.Layouts{Today: "15:04", Else: "Mon 2006-01-02 15:04"}.Format(t.In(r.Env.Zone), r.Now)
+}
+
+// attach says who may look at the bot from elsewhere, and by which key they know it.
+func (r *report) attach() {
+	mark, err := access.Fingerprint(r.Dir)
+	switch {
+	case err != nil:
+		r.fail("host key", "%v", err)
+	case mark == "":
+		r.pass("host key", "not made yet: it is when somebody first attaches")
+	default:
+		r.pass("host key", "%s", mark)
+	}
+	port := "no port is open; viewers come over the socket of the data directory"
+	if r.Env.AttachAddress != "" {
+		port = r.Env.AttachAddress
+	}
+	r.pass("port", "%s", port)
+	keys, problems, err := access.Keys(r.Dir)
+	if err != nil {
+		r.fail(access.KeysFile, "%v", err)
+		return
+	}
+	for _, p := range problems {
+		r.warn(access.KeysFile, "%s", p)
+	}
+	readOnly := 0
+	for _, k := range keys {
+		if k.ReadOnly {
+			readOnly++
+		}
+	}
+	r.pass(access.KeysFile, "%s, %d of them read-only", words.Count(len(keys), "key"), readOnly)
+}

@@ -1,0 +1,250 @@
+package plain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/fork"
+	"ollimbot/tui/pane"
+)
+
+// question is asked before what cannot be undone. Only "yes", as the very next
+// line, does it: all else leaves things as they are.
+type question struct {
+	again string // the word that may be said instead of yes; empty for none
+	do    func()
+}
+
+// verbs are the commands that are more than a value for the bot.
+func (m *session) verbs() map[string]func(rest string) {
+	tell := func(kind, none string, lines func() []string) func(string) {
+		return func(string) { m.read(kind, shortened(lines()), none) }
+	}
+	number := func(l list) func(string) { return func(string) { m.list(l, l.kind, l.things(m)) } }
+	noQuestion := func(string) { m.answer(kindError, textNoQuestion) }
+	return map[string]func(rest string){
+		"status": tell(kindStatus, "", func() []string { return statusText(&m.s) }), "engine": tell(kindEngine, "", func() []string { return engineText(&m.s) }),
+		"problems": tell(kindProblem, textNoProblems, m.problems), "webhooks": tell(kindWebhook, textNoDeliveries, m.deliveries),
+		"tasks": number(allTasks), "runs": number(allRuns), "updates": number(allUpdates),
+		"notices": m.notices, "costs": m.costs, "log": m.log, "schedule": m.schedule, "day": m.day, "details": m.details, "preview": m.preview,
+		"file": m.details, "fire": m.fire, "grant": m.grant, "new": m.create, "output": m.output, "follow": m.follow, "stop": m.onRun,
+		"again": m.onRun, "continue": m.onRun, "update": m.readUpdate, "say": func(rest string) { m.send(command.Say{Text: rest}) },
+		"reply": m.reply, "read": m.whole, "chat": m.chat, "buttons": m.buttons, "press": m.press, "interrupt": m.interrupt, "exit": m.exit,
+		"waits": m.waits, "allow": m.settle, "always": m.settle, "deny": m.settle, "budget": m.budget, "undo": m.undoLast,
+		"yes": noQuestion, "no": noQuestion, "help": m.help, "quit": m.quit,
+	}
+}
+
+// obey carries out a line of input.
+func (m *session) obey(line string) {
+	word, rest := command.CutWord(line)
+	word = strings.ToLower(word)
+	if q := m.asked; q != nil {
+		m.asked = nil
+		switch word {
+		case "yes", "y", q.again:
+			q.do()
+			return
+		case "no", "n":
+			m.answer(kindOK, textLeftAsIs)
+			return
+		}
+		m.answer(kindQuestion, textDropped)
+	}
+	if word == "/interrupt" { // the same, which says more
+		word = "interrupt"
+	}
+	if strings.HasPrefix(word, "/") {
+		m.do(command.Slash{Line: line})
+		return
+	}
+	c, ok := command.Find(command.InPlain, word)
+	m.named = c
+	switch {
+	case !ok:
+		m.answer(kindError, fmt.Sprintf(textUnknown, word))
+	case c.Writes && m.o.ReadOnly:
+		m.answer(kindError, c.Name+" is refused, "+textReadOnly)
+	case c.Make != nil:
+		if s, ok := m.subject(rest); ok {
+			m.do(c.Make(s))
+		}
+	default:
+		m.verbs()[c.Name](rest)
+	}
+}
+
+// wrong says how the command is given that could not be read.
+func (m *session) wrong() {
+	c := m.named
+	m.answer(kindError, fmt.Sprintf(textWrong, c.Name, c.Usage, cmp.Or(c.Example, c.Name), c.Name))
+}
+
+// subject reads what a command takes. False means that it has said what is wrong.
+func (m *session) subject(rest string) (s command.Subject, ok bool) {
+	switch m.named.Takes {
+	case command.TaskMoment: // the moment stands at the end of the line
+		before, off := strings.CutSuffix(rest, " off")
+		if rest = before; !off {
+			if rest, s.At, ok = command.LastMoment(rest, m.now()); !ok {
+				m.wrong()
+				return s, false
+			}
+		}
+		fallthrough
+	case command.Task:
+		t, ok := m.task(strings.TrimSpace(rest))
+		s.ID = t.ID
+		return s, ok
+	case command.Update:
+		u, ok := m.update(rest)
+		return command.Subject{ID: u.Key}, ok
+	case command.Moment:
+		if s.At, ok = command.ReadMoment(rest, m.now()); !ok && rest != "off" {
+			m.wrong()
+			return s, false
+		}
+	}
+	s.Words = rest
+	return s, true
+}
+
+// now is the moment in the bot's zone.
+func (m *session) now() time.Time { return m.s.Local(m.s.At) }
+
+// ask says a question as the panes ask it, and waits for the next line.
+func (m *session) ask(q *pane.Question) {
+	m.asked = &question{do: func() { m.do(q.Do) }}
+	m.answer(kindQuestion, fmt.Sprintf(textAsk, q.Text, q.Yes, q.No))
+}
+
+func (m *session) undoLast(string) {
+	n := len(m.undo)
+	if n == 0 {
+		m.answer(kindError, textNoUndo)
+		return
+	}
+	if o, ok := m.carryOut(m.undo[n-1]); ok {
+		m.undo = m.undo[:n-1]
+		m.answer(kindOK, textUndone+spoken(cmp.Or(o.Message, textDone)))
+	}
+}
+
+// quit ends plain mode; while runs go on, after a question.
+func (m *session) quit(string) {
+	end := func() {
+		m.answer(kindQuit, textBye)
+		m.done = true
+	}
+	running, waiting := fork.Count(m.s.Forks)
+	if running+waiting == 0 {
+		end()
+		return
+	}
+	m.asked = &question{again: "quit", do: end}
+	m.answer(kindQuestion, fmt.Sprintf(textQuit, count(running+waiting, "run", "")))
+}
+
+// help tells all commands in groups, those of one group, or one of them.
+func (m *session) help(rest string) {
+	rest = strings.ToLower(rest)
+	c, ok := command.Find(command.InPlain, rest)
+	switch g := command.Group(rest); {
+	case rest == "":
+		m.answer(kindHelp, helpText())
+	case slices.Contains(command.Groups, g): // with the command that is called so
+		m.answer(kindHelp, groupText(g))
+	case !ok:
+		m.answer(kindError, fmt.Sprintf(textUnknown, rest)+textGroups+fmt.Sprint(command.Groups))
+	default:
+		text := shortText(c) + "\n" + c.More
+		if len(c.Aliases) > 0 {
+			text += "\n" + strings.Join(c.Aliases, " or ") + " means the same"
+		}
+		m.answer(kindHelp, text)
+	}
+}
+
+// helpText is every command in its group, each in one line.
+func helpText() string {
+	text := textHelpHead
+	for _, g := range command.Groups {
+		text += "\n" + groupText(g)
+	}
+	return text + "\n" + textHelpTail
+}
+
+func groupText(g command.Group) string {
+	text := g.Title() + ", group " + string(g) + ":"
+	for _, c := range command.List(command.InPlain) {
+		if c.Group == g {
+			text += "\n" + shortText(c)
+		}
+	}
+	return text
+}
+
+// shortText is a command in one line with its example.
+func shortText(c command.Command) string {
+	text := c.Line() + ": " + c.About
+	if c.Example != "" {
+		text += "; for example " + c.Example
+	}
+	return text
+}
+
+// notices reads what the program has said; the newest ten unless told.
+func (m *session) notices(rest string) {
+	n, ok := howMany(rest, 10)
+	if !ok {
+		m.wrong()
+		return
+	}
+	var lines []string
+	for _, e := range slices.Backward(m.told) {
+		if len(lines) < n {
+			lines = append(lines, joined(clockText(&m.s, e.at), e.kind, flat(e.words)))
+		}
+	}
+	m.read(kindNotice, lines, textNoNotices)
+}
+
+// howMany reads a number of lines or days, at least 1; n where none is given.
+func howMany(text string, n int) (int, bool) {
+	if text == "" {
+		return n, true
+	}
+	n, err := strconv.Atoi(text)
+	return min(n, 10_000), err == nil && n > 0
+}
+
+func (m *session) problems() (lines []string) {
+	for _, p := range m.s.Schedule.Problems {
+		lines = append(lines, flat(problemText(p)))
+	}
+	return lines
+}
+
+func (m *session) deliveries() (lines []string) {
+	for _, d := range m.s.Deliveries {
+		lines = append(lines, deliveryText(&m.s, d))
+	}
+	return lines
+}
+
+// costs tells what the runs of each task have cost.
+func (m *session) costs(rest string) {
+	days, ok := howMany(rest, 7)
+	if !ok {
+		m.wrong()
+		return
+	}
+	if o, ok := m.carryOut(command.Costs{Days: days}); ok {
+		m.read(kindCosts, costsText(o), "")
+	}
+}

@@ -1,0 +1,352 @@
+package plain
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/fork"
+	"ollimbot/core/google"
+	"ollimbot/core/tail"
+	"ollimbot/core/transcript"
+	"ollimbot/core/updates"
+	"ollimbot/core/webhook"
+	"ollimbot/core/words"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/pane/chat"
+)
+
+var (
+	signs    = strings.NewReplacer(" → ", " to ", " · ", ", ", " — ", ", ", "…", "...", "×", " times ", "|", " or ", "**", "", "`", "")
+	settings = strings.NewReplacer("` `", ", ", " `", " (", "`", ")")
+)
+
+// spoken puts words in the place of signs that a screen reader spells, makes gaps
+// between columns commas, and drops the marks of markdown. It is for words of the program: what the model or
+// the user wrote stays as it is.
+func spoken(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, "**") { // a setting, and behind it the values that it takes as code
+			l = settings.Replace(l)
+		}
+		parts := strings.Split(signs.Replace(l), "  ")
+		for i := range parts {
+			parts[i] = strings.TrimSpace(parts[i])
+		}
+		lines[i] = strings.ReplaceAll(joined(parts...), ":, ", ": ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// flat is a text on one line.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// count is a number and its noun, and what is said of it: "3 runs going on"; empty
+// for none.
+func count(n int, noun, more string) string {
+	if n <= 0 {
+		return ""
+	}
+	return words.Grouped(uint64(n), noun) + more
+}
+
+// joined puts what is not empty side by side.
+func joined(parts ...string) string {
+	var some []string
+	for _, p := range parts {
+		if p != "" {
+			some = append(some, p)
+		}
+	}
+	return strings.Join(some, ", ")
+}
+
+// clockText is a time of day, with its day where that is not now's: "14:05",
+// "Friday 09:00", "Friday 4 December 09:00".
+func clockText(s *core.Snapshot, t time.Time) string {
+	layouts := cron.Layouts{Today: "15:04", Else: "Monday 2 January 15:04"}
+	if t.After(s.At) {
+		layouts.Week = "Monday 15:04"
+	}
+	return s.When(t, layouts)
+}
+
+func readyText(s *core.Snapshot) string {
+	return fmt.Sprintf("ollim-bot without a screen in %s, %s; help lists the commands", s.Dir, engineName(s.Engine))
+}
+
+// engineName is the engine with its model, where it has one.
+func engineName(e core.EngineStatus) string { return flat("engine " + e.Name + " " + e.Model) }
+
+// upDown says whether something works, and how it stands where that is known.
+func upDown(ok bool, state string) string {
+	if inner, ok := strings.CutPrefix(state, "("); ok { // an aside of the top line
+		state = strings.TrimSuffix(inner, ")")
+	}
+	if ok {
+		return joined("up", state)
+	}
+	return joined("down", state)
+}
+
+func problemText(p routines.Problem) string {
+	where := p.File
+	if p.Line > 0 {
+		where += fmt.Sprintf(" line %d", p.Line)
+	}
+	if p.Line > 0 && p.Column > 0 {
+		where += fmt.Sprintf(" column %d", p.Column)
+	}
+	return where + ": " + p.Message
+}
+
+// runText is what became of a run.
+func runText(f fork.View) string {
+	text := f.Title + " " + string(f.State)
+	if f.State == fork.Waiting && f.Position > 0 {
+		text += fmt.Sprintf(", place %d in the queue", f.Position)
+	}
+	if !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started) {
+		text += " after " + words.Long(f.Ended.Sub(f.Started))
+	}
+	text = joined(text, count(f.Pings, "ping", ""), count(f.Reports, "report", ""))
+	if f.Tainted != "" && !f.Trusted {
+		text += fmt.Sprintf(textTainted, f.Tainted)
+	}
+	if f.Refused > 0 {
+		text += fmt.Sprintf(", %d refused", f.Refused)
+	}
+	if f.Error != "" {
+		text += ": " + f.Error
+	}
+	return text + " (" + f.ID + ")"
+}
+
+// messageText is a message with its card, behind the task that it comes from.
+func messageText(m transcript.Entry) string {
+	text := chat.MessageText(m)
+	if text != "" && m.Source != "" {
+		text = m.Source + ":\n" + text
+	}
+	return text
+}
+
+// updateText is an update with its source, or that some were left out.
+func updateText(s *core.Snapshot, u updates.Update) string {
+	if u.Dropped > 0 {
+		return fmt.Sprintf(textOmitted, updates.MaxPending)
+	}
+	return s.Sourced(u)
+}
+
+// statusText is one look at everything. What there is none of is left out.
+func statusText(s *core.Snapshot) []string {
+	running, waiting := fork.Count(s.Forks)
+	pending := len(s.Updates)
+	if pending > 0 && s.Updates[0].Dropped > 0 { // it stands for those that were left out
+		pending--
+	}
+	lines := []string{
+		"it is " + s.Clock(s.At, "Monday 15:04"),
+		engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State),
+	}
+	if s.Surface.Name != "" {
+		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
+	}
+	if s.Google != "" {
+		lines = append(lines, "google does not work: "+s.Google)
+	}
+	lines = append(lines, "ping budget: "+budgetText(s))
+	if !s.Budget.Muted.IsZero() {
+		lines = append(lines, mutedText(s))
+	}
+	lines = append(lines,
+		joined(count(s.Routines, "routine", ""), count(s.Reminders, "reminder", ""), count(len(s.Schedule.Problems), "problem", " with files")),
+		joined(count(running, "run", " going on"), count(waiting, "run", " in the queue")),
+		count(pending, "update", " pending"),
+		count(len(s.Approvals), "tool call", " waiting for you"),
+		count(len(s.Attached), "file", " attached to the next message"),
+	)
+	if len(s.Schedule.Entries) > 0 {
+		lines = append(lines, "next: "+entryText(s, s.Schedule.Entries[0], ""))
+	}
+	if s.Busy {
+		lines = append(lines, "an answer is being given")
+	}
+	return lines
+}
+
+// budgetText says how many pings are left, and when there are more.
+func budgetText(s *core.Snapshot) string {
+	b := s.Budget
+	if b.State.Capacity == 0 {
+		return textNoCapacity
+	}
+	text := fmt.Sprintf("%d of %s left, one comes back every %s",
+		b.State.Whole(), count(b.State.Capacity, "ping", ""), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
+	if !b.NextAt.IsZero() {
+		text += ", the next at " + clockText(s, b.NextAt)
+	}
+	if !b.FullAt.IsZero() && !b.FullAt.Equal(b.NextAt) {
+		text += ", all by " + clockText(s, b.FullAt)
+	}
+	if used := joined(count(b.State.DailyUsed, "ping", ""), count(b.State.CriticalUsed, "critical ping", "")); used != "" {
+		text += "; " + used + " today"
+	}
+	if !b.Dry.IsZero() {
+		text += "; the one at " + clockText(s, b.Dry) + " may find none left"
+	}
+	return text
+}
+
+func mutedText(s *core.Snapshot) string {
+	if s.Budget.Muted.IsZero() {
+		return "pings are not muted any more"
+	}
+	return "pings are muted until " + clockText(s, s.Budget.Muted) + "; mute off ends it"
+}
+
+// engineText is everything about the model and what stands behind it.
+func engineText(s *core.Snapshot) []string {
+	e := s.Engine
+	lines := []string{engineName(e) + ", " + upDown(e.OK, e.State)}
+	if e.Version != "" {
+		lines = append(lines, "version "+e.Version)
+	}
+	if e.Warning != "" && e.Warning != e.State {
+		lines = append(lines, "warning: "+e.Warning)
+	}
+	if e.LoginNeeded {
+		lines = append(lines, "nobody is logged in; login begins it")
+	}
+	lines = append(lines, "today: "+spentText(e.Today))
+	for _, p := range e.Processes {
+		text := fmt.Sprintf("process %d, session", p.PID)
+		if p.Memory > 0 {
+			text += ", " + words.Memory(p.Memory)
+		}
+		if !p.Started.IsZero() {
+			text += ", for " + words.Long(s.At.Sub(p.Started))
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+func spentText(u agent.Usage) string {
+	return cmp.Or(count(u.Tokens(), "token", ", "+words.Dollars(u.CostUSD)), "nothing spent")
+}
+
+// entryText is a fire of the schedule, and what is said of it.
+func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
+	text := clockText(s, e.FireTime) + " " + e.Description
+	if e.Tag != "" {
+		text = joined(text, e.Tag, e.Why)
+	}
+	return flat(text+more+placed(e.Silent, e.Foreground)) + " (" + e.ID + ")"
+}
+
+func placed(silent, foreground bool) string {
+	text := ""
+	if silent {
+		text += ", silent"
+	}
+	if foreground {
+		text += ", foreground"
+	}
+	return text
+}
+
+// dateText is an appointment, or the tasks that are due on a day.
+func dateText(s *core.Snapshot, d google.Item) string {
+	day := ""
+	if !s.IsToday(d.Start) && d.Start.After(s.At) {
+		day = " tomorrow"
+	}
+	names := make([]string, len(d.Tasks))
+	for i, t := range d.Tasks {
+		names[i] = cmp.Or(t.Title, textNoTitle)
+	}
+	title := cmp.Or(d.Title, textNoTitle)
+	switch {
+	case d.Tasks != nil:
+		return count(len(names), "task", " due"+day+": "+strings.Join(names, ", "))
+	case d.AllDay:
+		return joined("all day"+day+" "+title, d.Place)
+	}
+	return joined(clockText(s, d.Start)+" "+title, "until "+clockText(s, d.End), d.Place)
+}
+
+// taskText is a routine or reminder in the list of all.
+func taskText(s *core.Snapshot, t schedule.TaskView) string {
+	next, held := "", ""
+	if !t.Next.IsZero() {
+		next = "next " + clockText(s, t.Next)
+	}
+	switch {
+	case t.Waits != "":
+		held = schedule.TagWaits + ", " + t.Waits
+	case t.Paused:
+		held = "paused"
+	case !t.Snoozed.IsZero():
+		held = "snoozed until " + clockText(s, t.Snoozed)
+	}
+	return flat(joined(t.Title, string(t.Kind), t.When, next, held)+placed(t.Silent, t.Foreground)) + " (" + t.ID + ")"
+}
+
+// deliveryText is what came in from another program: never what it said.
+func deliveryText(s *core.Snapshot, d webhook.Delivery) string {
+	times := ""
+	if d.Count > 1 {
+		times = count(d.Count, "time", "")
+	}
+	name := cmp.Or(flat(d.Webhook), "an unknown webhook")
+	return joined(clockText(s, d.At), name, count(d.Size, "byte", ""), d.Verdict, d.Outcome, times, strings.Join(d.Flagged, ", "))
+}
+
+// tailText is a line of a run's output or of the log: what it is, and its words.
+func tailText(l tail.Line) string {
+	if l.Kind == tail.Text || l.Kind == tail.Info {
+		return l.Text
+	}
+	return string(l.Kind) + ": " + l.Text
+}
+
+// costsText makes sentences of what runs have cost: all of them, then a line for
+// each task.
+func costsText(o command.Outcome) []string {
+	lines := []string{spoken(o.Message)}
+	for _, t := range o.Costs.Tasks {
+		title := t.Title
+		if t.ID != "" {
+			title += " (" + t.ID + ")"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", title, count(t.Runs, "run", ""),
+			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
+	}
+	return lines
+}
+
+// nameColumn is how wide the names are in what the core tells of a task.
+const nameColumn = 10
+
+// describedText splits what the core tells of a task: rows of a name and a value,
+// which become sentences, and below an empty line the text of its file.
+func describedText(body string) (about, file string) {
+	rows, file, _ := strings.Cut(body, "\n\n")
+	about, rows, _ = strings.Cut(rows, "\n")
+	name := ""
+	for row := range strings.SplitSeq(rows, "\n") {
+		at := min(nameColumn, len(row))
+		name = cmp.Or(strings.TrimSpace(row[:at]), name) // a row without one goes on
+		about += "\n" + name + ": " + spoken(row[at:])
+	}
+	return about, file
+}
