@@ -31,12 +31,8 @@ func New() *Pane { return &Pane{} }
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	return textTitle, summary(c.Snap)
-}
-
-// Line implements pane.Pane.
-func (p *Pane) Line(c pane.Context, w int) string {
-	return widget.Brush{Theme: c.Theme}.Line(w, oneLine(c, w)...)
+	_, state, _ = mood(c)
+	return textTitle, state
 }
 
 // Do implements pane.Pane. The other actions of the pane make their commands

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"ollimbot/core"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -9,35 +8,25 @@ import (
 	"ollimbot/tui/widget/chart"
 )
 
-// summary is the state beside the title.
-func summary(s *core.Snapshot) string {
-	b := s.Budget
+// mood is how it stands with the budget, in a word for the title and in a few more.
+func mood(c pane.Context) (role theme.Role, short, long string) {
+	s, b := c.Snap, c.Snap.Budget
 	switch {
 	case b.State.Capacity <= 0:
-		return "muted"
+		return theme.Warn, stateMuted, textMuted
 	case !b.Muted.IsZero():
-		return "muted"
+		return theme.Warn, stateMuted, textMutedUntil(clock(s, b.Muted))
 	case !b.Quiet.IsZero():
-		return "quiet"
+		return theme.Warn, stateQuiet, textQuiet(clock(s, b.Quiet))
+	case !b.Dry.IsZero() && b.State.Available >= 1:
+		at := clock(s, b.Dry)
+		return theme.Warn, textShort(at), c.Theme.Glyph(theme.Bang) + " " + textDry(at, "")
 	case b.State.Available < 1:
-		return "empty"
-	case !b.Dry.IsZero():
-		return textShort(clock(s, b.Dry))
+		return theme.Bad, stateEmpty, textEmpty
+	case b.NextAt.IsZero():
+		return theme.Good, "", textFull
 	}
-	return ""
-}
-
-// muted says until when only critical pings pass, by the user's word or by
-// quiet hours; false when all do.
-func muted(s *core.Snapshot) (string, bool) {
-	b := s.Budget
-	switch {
-	case !b.Muted.IsZero():
-		return textMutedUntil(clock(s, b.Muted)), true
-	case !b.Quiet.IsZero():
-		return textQuiet(clock(s, b.Quiet)), true
-	}
-	return "", false
+	return theme.Dim, "", textNext(b.NextAt.Sub(s.At))
 }
 
 // gauge is the bar and its numbers.
@@ -80,16 +69,15 @@ func state(c pane.Context, w int) (out [][]widget.Span) {
 		}
 		out[last] = append(out[last], widget.Span{Role: theme.Dim, Text: " · "}, span)
 	}
-	if until, ok := muted(s); ok {
-		say(theme.Warn, until)
-		say(theme.Dim, textOnly)
-	}
-	switch {
+	switch role, short, long := mood(c); {
 	case b.State.Capacity <= 0:
-		say(theme.Warn, textMuted)
+		say(role, long)
 		say(theme.Dim, textMutedHelp(c.Names(action.Budget)))
-	case b.State.Available < 1:
-		say(theme.Bad, textEmpty)
+	case short == stateMuted || short == stateQuiet:
+		say(role, long)
+		say(theme.Dim, textOnly)
+	case short == stateEmpty:
+		say(role, long)
 	}
 	if b.State.Capacity > 0 && b.NextAt.IsZero() {
 		say(theme.Good, textFull)
@@ -114,26 +102,14 @@ func state(c pane.Context, w int) (out [][]widget.Span) {
 	return out
 }
 
-// oneLine is the pane for tiny terminals.
-func oneLine(c pane.Context, w int) []widget.Span {
-	s, b := c.Snap, c.Snap.Budget
+// Line implements pane.Pane.
+func (p *Pane) Line(c pane.Context, w int) string {
+	b := c.Snap.Budget
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
 	if w >= 44 {
 		out = append(append(out, bar(c, 8)...), widget.Span{Text: " "})
 	}
-	out = append(out, widget.Span{Text: tokens(b.State.Available) + "/" + tokens(float64(b.State.Capacity)) + "  "})
-	until, muting := muted(s)
-	switch {
-	case b.State.Capacity <= 0:
-		out = append(out, widget.Span{Role: theme.Warn, Text: textMuted})
-	case muting:
-		out = append(out, widget.Span{Role: theme.Warn, Text: until})
-	case !b.Dry.IsZero():
-		out = append(out, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + textDry(clock(s, b.Dry), "")})
-	case b.NextAt.IsZero():
-		out = append(out, widget.Span{Role: theme.Good, Text: textFull})
-	default:
-		out = append(out, widget.Span{Role: theme.Dim, Text: textNext(b.NextAt.Sub(s.At))})
-	}
-	return out
+	role, _, long := mood(c)
+	return widget.Brush{Theme: c.Theme}.Line(w, append(out,
+		widget.Span{Text: tokens(b.State.Available) + "/" + tokens(float64(b.State.Capacity)) + "  "}, widget.Span{Role: role, Text: long})...)
 }

@@ -14,6 +14,10 @@ const (
 	textTitle = "Ping budget"
 	textName  = "Budget   "
 
+	stateMuted = "muted"
+	stateQuiet = "quiet"
+	stateEmpty = "empty"
+
 	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"
 	textFull       = "full"
