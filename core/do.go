@@ -19,7 +19,8 @@ import (
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
-// return once it is queued. Errors are sentences for people.
+// return once it is queued. Errors are sentences for people, and the outcome beside one
+// says nothing.
 func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer b.notify()
 	defer func() {
@@ -61,12 +62,10 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.RestoreBudget:
 		return c.CarryOut(b.budget, b.now())
 	case command.DiscardUpdate:
-		return b.discardUpdate(c)
+		u, err := b.updates.Discard(c.Key)
+		return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, err
 	case command.RestoreUpdate:
-		if err := b.updates.Restore(c.Update); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: "update restored"}, nil
+		return command.Outcome{Message: "update restored"}, b.updates.Restore(c.Update)
 	case command.Preview:
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
 		return command.Outcome{Body: body}, err
@@ -127,18 +126,12 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.fireNow(c)
 	case command.DeliverNow:
 		return b.deliver()
-	case command.Snooze, command.Pause, command.MuteUntil, command.LiftCaps:
-		return b.holdBack(c)
-	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
-		return b.changeTask(c)
 	case command.StopFork:
-		if b.stopWaiting(c.Run) {
-			return command.Outcome{Message: "stopping"}, nil
+		var err error
+		if !b.stopWaiting(c.Run) {
+			err = b.forks.Stop(c.Run)
 		}
-		if err := b.forks.Stop(c.Run); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: "stopping"}, nil
+		return command.Outcome{Message: "stopping"}, err
 	case command.SetConfig:
 		return c.CarryOut(ctx, b.slashHost())
 	case command.SetLook:
@@ -172,14 +165,11 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.ResumeFork:
 		return b.resumeFork(c.Run)
 	case command.Answer:
-		if err := b.guard.Approvals().Answer(ctx, c.ID, c.Verdict); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: string(c.Verdict)}, nil
+		return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)
 	case command.Login:
 		return b.login(ctx, c)
 	}
-	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
+	return b.changeTask(c)
 }
 
 // changeTask carries out the commands that write the file of a task.
@@ -198,7 +188,7 @@ func (b *Bot) changeTask(c command.Value) (command.Outcome, error) {
 	case command.RestoreTask:
 		return b.restoreTask(c)
 	}
-	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
+	return b.holdBack(c)
 }
 
 func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
@@ -218,14 +208,6 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 		out.Undo = command.RestoreTask{ID: c.ID}
 	}
 	return out, nil
-}
-
-func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
-	u, err := b.updates.Discard(c.Key)
-	if err != nil {
-		return command.Outcome{}, err
-	}
-	return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, nil
 }
 
 // say takes a line of the dashboard: a command, or words for the conversation.

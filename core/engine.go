@@ -201,10 +201,7 @@ func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, erro
 		return command.Outcome{Message: textLoggedIn}, nil
 	}
 	url, err := account.Login(ctx)
-	if err != nil {
-		return command.Outcome{}, err
-	}
-	return command.Outcome{Message: textOpenLogin, Body: url}, nil
+	return command.Outcome{Message: textOpenLogin, Body: url}, err
 }
 
 // tellSandbox says once what keeps the commands of a model in. It is no concern
@@ -215,10 +212,10 @@ func (b *Bot) tellSandbox() error {
 	}
 	state := b.o.Sandbox.State()
 	b.log.Info("sandbox", "state", state.String())
+	level := notice.Info
 	if state.Kind == sandbox.None {
-		b.notices.Add(notice.Warn, state.String())
-	} else {
-		b.notices.Add(notice.Info, state.String())
+		level = notice.Warn
 	}
+	b.notices.Add(level, state.String())
 	return nil
 }

@@ -114,11 +114,9 @@ func (b *Bot) afford(ctx context.Context, t routines.Task) (ticket string, ok bo
 		if until.IsZero() {
 			return ticket, true
 		}
-		timer := time.NewTimer(min(affordEvery, until.Sub(now)))
 		select {
-		case <-timer.C:
+		case <-time.After(min(affordEvery, until.Sub(now))):
 		case <-ctx.Done():
-			timer.Stop()
 			return "", false
 		}
 	}

@@ -39,13 +39,10 @@ func (b *Bot) addTask(c command.AddTask) (command.Outcome, error) {
 		add = b.addRoutine
 	}
 	t, next, err := add(t, c)
-	if err != nil {
-		return command.Outcome{}, err
-	}
 	return command.Outcome{
 		Message: fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, b.now())),
 		Undo:    command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
-	}, nil
+	}, err
 }
 
 func taskFor(c command.AddTask) routines.Task {
@@ -57,15 +54,9 @@ func taskFor(c command.AddTask) routines.Task {
 
 // addRoutine returns the task as its file says it, and when it fires first.
 func (b *Bot) addRoutine(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
-	s, err := cron.Parse(strings.TrimSpace(c.Cron))
-	var bad *cron.Error
-	switch {
-	case errors.As(err, &bad):
-		return t, time.Time{}, fmt.Errorf(textAddCron, bad.Column, bad.Message)
-	case err != nil:
+	s, err := schedules(c.Cron)
+	if err != nil {
 		return t, time.Time{}, err
-	case s.Never():
-		return t, time.Time{}, fmt.Errorf(textAddNever, s.String())
 	}
 	r, err := b.schedule.AddRoutine(routines.Routine{Task: t, Cron: s.String(), Schedule: s})
 	return r.Task, s.Next(b.now()), err
@@ -73,14 +64,11 @@ func (b *Bot) addRoutine(t routines.Task, c command.AddTask) (routines.Task, tim
 
 // addReminder is addRoutine for a task with a time.
 func (b *Bot) addReminder(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
-	now := b.now()
 	at := c.At.Round(0).Truncate(time.Second).In(b.zone)
-	switch {
-	case !at.After(now):
-		return t, at, fmt.Errorf(textAddPassed, cron.DayClock(at, now))
-	case at.After(now.Add(farthest)):
-		return t, at, fmt.Errorf(textAddTooFar, cron.DayClock(at, now))
-	case c.UntilDone && (c.Foreground || c.Silent):
+	if err := b.comes(at); err != nil {
+		return t, at, err
+	}
+	if c.UntilDone && (c.Foreground || c.Silent) {
 		return t, at, errors.New(textAddUntilDone)
 	}
 	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone})
