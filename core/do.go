@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
@@ -32,7 +33,7 @@ func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err
 	if out, err = b.do(ctx, c); err != nil {
 		return out, b.redacted(err)
 	}
-	b.recordCommand(ctx, c, out)
+	b.recordCommand(ctx, out)
 	return out, nil
 }
 
@@ -63,9 +64,12 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return c.CarryOut(b.budget, b.now())
 	case command.DiscardUpdate:
 		u, err := b.updates.Discard(c.Key)
-		return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, err
+		return command.Outcome{
+			Message: "update discarded", Undo: command.RestoreUpdate{Update: u}, Decision: audit.Entry{Action: audit.UpdateDiscarded, Subject: c.Key},
+		}, err
 	case command.RestoreUpdate:
-		return command.Outcome{Message: "update restored"}, b.updates.Restore(c.Update)
+		done := audit.Entry{Action: audit.UpdateRestored, Subject: c.Update.Key}
+		return command.Outcome{Message: "update restored", Decision: done}, b.updates.Restore(c.Update)
 	case command.Preview:
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
 		return command.Outcome{Body: body}, err
@@ -131,13 +135,14 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		if !b.stopWaiting(c.Run) {
 			err = b.forks.Stop(c.Run)
 		}
-		return command.Outcome{Message: "stopping"}, err
+		return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
 	case command.SetConfig:
 		return c.CarryOut(ctx, b.slashHost())
 	case command.SetLook:
 		return command.Outcome{
-			Message: fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
-			Undo:    command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
+			Message:  fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
+			Undo:     command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
+			Decision: audit.Entry{Action: audit.ConfigChanged, Subject: "dashboard " + c.Name, Detail: c.Was + " → " + c.Value},
 		}, nil
 	case command.Here:
 		b.present.Here(b.now())
@@ -203,7 +208,7 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	if err := fire(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
-	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
+	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title()), Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID}}
 	if task.Kind == routines.KindReminder && !c.Stays {
 		out.Undo = command.RestoreTask{ID: c.ID}
 	}

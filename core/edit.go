@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -56,8 +57,9 @@ func (b *Bot) revertTask(c command.RevertTask) (command.Outcome, error) {
 func (b *Bot) edited(id string, before []byte) (command.Outcome, error) {
 	now := b.taskFile(id)
 	return command.Outcome{
-		Message: fmt.Sprintf(textEdited, now.Title()),
-		Undo:    command.RevertTask{ID: id, Version: now.Digest, File: before},
+		Message:  fmt.Sprintf(textEdited, now.Title()),
+		Undo:     command.RevertTask{ID: id, Version: now.Digest, File: before},
+		Decision: audit.Entry{Action: audit.TaskChanged, Subject: id},
 	}, nil
 }
 
@@ -128,5 +130,6 @@ func (b *Bot) deleteTask(c command.DeleteTask) (command.Outcome, error) {
 	if err == nil && !found {
 		err = fmt.Errorf("remove %s: its file is gone already", t.Path)
 	}
-	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: command.RestoreTask(c)}, err
+	done := audit.Entry{Action: audit.TaskRemoved, Subject: c.ID}
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: command.RestoreTask(c), Decision: done}, err
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
@@ -198,10 +199,10 @@ func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, erro
 		if b.o.Remote != nil {
 			b.o.Remote.Small(textLoggedIn)
 		}
-		return command.Outcome{Message: textLoggedIn}, nil
+		return command.Outcome{Message: textLoggedIn, Decision: audit.Entry{Action: audit.LoginChanged}}, nil
 	}
 	url, err := account.Login(ctx)
-	return command.Outcome{Message: textOpenLogin, Body: url}, err
+	return command.Outcome{Message: textOpenLogin, Body: url, Decision: audit.Entry{Action: audit.LoginChanged}}, err
 }
 
 // tellSandbox says once what keeps the commands of a model in. It is no concern

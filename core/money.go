@@ -164,7 +164,7 @@ func (b *Bot) lift(c command.LiftCaps) (command.Outcome, error) {
 		return command.Outcome{}, err
 	}
 	s := b.purse.State(b.now())
-	out := command.Outcome{Undo: command.LiftCaps{Undo: !c.Undo}}
+	out := command.Outcome{Undo: command.LiftCaps{Undo: !c.Undo}, Decision: audit.Entry{Action: audit.CapsChanged}}
 	switch {
 	case !s.Today.Capped() && !s.Month.Capped():
 		out.Message = textNoCaps

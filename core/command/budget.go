@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 )
 
@@ -14,6 +15,7 @@ func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, erro
 	out := Outcome{Message: budgetChange(before, after)}
 	if before.Capacity != after.Capacity || before.RefillRateMinutes != after.RefillRateMinutes {
 		out.Undo = RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
+		out.Decision.Action = audit.BudgetChanged
 	}
 	return out, err
 }
@@ -22,7 +24,7 @@ func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, erro
 func (c RestoreBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
 	before, _ := bucket.State(now)
 	after, err := bucket.Restore(now, budget.Settings(c))
-	return Outcome{Message: budgetChange(before, after)}, err
+	return Outcome{Message: budgetChange(before, after), Decision: audit.Entry{Action: audit.BudgetChanged}}, err
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".
