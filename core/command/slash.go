@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +146,7 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 		stats = append(stats, fmt.Sprintf("%d turns", r.Turns))
 	}
 	if at, ok := h.Sessions.Created(); ok {
-		stats = append(stats, words.HoursMinutes(h.Now().Sub(at)))
+		stats = append(stats, cmp.Or(words.Span(h.Now().Sub(at)), "< 1m"))
 	}
 	if tokens > 0 {
 		stats = append(stats, words.Thousand(tokens)+" tokens compacted")

@@ -107,7 +107,10 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			down = true
 			<-slots
-			pause(ctx, time.Second)
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
 			continue
 		}
 		down = false
@@ -115,15 +118,6 @@ func (s *Server) Serve(ctx context.Context) error {
 			defer func() { <-slots }()
 			s.serve(ctx, conn)
 		})
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

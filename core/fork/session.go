@@ -95,12 +95,10 @@ func (r *run) open(ctx context.Context, l Limits) (agent.Session, error) {
 			return nil, fmt.Errorf("open a session: %w", err)
 		}
 		r.line(tail.Note, fmt.Sprintf(textReopen, reopen[try]))
-		timer := time.NewTimer(reopen[try])
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, context.Cause(ctx)
-		case <-timer.C:
+		case <-time.After(reopen[try]):
 		}
 	}
 }

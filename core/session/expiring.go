@@ -63,6 +63,21 @@ func unstamp(ts float64) time.Time { return time.UnixMicro(int64(math.Round(ts *
 // to the moment are over.
 func fresh(ts float64, now time.Time) bool { return ts > stamp(now)-keepFor.Seconds() }
 
+// since is the time of an entry, 0 where it has none.
+func since(raw json.RawMessage) float64 {
+	o, _ := asObject(raw)
+	ts, _ := o.time("ts")
+	return ts
+}
+
+// stale reports whether an entry's time is over. What has no time was written by
+// somebody else and is kept.
+func stale(raw json.RawMessage, now time.Time) bool {
+	o, _ := asObject(raw)
+	ts, ok := o.time("ts")
+	return ok && !fresh(ts, now)
+}
+
 // object is a JSON object whose unknown keys are kept.
 type object map[string]json.RawMessage
 
