@@ -157,9 +157,7 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 // cost asks the engine what the session has used.
 func (h Host) cost(ctx context.Context, _ []string) (string, error) {
 	text, _, _, err := h.Chat.Command(ctx, agent.Message{Command: agent.Cost})
-	if text == "" {
-		text = "done."
-	}
+	text = cmp.Or(text, "done.")
 	return text, err
 }
 

@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ func resultError(res agent.Result) error {
 		return errInterrupted
 	}
 	text := clean.Cut(clean.Line(res.Text), 300)
-	if text == "" {
-		text = textNoReason
-	}
+	text = cmp.Or(text, textNoReason)
 	return errors.New(text)
 }
 
@@ -124,9 +123,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	o.Command = r.guard.Command(r.m.o.Commands)
 	o.Tools = append(toolset.Tools(r), r.m.o.Tools...)
 	o.Allowed, o.Disallowed = slices.Clone(r.job.Allowed), slices.Clone(r.job.Disallowed)
-	if t.Model != "" {
-		o.Settings.Model = t.Model
-	}
+	o.Settings.Model = cmp.Or(t.Model, o.Settings.Model)
 	if t.Thinking {
 		o.Settings.Thinking = "adaptive"
 	}

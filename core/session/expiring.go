@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -33,9 +34,7 @@ type keeper struct {
 }
 
 func newKeeper(d *store.Dir, log *slog.Logger, name string) keeper {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return keeper{dir: d, log: log, file: "state/" + name + ".json", turn: name, trouble: &store.Trouble{}}
 }
 
