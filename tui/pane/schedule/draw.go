@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"path"
 	"strings"
 	"time"
 
@@ -158,8 +159,10 @@ func (p *Pane) sign(it item) widget.Span {
 }
 
 func (p *Pane) name(it item) widget.Span {
-	if it.problem != nil {
-		return widget.Span{Role: p.role(it), Text: string(it.problem.Severity) + " " + place(*it.problem)}
+	if it.problem != nil { // below the list stands the whole of it
+		short := *it.problem
+		short.File = path.Base(short.File)
+		return widget.Span{Role: p.role(it), Text: place(short)}
 	}
 	return widget.Span{Role: p.role(it), Text: it.title()}
 }
