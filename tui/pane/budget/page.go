@@ -15,7 +15,7 @@ import (
 
 const (
 	// The least that the curve is drawn in.
-	leastPlot, leastPlotWidth = 2, 24
+	leastPlot, leastPlotWidth = 5, 24
 	// roomy is from how many rows on there is a legend, and a third of the page is
 	// today's messages.
 	roomy = 14
