@@ -156,7 +156,7 @@ func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	switch {
 	case again && field.choices != nil:
 		field.turn()
-	case again && field.shown != nil && time.Since(f.opened) >= Grace:
+	case again && field.shown != "" && time.Since(f.opened) >= Grace:
 		return f.send(c)
 	}
 	return pane.Answer{}
@@ -302,8 +302,8 @@ func (f *Form) row(c pane.Context, w, i int) string {
 	head := f.head(c, b, n, i)
 	room := w - n
 	switch {
-	case field.shown != nil:
-		return head + b.Line(room, widget.Span{Role: theme.Dim, Text: field.shown(c)})
+	case field.shown != "":
+		return head + b.Line(room, widget.Span{Role: theme.Dim, Text: field.shown})
 	case field.choices != nil:
 		return head + b.Line(room, widget.Span{Text: field.Text()})
 	}

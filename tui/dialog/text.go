@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 )
@@ -82,32 +83,16 @@ func cronOf(text string) string {
 
 // readMoment reads when a reminder fires; wrong is why that cannot be.
 func readMoment(text string, now time.Time) (at time.Time, wrong string, ok bool) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if at, ok = parseMoment(text, now); !ok {
-		return time.Time{}, textBadMoment, false
-	}
+	at, ok = command.ReadMoment(text, now)
 	switch {
+	case !ok:
+		return time.Time{}, textBadMoment, false
 	case !at.After(now):
 		return time.Time{}, textPastMoment, false
 	case at.Sub(now) > reminderYear:
 		return time.Time{}, textFarMoment, false
 	}
 	return at, "", true
-}
-
-func parseMoment(text string, now time.Time) (time.Time, bool) {
-	if d, err := time.ParseDuration(strings.TrimPrefix(text, "in ")); err == nil {
-		return now.Add(d).Truncate(time.Second), true
-	}
-	if at, err := time.Parse("2006-01-02 15:04", text); err == nil {
-		return cron.Instant(at, now.Location()), true
-	}
-	day, tomorrow := strings.CutPrefix(text, "tomorrow")
-	at, ok := clockTime(strings.TrimSpace(day), now)
-	if ok && tomorrow {
-		at = cron.Wall(now, 1, at.Hour(), at.Minute(), now.Location())
-	}
-	return at, ok
 }
 
 // dayWords is a moment with its day and how far away it is.
@@ -233,7 +218,7 @@ const (
 	textMinutes     = "minutes"
 )
 
-// quitText names what would be lost.
+// quitText names what would be lost, in few words: a small screen cuts the last ones.
 func quitText(running, waiting int) string {
 	var parts []string
 	if running > 0 {
@@ -242,31 +227,7 @@ func quitText(running, waiting int) string {
 	if waiting > 0 {
 		parts = append(parts, strconv.Itoa(waiting)+" waiting")
 	}
-	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
-}
-
-// quitShort is quitText where that would be cut.
-func quitShort(running, waiting int) string {
-	var parts []string
-	if running > 0 {
-		parts = append(parts, counted(running, "fork", "runs", "run"))
-	}
-	if waiting > 0 {
-		parts = append(parts, counted(waiting, "", "waits", "wait"))
-	}
-	return strings.Join(parts, ", ") + ": stopped after 10 seconds."
-}
-
-// counted is a number with its noun, which may be empty, and its verb.
-func counted(n int, noun, one, more string) string {
-	verb := more
-	if n == 1 {
-		verb = one
-	}
-	if noun == "" {
-		return strconv.Itoa(n) + " " + verb
-	}
-	return words.Grouped(uint64(n), noun) + " " + verb
+	return strings.Join(parts, ", ") + ": stopped after 10 seconds. Reminders among them fire again at the next start."
 }
 
 // textHelpPointer is what the mouse does, as the page of keys tells it.
