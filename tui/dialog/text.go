@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -53,25 +51,6 @@ const (
 
 // reminderYear is how far away a reminder may be: more is a slip of the finger.
 const reminderYear = 366 * 24 * time.Hour
-
-// readCron says what a cron line means, or what is wrong with it, and when it fires next.
-func readCron(expr string, now time.Time) (next time.Time, text string, ok bool) {
-	s, err := cron.Parse(cronOf(expr))
-	if wrong := (*cron.Error)(nil); errors.As(err, &wrong) && wrong.Column > 0 {
-		return time.Time{}, fmt.Sprintf("column %d: %s", wrong.Column, wrong.Message), false
-	}
-	switch {
-	case err != nil:
-		return time.Time{}, err.Error(), false
-	case s.Never():
-		return time.Time{}, textNeverFires, false
-	}
-	next = s.Next(now)
-	if next.IsZero() {
-		return time.Time{}, textNeverFires, false
-	}
-	return next, s.Words(), true
-}
 
 // cronOf is the expression of what was written: itself, or that of plain words.
 func cronOf(text string) string {
