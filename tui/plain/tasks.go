@@ -46,7 +46,7 @@ func (m *session) day(string) {
 		more := ""
 		if n := fires[e.ID]; n > oftenFires {
 			fires[e.ID] = -1
-			more = ", and " + count(n-1, "more time", "")
+			more = "and " + count(n-1, "more time", "")
 		} else if n < 0 {
 			continue
 		}

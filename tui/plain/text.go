@@ -76,7 +76,6 @@ const (
 	textNoFork       = "the conversation stands in no fork; /fork enters one"
 	textNoSave       = "this fork continues a background run and cannot be saved; exit report takes a report along"
 	textNoCapacity   = "no pings but critical ones: the capacity is 0; budget 5 lets them through"
-	textNoTitle      = "(no title)"
 	textNothingWaits = "nothing waits for you"
 	textTainted      = ", reads strangers' words (%s), writing and commands are off"
 	textNoTasks      = "there is no routine or reminder; new writes one"

@@ -41,14 +41,10 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 		asks := " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))
 		return widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Warn, Text: asks}))
 	}
-	var out []string
-	if widget.Width(left)+widget.Width(keys) < w {
-		right := keys
-		free := max(0, w-widget.Width(left)-widget.Width(right))
-		out = append(out, b.Line(w, append(append(left, widget.Span{Text: widget.Blank(free)}), right...)...))
-	} else {
-		out = append(out, b.Line(w, left...))
-		if len(keys) > 0 && h >= 8 {
+	out := []string{b.Spread(w, left, keys)}
+	if n := widget.Width(keys); n > w/2 || widget.Width(left)+n >= w { // below, where there is room
+		out[0] = b.Line(w, left...)
+		if h >= 8 {
 			out = append(out, b.Line(w, append([]widget.Span{{Text: "  "}}, keys...)...))
 		}
 	}

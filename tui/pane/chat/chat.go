@@ -5,6 +5,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -166,10 +167,14 @@ func (p *Pane) Hint() []key.Binding {
 	case !p.writing:
 		return p.view.Hint()
 	}
+	keys := writingKeys
 	if _, _, ok := p.command(); ok {
-		return p.withUnfold(commandKeys)
+		keys = commandKeys
 	}
-	return p.withUnfold(writingKeys)
+	if p.folded() { // before the keys that a narrow line leaves out
+		keys = slices.Insert(slices.Clone(keys), 1, key.NewBinding(key.WithKeys(unfoldKey), key.WithHelp(unfoldKey, textUnfold)))
+	}
+	return keys
 }
 
 // Type implements pane.Pane.

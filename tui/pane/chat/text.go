@@ -32,6 +32,7 @@ const (
 	textNoReply       = "there is no message of the bot to reply to"
 	textReplyNotice   = "the program's own notes cannot be replied to"
 	textUnfold        = "show the paste"
+	textPasted        = "pasted text"
 	textPasteCut      = "the pasted text is cut: 256 kB at most are sent"
 
 	textAlso     = "also in "
