@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -91,26 +92,17 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 // answers are the keys that answer, in w cells; before them goes what the card
 // does not show, which is to be read first.
 func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []widget.Span {
-	allow, deny := offered{id: action.ApprovalAllow}, offered{id: action.ApprovalDeny}
-	lists := [][]offered{
-		{allow, deny, {action.ApprovalAlways, textAlways + widget.Cut(tool, 24)}}, {allow, deny, {id: action.ApprovalAlways}},
-	}
-	if tool == "" {
-		lists = [][]offered{{allow, deny}}
-	}
+	rows := []offered{{id: action.ApprovalAllow}, {id: action.ApprovalDeny}}
 	if cut {
-		read := offered{action.ApprovalRead, textRead}
-		lists = [][]offered{
-			append([]offered{{id: action.ApprovalRead}}, lists[0]...), append([]offered{read}, lists[len(lists)-1]...), {read, allow, deny},
+		rows = []offered{{id: action.ApprovalRead}, rows[0], rows[1]}
+	}
+	for _, word := range []string{textAlways + widget.Cut(tool, 24), ""} {
+		keys := p.offers(c, focused, append(slices.Clip(rows), offered{action.ApprovalAlways, word})...)
+		if tool != "" && widget.Width(keys) <= w {
+			return keys
 		}
 	}
-	var keys []widget.Span
-	for _, list := range lists {
-		if keys = p.offers(c, focused, list...); widget.Width(keys) <= w {
-			break
-		}
-	}
-	return keys
+	return p.offers(c, focused, rows...)
 }
 
 // askLine is the tool call that waits in one line. Of a long label the end is
@@ -187,30 +179,11 @@ func callRows(c pane.Context, a policy.Approval, w, most int) (rows [][]widget.S
 	return append(rows, plainRows(theme.Dim, lines)...), cut
 }
 
-// more reports that a call would do more than its label says.
+// more reports that a call would do more than its label says. A text that is far
+// longer is not even looked at: the card is drawn often.
 func more(a policy.Approval) bool {
-	label := squeeze(a.Label, len(a.Label))
-	return !strings.Contains(label, squeeze(a.Text, len(label)+1))
-}
-
-// squeeze is a text with single spaces for line breaks and other white space, as
-// labels have it. It ends with the word with which it gets longer than most
-// bytes: a text may be long, and the card is drawn often.
-func squeeze(s string, most int) string {
-	var b strings.Builder
-	for word := range strings.FieldsSeq(s) {
-		if word == strings.TrimSpace(lineBreak) {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(word)
-		if b.Len() > most {
-			break
-		}
-	}
-	return b.String()
+	flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, strings.TrimSpace(lineBreak), " ")), " ") }
+	return len(a.Text) > 4*len(a.Label) || !strings.Contains(flat(a.Label), flat(a.Text))
 }
 
 func plainRows(role theme.Role, lines []string) [][]widget.Span {

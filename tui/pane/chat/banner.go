@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,40 +68,19 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 }
 
 // subject is what a fork is about and how long it has stood, in w cells: of a long
-// topic the end goes first, then the less telling words about its time.
+// topic the end goes first.
 func subject(c pane.Context, f *chat.Banner, w int) []widget.Span {
-	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork}
-	room := w - widget.Cells(mark.Text) - 2
-	about, words := topic(f), since(f, c.Snap.At)
-	for len(words) > 0 && widget.Cells(about)+widget.Cells(sentence(words)) > room {
-		if least := min(widget.Cells(about), minTopic); len(words) == 1 && room-widget.Cells(sentence(words)) >= least {
-			about = widget.Cut(about, room-widget.Cells(sentence(words)))
-			break
-		}
-		words = words[1:]
+	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork + "  "}
+	words := " · " + since(f, c.Snap.At) + " "
+	if f.Resumed {
+		words = " · " + textResumed + words
 	}
-	return []widget.Span{mark, {Text: "  "}, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: sentence(words)}}
+	about := widget.Cut(cmp.Or(f.Topic, textLead), max(minTopic, w-widget.Cells(mark.Text+words)))
+	return []widget.Span{mark, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: words}}
 }
 
 // minTopic is how many cells of a topic have to be seen.
 const minTopic = 8
-
-// sentence puts words behind a topic.
-func sentence(words []string) string {
-	out := ""
-	for _, word := range words {
-		out += " · " + word
-	}
-	return out + " "
-}
-
-// topic is what a fork is about.
-func topic(f *chat.Banner) string {
-	if f.Topic == "" {
-		return textLead
-	}
-	return f.Topic
-}
 
 // named is a fork in a sentence.
 func named(f *chat.Banner) string {
@@ -110,25 +90,20 @@ func named(f *chat.Banner) string {
 	return fmt.Sprintf("the fork %q", f.Topic)
 }
 
-// since is how long a fork has stood, in minutes: nothing counts its seconds. What
-// matters most stands last.
-func since(f *chat.Banner, now time.Time) []string {
-	out := []string{textBegun}
+// since is how long a fork has stood, in minutes: nothing counts its seconds.
+func since(f *chat.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
-		out[0] = words.Age(d)
+		return words.Age(d)
 	}
-	if f.Resumed {
-		out = append(out, textResumed)
-	}
-	return out
+	return textBegun
 }
 
 // stood is the same in a sentence.
 func stood(f *chat.Banner, now time.Time) string {
-	if d := now.Sub(f.Since); d >= time.Minute {
-		return "has stood for " + words.Age(d)
+	if now.Sub(f.Since) < time.Minute {
+		return "has " + textBegun
 	}
-	return "has " + textBegun
+	return "has stood for " + since(f, now)
 }
 
 // ways are the commands of the action table that end a fork.

@@ -45,7 +45,6 @@ const (
 
 	textPermission     = "permission"
 	textLeft           = " left"
-	textRead           = "read"
 	textAlways         = "always allow "
 	textNobody         = "agent"
 	textNoApproval     = "no tool call waits for you"
