@@ -48,6 +48,7 @@ type pageKey struct {
 	answered     int
 	quiet, muted time.Time
 	reserved     int
+	twelve       bool
 }
 
 func (p *Pane) pageKey(c pane.Context, w, h int) pageKey {
@@ -55,6 +56,7 @@ func (p *Pane) pageKey(c pane.Context, w, h int) pageKey {
 	k := pageKey{
 		theme: c.Theme, keys: c.Keys, w: w, h: h, minute: c.Snap.At.Truncate(time.Minute), now: numbersOf(b.State), before: p.compared(c.Snap),
 		level: int(b.State.Available * 10), pings: len(b.Pings), fires: len(b.Fires), quiet: b.Quiet, muted: b.Muted, reserved: b.Reserved,
+		twelve: c.Snap.TwelveHours,
 	}
 	if k.pings > 0 {
 		k.newest = b.Pings[k.pings-1].At

@@ -182,7 +182,9 @@ func callRows(c pane.Context, a policy.Approval, w, most int) (rows [][]widget.S
 // more reports that a call would do more than its label says. A text that is far
 // longer is not even looked at: the card is drawn often.
 func more(a policy.Approval) bool {
-	flat := func(s string) string { return strings.Join(strings.Fields(strings.ReplaceAll(s, strings.TrimSpace(lineBreak), " ")), " ") }
+	flat := func(s string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(s, strings.TrimSpace(lineBreak), " ")), " ")
+	}
 	return len(a.Text) > 4*len(a.Label) || !strings.Contains(flat(a.Label), flat(a.Text))
 }
 

@@ -42,13 +42,14 @@ type made struct {
 	fires, missed              *schedule.Entry
 	nEnded, nPings, live, nDay int
 	nFires, nMiss              int
+	twelve                     bool
 }
 
 func madeOf(s *core.Snapshot) made {
 	m := made{
 		minute: s.At.Unix() / 60, zone: s.Zone, ended: last(s.Ended), pings: last(s.Budget.Pings), fires: last(s.Schedule.Day),
 		missed: last(s.Schedule.Missed), nEnded: len(s.Ended), nPings: len(s.Budget.Pings), nDay: len(s.Day),
-		nFires: len(s.Schedule.Day), nMiss: len(s.Schedule.Missed),
+		nFires: len(s.Schedule.Day), nMiss: len(s.Schedule.Missed), twelve: s.TwelveHours,
 	}
 	for i := range s.Forks {
 		if s.Forks[i].State == fork.Running {

@@ -87,7 +87,7 @@ func timeline(c pane.Context, w int) []string {
 	for i, at := range all {
 		marks = append(marks, s.mark(c.Theme, at)...)
 		if i%each == 0 {
-			copy(below[i*s.wide:], from.Add(time.Duration(i)*time.Hour).Format("15"))
+			copy(below[i*s.wide:], c.Snap.Clock(from.Add(time.Duration(i)*time.Hour), "15"))
 		}
 	}
 	legend := " " + s.legend(all)
