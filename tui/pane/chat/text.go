@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -126,15 +127,10 @@ func asker(a policy.Approval) string {
 // textCall is a tool call as it is read in full: everything that it would do,
 // and where that is not known its label.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
-	call, content := parts(a)
-	out := asks(a, call) + ".\n"
-	switch {
-	case a.Tool == "":
-		out = call + "\n\n" + a.Text + "\n"
-	case a.Text != "":
-		out = "The " + asker(a) + textAsksThis + "\n\n" + spelled(a) + "\n"
-	case content != "":
-		out += "\n" + strings.ReplaceAll(content, lineBreak, "\n") + "\n"
+	text := strings.TrimRight(cmp.Or(a.Text, strings.ReplaceAll(a.Label, lineBreak, "\n")), "\n")
+	out := "The " + asker(a) + textAsksThis + "\n\n" + text + "\n"
+	if a.Tool == "" {
+		out = a.Label + "\n\n" + text + "\n"
 	}
 	if locked {
 		return out
