@@ -82,12 +82,6 @@ func working(s *core.Snapshot) string {
 	return word + " " + words.Elapsed(s.At.Sub(s.BusySince))
 }
 
-// Draw implements pane.Pane.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
-	return p.draw(c, w, h, focused)
-}
-
 // Line implements pane.Pane: the tool call that waits, else the last words that
 // were said.
 func (p *Pane) Line(c pane.Context, w int) string {
