@@ -305,6 +305,14 @@ func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 	})
 }
 
+func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("read"), "read: no such message")
+		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")
+	})
+}
+
 func TestTheEndOfTheInputWaitsForTheAnswer(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.replies = make(chan struct{})
