@@ -214,16 +214,21 @@ func buttons(s *core.Snapshot, id post.MessageID) []post.Button {
 
 // Off says why an action cannot be used now; empty means that it can.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
-	if id == action.ChatButtons && !anyButton(c.Snap) {
+	if id == action.ChatButtons && newestCard(c.Snap) == nil {
 		return textNoButtons
 	}
 	return ""
 }
 
-// anyButton reports whether a card has a button that does something now.
-func anyButton(s *core.Snapshot) bool {
+// newestCard is the newest message with a button that does something now, or nil.
+func newestCard(s *core.Snapshot) *transcript.Entry {
 	exit := exitCard(s)
-	return slices.ContainsFunc(s.Chat, func(e transcript.Entry) bool { return len(live(&e, exit)) > 0 })
+	for i := range slices.Backward(s.Chat) {
+		if e := &s.Chat[i]; len(live(e, exit)) > 0 {
+			return e
+		}
+	}
+	return nil
 }
 
 // choose begins to choose among the buttons of the marked card, else of the
@@ -237,14 +242,8 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	case click != nil:
 		return pane.Answer{Do: *click}
 	}
-	var card *transcript.Entry
-	exit := exitCard(c.Snap)
-	for i := range c.Snap.Chat {
-		if e := &c.Snap.Chat[i]; len(live(e, exit)) > 0 {
-			card = e
-		}
-	}
-	if e := p.marked(c); e != nil && len(live(e, exit)) > 0 {
+	card := newestCard(c.Snap)
+	if e := p.marked(c); e != nil && len(buttons(c.Snap, e.ID)) > 0 {
 		card = e
 	}
 	if card == nil {
@@ -256,8 +255,8 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 
 // marked is the message that the reader stands at; nil while the pane follows.
 func (p *Pane) marked(c pane.Context) *transcript.Entry {
-	if i := p.view.Mark(); !p.view.Following() && i < uint64(len(c.Snap.Chat)) {
-		return &c.Snap.Chat[i]
+	if i := p.view.Mark(); !p.view.Following() && i < uint64(len(p.view.entries)) {
+		return entry(c.Snap.Chat, p.view.entries[i].ID)
 	}
 	return nil
 }
