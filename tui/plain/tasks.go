@@ -23,7 +23,9 @@ import (
 const oftenFires = 4
 
 func (m *session) schedule(string) {
-	m.list(allTasks, kindSchedule, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
+	next := allTasks
+	next.none = textNothingNext
+	m.list(next, kindSchedule, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(&m.s, e, "")}
 	}))
 	if m.s.Schedule.Refills != "" {
@@ -53,7 +55,9 @@ func (m *session) day(string) {
 		}
 		list = append(list, thing{id: e.ID, line: entryText(&m.s, e, more)})
 	}
-	m.list(allTasks, kindSchedule, list)
+	day := allTasks
+	day.none = textNothingToday
+	m.list(day, kindSchedule, list)
 	for _, d := range m.s.Day {
 		if d.Start.Before(m.s.At.Add(24 * time.Hour)) {
 			m.say(m.s.At, kindDate, dateText(&m.s, d))

@@ -76,6 +76,8 @@ const (
 	textNoFork       = "the conversation stands in no fork; /fork enters one"
 	textNoSave       = "this fork continues a background run and cannot be saved; exit report takes a report along"
 	textNoCapacity   = "no pings but critical ones: the capacity is 0; budget 5 lets them through"
+	textNothingNext  = "nothing is scheduled in this window; day reads the next 24 hours"
+	textNothingToday = "nothing fires in the next 24 hours; tasks reads all there is"
 	textNothingWaits = "nothing waits for you"
 	textTainted      = ", reads strangers' words (%s), writing and commands are off"
 	textNoTasks      = "there is no routine or reminder; new writes one"
