@@ -227,8 +227,9 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 
 func TestLeavingAForkWithNothingAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
 		s.hears()
+		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
+		s.one(s.hears(), "the conversation stands in a fork now: the trip; exit leaves it")
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit takes [save or report]")
 		s.one(s.types("exit report"), "ok: so it is")
