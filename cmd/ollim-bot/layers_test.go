@@ -89,6 +89,7 @@ var outside = []struct {
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
 	{"golang.org/x/image", []string{"cmd/shots"}},
+	{"github.com/go-fonts/dejavu", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
