@@ -25,42 +25,11 @@ type early struct{ message, emoji string }
 
 const keptEarly = 16
 
-// card is one approval. Its verdict is written before settled is closed.
+// card is one approval. Its verdict has room for one: the first counts.
 type card struct {
 	approval policy.Approval
 	message  string // that shows it; empty until it is sent
-	settled  chan struct{}
-}
-
-// add begins a card; nil where it is there already.
-func (c *cards) add(a policy.Approval) *card {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.list[a.ID] != nil {
-		return nil
-	}
-	k := &card{approval: a, settled: make(chan struct{})}
-	c.list[a.ID] = k
-	return k
-}
-
-// setVerdict notes how an approval ended.
-func (c *cards) setVerdict(a policy.Approval) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.list[a.ID]
-	if k == nil || k.approval.Verdict != "" {
-		return
-	}
-	k.approval.Verdict = a.Verdict
-	close(k.settled)
-}
-
-// now is an approval with its verdict, if there is one.
-func (c *cards) now(k *card) policy.Approval {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return k.approval
+	verdict  chan policy.Verdict
 }
 
 // show notes the message of a card, and gives the reaction that was faster.
@@ -101,30 +70,35 @@ func (c *cards) forget(k *card) {
 // Approval shows a tool call that waits for the user, and later how it was
 // settled, whoever did that. It never blocks.
 func (d *Discord) Approval(a policy.Approval) {
-	if a.Verdict != "" {
-		d.cards.setVerdict(a)
-		return
+	d.cards.mu.Lock()
+	k := d.cards.list[a.ID]
+	begins := k == nil && a.Verdict == ""
+	switch {
+	case begins:
+		k = &card{approval: a, verdict: make(chan policy.Verdict, 1)}
+		d.cards.list[a.ID] = k
+	case k != nil && a.Verdict != "" && len(k.verdict) == 0:
+		k.verdict <- a.Verdict
 	}
-	k := d.cards.add(a)
-	if k != nil && !d.work.begin(func(ctx context.Context) { d.ask(ctx, k) }) {
+	d.cards.mu.Unlock()
+	if begins && !d.work.begin(func(ctx context.Context) { d.ask(ctx, k) }) {
 		d.cards.forget(k) // the dashboard asks alone
 	}
 }
 
 // ask follows one card from its question to its outcome.
 func (d *Discord) ask(ctx context.Context, k *card) {
-	a := d.cards.now(k)
+	defer d.cards.forget(k)
+	a := k.approval
 	m := render.Approval(a)
 	m.Nonce = "approval/" + a.ID
 	sending, cancel := context.WithDeadline(ctx, a.Until)
 	message, err := d.deliver(sending, m)
 	cancel()
 	if err != nil {
-		d.cards.forget(k)
 		d.log.Warn("a question could not be shown in Discord", "error", err)
 		return
 	}
-	defer d.cards.forget(k)
 	if emoji := d.cards.show(k, message); emoji != "" {
 		d.decide(a.ID, emoji)
 	}
@@ -132,17 +106,21 @@ func (d *Discord) ask(ctx context.Context, k *card) {
 	over := time.NewTimer(time.Until(a.Until) + lastWithin)
 	defer over.Stop()
 	select {
-	case <-k.settled:
+	case a.Verdict = <-k.verdict:
 	case <-over.C: // the desk is gone
 	case <-ctx.Done():
+		select {
+		case a.Verdict = <-k.verdict:
+		default:
+		}
 	}
-	d.conclude(ctx, k, message)
+	d.conclude(ctx, a, message)
 }
 
 // offer puts the answers below the card, until one was given.
 func (d *Discord) offer(ctx context.Context, k *card, message string) {
 	for _, emoji := range render.Reactions() {
-		if d.cards.now(k).Verdict != "" {
+		if len(k.verdict) > 0 {
 			return
 		}
 		if err := d.noteAuth(d.rest.React(ctx, d.state.dm().Channel, message, emoji)); err != nil {
@@ -156,8 +134,7 @@ const concludeWithin = 30 * time.Second
 
 // conclude writes the outcome into the card. A question that was taken back
 // disappears.
-func (d *Discord) conclude(ctx context.Context, k *card, message string) {
-	a := d.cards.now(k)
+func (d *Discord) conclude(ctx context.Context, a policy.Approval, message string) {
 	last, cancel := linger(ctx, concludeWithin)
 	defer cancel()
 	channel := d.state.dm().Channel

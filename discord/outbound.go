@@ -85,11 +85,7 @@ func checkFiles(paths []string) error {
 
 // Edit replaces a post.
 func (d *Discord) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
-	channel, err := d.dm.channel()
-	if err != nil {
-		return err
-	}
-	return d.edit(ctx, channel, string(id), render.Post(p))
+	return d.dm.do(func(channel string) error { return d.edit(ctx, channel, string(id), render.Post(p)) })
 }
 
 // edit replaces a message when it is its turn.
@@ -180,31 +176,30 @@ func (w dmWriter) Send(ctx context.Context, p stream.Page, nonce string) (post.M
 	return post.MessageID(id), err
 }
 
-// Edit replaces its text; the answer stands in line by itself.
-func (w dmWriter) Edit(ctx context.Context, id post.MessageID, text string) error {
+// do does something to a message there.
+func (w dmWriter) do(f func(channel string) error) error {
 	channel, err := w.channel()
 	if err != nil {
 		return err
 	}
-	return w.d.noteAuth(w.d.rest.Edit(ctx, channel, string(id), rest.Message{Content: text}))
+	return w.d.noteAuth(f(channel))
+}
+
+// Edit replaces its text; the answer stands in line by itself.
+func (w dmWriter) Edit(ctx context.Context, id post.MessageID, text string) error {
+	return w.do(func(channel string) error {
+		return w.d.rest.Edit(ctx, channel, string(id), rest.Message{Content: text})
+	})
 }
 
 // Delete removes it.
 func (w dmWriter) Delete(ctx context.Context, id post.MessageID) error {
-	channel, err := w.channel()
-	if err != nil {
-		return err
-	}
-	return w.d.noteAuth(w.d.rest.Delete(ctx, channel, string(id)))
+	return w.do(func(channel string) error { return w.d.rest.Delete(ctx, channel, string(id)) })
 }
 
 // Typing shows that the bot writes.
 func (w dmWriter) Typing(ctx context.Context) error {
-	channel, err := w.channel()
-	if err != nil {
-		return err
-	}
-	return w.d.noteAuth(w.d.rest.Typing(ctx, channel))
+	return w.do(func(channel string) error { return w.d.rest.Typing(ctx, channel) })
 }
 
 var _ stream.Channel = dmWriter{}

@@ -210,13 +210,11 @@ type state struct {
 	dir *store.Dir
 	log *slog.Logger
 
-	mu      sync.Mutex
-	file    file
-	looked  bool // the channel has been looked up in this process
-	changes int  // of file
+	writing sync.Mutex // orders the writes of the file, before mu
 
-	writing sync.Mutex // orders the writes of the file
-	written int        // changes of it
+	mu     sync.Mutex
+	file   file
+	looked bool // the channel has been looked up in this process
 }
 
 // load reads the file. One that makes no sense is set aside, and what it held is
@@ -324,26 +322,17 @@ func toggle(list *[]string, id string, there bool) bool {
 // disk. A file that cannot be written is logged: what it holds is worth less than
 // the conversation.
 func (s *state) change(do func(*file) bool) {
-	s.mu.Lock()
-	if !do(&s.file) {
-		s.mu.Unlock()
-		return
-	}
-	s.changes++
-	mine := s.changes
-	s.mu.Unlock()
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.written >= mine { // somebody else wrote it along
-		return
-	}
 	s.mu.Lock()
+	changed := do(&s.file)
 	f := s.file
 	f.Eyes, f.Growing = slices.Clone(f.Eyes), slices.Clone(f.Growing)
-	now := s.changes
 	s.mu.Unlock()
+	if !changed {
+		return
+	}
 	if err := s.dir.WriteJSON(stateFile, f); err != nil {
 		s.log.Error("what Discord has told could not be remembered", "error", err)
 	}
-	s.written = now
 }

@@ -130,7 +130,7 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	if state.Interactions[2].Followups != 0 {
 		t.Error("a card that goes says so too")
 	}
-	st.s.User().Forge(st.says("Noted").ID, "act:nonsense:1")
+	st.s.User().Forge(st.says("I hear you").ID, "act:nonsense:1")
 	st.says("does nothing that this version knows")
 	if n := st.s.State().CommandPuts; n != 1 {
 		t.Errorf("the commands were registered %d times", n)

@@ -118,7 +118,7 @@ func FolderOf(kind Kind) (string, error) {
 	case KindReminder:
 		return ReminderFolder, nil
 	}
-	return "", errors.New(unknownKind(kind))
+	return "", fmt.Errorf("a %s has no file of its own here; remove a routine or a reminder", kind)
 }
 
 // RemoveTask removes a file whose id is id, and says which it was: the one in

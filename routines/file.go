@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,9 +34,9 @@ func Open(kind Kind, rel string, data []byte) (*File, bool) {
 	var syntax *store.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		p.Add(Error, syntax.Line, syntax.Column, syntax.Message)
+		p.Add(Error, syntax.Line, syntax.Column, "%s", syntax.Message)
 	case err != nil:
-		p.Add(Error, 1, 1, err.Error())
+		p.Add(Error, 1, 1, "%v", err)
 	}
 	p.Doc = doc
 	return p, err == nil
@@ -55,24 +56,25 @@ func HasErrors(problems []Problem) bool {
 }
 
 // Add notes a problem; a line or column of 0 is the first.
-func (p *File) Add(s Severity, line, column int, message string) {
+func (p *File) Add(s Severity, line, column int, format string, args ...any) {
 	p.problems = append(p.problems, Problem{
-		File: clean.Line(p.rel), Line: max(1, line), Column: max(1, column), Severity: s, Message: clean.Line(message),
+		File: clean.Line(p.rel), Line: max(1, line), Column: max(1, column), Severity: s,
+		Message: clean.Line(fmt.Sprintf(format, args...)),
 	})
 }
 
 // AddAt points at a field's value, or where it has none, at its key.
-func (p *File) AddAt(s Severity, f store.Field, message string) {
+func (p *File) AddAt(s Severity, f store.Field, format string, args ...any) {
 	line, column := f.Value.Line, f.Value.Column
 	if line == 0 || f.Value.Kind == store.Null {
 		line, column = f.Line, f.Column
 	}
-	p.Add(s, line, column, message)
+	p.Add(s, line, column, format, args...)
 }
 
 // addText points at the text of a field: behind its quote.
-func (p *File) addText(s Severity, v store.Value, message string) {
-	p.Add(s, v.Line, textColumn(v), message)
+func (p *File) addText(s Severity, v store.Value, format string, args ...any) {
+	p.Add(s, v.Line, textColumn(v), format, args...)
 }
 
 func textColumn(v store.Value) int {
@@ -118,12 +120,12 @@ func (p *File) Task() Task {
 		if f := p.Field("disallowed-tools"); f.Line > later.Line {
 			later = f
 		}
-		p.Add(Error, later.Line, later.Column, bothToolLists())
+		p.Add(Error, later.Line, later.Column, msgBothToolLists)
 		t.Disallowed = nil
 	}
 	for _, item := range p.Field("allowed-tools").Value.Items {
 		if severity, message := CheckTool(item.Text); severity != "" && item.Kind == store.Scalar {
-			p.addText(severity, item, message)
+			p.addText(severity, item, "%s", message)
 		}
 	}
 	return t
@@ -138,10 +140,10 @@ func (p *File) Text(key, missing string) (f store.Field, text string, ok bool) {
 		return f, f.Value.Text, true
 	case store.Null:
 		if missing != "" {
-			p.Add(Error, f.Line, f.Column, missing)
+			p.Add(Error, f.Line, f.Column, "%s", missing)
 		}
 	default:
-		p.AddAt(Error, f, notText(key))
+		p.AddAt(Error, f, msgNotText, key, key)
 	}
 	return f, "", false
 }
@@ -157,7 +159,7 @@ func (p *File) Line(key string) string {
 	}
 	cleaned := clean.Line(text)
 	if cleaned != strings.TrimSpace(oneLine.Replace(text)) {
-		p.AddAt(Warning, f, cleanedField(key))
+		p.AddAt(Warning, f, msgCleanedField, key)
 	}
 	return cleaned
 }
@@ -171,12 +173,16 @@ func (p *File) id(key string, required bool) string {
 	f, text, ok := p.Text(key, "")
 	if !ok {
 		if required && f.Value.Kind == store.Null {
-			p.Add(Error, f.Line, f.Column, missingID(p.rel, p.data))
+			p.Add(Error, f.Line, f.Column, msgMissingID, p.freshID())
 		}
 		return ""
 	}
 	if !ValidID(text) {
-		p.AddAt(Error, f, badID(key, text, p.rel, p.data))
+		if key == "id" {
+			p.AddAt(Error, f, msgBadID, show(text), MaxID, p.freshID())
+		} else {
+			p.AddAt(Error, f, msgBadOtherID, key, show(text))
+		}
 		return ""
 	}
 	return text
@@ -200,11 +206,11 @@ func (p *File) flag(key string, standard bool) bool {
 		return true
 	case "false", "no", "off":
 		if f.Value.Quoted {
-			p.AddAt(Warning, f, quotedFalse(key, text))
+			p.AddAt(Warning, f, msgQuotedFalse, key, strings.ToLower(text), key)
 		}
 		return false
 	}
-	p.AddAt(Error, f, notABool(key, text))
+	p.AddAt(Error, f, msgNotABool, key, show(text))
 	return standard
 }
 
@@ -217,7 +223,7 @@ func (p *File) choice(key, standard string, accepted ...string) string {
 	if slices.Contains(accepted, text) {
 		return text
 	}
-	p.AddAt(Error, f, notAChoice(key, text, accepted))
+	p.AddAt(Error, f, msgNotAChoice, key, show(text), orList(accepted))
 	return standard
 }
 
@@ -239,7 +245,7 @@ func (p *File) model() string {
 	if !ok || ValidModel(text) {
 		return text
 	}
-	p.AddAt(Error, f, notAModel(text))
+	p.AddAt(Error, f, msgNotAModel, show(text))
 	return ""
 }
 
@@ -254,7 +260,7 @@ func (p *File) count(key string) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > maxCount {
-		p.AddAt(Error, f, notACount(key, text))
+		p.AddAt(Error, f, msgNotACount, key, show(text), maxCount)
 		return 0
 	}
 	return n
@@ -269,14 +275,14 @@ func (p *File) list(key string) []string {
 		return nil
 	case store.List:
 	default:
-		p.AddAt(Error, f, notAList(key, f.Value.Text))
+		p.AddAt(Error, f, msgNotAList, key, clean.Cut(clean.Line(cmp.Or(f.Value.Text, "…")), 40))
 		return nil
 	}
 	items := make([]string, 0, len(f.Value.Items))
 	for _, item := range f.Value.Items {
 		text := clean.Line(item.Text)
 		if item.Kind != store.Scalar || text == "" {
-			p.Add(Error, item.Line, item.Column, notAnItem(key))
+			p.Add(Error, item.Line, item.Column, msgNotAnItem, key)
 			continue
 		}
 		items = append(items, text)
@@ -291,7 +297,7 @@ const longFile = 200
 // body is the prompt, cleaned, with a warning for what the cleaning took away.
 func (p *File) body() string {
 	if n := lineCount(p.data); n > longFile && p.kind != KindWebhook { // whose fields no agent reads
-		p.Add(Warning, longFile+1, 1, tooLong(n))
+		p.Add(Warning, longFile+1, 1, msgTooLong, n, longFile)
 	}
 	cleaned := clean.Text(p.Doc.Body)
 	if cleaned != p.Doc.Body {
@@ -299,7 +305,11 @@ func (p *File) body() string {
 	}
 	cleaned = strings.TrimSpace(cleaned)
 	if cleaned == "" {
-		p.Add(Error, p.Doc.BodyLine, 1, emptyBody(p.kind))
+		message := msgEmptyBody
+		if p.kind == KindWebhook {
+			message += msgEmptyWebhook
+		}
+		p.Add(Error, p.Doc.BodyLine, 1, "%s", message)
 	}
 	return cleaned
 }
@@ -328,12 +338,12 @@ func (p *File) warnOfBytes() {
 			line, column = line+1, 0
 		case r == utf8.RuneError && n == 1:
 			if !bytesNoted {
-				p.Add(Warning, line, column, notUTF8(data[0]))
+				p.Add(Warning, line, column, msgNotUTF8, data[0])
 			}
 			bytesNoted = true
 		case removed(r) && !bytes.HasPrefix(data, []byte("\r\n")):
 			if !charsNoted {
-				p.Add(Warning, line, column, controlCharacter(r))
+				p.Add(Warning, line, column, msgControl, r)
 			}
 			charsNoted = true
 		}
@@ -377,13 +387,13 @@ func (p *File) UnknownKeys() {
 			p.Add(Warning, f.Line, f.Column, msgBackground)
 		case slices.Contains(commonKeys, f.Key), slices.Contains(ownKeys[p.kind], f.Key):
 		case p.kind == KindWebhook:
-			p.Add(Warning, f.Line, f.Column, unknownKey(f.Key))
+			p.Add(Warning, f.Line, f.Column, msgUnknownKey, show(f.Key))
 		case slices.Contains(ownKeys[otherKind[p.kind]], f.Key):
-			p.Add(Warning, f.Line, f.Column, foreignKey(f.Key, p.kind))
+			p.Add(Warning, f.Line, f.Column, msgForeignKey, f.Key, otherKind[p.kind], p.kind, p.kind, firesBy[p.kind])
 		default:
 			for _, k := range slices.Concat(commonKeys, ownKeys[p.kind]) {
 				if oneSlip(strings.ToLower(f.Key), k) {
-					p.Add(Warning, f.Line, f.Column, didYouMean(f.Key, k))
+					p.Add(Warning, f.Line, f.Column, msgDidYouMean, show(f.Key), k)
 					break
 				}
 			}

@@ -127,7 +127,7 @@ func (f *Folder[T]) Scan() Change {
 	entries, err := f.d.Entries(f.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		// The files may well be fine: what is in force stays in force.
-		f.wrong = []Problem{{File: f.name, Severity: Error, Message: clean.Line(folderUnreadable(err))}}
+		f.wrong = []Problem{{File: f.name, Severity: Error, Message: clean.Line(fmt.Sprintf(msgFolderUnreadable, err))}}
 		return f.publish(nil)
 	}
 	f.wrong = nil
@@ -269,7 +269,7 @@ func (f *Folder[T]) read(one *file[T]) (changed bool) {
 	case clean.Line(one.rel) != one.rel:
 		err = errBadName
 	case err != nil:
-		err = errors.New(fileUnreadable(err))
+		err = fmt.Errorf("cannot be read: %w", err)
 	}
 	if err != nil {
 		one.info, one.digest, one.bad = nil, "", true

@@ -3,6 +3,7 @@ package routines
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	r.ChainParent = p.id("chain-parent", false)
 	p.untilDone(&r, zone)
 	if r.ChainDepth > r.MaxChain {
-		p.AddAt(Error, p.Field("chain-depth"), depthBeyond(r.ChainDepth, r.MaxChain))
+		p.AddAt(Error, p.Field("chain-depth"), msgDepthBeyond, r.ChainDepth, r.MaxChain, r.MaxChain)
 	}
 	p.UnknownKeys()
 	return r, p.Problems()
@@ -79,7 +80,7 @@ func (p *File) untilDone(r *Reminder, zone *time.Location) {
 		p.AddAt(Warning, f, msgUntilSilent)
 		return
 	case len(r.ID) > longestDone:
-		p.AddAt(Warning, f, untilLongID(len(r.ID)))
+		p.AddAt(Warning, f, msgUntilLongID, longestDone, len(r.ID))
 		return
 	}
 	r.UntilDone, r.LastWord, r.FirstAt = true, last, first
@@ -97,7 +98,7 @@ func (p *File) firstAt(zone *time.Location) time.Time {
 	}
 	at, _, err := parseTime(text, zone)
 	if err != nil {
-		p.addText(Warning, f.Value, badFirstAt(text))
+		p.addText(Warning, f.Value, msgBadFirstAt, show(text))
 	}
 	return at
 }
@@ -111,12 +112,12 @@ func (p *File) cron() (string, cron.Schedule) {
 	var bad *cron.Error
 	switch {
 	case errors.As(err, &bad):
-		p.Add(Error, f.Value.Line, textColumn(f.Value)+bad.Column-1, bad.Message)
+		p.Add(Error, f.Value.Line, textColumn(f.Value)+bad.Column-1, "%s", bad.Message)
 		return strings.TrimSpace(clean.Line(text)), cron.Schedule{}
 	case err != nil:
-		p.AddAt(Error, f, err.Error())
+		p.AddAt(Error, f, "%v", err)
 	case s.Never():
-		p.addText(Error, f.Value, neverFires(s.String()))
+		p.addText(Error, f.Value, msgNeverFires, show(s.String()))
 	}
 	return s.String(), s
 }
@@ -143,10 +144,10 @@ const (
 
 // Why a text is no time.
 var (
-	errNotTime = errors.New("not a time")
-	errNoHour  = errors.New("a date without a time of day")
-	errNoDay   = errors.New("a day or hour that does not exist")
-	errNoYear  = errors.New("a year that is out of bounds")
+	errNotTime = errors.New("is not a time")
+	errNoHour  = errors.New("has no time of day")
+	errNoDay   = errors.New("names a day or hour that does not exist")
+	errNoYear  = fmt.Errorf("is not in the years %d to %d", firstYear, lastYear)
 )
 
 // runAt reads the time of a reminder into the configured zone.
@@ -160,11 +161,11 @@ func (p *File) runAt(zone *time.Location) time.Time {
 		err = errNoYear
 	}
 	if err != nil {
-		p.addText(Error, f.Value, badRunAt(clean.Line(text), err))
+		p.addText(Error, f.Value, msgBadRunAt, show(text), err)
 		return time.Time{}
 	}
 	if naive {
-		p.addText(Warning, f.Value, naiveRunAt(at))
+		p.addText(Warning, f.Value, msgNaiveRunAt, at.Location(), at.Format(runAtLayout))
 	}
 	return at
 }

@@ -1,6 +1,7 @@
 package routines
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -16,25 +17,25 @@ var called = regexp.MustCompile(`^(\w+)\((.*)\)$`)
 func CheckTool(pattern string) (Severity, string) {
 	pattern = strings.TrimSpace(pattern)
 	if pattern == "" {
-		return Error, emptyPattern()
+		return Error, msgEmptyPattern
 	}
 	m := called.FindStringSubmatch(pattern)
 	if m == nil {
 		if strings.ContainsAny(pattern, "()") {
-			return Warning, brokenPattern(pattern)
+			return Warning, fmt.Sprintf(msgBrokenPattern, show(pattern))
 		}
 		return "", ""
 	}
 	name, args := m[1], strings.TrimSpace(m[2])
 	switch {
 	case name == "Bash" && strings.Trim(args, "*: ") == "":
-		return Error, tooBroad(pattern)
+		return Error, fmt.Sprintf(msgTooBroad, show(pattern))
 	case name == "Bash" && strings.ContainsAny(args, ";&|"):
-		return Error, chaining(pattern)
+		return Error, fmt.Sprintf(msgChaining, show(pattern))
 	case (name == "Write" || name == "Edit") && reachesState(args):
-		return Error, writesState(pattern)
+		return Error, fmt.Sprintf(msgWritesState, show(pattern))
 	case name != "Bash" && args == "*":
-		return Warning, overlyBroad(pattern, name)
+		return Warning, fmt.Sprintf(msgOverlyBroad, show(pattern), name)
 	}
 	return "", ""
 }

@@ -43,17 +43,12 @@ func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 
 // nothingAhead says what comes after the hours ahead, if anything does.
 func nothingAhead(x *schedule.Schedule, now time.Time) string {
-	set, next := x.NextFires(now)
+	tasks, next := x.NextFires(now)
 	var first time.Time
 	title := ""
 	for i, at := range next {
-		if at.IsZero() || !first.IsZero() && !at.Before(first) {
-			continue
-		}
-		if first = at; i < len(set.Routines) {
-			title = set.Routines[i].Title()
-		} else {
-			title = set.Reminders[i-len(set.Routines)].Title()
+		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first, title = at, tasks[i].Title()
 		}
 	}
 	if first.IsZero() {

@@ -57,11 +57,6 @@ const (
 // What can be wrong with tool-policy.yaml.
 const (
 	yamlUnreadable = "the file cannot be read: %v"
-	yamlTooLarge   = "the file is larger than %d KiB: a list of tools is shorter"
-	yamlSyntax     = "the file is not valid YAML (%s): write main_session and bg_forks with lists below them, patterns in quotes"
-	yamlTooDeep    = "values are nested too deeply: write lists of patterns only"
-	yamlNotMap     = "the file is not a mapping, so it changes nothing: write main_session: or bg_forks: and lists below them"
-	yamlTwoDocs    = "a second document begins here and is not read: remove the line of dashes"
 	yamlSection    = "%s must hold keys: write %s below it, indented"
 	yamlUnknown    = "%s is no key that is known: write %s"
 	yamlNotList    = "%s must be a list: write each pattern on a line of its own, as   - \"Bash(ollim-bot tasks *)\""

@@ -9,12 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 	"ollimbot/core/store"
 	"ollimbot/routines"
 )
@@ -97,20 +92,6 @@ func problem(line, column int, s routines.Severity, message string) routines.Pro
 	return routines.Problem{File: fileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
 }
 
-// What is given to the library: its time grows faster than the text.
-const (
-	maxFile  = store.MaxFrontMatter
-	maxLines = 2000
-	maxDepth = 50
-)
-
-// yamlError is what the library's errors can do.
-type yamlError interface {
-	error
-	GetToken() *token.Token
-	GetMessage() string
-}
-
 // reader collects what the file says and what is wrong with it.
 type reader struct {
 	policy   ToolPolicy
@@ -118,179 +99,84 @@ type reader struct {
 }
 
 // parsePolicy reads the file's text. Not ok means that it could not be
-// understood at all. The library may panic on garbage.
+// understood at all.
 func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
-	whole := func(line, column int, message string) (ToolPolicy, []routines.Problem, bool) {
-		return ToolPolicy{}, []routines.Problem{problem(line, column, routines.Error, message)}, false
-	}
-	defer fault.Rescue("the tool policy", func(_ *fault.Error) {
-		policy, problems, ok = whole(1, 1, fmt.Sprintf(yamlSyntax, "the reader gave up"))
-	})
-	if len(data) > maxFile {
-		return whole(0, 0, fmt.Sprintf(yamlTooLarge, maxFile>>10))
-	}
-	text := strings.TrimPrefix(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufeff")
-	if line := tooDeep(text); line > 0 {
-		return whole(line, 1, yamlTooDeep)
-	}
-	file, err := parser.ParseBytes([]byte(text), 0)
-	if y, ok := errors.AsType[yamlError](err); ok {
-		line, column := position(y.GetToken())
-		return whole(line, column, fmt.Sprintf(yamlSyntax, clean.Cut(clean.Line(y.GetMessage()), 100)))
-	}
-	if err != nil {
-		return whole(1, 1, fmt.Sprintf(yamlSyntax, clean.Cut(clean.Line(err.Error()), 100)))
+	sections, err := store.ParseYAML(data)
+	if wrong, ok := errors.AsType[*store.SyntaxError](err); ok {
+		return ToolPolicy{}, []routines.Problem{problem(wrong.Line, wrong.Column, routines.Error, wrong.Message)}, false
 	}
 	r := &reader{}
-	r.file(file)
+	for _, s := range sections {
+		switch s.Key {
+		case "main-session":
+			r.section(s, map[string]*[]string{"additional-allowed": &r.policy.MainAdditional})
+		case "bg-forks":
+			r.section(s, map[string]*[]string{
+				"additional-allowed": &r.policy.BackgroundAdditional, "override": &r.policy.Override,
+			})
+		default:
+			r.add(s.Line, s.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(s), "main_session or bg_forks"))
+		}
+	}
 	slices.SortStableFunc(r.problems, func(a, b routines.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return r.policy, r.problems, true
 }
 
-// tooDeep is the line where nesting goes beyond what any list of tools needs, or 0.
-func tooDeep(text string) int {
-	depth := 0
-	for i, line := range strings.Split(text, "\n") {
-		depth = max(0, depth+strings.Count(line, "[")+strings.Count(line, "{"))
-		if i >= maxLines || depth > maxDepth || strings.Count(line, "- -") > maxDepth ||
-			strings.Count(line, "? ?") > maxDepth || len(line)-len(strings.TrimLeft(line, " ")) > 20*maxDepth {
-			return i + 1
-		}
-		depth = max(0, depth-strings.Count(line, "]")-strings.Count(line, "}"))
-	}
-	return 0
-}
-
-func position(t *token.Token) (line, column int) {
-	if t == nil || t.Position == nil {
-		return 1, 1
-	}
-	return max(1, t.Position.Line), max(1, t.Position.Column)
-}
-
-func (r *reader) add(n ast.Node, s routines.Severity, message string) {
-	line, column := position(n.GetToken())
+func (r *reader) add(line, column int, s routines.Severity, message string) {
 	r.problems = append(r.problems, problem(line, column, s, message))
 }
 
-func (r *reader) file(f *ast.File) {
-	if len(f.Docs) == 0 || f.Docs[0].Body == nil {
-		return
-	}
-	if len(f.Docs) > 1 && f.Docs[1].Body != nil {
-		r.add(f.Docs[1].Body, routines.Warning, yamlTwoDocs)
-	}
-	sections, ok := pairs(f.Docs[0].Body)
-	if !ok {
-		if !empty(f.Docs[0].Body) {
-			r.add(f.Docs[0].Body, routines.Warning, yamlNotMap)
-		}
-		return
-	}
-	for _, s := range sections {
-		switch key(s) {
-		case "main_session":
-			r.section(s, map[string]*[]string{"additional_allowed": &r.policy.MainAdditional})
-		case "bg_forks":
-			r.section(s, map[string]*[]string{
-				"additional_allowed": &r.policy.BackgroundAdditional, "override": &r.policy.Override,
-			})
-		default:
-			r.add(s.Key, routines.Warning, fmt.Sprintf(yamlUnknown, show(s), "main_session or bg_forks"))
-		}
-	}
-}
-
 // section reads the lists of main_session or bg_forks.
-func (r *reader) section(s *ast.MappingValueNode, lists map[string]*[]string) {
-	names := make([]string, 0, len(lists))
-	for _, name := range []string{"additional_allowed", "override"} {
-		if lists[name] != nil {
-			names = append(names, name)
-		}
+func (r *reader) section(s store.Field, lists map[string]*[]string) {
+	known := "additional_allowed"
+	if len(lists) > 1 {
+		known += " or override"
 	}
-	known := strings.Join(names, " or ")
-	if empty(s.Value) {
+	switch s.Value.Kind {
+	case store.Null:
+		return
+	case store.Map:
+	default:
+		r.add(s.Value.Line, s.Value.Column, routines.Error, fmt.Sprintf(yamlSection, spelled(s), known))
 		return
 	}
-	fields, ok := pairs(s.Value)
-	if !ok {
-		r.add(s.Value, routines.Error, fmt.Sprintf(yamlSection, key(s), known))
-		return
-	}
-	for _, f := range fields {
-		list := lists[key(f)]
+	for _, f := range s.Value.Fields {
+		list := lists[f.Key]
 		switch {
 		case list == nil:
-			r.add(f.Key, routines.Warning, fmt.Sprintf(yamlUnknown, show(f), known))
-		case !empty(f.Value):
-			r.list(f, list)
+			r.add(f.Line, f.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(f), known))
+		case f.Value.Kind != store.Null:
+			*list = r.list(f)
 		}
 	}
 }
 
 // list reads patterns; those with errors are left out.
-func (r *reader) list(f *ast.MappingValueNode, out *[]string) {
-	seq, ok := f.Value.(*ast.SequenceNode)
-	if !ok {
-		r.add(f.Value, routines.Error, fmt.Sprintf(yamlNotList, key(f)))
-		return
+func (r *reader) list(f store.Field) []string {
+	if f.Value.Kind != store.List {
+		r.add(f.Value.Line, f.Value.Column, routines.Error, fmt.Sprintf(yamlNotList, spelled(f)))
+		return nil
 	}
-	*out = []string{}
-	for _, item := range seq.Values {
-		text, ok := scalar(item)
-		if !ok {
-			r.add(item, routines.Error, fmt.Sprintf(yamlNotText, key(f)))
+	out := []string{}
+	for _, item := range f.Value.Items {
+		if item.Kind != store.Scalar {
+			r.add(item.Line, item.Column, routines.Error, fmt.Sprintf(yamlNotText, spelled(f)))
 			continue
 		}
-		severity, message := routines.CheckTool(text)
+		severity, message := routines.CheckTool(item.Text)
 		if severity != "" {
-			r.add(item, severity, message)
+			r.add(item.Line, item.Column, severity, message)
 		}
 		if severity != routines.Error {
-			*out = append(*out, strings.TrimSpace(text))
+			out = append(out, strings.TrimSpace(item.Text))
 		}
 	}
+	return out
 }
 
-// pairs are the keys of a mapping; the library has two shapes for one.
-func pairs(n ast.Node) ([]*ast.MappingValueNode, bool) {
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		return n.Values, true
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}, true
-	}
-	return nil, false
-}
+// spelled is a key as people write it here.
+func spelled(f store.Field) string { return strings.ReplaceAll(f.Key, "-", "_") }
 
-func scalar(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, true
-	case *ast.LiteralNode:
-		return n.Value.Value, true
-	}
-	return "", false
-}
-
-// empty is a key without a value, or a file of nothing but comments.
-func empty(n ast.Node) bool {
-	switch n.(type) {
-	case nil, *ast.NullNode, *ast.CommentGroupNode:
-		return true
-	}
-	return false
-}
-
-// key is a key in the file's spelling; dashes are forgiven.
-func key(p *ast.MappingValueNode) string {
-	if t := p.Key.GetToken(); t != nil {
-		return strings.ReplaceAll(strings.TrimSpace(t.Value), "-", "_")
-	}
-	return ""
-}
-
-func show(p *ast.MappingValueNode) string { return `"` + clean.Cut(clean.Line(key(p)), 60) + `"` }
+func show(f store.Field) string { return `"` + clean.Cut(clean.Line(spelled(f)), 60) + `"` }

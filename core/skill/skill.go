@@ -7,6 +7,7 @@ package skill
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -180,7 +181,7 @@ func parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
 	}
 	s := Skill{
 		Path: path, Digest: routines.Digest(data), Body: strings.TrimSpace(clean.Text(p.Doc.Body)),
-		Name: required(p, "name", textNoName(folder)), Description: required(p, "description", textNoDescription),
+		Name: required(p, "name", fmt.Sprintf(textNoName, folder)), Description: required(p, "description", textNoDescription),
 	}
 	if routines.HasErrors(p.Problems()) {
 		return Skill{}, p.Problems(), false
@@ -188,7 +189,7 @@ func parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
 	// A task finds the skill by the folder's name.
 	switch f := p.Field("name"); {
 	case s.Name != folder:
-		p.AddAt(routines.Warning, f, textOtherName(s.Name, folder))
+		p.AddAt(routines.Warning, f, textOtherName, s.Name, folder)
 	case strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 		p.AddAt(routines.Warning, f, textNameLetters)
 	}
@@ -205,9 +206,9 @@ func required(p *routines.File, key, missing string) string {
 	text := clean.Line(f.Value.Text)
 	switch {
 	case f.Value.Kind == store.List || f.Value.Kind == store.Map:
-		p.Add(routines.Error, f.Line, f.Column, textNotText(key))
+		p.Add(routines.Error, f.Line, f.Column, textNotText, key)
 	case text == "":
-		p.Add(routines.Error, f.Line, f.Column, missing)
+		p.Add(routines.Error, f.Line, f.Column, "%s", missing)
 	}
 	return text
 }
@@ -233,9 +234,9 @@ func tools(p *routines.File) []string {
 		}
 		switch severity, message := routines.CheckTool(pattern); severity {
 		case routines.Error:
-			p.Add(routines.Warning, item.Line, item.Column, message+textLeftOut)
+			p.Add(routines.Warning, item.Line, item.Column, "%s", message+textLeftOut)
 		case routines.Warning:
-			p.Add(routines.Warning, item.Line, item.Column, message)
+			p.Add(routines.Warning, item.Line, item.Column, "%s", message)
 		}
 		tools = append(tools, pattern)
 	}
@@ -244,7 +245,7 @@ func tools(p *routines.File) []string {
 
 // unreadable is an error that means all of a file.
 func unreadable(file string, err error) []routines.Problem {
-	return fileProblem(file, textUnreadable(bare(err)))
+	return fileProblem(file, fmt.Sprintf(textUnreadable, bare(err)))
 }
 
 func fileProblem(file, message string) []routines.Problem {

@@ -1,7 +1,5 @@
 package skill
 
-import "fmt"
-
 // What is wrong with a skill's file, and the cure.
 const (
 	textFolderName    = "the name of the folder cannot be referred to; give it a name of small letters, digits and hyphens"
@@ -13,23 +11,11 @@ const (
 	textUnwritable    = "the front matter of a skill must be readable: begin with a line ---, write key: value lines, and end with a line ---"
 	textKeyReaches    = "%s in a skill's front matter reaches past the bot's rules, so only the user may write it: leave it out, and say what it would be for"
 	textLeftOut       = " (it is left out)"
+	textNoName        = "there is no name; add a line name: %q between the dashes"
+	textNotText       = "%s must be text; write it in quotes on one line"
+	textOtherName     = "the name %q is not that of the folder, %q, by which tasks refer to the skill; make them equal"
+	textUnreadable    = "cannot be read (%s); a skill is an ordinary file of up to 256 KiB within the skills folder"
 )
-
-func textNoName(folder string) string {
-	return fmt.Sprintf("there is no name; add a line name: %q between the dashes", folder)
-}
-
-func textNotText(key string) string {
-	return fmt.Sprintf("%s must be text; write it in quotes on one line", key)
-}
-
-func textOtherName(name, folder string) string {
-	return fmt.Sprintf("the name %q is not that of the folder, %q, by which tasks refer to the skill; make them equal", name, folder)
-}
-
-func textUnreadable(reason string) string {
-	return fmt.Sprintf("cannot be read (%s); a skill is an ordinary file of up to 256 KiB within the skills folder", reason)
-}
 
 // What stands in a prompt instead of a command's output.
 const (

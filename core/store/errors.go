@@ -69,7 +69,8 @@ const (
 	msgNotUTF8   = "a byte that is not UTF-8 text: save the file as UTF-8"
 	msgControl   = "a control character that cannot be in front matter: remove it"
 	msgDuplicate = "the key %s is already set in line %d: remove one of the two"
-	msgNotMap    = "the front matter is %s: write one `key: value` on each line, such as id: \"a1b2c3d4\""
+	msgNotMap    = "the front matter is %s: write one `key: value` on each line" + exampleID
+	exampleID    = ", such as id: \"a1b2c3d4\""
 
 	msgNoColon     = "this line is not `key: value`: add a colon and a space after the key, or remove the line"
 	msgNoSpace     = "put a space after the colon: `%s: …`"

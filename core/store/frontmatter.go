@@ -118,7 +118,7 @@ func ParseYAML(data []byte) ([]Field, error) {
 	}
 	fields, err := parseYAML(f, true)
 	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
-		syntax.Message = strings.ReplaceAll(syntax.Message, "front matter", "file")
+		syntax.Message = strings.NewReplacer("front matter", "file", exampleID, "").Replace(syntax.Message)
 	}
 	return fields, err
 }

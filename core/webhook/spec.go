@@ -35,7 +35,7 @@ func Parse(rel string, data []byte) (Spec, []routines.Problem) {
 	s := Spec{Task: p.Task()}
 	if f, text, ok := p.Text("id", msgNoID); ok {
 		if s.ID = text; !plainID(text) {
-			p.AddAt(routines.Error, f, badID(text))
+			p.AddAt(routines.Error, f, "%s", badID(text))
 		}
 	}
 	s.Fields = parseFields(p)
@@ -68,13 +68,13 @@ func parseFields(p *routines.File) Fields {
 		fields, err = compile(m)
 	}
 	if wrong, ok := errors.AsType[*fieldError](err); ok {
-		p.Add(routines.Error, wrong.at.line, wrong.at.column, wrong.message)
+		p.Add(routines.Error, wrong.at.line, wrong.at.column, "%s", wrong.message)
 		return Fields{}
 	}
 	switch n := len(fields.Declared); {
 	case n > maxProperties:
 		at := m.at("/properties")
-		p.Add(routines.Warning, at.line, at.column, tooManyDeclared(n))
+		p.Add(routines.Warning, at.line, at.column, "%s", tooManyDeclared(n))
 	case n == 0:
 		p.Add(routines.Warning, m.start.line, m.start.column, msgNothingDeclared)
 	}
@@ -86,7 +86,7 @@ func parseFields(p *routines.File) Fields {
 func checkTemplate(p *routines.File, s Spec) {
 	list := prompt.Placeholders(s.Body)
 	if len(list) > maxPlaceholders {
-		p.Add(routines.Error, p.Doc.BodyLine, 1, tooManyPlaceholders(len(list)))
+		p.Add(routines.Error, p.Doc.BodyLine, 1, "%s", tooManyPlaceholders(len(list)))
 		return
 	}
 	lines := strings.Split(s.Body, "\n")
@@ -95,7 +95,7 @@ func checkTemplate(p *routines.File, s Spec) {
 			continue
 		}
 		column := utf8.RuneCountInString(lines[h.Line-1][:h.Column]) + 1
-		p.Add(routines.Warning, p.Doc.BodyLine+h.Line-1, column, unfilled(h.Name))
+		p.Add(routines.Warning, p.Doc.BodyLine+h.Line-1, column, "%s", unfilled(h.Name))
 	}
 }
 

@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -10,30 +9,20 @@ import (
 	"time"
 )
 
-// answer is what a request gets. Where one is asked for that refuses a request,
-// nil is none.
-type answer struct {
-	status int
-	body   any    // goes out as JSON; nil: raw does
-	raw    []byte // ignored beside a body
-	header http.Header
-	cut    bool // the connection ends instead
+func respond(status int, body any) *Plan {
+	return &Plan{Status: status, body: body, header: http.Header{}}
 }
 
-func respond(status int, body any) *answer {
-	return &answer{status: status, body: body, header: make(http.Header)}
-}
+func ok(body any) *Plan { return respond(http.StatusOK, body) }
 
-func ok(body any) *answer { return respond(http.StatusOK, body) }
-
-func nothing() *answer { return respond(http.StatusNoContent, nil) }
+func nothing() *Plan { return respond(http.StatusNoContent, nil) }
 
 // encoded is the body as it goes over the wire.
-func (a *answer) encoded() json.RawMessage {
-	if a.body != nil {
-		return encode(a.body)
+func (p *Plan) encoded() []byte {
+	if p.body != nil {
+		return encode(p.body)
 	}
-	return a.raw
+	return []byte(p.Body)
 }
 
 // Discord's error codes (topics/opcodes-and-status-codes) with the words that
@@ -58,16 +47,16 @@ var codeText = map[int]string{
 }
 
 // failure is an error as Discord words it.
-func failure(status, code int) *answer {
+func failure(status, code int) *Plan {
 	return respond(status, object{"message": codeText[code], "code": code})
 }
 
-func unauthorized() *answer {
+func unauthorized() *Plan {
 	return respond(http.StatusUnauthorized, object{"message": "401: Unauthorized", "code": 0})
 }
 
 // invalidForm is 400 50035 with the tree that says where.
-func invalidForm(field, why string) *answer {
+func invalidForm(field, why string) *Plan {
 	tree := object{"_errors": []object{{"code": "BASE_TYPE_INVALID", "message": why}}}
 	if field != "" {
 		tree = object{field: tree}
@@ -77,7 +66,7 @@ func invalidForm(field, why string) *answer {
 
 // limited is Discord's 429, with the header in whole seconds and the body to
 // the millisecond.
-func limited(wait time.Duration, global bool) *answer {
+func limited(wait time.Duration, global bool) *Plan {
 	a := respond(http.StatusTooManyRequests, object{
 		"message": "You are being rate limited.", "code": 0, "global": global, "retry_after": math.Ceil(wait.Seconds()*1000) / 1000,
 	})
@@ -103,28 +92,19 @@ type Match struct {
 	AfterStored bool
 }
 
-// Plan says what a matched request gets. Hold comes first; with neither Status
-// nor Cut the real answer follows.
+// Plan is what a request gets, by itself or because a test has planned it; nil is
+// none. Hold comes first; with neither Status nor Cut the real answer follows.
 type Plan struct {
 	Status int
 	Body   string
 	Cut    bool   // the connection ends without an answer; a file ends in its middle
 	Hold   string // the request waits until Release is called with this key
 
+	body   any // goes out as JSON in place of Body
 	header http.Header
 }
 
-func (p Plan) answers() bool { return p.Status != 0 || p.Cut }
-
-func (p Plan) answer() *answer {
-	return &answer{status: p.Status, raw: []byte(p.Body), cut: p.Cut, header: p.header.Clone()}
-}
-
-// planOf carries out an answer that the fake would give by itself.
-func planOf(a *answer) Plan {
-	a.header.Set("Content-Type", "application/json")
-	return Plan{Status: a.status, Body: string(a.encoded()), header: a.header}
-}
+func (p *Plan) answers() bool { return p.Status != 0 || p.Cut }
 
 // page is a plan of something in front of Discord, which answers in HTML.
 func page(status int, body string) Plan {
@@ -132,23 +112,23 @@ func page(status int, body string) Plan {
 }
 
 // Refused is an error of Discord's with this status and code: 403 and 50007.
-func Refused(status, code int) Plan { return planOf(failure(status, code)) }
+func Refused(status, code int) Plan { return *failure(status, code) }
 
 // Unauthorized is what every request gets after the token was reset.
-func Unauthorized() Plan { return planOf(unauthorized()) }
+func Unauthorized() Plan { return *unauthorized() }
 
 // InvalidForm is 400 50035 about one field.
-func InvalidForm(field, why string) Plan { return planOf(invalidForm(field, why)) }
+func InvalidForm(field, why string) Plan { return *invalidForm(field, why) }
 
 // RateLimited is a 429 that asks for this pause.
-func RateLimited(wait time.Duration, global bool) Plan { return planOf(limited(wait, global)) }
+func RateLimited(wait time.Duration, global bool) Plan { return *limited(wait, global) }
 
 // OldEdits is the 429 with code 30046: too many edits of messages that are
 // older than an hour.
 func OldEdits(wait time.Duration) Plan {
 	a := limited(wait, false)
 	a.body = object{"message": codeText[30046], "code": 30046, "global": false, "retry_after": wait.Seconds()}
-	return planOf(a)
+	return *a
 }
 
 // BareRateLimit is a 429 without a body.
@@ -176,7 +156,7 @@ func Garbled() Plan {
 
 type fault struct {
 	Match
-	plan Plan
+	plan *Plan
 	left int // below 0: no end
 }
 
@@ -184,7 +164,7 @@ type fault struct {
 // the order of their making; a used up one is gone. The function that it
 // returns lifts the fault early.
 func (s *Server) Fault(m Match, p Plan) (lift func()) {
-	f := &fault{Match: m, plan: p, left: m.Times}
+	f := &fault{Match: m, plan: &p, left: m.Times}
 	if f.left == 0 {
 		f.left = 1
 	}
@@ -294,7 +274,7 @@ func (s *Server) window(key string) *window {
 
 // limit counts a call and refuses it when it comes too early. Interaction
 // endpoints count for nothing here, as with Discord. Callers hold the lock.
-func (s *Server) limit(c *call, rt *route) *answer {
+func (s *Server) limit(c *call, rt *route) *Plan {
 	if !s.o.Limits || rt.open {
 		return nil
 	}
@@ -306,14 +286,14 @@ func (s *Server) limit(c *call, rt *route) *answer {
 	if wait == 0 {
 		return nil
 	}
-	s.limited++
+	s.all.Limited++
 	return limited(wait, global)
 }
 
 // limitHeaders tells the client how much of its bucket is left. Callers hold
 // the lock.
-func (s *Server) limitHeaders(c *call, rt *route, a *answer) {
-	if !s.o.Limits || !rt.counted || a.status == http.StatusTooManyRequests {
+func (s *Server) limitHeaders(c *call, rt *route, a *Plan) {
+	if !s.o.Limits || !rt.counted || a.Status == http.StatusTooManyRequests {
 		return
 	}
 	w := s.window(c.bucket())

@@ -151,7 +151,7 @@ func (k *contract) checkParameters(c *call, at []string, values map[string]strin
 // checkAnswer says what is wrong with an answer of ours. Errors with a tree are
 // left out: the description says that the codes in it are numbers, and Discord
 // sends words.
-func (k *contract) checkAnswer(c *call, a *answer) error {
+func (k *contract) checkAnswer(c *call, a *Plan) error {
 	if o, isObject := a.body.(object); isObject && o["errors"] != nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (k *contract) checkAnswer(c *call, a *answer) error {
 	if err != nil {
 		return err
 	}
-	status := strconv.Itoa(a.status)
+	status := strconv.Itoa(a.Status)
 	at = append(at, strings.ToLower(c.method), "responses")
 	if _, described := k.node(append(at, status)...); !described {
 		status = status[:1] + "XX"
@@ -167,11 +167,11 @@ func (k *contract) checkAnswer(c *call, a *answer) error {
 	at = append(at, status)
 	described, found := k.node(at...)
 	if !found {
-		return fmt.Errorf("status %d is not described", a.status)
+		return fmt.Errorf("status %d is not described", a.Status)
 	}
 	if described["content"] == nil {
 		if a.body != nil {
-			return fmt.Errorf("status %d has no body", a.status)
+			return fmt.Errorf("status %d has no body", a.Status)
 		}
 		return nil
 	}

@@ -46,7 +46,7 @@ func TestAnAnswerThatDriftsIsNoticed(t *testing.T) {
 	if err := k.checkAnswer(c, failure(404, 10003)); err != nil {
 		t.Errorf("an error: %v", err)
 	}
-	if err := k.checkAnswer(c, &answer{status: 302}); err == nil {
+	if err := k.checkAnswer(c, &Plan{Status: 302}); err == nil {
 		t.Error("a status that is not described goes through")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,12 +62,11 @@ type Server struct {
 	served   sync.WaitGroup  // Serve itself
 	tb       testing.TB      // nil in StartProcess
 
-	mu         sync.Mutex // guards everything below
-	closed     bool
-	handlers   sync.WaitGroup // Add only under mu and while not closed
-	violations []string
-	changed    chan struct{} // closed at the next change
-	token      string
+	mu       sync.Mutex // guards everything below
+	closed   bool
+	handlers sync.WaitGroup // Add only under mu and while not closed
+	changed  chan struct{}  // closed at the next change
+	token    string
 	world
 	gateway
 	faults []*fault
@@ -101,7 +101,7 @@ func start(t testing.TB, o Options) (*Server, error) {
 		return nil, fmt.Errorf("listen for the fake: %w", err)
 	}
 	s := &Server{
-		o: withDefaults(o), tb: t, gate: &gate{Listener: l, open: make(map[*admitted]struct{})}, changed: make(chan struct{}),
+		o: withDefaults(o), tb: t, gate: &gate{Listener: l}, changed: make(chan struct{}),
 		base: "http://" + l.Addr().String(), ws: "ws://" + l.Addr().String() + "/",
 		holds: make(map[string]chan struct{}), limits: make(map[string]*window),
 	}
@@ -195,7 +195,7 @@ func (s *Server) ResetToken(token string) {
 func (s *Server) Violations() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.violations...)
+	return slices.Clone(s.all.Violations)
 }
 
 // now is the time on the clock of the fake.
@@ -205,7 +205,7 @@ func (s *Server) now() time.Time { return s.o.Now().Add(time.Duration(s.skew.Loa
 func (s *Server) violate(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.mu.Lock()
-	s.violations = append(s.violations, text)
+	s.all.Violations = append(s.all.Violations, text)
 	late := s.closed
 	s.change()
 	s.mu.Unlock()
@@ -260,7 +260,7 @@ type gate struct {
 
 	mu   sync.Mutex // guards what follows
 	down bool
-	open map[*admitted]struct{}
+	open []net.Conn // all that came in since it was down last
 }
 
 // Accept hands out the next connection that may come in.
@@ -270,56 +270,36 @@ func (g *gate) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		a := &admitted{Conn: c, gate: g}
 		g.mu.Lock()
 		down := g.down
 		if !down {
-			g.open[a] = struct{}{}
+			g.open = append(g.open, c)
 		}
 		g.mu.Unlock()
 		if !down {
-			return a, nil
+			return c, nil
 		}
-		reset(a)
+		reset(c)
 	}
 }
 
 // shut cuts what is open and lets nothing in until it is called with false.
 func (g *gate) shut(down bool) {
 	g.mu.Lock()
-	g.down = down
-	var cut []*admitted
-	for a := range g.open {
-		cut = append(cut, a)
-	}
-	g.mu.Unlock()
-	for _, a := range cut {
-		if down {
-			reset(a)
+	defer g.mu.Unlock()
+	if g.down = down; down {
+		for _, c := range g.open {
+			reset(c)
 		}
+		g.open = nil
 	}
-}
-
-// admitted is a connection that the gate forgets when it is closed.
-type admitted struct {
-	net.Conn
-	gate *gate
-}
-
-func (a *admitted) Close() error {
-	a.gate.mu.Lock()
-	delete(a.gate.open, a)
-	a.gate.mu.Unlock()
-	return a.Conn.Close()
 }
 
 // reset ends a connection the hard way: the peer sees neither an answer nor an
 // orderly end. What the closing reports does not matter any more.
 func reset(c net.Conn) {
-	if a, ok := c.(*admitted); ok {
-		if t, ok := a.Conn.(*net.TCPConn); ok {
-			_ = t.SetLinger(0)
-		}
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetLinger(0)
 	}
 	_ = c.Close()
 }

@@ -48,9 +48,6 @@ type gateway struct {
 	reconnects int // IDENTIFYs and RESUMEs that op 7 answers
 	startsLeft int
 	lastStart  time.Time
-	identifies []Identify
-	resumes    []Resume
-	presences  []string
 	dispatches []dispatched
 }
 

@@ -34,7 +34,7 @@ type draft struct {
 }
 
 // readDraft decodes a message with its numbers as they were written.
-func readDraft(raw []byte) (*draft, *answer) {
+func readDraft(raw []byte) (*draft, *Plan) {
 	var d draft
 	if len(raw) == 0 {
 		return &d, nil
@@ -47,7 +47,7 @@ func readDraft(raw []byte) (*draft, *answer) {
 	return &d, nil
 }
 
-func (s *Server) postMessage(c *call) *answer {
+func (s *Server) postMessage(c *call) *Plan {
 	ch := s.channels[c.seg[1]]
 	if ch == nil {
 		return failure(http.StatusNotFound, 10003)
@@ -74,7 +74,7 @@ func (s *Server) postMessage(c *call) *answer {
 
 // sameNonce answers a send whose nonce was used a moment ago: with the message
 // of then, or with its absence when it was deleted since.
-func (s *Server) sameNonce(nonce string) *answer {
+func (s *Server) sameNonce(nonce string) *Plan {
 	n, found := s.nonces[nonce]
 	if !found || s.now().Sub(n.at) > nonceLife {
 		return nil
@@ -86,7 +86,7 @@ func (s *Server) sameNonce(nonce string) *answer {
 }
 
 // fill writes a draft into a message. What the draft does not mention stays.
-func (s *Server) fill(m *Message, d *draft, files []File) *answer {
+func (s *Server) fill(m *Message, d *draft, files []File) *Plan {
 	if d.Content != nil {
 		m.Content = strings.TrimSpace(*d.Content) // as Discord does
 	}
@@ -117,7 +117,7 @@ func (s *Server) fill(m *Message, d *draft, files []File) *answer {
 }
 
 // target is the message that a path channels/x/messages/y names.
-func (s *Server) target(c *call) (*Message, *answer) {
+func (s *Server) target(c *call) (*Message, *Plan) {
 	if s.channels[c.seg[1]] == nil {
 		return nil, failure(http.StatusNotFound, 10003)
 	}
@@ -128,9 +128,9 @@ func (s *Server) target(c *call) (*Message, *answer) {
 	return m, nil
 }
 
-func (s *Server) getMessage(_ *call, m *Message) *answer { return ok(s.wireMessage(m)) }
+func (s *Server) getMessage(_ *call, m *Message) *Plan { return ok(s.wireMessage(m)) }
 
-func (s *Server) patchMessage(c *call, m *Message) *answer {
+func (s *Server) patchMessage(c *call, m *Message) *Plan {
 	if m.Author.ID != s.bot.ID {
 		return failure(http.StatusForbidden, 50005)
 	}
@@ -138,7 +138,7 @@ func (s *Server) patchMessage(c *call, m *Message) *answer {
 }
 
 // amend edits one message as a request says.
-func (s *Server) amend(m *Message, raw []byte, files []File) *answer {
+func (s *Server) amend(m *Message, raw []byte, files []File) *Plan {
 	d, refusal := readDraft(raw)
 	if refusal != nil {
 		return refusal
@@ -151,7 +151,7 @@ func (s *Server) amend(m *Message, raw []byte, files []File) *answer {
 	return ok(s.wireMessage(s.edit(trial)))
 }
 
-func (s *Server) deleteMessage(_ *call, m *Message) *answer {
+func (s *Server) deleteMessage(_ *call, m *Message) *Plan {
 	if m.Author.ID != s.bot.ID {
 		return failure(http.StatusForbidden, 50013)
 	}
@@ -161,7 +161,7 @@ func (s *Server) deleteMessage(_ *call, m *Message) *answer {
 
 // getMessages is a channel's history, newest first, at most limit messages
 // (default 50) after, before, or simply the newest.
-func (s *Server) getMessages(c *call) *answer {
+func (s *Server) getMessages(c *call) *Plan {
 	if s.channels[c.seg[1]] == nil {
 		return failure(http.StatusNotFound, 10003)
 	}
@@ -171,7 +171,7 @@ func (s *Server) getMessages(c *call) *answer {
 	}
 	after := c.query.Get("after")
 	var page []*Message
-	for _, m := range s.messages {
+	for _, m := range s.all.Messages {
 		in := m.ChannelID == c.seg[1] && m.Deleted.IsZero() && !m.Ephemeral()
 		if in && (after == "" || later(m.ID, after)) {
 			page = append(page, m)
@@ -187,19 +187,19 @@ func (s *Server) getMessages(c *call) *answer {
 	return ok(out)
 }
 
-func (s *Server) postTyping(c *call) *answer {
+func (s *Server) postTyping(c *call) *Plan {
 	if s.channels[c.seg[1]] == nil {
 		return failure(http.StatusNotFound, 10003)
 	}
 	return nothing()
 }
 
-func (s *Server) putReaction(c *call, m *Message) *answer {
+func (s *Server) putReaction(c *call, m *Message) *Plan {
 	s.react(m, s.bot, c.seg[5])
 	return nothing()
 }
 
-func (s *Server) deleteReaction(c *call, m *Message) *answer {
+func (s *Server) deleteReaction(c *call, m *Message) *Plan {
 	if !s.unreact(m, s.bot, c.seg[5]) {
 		return failure(http.StatusNotFound, 10008)
 	}
@@ -348,20 +348,20 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 	file, found := s.files[r.URL.Path]
 	s.mu.Unlock()
 	end, err := strconv.ParseInt(r.URL.Query().Get("ex"), 16, 64)
-	a := &answer{status: http.StatusOK, raw: file.Data, header: http.Header{"Content-Type": {file.Type}}}
+	a := &Plan{Status: http.StatusOK, Body: string(file.Data), header: http.Header{"Content-Type": {file.Type}}}
 	if !found || err != nil || s.now().Unix() >= end {
-		a = &answer{status: http.StatusNotFound, raw: []byte("This content is no longer available."), header: http.Header{"Content-Type": {"text/plain"}}}
+		a = &Plan{Status: http.StatusNotFound, Body: "This content is no longer available.", header: http.Header{"Content-Type": {"text/plain"}}}
 	}
 	if f != nil {
 		if !s.linger(r.Context(), f.plan) {
 			return
 		}
 		if f.plan.answers() {
-			a = f.plan.answer()
+			a = f.plan
 		}
 	}
 	s.decide(entry, a)
-	if a.cut && found {
+	if a.Cut && found {
 		w.Header().Set("Content-Length", strconv.Itoa(len(file.Data)))
 		_, _ = w.Write(file.Data[:len(file.Data)/2])
 		_ = http.NewResponseController(w).Flush()

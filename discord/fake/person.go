@@ -211,7 +211,7 @@ func (s *Server) interaction(token string) *Interaction {
 	return s.interactions[i]
 }
 
-func (s *Server) postCallback(c *call) *answer {
+func (s *Server) postCallback(c *call) *Plan {
 	i := s.interaction(c.seg[2])
 	switch {
 	case i == nil || i.ID != c.seg[1]:
@@ -233,7 +233,7 @@ func (s *Server) postCallback(c *call) *answer {
 }
 
 // carryOut does what a first answer asks for.
-func (s *Server) carryOut(i *Interaction, in callback, files []File) *answer {
+func (s *Server) carryOut(i *Interaction, in callback, files []File) *Plan {
 	switch in.Type {
 	case discordgo.InteractionResponseChannelMessageWithSource, discordgo.InteractionResponseDeferredChannelMessageWithSource:
 		d, refusal := readDraft(in.Data)
@@ -272,7 +272,7 @@ func (s *Server) answering(i *Interaction, d *draft) Message {
 
 // alive finds the interaction of a webhook path and refuses one whose token is
 // unknown, unanswered, or older than 15 minutes.
-func (s *Server) alive(c *call) (*Interaction, *answer) {
+func (s *Server) alive(c *call) (*Interaction, *Plan) {
 	i := s.interaction(c.seg[2])
 	if i == nil || c.seg[1] != s.app || i.Callback == 0 {
 		return nil, failure(http.StatusNotFound, 10015)
@@ -285,7 +285,7 @@ func (s *Server) alive(c *call) (*Interaction, *answer) {
 
 // postFollowup adds a message. Straight after a deferred answer it fills that
 // one instead, as Discord does for old clients.
-func (s *Server) postFollowup(c *call) *answer {
+func (s *Server) postFollowup(c *call) *Plan {
 	i, refusal := s.alive(c)
 	if refusal != nil {
 		return refusal
@@ -309,7 +309,7 @@ func (s *Server) postFollowup(c *call) *answer {
 }
 
 // followup is the message that a webhook path names.
-func (s *Server) followup(c *call) (*Message, *answer) {
+func (s *Server) followup(c *call) (*Message, *Plan) {
 	i, refusal := s.alive(c)
 	if refusal != nil {
 		return nil, refusal

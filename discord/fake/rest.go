@@ -24,8 +24,8 @@ const (
 type route struct {
 	method, segments string
 	open, counted    bool
-	check            func(*call) *answer
-	handle           func(*Server, *call) *answer
+	check            func(*call) *Plan
+	handle           func(*Server, *call) *Plan
 }
 
 var routes = []route{
@@ -51,8 +51,8 @@ var routes = []route{
 }
 
 // on makes a handler of what is done to the message that a path names.
-func on(find func(*Server, *call) (*Message, *answer), do func(*Server, *call, *Message) *answer) func(*Server, *call) *answer {
-	return func(s *Server, c *call) *answer {
+func on(find func(*Server, *call) (*Message, *Plan), do func(*Server, *call, *Message) *Plan) func(*Server, *call) *Plan {
+	return func(s *Server, c *call) *Plan {
 		m, refusal := find(s, c)
 		if refusal != nil {
 			return refusal
@@ -97,7 +97,7 @@ var apiRoot = regexp.MustCompile(`^/api(/v(9|10))?/`)
 
 // readCall takes a request apart. The second result refuses it, with the call
 // as far as it was read.
-func readCall(r *http.Request) (*call, *answer) {
+func readCall(r *http.Request) (*call, *Plan) {
 	c := &call{method: r.Method, path: r.URL.EscapedPath(), query: r.URL.Query(), header: r.Header}
 	root := apiRoot.FindString(c.path)
 	if root == "" {
@@ -123,7 +123,7 @@ func readCall(r *http.Request) (*call, *answer) {
 	return c, c.readParts(r)
 }
 
-func (c *call) readParts(r *http.Request) *answer {
+func (c *call) readParts(r *http.Request) *Plan {
 	if err := r.ParseMultipartForm(maxRequest); err != nil {
 		c.problem("the multipart body cannot be read: " + err.Error())
 		return invalidForm("", err.Error())
@@ -151,7 +151,7 @@ func (c *call) readParts(r *http.Request) *answer {
 
 // decode reads the JSON of a call into v. The contract has accepted it, or is
 // off; what does not fit is an invalid form either way.
-func (c *call) decode(v any) *answer {
+func (c *call) decode(v any) *Plan {
 	if err := json.Unmarshal(c.body, v); err != nil {
 		return invalidForm("", err.Error())
 	}
@@ -174,14 +174,14 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 		if rt != nil {
 			s.inspect(c, rt)
 		}
-		a = f.plan.answer()
+		a = f.plan
 	case rt == nil:
 		a = respond(http.StatusNotFound, object{"message": "404: Not Found", "code": 0})
 	case a == nil:
 		a = s.process(c, rt)
 	}
 	if after && f.plan.answers() {
-		a = f.plan.answer()
+		a = f.plan
 	}
 	for _, p := range c.problems {
 		s.violate("%s %s: %s\n\t%.600s", c.method, c.path, p, c.body)
@@ -195,7 +195,7 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
 
 // process is the part that has no fault: contract, token, limits, handler, and
 // the contract of the answer.
-func (s *Server) process(c *call, rt *route) *answer {
+func (s *Server) process(c *call, rt *route) *Plan {
 	if refusal := s.inspect(c, rt); refusal != nil {
 		return refusal
 	}
@@ -220,7 +220,7 @@ func (s *Server) process(c *call, rt *route) *answer {
 
 // inspect holds a request against the contract and returns the refusal that
 // Discord would send, nil without one.
-func (s *Server) inspect(c *call, rt *route) *answer {
+func (s *Server) inspect(c *call, rt *route) *Plan {
 	if !strings.HasPrefix(c.header.Get("User-Agent"), "DiscordBot") {
 		c.problem("the User-Agent does not begin with DiscordBot")
 	}
@@ -241,24 +241,24 @@ func (s *Server) arrive(c *call) int {
 	r := &Request{Method: c.method, Path: c.path, Body: c.body}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, r)
+	s.all.Requests = append(s.all.Requests, r)
 	s.change()
-	return len(s.requests) - 1
+	return len(s.all.Requests) - 1
 }
 
 // decide notes what a request is answered with.
-func (s *Server) decide(entry int, a *answer) {
+func (s *Server) decide(entry int, a *Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := *s.requests[entry]
-	r.Status = a.status
-	s.requests[entry] = &r
+	r := *s.all.Requests[entry]
+	r.Status = a.Status
+	s.all.Requests[entry] = &r
 	s.change()
 }
 
 // linger waits as a plan says and reports whether anybody still waits for the
 // answer.
-func (s *Server) linger(ctx context.Context, p Plan) bool {
+func (s *Server) linger(ctx context.Context, p *Plan) bool {
 	if p.Hold == "" {
 		return true
 	}
@@ -274,8 +274,8 @@ func (s *Server) linger(ctx context.Context, p Plan) bool {
 	return false
 }
 
-func (a *answer) deliver(w http.ResponseWriter) {
-	if a.cut {
+func (a *Plan) deliver(w http.ResponseWriter) {
+	if a.Cut {
 		c, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -285,16 +285,16 @@ func (a *answer) deliver(w http.ResponseWriter) {
 	}
 	maps.Copy(w.Header(), a.header)
 	raw := a.encoded()
-	if w.Header().Get("Content-Type") == "" && raw != nil {
+	if w.Header().Get("Content-Type") == "" && len(raw) > 0 {
 		w.Header().Set("Content-Type", "application/json")
 	}
-	w.WriteHeader(a.status)
+	w.WriteHeader(a.Status)
 	_, _ = w.Write(raw) // the client may have left; it will not miss the answer
 }
 
-func (s *Server) getGateway(*call) *answer { return ok(object{"url": s.ws}) }
+func (s *Server) getGateway(*call) *Plan { return ok(object{"url": s.ws}) }
 
-func (s *Server) getGatewayBot(*call) *answer {
+func (s *Server) getGatewayBot(*call) *Plan {
 	return ok(object{
 		"url": s.ws, "shards": 1,
 		"session_start_limit": object{
@@ -303,13 +303,13 @@ func (s *Server) getGatewayBot(*call) *answer {
 	})
 }
 
-func (s *Server) getSelf(*call) *answer {
+func (s *Server) getSelf(*call) *Plan {
 	o := wireUser(s.bot)
 	o["mfa_enabled"], o["locale"], o["verified"], o["email"] = false, "en-US", true, nil
 	return ok(o)
 }
 
-func (s *Server) openDM(c *call) *answer {
+func (s *Server) openDM(c *call) *Plan {
 	var in struct {
 		RecipientID string `json:"recipient_id"`
 	}
@@ -323,21 +323,21 @@ func (s *Server) openDM(c *call) *answer {
 	return ok(s.wireChannel(s.directChannel(u)))
 }
 
-func (s *Server) getApplication(*call) *answer { return ok(s.wireApplication()) }
+func (s *Server) getApplication(*call) *Plan { return ok(s.wireApplication()) }
 
-func (s *Server) getCommands(c *call) *answer {
+func (s *Server) getCommands(c *call) *Plan {
 	if c.seg[1] != s.app {
 		return failure(http.StatusForbidden, 50001)
 	}
-	out := make([]json.RawMessage, 0, len(s.commands))
-	for _, k := range s.commands {
+	out := make([]json.RawMessage, 0, len(s.all.Commands))
+	for _, k := range s.all.Commands {
 		out = append(out, k.raw)
 	}
 	return ok(out)
 }
 
 // putCommands replaces all commands. One whose name stays keeps its id.
-func (s *Server) putCommands(c *call) *answer {
+func (s *Server) putCommands(c *call) *Plan {
 	var in []object
 	if refusal := c.decode(&in); refusal != nil || c.seg[1] != s.app {
 		return failure(http.StatusForbidden, 50001)
@@ -349,8 +349,8 @@ func (s *Server) putCommands(c *call) *answer {
 		if slices.ContainsFunc(commands, same) {
 			return invalidForm("name", "Application command names must be unique")
 		}
-		if i := slices.IndexFunc(s.commands, same); i >= 0 {
-			k.ID = s.commands[i].ID
+		if i := slices.IndexFunc(s.all.Commands, same); i >= 0 {
+			k.ID = s.all.Commands[i].ID
 		} else {
 			k.ID = s.next(s.now())
 		}
@@ -363,7 +363,7 @@ func (s *Server) putCommands(c *call) *answer {
 		k.raw = encode(o)
 		commands = append(commands, k)
 	}
-	s.commands = commands
-	s.commandPuts++
+	s.all.Commands = commands
+	s.all.CommandPuts++
 	return s.getCommands(c)
 }

@@ -18,12 +18,12 @@ const (
 	maxRows    = 5
 )
 
-func checkCreate(c *call) *answer { return checkMessage(c, c.body, true) }
+func checkCreate(c *call) *Plan { return checkMessage(c, c.body, true) }
 
-func checkEdit(c *call) *answer { return checkMessage(c, c.body, false) }
+func checkEdit(c *call) *Plan { return checkMessage(c, c.body, false) }
 
 // checkCallback looks into the data of the callbacks that carry a message.
-func checkCallback(c *call) *answer {
+func checkCallback(c *call) *Plan {
 	var in callback
 	if refusal := c.decode(&in); refusal != nil {
 		c.problem("not a callback")
@@ -37,7 +37,7 @@ func checkCallback(c *call) *answer {
 
 // checkMessage applies the rules to one message. A breach is a violation; if
 // Discord would refuse it too, the refusal is returned.
-func checkMessage(c *call, raw []byte, whole bool) *answer {
+func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	d, refusal := readDraft(raw)
 	if refusal != nil {
 		c.problem("not a message")

@@ -143,7 +143,7 @@ func (s *Server) receive(k *socket, data []byte) {
 	case p.Op == opResume:
 		s.takeResume(k, p.D)
 	case p.Op == opPresence:
-		s.presences = append(s.presences, string(p.D))
+		s.all.Presences = append(s.all.Presences, string(p.D))
 	default:
 		k.enqueue(packet{close: 4001})
 	}
@@ -189,7 +189,7 @@ func (s *Server) identify(k *socket, raw json.RawMessage) {
 		s.begin(k, in.Intents)
 		id.Accepted = true
 	}
-	s.identifies = append(s.identifies, id)
+	s.all.Identifies = append(s.all.Identifies, id)
 }
 
 // takeResume answers op 6. Callers hold the lock.
@@ -214,5 +214,5 @@ func (s *Server) takeResume(k *socket, raw json.RawMessage) {
 	default:
 		k.enqueue(control(opInvalid, false))
 	}
-	s.resumes = append(s.resumes, r)
+	s.all.Resumes = append(s.all.Resumes, r)
 }

@@ -19,18 +19,14 @@ var errClosed = errors.New("the fake is closed")
 // world is what the server remembers. The server's lock guards it, and all
 // methods that read or change it want it held.
 type world struct {
+	all          State // but for what is asked of others in look
 	ids          int64 // last snowflake
 	users        map[string]User
 	channels     map[string]*channel
-	messages     []*Message     // oldest first, deleted ones too
-	place        map[string]int // message id -> index in messages
+	place        map[string]int // message id -> index in all.Messages
 	nonces       map[string]noted
 	files        map[string]File // by path
 	interactions []*Interaction
-	commands     []Command
-	commandPuts  int
-	requests     []*Request
-	limited      int
 }
 
 type channel struct {
@@ -67,13 +63,8 @@ func (s *Server) State() State {
 func (s *Server) look() (State, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := State{
-		Messages: slices.Clone(s.messages), Requests: slices.Clone(s.requests),
-		// What is only ever appended to may share its array.
-		Identifies: slices.Clip(s.identifies), Resumes: slices.Clip(s.resumes),
-		Presences: slices.Clip(s.presences), Commands: slices.Clip(s.commands),
-		CommandPuts: s.commandPuts, Limited: s.limited, Violations: slices.Clip(s.violations),
-	}
+	st := s.all // what is only ever appended to may share its array
+	st.Messages, st.Requests = slices.Clone(st.Messages), slices.Clone(st.Requests)
 	for _, k := range s.sockets {
 		st.Connections = append(st.Connections, k.info)
 	}
@@ -134,8 +125,8 @@ func (s *Server) open(want channel) *channel {
 
 // message is the standing message with this id, nil without one.
 func (s *Server) message(id string) *Message {
-	if i, ok := s.place[id]; ok && s.messages[i].Deleted.IsZero() {
-		return s.messages[i]
+	if i, ok := s.place[id]; ok && s.all.Messages[i].Deleted.IsZero() {
+		return s.all.Messages[i]
 	}
 	return nil
 }
@@ -146,14 +137,14 @@ func (s *Server) add(m Message) *Message {
 	if m.ID == "" {
 		m.ID = s.next(m.created)
 	}
-	s.place[m.ID] = len(s.messages)
-	s.messages = append(s.messages, &m)
+	s.place[m.ID] = len(s.all.Messages)
+	s.all.Messages = append(s.all.Messages, &m)
 	s.tellMessage("MESSAGE_CREATE", &m)
 	return &m
 }
 
 // replace puts a changed copy in the place of a message.
-func (s *Server) replace(m *Message) { s.messages[s.place[m.ID]] = m }
+func (s *Server) replace(m *Message) { s.all.Messages[s.place[m.ID]] = m }
 
 // edit stores a changed copy of a message.
 func (s *Server) edit(m Message) *Message {

@@ -24,11 +24,7 @@ type draft struct {
 
 // block is a piece of the answer: text as it came, a tool, or a compaction.
 type block struct {
-	raw []byte
-	// shown is raw, cleaned, unless that is outdated; whole with its last bytes.
-	shown        string
-	fresh, whole bool
-
+	raw  []byte
 	tool *tool
 	note *compaction
 }
@@ -58,7 +54,7 @@ func (d *draft) append(delta string, now time.Time) {
 		d.blocks = append(d.blocks, block{})
 	}
 	b := &d.blocks[len(d.blocks)-1]
-	b.raw, b.fresh = append(b.raw, delta...), false
+	b.raw = append(b.raw, delta...)
 }
 
 // rewind takes the last n bytes of text back. Tools that were called and
@@ -68,7 +64,7 @@ func (d *draft) rewind(n int, now time.Time) {
 		b := &d.blocks[i]
 		cut := min(n, len(b.raw))
 		n -= cut
-		b.raw, b.fresh = b.raw[:len(b.raw)-cut], cut == 0 && b.fresh
+		b.raw = b.raw[:len(b.raw)-cut]
 	}
 	d.since = now
 }
@@ -235,15 +231,11 @@ func (d *draft) sections(now time.Time) []section {
 // clean is the block's text, fit to be shown. Where more may follow, the begin
 // of a character at the end waits for the rest of it.
 func (b *block) clean(whole bool) string {
-	if b.fresh && b.whole == whole {
-		return b.shown
-	}
 	raw := b.raw
 	if !whole {
 		raw = raw[:len(raw)-unfinished(raw)]
 	}
-	b.shown, b.fresh, b.whole = clean.Text(string(raw)), true, whole
-	return b.shown
+	return clean.Text(string(raw))
 }
 
 // unfinished is how many bytes at the end begin a character that is not whole.

@@ -1,9 +1,13 @@
 package cron
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ollimbot/core/clean"
 )
 
 // Error says what is wrong with an expression and how to cure it.
@@ -51,8 +55,9 @@ type word struct {
 	column int
 }
 
-// at is the error of this word, n runes in.
-func (w word) fail(message string) error { return &Error{Column: w.column, Message: message} }
+func (w word) fail(format string, args ...any) error {
+	return &Error{w.column, fmt.Sprintf(format, args...)}
+}
 
 // split cuts the expression at white space of any kind: non-breaking spaces
 // come with text that was copied from a page.
@@ -121,14 +126,14 @@ func parseField(f *field, w word) (set, error) {
 // parseItem reads one of: * · */n · a · a/n · a-b · a-b/n.
 func parseItem(f *field, w word) (set, error) {
 	if w.text == "" {
-		return 0, w.fail(emptyItem(f))
+		return 0, w.fail(msgEmptyItem, f.name)
 	}
 	if err := refuseSpecial(f, w); err != nil {
 		return 0, err
 	}
 	halves := w.parts("/")
 	if len(halves) > 2 {
-		return 0, halves[2].fail(twoSteps(w.text))
+		return 0, halves[2].fail(msgTwoSteps, quote(w.text))
 	}
 	from, to, err := parseRange(f, halves[0], len(halves) == 2)
 	if err != nil {
@@ -154,11 +159,11 @@ func parseRange(f *field, w word, stepped bool) (from, to int, err error) {
 		return f.min, f.top, nil
 	}
 	if w.text == "" {
-		return 0, 0, w.fail(missingBeforeStep(f))
+		return 0, 0, w.fail(msgNothingToStep, f.min, f.top)
 	}
 	ends := w.parts("-")
 	if len(ends) > 2 {
-		return 0, 0, ends[2].fail(twoRanges(w.text))
+		return 0, 0, ends[2].fail(msgTwoRanges, quote(w.text))
 	}
 	if from, err = f.value(ends[0]); err != nil {
 		return 0, 0, err
@@ -166,7 +171,7 @@ func parseRange(f *field, w word, stepped bool) (from, to int, err error) {
 	switch {
 	case len(ends) == 2:
 		if ends[1].text == "" {
-			return 0, 0, ends[1].fail(openRange(f, w.text))
+			return 0, 0, ends[1].fail(msgOpenRange, quote(w.text), quote(clean.Cut(w.text, 20)+strconv.Itoa(f.top)))
 		}
 		if to, err = f.value(ends[1]); err != nil {
 			return 0, 0, err
@@ -185,12 +190,16 @@ func parseRange(f *field, w word, stepped bool) (from, to int, err error) {
 func parseStep(f *field, w word, span int) (int, error) {
 	n, ok := number(w.text)
 	switch {
+	case w.text == "":
+		return 0, w.fail(msgNoStep)
 	case !ok:
-		return 0, w.fail(stepNotNumber(w.text))
+		return 0, w.fail(msgStepNotNumber, quote(w.text))
 	case n == 0:
-		return 0, w.fail(stepZero())
+		return 0, w.fail(msgStepZero)
+	case n > 1 && span == 0:
+		return 0, w.fail(msgNoRange, clean.Cut(w.text, 20), clean.Cut(w.text, 20))
 	case n > 1 && n > span:
-		return 0, w.fail(stepTooLarge(f, w.text, span))
+		return 0, w.fail(msgStepTooLarge, clean.Cut(w.text, 20), f.name, span)
 	}
 	return n, nil
 }
@@ -245,12 +254,12 @@ func (f *field) fold(v int) int { return f.min + (v-f.min)%f.cycle }
 func (f *field) value(w word) (int, error) {
 	if n, ok := number(w.text); ok {
 		if n < f.min || n > f.max {
-			return 0, w.fail(outOfRange(f, w.text))
+			return 0, w.fail(msgOutOfRange, f.name, clean.Cut(w.text, 20), f.span())
 		}
 		return n, nil
 	}
 	if w.text == "" || w.text[0] == '+' {
-		return 0, w.fail(signed(f))
+		return 0, w.fail(msgSigned, f.article(), f.min, f.min+1)
 	}
 	if f.names != nil && len(w.text) >= 3 {
 		for i, name := range f.names {
@@ -259,21 +268,21 @@ func (f *field) value(w word) (int, error) {
 			}
 		}
 	}
-	return 0, w.fail(notAValue(f, w.text))
+	return 0, w.fail(msgNotAValue, quote(w.text), f.article(), f.span())
 }
 
 // refuseForeign answers what other schedulers accept around the five fields.
 func refuseForeign(expr string, words []word) error {
 	if len(words) == 0 {
-		return &Error{Column: 1, Message: emptyExpression()}
+		return &Error{1, msgEmpty}
 	}
 	first := words[0]
 	upper := strings.ToUpper(first.text)
 	switch {
 	case strings.HasPrefix(upper, "TZ="), strings.HasPrefix(upper, "CRON_TZ="):
-		return first.fail(zonePrefix(expr))
+		return first.fail(msgZone, quote(first.text[:strings.IndexByte(first.text, '=')]+"=…"))
 	case first.text[0] == '@':
-		return first.fail(macro(first.text))
+		return first.fail("%s", macro(first.text))
 	}
 	return nil
 }
@@ -284,7 +293,7 @@ func countError(expr string, words []word) error {
 	if len(words) > len(fields) {
 		column = words[len(fields)].column
 	}
-	return &Error{Column: column, Message: wrongCount(len(words))}
+	return &Error{column, wrongCount(len(words))}
 }
 
 // refuseSpecial answers the signs of other cron dialects inside an item.
@@ -294,13 +303,15 @@ func refuseSpecial(f *field, w word) error {
 	for _, r := range w.text {
 		switch {
 		case r == '?':
-			return &Error{column, questionMark()}
+			return &Error{column, msgQuestionMark}
 		case r == '#':
-			return &Error{column, nthWeekday()}
+			return &Error{column, msgNthWeekday}
 		case r == '*' && column > w.column:
-			return &Error{column, strayStar(w.text)}
-		case !named && strings.ContainsRune("lLwW", r):
-			return &Error{column, lastOrNearest(r)}
+			return &Error{column, fmt.Sprintf(msgStrayStar, quote(w.text))}
+		case !named && strings.ContainsRune("lL", r):
+			return &Error{column, msgLast}
+		case !named && strings.ContainsRune("wW", r):
+			return &Error{column, msgNearest}
 		}
 		column++
 	}

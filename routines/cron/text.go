@@ -13,9 +13,32 @@ import (
 
 const fieldList = "minute, hour, day of month, month, day of week"
 
-func emptyExpression() string {
-	return "the cron expression is empty; write five fields (" + fieldList + "), for example 0 9 * * 1-5"
-}
+const (
+	msgEmpty = "the cron expression is empty; write five fields (" + fieldList + "), for example 0 9 * * 1-5"
+	msgZone  = "an expression carries no time zone, the zone comes from OLLIM_TIMEZONE; delete %s"
+
+	msgOutOfRange = "%s %s does not exist; write %s"
+	msgNotAValue  = "%s is not %s; write %s"
+	msgEmptyItem  = "the %s list has an empty entry; delete the extra comma"
+	msgSigned     = "%s has no sign before it; write a plain number, or a range such as %d-%d"
+	msgOpenRange  = "the range %s has no end; write %s"
+	msgTwoRanges  = "%s has two dashes; write one range, or separate ranges with a comma"
+
+	msgTwoSteps      = "%s has two steps; write one, for example */2"
+	msgNothingToStep = "a step needs something to step through; write */2, or a range such as %d-%d/2"
+	msgNoStep        = "the step after / is missing; write a number, for example */2"
+	msgStepNotNumber = "the step %s is not a number; write digits only, for example */2"
+	msgStepZero      = "a step of 0 never moves; write 1 or more, or leave the step out"
+	msgNoRange       = "the step %s has no range to step through; leave /%s out"
+	msgStepTooLarge  = "the step %s is larger than its %s range, so only the first value would ever fire; " +
+		"write at most %d, or that value alone"
+
+	msgQuestionMark = "? is not supported; write * for any day"
+	msgNthWeekday   = "# is not supported; write the weekday alone and let the prompt say which week of the month it is for"
+	msgLast         = "L (last) is not supported; write 28 for a day that every month has, or 28-31 and let the prompt ask for the last day"
+	msgNearest      = "W (nearest weekday) is not supported; write the day, or the weekdays as 1-5 in the last field"
+	msgStrayStar    = "* stands only at the beginning of an entry, not as in %s; write * or */2 or a range"
+)
 
 func wrongCount(n int) string {
 	if n == 6 {
@@ -32,12 +55,6 @@ func count(n int) string {
 		return words[n]
 	}
 	return strconv.Itoa(n)
-}
-
-func zonePrefix(expr string) string {
-	prefix, _, _ := strings.Cut(expr, "=")
-	return "an expression carries no time zone, the zone comes from OLLIM_TIMEZONE; delete " +
-		quote(strings.TrimSpace(prefix)+"=…")
 }
 
 func macro(text string) string {
@@ -76,75 +93,6 @@ func (f *field) article() string {
 		return "an " + f.name
 	}
 	return "a " + f.name
-}
-
-func outOfRange(f *field, text string) string {
-	return fmt.Sprintf("%s %s does not exist; write %s", f.name, clean.Cut(text, 20), f.span())
-}
-
-func notAValue(f *field, text string) string {
-	return fmt.Sprintf("%s is not %s; write %s", quote(text), f.article(), f.span())
-}
-
-func emptyItem(f *field) string {
-	return fmt.Sprintf("the %s list has an empty entry; delete the extra comma", f.name)
-}
-
-func signed(f *field) string {
-	return fmt.Sprintf("%s has no sign before it; write a plain number, or a range such as %d-%d", f.article(), f.min, f.min+1)
-}
-
-func openRange(f *field, text string) string {
-	return fmt.Sprintf("the range %s has no end; write %s", quote(text), quote(fmt.Sprintf("%s%d", clean.Cut(text, 20), f.top)))
-}
-
-func twoRanges(text string) string {
-	return fmt.Sprintf("%s has two dashes; write one range, or separate ranges with a comma", quote(text))
-}
-
-func twoSteps(text string) string {
-	return fmt.Sprintf("%s has two steps; write one, for example */2", quote(text))
-}
-
-func missingBeforeStep(f *field) string {
-	return fmt.Sprintf("a step needs something to step through; write */2, or a range such as %d-%d/2", f.min, f.top)
-}
-
-func stepNotNumber(text string) string {
-	if text == "" {
-		return "the step after / is missing; write a number, for example */2"
-	}
-	return fmt.Sprintf("the step %s is not a number; write digits only, for example */2", quote(text))
-}
-
-func stepZero() string {
-	return "a step of 0 never moves; write 1 or more, or leave the step out"
-}
-
-func stepTooLarge(f *field, text string, span int) string {
-	if span == 0 {
-		return fmt.Sprintf("the step %s has no range to step through; leave /%s out", clean.Cut(text, 20), clean.Cut(text, 20))
-	}
-	return fmt.Sprintf("the step %s is larger than its %s range, so only the first value would ever fire; "+
-		"write at most %d, or that value alone", clean.Cut(text, 20), f.name, span)
-}
-
-func questionMark() string { return "? is not supported; write * for any day" }
-
-func nthWeekday() string {
-	return "# is not supported; write the weekday alone and let the prompt say which week of the month it is for"
-}
-
-func lastOrNearest(r rune) string {
-	if r == 'l' || r == 'L' {
-		return "L (last) is not supported; write 28 for a day that every month has, " +
-			"or 28-31 and let the prompt ask for the last day"
-	}
-	return "W (nearest weekday) is not supported; write the day, or the weekdays as 1-5 in the last field"
-}
-
-func strayStar(text string) string {
-	return fmt.Sprintf("* stands only at the beginning of an entry, not as in %s; write * or */2 or a range", quote(text))
 }
 
 func quote(s string) string { return `"` + clean.Cut(clean.Line(s), 30) + `"` }

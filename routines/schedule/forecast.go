@@ -2,10 +2,10 @@ package schedule
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -109,16 +109,57 @@ func sorted(list []Entry) []Entry {
 	return list
 }
 
-// candidate is a fire that may be listed; index counts through the routines and
-// then the reminders, which is the order of equal times.
-type candidate struct {
-	at    time.Time
-	index int
-	fate  fate // of one that lies behind
+// task is a routine or a reminder in force; one of the two is set.
+type task struct {
+	*routines.Task
+	routine  *routines.Routine
+	reminder *routines.Reminder
+	order    int // of those that fire at the same time
 }
 
-func (c candidate) compare(o candidate) int {
-	return cmp.Or(c.at.Compare(o.at), cmp.Compare(c.index, o.index))
+// tasksOf are the routines of a set, and then its reminders.
+func tasksOf(set *routines.Set) iter.Seq[task] {
+	return func(yield func(task) bool) {
+		for i, r := range set.Routines {
+			if !yield(task{Task: &r.Task, routine: r, order: i}) {
+				return
+			}
+		}
+		for i, r := range set.Reminders {
+			if !yield(task{Task: &r.Task, reminder: r, order: len(set.Routines) + i}) {
+				return
+			}
+		}
+	}
+}
+
+// from is the first fire of a task at a time or later, whatever holds it; of a
+// reminder it is its only one. Zero is never.
+func (s *Schedule) from(t task, at time.Time) time.Time {
+	if t.reminder != nil {
+		due, _ := s.Holds().dueAt(t.reminder)
+		return due
+	}
+	return s.time(nextFire(t.routine.Schedule, ceilSecond(at), s.o.Zone))
+}
+
+// free is from without the fires that are held. An overdue reminder gives its time
+// in the past.
+func (s *Schedule) free(t task, hold Hold, at time.Time) time.Time {
+	if t.routine != nil {
+		return s.time(hold.firstFree(t.routine, ceilSecond(at), s.o.Zone))
+	}
+	if due, free := s.Holds().dueAt(t.reminder); free && !hold.open() {
+		return due.In(s.o.Zone)
+	}
+	return time.Time{}
+}
+
+// candidate is a fire that may be listed.
+type candidate struct {
+	task
+	at   time.Time
+	fate fate // of one that lies behind
 }
 
 // Forward is the schedule as an agent sees it at now; current is the id of its
@@ -126,49 +167,21 @@ func (c candidate) compare(o candidate) int {
 // if it has happened, and the first to come; one at exactly now has happened. Fires
 // that are held are left out: nobody must plan with them.
 func (s *Schedule) Forward(now time.Time, current string) Forward {
-	set, holds, known := s.Set(), s.standing(now), s.known.Load()
-	most := now.Add(forwardMost)
-	w := window{now: now, known: known}
-	s.fires.mu.Lock()
-	defer s.fires.mu.Unlock()
-	s.fires.follow(set)
-	for i, r := range set.Routines {
-		if !r.Background {
-			continue
-		}
-		hold := holds.Of(&r.Task)
-		var free, held int64 // the last fire of each kind
-		at := s.fires.next(r, ceilSecond(now.Add(-forwardGrace)), s.o.Zone)
-		for ; at <= now.Unix(); at = s.fires.next(r, at+1, s.o.Zone) {
-			if hold != (Hold{}) && hold.covers(time.Unix(at, 0)) {
-				held = at
-			} else {
-				free = at
+	stand := s.standing(now)
+	w := window{now: now, known: s.known.Load()}
+	for t := range tasksOf(s.Set()) {
+		switch {
+		case !t.Background:
+		case t.routine != nil:
+			s.addRoutine(&w, t, stand.Of(t.Task))
+		case !stand.broke(t.reminder, w.known):
+			at, free := stand.dueAt(t.reminder)
+			if free && !at.Before(now.Add(-forwardGrace)) {
+				w.add(candidate{t, at, w.known.reminder(t.ID, at)})
 			}
 		}
-		if free > 0 {
-			w.addPast(r, time.Unix(free, 0), i)
-		}
-		if held > free && hold.Why == "" {
-			w.passed = append(w.passed, candidate{at: time.Unix(held, 0), index: i, fate: fateHeld})
-		}
-		if hold != (Hold{}) {
-			at = hold.firstFree(r, now.Unix()+1, s.o.Zone)
-		}
-		if at <= most.Unix() {
-			w.ahead = append(w.ahead, candidate{at: time.Unix(at, 0), index: i})
-		}
 	}
-	for i, r := range set.Reminders {
-		at, free := holds.dueAt(r)
-		if holds.broke(r, known) {
-			continue
-		}
-		if free && r.Background && !at.Before(now.Add(-forwardGrace)) && !at.After(most) {
-			w.add(candidate{at: at, index: len(set.Routines) + i, fate: known.reminder(r.ID, at)})
-		}
-	}
-	return s.render(set, holds, &w, current)
+	return s.render(stand, &w, current)
 }
 
 // window collects candidates.
@@ -180,57 +193,75 @@ type window struct {
 	passed []candidate // those that did not happen
 }
 
+// addRoutine adds the last fire of a routine and its next one.
+func (s *Schedule) addRoutine(w *window, t task, hold Hold) {
+	var free, held time.Time // the last fire of each kind
+	at := s.from(t, w.now.Add(-forwardGrace))
+	for ; !at.IsZero() && !at.After(w.now); at = s.from(t, after(at)) {
+		if hold.covers(at) {
+			held = at
+		} else {
+			free = at
+		}
+	}
+	if !free.IsZero() {
+		w.addPast(candidate{task: t, at: free})
+	}
+	if held.After(free) && hold.Why == "" {
+		w.passed = append(w.passed, candidate{t, held, fateHeld})
+	}
+	if hold != (Hold{}) {
+		at = s.free(t, hold, after(w.now))
+	}
+	if !at.IsZero() {
+		w.add(candidate{task: t, at: at})
+	}
+}
+
 // addPast adds the last fire of a routine, or what stands for it: where it did not
 // happen, the run before it may have.
-func (w *window) addPast(r *routines.Routine, at time.Time, index int) {
-	what, before := w.known.routine(r.ID, at)
-	if what.happened() {
-		w.recent = append(w.recent, candidate{at: at, index: index, fate: what})
+func (w *window) addPast(c candidate) {
+	what, before := w.known.routine(c.ID, c.at)
+	if c.fate = what; what.happened() {
+		w.recent = append(w.recent, c)
 		return
 	}
 	if what != fateNone {
-		w.passed = append(w.passed, candidate{at: at, index: index, fate: what})
+		w.passed = append(w.passed, c)
 	}
-	if before.Before(at) && !before.Before(w.now.Add(-forwardGrace)) {
-		what, _ := w.known.routine(r.ID, before)
-		w.recent = append(w.recent, candidate{at: before, index: index, fate: what})
+	if before.Before(c.at) && !before.Before(w.now.Add(-forwardGrace)) {
+		what, _ := w.known.routine(c.ID, before)
+		w.recent = append(w.recent, candidate{c.task, before, what})
 	}
 }
 
 func (w *window) add(c candidate) {
-	if c.at.After(w.now) {
-		w.ahead = append(w.ahead, c)
-	} else {
+	switch {
+	case !c.at.After(w.now):
 		w.recent = append(w.recent, c)
+	case !c.at.After(w.now.Add(forwardMost)):
+		w.ahead = append(w.ahead, c)
 	}
 }
 
-// chosen is what is listed: all of the next hours, or the first few beyond.
-func (w *window) chosen() []candidate {
-	for _, list := range [][]candidate{w.recent, w.ahead, w.passed} {
-		slices.SortFunc(list, candidate.compare)
-	}
-	base := w.now.Add(forwardBase)
-	near, _ := slices.BinarySearchFunc(w.ahead, base, func(c candidate, base time.Time) int {
-		if c.at.After(base) {
-			return 1
-		}
-		return -1
-	})
-	return append(w.recent, w.ahead[:min(len(w.ahead), max(near, forwardLeast))]...)
-}
-
-// render turns the candidates that were taken into entries.
-func (s *Schedule) render(set *routines.Set, stand standing, w *window, current string) Forward {
-	taken := w.chosen()
-	f := Forward{Entries: make([]Entry, 0, len(taken))}
+// render turns the candidates that are taken into entries: all of the next hours, or
+// the first few beyond.
+func (s *Schedule) render(stand standing, w *window, current string) Forward {
+	var f Forward
+	slices.SortFunc(w.passed, byTime)
 	for _, one := range w.passed {
-		e := s.entry(set, stand, one)
+		e := s.entry(stand, one.task, one.at)
 		e.Tag = one.fate.tag()
 		f.Passed = append(f.Passed, e)
 	}
-	for _, one := range taken {
-		e := s.entry(set, stand, one)
+	slices.SortFunc(w.recent, byTime)
+	slices.SortFunc(w.ahead, byTime)
+	near := 0
+	for near < len(w.ahead) && (near < forwardLeast || !w.ahead[near].at.After(w.now.Add(forwardBase))) {
+		near++
+	}
+	for _, one := range append(w.recent, w.ahead[:near]...) {
+		e := s.entry(stand, one.task, one.at)
 		switch {
 		case current != "" && e.ID == current:
 			e.Tag = tagThisTask
@@ -245,16 +276,17 @@ func (s *Schedule) render(set *routines.Set, stand standing, w *window, current 
 	return f
 }
 
-// entry is a candidate with what people and agents read of its task.
-func (s *Schedule) entry(set *routines.Set, stand standing, one candidate) Entry {
-	t := taskAt(set, one.index)
+func byTime(a, b candidate) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order)) }
+
+// entry is a fire with what people and agents read of its task.
+func (s *Schedule) entry(stand standing, t task, at time.Time) Entry {
 	label := cmp.Or(t.Description, labelRoutine)
-	if i := one.index - len(set.Routines); i >= 0 {
-		label = set.Reminders[i].Label()
+	if t.reminder != nil {
+		label = t.reminder.Label()
 	}
 	return Entry{
-		ID: t.ID, FireTime: one.at.In(s.o.Zone), Label: label, Description: briefly(t), FilePath: t.Path, Kind: t.Kind,
-		Silent: !t.AllowPing, Foreground: !t.Background, Cost: stand.price(t).Dollars,
+		ID: t.ID, FireTime: at.In(s.o.Zone), Label: label, Description: briefly(t.Task), FilePath: t.Path, Kind: t.Kind,
+		Silent: !t.AllowPing, Foreground: !t.Background, Cost: stand.price(t.Task).Dollars,
 	}
 }
 
@@ -283,33 +315,4 @@ func briefly(t *routines.Task) string {
 		return line + "..."
 	}
 	return line
-}
-
-// fireCache remembers the next fire of each routine, so that an expression is
-// evaluated only when a fire has passed.
-type fireCache struct {
-	mu  sync.Mutex
-	set *routines.Set
-	of  map[*routines.Routine]answer
-}
-
-// answer is the first fire at or after asked, both in unix seconds. Fires lie on
-// whole seconds, so it holds for every question between the two.
-type answer struct{ asked, fire int64 }
-
-// follow forgets the routines of another set.
-func (c *fireCache) follow(set *routines.Set) {
-	if c.set != set {
-		c.set, c.of = set, make(map[*routines.Routine]answer, len(set.Routines))
-	}
-}
-
-// next is the first fire at or after sec, in unix seconds.
-func (c *fireCache) next(r *routines.Routine, sec int64, zone *time.Location) int64 {
-	a, known := c.of[r]
-	if !known || sec < a.asked || sec > a.fire {
-		a = answer{sec, nextFire(r.Schedule, sec, zone)}
-		c.of[r] = a
-	}
-	return a.fire
 }

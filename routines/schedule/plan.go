@@ -304,7 +304,13 @@ func (s *Schedule) nextSlot(now time.Time) time.Time {
 	return at
 }
 
-func (s *Schedule) time(sec int64) time.Time { return time.Unix(sec, 0).In(s.o.Zone) }
+// time is a moment in unix seconds; never is the zero time.
+func (s *Schedule) time(sec int64) time.Time {
+	if sec == never {
+		return time.Time{}
+	}
+	return time.Unix(sec, 0).In(s.o.Zone)
+}
 
 // never is the fire of a schedule that has none.
 const never = math.MaxInt64
@@ -325,6 +331,9 @@ func ceilSecond(t time.Time) int64 {
 	}
 	return t.Unix()
 }
+
+// after is the first whole second behind t.
+func after(t time.Time) time.Time { return time.Unix(t.Unix()+1, 0) }
 
 // lastFires counts the fires from first, which is one, to now: the last, the one
 // before it, and how many there are, at most mostMissed.

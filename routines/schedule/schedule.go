@@ -134,7 +134,6 @@ type Schedule struct {
 	index *routines.Index
 	holds holdStore
 	known atomic.Pointer[fates] // what has become of fires; nil: nobody knows
-	fires fireCache
 	view  viewCache
 	// purse counts what has changed with the money.
 	purse atomic.Uint64

@@ -3,7 +3,6 @@ package schedule
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -67,10 +66,9 @@ type TaskView struct {
 // viewCache keeps the view of the current minute: it changes once a minute, or when
 // a file or a hold does.
 type viewCache struct {
-	mu    sync.Mutex
-	made  viewKey
-	kept  View
-	words map[*routines.Routine]string // of their times: the costly text of a task
+	mu   sync.Mutex
+	made viewKey
+	kept View
 }
 
 // viewKey is everything that the view of a minute depends on.
@@ -108,14 +106,14 @@ func (s *Schedule) View(now time.Time) View {
 }
 
 func (s *Schedule) missed(now time.Time) (out []Entry) {
-	known := s.known.Load()
+	known, stand := s.known.Load(), s.standing(now)
 	if known == nil {
 		return nil
 	}
-	set := s.Set()
-	for i := range set.Routines {
-		if at, ok := known.missed[set.Routines[i].ID]; ok && now.Sub(at) < missedFor && !at.After(now) {
-			e := s.entry(set, s.standing(now), candidate{at: at, index: i})
+	for t := range tasksOf(s.Set()) {
+		at, ok := known.missed[t.ID]
+		if ok && t.routine != nil && now.Sub(at) < missedFor && !at.After(now) {
+			e := s.entry(stand, t, at)
 			e.Tag = fateMissed.tag()
 			out = append(out, e)
 		}
@@ -126,17 +124,15 @@ func (s *Schedule) missed(now time.Time) (out []Entry) {
 // tasks lists all routines and reminders by their next fire, and then by file;
 // those that have none stand at the end.
 func (s *Schedule) tasks(now time.Time) []TaskView {
-	set, next := s.NextFires(now)
 	stand := s.standing(now)
-	words := make(map[*routines.Routine]string, len(set.Routines))
-	list := make([]TaskView, len(next))
-	for i, at := range next {
-		t := taskAt(set, i)
+	var list []TaskView
+	for t := range tasksOf(s.Set()) {
+		h := stand.Of(t.Task)
 		v := TaskView{
-			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: at,
-			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest, Cost: stand.price(t).Dollars,
+			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: s.free(t, h, now),
+			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest, Cost: stand.price(t.Task).Dollars,
 		}
-		if h := stand.Of(t); !h.Ended(now) {
+		if !h.Ended(now) {
 			v.Paused, v.Waits = h.Paused, h.Why
 			switch {
 			case h.Money:
@@ -145,18 +141,13 @@ func (s *Schedule) tasks(now time.Time) []TaskView {
 				v.Snoozed = h.Until.In(now.Location())
 			}
 		}
-		if n := i - len(set.Routines); n >= 0 {
-			v.Label, v.UntilDone = set.Reminders[n].Label(), set.Reminders[n].UntilDone
+		if t.reminder != nil {
+			v.Label, v.UntilDone = t.reminder.Label(), t.reminder.UntilDone
 		} else {
-			r := set.Routines[i]
-			if v.When = s.view.words[r]; v.When == "" {
-				v.When = r.Schedule.Words()
-			}
-			words[r] = v.When
+			v.When = t.routine.Schedule.Words()
 		}
-		list[i] = v
+		list = append(list, v)
 	}
-	s.view.words = words
 	slices.SortStableFunc(list, func(a, b TaskView) int {
 		if a.Next.IsZero() != b.Next.IsZero() {
 			return cmp.Compare(b.Next.Unix(), a.Next.Unix()) // the zero time is the smallest
@@ -164,14 +155,6 @@ func (s *Schedule) tasks(now time.Time) []TaskView {
 		return a.Next.Compare(b.Next)
 	})
 	return list
-}
-
-// taskAt is the task of that place: the routines first, then the reminders.
-func taskAt(set *routines.Set, index int) *routines.Task {
-	if i := index - len(set.Routines); i >= 0 {
-		return &set.Reminders[i].Task
-	}
-	return &set.Routines[index].Task
 }
 
 // markHeld says in an entry that people see whether its fire is held at now, or is
@@ -198,38 +181,37 @@ func markHeld(e Entry, hold Hold, now time.Time) Entry {
 	return e
 }
 
+// held is the entry of a fire, marked where something holds it at now.
+func (s *Schedule) held(stand standing, t task, at time.Time) Entry {
+	return markHeld(s.entry(stand, t, at), stand.Of(t.Task), stand.now)
+}
+
 // forPeople is what a dashboard shows at now: the schedule that agents see, the next
 // fires of foreground tasks up to a time, and those of tasks that are held, by time.
 func (s *Schedule) forPeople(f Forward, now, until time.Time) []Entry {
-	set, holds := s.Set(), s.standing(now)
+	set, stand, known := s.Set(), s.standing(now), s.known.Load()
 	all := f.Told()
 	for i, e := range all {
 		if t, ok := taskOf(set, e.Kind, e.ID); ok {
-			all[i] = markHeld(e, holds.Of(t), now)
+			all[i] = markHeld(e, stand.Of(t), now)
 		}
 	}
-	_, next := s.NextFires(now)
-	var heldOnes []Entry
-	for i, at := range next {
-		t := taskAt(set, i)
-		n := i - len(set.Routines)
-		broke := n >= 0 && holds.broke(set.Reminders[n], s.known.Load())
-		if n >= 0 && !broke && holds.Of(t).Money {
+	for t := range tasksOf(set) {
+		hold := stand.Of(t.Task)
+		broke := t.reminder != nil && stand.broke(t.reminder, known)
+		if t.reminder != nil && !broke && hold.Money {
 			continue // its run is under way, and listed
 		}
-		if hold := holds.Of(t); hold != (Hold{}) {
-			if first := s.firstFire(set, i, now); !first.IsZero() && !first.After(until) {
-				if e := markHeld(s.entry(set, holds, candidate{at: first, index: i}), hold, now); e.Held {
-					heldOnes = append(heldOnes, e)
-				}
+		if first := s.from(t, now); hold != (Hold{}) && !first.IsZero() && !first.After(until) {
+			if e := s.held(stand, t, first); e.Held {
+				all = append(all, e)
 			}
 		}
-		if !broke && !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
-			all = append(all, markHeld(s.entry(set, holds, candidate{at: at, index: i}), holds.Of(t), now))
+		if at := s.free(t, hold, now); !broke && !t.Background && !at.IsZero() && !at.Before(now) && !at.After(until) {
+			all = append(all, s.held(stand, t, at))
 		}
 	}
-	slices.SortStableFunc(heldOnes, func(a, b Entry) int { return strings.Compare(a.FilePath, b.FilePath) })
-	return sorted(append(all, heldOnes...))
+	return sorted(all)
 }
 
 func taskOf(set *routines.Set, kind routines.Kind, id string) (*routines.Task, bool) {
@@ -245,50 +227,28 @@ func taskOf(set *routines.Set, kind routines.Kind, id string) (*routines.Task, b
 	return nil, false
 }
 
-// firstFire is when a task fires next at now or later, whatever holds it; zero for never.
-func (s *Schedule) firstFire(set *routines.Set, index int, now time.Time) time.Time {
-	if i := index - len(set.Routines); i >= 0 {
-		at, _ := s.Holds().dueAt(set.Reminders[i])
-		return at
-	}
-	at := nextFire(set.Routines[index].Schedule, ceilSecond(now), s.o.Zone)
-	if at == never {
-		return time.Time{}
-	}
-	return time.Unix(at, 0)
-}
-
 // calendar lists every fire from from to to, both included, by time: of
 // foreground tasks too, and each fire of a routine, those that are held with
 // their tag. It is for people; at most limit entries are returned.
 func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
-	set, holds := s.Set(), s.standing(from)
-	s.fires.mu.Lock()
-	defer s.fires.mu.Unlock()
-	s.fires.follow(set)
+	stand := s.standing(from)
 	var next []candidate // the next fire of each task
-	for i, r := range set.Routines {
-		if at := s.fires.next(r, ceilSecond(from), s.o.Zone); at <= to.Unix() {
-			next = append(next, candidate{at: time.Unix(at, 0), index: i})
+	for t := range tasksOf(s.Set()) {
+		if at := s.from(t, from); !at.IsZero() && !at.Before(from) && !at.After(to) {
+			next = append(next, candidate{task: t, at: at})
 		}
 	}
-	for i, r := range set.Reminders {
-		if at, _ := holds.dueAt(r); !at.Before(from) && !at.After(to) {
-			next = append(next, candidate{at: at, index: len(set.Routines) + i})
-		}
-	}
-	slices.SortFunc(next, candidate.compare)
+	slices.SortFunc(next, byTime)
 	var out []Entry
 	for len(next) > 0 && len(out) < limit {
 		one := next[0]
 		next = next[1:]
-		out = append(out, markHeld(s.entry(set, holds, one), holds.Of(taskAt(set, one.index)), from))
-		if one.index >= len(set.Routines) {
+		out = append(out, s.held(stand, one.task, one.at))
+		if one.reminder != nil {
 			continue
 		}
-		if at := nextFire(set.Routines[one.index].Schedule, one.at.Unix()+1, s.o.Zone); at <= to.Unix() {
-			one.at = time.Unix(at, 0)
-			i, _ := slices.BinarySearchFunc(next, one, candidate.compare)
+		if one.at = s.from(one.task, after(one.at)); !one.at.IsZero() && !one.at.After(to) {
+			i, _ := slices.BinarySearchFunc(next, one, byTime)
 			next = slices.Insert(next, i, one)
 		}
 	}
@@ -298,52 +258,33 @@ func (s *Schedule) calendar(from, to time.Time, limit int) []Entry {
 // NextOf are the next n fires of one task behind now, by time, those that are held
 // marked as Calendar does.
 func (s *Schedule) NextOf(id string, now time.Time, n int) []Entry {
-	set, holds := s.Set(), s.standing(now)
+	stand := s.standing(now)
 	var list []Entry
-	for i, r := range set.Routines {
-		if r.ID != id {
+	for t := range tasksOf(s.Set()) {
+		if t.ID != id {
 			continue
 		}
-		for at := nextFire(r.Schedule, now.Unix()+1, s.o.Zone); at != never && len(list) < n; at = nextFire(r.Schedule, at+1, s.o.Zone) {
-			list = append(list, markHeld(s.entry(set, holds, candidate{at: time.Unix(at, 0), index: i}), holds.Of(&r.Task), now))
-		}
-	}
-	for i, r := range set.Reminders {
-		if r.ID == id && len(list) < n {
-			at, _ := holds.dueAt(r)
-			list = append(list, markHeld(s.entry(set, holds, candidate{at: at, index: len(set.Routines) + i}), holds.Of(&r.Task), now))
+		for at := s.from(t, after(now)); !at.IsZero() && len(list) < n; at = s.from(t, after(at)) {
+			list = append(list, s.held(stand, t, at))
+			if t.reminder != nil {
+				break
+			}
 		}
 	}
 	return list
 }
 
-// NextFires is when each task fires next, at from or later: beside the routines
-// of the set that is returned with them, and then its reminders. It is zero for
-// what never does, as things stand: paused tasks among them. An overdue reminder
-// gives its time in the past.
-func (s *Schedule) NextFires(from time.Time) (*routines.Set, []time.Time) {
-	set, holds := s.Set(), s.standing(from)
-	next := make([]time.Time, len(set.Routines)+len(set.Reminders))
-	s.fires.mu.Lock()
-	defer s.fires.mu.Unlock()
-	s.fires.follow(set)
-	for i, r := range set.Routines {
-		var at int64
-		if hold := holds.Of(&r.Task); hold != (Hold{}) {
-			at = hold.firstFree(r, ceilSecond(from), s.o.Zone)
-		} else {
-			at = s.fires.next(r, ceilSecond(from), s.o.Zone)
-		}
-		if at != never {
-			next[i] = time.Unix(at, 0).In(s.o.Zone)
-		}
+// NextFires is when each task fires next, at from or later: the routines first, then
+// the reminders. It is zero for what never does, as things stand: paused tasks among
+// them. An overdue reminder gives its time in the past.
+func (s *Schedule) NextFires(from time.Time) ([]*routines.Task, []time.Time) {
+	stand := s.standing(from)
+	var tasks []*routines.Task
+	var next []time.Time
+	for t := range tasksOf(s.Set()) {
+		tasks, next = append(tasks, t.Task), append(next, s.free(t, stand.Of(t.Task), from))
 	}
-	for i, r := range set.Reminders {
-		if at, free := holds.dueAt(r); free {
-			next[len(set.Routines)+i] = at.In(s.o.Zone)
-		}
-	}
-	return set, next
+	return tasks, next
 }
 
 // DueAt is the fire of a task that starts at now, whatever its schedule says: a

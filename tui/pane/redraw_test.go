@@ -62,22 +62,8 @@ func TestNoUpdateIsCutWhileALineIsFree(t *testing.T) {
 	})
 }
 
-func TestHundredsOfUpdatesAreDrawnAsFastAsAFew(t *testing.T) {
-	cost := func(n int) float64 {
-		s := open("updates")
-		s.next(func(c *core.Snapshot) { c.Updates = findings(n, 20) })
-		return testing.AllocsPerRun(5, func() {
-			s.next(func(c *core.Snapshot) { c.At = c.At.Add(time.Second) })
-			s.screen(80, 20)
-		})
-	}
-	if few, many := cost(30), cost(3000); many > few+20 {
-		t.Errorf("%.0f allocations for 3,000 updates, %.0f for 30", many, few)
-	}
-}
-
-// While a run speaks there are thirty snapshots a second: the panes of long lists
-// keep their drawing while nothing of them has changed.
+// While a run speaks there are thirty snapshots a second: the pane of a long list
+// keeps its drawing while nothing of it has changed.
 func TestAPaneIsDrawnAnewWhenItsOwnFactsChange(t *testing.T) {
 	later := func(d time.Duration) func(*core.Snapshot) {
 		return func(c *core.Snapshot) { c.At = c.At.Add(d) }
@@ -89,36 +75,27 @@ func TestAPaneIsDrawnAnewWhenItsOwnFactsChange(t *testing.T) {
 		c.Forks[4].Lines++
 		c.Updates = append([]updates.Update(nil), c.Updates...)
 	}
-	for name, changes := range map[string][]func(*core.Snapshot){
-		"schedule": {later(time.Minute), func(c *core.Snapshot) { c.Schedule.Entries = c.Schedule.Entries[1:] }, func(c *core.Snapshot) { c.Schedule.Problems = nil }},
-		"updates":  {later(2 * time.Minute), func(c *core.Snapshot) { c.Updates = c.Updates[1:] }, func(c *core.Snapshot) { c.Forks = nil }},
+	for i, change := range []func(*core.Snapshot){
+		later(time.Minute), func(c *core.Snapshot) { c.Schedule.Entries = c.Schedule.Entries[1:] }, func(c *core.Snapshot) { c.Schedule.Problems = nil },
 	} {
-		for i, change := range changes {
-			s := open(name)
-			if name == "updates" {
-				s.next(func(c *core.Snapshot) { // one that a run has left, whose name stands before it
-					c.Updates = append(c.Updates[:2:2], updates.Update{Key: "c", At: noon.Add(-7 * time.Minute), Message: "The pill was taken."})
-				})
-			}
-			before := s.Draw(s.c, 80, 12, true)
-			s.next(talk)
-			kept := s.Draw(s.c, 80, 12, true)
-			if &before[0] != &kept[0] {
-				t.Errorf("%s is drawn anew though nothing of it has changed", name)
-			}
-			s.next(change)
-			if after := s.screen(80, 12); after == strings.Join(textsOf(kept), "\n") {
-				t.Errorf("%s does not see change %d:\n%s", name, i, after)
-			}
+		s := open("schedule")
+		before := s.Draw(s.c, 80, 12, true)
+		s.next(talk)
+		kept := s.Draw(s.c, 80, 12, true)
+		if &before[0] != &kept[0] {
+			t.Error("it is drawn anew though nothing of it has changed")
+		}
+		s.next(change)
+		if after := s.screen(80, 12); after == strings.Join(textsOf(kept), "\n") {
+			t.Errorf("it does not see change %d:\n%s", i, after)
 		}
 	}
 }
 
 // What is kept is what would be drawn, whatever time it is.
 func TestAKeptDrawingIsTheOneOfNow(t *testing.T) {
-	names := []string{"schedule", "updates"}
 	rapid.Check(t, func(t *rapid.T) {
-		s := open(rapid.SampledFrom(names).Draw(t, "pane"))
+		s := open("schedule")
 		for range rapid.IntRange(1, 20).Draw(t, "snapshots") {
 			s.next(func(c *core.Snapshot) {
 				c.At = c.At.Add(time.Duration(rapid.IntRange(0, 40_000).Draw(t, "ms")) * time.Millisecond)

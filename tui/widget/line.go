@@ -114,7 +114,8 @@ func (b Brush) paint(out *strings.Builder, r theme.Role, s string) {
 
 // standIns are what terminals without Unicode show for the typographic marks
 // that our own words use. All are one cell, as what they stand for.
-var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'")
+var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",
+	"×", "x", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
 
 // Fill makes lines exactly h by cutting the end or adding lines of w spaces.
 func Fill(lines []string, w, h int) []string {
