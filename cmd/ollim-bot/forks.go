@@ -33,27 +33,14 @@ type forksListCmd struct {
 
 // forkAnswer is one run of the JSON answer. Times are null until they are known.
 type forkAnswer struct {
-	ID       string     `json:"id"`
-	Kind     string     `json:"kind"`
-	Task     string     `json:"task"`
-	Title    string     `json:"title"`
-	State    string     `json:"state"`
-	Queued   *time.Time `json:"queued"`
-	Started  *time.Time `json:"started"`
-	Ended    *time.Time `json:"ended"`
-	Late     bool       `json:"late"`
-	Model    string     `json:"model"`
-	Session  string     `json:"session"`
-	Tools    int        `json:"tools"`
-	Pings    int        `json:"pings"`
-	Critical int        `json:"critical"`
-	Refused  int        `json:"refused"`
-	Reports  int        `json:"reports"`
-	Tokens   int        `json:"tokens"`
-	Cost     float64    `json:"cost_usd"`
-	Error    string     `json:"error"`
-	Tainted  string     `json:"tainted"` // what it has read of strangers' words
-	Trusted  bool       `json:"trusted"` // its file lets it keep its tools
+	fork.View
+	Queued  time.Time `json:"queued"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Tokens  int       `json:"tokens"`
+	Cost    float64   `json:"cost_usd"`
+	Tainted string    `json:"tainted"` // what it has read of strangers' words
+	Trusted bool      `json:"trusted"` // its file lets it keep its tools
 }
 
 // Run lists the newest runs from the ledger, so that it needs no running bot.
@@ -84,21 +71,7 @@ func ledger(at console.DataDir) ([]fork.View, error) {
 }
 
 func answerFork(v fork.View) forkAnswer {
-	return forkAnswer{
-		ID: v.ID, Kind: string(v.Kind), Task: v.TaskID, Title: v.Title, State: string(v.State),
-		Queued: timeOrNull(v.Queued), Started: timeOrNull(v.Started), Ended: timeOrNull(v.Ended),
-		Late: v.Late, Model: v.Model, Session: v.Session,
-		Tools: v.Tools, Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
-		Tokens: v.Usage.Tokens(), Cost: v.Usage.CostUSD, Error: v.Error, Tainted: v.Tainted, Trusted: v.Trusted,
-	}
-}
-
-// timeOrNull makes a time that may be missing into null.
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+	return forkAnswer{v, v.Queued, v.Started, v.Ended, v.Usage.Tokens(), v.Usage.CostUSD, v.Tainted, v.Trusted}
 }
 
 // forkLine is one run of the list.
