@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,7 +148,7 @@ func (p *process) follow(ctx context.Context, at console.DataDir, run string, ne
 	defer tick.Stop()
 	for {
 		// The state is read before the lines, so that the last ones are not missed.
-		live, err := isLive(at, run)
+		views, err := ledger(at)
 		if err != nil {
 			return err
 		}
@@ -159,7 +160,7 @@ func (p *process) follow(ctx context.Context, at console.DataDir, run string, ne
 			return err
 		}
 		next = page.Next
-		if !live {
+		if !slices.ContainsFunc(views, func(v fork.View) bool { return v.ID == run && v.Live() }) {
 			return nil
 		}
 		select {
@@ -168,19 +169,6 @@ func (p *process) follow(ctx context.Context, at console.DataDir, run string, ne
 		case <-tick.C:
 		}
 	}
-}
-
-func isLive(at console.DataDir, run string) (bool, error) {
-	views, err := ledger(at)
-	if err != nil {
-		return false, err
-	}
-	for _, v := range views {
-		if v.ID == run {
-			return v.Live(), nil
-		}
-	}
-	return false, nil
 }
 
 func (p *process) tailLines(at console.DataDir, page tail.Page) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,26 +72,10 @@ func unset(at console.DataDir) bool {
 	if at.Env.GivenName() != "" || at.Env.BotName != config.DefaultBotName || at.Env.DiscordToken != "" {
 		return false
 	}
-	return !holdsTask(at.Dir.Path(routines.RoutineFolder)) && !holdsTask(at.Dir.Path(routines.ReminderFolder))
-}
-
-// holdsTask looks for the first file of a task: there may be thousands, and every
-// start waits for this.
-func holdsTask(folder string) bool {
-	f, err := os.Open(folder)
-	if err != nil {
-		return false // not there yet
-	}
-	defer func() { _ = f.Close() }() // only read
-	for {
-		names, err := f.Readdirnames(64)
-		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, ".md") }) {
-			return true
-		}
-		if err != nil {
-			return false
-		}
-	}
+	files := os.DirFS(at.Dir.Root())
+	made, _ := fs.Glob(files, routines.RoutineFolder+"/*.md") // a folder that cannot be read holds nothing
+	put, _ := fs.Glob(files, routines.ReminderFolder+"/*.md")
+	return len(made)+len(put) == 0
 }
 
 // show runs the dashboard, or what stands in its place, until its user leaves.

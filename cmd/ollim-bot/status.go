@@ -151,26 +151,15 @@ type updatesCmd struct {
 	console.AsJSON
 }
 
-// updateAnswer is one pending update of the JSON answer.
-type updateAnswer struct {
-	Key     string    `json:"key"`
-	At      time.Time `json:"at"`
-	Message string    `json:"message"`
-	Dropped int       `json:"dropped"`
-}
-
 // Run lists what background runs left for the main session, oldest first. It
 // takes nothing away.
 func (c *updatesCmd) Run(p *process, at console.DataDir) error {
 	list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
-	answer := console.Each(list, func(u updates.Update) updateAnswer {
-		return updateAnswer{Key: u.Key, At: u.At, Message: u.Message, Dropped: u.Dropped}
-	})
 	lines := console.Each(list, func(u updates.Update) string {
 		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
 		return fmt.Sprintf("%16s  %s", words.Ago(at.Now.Sub(u.At)), text)
 	})
-	return p.Answer(c.JSON, answer, console.OrNone(lines, "no pending updates"))
+	return p.Answer(c.JSON, append([]updates.Update{}, list...), console.OrNone(lines, "no pending updates"))
 }
 
 type snapshotCmd struct {
