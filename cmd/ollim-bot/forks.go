@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,26 +99,15 @@ func forkLine(v fork.View, now time.Time) string {
 	if v.Error != "" {
 		facts = append(facts, v.Error)
 	}
-	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, forkBegan(v, now.Location()), forkTook(v, now), v.Title, strings.Join(facts, ", "))
-}
-
-func forkBegan(v fork.View, zone *time.Location) string {
-	began := v.Started
-	if began.IsZero() {
-		began = v.Queued
-	}
-	return began.In(zone).Format("Mon 15:04:05")
+	began := cmp.Or(v.Started, v.Queued).In(now.Location()).Format("Mon 15:04:05")
+	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, began, forkTook(v, now), v.Title, strings.Join(facts, ", "))
 }
 
 func forkTook(v fork.View, now time.Time) string {
 	if v.Started.IsZero() {
 		return "-"
 	}
-	end := v.Ended
-	if end.IsZero() {
-		end = now
-	}
-	return max(0, end.Sub(v.Started)).Round(time.Second).String()
+	return max(0, cmp.Or(v.Ended, now).Sub(v.Started)).Round(time.Second).String()
 }
 
 type forksTailCmd struct {

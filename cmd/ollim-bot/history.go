@@ -79,12 +79,8 @@ func sessionLine(s history.Session) string {
 	if !s.Started.IsZero() {
 		began = s.Started.Format(console.MomentLayout)
 	}
-	words := s.Words
-	if s.Title != "" {
-		words = s.Title
-	}
 	return fmt.Sprintf("  %-8s  %-10s  %s  %8s  %6s  %s",
-		short(s.ID), s.Kind, began, tookOf(s), messages(s), words)
+		short(s.ID), s.Kind, began, tookOf(s), messages(s), cmp.Or(s.Title, s.Words))
 }
 
 // short is as much of a session's id as a list shows.
@@ -106,10 +102,7 @@ func tookOf(s history.Session) string {
 	if s.Started.IsZero() {
 		return "-"
 	}
-	if took := words.Span(s.Last.Sub(s.Started)); took != "" {
-		return took
-	}
-	return "under 1m"
+	return cmp.Or(words.Span(s.Last.Sub(s.Started)), "under 1m")
 }
 
 type historyShowCmd struct {
@@ -322,9 +315,4 @@ func pingLine(e history.Event) string {
 }
 
 // span is how long something took.
-func span(d time.Duration) string {
-	if took := words.Span(d); took != "" {
-		return took
-	}
-	return "less than a minute"
-}
+func span(d time.Duration) string { return cmp.Or(words.Span(d), "less than a minute") }
