@@ -88,7 +88,7 @@ var outside = []struct {
 	{"golang.org/x/net", []string{"core/google", "core/agent/messages/tools"}},
 	{"mvdan.cc/sh/v3", []string{"core/policy"}},
 	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
-	{"golang.org/x/image", []string{"cmd/shots"}},
+	{"golang.org/x/image", []string{"cmd/shots", "core/agent/messages/tools"}},
 	{"github.com/go-fonts/dejavu", []string{"cmd/shots"}},
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
