@@ -53,17 +53,15 @@ const (
 	textUndoneBare  = "undone"
 	textInterrupted = "the answer is interrupted"
 
-	textBy         = "×"
-	textSizeNeeded = " needed"
-	textHere       = " here"
-	textQuits      = held + "quits"
-	textGoesOn     = "the bot runs on" + textDot
-	textQuitsIt    = held + "quits" + held + "it"
+	textSize     = "%d×%d needed, %d×%d here"
+	textNeeded   = "%s needed"
+	textKeyQuits = "%s" + held + "quits"
+	textGoesOn   = "the bot runs on" + textDot + textKeyQuits + held + "it"
 
 	textWouldStop   = " would stop"
 	textAnswerLost  = "an answer would stop"
 	textDraftIsLost = "what you wrote is not sent"
-	textYesQuits    = ": y" + held + "quits"
+	textYesQuits    = "y" + held + "quits"
 	textOtherStays  = "any other key stays"
 	textOpen        = "open"
 

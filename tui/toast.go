@@ -48,11 +48,7 @@ const (
 // say answers the user. A reply takes the place of the one before it: what that
 // one said, "u undoes", may not be true any more.
 func (s *speech) say(now time.Time, level notice.Level, text string) {
-	for i := range s.said {
-		if t := &s.said[i]; t.reply && t.level == notice.Info && t.until.After(now) {
-			t.until = now
-		}
-	}
+	s.end(now, func(t saying) bool { return t.reply && t.level == notice.Info })
 	s.add(now, now, level, text)
 	s.said[len(s.said)-1].reply = true
 }
@@ -91,9 +87,17 @@ func (s *speech) hear(notices []notice.Notice, now time.Time) {
 	s.heard = true
 }
 
+// end ends the toasts of some sayings, which stay in the list.
+func (s *speech) end(now time.Time, ends func(saying) bool) {
+	for i, t := range s.said {
+		if t.until.After(now) && ends(t) {
+			s.said[i].until = now
+		}
+	}
+}
+
 // toasts are the sayings that still stand, oldest first.
-func (s *speech) toasts(now time.Time) []saying {
-	var out []saying
+func (s *speech) toasts(now time.Time) (out []saying) {
 	for _, t := range s.said {
 		if t.until.After(now) {
 			out = append(out, t)
@@ -115,36 +119,22 @@ func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
 
 // drop ends the toasts of texts that are not true any more.
 func (s *speech) drop(now time.Time, texts ...string) {
-	for i := range s.said {
-		if t := &s.said[i]; t.until.After(now) && slices.Contains(texts, t.text) {
-			t.until = now
-		}
-	}
+	s.end(now, func(t saying) bool { return slices.Contains(texts, t.text) })
 }
 
-// read ends the toasts that have been readable: the user goes on. They stay in
-// the list.
+// read ends the toasts that have been readable: the user goes on.
 func (s *speech) read(now time.Time) {
-	for i := range s.said {
-		t := &s.said[i]
+	s.end(now, func(t saying) bool {
 		readable := infoRead
 		if t.level != notice.Info {
 			readable = alertRead
 		}
-		if t.until.After(now) && now.Sub(t.until.Add(-t.long)) >= readable {
-			t.until = now
-		}
-	}
+		return now.Sub(t.until.Add(-t.long)) >= readable
+	})
 }
 
-// hush ends every toast; the list keeps them.
-func (s *speech) hush(now time.Time) {
-	for i := range s.said {
-		if s.said[i].until.After(now) {
-			s.said[i].until = now
-		}
-	}
-}
+// hush ends every toast.
+func (s *speech) hush(now time.Time) { s.end(now, func(saying) bool { return true }) }
 
 // page lists everything that was said, newest first.
 func (s *speech) page(snap *core.Snapshot) *dialog.Page {
