@@ -236,27 +236,6 @@ func within(spans []Span, p piece) []Span {
 	return row
 }
 
-// MarkSpans paints what the Matcher finds in a row of spans, also where a match
-// goes on in the next span.
-func (m Matcher) MarkSpans(row []Span) []Span {
-	if !m.Active() {
-		return row
-	}
-	row, text := tidied(row)
-	hits := m.pieces(text)
-	if len(hits) == 0 {
-		return row
-	}
-	var out []Span
-	at := 0
-	for _, h := range hits {
-		out = append(out, within(row, piece{at, h.from})...)
-		out = append(out, Span{theme.Match, text[h.from:h.to]})
-		at = h.to
-	}
-	return append(out, within(row, piece{at, len(text)})...)
-}
-
 // Wrap breaks s into lines of at most w cells: at its own line breaks, between
 // words, and inside a word only where the word alone is too wide. It gives at
 // least one line, which may be empty.

@@ -119,7 +119,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	switch id {
 	case action.ScheduleAllow:
 		return p.offAllow(c)
-	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
+	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleEdit, action.ScheduleDelete:
 	default:
 		return ""
 	}
@@ -178,6 +178,10 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return pane.Answer{Do: command.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:
 		return pane.Answer{Until: &pane.Until{Title: textSnooze(it.title()), For: command.Snooze{ID: it.id()}, Now: held(s, it).Snoozed}}
+	case action.ScheduleEdit:
+		return pane.Answer{Task: it.id(), Form: true}
+	case action.ScheduleDelete:
+		return pane.Answer{Do: command.DeleteTask{ID: it.id()}}
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
 	}
