@@ -41,9 +41,11 @@ const talk = "talk"
 // laneOf is the lane of a command; empty for one that waits for nothing: what
 // only reads, and what stops something.
 func laneOf(c command.Value) string {
+	if command.Reads(c) {
+		return ""
+	}
 	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs, command.Past, command.Runs, command.Looked, command.Here,
-		command.Away, command.Interrupt, command.StopFork:
+	case command.Looked, command.Here, command.Interrupt, command.StopFork:
 		return ""
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
 		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,

@@ -8,7 +8,6 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
-	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 )
 
@@ -23,7 +22,7 @@ func (r *root) leaves() tea.Cmd {
 		return nil
 	case r.draft() != "" && now.After(r.armed):
 		r.armed, r.warned = now.Add(toastTime), r.draft()
-		r.say(notice.Warn, r.draftWarning())
+		r.say(notice.Warn, textQuitDraft)
 		return nil
 	}
 	return r.goTo(pane.Quit, true)
@@ -86,14 +85,6 @@ func (r *root) draft() string {
 	return r.panes[action.Chat].(interface{ Draft() string }).Draft()
 }
 
-// draftWarning begins with what counts where it will be cut.
-func (r *root) draftWarning() string {
-	if r.w < layout.TabsWidth {
-		return textQuitDraftShort
-	}
-	return textQuitDraft
-}
-
 // unarm takes the warning of ctrl+c back once it is not true any more: what was
 // written has been sent, or is another text now.
 func (r *root) unarm() {
@@ -101,5 +92,5 @@ func (r *root) unarm() {
 		return
 	}
 	r.armed, r.warned = time.Time{}, ""
-	r.speech.drop(time.Now(), textQuitDraft, textQuitDraftShort)
+	r.speech.drop(time.Now(), textQuitDraft)
 }

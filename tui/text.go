@@ -42,9 +42,7 @@ const (
 	textNoShell  = "there is no shell to go to: the dashboard goes on"
 	textDemo     = "demo: all is real but the model"
 
-	textQuitDraft = "what you wrote is not sent: ctrl+c again quits and drops it"
-	// Where a toast has one short row, what counts stands first.
-	textQuitDraftShort = "not sent: ctrl+c again drops it"
+	textQuitDraft      = "not sent: ctrl+c again quits and drops what you wrote" // what counts stands first
 	textNothingWritten = "nothing is written"
 
 	textJustEnded = "the answer has just ended; ctrl+c quits in a moment"

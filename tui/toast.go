@@ -162,15 +162,8 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 		return "", false
 	}
 	t := standing[len(standing)-1]
-	role, glyph := theme.Accent, theme.Arrow
-	switch t.level {
-	case notice.Warn:
-		role, glyph = theme.Warn, theme.Bang
-	case notice.Alert:
-		role, glyph = theme.Bad, theme.Cross
-	case notice.Info:
-	}
-	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
+	look := toastLooks[t.level]
+	mark := widget.Span{Role: look.role, Text: " " + r.theme.Glyph(look.glyph) + " "}
 	text := strings.ReplaceAll(t.text, held, " ")
 	end := ""
 	if n := len(standing) - 1; n > 0 {
@@ -186,6 +179,14 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	b := widget.Brush{Theme: r.theme, Back: theme.Select}
 	n := min(r.w, widget.Cells(mark.Text)+widget.Cells(text)+1)
 	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n), true
+}
+
+// toastLooks are the marks in front of what is said.
+var toastLooks = map[notice.Level]struct {
+	role  theme.Role
+	glyph theme.Glyph
+}{
+	notice.Info: {theme.Accent, theme.Arrow}, notice.Warn: {theme.Warn, theme.Bang}, notice.Alert: {theme.Bad, theme.Cross},
 }
 
 // minTold is how many cells of a text are worth more than a word about its end.
@@ -205,15 +206,14 @@ type desk struct {
 
 // watch compares the tool calls of a new snapshot with those of the last one.
 func (r *root) watch() {
-	now := make(map[string]policy.Approval, len(r.snap.Approvals))
-	rings := ""
+	now, rings := make(map[string]policy.Approval, len(r.snap.Approvals)), ""
 	for _, a := range r.snap.Approvals {
 		now[a.ID] = a
-		_, waited := r.desk.waiting[a.ID]
-		if !waited {
-			rings = brief(a)
+		if _, waited := r.desk.waiting[a.ID]; waited {
+			continue
 		}
-		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
+		rings = brief(a)
+		if r.focus != action.Chat || len(r.dialogs) > 0 {
 			r.hear(notice.Warn, asksText(a, r.names()))
 		}
 	}
