@@ -144,7 +144,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
 		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
 		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
-		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp, Undo,
+		SettingsEdit, SettingsPrevious, SettingsNext, Undo, Login, SetUp,
 	}
 	var got []ID
 	for _, a := range All() {

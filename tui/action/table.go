@@ -243,6 +243,8 @@ func offWithout(off reason, rows []Action) []Action {
 
 var everywhereRows = []Action{
 	{ID: Help, Keys: []string{"?"}, Title: "Show every key", Short: "keys"},
+	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
+	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true},
 	{ID: Palette, Keys: []string{"ctrl+p"}, Title: "Find and run an action by name", Short: "actions"},
 	{ID: Quit, Keys: []string{"q"}, Title: "Quit; asks while forks run", Short: "quit", Costs: true},
 	{ID: GoBudget, Keys: []string{"1"}, Title: "Go to the ping budget", Short: "budget", Quiet: true},
@@ -260,13 +262,11 @@ var everywhereRows = []Action{
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},
 	{ID: Back, Keys: []string{"esc"}, Title: "Go back: out of a dialog, a search, a zoom", Short: "back", Quiet: true},
-	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true},
 	{ID: Deliveries, Keys: []string{"H"}, Title: "Show what came in over webhooks", Short: "webhooks", Quiet: true},
 	{ID: Engine, Keys: []string{"E"}, Title: "Show the engine: version, processes, memory, what today has cost", Short: "engine", Quiet: true},
 	// Whether either is offered, and why not, is the frame's to say.
 	{ID: Demo, Title: "See the demo in the place of this dashboard", Short: "demo", Quiet: true},
 	{ID: SetUp, Title: "Set the bot up: names, time zone, Discord", Short: "set up", Writes: true, Quiet: true},
-	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},
 	{ID: Suspend, Keys: []string{"ctrl+z"}, Title: "Stop the program and go to the shell; fg goes on", Short: "suspend", Quiet: true},
