@@ -354,8 +354,8 @@ func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
 		action.Day:      today.New(),
 		action.Budget:   budget.New(),
-		action.Schedule: pane.Filter(schedule.New(), action.Schedule.ID("find"), pane.SiftSchedule),
-		action.Updates:  pane.Filter(updates.New(), action.Updates.ID("find"), pane.SiftUpdates),
+		action.Schedule: schedule.New(),
+		action.Updates:  updates.New(),
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),
