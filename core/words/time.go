@@ -176,12 +176,13 @@ func Every(d time.Duration) string {
 	return text
 }
 
-// ClockLayout is a layout of package time whose time of day has twelve hours or 24.
+// ClockLayout is a layout of package time whose time of day, or hour alone, has twelve
+// hours or 24.
 func ClockLayout(layout string, twelve bool) string {
 	if !twelve {
 		return layout
 	}
-	return strings.NewReplacer("15:04:05", "3:04:05pm", "15:04", "3:04pm").Replace(layout)
+	return strings.NewReplacer("15:04:05", "3:04:05pm", "15:04", "3:04pm", "15", "3pm").Replace(layout)
 }
 
 // SameDay reports whether two moments are on one day of the zone.
