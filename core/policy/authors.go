@@ -237,7 +237,8 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 		return "", false
 	}
 	for _, full := range append([]string{g.tree.absolute(file)}, places...) {
-		if rel, ok := g.tree.within(full); ok && grantingName(rel) {
+		rel, ok := g.tree.within(full)
+		if _, task := kindOf(rel); ok && (task || isSkill(rel)) {
 			return rel, true
 		}
 	}
@@ -256,17 +257,6 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-func grantingName(rel string) bool {
-	folder, name := path.Split(rel)
-	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
-	case routines.RoutineFolder, routines.ReminderFolder, webhookFolder:
-		return folderFile(folder, name)
-	case skill.Folder:
-		return strings.EqualFold(name, skill.File) && strings.Count(folder, "/") == 2
-	}
-	return false
 }
 
 // skill reads a skill as it is now.

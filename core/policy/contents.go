@@ -41,17 +41,11 @@ func (s *Session) contents(x call) (reason string, unsure bool) {
 // other file and for valid ones. Only what would keep the file out of
 // the schedule counts.
 func (g *Guard) invalid(rel string, data []byte) string {
-	folder, name := path.Split(rel)
-	if !routines.IsTaskFile(name) {
+	kind, ok := kindOf(rel)
+	if !ok || kind == routines.KindWebhook {
 		return "" // the index leaves it alone
 	}
-	var problems []routines.Problem
-	switch fold(strings.TrimSuffix(folder, "/")) {
-	case "routines":
-		_, problems = routines.ParseRoutine(rel, data)
-	case "reminders":
-		_, problems = routines.ParseReminder(rel, data, g.zone)
-	}
+	_, problems := routines.Parse(kind, rel, data, g.zone)
 	var out []string
 	for _, p := range problems {
 		if p.Severity == routines.Error {

@@ -54,24 +54,16 @@ type Skills func(name string) (skill.Skill, bool)
 // they are parsed where they count: cleaned, with whatever line ends. False for a
 // path that is none of these, and for a file that nothing would follow from.
 func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
-	folder, name := path.Split(rel)
-	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
-	case routines.RoutineFolder:
-		if r, problems := routines.ParseRoutine(rel, data); folderFile(folder, name) && !routines.HasErrors(problems) {
-			return taskGrants(r.Task, find), true
-		}
-	case routines.ReminderFolder:
-		if r, problems := routines.ParseReminder(rel, data, time.UTC); folderFile(folder, name) && !routines.HasErrors(problems) {
-			return taskGrants(r.Task, find), true
-		}
-	case webhookFolder:
-		if folderFile(folder, name) {
-			return grants{What: string(routines.KindWebhook), Outside: true, Alone: true}, true
-		}
-	case skill.Folder:
-		if s, ok := skill.Parse(path.Base(folder), data); ok && strings.EqualFold(name, skill.File) {
-			return skillGrants(s), true
-		}
+	kind, ok := kindOf(rel)
+	switch {
+	case kind == routines.KindWebhook:
+		return grants{What: string(kind), Outside: true, Alone: true}, true
+	case ok:
+		t, problems := routines.Parse(kind, rel, data, time.UTC)
+		return taskGrants(t, find), !routines.HasErrors(problems)
+	case isSkill(rel):
+		s, ok := skill.Parse(path.Base(path.Dir(rel)), data)
+		return skillGrants(s), ok
 	}
 	return grants{}, false
 }
@@ -79,10 +71,22 @@ func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 // webhookFolder is where webhooks lie; their package knows more of it.
 const webhookFolder = "webhooks"
 
-// folderFile reports whether a name is one that tasks may have, in a folder that
-// lies right in the data directory.
-func folderFile(folder, name string) bool {
-	return strings.Count(folder, "/") == 1 && routines.IsTaskFile(name)
+// kindOf is what a path would be: tasks lie right in a folder of their kind.
+func kindOf(rel string) (kind routines.Kind, ok bool) {
+	folder, name, _ := strings.Cut(rel, "/")
+	kind, ok = map[string]routines.Kind{
+		routines.RoutineFolder: routines.KindRoutine, routines.ReminderFolder: routines.KindReminder, webhookFolder: routines.KindWebhook,
+	}[fold(folder)]
+	if !ok || strings.Contains(name, "/") || !routines.IsTaskFile(name) {
+		return "", false
+	}
+	return kind, true
+}
+
+// isSkill reports whether a path is that of a skill's own file.
+func isSkill(rel string) bool {
+	parts := strings.Split(rel, "/")
+	return len(parts) == 3 && fold(parts[0]) == skill.Folder && strings.EqualFold(parts[2], skill.File)
 }
 
 // taskGrants is what a task grants. A foreground task has the tools of the
