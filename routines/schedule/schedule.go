@@ -297,9 +297,8 @@ func (s *Schedule) sleep(now time.Time) time.Duration {
 	return max(d, 0)
 }
 
-// Apply takes in what a batch of the watch points at, and reports whether anything
-// changed.
-func (s *Schedule) Apply(b watch.Batch) bool { return s.kick(s.index.Apply(b)) }
+// Apply takes in what a batch of the watch points at.
+func (s *Schedule) Apply(b watch.Batch) { s.kick(s.index.Apply(b)) }
 
 // Refresh takes in the named files.
 func (s *Schedule) Refresh(names ...string) { s.kick(s.index.Refresh(names)) }
@@ -317,10 +316,10 @@ func (s *Schedule) MoneyChanged() {
 	s.rouse()
 }
 
-// kick tells the loop that the index changed, and reports whether it did.
-func (s *Schedule) kick(c routines.Change) bool {
+// kick tells the loop that the index changed, if it did.
+func (s *Schedule) kick(c routines.Change) {
 	if c.Empty() {
-		return false
+		return
 	}
 	s.mu.Lock()
 	for _, id := range c.IDs {
@@ -329,7 +328,6 @@ func (s *Schedule) kick(c routines.Change) bool {
 	s.inbox.problems = s.inbox.problems || c.Problems
 	s.mu.Unlock()
 	s.rouse()
-	return true
 }
 
 // FireNow fires a task at once, beside its schedule; a reminder is removed
