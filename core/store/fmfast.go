@@ -2,8 +2,8 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // The fast path reads what nearly every file holds: `key: scalar`, block lists
@@ -322,43 +322,17 @@ func (s *scalar) quoted() (v Value, end int, bad verdict) {
 	return v, 0, slip(s.no, v.Column, msgQuoteOpen, string(q))
 }
 
-// unescape reads the escapes that we write ourselves; n is 0 for others.
+// unescape reads the escapes that we write ourselves, which mean the same in Go; n is
+// 0 for others.
 func unescape(s string) (r rune, n int) {
-	if len(s) < 2 {
+	if len(s) < 2 || !strings.ContainsRune(`"\\ntrxu`, rune(s[1])) {
 		return 0, 0
 	}
-	switch s[1] {
-	case '"', '\\', '/':
-		return rune(s[1]), 2
-	case 'n':
-		return '\n', 2
-	case 't':
-		return '\t', 2
-	case 'r':
-		return '\r', 2
-	case 'x':
-		return unhex(s, 2)
-	case 'u':
-		return unhex(s, 4)
-	}
-	return 0, 0
-}
-
-func unhex(s string, digits int) (r rune, n int) {
-	if len(s) < 2+digits {
+	r, _, tail, err := strconv.UnquoteChar(s, '"')
+	if err != nil {
 		return 0, 0
 	}
-	for _, c := range []byte(s[2 : 2+digits]) {
-		d := strings.IndexByte("0123456789abcdef", c|0x20)
-		if d < 0 || c < '0' {
-			return 0, 0
-		}
-		r = r<<4 | rune(d)
-	}
-	if !utf8.ValidRune(r) {
-		return 0, 0
-	}
-	return r, 2 + digits
+	return r, len(s) - len(tail)
 }
 
 // flowList reads a flow list of scalars that ends on its line.
@@ -396,49 +370,29 @@ func (s *scalar) flowList() (Value, verdict) {
 	}
 }
 
-// flowItem reads one item that begins at the offset and returns where it ends.
+// flowItem reads one item that begins at the offset and returns where it ends. Stars
+// behind the first character are common (tool patterns) and harmless; for other signs
+// the library knows the rules.
 func (s *scalar) flowItem(at int) (item Value, end int, bad verdict) {
 	one := scalar{line: s.line, start: at, no: s.no}
-	if c := s.line[at]; c == '"' || c == '\'' {
+	text := s.line[at:]
+	if text[0] == '"' || text[0] == '\'' {
 		item, end, bad = one.quoted()
 		if bad.err != nil {
 			bad = giveUp()
 		}
 		return item, end, bad
 	}
-	n := strings.IndexAny(s.line[at:], ",[]{}\"'#:\t&*!|>%@`?")
-	if n == 0 {
+	if n := strings.IndexAny(text, ",[]{}\"'#:\t&!|>%@`?"); n >= 0 {
+		if text[n] != ',' && text[n] != ']' {
+			return item, 0, giveUp()
+		}
+		text = text[:n]
+	}
+	end = at + len(text)
+	text = strings.TrimRight(text, " ")
+	if text == "" || text[0] == '*' || text[0] == '-' && (len(text) == 1 || text[1] == ' ') {
 		return item, 0, giveUp()
 	}
-	if n < 0 {
-		n = len(s.line) - at
-	}
-	end = at + n
-	if end < len(s.line) && s.line[end] != ',' && s.line[end] != ']' {
-		// Stars inside are common (tool patterns) and harmless; for the rest the
-		// library knows the rules.
-		return s.flowStars(one, at)
-	}
-	return one.flowPlain(at, end)
-}
-
-// flowStars reads a plain item that may hold stars after its first character.
-func (s *scalar) flowStars(one scalar, at int) (Value, int, verdict) {
-	n := strings.IndexAny(s.line[at:], ",[]{}\"'#:\t&!|>%@`?")
-	end := len(s.line)
-	if n >= 0 {
-		end = at + n
-	}
-	if s.line[at] == '*' || end < len(s.line) && s.line[end] != ',' && s.line[end] != ']' {
-		return Value{}, 0, giveUp()
-	}
-	return one.flowPlain(at, end)
-}
-
-func (s *scalar) flowPlain(at, end int) (Value, int, verdict) {
-	text := strings.TrimRight(s.line[at:end], " ")
-	if text[0] == '-' && (len(text) == 1 || text[1] == ' ') {
-		return Value{}, 0, giveUp()
-	}
-	return s.plain(text), end, verdict{}
+	return one.plain(text), end, verdict{}
 }
