@@ -255,8 +255,8 @@ func (s *splicer) comment(f Field, from int) string {
 		return ""
 	case v.Quoted && v.Line == f.Line:
 		one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
-		_, end, bad := one.quoted()
-		if bad.bad() {
+		_, end, err := one.quoted()
+		if err != nil {
 			return ""
 		}
 		if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {
