@@ -46,7 +46,12 @@ type home struct {
 
 func newHome(t *testing.T) home {
 	t.Helper()
-	return home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: berlin(t)}
+	root := t.TempDir()
+	if memory, err := os.MkdirTemp("/dev/shm", "ollim-core-"); err == nil { // where a sync costs nothing
+		t.Cleanup(func() { _ = os.RemoveAll(memory) })
+		root = memory
+	}
+	return home{t: t, root: filepath.Join(root, "data"), zone: berlin(t)}
 }
 
 func (h home) write(rel, text string) {
@@ -91,24 +96,41 @@ func (h home) make(t testing.TB, e agent.Engine) *Bot {
 // live runs a story inside a bubble with a running bot.
 func live(t *testing.T, prepare func(h home), story func(h home, b *Bot)) {
 	t.Helper()
-	liveWith(t, func() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1}) }, prepare, story)
+	lives(t, 0, prepare, story)
 }
 
 func liveWith(t *testing.T, engine func() agent.Engine, prepare func(h home), story func(h home, b *Bot)) {
+	t.Helper()
+	livesWith(t, engine, 0, prepare, story)
+}
+
+// lives lives through several starts of the bot over one directory, with a gap before
+// each but the first.
+func lives(t *testing.T, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
+	t.Helper()
+	livesWith(t, func() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1}) }, gap, prepare, stories...)
+}
+
+func livesWith(t *testing.T, engine func() agent.Engine, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
 	t.Helper()
 	h := newHome(t)
 	synctest.Test(t, func(t *testing.T) {
 		h.t = t
 		prepare(h)
-		b := h.bot(engine())
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- b.Run(ctx) }()
-		synctest.Wait()
-		story(h, b)
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("Run ended with %v", err)
+		for i, story := range stories {
+			if i > 0 {
+				time.Sleep(gap)
+			}
+			b := h.bot(engine())
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- b.Run(ctx) }()
+			synctest.Wait()
+			story(h, b)
+			stop()
+			if err := <-done; err != nil {
+				t.Errorf("Run ended with %v", err)
+			}
 		}
 	})
 }

@@ -162,6 +162,9 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 			if e.Embed != nil && slices.ContainsFunc(e.Embed.Buttons, func(b post.Button) bool { return b.Action == "fork_save:_" }) {
 				t.Errorf("the card of a fork that cannot be saved offers it: %+v", e.Embed)
 			}
+			if e.Embed != nil && len(e.Embed.Buttons) > 0 && e.Embed.Buttons[len(e.Embed.Buttons)-1].Label != "Exit Fork" {
+				t.Errorf("the way out is called %q", e.Embed.Buttons[len(e.Embed.Buttons)-1].Label)
+			}
 		}
 		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err == nil {
 			t.Error("a resumed fork was saved")

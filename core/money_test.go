@@ -155,7 +155,7 @@ func TestWhatIsHeldAheadOfItsTimeIsListedOnceWithItsCost(t *testing.T) {
 }
 
 func TestAHeldReminderRunsAfterMidnightAlsoAfterARestart(t *testing.T) {
-	twice(t, func(h home) {
+	lives(t, 0, func(h home) {
 		dear(h, `{"daily_cap": "0"}`)
 		h.reminder("cccc0001", 10*time.Minute, "", "say here")
 	}, func(_ home, b *Bot) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ollimbot/core/agent"
@@ -45,28 +44,6 @@ func viewOf(t *testing.T, s Snapshot, id string) schedule.TaskView {
 	}
 	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
 	return schedule.TaskView{}
-}
-
-// twice lives through two starts of the bot over one directory.
-func twice(t *testing.T, prepare func(home), first, second func(h home, b *Bot)) {
-	t.Helper()
-	h := newHome(t)
-	synctest.Test(t, func(t *testing.T) {
-		h.t = t
-		prepare(h)
-		for _, story := range []func(home, *Bot){first, second} {
-			b := h.bot(script.New(script.Options{Seed: 1, Pace: 1}))
-			ctx, stop := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- b.Run(ctx) }()
-			synctest.Wait()
-			story(h, b)
-			stop()
-			if err := <-done; err != nil {
-				t.Errorf("Run ended with %v", err)
-			}
-		}
-	})
 }
 
 func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
@@ -111,7 +88,7 @@ func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
 
 func TestAPauseOutlivesARestartAndUndoGivesTheSnoozeBack(t *testing.T) {
 	var undo command.Value
-	twice(t, func(h home) {
+	lives(t, 0, func(h home) {
 		h.reminder("bbbb0002", 10*time.Minute, "", `say here`)
 	}, func(_ home, b *Bot) {
 		do(t, b, command.Snooze{ID: "bbbb0002", Until: b.now().Add(3 * time.Hour)})
@@ -176,7 +153,7 @@ func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T)
 func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
 	var undo command.Value
 	var until time.Time
-	twice(t, func(home) {}, func(_ home, b *Bot) {
+	lives(t, 0, func(home) {}, func(_ home, b *Bot) {
 		until = b.now().Add(2 * time.Hour)
 		do(t, b, command.MuteUntil{Until: until})
 		undo = do(t, b, command.MuteUntil{Until: until.Add(time.Hour)}).Undo

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,10 +30,6 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := newHome(t)
-			if memory, err := os.MkdirTemp("/dev/shm", "ollim-preview-"); err == nil { // where a sync costs nothing
-				t.Cleanup(func() { _ = os.RemoveAll(memory) })
-				h.root = filepath.Join(memory, "data")
-			}
 			synctest.Test(t, func(t *testing.T) {
 				h.t = t
 				p := &previewed{t: t, h: h, rng: rand.New(rand.NewPCG(seed, 7)), said: map[string][2]string{}}
@@ -175,23 +168,29 @@ func (p *previewed) minute() {
 	synctest.Wait()
 }
 
-// foretell previews every task for a moment to come.
+// foretell previews every task that is due at a moment to come.
 func (p *previewed) foretell(at time.Time) {
 	set := p.bot.index.Set()
-	var ids []string
+	var ids, due []string
 	for _, r := range set.Routines {
 		ids = append(ids, r.ID)
+		if r.Schedule.Next(at.Add(-time.Second)).Equal(at) {
+			due = append(due, r.ID)
+		}
 	}
 	for _, r := range set.Reminders {
 		ids = append(ids, r.ID)
+		if !r.RunAt.After(at) {
+			due = append(due, r.ID)
+		}
 	}
 	said := map[string][2]string{}
-	for _, id := range ids {
+	for _, id := range due {
 		said[id] = p.both(func(busy bool) (string, error) { return p.bot.Preview(p.t.Context(), id, at, busy) })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.moment, p.said, p.ids = at, said, slices.Sorted(maps.Keys(said))
+	p.moment, p.said, p.ids = at, said, slices.Sorted(slices.Values(ids))
 }
 
 func (p *previewed) both(preview func(busy bool) (string, error)) (texts [2]string) {

@@ -328,7 +328,7 @@ func TestTwoPressesAtOnceAreOneAnswer(t *testing.T) {
 
 // The bot may be away when it should come back, and it may be answered then.
 func TestAReminderOutlivesTheProgram(t *testing.T) {
-	twice(t, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
+	lives(t, 0, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
 	}, func(h home, b *Bot) {
 		time.Sleep(time.Minute)

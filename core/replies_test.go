@@ -61,10 +61,9 @@ func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
 }
 
 func TestAReplyAfterSevenDaysIsQuotedAndSaysSo(t *testing.T) {
-	live(t, func(h home) {
+	lives(t, 8*24*time.Hour, func(h home) {
 		h.reminder("dddd0002", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
-	}, func(_ home, b *Bot) {
-		time.Sleep(8 * 24 * time.Hour)
+	}, func(home, *Bot) { time.Sleep(time.Minute) }, func(_ home, b *Bot) {
 		if _, err := b.Do(context.Background(), command.Say{Text: "done now", ReplyTo: pinged(t, b).ID}); err != nil {
 			t.Fatal(err)
 		}

@@ -63,10 +63,6 @@ func TestADayOverTheMessagesAPI(t *testing.T) {
 func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) {
 	t.Helper()
 	h := newHome(t)
-	if memory, err := os.MkdirTemp("/dev/shm", "ollim-soak-"); err == nil { // where a sync costs nothing
-		t.Cleanup(func() { _ = os.RemoveAll(memory) })
-		h.root = filepath.Join(memory, "data")
-	}
 	wall := time.Now()
 	s := &soak{h: h, rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: newSoakModel(), sums: map[string]int{}}
 	defer func() {

@@ -263,6 +263,9 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	if p, ok := r.panes[action.Task].(*task.Page); ok && a.Task != "" {
 		p.Show(a.Task)
 		r.setFocus(action.Task)
+		if a.Form {
+			return r.answer(p.Do(r.context(), action.TaskEdit))
+		}
 	}
 	if a.Ask != nil {
 		r.open(dialog.Ask(*a.Ask, pane.Answer{}))

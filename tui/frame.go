@@ -14,10 +14,10 @@ import (
 func (r *root) frame() []string {
 	plan := r.plan()
 	if plan.Mode == layout.TooSmall {
-		return r.spell(r.tooSmall())
+		return r.tooSmall()
 	}
 	lines := make([]string, 0, r.h)
-	lines = append(lines, r.topLine())
+	lines = append(lines, r.topLine().draw(r.theme, r.w))
 	lines = append(lines, r.head(plan)...)
 	if plan.Strip > 0 {
 		lines = append(lines, r.strip(plan)...)
@@ -31,25 +31,12 @@ func (r *root) frame() []string {
 		}
 		lines = append(lines, row)
 	}
-	lines = append(lines, r.helpLine())
+	lines = append(lines, r.helpLine().draw(r.theme, r.w))
 	for _, d := range r.dialogs {
 		r.overlay(lines[:plan.Said], d)
 	}
 	if said, ok := r.saidLine(time.Now()); ok {
 		lines[plan.Said] = said
-	}
-	return r.spell(lines)
-}
-
-// spell replaces signs of our own words where only ASCII may be drawn, cell by
-// cell. What the user or the model wrote in other scripts stays.
-func (r *root) spell(lines []string) []string {
-	if !r.theme.ASCII() {
-		return lines
-	}
-	plain := strings.NewReplacer(asciiSigns...)
-	for i, l := range lines {
-		lines[i] = plain.Replace(l)
 	}
 	return lines
 }
@@ -151,10 +138,7 @@ func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
 	if len(b.Tabs) == 0 {
 		return r.titleSpans(b.Pane, name), states
 	}
-	for _, t := range r.tabs(b) {
-		title = append(title, t.spans...)
-	}
-	return title, states
+	return spansOf(r.tabs(b)), states
 }
 
 func (r *root) titleSpans(p action.Pane, name string) []widget.Span {

@@ -13,175 +13,144 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// hint is a place in the help line: a key, or two that share it, and words. The
-// line that is drawn and what a click on it does come from the same hints.
+// hint is a place in the help line: a key, or two that share it, and words.
 type hint struct {
-	keys   [2]string    // as people read them; the second may be empty
-	ids    [2]action.ID // of pane's rows; empty where a dialog or a pane takes every key
-	pane   action.Pane
+	keys   []string // as people read them
+	press  []func() tea.Cmd
 	word   string
 	effect string // what would come of it; may be empty
 }
 
-// gap is what keeps a hint apart from the next one.
-const gap = "  "
-
-// draw adds the hint to a row.
-func (h hint) draw(row []widget.Span) []widget.Span {
-	shown := h.keys[0]
-	if h.keys[1] != "" {
-		shown += "/" + h.keys[1]
+// buttons draw the hint. The second key has its own name alone, everything else that is
+// not blank is the first one's.
+func (h hint) buttons() []button {
+	out := []button{label(theme.Text, " ", nil)}
+	for i, name := range h.keys {
+		if i+1 < len(h.keys) {
+			name += "/"
+		}
+		out = append(out, label(theme.Key, name, h.press[i]))
 	}
-	row = append(row, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: shown}, widget.Span{Role: theme.Dim, Text: " " + h.word})
+	out = append(out, label(theme.Dim, " "+h.word, h.press[0]))
 	if h.effect != "" {
-		row = append(row, widget.Span{Text: " " + h.effect})
+		out = append(out, label(theme.Text, " "+h.effect, h.press[0]))
 	}
-	return append(row, widget.Span{Text: gap})
+	return append(out, label(theme.Text, "  ", nil))
 }
 
-// width is how many cells draw takes.
-func (h hint) width() int {
-	n := 1 + widget.Cells(h.keys[0]) + 1 + widget.Cells(h.word) + len(gap)
-	if h.keys[1] != "" {
-		n += 1 + widget.Cells(h.keys[1])
-	}
-	if h.effect != "" {
-		n += 1 + widget.Cells(h.effect)
-	}
-	return n
-}
-
-// at is which key cell x of the hint stands for: the second one has its own
-// name alone, everything else that is not blank is the first one's.
-func (h hint) at(x int) (which int, ok bool) {
-	second := 1 + widget.Cells(h.keys[0]) + 1
-	if h.keys[1] != "" && x >= second && x < second+widget.Cells(h.keys[1]) {
-		return 1, true
-	}
-	return 0, x >= 1 && x < h.width()-len(gap)
-}
-
-// helpLine says what the keys do now, and what would come of it.
-func (r *root) helpLine() string {
-	left, right := r.hints()
-	return spread(widget.Brush{Theme: r.theme}, r.w, spansOf(left), spansOf(right))
-}
-
-func widthOf(hints []hint) int {
-	n := 0
+func buttonsOf(hints []hint) (out []button) {
 	for _, h := range hints {
-		n += h.width()
-	}
-	return n
-}
-
-func spansOf(hints []hint) []widget.Span {
-	out := make([]widget.Span, 0, 5*len(hints))
-	for _, h := range hints {
-		out = h.draw(out)
+		out = append(out, h.buttons()...)
 	}
 	return out
+}
+
+func widthOf(hints []hint) int { return widget.Width(spansOf(buttonsOf(hints))) }
+
+// helpLine says what the keys do now, and what would come of it.
+func (r *root) helpLine() bar {
+	left, right := r.hints()
+	return bar{buttonsOf(left), buttonsOf(right)}
 }
 
 // hints are what stands at the left of the help line and at its right end: keys
 // of whatever has them now.
 func (r *root) hints() (left, right []hint) {
-	if n := len(r.dialogs); n > 0 {
-		return withWayOut(bindingHints(r.dialogs[n-1].Hint(), r.theme.ASCII()), r.w), nil
+	if d := r.top(); d != nil {
+		return withWayOut(r.bindingHints(d.Hint()), r.w), nil
 	}
-	if p := r.panes[r.focus]; p.Capture() {
-		if h, ok := p.(hinter); ok {
-			return withWayOut(bindingHints(append(h.Hint(), interruptHint(r.snap.Busy, r.o.Remote != nil)), r.theme.ASCII()), r.w), nil
-		}
+	if p, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {
+		return withWayOut(r.bindingHints(append(p.Hint(), interruptHint(r.snap.Busy, r.o.Remote != nil))), r.w), nil
 	}
-	return r.fitting(r.paneHints(), r.commonHints())
+	return fitting(r.paneHints(), r.commonHints(), r.w)
 }
 
-// wanted is how many of a pane's hints must be seen before what is the same
-// everywhere may take its room: on a wide screen the first, which may be long.
-func wanted(w int) int {
-	if w < narrowHelp {
-		return wantedNarrow
+// On a screen of fewer cells than narrowHelp two of a pane's hints must be seen before what
+// is the same everywhere may take their room; on a wider one the first, which may be long.
+const narrowHelp = 80
+
+// fitting are the hints of a pane for which there is room, and as many of what is
+// the same everywhere as leave the pane its most important ones: at least the first
+// one's key.
+func fitting(mine, everywhere []hint, w int) (left, right []hint) {
+	sign := slices.Clone(everywhere[:min(1, len(everywhere))])
+	for i := range sign {
+		sign[i].word = ""
 	}
-	return 1
-}
-
-const (
-	narrowHelp   = 80 // cells
-	wantedNarrow = 2
-)
-
-// fitting are the hints of a pane for which there is room, and as much of what is
-// the same everywhere as leaves the pane its most important ones.
-func (r *root) fitting(mine []hint, everywhere [][]hint) (left, right []hint) {
 	fit := func(right []hint) []hint {
-		room := r.w - widthOf(right) - 1
-		for i, h := range mine {
-			if room -= h.width(); room < 0 {
+		room := w - widthOf(right) - 1
+		for i := range mine {
+			if room -= widthOf(mine[i : i+1]); room < 0 {
 				return mine[:i]
 			}
 		}
 		return mine
 	}
-	last := everywhere[len(everywhere)-1]
-	least := min(wanted(r.w), len(mine))
-	if len(fit(last)) < least { // what would come of a key takes more room than there is
+	least := min(1, len(mine))
+	if w < narrowHelp {
+		least = min(2, len(mine))
+	}
+	if len(fit(sign)) < least { // what would come of a key takes more room than there is
 		mine = slices.Clone(mine)
 		for i := range mine {
 			mine[i].effect = ""
 		}
-		least = min(least, len(fit(last)))
 	}
-	for _, right = range everywhere {
-		if left = fit(right); len(left) >= least {
-			break
+	for n := len(everywhere); n > 0; n-- {
+		if left = fit(everywhere[:n]); len(left) >= least {
+			return left, everywhere[:n]
 		}
 	}
-	return left, right
+	return fit(sign), sign
 }
 
 // paneHints are those of the focused pane, the most important first. Where it has
 // one line only, they tell how to open it.
 func (r *root) paneHints() []hint {
-	var out []hint
-	for _, a := range r.keys.Of(r.focus) {
-		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
-			out = append(out, r.hint(a))
+	out := r.rowHints(r.focus)
+	if r.focus.Page() {
+		out = slices.Insert(out, min(1, len(out)), r.hintOf(action.Back)...)
+	}
+	if len(out) < fewHints { // the ways on: to the next pane, and to those in which something can be begun
+		for _, id := range []action.ID{action.GoNext, action.GoSchedule, action.GoChat} {
+			if id != r.focus.Go() {
+				out = append(out, r.hintOf(id)...)
+			}
 		}
 	}
-	if back, _ := r.keys.Get(action.Everywhere, action.Back); r.focus.Page() {
-		out = slices.Insert(out, min(1, len(out)), r.hint(back))
-	}
-	if len(out) < fewHints {
-		out = append(out, r.elsewhere()...)
-	}
-	plan := r.plan()
-	zoom, ok := r.keys.Get(action.Everywhere, action.Zoom)
-	if plan.Strip == 0 || !ok || len(zoom.Keys) == 0 {
+	plan, zoom := r.plan(), r.hintOf(action.Zoom)
+	switch {
+	case plan.Strip == 0 || len(zoom) == 0:
 		return out
+	case len(plan.Columns) == 0:
+		zoom[0].word = textOpen
+		return append(zoom, out...)
 	}
-	h := r.hint(zoom)
-	if len(plan.Columns) == 0 {
-		h.word = textOpen
-		return slices.Insert(out, 0, h)
-	}
-	return slices.Insert(out, min(1, len(out)), h)
+	return slices.Insert(out, min(1, len(out)), zoom...)
 }
 
 // fewHints is how many a pane must have to stand for itself in the help line.
 const fewHints = 3
 
-// elsewhere are the ways on from a pane in which there is little to do: to the next
-// one, and to those in which something can be begun.
-func (r *root) elsewhere() []hint {
-	var out []hint
-	for _, id := range []action.ID{action.GoNext, action.GoSchedule, action.GoChat} {
-		a, ok := r.keys.Get(action.Everywhere, id)
-		if ok && len(a.Keys) > 0 && id != r.focus.Go() {
+// commonHints are what is the same in every pane, what must be seen first.
+func (r *root) commonHints() []hint { return r.rowHints(action.Everywhere) }
+
+// rowHints are those of a pane's actions that can be used.
+func (r *root) rowHints(p action.Pane) (out []hint) {
+	for _, a := range r.keys.Of(p) {
+		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
 			out = append(out, r.hint(a))
 		}
 	}
 	return out
+}
+
+// hintOf is the hint of an action of the frame, none where it has no key.
+func (r *root) hintOf(id action.ID) []hint {
+	if a, ok := r.keys.Get(action.Everywhere, id); ok && len(a.Keys) > 0 {
+		return []hint{r.hint(a)}
+	}
+	return nil
 }
 
 // withWayOut leaves out hints that do not fit, but not the first one and not the
@@ -198,31 +167,6 @@ func withWayOut(hints []hint, w int) []hint {
 	return hints
 }
 
-// commonHints are what is the same in every pane, and what of it may stand where
-// there is less room: without what the page of keys tells, the keys alone, their
-// sign alone.
-func (r *root) commonHints() [][]hint {
-	var all, some, keys []hint
-	for _, a := range r.keys.Of(action.Everywhere) {
-		if a.Quiet || len(a.Keys) == 0 || r.off(a) != "" {
-			continue
-		}
-		h := r.hint(a)
-		all = append(all, h)
-		if a.ID != action.Palette && a.ID != action.Quit {
-			some = append(some, h)
-		}
-		if a.ID == action.Help {
-			keys = append(keys, h)
-		}
-	}
-	sign := slices.Clone(keys)
-	for i := range sign {
-		sign[i].word = ""
-	}
-	return [][]hint{all, some, keys, sign}
-}
-
 // hinter is a pane that says what the keys do while it takes all of them.
 type hinter interface{ Hint() []key.Binding }
 
@@ -232,17 +176,19 @@ type worded interface{ Word(id action.ID) string }
 
 // hint is an action's place in the help line: keys, word, effect.
 func (r *root) hint(a action.Action) hint {
-	ascii := r.theme.ASCII()
-	h := hint{pane: a.Pane, word: a.Short}
+	h := hint{word: a.Short}
 	if p, ok := r.panes[a.Pane].(worded); ok {
 		h.word = cmp.Or(p.Word(a.ID), h.word)
 	}
 	if a.ID == action.Quit && r.o.Remote != nil {
 		h.word = textDetach
 	}
-	h.keys[0], h.ids[0] = action.KeyName(a.Keys[0], ascii), a.ID
-	if p, ok := r.keys.Get(a.Pane, a.Pair); ok && len(p.Keys) > 0 {
-		h.keys[1], h.ids[1] = action.KeyName(p.Keys[0], ascii), p.ID
+	pair, _ := r.keys.Get(a.Pane, a.Pair)
+	for _, a := range []action.Action{a, pair} {
+		if len(a.Keys) > 0 {
+			h.keys = append(h.keys, action.KeyName(a.Keys[0], r.theme.ASCII()))
+			h.press = append(h.press, func() tea.Cmd { return r.press(a) })
+		}
 	}
 	if a.Hint != nil {
 		h.effect = a.Hint(*r.snap)
@@ -252,60 +198,24 @@ func (r *root) hint(a action.Action) hint {
 
 // bindingHints are bindings as the help line shows them: where no arrows can be
 // drawn, under the names that every list has for these keys.
-func bindingHints(bindings []key.Binding, ascii bool) []hint {
-	out := make([]hint, 0, len(bindings))
+func (r *root) bindingHints(bindings []key.Binding) (out []hint) {
 	for _, b := range bindings {
-		h := hint{keys: [2]string{b.Help().Key}, word: b.Help().Desc}
+		h := hint{keys: []string{b.Help().Key}, word: b.Help().Desc}
 		if one, other, both := strings.Cut(h.keys[0], "/"); both && one != "" && other != "" {
-			h.keys = [2]string{one, other}
+			h.keys = []string{one, other}
 		}
 		for i, name := range h.keys {
-			if spelled, _, ok := action.Spell(name); ok && ascii {
+			h.press = append(h.press, func() tea.Cmd {
+				if msg, ok := widget.Key(name); ok {
+					return r.key(msg)
+				}
+				return nil
+			})
+			if spelled, _, ok := action.Spell(name); ok && r.theme.ASCII() {
 				h.keys[i] = action.KeyName(spelled, true)
 			}
 		}
 		out = append(out, h)
 	}
 	return out
-}
-
-// spread puts right at the right edge whatever its share; left is known to fit.
-func spread(b widget.Brush, w int, left, right []widget.Span) string {
-	n := min(widget.Width(right), w)
-	return b.Line(w-n, left...) + b.Line(n, right...)
-}
-
-// hintAt finds the hint under a cell of the help line, and which of its keys.
-func (r *root) hintAt(x int) (h hint, which int, ok bool) {
-	left, right := r.hints()
-	start := r.w - min(widthOf(right), r.w)
-	hints := left
-	if x >= start {
-		hints, x = right, x-start
-	}
-	for _, h := range hints {
-		n := h.width()
-		if x < n {
-			which, ok = h.at(x)
-			return h, which, ok
-		}
-		x -= n
-	}
-	return hint{}, 0, false
-}
-
-// pressHint does what the key under a cell of the help line does.
-func (r *root) pressHint(x int) tea.Cmd {
-	h, which, ok := r.hintAt(x)
-	if !ok {
-		return nil
-	}
-	if id := h.ids[which]; id != "" {
-		a, _ := r.keys.Get(h.pane, id)
-		return r.press(a)
-	}
-	if msg, ok := widget.Key(h.keys[which]); ok {
-		return r.key(msg)
-	}
-	return nil
 }

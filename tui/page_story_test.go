@@ -48,3 +48,15 @@ func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 		t.Errorf("esc goes to %s", r.focus)
 	}
 }
+
+func TestTheFormOfATaskOpensFromTheScheduleAndFromThePalette(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("2", "e")
+		s.sees("K Task", "Runs above caps", "enter write the file")
+		s.press("esc", "esc", "3", "ctrl+p")
+		s.typed("edit email")
+		s.sees("opens its form")
+		s.press("enter")
+		s.sees("K Task", "Runs above caps", "enter write the file")
+	})
+}

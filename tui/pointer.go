@@ -32,11 +32,11 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	r.speech.read(now)
 	switch {
 	case m.Y == r.h-1:
-		return r.pressHint(m.X)
+		return r.helpLine().press(r.w, m.X)
 	case len(r.dialogs) > 0:
 		return r.clickDialog(m.X, m.Y)
 	case m.Y == 0:
-		return r.pressTop(m.X)
+		return r.topLine().press(r.w, m.X)
 	case m.Y <= plan.Day:
 		return r.pressDay(m.X)
 	case m.Y <= plan.Day+plan.Fixed:
@@ -84,16 +84,16 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	if m.Y < b.Y { // its upper border
-		if p, ok := r.tabAt(b, m.X); ok && !r.zoom && len(b.Tabs) > 0 {
-			r.setFocus(p)
-			return nil
-		}
-		if b.Pane.Page() { // "esc goes back" stands there
-			r.leave()
-			return nil
-		}
-		r.zoom = false // "zoomed, z goes back" too
+		was := r.focus
 		r.setFocus(b.Pane)
+		switch {
+		case was.Page(): // "esc goes back" stands there
+			r.leave()
+		case r.zoom: // "zoomed, z goes back" too
+			r.zoom = false
+		default:
+			return pressAt(r.tabs(b), m.X-b.X-1)
+		}
 		return nil
 	}
 	focused, p, c := r.focus == b.Pane, r.panes[b.Pane], r.context()

@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/task"
 )
 
 // queue brings the commands of the user to the core in the order of the keys.
@@ -155,14 +156,17 @@ func (r *root) take(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// waits reports whether what the user does depends on a change that is under way.
+// waits reports whether what the user does depends on a change that is under way, or
+// on a form that is about to open.
 func (r *root) waits(msg tea.Msg) bool {
-	if !r.queue.changes() {
+	p, ok := r.panes[r.focus].(*task.Page)
+	opens := ok && p.Opens()
+	if !opens && !r.queue.changes() {
 		return false
 	}
 	k, pressed := msg.(tea.KeyPressMsg)
 	switch {
-	case len(r.dialogs) > 0:
+	case opens || len(r.dialogs) > 0:
 		return !pressed || k.String() != "esc"
 	case r.panes[r.focus].Capture():
 		return false

@@ -360,7 +360,7 @@ func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
 		action.Day:      today.New(),
 		action.Budget:   budget.New(),
-		action.Schedule: pane.Filter(schedule.New(), action.Schedule.ID("find"), pane.SiftSchedule),
+		action.Schedule: schedule.New(),
 		action.Updates:  pane.Filter(updates.New(), action.Updates.ID("find"), pane.SiftUpdates),
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/tui/pane"
@@ -68,54 +67,29 @@ func (r *root) seat(d pane.Dialog) (s seat, ok bool) {
 
 // overlay draws a dialog in its box.
 func (r *root) overlay(lines []string, d pane.Dialog) {
-	if s, ok := r.seat(d); ok {
-		lay(lines, r.w, piece{s.x, s.y, framed(r.theme, d.Title(), s.inside, s.w)})
-	}
-}
-
-// What lies over the panes is drawn with lipgloss, which measures all that it
-// touches: it is given the rows that are covered, and no others.
-
-// piece is something that lies over the screen: lines of equal width, with the
-// cell of its upper left corner.
-type piece struct {
-	x, y  int
-	lines []string
-}
-
-// lay puts pieces over a screen of lines of w cells, later ones on top. What
-// would be outside of the screen is not drawn.
-func lay(lines []string, w int, pieces ...piece) {
-	top, end := len(lines), 0
-	for _, p := range pieces {
-		top, end = min(top, p.y), max(end, p.y+len(p.lines))
-	}
-	top, end = max(top, 0), min(end, len(lines))
-	if top >= end {
+	s, ok := r.seat(d)
+	if !ok {
 		return
 	}
-	layers := []*lipgloss.Layer{lipgloss.NewLayer(strings.Join(lines[top:end], "\n"))}
-	for z, p := range pieces {
-		layers = append(layers, lipgloss.NewLayer(strings.Join(p.lines, "\n")).X(p.x).Y(p.y-top).Z(z+1))
+	box, edge := r.theme.Box(), func(text string) widget.Span { return widget.Span{Role: theme.Focus, Text: text} }
+	name := widget.Span{Role: theme.Strong, Text: widget.Cut(d.Title(), max(0, s.w-4))}
+	rest := strings.Repeat(box.Horizontal, max(0, s.w-3-widget.Cells(name.Text)))
+	brush, side := widget.Brush{Theme: r.theme}, r.theme.Paint(theme.Focus, box.Vertical)
+	lay(lines, r.w, s.x, s.y, brush.Line(s.w+2, edge(box.TopLeft+box.Horizontal+" "), name, edge(" "+rest+box.TopRight)))
+	for i, l := range s.inside {
+		lay(lines, r.w, s.x, s.y+1+i, side+l+side)
 	}
-	canvas := lipgloss.NewCanvas(w, end-top)
-	canvas.Compose(lipgloss.NewCompositor(layers...))
-	for i, l := range strings.Split(canvas.Render(), "\n") {
-		lines[top+i] = l + widget.Blank(w-ansi.StringWidth(l)) // the canvas trims what is blank
-	}
+	bottom := edge(box.BottomLeft + strings.Repeat(box.Horizontal, s.w) + box.BottomRight)
+	lay(lines, r.w, s.x, s.y+1+len(s.inside), brush.Line(s.w+2, bottom))
 }
 
-// framed puts a border with a title around lines of w cells.
-func framed(t *theme.Theme, title string, inside []string, w int) []string {
-	border := t.Border()
-	edge := t.Style(theme.Focus)
-	name := widget.Cut(title, max(0, w-4))
-	rest := max(0, w-3-widget.Cells(name))
-	top := edge.Render(border.TopLeft+border.Top+" ") + t.Style(theme.Strong).Render(name) +
-		edge.Render(" "+strings.Repeat(border.Top, rest)+border.TopRight)
-	box := lipgloss.NewStyle().Border(border).BorderTop(false)
-	if fg, _ := t.Options().Colours(theme.Focus); fg != nil {
-		box = box.BorderForeground(fg)
+// lay puts a line over one of w cells of a screen, from cell x on. Half a character beside
+// it becomes a blank.
+func lay(screen []string, w, x, y int, over string) {
+	behind := x + ansi.StringWidth(over)
+	left, right := ansi.Truncate(screen[y], x, ""), ansi.TruncateLeft(screen[y], behind, "")
+	if ansi.StringWidth(right) > w-behind { // it begins with half of a character
+		right = ansi.TruncateLeft(screen[y], behind+1, "")
 	}
-	return append([]string{top}, strings.Split(box.Render(strings.Join(inside, "\n")), "\n")...)
+	screen[y] = left + widget.Blank(x-ansi.StringWidth(left)) + over + widget.Blank(w-behind-ansi.StringWidth(right)) + right
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
@@ -13,85 +15,47 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// tab is a label on a border that is shared by panes.
-type tab struct {
-	pane  action.Pane
-	spans []widget.Span
+// tabs are the labels on the border of a box that panes share, in the most telling form
+// for which there is room: what goes on in a pane that is not on the screen is worth more
+// than its name.
+func (r *root) tabs(b layout.Box) (out []button) {
+	for _, form := range []tabForm{{true, true}, {false, true}, {true, false}, {false, false}} {
+		if out = r.labels(b, form); widget.Width(spansOf(out)) <= b.W-2 {
+			break
+		}
+	}
+	return out
 }
 
 // tabForm is how much the labels of a border say.
 type tabForm struct{ names, states bool }
 
-// tabForms are what may stand on a border, the most telling first: what goes on in
-// a pane that is not on the screen is worth more than its name. A row of few cells
-// never has names, two tabs always do.
-func tabForms(b layout.Box) []tabForm {
-	switch {
-	case len(b.Tabs) <= 2:
-		return []tabForm{{true, true}, {true, false}}
-	case b.W >= namedTabs:
-		return []tabForm{{true, true}, {false, true}, {true, false}, {false, false}}
-	}
-	return []tabForm{{false, true}, {false, false}}
-}
-
-// namedTabs is from how many cells on tabs may have names.
-const namedTabs = 60
-
-// tabs are the labels of a box, in the most telling form for which there is room.
-func (r *root) tabs(b layout.Box) []tab {
-	forms := tabForms(b)
-	for _, f := range forms[:len(forms)-1] {
-		out, n := r.labels(b, f), 0
-		for _, t := range out {
-			n += widget.Width(t.spans)
-		}
-		if n <= b.W-2 {
-			return out
-		}
-	}
-	return r.labels(b, forms[len(forms)-1])
-}
-
 // labels are the tabs in one form. The open one stands in brackets, or behind a
 // pointer where it has the focus; what goes on in it is in its box.
-func (r *root) labels(b layout.Box, f tabForm) []tab {
-	out := make([]tab, 0, len(b.Tabs))
+func (r *root) labels(b layout.Box, f tabForm) []button {
+	out := make([]button, 0, len(b.Tabs))
 	for _, p := range b.Tabs {
-		if p == b.Pane {
-			role, left, right := theme.Strong, "[", "]"
-			if p == r.focus {
-				role, left, right = theme.Focus, r.theme.Glyph(theme.Pointer), " "
+		role, text := theme.Dim, r.goKey(p)
+		switch state := tabState(p, r.snap); {
+		case p == r.focus:
+			role, text = theme.Focus, r.theme.Glyph(theme.Pointer)+strings.TrimLeft(text+" ", " ")+p.Name()+" "
+		case p == b.Pane:
+			role, text = theme.Strong, "["+strings.TrimLeft(text+" ", " ")+p.Name()+"]"
+		default:
+			if f.names || text == "" {
+				text = strings.TrimLeft(text+" "+shortName(p), " ")
 			}
-			out = append(out, tab{p, []widget.Span{{Role: role, Text: left + strings.TrimLeft(r.goKey(p)+" ", " ") + p.Name() + right}}})
-			continue
-		}
-		label := r.goKey(p)
-		if f.names || label == "" {
-			label = strings.TrimLeft(label+" "+shortName(p), " ")
-		}
-		if state := tabState(p, r.snap); state != "" && f.states {
-			if !f.names && p != action.Budget && p != action.Schedule { // a bare number would be a key
-				state = "(" + state + ")"
+			if state != "" && f.states {
+				if !f.names && p != action.Budget && p != action.Schedule { // a bare number would be a key
+					state = "(" + state + ")"
+				}
+				text += " " + state
 			}
-			label += " " + state
+			text = " " + text + " "
 		}
-		out = append(out, tab{p, []widget.Span{{Role: theme.Dim, Text: " " + label + " "}}})
+		out = append(out, label(role, text, func() tea.Cmd { r.setFocus(p); return nil }))
 	}
 	return out
-}
-
-// tabAt finds the label under a column of the border row.
-func (r *root) tabAt(b layout.Box, x int) (action.Pane, bool) {
-	at := b.X + 1
-	for _, t := range r.tabs(b) {
-		n := widget.Width(t.spans)
-		if x >= at && x < at+n {
-			return t.pane, true
-		}
-		at += n
-	}
-	return "", false
 }
 
 // tabState is what goes on in a pane, in a few cells: tokens of the budget, when the

@@ -220,12 +220,6 @@ func shortName(p action.Pane) string {
 	return p.Name()
 }
 
-// asciiSigns are pairs for a replacer: one cell for one cell.
-var asciiSigns = []string{
-	"·", "-", "×", "x", "…", "~", "→", ">", "←", "<", "–", "-", "—", "-",
-	held, " ", "‘", "'", "’", "'", "“", "\"", "”", "\"", "•", "*", "↑", "^", "↓", "v",
-}
-
 // zoneWord is the zone as the bot writes it everywhere: the last word of its
 // timestamps, "PT" or "CET".
 func zoneWord(t time.Time) string {

@@ -36,7 +36,7 @@ func TestTheTopLineGivesUpWhatMattersLeast(t *testing.T) {
 	} {
 		r := plainRoot(t, aDay(day))
 		r.w = w
-		line := r.topLine()
+		line := r.topLine().draw(r.theme, w)
 		if got := strings.Join(strings.Fields(line), " "); got != strings.Join(strings.Fields(want), " ") || ansi.StringWidth(line) != w {
 			t.Errorf("%d cells: %q, want %q", w, line, want)
 		}
@@ -50,8 +50,8 @@ func TestEachWordOfTheTopLineLeadsToItsPage(t *testing.T) {
 		r := plainRoot(t, aDay(day))
 		r.w = 120
 		r.setFocus(action.Updates)
-		before, _, found := strings.Cut(r.topLine(), text)
-		r.pressTop(ansi.StringWidth(before))
+		before, _, found := strings.Cut(r.topLine().draw(r.theme, r.w), text)
+		r.topLine().press(r.w, ansi.StringWidth(before))
 		if !found || r.focus != want {
 			t.Errorf("%q leads to %s", text, r.focus)
 		}

@@ -64,7 +64,7 @@ func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 			over = th.Paint(theme.Bad, over)
 		}
 		screen := []string{"above", line, "below"}
-		lay(screen, w, piece{x, 1, []string{over}})
+		lay(screen, w, x, 1, over)
 		if screen[0] != "above" || screen[2] != "below" {
 			t.Fatalf("rows that are not covered have changed: %q", screen)
 		}
@@ -222,15 +222,17 @@ func TestATabIsFoundUnderItsLabel(t *testing.T) {
 	r := newRoot(t.Context(), newBot(busyDay(day)), Options{Output: &bytes.Buffer{}})
 	for _, w := range []int{56, 80, 120} {
 		r.w, r.h = w, 24
-		b := r.plan().Columns[0].Boxes[0]
 		if r.plan().Mode != layout.Tabs {
 			t.Fatalf("%d wide is no screen of tabs", w)
 		}
-		row := ansi.Strip(r.border(b, true, false))
 		for _, p := range action.Panes {
+			r.setFocus(action.Forks)
+			b := r.plan().Columns[0].Boxes[0]
+			row := ansi.Strip(r.border(b, true, false))
 			x := ansi.StringWidth(row[:strings.Index(row, r.goKey(p))])
-			if got, ok := r.tabAt(b, x); !ok || got != p {
-				t.Errorf("%d wide, column %d of %q is %q, want %s", w, x, row, got, p)
+			r.click(tea.Mouse{X: b.X - 1 + x, Y: b.Y - 1, Button: tea.MouseLeft})
+			if r.focus != p {
+				t.Errorf("%d wide, column %d of %q is %q, want %s", w, x, row, r.focus, p)
 			}
 		}
 	}

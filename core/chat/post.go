@@ -164,7 +164,7 @@ func (c *Conversation) postEnter(ctx context.Context, f *interactive, r forkRequ
 	buttons := []post.Button{
 		{Label: "Save Context", Style: "success", Action: "fork_save:_"},
 		{Label: "Report", Style: "primary", Action: "fork_report:_"},
-		{Label: "command.Exit Fork", Style: "danger", Action: "fork_exit:_"},
+		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
 	}
 	if f.resumes != "" { // it cannot be saved
 		buttons = buttons[1:]

@@ -18,8 +18,8 @@ import (
 )
 
 // Value is one thing that a user asks of the bot, as data. The types of this file
-// are all there are.
-type Value interface{ value() }
+// are all there are: the bot refuses what is none of them.
+type Value any
 
 // Reads reports whether a command leaves the bot as it is.
 func Reads(c Value) bool {
@@ -308,44 +308,3 @@ type Login struct{ Code string }
 
 // Interrupt ends the main session's running turn.
 type Interrupt struct{}
-
-func (SetBudget) value()     {}
-func (RestoreBudget) value() {}
-func (FireNow) value()       {}
-func (Preview) value()       {}
-func (DiscardUpdate) value() {}
-func (RestoreUpdate) value() {}
-func (DeliverNow) value()    {}
-func (Snooze) value()        {}
-func (Pause) value()         {}
-func (MuteUntil) value()     {}
-func (LiftCaps) value()      {}
-func (Configure) value()     {}
-func (AllowTask) value()     {}
-func (Describe) value()      {}
-func (Costs) value()         {}
-func (Runs) value()          {}
-func (Looked) value()        {}
-func (Here) value()          {}
-func (SetConfig) value()     {}
-func (SetLook) value()       {}
-func (Away) value()          {}
-func (Past) value()          {}
-func (AddTask) value()       {}
-func (RemoveTask) value()    {}
-func (EditTask) value()      {}
-func (RevertTask) value()    {}
-func (DeleteTask) value()    {}
-func (RestoreTask) value()   {}
-func (Remind) value()        {}
-func (StopFork) value()      {}
-func (Say) value()           {}
-func (Receive) value()       {}
-func (Reword) value()        {}
-func (Slash) value()         {}
-func (Click) value()         {}
-func (ExitFork) value()      {}
-func (ResumeFork) value()    {}
-func (Answer) value()        {}
-func (Interrupt) value()     {}
-func (Login) value()         {}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,40 +43,48 @@ const (
 )
 
 // keys are all settings, in the order of the original, then ours.
-var keys = []key{
-	modelKey("model_main", "model.main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
-	modelKey("model_fork", "model.fork", shownInherit, func(r *Runtime) *string { return &r.ModelFork }),
-	thinkingKey("thinking_main", "thinking.main", func(r *Runtime) *string { return &r.ThinkingMain }),
-	thinkingKey("thinking_fork", "thinking.fork", func(r *Runtime) *string { return &r.ThinkingFork }),
-	spanKey("bg_fork_timeout", time.Second, func(r *Runtime) *time.Duration { return &r.BgForkTimeout }),
-	spanKey("fork_idle_timeout", time.Minute, func(r *Runtime) *time.Duration { return &r.ForkIdleTimeout }),
-	modeKey("permission_mode", func(r *Runtime) *string { return &r.PermissionMode }),
-	unused(switchKey("auto_update", func(r *Runtime) *bool { return &r.AutoUpdate })),
-	unused(spanKey("auto_update_interval", time.Minute, func(r *Runtime) *time.Duration { return &r.AutoUpdateInterval })),
-	unused(hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour })),
+var keys = slices.Concat(
+	each(func(k *key) { k.always = true },
+		modelKey("model_main", "model.main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
+		modelKey("model_fork", "model.fork", shownInherit, func(r *Runtime) *string { return &r.ModelFork }),
+		thinkingKey("thinking_main", "thinking.main", func(r *Runtime) *string { return &r.ThinkingMain }),
+		thinkingKey("thinking_fork", "thinking.fork", func(r *Runtime) *string { return &r.ThinkingFork }),
+		spanKey("bg_fork_timeout", time.Second, func(r *Runtime) *time.Duration { return &r.BgForkTimeout }),
+		spanKey("fork_idle_timeout", time.Minute, func(r *Runtime) *time.Duration { return &r.ForkIdleTimeout }),
+		choiceKey("permission_mode", "", []string{"acceptEdits", "bypassPermissions", "default", "dontAsk"}, func(r *Runtime) *string { return &r.PermissionMode }),
+		unused(switchKey("auto_update", func(r *Runtime) *bool { return &r.AutoUpdate })),
+		unused(spanKey("auto_update_interval", time.Minute, func(r *Runtime) *time.Duration { return &r.AutoUpdateInterval })),
+		unused(hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour })),
+	),
+	each(func(*key) {},
+		wordsKey("google_calendars", "", mustCalendars, list, func(r *Runtime) *string { return &r.GoogleCalendars }, "primary", "id,id"),
+		wordsKey("google_task_list", "", mustWord, word, func(r *Runtime) *string { return &r.GoogleTaskList }, "@default", "id"),
+	),
+	each(func(k *key) { k.ours = true },
+		choiceKey("engine", "auto", []string{"auto", "claude", "messages", "script"}, func(r *Runtime) *string { return &r.Engine }),
+		wordsKey("fallback", "none", mustFallback, fallback, func(r *Runtime) *string { return &r.Fallback }, "local/qwen3", "messages", "none"),
+		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
+		textKey("quiet_hours", mustQuiet, quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }, "22:00-07:30", "off"),
+		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
+		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
+		countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
+		textKey("claude_memory_limit", mustMemory, memory, size, func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }, "4GB", "512MB"),
 
-	calendarsKey("google_calendars", func(r *Runtime) *string { return &r.GoogleCalendars }),
-	wordKey("google_task_list", func(r *Runtime) *string { return &r.GoogleTaskList }),
+		choiceKey("sandbox", "auto", []string{"auto", "off"}, func(r *Runtime) *string { return &r.Sandbox }),
+		switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork }),
+		wordsKey("sandbox_visible", "none", mustPaths, paths, func(r *Runtime) *string { return &r.SandboxVisible }, "~/notes", "~/site:rw", "none"),
 
-	ours(engineKey("engine", func(r *Runtime) *string { return &r.Engine })),
-	ours(fallbackKey("fallback", func(r *Runtime) *string { return &r.Fallback })),
-	ours(countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks })),
-	ours(quietKey("quiet_hours", func(r *Runtime) *Quiet { return &r.QuietHours })),
-	ours(dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap })),
-	ours(dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap })),
-	ours(countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm })),
-	ours(memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit })),
+		wordsKey("update_source", "none", mustSource, source, func(r *Runtime) *string { return &r.UpdateSource },
+			"https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
+	),
+)
 
-	ours(sandboxKey("sandbox", func(r *Runtime) *bool { return &r.SandboxOff })),
-	ours(switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork })),
-	ours(pathsKey("sandbox_visible", func(r *Runtime) *string { return &r.SandboxVisible })),
-
-	ours(sourceKey("update_source", func(r *Runtime) *string { return &r.UpdateSource })),
-}
-
-func ours(k key) key {
-	k.always, k.ours = false, true
-	return k
+// each marks keys that have something in common.
+func each(mark func(*key), list ...key) []key {
+	for i := range list {
+		mark(&list[i])
+	}
+	return list
 }
 
 func unused(k key) key {
@@ -83,246 +92,127 @@ func unused(k key) key {
 	return k
 }
 
-// bare is a text that JSON takes as it stands.
-func bare(text string) string { return text }
+// textKey is a setting whose value parse reads and text writes.
+func textKey[T any](name, must string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T, offers ...string) key {
+	return key{
+		name: name, label: name, must: must, offers: offers,
+		parse:  func(r *Runtime, s string) bool { return parse(field(r), s) },
+		text:   func(r Runtime) string { return text(*field(&r)) },
+		encode: pycompat.Quote,
+	}
+}
+
+// wordsKey is a text of the user's own; none is the word for an empty one, where there
+// may be one.
+func wordsKey(name, none, must string, parse func(to *string, s string) bool, field func(*Runtime) *string, offers ...string) key {
+	k := textKey(name, must, func(to *string, s string) bool {
+		if none != "" && (s == "" || strings.EqualFold(s, none)) {
+			*to = ""
+			return true
+		}
+		return parse(to, s)
+	}, func(s string) string { return cmp.Or(s, none) }, field, offers...)
+	k.free = true
+	return k
+}
+
+// choiceKey is one of several words; standard is the one that an empty text stands for.
+// The original's modes have none, and mind capital letters.
+func choiceKey(name, standard string, choices []string, field func(*Runtime) *string) key {
+	return textKey(name, fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), func(to *string, s string) bool {
+		if standard != "" {
+			s = strings.ToLower(s)
+		}
+		if !slices.Contains(choices, s) {
+			return false
+		}
+		if *to = s; s == standard {
+			*to = ""
+		}
+		return true
+	}, func(s string) string { return cmp.Or(s, standard) }, field, choices...)
+}
 
 func modelKey(name, label, none string, field func(*Runtime) *string) key {
-	return key{
-		name: name, label: label, always: true, must: mustModel, offers: []string{"opus", "sonnet", "haiku", "default"},
-		parse: func(r *Runtime, s string) bool { return model(field(r), s) },
-		text: func(r Runtime) string {
-			if m := *field(&r); m != "" {
-				return m
-			}
-			return "default"
-		},
-		shown: func(r Runtime) string {
-			if m := *field(&r); m != "" {
-				return m
-			}
-			return none
-		},
-		encode: func(text string) string {
-			if text == "default" {
-				return "null"
-			}
-			return pycompat.Quote(text)
-		},
+	k := textKey(name, mustModel, model, func(s string) string { return cmp.Or(s, "default") }, field, "opus", "sonnet", "haiku", "default")
+	k.label = label
+	k.shown = func(r Runtime) string { return cmp.Or(*field(&r), none) }
+	k.encode = func(text string) string {
+		if text == "default" {
+			return "null"
+		}
+		return pycompat.Quote(text)
 	}
-}
-
-func engineKey(name string, field func(*Runtime) *string) key {
-	choices := []string{"auto", "claude", "messages", "script"}
-	return key{
-		name: name, label: name, must: fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), offers: choices,
-		parse: func(r *Runtime, s string) bool {
-			ok := oneOf(field(r), strings.ToLower(s), choices...)
-			if ok && *field(r) == "auto" {
-				*field(r) = ""
-			}
-			return ok
-		},
-		text:   func(r Runtime) string { return cmp.Or(*field(&r), "auto") },
-		encode: pycompat.Quote,
-	}
-}
-
-func fallbackKey(name string, field func(*Runtime) *string) key {
-	return key{
-		name: name, label: name, must: mustFallback, free: true, offers: []string{"local/qwen3", "messages", "none"},
-		parse:  func(r *Runtime, s string) bool { return fallback(field(r), s) },
-		text:   func(r Runtime) string { return cmp.Or(*field(&r), "none") },
-		encode: pycompat.Quote,
-	}
+	return k
 }
 
 func thinkingKey(name, label string, field func(*Runtime) *string) key {
-	return key{
-		name: name, label: label, always: true, must: mustThinking, offers: []string{"off", "adaptive", "tokens"},
-		legacy: map[string]string{"true": "adaptive", "false": "off"},
-		parse:  func(r *Runtime, s string) bool { return thinking(field(r), s) },
-		text:   func(r Runtime) string { return *field(&r) },
-		shown:  func(r Runtime) string { return budget(*field(&r)) },
-		encode: pycompat.Quote,
-	}
+	k := textKey(name, mustThinking, thinking, func(s string) string { return s }, field, "off", "adaptive", "tokens")
+	k.label, k.legacy = label, map[string]string{"true": "adaptive", "false": "off"}
+	k.shown = func(r Runtime) string { return budget(*field(&r)) }
+	return k
 }
 
-// spanKey is a time in whole units, seconds or minutes.
+// numberKey is a number of whole units.
+func numberKey[T ~int | ~int64](name, must string, unit T, b bounds, field func(*Runtime) *T, offer string) key {
+	k := textKey(name, must, func(to *T, s string) bool {
+		n, ok := whole(s, b)
+		if ok {
+			*to = T(n) * unit
+		}
+		return ok
+	}, func(v T) string { return strconv.Itoa(int(v / unit)) }, field, offer)
+	k.encode = func(text string) string { return text }
+	return k
+}
+
+// spanKey is a time in whole seconds or minutes.
 func spanKey(name string, unit time.Duration, field func(*Runtime) *time.Duration) key {
-	most, suffix, words := maxSeconds, "s", "seconds"
+	most, words := maxSeconds, "seconds"
 	if unit == time.Minute {
-		most, suffix, words = maxMinutes, "m", "minutes"
+		most, words = maxMinutes, "minutes"
 	}
-	text := func(r Runtime) string { return strconv.Itoa(int(*field(&r) / unit)) }
-	return key{
-		name: name, label: name, always: true,
-		must: fmt.Sprintf(mustSpan, words, most), offers: []string{words},
-		parse: func(r *Runtime, s string) bool {
-			n, ok := whole(s, bounds{1, most})
-			if ok {
-				*field(r) = time.Duration(n) * unit
-			}
-			return ok
-		},
-		text: text, shown: func(r Runtime) string { return text(r) + suffix }, encode: bare,
-	}
-}
-
-func modeKey(name string, field func(*Runtime) *string) key {
-	modes := []string{"acceptEdits", "bypassPermissions", "default", "dontAsk"}
-	return key{
-		name: name, label: name, always: true, must: fmt.Sprintf(mustOneOf, strings.Join(modes, ", ")), offers: modes,
-		parse:  func(r *Runtime, s string) bool { return oneOf(field(r), s, modes...) },
-		text:   func(r Runtime) string { return *field(&r) },
-		encode: pycompat.Quote,
-	}
-}
-
-func switchKey(name string, field func(*Runtime) *bool) key {
-	return key{
-		name: name, label: name, always: true, must: mustSwitch, offers: []string{"on", "off"},
-		parse: func(r *Runtime, s string) bool { return boolean(field(r), s) },
-		text: func(r Runtime) string {
-			if *field(&r) {
-				return "on"
-			}
-			return "off"
-		},
-		encode: func(text string) string { return strconv.FormatBool(text == "on") },
-	}
-}
-
-func hourKey(name string, field func(*Runtime) *int) key {
-	k := countKey(name, bounds{0, 23}, field)
+	k := numberKey(name, fmt.Sprintf(mustSpan, words, most), unit, bounds{1, most}, field, words)
 	text := k.text
-	k.always, k.shown = true, func(r Runtime) string { return text(r) + ":00" }
+	k.shown = func(r Runtime) string { return text(r) + words[:1] }
 	return k
 }
 
 func countKey(name string, b bounds, field func(*Runtime) *int) key {
-	return key{
-		name: name, label: name, must: fmt.Sprintf(mustCount, b.low, b.high),
-		offers: []string{fmt.Sprintf("%d-%d", b.low, b.high)},
-		parse: func(r *Runtime, s string) bool {
-			n, ok := whole(s, b)
-			if ok {
-				*field(r) = n
-			}
-			return ok
-		},
-		text: func(r Runtime) string { return strconv.Itoa(*field(&r)) }, encode: bare,
-	}
+	return numberKey(name, fmt.Sprintf(mustCount, b.low, b.high), 1, b, field, fmt.Sprintf("%d-%d", b.low, b.high))
 }
 
-func quietKey(name string, field func(*Runtime) *Quiet) key {
-	return key{
-		name: name, label: name, must: mustQuiet, offers: []string{"22:00-07:30", "off"},
-		parse: func(r *Runtime, s string) bool {
-			q, ok := parseQuiet(s)
-			if ok {
-				*field(r) = q
-			}
-			return ok
-		},
-		text: func(r Runtime) string {
-			if s := field(&r).String(); s != "" {
-				return s
-			}
-			return "off"
-		},
-		encode: pycompat.Quote,
-	}
+func hourKey(name string, field func(*Runtime) *int) key {
+	k := countKey(name, bounds{0, 23}, field)
+	k.shown = func(r Runtime) string { return strconv.Itoa(*field(&r)) + ":00" }
+	return k
+}
+
+func switchKey(name string, field func(*Runtime) *bool) key {
+	k := textKey(name, mustSwitch, boolean, func(on bool) string {
+		if on {
+			return "on"
+		}
+		return "off"
+	}, field, "on", "off")
+	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
+	return k
 }
 
 // dollarsKey is an amount that may be spent; off is no bound.
 func dollarsKey(name string, field func(*Runtime) *float64) key {
-	text := func(r Runtime) string {
-		if v := *field(&r); !math.IsInf(v, 1) {
-			return strconv.FormatFloat(v, 'f', -1, 64)
-		}
-		return "off"
-	}
-	return key{
-		name: name, label: name, must: mustDollars, offers: []string{"5", "2.50", "off"},
-		parse: func(r *Runtime, s string) bool { return dollars(field(r), s) },
-		text:  text,
-		shown: func(r Runtime) string {
-			if s := text(r); s != "off" {
-				return words.Dollars(*field(&r))
-			}
+	k := textKey(name, mustDollars, dollars, func(v float64) string {
+		if math.IsInf(v, 1) {
 			return "off"
-		},
-		encode: pycompat.Quote,
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}, field, "5", "2.50", "off")
+	text := k.text
+	k.shown = func(r Runtime) string {
+		if text(r) == "off" {
+			return "off"
+		}
+		return words.Dollars(*field(&r))
 	}
-}
-
-func memoryKey(name string, field func(*Runtime) *int64) key {
-	return key{
-		name: name, label: name, must: mustMemory, offers: []string{"4GB", "512MB"},
-		parse:  func(r *Runtime, s string) bool { return memory(field(r), s) },
-		text:   func(r Runtime) string { return size(*field(&r)) },
-		encode: pycompat.Quote,
-	}
-}
-
-func sandboxKey(name string, off func(*Runtime) *bool) key {
-	choices := []string{"auto", "off"}
-	return key{
-		name: name, label: name, must: fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), offers: choices,
-		parse: func(r *Runtime, s string) bool {
-			choice := ""
-			ok := oneOf(&choice, strings.ToLower(s), choices...)
-			if ok {
-				*off(r) = choice == "off"
-			}
-			return ok
-		},
-		text: func(r Runtime) string {
-			if *off(&r) {
-				return "off"
-			}
-			return "auto"
-		},
-		encode: pycompat.Quote,
-	}
-}
-
-func pathsKey(name string, field func(*Runtime) *string) key {
-	k := placeKey(name, field, paths)
-	k.must, k.offers = mustPaths, []string{"~/notes", "~/site:rw", "none"}
 	return k
-}
-
-func sourceKey(name string, field func(*Runtime) *string) key {
-	k := placeKey(name, field, source)
-	k.must, k.offers = mustSource, []string{"https://example.org/ollim-bot", "/srv/ollim-bot", "none"}
-	return k
-}
-
-// placeKey is a text of the user's own, empty for none.
-func placeKey(name string, field func(*Runtime) *string, parse func(to *string, s string) bool) key {
-	return key{
-		name: name, label: name, free: true,
-		parse:  func(r *Runtime, s string) bool { return parse(field(r), s) },
-		text:   func(r Runtime) string { return cmp.Or(*field(&r), "none") },
-		encode: pycompat.Quote,
-	}
-}
-
-func calendarsKey(name string, field func(*Runtime) *string) key {
-	return key{
-		name: name, label: name, must: mustCalendars, free: true, offers: []string{"primary", "id,id"},
-		parse:  func(r *Runtime, s string) bool { return list(field(r), s) },
-		text:   func(r Runtime) string { return *field(&r) },
-		encode: pycompat.Quote,
-	}
-}
-
-func wordKey(name string, field func(*Runtime) *string) key {
-	return key{
-		name: name, label: name, must: mustWord, free: true, offers: []string{"@default", "id"},
-		parse:  func(r *Runtime, s string) bool { return word(field(r), s) },
-		text:   func(r Runtime) string { return *field(&r) },
-		encode: pycompat.Quote,
-	}
 }

@@ -42,8 +42,8 @@ func TestQuietHoursHoldFromTheirBeginUpToTheirEnd(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			q, ok := parseQuiet(tt.hours)
-			if !ok {
+			var q Quiet
+			if !quiet(&q, tt.hours) {
 				t.Fatalf("%q is refused", tt.hours)
 			}
 			now, err := time.Parse(time.RFC3339, tt.now)
@@ -107,9 +107,9 @@ func TestQuietHoursAgreeWithTheClockOnTheWall(t *testing.T) {
 func TestQuietHoursAreWrittenAsTheyAreRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := Quiet{From: rapid.IntRange(0, 1439).Draw(t, "from"), To: rapid.IntRange(0, 1439).Draw(t, "to")}
-		got, ok := parseQuiet(q.String())
-		if !ok || got.String() != q.String() {
-			t.Fatalf("%v became %v (%v)", q, got, ok)
+		var got Quiet
+		if !quiet(&got, q.text()) || got.text() != q.text() {
+			t.Fatalf("%v became %v", q, got)
 		}
 	})
 }

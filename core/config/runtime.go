@@ -48,7 +48,7 @@ type Runtime struct {
 	ClaudeWarm         int     // 0 opens the main session with its first message and not at start
 	ClaudeMemoryLimit  int64   // bytes, of one engine process
 
-	SandboxOff     bool   // no sandbox, also where there could be one
+	Sandbox        string // "off"; empty: one where there can be one
 	SandboxNetwork bool   // commands in the sandbox may reach the network
 	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
 

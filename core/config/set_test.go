@@ -272,7 +272,7 @@ func TestSettersAtOnceLoseNothing(t *testing.T) {
 	r, problems, err := LoadRuntime(d)
 	want := defaultRuntime()
 	want.ModelMain, want.ModelFork, want.BgForkTimeout, want.ClaudeWarm = "opus", "haiku", 7*time.Second, 3
-	want.QuietHours, want.ForkIdleTimeout, want.ThinkingMain, want.SandboxOff = Quiet{60, 120}, 9*time.Minute, "9000", true
+	want.QuietHours, want.ForkIdleTimeout, want.ThinkingMain, want.Sandbox = Quiet{60, 120}, 9*time.Minute, "9000", "off"
 	if diff := cmp.Diff(want, r); diff != "" || err != nil || problems != nil {
 		t.Error(diff, err, problems)
 	}
@@ -348,7 +348,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv:rw",
+		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: true, SandboxVisible: "/srv:rw",
 		UpdateSource: "/srv",
 	}
 	seen := map[string]bool{}

@@ -47,7 +47,7 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, DailyCap: 0, MonthlyCap: 12.5, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
-		SandboxOff: true, SandboxNetwork: true, SandboxVisible: "/srv", UpdateSource: "/releases",
+		Sandbox: "off", SandboxNetwork: true, SandboxVisible: "/srv", UpdateSource: "/releases",
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "1",

@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // bounds are the least and the greatest number that is accepted.
@@ -24,14 +25,6 @@ func whole(s string, b bounds) (int, bool) {
 }
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
-func oneOf(to *string, s string, accepted ...string) bool {
-	if !slices.Contains(accepted, s) {
-		return false
-	}
-	*to = s
-	return true
-}
 
 func model(to *string, s string) bool {
 	switch strings.ToLower(s) {
@@ -51,10 +44,6 @@ func model(to *string, s string) bool {
 
 // fallback reads names of engines and models, separated by commas.
 func fallback(to *string, s string) bool {
-	if s == "" || strings.EqualFold(s, "none") {
-		*to = ""
-		return true
-	}
 	var list []string
 	for item := range strings.SplitSeq(s, ",") {
 		item = strings.TrimSpace(item)
@@ -74,7 +63,12 @@ func thinking(to *string, s string) bool {
 		*to = strconv.Itoa(n)
 		return true
 	}
-	return oneOf(to, strings.ToLower(s), "off", "adaptive")
+	s = strings.ToLower(s)
+	if s != "off" && s != "adaptive" {
+		return false
+	}
+	*to = s
+	return true
 }
 
 // budget is a thinking mode in people's words: "off", "8k budget". A budget
@@ -192,10 +186,6 @@ func list(to *string, s string) bool {
 // paths reads absolute paths, separated by commas, each with ":rw" behind it or
 // without.
 func paths(to *string, s string) bool {
-	if s == "" || strings.EqualFold(s, "none") {
-		*to = ""
-		return true
-	}
 	list := strings.Split(s, ",")
 	for i, item := range list {
 		item = strings.TrimSpace(item)
@@ -211,10 +201,6 @@ func paths(to *string, s string) bool {
 
 // source reads where releases are: an address, or a directory.
 func source(to *string, s string) bool {
-	if s == "" || strings.EqualFold(s, "none") {
-		*to = ""
-		return true
-	}
 	u, err := url.Parse(s)
 	address := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
 	if s != clean.Line(s) || len(s) > maxPath || !address && !strings.HasPrefix(s, "~/") && !filepath.IsAbs(s) {
@@ -231,10 +217,10 @@ type Quiet struct {
 	From, To int // minutes since midnight; equal when there is no span
 }
 
-// String is the form of the configuration: "22:00-07:30", or nothing.
-func (q Quiet) String() string {
+// text is the form of the configuration: "22:00-07:30", or "off".
+func (q Quiet) text() string {
 	if q.From == q.To {
-		return ""
+		return "off"
 	}
 	return fmt.Sprintf("%02d:%02d-%02d:%02d", q.From/60, q.From%60, q.To/60, q.To%60)
 }
@@ -285,39 +271,24 @@ func (r Runtime) QuietSpans(from, to time.Time) [][2]time.Time {
 
 // wall is the instant of a minute of the day, some days after now's date.
 func wall(now time.Time, days, minute int) time.Time {
-	y, m, d := now.Date()
-	t := time.Date(y, m, d+days, minute/60, minute%60, 0, 0, now.Location())
-	begin, end := t.ZoneBounds()
-	_, offset := t.Zone()
-	want := time.Date(y, m, d+days, minute/60, minute%60, 0, 0, time.UTC).Unix()
-	switch got := t.Unix() + int64(offset); {
-	case got > want: // the clock skips that minute, and t lies after the gap
-		return begin
-	case got < want: // t lies before it
-		return end
-	case begin.IsZero():
-		return t
-	}
-	_, before := begin.Add(-time.Second).Zone()
-	if twin := t.Add(-time.Duration(before-offset) * time.Second); before > offset && twin.Before(begin) {
-		return twin // the minute is repeated, and t is the second one
-	}
-	return t
+	return cron.Wall(now, days, minute/60, minute%60, now.Location())
 }
 
-// parseQuiet reads "22:00-07:30". Nothing, "off" and "none" mean no span.
-func parseQuiet(s string) (Quiet, bool) {
+// quiet reads "22:00-07:30". Nothing, "off" and "none" mean no span.
+func quiet(to *Quiet, s string) bool {
 	switch strings.ToLower(s) {
 	case "", "off", "none", "false":
-		return Quiet{}, true
+		*to = Quiet{}
+		return true
 	}
-	from, to, found := strings.Cut(strings.ReplaceAll(s, "–", "-"), "-")
+	from, until, found := strings.Cut(strings.ReplaceAll(s, "–", "-"), "-")
 	f, ok1 := minuteOfDay(from)
-	t, ok2 := minuteOfDay(to)
+	t, ok2 := minuteOfDay(until)
 	if !found || !ok1 || !ok2 || f == t {
-		return Quiet{}, false
+		return false
 	}
-	return Quiet{From: f, To: t}, true
+	*to = Quiet{From: f, To: t}
+	return true
 }
 
 // minuteOfDay reads "7:30" or "07:30"; 24:00 is the end of the day.

@@ -1,7 +1,6 @@
 package fork
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -207,8 +206,6 @@ const (
 	// maxTailFile bounds one file, maxTails all of them, in bytes.
 	maxTailFile = 16 << 20
 	maxTails    = 64 << 20
-	// maxTailRow is the longest line that is read back.
-	maxTailRow = 64 << 10
 )
 
 func tailName(run string) string { return tailFolder + "/" + run + ".jsonl" }
@@ -297,20 +294,17 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	ring := tail.New(ringLines)
-	in := bufio.NewReaderSize(io.LimitReader(f, maxTailFile+maxTailRow), maxTailRow)
-	for {
-		row, err := in.ReadSlice('\n')
-		if err == io.EOF { // a row without its end is still being written
-			break
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return page, fmt.Errorf("read the tail of run %s: %w", run, err)
-		}
+	err = store.EachLine(io.LimitReader(f, maxTailFile+maxLine), func(row []byte) bool {
 		var l tail.Line
-		if json.Unmarshal(row, &l) == nil {
+		// A row without its end is still being written.
+		if bytes.HasSuffix(row, []byte("\n")) && json.Unmarshal(row, &l) == nil {
 			l.Text = clean.Line(l.Text)
 			ring.Add(l)
 		}
+		return true
+	})
+	if err != nil {
+		return page, fmt.Errorf("read the tail of run %s: %w", run, err)
 	}
 	return ring.Read(from), nil
 }

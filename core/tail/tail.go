@@ -4,9 +4,7 @@
 package tail
 
 import (
-	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -53,48 +51,49 @@ type Page struct {
 // Ring keeps the newest lines. Use New.
 type Ring struct {
 	mu sync.Mutex
-	// blocks hold the lines, oldest first; only the last one grows.
-	blocks []*block
-	next   uint64 // the count of lines ever written
-	size   uint64
+	// rows are a circle once there are size of them: line n stands at n modulo size.
+	rows  []row
+	next  uint64 // the count of lines ever written
+	size  uint64
+	kinds []Kind         // those that occur, by row.kind
+	zone  *time.Location // of the newest line, in which all are told
+}
+
+// row is a line in 32 bytes beside its text: a hundred thousand are kept.
+type row struct {
+	at   int64 // microseconds since 1970
+	text string
+	kind uint32
 }
 
 // New returns a ring that keeps the newest size lines (at least one). Memory
 // is taken as lines arrive.
-func New(size int) *Ring {
-	return &Ring{size: uint64(max(1, size))}
-}
+func New(size int) *Ring { return &Ring{size: uint64(max(1, size))} }
 
 // Add appends a line. It never blocks on a reader.
 func (r *Ring) Add(l Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open(l).add(l)
+	kind := slices.Index(r.kinds, l.Kind)
+	if kind < 0 {
+		kind = len(r.kinds)
+		r.kinds = append(r.kinds, l.Kind)
+	}
+	one := row{at: l.At.UnixMicro(), text: l.Text, kind: uint32(kind)}
+	if uint64(len(r.rows)) < r.size {
+		r.rows = append(r.rows, one)
+	} else {
+		r.rows[r.next%r.size] = one
+	}
 	r.next++
-	for len(r.blocks) > 1 && r.blocks[1].first <= r.oldest() {
-		r.blocks[0] = nil // the slice below goes on holding it
-		r.blocks = r.blocks[1:]
-	}
+	r.zone = l.At.Location()
 }
 
-// open is the block that takes the line.
-func (r *Ring) open(l Line) *block {
-	room := firstRoom
-	if n := len(r.blocks); n > 0 {
-		last := r.blocks[n-1]
-		if last.takes(l) {
-			return last
-		}
-		last.seal()
-		room = min(last.text.Cap()*2, mostRoom)
-	}
-	b := newBlock(r.next, max(room, len(l.Text)), l.At.Location())
-	r.blocks = append(r.blocks, b)
-	return b
+// line is line n, one of those that are kept; mu is held.
+func (r *Ring) line(n uint64) Line {
+	one := r.rows[n%r.size]
+	return Line{At: time.UnixMicro(one.at).In(r.zone), Kind: r.kinds[one.kind], Text: one.text}
 }
-
-// oldest is the number of the oldest line that is kept.
-func (r *Ring) oldest() uint64 { return r.next - min(r.next, r.size) }
 
 // Len is the number of lines ever added.
 func (r *Ring) Len() uint64 {
@@ -104,31 +103,20 @@ func (r *Ring) Len() uint64 {
 }
 
 // Read returns the lines from the cursor on. A cursor beyond the end gives
-// nothing and moves back to the end. Texts of a page are parts of the ring's
-// blocks: a page that is kept holds on to the blocks that it came from.
+// nothing and moves back to the end.
 func (r *Ring) Read(from Cursor) Page {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	oldest := r.oldest()
+	oldest := r.next - min(r.next, r.size)
 	start := min(max(uint64(from), oldest), r.next)
 	p := Page{Next: Cursor(r.next), Lost: oldest - min(uint64(from), oldest)}
-	if n := r.next - start; n > 0 {
-		p.Lines = make([]Line, 0, n)
-		for _, b := range r.blocks[r.holder(start):] {
-			p.Lines = b.read(p.Lines, start-min(start, b.first))
+	if start < r.next {
+		p.Lines = make([]Line, 0, r.next-start)
+		for n := start; n < r.next; n++ {
+			p.Lines = append(p.Lines, r.line(n))
 		}
 	}
 	return p
-}
-
-// holder is the index of the block that holds line n. Most readers ask for the
-// end, so the search begins there.
-func (r *Ring) holder(n uint64) int {
-	i := len(r.blocks) - 1
-	for i > 0 && r.blocks[i].first > n {
-		i--
-	}
-	return i
 }
 
 // Last returns the newest line, if there is one.
@@ -138,77 +126,5 @@ func (r *Ring) Last() (Line, bool) {
 	if r.next == 0 {
 		return Line{}, false
 	}
-	b := r.blocks[len(r.blocks)-1]
-	return b.line(len(b.rows) - 1), true
-}
-
-// The bytes of text that a block has room for: little in a ring's first one, as
-// most tails are short, and more with each block. A block is one piece of memory
-// without pointers for the garbage collector, however many lines it holds: ten
-// tails of 10,000 lines took 15 MB as lines of their own and take 11 in blocks.
-const (
-	firstRoom = 1 << 10
-	mostRoom  = 16 << 10
-)
-
-// block holds consecutive lines. What was written into it never changes, so that
-// readers share its text.
-type block struct {
-	first uint64 // the number of its first line
-	// text is all lines without anything between them. It has its full size from
-	// the beginning: parts that were handed out stay where they are.
-	text  strings.Builder
-	rows  []row
-	kinds []Kind         // those that occur, by row.kind
-	zone  *time.Location // of every line
-}
-
-// row is what a block knows of a line beside its text.
-type row struct {
-	at   int64  // microseconds since 1970
-	end  uint32 // of its text; it begins at the end of the row before
-	kind uint8
-}
-
-func newBlock(first uint64, room int, zone *time.Location) *block {
-	b := &block{first: first, zone: zone}
-	b.text.Grow(room)
-	return b
-}
-
-// takes reports whether there is room for the line.
-func (b *block) takes(l Line) bool {
-	return b.text.Len()+len(l.Text) <= b.text.Cap() && l.At.Location() == b.zone &&
-		len(b.rows) < mostRoom && (len(b.kinds) < math.MaxUint8 || slices.Contains(b.kinds, l.Kind))
-}
-
-func (b *block) add(l Line) {
-	kind := slices.Index(b.kinds, l.Kind)
-	if kind < 0 {
-		kind = len(b.kinds)
-		b.kinds = append(b.kinds, l.Kind)
-	}
-	b.text.WriteString(l.Text)
-	b.rows = append(b.rows, row{at: l.At.UnixMicro(), end: uint32(b.text.Len()), kind: uint8(kind)})
-}
-
-// seal gives back what the rows have taken in advance: nothing comes any more.
-func (b *block) seal() { b.rows = append(make([]row, 0, len(b.rows)), b.rows...) }
-
-// line is the line with the index i.
-func (b *block) line(i int) Line {
-	from := uint32(0)
-	if i > 0 {
-		from = b.rows[i-1].end
-	}
-	r := b.rows[i]
-	return Line{At: time.UnixMicro(r.at).In(b.zone), Kind: b.kinds[r.kind], Text: b.text.String()[from:r.end]}
-}
-
-// read appends the lines from index i on.
-func (b *block) read(lines []Line, i uint64) []Line {
-	for n := int(i); n < len(b.rows); n++ {
-		lines = append(lines, b.line(n))
-	}
-	return lines
+	return r.line(r.next - 1), true
 }

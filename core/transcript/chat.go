@@ -69,7 +69,7 @@ func New(o Options) *Chat {
 		log = slog.New(slog.DiscardHandler)
 	}
 	if o.Dir != nil {
-		c.file = &file{dir: o.Dir, log: log}
+		c.file = newFile(o.Dir, log)
 		for _, r := range c.file.load() {
 			e := r.entry(c.zone)
 			c.entries = append(c.entries, e)
@@ -163,17 +163,24 @@ func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 
 // Reword replaces the words of an entry; one that is gone stays gone.
 func (c *Chat) Reword(id post.MessageID, text string) {
+	if e, ok := c.change(id, func(e *Entry) { e.Text = tidy(text) }); ok {
+		c.save(e, "")
+	}
+}
+
+// change alters an entry; false where it is gone.
+func (c *Chat) change(id post.MessageID, alter func(*Entry)) (Entry, bool) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	i := c.find(id)
 	if i < 0 {
-		c.mu.Unlock()
-		return
+		return Entry{}, false
 	}
 	e := &c.entries[i]
-	e.Text, e.Version, c.seen = tidy(text), e.Version+1, nil
-	next := *e
-	c.mu.Unlock()
-	c.save(next, "")
+	alter(e)
+	e.Version++
+	c.seen = nil
+	return *e, true
 }
 
 // PostAs shows a message that another surface has sent, under its id there. A

@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -18,7 +16,7 @@ const (
 	// does not show an empty chat.
 	fileName = "state/transcript.jsonl"
 	// rotateAt is the size in bytes at which the file is cut down to its newest
-	// entries, and keepBytes what is left of it at most.
+	// lines, and keepBytes what is left of it at most.
 	rotateAt  = 1 << 20
 	keepBytes = rotateAt / 2
 )
@@ -58,43 +56,34 @@ func (r record) entry(zone *time.Location) Entry {
 	}
 }
 
-// file writes the lines. Its lock orders the file and is therefore held over I/O.
+// file writes the lines.
 type file struct {
-	dir *store.Dir
-	log *slog.Logger
+	lines store.Log[record]
+	log   *slog.Logger
 
-	mu sync.Mutex
-	// size is the file's length in bytes, err the last write's fault.
-	size int
-	err  error
+	mu  sync.Mutex
+	err error // the last write's fault
+}
+
+func newFile(d *store.Dir, log *slog.Logger) *file {
+	return &file{lines: store.Log[record]{Dir: d, Rel: fileName, Limit: rotateAt, Keep: keepBytes}, log: log}
 }
 
 // load reads all entries. A line that is no entry is skipped; a file
 // that cannot be read gives none.
-func (f *file) load() []record {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	data, err := f.dir.Read(fileName)
+func (f *file) load() (list []record) {
+	lines, _, err := f.lines.Newest(rotateAt)
 	if err != nil {
 		return nil
 	}
-	f.size = len(data)
-	return parse(data)
-}
-
-func parse(data []byte) []record {
-	var list []record
 	place := map[string]int{}
-	for r, err := range store.Lines[record](data) {
-		if err != nil || r.ID == "" {
-			continue
-		}
+	for _, r := range lines {
 		i, known := place[r.ID]
-		if known {
+		switch {
+		case r.ID == "":
+		case known:
 			list[i] = r
-			continue
-		}
-		if !r.Deleted {
+		case !r.Deleted:
 			place[r.ID] = len(list)
 			list = append(list, r)
 		}
@@ -106,55 +95,13 @@ func validRole(r Role) bool { return r == User || r == Bot || r == Ping || r == 
 
 // add appends a line; a fault is logged once until writing works again.
 func (f *file) add(r record) {
-	line, err := store.Line(r)
-	if err != nil {
-		f.log.Error("transcript entry cannot be encoded", "error", err)
-		return
-	}
+	err := f.lines.Append(r)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.size+len(line) > rotateAt {
-		err = f.rotate()
-	}
-	if err == nil {
-		err = f.dir.Append(fileName, line)
-		f.size += len(line) + 1
-	}
 	if err != nil && f.err == nil {
 		f.log.Warn("transcript is not saved: make room on the disk or check the folder's permissions", "error", err)
 	}
 	f.err = err
-}
-
-// rotate cuts the file down to its newest entries.
-func (f *file) rotate() error {
-	data, err := f.dir.Read(fileName)
-	if err != nil {
-		data = nil // missing or grown beyond reading: begin anew
-	}
-	var lines [][]byte
-	size := 0
-	records := parse(data)
-	for _, r := range slices.Backward(records) {
-		line, err := json.Marshal(r)
-		if err != nil {
-			continue
-		}
-		if size += len(line) + 1; size > keepBytes {
-			break
-		}
-		lines = append(lines, line)
-	}
-	slices.Reverse(lines)
-	kept := bytes.Join(lines, []byte("\n"))
-	if len(kept) > 0 {
-		kept = append(kept, '\n')
-	}
-	if err := f.dir.Write(fileName, kept); err != nil {
-		return err
-	}
-	f.size = len(kept)
-	return nil
 }
 
 // failed is the last write's fault, if the newest entries are not on disk.

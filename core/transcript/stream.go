@@ -79,23 +79,16 @@ func (s *Stream) Rewind(n int) {
 // Elsewhere notes under which ids another surface shows the answer, also when
 // it has ended.
 func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
-	c := s.chat
-	c.mu.Lock()
-	i := c.find(s.id)
-	if i < 0 {
-		c.mu.Unlock()
-		return
-	}
-	e := &c.entries[i]
-	e.Where, e.Elsewhere = where, slices.Clone(ids)
-	e.Version++
-	c.seen = nil
-	done, ended := *e, s.ended
-	c.mu.Unlock()
-	if ended {
-		c.save(done, "")
-	} else {
-		c.changed()
+	ended := false
+	e, ok := s.chat.change(s.id, func(e *Entry) {
+		e.Where, e.Elsewhere = where, slices.Clone(ids)
+		ended = s.ended
+	})
+	switch {
+	case ok && ended:
+		s.chat.save(e, "")
+	case ok:
+		s.chat.changed()
 	}
 }
 

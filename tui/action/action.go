@@ -153,6 +153,8 @@ const (
 	ScheduleSnooze ID = "schedule.snooze"
 	ScheduleAllow  ID = "schedule.allow"
 	SchedulePause  ID = "schedule.pause"
+	ScheduleEdit   ID = "schedule.edit"
+	ScheduleDelete ID = "schedule.delete"
 	ScheduleOpen   ID = "schedule.open"
 	ScheduleNew    ID = "schedule.new"
 )

@@ -142,7 +142,7 @@ func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
 func TestWhatChangesTheBotIsMarked(t *testing.T) {
 	want := []ID{
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
-		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
+		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
 		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
 		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp, Undo,
 	}

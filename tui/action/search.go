@@ -166,7 +166,9 @@ var otherWords = map[ID][]string{
 	ScheduleSnooze:  {"snooze", "delay", "postpone", "later"},
 	ScheduleAllow:   {"trust", "permit", "grant", "approve"},
 	SchedulePause:   {"pause", "resume", "disable", "enable"},
-	ScheduleOpen:    {"edit", "open", "editor", "file", "vim"},
+	ScheduleOpen:    {"open", "editor", "file", "vim"},
+	ScheduleEdit:    {"change", "form", "rename"},
+	ScheduleDelete:  {"remove", "trash"},
 
 	UpdatesRead:    {"open", "read"},
 	UpdatesDiscard: {"delete", "remove", "dismiss"},

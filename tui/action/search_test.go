@@ -19,7 +19,7 @@ func best(query string) (found Action, m Match) {
 func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 	for query, want := range map[string]ID{
 		"theme": ThemeNext, "dark": ThemeNext, "light": ThemeNext, "settings": GoSettings, "colors": ThemeNext,
-		"edit": TaskEdit, "editor": ScheduleOpen, "open": ScheduleOpen, "new": ScheduleNew, "reminder": ScheduleNew,
+		"edit": ScheduleEdit, "editor": ScheduleOpen, "open": ScheduleOpen, "new": ScheduleNew, "reminder": ScheduleNew,
 		"help": Help, "Keys": Help, "cost": ForksCosts, "costs": ForksCosts, "money": ForksCosts, "restart": ForksAgain,
 		"pause": SchedulePause, "snooze": ScheduleSnooze, "mute": Mute, "stop": ForksStop, "kill": ForksStop, "quit": Quit,
 		"login": Login, "log in": Login, "undo": Undo, "zoom": Zoom, "engine": Engine, "tokens": Engine, "resume": ForksResume,

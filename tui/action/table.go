@@ -51,7 +51,12 @@ var scheduleRows = slices.Concat(in(Schedule, []Action{
 	{ID: ScheduleNew, Keys: []string{"n"}, Title: "Write a new routine or reminder", Short: "new", Writes: true},
 	{ID: ScheduleSnooze, Keys: []string{"s"}, Title: "Snooze the selected task until a time, or end that", Short: "snooze", Off: noSchedule, Writes: true},
 	{ID: SchedulePause, Keys: []string{"P"}, Title: "Pause the selected task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
-	{ID: ScheduleOpen, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "edit", Off: noFiles, Writes: true},
+	{ID: ScheduleEdit, Keys: []string{"e"}, Title: "Edit every field of the selected task in a form", Short: "edit", Off: noSchedule, Writes: true},
+	{
+		ID: ScheduleDelete, Keys: []string{"D"}, Title: "Delete the file of the selected task; undo brings it back",
+		Short: "delete", Off: noSchedule, Costs: true, Writes: true,
+	},
+	{ID: ScheduleOpen, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "open file", Off: noFiles, Writes: true},
 }), offWithout(noSchedule, listRows(Schedule, "task")))
 
 var updatesRows = slices.Concat(in(Updates, []Action{

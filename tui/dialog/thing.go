@@ -89,7 +89,9 @@ func taskThings(c pane.Context, t *schedule.TaskView, add func(action.ID, string
 		Until: &pane.Until{Title: fmt.Sprintf(textSnoozeUntil, name), For: command.Snooze{ID: t.ID}, Now: t.Snoozed},
 	})
 	verb(action.SchedulePreview, textVerbPreview, textDoesPreview, "", pane.Answer{Show: &pane.Page{Title: name, Load: command.Preview{ID: t.ID}}})
-	verb(action.ScheduleOpen, textVerbEdit, textDoesEdit, writes, pane.Answer{Edit: &pane.Edit{File: t.Path}})
+	verb(action.ScheduleEdit, textVerbEdit, textDoesEdit, writes, pane.Answer{Task: t.ID, Form: true})
+	verb(action.ScheduleDelete, textVerbDelete, textDoesDelete, writes, pane.Answer{Do: command.DeleteTask{ID: t.ID}})
+	verb(action.ScheduleOpen, textVerbOpenFile, textDoesOpenFile, writes, pane.Answer{Edit: &pane.Edit{File: t.Path}})
 }
 
 // runName is a run as one looks for it: its task, what became of it, when.

@@ -54,7 +54,7 @@ func crowd(s core.Snapshot, n int) *core.Snapshot {
 // A frame of panes with n of everything. What n costs is a look at each, far below
 // the drawing of what is on the screen.
 func BenchmarkPanesWithManyRows(b *testing.B) {
-	for _, name := range []string{"schedule", "day", "every", "updates", "forks", "chat"} {
+	for _, name := range []string{"schedule", "day", "every", "forks", "chat"} {
 		for _, n := range []int{30, 300, 3000} {
 			for _, step := range []time.Duration{time.Second, 0} {
 				b.Run(fmt.Sprintf("%s/%d/%v", name, n, step), func(b *testing.B) {
@@ -67,7 +67,7 @@ func BenchmarkPanesWithManyRows(b *testing.B) {
 						p.Do(c, action.ScheduleView)
 					}
 					drawn(p, c, 80, 16, true)
-					p.Do(c, map[string]action.ID{"updates": action.Updates.ID("bottom"), "chat": action.TailUp}[name])
+					p.Do(c, map[string]action.ID{"chat": action.TailUp}[name])
 					b.ReportAllocs()
 					for b.Loop() {
 						snap := *c.Snap

@@ -72,12 +72,12 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 		t.Errorf("%+v", a.Show)
 	}
 	for range 20 {
-		if strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
+		if strings.Contains(s.screen(80, 16), "▸ 15:15 in 1h13  ▪ Dentist") {
 			break
 		}
 		s.do(action.Schedule.ID("down"))
 	}
-	has(t, s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist")
+	has(t, s.screen(80, 16), "▸ 15:15 in 1h13  ▪ Dentist")
 	if a := s.do(action.ScheduleDetails); a.Show == nil || !strings.HasPrefix(a.Show.Body,
 		"Mon 23 Nov 15:15 to 16:00\n12 High Street\nhttps://x.example/e\ncalendar primary\n\nBring the card.\n\nDue on") {
 		t.Errorf("%+v", a.Show)
@@ -94,7 +94,7 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Day = slices.Insert(slices.Clone(c.Day), 0, google.Item{ID: "new", Title: "New", AllDay: true, Start: noon.Add(-14 * time.Hour), End: noon.Add(10 * time.Hour)})
 	})
-	if !strings.Contains(s.screen(80, 16), "▸15:15 in 1h13  ▪ Dentist") {
+	if !strings.Contains(s.screen(80, 16), "▸ 15:15 in 1h13  ▪ Dentist") {
 		t.Errorf("the selection went elsewhere:\n%s", s.screen(80, 16))
 	}
 	s.next(func(c *core.Snapshot) { c.Day = nil })

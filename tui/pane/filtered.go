@@ -8,7 +8,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/updates"
-	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )
@@ -115,23 +114,6 @@ func (f *Filtered) End(c Context) bool {
 	}
 	f.Sync(c)
 	return true
-}
-
-// SiftSchedule leaves fires, tasks, dates and files with problems out.
-func SiftSchedule(s *core.Snapshot, keeps func(string) bool) (left core.Snapshot, shown, of int) {
-	left = *s
-	v := &left.Schedule
-	entries := func(list []schedule.Entry) []schedule.Entry {
-		return kept(list, func(e schedule.Entry) bool {
-			return keeps(e.Label + " " + e.Description + " " + e.FilePath + " " + e.Tag + " " + string(e.Kind))
-		})
-	}
-	v.Entries, v.Day = entries(v.Entries), entries(v.Day)
-	v.Tasks = kept(v.Tasks, func(t schedule.TaskView) bool {
-		return keeps(t.Title + " " + t.Label + " " + t.Path + " " + t.When + " " + t.Waits + " " + string(t.Kind))
-	})
-	of = len(s.Schedule.Tasks)
-	return left, len(v.Tasks), of
 }
 
 // SiftUpdates leaves updates out.

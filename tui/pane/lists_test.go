@@ -61,6 +61,15 @@ func TestScheduleDetailsOpenThePageOfTheTask(t *testing.T) {
 	}
 }
 
+func TestScheduleEditsAndDeletesItsTask(t *testing.T) {
+	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleEdit); a.Task != "c0ffee00" || !a.Form {
+		t.Errorf("edit answers %#v", a)
+	}
+	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDelete); a.Do != (command.DeleteTask{ID: "c0ffee00"}) {
+		t.Errorf("delete answers %#v", a)
+	}
+}
+
 func TestAProblemIsReadNotFired(t *testing.T) {
 	s := open("schedule")
 	s.do(action.Schedule.ID("bottom"))

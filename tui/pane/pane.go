@@ -138,6 +138,7 @@ type Answer struct {
 	Focus  action.Pane   // move the focus
 	Window string        // an id whose tail the forks pane should show
 	Task   string        // the id of a task whose page should be shown
+	Form   bool          // with its form open
 	// Setting is the key of a setting that should be shown on its page.
 	Setting string
 	Until   *Until // ask until when, then run a command

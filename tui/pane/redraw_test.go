@@ -9,9 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
 	"ollimbot/core/updates"
-	"ollimbot/tui/theme"
 )
 
 // findings are so many updates of so many words.
@@ -57,77 +55,6 @@ func TestNoUpdateIsCutWhileALineIsFree(t *testing.T) {
 		for i := range n { // each of them is in sight where there are lines for that
 			if h >= 2*n+30 && !strings.Contains(screen, fmt.Sprint("finding ", i)) {
 				t.Fatalf("finding %d is missing:\n%s", i, screen)
-			}
-		}
-	})
-}
-
-func TestHundredsOfUpdatesAreDrawnAsFastAsAFew(t *testing.T) {
-	cost := func(n int) float64 {
-		s := open("updates")
-		s.next(func(c *core.Snapshot) { c.Updates = findings(n, 20) })
-		return testing.AllocsPerRun(5, func() {
-			s.next(func(c *core.Snapshot) { c.At = c.At.Add(time.Second) })
-			s.screen(80, 20)
-		})
-	}
-	if few, many := cost(30), cost(3000); many > few+20 {
-		t.Errorf("%.0f allocations for 3,000 updates, %.0f for 30", many, few)
-	}
-}
-
-// While a run speaks there are thirty snapshots a second: the panes of long lists
-// keep their drawing while nothing of them has changed.
-func TestAPaneIsDrawnAnewWhenItsOwnFactsChange(t *testing.T) {
-	later := func(d time.Duration) func(*core.Snapshot) {
-		return func(c *core.Snapshot) { c.At = c.At.Add(d) }
-	}
-	talk := func(c *core.Snapshot) {
-		c.At, c.LogLines = c.At.Add(33*time.Millisecond), c.LogLines+1
-		c.Budget.State.Available += 1e-6
-		c.Forks = append([]fork.View(nil), c.Forks...)
-		c.Forks[4].Lines++
-		c.Updates = append([]updates.Update(nil), c.Updates...)
-	}
-	for name, changes := range map[string][]func(*core.Snapshot){
-		"schedule": {later(time.Minute), func(c *core.Snapshot) { c.Schedule.Entries = c.Schedule.Entries[1:] }, func(c *core.Snapshot) { c.Schedule.Problems = nil }},
-		"updates":  {later(2 * time.Minute), func(c *core.Snapshot) { c.Updates = c.Updates[1:] }, func(c *core.Snapshot) { c.Forks = nil }},
-	} {
-		for i, change := range changes {
-			s := open(name)
-			if name == "updates" {
-				s.next(func(c *core.Snapshot) { // one that a run has left, whose name stands before it
-					c.Updates = append(c.Updates[:2:2], updates.Update{Key: "c", At: noon.Add(-7 * time.Minute), Message: "The pill was taken."})
-				})
-			}
-			before := s.Draw(s.c, 80, 12, true)
-			s.next(talk)
-			kept := s.Draw(s.c, 80, 12, true)
-			if &before[0] != &kept[0] {
-				t.Errorf("%s is drawn anew though nothing of it has changed", name)
-			}
-			s.next(change)
-			if after := s.screen(80, 12); after == strings.Join(textsOf(kept), "\n") {
-				t.Errorf("%s does not see change %d:\n%s", name, i, after)
-			}
-		}
-	}
-}
-
-// What is kept is what would be drawn, whatever time it is.
-func TestAKeptDrawingIsTheOneOfNow(t *testing.T) {
-	names := []string{"schedule", "updates"}
-	rapid.Check(t, func(t *rapid.T) {
-		s := open(rapid.SampledFrom(names).Draw(t, "pane"))
-		for range rapid.IntRange(1, 20).Draw(t, "snapshots") {
-			s.next(func(c *core.Snapshot) {
-				c.At = c.At.Add(time.Duration(rapid.IntRange(0, 40_000).Draw(t, "ms")) * time.Millisecond)
-			})
-			got := s.screen(80, 12)
-			fresh := *s
-			fresh.c.Theme = theme.New(theme.Options{Dark: true, Plain: true}) // a drawing of its own
-			if want := fresh.screen(80, 12); got != want {
-				t.Fatalf("at %v\n%s\nis kept of\n%s", s.c.Snap.At, got, want)
 			}
 		}
 	})

@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,10 +28,6 @@ const (
 	KeysFile      = "keys.yaml"
 )
 
-// maxFile is how much of a file is read, in bytes: the YAML reader's time grows
-// faster than the text.
-const maxFile = 16 << 10
-
 // Dashboard is how the dashboard looked last.
 type Dashboard struct {
 	Theme  string          // one of Themes; empty means the first
@@ -48,28 +43,22 @@ type Dashboard struct {
 // Names are the names of the file whose values are single words.
 var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion"}
 
-// Get gives the value of a name and what it may be; layouts are those that there are.
-func (d *Dashboard) Get(name string, layouts []string) (value string, choices []string) {
+// word is what a name says in a word, and what it may say; nil for another name.
+func (d *Dashboard) word(name string, layouts []string) (value *string, choices []string) {
 	switch name {
 	case "theme":
-		return cmp.Or(d.Theme, Themes[0]), Themes
+		return &d.Theme, Themes
 	case "layout":
-		return cmp.Or(d.Layout, layouts[0]), layouts
+		return &d.Layout, layouts
 	case "clock":
-		return cmp.Or(d.Clock, Clocks[0]), Clocks
+		return &d.Clock, Clocks
 	case "charts":
-		return cmp.Or(d.Charts, Pens[0]), Pens
+		return &d.Charts, Pens
 	case "bell":
-		return cmp.Or(d.Bell, Bells[0]), Bells
+		return &d.Bell, Bells
 	}
-	if on := d.toggle(name); on != nil && *on {
-		return "on", switches
-	}
-	return "off", switches
+	return nil, nil
 }
-
-// switches are the values of what is on or off.
-var switches = []string{"on", "off"}
 
 // toggle is what a name switches on and off; nil for another name.
 func (d *Dashboard) toggle(name string) *bool {
@@ -82,23 +71,27 @@ func (d *Dashboard) toggle(name string) *bool {
 	return nil
 }
 
+// switches are the values of what is on or off.
+var switches = []string{"on", "off"}
+
+// Get gives the value of a name and what it may be; layouts are those that there are.
+func (d *Dashboard) Get(name string, layouts []string) (value string, choices []string) {
+	if word, choices := d.word(name, layouts); word != nil {
+		return cmp.Or(*word, choices[0]), choices
+	}
+	if on := d.toggle(name); on != nil && *on {
+		return switches[0], switches
+	}
+	return switches[1], switches
+}
+
 // Set takes a value that Get has given as a choice.
 func (d *Dashboard) Set(name, value string) {
-	switch name {
-	case "theme":
-		d.Theme = value
-	case "layout":
-		d.Layout = value
-	case "clock":
-		d.Clock = value
-	case "charts":
-		d.Charts = value
-	case "bell":
-		d.Bell = value
-	default:
-		if on := d.toggle(name); on != nil {
-			*on = value == "on"
-		}
+	if word, _ := d.word(name, nil); word != nil {
+		*word = value
+	}
+	if on := d.toggle(name); on != nil {
+		*on = value == switches[0]
 	}
 }
 
@@ -167,17 +160,11 @@ func Dir(env []string) string {
 // or wrong is as in Default.
 func Load(dir string, layouts []string) (Dashboard, []Problem) {
 	d := Default()
-	text, problems := read(dir, DashboardFile)
-	r := reader{file: DashboardFile, problems: problems}
-	fields := r.fields(text)
-	for _, f := range fields {
+	r := reader{file: DashboardFile}
+	for _, f := range r.fields(dir) {
 		r.dashboard(&d, f, layouts)
 	}
-	// An older file has the sizes of its one layout, whose name may come last.
-	for _, f := range fields {
-		r.size(&d, f, layouts)
-	}
-	return d, inOrder(r.problems)
+	return d, r.inOrder()
 }
 
 // Chosen reports whether something has been remembered in dir.
@@ -216,60 +203,27 @@ func encode(d Dashboard) string {
 	var b strings.Builder
 	b.WriteString(fileHead)
 	line := func(name, value string) { b.WriteString(name + ": " + value + "\n") }
-	word := func(name, value string) {
-		if value != "" {
-			line(name, strconv.Quote(value))
+	number := func(name string, n int) {
+		if n != 0 {
+			line(name, strconv.Itoa(n))
 		}
 	}
-	word("theme", d.Theme)
-	word("layout", d.Layout)
-	word("clock", d.Clock)
-	word("charts", d.Charts)
+	for _, name := range Names {
+		if on := d.toggle(name); on != nil {
+			line(name, strconv.FormatBool(*on))
+		} else if word, _ := d.word(name, nil); *word != "" {
+			line(name, strconv.Quote(*word))
+		}
+	}
 	for _, layout := range slices.Sorted(maps.Keys(d.Sizes)) {
 		size := d.Sizes[layout]
-		if size.Columns != 0 {
-			line("columns-"+layout, strconv.Itoa(size.Columns))
-		}
-		if size.Right != 0 {
-			line("right-"+layout, strconv.Itoa(size.Right))
-		}
+		number("columns-"+layout, size.Columns)
+		number("right-"+layout, size.Right)
 		for _, p := range action.Panes {
-			if n := size.Rows[p]; n != 0 {
-				line("rows-"+string(p)+"-"+layout, strconv.Itoa(n))
-			}
+			number("rows-"+string(p)+"-"+layout, size.Rows[p])
 		}
 	}
-	line("bell", d.Bell)
-	line("title", strconv.FormatBool(d.Title))
-	line("motion", strconv.FormatBool(d.Motion))
 	return b.String()
-}
-
-// read gives the text of a file; one that does not exist is empty.
-func read(dir, name string) (string, []Problem) {
-	if dir == "" {
-		return "", nil
-	}
-	info, err := os.Stat(filepath.Join(dir, name))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	case err == nil && !info.Mode().IsRegular():
-		err = errNoFile
-	case err == nil && info.Size() > maxFile:
-		return "", []Problem{{File: name, Text: fmt.Sprintf(textTooLarge, maxFile>>10)}}
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(filepath.Join(dir, name))
-	}
-	if err != nil {
-		return "", []Problem{{File: name, Text: fmt.Sprintf(textUnreadable, err)}}
-	}
-	if len(data) > maxFile { // it has grown meanwhile
-		data = data[:maxFile]
-	}
-	return string(data), nil
 }
 
 // Stamp tells one state of keys.yaml from another. The zero Stamp is a file that

@@ -64,26 +64,26 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 
 func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                "",
-		"# nothing\n":                     "",
-		"theme: dark\nlayout: round\n":    `dashboard.yaml:2:9: "round" is not possible`,
-		"theme: [dark, light]\n":          `dashboard.yaml:1:1: "theme" takes one value`,
-		"theme: dark\n\ncolour: blue\n":   `dashboard.yaml:3:1: "colour" is no setting`,
-		"theme: dark\ncolumns: 9000\n":    `dashboard.yaml:2:10: "9000" is not possible`,
-		"theme: dark\nbell: maybe\n":      `dashboard.yaml:2:7: "maybe" is not possible`,
-		"theme: dark\nrows-kitchen: 2\n":  `dashboard.yaml:2:1: "rows-kitchen" is no setting`,
-		"columns-round: 2\n":              `dashboard.yaml:1:1: "columns-round" is no setting`,
-		"columns-: 2\n":                   `dashboard.yaml:1:1: "columns-" is no setting`,
-		"rows-chat-round: 2\n":            `dashboard.yaml:1:1: "rows-chat-round" is no setting`,
-		"rows-chat-chat: [2, 3]\n":        `dashboard.yaml:1:1: "rows-chat-chat" takes one value`,
-		"rows-chat-chat: much\n":          `dashboard.yaml:1:17: "much" is not possible`,
-		"theme: dark\ntheme: light\n":     `dashboard.yaml:2:1: `,
-		"- theme\n":                       `dashboard.yaml:1:1: this is not a list of names`,
-		"theme: \"dark\nbell: {":          "dashboard.yaml:",
-		strings.Repeat("# x\n", maxFile):  "dashboard.yaml: the file is larger",
-		"bell: {a: {b: \x1b[31m}}":        "dashboard.yaml:",
-		strings.Repeat("[", maxFile-1):    "dashboard.yaml",
-		strings.Repeat("? ", maxFile/2-1): "dashboard.yaml",
+		"":                                  "",
+		"# nothing\n":                       "",
+		"theme: dark\nlayout: round\n":      `dashboard.yaml:2:9: "round" is not possible`,
+		"theme: [dark, light]\n":            `dashboard.yaml:1:1: "theme" takes one value`,
+		"theme: dark\n\ncolour: blue\n":     `dashboard.yaml:3:1: "colour" is no setting`,
+		"theme: dark\ncolumns-chat: 9000\n": `dashboard.yaml:2:15: "9000" is not possible`,
+		"theme: dark\nbell: maybe\n":        `dashboard.yaml:2:7: "maybe" is not possible`,
+		"theme: dark\nrows-kitchen: 2\n":    `dashboard.yaml:2:1: "rows-kitchen" is no setting`,
+		"columns-round: 2\n":                `dashboard.yaml:1:1: "columns-round" is no setting`,
+		"columns-: 2\n":                     `dashboard.yaml:1:1: "columns-" is no setting`,
+		"rows-chat-round: 2\n":              `dashboard.yaml:1:1: "rows-chat-round" is no setting`,
+		"rows-chat-chat: [2, 3]\n":          `dashboard.yaml:1:1: "rows-chat-chat" takes one value`,
+		"rows-chat-chat: much\n":            `dashboard.yaml:1:17: "much" is not possible`,
+		"theme: dark\ntheme: light\n":       `dashboard.yaml:2:1: `,
+		"- theme\n":                         `dashboard.yaml:1:1: the file is a list`,
+		"theme: \"dark\nbell: {":            "dashboard.yaml:",
+		strings.Repeat("# x\n", maxFile):    "dashboard.yaml: the file is larger",
+		"bell: {a: {b: \x1b[31m}}":          "dashboard.yaml:",
+		strings.Repeat("[", maxFile-1):      "dashboard.yaml",
+		strings.Repeat("? ", maxFile/2-1):   "dashboard.yaml",
 	} {
 		d, problems := Load(write(t, DashboardFile, text), layouts)
 		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want)) {
@@ -96,19 +96,6 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 			if strings.ContainsRune(p.String(), 0x1b) {
 				t.Errorf("%q holds an escape", p)
 			}
-		}
-	}
-}
-
-func TestAnOlderFileHasTheSizesOfItsLayout(t *testing.T) {
-	for text, layout := range map[string]string{
-		"columns: 8\nrows-forks: -2\n":               "balanced",
-		"columns: 8\nrows-forks: -2\nlayout: chat\n": "chat",
-	} {
-		d, problems := Load(write(t, DashboardFile, text), layouts)
-		want := map[string]Size{layout: {8, 0, map[action.Pane]int{action.Forks: -2}}}
-		if diff := cmp.Diff(want, d.Sizes); diff != "" || len(problems) > 0 {
-			t.Errorf("%q (-want +got): %v\n%s", text, problems, diff)
 		}
 	}
 }

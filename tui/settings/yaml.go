@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-
 	"ollimbot/core/clean"
-	"ollimbot/core/fault"
+	"ollimbot/core/store"
 	"ollimbot/tui/action"
 )
 
@@ -23,258 +22,144 @@ type reader struct {
 	problems []Problem
 }
 
-// field is a name with its values, each with its place.
-type field struct {
-	name   text
-	values []text
-	list   bool
-}
+// maxFile is how much of a file is read, in bytes: the YAML reader's time grows
+// faster than the text.
+const maxFile = 16 << 10
 
-// text is a word of the file and where it stands.
-type text struct {
-	word         string
-	line, column int
-}
-
-func (r *reader) add(at text, format string, args ...any) {
-	r.problems = append(r.problems, Problem{r.file, at.line, at.column, fmt.Sprintf(format, args...)})
-}
-
-// yamlError is what the library's errors can do.
-type yamlError interface {
-	error
-	GetToken() *token.Token
-	GetMessage() string
-}
-
-// fields reads a file of names with one value or a list of them each. The
-// library may panic on garbage.
-func (r *reader) fields(source string) (out []field) {
-	defer fault.Rescue("the settings", func(_ *fault.Error) {
-		out = nil
-		r.add(text{}, textSyntax, "the reader gave up")
-	})
-	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
-	file, err := parser.ParseBytes([]byte(source), 0)
+// fields reads the file of a directory: names with one value or a list of them each. One
+// that does not exist is empty.
+func (r *reader) fields(dir string) []store.Field {
+	if dir == "" {
+		return nil
+	}
+	whole := func(format string, args ...any) []store.Field {
+		r.add(0, 0, format, args...)
+		return nil
+	}
+	path := filepath.Join(dir, r.file)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && !info.Mode().IsRegular():
+		err = errNoFile
+	case err == nil && info.Size() > maxFile:
+		return whole(textTooLarge, maxFile>>10)
+	}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(path)
+	}
 	if err != nil {
-		at, message := text{line: 1, column: 1}, err.Error()
-		var y yamlError
-		if errors.As(err, &y) {
-			at, message = place(y.GetToken()), y.GetMessage()
-		}
-		r.add(at, textSyntax, clean.Cut(clean.Line(message), 100))
+		return whole(textUnreadable, err)
+	}
+	fields, err := store.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown meanwhile
+	if wrong, ok := errors.AsType[*store.SyntaxError](err); ok {
+		r.add(wrong.Line, wrong.Column, "%s", wrong.Message)
 		return nil
 	}
-	if len(file.Docs) == 0 {
-		return nil
-	}
-	var nodes []*ast.MappingValueNode
-	switch n := file.Docs[0].Body.(type) {
-	case nil, *ast.NullNode, *ast.CommentGroupNode:
-	case *ast.MappingNode:
-		nodes = n.Values
-	case *ast.MappingValueNode:
-		nodes = []*ast.MappingValueNode{n}
-	default:
-		r.add(place(n.GetToken()), textNoMap)
-	}
-	for _, n := range nodes {
-		if f, ok := r.field(n); ok {
-			if slices.ContainsFunc(out, func(o field) bool { return o.name.word == f.name.word }) {
-				r.add(f.name, textTwice, shown(f.name))
-				continue
-			}
-			out = append(out, f)
-		}
-	}
-	return out
+	return fields
 }
 
-func (r *reader) field(n *ast.MappingValueNode) (field, bool) {
-	f := field{name: word(n.Key)}
-	switch v := n.Value.(type) {
-	case nil, *ast.NullNode:
-		return f, true
-	case *ast.SequenceNode:
-		f.list = true
-		for _, item := range v.Values {
-			if !plain(item) {
-				r.add(word(item), textNoWord, shown(f.name))
-				return f, false
-			}
-			f.values = append(f.values, word(item))
-		}
-	default:
-		if !plain(v) {
-			r.add(word(v), textNoWord, shown(f.name))
-			return f, false
-		}
-		f.values = []text{word(v)}
-	}
-	return f, true
+func (r *reader) add(line, column int, format string, args ...any) {
+	r.problems = append(r.problems, Problem{r.file, line, column, fmt.Sprintf(format, args...)})
 }
 
-// plain reports whether a node is one word: "5" and "true" are words too.
-func plain(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
-		return true
-	}
-	return false
+// key and value report something wrong with a name or with what stands behind it.
+func (r *reader) key(f store.Field, format string, args ...any) {
+	r.add(f.Line, f.Column, format, append([]any{shown(f.Key)}, args...)...)
 }
 
-func word(n ast.Node) text {
-	t := place(n.GetToken())
-	if tok := n.GetToken(); tok != nil {
-		t.word = strings.TrimSpace(tok.Value)
-	}
-	return t
-}
-
-func place(t *token.Token) text {
-	if t == nil || t.Position == nil {
-		return text{line: 1, column: 1}
-	}
-	return text{line: max(1, t.Position.Line), column: max(1, t.Position.Column)}
+func (r *reader) value(v store.Value, format string, args ...any) {
+	r.add(v.Line, v.Column, format, append([]any{shown(v.Text)}, args...)...)
 }
 
 // dashboard takes one field of dashboard.yaml.
-func (r *reader) dashboard(d *Dashboard, f field, layouts []string) {
-	if len(f.values) != 1 || f.list {
-		r.add(f.name, textOneValue, shown(f.name))
-		return
-	}
-	v := f.values[0]
-	switch name := f.name.word; name {
-	case "theme":
-		d.Theme = r.choice(v, Themes)
-	case "layout":
-		d.Layout = r.choice(v, layouts)
-	case "clock":
-		d.Clock = r.choice(v, Clocks)
-	case "charts":
-		d.Charts = r.choice(v, Pens)
-	case "bell":
-		if older, ok := map[string]string{"true": "bell", "false": "off"}[v.word]; ok {
-			v.word = older
+func (r *reader) dashboard(d *Dashboard, f store.Field, layouts []string) {
+	word, choices := d.word(f.Key, layouts)
+	on := d.toggle(f.Key)
+	switch {
+	case f.Value.Kind != store.Scalar:
+		r.key(f, textOneValue)
+	case word != nil:
+		*word = cmp.Or(r.choice(f.Value, choices), *word)
+	case on != nil:
+		if yes := r.choice(f.Value, []string{"true", "false"}); yes != "" {
+			*on = yes == "true"
 		}
-		d.Bell = cmp.Or(r.choice(v, Bells), d.Bell)
-	case "title":
-		d.Title = r.yes(v, d.Title)
-	case "motion":
-		d.Motion = r.yes(v, d.Motion)
-	case "welcomed":
-		// Older files have it. The first words are shown until something is set up.
+	case !r.size(d, f, layouts):
+		r.key(f, textUnknown)
+	}
+}
+
+// size takes a field such as columns-chat, right-chat or rows-updates-chat; it reports
+// whether it is one.
+func (r *reader) size(d *Dashboard, f store.Field, layouts []string) bool {
+	what, layout, _ := strings.Cut(f.Key, "-")
+	pane := ""
+	if what == "rows" {
+		pane, layout, _ = strings.Cut(layout, "-")
+	}
+	if !slices.Contains(layouts, layout) {
+		return false
+	}
+	size := d.Sizes[layout]
+	switch {
+	case what == "columns":
+		size.Columns = r.number(f.Value, maxColumns)
+	case what == "right":
+		size.Right = r.number(f.Value, maxColumns)
+	case slices.Contains(action.Panes, action.Pane(pane)):
+		if size.Rows == nil {
+			size.Rows = map[action.Pane]int{}
+		}
+		size.Rows[action.Pane(pane)] = r.number(f.Value, maxRows)
 	default:
-		if _, ok := sizeOf(name, layouts); !ok {
-			r.add(f.name, textUnknown, shown(f.name))
-		}
-	}
-}
-
-// moved is what a field of sizes is about. An empty layout is the one that the
-// file names: older files have no other.
-type moved struct {
-	pane   action.Pane // empty for the columns
-	right  bool        // the third column
-	layout string
-}
-
-// sizeOf reads the name of a size: columns-chat, rows-updates-chat, or without
-// the layout.
-func sizeOf(name string, layouts []string) (m moved, ok bool) {
-	what, rest, _ := strings.Cut(name, "-")
-	switch what {
-	case "columns", "right":
-		m.layout, m.right = rest, what == "right"
-	case "rows":
-		pane, layout, _ := strings.Cut(rest, "-")
-		m = moved{pane: action.Pane(pane), layout: layout}
-		if !slices.Contains(action.Panes, m.pane) {
-			return m, false
-		}
-	default:
-		return m, false
-	}
-	return m, m.layout == "" && !strings.HasSuffix(name, "-") || slices.Contains(layouts, m.layout)
-}
-
-// size takes one field of dashboard.yaml, if it is a size.
-func (r *reader) size(d *Dashboard, f field, layouts []string) {
-	m, ok := sizeOf(f.name.word, layouts)
-	if !ok || len(f.values) != 1 || f.list {
-		return
-	}
-	if m.layout == "" {
-		m.layout = cmp.Or(d.Layout, layouts[0])
+		return false
 	}
 	if d.Sizes == nil {
 		d.Sizes = map[string]Size{}
 	}
-	size := d.Sizes[m.layout]
-	switch {
-	case m.right:
-		size.Right = r.number(f.values[0], maxColumns)
-	case m.pane == "":
-		size.Columns = r.number(f.values[0], maxColumns)
-	default:
-		if size.Rows == nil {
-			size.Rows = map[action.Pane]int{}
-		}
-		size.Rows[m.pane] = r.number(f.values[0], maxRows)
-	}
-	d.Sizes[m.layout] = size
+	d.Sizes[layout] = size
+	return true
 }
 
-func (r *reader) choice(v text, from []string) string {
-	if slices.Contains(from, v.word) {
-		return v.word
+func (r *reader) choice(v store.Value, from []string) string {
+	if slices.Contains(from, v.Text) {
+		return v.Text
 	}
-	r.add(v, textChoice, shown(v), strings.Join(from, ", "))
+	r.value(v, textChoice, strings.Join(from, ", "))
 	return ""
 }
 
-func (r *reader) number(v text, most int) int {
-	n, err := strconv.Atoi(v.word)
+func (r *reader) number(v store.Value, most int) int {
+	n, err := strconv.Atoi(v.Text)
 	if err != nil || n < -most || n > most {
-		r.add(v, textNumber, shown(v), -most, most)
+		r.value(v, textNumber, -most, most)
 		return 0
 	}
 	return n
 }
 
-func (r *reader) yes(v text, otherwise bool) bool {
-	switch v.word {
-	case "true":
-		return true
-	case "false":
-		return false
-	}
-	r.add(v, textChoice, shown(v), "true, false")
-	return otherwise
-}
+func shown(word string) string { return `"` + clean.Cut(clean.Line(word), 40) + `"` }
 
-func shown(t text) string { return `"` + clean.Cut(clean.Line(t.word), 40) + `"` }
-
-// inOrder sorts by place.
-func inOrder(list []Problem) []Problem {
-	slices.SortStableFunc(list, func(a, b Problem) int {
+// inOrder is what is wrong, by its place.
+func (r *reader) inOrder() []Problem {
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	return list
+	return r.problems
 }
 
 // Keys reads keys.yaml: names of actions with a key or a list of keys each.
 // "forks/tail.wrap" means the action of one pane, "tail.wrap" those of all panes.
 // What is wrong keeps the keys of the table.
 func Keys(dir string) (action.Keys, []Problem) {
-	source, problems := read(dir, KeysFile)
-	r := reader{file: KeysFile, problems: problems}
+	r := reader{file: KeysFile}
 	var changes []action.Change
-	var places []field
-	for _, f := range r.fields(source) {
-		c, ok := r.change(f)
-		if ok {
+	var places []store.Field
+	for _, f := range r.fields(dir) {
+		if c, ok := r.change(f); ok {
 			changes, places = append(changes, c), append(places, f)
 		}
 	}
@@ -283,50 +168,56 @@ func Keys(dir string) (action.Keys, []Problem) {
 		f := places[why.Index]
 		switch {
 		case why.Unknown:
-			r.add(f.name, textNoAction, shown(f.name))
+			r.key(f, textNoAction)
 		case why.Fixed:
-			r.add(f.name, textFixed, shown(f.name))
+			r.key(f, textFixed)
 		default:
-			r.add(at(f, changes[why.Index].Keys, why.Key), textTaken, why.Key, f.name.word, why.Other.ID, where(why.Other.Pane))
+			v := store.Value{Line: f.Line, Column: f.Column}
+			if i := slices.Index(changes[why.Index].Keys, why.Key); i >= 0 {
+				v = valuesOf(f)[i]
+			}
+			r.add(v.Line, v.Column, textTaken, why.Key, f.Key, why.Other.ID, where(why.Other.Pane))
 		}
 	}
-	return keys, inOrder(r.problems)
+	return keys, r.inOrder()
+}
+
+// valuesOf are the words of a field, of which there may be one without a list.
+func valuesOf(f store.Field) []store.Value {
+	if f.Value.Kind == store.Scalar {
+		return []store.Value{f.Value}
+	}
+	return f.Value.Items
 }
 
 // change reads one field.
-func (r *reader) change(f field) (action.Change, bool) {
-	c := action.Change{ID: action.ID(f.name.word)}
-	if pane, id, ok := strings.Cut(f.name.word, "/"); ok {
+func (r *reader) change(f store.Field) (action.Change, bool) {
+	c := action.Change{ID: action.ID(f.Key)}
+	if pane, id, ok := strings.Cut(f.Key, "/"); ok {
 		c.Pane, c.ID = action.Pane(pane), action.ID(id)
 	}
-	if len(f.values) == 0 && !f.list {
-		r.add(f.name, textNoKeys, shown(f.name))
+	switch f.Value.Kind {
+	case store.Null:
+		r.key(f, textNoKeys)
+		return c, false
+	case store.Map:
+		r.key(f, textNoWord)
 		return c, false
 	}
-	for _, v := range f.values {
-		key, better, ok := action.Spell(v.word)
+	for _, v := range valuesOf(f) {
+		key, better, ok := action.Spell(v.Text)
 		switch {
-		case !ok && better != "":
-			r.add(v, textWrite, shown(v), better)
-		case !ok:
-			r.add(v, textNoKey, shown(v))
+		case ok:
+			c.Keys = append(c.Keys, key)
+			continue
+		case better != "":
+			r.value(v, textWrite, better)
+		default:
+			r.value(v, textNoKey)
 		}
-		if !ok {
-			return c, false
-		}
-		c.Keys = append(c.Keys, key)
+		return c, false
 	}
 	return c, true
-}
-
-// at is where in a field a key stands.
-func at(f field, keys []string, key string) text {
-	for i, k := range keys {
-		if k == key && i < len(f.values) {
-			return f.values[i]
-		}
-	}
-	return f.name
 }
 
 func where(p action.Pane) string {

@@ -1,7 +1,5 @@
 package theme
 
-import "charm.land/lipgloss/v2"
-
 // rgb is a colour as 0xRRGGBB. Zero is "the terminal's own", never black.
 type rgb uint32
 
@@ -80,17 +78,14 @@ var palettes = [numRoles][numPalettes]colour{
 }
 
 // attribute is an SGR attribute and what takes it away.
-type attribute struct {
-	on, off string
-	style   func(lipgloss.Style) lipgloss.Style
-}
+type attribute struct{ on, off string }
 
 var (
-	bold      = attribute{"1", "22", func(s lipgloss.Style) lipgloss.Style { return s.Bold(true) }}
-	faint     = attribute{"2", "22", func(s lipgloss.Style) lipgloss.Style { return s.Faint(true) }}
-	italic    = attribute{"3", "23", func(s lipgloss.Style) lipgloss.Style { return s.Italic(true) }}
-	underline = attribute{"4", "24", func(s lipgloss.Style) lipgloss.Style { return s.Underline(true) }}
-	reverse   = attribute{"7", "27", func(s lipgloss.Style) lipgloss.Style { return s.Reverse(true) }}
+	bold      = attribute{"1", "22"}
+	faint     = attribute{"2", "22"}
+	italic    = attribute{"3", "23"}
+	underline = attribute{"4", "24"}
+	reverse   = attribute{"7", "27"}
 )
 
 // styled are the attributes beside colours.

@@ -280,27 +280,3 @@ func (c rgb) shown(p colorprofile.Profile) color.Color {
 	}
 	return p.Convert(c)
 }
-
-// Style is a role for lipgloss, which draws what lies over the panes. Paint is
-// for everything else: it measures nothing.
-func (t *Theme) Style(r Role) lipgloss.Style {
-	s := lipgloss.NewStyle()
-	if fg, _ := t.options.Colours(r); fg != nil {
-		s = s.Foreground(fg)
-	}
-	if _, bg := t.options.Colours(r); bg != nil {
-		s = s.Background(bg)
-	}
-	for _, a := range t.options.attributes(r) {
-		s = a.style(s)
-	}
-	return s
-}
-
-// Border is Box for lipgloss.
-func (t *Theme) Border() lipgloss.Border {
-	if t.options.ASCII {
-		return lipgloss.ASCIIBorder()
-	}
-	return lipgloss.RoundedBorder()
-}

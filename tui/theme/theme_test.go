@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -246,43 +245,6 @@ func TestWith256ColoursEachIsOneOfThemAndNearWhatItStandsFor(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestStyleAndPaintShowTheSame(t *testing.T) {
-	for _, o := range []Options{
-		{Dark: true, Profile: 1 << 24}, {Profile: 256}, {Dark: true, Profile: 16}, {NoColor: true, Profile: 256}, {Plain: true},
-	} {
-		th := New(o)
-		for r := range numRoles {
-			a, b := look(th.Paint(r, "x")), look(th.Style(r).Render("x"))
-			if d := cmp.Diff(a, b); d != "" {
-				t.Errorf("role %d with %+v:\n%s", r, o, d)
-			}
-		}
-	}
-}
-
-// look is what a painted text is painted with, in one order.
-func look(s string) []string {
-	m := sgr.FindStringSubmatch(s)
-	if m == nil || m[1] == "" {
-		return nil
-	}
-	var out []string
-	fields := strings.Split(m[1], ";")
-	for i := 0; i < len(fields); i++ {
-		n := 1
-		if fields[i] == "38" || fields[i] == "48" {
-			n = 3
-			if fields[i+1] == "2" {
-				n = 5
-			}
-		}
-		out = append(out, strings.Join(fields[i:i+n], ";"))
-		i += n - 1
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func TestSixteenColoursStayWithinThem(t *testing.T) {

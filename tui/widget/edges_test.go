@@ -284,7 +284,7 @@ func TestTheBadgeCountsWhatWasNeverOnTheScreen(t *testing.T) {
 			"filter": func() { b.filterBy(rapid.SampledFrom([]string{"red", "!red", "7", "nothing", ""}).Draw(t, "filter")) },
 			"level":  func() { b.nextLevel() }, "leave": func() { b.EndFind() },
 			"up": func() { b.up(rapid.IntRange(1, 12).Draw(t, "up")) }, "down": func() { b.down(rapid.IntRange(1, 12).Draw(t, "down")) },
-			"home": b.home, "end": b.Follow, "wrap": b.toggleWrap, "time": b.toggleTimes,
+			"home": b.home, "end": b.Follow, "wrap": b.toggleWrap, "time": func() { b.Do("time") },
 		}
 		names := []string{"grow", "more", "find", "next", "filter", "level", "leave", "up", "down", "home", "end", "wrap", "time"}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {

@@ -3,8 +3,6 @@ package widget
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,29 +10,15 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// filter leaves lines of a TailView out. While it is on, the view's items are
-// numbered by the lines that are shown: the kth line that was ever shown has
-// the number k.
+// filter leaves lines of a TailView out.
 type filter struct {
-	typing bool
-	field  Input
-	query  Matcher
-	not    bool // lines that hold the query are left out, not kept
-	level  int  // the index of levels below which lines are left out
-
-	shown []uint64 // numbers of the lines that are shown, in order
-	base  uint64   // lines that were shown and have gone: the number of shown[0]
-	next  uint64   // the first line that was not looked at yet
-
-	// anchor is where the reader stood when the filter was begun, so that each
+	prompt
+	query Matcher
+	not   bool // lines that hold the query are left out, not kept
+	level int  // the index of levels below which lines are left out
+	// from is where the reader stood when the filter was begun, so that each
 	// letter of it looks from there.
-	anchor anchor
-}
-
-// anchor is a place in the lines themselves, whatever is left out.
-type anchor struct {
-	line uint64 // the marked one
-	y    int    // the screen line it is on
+	from anchor
 }
 
 // levels are the choices of what a log shows: the kinds that stay away, and
@@ -68,89 +52,39 @@ func (f *filter) keeps(l tail.Line) bool {
 	return f.not != (f.query.In(l.Text) || f.query.query == string(l.Kind))
 }
 
-// filterMore looks at the lines that have come since the last look, and
-// forgets those that have gone.
+// filterMore looks at the lines that have come since the last look.
 func (v *TailView) filterMore() {
-	f := &v.filter
-	if !f.on() {
+	v.hidden = nil
+	if !v.filter.on() {
+		v.out = nil
 		return
 	}
-	if n, _ := slices.BinarySearch(f.shown, v.first); n > 0 {
-		f.shown, f.base = f.shown[n:], f.base+uint64(n)
+	for _, l := range v.lines[len(v.out):] {
+		v.out = append(v.out, !v.filter.keeps(l))
 	}
-	end := v.first + uint64(len(v.lines))
-	for i := max(f.next, v.first); i < end; i++ {
-		if f.keeps(v.lines[i-v.first]) {
-			f.shown = append(f.shown, i)
-		}
-	}
-	f.next = end
-}
-
-// line is the number of the line that item i is; behind the last item it is
-// the end of the lines.
-func (v *TailView) line(i uint64) uint64 {
-	f := &v.filter
-	if !f.on() {
-		return i
-	}
-	if k := i - min(i, f.base); k < uint64(len(f.shown)) {
-		return f.shown[k]
-	}
-	return v.first + uint64(len(v.lines))
-}
-
-// item is the item that a line is, or the next one that is shown.
-func (v *TailView) item(line uint64) uint64 {
-	f := &v.filter
-	if !f.on() {
-		return line
-	}
-	k, _ := slices.BinarySearch(f.shown, line)
-	return f.base + uint64(k)
-}
-
-// here is where the reader stands.
-func (v *TailView) here() anchor {
-	a := anchor{line: v.line(v.mark)}
-	if !v.paused {
-		return a
-	}
-	if a.y = v.lineOf(v.mark); a.y < 0 {
-		a.line, a.y = v.line(v.top.item), 0
-	}
-	return a
+	v.hidden = func(i uint64) bool { return v.out[i-v.first] }
 }
 
 // sift changes what is shown and puts the reader back to where they were: the
 // marked line keeps its place on the screen, or the one that stands nearest.
 func (v *TailView) sift(at anchor, change func(f *filter)) {
 	change(&v.filter)
-	v.filter.shown, v.filter.base, v.filter.next = nil, 0, 0
+	v.out = nil
 	v.filterMore()
-	first, end := v.Bounds()
-	v.mark = max(first, min(v.item(at.line), max(end, 1)-1))
+	v.put(at)
+	first, end := v.bounds()
+	v.mark = max(first, min(at.item, max(end, 1)-1))
+	if v.mark < end && v.leftOut(v.mark) {
+		v.mark = v.step(v.mark, 1)
+	}
 	v.find.origin = v.mark
-	if v.paused {
-		v.top = v.above(position{item: v.mark}, at.y)
-	}
 	v.Refind()
-}
-
-// toggleTimes shows or hides the column of times. Wrapped lines get another
-// height by that; the marked one keeps its place.
-func (v *TailView) toggleTimes() {
-	at := v.here()
-	v.timeless = !v.timeless
-	if v.paused {
-		v.top = v.above(position{item: v.item(at.line)}, at.y)
-	}
 }
 
 // Filter opens the line on which it is written what the view shows.
 func (v *TailView) Filter() {
 	if !v.filter.open() {
-		v.filter.anchor = v.here()
+		v.filter.from = v.here()
 	}
 	v.filter.typing = true
 }
@@ -188,29 +122,14 @@ func (v *TailView) Type(msg tea.Msg) {
 		v.Scroll.Type(msg)
 		return
 	}
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		switch key.Keystroke() {
-		case "esc":
-			v.endFilter()
-			return
-		case "enter":
-			if f.typing = false; !f.query.Active() {
-				v.endFilter()
-			}
-			return
-		case "up":
-			v.up(1)
-			f.anchor = v.here()
-			return
-		case "down":
-			v.down(1)
-			f.anchor = v.here()
-			return
-		}
-	}
-	before := f.field.Text()
-	if f.field.Take(msg) && f.field.Text() != before {
-		v.sift(f.anchor, func(f *filter) {
+	switch changed, verb := f.take(msg); {
+	case verb == "esc", verb == "enter" && !f.query.Active():
+		v.endFilter()
+	case verb != "enter" && verb != "":
+		v.Do(verb)
+		f.from = v.here()
+	case changed:
+		v.sift(f.from, func(f *filter) {
 			words, not := strings.CutPrefix(f.field.Text(), "!")
 			f.query, f.not = newMatcher(words), not
 		})
@@ -221,17 +140,17 @@ func (v *TailView) Type(msg tea.Msg) {
 // one, has the last of them.
 func (v *TailView) Lines(t *theme.Theme, w, h int, focused bool) []string {
 	if !v.filter.open() || h < 2 {
-		return v.hidden(v.Scroll.Lines(t, w, h, focused))
+		return v.explained(v.Scroll.Lines(t, w, h, focused))
 	}
-	lines := v.hidden(v.Scroll.Lines(t, w, h-1, focused))
+	lines := v.explained(v.Scroll.Lines(t, w, h-1, focused))
 	return append(lines, v.filterBar(Brush{Theme: t}, max(0, w)))
 }
 
-// hidden puts in the place of the text, where every line is left out, why that is
+// explained puts in the place of the text, where every line is left out, why that is
 // and what shows them: a view with nothing in it looks like a tail without lines.
-func (v *TailView) hidden(lines []string) []string {
+func (v *TailView) explained(lines []string) []string {
 	f := &v.filter
-	if !f.on() || len(f.shown) > 0 || len(v.lines) == 0 {
+	if first, end := v.bounds(); first < end || len(v.lines) == 0 {
 		return lines
 	}
 	words := ""
@@ -252,141 +171,18 @@ const maxQuoted = 40
 
 // filterBar is the filter, and how many lines it shows.
 func (v *TailView) filterBar(b Brush, w int) string {
-	f := &v.filter
-	right := []Span{{theme.Accent, textShown(len(f.shown), len(v.lines)) + " "}}
-	if f.query.Active() && len(f.shown) == 0 {
-		right[0] = Span{theme.Warn, textNoLine + " "}
-	}
-	if !f.query.Active() {
-		right[0] = Span{theme.Dim, textFilterHelp + " "}
-	}
-	if w < 2*Width(right) {
-		right = nil
-	}
-	left := []Span{{theme.Key, " &"}}
-	if !f.typing {
-		return b.Spread(w, append(left, Span{theme.Strong, f.field.Text()}), right)
-	}
-	room := w - 2
-	if right != nil {
-		room -= Width(right) + 1
-	}
-	if room < 1 {
-		return b.Line(w, left...)
-	}
-	return b.Line(2, left...) + f.field.Line(b, room, true) + b.Line(w-2-room, append([]Span{{Text: " "}}, right...)...)
-}
-
-// Matcher finds a word in texts. A query without capital letters finds both
-// cases. The zero Matcher finds nothing.
-type Matcher struct {
-	query string
-	fold  bool
-}
-
-// newMatcher returns a Matcher for the query.
-func newMatcher(query string) Matcher {
-	fold := true
-	for _, r := range query {
-		fold = fold && !unicode.IsUpper(r)
-	}
-	return Matcher{query: query, fold: fold}
-}
-
-// Active reports whether there is something to find.
-func (m Matcher) Active() bool { return m.query != "" }
-
-// In reports whether s holds the query.
-func (m Matcher) In(s string) bool {
-	if m.query == "" {
-		return false
-	}
-	from, _ := m.next(s, 0)
-	return from >= 0
-}
-
-// pieces are the places of the query in s, which do not overlap.
-func (m Matcher) pieces(s string) []piece {
-	if m.query == "" {
-		return nil
-	}
-	var out []piece
-	for at := 0; ; {
-		from, to := m.next(s, at)
-		if from < 0 {
-			return out
+	shown := 0
+	for _, out := range v.out {
+		if !out {
+			shown++
 		}
-		out = append(out, piece{from, to})
-		at = to
 	}
-}
-
-// next is the first place of the query in s from byte at on, or -1.
-func (m Matcher) next(s string, at int) (from, to int) {
-	if !m.fold {
-		i := strings.Index(s[at:], m.query)
-		if i < 0 {
-			return -1, 0
-		}
-		return at + i, at + i + len(m.query)
+	right := Span{theme.Accent, textShown(shown, len(v.lines)) + " "}
+	switch {
+	case !v.filter.query.Active():
+		right = Span{theme.Dim, textFilterHelp + " "}
+	case shown == 0:
+		right = Span{theme.Warn, textNoLine + " "}
 	}
-	first, _ := utf8.DecodeRuneInString(m.query)
-	upper := unicode.ToUpper(first)
-	for i := at; i < len(s); {
-		r, n := rune(s[i]), 1
-		if r >= utf8.RuneSelf {
-			r, n = utf8.DecodeRuneInString(s[i:])
-		}
-		if r == first || r == upper || unicode.ToLower(r) == first {
-			if k := foldPrefix(s[i:], m.query); k > 0 {
-				return i, i + k
-			}
-		}
-		i += n
-	}
-	return -1, 0
-}
-
-// foldPrefix is how many bytes of s the lower-case query covers, or 0.
-func foldPrefix(s, query string) int {
-	i := 0
-	for _, q := range query {
-		if i >= len(s) {
-			return 0
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if unicode.ToLower(r) != q {
-			return 0
-		}
-		i += n
-	}
-	return i
-}
-
-// Mark splits text into spans of the role, with what the Matcher finds painted
-// as a match.
-func (m Matcher) Mark(role theme.Role, text string) []Span {
-	return marked(role, text, piece{0, len(text)}, m.pieces(text))
-}
-
-// marked are the spans of one part of a text whose matches are known, so that
-// a match goes on behind a line break.
-func marked(role theme.Role, text string, part piece, hits []piece) []Span {
-	var out []Span
-	at := part.from
-	for _, h := range hits {
-		from, to := max(h.from, at), min(h.to, part.to)
-		if from >= to {
-			continue
-		}
-		if from > at {
-			out = append(out, Span{role, text[at:from]})
-		}
-		out = append(out, Span{theme.Match, text[from:to]})
-		at = to
-	}
-	if at < part.to {
-		out = append(out, Span{role, text[at:part.to]})
-	}
-	return out
+	return v.filter.line(b, w, " &", right)
 }

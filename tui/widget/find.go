@@ -11,8 +11,7 @@ import (
 // find is a search in a Scroll. It leaves the context where it is and only
 // marks what it found.
 type find struct {
-	typing  bool
-	field   Input
+	prompt
 	matcher Matcher
 	hits    []uint64 // items that match, in order
 	next    uint64   // the first item that was not looked at yet
@@ -57,26 +56,14 @@ func (s *Scroll) EndFind() bool {
 // Type gives a key or a paste to the search line.
 func (s *Scroll) Type(msg tea.Msg) {
 	f := &s.find
-	if key, ok := msg.(tea.KeyPressMsg); ok {
-		switch key.Keystroke() {
-		case "esc":
-			s.EndFind()
-			return
-		case "enter":
-			if f.typing = false; !f.matcher.Active() {
-				s.EndFind()
-			}
-			return
-		case "up", "ctrl+p":
-			s.Hit(-1)
-			return
-		case "down", "ctrl+n":
-			s.Hit(1)
-			return
-		}
-	}
-	before := f.field.Text()
-	if f.field.Take(msg) && f.field.Text() != before {
+	switch changed, verb := f.take(msg); {
+	case verb == "esc", verb == "enter" && !f.matcher.Active():
+		s.EndFind()
+	case verb == "up":
+		s.Hit(-1)
+	case verb == "down":
+		s.Hit(1)
+	case changed:
 		f.matcher = newMatcher(f.field.Text())
 		s.Refind()
 		s.jump(s.nearest(f.origin))
@@ -101,7 +88,7 @@ func (s *Scroll) findMore() {
 		f.hits = f.hits[i:]
 	}
 	for i := max(f.next, first); i < end; i++ {
-		if f.matcher.In(s.Source.Text(i)) {
+		if !s.leftOut(i) && f.matcher.In(s.Source.Text(i)) {
 			f.hits = append(f.hits, i)
 		}
 	}
@@ -151,51 +138,24 @@ func (s *Scroll) jump(item uint64, ok bool) {
 	}
 }
 
-// findBar is the search line: what is searched and how much was found.
+// findBar is the search line: what is searched, how much was found, and, where there is
+// room for them, the keys of a search that is done.
 func (s *Scroll) findBar(b Brush, w int) string {
 	f := &s.find
-	at := 0
-	if i, on := slices.BinarySearch(f.hits, s.mark); on {
+	if !f.matcher.Active() {
+		return f.line(b, w, " /")
+	}
+	i, on := slices.BinarySearch(f.hits, s.mark)
+	at, role := 0, theme.Accent
+	if on {
 		at = i + 1
 	}
-	var right []Span
-	if f.matcher.Active() {
-		role := theme.Accent
-		if len(f.hits) == 0 {
-			role = theme.Warn
-		}
-		right = append(right, Span{role, textHits(at, len(f.hits)) + " "})
+	if len(f.hits) == 0 {
+		role = theme.Warn
 	}
-	keys := textFindKeys(s.Names)
-	if f.typing {
-		keys = "" // the help line has them
+	found := []Span{{role, textHits(at, len(f.hits)) + " "}}
+	if keys := (Span{theme.Dim, textFindKeys(s.Names) + "   "}); !f.typing && w >= 2*(Width(found)+Cells(keys.Text)) {
+		found = append([]Span{keys}, found...)
 	}
-	query := f.field.Text()
-	left := []Span{{theme.Key, " /"}}
-	if !f.typing {
-		left = append(left, Span{theme.Strong, query})
-		return b.Spread(w, left, s.hint(w, query, right, keys))
-	}
-	// The caret stays in sight: a long query shows its end.
-	right = s.hint(w, query, right, keys)
-	room := w - 2 - Width(right) - 1
-	if len(right) == 0 || room < w/2 {
-		right, room = nil, w-2
-	}
-	if room < 1 {
-		return b.Line(w, left...)
-	}
-	line := b.Line(2, left...) + f.field.Line(b, room, true)
-	if right == nil {
-		return line
-	}
-	return line + b.Line(w-2-room, append([]Span{{Text: " "}}, right...)...)
-}
-
-// hint puts the keys before the count where there is room for both.
-func (s *Scroll) hint(w int, query string, count []Span, keys string) []Span {
-	if keys != "" && w >= 2*(Width(count)+Cells(keys)+3) && Cells(query)+Width(count)+Cells(keys)+8 < w {
-		return append([]Span{{theme.Dim, keys + "   "}}, count...)
-	}
-	return count
+	return f.line(b, w, " /", found...)
 }

@@ -114,7 +114,8 @@ func (b Brush) paint(out *strings.Builder, r theme.Role, s string) {
 
 // standIns are what terminals without Unicode show for the typographic marks
 // that our own words use. All are one cell, as what they stand for.
-var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'")
+var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",
+	"×", "x", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
 
 // Fill makes lines exactly h by cutting the end or adding lines of w spaces.
 func Fill(lines []string, w, h int) []string {
@@ -233,27 +234,6 @@ func within(spans []Span, p piece) []Span {
 		at += len(s.Text)
 	}
 	return row
-}
-
-// MarkSpans paints what the Matcher finds in a row of spans, also where a match
-// goes on in the next span.
-func (m Matcher) MarkSpans(row []Span) []Span {
-	if !m.Active() {
-		return row
-	}
-	row, text := tidied(row)
-	hits := m.pieces(text)
-	if len(hits) == 0 {
-		return row
-	}
-	var out []Span
-	at := 0
-	for _, h := range hits {
-		out = append(out, within(row, piece{at, h.from})...)
-		out = append(out, Span{theme.Match, text[h.from:h.to]})
-		at = h.to
-	}
-	return append(out, within(row, piece{at, len(text)})...)
 }
 
 // Wrap breaks s into lines of at most w cells: at its own line breaks, between

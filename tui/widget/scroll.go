@@ -45,9 +45,8 @@ type Scroll struct {
 	// Still says that nothing ever comes: nothing is called new.
 	Still bool
 
-	// numbers, when set, gives items numbers that stay theirs when items between
-	// them are left out.
-	numbers numbers
+	// hidden, when set, says which items are left out.
+	hidden func(i uint64) bool
 
 	paused bool
 	top    position
@@ -65,15 +64,6 @@ type Scroll struct {
 	look   Look
 }
 
-// numbers are for a Source that can leave items out: what was seen is remembered
-// by them, so that it is the same with more or fewer items.
-type numbers interface {
-	// line is the number of an item; behind the last item that of all there is.
-	line(item uint64) uint64
-	// item is the item with a number, or the next one that is not left out.
-	item(line uint64) uint64
-}
-
 // position is a row of an item. The rows of the head are before the first item's:
 // they have numbers below zero.
 type position struct {
@@ -88,37 +78,57 @@ func (p position) before(q position) bool {
 // Following reports whether the newest items are shown as they come.
 func (s *Scroll) Following() bool { return !s.paused }
 
+// leftOut reports an item that has no row.
+func (s *Scroll) leftOut(i uint64) bool { return s.hidden != nil && s.hidden(i) }
+
+// bounds are the numbers of the first item that is shown and behind the last one.
+func (s *Scroll) bounds() (first, end uint64) {
+	first, end = s.Source.Bounds()
+	for first < end && s.leftOut(first) {
+		first++
+	}
+	for first < end && s.leftOut(end-1) {
+		end--
+	}
+	return first, end
+}
+
+// step is n items that are shown behind one, or before it for n below zero, as far as
+// there are any.
+func (s *Scroll) step(i uint64, n int) uint64 {
+	first, end := s.bounds()
+	for ; n < 0 && i > first; i-- {
+		if !s.leftOut(i - 1) {
+			n++
+		}
+	}
+	for ; n > 0 && i+1 < end; i++ {
+		if !s.leftOut(i + 1) {
+			n--
+		}
+	}
+	return i
+}
+
 // New is how many items have arrived that the reader has not seen. Items that
 // are left out do not count, and neither leaving them out nor showing them again
 // makes one new.
 func (s *Scroll) New() uint64 {
+	n := s.behind
+	if !s.paused || s.Still {
+		return n
+	}
 	first, end := s.Source.Bounds()
-	seen := s.seen
-	if s.numbers != nil {
-		seen = s.numbers.item(seen)
+	for i := max(s.seen, first); i < end; i++ { // what has gone cannot be seen any more
+		if !s.leftOut(i) {
+			n++
+		}
 	}
-	seen = max(seen, first) // what has gone cannot be seen any more
-	if !s.paused || seen > end {
-		return s.behind
-	}
-	return end - seen + s.behind
+	return n
 }
 
 // sawAll notes that nothing of what there is now is new.
-func (s *Scroll) sawAll() {
-	_, s.seen = s.Source.Bounds()
-	if s.numbers != nil {
-		s.seen = s.numbers.line(s.seen)
-	}
-}
-
-// saw notes that an item is on the screen.
-func (s *Scroll) saw(item uint64) {
-	if s.numbers != nil {
-		item = s.numbers.line(item)
-	}
-	s.seen = max(s.seen, item+1)
-}
+func (s *Scroll) sawAll() { _, s.seen = s.Source.Bounds() }
 
 // State says in a word or two where the reader stands.
 func (s *Scroll) State() string {
@@ -134,9 +144,8 @@ func (s *Scroll) Follow() { s.paused, s.reveal, s.left = false, false, 0 }
 // up scrolls towards older rows.
 func (s *Scroll) up(rows int) {
 	s.pause()
-	first, _ := s.Source.Bounds()
 	if s.top == s.start() {
-		s.mark -= min(s.mark-first, uint64(rows))
+		s.mark = s.step(s.mark, -rows)
 		return
 	}
 	s.top = s.above(s.top, rows)
@@ -149,10 +158,10 @@ func (s *Scroll) down(rows int) {
 	if !s.paused {
 		return
 	}
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	last := s.bottom()
-	if last == s.start() && s.mark+uint64(rows)+1 < end {
-		s.mark += uint64(rows)
+	if to := s.step(s.mark, rows); last == s.start() && to+1 < end {
+		s.mark = to
 		return
 	}
 	s.top = s.below(s.top, rows)
@@ -176,25 +185,43 @@ func (s *Scroll) Page(by int) {
 // home goes to the oldest item.
 func (s *Scroll) home() {
 	s.pause()
-	first, _ := s.Source.Bounds()
-	s.top, s.mark = s.start(), first
+	s.top = s.start()
+	s.mark = s.top.item
 }
 
-// toggleWrap wraps long items or cuts them. The marked item, or the first one
-// of a view whose mark is not on the screen, keeps its place.
-func (s *Scroll) toggleWrap() {
-	item, y := s.mark, -1
-	if s.paused {
-		y = s.lineOf(s.mark)
-		if y < 0 {
-			item, y = s.top.item, 0
-		}
+// anchor is an item and the line of the screen that it is on.
+type anchor struct {
+	item uint64
+	y    int
+}
+
+// here is where the reader stands: the marked item, or the first one of a view whose mark
+// is not on the screen.
+func (s *Scroll) here() anchor {
+	at := anchor{s.mark, s.lineOf(s.mark)}
+	if s.paused && at.y < 0 {
+		at = anchor{s.top.item, 0}
 	}
+	return at
+}
+
+// put brings an item back to its line of the screen, or the one behind it that is shown.
+func (s *Scroll) put(at anchor) {
+	first, end := s.bounds()
+	for at.item = max(at.item, first); at.item+1 < end && s.leftOut(at.item); {
+		at.item++
+	}
+	if s.paused {
+		s.top = s.above(position{item: min(at.item, max(end, 1)-1)}, at.y)
+	}
+}
+
+// toggleWrap wraps long items or cuts them.
+func (s *Scroll) toggleWrap() {
+	at := s.here()
 	s.Wrap, s.left = !s.Wrap, 0
 	s.look.Wrap, s.look.Left = s.Wrap, 0
-	if s.paused {
-		s.top = s.above(position{item: item}, y)
-	}
+	s.put(at)
 }
 
 // Rebase moves what the view remembers when the Source has numbered its items
@@ -211,7 +238,7 @@ func (s *Scroll) pause() {
 	if s.paused {
 		return
 	}
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	s.top, s.mark = s.bottom(), max(end, 1)-1
 	s.sawAll()
 	s.paused = true
@@ -220,7 +247,10 @@ func (s *Scroll) pause() {
 // height is the number of rows of an item; before the first drawing one, as
 // there is no width yet.
 func (s *Scroll) height(i uint64) int {
-	if s.look.Theme == nil {
+	switch {
+	case s.leftOut(i):
+		return 0
+	case s.look.Theme == nil:
 		return 1
 	}
 	return max(1, len(s.Source.Rows(i, s.look)))
@@ -236,19 +266,19 @@ func (s *Scroll) head() [][]Span {
 
 // start is the first row of all.
 func (s *Scroll) start() position {
-	first, _ := s.Source.Bounds()
+	first, _ := s.bounds()
 	return position{first, -len(s.head())}
 }
 
 // bottom is the first row on the screen when the last one is at its end.
 func (s *Scroll) bottom() position {
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	return s.above(position{item: end}, max(1, s.h))
 }
 
 // above is the position n rows before p.
 func (s *Scroll) above(p position, n int) position {
-	first, _ := s.Source.Bounds()
+	first, _ := s.bounds()
 	if n <= p.row {
 		return position{p.item, p.row - n}
 	}
@@ -267,7 +297,7 @@ func (s *Scroll) above(p position, n int) position {
 
 // below is the position n rows after p, at most the last row of all.
 func (s *Scroll) below(p position, n int) position {
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	for p.item < end {
 		left := s.height(p.item) - 1 - p.row
 		if n <= left {
@@ -285,7 +315,7 @@ func (s *Scroll) below(p position, n int) position {
 // lineOf is the screen line on which an item begins, or -1.
 func (s *Scroll) lineOf(item uint64) int {
 	y, at := 0, s.top
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	for y < max(1, s.h) && at.item < end {
 		if at.item == item && at.row <= 0 {
 			return y - at.row
@@ -298,7 +328,7 @@ func (s *Scroll) lineOf(item uint64) int {
 
 // clampMark keeps the mark among the items on the screen.
 func (s *Scroll) clampMark() {
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	last := s.below(s.top, max(1, s.h)-1).item
 	s.mark = min(max(s.mark, s.top.item), last, max(end, 1)-1)
 }

@@ -23,7 +23,7 @@ func (s *Scroll) Lines(t *theme.Theme, w, h int, focused bool) []string {
 
 // settle makes the remembered position fit the items and the size of today.
 func (s *Scroll) settle() {
-	first, end := s.Source.Bounds()
+	first, end := s.bounds()
 	s.mark = max(s.mark, first)
 	if !s.paused {
 		s.top, s.mark = s.bottom(), max(end, first+1)-1
@@ -54,7 +54,7 @@ func (s *Scroll) settle() {
 // draw renders the items from the top of the view on. The end of the last line
 // tells how much has arrived below.
 func (s *Scroll) draw(h int, focused bool) []string {
-	_, end := s.Source.Bounds()
+	_, end := s.bounds()
 	var rows [][]Span
 	var backs []theme.Role
 	s.drawn = s.drawn[:0]
@@ -71,12 +71,15 @@ func (s *Scroll) draw(h int, focused bool) []string {
 			}
 			at.row = 0
 		}
+		if s.leftOut(at.item) {
+			continue
+		}
 		all := s.Source.Rows(at.item, look)
 		for y, row := range all[min(at.row, len(all)):] {
 			rows, backs = append(rows, row), append(backs, back)
 			s.drawn = append(s.drawn, position{at.item, at.row + y})
 		}
-		s.saw(at.item)
+		s.seen = max(s.seen, at.item+1)
 	}
 	lines := make([]string, 0, h+1)
 	for y := range min(len(rows), h) {
@@ -102,7 +105,7 @@ func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
 // badge is empty when there is nothing new or no room to say so.
 func (s *Scroll) badge() string {
 	n := s.New()
-	if n == 0 || s.Still {
+	if n == 0 {
 		return ""
 	}
 	text := " " + s.look.Theme.Glyph(theme.Down) + " " + textNew(n) + " "

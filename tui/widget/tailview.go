@@ -2,6 +2,8 @@ package widget
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,18 +33,21 @@ type TailView struct {
 	lines []tail.Line
 	first uint64 // the number of lines[0]
 	keep  int    // the most lines that are kept
-	gone  gone
+	// gaps are how many lines of the tail a line stands for that says that they came
+	// too fast, by its number.
+	gaps map[uint64]uint64
 
 	filter   filter
-	timeless bool // without the column of times
+	out      []bool // the lines that the filter leaves out; empty without one
+	timeless bool   // without the column of times
 	// Twelve says that times of day have twelve hours.
 	Twelve bool
 }
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC, keep: maxTail}
-	v.Source, v.numbers, v.Wrap, v.Head = v, v, wrap, v.head
+	v := &TailView{id: id, zone: time.UTC, keep: maxTail, gaps: map[uint64]uint64{}}
+	v.Source, v.Wrap, v.Head = v, wrap, v.head
 	return v
 }
 
@@ -64,7 +69,10 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 		return
 	}
 	page := read(v.id, v.next)
-	v.lose(page.Lost)
+	if page.Lost > 0 && len(v.lines) > 0 {
+		v.gaps[v.first+uint64(len(v.lines))] = page.Lost
+		v.lines = append(v.lines, tail.Line{Kind: tail.Note, Text: textGap(page.Lost)})
+	}
 	v.lines = append(v.lines, page.Lines...)
 	v.next, v.total, v.read, v.behind = page.Next, total, true, 0
 	v.trim()
@@ -74,7 +82,7 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 
 // full reports that nothing more can be read without taking the reader's lines.
 func (v *TailView) full() bool {
-	return v.paused && len(v.lines) >= v.keep && v.line(v.top.item) <= v.first
+	return v.paused && len(v.lines) >= v.keep && v.top.item <= v.first
 }
 
 // trim forgets the oldest lines beyond those that are kept, but none that a
@@ -85,32 +93,46 @@ func (v *TailView) trim() {
 		return
 	}
 	if v.paused {
-		top := v.line(v.top.item)
-		n = min(n, int(top-min(top, v.first)))
+		n = min(n, int(v.top.item-min(v.top.item, v.first)))
 	}
-	v.gone.before += v.gone.take(v.first, n)
-	v.lines = v.lines[n:]
-	v.first += uint64(n)
-	if cut := len(v.lines) - v.keep; cut > 0 {
+	v.lines, v.first = v.lines[n:], v.first+uint64(n)
+	v.out = v.out[min(n, len(v.out)):]
+	if len(v.lines) > v.keep {
 		// The page was longer than what fits behind the reader: its end waits.
+		v.behind = v.standFor(v.keep)
+		v.next -= tail.Cursor(v.behind)
 		v.lines = v.lines[:v.keep]
-		waits := v.gone.take(v.first+uint64(v.keep), cut)
-		v.next -= tail.Cursor(waits)
-		v.behind = waits
 	}
+	maps.DeleteFunc(v.gaps, func(i, _ uint64) bool { return i < v.first || i >= v.first+uint64(len(v.lines)) })
 }
 
-// Bounds are the numbers of the lines that are shown: with Text and Rows they
+// standFor is for how many lines of the tail those from one on stand.
+func (v *TailView) standFor(from int) uint64 {
+	n := uint64(len(v.lines) - from)
+	for i, lost := range v.gaps {
+		if i >= v.first+uint64(from) {
+			n += lost - 1
+		}
+	}
+	return n
+}
+
+// head is the note above the oldest line. It counts what came before, and is no
+// line of the tail itself. A filter that was written shows its own lines alone.
+func (v *TailView) head(look Look) [][]Span {
+	gone := uint64(v.next) - v.standFor(0)
+	if gone == 0 || v.filter.query.Active() {
+		return nil
+	}
+	return [][]Span{append(v.front(look, tail.Line{Kind: tail.Note}), Span{theme.Dim, textGone(gone)})}
+}
+
+// Bounds are the numbers of the lines that are kept: with Text and Rows they
 // make the view a Source.
-func (v *TailView) Bounds() (first, end uint64) {
-	if f := &v.filter; f.on() {
-		return f.base, f.base + uint64(len(f.shown))
-	}
-	return v.first, v.first + uint64(len(v.lines))
-}
+func (v *TailView) Bounds() (first, end uint64) { return v.first, v.first + uint64(len(v.lines)) }
 
-// at is the line that item i is.
-func (v *TailView) at(i uint64) tail.Line { return v.lines[v.line(i)-v.first] }
+// at is the line with a number.
+func (v *TailView) at(i uint64) tail.Line { return v.lines[i-v.first] }
 
 // Text is a line without its columns.
 func (v *TailView) Text(i uint64) string { return v.at(i).Text }
@@ -120,41 +142,39 @@ func (v *TailView) Len() int { return len(v.lines) }
 
 // Copy is the marked line, or the newest one while following.
 func (v *TailView) Copy() (text, toast string) {
-	first, end := v.Bounds()
-	if first == end {
+	l, ok := v.Last()
+	if !ok {
 		return "", textNothing
 	}
-	i := v.mark
-	if !v.paused {
-		i = end - 1
+	if first, end := v.bounds(); v.paused && v.mark >= first && v.mark < end {
+		l = v.at(v.mark)
 	}
-	return v.Text(min(max(i, first), end-1)), textOneCopied
+	return l.Text, textOneCopied
 }
 
 // copyAll is every line that is shown with its columns, as far as a clipboard
 // takes them: the newest ones.
 func (v *TailView) copyAll() (text, toast string) {
-	first, end := v.Bounds()
-	if first == end {
+	var rows []string
+	size, shown := 0, 0
+	for i := range v.lines {
+		i = len(v.lines) - 1 - i
+		if l := v.lines[i]; len(v.out) == 0 || !v.out[i] {
+			row := Fit(string(l.Kind), kindWidth) + l.Text + "\n"
+			if !l.At.IsZero() {
+				row = l.At.In(v.zone).Format(words.ClockLayout(time.TimeOnly, v.Twelve)) + " " + row
+			}
+			if size += len(row); size <= maxCopy {
+				rows = append(rows, row)
+			}
+			shown++
+		}
+	}
+	if shown == 0 {
 		return "", textNothing
 	}
-	size, n := 0, 0
-	for n < int(end-first) {
-		l := v.at(end - 1 - uint64(n))
-		if size += len(l.Text) + len("15:04:05 refuse ") + 1; size > maxCopy {
-			break
-		}
-		n++
-	}
-	var b strings.Builder
-	for i := end - uint64(n); i < end; i++ {
-		l := v.at(i)
-		if !l.At.IsZero() {
-			b.WriteString(l.At.In(v.zone).Format(words.ClockLayout(time.TimeOnly, v.Twelve)) + " ")
-		}
-		b.WriteString(Fit(string(l.Kind), kindWidth) + l.Text + "\n")
-	}
-	return b.String(), textCopied(n, int(end-first))
+	slices.Reverse(rows)
+	return strings.Join(rows, ""), textCopied(len(rows), shown)
 }
 
 // kindWidth fits the longest kind and a space.
@@ -196,9 +216,8 @@ func clockCells(layout string) int {
 	return len(layout)
 }
 
-// Rows draws a line with its time and its kind.
-func (v *TailView) Rows(i uint64, look Look) [][]Span {
-	l := v.at(i)
+// front is what stands before the text of a line: the pointer, its time, its kind.
+func (v *TailView) front(look Look, l tail.Line) []Span {
 	style, known := kinds[l.Kind]
 	if !known {
 		style.word = theme.Dim
@@ -218,10 +237,16 @@ func (v *TailView) Rows(i uint64, look Look) [][]Span {
 	if kind {
 		head = append(head, Span{style.word, Fit(string(l.Kind), kindWidth)})
 	}
+	return head
+}
+
+// Rows draws a line with its time and its kind.
+func (v *TailView) Rows(i uint64, look Look) [][]Span {
+	l, most := v.at(i), 0
 	if l.Kind == tail.Error && !look.Wrap {
-		return body(head, style.text, l.Text, look, maxError)
+		most = maxError
 	}
-	return body(head, style.text, l.Text, look, 0)
+	return body(v.front(look, l), kinds[l.Kind].text, l.Text, look, most)
 }
 
 // maxError is how many rows an error takes where lines are cut: what went wrong
@@ -275,7 +300,7 @@ func (v *TailView) State() string {
 
 // Last is the newest line that is shown, if there is one.
 func (v *TailView) Last() (tail.Line, bool) {
-	first, end := v.Bounds()
+	first, end := v.bounds()
 	if first == end {
 		return tail.Line{}, false
 	}
@@ -358,8 +383,10 @@ func (v *TailView) Do(verb string) (Reply, bool) {
 	case "filter":
 		v.Filter()
 		return Reply{}, true
-	case "time":
-		v.toggleTimes()
+	case "time": // of wrapped lines the height changes
+		at := v.here()
+		v.timeless = !v.timeless
+		v.put(at)
 		return Reply{}, true
 	case "level":
 		return Reply{Toast: v.nextLevel()}, true
@@ -375,17 +402,9 @@ func (v *TailView) Hint() []key.Binding {
 	return v.Scroll.Hint()
 }
 
-var filterKeys = []key.Binding{
-	key.NewBinding(key.WithHelp("enter", textKeepsFilter)),
-	key.NewBinding(key.WithHelp("esc", textAllLines)),
-	key.NewBinding(key.WithHelp("!", textNotThese)),
-}
+var filterKeys = []key.Binding{bound("enter", textKeepsFilter), bound("esc", textAllLines), bound("!", textNotThese)}
 
 // Hint is what the keys do while a search is being written.
 func (s *Scroll) Hint() []key.Binding { return findKeys }
 
-var findKeys = []key.Binding{
-	key.NewBinding(key.WithHelp("enter", textKeeps)),
-	key.NewBinding(key.WithHelp("esc", textEnds)),
-	key.NewBinding(key.WithHelp("↑/↓", textOtherHits)),
-}
+var findKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}

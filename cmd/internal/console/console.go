@@ -220,7 +220,7 @@ func (p *Process) Sandbox(at DataDir) *sandbox.Box {
 			// Read anew each time, so that a change counts for the next process; what is
 			// wrong in the file is told by whoever reads it for the user.
 			r, _, _ := config.LoadRuntime(at.Dir)
-			return sandbox.Settings{Off: r.SandboxOff, Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
+			return sandbox.Settings{Off: r.Sandbox == "off", Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
 		},
 	})
 }

@@ -58,7 +58,7 @@ func furnishPast(h Home) (today int, err error) {
 	for ago := pastDays - 1; ago >= 0; ago-- {
 		midnight := time.Date(h.Now.Year(), h.Now.Month(), h.Now.Day()-ago, 0, 0, 0, 0, h.Now.Location())
 		// The conversation of the day, which is no run.
-		day := money.Day{Turns: 1 + dice.IntN(5), Usage: agent.Usage{InputTokens: 40_000, CostUSD: 0.05 + 0.2*dice.Float64()}}
+		day := money.Day{Turns: 1 + dice.IntN(5), Usage: agent.Usage{InputTokens: 40_000, OutputTokens: 3_000, CostUSD: 0.05 + 0.2*dice.Float64()}}
 		for _, v := range dayOf(dice, midnight, h.Now.Add(-10*time.Minute)) {
 			line, err := json.Marshal(v)
 			if err != nil {
@@ -66,7 +66,8 @@ func furnishPast(h Home) (today int, err error) {
 			}
 			ledger.Write(append(line, '\n'))
 			day.Turns++
-			day.InputTokens += v.Tokens
+			answer := v.Tokens / 20
+			day.InputTokens, day.OutputTokens = day.InputTokens+v.Tokens-answer, day.OutputTokens+answer
 			day.CostUSD += v.CostUSD
 			if ago == 0 {
 				today += v.Pings

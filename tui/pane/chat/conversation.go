@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"ollimbot/core"
@@ -22,34 +23,32 @@ type talk struct {
 	widget.Scroll
 	entries []transcript.Entry
 	snap    *core.Snapshot // for its clock
-	drawn   map[post.MessageID]drawing
-	docs    map[post.MessageID]*markdown.Doc
-	spots   map[post.MessageID][]spot
-	plain   map[post.MessageID]plain // what a search looks at, once there is one
-	theme   *theme.Theme             // of the plain texts: one of colours, where marks disappear
-	spaced  bool                     // an empty line between messages
-	exit    post.MessageID           // the card whose buttons end the fork of now
+	kept    map[post.MessageID]*kept
+	theme   *theme.Theme   // of the plain texts: one of colours, where marks disappear
+	spaced  bool           // an empty line between messages
+	exit    post.MessageID // the card whose buttons end the fork of now
 }
 
-// drawing is a message as it was drawn last, unmarked and without a search.
-type drawing struct {
-	version   int
-	w         int
-	spaced    bool
-	streaming bool
-	where     string
-	today     bool
-	exit      bool
-	theme     *theme.Theme
-	rows      [][]widget.Span
-	spots     []spot
+// kept is what was made of a message.
+type kept struct {
+	doc   markdown.Doc
+	of    look // what rows were drawn of, unmarked and without a search
+	rows  [][]widget.Span
+	spots []spot // where the buttons of the last drawing stand
+	plain string // without the marks of markdown: what a search looks at, once there is one
+	read  int    // the version that plain was made of, and one
+}
+
+// look is what the drawing of a message depends on.
+type look struct {
+	version, w                     int
+	spaced, streaming, today, exit bool
+	where                          string
+	theme                          *theme.Theme
 }
 
 func newTalk() *talk {
-	t := &talk{
-		snap: &core.Snapshot{}, drawn: map[post.MessageID]drawing{}, spots: map[post.MessageID][]spot{}, docs: map[post.MessageID]*markdown.Doc{},
-		plain: map[post.MessageID]plain{}, theme: theme.New(theme.Options{Profile: 16}),
-	}
+	t := &talk{snap: &core.Snapshot{}, kept: map[post.MessageID]*kept{}, theme: theme.New(theme.Options{Profile: 16})}
 	t.Source, t.Wrap = t, true
 	return t
 }
@@ -59,26 +58,20 @@ func newTalk() *talk {
 func (t *talk) sync(s *core.Snapshot) {
 	old := t.entries
 	if t.snap.TwelveHours != s.TwelveHours || t.snap.Zone != s.Zone {
-		clear(t.drawn)
+		clear(t.kept)
 	}
 	t.entries, t.snap, t.exit = s.Chat, s, exitCard(s)
 	if s.ChatMore && len(s.Chat) > 0 {
 		first := transcript.Entry{ID: "earlier", At: s.Chat[0].At, Role: transcript.Notice, Text: textEarlier}
 		t.entries = append([]transcript.Entry{first}, s.Chat...)
 	}
-	if len(old) > 0 && !samePlaces(old, t.entries) {
+	if len(old) > 0 {
 		t.Rebase(func(i uint64) uint64 { return place(t.entries, old, i) })
-		t.prune()
+	}
+	if len(t.kept) > len(t.entries) { // of messages that have gone
+		maps.DeleteFunc(t.kept, func(id post.MessageID, _ *kept) bool { return entry(t.entries, id) == nil })
 	}
 	t.Refind()
-}
-
-// samePlaces reports that every message stands where it stood.
-func samePlaces(old, now []transcript.Entry) bool {
-	if len(now) < len(old) {
-		return false
-	}
-	return old[0].ID == now[0].ID && old[len(old)-1].ID == now[len(old)-1].ID
 }
 
 // place is where the ith old message stands now; where it has gone, the next
@@ -94,48 +87,14 @@ func place(now, old []transcript.Entry, i uint64) uint64 {
 	return uint64(max(len(now), 1) - 1)
 }
 
-// prune forgets the drawings of messages that have gone.
-func (t *talk) prune() {
-	there := make(map[post.MessageID]bool, len(t.entries))
-	for _, e := range t.entries {
-		there[e.ID] = true
+// of is what was made of a message so far.
+func (t *talk) of(id post.MessageID) *kept {
+	k := t.kept[id]
+	if k == nil {
+		k = &kept{}
+		t.kept[id] = k
 	}
-	for id := range t.drawn {
-		if !there[id] {
-			delete(t.drawn, id)
-		}
-	}
-	for id := range t.spots {
-		if !there[id] {
-			delete(t.spots, id)
-		}
-	}
-	for id := range t.docs {
-		if !there[id] {
-			delete(t.docs, id)
-		}
-	}
-	for id := range t.plain {
-		if !there[id] {
-			delete(t.plain, id)
-		}
-	}
-}
-
-// doc keeps what was drawn of a message.
-func (t *talk) doc(id post.MessageID) *markdown.Doc {
-	d := t.docs[id]
-	if d == nil {
-		d = &markdown.Doc{}
-		t.docs[id] = d
-	}
-	return d
-}
-
-// plain is a message without the marks of markdown.
-type plain struct {
-	version int
-	text    string
+	return k
 }
 
 // Bounds are the places of the messages: with Text and Rows they make the
@@ -148,33 +107,30 @@ func (t *talk) Text(i uint64) string {
 	if e.Role != transcript.Bot && e.Role != transcript.Ping {
 		return MessageText(e)
 	}
-	p, ok := t.plain[e.ID]
-	if !ok || p.version != e.Version {
-		p = plain{e.Version, markdown.Plain(MessageText(e), t.theme)}
-		t.plain[e.ID] = p
+	k := t.of(e.ID)
+	if k.read != e.Version+1 {
+		k.plain, k.read = markdown.Plain(MessageText(e), t.theme), e.Version+1
 	}
-	return p.text
+	return k.plain
 }
 
 // Rows draws a message.
-func (t *talk) Rows(i uint64, look widget.Look) [][]widget.Span {
+func (t *talk) Rows(i uint64, l widget.Look) [][]widget.Span {
 	e := t.entries[i]
 	spaced := t.spaced && i+1 < uint64(len(t.entries))
 	today := t.snap.IsToday(e.At)
-	if look.Marked || look.Matcher.Active() {
-		rows, spots := message(t, e, look, spaced)
-		t.spots[e.ID] = spots
+	k := t.of(e.ID)
+	if l.Marked || l.Matcher.Active() {
+		k.of = look{}
+		rows, spots := message(t, e, l, spaced)
+		k.spots = spots
 		return rows
 	}
-	d := t.drawn[e.ID]
-	if d.rows == nil || d.version != e.Version || d.w != look.W || d.spaced != spaced ||
-		d.streaming != e.Streaming || d.where != e.Where || d.today != today || d.exit != (e.ID == t.exit) || d.theme != look.Theme {
-		d = drawing{e.Version, look.W, spaced, e.Streaming, e.Where, today, e.ID == t.exit, look.Theme, nil, nil}
-		d.rows, d.spots = message(t, e, look, spaced)
-		t.drawn[e.ID] = d
+	if now := (look{e.Version, l.W, spaced, e.Streaming, today, e.ID == t.exit, e.Where, l.Theme}); k.of != now {
+		k.of = now
+		k.rows, k.spots = message(t, e, l, spaced)
 	}
-	t.spots[e.ID] = d.spots
-	return d.rows
+	return k.rows
 }
 
 // copyOne is the marked message, or the newest one.
@@ -269,7 +225,7 @@ func (p *Pane) pressable(c pane.Context, rows []widget.Row) []widget.Row {
 			continue
 		}
 		id := p.view.entries[item].ID
-		for _, s := range p.view.spots[id] {
+		for _, s := range p.view.of(id).spots {
 			if list := buttons(c.Snap, id); s.row == row && s.button < len(list) {
 				rows[y].Spots = append(rows[y].Spots, widget.Spot{From: s.from, To: s.to, Place: widget.Place(len(p.clicks))})
 				p.clicks = append(p.clicks, command.Click{Message: id, ID: list[s.button].Action})

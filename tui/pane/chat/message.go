@@ -116,7 +116,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 			w.indent = column
 		}
 	}
-	body(w, e, t.doc(e.ID), t.exit)
+	body(w, e, &t.of(e.ID).doc, t.exit)
 	if w.first != nil {
 		w.line()
 	}

@@ -203,7 +203,10 @@ func note(r *row) widget.Span {
 		role = theme.Warn
 	}
 	if r.late {
-		text, role = strings.TrimSuffix(textLate+" · "+text, " · "), theme.Warn
+		role = theme.Warn
+		if !strings.HasPrefix(text, textLate) { // its first line says the same at more length
+			text = strings.TrimSuffix(textLate+" · "+text, " · ")
+		}
 	}
 	return widget.Span{Role: role, Text: text}
 }

@@ -7,16 +7,11 @@ package schedule
 import (
 	"slices"
 	"strings"
-	"time"
-
-	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/google"
 	"ollimbot/core/words"
 	"ollimbot/routines"
-	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -25,27 +20,22 @@ import (
 
 // Pane is the schedule pane. Use New.
 type Pane struct {
-	list widget.List
+	pane.List[item]
 	view view
 	// chosen is what is selected, so that the selection stays with its task
 	// when the schedule moves on; zero until the user chooses.
-	chosen  name
-	h       int // lines when drawn last, for paging
-	version uint64
-	seen    seen
-	cache   widget.Cache[key]
-}
-
-type key struct {
-	w, h    int
-	version uint64
-	focused bool
-	theme   *theme.Theme
-	keys    action.Keys
+	chosen name
+	snap   *core.Snapshot // the last one
+	theme  *theme.Theme   // of the drawing, for the cells of the table
 }
 
 // New returns the pane.
-func New() *Pane { return &Pane{} }
+func New() *Pane {
+	p := &Pane{}
+	p.Columns, p.Noun, p.Open, p.Note = p.columns(), textRow, action.ScheduleDetails, p.note
+	p.Text = func(it item) string { return it.title() + " " + it.file() + " " + p.note(it).Text }
+	return p
+}
 
 // Title implements pane.Pane. The view stands first: problems stand in the list too.
 func (p *Pane) Title(c pane.Context) (name, state string) {
@@ -59,43 +49,28 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	return textTitle, state
 }
 
-// Draw implements pane.Pane.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
-	p.h = h
-	k := key{w, h, p.version, focused, c.Theme, c.Keys}
-	return p.cache.Rows(k, func() []widget.Row { return p.draw(c, w, h, focused) })
-}
-
-// Line implements pane.Pane: the next task.
-func (p *Pane) Line(c pane.Context, w int) string {
-	return widget.Brush{Theme: c.Theme}.Line(w, oneLine(c)...)
-}
-
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
-	p.version++
-	n := p.view.count(c.Snap)
-	if _, verb, _ := strings.Cut(string(id), "."); p.list.Move(verb, n, p.h) {
-		p.chosen = p.view.name(c.Snap, p.list.At)
-		return pane.Answer{}
-	}
+	it, ok := p.Row()
+	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
+	case p.Table.Do(verb):
+		p.choose()
+		return pane.Answer{}
 	case id == action.ScheduleView:
-		p.turn(c.Snap)
+		p.turn(c)
 		return pane.Answer{}
 	case c.ReadOnly && writes(id):
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.ScheduleNew:
 		return pane.Answer{Create: true}
-	case n == 0:
+	case !ok:
 		return pane.Answer{Toast: textNothing}
 	}
-	p.chosen = p.view.name(c.Snap, p.list.At) // what the user works with stays selected
+	p.choose() // what the user works with stays selected
 	if why := p.Off(c, id); why != "" {
 		return pane.Answer{Toast: why}
 	}
-	it := p.view.at(c.Snap, p.list.At)
 	switch {
 	case it.date != nil:
 		return pane.Answer{Show: &pane.Page{Title: it.title(), Body: dateText(c.Snap, *it.date)}}
@@ -112,41 +87,24 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 // can. A file with an error has to be repaired first; one with a hint only is in
 // force, and its task is as good as any.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
-	if a, ok := action.Get(action.Schedule, id); ok && p.list.At < p.view.count(c.Snap) &&
-		p.view.at(c.Snap, p.list.At).date != nil && ofTask(a) {
-		return textAtGoogle
-	}
-	switch id {
-	case action.ScheduleAllow:
-		return p.offAllow(c)
-	case action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause:
-	default:
-		return ""
-	}
-	if p.list.At >= p.view.count(c.Snap) {
-		return ""
-	}
-	it := p.view.at(c.Snap, p.list.At)
+	it, ok := p.Row()
+	a, _ := action.Get(action.Schedule, id)
 	switch {
-	case it.problem == nil:
-		return ""
+	case !ok || !ofTask(a):
+	case it.date != nil:
+		return textAtGoogle
+	case id == action.ScheduleAllow:
+		if it.problem != nil && it.problem.Waits || held(c.Snap, it).Waits != "" {
+			return ""
+		}
+		return textNotWaiting
+	case it.problem == nil || id == action.ScheduleOpen:
 	case broken(c.Snap, it.problem.File):
 		return textProblemFirst(c.Names(action.Schedule))
 	case it.behind(c.Snap).task == nil:
 		return textNoTask
 	}
 	return ""
-}
-
-// offAllow is Off for what waits for the user.
-func (p *Pane) offAllow(c pane.Context) string {
-	if p.list.At >= p.view.count(c.Snap) {
-		return ""
-	}
-	if it := p.view.at(c.Snap, p.list.At); it.problem != nil && it.problem.Waits || held(c.Snap, it).Waits != "" {
-		return ""
-	}
-	return textNotWaiting
 }
 
 // onProblem is what can be done with a problem itself.
@@ -178,6 +136,10 @@ func onTask(s *core.Snapshot, it item, id action.ID) pane.Answer {
 		return pane.Answer{Do: command.Pause{ID: it.id(), Paused: !held(s, it).Paused}}
 	case action.ScheduleSnooze:
 		return pane.Answer{Until: &pane.Until{Title: textSnooze(it.title()), For: command.Snooze{ID: it.id()}, Now: held(s, it).Snoozed}}
+	case action.ScheduleEdit:
+		return pane.Answer{Task: it.id(), Form: true}
+	case action.ScheduleDelete:
+		return pane.Answer{Do: command.DeleteTask{ID: it.id()}}
 	case action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: it.file()}}
 	}
@@ -201,113 +163,48 @@ func writes(id action.ID) bool {
 }
 
 // turn goes on to the next view; the selection stays with its task.
-func (p *Pane) turn(s *core.Snapshot) {
+func (p *Pane) turn(c pane.Context) {
 	id := ""
-	if p.chosen.kind != 0 && p.list.At < p.view.fires(s) {
-		id = p.view.at(s, p.list.At).id()
+	if it, ok := p.Row(); ok && p.chosen.kind != 0 {
+		id = it.id()
 	}
-	p.view = (p.view + 1) % numViews
+	p.view, p.chosen = (p.view+1)%numViews, name{}
+	p.Sync(c)
+	means := func(it item) bool { return id != "" && it.id() == id }
+	if p.Select(func(it item) bool { return means(it) && it.comes(c.Snap) }) || p.Select(means) {
+		p.choose()
+	}
+}
+
+// choose keeps the selection with what it is on.
+func (p *Pane) choose() {
 	p.chosen = name{}
-	if i, ok := p.view.find(s, id); ok && id != "" {
-		p.list.At = i
-		p.chosen = p.view.name(s, i)
-		return
+	if it, ok := p.Row(); ok {
+		p.chosen = p.view.name(p.snap, it)
 	}
-	p.list.At = p.view.upcoming(s)
 }
 
 // Press implements pane.Pane.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
-	switch i := int(at); {
-	case i < 0 || i >= p.view.count(c.Snap):
-		return ""
-	case i != p.list.At:
-		p.list.At, p.chosen = i, p.view.name(c.Snap, i)
-		p.version++
-	case focused:
-		return action.ScheduleDetails
+	id := p.List.Press(c, at, focused)
+	if p.Has(at) {
+		p.choose()
 	}
-	return ""
+	return id
 }
 
-// Capture implements pane.Pane: this pane has no text to write.
-func (p *Pane) Capture() bool { return false }
-
-// Type implements pane.Pane.
-func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }
-
-// Sync implements pane.Pane.
+// Sync implements pane.Pane: the selection goes with its task; until the user chooses
+// it is on what comes next.
 func (p *Pane) Sync(c pane.Context) {
-	p.follow(c)
-	if p.seen.changed(c.Snap, p.list.At) {
-		p.version++
+	p.snap = c.Snap
+	items := p.view.items(c.Snap)
+	p.Fill(items)
+	wanted := p.chosen
+	if i := slices.IndexFunc(items, func(it item) bool { return it.comes(c.Snap) }); wanted.kind == 0 && i >= 0 {
+		wanted = p.view.name(c.Snap, items[i])
 	}
-}
-
-// follow lets the selection go with its task.
-func (p *Pane) follow(c pane.Context) {
-	n := p.view.count(c.Snap)
-	p.list.Clamp(n)
-	if p.chosen.kind == 0 {
-		p.list.At = p.view.upcoming(c.Snap) // until the user chooses
-		return
+	shown := p.Select(func(it item) bool { return p.view.name(c.Snap, it) == wanted })
+	if !shown && p.chosen.kind != 0 {
+		p.choose()
 	}
-	if p.view.name(c.Snap, p.list.At) == p.chosen {
-		return
-	}
-	for i := range n {
-		if p.view.name(c.Snap, i) == p.chosen {
-			p.list.At = i
-			return
-		}
-	}
-	p.chosen = p.view.name(c.Snap, p.list.At)
-}
-
-// seen is everything of a snapshot that the pane draws. Snapshots come thirty
-// times a second while something streams, and the schedule is another one once a
-// minute: nobody may change what a snapshot holds, so that the same list is known
-// by where it stands. The pointers keep it there.
-type seen struct {
-	facts    facts
-	problems []routines.Problem
-}
-
-type facts struct {
-	second          int64 // distances in time are whole minutes, before whole seconds
-	at              int   // the selected item
-	files           int
-	zone            *time.Location
-	twelve          bool
-	window, refills string
-	until           time.Time
-	entries, day    *schedule.Entry
-	tasks           *schedule.TaskView
-	dates           *google.Item
-	counts          [4]int
-}
-
-// changed takes over what a snapshot shows and reports whether it looks different
-// from the last one.
-func (k *seen) changed(s *core.Snapshot, at int) bool {
-	v := &s.Schedule
-	now := facts{
-		second: s.At.Unix(), at: at, files: s.Routines + s.Reminders, zone: s.Zone, twelve: s.TwelveHours,
-		window: v.Window, refills: v.Refills, until: v.DayUntil,
-		entries: first(v.Entries), day: first(v.Day), tasks: first(v.Tasks), dates: first(s.Day),
-		counts: [4]int{len(v.Entries), len(v.Day), len(v.Tasks), len(s.Day)},
-	}
-	if now == k.facts && slices.Equal(k.problems, v.Problems) {
-		return false
-	}
-	k.facts, k.problems = now, v.Problems
-	return true
-}
-
-// first is where a list stands; nil for an empty one.
-func first[T any](list []T) *T {
-	if len(list) == 0 {
-		return nil
-	}
-	return &list[0]
 }

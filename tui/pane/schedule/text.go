@@ -21,6 +21,7 @@ import (
 const (
 	textTitle    = "Schedule"
 	textName     = "Schedule "
+	textRow      = "row"
 	textReadOnly = "read-only: tasks cannot be changed or fired here"
 	textNothing  = "nothing is scheduled"
 
@@ -36,8 +37,6 @@ const (
 	textWaits      = schedule.TagWaits
 	textNotWaiting = "it does not wait for you"
 	textReminder   = "once"
-	textDayLegend  = "fires in each hour"
-	textUnknown    = "? not counted"
 	textNoTask     = "this file is not a task"
 
 	textSilent     = "silent"
@@ -45,7 +44,6 @@ const (
 	textTomorrow   = "tomorrow"
 
 	textAllDay   = "all day"
-	textDay      = "day" // the same where there is no room
 	textNoTitle  = "(no title)"
 	textAtGoogle = "this stands in your Google: change it there, or let the agent do it"
 )
@@ -129,9 +127,6 @@ func textProblemFirst(n action.Names) string {
 func textMore(at string, n action.Names) string {
 	return "more after " + at + " (" + n.Name(action.ScheduleView) + ": every task)"
 }
-
-// textMost is the scale of bars.
-func textMost(n int) string { return fmt.Sprintf("fires an hour, up to %d", n) }
 
 func textQuietTeach(n action.Names) string {
 	return "What is due later appears here in time; " + n.Name(action.ScheduleView) + " shows 24 hours, then every task."
@@ -219,13 +214,8 @@ func title(e schedule.Entry) string {
 	return e.ID
 }
 
-// taskTitle is what people call a task.
-func taskTitle(v schedule.TaskView) string {
-	if v.Title == "" {
-		return v.ID
-	}
-	return strings.ReplaceAll(v.Title, "\n", " ")
-}
+// stopped reports that a task does not fire by itself for now.
+func stopped(v schedule.TaskView) bool { return v.Waits != "" || v.Paused || !v.Snoozed.IsZero() }
 
 // taskMarks are the words on a task, the most telling first.
 func taskMarks(s *core.Snapshot, v schedule.TaskView) []string {

@@ -2,8 +2,8 @@ package schedule
 
 import (
 	"slices"
-	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -31,85 +31,50 @@ type item struct {
 	problem *routines.Problem
 }
 
-// entries are the fires that the view shows.
-func (v view) entries(s *core.Snapshot) []schedule.Entry {
+// items are those of the view: fires and dates by time, a date before the fires of its
+// moment, and last the problems.
+func (v view) items(s *core.Snapshot) (items []item) {
+	until, fires, tasks := s.Midnight().AddDate(0, 0, 1), s.Schedule.Entries, []schedule.TaskView(nil)
 	switch v {
 	case wholeDay:
-		return s.Schedule.Day
+		until, fires = s.At.Add(24*time.Hour), s.Schedule.Day
 	case every:
-		return nil
+		until, fires, tasks = time.Time{}, nil, s.Schedule.Tasks
 	}
-	return s.Schedule.Entries
+	for i := range s.Day {
+		if s.Day[i].Start.Before(until) {
+			items = append(items, item{date: &s.Day[i]})
+		}
+	}
+	for i := range fires {
+		items = append(items, item{fire: &fires[i]})
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return a.start().Compare(b.start()) })
+	for i := range tasks {
+		items = append(items, item{task: &tasks[i]})
+	}
+	for i := range s.Schedule.Problems {
+		items = append(items, item{problem: &s.Schedule.Problems[i]})
+	}
+	return items
 }
 
-// dates are the appointments, and the tasks of the user's own list, that the view shows
-// among the fires: those of today, or of 24 hours.
-func (v view) dates(s *core.Snapshot) []google.Item {
-	until := s.Midnight().AddDate(0, 0, 1)
-	switch v {
-	case wholeDay:
-		until = s.At.Add(24 * time.Hour)
-	case every:
-		return nil
-	}
-	return s.Day[:sort.Search(len(s.Day), func(i int) bool { return !s.Day[i].Start.Before(until) })]
-}
-
-// fires is how many items of the view are no problems, which follow them.
-func (v view) fires(s *core.Snapshot) int {
-	if v == every {
-		return len(s.Schedule.Tasks)
-	}
-	return len(v.entries(s)) + len(v.dates(s))
-}
-
-// count is how many items the view has.
-func (v view) count(s *core.Snapshot) int { return v.fires(s) + len(s.Schedule.Problems) }
-
-// at is the item i of the view, which must have it.
-func (v view) at(s *core.Snapshot, i int) item {
-	n := v.fires(s)
-	switch {
-	case i >= n:
-		return item{problem: &s.Schedule.Problems[i-n]}
-	case v == every:
-		return item{task: &s.Schedule.Tasks[i]}
-	}
-	fires, dates := v.entries(s), v.dates(s)
-	place := func(n int) int { // of a date: before the fires of its moment
-		return n + sort.Search(len(fires), func(j int) bool { return !fires[j].FireTime.Before(dates[n].Start) })
-	}
-	d := sort.Search(len(dates), func(n int) bool { return place(n) >= i })
-	if d < len(dates) && place(d) == i {
-		return item{date: &dates[d]}
-	}
-	return item{fire: &fires[i-d]}
-}
-
-// start is when a fire or an appointment is; zero for what has no moment.
+// start is when a fire or an appointment is, or a task fires next; zero for what has no
+// moment.
 func (i item) start() time.Time {
 	switch {
 	case i.date != nil:
 		return i.date.Start
 	case i.fire != nil:
 		return i.fire.FireTime
+	case i.task != nil:
+		return i.task.Next
 	}
 	return time.Time{}
 }
 
 // comes reports whether an item lies ahead, or has no moment.
 func (i item) comes(s *core.Snapshot) bool { return i.start().IsZero() || i.start().After(s.At) }
-
-// waits is what a task waits for the user with, or "".
-func (i item) waits() string {
-	switch {
-	case i.task != nil:
-		return i.task.Waits
-	case i.fire != nil:
-		return i.fire.Why
-	}
-	return ""
-}
 
 // state is the word beside the title that says which view it is.
 func (v view) state(s *core.Snapshot) string {
@@ -129,7 +94,7 @@ func (v view) more(s *core.Snapshot) (time.Time, bool) {
 	return until, v == wholeDay && !until.IsZero() && until.Sub(s.At) < 24*time.Hour-2*time.Minute
 }
 
-// id is the task's id; empty for a problem.
+// id is the task's id; empty for what is no task.
 func (i item) id() string {
 	switch {
 	case i.fire != nil:
@@ -140,13 +105,16 @@ func (i item) id() string {
 	return ""
 }
 
-// title is what people call the item.
+// title is what people call the item: of a task the words on it, not its label, unless
+// there are none.
 func (i item) title() string {
 	switch {
 	case i.fire != nil:
 		return title(*i.fire)
+	case i.task != nil && i.task.Title == "":
+		return i.task.ID
 	case i.task != nil:
-		return taskTitle(*i.task)
+		return strings.ReplaceAll(i.task.Title, "\n", " ")
 	case i.date != nil:
 		return dateTitle(*i.date)
 	}
@@ -160,10 +128,10 @@ func (i item) file() string {
 		return i.fire.FilePath
 	case i.task != nil:
 		return i.task.Path
-	case i.date != nil:
-		return ""
+	case i.problem != nil:
+		return i.problem.File
 	}
-	return i.problem.File
+	return ""
 }
 
 // behind is the task whose file a problem is about; without a task where the file
@@ -193,55 +161,18 @@ type name struct {
 	at       int64
 }
 
-func (v view) name(s *core.Snapshot, i int) name {
-	if i < 0 || i >= v.count(s) {
-		return name{}
-	}
-	it := v.at(s, i)
+func (v view) name(s *core.Snapshot, it item) name {
 	switch {
 	case it.problem != nil:
 		return name{kind: 'p', id: it.problem.File, more: it.problem.Message}
-	case it.task != nil:
-		return name{kind: 't', id: it.task.ID}
 	case it.date != nil:
 		return name{kind: 'a', id: it.date.ID, more: it.date.Calendar, at: it.date.Start.Unix()}
 	case v == wholeDay:
-		return name{kind: 'd', id: it.fire.ID, at: it.fire.FireTime.Unix()}
-	case it.fire.FireTime.After(s.At):
-		return name{kind: 'n', id: it.fire.ID}
+		return name{kind: 'd', id: it.id(), at: it.start().Unix()}
+	case it.comes(s):
+		return name{kind: 'n', id: it.id()}
 	}
-	return name{kind: 'o', id: it.fire.ID}
-}
-
-// upcoming is the index of the first item that is still to come.
-func (v view) upcoming(s *core.Snapshot) int {
-	if v != window {
-		return 0
-	}
-	for i := range v.fires(s) {
-		if v.at(s, i).comes(s) {
-			return i
-		}
-	}
-	return 0
-}
-
-// find is the first item of a task that lies ahead, else the first of it.
-func (v view) find(s *core.Snapshot, id string) (int, bool) {
-	found := -1
-	for i := range v.fires(s) {
-		it := v.at(s, i)
-		if it.date != nil || it.id() != id {
-			continue
-		}
-		if it.comes(s) {
-			return i, true
-		}
-		if found < 0 {
-			found = i
-		}
-	}
-	return found, found >= 0
+	return name{kind: 'o', id: it.id()}
 }
 
 // held is what keeps a task from firing.

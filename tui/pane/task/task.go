@@ -99,14 +99,13 @@ func (p *Page) seenNow(c pane.Context, t *schedule.TaskView) seen {
 func (p *Page) Wants(c pane.Context) command.Value {
 	t := p.task(c)
 	if !c.Zoomed || t == nil {
+		p.edits = false
 		return nil
 	}
 	now := p.seenNow(c, t)
 	switch {
 	case now != p.seen:
-		if p.seen.id != now.id {
-			p.forget(now.id)
-		}
+		p.Show(now.id)
 		p.seen, p.asked = now, thePast
 		return command.Past{ID: now.id}
 	case p.asked == thePast:
@@ -116,16 +115,12 @@ func (p *Page) Wants(c pane.Context) command.Value {
 	return nil
 }
 
-// forget empties the page for another task.
-func (p *Page) forget(id string) {
-	*p = Page{id: id}
-}
-
 // Read implements pane.Reader.
 func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	switch {
 	case err != nil:
-		p.failed = clean.Line(err.Error())
+		p.edits, p.failed = false, clean.Line(err.Error())
+	case o.Past != nil && o.Past.File.ID != p.id: // asked for before another task was shown
 	case o.Past != nil && p.edits:
 		p.edits, p.past = false, o.Past
 		p.run = len(o.Past.Runs) - 1
@@ -141,6 +136,9 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	}
 	return pane.Answer{}
 }
+
+// Opens reports that the form is asked for and its file is being read.
+func (p *Page) Opens() bool { return p.edits }
 
 // selected is the run that is looked at; nil where there is none.
 func (p *Page) selected() *fork.View {
@@ -188,7 +186,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 		if p.past != nil && p.past.File.ID == t.ID {
 			return pane.Answer{Open: dialog.EditTask(p.past.File)}
 		}
-		p.edits = true // as soon as the file is read
+		p.edits, p.seen = true, seen{} // as soon as the file is read
 	case action.TaskDelete:
 		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
 	case action.TaskOpen:

@@ -70,7 +70,10 @@ func (t *Table[T]) fit(w int) (out []span, rest int) {
 // Lines is how many lines the whole table takes: its heads, its rows, the rule and
 // the filter.
 func (t *Table[T]) Lines() int {
-	n := 1 + t.Shown()
+	n := t.Shown()
+	if !t.Bare {
+		n++
+	}
 	if t.ruled() {
 		n++
 	}
@@ -90,7 +93,7 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: th}
 	spans, rest := t.fit(w)
 	rows := make([]widget.Row, 0, max(h, 0))
-	if h > leastHeads {
+	if h > leastHeads && !t.Bare {
 		rows = append(rows, t.heads(b, spans, w))
 	}
 	lines := h - len(rows)
@@ -117,7 +120,7 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 		}
 		rows = append(rows, t.row(b, spans, line{i, w, rest, focused}))
 	}
-	if t.Query.Shown() && h > len(rows) && h > 2 {
+	if t.Query.Shown() && h > len(rows) && h > 1 {
 		rows = widget.FillRows(rows, w, h-1)
 		found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
 		return append(rows, widget.Row{Text: t.Query.Line(b, w, found), Place: widget.Nowhere})

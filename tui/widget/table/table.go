@@ -55,6 +55,7 @@ type Table[T any] struct {
 	// than those which the table has.
 	Noun string
 	More bool
+	Bare bool // it has no heads
 	// Text is all that a filter finds a row by.
 	Text func(row T) string
 	// Note is what a row says in cells that are free; nil says nothing.
