@@ -256,7 +256,7 @@ func (s *Schedule) reviewHolds(now time.Time) map[key]holdChange {
 	}
 	changes := map[key]holdChange{}
 	for k, h := range s.Holds().of {
-		_, planned := s.plan.get(spot{key: k})
+		_, planned := s.plan[spot{key: k}]
 		switch there := s.inForce(k); {
 		case !there && h.gone.IsZero():
 			changes[k] = holdChange{seen: h, next: held{h.Hold, now}}

@@ -150,7 +150,7 @@ type Schedule struct {
 	running map[key]*run // tasks whose run is under way or waits
 
 	// The rest belongs to the goroutine of Run.
-	plan     plan
+	plan     plan // never nil
 	book     book
 	wall     time.Time // the wall clock at the last step
 	unset    bool      // the clock has not been set yet
@@ -219,7 +219,7 @@ func New(o Options) *Schedule {
 		o.Inherit = func(string, string, []byte) error { return nil }
 	}
 	s := &Schedule{
-		o: o, index: o.Index, now: time.Now, wake: make(chan struct{}, 1), running: map[key]*run{},
+		o: o, index: o.Index, now: time.Now, wake: make(chan struct{}, 1), running: map[key]*run{}, plan: plan{},
 		inbox: inbox{changed: map[string]bool{}}, reported: map[string]bool{}, spent: map[string]time.Time{},
 	}
 	s.holds.peek(o.Dir)
@@ -286,10 +286,11 @@ func (s *Schedule) clock() time.Time { return s.now().Round(0).In(s.o.Zone) }
 // sleep is how long nothing is due, at most longestSleep.
 func (s *Schedule) sleep(now time.Time) time.Duration {
 	d := longestSleep
-	if at, ok := s.plan.next(); ok && !s.unset && !s.adrift {
-		d = min(d, at.Sub(now))
+	times := []time.Time{s.saveAt, s.holdEnd}
+	if !s.unset && !s.adrift {
+		times = append(times, s.plan.next())
 	}
-	for _, at := range []time.Time{s.saveAt, s.holdEnd} {
+	for _, at := range times {
 		if !at.IsZero() {
 			d = min(d, at.Sub(now))
 		}
