@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -76,7 +77,7 @@ func (f Forward) Window(now time.Time) string {
 	if f.Last.IsZero() {
 		return "recent"
 	}
-	return windowWords(max(1, int(math.RoundToEven(f.Last.Sub(now).Hours()))))
+	return fmt.Sprintf("next %dh", max(1, int(math.RoundToEven(f.Last.Sub(now).Hours()))))
 }
 
 // RefillLine says how many tokens the bucket gains until the last entry, when it

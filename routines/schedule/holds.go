@@ -186,7 +186,7 @@ func (s *Schedule) heldAt(t *routines.Task, now time.Time) bool { return !s.Hold
 func (s *Schedule) Hold(id string, h Hold) (before Hold, err error) {
 	t, ok := s.Set().Find(id)
 	if !ok {
-		return Hold{}, errors.New(unknownTask(id))
+		return Hold{}, fmt.Errorf(msgUnknown, id)
 	}
 	now, k := s.clock(), key{t.Kind, id}
 	s.mu.Lock()
@@ -203,7 +203,7 @@ func (s *Schedule) Hold(id string, h Hold) (before Hold, err error) {
 	if !h.Until.IsZero() {
 		h.Until = h.Until.Round(0).Truncate(time.Second).In(s.o.Zone)
 		if !h.Paused && h.Ended(now) {
-			return Hold{}, errors.New(holdPassed(h.Until, now))
+			return Hold{}, fmt.Errorf(msgHoldPassed, dueWords(h.Until, now))
 		}
 	}
 	err = s.holds.change(s.o.Dir, false, func(all map[key]held) { before = replaceHold(all, k, h, now) })

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -86,7 +87,7 @@ const (
 func (s *Schedule) begin(now time.Time) {
 	s.wall = now
 	if s.unset = now.Year() < firstYearSet; s.unset {
-		s.notes = append(s.notes, clockUnset(now))
+		s.notes = append(s.notes, fmt.Sprintf(msgClockUnset, now.Format(clockDate+", 15:04")))
 		s.o.Log.Warn("the clock has not been set; nothing fires until it is", "clock", now)
 		s.noteProblems()
 		return
@@ -138,7 +139,7 @@ func (s *Schedule) judgeClock(now time.Time) {
 		s.replan(now)
 	case now.Sub(was) > maxLeap:
 		s.o.Log.Warn("the clock leapt ahead", "from", was, "to", now)
-		s.notes = append(s.notes, clockLeapt(was, now))
+		s.notes = append(s.notes, fmt.Sprintf(msgClockLeapt, was.Format(clockDate), now.Format(clockDate)))
 		for _, b := range s.book.Routines {
 			b.notOwed(now)
 		}

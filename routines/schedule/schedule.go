@@ -342,11 +342,11 @@ func (s *Schedule) FireBeside(id string) error { return s.fireNow(id, true) }
 func (s *Schedule) fireNow(id string, stays bool) error {
 	d, ok := s.DueAt(id, s.clock())
 	if !ok {
-		return errors.New(unknownTask(id))
+		return fmt.Errorf(msgUnknown, id)
 	}
 	t := d.Task()
 	if t.Waits != "" {
-		return errors.New(stillWaits(t.Title(), t.Waits))
+		return fmt.Errorf(msgWaits, t.Title(), t.Waits)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -354,7 +354,7 @@ func (s *Schedule) fireNow(id string, stays bool) error {
 	case !s.open:
 		return errors.New(msgClosed)
 	case s.running[d.key()] != nil:
-		return errors.New(stillRunning(t.Title()))
+		return fmt.Errorf(msgStillRunning, t.Title())
 	}
 	s.running[d.key()] = &run{keep: stays}
 	s.inbox.fire = append(s.inbox.fire, d)

@@ -3,11 +3,13 @@ package schedule
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // step does everything that is due at now. The book is written before the fires
@@ -193,7 +195,7 @@ func (s *Schedule) claim(d *Due, now time.Time) bool {
 	s.o.Log.Warn("fire skipped, the task is still running", "task", k.id, "due", d.At)
 	if !before.told {
 		before.told = true
-		s.notes = append(s.notes, skippedNote(*d))
+		s.notes = append(s.notes, fmt.Sprintf(msgSkipped, d.Kind, d.Task().Title(), cron.Format(d.At, "15:04")))
 	}
 	if d.Kind == routines.KindRoutine {
 		b := s.book.entry(k.id)
