@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ollimbot/core/clean"
 	"ollimbot/routines"
@@ -303,10 +302,7 @@ func briefly(t *routines.Task) string {
 	// are trimmed already, so the first rune is no white space.
 	head, cut := t.Body, false
 	if most := 8 * promptRunes; len(head) > most {
-		for most > 0 && !utf8.RuneStart(head[most]) {
-			most--
-		}
-		head, cut = head[:most], true
+		head, cut = strings.ToValidUTF8(head[:most], ""), true
 	}
 	line := strings.TrimSpace(strings.ReplaceAll(clean.Text(head), "\n", " "))
 	if runes := []rune(line); len(runes) > promptRunes {

@@ -257,7 +257,7 @@ func (s *Schedule) reviewHolds(now time.Time) map[key]holdChange {
 	changes := map[key]holdChange{}
 	for k, h := range s.Holds().of {
 		_, planned := s.plan[spot{key: k}]
-		switch there := s.inForce(k); {
+		switch _, there := taskOf(s.Set(), k.kind, k.id); {
 		case !there && h.gone.IsZero():
 			changes[k] = holdChange{seen: h, next: held{h.Hold, now}}
 		case !there && now.Sub(h.gone) > keepGone:
@@ -320,16 +320,6 @@ func (s *Schedule) keepHolds(changes map[key]holdChange) {
 	if err != nil {
 		s.o.Log.Error("holds that have ended could not be forgotten", "error", err)
 	}
-}
-
-// inForce reports whether the task is in force.
-func (s *Schedule) inForce(k key) bool {
-	if k.kind == routines.KindRoutine {
-		_, ok := s.Set().RoutineByID(k.id)
-		return ok
-	}
-	_, ok := s.Set().ReminderByID(k.id)
-	return ok
 }
 
 // muteFile is ours alone; the original program does not know it.
