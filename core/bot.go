@@ -5,6 +5,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,9 +143,7 @@ func New(o Options) (*Bot, error) {
 		return nil, errors.New("make the bot: a data directory, an engine and a log are needed")
 	}
 	zone := o.Env.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	b := &Bot{o: o, dir: o.Dir, zone: zone}
 	b.notices = notice.NewBoard(zone, o.Book.Redact, b.notify)
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))

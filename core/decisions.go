@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -35,60 +36,11 @@ func (b *Bot) audited(run policy.Runner) policy.Runner {
 
 // recordCommand writes down a command that was carried out, where it has changed
 // what the bot does. Slash commands record what they change themselves.
-func (b *Bot) recordCommand(ctx context.Context, c command.Value, o command.Outcome) {
-	e := audit.Entry{Detail: o.Message}
-	switch c := c.(type) {
-	case command.SetBudget:
-		if o.Undo == nil {
-			return // the numbers are what they were
-		}
-		e.Action = audit.BudgetChanged
-	case command.RestoreBudget:
-		e.Action = audit.BudgetChanged
-	case command.MuteUntil:
-		e.Action = audit.MuteChanged
-	case command.LiftCaps:
-		e.Action = audit.CapsChanged
-	case command.Snooze:
-		e.Action, e.Subject = holdAction(!c.Until.IsZero()), c.ID
-	case command.Pause:
-		e.Action, e.Subject = holdAction(c.Paused), c.ID
-	case command.AddTask:
-		e.Action = audit.TaskAdded
-		if undo, ok := o.Undo.(command.RemoveTask); ok {
-			e.Subject = undo.ID
-		}
-	case command.RemoveTask:
-		e.Action, e.Subject = audit.TaskRemoved, c.ID
-	case command.DeleteTask:
-		e.Action, e.Subject = audit.TaskRemoved, c.ID
-	case command.EditTask:
-		e.Action, e.Subject = audit.TaskChanged, c.ID
-	case command.RevertTask:
-		e.Action, e.Subject = audit.TaskChanged, c.ID
-	case command.AllowTask:
-		if e.Action = audit.TaskReleased; c.Withdraw {
-			e.Action = audit.TaskHeld
-		}
-		e.Subject = c.ID
-	case command.RestoreTask:
-		e.Action, e.Subject = audit.TaskAdded, c.ID
-	case command.FireNow:
-		e.Action, e.Subject = audit.TaskFired, c.ID
-	case command.DiscardUpdate:
-		e.Action, e.Subject = audit.UpdateDiscarded, c.Key
-	case command.RestoreUpdate:
-		e.Action, e.Subject = audit.UpdateRestored, c.Update.Key
-	case command.StopFork:
-		e.Action, e.Subject = audit.RunStopped, c.Run
-	case command.SetLook:
-		e.Action, e.Subject, e.Detail = audit.ConfigChanged, "dashboard "+c.Name, c.Was+" → "+c.Value
-	case command.Login:
-		e.Action = audit.LoginChanged
-	default:
-		return
+func (b *Bot) recordCommand(ctx context.Context, o command.Outcome) {
+	if o.Decision.Action != "" {
+		o.Decision.Detail = cmp.Or(o.Decision.Detail, o.Message)
+		b.record(ctx, o.Decision)
 	}
-	b.record(ctx, e)
 }
 
 func holdAction(held bool) string {

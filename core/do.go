@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
@@ -19,7 +20,8 @@ import (
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
-// return once it is queued. Errors are sentences for people.
+// return once it is queued. Errors are sentences for people, and the outcome beside one
+// says nothing.
 func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer b.notify()
 	defer func() {
@@ -31,7 +33,7 @@ func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err
 	if out, err = b.do(ctx, c); err != nil {
 		return out, b.redacted(err)
 	}
-	b.recordCommand(ctx, c, out)
+	b.recordCommand(ctx, out)
 	return out, nil
 }
 
@@ -61,12 +63,13 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.RestoreBudget:
 		return c.CarryOut(b.budget, b.now())
 	case command.DiscardUpdate:
-		return b.discardUpdate(c)
+		u, err := b.updates.Discard(c.Key)
+		return command.Outcome{
+			Message: "update discarded", Undo: command.RestoreUpdate{Update: u}, Decision: audit.Entry{Action: audit.UpdateDiscarded, Subject: c.Key},
+		}, err
 	case command.RestoreUpdate:
-		if err := b.updates.Restore(c.Update); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: "update restored"}, nil
+		done := audit.Entry{Action: audit.UpdateRestored, Subject: c.Update.Key}
+		return command.Outcome{Message: "update restored", Decision: done}, b.updates.Restore(c.Update)
 	case command.Preview:
 		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
 		return command.Outcome{Body: body}, err
@@ -127,24 +130,19 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 		return b.fireNow(c)
 	case command.DeliverNow:
 		return b.deliver()
-	case command.Snooze, command.Pause, command.MuteUntil, command.LiftCaps:
-		return b.holdBack(c)
-	case command.AddTask, command.RemoveTask, command.EditTask, command.RevertTask, command.DeleteTask, command.RestoreTask:
-		return b.changeTask(c)
 	case command.StopFork:
-		if b.stopWaiting(c.Run) {
-			return command.Outcome{Message: "stopping"}, nil
+		var err error
+		if !b.stopWaiting(c.Run) {
+			err = b.forks.Stop(c.Run)
 		}
-		if err := b.forks.Stop(c.Run); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: "stopping"}, nil
+		return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
 	case command.SetConfig:
 		return c.CarryOut(ctx, b.slashHost())
 	case command.SetLook:
 		return command.Outcome{
-			Message: fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
-			Undo:    command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
+			Message:  fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
+			Undo:     command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
+			Decision: audit.Entry{Action: audit.ConfigChanged, Subject: "dashboard " + c.Name, Detail: c.Was + " → " + c.Value},
 		}, nil
 	case command.Here:
 		b.present.Here(b.now())
@@ -172,14 +170,11 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 	case command.ResumeFork:
 		return b.resumeFork(c.Run)
 	case command.Answer:
-		if err := b.guard.Approvals().Answer(ctx, c.ID, c.Verdict); err != nil {
-			return command.Outcome{}, err
-		}
-		return command.Outcome{Message: string(c.Verdict)}, nil
+		return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)
 	case command.Login:
 		return b.login(ctx, c)
 	}
-	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
+	return b.changeTask(c)
 }
 
 // changeTask carries out the commands that write the file of a task.
@@ -198,7 +193,7 @@ func (b *Bot) changeTask(c command.Value) (command.Outcome, error) {
 	case command.RestoreTask:
 		return b.restoreTask(c)
 	}
-	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
+	return b.holdBack(c)
 }
 
 func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
@@ -213,19 +208,11 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	if err := fire(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
-	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title())}
+	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title()), Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID}}
 	if task.Kind == routines.KindReminder && !c.Stays {
 		out.Undo = command.RestoreTask{ID: c.ID}
 	}
 	return out, nil
-}
-
-func (b *Bot) discardUpdate(c command.DiscardUpdate) (command.Outcome, error) {
-	u, err := b.updates.Discard(c.Key)
-	if err != nil {
-		return command.Outcome{}, err
-	}
-	return command.Outcome{Message: "update discarded", Undo: command.RestoreUpdate{Update: u}}, nil
 }
 
 // say takes a line of the dashboard: a command, or words for the conversation.

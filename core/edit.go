@@ -3,8 +3,10 @@ package core
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -55,8 +57,9 @@ func (b *Bot) revertTask(c command.RevertTask) (command.Outcome, error) {
 func (b *Bot) edited(id string, before []byte) (command.Outcome, error) {
 	now := b.taskFile(id)
 	return command.Outcome{
-		Message: fmt.Sprintf(textEdited, now.Title()),
-		Undo:    command.RevertTask{ID: id, Version: now.Digest, File: before},
+		Message:  fmt.Sprintf(textEdited, now.Title()),
+		Undo:     command.RevertTask{ID: id, Version: now.Digest, File: before},
+		Decision: audit.Entry{Action: audit.TaskChanged, Subject: id},
 	}, nil
 }
 
@@ -73,32 +76,46 @@ func (b *Bot) another(id string, err error) error {
 
 // fires says why a task would never fire as it is meant to be written.
 func (b *Bot) fires(e routines.Edit) error {
-	now := b.now()
 	for _, out := range e.Set {
 		text, _ := out.Value.(string)
 		switch out.Key {
 		case "cron":
-			s, err := cron.Parse(text)
-			var bad *cron.Error
-			switch {
-			case errors.As(err, &bad):
-				return fmt.Errorf(textAddCron, bad.Column, bad.Message)
-			case err != nil:
+			if _, err := schedules(text); err != nil {
 				return err
-			case s.Never():
-				return fmt.Errorf(textAddNever, s.String())
 			}
 		case "run-at":
 			at, err := time.Parse(time.RFC3339, text)
-			switch {
-			case err != nil:
+			if err != nil {
 				return fmt.Errorf("read the time of the reminder: %w", err)
-			case !at.After(now):
-				return fmt.Errorf(textAddPassed, cron.DayClock(at.In(b.zone), now))
-			case at.After(now.Add(farthest)):
-				return fmt.Errorf(textAddTooFar, cron.DayClock(at.In(b.zone), now))
+			}
+			if err := b.comes(at.In(b.zone)); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// schedules reads the cron line of a task, which has to fire at some time.
+func schedules(text string) (cron.Schedule, error) {
+	s, err := cron.Parse(strings.TrimSpace(text))
+	var bad *cron.Error
+	switch {
+	case errors.As(err, &bad):
+		return s, fmt.Errorf(textAddCron, bad.Column, bad.Message)
+	case err == nil && s.Never():
+		return s, fmt.Errorf(textAddNever, s.String())
+	}
+	return s, err
+}
+
+// comes says why a reminder cannot be due at a moment.
+func (b *Bot) comes(at time.Time) error {
+	switch now := b.now(); {
+	case !at.After(now):
+		return fmt.Errorf(textAddPassed, cron.DayClock(at, now))
+	case at.After(now.Add(farthest)):
+		return fmt.Errorf(textAddTooFar, cron.DayClock(at, now))
 	}
 	return nil
 }
@@ -109,15 +126,10 @@ func (b *Bot) deleteTask(c command.DeleteTask) (command.Outcome, error) {
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
-	if _, found, err := b.schedule.Remove(t.Kind, c.ID); err != nil || !found {
-		return command.Outcome{}, errors.Join(err, missing(found, t))
+	_, found, err := b.schedule.Remove(t.Kind, c.ID)
+	if err == nil && !found {
+		err = fmt.Errorf("remove %s: its file is gone already", t.Path)
 	}
-	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: command.RestoreTask(c)}, nil
-}
-
-func missing(found bool, t routines.Task) error {
-	if found {
-		return nil
-	}
-	return fmt.Errorf("remove %s: its file is gone already", t.Path)
+	done := audit.Entry{Action: audit.TaskRemoved, Subject: c.ID}
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: command.RestoreTask(c), Decision: done}, err
 }

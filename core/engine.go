@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
@@ -198,13 +199,10 @@ func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, erro
 		if b.o.Remote != nil {
 			b.o.Remote.Small(textLoggedIn)
 		}
-		return command.Outcome{Message: textLoggedIn}, nil
+		return command.Outcome{Message: textLoggedIn, Decision: audit.Entry{Action: audit.LoginChanged}}, nil
 	}
 	url, err := account.Login(ctx)
-	if err != nil {
-		return command.Outcome{}, err
-	}
-	return command.Outcome{Message: textOpenLogin, Body: url}, nil
+	return command.Outcome{Message: textOpenLogin, Body: url, Decision: audit.Entry{Action: audit.LoginChanged}}, err
 }
 
 // tellSandbox says once what keeps the commands of a model in. It is no concern
@@ -215,10 +213,10 @@ func (b *Bot) tellSandbox() error {
 	}
 	state := b.o.Sandbox.State()
 	b.log.Info("sandbox", "state", state.String())
+	level := notice.Info
 	if state.Kind == sandbox.None {
-		b.notices.Add(notice.Warn, state.String())
-	} else {
-		b.notices.Add(notice.Info, state.String())
+		level = notice.Warn
 	}
+	b.notices.Add(level, state.String())
 	return nil
 }

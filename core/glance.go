@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -46,9 +47,7 @@ func (s *Snapshot) Glance() Glance {
 // Midnight is when the day of the snapshot began, in the user's zone.
 func (s *Snapshot) Midnight() time.Time {
 	zone := s.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone = cmp.Or(zone, time.UTC)
 	y, m, d := s.At.In(zone).Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, zone)
 }

@@ -114,11 +114,9 @@ func (b *Bot) afford(ctx context.Context, t routines.Task) (ticket string, ok bo
 		if until.IsZero() {
 			return ticket, true
 		}
-		timer := time.NewTimer(min(affordEvery, until.Sub(now)))
 		select {
-		case <-timer.C:
+		case <-time.After(min(affordEvery, until.Sub(now))):
 		case <-ctx.Done():
-			timer.Stop()
 			return "", false
 		}
 	}
@@ -166,7 +164,7 @@ func (b *Bot) lift(c command.LiftCaps) (command.Outcome, error) {
 		return command.Outcome{}, err
 	}
 	s := b.purse.State(b.now())
-	out := command.Outcome{Undo: command.LiftCaps{Undo: !c.Undo}}
+	out := command.Outcome{Undo: command.LiftCaps{Undo: !c.Undo}, Decision: audit.Entry{Action: audit.CapsChanged}}
 	switch {
 	case !s.Today.Capped() && !s.Month.Capped():
 		out.Message = textNoCaps

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
@@ -114,16 +115,18 @@ func (b *Bot) allowTask(c command.AllowTask) (command.Outcome, error) {
 			return command.Outcome{}, err
 		}
 		b.judge()
-		return command.Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title)}, nil
+		return command.Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title), Decision: audit.Entry{Action: audit.TaskHeld, Subject: c.ID}}, nil
 	}
+	out := command.Outcome{Message: fmt.Sprintf(textNotWaiting, one.title), Decision: audit.Entry{Action: audit.TaskReleased, Subject: c.ID}}
 	if one.why == "" {
-		return command.Outcome{Message: fmt.Sprintf(textNotWaiting, one.title)}, nil
+		return out, nil
 	}
 	if err := p.Approve(one.digest, one.file, b.now()); err != nil {
 		return command.Outcome{}, err
 	}
 	b.judge()
-	return command.Outcome{Message: fmt.Sprintf(textAllowed, one.title), Undo: command.AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}}, nil
+	out.Message, out.Undo = fmt.Sprintf(textAllowed, one.title), command.AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}
+	return out, nil
 }
 
 // held is one file that may wait for the user.

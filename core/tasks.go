@@ -39,13 +39,11 @@ func (b *Bot) addTask(c command.AddTask) (command.Outcome, error) {
 		add = b.addRoutine
 	}
 	t, next, err := add(t, c)
-	if err != nil {
-		return command.Outcome{}, err
-	}
 	return command.Outcome{
-		Message: fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, b.now())),
-		Undo:    command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
-	}, nil
+		Message:  fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, b.now())),
+		Undo:     command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
+		Decision: audit.Entry{Action: audit.TaskAdded, Subject: t.ID},
+	}, err
 }
 
 func taskFor(c command.AddTask) routines.Task {
@@ -57,15 +55,9 @@ func taskFor(c command.AddTask) routines.Task {
 
 // addRoutine returns the task as its file says it, and when it fires first.
 func (b *Bot) addRoutine(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
-	s, err := cron.Parse(strings.TrimSpace(c.Cron))
-	var bad *cron.Error
-	switch {
-	case errors.As(err, &bad):
-		return t, time.Time{}, fmt.Errorf(textAddCron, bad.Column, bad.Message)
-	case err != nil:
+	s, err := schedules(c.Cron)
+	if err != nil {
 		return t, time.Time{}, err
-	case s.Never():
-		return t, time.Time{}, fmt.Errorf(textAddNever, s.String())
 	}
 	r, err := b.schedule.AddRoutine(routines.Routine{Task: t, Cron: s.String(), Schedule: s})
 	return r.Task, s.Next(b.now()), err
@@ -73,14 +65,11 @@ func (b *Bot) addRoutine(t routines.Task, c command.AddTask) (routines.Task, tim
 
 // addReminder is addRoutine for a task with a time.
 func (b *Bot) addReminder(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
-	now := b.now()
 	at := c.At.Round(0).Truncate(time.Second).In(b.zone)
-	switch {
-	case !at.After(now):
-		return t, at, fmt.Errorf(textAddPassed, cron.DayClock(at, now))
-	case at.After(now.Add(farthest)):
-		return t, at, fmt.Errorf(textAddTooFar, cron.DayClock(at, now))
-	case c.UntilDone && (c.Foreground || c.Silent):
+	if err := b.comes(at); err != nil {
+		return t, at, err
+	}
+	if c.UntilDone && (c.Foreground || c.Silent) {
 		return t, at, errors.New(textAddUntilDone)
 	}
 	r, err := b.schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone})
@@ -101,7 +90,7 @@ func (b *Bot) removeTask(c command.RemoveTask) (command.Outcome, error) {
 	case err != nil:
 		return command.Outcome{}, err
 	}
-	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: c.Made}, nil
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: c.Made, Decision: audit.Entry{Action: audit.TaskRemoved, Subject: c.ID}}, nil
 }
 
 // restoreTask takes back that a task went away. A reminder that is being run
@@ -114,8 +103,9 @@ func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
 		}
 		c.ID = slices.MaxFunc(removed, func(a, b routines.Removed) int { return a.At.Compare(b.At) }).ID
 	}
+	done := audit.Entry{Action: audit.TaskAdded, Subject: c.ID}
 	if t, ok := b.index.Set().Find(c.ID); ok && b.schedule.Keep(c.ID) {
-		return command.Outcome{Message: fmt.Sprintf(textKept, t.Title())}, nil
+		return command.Outcome{Message: fmt.Sprintf(textKept, t.Title()), Decision: done}, nil
 	}
 	t, err := b.schedule.Restore(c.ID)
 	if err != nil {
@@ -124,7 +114,7 @@ func (b *Bot) restoreTask(c command.RestoreTask) (command.Outcome, error) {
 	if r, ok := b.index.Set().ReminderByID(c.ID); ok && r.UntilDone {
 		b.openAgain(r)
 	}
-	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title()), Undo: command.DeleteTask{ID: t.ID}}, nil
+	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title()), Undo: command.DeleteTask{ID: t.ID}, Decision: done}, nil
 }
 
 // snooze keeps a task from firing until a time; a zero time lets it go on.
@@ -150,7 +140,10 @@ func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	if err != nil {
 		return command.Outcome{}, err
 	}
-	out := command.Outcome{Undo: command.Snooze{ID: id, Until: before.Until}}
+	out := command.Outcome{
+		Undo:     command.Snooze{ID: id, Until: before.Until},
+		Decision: audit.Entry{Action: holdAction(h.Paused || !h.Until.IsZero()), Subject: id},
+	}
 	if before.Paused {
 		out.Undo = command.Pause{ID: id, Paused: true}
 	}
@@ -163,7 +156,7 @@ func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	case held:
 		out.Message = fmt.Sprintf(textGoesOn, task.Title())
 	default:
-		return command.Outcome{Message: fmt.Sprintf(textNotHeld, task.Title())}, nil
+		out.Message, out.Undo = fmt.Sprintf(textNotHeld, task.Title()), nil
 	}
 	return out, nil
 }
@@ -184,12 +177,12 @@ func (b *Bot) mute(c command.MuteUntil) (command.Outcome, error) {
 	if err != nil {
 		return command.Outcome{}, fmt.Errorf("mute pings: %w", err)
 	}
-	out := command.Outcome{Undo: command.MuteUntil{Until: before}}
+	out := command.Outcome{Undo: command.MuteUntil{Until: before}, Decision: audit.Entry{Action: audit.MuteChanged}}
 	switch {
 	case !until.IsZero():
 		out.Message = fmt.Sprintf(textMuted, cron.DayClock(until, now))
 	case before.IsZero():
-		return command.Outcome{Message: textNotMuted}, nil
+		out.Message, out.Undo = textNotMuted, nil
 	default:
 		out.Message = textUnmuted
 	}

@@ -181,7 +181,7 @@ func TestAClickMarksTheDangerousAnswerFirst(t *testing.T) {
 func TestTheQuestionOfASmallScreenKeepsItsConsequence(t *testing.T) {
 	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
 		s.press("q")
-		s.sees("1 fork runs, 1 waits: stopped ", "after 10 seconds. ", "n stay", "y quit and stop them")
+		s.sees("1 fork still running, 1", "waiting: stopped after 10", "seconds.", "n stay", "y quit and stop them")
 	})
 }
 
@@ -191,7 +191,7 @@ func TestTheQuestionCountsWhileItStands(t *testing.T) {
 		s.sees("1 fork still running, 1 waiting")
 		s.bot.change(func(c *core.Snapshot) { c.Forks = c.Forks[:1] })
 		time.Sleep(time.Second)
-		s.sees("1 fork still running.")
+		s.sees("1 fork still running: ")
 		s.misses("1 waiting")
 		s.bot.change(func(c *core.Snapshot) { c.Forks = nil })
 		time.Sleep(time.Second)

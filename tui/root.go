@@ -361,7 +361,7 @@ func newPanes() map[action.Pane]pane.Pane {
 		action.Day:      today.New(),
 		action.Budget:   budget.New(),
 		action.Schedule: schedule.New(),
-		action.Updates:  pane.Filter(updates.New(), action.Updates.ID("find"), pane.SiftUpdates),
+		action.Updates:  updates.New(),
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),

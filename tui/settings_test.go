@@ -195,7 +195,7 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		s.press("z", ">")
 		s.sees("nothing to move")
 	})
-	saveFile(t, dir, settings.DashboardFile, "layout: triangular\nbell: false\n")
+	saveFile(t, dir, settings.DashboardFile, "layout: triangular\nbell: off\n")
 	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {
 		s.sees("dashboard.yaml:1:9")
 	})
@@ -248,7 +248,7 @@ func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
 			t.Error("the title stays when nothing waits")
 		}
 	})
-	dir := config(t, settings.DashboardFile, "bell: false\ntitle: false\n")
+	dir := config(t, settings.DashboardFile, "bell: off\ntitle: false\n")
 	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
 		s.written()
 		s.bot.change(waits)

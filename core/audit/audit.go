@@ -5,6 +5,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -85,9 +86,7 @@ type Log struct {
 
 // New is the log of a data directory. Nothing is read or written yet.
 func New(o Options) *Log {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Hide == nil {
 		o.Hide = func(s string) string { return s }
 	}

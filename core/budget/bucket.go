@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,9 +39,7 @@ type Bucket struct {
 // NewBucket is the bucket of a data directory. Nothing is read or written yet.
 // Daily counters go by zone; a nil log is silent.
 func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Bucket{dir: d, zone: zone, log: log, state: store.NewCached[State](d, file)}
 }
 

@@ -69,9 +69,7 @@ type Journal struct {
 // NewJournal is the journal of a data directory. Nothing is read or written
 // yet. Times are written in zone; a nil log is silent.
 func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Journal{
 		lines: store.Log[line]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
 		zone:  zone, log: log, pings: store.NewCached[[]Ping](d, journalFile),

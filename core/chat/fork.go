@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,9 +117,7 @@ func (c *Conversation) requestExit(how command.Exit, report string) bool {
 		return false
 	}
 	c.fork.exit = how
-	if report != "" {
-		c.fork.report = report
-	}
+	c.fork.report = cmp.Or(report, c.fork.report)
 	return true
 }
 
@@ -152,9 +151,7 @@ func (c *Conversation) enter(ctx context.Context, r forkRequest) error {
 	c.mu.Unlock()
 	f.card = c.postEnter(ctx, f, r)
 	first := r.first
-	if first == "" {
-		first = prompt.ForkStarted(r.topic)
-	}
+	first = cmp.Or(first, prompt.ForkStarted(r.topic))
 	return c.afterTurn(ctx, c.forkTurn(ctx, f, agent.Message{Text: first, Images: r.images}))
 }
 

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,9 +126,7 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, w inbound) 
 func (c *Conversation) quoted(to post.MessageID, w inbound) inbound {
 	w.shown = shownMessage(w.message)
 	answered := c.quotable(to)
-	if answered == "" {
-		answered = w.quoted
-	}
+	answered = cmp.Or(answered, w.quoted)
 	w.message.Text = prompt.Quote(answered, w.message.Text)
 	return w
 }
@@ -209,9 +208,7 @@ func withFiles(text string, files, lost []string) string {
 // told to the other surface too, so that an answer there has its question.
 func (c *Conversation) showWords(w inbound) post.MessageID {
 	text := w.shown
-	if text == "" {
-		text = shownMessage(w.message)
-	}
+	text = cmp.Or(text, shownMessage(w.message))
 	if w.from != "" {
 		return c.o.Transcript.AddFrom(w.from, post.MessageID(w.key), text)
 	}

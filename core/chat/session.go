@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,9 +175,7 @@ func (c *Conversation) command(ctx context.Context, m agent.Message) (text strin
 			text += ev.Delta
 		case agent.Result:
 			r = ev
-			if text == "" {
-				text = ev.Text
-			}
+			text = cmp.Or(text, ev.Text)
 			if err := c.o.Sessions.SaveMain(c.now(), sessionID(ev, s)); err != nil {
 				return "", r, tokens, err
 			}

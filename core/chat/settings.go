@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -15,17 +16,11 @@ func (c *Conversation) Settings(inFork bool) agent.Settings {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := agent.Settings{Model: r.ModelMain, Thinking: r.ThinkingMain, Mode: c.modeOf(inFork).Engine()}
-	if c.model != "" {
-		s.Model = c.model
-	}
-	if c.thinking != "" {
-		s.Thinking = c.thinking
-	}
+	s.Model = cmp.Or(c.model, s.Model)
+	s.Thinking = cmp.Or(c.thinking, s.Thinking)
 	if inFork {
 		s.Thinking = r.ThinkingFork
-		if r.ModelFork != "" {
-			s.Model = r.ModelFork
-		}
+		s.Model = cmp.Or(r.ModelFork, s.Model)
 	}
 	return s
 }

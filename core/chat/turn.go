@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -304,10 +305,7 @@ func (t *turn) result(r agent.Result) error {
 }
 
 func sessionID(r agent.Result, s agent.Session) string {
-	if r.SessionID != "" {
-		return r.SessionID
-	}
-	return s.ID()
+	return cmp.Or(r.SessionID, s.ID())
 }
 
 // onEngineTurn shows turns that a session begins by itself, such as when a command

@@ -5,32 +5,26 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/audit"
 	"ollimbot/core/budget"
 )
 
 // CarryOut changes the budget.
 func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
 	before, after, err := bucket.Set(now, c.Capacity, c.RefillMinutes)
-	if err != nil {
-		return Outcome{}, err
-	}
 	out := Outcome{Message: budgetChange(before, after)}
 	if before.Capacity != after.Capacity || before.RefillRateMinutes != after.RefillRateMinutes {
 		out.Undo = RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
+		out.Decision.Action = audit.BudgetChanged
 	}
-	return out, nil
+	return out, err
 }
 
 // CarryOut puts the budget back.
 func (c RestoreBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
 	before, _ := bucket.State(now)
-	after, err := bucket.Restore(now, budget.Settings{
-		Capacity: c.Capacity, RefillMinutes: c.RefillMinutes, Available: c.Available,
-	})
-	if err != nil {
-		return Outcome{}, err
-	}
-	return Outcome{Message: budgetChange(before, after)}, nil
+	after, err := bucket.Restore(now, budget.Settings(c))
+	return Outcome{Message: budgetChange(before, after), Decision: audit.Entry{Action: audit.BudgetChanged}}, err
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".

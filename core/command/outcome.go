@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
@@ -22,6 +23,9 @@ type Outcome struct {
 	Runs    *fork.Page   // for the command Runs
 	Away    *away.Report // for the command Away
 	Follows string       // why SetConfig has changed nothing: what would follow
+	// Decision is what the audit log keeps of the command, but for who asked: Message is
+	// its detail where it has none. The zero value is nothing.
+	Decision audit.Entry
 	// Done is closed when words have been answered, or never will be; nil for
 	// commands that answer nothing. After the bot's end it may stay open.
 	Done <-chan struct{}

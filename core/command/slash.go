@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,7 +146,7 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 		stats = append(stats, fmt.Sprintf("%d turns", r.Turns))
 	}
 	if at, ok := h.Sessions.Created(); ok {
-		stats = append(stats, words.HoursMinutes(h.Now().Sub(at)))
+		stats = append(stats, cmp.Or(words.Span(h.Now().Sub(at)), "< 1m"))
 	}
 	if tokens > 0 {
 		stats = append(stats, words.Thousand(tokens)+" tokens compacted")
@@ -156,9 +157,7 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 // cost asks the engine what the session has used.
 func (h Host) cost(ctx context.Context, _ []string) (string, error) {
 	text, _, _, err := h.Chat.Command(ctx, agent.Message{Command: agent.Cost})
-	if text == "" {
-		text = "done."
-	}
+	text = cmp.Or(text, "done.")
 	return text, err
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 
 func (h Host) model(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
-		return "model: " + orDefault(h.Chat.CurrentSettings().Model) + ".", nil
+		return "model: " + cmp.Or(h.Chat.CurrentSettings().Model, "(default)") + ".", nil
 	}
 	name := args[0]
 	if !strings.Contains(name, "/") {
@@ -71,22 +72,15 @@ func (h Host) thinkingHolds(s agent.Settings) string {
 	m, _ := r.Status().Model(s.Model)
 	switch {
 	case s.Thinking == "off" && m.AlwaysThinks:
-		return fmt.Sprintf(textAlwaysThinks, orDefault(s.Model))
+		return fmt.Sprintf(textAlwaysThinks, cmp.Or(s.Model, "(default)"))
 	case isTokens(s.Thinking) && m.OwnMeasure:
-		return fmt.Sprintf(textOwnMeasure, orDefault(s.Model))
+		return fmt.Sprintf(textOwnMeasure, cmp.Or(s.Model, "(default)"))
 	}
 	return ""
 }
 
 func isTokens(s string) bool {
 	return s != "" && s[0] != '0' && len(s) <= 7 && strings.Trim(s, "0123456789") == ""
-}
-
-func orDefault(s string) string {
-	if s == "" {
-		return "(default)"
-	}
-	return s
 }
 
 // permissions shows or sets the permission mode: of the fork where there

@@ -3,6 +3,7 @@ package control
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,7 @@ type Server struct {
 
 // New returns a server that is not open yet.
 func New(o Options) *Server {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Server{o: o, log: o.Log, tokens: map[*Token]struct{}{}}
 }
 
@@ -107,7 +106,10 @@ func (s *Server) Serve(ctx context.Context) error {
 			}
 			down = true
 			<-slots
-			pause(ctx, time.Second)
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
 			continue
 		}
 		down = false
@@ -115,15 +117,6 @@ func (s *Server) Serve(ctx context.Context) error {
 			defer func() { <-slots }()
 			s.serve(ctx, conn)
 		})
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

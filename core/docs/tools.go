@@ -1,7 +1,7 @@
 package docs
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/schema"
 )
 
 // Server is the name under which the tools are served.
@@ -28,7 +29,6 @@ const (
 	// maxArguments is the largest arguments object in bytes.
 	maxArguments = 8 << 10
 	defaultHits  = 6
-	maxHits      = 20
 )
 
 const (
@@ -45,23 +45,32 @@ const (
 // read, know no run, and may be called concurrently. Answers have at most 20 KB.
 func (l *Library) Tools() []agent.Tool {
 	return []agent.Tool{
-		{Name: ToolList, Description: aboutList, Schema: json.RawMessage(schemaList), Call: l.withPages(l.callList)},
-		{Name: ToolSearch, Description: aboutSearch, Schema: json.RawMessage(schemaSearch), Call: l.withPages(l.callSearch)},
-		{Name: ToolRead, Description: aboutRead, Schema: json.RawMessage(schemaRead), Call: l.withPages(l.callRead)},
+		l.tool(ToolList, aboutList, schemaList, l.callList),
+		l.tool(ToolSearch, aboutSearch, schemaSearch, l.callSearch),
+		l.tool(ToolRead, aboutRead, schemaRead, l.callRead),
 	}
 }
 
-// withPages answers for a tool where the pages could not be read.
-func (l *Library) withPages(answer func(json.RawMessage) agent.ToolResult) func(context.Context, json.RawMessage) agent.ToolResult {
-	return func(_ context.Context, args json.RawMessage) agent.ToolResult {
-		if _, err := l.load(); err != nil {
+// tool calls answer with arguments that fit the schema, once the pages could be read.
+func (l *Library) tool(name, about, text string, answer func(schema.Arguments) agent.ToolResult) agent.Tool {
+	return agent.Tool{Name: name, Description: about, Schema: json.RawMessage(text), Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
+		_, err := l.load()
+		if err != nil {
 			return refused(fmt.Sprintf(textNoLibrary, clean.Line(err.Error())))
 		}
-		return answer(args)
-	}
+		s, err := schema.Read([]byte(text))
+		if err != nil {
+			return refused(err.Error())
+		}
+		a, problem := s.Arguments(name, args, maxArguments)
+		if problem != "" {
+			return refused(problem)
+		}
+		return answer(a)
+	}}
 }
 
-func (l *Library) callList(json.RawMessage) agent.ToolResult {
+func (l *Library) callList(schema.Arguments) agent.ToolResult {
 	var b strings.Builder
 	for _, p := range l.List() {
 		fmt.Fprintf(&b, "- %s: %s", p.Name, p.Title)
@@ -73,26 +82,11 @@ func (l *Library) callList(json.RawMessage) agent.ToolResult {
 	return bounded(strings.TrimSuffix(b.String(), "\n"))
 }
 
-func (l *Library) callSearch(args json.RawMessage) agent.ToolResult {
-	var a struct {
-		Query *string `json:"query"`
-		Limit *int    `json:"limit"`
-	}
-	if problem := decode(args, &a); problem != "" {
-		return refused(problem)
-	}
-	if a.Query == nil || strings.TrimSpace(*a.Query) == "" {
-		return refused(textNoQuery)
-	}
-	limit := defaultHits
-	if a.Limit != nil {
-		if limit = *a.Limit; limit < 1 || limit > maxHits {
-			return refused(fmt.Sprintf(textBadLimit, maxHits))
-		}
-	}
-	hits := l.Search(*a.Query, limit)
+func (l *Library) callSearch(a schema.Arguments) agent.ToolResult {
+	query := a.Text("query")
+	hits := l.Search(query, cmp.Or(a.Number("limit"), defaultHits))
 	if len(hits) == 0 {
-		return bounded(fmt.Sprintf(textNoHits, show(*a.Query)))
+		return bounded(fmt.Sprintf(textNoHits, show(query)))
 	}
 	var b strings.Builder
 	for _, h := range hits {
@@ -105,25 +99,16 @@ func (l *Library) callSearch(args json.RawMessage) agent.ToolResult {
 	return bounded(strings.TrimSuffix(b.String(), "\n"))
 }
 
-func (l *Library) callRead(args json.RawMessage) agent.ToolResult {
-	var a struct {
-		Page   *string `json:"page"`
-		Offset int     `json:"offset"`
-	}
-	if problem := decode(args, &a); problem != "" {
-		return refused(problem)
-	}
-	if a.Page == nil || strings.TrimSpace(*a.Page) == "" {
-		return refused(fmt.Sprintf(textNoPageGiven, l.names()))
-	}
-	text, ok := l.Read(*a.Page)
+func (l *Library) callRead(a schema.Arguments) agent.ToolResult {
+	text, ok := l.Read(a.Text("page"))
 	if !ok {
-		return refused(fmt.Sprintf(textNoPage, show(*a.Page), l.names()))
+		return refused(fmt.Sprintf(textNoPage, show(a.Text("page")), l.names()))
 	}
-	if a.Offset < 0 || a.Offset >= max(1, len(text)) {
+	offset := a.Number("offset")
+	if offset < 0 || offset >= max(1, len(text)) { // it may be larger than an int
 		return refused(fmt.Sprintf(textBadOffset, len(text)))
 	}
-	return bounded(window(text, a.Offset))
+	return bounded(window(text, offset))
 }
 
 // window is the part of a text from an offset in bytes that fits into an
@@ -154,20 +139,6 @@ func (l *Library) names() string {
 	return clean.Cut(strings.Join(names, ", "), 1000)
 }
 
-// decode reads an arguments object and says what is wrong with it, or "".
-func decode(args json.RawMessage, v any) string {
-	if len(args) > maxArguments {
-		return fmt.Sprintf(textLarge, maxArguments>>10)
-	}
-	if len(bytes.TrimSpace(args)) == 0 {
-		args = json.RawMessage("{}")
-	}
-	if err := json.Unmarshal(args, v); err != nil {
-		return fmt.Sprintf(textUnreadable, clean.Line(err.Error()))
-	}
-	return ""
-}
-
 func show(s string) string { return `"` + clean.Cut(clean.Line(s), 80) + `"` }
 
 // bounded bounds an answer, whatever it is made of.
@@ -193,15 +164,10 @@ const (
 
 // Answers of the tools.
 const (
-	textNoLibrary   = "Error: %s. The documentation cannot be used; say so."
-	textNoQuery     = "Error: query is empty. Give a few words to look for."
-	textBadLimit    = "Error: limit must be a whole number from 1 to %d."
-	textNoHits      = "Nothing in the documentation fits %s. Try other words, or list the pages."
-	textNoPageGiven = "Error: page is empty. The pages are: %s."
-	textNoPage      = "Error: there is no page %s. The pages are: %s."
-	textBadOffset   = "Error: offset lies outside of the page, which has %d bytes."
-	textGoesOn      = "\n[The page goes on: read it again with offset %d.]"
-	textCut         = "\n[The rest is left out.]"
-	textLarge       = "Error: the arguments are larger than %d KiB. Shorten them."
-	textUnreadable  = "Error: the arguments cannot be read (%s). Send one JSON object."
+	textNoLibrary = "Error: %s. The documentation cannot be used; say so."
+	textNoHits    = "Nothing in the documentation fits %s. Try other words, or list the pages."
+	textNoPage    = "Error: there is no page %s. The pages are: %s."
+	textBadOffset = "Error: offset lies outside of the page, which has %d bytes."
+	textGoesOn    = "\n[The page goes on: read it again with offset %d.]"
+	textCut       = "\n[The rest is left out.]"
 )

@@ -112,12 +112,10 @@ func (r *run) remember() {
 	if r.m.o.Messages == nil {
 		return
 	}
-	patience := time.NewTimer(grace)
-	defer patience.Stop()
 	select {
 	case r.gate <- struct{}{}:
 		defer func() { <-r.gate }()
-	case <-patience.C: // then it stays unknown, and a reply quotes it
+	case <-time.After(grace): // then it stays unknown, and a reply quotes it
 	}
 	r.mu.Lock()
 	ids := slices.Clone(r.messages)

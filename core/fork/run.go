@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,9 +128,7 @@ func (r *run) execute(ctx context.Context) {
 func (r *run) begin(l Limits) {
 	r.update(func(v *View) {
 		v.State, v.Started, v.Timeout = Running, r.m.now(), l.Timeout
-		if v.Model == "" {
-			v.Model = l.Model
-		}
+		v.Model = cmp.Or(v.Model, l.Model)
 	})
 	if r.job.Tainted != "" {
 		r.tainted(r.job.Tainted)

@@ -1,6 +1,7 @@
 package fork
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,7 @@ func resultError(res agent.Result) error {
 		return errInterrupted
 	}
 	text := clean.Cut(clean.Line(res.Text), 300)
-	if text == "" {
-		text = textNoReason
-	}
+	text = cmp.Or(text, textNoReason)
 	return errors.New(text)
 }
 
@@ -95,12 +94,10 @@ func (r *run) open(ctx context.Context, l Limits) (agent.Session, error) {
 			return nil, fmt.Errorf("open a session: %w", err)
 		}
 		r.line(tail.Note, fmt.Sprintf(textReopen, reopen[try]))
-		timer := time.NewTimer(reopen[try])
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return nil, context.Cause(ctx)
-		case <-timer.C:
+		case <-time.After(reopen[try]):
 		}
 	}
 }
@@ -126,9 +123,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	o.Command = r.guard.Command(r.m.o.Commands)
 	o.Tools = append(toolset.Tools(r), r.m.o.Tools...)
 	o.Allowed, o.Disallowed = slices.Clone(r.job.Allowed), slices.Clone(r.job.Disallowed)
-	if t.Model != "" {
-		o.Settings.Model = t.Model
-	}
+	o.Settings.Model = cmp.Or(t.Model, o.Settings.Model)
 	if t.Thinking {
 		o.Settings.Thinking = "adaptive"
 	}

@@ -2,6 +2,7 @@ package fork
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,9 +135,7 @@ func (r *run) event(ev agent.Event) bool {
 		used := r.spent(ev.Usage)
 		r.update(func(v *View) {
 			v.Usage = v.Usage.Add(used)
-			if ev.SessionID != "" {
-				v.Session = ev.SessionID
-			}
+			v.Session = cmp.Or(ev.SessionID, v.Session)
 		})
 		return true
 	}
@@ -166,9 +165,7 @@ func shown(text string) string {
 	text = strings.TrimSpace(text)
 	first, rest, more := strings.Cut(text, "\n")
 	first = clean.Cut(clean.Line(first), maxShown)
-	if first == "" {
-		first = textNoOutput
-	}
+	first = cmp.Or(first, textNoOutput)
 	if more {
 		n := strings.Count(rest, "\n") + 1
 		first += fmt.Sprintf(" (+%s)", words.Count(n, "line"))

@@ -91,42 +91,31 @@ const mailsAtOnce = 10
 func (c *Client) Messages(ctx context.Context, query string, most int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		var ids []string
-		flush := func() bool {
-			list := make([]Message, len(ids))
+		for m, err := range pages[struct{ ID string }](ctx, c, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(min(most, 100))}}, "messages")) {
+			if err != nil {
+				yield(Message{}, err)
+				return
+			}
+			if ids = append(ids, m.ID); len(ids) == most {
+				break
+			}
+		}
+		for some := range slices.Chunk(ids, mailsAtOnce) {
+			list := make([]Message, len(some))
 			group, ctx := errgroup.WithContext(ctx)
-			for i, id := range ids {
+			for i, id := range some {
 				group.Go(func() (err error) {
 					list[i], err = c.head(ctx, id)
 					return err
 				})
 			}
 			err := group.Wait()
-			ids = ids[:0]
-			if err != nil {
-				yield(Message{}, err)
-				return false
-			}
 			for _, m := range list {
-				if !yield(m, nil) {
-					return false
+				if !yield(m, err) || err != nil {
+					return
 				}
 			}
-			return true
 		}
-		for m, err := range pages[struct{ ID string }](ctx, c, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(min(most, 100))}}, "messages")) {
-			if err != nil {
-				yield(Message{}, err)
-				return
-			}
-			ids = append(ids, m.ID)
-			if most--; most == 0 {
-				break
-			}
-			if len(ids) == mailsAtOnce && !flush() {
-				return
-			}
-		}
-		flush()
 	}
 }
 

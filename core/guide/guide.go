@@ -6,6 +6,7 @@
 package guide
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -101,12 +102,8 @@ const maxName = 80
 // fill is the file's text for this user; nothing but the two names is replaced.
 func (it item) fill(o Options) []byte {
 	user, bot := clean.Cut(clean.Line(o.UserName), maxName), clean.Cut(clean.Line(o.BotName), maxName)
-	if user == "" {
-		user = textTheUser
-	}
-	if bot == "" {
-		bot = textTheBot
-	}
+	user = cmp.Or(user, textTheUser)
+	bot = cmp.Or(bot, textTheBot)
 	return []byte(strings.NewReplacer("{USER_NAME}", user, "{BOT_NAME}", bot).Replace(it.text))
 }
 

@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -101,9 +102,7 @@ func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 	}
 	stem := strings.TrimSuffix(file[strings.LastIndexByte(file, '/')+1:], ".md")
 	s := Subagent{Name: scalar(doc, "name"), Model: scalar(doc, "model"), Path: file}
-	if s.Name == "" {
-		s.Name = clean.Line(stem)
-	}
+	s.Name = cmp.Or(s.Name, clean.Line(stem))
 	var problems []routines.Problem
 	for _, v := range toolValues(doc) {
 		s.Tools = append(s.Tools, v.Text)

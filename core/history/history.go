@@ -11,6 +11,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,12 +49,8 @@ type History struct{ o Options }
 
 // New is the history of a data directory. Nothing is read yet.
 func New(o Options) *History {
-	if o.Zone == nil {
-		o.Zone = time.UTC
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Zone = cmp.Or(o.Zone, time.UTC)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &History{o}
 }
 

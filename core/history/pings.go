@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -216,9 +217,7 @@ func (p *pinged) finish() {
 				e.Title = task.Title()
 			}
 		}
-		if e.Kind == "" {
-			e.Kind = p.kinds[e.Task]
-		}
+		e.Kind = cmp.Or(e.Kind, p.kinds[e.Task])
 		if !e.Background {
 			e.Next = p.next(e.At)
 		}

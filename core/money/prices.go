@@ -2,6 +2,7 @@ package money
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,9 +43,7 @@ func (p Price) Cost(u agent.Usage) float64 {
 	if p.Above > 0 && u.Prompt() > p.Above {
 		r = p.Long
 	}
-	if r.HourWrite == 0 {
-		r.HourWrite = r.CacheWrite
-	}
+	r.HourWrite = cmp.Or(r.HourWrite, r.CacheWrite)
 	hour := min(u.CacheHour, u.CacheWrite)
 	return (float64(u.InputTokens)*r.Input + float64(u.OutputTokens)*r.Output + float64(u.CacheRead)*r.CacheRead +
 		float64(u.CacheWrite-hour)*r.CacheWrite + float64(hour)*r.HourWrite) / 1e6

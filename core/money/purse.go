@@ -6,6 +6,7 @@
 package money
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -90,12 +91,8 @@ type Purse struct {
 
 // New is the purse of a data directory. Nothing is read or written yet.
 func New(o Options) *Purse {
-	if o.Zone == nil {
-		o.Zone = time.UTC
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Zone = cmp.Or(o.Zone, time.UTC)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Caps == nil {
 		o.Caps = func() Caps { return NoCaps() }
 	}
@@ -108,9 +105,7 @@ func New(o Options) *Purse {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
-	if o.Prices == nil {
-		o.Prices = NewPrices(o.Dir, nil)
-	}
+	o.Prices = cmp.Or(o.Prices, NewPrices(o.Dir, nil))
 	return &Purse{o: o}
 }
 

@@ -4,6 +4,7 @@
 package post
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -128,9 +129,7 @@ func (b Button) CustomID(register func(prompt string) (id string, err error)) (s
 	action, data, _ := strings.Cut(b.Action, ":")
 	if action == AskAgent {
 		prompt := strings.TrimSpace(data)
-		if prompt == "" {
-			prompt = b.Label
-		}
+		prompt = cmp.Or(prompt, b.Label)
 		id, err := register(prompt)
 		if err != nil {
 			return "", fmt.Errorf("keep what the button %q asks: %w", b.Label, err)
@@ -140,9 +139,7 @@ func (b Button) CustomID(register func(prompt string) (id string, err error)) (s
 	if !isAction(action) || strings.ContainsFunc(data, unicode.IsControl) {
 		return "", errNoAction
 	}
-	if data == "" {
-		data = "_"
-	}
+	data = cmp.Or(data, "_")
 	id := prefix + action + ":" + data
 	if len(utf16.Encode([]rune(id))) > maxCustomID {
 		return "", errLongAction
@@ -158,9 +155,7 @@ func ParseCustomID(id string) (action, data string, ok bool) {
 	if !ours || !found || !isAction(action) || strings.ContainsFunc(data, unicode.IsControl) {
 		return "", "", false
 	}
-	if data == "" {
-		data = "_"
-	}
+	data = cmp.Or(data, "_")
 	return action, data, true
 }
 

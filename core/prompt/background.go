@@ -14,125 +14,96 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// section writes one section of the preamble and reports nothing: a section
-// that does not apply is not called.
-type section func(*strings.Builder)
-
-// writePreamble writes what a background run must know before its task (spec
+// preamble is what a background run must know before its task (spec
 // 03.5): the sections in their order, a blank line between them.
-func (b Background) writePreamble(w *strings.Builder) {
-	for i, s := range b.sections() {
-		if i > 0 {
-			w.WriteString("\n\n")
-		}
-		s(w)
-	}
-}
-
-func (b Background) sections() []section {
+func (b Background) preamble() string {
 	t := b.Task
-	list := append(make([]section, 0, 9), b.writePing, b.writeReporting)
-	if t.AllowPing && (b.Busy || !b.QuietUntil.IsZero()) {
-		list = append(list, b.writeBusy)
-	}
+	list := []string{textDiscarded + textNoPing, b.reporting()}
 	if t.AllowPing {
-		list = append(list, b.writeBudget)
+		list[0] = textDiscarded + textPing
+		if b.Busy || !b.QuietUntil.IsZero() {
+			list = append(list, b.hold())
+		}
+		list = append(list, b.budget())
 	}
 	switch allowed := b.available(); {
 	case b.Allowed == nil: // nothing is restricted
 	case len(allowed) == 0:
-		list = append(list, func(w *strings.Builder) { w.WriteString(textNoTools) })
+		list = append(list, textNoTools)
 	default:
-		list = append(list, func(w *strings.Builder) { writeTools(w, textOnlyTools, allowed) })
+		list = append(list, tools(textOnlyTools, allowed))
 	}
 	if denied := policy.Merge(b.Disallowed); len(denied) > 0 {
-		list = append(list, func(w *strings.Builder) { writeTools(w, textDeniedTools, denied) })
+		list = append(list, tools(textDeniedTools, denied))
 	}
 	if t.Mode != routines.Blocked {
-		list = append(list, func(w *strings.Builder) { w.WriteString(textMissingTool) })
+		list = append(list, textMissingTool)
 	}
 	if b.GoogleTrouble != "" {
-		list = append(list, func(w *strings.Builder) { w.WriteString(textGoogleTrouble + clean.Line(b.GoogleTrouble)) })
+		list = append(list, textGoogleTrouble+clean.Line(b.GoogleTrouble))
 	}
 	if b.canDelegate() {
-		list = append(list, func(w *strings.Builder) { w.WriteString(textUserProxy) })
+		list = append(list, textUserProxy)
 	}
-	return list
+	return strings.Join(list, "\n\n")
 }
 
-// writePing says how the user can be reached, or that they cannot.
-func (b Background) writePing(w *strings.Builder) {
-	w.WriteString(textDiscarded)
-	if b.Task.AllowPing {
-		w.WriteString(textPing)
-	} else {
-		w.WriteString(textNoPing)
-	}
-}
-
-// writeReporting says what the main session gets to know.
-func (b Background) writeReporting(w *strings.Builder) {
+// reporting says what the main session gets to know.
+func (b Background) reporting() (text string) {
 	ping := b.Task.AllowPing
 	switch b.Task.Mode {
 	case routines.Blocked:
 		if ping {
-			w.WriteString(textBlockedPing)
-		} else {
-			w.WriteString(textBlockedSilent)
+			return textBlockedPing
 		}
-		return
+		return textBlockedSilent
 	case routines.Always:
-		w.WriteString(textAlways)
+		text = textAlways
 	case routines.Freely:
-		w.WriteString(textFreely)
+		text = textFreely
 		if ping {
-			w.WriteString(textFreelyPinged)
+			text += textFreelyPinged
 		}
 	default: // on_ping, and whatever a file says that we do not know
-		w.WriteString(textOnPing)
+		text = textOnPing
 		if ping {
-			w.WriteString(textOnPingMust)
+			text += textOnPingMust
 		}
-		w.WriteString(textOnPingSilent)
+		text += textOnPingSilent
 	}
-	w.WriteString(textQuality)
+	return text + textQuality
 }
 
-// writeBusy holds pings back while the user talks or sleeps.
-func (b Background) writeBusy(w *strings.Builder) {
-	until := ""
-	if !b.QuietUntil.IsZero() {
-		until = clockOn(b.QuietUntil, b.Now)
-	}
-	switch {
-	case b.Busy && until != "":
-		w.WriteString(textBusyBefore + textAnd + textQuietBefore + until + ".")
+// hold holds pings back while the user talks or sleeps.
+func (b Background) hold() (text string) {
+	switch quiet := !b.QuietUntil.IsZero(); {
+	case b.Busy && quiet:
+		text = textBusyBefore + textAnd + textQuietBefore + clockOn(b.QuietUntil, b.Now)
 	case b.Busy:
-		w.WriteString(textBusyBefore + ".")
+		text = textBusyBefore
 	default:
-		w.WriteString(capital(textQuietBefore) + until + ".")
+		text = capital(textQuietBefore) + clockOn(b.QuietUntil, b.Now)
 	}
-	w.WriteString(textHold)
+	text += "." + textHold
 	switch {
 	case b.Task.Mode == routines.Blocked:
-		w.WriteString(textHoldBlocked)
+		return text + textHoldBlocked
 	case b.Busy:
-		w.WriteString(textHoldBusy)
-	default:
-		w.WriteString(textHoldQuiet)
+		return text + textHoldBusy
 	}
+	return text + textHoldQuiet
 }
 
-// writeBudget tells what a ping costs now, what is coming, and when to ping.
-func (b Background) writeBudget(w *strings.Builder) {
+// budget tells what a ping costs now, what is coming, and when to ping.
+func (b Background) budget() string {
+	var w strings.Builder
 	w.WriteString(textBudget + b.Budget.Status(b.Now) + ".\n")
 	rate := b.Budget.RefillRateMinutes
 	if b.Budget.Capacity == 0 {
 		rate = 0 // nothing refills a muted bucket
 	}
-	writeSchedule(w, b.Forward, b.Now, rate)
-	w.WriteByte('\n')
-	w.WriteString(textAtMost)
+	writeSchedule(&w, b.Forward, b.Now, rate)
+	w.WriteString("\n" + textAtMost)
 	if b.Budget.Capacity == 0 {
 		w.WriteString(textMuted)
 	}
@@ -143,15 +114,15 @@ func (b Background) writeBudget(w *strings.Builder) {
 		w.WriteString(textRegretReport)
 	}
 	w.WriteString(textCritical)
+	return w.String()
 }
 
-// writeTools lists patterns under a heading.
-func writeTools(w *strings.Builder, heading string, patterns []string) {
-	w.WriteString(heading)
+// tools lists patterns under a heading.
+func tools(heading string, patterns []string) string {
 	for _, p := range patterns {
-		w.WriteString("\n  - ")
-		w.WriteString(clean.Line(p))
+		heading += "\n  - " + clean.Line(p)
 	}
+	return heading
 }
 
 // available is the list that is shown: what is allowed, less what the task's

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -51,8 +52,8 @@ func System(in SystemInput) string {
 	writeProfile(&b, in.Identity, "IDENTITY.md")
 	writeProfile(&b, in.User, "USER.md")
 	values := strings.NewReplacer( // one pass: a name cannot bring in another one
-		"{{user}}", orElse(clean.Cut(clean.Line(in.UserName), maxUserName), textTheUser),
-		"{{zone}}", orElse(clean.Cut(clean.Line(in.Zone), maxUserName), textTheZone),
+		"{{user}}", cmp.Or(clean.Cut(clean.Line(in.UserName), maxUserName), textTheUser),
+		"{{zone}}", cmp.Or(clean.Cut(clean.Line(in.Zone), maxUserName), textTheZone),
 		"{{skills}}", skillList(in), "{{commands}}", in.commands(),
 	)
 	for _, s := range systemSections() {
@@ -144,13 +145,6 @@ func needsGoogle(pattern string) bool {
 	})
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 //go:embed templates/system.md
 var systemTemplate string
 
@@ -185,23 +179,9 @@ func cutCondition(heading string) (title, condition string) {
 // has reports whether a condition of the template holds. One that nobody knows
 // does not.
 func (in SystemInput) has(condition string) bool {
-	switch condition {
-	case "":
-		return true
-	case "google":
-		return in.Google
-	case "no google":
-		return !in.Google
-	case "mail":
-		return in.Google && !in.NoMail
-	case "no mail":
-		return !in.Google || in.NoMail
-	case "webhooks":
-		return in.Webhooks
-	case "no webhooks":
-		return !in.Webhooks
-	}
-	return false
+	about, missing := strings.CutPrefix(condition, "no ")
+	there, known := map[string]bool{"google": in.Google, "mail": in.Google && !in.NoMail, "webhooks": in.Webhooks}[about]
+	return condition == "" || known && there != missing
 }
 
 // pick leaves out the lines that are for another setup: a line may begin with

@@ -79,7 +79,7 @@ func BackgroundPrompt(b Background) string {
 	return assemble(assembly{
 		now: b.Now, heading: textUpdatesFork, updates: list,
 		task: b.Task, background: true, late: b.Late,
-		preamble: b.writePreamble, skills: b.Skills, chain: b.Chain,
+		preamble: b.preamble(), skills: b.Skills, chain: b.Chain,
 	})
 }
 
@@ -100,7 +100,7 @@ type assembly struct {
 	task       routines.Task
 	background bool
 	late       time.Time
-	preamble   func(*strings.Builder) // nil for none
+	preamble   string // empty for none
 	skills     []Skill
 	chain      *Chain
 }
@@ -126,9 +126,8 @@ func assemble(a assembly) string {
 	if a.task.Kind == routines.KindReminder {
 		first = "\n"
 	}
-	if a.preamble != nil {
-		b.WriteString(first)
-		a.preamble(&b)
+	if a.preamble != "" {
+		b.WriteString(first + a.preamble)
 		first = next
 	} else if first == "\n" {
 		first = next // without a preamble the body must not look like part of the tag's lines

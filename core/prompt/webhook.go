@@ -1,14 +1,13 @@
 package prompt
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/pattern"
+	"ollimbot/core/pycompat"
 	"ollimbot/routines"
 )
 
@@ -184,33 +183,15 @@ func quote(s string) string {
 	b.Grow(len(s) + 2)
 	b.WriteByte('"')
 	for _, r := range s {
-		switch {
-		case r == '"', r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r >= 0x20 && r < 0x7f:
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case clean.Text(string(r)) != string(r):
-			writeEscaped(&b, r)
-		default:
-			b.WriteRune(r)
+		text := string(r)
+		if strings.ContainsAny(text, "\"\\\n\t") || clean.Text(text) != text {
+			text = pycompat.Quote(text)
+			text = text[1 : len(text)-1]
 		}
+		b.WriteString(text)
 	}
 	b.WriteByte('"')
 	return b.String()
-}
-
-// writeEscaped writes a character as JSON escapes it.
-func writeEscaped(b *strings.Builder, r rune) {
-	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
-		fmt.Fprintf(b, `\u%04x\u%04x`, high, low)
-		return
-	}
-	fmt.Fprintf(b, `\u%04x`, r)
 }
 
 // These words are kept to the letter: the prompt tells the agent to look for them.

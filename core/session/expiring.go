@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -33,9 +34,7 @@ type keeper struct {
 }
 
 func newKeeper(d *store.Dir, log *slog.Logger, name string) keeper {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return keeper{dir: d, log: log, file: "state/" + name + ".json", turn: name, trouble: &store.Trouble{}}
 }
 
@@ -62,6 +61,21 @@ func unstamp(ts float64) time.Time { return time.UnixMicro(int64(math.Round(ts *
 // fresh reports whether an entry of that time is still good at now. Seven days
 // to the moment are over.
 func fresh(ts float64, now time.Time) bool { return ts > stamp(now)-keepFor.Seconds() }
+
+// since is the time of an entry, 0 where it has none.
+func since(raw json.RawMessage) float64 {
+	o, _ := asObject(raw)
+	ts, _ := o.time("ts")
+	return ts
+}
+
+// stale reports whether an entry's time is over. What has no time was written by
+// somebody else and is kept.
+func stale(raw json.RawMessage, now time.Time) bool {
+	o, _ := asObject(raw)
+	ts, ok := o.time("ts")
+	return ok && !fresh(ts, now)
+}
 
 // object is a JSON object whose unknown keys are kept.
 type object map[string]json.RawMessage

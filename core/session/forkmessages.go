@@ -61,11 +61,7 @@ func (m *ForkMessages) Record(now time.Time, ids []post.MessageID, fork, parent 
 		if err := m.load(&list); err != nil {
 			return err
 		}
-		list = slices.DeleteFunc(list, func(raw json.RawMessage) bool {
-			o, _ := asObject(raw)
-			ts, ok := o.time("ts")
-			return ok && !fresh(ts, now)
-		})
+		list = slices.DeleteFunc(list, func(raw json.RawMessage) bool { return stale(raw, now) })
 		for _, id := range ids {
 			list = append(list, spellMessage(ForkMessage{ID: id, Session: fork, Parent: parent, At: now}))
 		}

@@ -1,11 +1,13 @@
 package session
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,12 +40,13 @@ func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error
 	if prompt == "" {
 		return "", fmt.Errorf("keep an inquiry: %w", errNoPrompt)
 	}
-	err = q.change(now, func(list inquiries) (inquiries, bool) {
-		for id = store.NewID(); list.find(id) >= 0; {
+	err = q.change(now, func(list map[string]json.RawMessage) bool {
+		for id = store.NewID(); list[id] != nil; {
 			id = store.NewID()
 		}
 		o := object{"prompt": rawText(prompt), "ts": rawTime(stamp(now))}
-		return append(list, inquiry{id, json.RawMessage(o.spell("prompt", "ts"))}), true
+		list[id] = json.RawMessage(o.spell("prompt", "ts"))
+		return true
 	})
 	if err != nil {
 		return "", fmt.Errorf("keep an inquiry: %w", err)
@@ -55,13 +58,12 @@ func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error
 // The answer is false for an id that is unknown, used or older than seven days.
 // On an error the prompt is still kept.
 func (q *Inquiries) Pop(now time.Time, id string) (prompt string, ok bool, err error) {
-	err = q.change(now, func(list inquiries) (inquiries, bool) {
-		i := list.find(id)
-		if i < 0 {
-			return nil, false
+	err = q.change(now, func(list map[string]json.RawMessage) bool {
+		o, _ := asObject(list[id])
+		if prompt, ok = o.text("prompt"); ok {
+			delete(list, id)
 		}
-		prompt, ok = list[i].prompt()
-		return append(list[:i:i], list[i+1:]...), ok
+		return ok
 	})
 	if err != nil {
 		return "", false, fmt.Errorf("take an inquiry: %w", err)
@@ -69,114 +71,32 @@ func (q *Inquiries) Pop(now time.Time, id string) (prompt string, ok bool, err e
 	return prompt, ok, nil
 }
 
-// Peek is Pop that leaves the prompt where it is. It never writes.
-func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
-	var list inquiries
-	q.peek(&list)
-	list = list.living(now)
-	if i := list.find(id); i >= 0 {
-		return list[i].prompt()
-	}
-	return "", false
-}
-
-// change writes what f makes of the living inquiries, unless f says no.
-func (q *Inquiries) change(now time.Time, f func(inquiries) (inquiries, bool)) error {
+// change writes what f makes of the living inquiries, by their ids, unless f says no.
+func (q *Inquiries) change(now time.Time, f func(map[string]json.RawMessage) bool) error {
 	return q.dir.WithLock(q.turn, func() error {
-		var list inquiries
+		list := map[string]json.RawMessage{}
 		if err := q.load(&list); err != nil {
 			return err
 		}
-		list, write := f(list.living(now))
-		if !write {
+		if list == nil { // the file held "null"
+			list = map[string]json.RawMessage{}
+		}
+		maps.DeleteFunc(list, func(_ string, raw json.RawMessage) bool { return stale(raw, now) })
+		if !f(list) {
 			return nil
 		}
-		return q.dir.Write(q.file, list.encode())
+		return q.dir.Write(q.file, encodeMembers(list))
 	})
 }
 
-// inquiry is one member of the file, as it is spelled there.
-type inquiry struct {
-	id  string
-	raw json.RawMessage
-}
-
-func (e inquiry) prompt() (string, bool) {
-	o, _ := asObject(e.raw)
-	return o.text("prompt")
-}
-
-// expired reports whether an inquiry's time is over. What has no time was
-// written by somebody else and is kept.
-func (e inquiry) expired(now time.Time) bool {
-	o, _ := asObject(e.raw)
-	ts, ok := o.time("ts")
-	return ok && !fresh(ts, now)
-}
-
-// inquiries are the file's members in its order, the oldest first.
-type inquiries []inquiry
-
-// UnmarshalJSON reads an object and keeps the order of its members. A key that
-// is there twice counts with its last value, as everywhere.
-func (l *inquiries) UnmarshalJSON(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	first, err := dec.Token()
-	if err != nil {
-		return err
-	}
-	*l = nil
-	if first == nil {
-		return nil
-	}
-	if first != json.Delim('{') {
-		return errors.New("not an object of inquiries")
-	}
-	at := map[string]int{}
-	for dec.More() {
-		name, err := dec.Token()
-		if err != nil {
-			return err
-		}
-		e := inquiry{id: fmt.Sprint(name)}
-		if err := dec.Decode(&e.raw); err != nil {
-			return err
-		}
-		if i, again := at[e.id]; again {
-			(*l)[i] = e
-			continue
-		}
-		at[e.id] = len(*l)
-		*l = append(*l, e)
-	}
-	return nil
-}
-
-func (l inquiries) find(id string) int {
-	for i, e := range l {
-		if e.id == id {
-			return i
-		}
-	}
-	return -1
-}
-
-// living is the list without what has expired.
-func (l inquiries) living(now time.Time) inquiries {
-	var out inquiries
-	for _, e := range l {
-		if !e.expired(now) {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// encode is the file's content: one object on one line, and a line break.
-func (l inquiries) encode() []byte {
-	members := make([]string, len(l))
-	for i, e := range l {
-		members[i] = pycompat.Quote(e.id) + ": " + string(e.raw)
+// encodeMembers is one object on one line, the oldest member first, and a line break.
+func encodeMembers(list map[string]json.RawMessage) []byte {
+	ids := slices.SortedFunc(maps.Keys(list), func(a, b string) int {
+		return cmp.Or(cmp.Compare(since(list[a]), since(list[b])), cmp.Compare(a, b))
+	})
+	members := make([]string, len(ids))
+	for i, id := range ids {
+		members[i] = pycompat.Quote(id) + ": " + string(list[id])
 	}
 	return []byte("{" + strings.Join(newest(members), ", ") + "}\n")
 }

@@ -28,6 +28,17 @@ func (p place) inquiries() *Inquiries {
 	return NewInquiries(p.dir, slog.New(slog.NewTextHandler(p.logged, nil)))
 }
 
+// Peek is Pop that leaves the prompt where it is.
+func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
+	var list map[string]json.RawMessage
+	q.peek(&list)
+	o, _ := asObject(list[id])
+	if stale(list[id], now) {
+		return "", false
+	}
+	return o.text("prompt")
+}
+
 func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	p := newPlace(t)
 	id, err := p.inquiries().Register(morning(), "  Draft the\treply\x1b[31m \n")
@@ -90,7 +101,7 @@ func TestAWriteDropsWhatExpiredAndKeepsWhatNobodyUnderstands(t *testing.T) {
 	}
 	id, err := q.Register(morning(), "w")
 	must(t, err)
-	want := `{"odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, "no time": {"prompt": "z"}, ` +
+	want := `{"no time": {"prompt": "z"}, "odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, ` +
 		`"no prompt": {"prompt": null, "ts": 1795449600}, "` + id + `": {"prompt": "w", "ts": 1795453200.0}}` + "\n"
 	if diff := cmp.Diff(want, storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
 		t.Error(diff)

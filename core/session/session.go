@@ -8,6 +8,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,9 +59,7 @@ type Store struct {
 // NewStore is the store of a data directory. Nothing is read or written yet.
 // Times are written in zone; a nil log is silent.
 func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Store{dir: d, zone: zone, log: log}
 }
 

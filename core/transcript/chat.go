@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,13 +62,9 @@ func New(o Options) *Chat {
 	if c.limit <= 0 {
 		c.limit = 500
 	}
-	if c.zone == nil {
-		c.zone = time.UTC
-	}
+	c.zone = cmp.Or(c.zone, time.UTC)
 	log := o.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	if o.Dir != nil {
 		c.file = newFile(o.Dir, log)
 		for _, r := range c.file.load() {

@@ -2,6 +2,7 @@ package updates
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,9 +54,7 @@ type Queue struct {
 // NewQueue is the queue of a data directory. Nothing is read or written yet.
 // Times are in zone; a nil log is silent.
 func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Queue{dir: d, zone: zone, log: log, list: store.NewCached[[]entry](d, file)}
 }
 

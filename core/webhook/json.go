@@ -34,104 +34,66 @@ type member struct {
 // readObject reads a JSON object. Unlike encoding/json it refuses what two
 // readers could take for two things: bytes that are not UTF-8 and names that
 // come twice, at any depth; and it refuses what nests deeper than a payload may.
+// The library's own errors quote the text, and are never passed on.
 func readObject(text []byte) ([]member, error) {
 	if !utf8.Valid(text) || !json.Valid(text) {
 		return nil, errJSON
 	}
-	r := objectReader{text: text, d: json.NewDecoder(bytes.NewReader(text))}
-	r.d.UseNumber()
-	first, err := r.d.Token()
-	if err != nil {
-		return nil, errJSON
+	if err := walk(decoder(text), 1); err != nil {
+		return nil, err
 	}
-	if first != json.Delim('{') {
-		// A list that is no JSON for other reasons is refused as such first.
-		if _, err := r.value(first, 1); err != nil {
-			return nil, err
-		}
+	d, values := decoder(text), map[string]any{}
+	if first, err := d.Token(); err != nil || first != json.Delim('{') || decoder(text).Decode(&values) != nil {
 		return nil, errNotObject
 	}
-	return r.members(1, true)
-}
-
-type objectReader struct {
-	text []byte
-	d    *json.Decoder
-}
-
-// members reads an object behind its brace; raw keeps the texts of the values.
-func (r *objectReader) members(depth int, raw bool) ([]member, error) {
-	if depth > maxNesting {
-		return nil, errJSON
-	}
 	var list []member
-	seen := map[string]bool{}
-	for r.d.More() {
-		token, err := r.d.Token()
+	for d.More() {
+		var raw json.RawMessage
+		token, err := d.Token()
 		key, ok := token.(string)
-		if err != nil || !ok || seen[key] {
+		if err != nil || !ok || d.Decode(&raw) != nil {
 			return nil, errJSON
 		}
-		seen[key] = true
-		from := r.d.InputOffset()
-		m := member{key: key}
-		if m.value, err = r.next(depth); err != nil {
-			return nil, err
-		}
-		if raw {
-			m.raw = bytes.TrimLeft(r.text[from:r.d.InputOffset()], " \t\r\n:")
-		}
-		list = append(list, m)
+		list = append(list, member{key: key, raw: raw, value: values[key]})
 	}
-	_, err := r.d.Token() // the closing brace
-	return list, bad(err)
+	return list, nil
 }
 
-func (r *objectReader) next(depth int) (any, error) {
-	token, err := r.d.Token()
+func decoder(text []byte) *json.Decoder {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d
+}
+
+// walk goes through a value of that depth and refuses what may not be in it.
+func walk(d *json.Decoder, depth int) error {
+	token, err := d.Token()
 	if err != nil {
-		return nil, errJSON
+		return errJSON
 	}
-	return r.value(token, depth+1)
-}
-
-// value is what begins with the token, at that depth if it nests.
-func (r *objectReader) value(token json.Token, depth int) (any, error) {
-	switch token := token.(type) {
-	case json.Number:
-		return token, checkNumber(token.String())
-	case json.Delim:
-		if token == '[' {
-			return r.list(depth)
-		}
-		list, err := r.members(depth, false)
-		if err != nil {
-			return nil, err
-		}
-		return asMap(list), nil
+	if number, ok := token.(json.Number); ok {
+		return checkNumber(number.String())
 	}
-	return token, nil
-}
-
-func (r *objectReader) list(depth int) (any, error) {
+	if token != json.Delim('{') && token != json.Delim('[') {
+		return nil
+	}
 	if depth > maxNesting {
-		return nil, errJSON
+		return errJSON
 	}
-	list := []any{}
-	for r.d.More() {
-		v, err := r.next(depth)
-		if err != nil {
-			return nil, err
+	seen := map[json.Token]bool{}
+	for d.More() {
+		if token == json.Delim('{') {
+			key, err := d.Token()
+			if err != nil || seen[key] {
+				return errJSON
+			}
+			seen[key] = true
 		}
-		list = append(list, v)
+		if err := walk(d, depth+1); err != nil {
+			return err
+		}
 	}
-	_, err := r.d.Token() // the closing bracket
-	return list, bad(err)
-}
-
-// bad hides the library's words: they quote the text.
-func bad(err error) error {
-	if err != nil {
+	if _, err := d.Token(); err != nil { // the closing bracket
 		return errJSON
 	}
 	return nil

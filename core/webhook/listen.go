@@ -32,11 +32,9 @@ func (s *Server) listen(ctx context.Context, listen func(context.Context) (net.L
 			return
 		}
 		s.notAccepting(err)
-		pause := time.NewTimer(retryEvery)
 		select {
-		case <-pause.C:
+		case <-time.After(retryEvery):
 		case <-ctx.Done():
-			pause.Stop()
 			return
 		}
 	}

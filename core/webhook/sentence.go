@@ -52,6 +52,9 @@ func sentence(p schema.Problem, root string) string {
 
 // simple is the end of a sentence about one value.
 func simple(p schema.Problem) string {
+	if words, known := simpleWords[p.Keyword]; known {
+		return words
+	}
 	switch p.Keyword {
 	case "type":
 		want, _ := p.Want.([]string)
@@ -59,28 +62,23 @@ func simple(p schema.Problem) string {
 	case "enum":
 		want, _ := p.Want.([]any)
 		return enumerated(want)
-	case "const":
-		return textConst
 	case "maxLength":
 		return fmt.Sprintf(textTooLong, p.Count, p.Want)
 	case "minLength":
 		return fmt.Sprintf(textTooShort, p.Count, p.Want)
-	case "pattern":
-		return textPattern
-	case "minimum", "exclusiveMinimum":
-		return textTooSmall
-	case "maximum", "exclusiveMaximum":
-		return textTooLarge
 	case "maxItems":
 		return fmt.Sprintf(textTooManyItems, p.Count, p.Want)
 	case "minItems":
 		return fmt.Sprintf(textTooFewItems, p.Count, p.Want)
-	case schema.Exhausted:
-		return textTooCostly
-	case schema.False, "not", "$ref": // the keyword would say nothing more
-		return textDoesNotFit
 	}
 	return textDoesNotFit + " (" + p.Keyword + ")"
+}
+
+// simpleWords are those of keywords of which nothing more is to be said.
+var simpleWords = map[string]string{
+	"const": textConst, "pattern": textPattern, "minimum": textTooSmall, "exclusiveMinimum": textTooSmall,
+	"maximum": textTooLarge, "exclusiveMaximum": textTooLarge, schema.Exhausted: textTooCostly,
+	schema.False: textDoesNotFit, "not": textDoesNotFit, "$ref": textDoesNotFit, // the keyword would say nothing more
 }
 
 // enumerated names the values that the spec allows: they are its author's.

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -127,12 +128,8 @@ func New(o Options) (*Server, error) {
 	if err := checkLoopback(o.Addr); err != nil {
 		return nil, err
 	}
-	if o.Zone == nil {
-		o.Zone = time.UTC
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Zone = cmp.Or(o.Zone, time.UTC)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Note == nil {
 		o.Note = func(_ string, kept func()) error { kept(); return nil }
 	}

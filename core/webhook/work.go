@@ -90,11 +90,9 @@ func (s *Server) begin(ctx context.Context, t *task, verdict string) bool {
 			return true
 		}
 		s.log.later(t.record, func(r *record) { r.Outcome = Accepted })
-		pause := time.NewTimer(retryEvery)
 		select {
-		case <-pause.C:
+		case <-time.After(retryEvery):
 		case <-ctx.Done():
-			pause.Stop()
 		}
 	}
 	return false

@@ -144,20 +144,6 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%dd", m/(24*60))
 }
 
-// HoursMinutes is a duration, rounded down: "3h 12m", "3h", "45m", "< 1m".
-func HoursMinutes(d time.Duration) string {
-	h, m := int(d.Hours()), int(d.Minutes())%60
-	switch {
-	case h > 0 && m > 0:
-		return fmt.Sprintf("%dh %dm", h, m)
-	case h > 0:
-		return fmt.Sprintf("%dh", h)
-	case m > 0:
-		return fmt.Sprintf("%dm", m)
-	}
-	return "< 1m"
-}
-
 // Long is a duration without any abbreviation, in two units at most: "12
 // seconds", "1 hour 5 minutes", "3 days".
 func Long(d time.Duration) string {

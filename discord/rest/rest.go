@@ -159,9 +159,7 @@ type App struct {
 // Me is the bot's own account.
 func (c *Client) Me(ctx context.Context) (discordgo.User, error) {
 	var u discordgo.User
-	err := c.get(ctx, "look up the bot's account", "/users/@me", func(data []byte) error {
-		return needs(json.Unmarshal(data, &u), u.ID)
-	})
+	err := c.get(ctx, "look up the bot's account", "/users/@me", reading(&u, &u.ID))
 	return u, err
 }
 
@@ -176,9 +174,7 @@ func (c *Client) Application(ctx context.Context) (App, error) {
 		// The library knows this one by another name.
 		Install map[string]json.RawMessage `json:"integration_types_config"`
 	}
-	err := c.get(ctx, "look up the bot's application", "/applications/@me", func(data []byte) error {
-		return needs(json.Unmarshal(data, &raw), raw.ID)
-	})
+	err := c.get(ctx, "look up the bot's application", "/applications/@me", reading(&raw, &raw.ID))
 	if err != nil {
 		return App{}, err
 	}
@@ -196,9 +192,7 @@ func (c *Client) Application(ctx context.Context) (App, error) {
 // listen: after the last start Discord resets the token.
 func (c *Client) GatewayBot(ctx context.Context) (discordgo.GatewayBotResponse, error) {
 	var g discordgo.GatewayBotResponse
-	err := c.get(ctx, "ask for the gateway", "/gateway/bot", func(data []byte) error {
-		return needs(json.Unmarshal(data, &g), g.URL)
-	})
+	err := c.get(ctx, "ask for the gateway", "/gateway/bot", reading(&g, &g.URL))
 	return g, err
 }
 
@@ -218,12 +212,14 @@ func (c *Client) get(ctx context.Context, what, path string, decode func([]byte)
 	return c.do(ctx, k)
 }
 
-// needs is what is wrong with an answer that was read and must have a part.
-func needs(err error, part string) error {
-	if err != nil || part == "" {
-		return errors.New(textNotJSON)
+// reading reads an answer into v, of which a part has to be there.
+func reading(v any, part *string) func([]byte) error {
+	return func(data []byte) error {
+		if json.Unmarshal(data, v) != nil || *part == "" {
+			return errors.New(textNotJSON)
+		}
+		return nil
 	}
-	return nil
 }
 
 // decodeID reads the id of an answer; one without is no answer.
@@ -232,13 +228,13 @@ func decodeID(id *string) func([]byte) error {
 		var said struct {
 			ID string `json:"id"`
 		}
-		err := json.Unmarshal(data, &said)
-		*id = said.ID
-		return needs(err, said.ID)
+		defer func() { *id = said.ID }()
+		return reading(&said, &said.ID)(data)
 	}
 }
 
 // into reads an answer into v.
 func into(v any) func([]byte) error {
-	return func(data []byte) error { return needs(json.Unmarshal(data, v), "something") }
+	anything := "goes"
+	return reading(v, &anything)
 }

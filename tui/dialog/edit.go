@@ -86,7 +86,7 @@ func (e *editing) when() {
 		if text == field.before { // also where it has passed meanwhile
 			return "", true
 		}
-		return needed(textWhenReminder, text, tried, func() (string, bool) { return CheckMoment(c, text) })
+		return needed(textWhenReminder, text, tried, func() (string, bool) { return checkMoment(c, text) })
 	}
 	e.add(editLine{"run-at", field, show, func(c pane.Context, text string) any {
 		at, _, _ := readMoment(text, now(c))
@@ -98,7 +98,7 @@ func (e *editing) when() {
 // very long one, is left to the editor.
 func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
-	field := Lines(textFieldPrompt, e.file.Body, CheckMessage)
+	field := Lines(textFieldPrompt, e.file.Body, checkMessage)
 	if field.Text() != e.file.Body {
 		long := textLongPrompt(strings.Count(e.file.Body, "\n") + 1)
 		field = Choice(textFieldPrompt, long, long)

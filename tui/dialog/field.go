@@ -24,8 +24,8 @@ type Field struct {
 	// Fresh lets the first character replace what stands there.
 	Fresh bool
 
-	choices []string                    // nil for a text
-	shown   func(c pane.Context) string // of a field that cannot be changed
+	choices []string // nil for a text
+	shown   string   // of a field that cannot be changed
 	chosen  int
 	input   widget.Input
 	area    *widget.Area // of a text of several lines; nil for one
@@ -56,11 +56,6 @@ func Choice(label, chosen string, words ...string) *Field {
 		}
 	}
 	return f
-}
-
-// fixed is a field of a form of choices in which nothing is written.
-func fixed(label string, shown func(c pane.Context) string) *Field {
-	return &Field{Label: label, shown: shown}
 }
 
 // inside reports a key that moves between the lines of a field.
@@ -105,7 +100,7 @@ func (f *Field) take(msg tea.Msg) {
 	}
 	before := f.input.Text()
 	switch {
-	case f.choices != nil || f.shown != nil:
+	case f.choices != nil || f.shown != "":
 		return
 	case f.Most > 0 && text != "":
 		for _, r := range strings.TrimSpace(text) {

@@ -156,7 +156,7 @@ func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	switch {
 	case again && field.choices != nil:
 		field.turn()
-	case again && field.shown != nil && time.Since(f.opened) >= Grace:
+	case again && field.shown != "" && time.Since(f.opened) >= Grace:
 		return f.send(c)
 	}
 	return pane.Answer{}
@@ -263,55 +263,38 @@ func (f *Form) column() int {
 // areaRows is how many lines of a text of several are seen while it is written.
 const areaRows = 6
 
-// rows are the lines of a field.
-func (f *Form) rows(c pane.Context, w, i int) []string {
-	field, n := f.Fields[i], min(w, f.column())
-	if field.area == nil {
-		return []string{f.row(c, w, i)}
-	}
-	b, lines := brush(c), widget.WrapN(field.Text(), max(1, w-n), 1, c.Theme.Glyph(theme.Ellipsis))
+// rows are the lines of a field, behind its name and the pointer.
+func (f *Form) rows(c pane.Context, w, i int) (lines []string) {
+	field, b, mark := f.Fields[i], brush(c), "  "
 	if i == f.at {
-		b.Back = theme.Select
-		lines = field.area.Lines(b, max(1, w-n), areaRows, true)
-	} else {
-		lines[0] = b.Line(w-n, widget.Span{Text: lines[0]})
+		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
 	}
-	head := f.head(c, b, n, i)
+	n := min(w, f.column())
+	room := w - n
+	switch {
+	case field.area != nil && i == f.at:
+		lines = field.area.Lines(b, max(1, room), areaRows, true)
+	case field.area != nil:
+		first := widget.WrapN(field.Text(), max(1, room), 1, c.Theme.Glyph(theme.Ellipsis))[0]
+		lines = []string{b.Line(room, widget.Span{Text: first})}
+	case field.shown != "":
+		lines = []string{b.Line(room, widget.Span{Role: theme.Dim, Text: field.shown})}
+	case field.choices != nil:
+		lines = []string{b.Line(room, widget.Span{Text: field.Text()})}
+	default:
+		wide := room
+		if field.Unit != "" && field.Most > 0 {
+			wide = min(room, field.Most+2)
+		}
+		unit := brush(c).Line(room-wide, widget.Span{Role: theme.Dim, Text: " " + field.Unit})
+		lines = []string{field.input.Line(b, wide, i == f.at) + unit}
+	}
+	head := b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: field.Label})
 	for y := range lines {
 		lines[y] = head + lines[y]
 		head = b.Line(n)
 	}
 	return lines
-}
-
-// head is the name of a field, behind the pointer.
-func (f *Form) head(c pane.Context, b widget.Brush, n, i int) string {
-	mark := "  "
-	if i == f.at {
-		mark = c.Theme.Glyph(theme.Pointer) + " "
-	}
-	return b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: f.Fields[i].Label})
-}
-
-func (f *Form) row(c pane.Context, w, i int) string {
-	field, b := f.Fields[i], brush(c)
-	if i == f.at {
-		b.Back = theme.Select
-	}
-	n := min(w, f.column())
-	head := f.head(c, b, n, i)
-	room := w - n
-	switch {
-	case field.shown != nil:
-		return head + b.Line(room, widget.Span{Role: theme.Dim, Text: field.shown(c)})
-	case field.choices != nil:
-		return head + b.Line(room, widget.Span{Text: field.Text()})
-	}
-	wide := room
-	if field.Unit != "" && field.Most > 0 {
-		wide = min(room, field.Most+2)
-	}
-	return head + field.input.Line(b, wide, i == f.at) + brush(c).Line(room-wide, widget.Span{Role: theme.Dim, Text: " " + field.Unit})
 }
 
 // noted is what stands below a field.

@@ -136,13 +136,13 @@ func TestMomentsOfAReminderAreReadOrRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"18:30": "today at 18:30 (in 4h28)", "tomorrow 9:00": "Wednesday 11 March at 09:00 (in 18h)", "Tomorrow 15:00": "Wednesday 11 March at 15:00 (in 24h)",
 		"in 45m": "today at 14:47 (in 45m)", "2026-03-12 08:00": "Thursday 12 March at 08:00 (in 41h)",
-		"2026-03-09 08:00": textPastMoment, "-1h": textPastMoment, "9999h": textFarMoment, "soon": textBadMoment, "2026-02-30 08:00": textBadMoment,
+		"2026-03-09 08:00": textPastMoment, "-1h": textBadMoment, "in 20 minutes": "today at 14:22 (in 20m)", "9999h": textFarMoment, "soon": textBadMoment, "2026-02-30 08:00": textBadMoment,
 	} {
-		if got, _ := CheckMoment(pane.Context{Snap: &core.Snapshot{At: now, Zone: time.UTC}}, text); got != want {
+		if got, _ := checkMoment(pane.Context{Snap: &core.Snapshot{At: now, Zone: time.UTC}}, text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
-	if _, got, ok := readCron("0 0 30 2 *", now); ok || got != textNeverFires {
+	if got, ok := CheckCron(pane.Context{Snap: &core.Snapshot{At: now, Zone: time.UTC}}, "0 0 30 2 *"); ok || got != textNeverFires {
 		t.Errorf("30 February: %q", got)
 	}
 }

@@ -40,7 +40,7 @@ type Page struct {
 func NewPage(title, body string) *Page {
 	p := &Page{name: title}
 	p.say(clean.Text(body))
-	p.view.Source, p.view.Wrap, p.view.Still = p, true, true
+	p.view.Source, p.view.Wrap, p.view.Still, p.view.Names = p, true, true, action.Names{Pane: action.Logs}
 	p.view.Do("home")
 	return p
 }

@@ -17,17 +17,12 @@ import (
 // confirms it.
 type Question struct {
 	ask    pane.Question
-	short  string      // the text where that would be cut; may be empty
-	counts *stops      // the words of yes, where the question counts the runs that would be stopped
-	yes    pane.Answer // what yes means
-	chosen bool        // yes is marked
+	anew   func(c pane.Context) pane.Question // asks again while the question stands; may be nil
+	yes    pane.Answer                        // what yes means
+	chosen bool                               // yes is marked
 	opened time.Time
 	no     int // the line of the safe answer when it was drawn last; the other follows
 }
-
-// stops are the words of yes: while there are runs to stop, and when all of them
-// have ended meanwhile.
-type stops struct{ some, none string }
 
 // Grace is how long a question must have stood before it can be answered: what
 // comes earlier was on its way.
@@ -43,18 +38,24 @@ func Ask(q pane.Question, yes pane.Answer) *Question {
 // lost: the runs that go on, or a draft. It is nil where nothing would.
 func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	yes := pane.Answer{Leave: to}
-	bare, words, drop := textDraftLost, &stops{textQuitYes, textQuitBare}, textDropDraft
+	some, none, lost, drop := textQuitYes, textQuitBare, textDraftLost, textDropDraft
 	if to != pane.Quit {
-		bare, words, drop = textLeftDraft, &stops{textLeaveForks, textLeaveBare}, textLeaveDraft
+		some, none, lost, drop = textLeaveForks, textLeaveBare, textLeftDraft, textLeaveDraft
 	}
-	if running, waiting := fork.Count(c.Snap.Forks); running+waiting > 0 && !c.Remote {
-		q := Ask(pane.Question{}, yes)
-		q.counts = words
-		q.count(c.Snap.Forks)
+	running := func(c pane.Context) pane.Question { // runs go on while the question stands
+		running, waiting := fork.Count(c.Snap.Forks)
+		if running+waiting == 0 {
+			return pane.Question{Text: textQuitNoRuns, Yes: none, No: textStay}
+		}
+		return pane.Question{Text: quitText(running, waiting), Yes: some, No: textStay}
+	}
+	if now := running(c); now.Yes == some && !c.Remote {
+		q := Ask(now, yes)
+		q.anew = running
 		return q
 	}
 	if draft {
-		return Ask(pane.Question{Text: bare, Yes: drop, No: textStay}, yes)
+		return Ask(pane.Question{Text: lost, Yes: drop, No: textStay}, yes)
 	}
 	return nil
 }
@@ -68,16 +69,6 @@ func QuitClicked(c pane.Context) *Question {
 	return Ask(pane.Question{Text: text, Yes: textQuitBare, No: textStay}, pane.Answer{Leave: pane.Quit})
 }
 
-// count takes the runs of now: they go on while the question stands.
-func (q *Question) count(runs []fork.View) {
-	running, waiting := fork.Count(runs)
-	q.ask = pane.Question{Text: quitText(running, waiting), Yes: q.counts.some, No: textStay}
-	q.short = quitShort(running, waiting)
-	if running+waiting == 0 {
-		q.ask.Text, q.ask.Yes, q.short = textQuitNoRuns, q.counts.none, ""
-	}
-}
-
 // Title implements pane.Dialog.
 func (q *Question) Title() string { return textQuestion }
 
@@ -88,11 +79,11 @@ func (q *Question) Ripe() bool { return time.Since(q.opened) >= Grace }
 // Draw implements pane.Dialog.
 func (q *Question) Draw(c pane.Context, w, h int) []string {
 	w = min(w-air, 60)
-	if q.counts != nil {
-		q.count(c.Snap.Forks)
+	if q.anew != nil {
+		q.ask = q.anew(c)
 	}
 	b := brush(c)
-	words := q.words(w-4, max(1, h-buttons), c.Theme.Glyph(theme.Ellipsis))
+	words := widget.WrapN(q.ask.Text, w-4, max(1, h-buttons), c.Theme.Glyph(theme.Ellipsis))
 	var lines, apart []string // blank lines go first where there is little room
 	if len(words)+buttons+2 <= h {
 		apart = []string{widget.Blank(w)}
@@ -115,15 +106,6 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 
 // buttons are the lines of the answers.
 const buttons = 2
-
-// words is the text in at most n lines, in fewer words where it would be cut.
-func (q *Question) words(w, n int, mark string) []string {
-	text := q.ask.Text
-	if q.short != "" && len(widget.Wrap(text, w)) > n {
-		text = q.short
-	}
-	return widget.WrapN(text, w, n, mark)
-}
 
 // Take implements pane.Dialog.
 func (q *Question) Take(_ pane.Context, msg tea.Msg) pane.Answer {

@@ -1,10 +1,13 @@
 package dialog
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"ollimbot/core/command"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 )
 
@@ -15,12 +18,12 @@ func NewTask() *Form {
 	kind.Check = func(_ pane.Context, text string, _ bool) (string, bool) { return kindNotes[text], true }
 	when := Text("When", "", func(c pane.Context, text string, tried bool) (string, bool) {
 		if once() {
-			return needed(textWhenReminder, text, tried, func() (string, bool) { return CheckMoment(c, text) })
+			return needed(textWhenReminder, text, tried, func() (string, bool) { return checkMoment(c, text) })
 		}
 		return needed(textWhenRoutine, text, tried, func() (string, bool) { return CheckCron(c, text) })
 	})
 	title := Text("Title", "", func(_ pane.Context, text string, _ bool) (string, bool) { return hintOf(textTitleNote, text), true })
-	message := Lines("Message", "", CheckMessage)
+	message := Lines("Message", "", checkMessage)
 	place := Choice("Runs", textBackground, textBackground, textForeground)
 	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
 	return &Form{
@@ -63,17 +66,24 @@ func hintOf(hint, text string) string {
 	return hint
 }
 
-// CheckCron is the Check of a cron line: what it means and when it fires next.
+// CheckCron says of a cron line what it means and when it fires next.
 func CheckCron(c pane.Context, text string) (note string, ok bool) {
-	next, note, ok := readCron(text, now(c))
-	if ok {
-		note += "; next " + dayWords(c.Snap, next)
+	line, err := cron.Parse(cronOf(text))
+	if wrong, ok := errors.AsType[*cron.Error](err); ok && wrong.Column > 0 {
+		return fmt.Sprintf("column %d: %s", wrong.Column, wrong.Message), false
 	}
-	return note, ok
+	if err != nil {
+		return err.Error(), false
+	}
+	next := line.Next(now(c))
+	if line.Never() || next.IsZero() {
+		return textNeverFires, false
+	}
+	return line.Words() + "; next " + dayWords(c.Snap, next), true
 }
 
-// CheckMoment is the Check of a reminder's time: which day that is.
-func CheckMoment(c pane.Context, text string) (note string, ok bool) {
+// checkMoment says of a reminder's time which day that is.
+func checkMoment(c pane.Context, text string) (note string, ok bool) {
 	at, note, ok := readMoment(text, now(c))
 	if ok {
 		note = dayWords(c.Snap, at)
@@ -81,8 +91,8 @@ func CheckMoment(c pane.Context, text string) (note string, ok bool) {
 	return note, ok
 }
 
-// CheckMessage is the Check of what the agent shall do.
-func CheckMessage(_ pane.Context, text string, tried bool) (note string, ok bool) {
+// checkMessage says of an empty prompt what belongs there.
+func checkMessage(_ pane.Context, text string, tried bool) (note string, ok bool) {
 	return needed(textPromptNote, text, tried, func() (string, bool) { return "", true })
 }
 

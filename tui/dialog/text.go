@@ -1,13 +1,12 @@
 package dialog
 
 import (
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 )
@@ -53,25 +52,6 @@ const (
 // reminderYear is how far away a reminder may be: more is a slip of the finger.
 const reminderYear = 366 * 24 * time.Hour
 
-// readCron says what a cron line means, or what is wrong with it, and when it fires next.
-func readCron(expr string, now time.Time) (next time.Time, text string, ok bool) {
-	s, err := cron.Parse(cronOf(expr))
-	if wrong := (*cron.Error)(nil); errors.As(err, &wrong) && wrong.Column > 0 {
-		return time.Time{}, fmt.Sprintf("column %d: %s", wrong.Column, wrong.Message), false
-	}
-	switch {
-	case err != nil:
-		return time.Time{}, err.Error(), false
-	case s.Never():
-		return time.Time{}, textNeverFires, false
-	}
-	next = s.Next(now)
-	if next.IsZero() {
-		return time.Time{}, textNeverFires, false
-	}
-	return next, s.Words(), true
-}
-
 // cronOf is the expression of what was written: itself, or that of plain words.
 func cronOf(text string) string {
 	if expr, ok := cron.FromWords(text); ok {
@@ -82,32 +62,16 @@ func cronOf(text string) string {
 
 // readMoment reads when a reminder fires; wrong is why that cannot be.
 func readMoment(text string, now time.Time) (at time.Time, wrong string, ok bool) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if at, ok = parseMoment(text, now); !ok {
-		return time.Time{}, textBadMoment, false
-	}
+	at, ok = command.ReadMoment(text, now)
 	switch {
+	case !ok:
+		return time.Time{}, textBadMoment, false
 	case !at.After(now):
 		return time.Time{}, textPastMoment, false
 	case at.Sub(now) > reminderYear:
 		return time.Time{}, textFarMoment, false
 	}
 	return at, "", true
-}
-
-func parseMoment(text string, now time.Time) (time.Time, bool) {
-	if d, err := time.ParseDuration(strings.TrimPrefix(text, "in ")); err == nil {
-		return now.Add(d).Truncate(time.Second), true
-	}
-	if at, err := time.Parse("2006-01-02 15:04", text); err == nil {
-		return cron.Instant(at, now.Location()), true
-	}
-	day, tomorrow := strings.CutPrefix(text, "tomorrow")
-	at, ok := clockTime(strings.TrimSpace(day), now)
-	if ok && tomorrow {
-		at = cron.Wall(now, 1, at.Hour(), at.Minute(), now.Location())
-	}
-	return at, ok
 }
 
 // dayWords is a moment with its day and how far away it is.
@@ -193,7 +157,6 @@ const (
 	textEnter           = "enter "
 	textQuestion        = "Sure?"
 	textLoading         = "loading…"
-	textNoHit           = "no match"
 	textOf              = " of "
 	textChosen          = "take the marked one"
 	textClose           = "close"
@@ -201,8 +164,6 @@ const (
 	textNextPrevious    = "next, previous"
 	textCopy            = "copy"
 	textScroll          = "scroll"
-	textKeep            = "keep"
-	textDrop            = "drop the search"
 	textRun             = "run"
 	textNextOne         = "next"
 	textType            = "type"
@@ -233,7 +194,7 @@ const (
 	textMinutes     = "minutes"
 )
 
-// quitText names what would be lost.
+// quitText names what would be lost, in few words: a small screen cuts the last ones.
 func quitText(running, waiting int) string {
 	var parts []string
 	if running > 0 {
@@ -242,31 +203,7 @@ func quitText(running, waiting int) string {
 	if waiting > 0 {
 		parts = append(parts, strconv.Itoa(waiting)+" waiting")
 	}
-	return strings.Join(parts, ", ") + ". They get 10 seconds to end, then they are stopped. Reminders among them fire again at the next start."
-}
-
-// quitShort is quitText where that would be cut.
-func quitShort(running, waiting int) string {
-	var parts []string
-	if running > 0 {
-		parts = append(parts, counted(running, "fork", "runs", "run"))
-	}
-	if waiting > 0 {
-		parts = append(parts, counted(waiting, "", "waits", "wait"))
-	}
-	return strings.Join(parts, ", ") + ": stopped after 10 seconds."
-}
-
-// counted is a number with its noun, which may be empty, and its verb.
-func counted(n int, noun, one, more string) string {
-	verb := more
-	if n == 1 {
-		verb = one
-	}
-	if noun == "" {
-		return strconv.Itoa(n) + " " + verb
-	}
-	return words.Grouped(uint64(n), noun) + " " + verb
+	return strings.Join(parts, ", ") + ": stopped after 10 seconds. Reminders among them fire again at the next start."
 }
 
 // textHelpPointer is what the mouse does, as the page of keys tells it.

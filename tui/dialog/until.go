@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"strconv"
 	"time"
 
 	"ollimbot/core"
@@ -31,21 +32,24 @@ func NewUntil(ask pane.Until, s *core.Snapshot) *Form {
 	})
 	clock.Most = clockField
 	f := &Form{Name: ask.Title, Picks: true, opened: time.Now()}
+	when := map[*Field]time.Time{}
+	add := func(name, shown string, at time.Time) {
+		field := &Field{Label: name, shown: shown}
+		f.Fields, when[field] = append(f.Fields, field), at
+	}
 	for _, m := range moments(now(pane.Context{Snap: s})) {
-		f.Fields = append(f.Fields, fixed(m.name, func(c pane.Context) string {
-			at, _ := momentOf(m.name, now(c))
-			return clockWords(c.Snap, at)
-		}))
+		add(m.name, clockWords(s, m.when), m.when)
 	}
 	if !ask.Now.IsZero() {
-		f.Fields = append(f.Fields, fixed(textUntilEnd, func(c pane.Context) string { return textHolds + clockWords(c.Snap, ask.Now) }))
+		add(textUntilEnd, textHolds+clockWords(s, ask.Now), time.Time{})
 	}
 	f.Fields = append(f.Fields, clock)
 	chosen := func(c pane.Context) (time.Time, bool) {
-		if field := f.Fields[f.at]; field != clock {
-			return momentOf(field.Label, now(c))
+		at, ok := when[f.Fields[f.at]]
+		if !ok {
+			return clockTime(clock.Text(), now(c))
 		}
-		return clockTime(clock.Text(), now(c))
+		return at, at.IsZero() || at.After(c.Snap.At)
 	}
 	f.Make = func(c pane.Context) command.Value {
 		at, _ := chosen(c)
@@ -64,17 +68,6 @@ func NewUntil(ask pane.Until, s *core.Snapshot) *Form {
 	return f
 }
 
-// momentOf is the moment of a choice, zero for the one that ends what holds; ok is false
-// for an evening that is over.
-func momentOf(name string, now time.Time) (at time.Time, ok bool) {
-	for _, m := range moments(now) {
-		if m.name == name {
-			return m.when, true
-		}
-	}
-	return time.Time{}, name == textUntilEnd
-}
-
 // moments are what is usually meant. An evening that is over is not offered.
 func moments(now time.Time) []choice {
 	out := []choice{
@@ -87,43 +80,17 @@ func moments(now time.Time) []choice {
 	return append(out, choice{textMorning, cron.Wall(now, 1, 8, 0, now.Location())})
 }
 
-// clockTime reads "18:00", "1800" or "18" as its next moment after now.
+// clockTime reads a moment; of a time of day the colon or the minutes may be left out.
 func clockTime(text string, now time.Time) (time.Time, bool) {
-	digits := make([]int, 0, 4)
-	for _, r := range text {
-		switch {
-		case r >= '0' && r <= '9':
-			digits = append(digits, int(r-'0'))
-		case r != ':' || len(digits) == 0:
-			return time.Time{}, false
-		case len(digits) == 1: // "8:30"
-			digits = append([]int{0}, digits...)
+	if _, err := strconv.ParseUint(text, 10, 64); err == nil {
+		switch len(text) {
+		case 1, 2:
+			text += ":00"
+		case 4:
+			text = text[:2] + ":" + text[2:]
 		}
 	}
-	var hour, minute int
-	switch len(digits) {
-	case 1:
-		hour = digits[0]
-	case 2:
-		hour = digits[0]*10 + digits[1]
-	case 4:
-		hour, minute = digits[0]*10+digits[1], digits[2]*10+digits[3]
-	default:
-		return time.Time{}, false
-	}
-	if hour > 23 || minute > 59 {
-		return time.Time{}, false
-	}
-	return nextWall(now, hour, minute), true
-}
-
-// nextWall is the next moment of that time of day.
-func nextWall(now time.Time, hour, minute int) time.Time {
-	at := cron.Wall(now, 0, hour, minute, now.Location())
-	if !at.After(now) {
-		at = cron.Wall(now, 1, hour, minute, now.Location())
-	}
-	return at
+	return command.ReadMoment(text, now)
 }
 
 // timed is a command with its moment.

@@ -76,32 +76,25 @@ func (w *Welcome) lines(c pane.Context, width int, short bool) (lines, keys []st
 	for _, t := range shown {
 		column = max(column, widget.Cells(t.key)+2)
 	}
-	add := func(key, line string) { lines, keys = append(lines, line), append(keys, key) }
+	add := func(key string, l pageLine) {
+		lines = append(lines, brush(c).Line(width, widget.Span{Text: "  "}, widget.Span{Role: theme.Key, Text: l.text[:l.head]}, widget.Span{Text: l.text[l.head:]}))
+		keys = append(keys, key)
+	}
 	for i, t := range shown {
-		text, most := t.text, -1
+		row, room := Row{t.key, t.text}, max(1, width-4)
 		if short {
-			text, most = t.short, 1
+			row.Text, room = t.short, column+len(t.short)
 		} else if i == 0 || t.key == "" || shown[i-1].key == "" {
-			add("", widget.Blank(width))
+			add("", pageLine{})
 		}
-		if text == "" {
-			continue
-		}
-		head := []widget.Span{{Text: "  "}}
-		room := width - 4
-		if t.key != "" {
-			head = append(head, widget.Span{Role: theme.Key, Text: widget.Fit(t.key, column)})
-			room -= column
-		}
-		for j, row := range widget.WrapN(text, max(1, room), most, c.Theme.Glyph(theme.Ellipsis)) {
-			if j > 0 {
-				head = []widget.Span{{Text: widget.Blank(width - room - 2)}}
+		if row.Text != "" {
+			for _, l := range row.broken(column, room) {
+				add(t.key, l)
 			}
-			add(t.key, brush(c).Line(width, append(head, widget.Span{Text: row})...))
 		}
 	}
 	if !short {
-		add("", widget.Blank(width))
+		add("", pageLine{})
 	}
 	return lines, keys
 }

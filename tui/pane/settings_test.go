@@ -116,9 +116,6 @@ func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
 		"updates":  {"landlord plumber", "Email triage", "pinged at 8:00", action.Updates.ID("find")},
 	} {
 		s := open(name)
-		if name == "updates" {
-			s.Pane = pane.Filter(s.Pane, c.find, pane.SiftUpdates)
-		}
 		s.Sync(s.c)
 		has(t, s.screen(100, 14), c.kept, c.gone)
 		s.do(c.find)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -254,24 +253,14 @@ func (o Options) Colours(r Role) (fg, bg color.Color) {
 	if o.NoColor || o.Plain || r >= numRoles {
 		return nil, nil
 	}
-	lights, darks := o.palettes()
-	light, dark := palettes[r][lights], palettes[r][darks]
-	pick := lipgloss.LightDark(o.Dark)
-	if o.Profile <= 16 {
-		return pick(light.fg16.shown(), dark.fg16.shown()), pick(light.bg16.shown(), dark.bg16.shown())
+	c := palettes[r][o.palette()]
+	switch {
+	case o.Profile <= 16:
+		return c.fg16, c.bg16
+	case o.Profile <= 256:
+		return c.fg.shown(colorprofile.ANSI256), c.bg.shown(colorprofile.ANSI256)
 	}
-	profile := colorprofile.TrueColor
-	if o.Profile <= 256 {
-		profile = colorprofile.ANSI256
-	}
-	return pick(light.fg.shown(profile), dark.fg.shown(profile)), pick(light.bg.shown(profile), dark.bg.shown(profile))
-}
-
-func (c basic) shown() color.Color {
-	if c == 0 {
-		return nil
-	}
-	return ansi.BasicColor(c - 1)
+	return c.fg.shown(colorprofile.TrueColor), c.bg.shown(colorprofile.TrueColor)
 }
 
 func (c rgb) shown(p colorprofile.Profile) color.Color {

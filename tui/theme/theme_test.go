@@ -272,7 +272,7 @@ func TestABackgroundNeverComesWithoutAForeground(t *testing.T) {
 		"dark": paletteOf(onDark), "light": paletteOf(onLight), "contrast on dark": paletteOf(contrastOnDark), "contrast on light": paletteOf(contrastOnLight),
 	} {
 		for r, c := range palette {
-			if (c.bg != 0 && c.fg == 0) || (c.bg16 != 0 && c.fg16 == 0) {
+			if (c.bg != 0 && c.fg == 0) || (c.bg16 != nil && c.fg16 == nil) {
 				t.Errorf("%s, role %d: a background without a foreground", name, r)
 			}
 			if c.bg != 0 && contrast(c.fg, c.bg) < 7 {

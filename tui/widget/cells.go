@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
 )
 
@@ -44,13 +45,11 @@ func Cut(s string, w int) string {
 // of one cell there: of a path the end tells more.
 func CutFront(s string, w int, mark string) string {
 	s = Tidy(s)
-	if Cells(s) <= w {
+	over := Cells(s) - w
+	if over <= 0 {
 		return s
 	}
-	for s != "" && Cells(s) >= max(1, w) {
-		s = s[len(firstCharacter(s)):]
-	}
-	return mark + s
+	return ansi.TruncateLeft(s, over+1, mark)
 }
 
 // Blank is n spaces; nothing for n below one.
@@ -78,20 +77,8 @@ func cut(s string, w int, mark string) (string, int) {
 		}
 		return s[:w-1] + mark, w
 	}
-	s = Tidy(s)
-	used, end := 0, 0
-	kept, keep := 0, 0 // cells and bytes that leave one cell for the mark
-	for g := displaywidth.StringGraphemes(s); g.Next(); {
-		used += g.Width()
-		if used > w {
-			return s[:keep] + mark, kept + 1
-		}
-		end += len(g.Value())
-		if used < w {
-			kept, keep = used, end
-		}
-	}
-	return s, used
+	s = displaywidth.TruncateString(Tidy(s), w, mark)
+	return s, displaywidth.String(s)
 }
 
 // Tidy rewrites s so that every terminal gives it the same width, whether it

@@ -3,6 +3,7 @@ package widget
 import (
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
 
 	"ollimbot/tui/theme"
@@ -184,29 +185,7 @@ func WrapSpans(spans []Span, w int) [][]Span {
 // HardWrap breaks a line into parts of at most w cells wherever they end: in
 // code every space counts. It gives at least one part, which may be empty.
 func HardWrap(s string, w int) []string {
-	s, w = Tidy(s), max(1, w)
-	var out []string
-	for {
-		n := skipWithin(s, w)
-		out = append(out, s[:n])
-		if s = s[n:]; s == "" {
-			return out
-		}
-	}
-}
-
-// skipWithin is how many bytes of tidy text fit into w cells, at least one
-// character.
-func skipWithin(s string, w int) int {
-	i, used := 0, 0
-	for i < len(s) {
-		size, cells := character(s[i:])
-		if used += cells; used > w && i > 0 {
-			break
-		}
-		i += size
-	}
-	return i
+	return strings.Split(ansi.Hardwrap(Tidy(s), max(1, w), true), "\n")
 }
 
 // tidied is the spans in tidy text, and their text in one.

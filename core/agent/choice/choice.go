@@ -184,7 +184,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*se
 	if engine == nil {
 		return nil, fmt.Errorf(textNoMember, p.member)
 	}
-	s := &session{e: e, o: o, place: p}
+	s := &session{e: e, now: now{o: o, place: p}}
 	inner := o
 	inner.Settings = p.settings(o.Settings)
 	if owner := e.owner(o.Resume); owner != "" && owner != p.member {

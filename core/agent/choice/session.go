@@ -20,7 +20,12 @@ import (
 type session struct {
 	e *Engine
 
-	mu    sync.Mutex // guards the fields below
+	mu sync.Mutex // guards now
+	now
+}
+
+// now is who answers at the moment, and with which settings.
+type now struct {
 	o     agent.SessionOptions
 	place place
 	inner agent.Session
@@ -36,20 +41,20 @@ type carry struct {
 
 var _ agent.Session = (*session)(nil)
 
-func (s *session) current() agent.Session {
+func (s *session) current() now {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.inner
+	return s.now
 }
 
 // ID is that of the session with the engine that answers now.
-func (s *session) ID() string { return s.current().ID() }
+func (s *session) ID() string { return s.current().inner.ID() }
 
 // Interrupt ends the running turn.
-func (s *session) Interrupt(ctx context.Context) error { return s.current().Interrupt(ctx) }
+func (s *session) Interrupt(ctx context.Context) error { return s.current().inner.Interrupt(ctx) }
 
 // Close ends the session.
-func (s *session) Close() error { return s.current().Close() }
+func (s *session) Close() error { return s.current().inner.Close() }
 
 // Configure changes what is set. A model of another engine counts with the next
 // message.
@@ -78,13 +83,8 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 // follow goes where the main session belongs by now: the user has chosen another
 // engine, or the chosen one may be back.
 func (s *session) follow(ctx context.Context) error {
-	s.mu.Lock()
-	settings, at := s.o.Settings, s.place
-	s.mu.Unlock()
-	if s.ID() != s.e.o.Main() {
-		return nil
-	}
-	if p := s.e.pick(settings); p != at {
+	at := s.current()
+	if p := s.e.pick(at.o.Settings); at.inner.ID() == s.e.o.Main() && p != at.place {
 		return s.change(ctx, p)
 	}
 	return nil
@@ -92,10 +92,9 @@ func (s *session) follow(ctx context.Context) error {
 
 // change goes on with another engine, or with another model of the same one.
 func (s *session) change(ctx context.Context, p place) error {
-	s.mu.Lock()
-	old, o, at := s.inner, s.o, s.place
-	s.mu.Unlock()
-	if p.member == at.member {
+	at := s.current()
+	old, o := at.inner, at.o
+	if p.member == at.place.member {
 		s.mu.Lock()
 		s.place = p
 		s.mu.Unlock()
@@ -110,7 +109,7 @@ func (s *session) change(ctx context.Context, p place) error {
 		return err
 	}
 	if next.carry != nil {
-		next.carry.from = at
+		next.carry.from = at.place
 	}
 	s.mu.Lock()
 	s.inner, s.place, s.carry = next.inner, p, next.carry
@@ -127,11 +126,8 @@ func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent
 	if note != "" && !yield(agent.Notice{Text: note}, nil) {
 		return false
 	}
-	s.mu.Lock()
-	inner, p, settings := s.inner, s.place, s.o.Settings
-	s.mu.Unlock()
-	said := false
-	for ev, err := range inner.Send(ctx, m) {
+	at, said := s.current(), false
+	for ev, err := range at.inner.Send(ctx, m) {
 		if end := (ending{ev, err}); !said && end.unavailable() {
 			return s.elsewhere(ctx, end, yield)
 		}
@@ -144,7 +140,7 @@ func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent
 				ev = r
 			}
 			if !r.IsError {
-				s.e.answered(p, settings)
+				s.e.answered(at.place, at.o.Settings)
 			}
 		}
 		if !yield(ev, err) {
@@ -177,14 +173,12 @@ func (e ending) why() string {
 // elsewhere goes on with the next engine; where there is none, the turn ends as it
 // has.
 func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Event, error) bool) (again bool) {
-	s.mu.Lock()
-	p, settings := s.place, s.o.Settings
-	s.mu.Unlock()
-	if ctx.Err() != nil || !end.unavailable() || !s.e.lose(p, settings, end.why()) {
+	at := s.current()
+	if ctx.Err() != nil || !end.unavailable() || !s.e.lose(at.place, at.o.Settings, end.why()) {
 		yield(end.ev, end.err)
 		return false
 	}
-	if err := s.change(ctx, s.e.pick(settings)); err != nil {
+	if err := s.change(ctx, s.e.pick(at.o.Settings)); err != nil {
 		yield(nil, err)
 		return false
 	}
@@ -195,15 +189,14 @@ func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Ev
 // message, the main session in a turn of its own, so that the message stays what it
 // is. end is how that turn failed.
 func (s *session) bring(ctx context.Context, m *agent.Message) (note string, used agent.Usage, end *ending) {
-	s.mu.Lock()
-	c, inner, p, settings := s.carry, s.inner, s.place, s.o.Settings
-	s.mu.Unlock()
+	at := s.current()
+	c := at.carry
 	if c == nil {
 		return "", used, nil
 	}
 	text, form := "", textCarried
 	if !c.fork {
-		text, used = s.e.summary(ctx, c, s.o)
+		text, used = s.e.summary(ctx, c, at.o)
 	}
 	if text == "" {
 		text, form = s.e.o.Recent(), textRecent
@@ -215,7 +208,7 @@ func (s *session) bring(ctx context.Context, m *agent.Message) (note string, use
 		m.Text = fmt.Sprintf(promptFork, text) + m.Text
 	default:
 		var r agent.Result
-		for ev, err := range inner.Send(ctx, agent.Message{Text: fmt.Sprintf(promptCarried, text)}) {
+		for ev, err := range at.inner.Send(ctx, agent.Message{Text: fmt.Sprintf(promptCarried, text)}) {
 			var is bool
 			if r, is = ev.(agent.Result); err != nil || is && (r.IsError || r.Interrupted) {
 				r.Usage = r.Usage.Add(used)
@@ -233,7 +226,7 @@ func (s *session) bring(ctx context.Context, m *agent.Message) (note string, use
 	if c.fork {
 		return "", used, nil
 	}
-	return fmt.Sprintf(form, s.e.name(p, settings), s.e.name(c.from, settings)), used, nil
+	return fmt.Sprintf(form, s.e.name(at.place, at.o.Settings), s.e.name(c.from, at.o.Settings)), used, nil
 }
 
 // Bounds of a summary.

@@ -67,7 +67,7 @@ func replay(t *testing.T, lines []wire.Line) told {
 			continue
 		}
 		tr.text.takeBack(put)
-		put(tr.result(l.Result(), endOwn))
+		put(tr.result(l.Result(), false, false))
 	}
 	return h
 }

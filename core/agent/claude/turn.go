@@ -239,7 +239,7 @@ func (s *session) finish(l wire.Line) {
 	s.id = cmp.Or(r.SessionID, s.id)
 	s.noteAuth(t.tr.failure, r)
 	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
-	end := t.tr.result(r, t.ending())
+	end := t.tr.result(r, !t.stopped.IsZero(), t.stalled)
 	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
 	s.endTurn(t, end)
 }
@@ -262,38 +262,19 @@ func (s *session) endTurn(t *turn, end agent.Result) {
 	s.calmed()
 }
 
-// ending is why a turn was asked to end.
-func (t *turn) ending() ending {
-	switch {
-	case t.stalled:
-		return endStalled
-	case !t.stopped.IsZero():
-		return endAsked
-	}
-	return endOwn
-}
-
-// ending is who wanted a turn to end.
-type ending int
-
-const (
-	endOwn     ending = iota // it has come to its end
-	endAsked                 // it was interrupted
-	endStalled               // it was interrupted because nothing came any more
-)
-
 // notLoggedIn is the class of a failure that a login or another key cures.
 const notLoggedIn = "authentication_failed"
 
-// result makes the event that ends a turn, without session and usage. What went
+// result makes the event that ends a turn, without session and usage. stopped says
+// that it was interrupted, stalled that this was because nothing came any more. What went
 // wrong is told by is_error alone: the subtype says "success" for most failures,
 // and is an error for interruptions, which are none.
-func (t *translator) result(r wire.Result, why ending) agent.Result {
+func (t *translator) result(r wire.Result, stopped, stalled bool) agent.Result {
 	// A command of the CLI that was interrupted says nothing about it.
-	interrupted := r.Interrupted() || why == endAsked && r.TerminalReason == "" && t.command != ""
+	interrupted := r.Interrupted() || stopped && !stalled && r.TerminalReason == "" && t.command != ""
 	end := agent.Result{Text: r.Text, Turns: r.NumTurns}
 	switch {
-	case why == endStalled && (interrupted || r.IsError):
+	case stalled && (interrupted || r.IsError):
 		end.IsError, end.Text = true, stalledText()
 	case interrupted:
 		end.Interrupted = true

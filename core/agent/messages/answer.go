@@ -309,15 +309,23 @@ func (a *answer) message() ([]byte, error) {
 
 // line is a message as a line of the history.
 func line(role string, blocks []json.RawMessage) []byte {
-	return fmt.Appendf(nil, `{"role":%q,"content":[%s]}`, role, bytes.Join(raws(blocks), []byte(",")))
+	text := fmt.Appendf(nil, `{"role":%q,"content":[`, role)
+	for i, b := range blocks {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, b...)
+	}
+	return append(text, "]}"...)
 }
 
-func raws(list []json.RawMessage) [][]byte {
-	out := make([][]byte, len(list))
-	for i, r := range list {
-		out[i] = r
+// raw encodes what always can be: texts, numbers and JSON.
+func raw(v any) json.RawMessage {
+	data, err := encode(v)
+	if err != nil {
+		return nil
 	}
-	return out
+	return data
 }
 
 // encode is a value in JSON of one line, in which "<" stays as it is.
@@ -333,14 +341,10 @@ func encode(v any) (json.RawMessage, error) {
 
 // textBlock is a block of text.
 func textBlock(text string) json.RawMessage {
-	raw, err := encode(struct {
+	return raw(struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}{kindText, text})
-	if err != nil { // a text always can be
-		return nil
-	}
-	return raw
 }
 
 // userLine is a message of the user with one text.

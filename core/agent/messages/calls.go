@@ -171,16 +171,12 @@ func (t *talk) result(id string, r outcome) json.RawMessage {
 	if text != "" || content == nil {
 		content = append([]json.RawMessage{textBlock(cmp.Or(text, answerNoText))}, content...)
 	}
-	raw, err := encode(struct {
+	return raw(struct {
 		Type    string            `json:"type"`
 		ID      string            `json:"tool_use_id"`
 		IsError bool              `json:"is_error,omitempty"`
 		Content []json.RawMessage `json:"content"`
 	}{"tool_result", id, r.IsError, content})
-	if err != nil { // texts and blocks always can be
-		return nil
-	}
-	return raw
 }
 
 // encoded is where a block's bytes are.
@@ -198,23 +194,15 @@ func inBase64(mediaType string, data []byte) encoded {
 func (t *talk) pictures(list []agent.Image) []json.RawMessage {
 	var out []json.RawMessage
 	for _, i := range list {
-		if !t.model.Images {
-			continue
-		}
-		raw, err := encode(map[string]any{"type": "image", "source": inBase64(i.MediaType, i.Data)})
-		if err == nil {
-			out = append(out, raw)
+		if t.model.Images {
+			out = append(out, raw(map[string]any{"type": "image", "source": inBase64(i.MediaType, i.Data)}))
 		}
 	}
 	return out
 }
 
 func documentBlock(d tools.Document) json.RawMessage {
-	raw, err := encode(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)})
-	if err != nil {
-		return nil
-	}
-	return raw
+	return raw(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)})
 }
 
 // cutBytes shortens a text to about n bytes and says how much is missing.

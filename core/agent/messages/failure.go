@@ -35,18 +35,6 @@ func (f *failure) Error() string { return f.text }
 // Is makes a server that is out of reach agent.ErrUnavailable.
 func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUnavailable }
 
-// unavailable reports whether every turn would meet it just now: another engine may
-// answer.
-func (f *failure) unavailable() bool {
-	switch f.status {
-	case 0: // the network
-		return !f.long
-	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests:
-		return true
-	}
-	return f.status >= http.StatusInternalServerError
-}
-
 // spendLimit is a 429 that no waiting cures.
 const spendLimit = "enforced_spend_limit_reached"
 
@@ -63,20 +51,28 @@ func refused(resp *http.Response, body []byte) *failure {
 		status: resp.StatusCode, kind: said.Error.Type, text: short(said.Error.Message),
 		wait: retryAfter(resp.Header),
 	}
+	if f.status/100 == 3 {
+		f.text = fmt.Sprintf(textMoved, short(resp.Request.URL.Host))
+	}
+	return f.judge(string(body), resp.Header.Get("x-should-retry") == "false")
+}
+
+// judge says what follows from the status and the server's words.
+func (f *failure) judge(said string, last bool) *failure {
+	spent := strings.Contains(said, spendLimit)
 	switch f.status {
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
+	case 0, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		f.again = true
 	default:
 		f.again = f.status >= http.StatusInternalServerError
 	}
-	if resp.Header.Get("x-should-retry") == "false" || strings.Contains(string(body), spendLimit) {
-		f.again = false
+	switch f.status {
+	case http.StatusRequestEntityTooLarge:
+		f.long = true
+	case 0, http.StatusBadRequest, http.StatusInternalServerError:
+		f.long = tooLong(f.text)
 	}
-	f.long = f.status == http.StatusRequestEntityTooLarge || f.status == http.StatusBadRequest && tooLong(f.text)
-	if f.status/100 == 3 {
-		f.text = fmt.Sprintf(textMoved, short(resp.Request.URL.Host))
-	}
-	spent := strings.Contains(string(body), spendLimit)
+	f.again = f.again && !f.long && !last && !spent
 	f.text, f.away = f.sentence(spent), f.isAway(spent)
 	return f
 }
@@ -131,12 +127,7 @@ func inStream(e *apiError) error {
 			f.status = status
 		}
 	}
-	f.again = f.status == 0 || f.status == http.StatusTooManyRequests || f.status >= http.StatusInternalServerError
-	f.long = tooLong(f.text)
-	f.again = f.again && !f.long && !strings.Contains(e.Message, spendLimit)
-	spent := strings.Contains(e.Message, spendLimit)
-	f.text, f.away = f.sentence(spent), f.isAway(spent)
-	return f
+	return f.judge(e.Message, false)
 }
 
 // kinds are the API's words for errors.

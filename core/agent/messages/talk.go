@@ -174,7 +174,7 @@ func (t *talk) try(q asked) (*answer, over) {
 			silent++
 		}
 		wait, tries := f.pause(attempt), retries
-		if f.unavailable() && t.s.e.o.Others() {
+		if f.away && t.s.e.o.Others() {
 			tries = fewRetries
 		}
 		switch {

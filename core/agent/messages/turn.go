@@ -146,7 +146,7 @@ func (t *turn) finish() {
 		r.Text = t.text
 	}
 	if t.end.failed != nil && !interrupted {
-		r.IsError, r.Text, r.Unavailable = true, t.end.failed.text, t.end.failed.unavailable()
+		r.IsError, r.Text, r.Unavailable = true, t.end.failed.text, t.end.failed.away
 	}
 	t.yield(r, nil)
 }

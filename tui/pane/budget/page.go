@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -14,14 +13,9 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// The page: what there is to say in three lines, the level of a day back and a day
-// ahead, and the messages of today.
-
 const (
-	// The least inside that is a page.
-	pageWidth, pageHeight = 36, 9
-	// leastPage is the least height of a page that has the whole body.
-	leastPage = 7
+	// The least that the curve is drawn in.
+	leastPlot, leastPlotWidth = 2, 24
 	// roomy is from how many rows on there is a legend, and a third of the page is
 	// today's messages.
 	roomy = 14
@@ -29,114 +23,66 @@ const (
 	proposes = 15 * time.Second
 )
 
-// numbers are what the keys of the pane change.
-type numbers struct{ capacity, refill int }
-
-func numbersOf(s budget.State) numbers { return numbers{s.Capacity, s.RefillRateMinutes} }
-
-// pageKey is what the drawing of a page depends on. The level is told by the minute,
-// and by what else changes it.
-type pageKey struct {
-	theme        *theme.Theme
-	keys         action.Keys
-	w, h         int
-	minute       time.Time
-	now, before  numbers
-	level        int // tenths of a token
-	pings, fires int
-	newest, next time.Time // of the pings and of the fires
-	answered     int
-	quiet, muted time.Time
-	reserved     int
+// drawn is what a drawing depends on. The level is told by the second, and by what else
+// changes it.
+type drawn struct {
+	theme                *theme.Theme
+	keys                 action.Keys
+	w, h                 int
+	second               int64
+	now, before          numbers
+	level                int // tenths of a token
+	reserved             int
+	pings, fires         int
+	muted, quiet, newest time.Time
 }
 
-func (p *Pane) pageKey(c pane.Context, w, h int) pageKey {
+// Draw implements pane.Pane. The curve of a day with many pings costs a millisecond, so
+// that a drawing is kept.
+func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	b := &c.Snap.Budget
-	k := pageKey{
-		theme: c.Theme, keys: c.Keys, w: w, h: h, minute: c.Snap.At.Truncate(time.Minute), now: numbersOf(b.State), before: p.compared(c.Snap),
-		level: int(b.State.Available * 10), pings: len(b.Pings), fires: len(b.Fires), quiet: b.Quiet, muted: b.Muted, reserved: b.Reserved,
+	key := drawn{
+		theme: c.Theme, keys: c.Keys, w: w, h: h, second: c.Snap.At.Unix(), now: numbersOf(b.State), before: p.compared(c.Snap),
+		level: int(b.State.Available * 10), reserved: b.Reserved, pings: len(b.Pings), fires: len(b.Fires), muted: b.Muted, quiet: b.Quiet,
 	}
-	if k.pings > 0 {
-		k.newest = b.Pings[k.pings-1].At
+	if key.pings > 0 {
+		key.newest = b.Pings[key.pings-1].At
 	}
-	if k.fires > 0 {
-		k.next = b.Fires[0].At
-	}
-	for _, ping := range b.Today() {
-		if !ping.Answered.IsZero() {
-			k.answered++
-		}
-	}
-	return k
+	return p.cache.Rows(key, func() []widget.Row { return p.draw(c, max(w, 0), max(h, 0)) })
 }
 
-// compared are the numbers that the curve is compared with: those before a change, for
-// as long as that is shown; else those of now.
-func (p *Pane) compared(s *core.Snapshot) numbers {
-	if s.At.Before(p.until) {
-		return p.before
+// draw draws the level and what there is to say of it, and as far as
+// there is room the level of a day back and a day ahead, and today's messages.
+func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
+	s, brush := c.Snap, widget.Brush{Theme: c.Theme}
+	var out []string
+	line := func(spans ...widget.Span) {
+		out = append(out, brush.Line(w, append([]widget.Span{{Text: " "}}, spans...)...))
 	}
-	return numbersOf(s.Budget.State)
-}
-
-// notice keeps the numbers before the first of a row of changes.
-func (p *Pane) notice(s *core.Snapshot) {
-	now := numbersOf(s.Budget.State)
-	if p.seen && now != p.now {
-		if !s.At.Before(p.until) {
-			p.before = p.now
-		}
-		p.until = s.At.Add(proposes)
-	}
-	p.now, p.seen = now, true
-}
-
-// page draws the page.
-func (p *Pane) page(c pane.Context, w, h int) []widget.Row {
-	brush := widget.Brush{Theme: c.Theme}
-	line := func(spans ...widget.Span) string {
-		return brush.Line(w, append([]widget.Span{{Text: " "}}, spans...)...)
-	}
-	s := c.Snap
 	a := aheadOf(s, p.compared(s))
-	out := []string{line(gauge(c, w-2)...), line(state(c, w-2)...), line(a.verdict(c.Theme, s)...)}
+	line(gauge(c, w-2)...)
+	if verdict := a.verdict(c.Theme, s); verdict != nil {
+		line(verdict...)
+	}
+	for _, l := range state(c, w-2) {
+		line(l...)
+	}
+	rows, foot := 0, 0
 	today := slices.Clone(s.Budget.Today())
 	slices.Reverse(today)
-	rows, foot := 0, 0
-	if h >= roomy {
-		out = append(out, line(a.legend(c.Theme)...))
+	if h >= roomy && w >= leastPlotWidth {
+		line(a.legend(c.Theme)...)
 		rows = min(len(today), max(1, h/3-2))
 		foot = rows + 1 // the rule
 	}
-	out = append(out, a.plot(c.Theme, s, w).Draw(c.Theme, w, h-len(out)-foot)...)
+	if room := h - len(out) - foot; room >= leastPlot && w >= leastPlotWidth {
+		out = append(out, a.plot(c.Theme, s, w).Draw(c.Theme, w, room)...)
+	}
 	all := widget.Rows(widget.Nowhere, out...)
 	if foot > 0 {
 		all = append(all, messages(c, today, rows, w)...)
 	}
 	return widget.FillRows(all, w, h)
-}
-
-// state is the second line: what comes, at which rate, and what today has used.
-func state(c pane.Context, w int) []widget.Span {
-	s := c.Snap
-	if s.Budget.State.Capacity <= 0 {
-		return []widget.Span{{Role: theme.Warn, Text: textMuted + ". "}, {Role: theme.Dim, Text: textMutedHelp(c.Names(action.Budget))}}
-	}
-	out := refill(s, w)
-	more := func(spans ...widget.Span) {
-		if widget.Width(out)+widget.Width(spans)+3 <= w {
-			out = append(append(out, widget.Span{Role: theme.Dim, Text: " · "}), spans...)
-		}
-	}
-	if until, ok := muted(s); ok {
-		more(widget.Span{Role: theme.Warn, Text: until})
-	}
-	if s.Budget.Reserved > 0 {
-		more(widget.Span{Role: theme.Accent, Text: textReserved(s.Budget.Reserved)})
-	}
-	more(widget.Span{Role: theme.Dim, Text: textRate(s.Budget.State.RefillRateMinutes)})
-	more(used(c)...)
-	return out
 }
 
 // messages are the newest rows of today's pings and refusals, below a rule.

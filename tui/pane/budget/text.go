@@ -14,13 +14,15 @@ const (
 	textTitle = "Ping budget"
 	textName  = "Budget   "
 
+	stateMuted = "muted"
+	stateQuiet = "quiet"
+	stateEmpty = "empty"
+
 	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"
 	textFull       = "full"
 	textEmpty      = "empty: pings wait for the next token"
-	textAhead      = "ahead " // before the level that is to come
-	textHours      = "pings, 24 h"
-	textHoursNone  = "no pings, 24 h"
+	textOnly       = "critical only"
 	textNow        = "now"
 	textPing       = "ping"
 	textRefusal    = "refused"
@@ -37,7 +39,6 @@ const (
 	textRefusedShort = "refused"
 	textFirstRefusal = "first refusal "
 	textAtOnce       = "at once"
-	textScale        = "24 h ago  12 h       now" // below 24 bars
 )
 
 func textMutedHelp(n action.Names) string {
@@ -49,8 +50,6 @@ func textNext(d time.Duration) string { return "next in " + words.Minutes(d) }
 func textFullAt(at string) string { return "full " + at }
 
 func textRate(minutes int) string { return fmt.Sprintf("1 every %d min", minutes) }
-
-func textShortRate(minutes int) string { return fmt.Sprintf("1/%d min", minutes) }
 
 func textReserved(n int) string { return fmt.Sprintf("%d on its way", n) }
 
@@ -84,10 +83,6 @@ func textCapacity(n int) string { return words.Count(n, "token") }
 func textAnswered(after time.Duration) string { return "after " + words.Minutes(after) }
 
 func textShown(n, of int) string { return fmt.Sprintf("newest %d of %d", n, of) }
-
-func textEnough(until, least, at string) string {
-	return textEnoughUntil(until) + ", least " + least + " at " + at
-}
 
 func textEnoughUntil(at string) string { return "enough until " + at }
 

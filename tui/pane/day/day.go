@@ -8,69 +8,28 @@ import (
 	"slices"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
-	"ollimbot/core"
-	"ollimbot/core/budget"
 	"ollimbot/core/fork"
-	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
 // Pane is the day. Use New.
 type Pane struct {
+	pane.Still
 	marks  []mark
 	chosen int  // of marks
 	picked bool // by the user; else what comes next is chosen
 	made   made
-	cache  widget.Cache[drawn]
 }
 
 // New returns the day.
 func New() *Pane { return &Pane{} }
 
-// made is what the marks were made of: nobody may change what a snapshot holds, so
-// that the same list is known by where it stands.
+// made is what the marks were made of.
 type made struct {
-	minute                     int64
-	zone                       *time.Location
-	ended                      *fork.View
-	pings                      *budget.Ping
-	fires, missed              *schedule.Entry
-	nEnded, nPings, live, nDay int
-	nFires, nMiss              int
-}
-
-func madeOf(s *core.Snapshot) made {
-	m := made{
-		minute: s.At.Unix() / 60, zone: s.Zone, ended: last(s.Ended), pings: last(s.Budget.Pings), fires: last(s.Schedule.Day),
-		missed: last(s.Schedule.Missed), nEnded: len(s.Ended), nPings: len(s.Budget.Pings), nDay: len(s.Day),
-		nFires: len(s.Schedule.Day), nMiss: len(s.Schedule.Missed),
-	}
-	for i := range s.Forks {
-		if s.Forks[i].State == fork.Running {
-			m.live += int(s.Forks[i].Started.Unix() % 86400)
-		}
-	}
-	return m
-}
-
-func last[T any](list []T) *T {
-	if len(list) == 0 {
-		return nil
-	}
-	return &list[len(list)-1]
-}
-
-// drawn is everything that the rows depend on.
-type drawn struct {
-	made
-	w, h, chosen int
-	focused      bool
-	theme        *theme.Theme
+	second                                 int64
+	ended, pings, live, fires, missed, day int
 }
 
 // Title implements pane.Pane.
@@ -81,13 +40,14 @@ func (p *Pane) Line(c pane.Context, w int) string { return p.Draw(c, w, 1, false
 
 // Draw implements pane.Pane. With one row there is no scale.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	key := drawn{p.made, w, h, p.chosen, focused, c.Theme}
-	return p.cache.Rows(key, func() []widget.Row { return widget.Rows(widget.Nowhere, p.draw(c, w, h, focused)...) })
+	return widget.Rows(widget.Nowhere, p.draw(c, w, h, focused)...)
 }
 
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
-	now := madeOf(c.Snap)
+	s := c.Snap
+	now := made{s.At.Unix(), len(s.Ended), len(s.Budget.Pings), 0, len(s.Schedule.Day), len(s.Schedule.Missed), len(s.Day)}
+	now.live, _ = fork.Count(s.Forks)
 	if now == p.made {
 		return
 	}
@@ -121,9 +81,9 @@ func (p *Pane) at() (m mark, ok bool) {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.DayEarlier:
-		p.walk(c, -1)
+		p.walk(-1)
 	case action.DayLater:
-		p.walk(c, +1)
+		p.walk(+1)
 	case action.DayNow:
 		p.chosen, p.picked = p.next(c.Snap.At), false
 	case action.DayOpen:
@@ -135,18 +95,18 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-func (p *Pane) walk(_ pane.Context, by int) {
+func (p *Pane) walk(by int) {
 	p.chosen, p.picked = max(0, min(p.chosen+by, len(p.marks)-1)), true
 }
 
 // Point chooses the mark under a cell of rows of w cells; again says that it was
-// chosen already.
-func (p *Pane) Point(c pane.Context, x, w int) (again, ok bool) {
-	best := -1
+// chosen already. Of marks that are as near, the most telling counts.
+func (p *Pane) Point(_ pane.Context, x, w int) (again, ok bool) {
+	best, least := -1, [2]int{2}
 	for i, m := range p.marks {
-		if d := abs(cellOf(m.at, axis(w)) - (x - 1)); d <= 1 && (best < 0 || d < abs(cellOf(p.marks[best].at, axis(w))-(x-1)) ||
-			d == abs(cellOf(p.marks[best].at, axis(w))-(x-1)) && m.kind < p.marks[best].kind) {
-			best = i
+		away := cellOf(m.at, axis(w)) - (x - 1)
+		if now := [2]int{max(away, -away), int(m.kind)}; slices.Compare(now[:], least[:]) < 0 {
+			best, least = i, now
 		}
 	}
 	if best < 0 {
@@ -156,14 +116,3 @@ func (p *Pane) Point(c pane.Context, x, w int) (again, ok bool) {
 	p.chosen, p.picked = best, true
 	return again, true
 }
-
-func abs(n int) int { return max(n, -n) }
-
-// Press implements pane.Pane: the frame asks Point, which knows cells.
-func (p *Pane) Press(pane.Context, widget.Place, bool) action.ID { return "" }
-
-// Capture implements pane.Pane.
-func (p *Pane) Capture() bool { return false }
-
-// Type implements pane.Pane.
-func (p *Pane) Type(pane.Context, tea.Msg) pane.Answer { return pane.Answer{} }

@@ -2,6 +2,7 @@ package forks
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"ollimbot/core"
@@ -197,13 +198,7 @@ func (p *Pane) read(c pane.Context) {
 
 // use makes a view the last used one and forgets those beyond maxViews.
 func (p *Pane) use(run string) {
-	for i, id := range p.recent {
-		if id == run {
-			p.recent = append(p.recent[:i], p.recent[i+1:]...)
-			break
-		}
-	}
-	p.recent = append(p.recent, run)
+	p.recent = append(slices.DeleteFunc(p.recent, func(id string) bool { return id == run }), run)
 	if len(p.recent) > maxViews {
 		delete(p.views, p.recent[0])
 		p.recent = p.recent[1:]
@@ -212,25 +207,16 @@ func (p *Pane) use(run string) {
 
 // find is the index of a run, or -1.
 func find(forks []fork.View, id string) int {
-	for i, f := range forks {
-		if f.ID == id {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(forks, func(f fork.View) bool { return f.ID == id })
 }
 
 // newestRunning is the run that started last among the running ones, and when;
 // empty without any.
 func newestRunning(forks []fork.View) (id string, at time.Time) {
-	best := -1
-	for i, f := range forks {
-		if f.State == fork.Running && (best < 0 || f.Started.After(forks[best].Started)) {
-			best = i
+	for _, f := range forks {
+		if f.State == fork.Running && f.Started.After(at) {
+			id, at = f.ID, f.Started
 		}
 	}
-	if best < 0 {
-		return "", time.Time{}
-	}
-	return forks[best].ID, forks[best].Started
+	return id, at
 }

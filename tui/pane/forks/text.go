@@ -63,12 +63,7 @@ func counts(s *core.Snapshot) string {
 
 // queued says where a waiting run stands.
 func queued(s *core.Snapshot, f fork.View) string {
-	running := 0
-	for _, o := range s.Forks {
-		if o.State == fork.Running {
-			running++
-		}
-	}
+	running, _ := fork.Count(s.Forks)
 	place := "next in the queue"
 	if f.Position > 1 {
 		place = fmt.Sprintf("%d. in the queue", f.Position)
@@ -92,17 +87,6 @@ func textOrder(head string, turned bool) string {
 
 // textPlace says which run is selected, where not all can be seen.
 func textPlace(at, of int) string { return fmt.Sprintf("run %d of %d", at, of) }
-
-// elapsed is how long a run has taken, up to now.
-func elapsed(f fork.View, now time.Time) time.Duration {
-	switch {
-	case f.Started.IsZero():
-		return 0
-	case f.Ended.IsZero():
-		return now.Sub(f.Started)
-	}
-	return f.Ended.Sub(f.Started)
-}
 
 // cost writes dollars: cents, and a tenth of a cent where it is less.
 func cost(usd float64) string {
@@ -131,7 +115,7 @@ func stopText(f fork.View, now time.Time) string {
 	if f.Reports > 0 || f.Pings > 0 {
 		lost = "What it pinged and reported stays; the rest is lost."
 	}
-	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, words.Elapsed(elapsed(f, now)), spent, lost)
+	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, words.Elapsed(now.Sub(f.Started)), spent, lost)
 }
 
 func leaveWords(f fork.View) string {

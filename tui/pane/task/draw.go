@@ -20,75 +20,54 @@ import (
 // the rest.
 const leastPrompt = 3
 
-// fact is a line of the page and how dearly it is needed: 0 goes last.
-type fact struct {
-	row  widget.Row
-	rank int
-}
-
-// Draw implements pane.Pane.
+// Draw implements pane.Pane: what is known of the task, the most telling first, and
+// below it the prompt.
 func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	t := p.task(c)
-	if t == nil {
-		if p.id != "" {
-			return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, textBringBack(c.Names(action.Task)))...)
-		}
+	switch {
+	case t == nil && p.id != "":
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, textBringBack(c.Names(action.Task)))...)
+	case t == nil:
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textNoTask)...)
 	}
-	facts := p.facts(c, t, w)
-	for room := max(1, h-leastPrompt-1); len(facts) > room; {
-		worst := 0
-		for i, f := range facts {
-			if f.rank >= facts[worst].rank {
-				worst = i
-			}
-		}
-		facts = append(facts[:worst], facts[worst+1:]...)
-	}
-	rows := make([]widget.Row, 0, h)
-	for _, f := range facts {
-		rows = append(rows, f.row)
-	}
+	rows := p.facts(c, t, w)
+	rows = rows[:min(len(rows), max(1, h-leastPrompt-1))]
 	return widget.FillRows(append(rows, p.told(c, w, h-len(rows))...), w, h)
 }
 
-// facts are the lines above the prompt.
-func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) []fact {
+// facts are the lines above the prompt, those that a low page can do without last.
+func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.Row) {
 	b := widget.Brush{Theme: c.Theme}
-	line := func(rank int, at widget.Place, spans ...widget.Span) fact {
-		return fact{widget.Row{Text: b.Line(w, append([]widget.Span{{Text: " "}}, spans...)...), Place: at}, rank}
+	line := func(at widget.Place, spans ...widget.Span) {
+		out = append(out, widget.Row{Text: b.Line(w, append([]widget.Span{{Text: " "}}, spans...)...), Place: at})
 	}
-	named := func(rank int, at widget.Place, name string, spans ...widget.Span) fact {
-		return line(rank, at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
+	named := func(at widget.Place, name string, spans []widget.Span) {
+		line(at, append([]widget.Span{{Role: theme.Dim, Text: widget.Fit(name, nameCells)}}, spans...)...)
 	}
-	out := []fact{
-		line(0, widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)}),
-		line(6, widget.Nowhere, kind(t)...),
-	}
+	line(widget.Nowhere, widget.Span{Role: theme.Strong, Text: t.Title}, widget.Span{Role: theme.Dim, Text: "  " + cmp.Or(t.When, t.Label)})
 	if why := cmp.Or(t.Waits, p.failed); why != "" {
-		out = append(out, line(2, widget.Nowhere, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + why}))
+		line(widget.Nowhere, widget.Span{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + why})
 	}
-	if p.past == nil {
-		return out
-	}
-	blank := fact{widget.Row{Text: widget.Blank(w), Place: widget.Nowhere}, 7}
-	out = append(out, blank, named(1, widget.Inner, textRuns, p.strip(c, w-nameCells-2)...))
-	if r := p.selected(); r != nil {
-		out = append(out, named(2, widget.Inner, "", ran(c, r)...),
-			named(5, widget.Nowhere, textTook, p.took(c)...), named(5, widget.Nowhere, textCost, p.cost(c)...))
-	}
-	out = append(out, named(3, widget.Nowhere, textPings, p.pings()...), blank)
-	for i, next := range p.past.Next {
-		name := textNext
-		if i > 0 {
-			name = ""
+	if p.past != nil {
+		named(widget.Inner, textRuns, p.strip(c, w-nameCells-2))
+		r := p.selected()
+		if r != nil {
+			named(widget.Inner, "", ran(c, r))
 		}
-		out = append(out, named(1+2*i, widget.Nowhere, name, fires(c, next)...))
+		if len(p.past.Next) == 0 {
+			named(widget.Nowhere, textNext, []widget.Span{{Role: theme.Dim, Text: textNever}})
+		}
+		for i, next := range p.past.Next {
+			named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(c, next))
+		}
+		named(widget.Nowhere, textPings, p.pings())
+		if r != nil {
+			named(widget.Nowhere, textTook, p.took(c))
+			named(widget.Nowhere, textCost, p.cost(c))
+		}
 	}
-	if len(p.past.Next) == 0 {
-		out = append(out, named(1, widget.Nowhere, textNext, widget.Span{Role: theme.Dim, Text: textNever}))
-	}
+	line(widget.Nowhere, kind(t)...)
 	return out
 }
 

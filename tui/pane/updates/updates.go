@@ -4,7 +4,11 @@
 package updates
 
 import (
+	"slices"
 	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -20,6 +24,7 @@ import (
 type Pane struct {
 	pane.Still
 	list   widget.List
+	query  widget.Query
 	chosen string // the key of the selected update, so that the selection stays with it
 	h      int
 }
@@ -27,9 +32,41 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane { return &Pane{} }
 
+// sifted is the context without the updates that the filter leaves out.
+func (p *Pane) sifted(c pane.Context) pane.Context {
+	if p.query.On() {
+		left := *c.Snap
+		left.Updates = slices.DeleteFunc(slices.Clone(left.Updates), func(u updates.Update) bool { return !p.query.Keeps(left.Sourced(u)) })
+		c.Snap = &left
+	}
+	return c
+}
+
+// Capture implements pane.Pane: the filter takes every key while it is written.
+func (p *Pane) Capture() bool { return p.query.Typing() }
+
+// Hint is the help line meanwhile.
+func (p *Pane) Hint() []key.Binding { return p.query.Hint() }
+
+// Type implements pane.Pane.
+func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+	if _, verb := p.query.Type(msg); verb != "" {
+		return p.Do(c, action.Updates.ID(verb))
+	}
+	p.Sync(c)
+	return pane.Answer{}
+}
+
+// End takes the filter away and reports whether there was one.
+func (p *Pane) End(c pane.Context) bool {
+	was := p.query.End()
+	p.Sync(c)
+	return was
+}
+
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	return textTitle, count(len(c.Snap.Updates))
+	return textTitle, count(len(p.sifted(c).Snap.Updates))
 }
 
 // Line implements pane.Pane: how many there are, and the newest.
@@ -47,6 +84,11 @@ func (p *Pane) Line(c pane.Context, w int) string {
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	if id == action.Updates.ID("find") {
+		p.query.Open()
+		return pane.Answer{}
+	}
+	c = p.sifted(c)
 	n := len(c.Snap.Updates)
 	if _, verb, _ := strings.Cut(string(id), "."); p.list.Move(verb, n, p.h/2) {
 		p.chosen = keyAt(c.Snap, p.list.At)
@@ -69,6 +111,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 
 // Press implements pane.Pane.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
+	c = p.sifted(c)
 	switch i := int(at); {
 	case i < 0 || i >= len(c.Snap.Updates):
 		return ""
@@ -83,6 +126,7 @@ func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 // Sync implements pane.Pane. The selection stays with its update; where that has
 // gone, it stays at its place. A reader at the top keeps to the newest.
 func (p *Pane) Sync(c pane.Context) {
+	c = p.sifted(c)
 	n := len(c.Snap.Updates)
 	p.list.Clamp(n)
 	if n == 0 {
@@ -115,7 +159,20 @@ func keyAt(s *core.Snapshot, i int) string {
 // shared, and the selected one as whole as it fits.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
-	p.h = h
+	if p.query.Shown() && h >= 3 {
+		return append(p.draw(c, w, h-1, focused), p.found(c, w))
+	}
+	return p.draw(c, w, h, focused)
+}
+
+// found is the filter in one row.
+func (p *Pane) found(c pane.Context, w int) widget.Row {
+	text := words.Thousands(uint64(len(p.sifted(c).Snap.Updates))) + " of " + words.Thousands(uint64(len(c.Snap.Updates)))
+	return widget.Row{Text: p.query.Line(widget.Brush{Theme: c.Theme}, w, text), Place: widget.Nowhere}
+}
+
+func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	c, p.h = p.sifted(c), h
 	n := len(c.Snap.Updates)
 	if n == 0 {
 		return widget.Rows(widget.Nowhere, widget.Brush{Theme: c.Theme}.Empty(w, h, textEmpty, textTeach)...)

@@ -211,12 +211,9 @@ func (p *Plot) curve(g *grid, c Curve) {
 		return place(p.X.share(pt.X), g.w*across), place(1-p.Y.share(pt.Y), g.h*down)
 	}
 	step := 0
-	for i := range c.Points {
-		if i == 0 {
-			continue
-		}
-		a, b, ok := p.X.clip(c.Points[i-1], c.Points[i])
-		if !ok {
+	for i := range max(0, len(c.Points)-1) {
+		a, b := c.Points[i], c.Points[i+1]
+		if max(a.X, b.X) < p.X.From || min(a.X, b.X) > p.X.To {
 			continue
 		}
 		x0, y0 := spot(a)
@@ -243,25 +240,6 @@ func rounded(a, b int) int { return int(math.Round(float64(a) / float64(b))) }
 
 func abs(n int) int { return max(n, -n) }
 
-// clip cuts a segment to the axis; not ok where nothing of it is on it.
-func (a Axis) clip(from, to Point) (Point, Point, bool) {
-	bad := func(p Point) bool { return math.IsNaN(p.X) || math.IsNaN(p.Y) }
-	if bad(from) || bad(to) || to.X < a.From || from.X > a.To || to.X < from.X {
-		return from, to, false
-	}
-	between := func(x float64) Point {
-		return Point{x, from.Y + (to.Y-from.Y)*(x-from.X)/(to.X-from.X)}
-	}
-	start, end := from, to
-	if from.X < a.From {
-		start = between(a.From)
-	}
-	if to.X > a.To {
-		end = between(a.To)
-	}
-	return start, end, true
-}
-
 // name writes the name of a mark where nothing else is: beside it, above, below.
 func (p *Plot) name(t *theme.Theme, g *grid, m Mark) {
 	if m.Name == "" {
@@ -272,29 +250,12 @@ func (p *Plot) name(t *theme.Theme, g *grid, m Mark) {
 		return
 	}
 	x, y := p.column(g, m.X), p.row(g, m.Y)
-	for _, at := range beside(x, y, n) {
-		if g.freeBeside(at[0], at[1], n, x, y) {
+	for _, at := range [][2]int{{x + 2, y}, {x, y + 1}, {x - n + 1, y + 1}, {x, y - 1}, {x - n + 1, y - 1}, {x - n - 1, y}} {
+		if g.free(at[0], at[1], n) {
 			g.write(at[0], at[1], n, theme.Dim, text)
 			return
 		}
 	}
-}
-
-// beside are the places for a word of n cells near a mark, the best ones first.
-func beside(x, y, n int) [][2]int {
-	out := [][2]int{{x + 2, y}}
-	for _, dy := range []int{1, -1, 2, -2} {
-		out = append(out, [2]int{x, y + dy}, [2]int{x - n + 1, y + dy}, [2]int{x - n/2, y + dy})
-	}
-	return append(out, [2]int{x - n - 1, y})
-}
-
-// freeBeside is free, but for the mark itself beside the word.
-func (g *grid) freeBeside(x, y, n, markX, markY int) bool {
-	if y == markY && (x-1 == markX || x+n == markX) {
-		return false
-	}
-	return y >= 0 && y < g.h && g.free(x, y, n)
 }
 
 // labels are the words at the upright axis by their row.

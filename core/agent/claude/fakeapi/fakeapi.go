@@ -2,7 +2,7 @@
 // talks to in tests and in stories. It owns the HTTP side: what a request
 // holds, which answer it gets, the events of a streamed answer and the ways in
 // which an answer can fail. It must not know the claude command's own protocol,
-// sessions or the bot, and only tests import it: nothing that ships does.
+// sessions or the bot, and nothing that ships imports it.
 //
 // What the API answers stands in the prompt itself, as a script: a list of
 // steps in JSON between "@@" and "@@" (see Script). The server keeps no

@@ -52,6 +52,8 @@ type Block struct {
 	Name     string         `json:"name,omitempty"`     // tool_use: the tool
 	Input    map[string]any `json:"input,omitempty"`    // tool_use
 	IsError  bool           `json:"is_error,omitempty"` // tool_result
+	// Signature is the seal of a thought; where it is empty an answer gets one.
+	Signature string `json:"signature,omitempty"`
 }
 
 // ForModel reports whether the request asked for an answer of the model, which
@@ -85,6 +87,12 @@ type body struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
 	} `json:"messages"`
+}
+
+// Read reads the body of a request.
+func Read(raw []byte) (Request, error) {
+	r := Request{Raw: raw}
+	return r, r.read()
 }
 
 // read fills r from its body.

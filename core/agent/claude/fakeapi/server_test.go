@@ -43,7 +43,7 @@ func TestARequestIsReadAsFarAsATestMayAsk(t *testing.T) {
 		Messages: []fakeapi.Message{
 			{Role: "user", Text: "look\n(end)", Blocks: []fakeapi.Block{{Type: "text", Text: "look"}, {Type: "image"}, {Type: "text", Text: "(end)"}}},
 			{Role: "assistant", Blocks: []fakeapi.Block{
-				{Type: "thinking", Thinking: "hm"}, {Type: "tool_use", ID: "t1", Name: "Bash", Input: object{"command": "ls"}},
+				{Type: "thinking", Thinking: "hm", Signature: "s"}, {Type: "tool_use", ID: "t1", Name: "Bash", Input: object{"command": "ls"}},
 			}},
 			{Role: "system", Text: "a reminder", Blocks: []fakeapi.Block{{Type: "text", Text: "a reminder"}}},
 			{Role: "user", Blocks: []fakeapi.Block{{Type: "tool_result", ID: "t1", Text: "no such file", IsError: true}}},

@@ -1,10 +1,12 @@
 package fakeapi
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"unicode/utf8"
@@ -68,6 +70,8 @@ func (m message) head() object {
 // signature stands for the seal that the real API puts on thinking.
 const signature = "c2lnbmF0dXJl"
 
+func (b Block) seal() string { return cmp.Or(b.Signature, signature) }
+
 // body is what of a block is streamed in deltas.
 func (b Block) body() string {
 	switch b.Type {
@@ -80,7 +84,7 @@ func (b Block) body() string {
 }
 
 // object is a block as a whole.
-func (b Block) object() object { return b.holding(b.body(), signature) }
+func (b Block) object() object { return b.holding(b.body(), b.seal()) }
 
 // empty is a block as content_block_start has it.
 func (b Block) empty() object {
@@ -131,7 +135,7 @@ func (m message) events(chunk int) []event {
 			add("content_block_delta", object{"delta": b.delta(piece)}, true)
 		}
 		if b.Type == "thinking" {
-			add("content_block_delta", object{"delta": object{"type": "signature_delta", "signature": signature}}, false)
+			add("content_block_delta", object{"delta": object{"type": "signature_delta", "signature": b.seal()}}, false)
 		}
 		add("content_block_stop", object{}, false)
 	}
@@ -188,15 +192,28 @@ func (x *exchange) between(ctx context.Context, s Step, sent int, held *bool) er
 
 // event sends one event at once.
 func (x *exchange) event(e event) error {
-	e.data["type"] = e.name
-	b, err := json.Marshal(e.data)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(x.w, "event: %s\ndata: %s\n\n", e.name, b); err != nil {
+	if err := e.write(x.w); err != nil {
 		return err
 	}
 	return http.NewResponseController(x.w).Flush()
+}
+
+func (e event) write(w io.Writer) error {
+	e.data["type"] = e.name
+	b, err := json.Marshal(e.data)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.name, b)
+	}
+	return err
+}
+
+// Stream is a step's answer to a request as server-sent events.
+func Stream(r Request, step Step) []byte {
+	var out bytes.Buffer
+	for _, e := range newMessage(r, step).events(step.Chunk) {
+		_ = e.write(&out) // a buffer takes everything, and a step came as JSON
+	}
+	return out.Bytes()
 }
 
 // pieces cuts a text into deltas of at least size bytes, between runes. Without

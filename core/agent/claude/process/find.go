@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,7 +67,7 @@ func Untried(version string) bool { return less(Newest(), version) }
 func less(a, b string) bool {
 	n, errA := parseVersion(a)
 	m, errB := parseVersion(b)
-	return errB == nil && (errA != nil || n.before(m))
+	return errB == nil && (errA != nil || slices.Compare(n, m) < 0)
 }
 
 // String is the version in a few words for people.
@@ -136,38 +137,28 @@ func CheckVersion(version string) error {
 	return nil
 }
 
-// number is a version as it is compared.
-type number struct {
-	parts [3]int
-	early bool // it came before the version of these parts: "2.1.0-beta.3"
-}
-
-func (n number) before(o number) bool {
-	for i, p := range n.parts {
-		if p != o.parts[i] {
-			return p < o.parts[i]
-		}
-	}
-	return n.early && !o.early
-}
-
-func parseVersion(s string) (number, error) {
+// parseVersion is a version as it is compared: its three numbers, and behind them 0
+// for one that came before the version of these: "2.1.0-beta.3".
+func parseVersion(s string) ([]int, error) {
 	fail := fmt.Errorf(msgVersionWord, clean.Cut(clean.Line(s), 80))
 	core, _, _ := strings.Cut(s, "+")
 	core, early, isEarly := strings.Cut(core, "-")
 	words := strings.Split(core, ".")
 	if len(words) != 3 || isEarly && early == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return number{}, fail
+		return nil, fail
 	}
-	n := number{early: isEarly}
-	for i, w := range words {
+	var n []int
+	for _, w := range words {
 		part, err := strconv.ParseUint(w, 10, 31)
 		if err != nil {
-			return number{}, fail
+			return nil, fail
 		}
-		n.parts[i] = int(part)
+		n = append(n, int(part))
 	}
-	return n, nil
+	if isEarly {
+		return append(n, 0), nil
+	}
+	return append(n, 1), nil
 }
 
 // command is the name of the program on PATH.

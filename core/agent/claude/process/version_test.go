@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,7 +99,7 @@ func TestVersionsAreOrderedByTheirNumbers(t *testing.T) {
 		for i := range 3 {
 			a[i], b[i] = part.Draw(r, "a"), part.Draw(r, "b")
 		}
-		read := func(p [3]int) number {
+		read := func(p [3]int) []int {
 			n, err := parseVersion(fmt.Sprintf("%d.%d.%d", p[0], p[1], p[2]))
 			if err != nil {
 				r.Fatal(err)
@@ -106,7 +107,7 @@ func TestVersionsAreOrderedByTheirNumbers(t *testing.T) {
 			return n
 		}
 		weight := func(p [3]int) int { return p[0]*10_000 + p[1]*100 + p[2] }
-		if got, want := read(a).before(read(b)), weight(a) < weight(b); got != want {
+		if got, want := slices.Compare(read(a), read(b)) < 0, weight(a) < weight(b); got != want {
 			r.Fatalf("%v before %v: %v", a, b, got)
 		}
 	})

@@ -17,10 +17,12 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/store"
 )
@@ -48,32 +50,6 @@ func New(o script.Options) *Model {
 func (m *Model) Close() {
 	m.end()
 	m.plays.Wait()
-}
-
-// request is what a request is read for.
-type request struct {
-	System []block `json:"system"`
-	Model  string  `json:"model"`
-	Tools  []struct {
-		Name string `json:"name"`
-	} `json:"tools"`
-	Messages []struct {
-		Role    string  `json:"role"`
-		Content []block `json:"content"`
-	} `json:"messages"`
-}
-
-type block struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text,omitempty"`
-	Thinking  *string         `json:"thinking,omitempty"`
-	Signature string          `json:"signature,omitempty"`
-	ID        string          `json:"id,omitempty"`
-	Name      string          `json:"name,omitempty"`
-	Input     json.RawMessage `json:"input,omitempty"`
-	ToolUseID string          `json:"tool_use_id,omitempty"`
-	IsError   bool            `json:"is_error,omitempty"`
-	Content   []block         `json:"content,omitempty"`
 }
 
 // answer is what a play says up to a call or to its end.
@@ -129,22 +105,22 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // respond answers a request.
 func (m *Model) respond(ctx context.Context, data []byte) (status int, kind string, body []byte) {
-	var q request
-	if err := json.Unmarshal(data, &q); err != nil {
+	q, err := fakeapi.Read(data)
+	if err != nil {
 		return refuse(err.Error())
 	}
 	if len(q.Messages) == 0 {
 		return refuse("messages: at least one message is required")
 	}
-	text, result, images := q.newest()
+	text, result, images := newest(q)
 	p := m.find(q)
 	switch {
 	case strings.HasPrefix(text, "Sum this conversation up"):
-		return http.StatusOK, "text/event-stream", stream("summed-up", len(data), answer{text: "They talked with the offline engine."})
+		return http.StatusOK, "text/event-stream", stream("summed-up", q, answer{text: "They talked with the offline engine."})
 	case strings.HasPrefix(text, "This conversation is about to be summed up"):
-		return http.StatusOK, "text/event-stream", stream("saved", len(data), answer{text: "done"})
-	case result != nil && p != nil && p.call == result.ToolUseID:
-		p.tell(ctx, word{text: result.content(), isError: result.IsError})
+		return http.StatusOK, "text/event-stream", stream("saved", q, answer{text: "done"})
+	case result != nil && p != nil && p.call == result.ID:
+		p.tell(ctx, word{text: result.Text, isError: result.IsError})
 	case result == nil && p != nil && p.stops && !stamped.MatchString(text):
 		p.tell(ctx, word{text: text})
 	default:
@@ -161,7 +137,7 @@ func (m *Model) respond(ctx context.Context, data []byte) (status int, kind stri
 		if a.call != nil {
 			p.call = a.call.ID
 		}
-		return http.StatusOK, "text/event-stream", stream(p.sign, len(data), a)
+		return http.StatusOK, "text/event-stream", stream(p.sign, q, a)
 	case <-ctx.Done():
 	case <-m.ctx.Done():
 	}
@@ -172,54 +148,44 @@ func (m *Model) respond(ctx context.Context, data []byte) (status int, kind stri
 var stamped = regexp.MustCompile(`^\[\d{4}-\d\d-\d\d `)
 
 // newest is what the newest message of the user brings: words, or the result of a call.
-func (q request) newest() (text string, result *block, images int) {
-	for i := len(q.Messages) - 1; i >= 0; i-- {
-		if q.Messages[i].Role != "user" {
-			continue
+func newest(q fakeapi.Request) (text string, result *fakeapi.Block, images int) {
+	for _, b := range newestOf(q, "user") {
+		switch b.Type {
+		case "text":
+			text = b.Text
+		case "image":
+			images++
+		case "tool_result":
+			result = &b
 		}
-		for _, b := range q.Messages[i].Content {
-			switch b.Type {
-			case "text":
-				text = b.Text
-			case "image":
-				images++
-			case "tool_result":
-				result = &b
-			}
-		}
-		return text, result, images
 	}
-	return "", nil, 0
+	return text, result, images
 }
 
-func (b block) content() string {
-	var parts []string
-	for _, c := range b.Content {
-		parts = append(parts, c.Text)
+// newestOf are the blocks of the newest message of a role.
+func newestOf(q fakeapi.Request, role string) []fakeapi.Block {
+	for _, m := range slices.Backward(q.Messages) {
+		if m.Role == role {
+			return m.Blocks
+		}
 	}
-	return strings.Join(parts, "\n")
+	return nil
 }
 
 // find is the play that has said the newest answer of a history, or nil.
-func (m *Model) find(q request) *play {
-	for i := len(q.Messages) - 1; i >= 0; i-- {
-		if q.Messages[i].Role != "assistant" {
-			continue
+func (m *Model) find(q fakeapi.Request) *play {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range newestOf(q, "assistant") {
+		if b.Signature != "" {
+			return m.open[b.Signature]
 		}
-		for _, b := range q.Messages[i].Content {
-			if b.Signature != "" {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				return m.open[b.Signature]
-			}
-		}
-		return nil
 	}
 	return nil
 }
 
 // begin begins a play.
-func (m *Model) begin(q request, text string, images int) *play {
+func (m *Model) begin(q fakeapi.Request, text string, images int) *play {
 	ctx, cancel := context.WithCancel(m.ctx)
 	m.mu.Lock()
 	m.count++
@@ -237,22 +203,19 @@ func (m *Model) begin(q request, text string, images int) *play {
 }
 
 // perform lets the offline engine play a turn.
-func (m *Model) perform(ctx context.Context, p *play, q request, msg agent.Message) {
+func (m *Model) perform(ctx context.Context, p *play, q fakeapi.Request, msg agent.Message) {
 	o := agent.SessionOptions{
-		ID: store.NewUUID(), Settings: agent.Settings{Model: q.Model},
+		ID: store.NewUUID(), Settings: agent.Settings{Model: q.Model}, SystemPrompt: q.System,
 		Hooks: agent.Hooks{Stop: func(ctx context.Context, again bool) string { return p.stop(ctx, again) }},
 		Permission: func(ctx context.Context, u agent.ToolUse) agent.Decision {
 			w := p.ask(ctx, u)
 			return agent.Decision{Allow: !w.isError, Reason: w.text}
 		},
 	}
-	for _, s := range q.System {
-		o.SystemPrompt += s.Text
-	}
-	for _, t := range q.Tools {
-		if name, ours := strings.CutPrefix(t.Name, "mcp__discord__"); ours {
+	for _, tool := range q.Tools {
+		if name, ours := strings.CutPrefix(tool, "mcp__discord__"); ours {
 			o.Tools = append(o.Tools, agent.Tool{Name: name, Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
-				w := p.ask(ctx, agent.ToolUse{ID: "toolu_" + store.NewUUID(), Name: t.Name, Input: args})
+				w := p.ask(ctx, agent.ToolUse{ID: "toolu_" + store.NewUUID(), Name: tool, Input: args})
 				return agent.ToolResult{Text: w.text, IsError: w.isError}
 			}})
 		}
@@ -336,43 +299,15 @@ func refuse(why string) (status int, kind string, body []byte) {
 }
 
 // stream is an answer as it goes over the wire.
-func stream(sign string, asked int, a answer) []byte {
-	var out bytes.Buffer
-	send := func(kind string, fields map[string]any) {
-		fields["type"] = kind
-		data, err := json.Marshal(fields)
-		if err == nil {
-			fmt.Fprintf(&out, "event: %s\ndata: %s\n\n", kind, data)
-		}
-	}
-	usage := map[string]int{"input_tokens": 10, "cache_read_input_tokens": asked / 4, "output_tokens": 1}
-	send("message_start", map[string]any{"message": map[string]any{"type": "message", "role": "assistant", "usage": usage}})
-	n := 0
-	add := func(b block, deltas ...map[string]any) {
-		send("content_block_start", map[string]any{"index": n, "content_block": b})
-		for _, d := range deltas {
-			send("content_block_delta", map[string]any{"index": n, "delta": d})
-		}
-		send("content_block_stop", map[string]any{"index": n})
-		n++
-	}
-	add(block{Type: "thinking", Thinking: new(string)},
-		map[string]any{"type": "thinking_delta", "thinking": a.thought}, map[string]any{"type": "signature_delta", "signature": sign})
+func stream(sign string, q fakeapi.Request, a answer) []byte {
+	step := fakeapi.Step{In: 10, CacheRead: len(q.Raw) / 4, Blocks: []fakeapi.Block{{Type: "thinking", Thinking: a.thought, Signature: sign}}}
 	if a.text != "" {
-		var deltas []map[string]any
-		for word := range strings.SplitAfterSeq(a.text, " ") {
-			deltas = append(deltas, map[string]any{"type": "text_delta", "text": word})
-		}
-		add(block{Type: "text"}, deltas...)
+		step.Blocks = append(step.Blocks, fakeapi.Block{Type: "text", Text: a.text})
 	}
-	reason := "end_turn"
 	if a.call != nil {
-		reason = "tool_use"
-		add(block{Type: "tool_use", ID: a.call.ID, Name: a.call.Name, Input: json.RawMessage("{}")},
-			map[string]any{"type": "input_json_delta", "partial_json": string(a.call.Input)})
+		var input map[string]any
+		_ = json.Unmarshal(a.call.Input, &input) // the engine calls with objects alone
+		step.Blocks = append(step.Blocks, fakeapi.Block{Type: "tool_use", ID: a.call.ID, Name: a.call.Name, Input: input})
 	}
-	usage = map[string]int{"output_tokens": 1 + (len(a.text)+len(a.thought))/4}
-	send("message_delta", map[string]any{"delta": map[string]string{"stop_reason": reason}, "usage": usage})
-	send("message_stop", map[string]any{})
-	return out.Bytes()
+	return fakeapi.Stream(q, step)
 }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"image"
-	"image/color"
 	_ "image/gif" // its formats are read
 	"image/jpeg"
 	_ "image/png" // likewise
 	"net/http"
+
+	"golang.org/x/image/draw"
 
 	"ollimbot/core/agent"
 )
@@ -58,37 +59,14 @@ func Picture(data []byte) (agent.Image, error) {
 	return agent.Image{MediaType: "image/jpeg", Data: out.Bytes()}, nil
 }
 
-// smaller is an image whose longer side has at most side pixels, each the mean of
-// those that it stands for, on white.
+// smaller is an image whose longer side has at most side pixels, on white.
 func smaller(full image.Image, side int) image.Image {
-	from := full.Bounds()
-	w, h := from.Dx(), from.Dy()
+	w, h := full.Bounds().Dx(), full.Bounds().Dy()
 	if longer := max(w, h); longer > side {
 		w, h = max(1, w*side/longer), max(1, h*side/longer)
 	}
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := range w {
-			out.Set(x, y, mean(full, image.Rect(
-				from.Min.X+x*from.Dx()/w, from.Min.Y+y*from.Dy()/h,
-				from.Min.X+(x+1)*from.Dx()/w, from.Min.Y+(y+1)*from.Dy()/h,
-			)))
-		}
-	}
+	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.ApproxBiLinear.Scale(out, out.Bounds(), full, full.Bounds(), draw.Over, nil)
 	return out
-}
-
-func mean(full image.Image, of image.Rectangle) color.Color {
-	var r, g, b, n uint64
-	for y := of.Min.Y; y < of.Max.Y; y++ {
-		for x := of.Min.X; x < of.Max.X; x++ {
-			pr, pg, pb, pa := full.At(x, y).RGBA()
-			white := 0xffff - pa
-			r, g, b, n = r+uint64(pr+white), g+uint64(pg+white), b+uint64(pb+white), n+1
-		}
-	}
-	if n == 0 {
-		return color.White
-	}
-	return color.RGBA64{uint16(r / n), uint16(g / n), uint16(b / n), 0xffff}
 }
