@@ -62,6 +62,14 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 	}
 }
 
+func TestTheBellIsSwitchedOffInEveryWayThatOneWritesIt(t *testing.T) {
+	for _, text := range []string{"bell: off\n", "bell: 'off'\n", "bell: false\n"} {
+		if d, problems := Load(write(t, DashboardFile, text), layouts); d.Bell != "off" || len(problems) > 0 {
+			t.Errorf("%q gives %q, %v", text, d.Bell, problems)
+		}
+	}
+}
+
 func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "",

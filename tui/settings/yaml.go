@@ -125,6 +125,9 @@ func (r *reader) size(d *Dashboard, f store.Field, layouts []string) bool {
 }
 
 func (r *reader) choice(v store.Value, from []string) string {
+	if v.Text == "false" && slices.Contains(from, "off") {
+		v.Text = "off" // which YAML reads as false where it stands without quotes
+	}
 	if slices.Contains(from, v.Text) {
 		return v.Text
 	}

@@ -113,7 +113,9 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 		i := y
 		if t.ruled() && y >= len(t.above) {
 			if y == len(t.above) {
-				rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
+				if y < top+lines-1 { // below the last line there is nothing to set apart
+					rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
+				}
 				continue
 			}
 			i--

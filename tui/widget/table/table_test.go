@@ -104,6 +104,15 @@ func TestRowsStandInColumnsAroundARule(t *testing.T) {
 		"")
 }
 
+func TestNoRuleStandsBelowTheLastRow(t *testing.T) {
+	same(t, drawn(fruits(basket, 3), 40, 5),
+		"  DAY   NAME              N  TWICE",
+		"▸ 0     pear              3      6",
+		"  1     Quince            ·      ·",
+		"  2     apple            12     24",
+		"")
+}
+
 func TestColumnsGoFromTheRight(t *testing.T) {
 	for w, want := range map[int]string{
 		40: "  DAY   NAME             N  TWICE  AGAIN",
