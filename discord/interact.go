@@ -283,20 +283,11 @@ func registered() []discordgo.ApplicationCommand {
 // asked for at each start and not remembered: another program with the same
 // token may have changed it since.
 func (d *Discord) register(ctx context.Context) error {
-	var tries pauses
-	for {
-		err := d.registerOnce(ctx, d.state.dm().App)
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		if !passes(d.noteAuth(err)) {
-			d.log.Error("the commands could not be registered at Discord", "error", err)
-			return nil
-		}
-		if tries.wait(ctx) != nil {
-			return nil
-		}
+	err := d.retry(ctx, func() error { return d.registerOnce(ctx, d.state.dm().App) })
+	if err != nil && ctx.Err() == nil {
+		d.log.Error("the commands could not be registered at Discord", "error", err)
 	}
+	return nil
 }
 
 func (d *Discord) registerOnce(ctx context.Context, app string) error {

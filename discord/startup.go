@@ -19,18 +19,22 @@ import (
 // long as that takes: Discord may be out of reach. Its error is one that only a
 // person can mend.
 func (d *Discord) lookUp(ctx context.Context) error {
+	return d.retry(ctx, func() error {
+		err := d.lookOnce(ctx)
+		if err == nil || ctx.Err() == nil && passes(err) {
+			d.status.unreachable(err)
+		}
+		return err
+	})
+}
+
+// retry tries until it works, trouble has come that does not pass by itself, or ctx
+// has ended.
+func (d *Discord) retry(ctx context.Context, try func() error) error {
 	var tries pauses
 	for {
-		err := d.noteAuth(d.lookOnce(ctx))
-		if err == nil {
-			d.status.unreachable(nil)
-			return nil
-		}
-		if ctx.Err() != nil || !passes(err) {
-			return err
-		}
-		d.status.unreachable(err)
-		if err := tries.wait(ctx); err != nil {
+		err := d.noteAuth(try())
+		if err == nil || ctx.Err() != nil || !passes(err) || tries.wait(ctx) != nil {
 			return err
 		}
 	}
@@ -150,20 +154,16 @@ func (d *Discord) finishLeftovers(ctx context.Context) error {
 
 // cutShort marks an answer that will not go on.
 func (d *Discord) cutShort(ctx context.Context, channel, id string) {
-	var tries pauses
-	for {
+	err := d.retry(ctx, func() error {
 		said, err := d.rest.Text(ctx, channel, id)
 		if err == nil {
 			room := render.MaxContent - render.Length(textCutShort)
 			err = d.edit(ctx, channel, id, rest.Message{Content: render.Cut(said, room) + textCutShort})
 		}
-		if d.noteAuth(err) == nil || !passes(err) {
-			d.state.setGrowing(id, false)
-			return
-		}
-		if tries.wait(ctx) != nil {
-			return
-		}
+		return err
+	})
+	if err == nil || !passes(err) {
+		d.state.setGrowing(id, false)
 	}
 }
 

@@ -274,8 +274,8 @@ func (s *Server) linger(ctx context.Context, p *Plan) bool {
 	return false
 }
 
-func (a *Plan) deliver(w http.ResponseWriter) {
-	if a.Cut {
+func (p *Plan) deliver(w http.ResponseWriter) {
+	if p.Cut {
 		c, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -283,12 +283,12 @@ func (a *Plan) deliver(w http.ResponseWriter) {
 		reset(c)
 		return
 	}
-	maps.Copy(w.Header(), a.header)
-	raw := a.encoded()
+	maps.Copy(w.Header(), p.header)
+	raw := p.encoded()
 	if w.Header().Get("Content-Type") == "" && len(raw) > 0 {
 		w.Header().Set("Content-Type", "application/json")
 	}
-	w.WriteHeader(a.Status)
+	w.WriteHeader(p.Status)
 	_, _ = w.Write(raw) // the client may have left; it will not miss the answer
 }
 

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 	"ollimbot/core/post"
 )
 
@@ -128,30 +128,10 @@ func paragraphs(s string) string {
 
 // plainTitle takes the emoji out of a title, with the space behind each: Discord
 // shows them larger than the words.
-func plainTitle(s string) string {
-	var b strings.Builder
-	after := false
-	for _, r := range s {
-		switch {
-		case emoji(r):
-			after = true
-		case after && unicode.IsSpace(r):
-		default:
-			after = false
-			b.WriteRune(r)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
+func plainTitle(s string) string { return strings.TrimSpace(emoji().ReplaceAllString(s, "")) }
 
-// emoji reports a character of the ranges that the original takes out of titles.
-func emoji(r rune) bool {
-	switch {
-	case r >= 0x1f300 && r <= 0x1faff, r >= 0x2600 && r <= 0x27bf, r >= 0x23e9 && r <= 0x23fa:
-		return true
-	}
-	return r == 0xfe0f || r == 0x200d
-}
+// emoji are the characters of the ranges that the original takes out of titles.
+var emoji = pattern.Lazily(`[\x{1f300}-\x{1faff}\x{2600}-\x{27bf}\x{23e9}-\x{23fa}\x{fe0f}\x{200d}]\s*`)
 
 // errUnregistered: a question of the agent must have got its id before.
 var errUnregistered = errors.New("the question has no id yet")

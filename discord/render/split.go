@@ -3,9 +3,10 @@ package render
 import (
 	"sort"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
 )
 
 const (
@@ -120,7 +121,7 @@ func pointOf(text string, floor, room int) int {
 			return low + i + 1
 		}
 	}
-	return betweenCharacters(text, 0, hard)
+	return betweenCharacters(text, hard)
 }
 
 // block is a code block in a text, as places in bytes.
@@ -237,7 +238,7 @@ func Cut(s string, n int) string {
 	if fits(s, n) {
 		return s
 	}
-	return strings.TrimRight(s[:betweenCharacters(s, 0, prefix(s, n-1))], " \n") + ellipsis
+	return strings.TrimRight(s[:betweenCharacters(s, prefix(s, n-1))], " \n") + ellipsis
 }
 
 // cutBlock is Cut for a text that may hold code blocks: one that is cut is closed.
@@ -252,59 +253,19 @@ func cutBlock(s string, n int) string {
 	return p.Open + strings.TrimRight(p.Text, " \n") + ellipsis + p.Close
 }
 
-// maxCharacter is how many code points are taken for one character: a family
-// emoji has eleven, and a hostile one any number.
-const maxCharacter = 32
+// maxCharacter is how many bytes are taken for one character: a family emoji has
+// forty, and a hostile one any number.
+const maxCharacter = 128
 
-// betweenCharacters moves a cut backwards to where it parts no character that is made of
-// several, but not to low or further; it stays where there is no such place.
-func betweenCharacters(s string, low, cut int) int {
-	at := cut
-	for range maxCharacter {
-		if at <= low {
-			return cut
-		}
-		if !joined(s, at) {
-			return at
-		}
-		_, n := utf8.DecodeLastRuneInString(s[:at])
-		at -= n
+// betweenCharacters moves a cut backwards to where it parts no character that is
+// made of several; it stays where there is no such place near.
+func betweenCharacters(s string, cut int) int {
+	at := max(0, strings.LastIndexFunc(s[:cut], func(r rune) bool { return r < utf8.RuneSelf })) // a character begins there
+	for g := displaywidth.StringGraphemes(s[at:]); g.Next() && at+len(g.Value()) <= cut; {
+		at += len(g.Value())
 	}
-	return cut
-}
-
-// joined reports whether the characters before and after a cut are shown as one.
-func joined(s string, cut int) bool {
-	if cut <= 0 || cut >= len(s) {
-		return false
+	if at == 0 || cut-at > maxCharacter {
+		return cut
 	}
-	const joiner = '\u200d'
-	before, _ := utf8.DecodeLastRuneInString(s[:cut])
-	after, _ := utf8.DecodeRuneInString(s[cut:])
-	switch {
-	case before == joiner, after == joiner, unicode.Is(unicode.M, after):
-		return true
-	case after >= 0x1f3fb && after <= 0x1f3ff: // a tone of skin
-		return true
-	case flag(before) && flag(after):
-		return flags(s[:cut])%2 == 1
-	}
-	return false
-}
-
-// flag reports one of the letters of which two make a flag.
-func flag(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
-
-// flags counts those letters at the end of s, as far as it matters.
-func flags(s string) int {
-	n := 0
-	for n <= 2*maxCharacter {
-		r, size := utf8.DecodeLastRuneInString(s)
-		if !flag(r) {
-			break
-		}
-		s = s[:len(s)-size]
-		n++
-	}
-	return n
+	return at
 }

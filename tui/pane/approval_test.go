@@ -32,19 +32,19 @@ func passwd(s *core.Snapshot) {
 	}}
 }
 
-func TestWhatWouldBeWrittenStandsBelowItsFileAndIsReadInFull(t *testing.T) {
+func TestWhatWouldBeWrittenStandsBehindItsFileAndIsReadInFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open("chat")
 		s.next(passwd)
 		for _, size := range [][2]int{{28, 6}, {44, 12}, {80, 12}, {120, 20}} {
 			compare(t, fmt.Sprintf("chat-writing-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
-		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd)", "v read all", "y allow")
+		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd ⏎", "v read all", "y allow")
 		a := s.do(action.ApprovalRead)
 		if a.Show == nil || a.Do != nil {
 			t.Fatalf("reading answers %#v", a)
 		}
-		has(t, a.Show.Body, "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh\n", "y allows it and n denies it")
+		has(t, a.Show.Body, "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh)\n", "y allows it and n denies it")
 		time.Sleep(time.Second)
 		if a := s.do(action.ApprovalAllow); a.Do != (command.Answer{ID: "w1", Verdict: policy.Allow}) {
 			t.Errorf("once it was read: %#v", a)
@@ -72,18 +72,13 @@ func TestACallThatCameWhileAnotherWasReadIsNotAllowedAtOnce(t *testing.T) {
 	})
 }
 
-// What a command does is all that it says: nothing of it is set back as content.
-func TestOnlyWhatIsWrittenIsContent(t *testing.T) {
+func TestAShortCallIsShownAsItIs(t *testing.T) {
 	s := open("chat")
 	s.next(func(c *core.Snapshot) {
 		asked(c)
 		c.Approvals[0].Label = "Bash(ls ⏎ rm -rf ~)"
 	})
 	has(t, s.screen(80, 14), "The main session asks to run Bash(ls ⏎ rm -rf ~)")
-	s.next(func(c *core.Snapshot) {
-		c.Approvals = []policy.Approval{{ID: "e", Tool: "Edit", Label: "Edit(/a/b.md ⏎ from one ⏎ to two)", Until: noon.Add(time.Minute)}}
-	})
-	has(t, s.screen(80, 14), "asks to run Edit(/a/b.md) ", "\n   from one ", "\n   to two ")
 	if screen := s.screen(80, 14); strings.Contains(screen, "read all") {
 		t.Errorf("nothing more is to be read:\n%s", screen)
 	}

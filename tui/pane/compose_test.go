@@ -285,3 +285,25 @@ func BenchmarkALongConversationStreams(b *testing.B) {
 		drawn(p, c, 200, 60, true)
 	}
 }
+
+// The line above the oldest message, which says that more was said, is none.
+func TestTheMarkedMessageIsAnsweredWhereMoreWasSaidBefore(t *testing.T) {
+	for _, more := range []bool{false, true} {
+		s := open("chat")
+		s.next(func(c *core.Snapshot) {
+			c.ChatMore, c.Chat = more, nil
+			for i := range 30 {
+				c.Chat = append(c.Chat, transcript.Entry{ID: post.MessageID(fmt.Sprint("m", i)), At: noon, Role: transcript.Bot, Text: fmt.Sprint("message ", i)})
+			}
+		})
+		s.screen(80, 14)
+		s.do(action.TailUp)
+		_, marked, _ := strings.Cut(s.screen(80, 14), "▸")
+		marked, _, _ = strings.Cut(marked, "14:02")
+		s.do(action.ChatReply)
+		_, quoted, _ := strings.Cut(s.screen(80, 14), "reply to ")
+		if _, text, _ := strings.Cut(strings.TrimSpace(marked), "message"); text == "" || !strings.Contains(quoted, "message"+text) {
+			t.Errorf("more %v: marked %q, answered %q", more, marked, quoted)
+		}
+	}
+}

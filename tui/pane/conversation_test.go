@@ -194,7 +194,7 @@ func TestAResumedForkIsNotSaved(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
 	screen := s.screen(80, 14)
-	has(t, screen, "you lead · just begun · resumed", "R report", "X exit")
+	has(t, screen, "you lead · resumed · just begun", "R report", "X exit")
 	if strings.Contains(screen, "S save") {
 		t.Errorf("save is offered:\n%s", screen)
 	}

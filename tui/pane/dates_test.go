@@ -169,3 +169,15 @@ func TestEveryPaneHasTheClockThatWasChosen(t *testing.T) {
 		}
 	}
 }
+
+// The hours below a plot are those of the clock, too.
+func TestHoursBelowAPlotHaveTheClockThatWasChosen(t *testing.T) {
+	long := regexp.MustCompile(`\b(1[3-9]|2[0-4]) +(1[4-9]|2[0-4])\b`)
+	s := open("budget")
+	before := s.screen(160, 30)
+	s.next(func(c *core.Snapshot) { c.TwelveHours = true })
+	after := s.screen(160, 30)
+	if long.FindString(before) == "" || long.FindString(after) != "" || !regexp.MustCompile(`\b[68]pm`).MatchString(after) {
+		t.Errorf("%s\nof twelve hours is\n%s", before, after)
+	}
+}

@@ -81,7 +81,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 			command.AddTask{At: start.Add(33 * time.Hour), Message: "put out the bins", Foreground: true},
 			"ok: so it is",
 		},
-		{"new reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
+		{"new Reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
 		{"costs 30", command.Costs{Days: 30}, "costs: nothing yet"},
 		{"deliver", command.DeliverNow{}, "ok: so it is"},
 		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
@@ -227,8 +227,9 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 
 func TestLeavingAForkWithNothingAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
 		s.hears()
+		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
+		s.one(s.hears(), "the conversation stands in a fork now: the trip; exit leaves it")
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit takes [save or report]")
 		s.one(s.types("exit report"), "ok: so it is")

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -151,7 +152,7 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 	switch {
 	case s.Fork != nil && was.Fork == nil:
-		e.add(s.At, kindFork, joined(textEntered, s.Fork.Topic))
+		e.add(s.At, kindFork, fmt.Sprintf(textEntered, cmp.Or(s.Fork.Topic, textLead)))
 	case s.Fork == nil && was.Fork != nil:
 		e.add(s.At, kindFork, textLeftFork)
 	case s.Fork != nil && s.Fork.Asks && !was.Fork.Asks:

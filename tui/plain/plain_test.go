@@ -305,6 +305,18 @@ func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 	})
 }
 
+func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		s.hears()
+		s.one(s.types("read"), "read: no such message")
+		s.one(s.types("day"), "nothing fires in the next 24 hours; tasks reads all there is")
+		s.bot.change(func(n *core.Snapshot) { n.Schedule.Entries = nil })
+		s.hears()
+		s.one(s.types("schedule"), "nothing is scheduled in this window; day reads the next 24 hours")
+		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")
+	})
+}
+
 func TestTheEndOfTheInputWaitsForTheAnswer(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.replies = make(chan struct{})

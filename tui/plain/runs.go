@@ -109,14 +109,14 @@ const lastLines = 15
 func (m *session) output(rest string) {
 	rest, find := cutAt(rest, "find")
 	query, n := cutAt(rest, "last")
-	e, ok := excerpt{find: find}, false
-	if e.most, ok = howMany(n, lastLines); !ok {
+	most, ok := howMany(n, lastLines)
+	if !ok {
 		m.wrong()
 		return
 	}
 	if f, ok := m.oneRun(query, func(fork.View) bool { return true }); ok {
 		m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
-		m.tell(e, kindOutput, f.ID)
+		m.tell(excerpt{most: most, find: find}, kindOutput, f.ID)
 	}
 }
 

@@ -106,11 +106,7 @@ func (e *snapshotDiff) buttonsOf(m transcript.Entry) []int {
 
 // buttonsText says how a card's buttons are pressed; empty without any.
 func (e *snapshotDiff) buttonsText(m transcript.Entry) string {
-	var parts []string
-	for _, n := range e.buttonsOf(m) {
-		parts = append(parts, fmt.Sprintf("press %d for %s", n, e.buttons[n-1].label))
-	}
-	return strings.Join(parts, ", ")
+	return joined(each(e.buttonsOf(m), func(n int) string { return fmt.Sprintf("press %d for %s", n, e.buttons[n-1].label) })...)
 }
 
 // pressable is how many cards have their buttons read, the newest ones.
@@ -124,11 +120,8 @@ func (m *session) cards() []transcript.Entry {
 }
 
 func (m *session) buttons(string) {
-	var lines []string
-	for _, e := range m.cards() {
-		lines = append(lines, flat(e.Embed.Title)+": "+m.diff.buttonsText(e))
-	}
-	m.read(kindButton, lines, textNoButtons)
+	say := func(e transcript.Entry) string { return flat(e.Embed.Title) + ": " + m.diff.buttonsText(e) }
+	m.read(kindButton, each(m.cards(), say), textNoButtons)
 }
 
 // press presses a button by its number, or by its words on the newest card.

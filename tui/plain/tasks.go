@@ -15,6 +15,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/pane"
 	panes "ollimbot/tui/pane/schedule"
 )
 
@@ -22,7 +23,9 @@ import (
 const oftenFires = 4
 
 func (m *session) schedule(string) {
-	m.list(allTasks, kindSchedule, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
+	next := allTasks
+	next.none = textNothingNext
+	m.list(next, kindSchedule, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(&m.s, e, "")}
 	}))
 	if m.s.Schedule.Refills != "" {
@@ -46,13 +49,15 @@ func (m *session) day(string) {
 		more := ""
 		if n := fires[e.ID]; n > oftenFires {
 			fires[e.ID] = -1
-			more = ", and " + count(n-1, "more time", "")
+			more = "and " + count(n-1, "more time", "")
 		} else if n < 0 {
 			continue
 		}
 		list = append(list, thing{id: e.ID, line: entryText(&m.s, e, more)})
 	}
-	m.list(allTasks, kindSchedule, list)
+	day := allTasks
+	day.none = textNothingToday
+	m.list(day, kindSchedule, list)
 	for _, d := range m.s.Day {
 		if d.Start.Before(m.s.At.Add(24 * time.Hour)) {
 			m.say(m.s.At, kindDate, dateText(&m.s, d))
@@ -107,28 +112,28 @@ func (m *session) fire(rest string) {
 // grant lets a task, a skill or a webhook that waits for the user do what its file
 // says, after a question that says what that is.
 func (m *session) grant(rest string) {
-	why, do := map[string]string{}, map[string]command.AllowTask{}
+	questions := map[string]*pane.Question{}
 	waiting := allTasks
 	waiting.none = textNothingWaits
 	waiting.things = func(m *session) (things []thing) {
 		add := func(t thing, waits, version string) {
 			things = append(things, t)
-			why[t.id], do[t.id] = waits, command.AllowTask{ID: t.id, Version: version}
+			questions[t.id] = panes.AllowQuestion(t.title, schedule.TagWaits+": "+waits, command.AllowTask{ID: t.id, Version: version})
 		}
 		for _, t := range m.s.Schedule.Tasks {
 			if t.Waits != "" {
-				add(thing{t.ID, t.Title, taskText(&m.s, t)}, schedule.TagWaits+": "+t.Waits, t.Version)
+				add(thing{t.ID, t.Title, taskText(&m.s, t)}, t.Waits, t.Version)
 			}
 		}
 		for _, p := range m.s.Schedule.Problems {
 			if p.Waits {
-				add(thing{p.File, p.File, flat(problemText(p))}, schedule.TagWaits+": "+p.Message, p.Version)
+				add(thing{p.File, p.File, flat(problemText(p))}, p.Message, p.Version)
 			}
 		}
 		return things
 	}
 	if t, ok := m.pick(waiting, rest, nil); ok {
-		m.ask(panes.AllowQuestion(t.title, why[t.id], do[t.id]))
+		m.ask(questions[t.id])
 	}
 }
 
@@ -137,7 +142,7 @@ func (m *session) create(rest string) {
 	kind, rest := command.CutWord(rest)
 	c, more, ok := command.AddTask{}, "", true
 	switch fields := strings.Fields(rest); {
-	case kind == "routine" && len(fields) >= 5:
+	case strings.EqualFold(kind, "routine") && len(fields) >= 5:
 		expr := strings.Join(fields[:5], " ")
 		s, err := cron.Parse(expr)
 		if err != nil {
@@ -149,7 +154,7 @@ func (m *session) create(rest string) {
 		}
 		c, more = newTask(command.Behind(rest, 5)), "; "+s.Words()
 		c.Cron = expr
-	case kind == "reminder":
+	case strings.EqualFold(kind, "reminder"):
 		var at time.Time
 		at, rest, ok = command.FirstMoment(rest, m.now())
 		c = newTask(rest)

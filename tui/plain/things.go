@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -46,9 +47,9 @@ const (
 	updateTitle = 160
 )
 
-// each makes things of values.
-func each[T any](values []T, of func(T) thing) []thing {
-	out := make([]thing, len(values))
+// each makes something of each value.
+func each[T, U any](values []T, of func(T) U) []U {
+	out := make([]U, len(values))
 	for i, v := range values {
 		out[i] = of(v)
 	}
@@ -89,10 +90,7 @@ func (m *session) messageThings() []thing {
 
 // read says lines, or that there are none.
 func (m *session) read(kind string, lines []string, none string) {
-	if len(lines) == 0 {
-		lines = []string{none}
-	}
-	m.answer(kind, strings.Join(lines, "\n"))
+	m.answer(kind, cmp.Or(strings.Join(lines, "\n"), none))
 }
 
 // list reads things with numbers, which mean these things until the next list, or

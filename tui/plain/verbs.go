@@ -10,6 +10,8 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/webhook"
+	"ollimbot/routines"
 	"ollimbot/tui/pane"
 )
 
@@ -160,7 +162,8 @@ func (m *session) help(rest string) {
 	case slices.Contains(command.Groups, g): // with the command that is called so
 		m.answer(kindHelp, groupText(g))
 	case !ok:
-		m.answer(kindError, fmt.Sprintf(textUnknown, rest)+textGroups+fmt.Sprint(command.Groups))
+		names := each(command.Groups, func(g command.Group) string { return string(g) })
+		m.answer(kindError, fmt.Sprintf(textUnknown, rest)+textGroups+joined(names...))
 	default:
 		text := shortText(c) + "\n" + c.More
 		if len(c.Aliases) > 0 {
@@ -205,12 +208,8 @@ func (m *session) notices(rest string) {
 		m.wrong()
 		return
 	}
-	var lines []string
-	for _, e := range slices.Backward(m.told) {
-		if len(lines) < n {
-			lines = append(lines, joined(clockText(&m.s, e.at), e.kind, flat(e.words)))
-		}
-	}
+	lines := each(m.told[max(0, len(m.told)-n):], func(e event) string { return joined(clockText(&m.s, e.at), e.kind, flat(e.words)) })
+	slices.Reverse(lines)
 	m.read(kindNotice, lines, textNoNotices)
 }
 
@@ -223,18 +222,12 @@ func howMany(text string, n int) (int, bool) {
 	return min(n, 10_000), err == nil && n > 0
 }
 
-func (m *session) problems() (lines []string) {
-	for _, p := range m.s.Schedule.Problems {
-		lines = append(lines, flat(problemText(p)))
-	}
-	return lines
+func (m *session) problems() []string {
+	return each(m.s.Schedule.Problems, func(p routines.Problem) string { return flat(problemText(p)) })
 }
 
-func (m *session) deliveries() (lines []string) {
-	for _, d := range m.s.Deliveries {
-		lines = append(lines, deliveryText(&m.s, d))
-	}
-	return lines
+func (m *session) deliveries() []string {
+	return each(m.s.Deliveries, func(d webhook.Delivery) string { return deliveryText(&m.s, d) })
 }
 
 // costs tells what the runs of each task have cost.

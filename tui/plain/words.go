@@ -20,6 +20,7 @@ import (
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane/chat"
+	panes "ollimbot/tui/pane/schedule"
 )
 
 var (
@@ -246,59 +247,29 @@ func spentText(u agent.Usage) string {
 
 // entryText is a fire of the schedule, and what is said of it.
 func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
-	text := clockText(s, e.FireTime) + " " + e.Description
-	if e.Tag != "" {
-		text = joined(text, e.Tag, e.Why)
-	}
-	return flat(text+more+placed(e.Silent, e.Foreground)) + " (" + e.ID + ")"
-}
-
-func placed(silent, foreground bool) string {
-	text := ""
-	if silent {
-		text += ", silent"
-	}
-	if foreground {
-		text += ", foreground"
-	}
-	return text
+	return flat(joined(s.Clock(e.FireTime, "15:04")+" "+joined(panes.FireWords(s, e)...), more)) + " (" + e.ID + ")"
 }
 
 // dateText is an appointment, or the tasks that are due on a day.
 func dateText(s *core.Snapshot, d google.Item) string {
-	day := ""
-	if !s.IsToday(d.Start) && d.Start.After(s.At) {
-		day = " tomorrow"
-	}
-	names := make([]string, len(d.Tasks))
-	for i, t := range d.Tasks {
-		names[i] = cmp.Or(t.Title, textNoTitle)
-	}
-	title := cmp.Or(d.Title, textNoTitle)
+	words := joined(panes.DateWords(s, d)...)
 	switch {
-	case d.Tasks != nil:
-		return count(len(names), "task", " due"+day+": "+strings.Join(names, ", "))
-	case d.AllDay:
-		return joined("all day"+day+" "+title, d.Place)
+	case !d.AllDay:
+		return s.Clock(d.Start, "15:04") + " " + words
+	case d.Tasks == nil:
+		return "all day " + words
 	}
-	return joined(clockText(s, d.Start)+" "+title, "until "+clockText(s, d.End), d.Place)
+	return words
 }
 
 // taskText is a routine or reminder in the list of all.
 func taskText(s *core.Snapshot, t schedule.TaskView) string {
-	next, held := "", ""
+	next := ""
 	if !t.Next.IsZero() {
 		next = "next " + clockText(s, t.Next)
 	}
-	switch {
-	case t.Waits != "":
-		held = schedule.TagWaits + ", " + t.Waits
-	case t.Paused:
-		held = "paused"
-	case !t.Snoozed.IsZero():
-		held = "snoozed until " + clockText(s, t.Snoozed)
-	}
-	return flat(joined(t.Title, string(t.Kind), t.When, next, held)+placed(t.Silent, t.Foreground)) + " (" + t.ID + ")"
+	words := panes.TaskWords(s, t)
+	return flat(joined(words[0], string(t.Kind), next, joined(words[1:]...))) + " (" + t.ID + ")"
 }
 
 // deliveryText is what came in from another program: never what it said.

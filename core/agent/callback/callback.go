@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -180,6 +181,19 @@ func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.Too
 		r = agent.ToolResult{Text: fmt.Sprintf(answerToolFault, t.Name), IsError: true}
 	}
 	return r, true
+}
+
+// maxOutput is how many bytes of a tool's output an event carries: consumers show a
+// few lines of it, the model has read all of it.
+const maxOutput = 16 << 10
+
+// Output is what a tool has put out as an event carries it. It says how much is missing.
+func Output(s string) string {
+	if len(s) <= maxOutput {
+		return s
+	}
+	kept := strings.ToValidUTF8(s[:maxOutput], "")
+	return kept + fmt.Sprintf("… (%d more bytes)", len(s)-len(kept))
 }
 
 func refusal(reason string) agent.Decision { return agent.Decision{Reason: reason} }

@@ -36,6 +36,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/config"
 	"ollimbot/core/control"
 	"ollimbot/core/fault"
 )
@@ -210,7 +211,7 @@ func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
 		return e.o.Path, nil
 	}
-	return process.Find(func(name string) string { return process.Lookup(e.o.Env, name) })
+	return process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
 }
 
 // env is the environment that a process gets, with what is its own.

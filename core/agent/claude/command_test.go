@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/config"
 	"ollimbot/core/control"
 )
 
@@ -37,7 +37,7 @@ func answering(name string) agent.SessionOptions {
 // calls has the process's shell call one of our commands.
 func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 	t.Helper()
-	r, err := control.Call(process.Lookup(p.env, control.SocketVar), process.Lookup(p.env, control.SessionVar), args)
+	r, err := control.Call(config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar), args)
 	must(t, err)
 	return r
 }
@@ -79,7 +79,7 @@ func TestWithoutASocketAProcessCarriesNothingOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := <-st.players
-	if socket, token := process.Lookup(p.env, control.SocketVar), process.Lookup(p.env, control.SessionVar); socket+token != "" {
+	if socket, token := config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar); socket+token != "" {
 		t.Errorf("it has the socket %q and the token %q", socket, token)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/config"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/sandbox/sandboxtest"
 )
@@ -25,7 +25,7 @@ func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	r := newRig(t, func(o *Options) {
-		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: process.Lookup(o.Env, "HOME")}).Engine
+		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: config.Lookup(o.Env, "HOME")}).Engine
 	})
 	r.dir = dir
 	s := r.open()

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/clean"
+	"ollimbot/core/config"
 	"ollimbot/core/store"
 )
 
@@ -63,7 +64,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	}
 	token := e.o.Control.Issue(o.Command)
 	flags := o
-	flags.Settings.Model = cmp.Or(o.Settings.Model, process.Lookup(e.env(), "ANTHROPIC_MODEL"))
+	flags.Settings.Model = cmp.Or(o.Settings.Model, config.Lookup(e.env(), "ANTHROPIC_MODEL"))
 	c, err := e.start(process.Spec{Path: path, Args: args(flags, key), Env: e.env(token.Env()...), Dir: o.Dir, Wrap: e.o.Sandbox})
 	if err != nil {
 		token.Revoke()

@@ -9,7 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/config"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/sandbox/sandboxtest"
 )
@@ -29,7 +29,7 @@ func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
 	}
 	r := newRig(t, func(o *Options) {
 		o.Sandbox = sandboxtest.Box(t, sandbox.Options{
-			Dir: dir, Home: process.Lookup(o.Env, "HOME"), Settings: func() sandbox.Settings { return settings },
+			Dir: dir, Home: config.Lookup(o.Env, "HOME"), Settings: func() sandbox.Settings { return settings },
 		}).Engine
 	})
 	r.dir = dir
@@ -81,7 +81,7 @@ func TestTheRealCommandIsKeptIn(t *testing.T) {
 		"cat .env | grep . || exit 3", "cat state/sessions.json", "ls state | grep . || exit 3", "echo x > CLAUDE.md", "echo x > routines/b.md",
 		"rm routines/a.md", "echo x > .mcp.json", "mkdir .claude/hooks", "env | grep ANTHROPIC || exit 3",
 		"cat /proc/*/environ | tr '\\0' '\\n' | grep ANTHROPIC || exit 3", "ls $HOME/.ssh", "exec 3<>/dev/tcp/" + api,
-		"cat /proc/" + strconv.Itoa(os.Getpid()) + "/environ", "ls " + process.Lookup(r.env, "CLAUDE_CONFIG_DIR") + "/projects",
+		"cat /proc/" + strconv.Itoa(os.Getpid()) + "/environ", "ls " + config.Lookup(r.env, "CLAUDE_CONFIG_DIR") + "/projects",
 	} {
 		e := shell(t, s, attack)
 		if !e.IsError || strings.Contains(e.Text, "heliotrope") {

@@ -29,7 +29,6 @@ const (
 	textFallback     = "the model was switched to %s"
 	textRefusal      = "the model has refused to answer"
 	textSubagent     = "subagent"
-	textCutResult    = "… (%d more bytes)"
 	textNoConnection = "no connection"
 	textStatus       = "status %d"
 	textNoReason     = "no reason was given"

@@ -8,17 +8,13 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/clean"
 )
 
-const (
-	// maxOutput is how many bytes of a tool's output an event carries: consumers
-	// show a few lines of it, the model has read all of it.
-	maxOutput = 16 << 10
-	// maxNotice bounds words of the CLI, in characters.
-	maxNotice = 300
-)
+// maxNotice bounds words of the CLI, in characters.
+const maxNotice = 300
 
 // subagentTools run a whole agent, so that silence while they run is no
 // sign of work. The tool has two names.
@@ -144,19 +140,10 @@ func (t *translator) user(u wire.User, put func(agent.Event)) {
 		name := t.tools[b.ToolUseID]
 		delete(t.tools, b.ToolUseID)
 		put(agent.ToolEnd{
-			ID: b.ToolUseID, Name: name, Text: cutBytes(b.OutputText(), maxOutput), IsError: b.IsError,
+			ID: b.ToolUseID, Name: name, Text: callback.Output(b.OutputText()), IsError: b.IsError,
 			Denied: b.IsError && (t.refused[b.ToolUseID] || t.denied(b.ToolUseID)),
 		})
 	}
-}
-
-// cutBytes shortens a text to about n bytes and says how much is missing.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	kept := strings.ToValidUTF8(s[:n], "")
-	return kept + fmt.Sprintf(textCutResult, len(s)-len(kept))
 }
 
 // system takes news of the CLI itself.

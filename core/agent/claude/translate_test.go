@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/claude/wire"
 )
 
@@ -215,8 +216,8 @@ func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
 }
 
 func TestALongOutputIsCutBetweenCharacters(t *testing.T) {
-	got := cutBytes(strings.Repeat("é", maxOutput), maxOutput+1)
-	if !strings.HasPrefix(got, "éé") || strings.Contains(got, "\uFFFD") || len(got) > maxOutput+40 || !strings.Contains(got, "more bytes") {
+	got := callback.Output("x" + strings.Repeat("é", 16<<10))
+	if !strings.HasPrefix(got, "xéé") || strings.Contains(got, "\uFFFD") || len(got) > 16<<10+40 || !strings.Contains(got, "more bytes") {
 		t.Errorf("%d bytes, ending %q", len(got), got[len(got)-30:])
 	}
 }

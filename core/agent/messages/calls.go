@@ -11,15 +11,12 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/tools"
 	"ollimbot/core/fault"
 	"ollimbot/core/policy"
 )
-
-// maxOutput is how many bytes of a tool's output an event carries: consumers show a
-// few lines of it, the model has read all of it.
-const maxOutput = 16 << 10
 
 // news is what a call tells while it runs: an event of its own, or its end.
 type news struct {
@@ -104,7 +101,7 @@ func (t *talk) together(calls []call, results []outcome) {
 		results[n.at] = *n.end
 		c := calls[n.at]
 		t.emit(agent.ToolEnd{
-			ID: c.ID, Name: c.Name, Text: cutBytes(n.end.Text, maxOutput), IsError: n.end.IsError, Denied: n.end.denied,
+			ID: c.ID, Name: c.Name, Text: callback.Output(n.end.Text), IsError: n.end.IsError, Denied: n.end.denied,
 		})
 	}
 	running.Wait()
@@ -203,15 +200,6 @@ func (t *talk) pictures(list []agent.Image) []json.RawMessage {
 
 func documentBlock(d tools.Document) json.RawMessage {
 	return raw(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)})
-}
-
-// cutBytes shortens a text to about n bytes and says how much is missing.
-func cutBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	kept := strings.ToValidUTF8(s[:n], "")
-	return kept + fmt.Sprintf(textCutResult, len(s)-len(kept))
 }
 
 // talkKey finds the talk whose call a tool runs for.

@@ -30,7 +30,6 @@ const (
 	textNoSummary    = "the model gave no summary"
 	textFree         = "nothing, the model is free"
 	textCost         = "Cost: %s in %d turns, %d tokens: %d read, %d of them from the cache, and %d written."
-	textCutResult    = "… (%d more bytes)"
 )
 
 // What the model reads.

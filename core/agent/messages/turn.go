@@ -335,16 +335,8 @@ func onlyKind(blocks []*block, kind string) []*block {
 
 // serverCompaction asks the server to sum up at once and to say nothing more.
 func serverCompaction() any {
-	type trigger struct {
-		Type  string `json:"type"`
-		Value int    `json:"value"`
-	}
-	type edit struct {
-		Type    string  `json:"type"`
-		Trigger trigger `json:"trigger"`
-		Pause   bool    `json:"pause_after_compaction"`
-	}
-	return struct {
-		Edits []edit `json:"edits"`
-	}{[]edit{{"compact_20260112", trigger{"input_tokens", leastForServer}, true}}}
+	type object = map[string]any
+	return object{"edits": []object{{
+		"type": "compact_20260112", "trigger": object{"type": "input_tokens", "value": leastForServer}, "pause_after_compaction": true,
+	}}}
 }

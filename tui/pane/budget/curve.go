@@ -183,7 +183,7 @@ func hourTicks(s *core.Snapshot, w int) []chart.Tick {
 		if at.Hour()%step != 0 {
 			continue
 		}
-		label := at.Format("15")
+		label := s.Clock(at, "15")
 		if at.Hour() == 0 {
 			label = at.Format("Mon")
 		}

@@ -35,6 +35,7 @@ type drawn struct {
 	reserved             int
 	pings, fires         int
 	muted, quiet, newest time.Time
+	twelve               bool
 }
 
 // Draw implements pane.Pane. The curve of a day with many pings costs a millisecond, so
@@ -44,6 +45,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	key := drawn{
 		theme: c.Theme, keys: c.Keys, w: w, h: h, second: c.Snap.At.Unix(), now: numbersOf(b.State), before: p.compared(c.Snap),
 		level: int(b.State.Available * 10), reserved: b.Reserved, pings: len(b.Pings), fires: len(b.Fires), muted: b.Muted, quiet: b.Quiet,
+		twelve: c.Snap.TwelveHours,
 	}
 	if key.pings > 0 {
 		key.newest = b.Pings[key.pings-1].At

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -79,10 +80,9 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 		title[0], left = left[0], nil
 	}
 	rows, cut := callRows(c, a, max(1, w-4), max(1, min(4, h/3)))
-	cut = cut || more(a)
 	out := []widget.Row{{Text: b.Rule(w, title, left), Place: widget.Ruled}}
 	for _, row := range rows {
-		out = append(out, widget.Row{Text: b.Line(w, append([]widget.Span{mark}, row...)...), Place: widget.Nowhere})
+		out = append(out, widget.Row{Text: b.Line(w, mark, widget.Span{Role: theme.Strong, Text: row}), Place: widget.Nowhere})
 		mark = widget.Span{Text: "   "}
 	}
 	return append(out, widget.Row{Text: b.Line(w, p.answers(c, a.Tool, w, focused, cut)...), Place: widget.Nowhere})
@@ -91,26 +91,17 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 // answers are the keys that answer, in w cells; before them goes what the card
 // does not show, which is to be read first.
 func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []widget.Span {
-	allow, deny := offered{id: action.ApprovalAllow}, offered{id: action.ApprovalDeny}
-	lists := [][]offered{
-		{allow, deny, {action.ApprovalAlways, textAlways + widget.Cut(tool, 24)}}, {allow, deny, {id: action.ApprovalAlways}},
-	}
-	if tool == "" {
-		lists = [][]offered{{allow, deny}}
-	}
+	rows := []offered{{id: action.ApprovalAllow}, {id: action.ApprovalDeny}}
 	if cut {
-		read := offered{action.ApprovalRead, textRead}
-		lists = [][]offered{
-			append([]offered{{id: action.ApprovalRead}}, lists[0]...), append([]offered{read}, lists[len(lists)-1]...), {read, allow, deny},
+		rows = []offered{{id: action.ApprovalRead}, rows[0], rows[1]}
+	}
+	for _, word := range []string{textAlways + widget.Cut(tool, 24), ""} {
+		keys := p.offers(c, focused, append(slices.Clip(rows), offered{action.ApprovalAlways, word})...)
+		if tool != "" && widget.Width(keys) <= w {
+			return keys
 		}
 	}
-	var keys []widget.Span
-	for _, list := range lists {
-		if keys = p.offers(c, focused, list...); widget.Width(keys) <= w {
-			break
-		}
-	}
-	return keys
+	return p.offers(c, focused, rows...)
 }
 
 // askLine is the tool call that waits in one line. Of a long label the end is
@@ -146,90 +137,28 @@ func timeLeft(a policy.Approval, now time.Time) string {
 // lineBreak stands for one in a label.
 const lineBreak = " ⏎ "
 
-// writers are the tools whose labels name a file first and then what would be
-// written there. Of any other tool the whole label is what it would do.
-var writers = map[string]bool{"Write": true, "Edit": true}
-
-// parts are the tool with its file, or the whole call, and what would be written.
-func parts(a policy.Approval) (call, content string) {
-	call, content, ok := strings.Cut(a.Label, lineBreak)
-	if !ok || !writers[a.Tool] {
-		return a.Label, ""
+// callRows are a tool call in at most so many rows of w cells, and whether there is
+// more to read. Where the sentence takes more than a row, the call stands first.
+func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cut bool) {
+	sentence, brief := asks(a, a.Label), a.Label+" · "+asker(a)
+	if a.Tool == "" { // a question is a sentence
+		sentence = brief
 	}
-	return call + ")", strings.TrimSuffix(content, ")")
+	for i, text := range []string{sentence, brief, a.Label} {
+		if rows = widget.Wrap(text, w); len(rows) == 1 || i > 0 && len(rows) <= most {
+			return rows, more(a)
+		}
+	}
+	return widget.WrapN(sentence, w, most, c.Theme.Glyph(theme.Ellipsis)), true
 }
 
-// callRows are a tool call in at most so many rows of w cells: the tool and its
-// file first, then dim what would be written, line by line where there is room.
-// cut says that there is more to read.
-func callRows(c pane.Context, a policy.Approval, w, most int) (rows [][]widget.Span, cut bool) {
-	call, content := parts(a)
-	head := []widget.Span{{Role: theme.Strong, Text: asks(a, call)}}
-	if a.Tool == "" || widget.Width(head) > w { // a question is a sentence; what it is stands first where it takes a line
-		head = []widget.Span{{Role: theme.Strong, Text: call}, {Role: theme.Dim, Text: " · " + asker(a)}}
-	}
-	if rows = widget.WrapSpans(head, w); content != "" && len(rows) > 1 { // what is written matters more than who asks
-		rows = widget.WrapSpans(head[:1], w)
-	}
-	mark := c.Theme.Glyph(theme.Ellipsis)
-	if len(rows) > most {
-		return plainRows(theme.Strong, widget.WrapN(call, w, most, mark)), content != "" || len(widget.Wrap(call, w)) > most
-	}
-	if content == "" {
-		return rows, false
-	}
-	left := most - len(rows)
-	lines := widget.Wrap(strings.ReplaceAll(content, lineBreak, "\n"), w)
-	if cut = len(lines) > left; cut {
-		lines = widget.WrapN(content, w, left, mark)
-		cut = len(widget.Wrap(content, w)) > left
-	}
-	return append(rows, plainRows(theme.Dim, lines)...), cut
-}
-
-// more reports that a call would do more than its label says.
+// more reports that a call would do more than its label says. A text that is far
+// longer is not even looked at: the card is drawn often.
 func more(a policy.Approval) bool {
-	label := squeeze(a.Label, len(a.Label))
-	return !strings.Contains(label, squeeze(a.Text, len(label)+1))
-}
-
-// squeeze is a text with single spaces for line breaks and other white space, as
-// labels have it. It ends with the word with which it gets longer than most
-// bytes: a text may be long, and the card is drawn often.
-func squeeze(s string, most int) string {
-	var b strings.Builder
-	for word := range strings.FieldsSeq(s) {
-		if word == strings.TrimSpace(lineBreak) {
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(word)
-		if b.Len() > most {
-			break
-		}
+	flat := func(s string) string {
+		return strings.Join(strings.Fields(strings.ReplaceAll(s, strings.TrimSpace(lineBreak), " ")), " ")
 	}
-	return b.String()
-}
-
-func plainRows(role theme.Role, lines []string) [][]widget.Span {
-	out := make([][]widget.Span, len(lines))
-	for i, l := range lines {
-		out[i] = []widget.Span{{Role: role, Text: l}}
-	}
-	return out
-}
-
-// spelled is the whole call for a page: of a tool that writes the file by itself,
-// and below it what would be written.
-func spelled(a policy.Approval) string {
-	text := strings.TrimRight(a.Text, "\n")
-	call, content, ok := strings.Cut(text, "\n")
-	if !ok || !writers[a.Tool] || !strings.HasPrefix(call, a.Tool+"(") {
-		return text
-	}
-	return call + ")\n\n" + strings.TrimSuffix(content, ")")
+	return len(a.Text) > 4*len(a.Label) || !strings.Contains(flat(a.Label), flat(a.Text))
 }
 
 // readCall shows the tool call that has waited longest in full. It answers
@@ -240,8 +169,7 @@ func (p *Pane) readCall(c pane.Context) pane.Answer {
 	}
 	a := c.Snap.Approvals[0]
 	p.reading = a.ID
-	call, _ := parts(a)
-	return pane.Answer{Show: &pane.Page{Title: widget.Cut(call, maxCallTitle), Body: textCall(a, c.Names(action.Chat), c.ReadOnly)}}
+	return pane.Answer{Show: &pane.Page{Title: widget.Cut(a.Label, maxCallTitle), Body: textCall(a, c.Names(action.Chat), c.ReadOnly)}}
 }
 
 // maxCallTitle is how many cells of a call stand above its page.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,14 +42,10 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 		asks := " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))
 		return widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Warn, Text: asks}))
 	}
-	var out []string
-	if widget.Width(left)+widget.Width(keys) < w {
-		right := keys
-		free := max(0, w-widget.Width(left)-widget.Width(right))
-		out = append(out, b.Line(w, append(append(left, widget.Span{Text: widget.Blank(free)}), right...)...))
-	} else {
-		out = append(out, b.Line(w, left...))
-		if len(keys) > 0 && h >= 8 {
+	out := []string{b.Spread(w, left, keys)}
+	if n := widget.Width(keys); n > w/2 || widget.Width(left)+n >= w { // below, where there is room
+		out[0] = b.Line(w, left...)
+		if h >= 8 {
 			out = append(out, b.Line(w, append([]widget.Span{{Text: "  "}}, keys...)...))
 		}
 	}
@@ -71,40 +68,19 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 }
 
 // subject is what a fork is about and how long it has stood, in w cells: of a long
-// topic the end goes first, then the less telling words about its time.
+// topic the end goes first.
 func subject(c pane.Context, f *chat.Banner, w int) []widget.Span {
-	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork}
-	room := w - widget.Cells(mark.Text) - 2
-	about, words := topic(f), since(f, c.Snap.At)
-	for len(words) > 0 && widget.Cells(about)+widget.Cells(sentence(words)) > room {
-		if least := min(widget.Cells(about), minTopic); len(words) == 1 && room-widget.Cells(sentence(words)) >= least {
-			about = widget.Cut(about, room-widget.Cells(sentence(words)))
-			break
-		}
-		words = words[1:]
+	mark := widget.Span{Role: theme.Report, Text: " " + c.Theme.Glyph(theme.HalfDot) + " " + textFork + "  "}
+	words := " · " + since(f, c.Snap.At) + " "
+	if f.Resumed {
+		words = " · " + textResumed + words
 	}
-	return []widget.Span{mark, {Text: "  "}, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: sentence(words)}}
+	about := widget.Cut(cmp.Or(f.Topic, textLead), max(minTopic, w-widget.Cells(mark.Text+words)))
+	return []widget.Span{mark, {Role: theme.Strong, Text: about}, {Role: theme.Dim, Text: words}}
 }
 
 // minTopic is how many cells of a topic have to be seen.
 const minTopic = 8
-
-// sentence puts words behind a topic.
-func sentence(words []string) string {
-	out := ""
-	for _, word := range words {
-		out += " · " + word
-	}
-	return out + " "
-}
-
-// topic is what a fork is about.
-func topic(f *chat.Banner) string {
-	if f.Topic == "" {
-		return textLead
-	}
-	return f.Topic
-}
 
 // named is a fork in a sentence.
 func named(f *chat.Banner) string {
@@ -114,25 +90,20 @@ func named(f *chat.Banner) string {
 	return fmt.Sprintf("the fork %q", f.Topic)
 }
 
-// since is how long a fork has stood, in minutes: nothing counts its seconds. What
-// matters most stands last.
-func since(f *chat.Banner, now time.Time) []string {
-	out := []string{textBegun}
+// since is how long a fork has stood, in minutes: nothing counts its seconds.
+func since(f *chat.Banner, now time.Time) string {
 	if d := now.Sub(f.Since); d >= time.Minute {
-		out[0] = words.Age(d)
+		return words.Age(d)
 	}
-	if f.Resumed {
-		out = append(out, textResumed)
-	}
-	return out
+	return textBegun
 }
 
 // stood is the same in a sentence.
 func stood(f *chat.Banner, now time.Time) string {
-	if d := now.Sub(f.Since); d >= time.Minute {
-		return "has stood for " + words.Age(d)
+	if now.Sub(f.Since) < time.Minute {
+		return "has " + textBegun
 	}
-	return "has " + textBegun
+	return "has stood for " + since(f, now)
 }
 
 // ways are the commands of the action table that end a fork.
@@ -243,16 +214,21 @@ func buttons(s *core.Snapshot, id post.MessageID) []post.Button {
 
 // Off says why an action cannot be used now; empty means that it can.
 func (p *Pane) Off(c pane.Context, id action.ID) string {
-	if id == action.ChatButtons && !anyButton(c.Snap) {
+	if id == action.ChatButtons && newestCard(c.Snap) == nil {
 		return textNoButtons
 	}
 	return ""
 }
 
-// anyButton reports whether a card has a button that does something now.
-func anyButton(s *core.Snapshot) bool {
+// newestCard is the newest message with a button that does something now, or nil.
+func newestCard(s *core.Snapshot) *transcript.Entry {
 	exit := exitCard(s)
-	return slices.ContainsFunc(s.Chat, func(e transcript.Entry) bool { return len(live(&e, exit)) > 0 })
+	for i := range slices.Backward(s.Chat) {
+		if e := &s.Chat[i]; len(live(e, exit)) > 0 {
+			return e
+		}
+	}
+	return nil
 }
 
 // choose begins to choose among the buttons of the marked card, else of the
@@ -266,14 +242,8 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	case click != nil:
 		return pane.Answer{Do: *click}
 	}
-	var card *transcript.Entry
-	exit := exitCard(c.Snap)
-	for i := range c.Snap.Chat {
-		if e := &c.Snap.Chat[i]; len(live(e, exit)) > 0 {
-			card = e
-		}
-	}
-	if e := p.marked(c); e != nil && len(live(e, exit)) > 0 {
+	card := newestCard(c.Snap)
+	if e := p.marked(c); e != nil && len(buttons(c.Snap, e.ID)) > 0 {
 		card = e
 	}
 	if card == nil {
@@ -285,8 +255,8 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 
 // marked is the message that the reader stands at; nil while the pane follows.
 func (p *Pane) marked(c pane.Context) *transcript.Entry {
-	if i := p.view.Mark(); !p.view.Following() && i < uint64(len(c.Snap.Chat)) {
-		return &c.Snap.Chat[i]
+	if i := p.view.Mark(); !p.view.Following() && i < uint64(len(p.view.entries)) {
+		return entry(c.Snap.Chat, p.view.entries[i].ID)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@
 package chat
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -79,12 +80,6 @@ func working(s *core.Snapshot) string {
 		return word
 	}
 	return word + " " + words.Elapsed(s.At.Sub(s.BusySince))
-}
-
-// Draw implements pane.Pane.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
-	return p.draw(c, w, h, focused)
 }
 
 // Line implements pane.Pane: the tool call that waits, else the last words that
@@ -166,10 +161,14 @@ func (p *Pane) Hint() []key.Binding {
 	case !p.writing:
 		return p.view.Hint()
 	}
+	keys := writingKeys
 	if _, _, ok := p.command(); ok {
-		return p.withUnfold(commandKeys)
+		keys = commandKeys
 	}
-	return p.withUnfold(writingKeys)
+	if p.folded() { // before the keys that a narrow line leaves out
+		keys = slices.Insert(slices.Clone(keys), 1, key.NewBinding(key.WithKeys(unfoldKey), key.WithHelp(unfoldKey, textUnfold)))
+	}
+	return keys
 }
 
 // Type implements pane.Pane.

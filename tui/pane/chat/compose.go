@@ -171,23 +171,6 @@ func (f *folds) last(before string) int {
 	return 0
 }
 
-// at is the token that the caret stands on, else the one that ends before it, and
-// how many bytes of it are behind the caret. A token is plain ASCII.
-func (f *folds) at(before, after string) (p folded, behind int, ok bool) {
-	for _, q := range f.parts {
-		for n := range q.token { // n bytes of it stand before the caret
-			if !strings.HasSuffix(before, q.token[:n]) || !strings.HasPrefix(after, q.token[n:]) {
-				continue
-			}
-			return q, len(q.token) - n, true
-		}
-		if strings.HasSuffix(before, q.token) {
-			p, ok = q, true
-		}
-	}
-	return p, 0, ok
-}
-
 // pastedWords is what stands for a text: its lines, or its characters where it
 // has one line only.
 func pastedWords(lines, characters int) string {
@@ -196,6 +179,34 @@ func pastedWords(lines, characters int) string {
 	}
 	return "[pasted " + words.Grouped(uint64(characters), "character") + "]"
 }
+
+// unfoldKey shows what was pasted. It is the chat's own, as the other keys of a line
+// that is being written.
+const unfoldKey = "ctrl+o"
+
+// unfoldLines is how many lines are unfolded in place. More is read on a page: in
+// a few lines of a pane nobody finds the way around in it.
+const unfoldLines = 400
+
+// unfold puts pasted texts in the place of their tokens. What is sent stays the
+// same: a text that the line does not bear, or that would mean something else in
+// it, is shown as a page.
+func (p *Pane) unfold() pane.Answer {
+	open := p.folds.unfold(p.field.Text())
+	switch {
+	case !p.folded():
+	case strings.Count(open, "\n") >= unfoldLines, !p.field.Bears(open), p.folds.unfold(open) != open:
+		return pane.Answer{Show: &pane.Page{Title: textPasted, Body: open}}
+	default:
+		p.field.Clear()
+		p.folds = folds{}
+		p.field.Insert(open)
+	}
+	return pane.Answer{}
+}
+
+// folded reports whether a token stands in the line.
+func (p *Pane) folded() bool { return p.folds.unfold(p.field.Text()) != p.field.Text() }
 
 // maxHistory is how many lines can be called back.
 const maxHistory = 200

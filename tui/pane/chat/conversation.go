@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"ollimbot/core"
@@ -155,8 +156,7 @@ func (t *talk) copyAll() (text, toast string) {
 	}
 	var parts []string
 	size := 0
-	for i := len(t.entries) - 1; i >= 0; i-- {
-		e := t.entries[i]
+	for _, e := range slices.Backward(t.entries) {
 		who := string(e.Role)
 		if e.Source != "" {
 			who += " (" + e.Source + ")"
@@ -165,41 +165,32 @@ func (t *talk) copyAll() (text, toast string) {
 		if size += len(part); size > maxCopy {
 			break
 		}
-		parts = append([]string{part}, parts...)
+		parts = slices.Insert(parts, 0, part)
 	}
 	return strings.Join(parts, ""), "copied " + words.Grouped(uint64(len(parts)), "message")
 }
 
 // MessageText is the text of a message and of its card.
 func MessageText(e transcript.Entry) string {
-	out := e.Text
-	if e.Embed == nil {
-		return out
-	}
-	add := func(s string) {
-		if s != "" {
-			if out != "" {
-				out += "\n"
-			}
-			out += s
+	parts := []string{e.Text}
+	if card := e.Embed; card != nil {
+		parts = append(parts, card.Title, card.Description)
+		for _, f := range card.Fields {
+			parts = append(parts, f.Name+": "+f.Value)
 		}
+		parts = append(parts, card.Footer)
 	}
-	add(e.Embed.Title)
-	add(e.Embed.Description)
-	for _, f := range e.Embed.Fields {
-		add(f.Name + ": " + f.Value)
-	}
-	add(e.Embed.Footer)
-	return out
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n")
 }
 
 // airy is from how many lines on an empty line stands between messages.
 const airy = 10
 
-// draw renders the fork's banner, the conversation, the tool call that waits,
-// and the line to write on. Where there is little room, what waits for an answer
-// comes first, and what is being written.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
+// Draw implements pane.Pane: the fork's banner, the conversation, the tool call that
+// waits, and the line to write on. Where there is little room, what waits for an
+// answer comes first, and what is being written.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	w, h = max(w, 0), max(h, 0)
 	card := p.card(c, w, h, focused)
 	input := p.input(c, w, h-len(card), focused)
 	foot := append(card, input...)

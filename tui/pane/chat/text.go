@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -32,6 +33,7 @@ const (
 	textNoReply       = "there is no message of the bot to reply to"
 	textReplyNotice   = "the program's own notes cannot be replied to"
 	textUnfold        = "show the paste"
+	textPasted        = "pasted text"
 	textPasteCut      = "the pasted text is cut: 256 kB at most are sent"
 
 	textAlso     = "also in "
@@ -44,7 +46,6 @@ const (
 
 	textPermission     = "permission"
 	textLeft           = " left"
-	textRead           = "read"
 	textAlways         = "always allow "
 	textNobody         = "agent"
 	textNoApproval     = "no tool call waits for you"
@@ -126,15 +127,10 @@ func asker(a policy.Approval) string {
 // textCall is a tool call as it is read in full: everything that it would do,
 // and where that is not known its label.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
-	call, content := parts(a)
-	out := asks(a, call) + ".\n"
-	switch {
-	case a.Tool == "":
-		out = call + "\n\n" + a.Text + "\n"
-	case a.Text != "":
-		out = "The " + asker(a) + textAsksThis + "\n\n" + spelled(a) + "\n"
-	case content != "":
-		out += "\n" + strings.ReplaceAll(content, lineBreak, "\n") + "\n"
+	text := strings.TrimRight(cmp.Or(a.Text, strings.ReplaceAll(a.Label, lineBreak, "\n")), "\n")
+	out := "The " + asker(a) + textAsksThis + "\n\n" + text + "\n"
+	if a.Tool == "" {
+		out = a.Label + "\n\n" + text + "\n"
 	}
 	if locked {
 		return out

@@ -76,6 +76,20 @@ func TestTheDayShowsWhatHasHappenedAndWhatIsToCome(t *testing.T) {
 	}
 }
 
+func TestTheHoursAreThoseOfTheClockThatWasChosen(t *testing.T) {
+	p, s := New(), aDay()
+	c := plain(s)
+	p.Sync(c)
+	rows(p, c, 74, 2, false)
+	twelve := *s
+	twelve.TwelveHours = true
+	c.Snap = &twelve
+	p.Sync(c)
+	if got, want := rows(p, c, 74, 2, false)[0], " 12am     3am      6am      9am      │        3pm      6pm      9pm   12am"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestTheDayIsWalkedAndOpened(t *testing.T) {
 	p, c := New(), plain(aDay())
 	p.Sync(c)

@@ -248,8 +248,12 @@ func (p *Pane) scale(c pane.Context, n, now int) []widget.Span {
 	}
 	text := []byte(strings.Repeat(" ", n+1))
 	for hour := 0; hour <= 24; hour += each {
-		if at := min(hour*n/24, n-1); now < at-1 || now > at+2 { // now is seen before the hour beside it
-			copy(text[at:], strconv.Itoa(100 + hour)[1:])
+		label := strconv.Itoa(100 + hour)[1:]
+		if c.Snap.TwelveHours {
+			label = time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC).Format("3pm")
+		}
+		if at := min(hour*n/24, n+1-len(label)); now < at-1 || now > at+len(label) { // now is seen before the hour beside it
+			copy(text[at:], label)
 		}
 	}
 	line := string(text[:n+1])

@@ -279,3 +279,18 @@ func chain(label string) string {
 	}
 	return "check " + strings.TrimSuffix(rest, ")")
 }
+
+// TaskWords are a task in words: what people call it, then its marks.
+func TaskWords(s *core.Snapshot, v schedule.TaskView) []string {
+	return append([]string{item{task: &v}.title()}, taskMarks(s, v)...)
+}
+
+// FireWords are a fire in words: what people call it, then its marks.
+func FireWords(s *core.Snapshot, e schedule.Entry) []string {
+	return append([]string{item{fire: &e}.title()}, marks(s, e)...)
+}
+
+// DateWords are an appointment, or the tasks of a day, in words.
+func DateWords(s *core.Snapshot, d google.Item) []string {
+	return append([]string{dateTitle(d)}, dateMarks(s, d)...)
+}

@@ -1,11 +1,13 @@
 package markdown
 
 import (
+	"bufio"
 	"html"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
+	markup "github.com/yuin/goldmark/renderer/html"
 
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -162,29 +164,15 @@ func (r *speech) link(n ast.Node, address string) {
 	}
 }
 
-// literal is a text without its escapes, and with what its entities stand for.
+// literal is a text without its escapes, and with what its entities stand for: as
+// HTML has it, which goldmark knows.
 func literal(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s
 	}
 	var b strings.Builder
-	for s != "" {
-		i := strings.IndexByte(s, '\\')
-		if i < 0 {
-			i = len(s)
-		}
-		b.WriteString(html.UnescapeString(s[:i]))
-		if s = s[i:]; len(s) > 1 && punctuation(s[1]) {
-			b.WriteByte(s[1])
-			s = s[2:]
-		} else if s != "" {
-			b.WriteByte('\\')
-			s = s[1:]
-		}
-	}
-	return b.String()
-}
-
-func punctuation(c byte) bool {
-	return strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c) >= 0
+	w := bufio.NewWriter(&b)
+	markup.DefaultWriter.Write(w, []byte(s))
+	_ = w.Flush() // into memory
+	return html.UnescapeString(b.String())
 }

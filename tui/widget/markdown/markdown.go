@@ -10,6 +10,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -99,25 +100,18 @@ func crowded(s string) bool {
 
 func (d *Doc) parse(s string) ast.Node { return d.parser.Parse(text.NewReader([]byte(s))) }
 
+// The priorities of goldmark's parsers of HTML.
+const htmlBlocks, htmlInline = 900, 400
+
 func newParser() parser.Parser {
+	without := func(list []util.PrioritizedValue, priority int) []util.PrioritizedValue {
+		return slices.DeleteFunc(list, func(v util.PrioritizedValue) bool { return v.Priority == priority })
+	}
 	return parser.NewParser(
-		parser.WithBlockParsers(
-			util.Prioritized(parser.NewSetextHeadingParser(), 100),
-			util.Prioritized(parser.NewThematicBreakParser(), 200),
-			util.Prioritized(parser.NewListParser(), 300),
-			util.Prioritized(parser.NewListItemParser(), 400),
-			util.Prioritized(parser.NewCodeBlockParser(), 500),
-			util.Prioritized(parser.NewATXHeadingParser(), 600),
-			util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-			util.Prioritized(parser.NewBlockquoteParser(), 800),
-			util.Prioritized(parser.NewParagraphParser(), 1000),
-		),
+		parser.WithBlockParsers(without(parser.DefaultBlockParsers(), htmlBlocks)...),
+		parser.WithInlineParsers(without(parser.DefaultInlineParsers(), htmlInline)...),
 		parser.WithInlineParsers(
 			util.Prioritized(extension.NewTaskCheckBoxParser(), 0),
-			util.Prioritized(parser.NewCodeSpanParser(), 100),
-			util.Prioritized(parser.NewLinkParser(), 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
-			util.Prioritized(parser.NewEmphasisParser(), 500),
 			util.Prioritized(extension.NewStrikethroughParser(), 500),
 			util.Prioritized(extension.NewLinkifyParser(), 999),
 		),

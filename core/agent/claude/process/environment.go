@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ollimbot/core/config"
 )
 
 // program is our own command's name, which the model calls in its shell.
@@ -116,17 +118,6 @@ func hasProgram(dir string) bool {
 	return filepath.IsAbs(dir) && runnable(filepath.Join(dir, program)) == nil
 }
 
-// Lookup is the value of a variable, or empty; the last one of a name counts, as it
-// does for os/exec.
-func Lookup(env []string, name string) string {
-	for _, v := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
 // MarkName is the variable that every process started here carries, and that
 // its children inherit. Its value is the mark that was asked for with Env.Mark,
 // a slash, and a word that belongs to one process alone.
@@ -136,7 +127,7 @@ const MarkName = "OLLIM_CLAUDE_PROCESS"
 // mark of its own, the end of one process never touches the children of
 // another.
 func ownMark(env []string) string {
-	return strings.ReplaceAll(Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
+	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
 }
 
 // withMark is an environment in which the mark stands once.

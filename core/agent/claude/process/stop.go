@@ -42,7 +42,8 @@ func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 // It reaches the command within its sandbox too, but for SIGKILL: the end of
 // the sandbox is the end of all that is in it.
 func (p *Process) Signal(sig os.Signal) error {
-	pid, number, err := p.command(), syscall.Signal(0), error(nil)
+	var err error
+	pid, number := p.command(), syscall.Signal(0)
 	if sig != os.Kill && pid != p.PID() {
 		number, _ = sig.(syscall.Signal)
 	}

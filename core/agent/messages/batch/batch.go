@@ -225,18 +225,9 @@ func (b *Batches) forget(r Request) {
 // handIn makes a batch of the request. Where the program ends before its id is on
 // the disk it is handed in again, and only the later answer is looked for.
 func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Model, r Request) error {
-	type params struct {
-		Model     string              `json:"model"`
-		MaxTokens int                 `json:"max_tokens"`
-		System    string              `json:"system"`
-		Messages  []map[string]string `json:"messages"`
-	}
-	type request struct {
-		ID     string `json:"custom_id"`
-		Params params `json:"params"`
-	}
-	body := map[string][]request{"requests": {{r.ID, params{
-		m.Name, min(maxTokens, m.MaxOutput), r.System, []map[string]string{{"role": "user", "content": r.Prompt}},
+	type object = map[string]any
+	body := object{"requests": []object{{"custom_id": r.ID, "params": object{
+		"model": m.Name, "max_tokens": min(maxTokens, m.MaxOutput), "system": r.System, "messages": []object{{"role": "user", "content": r.Prompt}},
 	}}}}
 	var made state
 	if err := b.call(ctx, p, errand{method: http.MethodPost, body: body, to: &made}); err != nil {
