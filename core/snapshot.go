@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/core/webhook"
+	"ollimbot/core/words"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
@@ -250,4 +253,78 @@ func (s *Snapshot) Sourced(u updates.Update) string {
 		return u.Message
 	}
 	return from + ": " + u.Message
+}
+
+// Local is a moment on the user's clock.
+func (s *Snapshot) Local(t time.Time) time.Time { return t.In(cmp.Or(s.Zone, time.UTC)) }
+
+// IsToday reports whether a moment is of the day that the snapshot describes.
+func (s *Snapshot) IsToday(t time.Time) bool {
+	return words.SameDay(t, s.At, cmp.Or(s.Zone, time.UTC))
+}
+
+// Clock writes a moment on the user's clock by a layout of package time, whose "15:04" is
+// written as the user reads it.
+func (s *Snapshot) Clock(t time.Time, layout string) string {
+	return s.Local(t).Format(words.ClockLayout(layout, s.TwelveHours))
+}
+
+// When is Clock with the layout that fits the distance.
+func (s *Snapshot) When(t time.Time, l cron.Layouts) string {
+	for _, layout := range []*string{&l.Today, &l.Week, &l.Year, &l.Else} {
+		*layout = words.ClockLayout(*layout, s.TwelveHours)
+	}
+	return l.Format(s.Local(t), s.At)
+}
+
+// ClockCells is how many cells the time of a day takes at most.
+func (s *Snapshot) ClockCells() int {
+	if s.TwelveHours {
+		return len("12:04pm")
+	}
+	return len("15:04")
+}
+
+// Glance is what the user wants to know first: what comes next, what the day has
+// brought and cost, and whether the bot waits for them. The dashboard's top line shows
+// it; what may still be spent is in Snapshot.Budget.
+type Glance struct {
+	Next    *schedule.Entry // the next fire within 24 hours that is not held; nil without one
+	Runs    int             // background runs that have ended today, in the user's zone
+	Failed  int             // of these, that have failed
+	Pings   int             // messages that runs have sent today, critical ones too
+	CostUSD float64         // of everything today
+	Asks    int             // tool calls and questions that wait for the user
+}
+
+// Glance sums up the snapshot.
+func (s *Snapshot) Glance() Glance {
+	g := Glance{Pings: s.Budget.State.DailyUsed + s.Budget.State.CriticalUsed, CostUSD: s.Engine.Today.CostUSD, Asks: len(s.Approvals)}
+	if s.Fork != nil && s.Fork.Asks {
+		g.Asks++
+	}
+	for _, list := range [][]schedule.Entry{s.Schedule.Entries, s.Schedule.Day} {
+		ahead := func(e schedule.Entry) bool { return !e.Held && e.FireTime.After(s.At) }
+		if i := slices.IndexFunc(list, ahead); i >= 0 && g.Next == nil {
+			g.Next = &list[i]
+		}
+	}
+	today := s.Midnight()
+	for i := range s.Ended {
+		if r := &s.Ended[i]; !r.Ended.Before(today) {
+			g.Runs++
+			if r.State.Failed() {
+				g.Failed++
+			}
+		}
+	}
+	return g
+}
+
+// Midnight is when the day of the snapshot began, in the user's zone.
+func (s *Snapshot) Midnight() time.Time {
+	zone := s.Zone
+	zone = cmp.Or(zone, time.UTC)
+	y, m, d := s.At.In(zone).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, zone)
 }

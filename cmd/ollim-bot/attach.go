@@ -21,39 +21,32 @@ import (
 )
 
 type attachCmd struct {
-	Host     string   `placeholder:"USER@SERVER[:PORT]" help:"A bot on another machine, whose OLLIM_ATTACH names the port (2226 unless told)."`
-	Identity string   `short:"i" placeholder:"FILE" help:"The key to show; else those of the SSH agent and of ~/.ssh."`
-	ReadOnly bool     `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
-	Plain    bool     `help:"No screen control: a line for each thing that happens, commands on standard input."`
-	Theme    string   `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
-	Command  []string `arg:"" optional:"" passthrough:"" help:"What to answer in place of the dashboard: status --json."`
+	Host     string `placeholder:"USER@SERVER[:PORT]" help:"A bot on another machine, whose OLLIM_ATTACH names the port (2226 unless told)."`
+	Identity string `short:"i" placeholder:"FILE" help:"The key to show; else those of the SSH agent and of ~/.ssh."`
+	viewFlags
+	Command []string `arg:"" optional:"" passthrough:"" help:"What to answer in place of the dashboard: status --json."`
 }
 
 // Run attaches to a bot that runs, and ends without ending it.
 func (c *attachCmd) Run(p *process, at console.DataDir) error {
-	f := uiMode{readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
-	command := c.Command
-	if len(command) > 0 && command[0] == "--" {
-		command = command[1:]
-	}
-	if len(command) > 0 && (c.ReadOnly || c.Plain || c.Theme != "") {
-		return console.Usagef("a command takes no --plain, --read-only or --theme")
-	}
-	if len(command) == 0 {
-		if err := f.check(p); err != nil {
+	command := strings.TrimPrefix(strings.Join(c.Command, " "), "-- ")
+	if command == "" {
+		if err := (uiFlags{viewFlags: c.viewFlags}).check(p); err != nil {
 			return err
 		}
+	} else if c.viewFlags != (viewFlags{}) {
+		return console.Usagef("a command takes no --plain, --read-only or --theme")
 	}
 	o, err := p.client(at, c)
 	if err != nil {
 		return err
 	}
-	return p.attach(o, f, strings.Join(command, " "))
+	return p.attach(o, c.viewFlags, command)
 }
 
 // beside attaches to the bot that runs in the directory, where one does that takes viewers.
-func (p *process) beside(at console.DataDir, f uiMode) (attached bool, err error) {
-	if _, running := at.Dir.Running(); f.headless || !running {
+func (p *process) beside(at console.DataDir, f uiFlags) (attached bool, err error) {
+	if _, running := at.Dir.Running(); f.Headless || !running {
 		return false, nil
 	}
 	o, err := p.client(at, &attachCmd{})
@@ -65,15 +58,15 @@ func (p *process) beside(at console.DataDir, f uiMode) (attached bool, err error
 		return false, nil //nolint:nilerr // the start says what stands against it
 	}
 	_ = conn.Close()
-	return true, p.attach(o, f, "")
+	return true, p.attach(o, f.viewFlags, "")
 }
 
 // attach lends the terminal to the bot.
-func (p *process) attach(o client.Options, f uiMode, command string) error {
+func (p *process) attach(o client.Options, f viewFlags, command string) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
-	o.Command, o.Lines = command, f.plain || command != ""
+	o.Command, o.Lines = command, f.Plain || command != ""
 	if command == "" {
 		o.Command = viewerCommand(f)
 	}
@@ -92,16 +85,16 @@ func (p *process) attach(o client.Options, f uiMode, command string) error {
 }
 
 // viewerCommand is what is asked of the bot.
-func viewerCommand(f uiMode) string {
+func viewerCommand(f viewFlags) string {
 	words := []string{"dashboard"}
-	if f.plain {
+	if f.Plain {
 		words[0] = "plain"
 	}
-	if f.readOnly {
+	if f.ReadOnly {
 		words = append(words, "--read-only")
 	}
-	if f.theme != "" {
-		words = append(words, "--theme", f.theme)
+	if f.Theme != "" {
+		words = append(words, "--theme", f.Theme)
 	}
 	return strings.Join(words, " ")
 }

@@ -21,15 +21,15 @@ type budgetShowCmd struct {
 
 // budgetAnswer is the JSON answer; times are RFC 3339 to the second.
 type budgetAnswer struct {
-	Capacity   int        `json:"capacity"`
-	Available  float64    `json:"available"`
-	Rate       int        `json:"refill_rate_minutes"`
-	LastRefill time.Time  `json:"last_refill"`
-	Daily      int        `json:"daily_used"`
-	Critical   int        `json:"critical_used"`
-	Next       *int       `json:"next_refill_minutes"`
-	FullAt     *time.Time `json:"full_at"`
-	Status     string     `json:"status"`
+	Capacity   int       `json:"capacity"`
+	Available  float64   `json:"available"`
+	Rate       int       `json:"refill_rate_minutes"`
+	LastRefill time.Time `json:"last_refill"`
+	Daily      int       `json:"daily_used"`
+	Critical   int       `json:"critical_used"`
+	Next       *int      `json:"next_refill_minutes"`
+	FullAt     time.Time `json:"full_at"`
+	Status     string    `json:"status"`
 }
 
 // Run shows the bucket. It never writes.
@@ -45,14 +45,11 @@ func (c *budgetShowCmd) Run(p *process, at console.DataDir) error {
 func answerBudget(s budget.State, now time.Time) budgetAnswer {
 	a := budgetAnswer{
 		Capacity: s.Capacity, Available: s.Available, Rate: s.RefillRateMinutes, LastRefill: s.LastRefill.Truncate(time.Second),
-		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now),
+		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now), FullAt: s.FullAt(now).Truncate(time.Second),
 	}
 	if next := s.NextAt(now); !next.IsZero() {
 		minutes := minutesUntil(now, next)
 		a.Next = &minutes
-	}
-	if full := s.FullAt(now).Truncate(time.Second); !full.IsZero() {
-		a.FullAt = &full
 	}
 	return a
 }

@@ -25,14 +25,14 @@ type costsCmd struct {
 
 // costsAnswer is the JSON answer; amounts are dollars.
 type costsAnswer struct {
-	Money     moneyAnswer      `json:"money"`
-	Days      []costDayAnswer  `json:"days"` // oldest first
-	Tasks     []costTaskAnswer `json:"tasks"`
-	Talk      float64          `json:"conversation_usd"`
-	Expected  float64          `json:"expected_usd"`
-	Projected float64          `json:"projected_usd"`
-	Ahead     []schedule.Entry `json:"ahead"`
-	Used      agent.Usage      `json:"usage"`
+	Money     moneyAnswer        `json:"money"`
+	Days      []costDayAnswer    `json:"days"` // oldest first
+	Tasks     []command.TaskCost `json:"tasks"`
+	Talk      float64            `json:"conversation_usd"`
+	Expected  float64            `json:"expected_usd"`
+	Projected float64            `json:"projected_usd"`
+	Ahead     []schedule.Entry   `json:"ahead"`
+	Used      agent.Usage        `json:"usage"`
 }
 
 // moneyAnswer is what was spent, is promised, and may be; caps are null where there
@@ -51,19 +51,6 @@ type costDayAnswer struct {
 	Dollars float64 `json:"usd"`
 	Tokens  int     `json:"tokens"`
 	Runs    int     `json:"runs"`
-}
-
-type costTaskAnswer struct {
-	Kind    string    `json:"kind"`
-	ID      string    `json:"id"`
-	Title   string    `json:"title"`
-	Runs    int       `json:"runs"`
-	Tokens  int       `json:"tokens"`
-	Dollars float64   `json:"usd"`
-	Share   float64   `json:"share"`
-	Mean    float64   `json:"usd_per_run"`
-	Trend   float64   `json:"trend"`
-	Days    []float64 `json:"days_usd"`
 }
 
 // Run shows what was spent, by day and by task, and what today will have cost.
@@ -85,9 +72,7 @@ func answerCosts(r *command.CostReport) costsAnswer {
 		Days: console.Each(r.Days, func(d command.CostDay) costDayAnswer {
 			return costDayAnswer{d.Date.Format(time.DateOnly), d.Dollars, d.Tokens, d.Runs}
 		}),
-		Tasks: console.Each(r.Tasks, func(t command.TaskCost) costTaskAnswer {
-			return costTaskAnswer{string(t.Kind), t.ID, t.Title, t.Runs, t.Tokens, t.Dollars, t.Share, t.Mean, t.Trend, t.Days}
-		}),
+		Tasks: append([]command.TaskCost{}, r.Tasks...),
 	}
 }
 

@@ -28,13 +28,11 @@ func (c *demoCmd) Run(p *process) (err error) {
 	if !(c.Speed >= 0.1 && c.Speed <= 20) {
 		return console.Usagef("--speed takes a number from 0.1 to 20")
 	}
-	f, err := c.mode(p)
-	if err != nil {
+	if err := c.check(p); err != nil {
 		return err
 	}
-	f.demo = true
 	notice := textDemo
-	if f.plain {
+	if c.Plain {
 		notice = textDemoPlain
 	}
 	root, err := os.MkdirTemp("", "ollim-bot-demo-")
@@ -54,7 +52,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 	ctx, stop := p.Context()
 	defer stop()
 	return p.serve(ctx, at, serving{
-		uiMode: f,
+		uiMode: uiMode{uiFlags: c.uiFlags, demo: true},
 		// What its tokens would cost is shown: there is nobody to pay.
 		model: p.offline(at, script.Options{Pace: 1 / c.Speed, Priced: true}, notice),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,27 +35,14 @@ type forksListCmd struct {
 
 // forkAnswer is one run of the JSON answer. Times are null until they are known.
 type forkAnswer struct {
-	ID       string     `json:"id"`
-	Kind     string     `json:"kind"`
-	Task     string     `json:"task"`
-	Title    string     `json:"title"`
-	State    string     `json:"state"`
-	Queued   *time.Time `json:"queued"`
-	Started  *time.Time `json:"started"`
-	Ended    *time.Time `json:"ended"`
-	Late     bool       `json:"late"`
-	Model    string     `json:"model"`
-	Session  string     `json:"session"`
-	Tools    int        `json:"tools"`
-	Pings    int        `json:"pings"`
-	Critical int        `json:"critical"`
-	Refused  int        `json:"refused"`
-	Reports  int        `json:"reports"`
-	Tokens   int        `json:"tokens"`
-	Cost     float64    `json:"cost_usd"`
-	Error    string     `json:"error"`
-	Tainted  string     `json:"tainted"` // what it has read of strangers' words
-	Trusted  bool       `json:"trusted"` // its file lets it keep its tools
+	fork.View
+	Queued  time.Time `json:"queued"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended"`
+	Tokens  int       `json:"tokens"`
+	Cost    float64   `json:"cost_usd"`
+	Tainted string    `json:"tainted"` // what it has read of strangers' words
+	Trusted bool      `json:"trusted"` // its file lets it keep its tools
 }
 
 // Run lists the newest runs from the ledger, so that it needs no running bot.
@@ -84,21 +73,7 @@ func ledger(at console.DataDir) ([]fork.View, error) {
 }
 
 func answerFork(v fork.View) forkAnswer {
-	return forkAnswer{
-		ID: v.ID, Kind: string(v.Kind), Task: v.TaskID, Title: v.Title, State: string(v.State),
-		Queued: timeOrNull(v.Queued), Started: timeOrNull(v.Started), Ended: timeOrNull(v.Ended),
-		Late: v.Late, Model: v.Model, Session: v.Session,
-		Tools: v.Tools, Pings: v.Pings, Critical: v.Critical, Refused: v.Refused, Reports: v.Reports,
-		Tokens: v.Usage.Tokens(), Cost: v.Usage.CostUSD, Error: v.Error, Tainted: v.Tainted, Trusted: v.Trusted,
-	}
-}
-
-// timeOrNull makes a time that may be missing into null.
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+	return forkAnswer{v, v.Queued, v.Started, v.Ended, v.Usage.Tokens(), v.Usage.CostUSD, v.Tainted, v.Trusted}
 }
 
 // forkLine is one run of the list.
@@ -124,26 +99,15 @@ func forkLine(v fork.View, now time.Time) string {
 	if v.Error != "" {
 		facts = append(facts, v.Error)
 	}
-	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, forkBegan(v, now.Location()), forkTook(v, now), v.Title, strings.Join(facts, ", "))
-}
-
-func forkBegan(v fork.View, zone *time.Location) string {
-	began := v.Started
-	if began.IsZero() {
-		began = v.Queued
-	}
-	return began.In(zone).Format("Mon 15:04:05")
+	began := cmp.Or(v.Started, v.Queued).In(now.Location()).Format("Mon 15:04:05")
+	return fmt.Sprintf("  %s  %-11s  %s  %7s  %s  (%s)", v.ID, v.State, began, forkTook(v, now), v.Title, strings.Join(facts, ", "))
 }
 
 func forkTook(v fork.View, now time.Time) string {
 	if v.Started.IsZero() {
 		return "-"
 	}
-	end := v.Ended
-	if end.IsZero() {
-		end = now
-	}
-	return max(0, end.Sub(v.Started)).Round(time.Second).String()
+	return max(0, cmp.Or(v.Ended, now).Sub(v.Started)).Round(time.Second).String()
 }
 
 type forksTailCmd struct {
@@ -174,7 +138,7 @@ func (p *process) follow(ctx context.Context, at console.DataDir, run string, ne
 	defer tick.Stop()
 	for {
 		// The state is read before the lines, so that the last ones are not missed.
-		live, err := isLive(at, run)
+		views, err := ledger(at)
 		if err != nil {
 			return err
 		}
@@ -186,7 +150,7 @@ func (p *process) follow(ctx context.Context, at console.DataDir, run string, ne
 			return err
 		}
 		next = page.Next
-		if !live {
+		if !slices.ContainsFunc(views, func(v fork.View) bool { return v.ID == run && v.Live() }) {
 			return nil
 		}
 		select {
@@ -195,19 +159,6 @@ func (p *process) follow(ctx context.Context, at console.DataDir, run string, ne
 		case <-tick.C:
 		}
 	}
-}
-
-func isLive(at console.DataDir, run string) (bool, error) {
-	views, err := ledger(at)
-	if err != nil {
-		return false, err
-	}
-	for _, v := range views {
-		if v.ID == run {
-			return v.Live(), nil
-		}
-	}
-	return false, nil
 }
 
 func (p *process) tailLines(at console.DataDir, page tail.Page) error {

@@ -52,20 +52,6 @@ type historyListCmd struct {
 	console.AsJSON
 }
 
-// sessionAnswer is one session of a JSON answer.
-type sessionAnswer struct {
-	ID       string     `json:"id"`
-	Kind     string     `json:"kind"`
-	Parent   string     `json:"parent"`
-	Started  *time.Time `json:"started"`
-	Last     *time.Time `json:"last"`
-	Messages int        `json:"messages"`
-	Exact    bool       `json:"exact"`
-	Title    string     `json:"title"`
-	Words    string     `json:"words"`
-	Folder   string     `json:"folder"`
-}
-
 // Run lists sessions.
 func (c *historyListCmd) Run(p *process) error {
 	past, since, err := p.history(c.Days)
@@ -83,14 +69,7 @@ func (c *historyListCmd) Run(p *process) error {
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf(textMoreSessions, more))
 	}
-	return p.Answer(c.JSON, map[string]any{"sessions": console.Each(list, answerSession), "more": more}, lines)
-}
-
-func answerSession(s history.Session) sessionAnswer {
-	return sessionAnswer{
-		ID: s.ID, Kind: string(s.Kind), Parent: s.Parent, Started: timeOrNull(s.Started), Last: timeOrNull(s.Last),
-		Messages: s.Messages, Exact: s.Exact, Title: s.Title, Words: s.Words, Folder: s.Folder,
-	}
+	return p.Answer(c.JSON, map[string]any{"sessions": append([]history.Session{}, list...), "more": more}, lines)
 }
 
 // sessionLine is one session of the list: the beginning of its id, which is
@@ -100,12 +79,8 @@ func sessionLine(s history.Session) string {
 	if !s.Started.IsZero() {
 		began = s.Started.Format(console.MomentLayout)
 	}
-	words := s.Words
-	if s.Title != "" {
-		words = s.Title
-	}
 	return fmt.Sprintf("  %-8s  %-10s  %s  %8s  %6s  %s",
-		short(s.ID), s.Kind, began, tookOf(s), messages(s), words)
+		short(s.ID), s.Kind, began, tookOf(s), messages(s), cmp.Or(s.Title, s.Words))
 }
 
 // short is as much of a session's id as a list shows.
@@ -127,26 +102,13 @@ func tookOf(s history.Session) string {
 	if s.Started.IsZero() {
 		return "-"
 	}
-	if took := words.Span(s.Last.Sub(s.Started)); took != "" {
-		return took
-	}
-	return "under 1m"
+	return cmp.Or(words.Span(s.Last.Sub(s.Started)), "under 1m")
 }
 
 type historyShowCmd struct {
 	ID string `arg:"" help:"The session's id or its beginning, from ollim-bot history list."`
 	console.AsJSON
 	Full bool `help:"Nothing cut: long texts, tool results, and what a fork has copied."`
-}
-
-// entryAnswer is one entry of a session in the JSON answer.
-type entryAnswer struct {
-	At     *time.Time `json:"at"`
-	Role   string     `json:"role"`
-	Tag    string     `json:"tag"`
-	Text   string     `json:"text"`
-	Failed bool       `json:"failed"`
-	Copied bool       `json:"copied"`
 }
 
 // Run shows one session.
@@ -166,15 +128,8 @@ func (c *historyShowCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	entries := console.Each(s.Entries, func(e history.Entry) entryAnswer {
-		return entryAnswer{timeOrNull(e.At), string(e.Role), e.Tag, e.Text, e.Failed, e.Copied}
-	})
-	return p.Answer(c.JSON, struct {
-		sessionAnswer
-		Entries []entryAnswer `json:"entries"`
-		Earlier int           `json:"earlier"`
-		Hidden  int           `json:"copied"`
-	}{answerSession(s.Session), entries, s.Earlier, s.Copied}, conversationLines(s))
+	s.Entries = append([]history.Entry{}, s.Entries...)
+	return p.Answer(c.JSON, s, conversationLines(s))
 }
 
 func conversationLines(s history.Conversation) []string {
@@ -221,14 +176,6 @@ type historySearchCmd struct {
 	console.AsJSON
 }
 
-// hitAnswer is one place of the JSON answer.
-type hitAnswer struct {
-	Session string     `json:"session"`
-	At      *time.Time `json:"at"`
-	Role    string     `json:"role"`
-	Excerpt string     `json:"excerpt"`
-}
-
 // Run says where words were said, the newest first.
 func (c *historySearchCmd) Run(p *process) error {
 	past, since, err := p.history(c.Days)
@@ -242,16 +189,13 @@ func (c *historySearchCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	answer := console.Each(hits, func(h history.Hit) hitAnswer {
-		return hitAnswer{h.Session, timeOrNull(h.At), string(h.Role), h.Excerpt}
-	})
 	lines := console.OrNone(console.Each(hits, func(h history.Hit) string {
 		return fmt.Sprintf("  %-8s  %s  %-4s  %s", short(h.Session), h.At.Format(console.MomentLayout), h.Role, h.Excerpt)
 	}), textNoHits)
 	if more > 0 {
 		lines = append(lines, fmt.Sprintf(textMoreHits, more))
 	}
-	return p.Answer(c.JSON, map[string]any{"hits": answer, "more": more}, lines)
+	return p.Answer(c.JSON, map[string]any{"hits": append([]history.Hit{}, hits...), "more": more}, lines)
 }
 
 type historyPingsCmd struct {
@@ -261,20 +205,8 @@ type historyPingsCmd struct {
 
 // pingAnswer is one fire or ping of the JSON answer.
 type pingAnswer struct {
-	At         *time.Time `json:"at"`
-	What       string     `json:"what"`
-	Task       string     `json:"task"`
-	Title      string     `json:"title"`
-	Kind       string     `json:"kind"`
-	Background bool       `json:"background"`
-	State      string     `json:"state"`
-	Pings      int        `json:"pings"`
-	Form       string     `json:"form"`
-	Critical   bool       `json:"critical"`
-	Session    string     `json:"session"`
-	Next       *time.Time `json:"next"`
-	Minutes    *int       `json:"minutes"`
-	How        string     `json:"how"`
+	history.Event
+	Minutes *int `json:"minutes"`
 }
 
 // pingedAnswer is how the pings of a task were answered.
@@ -348,14 +280,10 @@ func minutes(d time.Duration) *int {
 }
 
 func answerPing(e history.Event) pingAnswer {
-	a := pingAnswer{
-		At: timeOrNull(e.At), What: e.What, Task: e.Task, Title: e.Title, Kind: e.Kind, Background: e.Background, State: e.State,
-		Pings: e.Pings, Form: e.Form, Critical: e.Critical, Session: e.Session, Next: timeOrNull(e.Next), How: string(e.How),
+	if e.Next.IsZero() {
+		return pingAnswer{Event: e}
 	}
-	if !e.Next.IsZero() {
-		a.Minutes = minutes(e.Next.Sub(e.At))
-	}
-	return a
+	return pingAnswer{e, minutes(e.Next.Sub(e.At))}
 }
 
 func pingLine(e history.Event) string {
@@ -387,9 +315,4 @@ func pingLine(e history.Event) string {
 }
 
 // span is how long something took.
-func span(d time.Duration) string {
-	if took := words.Span(d); took != "" {
-		return took
-	}
-	return "less than a minute"
-}
+func span(d time.Duration) string { return cmp.Or(words.Span(d), "less than a minute") }

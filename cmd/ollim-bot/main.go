@@ -281,17 +281,9 @@ func revision() string {
 	if !ok {
 		return ""
 	}
-	var rev, dirty string
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			rev = " " + s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = "+changes"
-		}
-	}
-	if rev == "" {
+	begins := strings.LastIndex(info.Main.Version, "-") // v0.0.0-DATE-COMMIT+dirty
+	if begins < 0 {
 		return ""
 	}
-	return rev + dirty
+	return " " + strings.Replace(info.Main.Version[begins+1:], "+dirty", "+changes", 1)
 }

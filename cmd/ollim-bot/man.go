@@ -11,11 +11,11 @@ type manCmd struct{}
 
 // Run prints the manual page, for man.
 func (manCmd) Run(p *process) error {
-	root, err := p.tree()
+	parser, err := newParser(&cli{}, p) // what was parsed holds the way to its command only
 	if err != nil {
 		return err
 	}
-	return p.Lines(strings.TrimSuffix(manPage(root), "\n"))
+	return p.Lines(strings.TrimSuffix(manPage(parser.Model.Node), "\n"))
 }
 
 // roff is a text as the page's source has it.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,42 +23,40 @@ import (
 	dashboard "ollimbot/tui/settings"
 )
 
-// uiFlags say how the bot shows itself; run and demo take the same.
-type uiFlags struct {
-	Headless bool   `help:"No dashboard: log lines on standard output."`
+// viewFlags say how a dashboard shows itself.
+type viewFlags struct {
 	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
 	Plain    bool   `help:"No screen control: a line for each thing that happens, commands on standard input."`
 	Theme    string `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
 }
 
-// mode is what the flags ask for, once it is possible.
-func (c uiFlags) mode(p *process) (uiMode, error) {
-	f := uiMode{headless: c.Headless, readOnly: c.ReadOnly, plain: c.Plain, theme: c.Theme}
-	return f, f.check(p)
+// uiFlags say how the bot shows itself; run and demo take the same.
+type uiFlags struct {
+	Headless bool `help:"No dashboard: log lines on standard output."`
+	viewFlags
 }
 
 // uiMode is how the bot shows itself.
 type uiMode struct {
-	headless, readOnly, plain bool
-	theme                     string
-	fresh                     bool // nothing is set up yet
-	demo                      bool // the demo, which says what to try
-	dir                       string
-	again                     func(args ...string) // ends all and begins anew with arguments
+	uiFlags
+	fresh bool                 // nothing is set up yet
+	demo  bool                 // the demo, which says what to try
+	dir   string               // the data directory
+	again func(args ...string) // ends all and begins anew with arguments
 }
 
 // check refuses what does not go together, and a terminal that cannot show it.
-func (f uiMode) check(p *process) error {
+func (f uiFlags) check(p *process) error {
 	switch {
-	case f.theme != "" && !slices.Contains(dashboard.Themes, f.theme):
-		return console.Usagef("there is no theme %q: --theme takes %s", f.theme, strings.Join(dashboard.Themes, ", "))
-	case f.headless && f.plain:
+	case f.Theme != "" && !slices.Contains(dashboard.Themes, f.Theme):
+		return console.Usagef("there is no theme %q: --theme takes %s", f.Theme, strings.Join(dashboard.Themes, ", "))
+	case f.Headless && f.Plain:
 		return console.Usagef("--plain speaks on standard output: with --headless the log does")
-	case f.headless && (f.readOnly || f.theme != ""):
+	case f.Headless && (f.ReadOnly || f.Theme != ""):
 		return console.Usagef("--read-only and --theme are for the dashboard: with --headless there is none")
-	case f.plain && f.theme != "":
+	case f.Plain && f.Theme != "":
 		return console.Usagef("--theme is for the dashboard: with --plain there are no colours")
-	case f.headless || f.plain:
+	case f.Headless || f.Plain:
 		return nil
 	case !p.Terminal():
 		return errors.New(textNoTerminal)
@@ -73,50 +72,34 @@ func unset(at console.DataDir) bool {
 	if at.Env.GivenName() != "" || at.Env.BotName != config.DefaultBotName || at.Env.DiscordToken != "" {
 		return false
 	}
-	return !holdsTask(at.Dir.Path(routines.RoutineFolder)) && !holdsTask(at.Dir.Path(routines.ReminderFolder))
-}
-
-// holdsTask looks for the first file of a task: there may be thousands, and every
-// start waits for this.
-func holdsTask(folder string) bool {
-	f, err := os.Open(folder)
-	if err != nil {
-		return false // not there yet
-	}
-	defer func() { _ = f.Close() }() // only read
-	for {
-		names, err := f.Readdirnames(64)
-		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, ".md") }) {
-			return true
-		}
-		if err != nil {
-			return false
-		}
-	}
+	files := os.DirFS(at.Dir.Root())
+	made, _ := fs.Glob(files, routines.RoutineFolder+"/*.md") // a folder that cannot be read holds nothing
+	put, _ := fs.Glob(files, routines.ReminderFolder+"/*.md")
+	return len(made)+len(put) == 0
 }
 
 // show runs the dashboard, or what stands in its place, until its user leaves.
 func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice string) error {
 	surface := "dashboard"
-	if f.plain {
+	if f.Plain {
 		surface = "plain mode"
 	}
 	ctx = audit.With(ctx, audit.User, surface)
-	viewer := bot.Viewer(f.readOnly)
+	viewer := bot.Viewer(f.ReadOnly)
 	defer viewer.Close()
-	if f.plain {
+	if f.Plain {
 		if f.fresh {
 			notice = strings.TrimPrefix(notice+textFresh, "; ")
 		}
-		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.readOnly, Notice: notice})
+		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.ReadOnly, Notice: notice})
 	}
 	if f.demo { // the dashboard says it in the user's keys
 		notice = ""
 	}
 	env := os.Environ()
 	o := tui.Options{
-		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.readOnly, Notice: notice,
-		Theme: f.theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
+		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.ReadOnly, Notice: notice,
+		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
 	}
 	if exe, err := os.Executable(); err == nil && f.fresh {
 		o.Init = []string{exe, "init", "--wait", "--data-dir", f.dir}

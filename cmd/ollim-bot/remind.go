@@ -51,12 +51,8 @@ func (p *process) remind(c command.Remind) error {
 	if err != nil {
 		return err
 	}
-	set, err := p.tasks()
-	if err != nil {
-		return err
-	}
 	inForce, rel := "", ""
-	if r, ok := set.ReminderByID(c.ID); ok {
+	if r, ok := p.tasks(at).ReminderByID(c.ID); ok {
 		inForce = r.Path
 	}
 	guard := p.guard(at)

@@ -38,25 +38,23 @@ func (c *runCmd) Run(p *process, at console.DataDir) error {
 	if c.Pace < 0 || c.Pace > 100 {
 		return console.Usagef("--pace %v is not possible: give 0 to 100", c.Pace)
 	}
-	f, err := c.mode(p)
-	if err != nil {
+	if err := c.check(p); err != nil {
 		return err
 	}
-	if attached, err := p.beside(at, f); attached {
+	if attached, err := p.beside(at, c.uiFlags); attached {
 		return err
 	}
 	m, err := p.chooseEngine(at, c.Engine, c.Pace)
 	if err != nil {
 		return err
 	}
-	f.fresh, f.dir = unset(at), at.Dir.Root()
 	ctx, stop := p.Context()
-	if f.headless {
+	if c.Headless {
 		stop()
 		ctx, stop = p.HeadlessContext()
 	}
 	defer stop()
-	return p.serve(ctx, at, serving{uiMode: f, model: m, discord: true})
+	return p.serve(ctx, at, serving{uiMode: uiMode{uiFlags: c.uiFlags, fresh: unset(at), dir: at.Dir.Root()}, model: m, discord: true})
 }
 
 // serving says how a bot is run.
@@ -76,7 +74,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
-	log, book, err := p.openLog(at, s.headless)
+	log, book, err := p.openLog(at, s.Headless)
 	if err != nil {
 		return err
 	}
@@ -98,7 +96,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
 		Sandbox:      s.model.box,
 		Restart:      func() { s.again(os.Args[1:]...) },
-		Later:        !s.headless && !s.plain && s.beside == nil,
+		Later:        !s.Headless && !s.Plain && s.beside == nil,
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)
@@ -116,7 +114,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	}
 	s.model.live(bot)
 	defer time.AfterFunc(time.Second, leanMemory).Stop() // by then all that a start reads has been read
-	if s.headless && s.model.notice != "" {
+	if s.Headless && s.model.notice != "" {
 		log.Info("engine", "note", s.model.notice)
 	}
 	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !s.restarts() {
@@ -161,7 +159,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 	if s.beside != nil {
 		g.Go(fault.Guard("the demo's driver", func() error { return s.beside(ctx, bot, log) }))
 	}
-	if s.headless {
+	if s.Headless {
 		defer inTime(ctx, log)()
 		g.Go(fault.Guard("the supervisor", func() error { return p.tend(ctx, bot, log, s.at, s.restarts) }))
 	} else {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,25 +110,17 @@ func (c *previewCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.System {
 		return p.Lines(bot.SystemPrompt())
 	}
-	if c.Payload != "" {
-		return p.previewWebhook(bot, c, now)
-	}
 	ctx, cancel := p.Context()
 	defer cancel()
-	text, err := bot.Preview(ctx, c.ID, now, c.Busy)
-	if err != nil {
-		return err
+	var text string
+	if c.Payload == "" {
+		text, err = bot.Preview(ctx, c.ID, now, c.Busy)
+	} else {
+		var payload []byte
+		if payload, err = p.payload(c.Payload); err == nil {
+			text, err = bot.PreviewWebhook(ctx, c.ID, payload, now, c.Busy)
+		}
 	}
-	return p.Lines(text)
-}
-
-// previewWebhook prints what a payload would be turned into.
-func (p *process) previewWebhook(bot *core.Bot, c *previewCmd, at time.Time) error {
-	payload, err := p.payload(c.Payload)
-	if err != nil {
-		return err
-	}
-	text, err := bot.PreviewWebhook(context.Background(), c.ID, payload, at, c.Busy)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -69,7 +70,7 @@ type serviceStatusCmd struct {
 func (c *serviceStatusCmd) Run(p *process, at console.DataDir) error {
 	out := p.Out
 	if c.JSON {
-		p.Out = discard{}
+		p.Out = io.Discard
 	}
 	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error {
 		now, err := s.Status(ctx)
@@ -85,11 +86,6 @@ func (c *serviceStatusCmd) Run(p *process, at console.DataDir) error {
 		return err
 	})
 }
-
-// discard takes everything and keeps nothing.
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 type serviceLogsCmd struct {
 	N      int  `name:"lines" short:"n" default:"50" placeholder:"N" help:"How many lines, at most 10000."`
@@ -144,10 +140,9 @@ func (p *process) shellOnly(at console.DataDir) error {
 	filed := alone.Secrets(nil)
 	for _, e := range p.Environ() {
 		name, value, _ := strings.Cut(e, "=")
-		ours := name == "DISCORD_TOKEN" || name == "OLLIM_DATA_DIR" || value == ""
-		for _, prefix := range []string{"OLLIM_", "WEBHOOK_", "ANTHROPIC_", "CLAUDE_CODE_OAUTH"} {
-			ours = ours || strings.HasPrefix(name, prefix)
-		}
+		ours := slices.ContainsFunc([]string{"DISCORD_TOKEN", "OLLIM_", "WEBHOOK_", "ANTHROPIC_", "CLAUDE_CODE_OAUTH"}, func(prefix string) bool {
+			return strings.HasPrefix(name, prefix)
+		})
 		if ours && value != "" && name != "OLLIM_DATA_DIR" && !slices.Contains(filed, value) {
 			p.Print(textShellOnly, name, at.Dir.Display()+"/"+config.EnvFile)
 		}

@@ -57,7 +57,7 @@ func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 			}
 			return nil
 		}
-		err = p.serve(ctx, at, serving{uiMode: uiMode{headless: true}, model: m, beside: restarts})
+		err = p.serve(ctx, at, serving{uiMode: uiMode{uiFlags: uiFlags{Headless: true}}, model: m, beside: restarts})
 		if again := new(anew); errors.As(err, &again) == ends {
 			t.Errorf("an end that was asked for: %v; serve gives %v", ends, err)
 		}

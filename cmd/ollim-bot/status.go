@@ -36,7 +36,7 @@ type statusAnswer struct {
 	Problems  int          `json:"problems"`
 	Waiting   int          `json:"waiting"`
 	Budget    budgetAnswer `json:"budget"`
-	Muted     *time.Time   `json:"muted_until"`
+	Muted     time.Time    `json:"muted_until"`
 	Updates   int          `json:"updates"`
 	Forks     int          `json:"forks_running"`
 	// What today has seen: pings, critical ones too, and runs that have ended.
@@ -70,7 +70,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 		Running: running, PID: pid, Routines: s.Routines, Reminders: s.Reminders,
 		Budget: answerBudget(s.Budget.State, at.Now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
-		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks,
+		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
@@ -79,9 +79,6 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	}
 	if running { // else what has no end was cut off
 		a.Forks, _ = fork.Count(s.Forks)
-	}
-	if !s.Budget.Muted.IsZero() {
-		a.Muted = &s.Budget.Muted
 	}
 	for _, e := range s.Schedule.Entries {
 		if e.Money {
@@ -95,15 +92,8 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 }
 
 func statusLines(a statusAnswer, at console.DataDir) []string {
-	state := "not running"
-	switch {
-	case a.Running && a.PID != 0:
-		state = fmt.Sprintf("running (pid %d)", a.PID)
-	case a.Running:
-		state = "running"
-	}
 	lines := []string{
-		"ollim-bot " + a.Version + ", " + state,
+		"ollim-bot " + a.Version + ", " + at.Running(),
 		"data:      " + at.Dir.Display(),
 		"time:      " + at.Now.Format(console.MomentLayout) + " (" + a.Timezone + ")",
 		"schedule:  " + words.Count(a.Routines, "routine") + ", " + words.Count(a.Reminders, "reminder"),
@@ -124,10 +114,10 @@ func statusLines(a statusAnswer, at console.DataDir) []string {
 		lines = append(lines, "google:    "+a.Google)
 	}
 	lines = append(lines, "budget:    "+a.Budget.Status)
-	if a.Budget.FullAt != nil {
+	if !a.Budget.FullAt.IsZero() {
 		lines = append(lines, "           full at "+a.Budget.FullAt.Format(console.MomentLayout))
 	}
-	if a.Muted != nil {
+	if !a.Muted.IsZero() {
 		lines = append(lines, "           muted until "+a.Muted.Format(console.MomentLayout)+": only critical pings come through")
 	}
 	today := words.Count(a.Pings, "ping") + ", " + words.Count(a.Runs, "run") + ", " + words.Dollars(a.Money.Today)
@@ -161,26 +151,15 @@ type updatesCmd struct {
 	console.AsJSON
 }
 
-// updateAnswer is one pending update of the JSON answer.
-type updateAnswer struct {
-	Key     string    `json:"key"`
-	At      time.Time `json:"at"`
-	Message string    `json:"message"`
-	Dropped int       `json:"dropped"`
-}
-
 // Run lists what background runs left for the main session, oldest first. It
 // takes nothing away.
 func (c *updatesCmd) Run(p *process, at console.DataDir) error {
 	list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
-	answer := console.Each(list, func(u updates.Update) updateAnswer {
-		return updateAnswer{Key: u.Key, At: u.At, Message: u.Message, Dropped: u.Dropped}
-	})
 	lines := console.Each(list, func(u updates.Update) string {
 		text := strings.ReplaceAll(u.Message, "\n", "\n                  ")
 		return fmt.Sprintf("%16s  %s", words.Ago(at.Now.Sub(u.At)), text)
 	})
-	return p.Answer(c.JSON, answer, console.OrNone(lines, "no pending updates"))
+	return p.Answer(c.JSON, append([]updates.Update{}, list...), console.OrNone(lines, "no pending updates"))
 }
 
 type snapshotCmd struct {

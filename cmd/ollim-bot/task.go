@@ -76,18 +76,13 @@ func (c *routineAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: routineTimes(&r) + " " + described(r.Task)})
-	p.commit(at, r.Path, "add routine "+r.ID)
-	return p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", r.ID, routineTimes(&r), described(r.Task)))
+	return p.added(at, r.Task, routineTimes(&r))
 }
 
 type routineListCmd struct{}
 
-func (routineListCmd) Run(p *process) error {
-	set, err := p.tasks()
-	if err != nil {
-		return err
-	}
+func (routineListCmd) Run(p *process, at console.DataDir) error {
+	set := p.tasks(at)
 	p.warnProblems(set.Problems, "routines/")
 	return p.Lines(console.OrNone(console.Each(set.Routines, func(r *routines.Routine) string {
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task))
@@ -98,7 +93,9 @@ type routineCancelCmd struct {
 	ID string `arg:"" help:"The routine's id."`
 }
 
-func (c *routineCancelCmd) Run(p *process) error { return p.cancel(routines.KindRoutine, c.ID) }
+func (c *routineCancelCmd) Run(p *process, at console.DataDir) error {
+	return p.cancel(at, routines.KindRoutine, c.ID)
+}
 
 type reminderCmds struct {
 	Add      reminderAddCmd      `cmd:""`
@@ -183,9 +180,7 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: r.ID, Detail: reminderTimes(&r, at.Env.Zone) + " " + described(r.Task)})
-	p.commit(at, r.Path, "add reminder "+r.ID)
-	return p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", r.ID, reminderTimes(&r, at.Env.Zone), described(r.Task)))
+	return p.added(at, r.Task, reminderTimes(&r, at.Env.Zone))
 }
 
 // untilDone refuses what cannot go together with --until done.
@@ -206,10 +201,7 @@ func (c *reminderAddCmd) untilDone() error {
 type reminderListCmd struct{}
 
 func (reminderListCmd) Run(p *process, at console.DataDir) error {
-	set, err := p.tasks()
-	if err != nil {
-		return err
-	}
+	set := p.tasks(at)
 	p.warnProblems(set.Problems, "reminders/")
 	return p.Lines(console.OrNone(console.Each(set.RemindersByTime(), func(r *routines.Reminder) string {
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.Env.Zone), r.Title(), waitsMark(r.Task))
@@ -220,16 +212,16 @@ type reminderCancelCmd struct {
 	ID string `arg:"" help:"The reminder's id."`
 }
 
-func (c *reminderCancelCmd) Run(p *process) error { return p.cancel(routines.KindReminder, c.ID) }
+func (c *reminderCancelCmd) Run(p *process, at console.DataDir) error {
+	return p.cancel(at, routines.KindReminder, c.ID)
+}
 
 // routineTimes is a routine's schedule in a list.
-func routineTimes(r *routines.Routine) string {
-	return backgroundMark(r.Task) + "cron '" + r.Cron + "'" + settings(r.Task)
-}
+func routineTimes(r *routines.Routine) string { return times(r.Task, "cron '"+r.Cron+"'") }
 
 // reminderTimes is a reminder's schedule in a list.
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
-	s := backgroundMark(r.Task) + "at " + cron.Format(r.RunAt.In(zone), "2006-01-02T15:04") + settings(r.Task)
+	s := times(r.Task, "at "+cron.Format(r.RunAt.In(zone), "2006-01-02T15:04"))
 	switch {
 	case r.UntilDone:
 		s += "  (until done)"
@@ -239,26 +231,27 @@ func reminderTimes(r *routines.Reminder, zone *time.Location) string {
 	return s
 }
 
-func backgroundMark(t routines.Task) string {
+func times(t routines.Task, when string) string {
 	switch {
-	case !t.Background:
-		return ""
-	case t.Isolated:
-		return "[bg,isolated] "
-	default:
-		return "[bg] "
+	case t.Background && t.Isolated:
+		when = "[bg,isolated] " + when
+	case t.Background:
+		when = "[bg] " + when
 	}
-}
-
-func settings(t routines.Task) string {
-	var s string
 	if t.Model != "" {
-		s += "  (model: " + t.Model + ")"
+		when += "  (model: " + t.Model + ")"
 	}
 	if !t.Thinking {
-		s += "  (no-thinking)"
+		when += "  (no-thinking)"
 	}
-	return s
+	return when
+}
+
+// added notes a new task, and says so.
+func (p *process) added(at console.DataDir, t routines.Task, times string) error {
+	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: t.ID, Detail: times + " " + described(t)})
+	p.commit(at, t.Path, fmt.Sprintf("add %s %s", t.Kind, t.ID))
+	return p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", t.ID, times, described(t)))
 }
 
 // described is the description, or the whole message on one line.
@@ -270,11 +263,7 @@ func described(t routines.Task) string {
 }
 
 // tasks reads the routine and reminder files, and what holds them.
-func (p *process) tasks() (*routines.Set, error) {
-	at, err := p.Open()
-	if err != nil {
-		return nil, err
-	}
+func (p *process) tasks(at console.DataDir) *routines.Set {
 	guard := p.guard(at) // a whole bot would cost more than all the rest of a list
 	if _, err := guard.Provenance().Load(); err != nil {
 		console.Tell(p.Err, "warning: %v", err)
@@ -283,7 +272,7 @@ func (p *process) tasks() (*routines.Set, error) {
 	index.JudgeBy(guard.TaskWaits)
 	s := schedule.New(schedule.Options{Dir: at.Dir, Index: index, Zone: at.Env.Zone})
 	index.Scan()
-	return s.Set(), nil
+	return s.Set()
 }
 
 // guard knows who has written which task.
@@ -303,15 +292,6 @@ func waitsMark(t routines.Task) string {
 	return "  (" + schedule.TagWaits + ": ollim-bot allow " + console.Word(t.ID) + ")"
 }
 
-// writable is open for commands that write: the directory exists afterwards.
-func (p *process) writable() (console.DataDir, error) {
-	at, err := p.Open()
-	if err != nil {
-		return console.DataDir{}, err
-	}
-	return at, at.Dir.Prepare()
-}
-
 // warnProblems says on standard error that files of a folder are not in the list.
 func (p *process) warnProblems(problems []routines.Problem, folder string) {
 	bad := 0
@@ -326,20 +306,10 @@ func (p *process) warnProblems(problems []routines.Problem, folder string) {
 }
 
 // cancel removes the file of a task.
-func (p *process) cancel(kind routines.Kind, id string) error {
-	at, err := p.Open()
-	if err != nil {
-		return err
-	}
-	set, err := p.tasks()
-	if err != nil {
-		return err
-	}
+func (p *process) cancel(at console.DataDir, kind routines.Kind, id string) error {
 	inForce := ""
-	if r, ok := set.RoutineByID(id); ok && kind == routines.KindRoutine {
-		inForce = r.Path
-	} else if r, ok := set.ReminderByID(id); ok && kind == routines.KindReminder {
-		inForce = r.Path
+	if t, ok := p.tasks(at).Find(id); ok && t.Kind == kind {
+		inForce = t.Path
 	}
 	rel, found, err := routines.RemoveTask(at.Dir, kind, id, inForce)
 	if err != nil {

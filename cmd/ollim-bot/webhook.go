@@ -24,13 +24,7 @@ type webhookListCmd struct {
 	console.AsJSON
 }
 
-// webhookAnswer is the JSON answer.
 type webhookAnswer struct {
-	Webhooks   []webhookLine      `json:"webhooks"`
-	Deliveries []webhook.Delivery `json:"deliveries"`
-}
-
-type webhookLine struct {
 	ID     string   `json:"id"`
 	File   string   `json:"file"`
 	Title  string   `json:"title"`
@@ -45,24 +39,22 @@ const maxDeliveries = 20
 func (c *webhookListCmd) Run(p *process, at console.DataDir) error {
 	index := webhook.NewIndex(at.Dir)
 	index.Scan()
-	answer := webhookAnswer{Webhooks: []webhookLine{}, Deliveries: []webhook.Delivery{}}
-	for _, s := range index.Specs(false) {
-		answer.Webhooks = append(answer.Webhooks, webhookLine{s.ID, s.Path, s.Title(), s.Fields.Declared})
-	}
+	list := console.Each(index.Specs(false), func(s *webhook.Spec) webhookAnswer {
+		return webhookAnswer{s.ID, s.Path, s.Title(), s.Fields.Declared}
+	})
 	past, err := webhook.Log(at.Dir, maxDeliveries)
 	if err != nil {
 		return err
 	}
-	answer.Deliveries = append(answer.Deliveries, past...)
 	lines := []string{textNoWebhooks}
-	if len(answer.Webhooks) > 0 {
-		lines = append(console.Each(answer.Webhooks, func(w webhookLine) string {
+	if len(list) > 0 {
+		lines = append(console.Each(list, func(w webhookAnswer) string {
 			return fmt.Sprintf("%-16s %-28s %s", w.ID, w.File, strings.Join(w.Fields, ", "))
-		}), console.Each(answer.Deliveries, func(d webhook.Delivery) string {
+		}), console.Each(past, func(d webhook.Delivery) string {
 			return fmt.Sprintf("  %s  %-16s %5d bytes  %s", d.At.In(at.Env.Zone).Format(console.MomentLayout), d.Webhook, d.Size, d.Outcome)
 		})...)
 	}
-	return p.Answer(c.JSON, answer, lines)
+	return p.Answer(c.JSON, map[string]any{"webhooks": list, "deliveries": append([]webhook.Delivery{}, past...)}, lines)
 }
 
 type webhookTestCmd struct {

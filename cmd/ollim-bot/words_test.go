@@ -2,78 +2,77 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"ollimbot/cmd/internal/console"
+	"github.com/alecthomas/kong"
 )
 
 // A real bash offers, behind each command, what may follow it and nothing else.
 func TestBashCompletesEveryCommandAndEveryFlag(t *testing.T) {
-	p := &process{Process: console.Process{Out: t.Output(), Err: t.Output()}}
-	root, err := p.tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := places(root)
-	if len(list) < 50 {
-		t.Fatalf("only %d commands in the tree", len(list))
-	}
-	script := bashScript(list, choices(root)) + `
-offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot; echo "${COMPREPLY[*]}"; }
+	exe := built(t)
+	root := commandTree(t).Model.Node
+	script := completions["bash"] + `
+offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot; echo "${COMPREPLY[*]}" | tr '\n' ' '; echo; }
 `
 	var want []string
-	ask := func(path, begin string, offered []string) {
-		script += fmt.Sprintf("offered %s %s\n", strings.ReplaceAll(path, "/", " "), quoted(begin))
+	ask := func(words string, offered ...string) {
+		script += "offered " + words + "\n"
 		want = append(want, strings.Join(offered, " "))
 	}
-	for _, p := range list {
-		ask(p.path, "", strings.Fields(wordsOf(p.commands)))
-		ask(p.path, "--", strings.Fields(wordsOf(p.flags)))
+	var walk func(n *kong.Node, path string)
+	walk = func(n *kong.Node, path string) {
+		var commands, flags []string
+		for _, child := range n.Children {
+			commands = append(commands, child.Name)
+		}
+		for _, f := range flagsOf(n) {
+			flags = append(flags, "--"+f.Name)
+		}
+		if len(commands) > 0 {
+			ask(path+" ''", commands...)
+		}
+		ask(path+" --", flags...)
+		for _, child := range n.Children {
+			walk(child, path+" "+child.Name)
+		}
 	}
-	ask("/budget", "se", []string{"set"})
-	ask("/config/daily_cap", "", strings.Fields(wordsOf(list[slices.IndexFunc(list, func(p place) bool { return p.path == "/config" })].commands)))
-	ask("/--timezone/UTC/completion", "f", []string{"fish"})
-	ask("/run/--engine", "c", []string{"claude"})
-	file := filepath.Join(t.TempDir(), "completion.bash")
-	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
+	walk(root, "")
+	if len(want) < 80 {
+		t.Fatalf("only %d questions", len(want))
 	}
-	out, err := exec.Command("bash", "--norc", file).CombinedOutput()
+	ask("budget se", "set")
+	ask("config daily_cap daily_c", "daily_cap")
+	ask("help bud", "budget")
+	ask("--timezone UTC completion f", "fish")
+	ask("run --engine c", "claude")
+	ask("check ''")
+	ask("init --data-dir ''")
+	cmd := exec.Command("bash", "--norc", "-c", script)
+	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	for i := range want {
-		if i >= len(got) || got[i] != want[i] {
+		if i >= len(got) || strings.TrimSpace(got[i]) != want[i] {
 			t.Fatalf("question %d is answered %q, want %q", i, got[min(i, len(got)-1)], want[i])
 		}
 	}
 }
 
-// No text can break out of its place in a script or the page: every quote is closed,
-// and no line of the page begins with a request that is not ours.
-func TestTheScriptsAndThePageNameEveryCommand(t *testing.T) {
-	p := &process{Process: console.Process{Out: t.Output(), Err: t.Output()}}
-	root, err := p.tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, flags := places(root), choices(root)
+// No text can break out of its place in the page: no line begins with a request that is not ours.
+func TestThePageNamesEveryCommand(t *testing.T) {
+	root := commandTree(t).Model.Node
 	page := manPage(root)
-	for _, one := range list[1:] {
-		name := strings.ReplaceAll(strings.TrimPrefix(one.path, "/"), "/", " ")
-		if !strings.Contains(page, "\n.SS ollim\\-bot "+roff(name)) {
+	for _, leaf := range root.Leaves(false) {
+		name := strings.TrimPrefix(leaf.Path(), "ollim-bot ")
+		if !leaf.Hidden && !strings.Contains(page, fmt.Sprintf("\n.SS ollim\\-bot %s", roff(name))) {
 			t.Errorf("the page lacks %s", name)
-		}
-		for shell, script := range map[string]string{"bash": bashScript(list, flags), "zsh": zshScript(list, flags), "fish": fishScript(list, flags)} {
-			if !strings.Contains(script, one.path) {
-				t.Errorf("%s does not complete %s", shell, name)
-			}
 		}
 	}
 	for line := range strings.Lines(page) {

@@ -162,66 +162,33 @@ func licenceTexts(modules []linked) (string, error) {
 	return b.String(), nil
 }
 
-// The parts of CycloneDX 1.6 that we say.
-type (
-	bom struct {
-		Format     string      `json:"bomFormat"`
-		Spec       string      `json:"specVersion"`
-		Serial     string      `json:"serialNumber"`
-		Version    int         `json:"version"`
-		Metadata   metadata    `json:"metadata"`
-		Components []component `json:"components"`
-	}
-	metadata struct {
-		Timestamp string    `json:"timestamp"`
-		Component component `json:"component"`
-	}
-	component struct {
-		Type     string    `json:"type"`
-		Ref      string    `json:"bom-ref"`
-		Name     string    `json:"name"`
-		Version  string    `json:"version"`
-		PURL     string    `json:"purl,omitempty"`
-		Hashes   []digest  `json:"hashes,omitempty"`
-		Licences []licence `json:"licenses"`
-	}
-	digest struct {
-		Algorithm string `json:"alg"`
-		Content   string `json:"content"`
-	}
-	licence struct {
-		License struct {
-			ID string `json:"id"`
-		} `json:"license"`
-	}
-)
+// object is one of JSON.
+type object = map[string]any
 
-// bill is the bill of materials of a program with that digest.
-func (o order) bill(file string, sum [sha256.Size]byte, modules []linked) bom {
-	id := func(id string) []licence {
-		var l licence
-		l.License.ID = id
-		return []licence{l}
+// bill is the bill of materials of a program with that digest, in CycloneDX 1.6.
+func (o order) bill(file string, sum [sha256.Size]byte, modules []linked) object {
+	component := func(kind, ref, name, version, licence, sum string) object {
+		c := object{"type": kind, "bom-ref": ref, "name": name, "version": version, "licenses": []object{{"license": object{"id": licence}}}}
+		if sum != "" {
+			c["hashes"] = []object{{"alg": "SHA-256", "content": sum}}
+		}
+		return c
 	}
-	b := bom{
-		Format: "CycloneDX", Spec: "1.6", Version: 1,
+	var parts []object
+	for _, m := range modules {
+		ref := "pkg:golang/" + m.path + "@" + m.version
+		part := component("library", ref, m.path, m.version, m.licence, m.sum)
+		part["purl"] = ref
+		parts = append(parts, part)
+	}
+	digest := hex.EncodeToString(sum[:])
+	return object{
+		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts,
 		// A UUID of the eighth kind: of the program's bytes, so that two builds agree.
-		Serial: fmt.Sprintf("urn:uuid:%x-%x-8%s-8%s-%x", sum[:4], sum[4:6], hex.EncodeToString(sum[6:8])[1:], hex.EncodeToString(sum[8:10])[1:], sum[10:16]),
-		Metadata: metadata{
-			Timestamp: o.date.Format("2006-01-02T15:04:05Z"),
-			Component: component{
-				Type: "application", Ref: file, Name: "ollim-bot", Version: o.version,
-				Hashes: []digest{{"SHA-256", hex.EncodeToString(sum[:])}}, Licences: id("MIT"),
-			},
+		"serialNumber": fmt.Sprintf("urn:uuid:%s-%s-8%s-8%s-%s", digest[:8], digest[8:12], digest[13:16], digest[17:20], digest[20:32]),
+		"metadata": object{
+			"timestamp": o.date.Format("2006-01-02T15:04:05Z"),
+			"component": component("application", file, "ollim-bot", o.version, "MIT", digest),
 		},
 	}
-	for _, m := range modules {
-		c := component{Type: "library", Name: m.path, Version: m.version, PURL: "pkg:golang/" + m.path + "@" + m.version, Licences: id(m.licence)}
-		c.Ref = c.PURL
-		if m.sum != "" {
-			c.Hashes = []digest{{"SHA-256", m.sum}}
-		}
-		b.Components = append(b.Components, c)
-	}
-	return b
 }

@@ -16,16 +16,17 @@ import (
 // platform is a system and a processor.
 type platform struct {
 	os, arch string // in Go's words
-	debian   string // the processor in nfpm's words; empty: no package
+	// The processor in nfpm's words and in Debian's; empty: no package.
+	nfpm, debian string
 }
 
 // platforms are all that we build for.
 var platforms = []platform{
-	{"linux", "amd64", "amd64"},
-	{"linux", "arm64", "arm64"},
-	{"linux", "arm", "arm6"},
-	{"darwin", "amd64", ""},
-	{"darwin", "arm64", ""},
+	{"linux", "amd64", "amd64", "amd64"},
+	{"linux", "arm64", "arm64", "arm64"},
+	{"linux", "arm", "arm6", "armhf"},
+	{os: "darwin", arch: "amd64"},
+	{os: "darwin", arch: "arm64"},
 }
 
 func (p platform) name() string { return update.Platform(p.os, p.arch) }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -38,30 +37,24 @@ func (o order) again(ctx context.Context, twice []platform) error {
 
 // copySource copies the files of the source: not what git keeps, nor what was built.
 func copySource(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
+	entries, err := os.ReadDir(from)
+	err = errors.Join(err, os.MkdirAll(to, 0o700))
+	for _, e := range entries {
+		here, there := filepath.Join(from, e.Name()), filepath.Join(to, e.Name())
 		switch {
 		case err != nil:
 			return err
-		case rel == ".git" || rel == "dist":
-			if d.IsDir() {
-				return fs.SkipDir
+		case e.Name() == ".git" || e.Name() == "dist":
+		case e.IsDir():
+			err = os.CopyFS(there, os.DirFS(here))
+		case e.Type().IsRegular():
+			var data []byte
+			if data, err = os.ReadFile(here); err == nil {
+				err = put(there, data)
 			}
-			return nil
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, rel), 0o700)
-		case !d.Type().IsRegular():
-			return nil
 		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
-	})
+	}
+	return err
 }
 
 // same compares what a second build has made with the first; of the sums, which name

@@ -44,7 +44,7 @@ const recipeFile = `  - src: %s
 func (o order) deb(ctx context.Context, p platform, work string) error {
 	program := filepath.Join(o.out, update.FileName(o.version, p.name()))
 	var r strings.Builder
-	fmt.Fprintf(&r, recipe, p.debian, o.version, o.date.Format("2006-01-02T15:04:05Z"))
+	fmt.Fprintf(&r, recipe, p.nfpm, o.version, o.date.Format("2006-01-02T15:04:05Z"))
 	for _, f := range []struct {
 		from, to, mode string
 		zip            bool
@@ -74,17 +74,9 @@ func (o order) deb(ctx context.Context, p platform, work string) error {
 	if err := os.WriteFile(file, []byte(r.String()), 0o600); err != nil {
 		return err
 	}
-	target := filepath.Join(o.out, fmt.Sprintf("ollim-bot_%s_%s.deb", o.version, p.debianName()))
+	target := filepath.Join(o.out, fmt.Sprintf("ollim-bot_%s_%s.deb", o.version, p.debian))
 	_, err := output(ctx, work, []string{"GOFLAGS=", "GOOS=", "GOARCH="}, "go", "run", nfpm, "package", "-f", file, "-p", "deb", "-t", target)
 	return err
-}
-
-// debianName is the processor in Debian's words.
-func (p platform) debianName() string {
-	if p.debian == "arm6" {
-		return "armhf"
-	}
-	return p.debian
 }
 
 // zip packs a file, without its name or date.

@@ -99,16 +99,21 @@ func (r *fieldReader) tokens(key string, fallback float64) float64 {
 	return f
 }
 
+// text is a JSON string's value; empty for anything else.
+func text(v json.RawMessage) (s string) {
+	if json.Unmarshal(v, &s) != nil {
+		return ""
+	}
+	return s
+}
+
 func (r *fieldReader) time(key string, now time.Time) time.Time {
 	v, ok := r.get(key, "now")
 	if !ok {
 		return now
 	}
-	var s string
-	if err := json.Unmarshal(v, &s); err == nil {
-		if t, err := pycompat.ParseTime(s, now.Location()); err == nil {
-			return t
-		}
+	if t, err := pycompat.ParseTime(text(v), now.Location()); err == nil {
+		return t
 	}
 	r.bad(textNotTime, key, r.raw(key))
 	return now
@@ -120,11 +125,8 @@ func (r *fieldReader) date(key string, now time.Time) string {
 	if !ok {
 		return today
 	}
-	var s string
-	if err := json.Unmarshal(v, &s); err == nil {
-		if _, err := time.Parse(time.DateOnly, s); err == nil {
-			return s
-		}
+	if _, err := time.Parse(time.DateOnly, text(v)); err == nil {
+		return text(v)
 	}
 	r.bad(textNotDate, key, r.raw(key))
 	return today

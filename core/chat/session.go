@@ -90,12 +90,16 @@ func (c *Conversation) limited() *policy.Limit {
 
 // writer is whoever calls a tool in the conversation now.
 func (c *Conversation) writer() policy.Writer {
-	kind := policy.Main
-	if c.front() != nil {
-		kind = policy.Interactive
-	}
-	guard, _ := c.Guard(kind)
+	guard, _ := c.Guard(c.kind())
 	return guard.Writer()
+}
+
+// kind is that of the session whose turn runs.
+func (c *Conversation) kind() policy.Kind {
+	if c.front() != nil {
+		return policy.Interactive
+	}
+	return policy.Main
 }
 
 func kindName(k policy.Kind) string {

@@ -80,11 +80,7 @@ func (m *mainRun) record(e audit.Entry) {
 
 // SendFile shows a file in the conversation.
 func (m *mainRun) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
-	kind := policy.Main
-	if m.inFork() != nil {
-		kind = policy.Interactive
-	}
-	guard, _ := m.c.Guard(kind)
+	guard, _ := m.c.Guard(m.c.kind())
 	found, problem := toolset.File(m.c.o.Dir.Root(), path, func(full string) string { return guard.Send(ctx, full) })
 	if problem != "" {
 		return toolset.Refusal(problem)

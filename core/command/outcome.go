@@ -33,19 +33,20 @@ type Outcome struct {
 
 // TaskCost is what the runs of one task have used.
 type TaskCost struct {
-	Kind    routines.Kind
-	ID      string
-	Title   string // of the newest run
-	Runs    int
-	Tokens  int
-	Dollars float64
-	Share   float64 // of all that runs have cost, 0 to 1
+	Kind    routines.Kind `json:"kind"`
+	ID      string        `json:"id"`
+	Title   string        `json:"title"` // of the newest run
+	Runs    int           `json:"runs"`
+	Tokens  int           `json:"tokens"`
+	Dollars float64       `json:"usd"`
+	Share   float64       `json:"share"` // of all that runs have cost, 0 to 1
 	// Mean is what a run has cost, in dollars; Trend by how much the newer half of the
 	// runs costs more than the older, each on its mean: 0.25 is a quarter more, and 0
 	// also where fewer than four runs tell.
-	Mean, Trend float64
+	Mean  float64 `json:"usd_per_run"`
+	Trend float64 `json:"trend"`
 	// Days are the dollars of each day, beside CostReport.Days.
-	Days []float64
+	Days []float64 `json:"days_usd"`
 }
 
 // CostDay is what one day has cost, the conversation with it.

@@ -21,10 +21,10 @@ const (
 
 // Hit is a place where all words were said.
 type Hit struct {
-	Session string
-	At      time.Time
-	Role    Role
-	Excerpt string // cleaned, one line
+	Session string    `json:"session"`
+	At      time.Time `json:"at"`
+	Role    Role      `json:"role"`
+	Excerpt string    `json:"excerpt"` // cleaned, one line
 }
 
 // Search finds the messages of the user and the bot, and tool calls, that hold
@@ -131,9 +131,9 @@ func around(line []rune, at int) string {
 // Conversation is one session as it went.
 type Conversation struct {
 	Session
-	Entries []Entry // oldest first
-	Earlier int     // entries before these that are not shown
-	Copied  int     // entries that a fork has copied and that are not shown
+	Entries []Entry `json:"entries"` // oldest first
+	Earlier int     `json:"earlier"` // entries before these that are not shown
+	Copied  int     `json:"copied"`  // entries that a fork has copied and that are not shown
 }
 
 // Limits bound what Show gives.

@@ -310,20 +310,12 @@ func (h *History) runs() []fork.View {
 // stateLines calls f with each line of a file of the data directory. A missing
 // one has none.
 func (h *History) stateLines(rel string, f func(data []byte)) {
-	err := lines(h.o.Dir, rel, f)
+	file, err := h.o.Dir.Open(rel)
+	if err == nil {
+		defer func() { _ = file.Close() }() // only read
+		err = store.EachLine(file, func(data []byte) bool { f(data); return true })
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.o.Log.Warn("a file was not read to its end", "file", rel, "error", err)
 	}
-}
-
-func lines(d *store.Dir, rel string, f func(data []byte)) error {
-	file, err := d.Open(rel)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }() // only read
-	return store.EachLine(file, func(data []byte) bool {
-		f(data)
-		return true
-	})
 }

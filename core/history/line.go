@@ -130,14 +130,14 @@ func member(object []byte, name string) (found []byte) {
 
 // Entry is one thing of a session: a message, a tool call, what a tool gave.
 type Entry struct {
-	At   time.Time // zero where the file does not tell
-	Role Role
-	Tag  string // of a message of the program's: "routine-bg:9a8b7c6d", "button"
-	Text string // cleaned, may hold line breaks; of one line for calls
+	At   time.Time `json:"at"` // zero where the file does not tell
+	Role Role      `json:"role"`
+	Tag  string    `json:"tag"`  // of a message of the program's: "routine-bg:9a8b7c6d", "button"
+	Text string    `json:"text"` // cleaned, may hold line breaks; of one line for calls
 	// Failed is true for the result of a tool that could not do its work.
-	Failed bool
+	Failed bool `json:"failed"`
 	// Copied is true for what a fork has from the session that it came from.
-	Copied bool
+	Copied bool `json:"copied"`
 
 	user   bool // the user moved: by words, or by a button
 	counts bool // it stands for its line where messages are counted

@@ -29,18 +29,18 @@ const (
 // Session is a session as a list shows it. Times are zero where the file tells
 // none.
 type Session struct {
-	ID      string
-	Folder  string // the CLI's name for the directory that it worked in
-	Kind    Kind
-	Parent  string // the session that a fork came from, or empty
-	Title   string // of the task, for a background run
-	Words   string // the first words of the first message that is its own
-	Started time.Time
-	Last    time.Time
+	ID      string    `json:"id"`
+	Folder  string    `json:"folder"` // the CLI's name for the directory that it worked in
+	Kind    Kind      `json:"kind"`
+	Parent  string    `json:"parent"` // the session that a fork came from, or empty
+	Title   string    `json:"title"`  // of the task, for a background run
+	Words   string    `json:"words"`  // the first words of the first message that is its own
+	Started time.Time `json:"started"`
+	Last    time.Time `json:"last"`
 	// Messages is how many messages went both ways, without what a fork has copied;
 	// an estimate unless Exact, because large files are not read as a whole.
-	Messages int
-	Exact    bool
+	Messages int  `json:"messages"`
+	Exact    bool `json:"exact"`
 }
 
 // Query says which sessions are wanted.

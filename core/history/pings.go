@@ -26,23 +26,23 @@ const maxEvents = 2000
 
 // Event is a task that fired, or a message that one sent to the user.
 type Event struct {
-	At         time.Time
-	What       string // Fired or Pinged
-	Task       string
-	Title      string
-	Kind       string // "routine", "reminder" or "webhook"; empty where it is not known
-	Background bool
-	State      string // how a background run stands or ended; of a fire
-	Pings      int    // messages that reached the user; of a fire
-	Form       string // "ping", "embed" or "file"; of a ping
-	Critical   bool   // of a ping
-	Session    string // where it happened, where that is known
+	At         time.Time `json:"at"`
+	What       string    `json:"what"` // Fired or Pinged
+	Task       string    `json:"task"`
+	Title      string    `json:"title"`
+	Kind       string    `json:"kind"` // "routine", "reminder" or "webhook"; empty where it is not known
+	Background bool      `json:"background"`
+	State      string    `json:"state"`    // how a background run stands or ended; of a fire
+	Pings      int       `json:"pings"`    // messages that reached the user; of a fire
+	Form       string    `json:"form"`     // "ping", "embed" or "file"; of a ping
+	Critical   bool      `json:"critical"` // of a ping
+	Session    string    `json:"session"`  // where it happened, where that is known
 	// Next is when the user answered: of a ping by the rules of budget.Journal, of a
 	// fire in the foreground when they wrote or pressed a button for the first time after
 	// it. Zero where that never was, and for a background fire, which shows nothing by
 	// itself: its pings do.
-	Next time.Time
-	How  budget.How // in what way a ping was answered
+	Next time.Time  `json:"next"`
+	How  budget.How `json:"how"` // in what way a ping was answered
 }
 
 // Summary is how often a task pinged and how it was answered.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -14,10 +15,12 @@ import (
 	"ollimbot/core/words"
 )
 
-// entry is the item as an archive would have it.
-func (it *item) entry(name string) entry {
-	h := &tar.Header{Name: name, Mode: int64(it.mode()), Size: it.size}
-	if it.info != nil {
+// entry is the item as an archive has it; made is the time of folders.
+func (it *item) entry(name string, made time.Time) entry {
+	h := &tar.Header{Name: name, Mode: int64(it.mode()), Typeflag: tar.TypeReg, Size: it.size, ModTime: made, Format: tar.FormatPAX}
+	if it.folder {
+		h.Typeflag, h.Name = tar.TypeDir, name+"/"
+	} else {
 		h.ModTime = it.info.ModTime()
 	}
 	return entry{Header: h, name: name, folder: it.folder}

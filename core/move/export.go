@@ -130,19 +130,13 @@ func (p *picture) write(w io.Writer, h Head) error {
 	m := manifest{Files: map[string]string{}}
 	for _, name := range p.names() {
 		it := p.items[name]
-		entry := &tar.Header{Name: name, Mode: int64(it.mode()), Typeflag: tar.TypeReg, Size: it.size, ModTime: h.Made, Format: tar.FormatPAX}
-		if it.folder {
-			entry.Typeflag, entry.Name = tar.TypeDir, name+"/"
-		} else {
-			m.Files[name] = hex.EncodeToString(it.sum[:])
-			entry.ModTime = it.info.ModTime()
-		}
-		if err := t.WriteHeader(entry); err != nil {
+		if err := t.WriteHeader(it.entry(name, h.Made).Header); err != nil {
 			return err
 		}
 		if it.folder {
 			continue
 		}
+		m.Files[name] = hex.EncodeToString(it.sum[:])
 		if _, err := io.Copy(t, p.open(it)); err != nil {
 			return err
 		}

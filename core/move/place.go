@@ -175,7 +175,7 @@ func openSource(o ImportOptions, spool string) (source, func(), error) {
 	return func(put func(entry, io.Reader) error) (Summary, error) {
 		for _, name := range p.names() {
 			it := p.items[name]
-			if err := put(it.entry(name), p.open(it)); err != nil {
+			if err := put(it.entry(name, o.Now), p.open(it)); err != nil {
 				return Summary{}, err
 			}
 		}

@@ -76,20 +76,26 @@ func goesOn(path, begin string) (goes, there bool, err error) {
 		return false, true, err
 	}
 	defer func() { _ = b.Close() }() // only read
-	one, two := make([]byte, 64<<10), make([]byte, 64<<10)
-	for {
-		n, err := io.ReadFull(b, one)
-		if n == 0 && errors.Is(err, io.EOF) {
-			return true, true, nil
-		}
-		m, _ := io.ReadFull(f, two[:n]) // less is another file
-		if m < n || !bytes.Equal(one[:n], two[:n]) {
-			return false, true, nil
-		}
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return false, true, err
-		}
+	switch _, err = io.Copy(equals{f}, b); {
+	case errors.Is(err, errOther):
+		return false, true, nil
+	case err != nil:
+		return false, true, err
 	}
+	return true, true, nil
+}
+
+// equals takes what a reader gives next, and nothing else.
+type equals struct{ io.Reader }
+
+var errOther = errors.New("the two differ")
+
+func (e equals) Write(want []byte) (int, error) {
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(e.Reader, got); err != nil || !bytes.Equal(got, want) {
+		return 0, errOther // less is another file too
+	}
+	return len(want), nil
 }
 
 func copyFile(from, to string) error {

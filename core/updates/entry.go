@@ -166,11 +166,11 @@ func encode(list []entry) []byte {
 // Update is one pending update.
 type Update struct {
 	// Key identifies the entry for discarding: derived from its content.
-	Key     string
-	At      time.Time
-	Message string // cleaned
+	Key     string    `json:"key"`
+	At      time.Time `json:"at"`
+	Message string    `json:"message"` // cleaned
 	// Dropped is the count of updates that a cap sentinel stands for, else 0.
-	Dropped int
+	Dropped int `json:"dropped"`
 }
 
 // Every word of this package that a user or the agent may read.

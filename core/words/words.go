@@ -6,6 +6,8 @@ package words
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // Count is a number and its noun: "1 file", "3 files". The plural takes an s.
@@ -112,4 +114,189 @@ func Memory(n int64) string {
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 	}
 	return fmt.Sprintf("%d MB", n>>20)
+}
+
+// Until says in at most seven cells how far away a moment is: "now", "in 28m",
+// "in 1h", "in 1h05", "in 11h", "in 2d"; "5m ago" for what has passed.
+func Until(d time.Duration) string {
+	if d <= -time.Minute {
+		return short(-max(d, -far)) + " ago"
+	}
+	if d <= 0 {
+		return "now"
+	}
+	// A part of a minute counts as a whole one: "in 28m" turns to "in 27m" when
+	// 27 minutes are left.
+	return "in " + short(min(d, far)+time.Minute-1)
+}
+
+// far keeps sums and roundings from overflowing.
+const far = 999 * 24 * time.Hour
+
+// Soon is Until in at most six cells: beyond an hour the nearest hour will do.
+func Soon(d time.Duration) string {
+	if d < time.Hour {
+		return Until(d)
+	}
+	return "in " + short(min(d, far).Round(time.Hour))
+}
+
+// short is a duration in at most four cells, whole minutes, rounded down.
+func short(d time.Duration) string {
+	m := int(d / time.Minute)
+	switch {
+	case m < 60:
+		return strconv.Itoa(m) + "m"
+	case m < 600 && m%60 != 0:
+		return fmt.Sprintf("%dh%02d", m/60, m%60)
+	case m < 48*60:
+		return strconv.Itoa(m/60) + "h"
+	}
+	return strconv.Itoa(min(m/(24*60), 999)) + "d"
+}
+
+// Minutes is a duration in words of a sentence, rounded up: "45 min", "1 h",
+// "1h05", "2 days".
+func Minutes(d time.Duration) string {
+	d = (max(d, 0) + time.Minute - 1).Truncate(time.Minute)
+	switch {
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", d/(24*time.Hour))
+	case d%time.Hour == 0:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	}
+	return short(d)
+}
+
+// Elapsed is a running time as a stopwatch shows it: "0:12", "12:05", "1:02:03".
+func Elapsed(d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
+	if s < 3600 {
+		return fmt.Sprintf("%d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// Age is how old something is, in at most six cells: "now", "15 min", "3 h", "2 d".
+func Age(d time.Duration) string {
+	m := int(d / time.Minute)
+	switch {
+	case m < 1:
+		return "now"
+	case m < 60:
+		return fmt.Sprintf("%d min", m)
+	case m < 48*60:
+		return fmt.Sprintf("%d h", m/60)
+	}
+	return fmt.Sprintf("%d d", min(m/(24*60), 9999))
+}
+
+// Ago is how long ago something was, in words: "just now", "1 minute ago", "15
+// minutes ago", "3 hours ago", "2 days ago". Parts of a unit do not count, and
+// what lies ahead is "just now".
+func Ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return Count(int(d/time.Minute), "minute") + " ago"
+	case d < 24*time.Hour:
+		return Count(int(d/time.Hour), "hour") + " ago"
+	}
+	return Count(int(d/(24*time.Hour)), "day") + " ago"
+}
+
+// Ahead is how far away a moment is: "in 45 min", "in 3 h 5 min", "in 2 days";
+// what has been is told by Ago.
+func Ahead(d time.Duration) string {
+	minutes := int((d + time.Minute - 1) / time.Minute)
+	switch {
+	case d < 0:
+		return Ago(-d)
+	case minutes < 60:
+		return fmt.Sprintf("in %d min", minutes)
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("in %d days", int((d+12*time.Hour)/(24*time.Hour)))
+	case minutes%60 == 0:
+		return fmt.Sprintf("in %d h", minutes/60)
+	}
+	return fmt.Sprintf("in %d h %d min", minutes/60, minutes%60)
+}
+
+// Distance is how far away a moment is, as columns show it: "in 2h 05m", "45m
+// ago", "now".
+func Distance(d time.Duration) string {
+	span := Span(d.Abs())
+	switch {
+	case span == "":
+		return "now"
+	case d < 0:
+		return span + " ago"
+	}
+	return "in " + span
+}
+
+// Span is a duration as columns show it, rounded: "45m", "2h 05m", "3d"; empty
+// where it is under half a minute.
+func Span(d time.Duration) string {
+	m := int(d.Round(time.Minute) / time.Minute)
+	switch {
+	case m < 1:
+		return ""
+	case m < 60:
+		return fmt.Sprintf("%dm", m)
+	case m < 48*60:
+		return fmt.Sprintf("%dh %02dm", m/60, m%60)
+	}
+	return fmt.Sprintf("%dd", m/(24*60))
+}
+
+// Long is a duration without any abbreviation, in two units at most: "12
+// seconds", "1 hour 5 minutes", "3 days".
+func Long(d time.Duration) string {
+	s := int(d.Round(time.Second) / time.Second)
+	two := func(n int, unit string, rest int, of string) string {
+		if rest == 0 {
+			return Count(n, unit)
+		}
+		return Count(n, unit) + " " + Count(rest, of)
+	}
+	switch {
+	case s < 1:
+		return "less than a second"
+	case s < 60:
+		return Count(s, "second")
+	case s < 3600:
+		return two(s/60, "minute", s%60, "second")
+	case s < 48*3600:
+		return two(s/3600, "hour", s/60%60, "minute")
+	}
+	return two(s/86400, "day", s/3600%24, "hour")
+}
+
+// Every is how often something is, behind "every": "hour", "90 seconds".
+func Every(d time.Duration) string {
+	text := Long(d)
+	if one, ok := strings.CutPrefix(text, "1 "); ok && !strings.Contains(one, " ") {
+		return one
+	}
+	return text
+}
+
+// ClockLayout is a layout of package time whose time of day, or hour alone, has twelve
+// hours or 24.
+func ClockLayout(layout string, twelve bool) string {
+	if !twelve {
+		return layout
+	}
+	return strings.NewReplacer("15:04:05", "3:04:05pm", "15:04", "3:04pm", "15", "3pm").Replace(layout)
+}
+
+// SameDay reports whether two moments are on one day of the zone.
+func SameDay(a, b time.Time, zone *time.Location) bool {
+	ay, am, ad := a.In(zone).Date()
+	by, bm, bd := b.In(zone).Date()
+	return ay == by && am == bm && ad == bd
 }

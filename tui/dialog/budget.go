@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"strconv"
+	"strings"
 
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
@@ -16,7 +17,7 @@ func NewBudget(c pane.Context) *Form {
 	state := c.Snap.Budget.State
 	number := func(label, unit, wrong string, value int, check func(n *int) error) *Field {
 		f := Text(label, strconv.Itoa(value), func(_ pane.Context, text string, _ bool) (string, bool) {
-			n, err := strconv.Atoi(text)
+			n, err := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil {
 				return wrong, false
 			}
@@ -31,8 +32,8 @@ func NewBudget(c pane.Context) *Form {
 	capacity := number(textCapacity, textTokens, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
 	refill := number(textRefill, textMinutes, textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
 	numbers := func() (tokens, minutes int, ok bool) {
-		tokens, wrong := strconv.Atoi(capacity.Text())
-		minutes, wrongToo := strconv.Atoi(refill.Text())
+		tokens, wrong := strconv.Atoi(strings.TrimSpace(capacity.Text()))
+		minutes, wrongToo := strconv.Atoi(strings.TrimSpace(refill.Text()))
 		return tokens, minutes, wrong == nil && wrongToo == nil
 	}
 	return &Form{

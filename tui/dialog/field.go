@@ -1,8 +1,6 @@
 package dialog
 
 import (
-	"strings"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -103,7 +101,7 @@ func (f *Field) take(msg tea.Msg) {
 	case f.choices != nil || f.shown != "":
 		return
 	case f.Most > 0 && text != "":
-		for _, r := range strings.TrimSpace(text) {
+		for _, r := range text {
 			if len([]rune(f.input.Text())) < f.Most {
 				f.input.Insert(string(r))
 			}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/routines"
@@ -77,6 +79,18 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 		if got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestAMomentOfSeveralWordsCanBeTyped(t *testing.T) {
+	c := plainContext()
+	f := NewUntil(pane.Until{For: command.MuteUntil{}}, c.Snap)
+	for _, r := range "sunday 9:00" {
+		f.Take(c, tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+	a := f.Take(c, press("enter"))
+	if want := (command.MuteUntil{Until: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}); a.Send != want {
+		t.Errorf("it sends %+v, want %+v", a.Send, want)
 	}
 }
 

@@ -16,9 +16,9 @@ type choice struct {
 	when time.Time
 }
 
-// clockField is how much can be typed: a time is shorter, and what is none is
+// clockField is how much can be typed: a moment is shorter, and what is none is
 // seen before it is refused.
-const clockField = 16
+const clockField = 24
 
 // NewUntil is the form that asks for the moment of a command, and says what would come of
 // each before it is chosen.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
@@ -86,16 +87,20 @@ func OrNone(lines []string, none string) []string {
 	return lines
 }
 
-// JSON writes a value as the command's answer.
+// JSON writes a value as the command's answer. A time that does not exist is null.
 func (p *Process) JSON(v any) error {
-	enc := json.NewEncoder(p.Out)
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
-	return nil
+	return p.Lines(noTime.ReplaceAllString(strings.TrimSuffix(text.String(), "\n"), `": null`))
 }
+
+// noTime is a key's value that is the zero time, in whatever zone.
+var noTime = regexp.MustCompile(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
 
 // Lines writes lines as the command's answer. The error is the first of all that
 // were written.

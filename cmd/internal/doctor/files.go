@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/config"
 	"ollimbot/core/skill"
@@ -31,79 +31,59 @@ type CheckCmd struct {
 
 // Run validates files. Only errors make it fail; warnings are advice.
 func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
-	var problems []routines.Problem
-	var looked string
+	problems, looked := []routines.Problem{}, words.Count(len(c.Files), "file")
+	for _, name := range c.Files {
+		problems = append(problems, checkFile(at, name)...)
+	}
 	if len(c.Files) == 0 {
-		problems, looked = checkDir(at)
 		bot, err := p.Bot(at)
 		if err != nil {
 			return err
 		}
-		problems = append(problems, alsoWaiting(problems, bot.Waiting())...)
-		more, chosen := checkSettings(dashboard.Dir(p.Environ()))
-		problems, looked = append(problems, more...), looked+chosen
-	} else {
-		problems, looked = checkFiles(at, c.Files), words.Count(len(c.Files), "file")
+		found, what := checkDir(at, bot)
+		chosen, names := checkSettings(dashboard.Dir(p.Environ()))
+		problems, looked = append(append(problems, found...), chosen...), what+names
 	}
-	return p.Verdict(routines.HasErrors(problems), c.JSON, append([]routines.Problem{}, problems...), problemLines(problems, looked))
+	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, problemLines(problems, looked))
 }
 
-// checkDir checks the data directory as the bot reads it: duplicate ids and
-// skills show only there.
-func checkDir(at console.DataDir) ([]routines.Problem, string) {
+// checkDir checks the data directory as the bot reads it: duplicate ids, skills, and
+// what waits for the user show only there.
+func checkDir(at console.DataDir, bot *core.Bot) ([]routines.Problem, string) {
 	set := schedule.Files(at.Dir, at.Env.Zone)
-	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	_, skills := skill.List(at.Dir)
 	hooks := webhook.NewIndex(at.Dir)
 	hooks.Scan()
+	problems := slices.Concat(set.Problems, hooks.Problems(), skills)
+	if weak := webhook.WeakSecret(at.Env.WebhookSecret); weak != "" {
+		problems = append(problems, routines.Problem{File: config.EnvFile, Severity: routines.Warning, Message: weak})
+	}
+	for _, w := range bot.Waiting() {
+		if !slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Waits && p.File == w.File }) {
+			problems = append(problems, w)
+		}
+	}
+	looked := words.Count(len(set.Routines), "routine") + " and " + words.Count(len(set.Reminders), "reminder")
 	if n := len(hooks.Specs(false)); n > 0 {
-		looked = words.Count(len(set.Routines), "routine") + ", " + words.Count(len(set.Reminders), "reminder") + " and " + words.Count(n, "webhook")
+		looked = strings.Replace(looked, " and", ",", 1) + " and " + words.Count(n, "webhook")
 	}
-	return slices.Concat(set.Problems, hooks.Problems(), skills, checkSecret(at)), looked + " in " + at.Dir.Display()
+	return problems, looked + " in " + at.Dir.Display()
 }
 
-// checkSecret warns of a secret of the webhooks that could be guessed.
-func checkSecret(at console.DataDir) []routines.Problem {
-	weak := webhook.WeakSecret(at.Env.WebhookSecret)
-	if weak == "" {
-		return nil
-	}
-	return []routines.Problem{{File: config.EnvFile, Severity: routines.Warning, Message: weak}}
-}
-
-// alsoWaiting are the files that wait for the user and are not told of already.
-func alsoWaiting(told, waiting []routines.Problem) []routines.Problem {
-	return slices.DeleteFunc(waiting, func(w routines.Problem) bool {
-		return slices.ContainsFunc(told, func(p routines.Problem) bool { return p.Waits && p.File == w.File })
-	})
-}
-
-// settingsReaders read what the user has chosen about the dashboard, by the name
-// of the file, as the dashboard does.
-var settingsReaders = map[string]func(dir string) []dashboard.Problem{
-	dashboard.DashboardFile: func(dir string) []dashboard.Problem {
-		_, problems := dashboard.Load(dir, layout.Presets)
-		return problems
-	},
-	dashboard.KeysFile: func(dir string) []dashboard.Problem {
-		_, problems := dashboard.Keys(dir)
-		return problems
-	},
-}
-
-// checkSettings checks the files of the configuration directory that exist.
+// checkSettings checks what the user has chosen about the dashboard, in the files of the
+// configuration directory that exist.
 func checkSettings(dir string) (problems []routines.Problem, looked string) {
 	folder, err := store.At(dir)
 	if dir == "" || err != nil {
 		return nil, ""
 	}
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(settingsReaders)) {
+	for _, name := range []string{dashboard.DashboardFile, dashboard.KeysFile} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		names = append(names, name)
-		problems = append(problems, settingProblems(clean.Line(filepath.Join(folder.Display(), name)), settingsReaders[name](dir))...)
+		problems = append(problems, checkSetting(dir, name, clean.Line(filepath.Join(folder.Display(), name)))...)
 	}
 	if len(names) == 0 {
 		return nil, ""
@@ -111,56 +91,52 @@ func checkSettings(dir string) (problems []routines.Problem, looked string) {
 	return problems, ", " + strings.Join(names, " and ") + " in " + folder.Display()
 }
 
-// settingProblems are errors: what the file says there does not happen.
-func settingProblems(shown string, found []dashboard.Problem) []routines.Problem {
-	var problems []routines.Problem
-	for _, f := range found {
-		problems = append(problems, routines.Problem{
-			File: shown, Line: f.Line, Column: f.Column, Severity: routines.Error, Message: f.Text,
-		})
+// checkSetting reads one of those files as the dashboard does. What is wrong there is an
+// error: what the file says does not happen.
+func checkSetting(dir, name, shown string) []routines.Problem {
+	_, found := dashboard.Keys(dir)
+	if name == dashboard.DashboardFile {
+		_, found = dashboard.Load(dir, layout.Presets)
 	}
-	return problems
+	return console.Each(found, func(f dashboard.Problem) routines.Problem {
+		return routines.Problem{File: shown, Line: f.Line, Column: f.Column, Severity: routines.Error, Message: f.Text}
+	})
 }
 
-// checkFiles checks files wherever they lie.
-func checkFiles(at console.DataDir, names []string) []routines.Problem {
-	var problems []routines.Problem
-	for _, name := range names {
-		problems = append(problems, checkFile(at, name)...)
-	}
-	return problems
-}
-
-func checkFile(at console.DataDir, name string) []routines.Problem {
+// checkFile checks a file wherever it lies.
+func checkFile(at console.DataDir, name string) (problems []routines.Problem) {
+	shown := clean.Line(filepath.ToSlash(name))
 	abs, err := filepath.Abs(name)
-	if err != nil {
-		return []routines.Problem{unreadable(name, err)}
-	}
-	if _, err := os.Lstat(abs); errors.Is(err, fs.ErrNotExist) && filepath.IsLocal(name) {
+	if _, there := os.Lstat(abs); errors.Is(there, fs.ErrNotExist) && filepath.IsLocal(name) {
 		abs = at.Dir.Path(name) // as lists and problems name it
 	}
-	folder, err := store.At(filepath.Dir(abs))
-	if err != nil {
-		return []routines.Problem{unreadable(name, err)}
+	dir, base := filepath.Split(abs)
+	var data []byte
+	if err == nil {
+		data, err = read(dir, base)
 	}
-	data, err := folder.Read(filepath.Base(abs))
-	if err != nil {
-		return []routines.Problem{unreadable(name, err)}
+	switch {
+	case err != nil:
+		return []routines.Problem{{File: shown, Severity: routines.Error, Message: clean.Line(err.Error())}}
+	case filepath.Base(dir) == "webhooks":
+		_, problems = webhook.Parse(shown, data)
+	case base == dashboard.DashboardFile, base == dashboard.KeysFile:
+		return checkSetting(dir, base, shown)
+	case isReminder(abs, data):
+		_, problems = routines.ParseReminder(shown, data, at.Env.Zone)
+	default:
+		_, problems = routines.ParseRoutine(shown, data)
 	}
-	shown := clean.Line(filepath.ToSlash(name))
-	if filepath.Base(filepath.Dir(abs)) == "webhooks" {
-		_, problems := webhook.Parse(shown, data)
-		return problems
-	}
-	if read, ok := settingsReaders[filepath.Base(abs)]; ok {
-		return settingProblems(shown, read(filepath.Dir(abs)))
-	}
-	if isReminder(abs, data) {
-		_, problems := routines.ParseReminder(shown, data, at.Env.Zone)
-		return problems
-	}
-	_, problems := routines.ParseRoutine(shown, data)
 	return problems
+}
+
+// read reads a file as the bot does, with its limits.
+func read(dir, name string) ([]byte, error) {
+	folder, err := store.At(dir)
+	if err != nil {
+		return nil, err
+	}
+	return folder.Read(name)
 }
 
 // isReminder tells by the folder, and elsewhere by the key that only reminders
@@ -178,12 +154,6 @@ func isReminder(path string, data []byte) bool {
 	}
 	_, reminder := doc.Get("run-at")
 	return reminder
-}
-
-func unreadable(name string, err error) routines.Problem {
-	return routines.Problem{
-		File: clean.Line(filepath.ToSlash(name)), Severity: routines.Error, Message: clean.Line(err.Error()),
-	}
 }
 
 // problemLines prints problems the way compilers do, so that editors can jump.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,12 +87,8 @@ func (c *LoginCmd) login(ctx context.Context, p *console.Process, g *google.Clie
 	if c.Mail {
 		scopes = append(scopes, google.Mail)
 	}
-	missing := false
 	s := g.State()
-	for _, scope := range scopes {
-		missing = missing || !s.May(scope)
-	}
-	if !missing {
+	if !slices.ContainsFunc(scopes, func(scope google.Scope) bool { return !s.May(scope) }) {
 		return p.Lines(fmt.Sprintf(textNoMoreAsked, s))
 	}
 	l, err := g.Begin(scopes...)

@@ -46,8 +46,7 @@ func (p *Pen) cell(img *image.RGBA, r image.Rectangle, c Cell, paper color.RGBA)
 	if c.Text == "" || c.Text == " " {
 		return
 	}
-	first := []rune(c.Text)[0]
-	if shape(img, r, first, c) {
+	if braille(img, r, []rune(c.Text)[0], c.Fore) {
 		return
 	}
 	letters := p.plain
