@@ -61,10 +61,9 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	if slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(googleFiles, path.Base(rel)) }) {
 		b.googleChanged()
 	}
-	changed := !b.hooks.Apply(batch).Empty()
-	if changed = b.schedule.Apply(batch) || changed; changed || !batch.Idle {
-		b.notify() // no dashboard needs to look where the minute's look has found nothing
-	}
+	b.hooks.Apply(batch)
+	b.schedule.Apply(batch)
+	b.notify()
 }
 
 // setRuntime puts a configuration in force.

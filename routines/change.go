@@ -31,13 +31,7 @@ func EditTask(d *store.Dir, t Task, version string, zone *time.Location, e Edit)
 		if err != nil {
 			return nil, err
 		}
-		var problems []Problem
-		if t.Kind == KindReminder {
-			_, problems = ParseReminder(t.Path, changed, zone)
-		} else {
-			_, problems = ParseRoutine(t.Path, changed)
-		}
-		if HasErrors(problems) {
+		if _, problems := Parse(t.Kind, t.Path, changed, zone); HasErrors(problems) {
 			return nil, asError(problems)
 		}
 		return changed, nil

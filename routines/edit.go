@@ -1,7 +1,7 @@
 package routines
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -29,9 +29,6 @@ type Before func(rel string, data []byte) error
 func AddRoutine(d *store.Dir, r Routine, before ...Before) (Routine, error) {
 	r.Task = prepared(r.Task, KindRoutine)
 	data := FormatRoutine(r)
-	if _, problems := ParseRoutine("", data); HasErrors(problems) {
-		return Routine{}, fmt.Errorf("add routine: %w", asError(problems))
-	}
 	rel, err := create(d, r.Task, data, before)
 	if err != nil {
 		return Routine{}, fmt.Errorf("add routine: %w", err)
@@ -51,11 +48,7 @@ func AddReminder(d *store.Dir, r Reminder, before ...Before) (Reminder, error) {
 	if r.MaxChain > 0 && r.ChainParent == "" {
 		r.ChainParent = r.ID
 	}
-	zone := r.RunAt.Location()
-	data := FormatReminder(r)
-	if _, problems := ParseReminder("", data, zone); HasErrors(problems) {
-		return Reminder{}, fmt.Errorf("add reminder: %w", asError(problems))
-	}
+	zone, data := r.RunAt.Location(), FormatReminder(r)
 	rel, err := create(d, r.Task, data, before)
 	if err != nil {
 		return Reminder{}, fmt.Errorf("add reminder: %w", err)
@@ -80,6 +73,9 @@ func prepared(t Task, kind Kind) Task {
 // create finds the file name and writes, in one turn: two tasks that begin with
 // the same words must not take each other's name.
 func create(d *store.Dir, t Task, data []byte, before []Before) (rel string, err error) {
+	if _, problems := Parse(t.Kind, "", data, time.UTC); HasErrors(problems) {
+		return "", asError(problems)
+	}
 	folder, err := FolderOf(t.Kind)
 	if err != nil {
 		return "", err
@@ -130,11 +126,8 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 		return "", false, err
 	}
 	err = d.WithLock(folder, func() error {
-		rel = inForce
-		if rel == "" || path.Dir(rel) != folder || !carries(d, rel, id) {
-			if rel, err = findFile(d, folder, id); err != nil || rel == "" {
-				return err
-			}
+		if rel, err = fileOf(d, folder, id, inForce); err != nil || rel == "" {
+			return err
 		}
 		found = true
 		return d.Discard(time.Now(), rel)
@@ -145,38 +138,27 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 	return rel, found, nil
 }
 
-// findFile is the path of the first file of the folder with that id, or empty.
-func findFile(d *store.Dir, folder, id string) (string, error) {
+// fileOf is the path of the file of a folder with that id: the one in force, if the
+// caller knows it, or else the first by name; empty where there is none. Files that
+// cannot be read are passed over.
+func fileOf(d *store.Dir, folder, id, inForce string) (string, error) {
+	carries := func(rel string) bool {
+		data, err := d.Read(rel)
+		return err == nil && store.HoldsID(data, id)
+	}
+	if inForce != "" && path.Dir(inForce) == folder && carries(inForce) {
+		return inForce, nil
+	}
 	entries, err := d.Entries(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".md") {
-			continue
-		}
-		if rel := folder + "/" + e.Name(); carries(d, rel, id) {
+		if rel := folder + "/" + e.Name(); strings.HasSuffix(rel, ".md") && carries(rel) {
 			return rel, nil
 		}
 	}
-	return "", nil
-}
-
-// carries reports whether a file can be read and has the id.
-func carries(d *store.Dir, rel, id string) bool {
-	data, err := d.Read(rel)
-	if err != nil || !bytes.Contains(data, []byte(id)) && !bytes.ContainsAny(data, `\'`) {
-		return false // gone, unreadable, or another task's: only an escape can hide an id
-	}
-	doc, err := store.ParseFrontMatter(data)
-	if err != nil {
-		return false
-	}
-	f, ok := doc.Get("id")
-	return ok && f.Value.Kind == store.Scalar && f.Value.Text == id
+	return "", err
 }
 
 // ErrNotRemoved says that no file of a task was removed within the last day.
@@ -202,13 +184,7 @@ func RemovedTasks(d *store.Dir, now time.Time) []Removed {
 			if err != nil {
 				continue
 			}
-			r, problems := ParseReminder(file.Rel, data, now.Location())
-			t := r.Task
-			if kind == KindRoutine {
-				var routine Routine
-				routine, problems = ParseRoutine(file.Rel, data)
-				t = routine.Task
-			}
+			t, problems := Parse(kind, file.Rel, data, now.Location())
 			k := [2]string{string(kind), t.ID}
 			if !HasErrors(problems) && !seen[k] {
 				seen[k] = true
@@ -229,11 +205,14 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 		}
 		folder, _ := FolderOf(r.Kind)
 		err := d.WithLock(folder, func() error {
-			if there, err := findFile(d, folder, id); err != nil || there != "" {
-				return errors.Join(err, present(there))
+			there, err := fileOf(d, folder, id, "")
+			if err != nil {
+				return err
 			}
-			err := d.Restore(r.file, r.Path)
-			if err == nil {
+			if there != "" {
+				return fmt.Errorf("it is there already (%s)", there)
+			}
+			if err = d.Restore(r.file, r.Path); err == nil {
 				return nil
 			}
 			place, perr := d.PlaceFor(folder, id, r.Body)
@@ -251,23 +230,13 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 	return Task{}, ErrNotRemoved
 }
 
-func present(rel string) error {
-	if rel == "" {
-		return nil
-	}
-	return fmt.Errorf("it is there already (%s)", rel)
-}
-
 // FormatRoutine writes a routine as its file: keys in the order of the original,
 // those left out that have their default.
 func FormatRoutine(r Routine) []byte {
-	out := []store.Out{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}}
-	if r.Background {
-		out = append(out, store.Out{Key: "background", Value: true})
-	}
-	out = appendCommon(out, r.Task)
+	out := []store.Out{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
+	out = append(append(out, common(r.Task)...), store.Out{Key: "missed", Value: nil})
 	if r.RunMissed {
-		out = append(out, store.Out{Key: "missed", Value: "run"})
+		out[len(out)-1].Value = "run"
 	}
 	return store.FormatFrontMatter(out, r.Body)
 }
@@ -279,66 +248,47 @@ func FormatReminder(r Reminder) []byte {
 		{Key: "id", Value: r.ID},
 		{Key: "run-at", Value: r.RunAt.Format(runAtLayout)},
 		{Key: "background", Value: r.Background},
+		{Key: "chain-depth", Value: unless(0, r.ChainDepth)},
+		{Key: "max-chain", Value: unless(0, r.MaxChain)},
+		{Key: "chain-parent", Value: unless("", r.ChainParent)},
 	}
-	if r.ChainDepth != 0 {
-		out = append(out, store.Out{Key: "chain-depth", Value: r.ChainDepth})
-	}
-	if r.MaxChain != 0 {
-		out = append(out, store.Out{Key: "max-chain", Value: r.MaxChain})
-	}
-	out = appendText(out, "chain-parent", r.ChainParent)
 	if r.UntilDone {
-		out = append(out, store.Out{Key: "until", Value: "done"})
-		if r.Again != 0 && r.Again != DefaultAgain {
-			out = append(out, store.Out{Key: "again", Value: r.Again})
-		}
+		out = append(out, store.Out{Key: "until", Value: "done"}, store.Out{Key: "again", Value: unless(DefaultAgain, cmp.Or(r.Again, DefaultAgain))})
 	}
-	return store.FormatFrontMatter(appendCommon(out, r.Task), r.Body)
+	return store.FormatFrontMatter(append(out, common(r.Task)...), r.Body)
 }
 
-// appendCommon adds what both kinds share, from model on.
-func appendCommon(out []store.Out, t Task) []store.Out {
-	out = appendText(out, "model", t.Model)
-	if !t.Thinking {
-		out = append(out, store.Out{Key: "thinking", Value: false})
+// common is what both kinds share, from model on.
+func common(t Task) []store.Out {
+	return []store.Out{
+		{Key: "model", Value: unless("", t.Model)},
+		{Key: "thinking", Value: unless(true, t.Thinking)},
+		{Key: "isolated", Value: unless(false, t.Isolated)},
+		{Key: "description", Value: unless("", t.Description)},
+		{Key: "update-main-session", Value: unless(string(OnPing), cmp.Or(string(t.Mode), string(OnPing)))},
+		{Key: "allow-ping", Value: unless(true, t.AllowPing)},
+		{Key: "allowed-tools", Value: given(t.Allowed)},
+		{Key: "disallowed-tools", Value: given(t.Disallowed)},
+		{Key: "skills", Value: given(t.Skills)},
+		{Key: "subagent", Value: unless("", t.Subagent)},
+		{Key: "trust-input", Value: unless(false, t.TrustInput)},
+		{Key: "critical", Value: unless(false, t.Critical)},
+		{Key: "may-wait", Value: unless(false, t.MayWait)},
 	}
-	if t.Isolated {
-		out = append(out, store.Out{Key: "isolated", Value: true})
-	}
-	out = appendText(out, "description", t.Description)
-	if t.Mode != OnPing {
-		out = appendText(out, "update-main-session", string(t.Mode))
-	}
-	if !t.AllowPing {
-		out = append(out, store.Out{Key: "allow-ping", Value: false})
-	}
-	out = appendList(out, "allowed-tools", t.Allowed)
-	out = appendList(out, "disallowed-tools", t.Disallowed)
-	out = appendList(out, "skills", t.Skills)
-	out = appendText(out, "subagent", t.Subagent)
-	if t.TrustInput {
-		out = append(out, store.Out{Key: "trust-input", Value: true})
-	}
-	if t.Critical {
-		out = append(out, store.Out{Key: "critical", Value: true})
-	}
-	if t.MayWait {
-		out = append(out, store.Out{Key: "may-wait", Value: true})
-	}
-	return out
 }
 
-func appendText(out []store.Out, key, text string) []store.Out {
-	if text == "" {
-		return out
+// unless is a key's value, or nil where it is the default.
+func unless[T comparable](standard, value T) any {
+	if value == standard {
+		return nil
 	}
-	return append(out, store.Out{Key: key, Value: text})
+	return value
 }
 
-// appendList leaves out what is absent; an empty list says something: no tools.
-func appendList(out []store.Out, key string, items []string) []store.Out {
+// given is a list; an empty one says something: no tools.
+func given(items []string) any {
 	if items == nil {
-		return out
+		return nil
 	}
-	return append(out, store.Out{Key: key, Value: items})
+	return items
 }

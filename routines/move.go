@@ -38,11 +38,9 @@ type Mover struct {
 // was, with its path. Errors: ErrNoReminder, ErrBroken.
 func (m Mover) Move(now time.Time, id, inForce string, next func(Reminder) (Move, error)) (r Reminder, err error) {
 	err = m.Dir.WithLock(ReminderFolder, func() error {
-		rel := inForce
-		if rel == "" || !carries(m.Dir, rel, id) {
-			if rel, err = findFile(m.Dir, ReminderFolder, id); err != nil {
-				return err
-			}
+		rel, err := fileOf(m.Dir, ReminderFolder, id, inForce)
+		if err != nil {
+			return err
 		}
 		if rel == "" {
 			return ErrNoReminder

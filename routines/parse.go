@@ -52,6 +52,16 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	return r, p.Problems()
 }
 
+// Parse is ParseRoutine or ParseReminder for whoever needs no more than the task.
+func Parse(kind Kind, rel string, data []byte, zone *time.Location) (Task, []Problem) {
+	if kind == KindReminder {
+		r, problems := ParseReminder(rel, data, zone)
+		return r.Task, problems
+	}
+	r, problems := ParseRoutine(rel, data)
+	return r.Task, problems
+}
+
 // What a reminder that comes back until it is done has where its file does not say.
 const (
 	DefaultRounds = 5  // times that it comes back

@@ -128,10 +128,6 @@ func (r *Reminder) Label() string {
 // tried again.
 var ErrUnrecorded = errors.New("the run could not be recorded")
 
-// Title is what people call the task: the description, else the first words of
-// the body, at most 60 runes.
-func (t Task) Title() string { return t.title() }
-
 // Severity of a problem.
 type Severity string
 

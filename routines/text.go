@@ -1,6 +1,7 @@
 package routines
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,30 +17,19 @@ import (
 // titleRunes is how long a title may be.
 const titleRunes = 60
 
-// title is the description, else the first words of the body, else the id.
-func (t Task) title() string {
+// Title is what people call the task: the description, else the first words of
+// the body, at most 60 runes, else the id.
+func (t Task) Title() string {
 	if t.Description != "" {
 		return clean.Cut(t.Description, titleRunes)
 	}
-	var b strings.Builder
-	for word := range strings.FieldsSeq(t.Body) {
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(word)
-		if b.Len() > 8*titleRunes { // a body may be megabytes
-			break
-		}
-	}
-	text := clean.Line(b.String())
-	if text == "" {
-		return t.ID
-	}
+	head := t.Body[:min(len(t.Body), 16*titleRunes)] // a body may be megabytes
+	text := clean.Line(strings.Join(strings.Fields(strings.ToValidUTF8(head, "")), " "))
 	short := clean.Cut(text, titleRunes)
 	if i := strings.LastIndexByte(short, ' '); short != text && i > 0 {
 		return short[:i] + "…"
 	}
-	return short
+	return cmp.Or(short, t.ID)
 }
 
 // freshID is an id that nobody has: made from the file's name and bytes, so

@@ -33,19 +33,8 @@ func (r *root) off(a action.Action) string {
 			return why
 		}
 	}
-	if why := r.offHere(a); why != "" {
-		return why
-	}
-	if p, ok := r.panes[a.Pane].(chooser); ok {
-		return p.Off(r.context(), a.ID)
-	}
-	return ""
-}
-
-// offHere is what the frame knows itself: whether a border could move, and
-// whether something is written.
-func (r *root) offHere(a action.Action) string {
-	switch step, moves := steps[a.ID]; {
+	step, moves := steps[a.ID]
+	switch p, chooses := r.panes[a.Pane].(chooser); {
 	case moves:
 		_, why := r.stepped(step)
 		return why
@@ -53,6 +42,8 @@ func (r *root) offHere(a action.Action) string {
 		return textNoDay
 	case a.ID == action.ChatSend && r.draft() == "":
 		return textNothingWritten
+	case chooses:
+		return p.Off(r.context(), a.ID)
 	}
 	return ""
 }
@@ -97,7 +88,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 	case !a.Costs || r.off(a) != "":
 		return r.act(a)
 	case a.ID == action.Quit:
-		if cmd := r.quit(false); cmd == nil {
+		if cmd := r.goTo(pane.Quit, false); cmd == nil {
 			return nil // it asks by itself
 		}
 		r.open(dialog.QuitClicked(r.context()))
@@ -168,11 +159,11 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		}
 		return r.leaves()
 	case action.Quit:
-		return r.quit(false)
+		return r.goTo(pane.Quit, false)
 	case action.Demo:
-		return r.goTo(pane.Demo)
+		return r.goTo(pane.Demo, false)
 	case action.SetUp:
-		return r.goTo(pane.SetUp)
+		return r.goTo(pane.SetUp, false)
 	default:
 		if p, ok := strings.CutPrefix(string(id), "go."); ok {
 			if t, ok := r.panes[r.focus].(tasked); ok && id == action.GoTask {
@@ -246,9 +237,7 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	}
 	if a.Window != "" {
 		r.setFocus(action.Forks)
-		if p, ok := r.panes[action.Forks].(windower); ok {
-			p.Show(r.context(), a.Window)
-		}
+		r.panes[action.Forks].(windower).Show(r.context(), a.Window)
 	}
 	if a.Zoom {
 		r.zoom = true

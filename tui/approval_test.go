@@ -229,7 +229,7 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 		s.sees("r resume")
 		s.press("r")
 		s.did(command.ResumeFork{Run: "f3f3f3f3"})
-		s.sees("▸5 Chat", "you lead · just begun · resumed", "R report  X exit")
+		s.sees("▸5 Chat", "you lead · resumed · just begun", "R report  X exit")
 		s.misses("S save")
 		s.press("S")
 		s.sees("this fork continues a background run")

@@ -112,7 +112,7 @@ func TestThePaletteSaysWhyAnActionIsOff(t *testing.T) {
 func TestHelpListsEveryKeyAndFinds(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "?")
-		s.sees("Keys", "Fire the selected task now", "Everywhere")
+		s.sees("Keys", "Fire the selected task", "Everywhere")
 		s.misses("Stop the selected run")
 		s.press("/")
 		s.press(strings.Split("stop the selected", "")...)

@@ -48,7 +48,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(notice.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
 		case command.Say:
-			r.unsaid(c.Text)
+			r.panes[action.Chat].(interface{ Return(text string) }).Return(c.Text) // to whoever wrote it
 		case command.Answer:
 			delete(r.desk.answered, c.ID)
 		}
@@ -98,11 +98,4 @@ func (r *root) outcome(c command.Value, message string) string {
 		message, _, _ = strings.Cut(message, "\n")
 	}
 	return message
-}
-
-// unsaid gives words that could not be sent back to whoever wrote them.
-func (r *root) unsaid(text string) {
-	if p, ok := r.panes[action.Chat].(interface{ Return(text string) }); ok {
-		p.Return(text)
-	}
 }

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,18 +16,18 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/notice"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/screen"
 )
 
-// editedMsg says that the editor has ended.
-type editedMsg struct {
-	name string // of its program
+// handedBackMsg says that a program that had the terminal has ended.
+type handedBackMsg struct {
 	err  error
+	then func(err error)
 }
 
 // editorGrace is how long an editor has to end once the dashboard does.
@@ -50,15 +50,16 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 	}
 	argv := editorArgs(r.programs(), file, e)
 	name := filepath.Base(argv[0])
-	return r.handOver(argv, func(err error) tea.Msg { return editedMsg{name, err} })
+	return r.handOver(argv, func(err error) {
+		if err != nil {
+			r.say(notice.Alert, editorText(name, err))
+		}
+	})
 }
 
 // handOver gives the terminal to a program until it ends.
-func (r *root) handOver(argv []string, then func(err error) tea.Msg) tea.Cmd {
-	run := &editing{
-		ctx: r.ctx, screen: r.screen, argv: argv, env: r.programs(), in: r.o.Input, out: r.o.Output, remote: r.o.Remote != nil,
-	}
-	return tea.Exec(run, then)
+func (r *root) handOver(argv []string, then func(err error)) tea.Cmd {
+	return tea.Exec(&editing{r, argv}, func(err error) tea.Msg { return handedBackMsg{err, then} })
 }
 
 // programs is the environment of what is started here.
@@ -77,15 +78,6 @@ func (r *root) inside(file string) (string, error) {
 	return filepath.Join(r.snap.Root, file), nil
 }
 
-// edited shows the dashboard again, and says what has gone wrong.
-func (r *root) edited(msg editedMsg) urgency {
-	r.handedBack()
-	if msg.err != nil && r.ctx.Err() == nil {
-		r.say(notice.Alert, editorText(msg.name, msg.err))
-	}
-	return atOnce
-}
-
 // handedBack looks at the terminal anew: another program has had it.
 func (r *root) handedBack() {
 	if w, h, ok := r.screen.Size(); ok {
@@ -97,13 +89,10 @@ func (r *root) handedBack() {
 
 // editorArgs are the editor's words: those of VISUAL, else of EDITOR, else vi.
 // They are split at spaces and never given to a shell.
-func editorArgs(env []string, file string, e pane.Edit) []string {
-	argv := strings.Fields(lookup(env, "VISUAL"))
+func editorArgs(env uv.Environ, file string, e pane.Edit) []string {
+	argv := strings.Fields(env.Getenv("VISUAL"))
 	if len(argv) == 0 {
-		argv = strings.Fields(lookup(env, "EDITOR"))
-	}
-	if len(argv) == 0 {
-		argv = []string{"vi"}
+		argv = strings.Fields(cmp.Or(strings.TrimSpace(env.Getenv("EDITOR")), "vi"))
 	}
 	if e.Line > 0 {
 		argv = append(argv, lineArgs(filepath.Base(argv[0]), e)...)
@@ -131,13 +120,8 @@ func lineArgs(editor string, e pane.Edit) []string {
 // editing is one run of the editor, as Bubble Tea carries it out: it has
 // stopped reading keys before Run and goes on after it.
 type editing struct {
-	ctx    context.Context
-	screen *screen.Screen
-	argv   []string
-	env    []string
-	in     io.Reader
-	out    io.Writer
-	remote bool // the terminal is a pty of ours that is nobody's yet
+	*root
+	argv []string
 }
 
 // SetStdin implements tea.ExecCommand: the editor gets the dashboard's own
@@ -162,20 +146,20 @@ func (e *editing) Run() (err error) {
 		return fmt.Errorf("hand the terminal over: %w", err)
 	}
 	cmd := exec.CommandContext(e.ctx, e.argv[0], e.argv[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = e.out, e.out, e.env
-	if f, ok := e.in.(*os.File); ok { // anything else would be read on after its end
+	cmd.Stdout, cmd.Stderr, cmd.Env = e.o.Output, e.o.Output, e.programs()
+	if f, ok := e.o.Input.(*os.File); ok { // anything else would be read on after its end
 		cmd.Stdin = f
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = editorGrace
-	if e.remote {
+	if e.o.Remote != nil { // the terminal is a pty of ours that is nobody's yet
 		// A session of its own, so that its signals reach nobody else. Elsewhere than on
 		// Linux the end of the session's leader would close the terminal for us too.
-		f, ok := e.in.(term.File)
+		f, ok := e.o.Input.(term.File)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: ok && term.IsTerminal(f.Fd()) && runtime.GOOS == "linux"}
 		return cmd.Run()
 	}
-	return inForeground(cmd, e.in)
+	return inForeground(cmd, e.o.Input)
 }
 
 // inForeground runs a command as the terminal's foreground group: ctrl+c in an

@@ -171,7 +171,7 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 		{"dialog-help", func(r *root) pane.Dialog { return dialog.Keys(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{fullDay(), fullTail}, Options{})
+			r := newRoot(t.Context(), still{fullDay(), fullTail, nil}, Options{})
 			r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 			r.refresh()
 			r.speech = speech{}

@@ -127,16 +127,22 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	id, n := wheelAction(b.Pane, up)
-	if id == "" {
+	verb := "down"
+	if up {
+		verb = "up"
+	}
+	id, n := action.ID("tail."+verb), wheelLines // lines where text scrolls
+	if _, ok := r.keys.Get(b.Pane, id); !ok {
+		if id = b.Pane.ID(verb); b.Pane != action.Task { // one row where rows are selected
+			n = 1
+		}
+	}
+	if _, ok := r.keys.Get(b.Pane, id); !ok {
 		return nil
 	}
 	if b.Pane == action.Forks && r.whole() && m.Y >= b.Y { // rows are under the pointer, or a tail
 		if rows := r.panes[b.Pane].Draw(r.paneContext(b.Pane), b.W, b.H, true); rows[m.Y-b.Y].Place >= 0 {
-			id = action.ForksDown
-			if up {
-				id = action.ForksUp
-			}
+			id = action.Forks.ID(verb)
 		}
 	}
 	var cmds []tea.Cmd
@@ -144,22 +150,4 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 		cmds = append(cmds, r.answer(r.panes[b.Pane].Do(r.context(), id)))
 	}
 	return tea.Batch(cmds...)
-}
-
-// wheelAction is what a notch means in a pane: lines where text scrolls, one
-// row where rows are selected.
-func wheelAction(p action.Pane, up bool) (action.ID, int) {
-	verb := "down"
-	if up {
-		verb = "up"
-	}
-	switch p {
-	case action.Schedule, action.Updates, action.Costs, action.Away, action.Settings:
-		return p.ID(verb), 1
-	case action.Task:
-		return p.ID(verb), wheelLines
-	case action.Forks, action.Chat, action.Logs:
-		return action.ID("tail." + verb), wheelLines
-	}
-	return "", 0
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -39,9 +41,11 @@ const talk = "talk"
 // laneOf is the lane of a command; empty for one that waits for nothing: what
 // only reads, and what stops something.
 func laneOf(c command.Value) string {
+	if command.Reads(c) {
+		return ""
+	}
 	switch c.(type) {
-	case command.Preview, command.Describe, command.Costs, command.Past, command.Runs, command.Looked, command.Here,
-		command.Away, command.Interrupt, command.StopFork:
+	case command.Looked, command.Here, command.Interrupt, command.StopFork:
 		return ""
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
 		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,
@@ -56,36 +60,7 @@ func laneOf(c command.Value) string {
 
 // changes reports that a quick command is under way, or waits.
 func (q *queue) changes() bool {
-	if q.busy[quick] {
-		return true
-	}
-	for _, m := range q.waiting {
-		if laneOf(m.command) == quick {
-			return true
-		}
-	}
-	return false
-}
-
-// ready takes out what may begin now.
-func (q *queue) ready() []doneMsg {
-	taken := map[string]bool{}
-	for lane := range q.busy {
-		taken[lane] = true
-	}
-	var out, kept []doneMsg
-	for _, m := range q.waiting {
-		lane := laneOf(m.command)
-		if taken[lane] || taken[quick] {
-			kept = append(kept, m)
-		} else {
-			out = append(out, m)
-			q.busy[lane] = true
-		}
-		taken[lane] = true
-	}
-	q.waiting = kept
-	return out
+	return q.busy[quick] || slices.ContainsFunc(q.waiting, func(m doneMsg) bool { return laneOf(m.command) == quick })
 }
 
 // command runs a command beside the program, once it is its turn.
@@ -99,14 +74,26 @@ func (r *root) command(msg doneMsg) tea.Cmd {
 
 // advance begins what need not wait any longer.
 func (r *root) advance() tea.Cmd {
-	if r.queue.busy == nil {
-		r.queue.busy = map[string]bool{}
-	}
 	var cmds []tea.Cmd
 	for _, m := range r.queue.ready() {
 		cmds = append(cmds, r.begin(m))
 	}
 	return tea.Batch(cmds...)
+}
+
+// ready takes out what may begin now.
+func (q *queue) ready() (out []doneMsg) {
+	taken := maps.Clone(q.busy)
+	q.waiting = slices.DeleteFunc(q.waiting, func(m doneMsg) bool {
+		lane := laneOf(m.command)
+		begins := !taken[lane] && !taken[quick]
+		if taken[lane] = true; begins {
+			q.busy[lane] = true
+			out = append(out, m)
+		}
+		return begins
+	})
+	return out
 }
 
 // ended makes room for what waited for a command, and then takes the keys that
@@ -200,32 +187,26 @@ type (
 // commandTime is how long a command of the user may take.
 const commandTime = 10 * time.Second
 
-// waitChanged waits for the core. After each change the dashboard pauses for a
-// frame before it waits again, so that a busy core costs no more than that.
-func (r *root) waitChanged() tea.Cmd {
-	changed := r.core.Changed()
+// await waits for a value and makes a message of it. It ends with Run.
+func await[T any](ctx context.Context, c <-chan T, message func(T) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		select {
-		case <-changed:
-			return changedMsg{}
-		case <-r.ctx.Done():
+		case v := <-c:
+			return message(v)
+		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
+// waitChanged waits for the core. After each change the dashboard pauses for a
+// frame before it waits again, so that a busy core costs no more than that.
+func (r *root) waitChanged() tea.Cmd {
+	return await(r.ctx, r.core.Changed(), func(struct{}) tea.Msg { return changedMsg{} })
+}
+
 func (r *root) waitSignal() tea.Cmd {
-	if r.signals == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		select {
-		case sig := <-r.signals:
-			return signalMsg{sig}
-		case <-r.ctx.Done():
-			return nil
-		}
-	}
+	return await(r.ctx, r.signals, func(s os.Signal) tea.Msg { return signalMsg{s} })
 }
 
 // signalled looks at the terminal after it has changed, or after the process
@@ -260,16 +241,7 @@ func (r *root) suspend() {
 
 // after gives a message in a while. Other than tea.Tick it ends with Run.
 func (r *root) after(d time.Duration, msg tea.Msg) tea.Cmd {
-	return func() tea.Msg {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			return msg
-		case <-r.ctx.Done():
-			return nil
-		}
-	}
+	return await(r.ctx, time.After(d), func(time.Time) tea.Msg { return msg })
 }
 
 // wake sees to it that exactly one timer is running: to the next second while
@@ -293,18 +265,8 @@ func (r *root) wake() tea.Cmd {
 
 // counting reports whether something on the screen counts seconds.
 func (r *root) counting() bool {
-	if r.facts.still {
-		return false
-	}
-	if r.snap.Busy || len(r.snap.Approvals) > 0 {
-		return true
-	}
-	for _, f := range r.snap.Forks {
-		if f.State == fork.Running {
-			return true
-		}
-	}
-	return false
+	running := func(f fork.View) bool { return f.State == fork.Running }
+	return !r.facts.still && (r.snap.Busy || len(r.snap.Approvals) > 0 || slices.ContainsFunc(r.snap.Forks, running))
 }
 
 func (r *root) woken(msg wakeMsg) urgency {

@@ -8,7 +8,6 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
-	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 )
 
@@ -23,26 +22,17 @@ func (r *root) leaves() tea.Cmd {
 		return nil
 	case r.draft() != "" && now.After(r.armed):
 		r.armed, r.warned = now.Add(toastTime), r.draft()
-		r.say(notice.Warn, r.draftWarning())
+		r.say(notice.Warn, textQuitDraft)
 		return nil
 	}
-	return r.quit(true)
+	return r.goTo(pane.Quit, true)
 }
 
-// quit ends the dashboard, after a question while forks wait or run that would end
-// with it, and over words that would be lost, unless the user was warned of that.
-func (r *root) quit(warned bool) tea.Cmd {
-	if q := dialog.Leaving(r.context(), !warned && r.draft() != "", pane.Quit); q != nil {
-		r.open(q)
-		return nil
-	}
-	return tea.Quit
-}
-
-// goTo leaves the dashboard for the demo or for the set-up, after the same questions
-// as quit: what runs here ends with it, and so does what is written.
-func (r *root) goTo(where pane.Leave) tea.Cmd {
-	if q := dialog.Leaving(r.context(), r.draft() != "", where); q != nil {
+// goTo ends the dashboard, or leaves it for the demo or the set-up, after a question
+// while runs wait or run that would end with it, and over words that would be lost,
+// unless the user was warned of that.
+func (r *root) goTo(where pane.Leave, warned bool) tea.Cmd {
+	if q := dialog.Leaving(r.context(), !warned && r.draft() != "", where); q != nil {
 		r.open(q)
 		return nil
 	}
@@ -53,7 +43,7 @@ func (r *root) goTo(where pane.Leave) tea.Cmd {
 func (r *root) exit(where pane.Leave) tea.Cmd {
 	switch where {
 	case pane.SetUp:
-		return r.handOver(r.o.Init, func(err error) tea.Msg { return setUpMsg{err} })
+		return r.handOver(r.o.Init, r.setUp)
 	case pane.Demo:
 		r.o.Demo()
 	case pane.Stay, pane.Quit:
@@ -61,20 +51,13 @@ func (r *root) exit(where pane.Leave) tea.Cmd {
 	return tea.Quit
 }
 
-// setUpMsg says that Options.Init has ended.
-type setUpMsg struct{ err error }
-
-// setUp begins the bot anew with what was written, or says that nothing was.
-func (r *root) setUp(msg setUpMsg) urgency {
-	r.handedBack()
-	switch {
-	case r.ctx.Err() != nil:
-	case msg.err != nil:
-		r.say(notice.Warn, setUpText(msg.err))
-	default:
-		r.o.Restart()
+// setUp begins the bot anew with what Options.Init has written, or says that nothing was.
+func (r *root) setUp(err error) {
+	if err != nil {
+		r.say(notice.Warn, setUpText(err))
+		return
 	}
-	return atOnce
+	r.o.Restart()
 }
 
 // greet opens the first words where nothing is set up, unless something else is open.
@@ -99,20 +82,7 @@ const lateInterrupt = 2 * time.Second
 
 // draft is what is written and has not been sent, or empty.
 func (r *root) draft() string {
-	for _, p := range action.Panes {
-		if d, ok := r.panes[p].(interface{ Draft() string }); ok && d.Draft() != "" {
-			return d.Draft()
-		}
-	}
-	return ""
-}
-
-// draftWarning begins with what counts where it will be cut.
-func (r *root) draftWarning() string {
-	if r.w < layout.TabsWidth {
-		return textQuitDraftShort
-	}
-	return textQuitDraft
+	return r.panes[action.Chat].(interface{ Draft() string }).Draft()
 }
 
 // unarm takes the warning of ctrl+c back once it is not true any more: what was
@@ -122,5 +92,5 @@ func (r *root) unarm() {
 		return
 	}
 	r.armed, r.warned = time.Time{}, ""
-	r.speech.drop(time.Now(), textQuitDraft, textQuitDraftShort)
+	r.speech.drop(time.Now(), textQuitDraft)
 }

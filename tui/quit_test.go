@@ -16,7 +16,7 @@ func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
 		s.types("half a thought")
 		s.press("ctrl+c")
 		s.stays()
-		s.sees("what you wrote is not sent", "quits and drops it")
+		s.sees("not sent: ctrl+c again quits and drops what you wrote")
 		time.Sleep(5 * time.Second)
 		s.press("ctrl+c") // the question was forgotten meanwhile
 		s.stays()
@@ -31,7 +31,7 @@ func TestCtrlCAsksForADraftOfAnotherPane(t *testing.T) {
 		s.types("half a thought")
 		s.press("esc", "2", "ctrl+c")
 		s.stays()
-		s.sees("what you wrote is not sent")
+		s.sees("not sent: ctrl+c again quits")
 	})
 }
 

@@ -147,10 +147,19 @@ func (sc scene) play(t *testing.T, story func(s *stage)) {
 // differ by how long the way took.
 func (s *stage) still() string {
 	time.Sleep(3 * frameGap)
-	return clocks.ReplaceAllString(s.screen(), "0:00")
+	return steady(s.screen())
 }
 
-var clocks = regexp.MustCompile(`\d+:\d\d(:\d\d)?`)
+// steady is what a screen shows without what differs by how long a way took: clocks, and
+// the curve of the budget with the days below it.
+func steady(screen string) string {
+	return days.ReplaceAllString(clocks.ReplaceAllString(screen, "0:00"), "   ")
+}
+
+var (
+	clocks = regexp.MustCompile(`\d+:\d\d(:\d\d)?|[\x{2800}-\x{28ff}]`)
+	days   = regexp.MustCompile(`\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b`)
+)
 
 // outcome is what a way leaves behind.
 type outcome struct {

@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/notice"
-	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
@@ -98,7 +97,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 	r := &root{
 		ctx: ctx, core: c, o: o, facts: detect(o),
 		panes: newPanes(), focus: action.Forks, lower: action.Chat,
-		snap: &core.Snapshot{},
+		snap: &core.Snapshot{}, queue: queue{busy: map[string]bool{}},
 	}
 	r.w, r.h = r.facts.w, r.facts.h
 	r.recall()
@@ -187,10 +186,12 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, soon
 	case doneMsg:
 		return tea.Batch(r.done(msg), r.ended(msg.command)), atOnce
-	case editedMsg:
-		return nil, r.edited(msg)
-	case setUpMsg:
-		return nil, r.setUp(msg)
+	case handedBackMsg:
+		r.handedBack()
+		if r.ctx.Err() == nil {
+			msg.then(msg.err)
+		}
+		return nil, atOnce
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
 		r.away = time.Time{} // not every terminal tells
@@ -302,7 +303,7 @@ func (r *root) see(s core.Snapshot) {
 // context is what panes may look at.
 func (r *root) context() pane.Context {
 	return pane.Context{
-		Theme: r.theme, Snap: r.snap, Tail: r.tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen,
+		Theme: r.theme, Snap: r.snap, Tail: r.core.Tail, Keys: r.keys, Zoomed: r.whole(), Chosen: r.chosen,
 		ReadOnly: r.o.ReadOnly, Remote: r.o.Remote != nil,
 	}
 }
@@ -310,13 +311,6 @@ func (r *root) context() pane.Context {
 // names names the keys as the dialogs and toasts speak of them: of the chat, and
 // of what works everywhere.
 func (r *root) names() action.Names { return r.context().Names(action.Chat) }
-
-func (r *root) tail(id string, from tail.Cursor) tail.Page {
-	if r.core == nil {
-		return tail.Page{Next: from}
-	}
-	return r.core.Tail(id, from)
-}
 
 // plan divides the screen as it is now.
 func (r *root) plan() layout.Plan { return layout.Divide(r.division()) }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,14 +121,11 @@ func (r *root) losses() (out []string) {
 func (r *root) tooSmall() []string {
 	brush := widget.Brush{Theme: r.theme}
 	var lines []string
-	for _, said := range r.tooSmallWords() {
+	for _, sentences := range r.tooSmallWords() {
 		lines = lines[:0]
-		for _, sentence := range said {
-			for _, row := range widget.WrapSpans(sentence, r.w) {
-				for i := range row {
-					row[i].Text = strings.ReplaceAll(row[i].Text, held, " ")
-				}
-				lines = append(lines, brush.Line(r.w, row...))
+		for _, s := range sentences {
+			for _, row := range widget.Wrap(s.Text, r.w) {
+				lines = append(lines, brush.Line(r.w, widget.Span{Role: s.Role, Text: strings.ReplaceAll(row, held, " ")}))
 			}
 		}
 		if len(lines) <= r.h {
@@ -138,30 +136,21 @@ func (r *root) tooSmall() []string {
 }
 
 // tooSmallWords are the sentences of the page, the longest first.
-func (r *root) tooSmallWords() [][][]widget.Span {
-	number := func(have, need int) widget.Span {
-		role := theme.Text
-		if have < need {
-			role = theme.Bad
-		}
-		return widget.Span{Role: role, Text: strconv.Itoa(have)}
+func (r *root) tooSmallWords() [][]widget.Span {
+	span := func(role theme.Role, format string, args ...any) widget.Span {
+		return widget.Span{Role: role, Text: fmt.Sprintf(format, args...)}
 	}
-	least := widget.Span{Role: theme.Strong, Text: strconv.Itoa(layout.StripWidth) + textBy + strconv.Itoa(layout.StripHeight)}
-	size := []widget.Span{
-		least, {Text: textSizeNeeded + ", "}, number(r.w, layout.StripWidth), {Text: textBy}, number(r.h, layout.StripHeight), {Text: textHere},
-	}
-	dim := func(text string) []widget.Span { return []widget.Span{{Role: theme.Dim, Text: text}} }
+	size := span(theme.Strong, textSize, layout.StripWidth, layout.StripHeight, r.w, r.h)
 	if lost := r.losses(); !r.asked.IsZero() && len(lost) > 0 {
-		asks := []widget.Span{{Role: theme.Warn, Text: strings.Join(lost, ", ") + textYesQuits}}
-		short := []widget.Span{{Role: theme.Warn, Text: strings.TrimPrefix(textYesQuits, ": ")}}
-		return [][][]widget.Span{{asks, dim(textOtherStays), size}, {asks, dim(textOtherStays)}, {asks}, {short}}
+		asks, stays := span(theme.Warn, "%s: %s", strings.Join(lost, ", "), textYesQuits), span(theme.Dim, textOtherStays)
+		return [][]widget.Span{{asks, stays, size}, {asks, stays}, {asks}, {span(theme.Warn, textYesQuits)}}
 	}
 	key := quitKey(r.names())
-	quit := dim(key + textQuits)
-	return [][][]widget.Span{
-		{size, dim(textGoesOn + key + textQuitsIt)},
-		{{least, {Text: textSizeNeeded}}, quit},
-		{{least}, quit},
-		{append([]widget.Span{least, {Text: " "}}, quit...)},
+	least, quit := strconv.Itoa(layout.StripWidth)+"×"+strconv.Itoa(layout.StripHeight), span(theme.Dim, textKeyQuits, key)
+	return [][]widget.Span{
+		{size, span(theme.Dim, textGoesOn, key)},
+		{span(theme.Strong, textNeeded, least), quit},
+		{span(theme.Strong, "%s", least), quit},
+		{span(theme.Strong, "%s %s", least, quit.Text)},
 	}
 }

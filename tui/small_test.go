@@ -104,7 +104,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 	for _, w := range []int{layout.StripWidth, layout.TabsWidth, 80, layout.FullWidth} {
 		for _, h := range []int{10, 30} {
 			for _, zoom := range []bool{false, true} {
-				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail}, Options{})
+				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail, nil}, Options{})
 				r.w, r.h, r.zoom = w, h, zoom
 				r.refresh()
 				for _, p := range action.AllPanes {

@@ -42,9 +42,7 @@ const (
 	textNoShell  = "there is no shell to go to: the dashboard goes on"
 	textDemo     = "demo: all is real but the model"
 
-	textQuitDraft = "what you wrote is not sent: ctrl+c again quits and drops it"
-	// Where a toast has one short row, what counts stands first.
-	textQuitDraftShort = "not sent: ctrl+c again drops it"
+	textQuitDraft      = "not sent: ctrl+c again quits and drops what you wrote" // what counts stands first
 	textNothingWritten = "nothing is written"
 
 	textJustEnded = "the answer has just ended; ctrl+c quits in a moment"
@@ -53,17 +51,15 @@ const (
 	textUndoneBare  = "undone"
 	textInterrupted = "the answer is interrupted"
 
-	textBy         = "×"
-	textSizeNeeded = " needed"
-	textHere       = " here"
-	textQuits      = held + "quits"
-	textGoesOn     = "the bot runs on" + textDot
-	textQuitsIt    = held + "quits" + held + "it"
+	textSize     = "%d×%d needed, %d×%d here"
+	textNeeded   = "%s needed"
+	textKeyQuits = "%s" + held + "quits"
+	textGoesOn   = "the bot runs on" + textDot + textKeyQuits + held + "it"
 
 	textWouldStop   = " would stop"
 	textAnswerLost  = "an answer would stop"
 	textDraftIsLost = "what you wrote is not sent"
-	textYesQuits    = ": y" + held + "quits"
+	textYesQuits    = "y" + held + "quits"
 	textOtherStays  = "any other key stays"
 	textOpen        = "open"
 

@@ -48,11 +48,7 @@ const (
 // say answers the user. A reply takes the place of the one before it: what that
 // one said, "u undoes", may not be true any more.
 func (s *speech) say(now time.Time, level notice.Level, text string) {
-	for i := range s.said {
-		if t := &s.said[i]; t.reply && t.level == notice.Info && t.until.After(now) {
-			t.until = now
-		}
-	}
+	s.end(now, func(t saying) bool { return t.reply && t.level == notice.Info })
 	s.add(now, now, level, text)
 	s.said[len(s.said)-1].reply = true
 }
@@ -91,9 +87,17 @@ func (s *speech) hear(notices []notice.Notice, now time.Time) {
 	s.heard = true
 }
 
+// end ends the toasts of some sayings, which stay in the list.
+func (s *speech) end(now time.Time, ends func(saying) bool) {
+	for i, t := range s.said {
+		if t.until.After(now) && ends(t) {
+			s.said[i].until = now
+		}
+	}
+}
+
 // toasts are the sayings that still stand, oldest first.
-func (s *speech) toasts(now time.Time) []saying {
-	var out []saying
+func (s *speech) toasts(now time.Time) (out []saying) {
 	for _, t := range s.said {
 		if t.until.After(now) {
 			out = append(out, t)
@@ -115,36 +119,22 @@ func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
 
 // drop ends the toasts of texts that are not true any more.
 func (s *speech) drop(now time.Time, texts ...string) {
-	for i := range s.said {
-		if t := &s.said[i]; t.until.After(now) && slices.Contains(texts, t.text) {
-			t.until = now
-		}
-	}
+	s.end(now, func(t saying) bool { return slices.Contains(texts, t.text) })
 }
 
-// read ends the toasts that have been readable: the user goes on. They stay in
-// the list.
+// read ends the toasts that have been readable: the user goes on.
 func (s *speech) read(now time.Time) {
-	for i := range s.said {
-		t := &s.said[i]
+	s.end(now, func(t saying) bool {
 		readable := infoRead
 		if t.level != notice.Info {
 			readable = alertRead
 		}
-		if t.until.After(now) && now.Sub(t.until.Add(-t.long)) >= readable {
-			t.until = now
-		}
-	}
+		return now.Sub(t.until.Add(-t.long)) >= readable
+	})
 }
 
-// hush ends every toast; the list keeps them.
-func (s *speech) hush(now time.Time) {
-	for i := range s.said {
-		if s.said[i].until.After(now) {
-			s.said[i].until = now
-		}
-	}
-}
+// hush ends every toast.
+func (s *speech) hush(now time.Time) { s.end(now, func(saying) bool { return true }) }
 
 // page lists everything that was said, newest first.
 func (s *speech) page(snap *core.Snapshot) *dialog.Page {
@@ -172,15 +162,8 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 		return "", false
 	}
 	t := standing[len(standing)-1]
-	role, glyph := theme.Accent, theme.Arrow
-	switch t.level {
-	case notice.Warn:
-		role, glyph = theme.Warn, theme.Bang
-	case notice.Alert:
-		role, glyph = theme.Bad, theme.Cross
-	case notice.Info:
-	}
-	mark := widget.Span{Role: role, Text: " " + r.theme.Glyph(glyph) + " "}
+	look := toastLooks[t.level]
+	mark := widget.Span{Role: look.role, Text: " " + r.theme.Glyph(look.glyph) + " "}
 	text := strings.ReplaceAll(t.text, held, " ")
 	end := ""
 	if n := len(standing) - 1; n > 0 {
@@ -196,6 +179,14 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	b := widget.Brush{Theme: r.theme, Back: theme.Select}
 	n := min(r.w, widget.Cells(mark.Text)+widget.Cells(text)+1)
 	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n), true
+}
+
+// toastLooks are the marks in front of what is said.
+var toastLooks = map[notice.Level]struct {
+	role  theme.Role
+	glyph theme.Glyph
+}{
+	notice.Info: {theme.Accent, theme.Arrow}, notice.Warn: {theme.Warn, theme.Bang}, notice.Alert: {theme.Bad, theme.Cross},
 }
 
 // minTold is how many cells of a text are worth more than a word about its end.
@@ -215,15 +206,14 @@ type desk struct {
 
 // watch compares the tool calls of a new snapshot with those of the last one.
 func (r *root) watch() {
-	now := make(map[string]policy.Approval, len(r.snap.Approvals))
-	rings := ""
+	now, rings := make(map[string]policy.Approval, len(r.snap.Approvals)), ""
 	for _, a := range r.snap.Approvals {
 		now[a.ID] = a
-		_, waited := r.desk.waiting[a.ID]
-		if !waited {
-			rings = brief(a)
+		if _, waited := r.desk.waiting[a.ID]; waited {
+			continue
 		}
-		if _, known := r.desk.waiting[a.ID]; !known && (r.focus != action.Chat || len(r.dialogs) > 0) {
+		rings = brief(a)
+		if r.focus != action.Chat || len(r.dialogs) > 0 {
 			r.hear(notice.Warn, asksText(a, r.names()))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -165,21 +166,21 @@ type terminal struct {
 // detect reads the environment. It asks nothing of the terminal, and where that is
 // somewhere else nothing of this machine either.
 func detect(o Options) terminal {
-	env := o.Env
+	env := uv.Environ(o.Env)
 	t := terminal{w: 80, h: 24}
 	if o.Remote != nil {
 		t.profile = colours(colorprofile.Env(env))
 	} else {
 		t.profile = colours(colorprofile.Detect(o.Output, env))
 	}
-	t.noColor = lookup(env, "NO_COLOR") != "" || t.profile == 0
-	t.still = lookup(env, "NO_MOTION") != "" || lookup(env, "REDUCE_MOTION") != ""
-	t.ascii = lookup(env, "TERM") == "linux" || !speaksUnicode(env)
-	t.light = lightGuess(lookup(env, "COLORFGBG"))
-	if n, err := strconv.Atoi(lookup(env, "COLUMNS")); err == nil && n > 0 {
+	t.noColor = env.Getenv("NO_COLOR") != "" || t.profile == 0
+	t.still = env.Getenv("NO_MOTION") != "" || env.Getenv("REDUCE_MOTION") != ""
+	t.ascii = env.Getenv("TERM") == "linux" || !speaksUnicode(env)
+	t.light = lightGuess(env.Getenv("COLORFGBG"))
+	if n, err := strconv.Atoi(env.Getenv("COLUMNS")); err == nil && n > 0 {
 		t.w = n
 	}
-	if n, err := strconv.Atoi(lookup(env, "LINES")); err == nil && n > 0 {
+	if n, err := strconv.Atoi(env.Getenv("LINES")); err == nil && n > 0 {
 		t.h = n
 	}
 	return t
@@ -199,9 +200,9 @@ func colours(p colorprofile.Profile) int {
 
 // speaksUnicode reads the locale. An unset one, as in containers, counts as
 // Unicode; an explicit other one does not.
-func speaksUnicode(env []string) bool {
+func speaksUnicode(env uv.Environ) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := lookup(env, name); v != "" {
+		if v := env.Getenv(name); v != "" {
 			v = strings.ToLower(v)
 			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
 		}
@@ -217,16 +218,6 @@ func lightGuess(v string) bool {
 	}
 	bg, err := strconv.Atoi(v[i+1:])
 	return err == nil && (bg == 7 || bg >= 9 && bg <= 15)
-}
-
-// lookup gives the last value of a variable, as the system does.
-func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
 }
 
 // theme builds the theme of a name (settings.Themes), of which the user's choices and the
@@ -268,7 +259,7 @@ type FrameOptions struct {
 // lines of exactly Width cells.
 func Frame(s core.Snapshot, o FrameOptions) []string {
 	r := &root{
-		ctx: context.Background(), core: reads{still{s, o.Tail}, o.Do}, o: Options{ReadOnly: o.ReadOnly},
+		ctx: context.Background(), core: still{s, o.Tail, o.Do}, o: Options{ReadOnly: o.ReadOnly},
 		panes: newPanes(), focus: action.Forks, lower: action.Chat, zoom: o.Zoom,
 		theme: o.Theme, w: max(1, o.Width), h: max(1, o.Height),
 	}
@@ -287,29 +278,17 @@ func Frame(s core.Snapshot, o FrameOptions) []string {
 	return r.frame()
 }
 
-// still is a core that does not live: one snapshot.
+// still is a core that does not live: one snapshot, and what reads beside it, each of
+// which may be nil.
 type still struct {
 	snap core.Snapshot
 	read func(id string, from tail.Cursor) tail.Page
+	do   func(ctx context.Context, c command.Value) (command.Outcome, error)
 }
 
-// reads is still, with what reads pages.
-type reads struct {
-	still
-	do func(ctx context.Context, c command.Value) (command.Outcome, error)
-}
-
-func (r reads) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
-	if r.do == nil {
-		return command.Outcome{}, errStill
-	}
-	return r.do(ctx, c)
-}
-
-func (s still) Snapshot() core.Snapshot  { return s.snap }
-func (s still) Changed() <-chan struct{} { return nil }
-
-func (s still) Look(context.Context) {}
+func (s still) Snapshot() core.Snapshot { return s.snap }
+func (still) Changed() <-chan struct{}  { return nil }
+func (still) Look(context.Context)      {}
 
 func (s still) Tail(id string, from tail.Cursor) tail.Page {
 	if s.read == nil {
@@ -318,6 +297,9 @@ func (s still) Tail(id string, from tail.Cursor) tail.Page {
 	return s.read(id, from)
 }
 
-func (s still) Do(context.Context, command.Value) (command.Outcome, error) {
-	return command.Outcome{}, errStill
+func (s still) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
+	if s.do == nil {
+		return command.Outcome{}, errStill
+	}
+	return s.do(ctx, c)
 }

@@ -266,7 +266,7 @@ func (w *tailWriter) flush() {
 			break
 		}
 	}
-	if err := w.r.m.o.Dir.AppendLines(tailName(w.r.id), rows); err != nil {
+	if err := w.r.m.o.Dir.Append(tailName(w.r.id), rows...); err != nil {
 		w.retry = time.Now().Add(tryAgain)
 		if !w.noted {
 			w.noted = true

@@ -174,7 +174,7 @@ func (g *Guard) meaning(u agent.ToolUse) string {
 		r.Digest = routines.Digest(data)
 		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
 	case "reminders":
-		r, _ := routines.ParseReminder(rel, data, g.zone)
+		r, _ := routines.ParseReminder(rel, data, g.o.Zone)
 		r.Digest = routines.Digest(data)
 		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
 	case "skills":

@@ -69,18 +69,18 @@ func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) 
 	}
 	w := s.Writer()
 	w.Kept = kept
-	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: excessOf(w, s.g.base(), g)}
+	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: excessOf(w, s.g.o.Base(), g)}
 	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
 	return d, true
 }
 
 // kept are the commands that are the user's in a skill as it stands before a call.
 func (g *Guard) kept(rel string) []string {
-	data, err := g.dir.Read(rel)
+	data, err := g.o.Dir.Read(rel)
 	if err != nil {
 		return nil
 	}
-	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
+	if o, known := g.o.Provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
 		return o.Writer.Kept
 	}
 	of, _ := grantsOf(rel, data, g.skill)
@@ -111,8 +111,8 @@ func (s *Session) author(x call) agent.Decision {
 		s.same.Store(f.digest, true)
 		return agent.Decision{Allow: true}
 	}
-	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
-		s.g.log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
+	if err := s.g.o.Provenance.record(f.digest, f.origin); err != nil {
+		s.g.o.Log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
 	return agent.Decision{Allow: true, Ask: s.waitsFor(f) && s.asks()}
@@ -121,7 +121,7 @@ func (s *Session) author(x call) agent.Decision {
 // begins notes that a command of the session is about to run, where it could write
 // tasks: what is not confined now, or was not when the session began, can.
 func (s *Session) begins(x call) {
-	if x.command != "" && (!s.fenced || !s.g.confined()) {
+	if x.command != "" && (!s.fenced || !s.g.o.Confined()) {
 		s.g.commands.begin(s, x.ID)
 	}
 }
@@ -137,7 +137,7 @@ func inBackground(x call) bool {
 
 // isUsers reports whether a version lies on disk already and is the user's.
 func (g *Guard) isUsers(f draft) bool {
-	if _, known := g.provenance.Find(f.digest); known {
+	if _, known := g.o.Provenance.Find(f.digest); known {
 		return false
 	}
 	folder := func(rel string) string { first, _, _ := strings.Cut(rel, "/"); return strings.ToLower(first) }
@@ -145,14 +145,14 @@ func (g *Guard) isUsers(f draft) bool {
 		if folder(rel) != folder(f.rel) {
 			return false
 		}
-		data, err := g.dir.Read(rel)
+		data, err := g.o.Dir.Read(rel)
 		return err == nil && routines.Digest(data) == f.digest
 	})
 }
 
 // waitsFor reports whether a version needs the user's word.
 func (s *Session) waitsFor(f draft) bool {
-	o, _ := s.g.provenance.Find(f.digest)
+	o, _ := s.g.o.Provenance.Find(f.digest)
 	return len(f.excess) > 0 && o.Approved.IsZero()
 }
 
@@ -171,13 +171,13 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 		Session: s.scope.Session,
 	})
 	if err != nil {
-		s.g.log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
+		s.g.o.Log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if !v.Allows() {
 		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
 	}
-	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
-		s.g.log.Error("an approval could not be kept; the task waits", "error", err)
+	if err := s.g.o.Provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
+		s.g.o.Log.Error("an approval could not be kept; the task waits", "error", err)
 	}
 	return agent.Decision{Allow: true}, true
 }
@@ -204,11 +204,11 @@ func (s *Session) authored(x call) {
 
 // claim notes that a file as it is now was written by this session.
 func (s *Session) claim(rel string) (draft, bool) {
-	data, err := s.g.dir.Read(rel)
+	data, err := s.g.o.Dir.Read(rel)
 	if err != nil {
 		return draft{}, false
 	}
-	o, _ := s.g.provenance.Find(routines.Digest(data))
+	o, _ := s.g.o.Provenance.Find(routines.Digest(data))
 	f, ok := s.drafted(rel, data, o.Writer.Kept)
 	if !ok {
 		return f, false
@@ -216,8 +216,8 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
-	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
-		s.g.log.Error("the writer of a task could not be noted", "error", err)
+	if err := s.g.o.Provenance.record(f.digest, f.origin); err != nil {
+		s.g.o.Log.Error("the writer of a task could not be noted", "error", err)
 	}
 	return f, true
 }
@@ -225,7 +225,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 // claimAloud is claim, and says so where the user has to allow the file.
 func (s *Session) claimAloud(rel string) {
 	if f, ok := s.claim(rel); ok && s.waitsFor(f) {
-		s.g.waits(rel, f.grants.Ask(f.excess))
+		s.g.o.Waits(rel, f.grants.Ask(f.excess))
 	}
 }
 
@@ -237,12 +237,13 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 		return "", false
 	}
 	for _, full := range append([]string{g.tree.absolute(file)}, places...) {
-		if rel, ok := g.tree.within(full); ok && grantingName(rel) {
+		rel, ok := g.tree.within(full)
+		if _, task := kindOf(rel); ok && (task || isSkill(rel)) {
 			return rel, true
 		}
 	}
 	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder, webhookFolder} {
-		entries, err := os.ReadDir(g.dir.Path(folder))
+		entries, err := os.ReadDir(g.o.Dir.Path(folder))
 		if err != nil {
 			continue
 		}
@@ -250,7 +251,7 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 			if e.Type()&os.ModeSymlink == 0 {
 				continue
 			}
-			if at, ok := store.Follow(g.dir.Path(folder + "/" + e.Name())); ok && (at == places[0] || at == places[len(places)-1]) {
+			if at, ok := store.Follow(g.o.Dir.Path(folder + "/" + e.Name())); ok && (at == places[0] || at == places[len(places)-1]) {
 				return folder + "/" + e.Name(), true
 			}
 		}
@@ -258,19 +259,8 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 	return "", false
 }
 
-func grantingName(rel string) bool {
-	folder, name := path.Split(rel)
-	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
-	case routines.RoutineFolder, routines.ReminderFolder, webhookFolder:
-		return folderFile(folder, name)
-	case skill.Folder:
-		return strings.EqualFold(name, skill.File) && strings.Count(folder, "/") == 2
-	}
-	return false
-}
-
 // skill reads a skill as it is now.
-func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.dir, name) }
+func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.o.Dir, name) }
 
 // allowsTask reports a shell call that would give a task its rights: that is the
 // user's alone to say, whatever a pattern or a mode allows.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ollimbot/core/agent"
@@ -100,17 +101,9 @@ func toolName(name string) string {
 }
 
 func writes(tool string) bool {
-	switch tool {
-	case "Write", "Edit", "MultiEdit", "NotebookEdit":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Write", "Edit", "MultiEdit", "NotebookEdit"}, tool)
 }
 
 func touchesFiles(tool string) bool {
-	switch tool {
-	case "Read", "Glob", "Grep":
-		return true
-	}
-	return writes(tool)
+	return writes(tool) || slices.Contains([]string{"Read", "Glob", "Grep"}, tool)
 }

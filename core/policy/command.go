@@ -36,7 +36,7 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 		return nil
 	}
 	return func(ctx context.Context, args []string) agent.CommandResult {
-		log := s.g.log.With("session", s.scope.Session, "command", clean.Cut(clean.Line(strings.Join(args, " ")), loggedCommand))
+		log := s.g.o.Log.With("session", s.scope.Session, "command", clean.Cut(clean.Line(strings.Join(args, " ")), loggedCommand))
 		if d := s.mayRun(ctx, args); !d.Allow {
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}

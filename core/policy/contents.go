@@ -41,17 +41,11 @@ func (s *Session) contents(x call) (reason string, unsure bool) {
 // other file and for valid ones. Only what would keep the file out of
 // the schedule counts.
 func (g *Guard) invalid(rel string, data []byte) string {
-	folder, name := path.Split(rel)
-	if !routines.IsTaskFile(name) {
+	kind, ok := kindOf(rel)
+	if !ok || kind == routines.KindWebhook {
 		return "" // the index leaves it alone
 	}
-	var problems []routines.Problem
-	switch fold(strings.TrimSuffix(folder, "/")) {
-	case "routines":
-		_, problems = routines.ParseRoutine(rel, data)
-	case "reminders":
-		_, problems = routines.ParseReminder(rel, data, g.zone)
-	}
+	_, problems := routines.Parse(kind, rel, data, g.o.Zone)
 	var out []string
 	for _, p := range problems {
 		if p.Severity == routines.Error {
@@ -77,7 +71,7 @@ func (s *Session) skill(rel string, data []byte) string {
 		return answerSkillText
 	}
 	var known skill.Inspection
-	if before, err := s.g.dir.Read(rel); err == nil {
+	if before, err := s.g.o.Dir.Read(rel); err == nil {
 		known = skill.Inspect(before)
 	}
 	now := skill.Inspect(data)
@@ -109,13 +103,13 @@ func (g *Guard) commandsTakeWords(name string) bool {
 	name = path.Base(strings.ReplaceAll(strings.Trim(name, "/ "), ":", "/"))
 	files := []string{".claude/commands/" + name + ".md"}
 	for _, e := range g.entries(skill.Folder) {
-		s, ok := skill.Read(g.dir, e.Name())
+		s, ok := skill.Read(g.o.Dir, e.Name())
 		if strings.EqualFold(e.Name(), name) || ok && strings.EqualFold(s.Name, name) {
 			files = append(files, path.Join(skill.Folder, e.Name(), skill.File))
 		}
 	}
 	return slices.ContainsFunc(files, func(file string) bool {
-		data, err := g.dir.Read(file)
+		data, err := g.o.Dir.Read(file)
 		return err == nil && slices.ContainsFunc(skill.Inspect(data).Commands, func(c string) bool {
 			return strings.Contains(c, "$") || strings.HasPrefix(c, "```") || strings.HasPrefix(c, "~~~")
 		})
@@ -143,7 +137,7 @@ func (g *Guard) proposed(x call) (rel string, data []byte, ok bool) {
 		return "", nil, false
 	}
 	rel = rels[0]
-	before, err := g.dir.Read(rel)
+	before, err := g.o.Dir.Read(rel)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return rel, nil, false
 	}

@@ -126,7 +126,7 @@ func TestThePolicyExtendsAndReplacesTheLists(t *testing.T) {
 
 func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	g, root := newGuard(t)
-	f := NewFile(g.dir)
+	f := NewFile(g.o.Dir)
 	path := filepath.Join(root, fileName)
 	load := func(want ...string) []routines.Problem {
 		t.Helper()
@@ -165,7 +165,7 @@ func TestAnUnchangedFileIsReadOnce(t *testing.T) {
 	write(t, path, "bg_forks: {override: [Read]}\n")
 	old := time.Now().Add(-time.Hour)
 	must(t, os.Chtimes(path, old, old))
-	f := NewFile(g.dir)
+	f := NewFile(g.o.Dir)
 	p, _ := f.Load()
 	p.Override[0] = "from memory"
 	if p, _ := f.Load(); p.Override[0] != "from memory" {

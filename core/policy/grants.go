@@ -54,24 +54,16 @@ type Skills func(name string) (skill.Skill, bool)
 // they are parsed where they count: cleaned, with whatever line ends. False for a
 // path that is none of these, and for a file that nothing would follow from.
 func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
-	folder, name := path.Split(rel)
-	switch strings.ToLower(strings.SplitN(rel, "/", 2)[0]) {
-	case routines.RoutineFolder:
-		if r, problems := routines.ParseRoutine(rel, data); folderFile(folder, name) && !routines.HasErrors(problems) {
-			return taskGrants(r.Task, find), true
-		}
-	case routines.ReminderFolder:
-		if r, problems := routines.ParseReminder(rel, data, time.UTC); folderFile(folder, name) && !routines.HasErrors(problems) {
-			return taskGrants(r.Task, find), true
-		}
-	case webhookFolder:
-		if folderFile(folder, name) {
-			return grants{What: string(routines.KindWebhook), Outside: true, Alone: true}, true
-		}
-	case skill.Folder:
-		if s, ok := skill.Parse(path.Base(folder), data); ok && strings.EqualFold(name, skill.File) {
-			return skillGrants(s), true
-		}
+	kind, ok := kindOf(rel)
+	switch {
+	case kind == routines.KindWebhook:
+		return grants{What: string(kind), Outside: true, Alone: true}, true
+	case ok:
+		t, problems := routines.Parse(kind, rel, data, time.UTC)
+		return taskGrants(t, find), !routines.HasErrors(problems)
+	case isSkill(rel):
+		s, ok := skill.Parse(path.Base(path.Dir(rel)), data)
+		return skillGrants(s), ok
 	}
 	return grants{}, false
 }
@@ -79,10 +71,22 @@ func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 // webhookFolder is where webhooks lie; their package knows more of it.
 const webhookFolder = "webhooks"
 
-// folderFile reports whether a name is one that tasks may have, in a folder that
-// lies right in the data directory.
-func folderFile(folder, name string) bool {
-	return strings.Count(folder, "/") == 1 && routines.IsTaskFile(name)
+// kindOf is what a path would be: tasks lie right in a folder of their kind.
+func kindOf(rel string) (kind routines.Kind, ok bool) {
+	folder, name, _ := strings.Cut(rel, "/")
+	kind, ok = map[string]routines.Kind{
+		routines.RoutineFolder: routines.KindRoutine, routines.ReminderFolder: routines.KindReminder, webhookFolder: routines.KindWebhook,
+	}[fold(folder)]
+	if !ok || strings.Contains(name, "/") || !routines.IsTaskFile(name) {
+		return "", false
+	}
+	return kind, true
+}
+
+// isSkill reports whether a path is that of a skill's own file.
+func isSkill(rel string) bool {
+	parts := strings.Split(rel, "/")
+	return len(parts) == 3 && fold(parts[0]) == skill.Folder && strings.EqualFold(parts[2], skill.File)
 }
 
 // taskGrants is what a task grants. A foreground task has the tools of the
@@ -161,7 +165,7 @@ func joined(list []string) string {
 }
 
 // Provenance is where this guard notes who writes tasks.
-func (g *Guard) Provenance() *Provenance { return g.provenance }
+func (g *Guard) Provenance() *Provenance { return g.o.Provenance }
 
 // TaskWaits is why a task does not fire until the user says so; "" for all that
 // may: what the user has written, what is within its writer's rights, and what the
@@ -171,7 +175,7 @@ func (g *Guard) TaskWaits(t *routines.Task) string {
 	if !byAgent && !g.unknown(t.Path, t.Digest) {
 		return ""
 	}
-	return waitsWords(o, excessOf(o.Writer, g.base(), taskGrants(*t, g.skill)))
+	return waitsWords(o, excessOf(o.Writer, g.o.Base(), taskGrants(*t, g.skill)))
 }
 
 // SkillWaits is TaskWaits for a skill: it is not loaded for any task.
@@ -180,7 +184,7 @@ func (g *Guard) SkillWaits(s skill.Skill) string {
 	if !byAgent && !g.unknown(s.Path, s.Digest) {
 		return ""
 	}
-	return waitsWords(o, excessOf(o.Writer, g.base(), skillGrants(s)))
+	return waitsWords(o, excessOf(o.Writer, g.o.Base(), skillGrants(s)))
 }
 
 func waitsWords(o Origin, excess []string) string {
@@ -200,12 +204,12 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	if digest == "" {
 		return Origin{}, false
 	}
-	o, known := g.provenance.Find(digest)
+	o, known := g.o.Provenance.Find(digest)
 	if !known && len(g.commands.now()) > 0 {
 		at, _ := g.changedAt(rel)
 		if s := g.commands.who(at); s != nil {
 			s.claim(rel)
-			o, known = g.provenance.Find(digest)
+			o, known = g.o.Provenance.Find(digest)
 		}
 	}
 	return o, known && o.Approved.IsZero()
@@ -213,11 +217,11 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 
 // unknown reports a version from before the record of writers was lost.
 func (g *Guard) unknown(rel, digest string) bool {
-	lost := g.provenance.Lost()
-	if _, known := g.provenance.Find(digest); known || lost.IsZero() || digest == "" {
+	lost := g.o.Provenance.Lost()
+	if _, known := g.o.Provenance.Find(digest); known || lost.IsZero() || digest == "" {
 		return false
 	}
-	info, err := os.Stat(g.dir.Path(rel))
+	info, err := os.Stat(g.o.Dir.Path(rel))
 	return err == nil && info.ModTime().Before(lost)
 }
 
@@ -250,7 +254,7 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 	if !byAgent {
 		return ""
 	}
-	more := excessOf(o.Writer, g.base(), taskGrants(t, g.skill))
+	more := excessOf(o.Writer, g.o.Base(), taskGrants(t, g.skill))
 	if len(more) == 0 && !t.Background && o.Writer.Alone && g.LimitOf(t) == nil {
 		more = []string{excessTalk}
 	}
@@ -264,7 +268,7 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 // task and its skills name, but of a version that an agent has written and the user
 // has not allowed no more than its writer had.
 func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
-	base := g.base()
+	base := g.o.Base()
 	named, not := Merge(t.Allowed, skill.Tools(skills)), t.Disallowed
 	if DelegatesTo(Rules{Allowed: Merge(base, named), Disallowed: not}, UserProxy) {
 		named = Merge(named, []string{historyTool})
@@ -306,18 +310,18 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 	if t.Background || !byAgent || !o.Writer.Alone {
 		return nil
 	}
-	return g.newLimit(o.Writer.rules(g.base()), false)
+	return g.newLimit(o.Writer.rules(g.o.Base()), false)
 }
 
 // Inherit gives the next check of a chain the origin of the one before it, with the
 // user's word on it.
 func (g *Guard) Inherit(from, rel string, data []byte) error {
-	o, known := g.provenance.Find(from)
+	o, known := g.o.Provenance.Find(from)
 	if !known {
 		return nil
 	}
 	o.Path, o.At = rel, time.Now()
-	return g.provenance.record(routines.Digest(data), o)
+	return g.o.Provenance.record(routines.Digest(data), o)
 }
 
 // Written notes that a session's tool is about to write a file, with the rights of
@@ -327,10 +331,10 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 	if !ok {
 		return nil
 	}
-	excess := excessOf(w, g.base(), grants)
-	err := g.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
+	excess := excessOf(w, g.o.Base(), grants)
+	err := g.o.Provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
 	if err == nil && len(excess) > 0 {
-		g.waits(rel, grants.Ask(excess))
+		g.o.Waits(rel, grants.Ask(excess))
 	}
 	return err
 }

@@ -190,12 +190,12 @@ func TestARefusalNamesWhatWouldPass(t *testing.T) {
 func TestAFaultInsideIsADenial(t *testing.T) {
 	var said strings.Builder
 	g, _ := newGuard(t)
-	g.log = slog.New(slog.NewTextHandler(&said, nil))
+	g.o.Log = slog.New(slog.NewTextHandler(&said, nil))
 	d := g.Session(Scope{Mode: func() Mode { panic("no mode") }}).Permission(t.Context(), bash("date"))
 	if d.Allow || d.Reason == "" || !strings.Contains(said.String(), "no mode") {
 		t.Errorf("%+v, log %s", d, said.String())
 	}
-	g.dir = nil // so that the validator cannot read the file
+	g.o.Dir = nil // so that the validator cannot read the file
 	d = g.Session(Scope{}).PreTool(t.Context(), toolUse("Edit", fields{"file_path": "routines/a.md", "old_string": "a", "new_string": "b"}))
 	if d.Allow || d.Reason == "" {
 		t.Errorf("hook: %+v", d)

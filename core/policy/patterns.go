@@ -144,12 +144,7 @@ func (p pattern) matchesFile(full string, t tree) bool {
 		}
 		name = rel
 	}
-	for _, g := range p.globs {
-		if g.MatchString(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.globs, func(g *regexp.Regexp) bool { return g.MatchString(name) })
 }
 
 func domainMatches(pattern, address string) bool {
@@ -178,14 +173,15 @@ type Set struct {
 // Compile makes rules ready; file patterns count from root, the data directory.
 // It costs a few microseconds for each pattern.
 func Compile(root string, r Rules) *Set {
-	s := &Set{tree: tree{root}}
-	for _, p := range r.Allowed {
-		s.allowed = append(s.allowed, parsePattern(s.tree, p))
+	t := tree{root}
+	parse := func(list []string) []pattern {
+		out := make([]pattern, len(list))
+		for i, p := range list {
+			out[i] = parsePattern(t, p)
+		}
+		return out
 	}
-	for _, p := range r.Disallowed {
-		s.disallowed = append(s.disallowed, parsePattern(s.tree, p))
-	}
-	return s
+	return &Set{t, parse(r.Allowed), parse(r.Disallowed)}
 }
 
 // Allows reports whether a pattern lets the call pass and none forbids it. It
@@ -199,21 +195,11 @@ func (s *Set) Allows(u agent.ToolUse) bool {
 func (s *Set) Forbids(u agent.ToolUse) bool { return s.forbids(s.tree.call(u)) }
 
 func (s *Set) allows(x call) bool {
-	for _, p := range s.allowed {
-		if p.allows(x, s.tree) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.allowed, func(p pattern) bool { return p.allows(x, s.tree) })
 }
 
 func (s *Set) forbids(x call) bool {
-	for _, p := range s.disallowed {
-		if p.forbids(x, s.tree) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.disallowed, func(p pattern) bool { return p.forbids(x, s.tree) })
 }
 
 // wouldPass says which calls of the same tool the patterns let pass, or "".
@@ -242,12 +228,9 @@ const maxWouldPass = 400
 // cannot be proved is not covered.
 func covers(list []string, pattern string) bool {
 	narrow := parsePattern(tree{"/"}, pattern)
-	for _, p := range list {
-		if strings.TrimSpace(p) == strings.TrimSpace(pattern) || parsePattern(tree{"/"}, p).covers(narrow) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(p string) bool {
+		return strings.TrimSpace(p) == strings.TrimSpace(pattern) || parsePattern(tree{"/"}, p).covers(narrow)
+	})
 }
 
 func (p pattern) covers(n pattern) bool {
@@ -298,10 +281,8 @@ func commandCovers(wide, narrow string) bool {
 	if !open || strings.Contains(words, "*") {
 		return false
 	}
-	for _, tail := range []string{"", ":*", " *"} {
-		if narrow == words+tail {
-			return true
-		}
+	if slices.Contains([]string{words, words + ":*", words + " *"}, narrow) {
+		return true
 	}
 	fixed, _, _ := strings.Cut(narrow, "*")
 	return strings.HasPrefix(fixed, words+" ")
@@ -357,28 +338,19 @@ const updateNames = "update_names"
 // Strip leaves out the patterns that no list may have: those that routines
 // calls errors, such as Bash(*) or a write that could reach state/.
 func Strip(patterns []string) []string {
-	out := make([]string, 0, len(patterns))
-	for _, p := range patterns {
-		if severity, _ := routines.CheckTool(p); severity != routines.Error {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+		severity, _ := routines.CheckTool(p)
+		return severity == routines.Error
+	})
 }
 
 // Merge joins lists, each pattern once, in the order in which it is first seen. Empty patterns are left out.
 func Merge(lists ...[]string) []string {
-	n := 0
-	for _, list := range lists {
-		n += len(list)
-	}
-	out, seen := make([]string, 0, n), make(map[string]bool, n)
-	for _, list := range lists {
-		for _, p := range list {
-			if p = strings.TrimSpace(p); p != "" && !seen[p] {
-				seen[p] = true
-				out = append(out, p)
-			}
+	out, seen := []string{}, map[string]bool{}
+	for _, p := range slices.Concat(lists...) {
+		if p = strings.TrimSpace(p); p != "" && !seen[p] {
+			seen[p] = true
+			out = append(out, p)
 		}
 	}
 	return out

@@ -65,16 +65,9 @@ type Options struct {
 // Guard decides tool calls. All methods may be called concurrently; only the
 // function that Permission returns may block, while it waits for an approval.
 type Guard struct {
-	dir       *store.Dir
+	o         Options
 	tree      tree
-	zone      *time.Location
-	log       *slog.Logger
 	approvals *ApprovalQueue
-
-	provenance *Provenance
-	base       func() []string
-	waits      func(rel, why string)
-	confined   func() bool
 	// commands are the shell commands that sessions run now.
 	commands commands
 
@@ -88,23 +81,19 @@ func New(o Options) *Guard {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	g := &Guard{
-		dir: o.Dir, tree: tree{o.Dir.Root()}, zone: o.Zone, log: o.Log,
-		allowed:    map[string]bool{},
-		provenance: o.Provenance, base: o.Base, waits: o.Waits, confined: o.Confined,
+	if o.Provenance == nil {
+		o.Provenance = newProvenance(o.Dir)
 	}
-	if g.provenance == nil {
-		g.provenance = newProvenance(o.Dir)
+	if o.Base == nil {
+		o.Base = BackgroundTools
 	}
-	if g.base == nil {
-		g.base = BackgroundTools
+	if o.Waits == nil {
+		o.Waits = func(string, string) {}
 	}
-	if g.waits == nil {
-		g.waits = func(string, string) {}
+	if o.Confined == nil {
+		o.Confined = func() bool { return false }
 	}
-	if g.confined == nil {
-		g.confined = func() bool { return false }
-	}
+	g := &Guard{o: o, tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
 	g.approvals = newApprovalQueue(g.Allow)
 	return g
 }
@@ -146,7 +135,7 @@ func (g *Guard) Reset() {
 func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
-			g.log.Error("permission check failed", "tool", clean.Line(x.Name), "fault", fmt.Sprint(p))
+			g.o.Log.Error("permission check failed", "tool", clean.Line(x.Name), "fault", fmt.Sprint(p))
 			d = agent.Decision{Reason: answerFault}
 		}
 	}()
@@ -157,7 +146,7 @@ func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) 
 func (g *Guard) ask(ctx context.Context, session string, x call) agent.Decision {
 	v, err := g.approvals.Ask(ctx, Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session})
 	if err != nil {
-		g.log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
+		g.o.Log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if v.Allows() {
 		return agent.Decision{Allow: true}

@@ -117,7 +117,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 		if err := g.Written(w, rel, data); err != nil {
 			r.Fatal(err)
 		}
-		skills := skill.Load(g.dir, task.Skills)
+		skills := skill.Load(g.o.Dir, task.Skills)
 		bound := Compile(root, g.Bound(parsed.Task, skills))
 		writer := Compile(root, w.rules(BackgroundTools()))
 		for _, u := range someUses {
@@ -138,7 +138,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 		if waits := g.TaskWaits(&parsed.Task) != ""; !waits && len(excessOf(w, BackgroundTools(), taskGrants(parsed.Task, g.skill))) > 0 {
 			r.Fatal("it grants more and does not wait")
 		}
-		if err := g.provenance.Approve(parsed.Digest, rel, time.Unix(1, 0)); err != nil {
+		if err := g.o.Provenance.Approve(parsed.Digest, rel, time.Unix(1, 0)); err != nil {
 			r.Fatal(err)
 		}
 		if why := g.TaskWaits(&parsed.Task); why != "" {
@@ -220,7 +220,7 @@ func TestWhatTheUserSavesWhileAConfinedCommandRunsIsTheUsers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g, root := newGuard(t)
 			confined := c.begin
-			g.confined = func() bool { return confined }
+			g.o.Confined = func() bool { return confined }
 			s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
 			confined = c.now
 			if d := s.PreTool(t.Context(), bash("cp notes/x.md notes/y.md")); !d.Allow {
@@ -247,7 +247,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 	if d := s.Permission(t.Context(), adding); !d.Allow {
 		t.Fatal(d.Reason)
 	}
-	made, err := routines.AddReminder(g.dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
+	made, err := routines.AddReminder(g.o.Dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
 	must(t, err)
 	if g.TaskWaits(&made.Task) == "" {
 		t.Error("it fires before the command has ended")
@@ -258,7 +258,7 @@ func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
 	}
 	g.Rest()
 	write(t, filepath.Join(root, "reminders", "mine.md"), "---\nid: \"m\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n")
-	data, err := g.dir.Read("reminders/mine.md")
+	data, err := g.o.Dir.Read("reminders/mine.md")
 	must(t, err)
 	r, _ := routines.ParseReminder("reminders/mine.md", data, nil)
 	r.Digest = routines.Digest(data)

@@ -106,8 +106,8 @@ func (s *Session) claimWritten() {
 		if !ok || at.Before(since.Add(-stampSlack)) || at.After(since.Add(mostCommand)) {
 			continue
 		}
-		if data, err := s.g.dir.Read(rel); err == nil {
-			if _, known := s.g.provenance.Find(routines.Digest(data)); known {
+		if data, err := s.g.o.Dir.Read(rel); err == nil {
+			if _, known := s.g.o.Provenance.Find(routines.Digest(data)); known {
 				continue
 			}
 		}
@@ -119,7 +119,7 @@ func (s *Session) claimWritten() {
 // last writing, nobody can set it.
 func (g *Guard) changedAt(rel string) (time.Time, bool) {
 	var s unix.Stat_t
-	if err := unix.Stat(g.dir.Path(rel), &s); err != nil {
+	if err := unix.Stat(g.o.Dir.Path(rel), &s); err != nil {
 		return time.Time{}, false
 	}
 	return time.Unix(s.Ctim.Unix()), true
@@ -142,7 +142,7 @@ func (g *Guard) grantingFiles() []string {
 }
 
 func (g *Guard) entries(folder string) []os.DirEntry {
-	entries, err := os.ReadDir(g.dir.Path(folder))
+	entries, err := os.ReadDir(g.o.Dir.Path(folder))
 	if err != nil { // there is none
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -68,7 +69,7 @@ func (g *Guard) Session(s Scope) *Session {
 		s.Taint = &Taint{}
 	}
 	set := sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })
-	return &Session{g: g, scope: s, set: set, taint: s.Taint, fenced: g.confined()}
+	return &Session{g: g, scope: s, set: set, taint: s.Taint, fenced: g.o.Confined()}
 }
 
 // Scope is what the session was made with.
@@ -278,15 +279,7 @@ func (g *Guard) editsHere(x call) bool {
 		return false
 	}
 	places, ok := g.tree.places(x.path)
-	if !ok {
-		return false
-	}
-	for _, p := range places {
-		if _, ok := g.tree.within(p); !ok {
-			return false
-		}
-	}
-	return true
+	return ok && !slices.ContainsFunc(places, func(p string) bool { _, inside := g.tree.within(p); return !inside })
 }
 
 // Limit is what a session may do for the length of a turn, when that is less than
@@ -347,7 +340,7 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 	h.PostTool = func(_ context.Context, u agent.ToolUse) {
 		defer func() {
 			if p := recover(); p != nil {
-				g.log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+				g.o.Log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
 			}
 		}()
 		x := g.tree.call(u)

@@ -105,12 +105,7 @@ var readingCommands = []string{
 
 func onlyReads(command string) bool {
 	u := call{tool: "Bash", arg: command}
-	for _, p := range readingCommands {
-		if parsePattern(tree{"/"}, p).allows(u, tree{"/"}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(readingCommands, func(p string) bool { return parsePattern(tree{"/"}, p).allows(u, tree{"/"}) })
 }
 
 // reads marks a run whose call is about to read what strangers write.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,12 +111,7 @@ const dataDir = "OLLIM_DATA_DIR"
 var secretParts = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "COOKIE"}
 
 func secret(name string) bool {
-	for _, part := range secretParts {
-		if strings.Contains(strings.ToUpper(name), part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
 }
 
 // head keeps the beginning of what a command prints and swallows the rest, so

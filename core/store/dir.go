@@ -186,33 +186,6 @@ func makePrivate(path string) error {
 // behind; another process of ours may be writing the younger ones.
 const leftoverAge = 10 * time.Minute
 
-// removeLeftovers removes our own old temporary files from the folders that we
-// write to. It is tidying only: what cannot be removed stays.
-func (d *Dir) removeLeftovers(now time.Time) {
-	folders := []string{".", "routines", "reminders", "webhooks", StateDir}
-	if entries, err := d.Entries(StateDir); err == nil {
-		for _, e := range entries {
-			if e.IsDir() {
-				folders = append(folders, StateDir+"/"+e.Name())
-			}
-		}
-	}
-	for _, folder := range folders {
-		entries, err := d.Entries(folder)
-		if err != nil {
-			continue
-		}
-		for _, e := range entries {
-			if !e.Type().IsRegular() || !IsTemp(e.Name()) {
-				continue
-			}
-			if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > leftoverAge {
-				_ = os.Remove(filepath.Join(d.Path(folder), e.Name()))
-			}
-		}
-	}
-}
-
 const (
 	// asideFor is how long files that could not be read are kept.
 	asideFor = 30 * 24 * time.Hour
@@ -227,21 +200,27 @@ func (d *Dir) Tidy(now time.Time) {
 	if d.Present() != nil {
 		return
 	}
-	d.removeLeftovers(now)
+	folders := []string{".", "routines", "reminders", "webhooks", StateDir}
+	entries, _ := d.Entries(StateDir) // not there: nothing to remove
+	for _, e := range entries {
+		if e.IsDir() {
+			folders = append(folders, StateDir+"/"+e.Name())
+		}
+	}
+	for _, folder := range folders {
+		d.sweep(folder, now.Add(-leftoverAge), IsTemp)
+	}
+	d.sweep(StateDir, now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
+	d.sweep(".git", now.Add(-leftoverAge), func(name string) bool { return strings.HasPrefix(name, gitIndex) })
 	d.emptyTrash(now)
-	for _, folder := range []string{StateDir, ".git"} {
-		entries, _ := d.Entries(folder) // not there: nothing to remove
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil {
-				continue
-			}
-			age := now.Sub(info.ModTime())
-			old := folder == StateDir && strings.Contains(e.Name(), asideMark) && age >= asideFor ||
-				folder == ".git" && strings.HasPrefix(e.Name(), gitIndex) && age >= leftoverAge
-			if old {
-				_ = os.RemoveAll(filepath.Join(d.Path(folder), e.Name()))
-			}
+}
+
+// sweep removes what lies in a folder, is older, and has a name of ours.
+func (d *Dir) sweep(folder string, before time.Time, ours func(name string) bool) {
+	entries, _ := d.Entries(folder) // not there: nothing to remove
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && ours(e.Name()) && !info.ModTime().After(before) {
+			_ = os.RemoveAll(filepath.Join(d.Path(folder), e.Name()))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -113,23 +114,11 @@ func readRegular(path string) ([]byte, error) {
 	if info.Size() > MaxRead {
 		return nil, errTooLarge
 	}
-	data := make([]byte, 0, info.Size()+1)
-	for {
-		n, err := f.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if len(data) > MaxRead {
-			return nil, errTooLarge
-		}
-		if errors.Is(err, io.EOF) {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if n, err := data.ReadFrom(io.LimitReader(f, MaxRead+1)); err != nil || n > MaxRead {
+		return nil, cmp.Or(err, errTooLarge)
 	}
+	return data.Bytes(), nil
 }
 
 // Write replaces a file as a whole: readers and a crash see the old bytes or
@@ -167,28 +156,33 @@ func (d *Dir) writeAtomic(path string, data []byte) error {
 func (d *Dir) writeTemp(path string, data []byte, sync bool) (name string, err error) {
 	folder, base := filepath.Split(path)
 	name = filepath.Join(folder, tempName(base))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	return name, d.writeNew(name, data, sync)
+}
+
+// writeNew writes a file of a name that must be free, in a folder that is made where
+// it is missing. It leaves nothing behind on an error.
+func (d *Dir) writeNew(path string, data []byte, sync bool) error {
+	open := func() (*os.File, error) {
+		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+	}
+	f, err := open()
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := d.makeFolder(filepath.Clean(folder)); err != nil {
-			return "", err
+		if err := d.makeFolder(filepath.Dir(path)); err != nil {
+			return err
 		}
-		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
+		f, err = open()
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
 	_, err = f.Write(data)
 	if err == nil && sync {
 		err = f.Sync()
 	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = os.Remove(path) // the first error is the one to tell
 	}
-	if err != nil {
-		_ = os.Remove(name) // the first error is the one to tell
-		return "", err
-	}
-	return name, nil
+	return err
 }
 
 // tempName is hidden, so that no reader of *.md takes it for a file of the
@@ -220,17 +214,19 @@ func syncFolder(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Append adds one line to a file in a single write, and syncs it. A line that a
-// crash left unfinished is closed first, so that it spoils no other. The line
-// must not hold a line break.
-func (d *Dir) Append(rel string, line []byte) error {
-	if err := local(rel); err != nil {
+// Append adds lines to a file in a single write, and syncs it. A line that a
+// crash left unfinished is closed first, so that it spoils no other. The lines
+// must not hold line breaks.
+func (d *Dir) Append(rel string, lines ...[]byte) error {
+	if err := local(rel); err != nil || len(lines) == 0 {
 		return err
 	}
-	if bytes.IndexByte(line, '\n') >= 0 {
-		return fmt.Errorf("append to %s: the line holds a line break", rel)
+	for _, l := range lines {
+		if bytes.IndexByte(l, '\n') >= 0 {
+			return fmt.Errorf("append to %s: a line holds a line break", rel)
+		}
 	}
-	if err := d.appendLine(d.Path(rel), line); err != nil {
+	if err := d.appendLine(d.Path(rel), bytes.Join(lines, []byte("\n"))); err != nil {
 		return advise("append to "+rel, err)
 	}
 	return nil
@@ -297,10 +293,10 @@ func (d *Dir) Remove(rel string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return advise("remove "+rel, err)
+	if err == nil {
+		err = syncFolder(filepath.Dir(d.Path(rel)))
 	}
-	if err := syncFolder(filepath.Dir(d.Path(rel))); err != nil {
+	if err != nil {
 		return advise("remove "+rel, err)
 	}
 	return nil
@@ -322,29 +318,12 @@ func (d *Dir) Create(rel string, data []byte) error {
 	if err := local(rel); err != nil {
 		return err
 	}
-	if err := createNew(d.Path(rel), data); err != nil {
+	err := d.writeNew(d.Path(rel), data, true)
+	if err == nil {
+		err = syncFolder(filepath.Dir(d.Path(rel)))
+	}
+	if err != nil {
 		return advise("create "+rel, err)
 	}
 	return nil
-}
-
-func createNew(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		if rerr := os.Remove(path); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
-			err = errors.Join(err, rerr)
-		}
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
 }

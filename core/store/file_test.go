@@ -227,7 +227,7 @@ func TestACrashBetweenTheStepsOfAWriteLeavesTheOldFile(t *testing.T) {
 	}
 	// Renaming is the step that counts, and the folder holds no trace of others.
 	must(t, os.Rename(finished, d.Path("state/x.json")))
-	d.removeLeftovers(time.Now().Add(2 * leftoverAge))
+	d.Tidy(time.Now().Add(2 * leftoverAge))
 	names, err := os.ReadDir(d.Path("state"))
 	if err != nil || len(names) != 1 {
 		t.Errorf("left: %v, %v", names, err)

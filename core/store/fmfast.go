@@ -1,9 +1,10 @@
 package store
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // The fast path reads what nearly every file holds: `key: scalar`, block lists
@@ -38,43 +39,32 @@ func (l *lines) take() {
 	l.no++
 }
 
-// verdict is what the fast path thinks of a piece of text.
-type verdict struct {
-	giveUp bool
-	err    *SyntaxError
+// errSlow says that the text may be fine but is for the YAML library to read.
+var errSlow = errors.New("the fast path does not know this")
+
+func slip(line, col int, format string, args ...any) error {
+	return &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(format, args...)}
 }
 
-func (v verdict) bad() bool { return v.giveUp || v.err != nil }
-
-// giveUp says that the text may be fine but is for the YAML library to read.
-func giveUp() verdict { return verdict{giveUp: true} }
-
-func slip(line, col int, format string, args ...any) verdict {
-	return verdict{err: &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(format, args...)}}
-}
-
-// parseFast reads the fields, or says that it cannot.
-func parseFast(f fences) (fields []Field, done bool, err error) {
+// parseFast reads the fields. errSlow says that it cannot.
+func parseFast(f fences) ([]Field, error) {
 	l := &lines{rest: f.yaml, no: f.firstLine}
-	fields = make([]Field, 0, 8)
+	fields := make([]Field, 0, 8)
 	for {
 		line, ok := l.peek()
 		if !ok {
-			return fields, true, nil
+			return fields, nil
 		}
-		field, v := fastField(l, line)
-		if v.err != nil {
-			return nil, false, v.err
-		}
-		if v.giveUp {
-			return nil, false, nil
+		field, err := fastField(l, line)
+		if err != nil {
+			return nil, err
 		}
 		fields = append(fields, field)
 	}
 }
 
 // fastField reads the field that begins on line, and the list below it.
-func fastField(l *lines, line string) (Field, verdict) {
+func fastField(l *lines, line string) (Field, error) {
 	n := keyLen(line)
 	if n == 0 || n >= len(line) || line[n] != ':' || n+1 < len(line) && line[n+1] != ' ' {
 		return Field{}, notAField(line, n, l.no)
@@ -87,38 +77,38 @@ func fastField(l *lines, line string) (Field, verdict) {
 		return fastBelow(l, f)
 	}
 	s := scalar{line: line, start: start, no: f.Line, key: line[:n]}
-	var v verdict
+	var err error
 	if rest[0] == '[' {
-		f.Value, v = s.flowList()
+		f.Value, err = s.flowList()
 	} else {
-		f.Value, v = s.read()
+		f.Value, err = s.read()
 	}
-	if v.err != nil && s.open {
+	if s.open {
 		// A quote or bracket that stays open on its line may go on below, but
 		// only on lines that are indented.
 		if next, ok := l.peek(); ok && (next[0] == ' ' || next[0] == '\t') {
-			return f, giveUp()
+			return f, errSlow
 		}
 	}
-	if v.bad() {
-		return f, v
+	if err != nil {
+		return f, err
 	}
 	return f, below(l, f.Value)
 }
 
 // below looks at the line after a value that is complete on its own line. An
 // indented one may go on with plain text, but a key there is a slip.
-func below(l *lines, v Value) verdict {
+func below(l *lines, v Value) error {
 	next, ok := l.peek()
 	if !ok || next[0] != ' ' && next[0] != '\t' {
-		return verdict{}
+		return nil
 	}
 	key := strings.TrimLeft(next, " ")
 	n := keyLen(key)
 	if v.Quoted || n > 0 && n < len(key) && key[n] == ':' && (n+1 == len(key) || key[n+1] == ' ') {
 		return slip(l.no, len(next)-len(key)+1, msgIndented)
 	}
-	return giveUp()
+	return errSlow
 }
 
 // keyLen is the length of the plain key at the start of line.
@@ -134,9 +124,9 @@ func keyLen(line string) int {
 }
 
 // notAField names the two slips that are common, and leaves the rest.
-func notAField(line string, n, no int) verdict {
+func notAField(line string, n, no int) error {
 	if n == 0 || strings.Contains(line, ": ") || strings.Contains(line, ":\t") || strings.HasSuffix(line, ":") {
-		return giveUp()
+		return errSlow
 	}
 	if n < len(line) && line[n] == ':' {
 		return slip(no, n+1, msgNoSpace, line[:n])
@@ -145,40 +135,40 @@ func notAField(line string, n, no int) verdict {
 }
 
 // fastBelow reads what stands below a key without a value: a list or nothing.
-func fastBelow(l *lines, f Field) (Field, verdict) {
+func fastBelow(l *lines, f Field) (Field, error) {
 	f.Value = Value{Kind: Null, Line: f.Line, Column: f.Column}
 	line, ok := l.peek()
 	if !ok {
-		return f, verdict{}
+		return f, nil
 	}
 	dash := len(line) - len(strings.TrimLeft(line, " "))
 	if !isItem(line, dash) {
 		if dash == 0 && line[0] != '\t' {
-			return f, verdict{}
+			return f, nil
 		}
-		return f, giveUp()
+		return f, errSlow
 	}
 	f.Value = Value{Kind: List, Line: l.no, Column: dash + 1}
 	for ok {
 		indent := len(line) - len(strings.TrimLeft(line, " "))
 		if indent == 0 && (dash > 0 || !isItem(line, 0)) && line[0] != '\t' {
 			if isItem(line, 0) {
-				return f, giveUp()
+				return f, errSlow
 			}
-			return f, verdict{}
+			return f, nil
 		}
 		if indent != dash || !isItem(line, dash) {
-			return f, giveUp()
+			return f, errSlow
 		}
-		item, v := fastItem(line, dash, l.no)
-		if v.bad() {
-			return f, v
+		item, err := fastItem(line, dash, l.no)
+		if err != nil {
+			return f, err
 		}
 		f.Value.Items = append(f.Value.Items, item)
 		l.take()
 		line, ok = l.peek()
 	}
-	return f, verdict{}
+	return f, nil
 }
 
 // isItem reports whether a `- item` begins at the offset.
@@ -186,17 +176,17 @@ func isItem(line string, at int) bool {
 	return at+1 < len(line) && line[at] == '-' && line[at+1] == ' '
 }
 
-func fastItem(line string, dash, no int) (Value, verdict) {
+func fastItem(line string, dash, no int) (Value, error) {
 	rest := strings.TrimLeft(line[dash+1:], " ")
 	if rest == "" || rest[0] == '#' || rest[0] == '[' {
-		return Value{}, giveUp()
+		return Value{}, errSlow
 	}
 	s := scalar{line: line, start: len(line) - len(rest), no: no}
-	v, bad := s.read()
-	if bad.err != nil && s.open {
-		return v, giveUp()
+	v, err := s.read()
+	if s.open {
+		err = errSlow
 	}
-	return v, bad
+	return v, err
 }
 
 // scalar reads one scalar of a line.
@@ -211,42 +201,42 @@ type scalar struct {
 func (s *scalar) column(at int) int { return column(s.line, at) }
 
 // read reads the scalar that takes the rest of the line.
-func (s *scalar) read() (Value, verdict) {
+func (s *scalar) read() (Value, error) {
 	text := s.line[s.start:]
 	if text[0] == '"' || text[0] == '\'' {
-		v, end, bad := s.quoted()
-		if bad.bad() {
-			return v, bad
+		v, end, err := s.quoted()
+		if err != nil {
+			return v, err
 		}
 		tail := strings.TrimLeft(s.line[end:], " \t")
 		switch {
 		case tail == "" || tail[0] == '#':
-			return v, verdict{}
+			return v, nil
 		case s.key == "" && tail[0] == ':':
-			return v, giveUp()
+			return v, errSlow
 		}
 		return v, slip(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
 	}
-	if v := s.first(text); v.bad() {
-		return Value{}, v
+	if err := s.first(text); err != nil {
+		return Value{}, err
 	}
 	if i := strings.Index(text, " #"); i >= 0 {
 		text = text[:i]
 	}
 	if strings.Contains(text, "\t") {
-		return Value{}, giveUp()
+		return Value{}, errSlow
 	}
 	text = strings.TrimRight(text, " ")
 	if i := strings.Index(text, ": "); i >= 0 || strings.HasSuffix(text, ":") {
 		if s.key == "" {
-			return Value{}, giveUp()
+			return Value{}, errSlow
 		}
 		if i < 0 {
 			i = len(text) - 1
 		}
 		return Value{}, slip(s.no, s.column(s.start+i), msgColonInside, s.key)
 	}
-	return s.plain(text), verdict{}
+	return s.plain(text), nil
 }
 
 // plain makes the value of an unquoted scalar.
@@ -260,34 +250,34 @@ func (s *scalar) plain(text string) Value {
 }
 
 // first looks at the character that a plain scalar begins with.
-func (s *scalar) first(text string) verdict {
+func (s *scalar) first(text string) error {
 	switch c := text[0]; c {
 	case '*', '%', '@', '`', ',', ']', '}':
 		if c == '*' && strings.Contains(s.line, "&") {
-			return giveUp()
+			return errSlow
 		}
 		return slip(s.no, s.column(s.start), msgFirstChar, string(c), string(c))
 	case '!': // a tag of the file's own, which the original refuses too
 		if !strings.HasPrefix(text, "!!") {
 			return slip(s.no, s.column(s.start), msgFirstChar, "!", "!")
 		}
-		return giveUp()
+		return errSlow
 	case '&', '|', '>', '{', '[':
-		return giveUp()
+		return errSlow
 	case '-', '?', ':':
 		if len(text) > 1 && text[1] != ' ' && text[1] != '\t' {
-			return verdict{}
+			return nil
 		}
 		if c == '-' && s.key != "" {
 			return slip(s.no, s.column(s.start), msgInlineDash)
 		}
-		return giveUp()
+		return errSlow
 	}
-	return verdict{}
+	return nil
 }
 
 // quoted reads a quoted scalar at start and returns the offset after it.
-func (s *scalar) quoted() (v Value, end int, bad verdict) {
+func (s *scalar) quoted() (v Value, end int, err error) {
 	v = Value{Kind: Scalar, Quoted: true, Line: s.no, Column: s.column(s.start)}
 	q := s.line[s.start]
 	body := s.line[s.start+1:]
@@ -295,7 +285,7 @@ func (s *scalar) quoted() (v Value, end int, bad verdict) {
 	if i >= 0 && (q == '\'' && (i+1 == len(body) || body[i+1] != q) ||
 		q == '"' && !strings.Contains(body[:i], `\`)) {
 		v.Text = body[:i]
-		return v, s.start + i + 2, verdict{}
+		return v, s.start + i + 2, nil
 	}
 	var b strings.Builder
 	for i = 0; i < len(body); {
@@ -305,11 +295,11 @@ func (s *scalar) quoted() (v Value, end int, bad verdict) {
 			i += 2
 		case c == q:
 			v.Text = b.String()
-			return v, s.start + i + 2, verdict{}
+			return v, s.start + i + 2, nil
 		case c == '\\' && q == '"':
 			r, n := unescape(body[i:])
 			if n == 0 {
-				return v, 0, giveUp()
+				return v, 0, errSlow
 			}
 			b.WriteRune(r)
 			i += n
@@ -322,47 +312,21 @@ func (s *scalar) quoted() (v Value, end int, bad verdict) {
 	return v, 0, slip(s.no, v.Column, msgQuoteOpen, string(q))
 }
 
-// unescape reads the escapes that we write ourselves; n is 0 for others.
+// unescape reads the escapes that we write ourselves, which mean the same in Go; n is
+// 0 for others.
 func unescape(s string) (r rune, n int) {
-	if len(s) < 2 {
+	if len(s) < 2 || !strings.ContainsRune(`"\\ntrxu`, rune(s[1])) {
 		return 0, 0
 	}
-	switch s[1] {
-	case '"', '\\', '/':
-		return rune(s[1]), 2
-	case 'n':
-		return '\n', 2
-	case 't':
-		return '\t', 2
-	case 'r':
-		return '\r', 2
-	case 'x':
-		return unhex(s, 2)
-	case 'u':
-		return unhex(s, 4)
-	}
-	return 0, 0
-}
-
-func unhex(s string, digits int) (r rune, n int) {
-	if len(s) < 2+digits {
+	r, _, tail, err := strconv.UnquoteChar(s, '"')
+	if err != nil {
 		return 0, 0
 	}
-	for _, c := range []byte(s[2 : 2+digits]) {
-		d := strings.IndexByte("0123456789abcdef", c|0x20)
-		if d < 0 || c < '0' {
-			return 0, 0
-		}
-		r = r<<4 | rune(d)
-	}
-	if !utf8.ValidRune(r) {
-		return 0, 0
-	}
-	return r, 2 + digits
+	return r, len(s) - len(tail)
 }
 
 // flowList reads a flow list of scalars that ends on its line.
-func (s *scalar) flowList() (Value, verdict) {
+func (s *scalar) flowList() (Value, error) {
 	list := Value{Kind: List, Line: s.no, Column: s.column(s.start)}
 	for at := s.start + 1; ; {
 		at += len(s.line[at:]) - len(strings.TrimLeft(s.line[at:], " "))
@@ -373,13 +337,13 @@ func (s *scalar) flowList() (Value, verdict) {
 		if s.line[at] == ']' {
 			tail := strings.TrimLeft(s.line[at+1:], " ")
 			if tail == "" || tail[0] == '#' && s.line[at+1] == ' ' {
-				return list, verdict{}
+				return list, nil
 			}
-			return list, giveUp()
+			return list, errSlow
 		}
-		item, end, bad := s.flowItem(at)
-		if bad.bad() {
-			return list, bad
+		item, end, err := s.flowItem(at)
+		if err != nil {
+			return list, err
 		}
 		list.Items = append(list.Items, item)
 		end += len(s.line[end:]) - len(strings.TrimLeft(s.line[end:], " "))
@@ -390,55 +354,34 @@ func (s *scalar) flowList() (Value, verdict) {
 		case s.line[end] == ',':
 			end++
 		case s.line[end] != ']':
-			return list, giveUp()
+			return list, errSlow
 		}
 		at = end
 	}
 }
 
-// flowItem reads one item that begins at the offset and returns where it ends.
-func (s *scalar) flowItem(at int) (item Value, end int, bad verdict) {
+// flowItem reads one item that begins at the offset and returns where it ends. Stars
+// behind the first character are common (tool patterns) and harmless; for other signs
+// the library knows the rules.
+func (s *scalar) flowItem(at int) (item Value, end int, err error) {
 	one := scalar{line: s.line, start: at, no: s.no}
-	if c := s.line[at]; c == '"' || c == '\'' {
-		item, end, bad = one.quoted()
-		if bad.err != nil {
-			bad = giveUp()
+	text := s.line[at:]
+	if text[0] == '"' || text[0] == '\'' {
+		if item, end, err = one.quoted(); err != nil {
+			err = errSlow
 		}
-		return item, end, bad
+		return item, end, err
 	}
-	n := strings.IndexAny(s.line[at:], ",[]{}\"'#:\t&*!|>%@`?")
-	if n == 0 {
-		return item, 0, giveUp()
+	if n := strings.IndexAny(text, ",[]{}\"'#:\t&!|>%@`?"); n >= 0 {
+		if text[n] != ',' && text[n] != ']' {
+			return item, 0, errSlow
+		}
+		text = text[:n]
 	}
-	if n < 0 {
-		n = len(s.line) - at
+	end = at + len(text)
+	text = strings.TrimRight(text, " ")
+	if text == "" || text[0] == '*' || text[0] == '-' && (len(text) == 1 || text[1] == ' ') {
+		return item, 0, errSlow
 	}
-	end = at + n
-	if end < len(s.line) && s.line[end] != ',' && s.line[end] != ']' {
-		// Stars inside are common (tool patterns) and harmless; for the rest the
-		// library knows the rules.
-		return s.flowStars(one, at)
-	}
-	return one.flowPlain(at, end)
-}
-
-// flowStars reads a plain item that may hold stars after its first character.
-func (s *scalar) flowStars(one scalar, at int) (Value, int, verdict) {
-	n := strings.IndexAny(s.line[at:], ",[]{}\"'#:\t&!|>%@`?")
-	end := len(s.line)
-	if n >= 0 {
-		end = at + n
-	}
-	if s.line[at] == '*' || end < len(s.line) && s.line[end] != ',' && s.line[end] != ']' {
-		return Value{}, 0, giveUp()
-	}
-	return one.flowPlain(at, end)
-}
-
-func (s *scalar) flowPlain(at, end int) (Value, int, verdict) {
-	text := strings.TrimRight(s.line[at:end], " ")
-	if text[0] == '-' && (len(text) == 1 || text[1] == ' ') {
-		return Value{}, 0, giveUp()
-	}
-	return s.plain(text), end, verdict{}
+	return one.plain(text), end, nil
 }

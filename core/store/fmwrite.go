@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Out is one key to be written. Value is a string, bool, int or []string; in
-// SpliceFrontMatter nil takes the key out of the file.
+// Out is one key to be written. Value is a string, bool, int or []string; nil leaves
+// the key out, and SpliceFrontMatter takes it out of the file.
 type Out struct {
 	Key   string
 	Value any
@@ -21,9 +21,8 @@ func FormatFrontMatter(fields []Out, body string) []byte {
 	var b strings.Builder
 	b.WriteString("---\n")
 	for _, f := range fields {
-		for _, line := range formatField(f.Key, f.Value) {
-			b.WriteString(line)
-			b.WriteByte('\n')
+		if f.Value != nil {
+			b.WriteString(strings.Join(formatField(f.Key, f.Value), "\n") + "\n")
 		}
 	}
 	b.WriteString("---\n")
@@ -256,8 +255,8 @@ func (s *splicer) comment(f Field, from int) string {
 		return ""
 	case v.Quoted && v.Line == f.Line:
 		one := scalar{line: line, start: byteOffset(line, v.Column), no: v.Line, key: f.Key}
-		_, end, bad := one.quoted()
-		if bad.bad() {
+		_, end, err := one.quoted()
+		if err != nil {
 			return ""
 		}
 		if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {

@@ -92,12 +92,12 @@ func ParseFrontMatter(data []byte) (Document, error) {
 	if err := checkText(f); err != nil {
 		return Document{}, err
 	}
-	fields, done, serr := parseFast(f)
-	if serr == nil && !done {
-		fields, serr = parseYAML(f, false)
+	fields, err := parseFast(f)
+	if errors.Is(err, errSlow) {
+		fields, err = parseYAML(f, false)
 	}
-	if serr != nil {
-		return Document{}, serr
+	if err != nil {
+		return Document{}, err
 	}
 	if err := checkDuplicates(fields); err != nil {
 		return Document{}, err

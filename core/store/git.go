@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,12 +103,10 @@ func (g *Git) Init(ctx context.Context) error {
 // wholeRepository reports whether git takes the folder for a repository. One that
 // lacks any of this holds no history yet.
 func wholeRepository(folder string) bool {
-	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
-		if _, err := os.Lstat(filepath.Join(folder, name)); err != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"HEAD", "config", "objects", "refs"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		return err != nil
+	})
 }
 
 // Add queues a commit of a file that was written. It never waits.
@@ -133,17 +132,9 @@ func (g *Git) push(c change) {
 // put queues a change; one for a path that waits already becomes part of it.
 // The caller holds mu.
 func (g *Git) put(c change) bool {
-	for i := range g.waiting {
+	if i := slices.IndexFunc(g.waiting, func(w change) bool { return w.rel == c.rel }); i >= 0 {
 		w := &g.waiting[i]
-		if w.rel != c.rel {
-			continue
-		}
-		if c.added != "" {
-			w.added = c.added
-		}
-		if c.removed != "" {
-			w.removed = c.removed
-		}
+		w.added, w.removed = cmp.Or(c.added, w.added), cmp.Or(c.removed, w.removed)
 		return true
 	}
 	if len(g.waiting) >= gitQueue {
@@ -255,7 +246,10 @@ func (g *Git) Commit(ctx context.Context, rel, message string) error {
 			err := part.repo.commit(ctx, part.changes)
 			var busy *busyError
 			if errors.As(err, &busy) && time.Now().Before(patience) && ctx.Err() == nil {
-				pauseFor(ctx, gitBackoff/10)
+				select {
+				case <-ctx.Done():
+				case <-time.After(gitBackoff / 10):
+				}
 				continue
 			}
 			if errors.Is(err, exec.ErrNotFound) {
@@ -268,29 +262,19 @@ func (g *Git) Commit(ctx context.Context, rel, message string) error {
 	return nil
 }
 
-func pauseFor(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
-}
-
 // warn logs each reason once.
 func (g *Git) warn(reason, message string, err error) {
 	g.mu.Lock()
 	known := g.told[reason] || len(g.told) > 100
 	g.told[reason] = true
 	g.mu.Unlock()
-	if known {
-		return
-	}
+	args := []any{"problem", message}
 	if err != nil {
-		g.log.Warn("git: recording changes", "problem", message, "error", err)
-		return
+		args = append(args, "error", err)
 	}
-	g.log.Warn("git: recording changes", "problem", message)
+	if !known {
+		g.log.Warn("git: recording changes", args...)
+	}
 }
 
 // forgetBusy lets a lock that comes back be told anew.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -107,7 +108,7 @@ func (d *Dir) taken(rel, id string) (taken, ours bool, err error) {
 	case errors.Is(err, fs.ErrPermission):
 		return true, false, advise("look for a free name", err)
 	}
-	return true, err == nil && holdsID(data, id), nil
+	return true, err == nil && HoldsID(data, id), nil
 }
 
 // recent reports whether another item's file had that name within the last day.
@@ -116,14 +117,18 @@ func (d *Dir) recent(now time.Time, rel, id string) bool {
 		if t.Rel != rel {
 			continue
 		}
-		if data, err := d.ReadDiscarded(t); err != nil || !holdsID(data, id) {
+		if data, err := d.ReadDiscarded(t); err != nil || !HoldsID(data, id) {
 			return true
 		}
 	}
 	return false
 }
 
-func holdsID(data []byte, id string) bool {
+// HoldsID reports whether a file's bytes are those of the item with that id.
+func HoldsID(data []byte, id string) bool {
+	if !bytes.Contains(data, []byte(id)) && !bytes.ContainsAny(data, `\'`) {
+		return false // another's: only an escape can hide an id
+	}
 	doc, err := ParseFrontMatter(data)
 	if err != nil {
 		return false

@@ -191,7 +191,7 @@ func (l *deliveryLog) commit(b *batch, leads bool) error {
 	}
 	l.dead = true
 	l.mu.Unlock()
-	b.err = l.dir.AppendLines(LogFile, b.lines)
+	b.err = l.dir.Append(LogFile, b.lines...)
 	if b.err != nil {
 		l.log.Error(textNotWritten, "error", b.err)
 		l.mu.Lock()

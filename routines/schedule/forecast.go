@@ -2,12 +2,12 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ollimbot/core/clean"
 	"ollimbot/routines"
@@ -76,7 +76,7 @@ func (f Forward) Window(now time.Time) string {
 	if f.Last.IsZero() {
 		return "recent"
 	}
-	return windowWords(max(1, int(math.RoundToEven(f.Last.Sub(now).Hours()))))
+	return fmt.Sprintf("next %dh", max(1, int(math.RoundToEven(f.Last.Sub(now).Hours()))))
 }
 
 // RefillLine says how many tokens the bucket gains until the last entry, when it
@@ -302,10 +302,7 @@ func briefly(t *routines.Task) string {
 	// are trimmed already, so the first rune is no white space.
 	head, cut := t.Body, false
 	if most := 8 * promptRunes; len(head) > most {
-		for most > 0 && !utf8.RuneStart(head[most]) {
-			most--
-		}
-		head, cut = head[:most], true
+		head, cut = strings.ToValidUTF8(head[:most], ""), true
 	}
 	line := strings.TrimSpace(strings.ReplaceAll(clean.Text(head), "\n", " "))
 	if runes := []rune(line); len(runes) > promptRunes {

@@ -186,7 +186,7 @@ func (s *Schedule) heldAt(t *routines.Task, now time.Time) bool { return !s.Hold
 func (s *Schedule) Hold(id string, h Hold) (before Hold, err error) {
 	t, ok := s.Set().Find(id)
 	if !ok {
-		return Hold{}, errors.New(unknownTask(id))
+		return Hold{}, fmt.Errorf(msgUnknown, id)
 	}
 	now, k := s.clock(), key{t.Kind, id}
 	s.mu.Lock()
@@ -203,7 +203,7 @@ func (s *Schedule) Hold(id string, h Hold) (before Hold, err error) {
 	if !h.Until.IsZero() {
 		h.Until = h.Until.Round(0).Truncate(time.Second).In(s.o.Zone)
 		if !h.Paused && h.Ended(now) {
-			return Hold{}, errors.New(holdPassed(h.Until, now))
+			return Hold{}, fmt.Errorf(msgHoldPassed, dueWords(h.Until, now))
 		}
 	}
 	err = s.holds.change(s.o.Dir, false, func(all map[key]held) { before = replaceHold(all, k, h, now) })
@@ -256,8 +256,8 @@ func (s *Schedule) reviewHolds(now time.Time) map[key]holdChange {
 	}
 	changes := map[key]holdChange{}
 	for k, h := range s.Holds().of {
-		_, planned := s.plan.get(spot{key: k})
-		switch there := s.inForce(k); {
+		_, planned := s.plan[spot{key: k}]
+		switch _, there := taskOf(s.Set(), k.kind, k.id); {
 		case !there && h.gone.IsZero():
 			changes[k] = holdChange{seen: h, next: held{h.Hold, now}}
 		case !there && now.Sub(h.gone) > keepGone:
@@ -320,16 +320,6 @@ func (s *Schedule) keepHolds(changes map[key]holdChange) {
 	if err != nil {
 		s.o.Log.Error("holds that have ended could not be forgotten", "error", err)
 	}
-}
-
-// inForce reports whether the task is in force.
-func (s *Schedule) inForce(k key) bool {
-	if k.kind == routines.KindRoutine {
-		_, ok := s.Set().RoutineByID(k.id)
-		return ok
-	}
-	_, ok := s.Set().ReminderByID(k.id)
-	return ok
 }
 
 // muteFile is ours alone; the original program does not know it.

@@ -32,13 +32,10 @@ func (s *Schedule) holdForMoney(d Due, until time.Time) {
 func (s *Schedule) reviewMoney(now time.Time) {
 	s.touched = true
 	stand := s.standing(now)
-	var free []item
-	for _, it := range s.plan.list {
-		if r, ok := s.Set().ReminderByID(it.id); it.broke && ok && stand.price(&r.Task).Until.IsZero() {
-			free = append(free, it)
-		}
-	}
-	for _, it := range free {
+	for _, it := range s.plan.which(func(it item) bool {
+		r, ok := s.Set().ReminderByID(it.id)
+		return it.broke && ok && stand.price(&r.Task).Until.IsZero()
+	}) {
 		it.when, it.broke = s.nextSlot(now), false
 		s.plan.put(it)
 	}

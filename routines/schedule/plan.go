@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -36,64 +37,36 @@ type item struct {
 	broke  bool // of a reminder: it waits for money until when
 }
 
-// plan holds what is to come, the next first. The zero plan is empty. A sorted list:
-// moving the tail of thousands costs microseconds.
-type plan struct {
-	list  []item
-	known map[spot]item
-}
+// plan holds what is to come.
+type plan map[spot]item
 
-// byTime orders by when, then by scheduled instant, then by task, so that the order
+// compare orders by when, then by scheduled instant, then by task, so that the order
 // is the same every time.
 func (it item) compare(o item) int {
 	return cmp.Or(it.when.Compare(o.when), it.at.Compare(o.at), cmp.Compare(it.kind, o.kind), cmp.Compare(it.id, o.id))
 }
 
-// put adds an item, in the place of the one that was there.
-func (p *plan) put(it item) {
-	p.drop(it.spot)
-	if p.known == nil {
-		p.known = map[spot]item{}
+func (p plan) put(it item) { p[it.spot] = it }
+
+// next is when the first item wants to be acted on; zero where there is none.
+func (p plan) next() (first time.Time) {
+	for _, it := range p {
+		if first.IsZero() || it.when.Before(first) {
+			first = it.when
+		}
 	}
-	p.known[it.spot] = it
-	i, _ := slices.BinarySearchFunc(p.list, it, item.compare)
-	p.list = slices.Insert(p.list, i, it)
+	return first
 }
 
-func (p *plan) drop(at spot) {
-	it, ok := p.known[at]
-	if !ok {
-		return
+// which are the items of a kind, in their order.
+func (p plan) which(wanted func(item) bool) (list []item) {
+	for _, it := range p {
+		if wanted(it) {
+			list = append(list, it)
+		}
 	}
-	delete(p.known, at)
-	i, _ := slices.BinarySearchFunc(p.list, it, item.compare)
-	for p.list[i].spot != at { // a late run may lie beside the next fire
-		i++
-	}
-	p.list = slices.Delete(p.list, i, i+1)
-}
-
-func (p *plan) get(at spot) (item, bool) {
-	it, ok := p.known[at]
-	return it, ok
-}
-
-// next is when the first item wants to be acted on.
-func (p *plan) next() (time.Time, bool) {
-	if len(p.list) == 0 {
-		return time.Time{}, false
-	}
-	return p.list[0].when, true
-}
-
-// pop takes the first item out if its time has come.
-func (p *plan) pop(now time.Time) (item, bool) {
-	if len(p.list) == 0 || p.list[0].when.After(now) {
-		return item{}, false
-	}
-	it := p.list[0]
-	p.drop(it.spot)
-	return it, true
+	slices.SortFunc(list, item.compare)
+	return list
 }
 
 const (
@@ -114,7 +87,7 @@ const (
 func (s *Schedule) begin(now time.Time) {
 	s.wall = now
 	if s.unset = now.Year() < firstYearSet; s.unset {
-		s.notes = append(s.notes, clockUnset(now))
+		s.notes = append(s.notes, fmt.Sprintf(msgClockUnset, now.Format(clockDate+", 15:04")))
 		s.o.Log.Warn("the clock has not been set; nothing fires until it is", "clock", now)
 		s.noteProblems()
 		return
@@ -166,7 +139,7 @@ func (s *Schedule) judgeClock(now time.Time) {
 		s.replan(now)
 	case now.Sub(was) > maxLeap:
 		s.o.Log.Warn("the clock leapt ahead", "from", was, "to", now)
-		s.notes = append(s.notes, clockLeapt(was, now))
+		s.notes = append(s.notes, fmt.Sprintf(msgClockLeapt, was.Format(clockDate), now.Format(clockDate)))
 		for _, b := range s.book.Routines {
 			b.notOwed(now)
 		}
@@ -197,8 +170,8 @@ func (s *Schedule) syncRoutine(id string, now time.Time) {
 	at, catchUp := spot{key: routineKey(id)}, spot{key: routineKey(id), catchUp: true}
 	r, ok := s.Set().RoutineByID(id)
 	if !ok {
-		s.plan.drop(at)
-		s.plan.drop(catchUp)
+		delete(s.plan, at)
+		delete(s.plan, catchUp)
 		if b, known := s.book.Routines[id]; known && b.Removed.IsZero() {
 			b.Removed = now
 			s.laterSave(now)
@@ -212,15 +185,15 @@ func (s *Schedule) syncRoutine(id string, now time.Time) {
 	away := !b.Removed.IsZero() && now.Sub(b.Removed) > onTime
 	if b.Cron != r.Cron || away || b.Waits && !waits {
 		b.notOwed(now.Add(-grace).Truncate(time.Second))
-		s.plan.drop(catchUp)
+		delete(s.plan, catchUp)
 	}
 	b.Cron, b.Removed, b.Waits = r.Cron, time.Time{}, waits
-	if _, planned := s.plan.get(catchUp); !b.Late.IsZero() {
+	if _, planned := s.plan[catchUp]; !b.Late.IsZero() {
 		age := now.Sub(b.Late)
 		switch {
 		case s.heldAt(&r.Task, now):
 			b.Late = time.Time{}
-			s.plan.drop(catchUp)
+			delete(s.plan, catchUp)
 		case planned:
 		case !r.RunMissed || age > runMissedFor || age < 0:
 			b.Late = time.Time{}
@@ -256,7 +229,7 @@ func (s *Schedule) planRoutine(r *routines.Routine, now time.Time) {
 	}
 	it := item{spot: spot{key: routineKey(r.ID)}}
 	if next == never || hold.open() {
-		s.plan.drop(it.spot)
+		delete(s.plan, it.spot)
 		return
 	}
 	it.at = s.time(next)
@@ -269,7 +242,7 @@ func (s *Schedule) syncReminder(id string, now time.Time) {
 	r, ok := s.Set().ReminderByID(id)
 	if !ok {
 		delete(s.spent, id)
-		s.plan.drop(it.spot)
+		delete(s.plan, it.spot)
 		return
 	}
 	s.mu.Lock()
@@ -281,10 +254,10 @@ func (s *Schedule) syncReminder(id string, now time.Time) {
 	}
 	at, free := s.Holds().dueAt(r)
 	if !free {
-		s.plan.drop(it.spot)
+		delete(s.plan, it.spot)
 		return
 	}
-	if old, planned := s.plan.get(it.spot); planned && old.at.Equal(at) {
+	if old, planned := s.plan[it.spot]; planned && old.at.Equal(at) {
 		return // it keeps its place among the late ones
 	}
 	it.at, it.when = at.Round(0), at.Round(0)

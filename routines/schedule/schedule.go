@@ -150,7 +150,7 @@ type Schedule struct {
 	running map[key]*run // tasks whose run is under way or waits
 
 	// The rest belongs to the goroutine of Run.
-	plan     plan
+	plan     plan // never nil
 	book     book
 	wall     time.Time // the wall clock at the last step
 	unset    bool      // the clock has not been set yet
@@ -219,7 +219,7 @@ func New(o Options) *Schedule {
 		o.Inherit = func(string, string, []byte) error { return nil }
 	}
 	s := &Schedule{
-		o: o, index: o.Index, now: time.Now, wake: make(chan struct{}, 1), running: map[key]*run{},
+		o: o, index: o.Index, now: time.Now, wake: make(chan struct{}, 1), running: map[key]*run{}, plan: plan{},
 		inbox: inbox{changed: map[string]bool{}}, reported: map[string]bool{}, spent: map[string]time.Time{},
 	}
 	s.holds.peek(o.Dir)
@@ -286,10 +286,11 @@ func (s *Schedule) clock() time.Time { return s.now().Round(0).In(s.o.Zone) }
 // sleep is how long nothing is due, at most longestSleep.
 func (s *Schedule) sleep(now time.Time) time.Duration {
 	d := longestSleep
-	if at, ok := s.plan.next(); ok && !s.unset && !s.adrift {
-		d = min(d, at.Sub(now))
+	times := []time.Time{s.saveAt, s.holdEnd}
+	if !s.unset && !s.adrift {
+		times = append(times, s.plan.next())
 	}
-	for _, at := range []time.Time{s.saveAt, s.holdEnd} {
+	for _, at := range times {
 		if !at.IsZero() {
 			d = min(d, at.Sub(now))
 		}
@@ -297,9 +298,8 @@ func (s *Schedule) sleep(now time.Time) time.Duration {
 	return max(d, 0)
 }
 
-// Apply takes in what a batch of the watch points at, and reports whether anything
-// changed.
-func (s *Schedule) Apply(b watch.Batch) bool { return s.kick(s.index.Apply(b)) }
+// Apply takes in what a batch of the watch points at.
+func (s *Schedule) Apply(b watch.Batch) { s.kick(s.index.Apply(b)) }
 
 // Refresh takes in the named files.
 func (s *Schedule) Refresh(names ...string) { s.kick(s.index.Refresh(names)) }
@@ -317,10 +317,10 @@ func (s *Schedule) MoneyChanged() {
 	s.rouse()
 }
 
-// kick tells the loop that the index changed, and reports whether it did.
-func (s *Schedule) kick(c routines.Change) bool {
+// kick tells the loop that the index changed, if it did.
+func (s *Schedule) kick(c routines.Change) {
 	if c.Empty() {
-		return false
+		return
 	}
 	s.mu.Lock()
 	for _, id := range c.IDs {
@@ -329,7 +329,6 @@ func (s *Schedule) kick(c routines.Change) bool {
 	s.inbox.problems = s.inbox.problems || c.Problems
 	s.mu.Unlock()
 	s.rouse()
-	return true
 }
 
 // FireNow fires a task at once, beside its schedule; a reminder is removed
@@ -343,11 +342,11 @@ func (s *Schedule) FireBeside(id string) error { return s.fireNow(id, true) }
 func (s *Schedule) fireNow(id string, stays bool) error {
 	d, ok := s.DueAt(id, s.clock())
 	if !ok {
-		return errors.New(unknownTask(id))
+		return fmt.Errorf(msgUnknown, id)
 	}
 	t := d.Task()
 	if t.Waits != "" {
-		return errors.New(stillWaits(t.Title(), t.Waits))
+		return fmt.Errorf(msgWaits, t.Title(), t.Waits)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,7 +354,7 @@ func (s *Schedule) fireNow(id string, stays bool) error {
 	case !s.open:
 		return errors.New(msgClosed)
 	case s.running[d.key()] != nil:
-		return errors.New(stillRunning(t.Title()))
+		return fmt.Errorf(msgStillRunning, t.Title())
 	}
 	s.running[d.key()] = &run{keep: stays}
 	s.inbox.fire = append(s.inbox.fire, d)

@@ -3,11 +3,13 @@ package schedule
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 )
 
 // step does everything that is due at now. The book is written before the fires
@@ -28,7 +30,7 @@ func (s *Schedule) step(ctx context.Context, fires *errgroup.Group, now time.Tim
 		start[i].Ticket, _ = s.reserve(d, now, true) // the user has asked for it
 		if d.Kind == routines.KindReminder {         // early, not twice
 			s.begins(d)
-			s.plan.drop(spot{key: d.key()})
+			delete(s.plan, spot{key: d.key()})
 		}
 	}
 	if in.money {
@@ -76,12 +78,13 @@ func (s *Schedule) notify(started bool) {
 func (s *Schedule) due(now time.Time) []Due {
 	var start []Due
 	var missed []missedFire
-	for {
-		it, ok := s.plan.pop(now)
-		if !ok {
-			break
+	for _, it := range s.plan.which(func(it item) bool { return !it.when.After(now) }) {
+		if _, ok := s.plan[it.spot]; !ok {
+			continue // another fire stands for it
 		}
+		delete(s.plan, it.spot)
 		var d Due
+		var ok bool
 		switch {
 		case it.kind == routines.KindReminder:
 			d, ok = s.dueReminder(it, now)
@@ -125,7 +128,7 @@ func (s *Schedule) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok b
 	s.laterSave(now)
 	catchUp := spot{key: it.key, catchUp: true}
 	if fresh {
-		s.plan.drop(catchUp) // this fire stands for that one too
+		delete(s.plan, catchUp) // this fire stands for that one too
 		b.Late = time.Time{}
 		return Due{Kind: routines.KindRoutine, Routine: r, At: at, Missed: n - 1}, m, true
 	}
@@ -192,7 +195,7 @@ func (s *Schedule) claim(d *Due, now time.Time) bool {
 	s.o.Log.Warn("fire skipped, the task is still running", "task", k.id, "due", d.At)
 	if !before.told {
 		before.told = true
-		s.notes = append(s.notes, skippedNote(*d))
+		s.notes = append(s.notes, fmt.Sprintf(msgSkipped, d.Kind, d.Task().Title(), cron.Format(d.At, "15:04")))
 	}
 	if d.Kind == routines.KindRoutine {
 		b := s.book.entry(k.id)
@@ -267,7 +270,7 @@ func (s *Schedule) noteEnded(list []ended, now time.Time) {
 			s.spent[e.key.id] = e.spent
 		}
 		s.syncReminder(e.key.id, now)
-		if it, planned := s.plan.get(spot{key: e.key}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
+		if it, planned := s.plan[spot{key: e.key}]; e.retry && planned && it.when.Before(now.Add(retryDelay)) {
 			it.late, it.when = true, now.Add(retryDelay)
 			s.plan.put(it)
 		}

@@ -13,26 +13,18 @@ import (
 // updates, and for the user, who sees them as notices.
 
 const (
-	msgClosed = "nothing can fire: the schedule is not running"
+	msgClosed       = "nothing can fire: the schedule is not running"
+	msgUnknown      = "no routine or reminder in force has the id %q: see `ollim-bot routine list` and `ollim-bot reminder list`"
+	msgStillRunning = "%q is still running: wait for its end, or stop it first"
+	msgWaits        = "%q waits for your word (%s): allow it first"
+	msgHoldPassed   = "%s has passed: give a time to come"
+	msgSkipped      = "Skipped %s \"%s\" (was due %s): its run before that has not ended"
+	msgClockUnset   = "The clock says %s, so nothing fires: set the machine's clock, and the schedule goes on by itself"
+	msgClockLeapt   = "The clock leapt from %s to %s; what lies between is not counted as missed"
+	clockDate       = "January 2 2006"
 	// listAtMost is how many things one note names.
 	listAtMost = 5
 )
-
-func unknownTask(id string) string {
-	return fmt.Sprintf("no routine or reminder in force has the id %q: see `ollim-bot routine list` and `ollim-bot reminder list`", id)
-}
-
-func stillRunning(title string) string {
-	return fmt.Sprintf("%q is still running: wait for its end, or stop it first", title)
-}
-
-func stillWaits(title, why string) string {
-	return fmt.Sprintf("%q waits for your word (%s): allow it first", title, why)
-}
-
-func holdPassed(until, now time.Time) string {
-	return fmt.Sprintf("%s has passed: give a time to come", dueWords(until, now))
-}
 
 // missedFire is a fire of a routine that nobody was there for.
 type missedFire struct {
@@ -45,31 +37,29 @@ type missedFire struct {
 // there are many, so that a long absence does not push out all other updates.
 func missedNotes(list []missedFire, now time.Time) []string {
 	var notes []string
-	if len(list) <= listAtMost {
-		for _, m := range list {
-			text := fmt.Sprintf("Missed routine \"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now))
-			if m.catchUp {
-				text += "; it runs now, late"
-			}
-			notes = append(notes, text)
-		}
-		return notes
-	}
-	var named []string
-	catchUps := 0
-	for i, m := range list {
-		if i < listAtMost {
-			named = append(named, fmt.Sprintf("\"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now)))
+	late := 0
+	few := len(list) <= listAtMost
+	for _, m := range list {
+		text := fmt.Sprintf("\"%s\" (was due %s)", m.routine.Title(), dueWords(m.at, now))
+		if few {
+			text = "Missed routine " + text
 		}
 		if m.catchUp {
-			catchUps++
+			late++
 		}
+		if m.catchUp && few {
+			text += "; it runs now, late"
+		}
+		notes = append(notes, text)
 	}
-	text := fmt.Sprintf("Missed %d routines: %s and %d more", len(list), strings.Join(named, ", "), len(list)-listAtMost)
-	if catchUps > 0 {
-		text += fmt.Sprintf("; %d of them run now, late", catchUps)
+	if few {
+		return notes
 	}
-	return append(notes, text)
+	text := fmt.Sprintf("Missed %d routines: %s and %d more", len(list), strings.Join(notes[:listAtMost], ", "), len(list)-listAtMost)
+	if late > 0 {
+		text += fmt.Sprintf("; %d of them run now, late", late)
+	}
+	return []string{text}
 }
 
 // dueWords is a time as people say it: with the weekday or the date when it is
@@ -93,22 +83,6 @@ func dueWords(at, now time.Time) string {
 // their days of 23 hours.
 func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-}
-
-func skippedNote(d Due) string {
-	return fmt.Sprintf("Skipped %s \"%s\" (was due %s): its run before that has not ended",
-		d.Kind, d.Task().Title(), cron.Format(d.At, "15:04"))
-}
-
-func clockUnset(now time.Time) string {
-	return fmt.Sprintf("The clock says %s, so nothing fires: set the machine's clock, and the schedule goes on by itself",
-		now.Format("January 2 2006, 15:04"))
-}
-
-func clockLeapt(was, now time.Time) string {
-	const form = "January 2 2006"
-	return fmt.Sprintf("The clock leapt from %s to %s; what lies between is not counted as missed",
-		was.Format(form), now.Format(form))
 }
 
 // trouble is what is wrong with the files of a kind, and what of it is new.
@@ -190,8 +164,6 @@ func moneyTag(until, now time.Time) string { return TagMoney + " until " + until
 func untilWords(until, now time.Time) string {
 	return cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}.Format(until.In(now.Location()), now)
 }
-
-func windowWords(hours int) string { return fmt.Sprintf("next %dh", hours) }
 
 func refillWords(n int) string {
 	if n == 1 {

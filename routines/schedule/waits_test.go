@@ -47,7 +47,7 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 			}
 			l := New(Options{Dir: r.dir, Index: index})
 			l.begin(now)
-			if len(l.plan.list) != 1 || !l.book.entry("a").Waits {
+			if len(l.plan) != 1 || !l.book.entry("a").Waits {
 				t.Error("what waits is planned")
 			}
 			if err := l.FireNow("a"); err == nil || !strings.Contains(err.Error(), why) {
@@ -67,11 +67,11 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 				l.sync("a", later)
 				l.sync("b", later)
 			}
-			it, _ := l.plan.get(spot{key: routineKey("a")})
+			it := l.plan[spot{key: routineKey("a")}]
 			if it.at.Before(later.Add(-grace)) {
 				t.Errorf("it owes a fire of %v", it.at)
 			}
-			if it, ok := l.plan.get(spot{key: reminderKey("b")}); !ok || !it.late {
+			if it, ok := l.plan[spot{key: reminderKey("b")}]; !ok || !it.late {
 				t.Errorf("the reminder is %+v, %v", it, ok)
 			}
 		})

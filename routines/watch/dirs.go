@@ -29,7 +29,6 @@ type dirs struct {
 	limited  bool // the system refused a watch: only the timer can be trusted
 	dangling bool // a link on the way leads nowhere
 	changed  bool // one of the two changed: the timer has to be set anew
-	moved    bool // a watch came or went
 }
 
 func newDirs(root string, folders []string, src source) *dirs {
@@ -164,7 +163,7 @@ func (d *dirs) ensure(dir string, alive []string) error {
 		}
 		return err
 	}
-	d.held[dir], d.moved = now, true
+	d.held[dir] = now
 	return nil
 }
 
@@ -174,7 +173,6 @@ func (d *dirs) drop(dir string) {
 		return
 	}
 	delete(d.held, dir)
-	d.moved = true
 	if d.src.remove != nil {
 		// The watch is gone with its directory more often than not.
 		_ = d.src.remove(dir)

@@ -114,7 +114,6 @@ func (d *dirs) follow() {
 	}
 	slices.Sort(want)
 	want = want[:min(len(want), mostLinkDirs)]
-	moved := d.moved
 	for _, dir := range d.links.dirs {
 		if !slices.Contains(want, dir) && !slices.Contains(d.way, dir) && dir != d.scout {
 			d.drop(dir)
@@ -127,5 +126,4 @@ func (d *dirs) follow() {
 		}
 	}
 	d.links.dirs = want
-	d.moved = moved // it is no folder of ours that came or went
 }

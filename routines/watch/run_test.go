@@ -77,9 +77,6 @@ func (s *stage) changed(b Batch) {
 	if b.Full {
 		what = "full"
 	}
-	if b.Idle {
-		what = "idle"
-	}
 	s.told = append(s.told, fmt.Sprintf("%v %s", time.Since(s.began), what))
 }
 
@@ -132,7 +129,7 @@ func TestTheFirstBatchIsFullAndThenOneAMinute(t *testing.T) {
 	onStage(t, func(s *stage) {
 		s.start(nil)
 		time.Sleep(150 * time.Second)
-		s.want("0s full", "1m0s idle", "2m0s idle")
+		s.want("0s full", "1m0s full", "2m0s full")
 	})
 }
 
@@ -234,7 +231,7 @@ func TestAWatchLimitIsWarnedOfOnceAndPolledEveryTenSeconds(t *testing.T) {
 				s.refuse = nil // room again
 				s.mu.Unlock()
 				time.Sleep(70 * time.Second)
-				s.want("0s full", "10s full", "20s full", "30s full", "1m30s idle")
+				s.want("0s full", "10s full", "20s full", "30s full", "1m30s full")
 				if n := strings.Count(s.log.String(), "level=WARN"); n != 1 {
 					t.Errorf("%d warnings:\n%s", n, s.log.String())
 				}
@@ -287,7 +284,7 @@ func TestALinkThatLeadsNowhereIsLookedAtOften(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(65 * time.Second)
-		s.want("0s full", "2s idle", "4s full", "1m4s idle")
+		s.want("0s full", "2s full", "4s full", "1m4s full")
 	})
 }
 

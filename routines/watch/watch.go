@@ -63,10 +63,6 @@ type Batch struct {
 	// Full asks to look at everything: at the start, every Rescan, after lost
 	// events, and when a folder came or went.
 	Full bool
-	// Idle is true for a Full batch that only the passing of Rescan brought while
-	// every folder is watched or missing: nothing points at a change, so a
-	// receiver with many files may look at a part of them.
-	Idle bool
 }
 
 // Run watches until ctx ends, which is not an error: it then returns nil. It
@@ -147,11 +143,9 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 		case <-due.C:
 			w.deliver(ctx, w.pending.take(time.Now()))
 		case <-rescan.C:
-			w.dirs.moved = false
 			w.sync()
-			idle := !w.dirs.moved && !w.dirs.limited && w.pending.empty()
 			w.pending.clear() // all of it is in the full batch
-			w.deliver(ctx, Batch{Full: true, Idle: idle})
+			w.deliver(ctx, Batch{Full: true})
 			rescan.Reset(w.interval())
 		}
 		if w.dirs.changed { // a link that leads nowhere now, or no longer
@@ -344,8 +338,6 @@ func (p *pending) take(now time.Time) Batch {
 	}
 	return b
 }
-
-func (p *pending) empty() bool { return len(p.names) == 0 }
 
 func (p *pending) clear() {
 	clear(p.names)

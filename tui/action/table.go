@@ -11,18 +11,12 @@ var table = slices.Concat(
 
 var budgetRows = in(Budget, []Action{
 	budgetStep(+1, 0, Action{ID: CapacityUp, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity", Pair: CapacityDown}),
-	budgetStep(-1, 0, Action{
-		ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity", Off: capacityFloor, Quiet: true,
-	}),
-	budgetStep(0, -5, Action{
-		ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill", Off: refillFloor, Pair: RefillUp5,
-	}),
+	budgetStep(-1, 0, Action{ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity", Off: capacityFloor, Quiet: true}),
+	budgetStep(0, -5, Action{ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill", Off: refillFloor, Pair: RefillUp5}),
 	budgetStep(0, +5, Action{ID: RefillUp5, Keys: []string{"]"}, Title: "Refill slower by 5 minutes", Short: "refill", Quiet: true}),
 	{ID: Exact, Keys: []string{"e"}, Title: "Enter capacity and refill rate exactly", Short: "exact", Writes: true},
 	{ID: Mute, Keys: []string{"m"}, Title: "Mute pings until a time, or end that", Short: "mute", Hint: muteHint, Writes: true},
-	budgetStep(0, -1, Action{
-		ID: RefillDown1, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1", Off: refillFloor, Pair: RefillUp1,
-	}),
+	budgetStep(0, -1, Action{ID: RefillDown1, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1", Off: refillFloor, Pair: RefillUp1}),
 	budgetStep(0, +1, Action{ID: RefillUp1, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1", Quiet: true}),
 })
 
@@ -38,15 +32,9 @@ var scheduleRows = slices.Concat(in(Schedule, []Action{
 		ID: ScheduleAllow, Keys: []string{"y"}, Title: "Allow all that the selected task asks for, which the agent wrote",
 		Short: "allow", Hint: waitsHint, Off: nothingWaits, Writes: true,
 	},
-	{
-		ID: ScheduleFire, Keys: []string{"f"}, Title: "Fire the selected task now, beside its schedule",
-		Short: "fire now", Off: noSchedule, Costs: true, Writes: true,
-	},
+	{ID: ScheduleFire, Keys: []string{"f"}, Title: "Fire the selected task, beside its schedule", Short: "fire now", Off: noSchedule, Costs: true, Writes: true},
 	{ID: SchedulePreview, Keys: []string{"p"}, Title: "Preview the exact prompt of the selected task", Short: "preview prompt", Off: noSchedule},
-	{
-		ID: ScheduleDetails, Keys: []string{"enter"}, Title: "Open the page of the selected task: its runs, its pings, its prompt",
-		Short: "details", Off: noSchedule,
-	},
+	{ID: ScheduleDetails, Keys: []string{"enter"}, Title: "Open the page of the selected task: runs, pings, prompt", Short: "details", Off: noSchedule},
 	{ID: ScheduleView, Keys: []string{"v"}, Title: "Go on to the next view: what agents see, 24 hours, every task", Short: "view"},
 	{ID: ScheduleNew, Keys: []string{"n"}, Title: "Write a new routine or reminder", Short: "new", Writes: true},
 	{ID: ScheduleSnooze, Keys: []string{"s"}, Title: "Snooze the selected task until a time, or end that", Short: "snooze", Off: noSchedule, Writes: true},
@@ -75,16 +63,10 @@ var forksRows = in(Forks, slices.Concat([]Action{
 	{ID: ForksStop, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop", Off: noLiveFork, Writes: true},
 	{ID: ForksResume, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume", Off: noResume, Writes: true},
 }, offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), []Action{
-	{
-		ID: ForksAgain, Keys: []string{"a"}, Title: "Run the task of the selected run again, beside its schedule",
-		Short: "again", Off: noForks, Costs: true, Writes: true,
-	},
+	{ID: ForksAgain, Keys: []string{"a"}, Title: "Fire the task of the run again, beside its schedule", Short: "again", Off: noForks, Costs: true, Writes: true},
 	{ID: ForksCosts, Keys: []string{"c"}, Title: "Go to what the runs of each task have cost", Short: "costs"},
 	{ID: ForksState, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
-	{
-		ID: ForksSort, Keys: []string{"s"}, Title: "Sort the page of runs by the next column; a click on its head does it, too",
-		Short: "sort", Off: noForks, Quiet: true,
-	},
+	{ID: ForksSort, Keys: []string{"s"}, Title: "Sort runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
 }))
 
@@ -101,10 +83,7 @@ var approvalRows = []Action{
 
 var exitRows = []Action{
 	{ID: ForkSave, Keys: []string{"S"}, Title: "Save the fork as the main conversation", Short: "save", Off: noSave, Costs: true, Writes: true},
-	{
-		ID: ForkReport, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation",
-		Short: "report", Off: noFork, Costs: true, Writes: true,
-	},
+	{ID: ForkReport, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation", Short: "report", Off: noFork, Costs: true, Writes: true},
 	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Writes: true},
 }
 
@@ -126,14 +105,11 @@ var taskRows = slices.Concat(in(Task, []Action{
 	{ID: TaskOlder, Keys: []string{"left"}, Title: "Look at the run before", Short: "run", Off: noSchedule, Pair: TaskNewer},
 	{ID: TaskNewer, Keys: []string{"right"}, Title: "Look at the run behind", Short: "run", Off: noSchedule, Quiet: true},
 	{
-		ID: TaskFire, Keys: []string{"f"}, Title: "Fire the task now, beside its schedule; a reminder stays",
+		ID: TaskFire, Keys: []string{"f"}, Title: "Fire the task beside its schedule; a reminder stays",
 		Short: "fire now", Off: noSchedule, Costs: true, Writes: true,
 	},
 	{ID: TaskEdit, Keys: []string{"e"}, Title: "Edit every field of the task in a form", Short: "edit", Off: noSchedule, Writes: true},
-	{
-		ID: TaskDelete, Keys: []string{"D"}, Title: "Delete the file of the task; undo brings it back",
-		Short: "delete", Off: noSchedule, Costs: true, Writes: true,
-	},
+	{ID: TaskDelete, Keys: []string{"D"}, Title: "Delete the file of the task; undo brings it back", Short: "delete", Off: noSchedule, Costs: true, Writes: true},
 	{ID: TaskRestore, Keys: []string{"U"}, Title: "Bring back the task that was deleted, or has run, last", Short: "bring back", Writes: true, Quiet: true},
 	{ID: TaskOpen, Keys: []string{"o"}, Title: "Open the file of the task in your editor", Short: "open file", Off: noSchedule, Writes: true},
 	{ID: TaskPause, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
@@ -267,6 +243,8 @@ func offWithout(off reason, rows []Action) []Action {
 
 var everywhereRows = []Action{
 	{ID: Help, Keys: []string{"?"}, Title: "Show every key", Short: "keys"},
+	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
+	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true},
 	{ID: Palette, Keys: []string{"ctrl+p"}, Title: "Find and run an action by name", Short: "actions"},
 	{ID: Quit, Keys: []string{"q"}, Title: "Quit; asks while forks run", Short: "quit", Costs: true},
 	{ID: GoBudget, Keys: []string{"1"}, Title: "Go to the ping budget", Short: "budget", Quiet: true},
@@ -275,10 +253,7 @@ var everywhereRows = []Action{
 	{ID: GoForks, Keys: []string{"4"}, Title: "Go to the forks", Short: "forks", Quiet: true},
 	{ID: GoChat, Keys: []string{"5"}, Title: "Go to the chat", Short: "chat", Quiet: true},
 	{ID: GoLogs, Keys: []string{"6"}, Title: "Go to the logs", Short: "logs", Quiet: true},
-	{
-		ID: GoTask, Keys: []string{"K"}, Title: "Go to the page of the task of the selected run, or of the one that was looked at last",
-		Short: "task", Quiet: true,
-	},
+	{ID: GoTask, Keys: []string{"K"}, Title: "Go to the page of the task of the selected run, or of the one that was looked at last", Short: "task", Quiet: true},
 	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
 	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
 	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
@@ -287,21 +262,16 @@ var everywhereRows = []Action{
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},
 	{ID: Back, Keys: []string{"esc"}, Title: "Go back: out of a dialog, a search, a zoom", Short: "back", Quiet: true},
-	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true},
 	{ID: Deliveries, Keys: []string{"H"}, Title: "Show what came in over webhooks", Short: "webhooks", Quiet: true},
 	{ID: Engine, Keys: []string{"E"}, Title: "Show the engine: version, processes, memory, what today has cost", Short: "engine", Quiet: true},
 	// Whether either is offered, and why not, is the frame's to say.
 	{ID: Demo, Title: "See the demo in the place of this dashboard", Short: "demo", Quiet: true},
 	{ID: SetUp, Title: "Set the bot up: names, time zone, Discord", Short: "set up", Writes: true, Quiet: true},
-	{ID: Undo, Keys: []string{"u"}, Title: "Undo the last change", Short: "undo", Writes: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the main turn; without one, quit", Short: "interrupt", Quiet: true},
 	{ID: Suspend, Keys: []string{"ctrl+z"}, Title: "Stop the program and go to the shell; fg goes on", Short: "suspend", Quiet: true},
 	{ID: Mouse, Keys: []string{"M"}, Title: "Take or release the mouse", Short: "mouse", Quiet: true},
-	{
-		ID: ThemeNext, Keys: []string{"T"}, Title: "Go on to the next theme: as the terminal, dark, light, high contrast, 16 colours",
-		Short: "theme", Quiet: true,
-	},
+	{ID: ThemeNext, Keys: []string{"T"}, Title: "Go on to the next theme: as the terminal, dark, light, high contrast, 16 colours", Short: "theme", Quiet: true},
 	{ID: LayoutNext, Keys: []string{"V"}, Title: "Go on to the next layout: balanced, more room for chat, forks or schedule", Short: "layout", Quiet: true},
 	{ID: Wider, Keys: []string{">"}, Title: "Make the focused pane wider", Short: "wider", Quiet: true},
 	{ID: Narrower, Keys: []string{"<"}, Title: "Make the focused pane narrower", Short: "narrower", Quiet: true},

@@ -49,9 +49,6 @@ const (
 	nameInFile    = "a key in keys.yaml"
 )
 
-// keysNone stands in docs/keys.md for a row that only the palette has.
-const keysNone = "palette"
-
 // keyNames are the words for keys that have no sign of their own.
 var keyNames = map[string]string{
 	"up": "↑", "down": "↓", "enter": "enter", "esc": "esc", "pgup": "PgUp", "pgdown": "PgDn",
@@ -68,41 +65,3 @@ var paneNames = map[Pane]string{
 	Forks: "Forks", Chat: "Chat", Logs: "Logs",
 	Day: "Day", Task: "Task", Costs: "Costs", Away: "While you were away", Settings: "Settings",
 }
-
-const keysIntro = `# Keys
-
-Every key of the dashboard. The same list is one key away inside it: ` + "`?`" + ` shows and searches it, ` + "`ctrl+p`" + ` finds an
-action by its title, its name or a key and runs it, and the last line of the screen says what the focused pane can do and
-what would come of it.
-
-Letters are case-sensitive. Nothing here needs the mouse: a click focuses a pane and selects a row, on the selected row it does
-what ` + "`enter`" + ` does, on a key or a word of the last line what that key does, where that costs or ends something after a question; a badge of the top
-line leads to what it counts. The wheel scrolls what is under the pointer, and
-` + "`M`" + ` gives the mouse back to the terminal, so that text can be selected. What changes something can be undone with ` + "`u`" + `;
-what cannot be undone asks first. Where a key stands twice in a table, the upper row counts while it has something
-to do. With ` + "`--read-only`" + ` the rows marked * are off.
-
-## Other keys
-
-` + "`~/.config/ollim-bot/keys.yaml`" + ` (` + "`$XDG_CONFIG_HOME/ollim-bot/keys.yaml`" + ` where that is set) gives actions other keys, by the names in the
-tables below; ` + "`ctrl+p`" + ` shows the name of the marked action. It is read at the start, and again at the first key after it was
-saved; help, palette and the last line of the screen show the keys as they are then.
-
-` + "```yaml" + `
-app.quit: ctrl+q            # one key
-view.zoom: [z, f5]          # or several
-view.mouse: []              # or none: the palette still has it
-forks/tail.wrap: W          # in one pane only; without "forks/" in every pane that has it
-` + "```" + `
-
-A key is a character as it is typed ("W", "+", "é") or a name: enter, tab, esc, space, backspace, delete, insert, up, down,
-left, right, home, end, pgup, pgdown, f1 to f20; in front of it may stand ctrl+, alt+ and shift+. What is wrong is said with
-line and column and keeps the keys of the tables: an unknown action or key, and a key that another action has. Two
-actions may change places. The keys of dialogs, ctrl+c, esc and ctrl+l cannot be changed.
-
-How the dashboard looks is remembered beside it, in dashboard.yaml: theme, layout, sizes, "clock" (24, or 12 for times
-such as 2:02pm), "charts" (braille, or blocks for fonts without it), "bell" (how it rings when something begins to wait for
-you: bell, notify for a notification of the desktop where the terminal can, off), "title" (the badges of the top line in the
-window's title), "motion" (false: nothing on the screen counts seconds; also with NO_MOTION or
-REDUCE_MOTION set).
-`

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"ollimbot/core"
 	"ollimbot/core/access"
@@ -115,7 +116,7 @@ func (s *Server) Run(ctx context.Context) error {
 // accept serves what comes over a listener, which it closes at the end.
 func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.ServerConfig) {
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })() // the end is told by Accept
-	down := false
+	failing := rate.Sometimes{Interval: time.Minute}
 	for {
 		conn, err := l.Accept()
 		switch {
@@ -126,17 +127,13 @@ func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.
 			_ = l.Close()
 			return
 		case err != nil: // no handles left, most likely: that passes
-			if !down {
-				s.o.Log.Warn("no viewer can attach; trying again each second", "error", err)
-			}
-			down = true
+			failing.Do(func() { s.o.Log.Warn("no viewer can attach; trying again each second", "error", err) })
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
 			}
 			continue
 		}
-		down = false
 		from := address(conn)
 		if !s.admit(from) {
 			_ = conn.Close()

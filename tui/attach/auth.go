@@ -18,9 +18,13 @@ const (
 	permKey      = "key"
 )
 
+// version is what both doors call themselves.
+const version = "SSH-2.0-ollim-bot"
+
 // socketConfig lets in who knows the token.
 func (s *Server) socketConfig() *ssh.ServerConfig {
-	return s.config(&ssh.ServerConfig{
+	return &ssh.ServerConfig{
+		MaxAuthTries: authTries, ServerVersion: version,
 		PasswordCallback: func(_ ssh.ConnMetadata, word []byte) (*ssh.Permissions, error) {
 			token := s.o.Token()
 			if token == "" || subtle.ConstantTimeCompare([]byte(token), word) != 1 {
@@ -28,16 +32,14 @@ func (s *Server) socketConfig() *ssh.ServerConfig {
 			}
 			return &ssh.Permissions{Extensions: map[string]string{permName: textLocal}}, nil
 		},
-	})
+	}
 }
 
 // portConfig lets in the keys of authorized_keys.
 func (s *Server) portConfig() *ssh.ServerConfig {
-	return s.config(&ssh.ServerConfig{
-		PublicKeyAuthAlgorithms: []string{
-			ssh.KeyAlgoED25519, ssh.KeyAlgoSKED25519, ssh.KeyAlgoSKECDSA256, ssh.KeyAlgoECDSA256, ssh.KeyAlgoECDSA384, ssh.KeyAlgoECDSA521,
-			ssh.KeyAlgoRSASHA256, ssh.KeyAlgoRSASHA512,
-		},
+	return &ssh.ServerConfig{
+		MaxAuthTries: authTries, ServerVersion: version,
+		PublicKeyAuthAlgorithms: ssh.SupportedAlgorithms().PublicKeyAuths, // none that is broken
 		PublicKeyCallback: func(meta ssh.ConnMetadata, public ssh.PublicKey) (*ssh.Permissions, error) {
 			mark := ssh.FingerprintSHA256(public)
 			key, ok, err := s.o.Find(public)
@@ -51,14 +53,7 @@ func (s *Server) portConfig() *ssh.ServerConfig {
 			}
 			return &ssh.Permissions{Extensions: e}, nil
 		},
-	})
-}
-
-// config is what both have in common.
-func (s *Server) config(c *ssh.ServerConfig) *ssh.ServerConfig {
-	c.MaxAuthTries = authTries
-	c.ServerVersion = "SSH-2.0-ollim-bot"
-	return c
+	}
 }
 
 // logUnknown says that somebody has shown a key that is not known, once for each address

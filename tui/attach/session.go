@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -172,27 +173,24 @@ func parse(command string) (w wish, err error) {
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		w.what, words = words[0], words[1:]
 	}
-	for i := 0; i < len(words); i++ {
-		switch name, value, has := strings.Cut(words[i], "="); {
-		case name == "--read-only" && !has:
-			w.readOnly = true
-		case name == "--json" && !has && w.what == "status":
-			w.json = true
-		case name == "--theme" && w.what == "dashboard":
-			if !has && i+1 < len(words) {
-				i++
-				value = words[i]
-			}
-			if !slices.Contains(settings.Themes, value) {
-				return w, refusal(fmt.Sprintf(textNoTheme, strings.Join(settings.Themes, ", ")))
-			}
-			w.theme = value
-		default:
-			return w, refusal(textNoCommand)
-		}
-	}
-	if !slices.Contains([]string{"dashboard", "plain", "status"}, w.what) {
+	f := flag.NewFlagSet(w.what, flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	switch w.what {
+	case "dashboard":
+		f.StringVar(&w.theme, "theme", "", "")
+		f.BoolVar(&w.readOnly, "read-only", false, "")
+	case "plain":
+		f.BoolVar(&w.readOnly, "read-only", false, "")
+	case "status":
+		f.BoolVar(&w.json, "json", false, "")
+	default:
 		return w, refusal(textNoCommand)
+	}
+	switch {
+	case f.Parse(words) != nil, f.NArg() > 0:
+		return w, refusal(textNoCommand)
+	case w.theme != "" && !slices.Contains(settings.Themes, w.theme):
+		return w, refusal(fmt.Sprintf(textNoTheme, strings.Join(settings.Themes, ", ")))
 	}
 	return w, nil
 }

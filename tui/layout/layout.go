@@ -216,7 +216,7 @@ func (in Input) widths() []int {
 // rightLimits are those of a third column.
 func (in Input) rightLimits() limits {
 	base := min(max(in.W*3/10, 48), 72)
-	if shares := presetOf(in.Preset).shares; shares[action.Chat] > shares[action.Forks] {
+	if presetOf(in.Preset).favourite == action.Chat {
 		base = in.W * 3 / 8
 	}
 	return limits{base, leastColumn, max(base, in.W/2-leastColumn)}
@@ -224,10 +224,10 @@ func (in Input) rightLimits() limits {
 
 // slots are what stands in the columns.
 func (in Input) slots() [][]slot {
-	shares := presetOf(in.Preset).shares
-	lower := []slot{{pane: action.Chat, least: 5, share: shares[action.Chat]}}
+	share := presetOf(in.Preset).share
+	lower := []slot{{pane: action.Chat, least: 5, share: share(action.Chat)}}
 	if in.H >= talk {
-		lower = append(lower, slot{pane: action.Logs, least: 5, share: shares[action.Logs]})
+		lower = append(lower, slot{pane: action.Logs, least: 5, share: share(action.Logs)})
 	} else {
 		lower[0].tabs = []action.Pane{action.Chat, action.Logs}
 		if in.Lower == action.Logs {
@@ -235,11 +235,11 @@ func (in Input) slots() [][]slot {
 		}
 	}
 	left := []slot{
-		{pane: action.Budget, least: 5, most: budgetRows, share: shares[action.Budget]},
-		{pane: action.Schedule, least: 4, share: shares[action.Schedule]},
-		{pane: action.Updates, least: 3, share: shares[action.Updates]},
+		{pane: action.Budget, least: 5, most: budgetRows, share: share(action.Budget)},
+		{pane: action.Schedule, least: 4, share: share(action.Schedule)},
+		{pane: action.Updates, least: 3, share: share(action.Updates)},
 	}
-	runs := slot{pane: action.Forks, least: 8, share: shares[action.Forks]}
+	runs := slot{pane: action.Forks, least: 8, share: share(action.Forks)}
 	if in.W >= wideWidth {
 		return [][]slot{left, {runs}, lower}
 	}
@@ -322,27 +322,32 @@ func (p Plan) Find(pane action.Pane) (Box, bool) {
 // stands for any other name.
 var Presets = []string{"balanced", "chat", "forks", "schedule"}
 
-// preset is the weight that the panes have: the left column's share of the width
-// and its limits, and how the rows are shared.
+// preset is the weight that the panes have: the left column's share of the width and its
+// limits, and which pane has most of the rows of its column.
 type preset struct {
 	eighths     int // of the width
 	least, most int // cells of the left column
-	shares      map[action.Pane]int
+	favourite   action.Pane
 }
 
 var presets = map[string]preset{
-	"balanced": {3, 38, 52, map[action.Pane]int{
-		action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
-	}},
-	"chat": {2, 38, 46, map[action.Pane]int{
-		action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 2, action.Chat: 7, action.Logs: 1,
-	}},
-	"forks": {2, 38, 46, map[action.Pane]int{
-		action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 7, action.Chat: 2, action.Logs: 1,
-	}},
-	"schedule": {4, 44, 100, map[action.Pane]int{
-		action.Budget: 2, action.Schedule: 7, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
-	}},
+	"balanced": {3, 38, 52, action.Everywhere},
+	"chat":     {2, 38, 46, action.Chat},
+	"forks":    {2, 38, 46, action.Forks},
+	"schedule": {4, 44, 100, action.Schedule},
+}
+
+// shares are how the rows of a column are divided.
+var shares = map[action.Pane]int{
+	action.Budget: 2, action.Schedule: 3, action.Updates: 2, action.Forks: 3, action.Chat: 2, action.Logs: 1,
+}
+
+// share is a pane's in this preset.
+func (p preset) share(pane action.Pane) int {
+	if pane == p.favourite {
+		return 7
+	}
+	return shares[pane]
 }
 
 func presetOf(name string) preset {

@@ -1,7 +1,9 @@
 package layout
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 
 	"ollimbot/tui/action"
 )
@@ -48,39 +50,34 @@ func stepColumn(l limits, stored *int, by int) bool {
 
 // stepRows makes a box of a column taller. What the others give or get is stored
 // with it, so that the same screen divides in the same way again.
-func (in *Input) stepRows(column, at, by int) bool {
-	slots := in.slots()[column]
-	if len(slots) == 1 { // it has no border that could move
+func (in *Input) stepRows(which, at, by int) bool {
+	column := in.slots()[which]
+	if len(column) == 1 { // it has no border that could move
 		return false
 	}
-	base := heights(in.rows(slots), slots)
-	shown := in.grown(slots)
-	most := in.rows(slots)
-	for i, s := range slots {
+	base := heights(in.rows(column), column)
+	shown := in.grown(column)
+	most := in.rows(column)
+	for i, s := range column {
 		if i != at {
 			most -= s.least
 		}
 	}
-	l := limits{base[at], slots[at].least, most}
-	next, ok := stepped(l, shown[at], in.Rows[slots[at].size()], by)
+	l := limits{base[at], column[at].least, most}
+	next, ok := stepped(l, shown[at], in.Rows[column[at].size()], by)
 	if !ok {
 		return false
 	}
 	shown[at] = l.clamp(next)
-	settle(shown, base, in.rows(slots), slots, func(i int) int {
-		if i == at {
-			return last
-		}
-		return 0
-	})
+	settle(shown, base, in.rows(column), column, func(i int) bool { return i == at })
 	in.Rows = maps.Clone(in.Rows)
 	if in.Rows == nil {
 		in.Rows = map[action.Pane]int{}
 	}
-	for i, s := range slots {
+	for i, s := range column {
 		in.Rows[s.size()] = shown[i] - base[i]
 	}
-	in.Rows[slots[at].size()] = next
+	in.Rows[column[at].size()] = next
 	return true
 }
 
@@ -106,83 +103,56 @@ func stepped(l limits, shown, stored, by int) (next int, ok bool) {
 	return 0, false
 }
 
-// The order in which boxes make room: those that the user has left alone first.
-const (
-	alone = iota
-	sized
-	last
-)
-
 // grown is how many rows the slots of a column have, with what the user has
 // made taller and shorter.
-func (in Input) grown(slots []slot) []int {
-	total := in.rows(slots)
-	base := heights(total, slots)
+func (in Input) grown(column []slot) []int {
+	total := in.rows(column)
+	base := heights(total, column)
 	out := make([]int, len(base))
-	for i, s := range slots {
+	for i, s := range column {
 		out[i] = max(s.least, base[i]+in.Rows[s.size()])
 	}
-	settle(out, base, total, slots, func(i int) int {
-		if in.Rows[slots[i].size()] == 0 {
-			return alone
-		}
-		return sized
-	})
+	settle(out, base, total, column, func(i int) bool { return in.Rows[column[i].size()] != 0 })
 	return out
 }
 
 // rows is how many rows there are between the borders of a column: above them are
 // the top line and the day, below them what is said and the help line.
-func (in Input) rows(slots []slot) int {
+func (in Input) rows(column []slot) int {
 	day, _ := in.head()
-	return in.H - 3 - day - len(slots) - 1
+	return in.H - 3 - day - len(column) - 1
 }
 
-// settle takes rows from boxes, or gives some, until they are total together.
-// Boxes of a lower turn come first, and among them what is furthest from its
-// base, so that rows that were taken are given back where they came from.
-func settle(have, base []int, total int, slots []slot, turn func(i int) int) {
+// settle takes rows from boxes, or gives some, until they are total together. Boxes that
+// are kept come last, and among the others what is furthest from its base comes first, so
+// that rows that were taken are given back where they came from.
+func settle(have, base []int, total int, column []slot, keep func(i int) bool) {
 	sum := 0
 	for _, n := range have {
 		sum += n
 	}
-	for ; sum > total; sum-- {
-		i := best(have, turn, func(i int) bool { return have[i] > slots[i].least }, func(i int) (int, int) {
-			return have[i] - base[i], have[i] - slots[i].least
-		})
-		if i < 0 {
+	for sum != total {
+		by := cmp.Compare(total, sum)
+		best, rank := -1, []int(nil)
+		for i, s := range column {
+			if by < 0 && have[i] <= s.least {
+				continue
+			}
+			class := 0
+			if keep(i) {
+				class = 1
+			}
+			if by > 0 && s.most > 0 && have[i] >= max(s.most, base[i]) {
+				class += 2
+			}
+			if r := []int{class, by * (have[i] - base[i]), by * have[i]}; best < 0 || slices.Compare(r, rank) < 0 {
+				best, rank = i, r
+			}
+		}
+		if best < 0 {
 			return
 		}
-		have[i]--
+		have[best] += by
+		sum += by
 	}
-	for ; sum < total; sum++ {
-		free := func(i int) bool { return slots[i].most == 0 || have[i] < max(slots[i].most, base[i]) }
-		order := func(i int) (int, int) { return base[i] - have[i], -have[i] }
-		i := best(have, turn, free, order)
-		if i < 0 {
-			i = best(have, turn, func(int) bool { return true }, order)
-		}
-		have[i]++
-	}
-}
-
-// best is the index of the lowest turn that has most of two figures, the first
-// one before the second; -1 where none is free.
-func best(have []int, turn func(i int) int, free func(i int) bool, figures func(i int) (int, int)) int {
-	found := -1
-	for i := range have {
-		if !free(i) {
-			continue
-		}
-		if found < 0 || turn(i) < turn(found) {
-			found = i
-			continue
-		}
-		a, b := figures(i)
-		c, d := figures(found)
-		if turn(i) == turn(found) && (a > c || a == c && b > d) {
-			found = i
-		}
-	}
-	return found
 }
