@@ -36,10 +36,11 @@ func (r *root) labels(b layout.Box, f tabForm) []button {
 	out := make([]button, 0, len(b.Tabs))
 	for _, p := range b.Tabs {
 		role, text := theme.Dim, r.goKey(p)
-		switch state := tabState(p, r.snap); {
-		case p == r.focus:
+		state := tabState(p, r.snap)
+		switch p {
+		case r.focus:
 			role, text = theme.Focus, r.theme.Glyph(theme.Pointer)+strings.TrimLeft(text+" ", " ")+p.Name()+" "
-		case p == b.Pane:
+		case b.Pane:
 			role, text = theme.Strong, "["+strings.TrimLeft(text+" ", " ")+p.Name()+"]"
 		default:
 			if f.names || text == "" {

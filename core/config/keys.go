@@ -57,25 +57,25 @@ var keys = slices.Concat(
 		unused(hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour })),
 	),
 	each(func(*key) {},
-		wordsKey("google_calendars", "", mustCalendars, list, func(r *Runtime) *string { return &r.GoogleCalendars }, "primary", "id,id"),
-		wordsKey("google_task_list", "", mustWord, word, func(r *Runtime) *string { return &r.GoogleTaskList }, "@default", "id"),
+		wordsKey("google_calendars", "", list, func(r *Runtime) *string { return &r.GoogleCalendars }).takes(mustCalendars, "primary", "id,id"),
+		wordsKey("google_task_list", "", word, func(r *Runtime) *string { return &r.GoogleTaskList }).takes(mustWord, "@default", "id"),
 	),
 	each(func(k *key) { k.ours = true },
 		choiceKey("engine", "auto", []string{"auto", "claude", "messages", "script"}, func(r *Runtime) *string { return &r.Engine }),
-		wordsKey("fallback", "none", mustFallback, fallback, func(r *Runtime) *string { return &r.Fallback }, "local/qwen3", "messages", "none"),
+		wordsKey("fallback", "none", fallback, func(r *Runtime) *string { return &r.Fallback }).takes(mustFallback, "local/qwen3", "messages", "none"),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
-		textKey("quiet_hours", mustQuiet, quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }, "22:00-07:30", "off"),
+		textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off"),
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
 		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
 		countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
-		textKey("claude_memory_limit", mustMemory, memory, size, func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }, "4GB", "512MB"),
+		textKey("claude_memory_limit", memory, size, func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }).takes(mustMemory, "4GB", "512MB"),
 
 		choiceKey("sandbox", "auto", []string{"auto", "off"}, func(r *Runtime) *string { return &r.Sandbox }),
 		switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork }),
-		wordsKey("sandbox_visible", "none", mustPaths, paths, func(r *Runtime) *string { return &r.SandboxVisible }, "~/notes", "~/site:rw", "none"),
+		wordsKey("sandbox_visible", "none", paths, func(r *Runtime) *string { return &r.SandboxVisible }).takes(mustPaths, "~/notes", "~/site:rw", "none"),
 
-		wordsKey("update_source", "none", mustSource, source, func(r *Runtime) *string { return &r.UpdateSource },
-			"https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
+		wordsKey("update_source", "none", source, func(r *Runtime) *string { return &r.UpdateSource }).
+			takes(mustSource, "https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
 	),
 )
 
@@ -92,10 +92,16 @@ func unused(k key) key {
 	return k
 }
 
+// takes says what a setting takes, in a sentence and in a few words each.
+func (k key) takes(must string, offers ...string) key {
+	k.must, k.offers = must, offers
+	return k
+}
+
 // textKey is a setting whose value parse reads and text writes.
-func textKey[T any](name, must string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T, offers ...string) key {
+func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T) key {
 	return key{
-		name: name, label: name, must: must, offers: offers,
+		name: name, label: name,
 		parse:  func(r *Runtime, s string) bool { return parse(field(r), s) },
 		text:   func(r Runtime) string { return text(*field(&r)) },
 		encode: pycompat.Quote,
@@ -104,14 +110,14 @@ func textKey[T any](name, must string, parse func(to *T, s string) bool, text fu
 
 // wordsKey is a text of the user's own; none is the word for an empty one, where there
 // may be one.
-func wordsKey(name, none, must string, parse func(to *string, s string) bool, field func(*Runtime) *string, offers ...string) key {
-	k := textKey(name, must, func(to *string, s string) bool {
+func wordsKey(name, none string, parse func(to *string, s string) bool, field func(*Runtime) *string) key {
+	k := textKey(name, func(to *string, s string) bool {
 		if none != "" && (s == "" || strings.EqualFold(s, none)) {
 			*to = ""
 			return true
 		}
 		return parse(to, s)
-	}, func(s string) string { return cmp.Or(s, none) }, field, offers...)
+	}, func(s string) string { return cmp.Or(s, none) }, field)
 	k.free = true
 	return k
 }
@@ -119,7 +125,7 @@ func wordsKey(name, none, must string, parse func(to *string, s string) bool, fi
 // choiceKey is one of several words; standard is the one that an empty text stands for.
 // The original's modes have none, and mind capital letters.
 func choiceKey(name, standard string, choices []string, field func(*Runtime) *string) key {
-	return textKey(name, fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), func(to *string, s string) bool {
+	k := textKey(name, func(to *string, s string) bool {
 		if standard != "" {
 			s = strings.ToLower(s)
 		}
@@ -130,11 +136,12 @@ func choiceKey(name, standard string, choices []string, field func(*Runtime) *st
 			*to = ""
 		}
 		return true
-	}, func(s string) string { return cmp.Or(s, standard) }, field, choices...)
+	}, func(s string) string { return cmp.Or(s, standard) }, field)
+	return k.takes(fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), choices...)
 }
 
 func modelKey(name, label, none string, field func(*Runtime) *string) key {
-	k := textKey(name, mustModel, model, func(s string) string { return cmp.Or(s, "default") }, field, "opus", "sonnet", "haiku", "default")
+	k := textKey(name, model, func(s string) string { return cmp.Or(s, "default") }, field).takes(mustModel, "opus", "sonnet", "haiku", "default")
 	k.label = label
 	k.shown = func(r Runtime) string { return cmp.Or(*field(&r), none) }
 	k.encode = func(text string) string {
@@ -147,21 +154,21 @@ func modelKey(name, label, none string, field func(*Runtime) *string) key {
 }
 
 func thinkingKey(name, label string, field func(*Runtime) *string) key {
-	k := textKey(name, mustThinking, thinking, func(s string) string { return s }, field, "off", "adaptive", "tokens")
+	k := textKey(name, thinking, func(s string) string { return s }, field).takes(mustThinking, "off", "adaptive", "tokens")
 	k.label, k.legacy = label, map[string]string{"true": "adaptive", "false": "off"}
 	k.shown = func(r Runtime) string { return budget(*field(&r)) }
 	return k
 }
 
 // numberKey is a number of whole units.
-func numberKey[T ~int | ~int64](name, must string, unit T, b bounds, field func(*Runtime) *T, offer string) key {
-	k := textKey(name, must, func(to *T, s string) bool {
+func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runtime) *T) key {
+	k := textKey(name, func(to *T, s string) bool {
 		n, ok := whole(s, b)
 		if ok {
 			*to = T(n) * unit
 		}
 		return ok
-	}, func(v T) string { return strconv.Itoa(int(v / unit)) }, field, offer)
+	}, func(v T) string { return strconv.Itoa(int(v / unit)) }, field)
 	k.encode = func(text string) string { return text }
 	return k
 }
@@ -172,14 +179,14 @@ func spanKey(name string, unit time.Duration, field func(*Runtime) *time.Duratio
 	if unit == time.Minute {
 		most, words = maxMinutes, "minutes"
 	}
-	k := numberKey(name, fmt.Sprintf(mustSpan, words, most), unit, bounds{1, most}, field, words)
+	k := numberKey(name, unit, bounds{1, most}, field).takes(fmt.Sprintf(mustSpan, words, most), words)
 	text := k.text
 	k.shown = func(r Runtime) string { return text(r) + words[:1] }
 	return k
 }
 
 func countKey(name string, b bounds, field func(*Runtime) *int) key {
-	return numberKey(name, fmt.Sprintf(mustCount, b.low, b.high), 1, b, field, fmt.Sprintf("%d-%d", b.low, b.high))
+	return numberKey(name, 1, b, field).takes(fmt.Sprintf(mustCount, b.low, b.high), fmt.Sprintf("%d-%d", b.low, b.high))
 }
 
 func hourKey(name string, field func(*Runtime) *int) key {
@@ -189,24 +196,24 @@ func hourKey(name string, field func(*Runtime) *int) key {
 }
 
 func switchKey(name string, field func(*Runtime) *bool) key {
-	k := textKey(name, mustSwitch, boolean, func(on bool) string {
+	k := textKey(name, boolean, func(on bool) string {
 		if on {
 			return "on"
 		}
 		return "off"
-	}, field, "on", "off")
+	}, field).takes(mustSwitch, "on", "off")
 	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
 	return k
 }
 
 // dollarsKey is an amount that may be spent; off is no bound.
 func dollarsKey(name string, field func(*Runtime) *float64) key {
-	k := textKey(name, mustDollars, dollars, func(v float64) string {
+	k := textKey(name, dollars, func(v float64) string {
 		if math.IsInf(v, 1) {
 			return "off"
 		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
-	}, field, "5", "2.50", "off")
+	}, field).takes(mustDollars, "5", "2.50", "off")
 	text := k.text
 	k.shown = func(r Runtime) string {
 		if text(r) == "off" {

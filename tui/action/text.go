@@ -27,7 +27,8 @@ var (
 	)
 	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call waits for you")
 	// A question, about a file or about money, has no tool that could be allowed from now on.
-	noAlways  = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" }, "this is a question, not a tool that could always be allowed"))
+	noAlways = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" },
+		"this is a question, not a tool that could always be allowed"))
 	noFork    = when(func(s core.Snapshot) bool { return s.Fork == nil }, "the chat stands in no fork")
 	noSave    = firstOf(noFork, when(func(s core.Snapshot) bool { return s.Fork.Resumed }, "this fork continues a background run; report or exit instead"))
 	noMessage = when(func(s core.Snapshot) bool { return len(s.Chat) == 0 }, "nothing has been said yet")

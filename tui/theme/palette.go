@@ -37,14 +37,39 @@ const (
 // stands out at least seven to one from the backgrounds that are usual for it, and
 // nothing is dimmed: weight and signs say what the other palettes say by shades.
 var palettes = [numRoles][numPalettes]colour{
-	Dim:    {{fg: 0x949cb0}, {fg: 0x565d6b}, {fg: 0xe0e0e0}, {fg: 0x262626}},
-	Accent: {{fg: 0x82b6ff, fg16: ansi.BrightBlue}, {fg: 0x0b57a4, fg16: ansi.Blue}, {fg: 0x9ecbff, fg16: ansi.BrightBlue}, {fg: 0x00337a, fg16: ansi.Blue}},
-	Good:   {{fg: 0x8fd69a, fg16: ansi.BrightGreen}, {fg: 0x1a662d, fg16: ansi.Green}, {fg: 0x7dff9a, fg16: ansi.BrightGreen}, {fg: 0x00401a, fg16: ansi.Green}},
-	Warn:   {{fg: 0xf0c470, fg16: ansi.BrightYellow}, {fg: 0x824a00, fg16: ansi.Yellow}, {fg: 0xffe066, fg16: ansi.BrightYellow}, {fg: 0x5a2c00, fg16: ansi.Yellow}},
+	Dim: {{fg: 0x949cb0}, {fg: 0x565d6b}, {fg: 0xe0e0e0}, {fg: 0x262626}},
+	Accent: {
+		{fg: 0x82b6ff, fg16: ansi.BrightBlue},
+		{fg: 0x0b57a4, fg16: ansi.Blue},
+		{fg: 0x9ecbff, fg16: ansi.BrightBlue},
+		{fg: 0x00337a, fg16: ansi.Blue},
+	},
+	Good: {
+		{fg: 0x8fd69a, fg16: ansi.BrightGreen},
+		{fg: 0x1a662d, fg16: ansi.Green},
+		{fg: 0x7dff9a, fg16: ansi.BrightGreen},
+		{fg: 0x00401a, fg16: ansi.Green},
+	},
+	Warn: {
+		{fg: 0xf0c470, fg16: ansi.BrightYellow},
+		{fg: 0x824a00, fg16: ansi.Yellow},
+		{fg: 0xffe066, fg16: ansi.BrightYellow},
+		{fg: 0x5a2c00, fg16: ansi.Yellow},
+	},
 	Bad:    {{fg: 0xff9090, fg16: ansi.BrightRed}, {fg: 0xad1f18, fg16: ansi.Red}, {fg: 0xffb0b0, fg16: ansi.BrightRed}, {fg: 0x7a0000, fg16: ansi.Red}},
 	Border: {{fg: 0x6a7287, fg16: ansi.BrightBlack}, {fg: 0x7d8592, fg16: ansi.BrightBlack}, {fg: 0xc8c8c8}, {fg: 0x303030}},
-	Focus:  {{fg: 0x82b6ff, fg16: ansi.BrightBlue}, {fg: 0x0b57a4, fg16: ansi.Blue}, {fg: 0xffe066, fg16: ansi.BrightYellow}, {fg: 0x00337a, fg16: ansi.Blue}},
-	Key:    {{fg: 0xc7b8ff, fg16: ansi.BrightMagenta}, {fg: 0x5738b8, fg16: ansi.Magenta}, {fg: 0xffe066, fg16: ansi.BrightYellow}, {fg: 0x3a1a86, fg16: ansi.Magenta}},
+	Focus: {
+		{fg: 0x82b6ff, fg16: ansi.BrightBlue},
+		{fg: 0x0b57a4, fg16: ansi.Blue},
+		{fg: 0xffe066, fg16: ansi.BrightYellow},
+		{fg: 0x00337a, fg16: ansi.Blue},
+	},
+	Key: {
+		{fg: 0xc7b8ff, fg16: ansi.BrightMagenta},
+		{fg: 0x5738b8, fg16: ansi.Magenta},
+		{fg: 0xffe066, fg16: ansi.BrightYellow},
+		{fg: 0x3a1a86, fg16: ansi.Magenta},
+	},
 	Select: {{fg: 0xe4e8f1, bg: 0x283349}, {fg: 0x1b2230, bg: 0xd6e3f6}, {fg: 0xfffffe, bg: 0x003b8e}, {fg: 0x101010, bg: 0xffe680}},
 	Match: {
 		{fg: 0x1b1b1b, bg: 0xf0c470, fg16: ansi.Black, bg16: ansi.Yellow},
@@ -52,13 +77,28 @@ var palettes = [numRoles][numPalettes]colour{
 		{fg: 0x101010, bg: 0xffe066, fg16: ansi.Black, bg16: ansi.Yellow},
 		{fg: 0xfffffe, bg: 0x101010, fg16: ansi.Black, bg16: ansi.Yellow},
 	},
-	Ping:   {{fg: 0xf4a8d6, fg16: ansi.BrightMagenta}, {fg: 0x9a1f69, fg16: ansi.Magenta}, {fg: 0xffb8ea, fg16: ansi.BrightMagenta}, {fg: 0x70004a, fg16: ansi.Magenta}},
-	Tool:   {{fg: 0x80d4d4, fg16: ansi.BrightCyan}, {fg: 0x0d6167, fg16: ansi.Cyan}, {fg: 0x7ff4f4, fg16: ansi.BrightCyan}, {fg: 0x003f45, fg16: ansi.Cyan}},
-	Think:  {{fg: 0xa9a4c8}, {fg: 0x625879}, {fg: 0xe0e0e0}, {fg: 0x262626}},
-	Report: {{fg: 0xbda8ff, fg16: ansi.BrightMagenta}, {fg: 0x5738b8, fg16: ansi.Magenta}, {fg: 0xd9c8ff, fg16: ansi.BrightMagenta}, {fg: 0x3a1a86, fg16: ansi.Magenta}},
-	Gauge:  {{fg: 0x8fd69a, fg16: ansi.BrightGreen}, {fg: 0x1a662d, fg16: ansi.Green}, {fg: 0x7dff9a, fg16: ansi.BrightGreen}, {fg: 0x00401a, fg16: ansi.Green}},
-	Track:  {{fg: 0x6a7287, fg16: ansi.BrightBlack}, {fg: 0x7d8592, fg16: ansi.BrightBlack}, {fg: 0xc8c8c8}, {fg: 0x303030}},
-	You:    {{fg: 0x82b6ff, fg16: ansi.BrightBlue}, {fg: 0x0b57a4, fg16: ansi.Blue}, {fg: 0x9ecbff, fg16: ansi.BrightBlue}, {fg: 0x00337a, fg16: ansi.Blue}},
+	Ping: {
+		{fg: 0xf4a8d6, fg16: ansi.BrightMagenta},
+		{fg: 0x9a1f69, fg16: ansi.Magenta},
+		{fg: 0xffb8ea, fg16: ansi.BrightMagenta},
+		{fg: 0x70004a, fg16: ansi.Magenta},
+	},
+	Tool: {
+		{fg: 0x80d4d4, fg16: ansi.BrightCyan},
+		{fg: 0x0d6167, fg16: ansi.Cyan},
+		{fg: 0x7ff4f4, fg16: ansi.BrightCyan},
+		{fg: 0x003f45, fg16: ansi.Cyan},
+	},
+	Think: {{fg: 0xa9a4c8}, {fg: 0x625879}, {fg: 0xe0e0e0}, {fg: 0x262626}},
+	Report: {
+		{fg: 0xbda8ff, fg16: ansi.BrightMagenta},
+		{fg: 0x5738b8, fg16: ansi.Magenta},
+		{fg: 0xd9c8ff, fg16: ansi.BrightMagenta},
+		{fg: 0x3a1a86, fg16: ansi.Magenta},
+	},
+	Gauge: {{fg: 0x8fd69a, fg16: ansi.BrightGreen}, {fg: 0x1a662d, fg16: ansi.Green}, {fg: 0x7dff9a, fg16: ansi.BrightGreen}, {fg: 0x00401a, fg16: ansi.Green}},
+	Track: {{fg: 0x6a7287, fg16: ansi.BrightBlack}, {fg: 0x7d8592, fg16: ansi.BrightBlack}, {fg: 0xc8c8c8}, {fg: 0x303030}},
+	You:   {{fg: 0x82b6ff, fg16: ansi.BrightBlue}, {fg: 0x0b57a4, fg16: ansi.Blue}, {fg: 0x9ecbff, fg16: ansi.BrightBlue}, {fg: 0x00337a, fg16: ansi.Blue}},
 }
 
 // attribute is an SGR attribute and what takes it away.

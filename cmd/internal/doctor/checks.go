@@ -326,7 +326,7 @@ func (t taskFiles) reminders() {
 // corrupt reports the files of a folder that need the user.
 func (t taskFiles) corrupt(folder string) {
 	found := false
-	for _, pr := range t.Set.Problems {
+	for _, pr := range t.Problems {
 		if !strings.HasPrefix(pr.File, folder) {
 			continue
 		}

@@ -78,7 +78,8 @@ func (c *LoginCmd) Run(p *console.Process, at *At) error {
 
 // show says how things stand; anything but connected is a failure.
 func (c *LoginCmd) show(p *console.Process, s google.State) error {
-	return p.Verdict(s.Kind != google.Connected, c.JSON, googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}, []string{"google: " + s.String()})
+	answer := googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}
+	return p.Verdict(s.Kind != google.Connected, c.JSON, answer, []string{"google: " + s.String()})
 }
 
 // login sends the user to Google and waits, for the browser and for a pasted address.

@@ -76,7 +76,7 @@ type helpOnly struct{}
 // Run says what there is, and fails.
 func (helpOnly) Run(ctx *kong.Context) error {
 	group := strings.Fields(ctx.Selected().Parent.FullPath())[1:]
-	_, _ = ctx.Kong.Parse(append(group, "--help")) // it has printed, whatever else it says
+	_, _ = ctx.Parse(append(group, "--help")) // it has printed, whatever else it says
 	return console.ErrSilent
 }
 

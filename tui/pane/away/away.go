@@ -183,7 +183,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		if len(p.report.Log) == 0 {
 			return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, rest, textNoLog)...)...)
 		}
-		rows = append(rows, p.log.Table.Draw(c.Theme, w, rest, focused && p.inLog)...)
+		rows = append(rows, p.log.Draw(c.Theme, w, rest, focused && p.inLog)...)
 	}
 	return widget.FillRows(rows, w, h)
 }
@@ -200,5 +200,5 @@ func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	room := max(h/2, h-16)
 	lines := min(p.tasks.Lines(), room, h-1)
-	return append(rows, p.tasks.Table.Draw(c.Theme, w, lines, focused && !p.inLog)...)
+	return append(rows, p.tasks.Draw(c.Theme, w, lines, focused && !p.inLog)...)
 }

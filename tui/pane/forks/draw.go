@@ -63,7 +63,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	k.fit(c.Theme, w)
 	list := p.listed(c, h)
-	rows := k.Table.Draw(c.Theme, w, list, focused && !p.tail)
+	rows := k.Draw(c.Theme, w, list, focused && !p.tail)
 	f, ok := p.selected()
 	switch {
 	case list == h:

@@ -169,7 +169,7 @@ func (p *Pane) name(it item) widget.Span {
 
 // note are the words on an item, the most telling first.
 func (p *Pane) note(it item) widget.Span {
-	text := ""
+	var text string
 	switch {
 	case it.problem != nil:
 		text = it.problem.Message
