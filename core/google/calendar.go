@@ -9,7 +9,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 )
@@ -89,28 +88,47 @@ func onEvent(method, calendar string, body any, id ...string) call {
 // occurrence of its own.
 func (c *Client) Events(ctx context.Context, calendars []string, from, to time.Time) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		var all []Event
+		var open []*stream
 		for _, id := range calendars {
-			for e, err := range c.events(ctx, id, from, to) {
-				if err != nil {
-					yield(Event{}, err)
-					return
-				}
-				e.Calendar = id
-				all = append(all, e)
+			next, stop := iter.Pull2(c.events(ctx, id, from, to))
+			defer stop()
+			if s := (&stream{calendar: id, next: next}); s.advance(from.Location()) {
+				open = append(open, s)
 			}
 		}
-		slices.SortStableFunc(all, func(a, b Event) int {
-			x, _ := a.Start.Time(from.Location())
-			y, _ := b.Start.Time(from.Location())
-			return x.Compare(y)
-		})
-		for _, e := range all {
-			if !yield(e, nil) {
+		for len(open) > 0 {
+			first := 0
+			for i, s := range open {
+				if s.err != nil || s.at.Before(open[first].at) {
+					first = i
+				}
+			}
+			s := open[first]
+			if !yield(s.event, s.err) || s.err != nil {
 				return
+			}
+			if !s.advance(from.Location()) {
+				open = append(open[:first], open[first+1:]...)
 			}
 		}
 	}
+}
+
+// stream are the events of one calendar, of which the next one is known.
+type stream struct {
+	calendar string
+	next     func() (Event, error, bool)
+	event    Event
+	at       time.Time
+	err      error
+}
+
+func (s *stream) advance(zone *time.Location) bool {
+	var ok bool
+	s.event, s.err, ok = s.next()
+	s.event.Calendar = s.calendar
+	s.at, _ = s.event.Start.Time(zone)
+	return ok
 }
 
 func (c *Client) events(ctx context.Context, calendar string, from, to time.Time) iter.Seq2[Event, error] {
