@@ -61,7 +61,7 @@ func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
 	case !a.Dry.IsZero():
 		return []widget.Span{bad, {Role: theme.Warn, Text: textDry(clock(s, a.Dry), titleAt(s, a.Dry))}, {Role: theme.Dim, Text: textIfAll}}
 	}
-	return []widget.Span{good, {Role: theme.Dim, Text: textEnoughUntil(until) + textEvenIfAll}}
+	return []widget.Span{good, {Role: theme.Dim, Text: textEnoughUntil(until)}, {Role: theme.Dim, Text: textEvenIfAll}}
 }
 
 // titleAt is the task that fires at a moment and may cost a token.

@@ -64,6 +64,9 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	a := aheadOf(s, p.compared(s))
 	line(gauge(c, w-2)...)
 	if verdict := a.verdict(c.Theme, s); verdict != nil {
+		if last := len(verdict) - 1; last > 1 && widget.Width(verdict) > w-2 {
+			verdict = verdict[:last] // the rest has room on the page
+		}
 		line(verdict...)
 	}
 	for _, l := range state(c, w-2) {

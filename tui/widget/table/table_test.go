@@ -106,10 +106,10 @@ func TestRowsStandInColumnsAroundARule(t *testing.T) {
 
 func TestNoRuleStandsBelowTheLastRow(t *testing.T) {
 	same(t, drawn(fruits(basket, 3), 40, 5),
-		"  DAY   NAME              N  TWICE",
-		"▸ 0     pear              3      6",
-		"  1     Quince            ·      ·",
-		"  2     apple            12     24",
+		"  DAY   NAME             N  TWICE  AGAIN",
+		"▸ 0     pear             3      6      9",
+		"  1     Quince  it fell down and is bru…",
+		"  2     apple           12     24     36",
 		"")
 }
 
