@@ -33,8 +33,10 @@ type drawn struct {
 	now, before          numbers
 	level                int // tenths of a token
 	reserved             int
+	daily, critical      int
 	pings, fires         int
 	muted, quiet, newest time.Time
+	next, full, dry, end time.Time
 	twelve               bool
 }
 
@@ -45,6 +47,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	key := drawn{
 		theme: c.Theme, keys: c.Keys, w: w, h: h, second: c.Snap.At.Unix(), now: numbersOf(b.State), before: p.compared(c.Snap),
 		level: int(b.State.Available * 10), reserved: b.Reserved, pings: len(b.Pings), fires: len(b.Fires), muted: b.Muted, quiet: b.Quiet,
+		daily: b.State.DailyUsed, critical: b.State.CriticalUsed, next: b.NextAt, full: b.FullAt, dry: b.Dry, end: b.FiresUntil,
 		twelve: c.Snap.TwelveHours,
 	}
 	if key.pings > 0 {

@@ -27,6 +27,16 @@ type Pane struct {
 	query  widget.Query
 	chosen string // the key of the selected update, so that the selection stays with it
 	h      int
+	cache  widget.Cache[drawn]
+}
+
+// drawn is what a drawing depends on: ages are told by the second.
+type drawn struct {
+	theme    *theme.Theme
+	w, h, at int
+	focused  bool
+	second   int64
+	texts    string
 }
 
 // New returns the pane.
@@ -156,13 +166,22 @@ func keyAt(s *core.Snapshot, i int) string {
 }
 
 // Draw implements pane.Pane: every update in as many lines as there are, fairly
-// shared, and the selected one as whole as it fits.
+// shared, and the selected one as whole as it fits. All are broken into lines before it
+// is known which are seen, a seventh of a full frame: a drawing is kept.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	if p.query.Shown() && h >= 3 {
 		return append(p.draw(c, w, h-1, focused), p.found(c, w))
 	}
-	return p.draw(c, w, h, focused)
+	if p.query.On() {
+		return p.draw(c, w, h, focused)
+	}
+	var texts strings.Builder
+	for _, u := range c.Snap.Updates {
+		texts.WriteString(u.Key + c.Snap.Sourced(u))
+	}
+	key := drawn{c.Theme, w, h, p.list.At, focused, c.Snap.At.Unix(), texts.String()}
+	return p.cache.Rows(key, func() []widget.Row { return p.draw(c, w, h, focused) })
 }
 
 // found is the filter in one row.
