@@ -184,7 +184,7 @@ func (s slot) size() action.Pane {
 }
 
 // budgetRows is what the budget pane can fill; more would only be empty.
-const budgetRows = 6
+const budgetRows = 5
 
 // talk is how tall the screen must be for chat and logs to have a box each.
 const talk = 48
