@@ -250,14 +250,16 @@ func (s *siege) talks(steps ...fakeapi.Step) []fakeapi.Block {
 	return s.results(end, len(steps))
 }
 
-// results are what the model was told of the calls before it said something.
+// results are what the model was told of the calls before it said something, in that
+// session itself: a run that was forked off in the middle of them has a request too, in
+// which the call that was under way counts as interrupted.
 func (s *siege) results(end string, n int) []fakeapi.Block {
 	s.t.Helper()
 	var all []fakeapi.Block
 	requests := s.api.Requests()
-	for i := len(requests) - 1; i >= 0 && len(all) != n; i-- {
-		all = nil
-		mine := false
+	mine := false
+	for i := len(requests) - 1; i >= 0 && (!mine || len(all) != n); i-- {
+		all, mine = nil, false
 		for _, m := range requests[i].Messages {
 			if m.Role == "user" && strings.Contains(m.Text, "@@[") {
 				mine = strings.Contains(m.Text, end)
@@ -269,7 +271,7 @@ func (s *siege) results(end string, n int) []fakeapi.Block {
 			}
 		}
 	}
-	if len(all) == n {
+	if mine && len(all) == n {
 		return all
 	}
 	s.t.Fatalf("%d results of %d", len(all), n)
