@@ -224,6 +224,9 @@ func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
 		if !strings.Contains(out.Message, "today has cost $2.50") || !strings.Contains(out.Message, "sure") || b.Snapshot().Money.Today.Capped() {
 			t.Fatalf("%q, %+v", out.Message, b.Snapshot().Money)
 		}
+		if out, err := b.Do(t.Context(), command.SetConfig{Key: "daily_cap", Value: "2"}); err != nil || !strings.HasSuffix(out.Follows, "the conversation would ask") {
+			t.Errorf("who is asked with a key reads %q, %v", out.Follows, err)
+		}
 		type_(t, b, "/config daily_cap 2 sure")
 		if s := b.Snapshot().Money; s.Today.Cap != 2 || s.Until(0).IsZero() {
 			t.Errorf("%+v", s)

@@ -37,7 +37,7 @@ const (
 	textLifted        = "the caps are lifted for today"
 	textCapsBack      = "the caps hold again"
 	textCapBelow      = "%s has cost %s, and the cap would be %s: background runs would be held until %s but critical ones, " +
-		"and the conversation would ask. Say it again with sure behind it to set it"
+		"and the conversation would ask"
 
 	textGoogleOff    = "google is not connected (%s)"
 	textGoogleGone   = "it is not there any more"

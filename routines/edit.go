@@ -253,7 +253,7 @@ func FormatReminder(r Reminder) []byte {
 		{Key: "chain-parent", Value: unless("", r.ChainParent)},
 	}
 	if r.UntilDone {
-		out = append(out, store.Out{Key: "until", Value: "done"}, store.Out{Key: "again", Value: unless(DefaultAgain, cmp.Or(r.Again, DefaultAgain))})
+		out = append(out, store.Out{Key: "until", Value: "done"}, store.Out{Key: "again", Value: unless(defaultAgain, cmp.Or(r.Again, defaultAgain))})
 	}
 	return store.FormatFrontMatter(append(out, common(r.Task)...), r.Body)
 }

@@ -132,19 +132,15 @@ func (f *Folder[T]) Scan() Change {
 	}
 	f.wrong = nil
 	there := map[string]bool{}
-	var stale []*file[T]
+	var files []*file[T]
 	for _, e := range entries {
-		name := e.Name()
-		if !IsTaskFile(name) {
-			continue
-		}
-		there[name] = true
-		if one := f.file(name); f.stale(one) {
-			stale = append(stale, one)
+		if name := e.Name(); IsTaskFile(name) {
+			there[name] = true
+			files = append(files, f.file(name))
 		}
 	}
 	maps.DeleteFunc(f.files, func(name string, _ *file[T]) bool { return !there[name] })
-	return f.publish(stale)
+	return f.publish(files)
 }
 
 // Refresh looks at the named files only ("routines/a.md"). Names of other folders
@@ -152,19 +148,18 @@ func (f *Folder[T]) Scan() Change {
 func (f *Folder[T]) Refresh(names []string) Change {
 	f.look.Lock()
 	defer f.look.Unlock()
-	var stale []*file[T]
+	var files []*file[T]
 	for _, rel := range names {
 		if folder, name := path.Split(rel); folder == f.name+"/" && IsTaskFile(name) {
 			one := f.file(name)
 			one.info = nil
-			f.stale(one)
-			stale = append(stale, one)
+			files = append(files, one)
 		}
 	}
-	if len(stale) == 0 {
+	if len(files) == 0 {
 		return Change{}
 	}
-	return f.publish(stale)
+	return f.publish(files)
 }
 
 // Apply looks at what a batch of the watch points at.
@@ -218,14 +213,14 @@ func (f *Folder[T]) stale(one *file[T]) bool {
 // clocks of file systems are coarse. What was read so soon is read once more.
 const racy = 3 * time.Second
 
-// publish reads the files that may have changed, by two at a time, and puts in
-// force what they say.
-func (f *Folder[T]) publish(stale []*file[T]) Change {
-	changed := make([]bool, len(stale))
+// publish looks at files, by two at a time, reads those that may have changed, and
+// puts in force what they say.
+func (f *Folder[T]) publish(files []*file[T]) Change {
+	changed := make([]bool, len(files))
 	var next atomic.Int64
 	read := func() error {
-		for i := next.Add(1) - 1; i < int64(len(stale)); i = next.Add(1) - 1 {
-			changed[i] = f.read(stale[i])
+		for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+			changed[i] = f.stale(files[i]) && f.read(files[i])
 		}
 		return nil // there are no errors: each file keeps its own
 	}
@@ -233,7 +228,7 @@ func (f *Folder[T]) publish(stale []*file[T]) Change {
 	g.Go(read)
 	_ = read()
 	_ = g.Wait()
-	for i, one := range stale {
+	for i, one := range files {
 		if changed[i] && !one.bad {
 			f.judge(one.good)
 		}

@@ -19,14 +19,14 @@ func TestWhatUntilDoneSays(t *testing.T) {
 		again   int
 		problem string
 	}{
-		"until: done\n": {true, DefaultRounds, DefaultAgain, ""},
+		"until: done\n": {true, DefaultRounds, defaultAgain, ""},
 		"until: \"done\"\nmax-chain: 2\nagain: 5\n":          {true, 2, 5, ""},
-		"until: done\nmax-chain: 0\n":                        {true, 0, DefaultAgain, ""},
+		"until: done\nmax-chain: 0\n":                        {true, 0, defaultAgain, ""},
 		"until: done\nbackground: false\n":                   {false, 0, 0, "write background: true"},
 		"until: done\nallow-ping: false\n":                   {false, 0, 0, "delete allow-ping: false"},
 		"until: done\nagain: 20000\n":                        {false, 0, 0, "whole number"},
 		"until: done\nagain: 10000\n":                        {true, DefaultRounds, 10000, ""},
-		"until: done\nfirst-at: soon\n":                      {true, DefaultRounds, DefaultAgain, "writes it anew"},
+		"until: done\nfirst-at: soon\n":                      {true, DefaultRounds, defaultAgain, "writes it anew"},
 		"again: 5\n":                                         {false, 0, 0, "without until: done"},
 		"until: noon\n":                                      {false, 0, 0, `until is "noon"; write done, or delete the line`},
 		"until: done\nid: " + strings.Repeat("x", 81) + "\n": {false, 0, 0, ""},

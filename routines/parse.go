@@ -65,7 +65,7 @@ func Parse(kind Kind, rel string, data []byte, zone *time.Location) (Task, []Pro
 // What a reminder that comes back until it is done has where its file does not say.
 const (
 	DefaultRounds = 5  // times that it comes back
-	DefaultAgain  = 30 // minutes until it does
+	defaultAgain  = 30 // minutes until it does
 	// MaxAgain is how many minutes that may be: most of a week.
 	MaxAgain = maxCount
 	// longestDone is the longest id of one, which has to fit into its buttons.
@@ -94,7 +94,7 @@ func (p *File) untilDone(r *Reminder, zone *time.Location) {
 		return
 	}
 	r.UntilDone, r.LastWord, r.FirstAt = true, last, first
-	r.Again = cmp.Or(again, DefaultAgain)
+	r.Again = cmp.Or(again, defaultAgain)
 	if p.Field("max-chain").Value.Kind == store.Null {
 		r.MaxChain = max(DefaultRounds, r.ChainDepth)
 	}

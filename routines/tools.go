@@ -6,10 +6,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
-// called is a pattern that limits what a tool may be called with.
-var called = regexp.MustCompile(`^(\w+)\((.*)\)$`)
+// called is a pattern that limits what a tool may be called with: compiled when a
+// file first has one.
+var called = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\w+)\((.*)\)$`) })
 
 // CheckTool judges one pattern of a tool list: an error for what
 // would hand the agent everything, a warning for what is broad, and "" with an
@@ -19,7 +21,7 @@ func CheckTool(pattern string) (Severity, string) {
 	if pattern == "" {
 		return Error, msgEmptyPattern
 	}
-	m := called.FindStringSubmatch(pattern)
+	m := called().FindStringSubmatch(pattern)
 	if m == nil {
 		if strings.ContainsAny(pattern, "()") {
 			return Warning, fmt.Sprintf(msgBrokenPattern, show(pattern))

@@ -7,14 +7,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"
-	"ollimbot/tui/pane/task"
 )
 
 // off says why an action cannot be used now; empty means that it can.
@@ -38,7 +36,7 @@ func (r *root) off(a action.Action) string {
 	case moves:
 		_, why := r.stepped(step)
 		return why
-	case a.ID == action.GoDay && r.plan().Day == 0 && !r.zoom:
+	case a.ID == action.Day.Go() && r.plan().Day == 0 && !r.zoom:
 		return textNoDay
 	case a.ID == action.ChatSend && r.draft() == "":
 		return textNothingWritten
@@ -63,10 +61,6 @@ func (r *root) act(a action.Action) tea.Cmd {
 	if a.Pane == action.Everywhere {
 		return r.actEverywhere(a.ID)
 	}
-	if a.ID == action.Exact {
-		r.open(dialog.NewBudget(r.context()))
-		return nil
-	}
 	if a.Pane != r.focus {
 		r.setFocus(a.Pane)
 	}
@@ -88,7 +82,7 @@ func (r *root) press(a action.Action) tea.Cmd {
 	case !a.Costs || r.off(a) != "":
 		return r.act(a)
 	case a.ID == action.Quit:
-		if cmd := r.goTo(pane.Quit, false); cmd == nil {
+		if cmd := r.goTo(pane.Quit); cmd == nil {
 			return nil // it asks by itself
 		}
 		r.open(dialog.QuitClicked(r.context()))
@@ -125,9 +119,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Help:
 		r.open(dialog.Keys(r.keys, r.focus, r.theme.ASCII()))
 	case action.Palette:
-		p := dialog.NewPalette(r.context(), r.focus, r.off)
-		r.open(p)
-		return r.command(doneMsg{command: command.Runs{Most: storedRuns}, asker: p, reads: true})
+		return r.answer(pane.Answer{Open: dialog.NewPalette(r.context(), r.focus, r.off, settingspage.Find(r.context())), Send: command.Runs{Most: storedRuns}})
 	case action.Notices:
 		r.open(r.speech.page(r.snap))
 	case action.Mouse:
@@ -159,15 +151,15 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		}
 		return r.leaves()
 	case action.Quit:
-		return r.goTo(pane.Quit, false)
+		return r.goTo(pane.Quit)
 	case action.Demo:
-		return r.goTo(pane.Demo, false)
+		return r.goTo(pane.Demo)
 	case action.SetUp:
-		return r.goTo(pane.SetUp, false)
+		return r.goTo(pane.SetUp)
 	default:
 		if p, ok := strings.CutPrefix(string(id), "go."); ok {
-			if t, ok := r.panes[r.focus].(tasked); ok && id == action.GoTask {
-				return r.answer(pane.Answer{Task: t.Task(), Focus: action.Task})
+			if t, ok := r.panes[r.focus].(tasked); ok && id == action.Task.Go() {
+				return r.answer(pane.Answer{Focus: action.Task, Item: t.Task()})
 			}
 			r.setFocus(action.Pane(p))
 		}
@@ -224,8 +216,10 @@ const storedRuns = 20_000
 // undoDepth is how many changes can be undone, newest first.
 const undoDepth = 50
 
-// answer carries out what a pane wants.
-func (r *root) answer(a pane.Answer) tea.Cmd {
+// answer carries out what a pane wants, or a dialog.
+func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerTo(nil, a) }
+
+func (r *root) answerTo(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Toast != "" {
 		r.say(notice.Info, a.Toast)
 	}
@@ -235,42 +229,23 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 	if a.Focus != action.Everywhere {
 		r.setFocus(a.Focus)
 	}
-	if a.Window != "" {
-		r.setFocus(action.Forks)
-		r.panes[action.Forks].(windower).Show(r.context(), a.Window)
+	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {
+		p.Show(r.context(), a.Item)
 	}
-	if a.Zoom {
-		r.zoom = true
-	}
-	if p, ok := r.panes[action.Settings].(*settingspage.Page); ok && a.Setting != "" {
-		r.setFocus(action.Settings)
-		p.Select(a.Setting)
-	}
-	if a.Open != nil {
-		r.open(a.Open)
-	}
-	if p, ok := r.panes[action.Task].(*task.Page); ok && a.Task != "" {
-		p.Show(a.Task)
-		r.setFocus(action.Task)
-		if a.Form {
-			return r.answer(p.Do(r.context(), action.TaskEdit))
-		}
-	}
+	r.zoom = r.zoom || a.Zoom
 	if a.Ask != nil {
 		r.open(dialog.Ask(*a.Ask, pane.Answer{}))
-	}
-	if a.Until != nil {
-		r.open(dialog.NewUntil(*a.Until, r.snap))
-	}
-	if a.Create {
-		r.open(dialog.NewTask())
 	}
 	var cmds []tea.Cmd
 	if a.Edit != nil {
 		cmds = append(cmds, r.edit(*a.Edit))
 	}
-	if a.Show != nil {
-		cmds = append(cmds, r.openPage(*a.Show))
+	if a.Open != nil {
+		r.open(a.Open)
+		asker = a.Open
+	}
+	if a.Send != nil {
+		cmds = append(cmds, r.doFor(a.Send, asker))
 	}
 	if a.Do != nil {
 		cmds = append(cmds, r.do(a.Do))
@@ -282,22 +257,9 @@ func (r *root) answer(a pane.Answer) tea.Cmd {
 // leaves the page. End reports whether there was something.
 type ender interface{ End(c pane.Context) bool }
 
-// windower is the pane of runs: it can show the tail of one by its id, and knows
-// which failures nobody has looked at.
-type windower interface {
+// shower is a pane that can show what has an id.
+type shower interface {
 	Show(c pane.Context, id string)
-	Unseen(s *core.Snapshot) []string
-}
-
-// openPage opens a page at once; a body that has to be loaded follows.
-func (r *root) openPage(p pane.Page) tea.Cmd {
-	if p.Load == nil {
-		r.open(dialog.NewPage(p.Title, p.Body))
-		return nil
-	}
-	page := dialog.Loading(p.Title)
-	r.open(page)
-	return r.command(doneMsg{command: p.Load, asker: page, reads: true})
 }
 
 // do runs a command. With --read-only nothing that changes the bot passes,

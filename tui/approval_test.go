@@ -182,7 +182,7 @@ func TestAForkIsLeftByItsKeys(t *testing.T) {
 func TestLeavingAForkWithoutAnythingAsksFirst(t *testing.T) {
 	play(t, setup{snap: inFork}, func(s *stage) {
 		s.press("5", "X")
-		s.sees("Nothing of it is kept", "n stay in the fork")
+		s.sees("no report is made", "n stay in the fork")
 		time.Sleep(time.Second)
 		s.press("n")
 		s.did()
@@ -195,14 +195,14 @@ func TestLeavingAForkWithoutAnythingAsksFirst(t *testing.T) {
 
 func TestTheAgentAsksToSaveAFork(t *testing.T) {
 	play(t, setup{snap: inFork}, func(s *stage) {
-		s.misses("would like to save")
+		s.misses("The agent asks")
 		s.bot.change(func(c *core.Snapshot) {
 			f := *c.Fork
 			f.Asks = true
 			c.Fork = &f
 		})
 		time.Sleep(100 * time.Millisecond)
-		s.sees("The agent would like to save this fork")
+		s.sees("The agent asks: save it")
 		s.press("5", "S")
 		s.did(command.ExitFork{How: command.ExitSave})
 	})

@@ -6,6 +6,8 @@ import (
 	"io"
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/theme"
@@ -15,7 +17,7 @@ func BenchmarkFrame120x40(b *testing.B) {
 	core := newBot(withForks(busyDay(day)))
 	core.talk("f1f1f1f1", 500)
 	r := newRoot(b.Context(), core, Options{Output: io.Discard})
-	r.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	r.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	r.w, r.h = 120, 40
 	r.refresh()
 	b.ReportAllocs()
@@ -82,10 +84,10 @@ func BenchmarkFrameUnderADialog(b *testing.B) {
 	core := newBot(withForks(busyDay(day)))
 	core.talk("f1f1f1f1", 500)
 	r := newRoot(b.Context(), core, Options{Output: io.Discard})
-	r.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	r.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	r.w, r.h = 120, 40
 	r.refresh()
-	r.open(dialog.NewPalette(r.context(), r.focus, r.off))
+	r.open(dialog.NewPalette(r.context(), r.focus, r.off, nil))
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		r.setFocus(action.Panes[n%len(action.Panes)])

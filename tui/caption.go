@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -16,19 +17,25 @@ import (
 // captionTime is how long something is told.
 const captionTime = 15 * time.Second
 
+// firstWords is how long the demo begins with what can be tried.
+const firstWords = 5 * time.Second
+
 // captionLine is the caption in a row of its own; ok is false where none is wanted.
 func (r *root) captionLine() (line string, ok bool) {
 	if !r.o.Try {
 		return "", false
 	}
-	text := caption(r.snap)
+	text := textTry(r.keys, r.theme.ASCII())
+	if r.snap.At.Sub(r.snap.Started) >= firstWords {
+		text = cmp.Or(caption(r.snap), text)
+	}
 	b := widget.Brush{Theme: r.theme}
 	return b.Line(r.w, widget.Span{Role: theme.Accent, Text: " " + textDemoMark}, widget.Span{Role: theme.Dim, Text: text}), true
 }
 
-// caption is what has happened last, and what it means.
+// caption is what has happened last, and what it means; empty after a while.
 func caption(s *core.Snapshot) string {
-	text, at := textDemoStory, s.At.Add(-captionTime)
+	text, at := "", s.At.Add(-captionTime)
 	tell := func(when time.Time, format string, args ...any) {
 		if when.After(at) && !when.After(s.At) {
 			text, at = fmt.Sprintf(format, args...), when
@@ -68,7 +75,6 @@ func caption(s *core.Snapshot) string {
 
 const (
 	textDemoMark      = "demo: "
-	textDemoStory     = "runs, tokens, files and updates are real; only the model plays a script"
 	textStoryRuns     = "%s began: a run works in the background, beside the conversation"
 	textStoryFailed   = "%s failed: it stays in the top line until you have looked"
 	textStoryReports  = "%s ended and left an update: the conversation hears of it with your next message"

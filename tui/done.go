@@ -34,11 +34,11 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	}
 	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it was left meanwhile
 		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
-		if msg.reads || msg.err != nil { // it stands in the dialog
+		if reads(msg.command) || msg.err != nil { // it stands in the dialog
 			return cmd
 		}
 	}
-	if msg.reads {
+	if reads(msg.command) {
 		return nil
 	}
 	if msg.err != nil {

@@ -72,17 +72,17 @@ func (r *root) column(c layout.Column) []string {
 		above := i > 0 && c.Boxes[i-1].Pane == r.focus
 		rows = append(rows, r.border(b, i == 0, above))
 		role := r.borderRole(b.Pane)
-		side := r.theme.Paint(role, box.Vertical)
+		side := r.theme.Paint(role, box.Left)
 		for _, l := range r.panes[b.Pane].Draw(context, b.W, b.H, b.Pane == r.focus) {
 			if l.Place == widget.Ruled {
-				rows = append(rows, r.theme.Paint(role, box.LeftJoin)+l.Text+r.theme.Paint(role, box.RightJoin))
+				rows = append(rows, r.theme.Paint(role, box.MiddleLeft)+l.Text+r.theme.Paint(role, box.MiddleRight))
 				continue
 			}
 			rows = append(rows, side+l.Text+side)
 		}
 	}
 	last := c.Boxes[len(c.Boxes)-1].Pane
-	bottom := box.BottomLeft + strings.Repeat(box.Horizontal, c.W-2) + box.BottomRight
+	bottom := box.BottomLeft + strings.Repeat(box.Top, c.W-2) + box.BottomRight
 	return append(rows, r.theme.Paint(r.borderRole(last), bottom))
 }
 
@@ -96,7 +96,7 @@ func (r *root) borderRole(p action.Pane) theme.Role {
 // border is the row above a box: its title, and its state at the right end.
 func (r *root) border(b layout.Box, first, below bool) string {
 	box := r.theme.Box()
-	left, right := box.LeftJoin, box.RightJoin
+	left, right := box.MiddleLeft, box.MiddleRight
 	if first {
 		left, right = box.TopLeft, box.TopRight
 	}
@@ -104,22 +104,22 @@ func (r *root) border(b layout.Box, first, below bool) string {
 	if below {
 		role = theme.Focus
 	}
-	mark := widget.Span{Role: role, Text: box.Horizontal}
+	mark := widget.Span{Role: role, Text: box.Top}
 	if b.Pane == r.focus && len(b.Tabs) == 0 {
 		mark = widget.Span{Role: theme.Focus, Text: r.theme.Glyph(theme.Pointer)}
 	}
 	title, states := r.heading(b)
 	room := b.W - 2 - widget.Width(title)
-	tail := []widget.Span{{Role: role, Text: box.Horizontal + right}}
+	tail := []widget.Span{{Role: role, Text: box.Top + right}}
 	for _, state := range states {
 		if n := widget.Cells(state); n > 0 && room >= n+4 {
 			room -= n + 2
-			tail = []widget.Span{{Text: " "}, {Role: theme.Dim, Text: state}, {Text: " "}, {Role: role, Text: box.Horizontal + right}}
+			tail = []widget.Span{{Text: " "}, {Role: theme.Dim, Text: state}, {Text: " "}, {Role: role, Text: box.Top + right}}
 			break
 		}
 	}
 	spans := append([]widget.Span{{Role: role, Text: left}, mark}, title...)
-	spans = append(spans, widget.Span{Role: role, Text: strings.Repeat(box.Horizontal, max(0, room))})
+	spans = append(spans, widget.Span{Role: role, Text: strings.Repeat(box.Top, max(0, room))})
 	return widget.Brush{Theme: r.theme}.Line(b.W+2, append(spans, tail...)...)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -128,9 +129,9 @@ func TestFramesLookAsTheyDid(t *testing.T) {
 		{"frame-30x5", FrameOptions{Width: 30, Height: 5}},
 		{"chat-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat}},
 		{"schedule-zoomed-120x40", FrameOptions{Width: 120, Height: 40, Focus: action.Schedule, Zoom: true, ReadOnly: true}},
-		{"dark-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Dark: true, Profile: 1 << 24})}},
-		{"light-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Profile: 1 << 24})}},
-		{"nocolor-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{NoColor: true, Profile: 1 << 24})}},
+		{"dark-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
+		{"light-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Profile: colorprofile.TrueColor})}},
+		{"nocolor-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{NoColor: true, Profile: colorprofile.TrueColor})}},
 		{"ascii-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -150,7 +151,7 @@ func TestFramesOfAForkLookAsTheyDid(t *testing.T) {
 		{"talk-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat}},
 		{"talk-40x10", FrameOptions{Width: 40, Height: 10, Focus: action.Chat}},
 		{"talk-ascii-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
-		{"talk-dark-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Dark: true, Profile: 1 << 24})}},
+		{"talk-dark-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Tail = fullTail
@@ -167,7 +168,7 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 	}{
 		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(), false, pane.Quit) }},
 		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context()) }},
-		{"dialog-palette", func(r *root) pane.Dialog { return dialog.NewPalette(r.context(), r.focus, r.off) }},
+		{"dialog-palette", func(r *root) pane.Dialog { return dialog.NewPalette(r.context(), r.focus, r.off, nil) }},
 		{"dialog-help", func(r *root) pane.Dialog { return dialog.Keys(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

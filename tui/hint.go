@@ -45,7 +45,20 @@ func buttonsOf(hints []hint) (out []button) {
 	return out
 }
 
-func widthOf(hints []hint) int { return widget.Width(spansOf(buttonsOf(hints))) }
+// widthOf is how many cells the buttons take. To count them does not need them: for each
+// look at what fits, making them was two fifths of what a frame allocates.
+func widthOf(hints []hint) (cells int) {
+	for _, h := range hints {
+		cells += len(" ") + len(h.keys) - 1 + len(" ") + widget.Cells(h.word) + len("  ")
+		for _, name := range h.keys {
+			cells += widget.Cells(name)
+		}
+		if h.effect != "" {
+			cells += len(" ") + widget.Cells(h.effect)
+		}
+	}
+	return cells
+}
 
 // helpLine says what the keys do now, and what would come of it.
 func (r *root) helpLine() bar {
@@ -53,55 +66,56 @@ func (r *root) helpLine() bar {
 	return bar{buttonsOf(left), buttonsOf(right)}
 }
 
-// hints are what stands at the left of the help line and at its right end: keys
-// of whatever has them now.
+// hints are what stands at the left of the help line and at its right end: keys of
+// whatever has them now, and the way out, or what is the same everywhere.
 func (r *root) hints() (left, right []hint) {
 	if d := r.top(); d != nil {
-		return withWayOut(r.bindingHints(d.Hint()), r.w), nil
+		return r.aside(d.Hint())
 	}
 	if p, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {
-		return withWayOut(r.bindingHints(append(p.Hint(), interruptHint(r.snap.Busy, r.o.Remote != nil))), r.w), nil
+		return r.aside(append(p.Hint(), interruptHint(r.snap.Busy, r.o.Remote != nil)))
 	}
-	return fitting(r.paneHints(), r.commonHints(), r.w)
+	return fitting(r.paneHints(), r.rowHints(action.Everywhere), r.w)
+}
+
+// aside puts the key that leads back at the right end.
+func (r *root) aside(bindings []key.Binding) (left, right []hint) {
+	left = r.bindingHints(bindings)
+	if i := slices.IndexFunc(left, func(h hint) bool { return h.keys[0] == "esc" }); i > 0 {
+		right = []hint{left[i]}
+		left = slices.Delete(left, i, i+1)
+	}
+	return fitting(left, right, r.w)
 }
 
 // On a screen of fewer cells than narrowHelp two of a pane's hints must be seen before what
 // is the same everywhere may take their room; on a wider one the first, which may be long.
 const narrowHelp = 80
 
-// fitting are the hints of a pane for which there is room, and as many of what is
-// the same everywhere as leave the pane its most important ones: at least the first
-// one's key.
-func fitting(mine, everywhere []hint, w int) (left, right []hint) {
-	sign := slices.Clone(everywhere[:min(1, len(everywhere))])
-	for i := range sign {
-		sign[i].word = ""
-	}
-	fit := func(right []hint) []hint {
-		room := w - widthOf(right) - 1
-		for i := range mine {
-			if room -= widthOf(mine[i : i+1]); room < 0 {
-				return mine[:i]
-			}
-		}
-		return mine
-	}
-	least := min(1, len(mine))
+// fitting are the hints for which there is room: as many of those at the right end as
+// leave the most important ones at the left, at least the first one's key.
+func fitting(left, right []hint, w int) (mine, everywhere []hint) {
+	least := min(1, len(left))
 	if w < narrowHelp {
-		least = min(2, len(mine))
+		least = min(2, len(left))
 	}
-	if len(fit(sign)) < least { // what would come of a key takes more room than there is
-		mine = slices.Clone(mine)
-		for i := range mine {
-			mine[i].effect = ""
+	tight := func(n int) bool { return widthOf(left[:n])+widthOf(right)+1 > w }
+	for len(right) > 1 && tight(least) {
+		right = right[:len(right)-1]
+	}
+	if len(right) > 0 && tight(least) {
+		right[0].word = ""
+	}
+	for i := range left {
+		if tight(least) { // what would come of a key takes more room than there is
+			left[i].effect = ""
 		}
 	}
-	for n := len(everywhere); n > 0; n-- {
-		if left = fit(everywhere[:n]); len(left) >= least {
-			return left, everywhere[:n]
-		}
+	n := len(left)
+	for n > 0 && tight(n) {
+		n--
 	}
-	return fit(sign), sign
+	return left[:n], right
 }
 
 // paneHints are those of the focused pane, the most important first. Where it has
@@ -112,7 +126,7 @@ func (r *root) paneHints() []hint {
 		out = slices.Insert(out, min(1, len(out)), r.hintOf(action.Back)...)
 	}
 	if len(out) < fewHints { // the ways on: to the next pane, and to those in which something can be begun
-		for _, id := range []action.ID{action.GoNext, action.GoSchedule, action.GoChat} {
+		for _, id := range []action.ID{action.GoNext, action.Schedule.Go(), action.Chat.Go()} {
 			if id != r.focus.Go() {
 				out = append(out, r.hintOf(id)...)
 			}
@@ -132,9 +146,6 @@ func (r *root) paneHints() []hint {
 // fewHints is how many a pane must have to stand for itself in the help line.
 const fewHints = 3
 
-// commonHints are what is the same in every pane, what must be seen first.
-func (r *root) commonHints() []hint { return r.rowHints(action.Everywhere) }
-
 // rowHints are those of a pane's actions that can be used.
 func (r *root) rowHints(p action.Pane) (out []hint) {
 	for _, a := range r.keys.Of(p) {
@@ -151,20 +162,6 @@ func (r *root) hintOf(id action.ID) []hint {
 		return []hint{r.hint(a)}
 	}
 	return nil
-}
-
-// withWayOut leaves out hints that do not fit, but not the first one and not the
-// one that leads back. Where both are too long, the latter is its key alone.
-func withWayOut(hints []hint, w int) []hint {
-	for i := len(hints) - 1; i > 0 && widthOf(hints) > w; i-- {
-		if hints[i].keys[0] != "esc" {
-			hints = slices.Delete(hints, i, i+1)
-		}
-	}
-	for i := len(hints) - 1; i >= 0 && widthOf(hints) > w; i-- {
-		hints[i].word = ""
-	}
-	return hints
 }
 
 // hinter is a pane that says what the keys do while it takes all of them.

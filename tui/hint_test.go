@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
+	"ollimbot/tui/widget"
 )
 
 // shown is a hint as the help line shows it: cells counted from 0.
@@ -165,9 +167,9 @@ func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
 		word, after string
 		want        []command.Value
 	}{
-		{[]string{"2"}, "f fire now", "y fire now", []command.Value{command.FireNow{ID: "aaaa1111"}}},
+		{[]string{"2"}, "f fire now", "y fire now", []command.Value{command.FireNow{ID: "aaaa1111", Stays: true}}},
 		{[]string{"3"}, "d deliver now", "y deliver now", []command.Value{command.DeliverNow{}}},
-		{[]string{"4", "down", "down"}, "a again", "y again", []command.Value{command.FireNow{ID: "eeee5555"}}},
+		{[]string{"4", "down", "down"}, "a again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
 	} {
 		play(t, setup{w: 160, snap: everything, h: 50}, func(s *stage) {
 			s.press(c.keys...)
@@ -239,4 +241,13 @@ func TestKeysInLongFormAreTheSameKeys(t *testing.T) {
 		s.stays()
 		s.misses("Actions")
 	})
+}
+
+func TestHintsAreAsWideAsTheirButtons(t *testing.T) {
+	for _, h := range []hint{{keys: []string{"x"}, word: "stop"}, {keys: []string{"↑", "↓"}, word: "wählen", effect: "→ 日本"}, {keys: []string{"?"}}} {
+		h.press = make([]func() tea.Cmd, len(h.keys))
+		if got, want := widthOf([]hint{h}), widget.Width(spansOf(h.buttons())); got != want {
+			t.Errorf("%v takes %d cells, its buttons %d", h.keys, got, want)
+		}
+	}
 }

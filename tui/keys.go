@@ -21,7 +21,7 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if r.tiny() {
-		return r.smallKey(k)
+		return r.smallKey(msg)
 	}
 	r.speech.read(time.Now())
 	if d := r.top(); d != nil {

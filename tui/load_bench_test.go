@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 
@@ -269,7 +270,7 @@ func BenchmarkFrame200x60(b *testing.B) {
 		b.Fatal(err)
 	}
 	r := newRoot(b.Context(), bot, Options{Output: io.Discard})
-	r.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	r.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	r.screen, r.w, r.h = scr, 200, 60
 	r.refresh()
 	r.paint()

@@ -15,6 +15,7 @@ import (
 	"ollimbot/tui/theme"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // dayAhead is busyDay with the fires of 24 hours.
@@ -76,7 +77,9 @@ func TestAnEndIsOfferedOnlyWhereSomethingHolds(t *testing.T) {
 
 func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 	at := day
-	muted := pane.Until{Title: "Mute pings that are not critical until", For: command.MuteUntil{}, Now: at.Add(time.Hour)}
+	muted := func(r *root) pane.Dialog {
+		return dialog.NewUntil(r.context(), "Mute pings that are not critical until", at.Add(time.Hour), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
+	}
 	wrong := func(r *root) pane.Dialog {
 		f := dialog.NewTask()
 		f.Take(r.context(), tea.PasteMsg{Content: "0 25 * * *"})
@@ -92,13 +95,13 @@ func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 		o    theme.Options
 		open func(r *root) pane.Dialog
 	}{
-		{"dialog-until", 100, 30, theme.Options{Plain: true}, func(r *root) pane.Dialog { return dialog.NewUntil(muted, r.snap) }},
-		{"dialog-until-40x10", 40, 10, theme.Options{Plain: true}, func(r *root) pane.Dialog { return dialog.NewUntil(muted, r.snap) }},
+		{"dialog-until", 100, 30, theme.Options{Plain: true}, muted},
+		{"dialog-until-40x10", 40, 10, theme.Options{Plain: true}, muted},
 		{"dialog-form", 100, 30, theme.Options{Plain: true}, func(r *root) pane.Dialog { return dialog.NewTask() }},
 		{"dialog-form-wrong", 80, 24, theme.Options{Plain: true}, wrong},
 		{"dialog-form-40x10", 40, 10, theme.Options{Plain: true}, wrong},
 		{"dialog-form-ascii", 80, 24, theme.Options{Plain: true, ASCII: true}, wrong},
-		{"dialog-form-nocolor", 80, 24, theme.Options{NoColor: true, Profile: 1 << 24}, wrong},
+		{"dialog-form-nocolor", 80, 24, theme.Options{NoColor: true, Profile: colorprofile.TrueColor}, wrong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRoot(t.Context(), still{dayAhead(at), fullTail, nil}, Options{})

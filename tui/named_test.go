@@ -134,7 +134,7 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 		if offers {
 			r.o.Demo, r.o.Restart, r.o.Init = func() {}, func() {}, []string{"init"}
 		}
-		r.open(dialog.NewWelcome("", offers, offers))
+		r.open(dialog.NewWelcome(r.context(), "", offers, offers))
 		namesNone(t, "welcome", r, old)
 	}
 	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {
@@ -159,7 +159,7 @@ func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 		t.Fatalf("no number in\n%s", title())
 	}
 	for keyName, want := range map[string]string{"f5": " f5 Forks ", "ctrl+f": "─ Forks ", "": "─ Forks "} {
-		c := action.Change{ID: action.GoForks}
+		c := action.Change{ID: action.Forks.Go()}
 		if keyName != "" {
 			c.Keys = []string{keyName}
 		}
@@ -189,9 +189,6 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 	}
 	for _, d := range r.dialogs {
 		note(d.Hint())
-		if _, ok := d.(*dialog.Welcome); ok {
-			mine["enter"] = true
-		}
 		if _, ok := d.(*dialog.Question); ok {
 			mine["y"], mine["n"] = true, true
 		}

@@ -37,26 +37,6 @@ func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
 	}
 }
 
-func TestTheWarningOfADraftEndsWithTheDraft(t *testing.T) {
-	for _, size := range [][2]int{{40, 10}, {120, 40}} {
-		for _, k := range []string{"enter", "backspace", "y"} {
-			play(t, setup{w: size[0], h: size[1]}, func(s *stage) {
-				s.press("5", "i")
-				s.types("half a thought")
-				s.press("ctrl+c")
-				s.sees("not sent: ctrl+c")
-				s.press(k)
-				s.misses("not sent: ctrl+c")
-				if k != "enter" {
-					s.press("ctrl+c") // it warns of what is written now
-					s.stays()
-					s.sees("not sent: ctrl+c")
-				}
-			})
-		}
-	}
-}
-
 func TestDialogsNameWhatShowsATextOnlyWhereThatKeyDoesIt(t *testing.T) {
 	for _, keys := range [][]string{{"1", "e"}, {"1", "m"}, {"?"}, {"5", "i"}} {
 		play(t, setup{w: 44, h: 30}, func(s *stage) {
@@ -87,7 +67,7 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 		}
 	}
 	for _, d := range []pane.Dialog{
-		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewUntil(pane.Until{}, &core.Snapshot{}),
+		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewUntil(pane.Context{Snap: &core.Snapshot{}}, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} }),
 		dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
 	} {
 		for w := 40; w < 120; w++ {
@@ -95,13 +75,13 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 			r.w, r.h = w, 24
 			r.refresh()
 			r.open(d)
-			left, _ := r.hints()
+			left, right := r.hints()
 			all := r.bindingHints(d.Hint())
 			out := false
-			for _, h := range left {
+			for _, h := range append(left, right...) {
 				out = out || h.keys[0] == "esc"
 			}
-			if !out || widthOf(left) > w || !slices.Equal(left[0].keys, all[0].keys) {
+			if !out || widthOf(left)+widthOf(right) > w || !slices.Equal(left[0].keys, all[0].keys) {
 				t.Errorf("%T at %d: %v", d, w, left)
 			}
 		}

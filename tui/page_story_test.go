@@ -2,7 +2,9 @@ package tui
 
 import (
 	"testing"
+	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 )
 
@@ -38,7 +40,7 @@ func TestTheNextPaneOfAPageIsTheOneBesideWhereItWasOpened(t *testing.T) {
 func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 	r := plainRoot(t, fullDay())
 	r.setFocus(action.Forks)
-	a, _ := action.Get(action.Everywhere, action.GoTask)
+	a, _ := action.Get(action.Everywhere, action.Task.Go())
 	r.act(a)
 	if name, path := r.panes[action.Task].Title(r.context()); r.focus != action.Task || path != "routines/email-sweep.md" {
 		t.Errorf("the focus is on %s, which shows %s of %q", r.focus, name, path)
@@ -52,11 +54,35 @@ func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 func TestTheFormOfATaskOpensFromTheScheduleAndFromThePalette(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "e")
-		s.sees("K Task", "Runs above caps", "enter write the file")
+		s.sees("2 Schedule", "Runs above caps", "enter write the file")
 		s.press("esc", "esc", "3", "ctrl+p")
 		s.typed("edit email")
 		s.sees("opens its form")
 		s.press("enter")
-		s.sees("K Task", "Runs above caps", "enter write the file")
+		s.sees("2 Schedule", "Runs above caps", "enter write the file")
+	})
+}
+
+// A form, a prompt: what is typed while a dialog's command reads is meant for it.
+func TestKeysThatAreTypedAheadGoIntoWhatIsBeingRead(t *testing.T) {
+	slow := setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Second } }}
+	play(t, slow, func(s *stage) {
+		s.send("2e\t")
+		s.typed("Sweep")
+		s.sees("loading…")
+		time.Sleep(2 * time.Second)
+		s.sees("▸ Title            Sweep")
+	})
+	play(t, slow, func(s *stage) {
+		s.send("2p/second")
+		s.press("enter")
+		time.Sleep(2 * time.Second)
+		s.sees("/second", "1 found")
+	})
+	play(t, slow, func(s *stage) { // it can be left meanwhile
+		s.press("2", "p", "esc", "3")
+		time.Sleep(2 * time.Second)
+		s.misses("loading…", "Second line of the prompt.")
+		s.sees("▸ 3 Updates")
 	})
 }

@@ -68,7 +68,7 @@ func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
 		})
 		time.Sleep(100 * time.Millisecond)
 		s.press("E")
-		s.sees("2.1.197", "never tried", "1234 tokens", "$0.12", "4711", "280 MB", "2 min", "1f6a2f0e", "?")
+		s.sees("2.1.197", "never tried", "1k tokens of prompts", "$0.12", "4711", "280 MB", "2 min", "1f6a2f0e", "?")
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 	"ollimbot/core/fork"
 	"ollimbot/core/notice"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/pane/task"
 )
 
 // queue brings the commands of the user to the core in the order of the keys.
@@ -56,6 +56,12 @@ func laneOf(c command.Value) string {
 		return talk
 	}
 	return fmt.Sprintf("%T", c)
+}
+
+// reads reports that nothing is said of a command beside what has asked for it.
+func reads(c command.Value) bool {
+	_, here := c.(command.Here)
+	return here || command.Reads(c)
 }
 
 // changes reports that a quick command is under way, or waits.
@@ -144,16 +150,16 @@ func (r *root) take(msg tea.Msg) tea.Cmd {
 }
 
 // waits reports whether what the user does depends on a change that is under way, or
-// on a form that is about to open.
+// on a page that waits for what it shows.
 func (r *root) waits(msg tea.Msg) bool {
-	p, ok := r.panes[r.focus].(*task.Page)
-	opens := ok && p.Opens()
-	if !opens && !r.queue.changes() {
+	page, ok := r.top().(*dialog.Page)
+	loads := ok && page.Loads
+	if !loads && !r.queue.changes() {
 		return false
 	}
 	k, pressed := msg.(tea.KeyPressMsg)
 	switch {
-	case opens || len(r.dialogs) > 0:
+	case loads || len(r.dialogs) > 0:
 		return !pressed || k.String() != "esc"
 	case r.panes[r.focus].Capture():
 		return false
@@ -178,7 +184,6 @@ type (
 		snap    core.Snapshot // what has become of it
 		err     error
 		asker   pane.Dialog // that waits for it
-		reads   bool        // for the asker alone
 		reader  action.Pane // the pane that something was read for, or none
 		undoing bool
 	}
@@ -219,7 +224,7 @@ func (r *root) signalled(msg signalMsg) urgency {
 		r.fail(errors.Join(r.screen.Close(), r.screen.Open()))
 	}
 	if w, h, ok := r.screen.Size(); ok {
-		r.w, r.h, r.asked = w, h, time.Time{}
+		r.w, r.h = w, h
 	}
 	r.screen.Forget()
 	return atOnce
@@ -245,15 +250,12 @@ func (r *root) after(d time.Duration, msg tea.Msg) tea.Cmd {
 }
 
 // wake sees to it that exactly one timer is running: to the next second while
-// a fork runs, an answer comes or a tool call waits, to the end of a toast, else to the next minute.
+// a fork runs, an answer comes, a tool call waits or a toast stands, else to the next minute.
 func (r *root) wake() tea.Cmd {
 	now := time.Now()
 	at := now.Truncate(time.Minute).Add(time.Minute)
-	if r.counting() {
+	if r.counting() || len(r.speech.toasts(now)) > 0 {
 		at = now.Truncate(time.Second).Add(time.Second)
-	}
-	if end, ok := r.speech.nextEnd(now); ok && end.Before(at) {
-		at = end
 	}
 	if !r.wakeAt.IsZero() && !at.Before(r.wakeAt) {
 		return nil

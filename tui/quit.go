@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,28 +12,24 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// leaves decides what ctrl+c does where no answer runs: it ends the bot, but not
-// when it was meant for an answer that has just ended, and not over words that
-// would be lost.
+// leaves is what ctrl+c does where no answer runs: it quits, but not when it was
+// meant for an answer that has just ended.
 func (r *root) leaves() tea.Cmd {
-	now := time.Now()
-	switch {
-	case now.Sub(r.stopped) < lateInterrupt:
+	if time.Since(r.stopped) < lateInterrupt {
 		r.say(notice.Info, textJustEnded)
 		return nil
-	case r.draft() != "" && now.After(r.armed):
-		r.armed, r.warned = now.Add(toastTime), r.draft()
-		r.say(notice.Warn, textQuitDraft)
-		return nil
 	}
-	return r.goTo(pane.Quit, true)
+	return r.goTo(pane.Quit)
 }
 
 // goTo ends the dashboard, or leaves it for the demo or the set-up, after a question
-// while runs wait or run that would end with it, and over words that would be lost,
-// unless the user was warned of that.
-func (r *root) goTo(where pane.Leave, warned bool) tea.Cmd {
-	if q := dialog.Leaving(r.context(), !warned && r.draft() != "", where); q != nil {
+// while runs wait or run that would end with it, and over words that would be lost.
+func (r *root) goTo(where pane.Leave) tea.Cmd {
+	unsaved := r.draft() != "" || slices.ContainsFunc(r.dialogs, func(d pane.Dialog) bool {
+		form, ok := d.(interface{ Unsaved() bool })
+		return ok && form.Unsaved()
+	})
+	if q := dialog.Leaving(r.context(), unsaved, where); q != nil {
 		r.open(q)
 		return nil
 	}
@@ -66,7 +63,7 @@ func (r *root) greet() bool {
 	if !r.o.Welcome || len(r.dialogs) > 0 {
 		return false
 	}
-	r.open(dialog.NewWelcome(r.o.Notice, r.o.Demo != nil, r.offersSetUp()))
+	r.open(dialog.NewWelcome(r.context(), r.o.Notice, r.o.Demo != nil, r.offersSetUp()))
 	if r.o.Notice != "" {
 		r.speech.add(time.Now(), time.Now().Add(-time.Hour), notice.Warn, r.o.Notice)
 	}
@@ -83,14 +80,4 @@ const lateInterrupt = 2 * time.Second
 // draft is what is written and has not been sent, or empty.
 func (r *root) draft() string {
 	return r.panes[action.Chat].(interface{ Draft() string }).Draft()
-}
-
-// unarm takes the warning of ctrl+c back once it is not true any more: what was
-// written has been sent, or is another text now.
-func (r *root) unarm() {
-	if r.warned == "" || r.draft() == r.warned {
-		return
-	}
-	r.armed, r.warned = time.Time{}, ""
-	r.speech.drop(time.Now(), textQuitDraft)
 }

@@ -16,10 +16,11 @@ func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
 		s.types("half a thought")
 		s.press("ctrl+c")
 		s.stays()
-		s.sees("not sent: ctrl+c again quits and drops what you wrote")
-		time.Sleep(5 * time.Second)
-		s.press("ctrl+c") // the question was forgotten meanwhile
+		s.sees("is not sent. Quitting drops")
+		s.press("ctrl+c") // it was on its way
 		s.stays()
+		s.press("n", "ctrl+c")
+		time.Sleep(time.Second)
 		s.press("ctrl+c")
 		s.quits()
 	})
@@ -31,7 +32,16 @@ func TestCtrlCAsksForADraftOfAnotherPane(t *testing.T) {
 		s.types("half a thought")
 		s.press("esc", "2", "ctrl+c")
 		s.stays()
-		s.sees("not sent: ctrl+c again quits")
+		s.sees("is not sent. Quitting drops")
+	})
+}
+
+func TestADraftIsNamedBesideTheRunsThatWouldStop(t *testing.T) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
+		s.press("5", "i")
+		s.types("half a thought")
+		s.press("ctrl+c")
+		s.sees("still running", "is not sent. Quitting drops")
 	})
 }
 

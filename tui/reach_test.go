@@ -97,7 +97,7 @@ func sceneOf(a action.Action) scene {
 		add("1", "+", "2")
 	case action.Back:
 		add("z")
-	case action.GoSchedule:
+	case action.Schedule.Go():
 		add("1")
 	case action.ForksResume, action.ForksAgain:
 		add("down", "down")

@@ -43,7 +43,7 @@ func (r *root) present() tea.Cmd {
 		return nil
 	}
 	r.here = now
-	return r.begin(doneMsg{command: command.Here{}, reads: true})
+	return r.begin(doneMsg{command: command.Here{}})
 }
 
 // paneContext is the context of one pane: whether it has the whole body.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"ollimbot/core"
 	"ollimbot/core/fork"
 	"ollimbot/tui/settings"
@@ -61,8 +63,8 @@ func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := detect(Options{Output: os.Stdout, Env: env, Remote: &Remote{}})
-	if _, err := os.Stat(asked); err == nil || got.profile != 256 {
-		t.Errorf("tmux was asked: %v; %d colours", err == nil, got.profile)
+	if _, err := os.Stat(asked); err == nil || got.look.Profile != colorprofile.ANSI256 {
+		t.Errorf("tmux was asked: %v; %v", err == nil, got.look.Profile)
 	}
 }
 
@@ -79,9 +81,7 @@ func TestAFloodOfKeysWaits(t *testing.T) {
 
 func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
 	main, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
-	chosen := settings.Default()
-	chosen.Theme = "light"
-	if err := settings.Save(main, chosen); err != nil {
+	if err := settings.Save(main, settings.Dashboard{"theme": "light"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"high contrast", "sixteen colours"} {
@@ -90,8 +90,8 @@ func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
 			s.sees(want)
 		})
 	}
-	if d, _ := settings.Load(main, []string{"wide"}); d.Theme != "light" {
-		t.Errorf("the user's own theme is %q now", d.Theme)
+	if d, _ := settings.Load(main); d["theme"] != "light" {
+		t.Errorf("the user's own theme is %q now", d["theme"])
 	}
 }
 

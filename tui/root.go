@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
@@ -71,11 +72,7 @@ type root struct {
 	reading map[action.Pane]bool // panes that something is being read for
 	held    []tea.Msg            // keys, pastes and clicks that wait for a change
 
-	// stopped is when the last answer ended; armed, until when ctrl+c quits over
-	// words that were not sent, and warned, which those were; asked, when the page
-	// of a small screen has asked whether to quit.
-	stopped, armed, asked time.Time
-	warned                string
+	stopped time.Time // when the last answer ended
 
 	// glanced is when the core was told that somebody looks, away since when the
 	// terminal has not had the focus.
@@ -101,7 +98,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 	}
 	r.w, r.h = r.facts.w, r.facts.h
 	r.recall()
-	r.setDark(!r.facts.light)
+	r.setDark(r.facts.look.Dark)
 	return r
 }
 
@@ -110,9 +107,6 @@ func (r *root) Init() tea.Cmd {
 	r.refresh()
 	if !r.greet() && r.o.Notice != "" {
 		r.speech.say(time.Now(), notice.Warn, r.o.Notice)
-	}
-	if r.o.Try {
-		r.speech.teach(time.Now(), textTry(r.keys, r.theme.ASCII()))
 	}
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
@@ -195,9 +189,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
 		r.away = time.Time{} // not every terminal tells
-		cmd := tea.Batch(r.input(msg), r.present())
-		r.unarm()
-		return cmd, atOnce
+		return tea.Batch(r.input(msg), r.present()), atOnce
 	case tea.MouseWheelMsg:
 		return r.wheel(msg.Mouse()), soon
 	}
@@ -260,7 +252,7 @@ func (r *root) resize(w, h int) urgency {
 	if w == r.w && h == r.h {
 		return never
 	}
-	r.w, r.h, r.asked = w, h, time.Time{}
+	r.w, r.h = w, h
 	if r.focus == action.Day && r.plan().Day == 0 { // it went with the room for it
 		r.setFocus(action.Forks)
 	}
@@ -280,7 +272,13 @@ func (r *root) setDark(dark bool) urgency {
 
 // setTheme builds the theme that was chosen, for the background.
 func (r *root) setTheme() {
-	r.theme = r.facts.theme(r.o, theme.Options{Dark: r.dark, Blocks: r.chosen.Charts == settings.Pens[1]}, r.themeName())
+	look, name := r.facts.look, r.themeName()
+	look.Dark = name == "dark" || name != "light" && r.dark
+	look.Contrast, look.Blocks = name == "contrast", r.chosen.Get("charts") == settings.Pens[1]
+	if name == "16" {
+		look.Profile = min(look.Profile, colorprofile.ANSI)
+	}
+	r.theme = theme.New(look)
 }
 
 // refresh takes a new snapshot.
@@ -291,12 +289,14 @@ func (r *root) see(s core.Snapshot) {
 	if r.snap != nil && r.snap.Busy && !s.Busy {
 		r.stopped = time.Now()
 	}
-	s.TwelveHours = r.chosen.Clock == settings.Clocks[1]
+	s.TwelveHours = r.chosen.Get("clock") == settings.Clocks[1]
 	r.snap, r.content = &s, wants(&s)
 	r.speech.hear(s.Notices, s.At)
 	r.watch()
 	for _, p := range action.AllPanes {
-		r.panes[p].Sync(r.paneContext(p))
+		if !p.Page() || p == r.focus { // a page that nobody sees is brought up to date when it is opened
+			r.panes[p].Sync(r.paneContext(p))
+		}
 	}
 }
 
@@ -330,6 +330,9 @@ func (r *root) setFocus(p action.Pane) {
 		r.trail = append(r.trail, r.focus)
 	}
 	r.focus = p
+	if p.Page() && r.snap != nil {
+		r.panes[p].Sync(r.paneContext(p))
+	}
 	if p == action.Chat || p == action.Logs {
 		r.lower = p
 	}

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,22 +17,23 @@ import (
 
 // recall reads what was chosen before, and says what is wrong in the files.
 func (r *root) recall() {
-	r.chosen = settings.Default()
+	r.chosen = settings.Dashboard{}
 	if r.o.Config == "" {
 		return
 	}
-	var problems []settings.Problem
-	r.chosen, problems = settings.Load(r.o.Config, layout.Presets)
-	if settings.Chosen(r.o.Kept) {
-		r.chosen, problems = settings.Load(r.o.Kept, layout.Presets)
+	chosen, problems := settings.Load(r.o.Config)
+	if r.o.Kept != "" {
+		own, more := settings.Load(r.o.Kept)
+		chosen, problems = chosen.With(own), append(problems, more...)
 	}
+	r.chosen = chosen
 	for _, p := range problems {
 		r.hear(notice.Warn, p.String())
 	}
-	if r.o.Theme != "" && r.o.Theme != r.chosen.Theme {
-		r.choose(func(d *settings.Dashboard) { d.Theme = r.o.Theme })
+	if r.o.Theme != "" && r.o.Theme != r.chosen["theme"] {
+		r.choose(map[string]string{"theme": r.o.Theme})
 	}
-	r.facts.still = r.facts.still || !r.chosen.Motion
+	r.facts.still = r.facts.still || r.chosen.Get("motion") == "off"
 	r.readKeys()
 }
 
@@ -70,8 +70,8 @@ func (r *root) readKeys() {
 }
 
 // choose changes what is remembered.
-func (r *root) choose(change func(d *settings.Dashboard)) {
-	change(&r.chosen)
+func (r *root) choose(values map[string]string) {
+	r.chosen = r.chosen.With(values)
 	if err := settings.Save(cmp.Or(r.o.Kept, r.o.Config), r.chosen); err != nil {
 		r.hear(notice.Warn, err.Error())
 	}
@@ -79,7 +79,7 @@ func (r *root) choose(change func(d *settings.Dashboard)) {
 
 // wear changes how the dashboard looks by the names of its file.
 func (r *root) wear(name, value string) {
-	r.choose(func(d *settings.Dashboard) { d.Set(name, value) })
+	r.choose(map[string]string{name: value})
 	r.refresh()
 	r.setTheme()
 	r.askBackground()
@@ -93,17 +93,11 @@ func following(list []string, word string) string {
 
 // themeName is the theme that is shown now.
 func (r *root) themeName() string {
-	switch {
-	case r.chosen.Theme != "":
-		return r.chosen.Theme
-	case r.o.Theme != "":
-		return r.o.Theme
-	}
-	return settings.Themes[0]
+	return cmp.Or(r.chosen["theme"], r.o.Theme, settings.Themes[0])
 }
 
 func (r *root) nextTheme() {
-	r.choose(func(d *settings.Dashboard) { d.Theme = following(settings.Themes, r.themeName()) })
+	r.choose(map[string]string{"theme": following(settings.Themes, r.themeName())})
 	r.setTheme()
 	r.askBackground()
 	r.say(notice.Info, textThemeIs+themeWords[r.themeName()])
@@ -117,10 +111,9 @@ func (r *root) askBackground() {
 }
 
 func (r *root) nextLayout() {
-	r.choose(func(d *settings.Dashboard) {
-		d.Layout = following(layout.Presets, d.Layout)
-	})
-	text := textLayoutIs + r.chosen.Layout
+	next := following(layout.Presets, r.chosen["layout"])
+	r.choose(map[string]string{"layout": next})
+	text := textLayoutIs + next
 	if r.plan().Mode != layout.Full {
 		text += textLayoutLater
 	}
@@ -129,8 +122,8 @@ func (r *root) nextLayout() {
 
 // division is how the screen is to be divided now, in the sizes of the layout.
 func (r *root) division() layout.Input {
-	preset := cmp.Or(r.chosen.Layout, layout.Presets[0])
-	size := r.chosen.Sizes[preset]
+	preset := r.chosen.Get("layout")
+	size := r.chosen.Size(preset)
 	return layout.Input{
 		W: r.w, H: r.h, Zoom: r.whole(), Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
 		Preset: preset, Columns: size.Columns, Right: size.Right, Rows: size.Rows, Content: r.content,
@@ -171,17 +164,12 @@ func (r *root) resizePane(by step) {
 	if why != "" {
 		return // said already, as the reason why it is off
 	}
-	r.choose(func(d *settings.Dashboard) {
-		sizes := map[string]settings.Size{}
-		maps.Copy(sizes, d.Sizes)
-		sizes[in.Preset] = settings.Size{Columns: in.Columns, Right: in.Right, Rows: in.Rows}
-		d.Sizes = sizes
-	})
+	r.choose(settings.Size{Columns: in.Columns, Right: in.Right, Rows: in.Rows}.Values(in.Preset))
 }
 
 // windowTitle is the window's title at the start; empty leaves the window alone.
 func (r *root) windowTitle() string {
-	if !r.chosen.Title {
+	if r.chosen.Get("title") == "off" {
 		return ""
 	}
 	return r.name()
@@ -193,14 +181,14 @@ func (r *root) attention(text string) {
 	if r.screen == nil {
 		return
 	}
-	if r.chosen.Title {
+	if r.chosen.Get("title") == "on" {
 		r.fail(r.screen.SetTitle(r.titleText()))
 	}
-	switch {
+	switch bell := r.chosen.Get("bell"); {
 	case text == "":
-	case r.chosen.Bell == "bell":
+	case bell == "bell":
 		r.fail(r.screen.Bell())
-	case r.chosen.Bell == "notify":
+	case bell == "notify":
 		r.fail(r.screen.Notify(r.name() + ": " + clean.Line(text)))
 	}
 }

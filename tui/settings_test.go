@@ -40,7 +40,7 @@ func saveFile(t *testing.T, dir, name, text string) {
 
 func remembered(t *testing.T, dir string) settings.Dashboard {
 	t.Helper()
-	d, problems := settings.Load(dir, layout.Presets)
+	d, problems := settings.Load(dir)
 	if len(problems) > 0 {
 		t.Errorf("the dashboard wrote what it cannot read: %v", problems)
 	}
@@ -127,7 +127,7 @@ func TestTheThemeGoesRoundAndIsRemembered(t *testing.T) {
 		for _, want := range []string{"dark", "light", "contrast", "16", "auto"} {
 			s.written()
 			s.press("T")
-			if got := remembered(t, dir).Theme; got != want {
+			if got := remembered(t, dir)["theme"]; got != want {
 				t.Errorf("remembered %q, want %q", got, want)
 			}
 			out := s.written()
@@ -144,7 +144,7 @@ func TestTheThemeGoesRoundAndIsRemembered(t *testing.T) {
 		}
 	})
 	play(t, setup{options: Options{Config: dir, Theme: "dark"}}, func(*stage) {})
-	if got := remembered(t, dir).Theme; got != "dark" {
+	if got := remembered(t, dir)["theme"]; got != "dark" {
 		t.Errorf("--theme dark is remembered as %q", got)
 	}
 }
@@ -173,12 +173,12 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		}
 		s.press("1", ">", ">", "2", ")", "4", "<")
 		d := remembered(t, dir)
-		if size := d.Sizes["chat"]; d.Layout != "chat" || size.Columns != 3*columnStep || size.Rows[action.Schedule] != rowStep {
+		if size := d.Size("chat"); d["layout"] != "chat" || size.Columns != 3*columnStep || size.Rows[action.Schedule] != rowStep {
 			t.Errorf("remembered %+v", d)
 		}
 		sized := s.rows()[:45]
 		s.press("V")
-		if d = remembered(t, dir); d.Layout != "forks" || d.Sizes["forks"].Columns != 0 || d.Sizes["chat"].Columns != 3*columnStep {
+		if d = remembered(t, dir); d["layout"] != "forks" || d.Size("forks").Columns != 0 || d.Size("chat").Columns != 3*columnStep {
 			t.Errorf("remembered after another layout: %+v", d)
 		}
 		for range len(layout.Presets) - 1 {

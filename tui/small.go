@@ -3,17 +3,16 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -68,64 +67,54 @@ func (r *root) putAway() bool {
 	return true
 }
 
-// The page of a screen with no room. Nothing of the dashboard is seen on it, so no
-// key means what it does there: the page knows two, and asks by itself.
+// The page of a screen with no room. Nothing of the dashboard is seen on it but a
+// question, so no other key means what it does there: the page knows one more, and
+// ctrl+c.
 
 // tiny reports that the page is all that is seen.
 func (r *root) tiny() bool { return r.plan().Mode == layout.TooSmall }
 
-// smallKey quits, after a question where something would be lost. Everything else
-// is for what nobody sees, and takes the question back.
-func (r *root) smallKey(k string) tea.Cmd {
-	now, asked := time.Now(), r.asked
-	r.asked = time.Time{}
-	loses := len(r.losses()) > 0
-	a, _ := r.keys.Get(action.Everywhere, action.Quit)
+// smallKey answers the question, or quits, after a question where something would be
+// lost.
+func (r *root) smallKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := msg.String()
+	quit, _ := r.keys.Get(action.Everywhere, action.Quit)
+	q, asks := r.top().(*dialog.Question)
 	switch {
-	case (k == "y" || k == "Y") && loses && !asked.IsZero():
-		if now.Sub(asked) >= dialog.Grace {
-			return tea.Quit
-		}
-		r.asked = asked // typed ahead: the question cannot have been read
-	case k == "ctrl+c" && now.Sub(r.stopped) < lateInterrupt: // it was meant for an answer
-	case k != "ctrl+c" && !slices.Contains(a.Keys, k):
-	case !loses:
-		return tea.Quit
-	default:
-		r.asked = now
+	case asks:
+		return r.tell(q, msg)
+	case k == "ctrl+c" && (r.snap.Busy || time.Since(r.stopped) < lateInterrupt):
+		return r.actEverywhere(action.Interrupt)
+	case k == "ctrl+c" || slices.Contains(quit.Keys, k):
+		return r.goTo(pane.Quit)
 	}
 	return nil
 }
 
-// losses are what quitting now would cost, each in a few words.
-func (r *root) losses() (out []string) {
-	if running, waiting := fork.Count(r.snap.Forks); running+waiting > 0 && r.o.Remote == nil {
-		out = append(out, words.Grouped(uint64(running+waiting), "run")+textWouldStop)
-	}
-	if r.snap.Busy && r.o.Remote == nil {
-		out = append(out, textAnswerLost)
-	}
-	unsaved := r.draft() != ""
-	for _, d := range r.dialogs {
-		f, ok := d.(interface{ Unsaved() bool })
-		unsaved = unsaved || ok && f.Unsaved()
-	}
-	if unsaved {
-		out = append(out, textDraftIsLost)
-	}
-	return out
-}
-
 // tooSmall says what the screen needs, in as many words as it can show: the
-// number first, and never without the way out. Its question stands first.
+// number first, and never without the way out.
 func (r *root) tooSmall() []string {
-	brush := widget.Brush{Theme: r.theme}
+	if q, ok := r.top().(*dialog.Question); ok {
+		lines := q.Draw(r.context(), r.w+dialog.Air, r.h) // nothing is seen beside it
+		for i, l := range lines {
+			lines[i] = l + widget.Blank(r.w-ansi.StringWidth(l))
+		}
+		return widget.Fill(lines, r.w, r.h)
+	}
+	brush, least := widget.Brush{Theme: r.theme}, fmt.Sprintf("%d×%d", layout.StripWidth, layout.StripHeight)
+	quits := quitKey(r.names()) + held + "quits"
 	var lines []string
-	for _, sentences := range r.tooSmallWords() {
+	for _, sentences := range [][]string{
+		{fmt.Sprintf(textSize, least, r.w, r.h), textGoesOn + quits + held + "it"},
+		{fmt.Sprintf(textNeeded, least), quits},
+		{least, quits},
+		{least + " " + quits},
+	} {
 		lines = lines[:0]
-		for _, s := range sentences {
-			for _, row := range widget.Wrap(s.Text, r.w) {
-				lines = append(lines, brush.Line(r.w, widget.Span{Role: s.Role, Text: strings.ReplaceAll(row, held, " ")}))
+		for i, s := range sentences {
+			for _, row := range widget.Wrap(s, r.w) {
+				role := []theme.Role{theme.Strong, theme.Dim}[i]
+				lines = append(lines, brush.Line(r.w, widget.Span{Role: role, Text: strings.ReplaceAll(row, held, " ")}))
 			}
 		}
 		if len(lines) <= r.h {
@@ -133,24 +122,4 @@ func (r *root) tooSmall() []string {
 		}
 	}
 	return widget.Fill(lines, r.w, r.h)
-}
-
-// tooSmallWords are the sentences of the page, the longest first.
-func (r *root) tooSmallWords() [][]widget.Span {
-	span := func(role theme.Role, format string, args ...any) widget.Span {
-		return widget.Span{Role: role, Text: fmt.Sprintf(format, args...)}
-	}
-	size := span(theme.Strong, textSize, layout.StripWidth, layout.StripHeight, r.w, r.h)
-	if lost := r.losses(); !r.asked.IsZero() && len(lost) > 0 {
-		asks, stays := span(theme.Warn, "%s: %s", strings.Join(lost, ", "), textYesQuits), span(theme.Dim, textOtherStays)
-		return [][]widget.Span{{asks, stays, size}, {asks, stays}, {asks}, {span(theme.Warn, textYesQuits)}}
-	}
-	key := quitKey(r.names())
-	least, quit := strconv.Itoa(layout.StripWidth)+"×"+strconv.Itoa(layout.StripHeight), span(theme.Dim, textKeyQuits, key)
-	return [][]widget.Span{
-		{size, span(theme.Dim, textGoesOn, key)},
-		{span(theme.Strong, textNeeded, least), quit},
-		{span(theme.Strong, "%s", least), quit},
-		{span(theme.Strong, "%s %s", least, quit.Text)},
-	}
 }

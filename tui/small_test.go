@@ -169,14 +169,14 @@ func TestTheTooSmallPageAsksInSightBeforeRunsAreStopped(t *testing.T) {
 				s.stays()
 				s.press(k, "y") // typed ahead
 				s.stays()
-				s.press(k)
-				if all := strings.Join(strings.Fields(s.screen()), " "); !strings.Contains(all, "y quits") || size[0] == 30 && !strings.Contains(all, "2 runs would stop: y quits") {
+				s.press("n", k)
+				if all := strings.Join(strings.Fields(s.screen()), " "); !strings.Contains(all, "y quit") || size[0] == 30 && !strings.Contains(all, "1 fork still running") {
 					t.Errorf("it asks nothing:\n%s", s.screen())
 				}
 				time.Sleep(time.Second)
-				s.press("x", "y") // any other key goes on
+				s.press("x", "n", "y") // it was taken back
 				s.stays()
-				s.misses("would stop")
+				s.misses("y quit")
 				s.press(k)
 				time.Sleep(time.Second)
 				s.press("y")
@@ -186,17 +186,14 @@ func TestTheTooSmallPageAsksInSightBeforeRunsAreStopped(t *testing.T) {
 	}
 }
 
-func TestTheTooSmallPageAsksNothingOnceTheRunsHaveEnded(t *testing.T) {
+func TestTheTooSmallPageSaysWhenTheRunsHaveEnded(t *testing.T) {
 	play(t, setup{w: 30, h: 8, snap: busyForks}, func(s *stage) {
 		s.press("q")
-		s.sees("would stop")
+		s.sees("still running")
 		s.bot.change(func(c *core.Snapshot) { c.Forks = nil })
 		time.Sleep(time.Second)
-		s.misses("would stop")
-		s.press("y")
-		s.stays()
-		s.press("q")
-		s.quits()
+		s.misses("still running")
+		s.sees("y quit")
 	})
 }
 
@@ -210,10 +207,11 @@ func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
 		s.wheelDown(2)
 		s.press("q")
 		s.stays()
-		s.sees("is not sent", "y quits")
+		s.sees("What you wrote", "y quit")
+		s.press("n")
 		s.resize(120, 40)
 		s.sees("▸ half a thought ")
-		s.misses("y quits")
+		s.misses("y quit")
 	})
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("2", "n")
@@ -221,7 +219,8 @@ func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
 		s.resize(30, 8)
 		s.press("esc", "esc", "ctrl+p", "enter", "7", "q")
 		s.stays()
-		s.sees("y quits")
+		s.sees("y quit")
+		s.press("n")
 		s.resize(120, 40)
 		s.sees("A new routine or reminder", "0 9 * * 1 ")
 		s.misses("╭─ Actions")
@@ -229,7 +228,7 @@ func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
 	})
 }
 
-func TestTheTooSmallPageCountsAnAnswerAndTakesNoLateInterrupt(t *testing.T) {
+func TestTheTooSmallPageInterruptsAnAnswerAndTakesNoLateInterrupt(t *testing.T) {
 	play(t, setup{w: 30, h: 8, snap: func(at time.Time) core.Snapshot {
 		s := busyDay(at)
 		s.Busy = true
@@ -237,7 +236,7 @@ func TestTheTooSmallPageCountsAnAnswerAndTakesNoLateInterrupt(t *testing.T) {
 	}}, func(s *stage) {
 		s.press("ctrl+c")
 		s.stays()
-		s.sees("an answer would stop", "y quits")
+		s.did(command.Interrupt{})
 		s.bot.change(func(c *core.Snapshot) { c.Busy = false })
 		time.Sleep(time.Second)
 		s.press("ctrl+c")
@@ -286,18 +285,17 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.w, r.h = 1+dice.IntN(220), 1+dice.IntN(70)
 		r.setFocus(action.Panes[dice.IntN(len(action.Panes))])
 		r.zoom = dice.IntN(4) == 0
-		r.chosen.Layout = layout.Presets[dice.IntN(len(layout.Presets))]
-		r.chosen.Sizes = map[string]settings.Size{r.chosen.Layout: {
-			Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20},
-		}}
+		preset := layout.Presets[dice.IntN(len(layout.Presets))]
+		size := settings.Size{Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20}}
+		r.chosen = settings.Dashboard{"layout": preset}.With(size.Values(preset))
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:
-			r.open(dialog.NewPalette(r.context(), r.focus, r.off))
+			r.open(dialog.NewPalette(r.context(), r.focus, r.off, nil))
 		case 1:
 			r.open(dialog.Keys(r.keys, r.focus, false))
 		case 2:
-			r.open(dialog.NewWelcome("", true, true))
+			r.open(dialog.NewWelcome(r.context(), "", true, true))
 		}
 		lines := r.frame()
 		if len(lines) != r.h {

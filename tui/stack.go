@@ -36,10 +36,7 @@ func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
 	if a.Run != nil {
 		return r.act(*a.Run)
 	}
-	if a.Send != nil {
-		return r.doFor(a.Send, d)
-	}
-	return r.answer(a)
+	return r.answerTo(d, a)
 }
 
 // seat is where a dialog stands: the cell of its box's upper left corner, and
@@ -73,13 +70,13 @@ func (r *root) overlay(lines []string, d pane.Dialog) {
 	}
 	box, edge := r.theme.Box(), func(text string) widget.Span { return widget.Span{Role: theme.Focus, Text: text} }
 	name := widget.Span{Role: theme.Strong, Text: widget.Cut(d.Title(), max(0, s.w-4))}
-	rest := strings.Repeat(box.Horizontal, max(0, s.w-3-widget.Cells(name.Text)))
-	brush, side := widget.Brush{Theme: r.theme}, r.theme.Paint(theme.Focus, box.Vertical)
-	lay(lines, r.w, s.x, s.y, brush.Line(s.w+2, edge(box.TopLeft+box.Horizontal+" "), name, edge(" "+rest+box.TopRight)))
+	rest := strings.Repeat(box.Top, max(0, s.w-3-widget.Cells(name.Text)))
+	brush, side := widget.Brush{Theme: r.theme}, r.theme.Paint(theme.Focus, box.Left)
+	lay(lines, r.w, s.x, s.y, brush.Line(s.w+2, edge(box.TopLeft+box.Top+" "), name, edge(" "+rest+box.TopRight)))
 	for i, l := range s.inside {
 		lay(lines, r.w, s.x, s.y+1+i, side+l+side)
 	}
-	bottom := edge(box.BottomLeft + strings.Repeat(box.Horizontal, s.w) + box.BottomRight)
+	bottom := edge(box.BottomLeft + strings.Repeat(box.Top, s.w) + box.BottomRight)
 	lay(lines, r.w, s.x, s.y+1+len(s.inside), brush.Line(s.w+2, bottom))
 }
 

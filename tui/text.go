@@ -40,9 +40,8 @@ const (
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
 	textNoShell  = "there is no shell to go to: the dashboard goes on"
-	textDemo     = "demo: all is real but the model"
+	textDemo     = "all is real but the model"
 
-	textQuitDraft      = "not sent: ctrl+c again quits and drops what you wrote" // what counts stands first
 	textNothingWritten = "nothing is written"
 
 	textJustEnded = "the answer has just ended; ctrl+c quits in a moment"
@@ -51,17 +50,10 @@ const (
 	textUndoneBare  = "undone"
 	textInterrupted = "the answer is interrupted"
 
-	textSize     = "%d×%d needed, %d×%d here"
-	textNeeded   = "%s needed"
-	textKeyQuits = "%s" + held + "quits"
-	textGoesOn   = "the bot runs on" + textDot + textKeyQuits + held + "it"
-
-	textWouldStop   = " would stop"
-	textAnswerLost  = "an answer would stop"
-	textDraftIsLost = "what you wrote is not sent"
-	textYesQuits    = "y" + held + "quits"
-	textOtherStays  = "any other key stays"
-	textOpen        = "open"
+	textSize   = "%s needed, %d×%d here"
+	textNeeded = "%s needed"
+	textGoesOn = "the bot runs on" + textDot
+	textOpen   = "open"
 
 	textKeysRead    = "keys.yaml was read anew"
 	textThemeIs     = "theme: "
@@ -104,21 +96,20 @@ func textMore(hidden int, n action.Names) string {
 // held is a space at which no line is broken.
 const held = "\u00a0"
 
-// textTry are the first words of the demo: keys to begin with, as far as there
-// are some, and first what a narrow screen must not cut.
+// textTry are keys to begin the demo with, as far as there are some.
 func textTry(keys action.Keys, ascii bool) string {
 	var pairs []string
 	for _, p := range []struct {
 		goes, does action.ID
 		pane       action.Pane
 	}{
-		{action.GoBudget, action.CapacityUp, action.Budget},
-		{action.GoSchedule, action.ScheduleFire, action.Schedule},
-		{action.GoChat, action.ChatWrite, action.Chat},
+		{action.Budget.Go(), action.CapacityUp, action.Budget},
+		{action.Schedule.Go(), action.ScheduleFire, action.Schedule},
+		{action.Chat.Go(), action.ChatWrite, action.Chat},
 	} {
 		n := action.Names{Keys: keys, Pane: p.pane, ASCII: ascii}
 		if one, other := n.Key(p.goes), n.Key(p.does); one != "" && other != "" {
-			pairs = append(pairs, one+held+"then"+held+other)
+			pairs = append(pairs, one+" then "+other)
 		}
 	}
 	if len(pairs) == 0 {
@@ -141,7 +132,7 @@ func textZoomed(n action.Names, page bool) string {
 }
 
 func textNoPaste(n action.Names) string {
-	return "a paste goes into a message: " + n.Name(action.GoChat) + " opens the chat, " + n.Name(action.ChatWrite) + " writes"
+	return "a paste goes into a message: " + n.Name(action.Chat.Go()) + " opens the chat, " + n.Name(action.ChatWrite) + " writes"
 }
 
 func textMouseOn(n action.Names) string {
@@ -167,7 +158,7 @@ func (r *root) titleText() string {
 // may lie below the card.
 func asksText(a policy.Approval, n action.Names) string {
 	where := " waits for you in the chat: "
-	if key := n.Key(action.GoChat); key != "" {
+	if key := n.Key(action.Chat.Go()); key != "" {
 		where = " waits for you: " + key + ", then "
 	}
 	answers := n.Badges(action.ApprovalAllow, action.ApprovalDeny)
@@ -206,14 +197,6 @@ func interruptHint(busy, remote bool) key.Binding {
 		word = textDetach
 	}
 	return key.NewBinding(key.WithHelp("ctrl+c", word))
-}
-
-// shortName is a pane's name on a narrow tab.
-func shortName(p action.Pane) string {
-	if p == action.Budget {
-		return "Budget"
-	}
-	return p.Name()
 }
 
 // zoneWord is the zone as the bot writes it everywhere: the last word of its

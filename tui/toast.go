@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -26,23 +25,20 @@ type speech struct {
 
 type saying struct {
 	at    time.Time
-	until time.Time // the end of its toast
-	long  time.Duration
+	shown time.Time // when its toast began
+	over  bool      // its toast
 	level notice.Level
 	text  string
 	reply bool // to what the user did: the next one takes its place
 }
 
+func (t saying) stands(now time.Time) bool {
+	return !t.over && now.Sub(t.shown) < toastLooks[t.level].long
+}
+
 const (
-	toastTime   = 4 * time.Second
-	alertTime   = 8 * time.Second
-	tryTime     = 20 * time.Second // of what a newcomer reads first; a key ends it before
 	maxSayings  = 200
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
-
-	// A toast that has stood this long goes with the next key: it was read.
-	infoRead  = 1500 * time.Millisecond
-	alertRead = 3 * time.Second
 )
 
 // say answers the user. A reply takes the place of the one before it: what that
@@ -54,21 +50,10 @@ func (s *speech) say(now time.Time, level notice.Level, text string) {
 }
 
 func (s *speech) add(at, now time.Time, level notice.Level, text string) {
-	long := toastTime
-	if level != notice.Info {
-		long = alertTime
-	}
-	s.said = append(s.said, saying{at: at, until: now.Add(long), long: long, level: level, text: clean.Line(text)})
+	s.said = append(s.said, saying{at: at, shown: now, level: level, text: clean.Line(text)})
 	if len(s.said) > maxSayings {
 		s.said = slices.Delete(s.said, 0, len(s.said)-maxSayings)
 	}
-}
-
-// teach is say for the first words of the demo, which stand longer.
-func (s *speech) teach(now time.Time, text string) {
-	s.say(now, notice.Info, text)
-	t := &s.said[len(s.said)-1]
-	t.until, t.long = now.Add(tryTime), tryTime
 }
 
 // hear takes the core's notices that are new.
@@ -90,47 +75,23 @@ func (s *speech) hear(notices []notice.Notice, now time.Time) {
 // end ends the toasts of some sayings, which stay in the list.
 func (s *speech) end(now time.Time, ends func(saying) bool) {
 	for i, t := range s.said {
-		if t.until.After(now) && ends(t) {
-			s.said[i].until = now
-		}
+		s.said[i].over = t.over || t.stands(now) && ends(t)
 	}
 }
 
 // toasts are the sayings that still stand, oldest first.
 func (s *speech) toasts(now time.Time) (out []saying) {
 	for _, t := range s.said {
-		if t.until.After(now) {
+		if t.stands(now) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// nextEnd is when the next toast ends.
-func (s *speech) nextEnd(now time.Time) (time.Time, bool) {
-	var end time.Time
-	for _, t := range s.toasts(now) {
-		if end.IsZero() || t.until.Before(end) {
-			end = t.until
-		}
-	}
-	return end, !end.IsZero()
-}
-
-// drop ends the toasts of texts that are not true any more.
-func (s *speech) drop(now time.Time, texts ...string) {
-	s.end(now, func(t saying) bool { return slices.Contains(texts, t.text) })
-}
-
 // read ends the toasts that have been readable: the user goes on.
 func (s *speech) read(now time.Time) {
-	s.end(now, func(t saying) bool {
-		readable := infoRead
-		if t.level != notice.Info {
-			readable = alertRead
-		}
-		return now.Sub(t.until.Add(-t.long)) >= readable
-	})
+	s.end(now, func(t saying) bool { return now.Sub(t.shown) >= toastLooks[t.level].read })
 }
 
 // hush ends every toast.
@@ -164,7 +125,7 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	t := standing[len(standing)-1]
 	look := toastLooks[t.level]
 	mark := widget.Span{Role: look.role, Text: " " + r.theme.Glyph(look.glyph) + " "}
-	text := strings.ReplaceAll(t.text, held, " ")
+	text := t.text
 	end := ""
 	if n := len(standing) - 1; n > 0 {
 		end = textMore(n, r.names())
@@ -181,12 +142,16 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n), true
 }
 
-// toastLooks are the marks in front of what is said.
+// toastLooks are the marks in front of what is said, how long it stands, and after which
+// time it goes with the next key: it was read.
 var toastLooks = map[notice.Level]struct {
-	role  theme.Role
-	glyph theme.Glyph
+	role       theme.Role
+	glyph      theme.Glyph
+	long, read time.Duration
 }{
-	notice.Info: {theme.Accent, theme.Arrow}, notice.Warn: {theme.Warn, theme.Bang}, notice.Alert: {theme.Bad, theme.Cross},
+	notice.Info:  {theme.Accent, theme.Arrow, 4 * time.Second, 1500 * time.Millisecond},
+	notice.Warn:  {theme.Warn, theme.Bang, 8 * time.Second, 3 * time.Second},
+	notice.Alert: {theme.Bad, theme.Cross, 8 * time.Second, 3 * time.Second},
 }
 
 // minTold is how many cells of a text are worth more than a word about its end.

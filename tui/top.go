@@ -9,12 +9,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/words"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/budget"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -109,7 +111,7 @@ func (r *root) words() []word {
 		head, at := dim(textNextFire), r.clock(g.Next.FireTime)
 		away := dim(" (" + strings.TrimPrefix(words.Until(g.Next.FireTime.Sub(s.At)), "in ") + ")" + apart)
 		title := widget.Span{Role: theme.Strong, Text: widget.Cut(titleOf(*g.Next), 24) + " "}
-		out = append(out, word{wordNext, pane.Answer{Task: g.Next.ID}, [][]widget.Span{
+		out = append(out, word{wordNext, pane.Answer{Focus: action.Task, Item: g.Next.ID}, [][]widget.Span{
 			{head, title, {Text: at}, away}, {head, {Text: at}, away}, {head, {Text: at + apart}},
 		}})
 	}
@@ -133,6 +135,18 @@ func (r *root) words() []word {
 	return out
 }
 
+// budgetState is "3.2/5", or that nothing pings; empty before there is a budget.
+func budgetState(s *core.Snapshot) string {
+	b := s.Budget
+	switch {
+	case b.State.Capacity <= 0 && b.State.RefillRateMinutes <= 0:
+		return ""
+	case b.State.Capacity <= 0, b.Muted.After(s.At):
+		return textTabMuted
+	}
+	return budget.Tokens(b.State.Available) + "/" + strconv.Itoa(b.State.Capacity)
+}
+
 // apart keeps a word of the top line from the next one.
 const apart = "   "
 
@@ -142,8 +156,10 @@ func (r *root) badges() (out []word) {
 		mark := r.theme.Glyph(g) + " " + strconv.Itoa(n)
 		out = append(out, word{id, to, [][]widget.Span{{{Role: role, Text: mark + text + apart}}, {{Role: role, Text: mark + " "}}}})
 	}
-	if ids := r.panes[action.Forks].(windower).Unseen(r.snap); len(ids) > 0 {
-		add(wordFailed, theme.Bad, theme.Cross, len(ids), textFailed, pane.Answer{Window: ids[0]})
+	if ids := r.panes[action.Forks].(interface {
+		Unseen(s *core.Snapshot) []string
+	}).Unseen(r.snap); len(ids) > 0 {
+		add(wordFailed, theme.Bad, theme.Cross, len(ids), textFailed, pane.Answer{Focus: action.Forks, Item: ids[0]})
 	}
 	if n := r.snap.Glance().Asks; n > 0 {
 		add(wordAsks, theme.Warn, theme.Flag, n, textAsks, pane.Answer{Focus: action.Chat})

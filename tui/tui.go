@@ -155,12 +155,9 @@ func (r *root) run(p *tea.Program) error {
 
 // terminal is what the environment says about where the dashboard runs.
 type terminal struct {
-	profile int // colours: 0, 16, 256, 1<<24
-	noColor bool
-	ascii   bool
-	light   bool // a guess until the terminal has answered
-	still   bool // NO_MOTION, REDUCE_MOTION: nothing counts seconds
-	w, h    int  // where the output has no size
+	look  theme.Options // its background is a guess until the terminal has answered
+	still bool          // NO_MOTION, REDUCE_MOTION: nothing counts seconds
+	w, h  int           // where the output has no size
 }
 
 // detect reads the environment. It asks nothing of the terminal, and where that is
@@ -169,14 +166,14 @@ func detect(o Options) terminal {
 	env := uv.Environ(o.Env)
 	t := terminal{w: 80, h: 24}
 	if o.Remote != nil {
-		t.profile = colours(colorprofile.Env(env))
+		t.look.Profile = colorprofile.Env(env)
 	} else {
-		t.profile = colours(colorprofile.Detect(o.Output, env))
+		t.look.Profile = colorprofile.Detect(o.Output, env)
 	}
-	t.noColor = env.Getenv("NO_COLOR") != "" || t.profile == 0
+	t.look.NoColor = o.NoColor || env.Getenv("NO_COLOR") != ""
+	t.look.ASCII = o.ASCII || env.Getenv("TERM") == "linux" || !speaksUnicode(env)
+	t.look.Dark = !lightGuess(env.Getenv("COLORFGBG"))
 	t.still = env.Getenv("NO_MOTION") != "" || env.Getenv("REDUCE_MOTION") != ""
-	t.ascii = env.Getenv("TERM") == "linux" || !speaksUnicode(env)
-	t.light = lightGuess(env.Getenv("COLORFGBG"))
 	if n, err := strconv.Atoi(env.Getenv("COLUMNS")); err == nil && n > 0 {
 		t.w = n
 	}
@@ -184,18 +181,6 @@ func detect(o Options) terminal {
 		t.h = n
 	}
 	return t
-}
-
-func colours(p colorprofile.Profile) int {
-	switch p {
-	case colorprofile.TrueColor:
-		return 1 << 24
-	case colorprofile.ANSI256:
-		return 256
-	case colorprofile.ANSI:
-		return 16
-	}
-	return 0
 }
 
 // speaksUnicode reads the locale. An unset one, as in containers, counts as
@@ -220,22 +205,6 @@ func lightGuess(v string) bool {
 	return err == nil && (bg == 7 || bg >= 9 && bg <= 15)
 }
 
-// theme builds the theme of a name (settings.Themes), of which the user's choices and the
-// background are known.
-func (t terminal) theme(o Options, look theme.Options, name string) *theme.Theme {
-	look.Profile = t.profile
-	switch name {
-	case "dark":
-		look.Dark = true
-	case "light":
-		look.Dark = false
-	case "16":
-		look.Profile = min(look.Profile, 16)
-	}
-	look.Contrast, look.NoColor, look.ASCII = name == "contrast", o.NoColor || t.noColor, o.ASCII || t.ascii
-	return theme.New(look)
-}
-
 // FrameOptions say how one frame is drawn.
 type FrameOptions struct {
 	Width, Height int // in cells, at least 1
@@ -258,15 +227,12 @@ type FrameOptions struct {
 // Frame draws the dashboard as it looks when it opens on a snapshot: Height
 // lines of exactly Width cells.
 func Frame(s core.Snapshot, o FrameOptions) []string {
-	r := &root{
-		ctx: context.Background(), core: still{s, o.Tail, o.Do}, o: Options{ReadOnly: o.ReadOnly},
-		panes: newPanes(), focus: action.Forks, lower: action.Chat, zoom: o.Zoom,
-		theme: o.Theme, w: max(1, o.Width), h: max(1, o.Height),
-	}
+	r := newRoot(context.Background(), still{s, o.Tail, o.Do}, Options{ReadOnly: o.ReadOnly})
+	r.zoom, r.w, r.h, r.theme = o.Zoom, max(1, o.Width), max(1, o.Height), o.Theme
 	if r.theme == nil {
 		r.theme = theme.New(theme.Options{Plain: true})
 	}
-	r.chosen.Layout = o.Layout
+	r.chosen = r.chosen.With(map[string]string{"layout": o.Layout})
 	r.setFocus(o.Focus)
 	r.refresh()
 	if o.Do != nil {

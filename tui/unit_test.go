@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -22,24 +23,25 @@ import (
 )
 
 func TestTheEnvironmentSaysHowToDraw(t *testing.T) {
+	none, ascii := theme.Options{Dark: true, Profile: colorprofile.NoTTY}, theme.Options{Dark: true, Profile: colorprofile.NoTTY, ASCII: true}
 	for _, c := range []struct {
 		name string
 		env  []string
 		want terminal
 	}{
-		{"true colour", []string{"TTY_FORCE=1", "TERM=xterm-256color", "COLORTERM=truecolor"}, terminal{profile: 1 << 24, w: 80, h: 24}},
-		{"256 colours", []string{"TTY_FORCE=1", "TERM=xterm-256color"}, terminal{profile: 256, w: 80, h: 24}},
-		{"any NO_COLOR counts", []string{"TTY_FORCE=1", "TERM=xterm-256color", "NO_COLOR=please"}, terminal{profile: 256, noColor: true, w: 80, h: 24}},
-		{"an empty NO_COLOR does not", []string{"TTY_FORCE=1", "TERM=xterm-256color", "NO_COLOR="}, terminal{profile: 256, w: 80, h: 24}},
-		{"nothing known", nil, terminal{noColor: true, w: 80, h: 24}},
-		{"a C locale", []string{"LANG=en_US.UTF-8", "LC_ALL=C"}, terminal{noColor: true, ascii: true, w: 80, h: 24}},
-		{"an UTF-8 locale", []string{"LANG=C", "LC_CTYPE=de_DE.utf8"}, terminal{noColor: true, w: 80, h: 24}},
-		{"the console", []string{"TERM=linux"}, terminal{noColor: true, ascii: true, w: 80, h: 24}},
-		{"a light background", []string{"COLORFGBG=0;default;15"}, terminal{noColor: true, light: true, w: 80, h: 24}},
-		{"a dark background", []string{"COLORFGBG=15;0"}, terminal{noColor: true, w: 80, h: 24}},
-		{"a size", []string{"COLUMNS=100", "LINES=30", "NO_MOTION=1"}, terminal{noColor: true, still: true, w: 100, h: 30}},
-		{"a size that is none", []string{"COLUMNS=-4", "LINES=x"}, terminal{noColor: true, w: 80, h: 24}},
-		{"the last value counts", []string{"COLUMNS=1", "COLUMNS=90"}, terminal{noColor: true, w: 90, h: 24}},
+		{"true colour", []string{"TTY_FORCE=1", "TERM=xterm-256color", "COLORTERM=truecolor"}, terminal{look: theme.Options{Dark: true, Profile: colorprofile.TrueColor}, w: 80, h: 24}},
+		{"256 colours", []string{"TTY_FORCE=1", "TERM=xterm-256color"}, terminal{look: theme.Options{Dark: true, Profile: colorprofile.ANSI256}, w: 80, h: 24}},
+		{"any NO_COLOR counts", []string{"TTY_FORCE=1", "TERM=xterm-256color", "NO_COLOR=please"}, terminal{look: theme.Options{Dark: true, Profile: colorprofile.ANSI256, NoColor: true}, w: 80, h: 24}},
+		{"an empty NO_COLOR does not", []string{"TTY_FORCE=1", "TERM=xterm-256color", "NO_COLOR="}, terminal{look: theme.Options{Dark: true, Profile: colorprofile.ANSI256}, w: 80, h: 24}},
+		{"nothing known", nil, terminal{look: none, w: 80, h: 24}},
+		{"a C locale", []string{"LANG=en_US.UTF-8", "LC_ALL=C"}, terminal{look: ascii, w: 80, h: 24}},
+		{"an UTF-8 locale", []string{"LANG=C", "LC_CTYPE=de_DE.utf8"}, terminal{look: none, w: 80, h: 24}},
+		{"the console", []string{"TERM=linux"}, terminal{look: ascii, w: 80, h: 24}},
+		{"a light background", []string{"COLORFGBG=0;default;15"}, terminal{look: theme.Options{Profile: colorprofile.NoTTY}, w: 80, h: 24}},
+		{"a dark background", []string{"COLORFGBG=15;0"}, terminal{look: none, w: 80, h: 24}},
+		{"a size", []string{"COLUMNS=100", "LINES=30", "NO_MOTION=1"}, terminal{look: none, still: true, w: 100, h: 30}},
+		{"a size that is none", []string{"COLUMNS=-4", "LINES=x"}, terminal{look: none, w: 80, h: 24}},
+		{"the last value counts", []string{"COLUMNS=1", "COLUMNS=90"}, terminal{look: none, w: 90, h: 24}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := detect(Options{Output: &bytes.Buffer{}, Env: c.env})
@@ -51,7 +53,7 @@ func TestTheEnvironmentSaysHowToDraw(t *testing.T) {
 }
 
 func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
-	th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.IntRange(4, 60).Draw(t, "w")
 		text := widget.Fit(rapid.StringMatching(`[a-z世界█│ ]{0,60}`).Draw(t, "line"), w)
@@ -92,8 +94,8 @@ func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
 func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 	now := time.Now()
 	var s speech
-	s.hear([]notice.Notice{{Seq: 1, At: now.Add(-time.Hour), Text: "old"}, {Seq: 2, At: now, Text: "new"}}, now)
-	s.hear([]notice.Notice{{Seq: 1, At: now.Add(-time.Hour), Text: "old"}, {Seq: 2, At: now, Text: "new"}}, now)
+	s.hear([]notice.Notice{{Seq: 1, At: now.Add(-time.Hour), Level: notice.Info, Text: "old"}, {Seq: 2, At: now, Level: notice.Info, Text: "new"}}, now)
+	s.hear([]notice.Notice{{Seq: 1, At: now.Add(-time.Hour), Level: notice.Info, Text: "old"}, {Seq: 2, At: now, Level: notice.Info, Text: "new"}}, now)
 	if got := s.toasts(time.Now()); len(got) != 1 || got[0].text != "new" {
 		t.Errorf("toasts %+v", got)
 	}
@@ -201,7 +203,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		r.Init()
 		r.setFocus(action.Schedule)
 		switch a.ID {
-		case action.GoSchedule:
+		case action.Schedule.Go():
 			r.setFocus(action.Budget)
 		case action.Back:
 			r.zoom = true

@@ -18,7 +18,7 @@ import (
 func commandTree(t *testing.T) *kong.Kong {
 	t.Helper()
 	var tree cli
-	parser, err := newParser(&tree, &process{Process: console.Process{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now}})
+	parser, err := newParser(&tree, &process{Process: console.Process{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ var outside = []struct {
 	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
-	{"github.com/goccy/go-yaml", []string{"core/store", "core/webhook"}},
+	{"github.com/goccy/go-yaml", []string{"core/store"}},
 	{"github.com/joho/godotenv", []string{"core/config"}},
 	{"filippo.io/age", []string{"core/move"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},

@@ -80,7 +80,7 @@ func run(args []string, p *process) int {
 	if len(args) == 0 {
 		args = []string{"run"}
 	}
-	parser, err := newParser(&tree, p, without(args[0]))
+	parser, err := newParser(&tree, p, args[0])
 	if err != nil {
 		return p.fail(fmt.Errorf("build the command tree: %w", err))
 	}
@@ -108,11 +108,11 @@ func run(args []string, p *process) int {
 	return p.fail(ctx.Run(p, &p.Process))
 }
 
-// newParser builds the tree. The parser would leave the process after --help;
-// here it only notes that help was given.
-func newParser(tree *cli, p *process, more ...kong.Option) (*kong.Kong, error) {
+// newParser builds the tree, or the branch of it that the first argument names. The
+// parser would leave the process after --help; here it only notes that help was given.
+func newParser(tree *cli, p *process, first string) (*kong.Kong, error) {
 	parser, err := kong.New(
-		tree, append(more,
+		tree, append(tree.branches(first),
 			kong.Name("ollim-bot"),
 			kong.Description(textDescription),
 			kong.Writers(p.Out, p.Err),
@@ -128,25 +128,18 @@ func newParser(tree *cli, p *process, more ...kong.Option) (*kong.Kong, error) {
 	return parser, err
 }
 
-// without leaves out the commands that were not asked for, where the first
-// argument is one and is not about all of them: building the whole tree would take
-// a third of a command's time.
-func without(first string) kong.Option {
-	var others []string
-	asked := false
-	for f := range reflect.TypeFor[cli]().Fields() {
-		_, isCommand := f.Tag.Lookup("cmd")
-		switch name := strings.ToLower(f.Name); {
-		case isCommand && name == first:
-			asked = name != "help"
-		case isCommand:
-			others = append(others, f.Name)
+// branches are the commands: the one that the first argument names, where it is not
+// about all of them. Building the whole tree would take a third of a command's time.
+func (t *cli) branches(first string) (all []kong.Option) {
+	for f, v := range reflect.ValueOf(&t.commands).Elem().Fields() {
+		name := strings.ToLower(f.Name)
+		command := kong.DynamicCommand(name, "", "", v.Addr().Interface(), string(f.Tag))
+		if name == first && first != "help" {
+			return []kong.Option{command}
 		}
+		all = append(all, command)
 	}
-	if !asked {
-		others = nil
-	}
-	return kong.IgnoreFields(`^cli\.(` + strings.Join(others, "|") + `)$`)
+	return all
 }
 
 // describe gives the commands below a node their help from the table.
@@ -180,65 +173,69 @@ func (p *process) fail(err error) int {
 	}
 }
 
-// cli is the command tree. Each command has its own file.
+// cli is what may stand on the command line.
 type cli struct {
 	console.Globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
+	commands    `kong:"-"`
+}
 
-	Run    runCmd    `cmd:"" default:"withargs"`
-	Attach attachCmd `cmd:""`
+// commands is the command tree. Each command has its own file.
+type commands struct {
+	Run    runCmd `default:"withargs"`
+	Attach attachCmd
 
-	Init setup.Cmd `cmd:""`
-	Demo demoCmd   `cmd:""`
+	Init setup.Cmd
+	Demo demoCmd
 
-	Status   statusCmd       `cmd:""`
-	Snapshot snapshotCmd     `cmd:""`
-	Schedule scheduleCmd     `cmd:""`
-	Preview  previewCmd      `cmd:""`
-	Cron     cronCmd         `cmd:""`
-	Check    doctor.CheckCmd `cmd:""`
-	Budget   budgetCmds      `cmd:""`
-	Costs    costsCmd        `cmd:""`
-	Updates  updatesCmd      `cmd:""`
-	Forks    forksCmds       `cmd:""`
-	History  historyCmds     `cmd:""`
+	Status   statusCmd
+	Snapshot snapshotCmd
+	Schedule scheduleCmd
+	Preview  previewCmd
+	Cron     cronCmd
+	Check    doctor.CheckCmd
+	Budget   budgetCmds
+	Costs    costsCmd
+	Updates  updatesCmd
+	Forks    forksCmds
+	History  historyCmds
 
-	Audit auditCmd `cmd:""`
+	Audit auditCmd
 
-	Fire   fireCmd   `cmd:""`
-	Pause  pauseCmd  `cmd:""`
-	Snooze snoozeCmd `cmd:""`
-	Resume resumeCmd `cmd:""`
-	Mute   muteCmd   `cmd:""`
-	Lift   liftCmd   `cmd:""`
-	Config configCmd `cmd:""`
+	Fire   fireCmd
+	Pause  pauseCmd
+	Snooze snoozeCmd
+	Resume resumeCmd
+	Mute   muteCmd
+	Lift   liftCmd
+	Config configCmd
 
-	Routine  routineCmds  `cmd:""`
-	Reminder reminderCmds `cmd:""`
+	Routine  routineCmds
+	Reminder reminderCmds
 
-	Allow   allowCmd   `cmd:""`
-	Restore restoreCmd `cmd:""`
+	Allow   allowCmd
+	Restore restoreCmd
 
-	Tasks google.TasksCmd    `cmd:""`
-	Cal   google.CalendarCmd `cmd:""`
-	Gmail google.MailCmd     `cmd:""`
+	Tasks google.TasksCmd
+	Cal   google.CalendarCmd
+	Gmail google.MailCmd
 
-	Webhook webhookCmds `cmd:""`
+	Webhook webhookCmds
 
-	Auth authCmds `cmd:""`
+	Auth authCmds
 
-	Export  exportCmd   `cmd:""`
-	Import  importCmd   `cmd:""`
-	Service serviceCmds `cmd:""`
-	Update  updateCmd   `cmd:""`
-	Restart restartCmd  `cmd:""`
+	Export  exportCmd
+	Import  importCmd
+	Service serviceCmds
+	Update  updateCmd
+	Restart restartCmd
 
-	Completion completionCmd `cmd:""`
-	Man        manCmd        `cmd:""`
+	Completion completionCmd
+	Man        manCmd
 
-	Doctor  doctor.Cmd `cmd:""`
-	Version versionCmd `cmd:""`
-	Help    helpCmd    `cmd:""`
+	Doctor  doctor.Cmd
+	Version versionCmd
+	Help    helpCmd
 }
 
 type helpCmd struct {

@@ -11,7 +11,7 @@ type manCmd struct{}
 
 // Run prints the manual page, for man.
 func (manCmd) Run(p *process) error {
-	parser, err := newParser(&cli{}, p) // what was parsed holds the way to its command only
+	parser, err := newParser(&cli{}, p, "") // what was parsed holds the way to its command only
 	if err != nil {
 		return err
 	}

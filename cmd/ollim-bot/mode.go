@@ -91,7 +91,7 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 		if f.fresh {
 			notice = strings.TrimPrefix(notice+textFresh, "; ")
 		}
-		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.ReadOnly, Notice: notice})
+		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.ReadOnly, Notice: notice, Config: dashboard.Dir(os.Environ())})
 	}
 	if f.demo { // the dashboard says it in the user's keys
 		notice = ""

@@ -83,7 +83,7 @@ func (c *completionCmd) Run(p *process) error {
 	if c.Shell != "words" {
 		return p.Lines(strings.TrimSpace(completions[c.Shell]))
 	}
-	parser, err := newParser(&cli{}, p) // what was parsed holds the way to its command only
+	parser, err := newParser(&cli{}, p, "") // what was parsed holds the way to its command only
 	if err != nil {
 		return err
 	}

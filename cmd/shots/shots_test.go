@@ -27,9 +27,14 @@ var pictures = []picture{
 	{"dashboard-200x60", 200, 60, dark, afternoon},
 	{"budget", 120, 40, dark, after("1", "z")},
 	{"runs", 120, 40, dark, after("4", "z")},
-	{"task", 120, 40, dark, after("2", "\r")},
+	{"task", 120, 40, dark, after("2", "j", "j", "\r")},
 	{"costs", 120, 40, dark, after("$")},
-	{"away", 120, 40, light, after("A")},
+	{"away", 120, 40, light, func(s *stage) {
+		afternoon(s)
+		s.wait(4 * time.Hour)
+		s.press("A")
+		s.wait(time.Second)
+	}},
 	{"settings", 80, 24, dark, after(",")},
 	{"tail", 120, 40, dark, func(s *stage) {
 		afternoon(s)
@@ -130,6 +135,8 @@ func film(t *testing.T) {
 // afternoon is what has happened before a picture is taken: an inbox was swept,
 // a ping was spent, a question was answered, and a run is under way.
 func afternoon(s *stage) {
+	slowly := 90
+	s.do(command.SetBudget{RefillMinutes: &slowly})
 	s.do(command.FireNow{ID: medicine})
 	s.wait(9 * time.Second)
 	s.do(command.Say{Text: question})

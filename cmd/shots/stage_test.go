@@ -16,6 +16,7 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
 
+	"ollimbot/cmd/internal/demo"
 	"ollimbot/cmd/shots/draw"
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
@@ -23,7 +24,6 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/logs"
 	"ollimbot/core/store"
-	"ollimbot/routines/starter"
 	"ollimbot/tui"
 )
 
@@ -101,21 +101,17 @@ func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 	})
 }
 
-// furnished is a bot over the directory of somebody who has used it for a while.
+// furnished is a bot over the directory of somebody who has used it for a month.
 func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 	t.Helper()
 	dir, err := store.At(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.Prepare(); err != nil {
+	if err := demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC()}); err != nil {
 		t.Fatal(err)
 	}
-	files, err := starter.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range append(files, own...) {
+	for _, f := range own {
 		if err := dir.Write(f.Path, f.Data); err != nil {
 			t.Fatal(err)
 		}

@@ -2,19 +2,20 @@ package main
 
 import "ollimbot/routines/starter"
 
-// The tasks of the pictures.
+// The tasks of the pictures; all but the last are those of the example files, with words
+// of their own.
 const (
-	medicine = "5a000001"
-	inbox    = "5a000002"
-	review   = "5a000003"
+	medicine = "a11ce002"
+	inbox    = "a11ce003"
+	review   = "a11ce005"
 	papers   = "5a000004"
 )
 
 const question = "What is left for today?"
 
 var own = []starter.File{
-	{Path: "routines/medicine.md", Data: []byte(`---
-id: "5a000001"
+	{Path: "routines/medication.md", Data: []byte(`---
+id: "a11ce002"
 cron: "0 8,14,20 * * *"
 description: "Medication"
 background: true
@@ -29,8 +30,8 @@ wait 1s
 call report_updates {"message": "Medication: pinged at 14:02, no answer yet."}
 say Done; I will ask later.
 ` + "```\n")},
-	{Path: "routines/inbox.md", Data: []byte(`---
-id: "5a000002"
+	{Path: "routines/inbox-sweep.md", Data: []byte(`---
+id: "a11ce003"
 cron: "30 9,15,18 * * mon-sat"
 description: "Inbox sweep"
 background: true
@@ -49,8 +50,8 @@ call report_updates {"message": "Inbox: 2 of 7 need an answer today (landlord ab
 wait 1s
 say The rest can wait until Monday.
 ` + "```\n")},
-	{Path: "routines/review.md", Data: []byte(`---
-id: "5a000003"
+	{Path: "routines/weekly-review.md", Data: []byte(`---
+id: "a11ce005"
 cron: "0 16 * * sat"
 description: "Weekly review"
 background: true

@@ -100,11 +100,11 @@ func Blocks(u agent.Usage) string {
 	if u.Tokens() == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(textBlocks, words.Tokens(u.Prompt()), words.Tokens(u.OutputTokens))
+	cached := ""
 	if share, ok := u.Cached(); ok {
-		text += fmt.Sprintf(textCached, 100*share, words.Tokens(u.CacheWrite))
+		cached = fmt.Sprintf(textCached, 100*share)
 	}
-	return text
+	return fmt.Sprintf(textBlocks, words.Tokens(u.Prompt()), cached, words.Tokens(u.OutputTokens))
 }
 
 // detail adds to a task what each day has cost, and where that goes.

@@ -20,9 +20,15 @@ var taskRows = []Command{
 	{Name: "day", About: "all that fires in the next 24 hours, with numbers, and your appointments"},
 	{Name: "tasks", About: "every routine and reminder, with numbers"},
 	{Name: "details", Usage: "TASK", About: "everything about a task", Example: "details email", More: helpTask},
-	{Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask},
+	{
+		Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask,
+		Takes: Task, Make: func(s Subject) Value { return Preview{ID: s.ID} },
+	},
 	{Name: "file", Usage: "TASK", About: "where a task's file is, and what it says", Example: "file email", More: helpFile},
-	{Name: "fire", Usage: "TASK", About: "run a task now, beside its schedule", Example: "fire email", More: helpTask, Writes: true},
+	{
+		Name: "fire", Usage: "TASK", About: "run a task now, beside its schedule", Example: "fire email", More: helpTask, Writes: true,
+		Takes: Task, Make: func(s Subject) Value { return FireNow{ID: s.ID, Stays: true} },
+	},
 	{
 		Name: "snooze", Usage: "TASK WHEN", About: "keep a task from firing until a time",
 		Example: "snooze email until 18:30", More: helpSnooze, Writes: true,
@@ -99,7 +105,7 @@ var talkRows = []Command{
 	},
 	{Name: "read", About: "the newest message in full, line by line"},
 	{Name: "chat", Usage: "[HOW MANY] [find WORDS]", About: "the newest messages, with numbers", Example: "chat 20 find dentist"},
-	{Name: "buttons", About: "the buttons of the newest cards, with numbers"},
+	{Name: "buttons", About: "the buttons of all cards, with numbers, the newest first"},
 	{
 		Name: "press", Usage: "BUTTON", About: "press a button by its number or its words",
 		Example: "press 1", More: helpPress, Writes: true,
@@ -173,7 +179,7 @@ const (
 	helpSay    = helpLines + "\n" + "It holds for all commands, as in reply and new."
 	helpWaits  = "waits alone names each call in short. waits 1 reads everything that call number 1 would do, line by line."
 	helpReply  = "Numbers are those that chat has read last. Words that begin with a number answer the newest message when you give that number first."
-	helpPress  = "Numbers are those that were read with the message, or by buttons; words are looked for on the newest card."
+	helpPress  = "Numbers are those that were read with the message, or by buttons; of several with the same words the newest is pressed."
 	helpExit   = "exit alone keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
 	helpCall   = "Without a number it answers the only call that waits. A call that nobody answers in time is denied."
 	helpBudget = "budget +1 and budget -1 change the capacity by one, budget 6 sets it, budget 0 refuses all pings but critical ones.\n" +

@@ -122,7 +122,7 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 	value := strings.Join(args[1:], " ")
 	value, sure := strings.CutSuffix(value, " sure")
 	if follows := h.Follows(args[0], value); follows != "" && !sure {
-		return follows + ".", nil
+		return follows + textSayAgain, nil
 	}
 	change, err := h.set(ctx, args[0], value)
 	if err != nil {

@@ -6,8 +6,9 @@ const TextNoTask = "no routine or reminder has the id %q: ollim-bot schedule and
 const (
 	textNoRuns       = "no run has ended in the last %s"
 	textCosts        = "last %s: %s, %s tokens, %s"
-	textBlocks       = "%s tokens of prompts, %s of answers"
-	textCached       = "; of the prompts %.0f %% came from the cache, %s were written to it"
+	textSayAgain     = ". Say it again with sure behind it to set it."
+	textBlocks       = "%s tokens of prompts%s, %s of answers"
+	textCached       = " (%.0f %% from the cache)"
 	textCostsSince   = "; the runs that are known begin on %s"
 	textDone         = "%s is done"
 	textComesBack    = "%s comes back at %s"

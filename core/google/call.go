@@ -13,11 +13,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/web"
 )
 
 const (
@@ -209,15 +209,9 @@ func readRefusal(res *http.Response) *refusal {
 		}
 	}
 	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer) // the status tells enough
-	r := &refusal{status: res.StatusCode, message: answer.Error.Message}
+	r := &refusal{status: res.StatusCode, message: answer.Error.Message, wait: web.RetryAfter(res.Header)}
 	for _, e := range append(answer.Error.Errors, answer.Error.Details...) {
 		r.reasons = append(r.reasons, e.Reason)
-	}
-	after := res.Header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(after); err == nil && seconds > 0 {
-		r.wait = time.Duration(min(seconds, 1<<20)) * time.Second
-	} else if at, err := http.ParseTime(after); err == nil {
-		r.wait = max(0, time.Until(at).Round(time.Second))
 	}
 	return r
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"ollimbot/core/store"
+	"ollimbot/core/web"
 )
 
 // Scope is one permission that the user gives, as Google names it.
@@ -88,11 +88,7 @@ func New(o Options) (*Client, error) {
 // loopback reports whether an address is on this machine.
 func loopback(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && web.Loopback(u.Hostname())
 }
 
 // The services, by the first element of their paths.

@@ -17,8 +17,8 @@ import (
 // Caps are what may be spent in a day and in a month, in dollars; +Inf is no cap.
 type Caps struct{ Day, Month float64 }
 
-// NoCaps are those of a user who has set none.
-func NoCaps() Caps { return Caps{math.Inf(1), math.Inf(1)} }
+// noCaps are those of a user who has set none.
+func noCaps() Caps { return Caps{math.Inf(1), math.Inf(1)} }
 
 const (
 	// most is the part of a cap at which the user is told.

@@ -87,13 +87,13 @@ func TestALiftedCapHoldsNothingUntilMidnightAlsoAfterARestart(t *testing.T) {
 // Mean, guess and what is not known: each is set aside as the best that is known.
 func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, NoCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
+	p := New(capped(d, noCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
 	for id, want := range map[string]float64{"a": 0.2, "b": 1, "never ran": 0.6} {
 		if got, _ := p.Outlook(noon).Of(Task{routines.KindRoutine, id}); !near(got, want) {
 			t.Errorf("%s: %v, want %v", id, got, want)
 		}
 	}
-	first := New(capped(d, NoCaps()))
+	first := New(capped(d, noCaps()))
 	if got, _ := first.Outlook(noon).Of(Task{routines.KindRoutine, "a"}); got != 0 {
 		t.Errorf("before the first run %v is expected", got)
 	}
@@ -104,7 +104,7 @@ func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 
 func TestARunThatEndedTeachesWhatTheNextOneCosts(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, NoCaps(), costing("a", 0.2)))
+	p := New(capped(d, noCaps(), costing("a", 0.2)))
 	task := Task{routines.KindRoutine, "a"}
 	ticket, _, _ := p.Reserve(noon, task, false)
 	must(t, p.Begin(ticket))

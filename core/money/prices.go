@@ -17,8 +17,8 @@ import (
 	"ollimbot/routines"
 )
 
-// PricesFile is the user's own prices, in the data directory.
-const PricesFile = "prices.yaml"
+// pricesFile is the user's own prices, in the data directory.
+const pricesFile = "prices.yaml"
 
 // maxPrice is more than any model costs, in dollars for a million tokens.
 const maxPrice = 100_000
@@ -83,7 +83,7 @@ func NewPrices(d *store.Dir, models func(string) (Price, bool)) *Prices {
 	if models == nil {
 		models = func(string) (Price, bool) { return Price{}, false }
 	}
-	return &Prices{dir: d, file: store.NewCached[table](d, PricesFile), models: models}
+	return &Prices{dir: d, file: store.NewCached[table](d, pricesFile), models: models}
 }
 
 // Problems are the lines of the user's file that are no prices; the others count.
@@ -126,7 +126,7 @@ func (p *Prices) Priced(model string, u agent.Usage) agent.Usage {
 
 func (p *Prices) load() table {
 	t, err := p.file.Load(func() (table, error) {
-		data, err := p.dir.Read(PricesFile)
+		data, err := p.dir.Read(pricesFile)
 		if err != nil {
 			return table{}, err
 		}
@@ -192,5 +192,5 @@ func ParsePrice(text string) (price Price, err error) {
 }
 
 func problem(line int, message string) routines.Problem {
-	return routines.Problem{File: PricesFile, Line: line, Column: 1, Severity: routines.Warning, Message: clean.Line(message)}
+	return routines.Problem{File: pricesFile, Line: line, Column: 1, Severity: routines.Warning, Message: clean.Line(message)}
 }

@@ -31,7 +31,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 		"# dollars for a million tokens: input output read written", "", "sonnet: 1 2 3 4 # mine", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
 	}, "\n")
-	if err := d.Write(PricesFile, []byte(text)); err != nil {
+	if err := d.Write(pricesFile, []byte(text)); err != nil {
 		t.Fatal(err)
 	}
 	p := NewPrices(d, nil)
@@ -41,7 +41,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	var lines []int
 	for _, problem := range p.Problems() {
 		lines = append(lines, problem.Line)
-		if problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") {
+		if problem.File != pricesFile || strings.Contains(problem.Message, "\x1b") {
 			t.Errorf("%+v", problem)
 		}
 	}

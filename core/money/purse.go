@@ -94,7 +94,7 @@ func New(o Options) *Purse {
 	o.Zone = cmp.Or(o.Zone, time.UTC)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Caps == nil {
-		o.Caps = func() Caps { return NoCaps() }
+		o.Caps = func() Caps { return noCaps() }
 	}
 	if o.Past == nil {
 		o.Past = func() []Run { return nil }

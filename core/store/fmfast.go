@@ -49,7 +49,7 @@ func slip(line, col int, format string, args ...any) error {
 // parseFast reads the fields. errSlow says that it cannot.
 func parseFast(f fences) ([]Field, error) {
 	l := &lines{rest: f.yaml, no: f.firstLine}
-	fields := make([]Field, 0, 8)
+	fields := make([]Field, 0, min(8, strings.Count(f.yaml, "\n")))
 	for {
 		line, ok := l.peek()
 		if !ok {

@@ -330,7 +330,7 @@ func sameBut(before, after Document, set []Out) error {
 			continue
 		}
 		g, found := after.Get(f.Key)
-		if !found || !sameValue(f.Value, g.Value) || strings.TrimSpace(f.Raw) != strings.TrimSpace(g.Raw) {
+		if !found || !sameValue(f.Value, g.Value) {
 			return fmt.Errorf("keep %s: the file is written in a way that cannot be changed safely; edit it by hand", f.Key)
 		}
 	}
@@ -342,5 +342,6 @@ func sameBut(before, after Document, set []Out) error {
 
 // sameValue compares values but not their places.
 func sameValue(a, b Value) bool {
-	return a.Kind == b.Kind && a.Text == b.Text && slices.EqualFunc(a.Items, b.Items, sameValue)
+	return a.Kind == b.Kind && a.Text == b.Text && slices.EqualFunc(a.Items, b.Items, sameValue) &&
+		slices.EqualFunc(a.Fields, b.Fields, func(a, b Field) bool { return a.Key == b.Key && sameValue(a.Value, b.Value) })
 }

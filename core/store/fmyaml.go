@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -29,8 +28,8 @@ type yamlError interface {
 }
 
 // parseYAML reads any front matter with the YAML library, which knows all of
-// YAML but costs twenty times the fast path. The library may panic on garbage.
-func parseYAML(f fences, deep bool) (fields []Field, err error) {
+// YAML but costs twenty times the fast path; inner spells the keys inside of values. The library may panic on garbage.
+func parseYAML(f fences, inner func(string) string) (fields []Field, err error) {
 	defer fault.Rescue("the front matter", func(_ *fault.Error) {
 		fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
 	})
@@ -41,7 +40,7 @@ func parseYAML(f fences, deep bool) (fields []Field, err error) {
 	if perr != nil {
 		return nil, f.translate(perr)
 	}
-	c := converter{f: f, deep: deep}
+	c := converter{f: f, inner: inner}
 	switch len(file.Docs) {
 	case 0:
 		return []Field{}, nil
@@ -129,8 +128,8 @@ func (f fences) translate(err error) error {
 
 // converter turns the library's tree into fields.
 type converter struct {
-	f    fences
-	deep bool // mappings inside of values are read too
+	f     fences
+	inner func(string) string // how keys inside of values are spelled
 }
 
 func (c converter) fields(n ast.Node, depth int) ([]Field, error) {
@@ -165,21 +164,21 @@ func (c converter) fields(n ast.Node, depth int) ([]Field, error) {
 		}
 		out = append(out, f)
 	}
-	if c.deep {
-		return out, checkDuplicates(out)
-	}
-	c.raw(out, pairs)
 	return out, nil
 }
 
 func (c converter) field(p *ast.MappingValueNode, depth int) (Field, error) {
 	var f Field
+	spell := kebab
+	if depth > 0 {
+		spell = c.inner
+	}
 	f.Line, f.Column = c.f.position(p.Key.GetToken())
 	switch k := p.Key.(type) {
 	case *ast.StringNode:
-		f.Key = kebab(k.Value)
+		f.Key = spell(k.Value)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.MergeKeyNode:
-		f.Key = kebab(strings.TrimSpace(p.Key.GetToken().Value))
+		f.Key = spell(strings.TrimSpace(p.Key.GetToken().Value))
 	default:
 		return f, &SyntaxError{Line: f.Line, Column: f.Column, Message: msgComplexKey}
 	}
@@ -227,11 +226,11 @@ func (c converter) value(n ast.Node, depth int) (Value, error) {
 		}
 	case *ast.MappingNode, *ast.MappingValueNode:
 		v.Kind = Map
-		if c.deep {
-			fields, err := c.fields(n, depth+1)
-			v.Fields = fields
-			return v, err
+		var err error
+		if v.Fields, err = c.fields(n, depth+1); err == nil {
+			err = checkDuplicates(v.Fields)
 		}
+		return v, err
 	case *ast.TagNode:
 		return c.value(n.Value, depth+1)
 	case *ast.AnchorNode, *ast.AliasNode:
@@ -240,34 +239,4 @@ func (c converter) value(n ast.Node, depth int) (Value, error) {
 		return v, &SyntaxError{Line: v.Line, Column: v.Column, Message: msgUnreadable}
 	}
 	return v, nil
-}
-
-// raw keeps the YAML text of values that hold mappings.
-func (c converter) raw(fields []Field, pairs []*ast.MappingValueNode) {
-	lines := strings.SplitAfter(c.f.yaml, "\n")
-	for i := range fields {
-		if !holdsMap(fields[i].Value) {
-			continue
-		}
-		from := fields[i].Line - c.f.firstLine
-		to := len(lines)
-		if i+1 < len(fields) {
-			to = fields[i+1].Line - c.f.firstLine
-		}
-		if from >= to || to > len(lines) { // several fields on one line
-			fields[i].Raw = pairs[i].Value.String()
-			continue
-		}
-		text := strings.Join(lines[from:to], "")
-		if _, after, ok := strings.Cut(text, ":"); ok {
-			fields[i].Raw = after
-		}
-	}
-}
-
-func holdsMap(v Value) bool {
-	if v.Kind == Map {
-		return true
-	}
-	return slices.ContainsFunc(v.Items, holdsMap)
 }

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFrontMatter is the largest front matter that is read, in bytes.
-const MaxFrontMatter = 64 << 10
+// maxFrontMatter is the largest front matter that is read, in bytes.
+const maxFrontMatter = 64 << 10
 
 // ValueKind tells what a value of the front matter is.
 type ValueKind int
@@ -20,7 +20,7 @@ const (
 	Null   ValueKind = iota // nothing, ~ or null
 	Scalar                  // Text holds it
 	List                    // Items hold it
-	Map                     // only Field.Raw holds it, or Fields
+	Map                     // Fields hold it
 )
 
 // Value is one value with the place where it begins in the file.
@@ -30,7 +30,7 @@ type Value struct {
 	// Quoted is true for "…" and '…': the text begins one column later.
 	Quoted       bool
 	Items        []Value // of a List; never Lists of Lists in practice, but not refused
-	Fields       []Field // of a Map; ParseYAML alone fills them
+	Fields       []Field // of a Map; front matter keeps the spelling of their keys
 	Line, Column int     // 1-based, Column in runes
 }
 
@@ -39,9 +39,6 @@ type Field struct {
 	Key          string // kebab-case, whatever the file uses
 	Line, Column int    // of the key, 1-based, Column in runes
 	Value        Value
-	// Raw is the YAML text after the colon of a value that is a Map or a List
-	// that holds one; empty for everything simpler.
-	Raw string
 }
 
 // Document is a markdown file with front matter.
@@ -94,7 +91,7 @@ func ParseFrontMatter(data []byte) (Document, error) {
 	}
 	fields, err := parseFast(f)
 	if errors.Is(err, errSlow) {
-		fields, err = parseYAML(f, false)
+		fields, err = parseYAML(f, asWritten)
 	}
 	if err != nil {
 		return Document{}, err
@@ -108,7 +105,7 @@ func ParseFrontMatter(data []byte) (Document, error) {
 // ParseYAML reads the keys of a file that is YAML and nothing else. An error is a
 // *SyntaxError. It never panics.
 func ParseYAML(data []byte) ([]Field, error) {
-	if len(data) > MaxFrontMatter {
+	if len(data) > maxFrontMatter {
 		return nil, &SyntaxError{Line: 1, Column: 1, Message: msgFileSize}
 	}
 	text := strings.ReplaceAll(string(bytes.TrimPrefix(data, []byte("\ufeff"))), "\r\n", "\n")
@@ -116,7 +113,10 @@ func ParseYAML(data []byte) ([]Field, error) {
 	if err := checkText(f); err != nil {
 		return nil, err
 	}
-	fields, err := parseYAML(f, true)
+	fields, err := parseYAML(f, kebab)
+	if err == nil {
+		err = checkDuplicates(fields)
+	}
 	if syntax := (*SyntaxError)(nil); errors.As(err, &syntax) {
 		syntax.Message = strings.NewReplacer("front matter", "file", exampleID, "").Replace(syntax.Message)
 	}
@@ -140,7 +140,7 @@ func split(data []byte) (fences, error) {
 	}
 	open, yaml := no-1, rest
 	for n := 0; rest != ""; n += len(line) + 1 {
-		if n > MaxFrontMatter {
+		if n > maxFrontMatter {
 			return fences{}, &SyntaxError{Line: open, Column: 1, Message: msgFrontMatterSize}
 		}
 		line, rest, no = cutLine(rest, no)
@@ -223,6 +223,8 @@ func checkDuplicates(fields []Field) error {
 	}
 	return nil
 }
+
+func asWritten(key string) string { return key }
 
 // kebab is the one form in which keys are known.
 func kebab(key string) string {

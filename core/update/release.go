@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"aead.dev/minisign"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 )
 
 // The names of a release's files, for whoever makes one.
@@ -71,22 +71,22 @@ func readKey(text string) (key minisign.PublicKey, err error) {
 }
 
 // sumLine is a line as sha256sum writes it.
-var sumLine = regexp.MustCompile(`^([0-9a-f]{64}) [ *]([A-Za-z0-9._-]+)$`)
+var sumLine = pattern.Lazily(`^([0-9a-f]{64}) [ *]([A-Za-z0-9._-]+)$`)
 
 // programName takes a program's file name apart.
-var programName = regexp.MustCompile(`^ollim-bot_([0-9.]+)_([a-z]+_[a-z0-9]+)$`)
+var programName = pattern.Lazily(`^ollim-bot_([0-9.]+)_([a-z]+_[a-z0-9]+)$`)
 
 // choose reads the list and finds the newest program for the platform.
 func choose(text, platform string) (release, error) {
 	r := release{sums: map[string]string{}}
 	others := map[string]bool{}
 	for line := range strings.Lines(text) {
-		m := sumLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		m := sumLine().FindStringSubmatch(strings.TrimRight(line, "\r\n"))
 		if m == nil {
 			return release{}, fmt.Errorf(textBadSums, clean.Cut(clean.Line(line), 60))
 		}
 		r.sums[m[2]] = m[1]
-		switch name := programName.FindStringSubmatch(m[2]); {
+		switch name := programName().FindStringSubmatch(m[2]); {
 		case name == nil || !isVersion(name[1]):
 		case name[2] != platform:
 			others[name[2]] = true
@@ -104,9 +104,9 @@ func choose(text, platform string) (release, error) {
 }
 
 // isVersion reports whether a text is a version such as 1.20.3.
-func isVersion(s string) bool { return version.MatchString(s) }
+func isVersion(s string) bool { return version().MatchString(s) }
 
-var version = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$`)
+var version = pattern.Lazily(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$`)
 
 // compare orders two versions by their numbers, as cmp.Compare does.
 func compare(a, b string) int {

@@ -8,14 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
-
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
 	"ollimbot/core/schema"
 	"ollimbot/core/store"
 )
@@ -127,34 +120,11 @@ type mapping struct {
 	value  any
 	places map[string]place
 	start  place // of the key `fields`
-	line   int   // lines of the file before the first of the text
-	column int   // columns before the first line of the text
 }
 
-// maxYAMLDepth bounds the nesting of a schema.
-const maxYAMLDepth = 50
-
-// readMapping reads the YAML behind `fields:`. The library may panic on
-// garbage; that is a fault of the file like any other.
 func readMapping(f store.Field) (m *mapping, err error) {
-	m = &mapping{places: map[string]place{}, start: place{f.Line, f.Column}, line: f.Line - 1}
-	m.column = f.Column + utf8.RuneCountInString(f.Key)
-	defer fault.Rescue("the fields of a webhook", func(_ *fault.Error) {
-		err = &fieldError{m.start, msgFieldsUnreadable}
-	})
-	file, perr := parser.ParseBytes([]byte(f.Raw), 0)
-	if perr != nil {
-		return m, m.translate(perr)
-	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return m, &fieldError{m.start, msgFieldsMapping}
-	}
-	m.value, err = m.convert(file.Docs[0].Body, "", 0)
-	if err == nil {
-		if _, ok := m.value.(map[string]any); !ok {
-			err = &fieldError{m.start, msgFieldsMapping}
-		}
-	}
+	m = &mapping{places: map[string]place{}, start: place{f.Line, f.Column}}
+	m.value, err = m.convert(f.Value, "")
 	return m, err
 }
 
@@ -172,103 +142,50 @@ func (m *mapping) at(pointer string) place {
 	}
 }
 
-func (m *mapping) place(t *token.Token) place {
-	if t == nil || t.Position == nil {
-		return m.start
-	}
-	p := place{m.line + max(1, t.Position.Line), max(1, t.Position.Column)}
-	if t.Position.Line <= 1 {
-		p.column += m.column
-	}
-	return p
-}
-
-// translate puts the library's error into one line.
-func (m *mapping) translate(err error) error {
-	var y interface {
-		GetToken() *token.Token
-		GetMessage() string
-	}
-	if !errors.As(err, &y) {
-		return &fieldError{m.start, msgFieldsUnreadable}
-	}
-	return &fieldError{m.place(y.GetToken()), fmt.Sprintf(msgFieldsYAML, clean.Cut(clean.Line(y.GetMessage()), 100))}
-}
-
-// convert turns a node into what JSON knows.
-func (m *mapping) convert(n ast.Node, pointer string, depth int) (any, error) {
-	at := m.place(n.GetToken())
-	if pointer != "" {
-		if _, known := m.places[pointer]; !known {
-			m.places[pointer] = at
-		}
-	}
-	if depth > maxYAMLDepth {
-		return nil, &fieldError{at, msgFieldsDeep}
-	}
-	switch n := n.(type) {
-	case *ast.NullNode:
-		return nil, nil //nolint:nilnil // null is a value of JSON
-	case *ast.BoolNode:
-		return n.Value, nil
-	case *ast.StringNode:
-		return n.Value, nil
-	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case *ast.IntegerNode:
-		return m.number(fmt.Sprint(n.Value), at)
-	case *ast.FloatNode:
-		return m.number(strconv.FormatFloat(n.Value, 'g', -1, 64), at)
-	case *ast.SequenceNode:
-		list := make([]any, 0, len(n.Values))
-		for i, item := range n.Values {
-			v, err := m.convert(item, pointer+"/"+strconv.Itoa(i), depth+1)
-			if err != nil {
+// convert turns a value into what JSON knows, and notes the places of what is in it.
+func (m *mapping) convert(v store.Value, pointer string) (any, error) {
+	switch v.Kind {
+	case store.Scalar:
+		return scalar(v)
+	case store.List:
+		list := make([]any, len(v.Items))
+		for i, item := range v.Items {
+			inner := pointer + "/" + strconv.Itoa(i)
+			m.places[inner] = place{item.Line, item.Column}
+			var err error
+			if list[i], err = m.convert(item, inner); err != nil {
 				return nil, err
 			}
-			list = append(list, v)
 		}
 		return list, nil
-	case *ast.MappingNode:
-		return m.object(n.Values, pointer, depth)
-	case *ast.MappingValueNode:
-		return m.object([]*ast.MappingValueNode{n}, pointer, depth)
+	case store.Map:
+		object := make(map[string]any, len(v.Fields))
+		for _, f := range v.Fields {
+			inner := pointer + "/" + pointerToken.Replace(f.Key)
+			m.places[inner] = place{f.Line, f.Column}
+			var err error
+			if object[f.Key], err = m.convert(f.Value, inner); err != nil {
+				return nil, err
+			}
+		}
+		return object, nil
 	}
-	return nil, &fieldError{at, msgFieldsPlain}
+	return nil, nil //nolint:nilnil // null is a value of JSON
 }
 
-func (m *mapping) number(text string, at place) (any, error) {
-	if checkNumber(text) != nil {
-		return nil, &fieldError{at, msgFieldsNumber}
+// scalar is a number or a boolean where JSON would read one, and else a text.
+func scalar(v store.Value) (any, error) {
+	switch {
+	case v.Quoted:
+		return v.Text, nil
+	case strings.EqualFold(v.Text, "true"), strings.EqualFold(v.Text, "false"):
+		return strings.EqualFold(v.Text, "true"), nil
+	case !json.Valid([]byte(v.Text)):
+		return v.Text, nil
+	case checkNumber(v.Text) != nil:
+		return nil, &fieldError{place{v.Line, v.Column}, msgFieldsNumber}
 	}
-	return json.Number(text), nil
-}
-
-func (m *mapping) object(pairs []*ast.MappingValueNode, pointer string, depth int) (any, error) {
-	object := make(map[string]any, len(pairs))
-	for _, p := range pairs {
-		at := m.place(p.Key.GetToken())
-		var key string
-		switch k := p.Key.(type) {
-		case *ast.StringNode:
-			key = k.Value
-		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode:
-			key = strings.TrimSpace(k.GetToken().Value)
-		default:
-			return nil, &fieldError{at, msgFieldsPlain}
-		}
-		if _, twice := object[key]; twice {
-			return nil, &fieldError{at, msgFieldsTwice}
-		}
-		inner := pointer + "/" + pointerToken.Replace(key)
-		m.places[inner] = at
-		v, err := m.convert(p.Value, inner, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		object[key] = v
-	}
-	return object, nil
+	return json.Number(v.Text), nil
 }
 
 // pointerToken writes a name as a JSON pointer has it.

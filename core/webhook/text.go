@@ -58,11 +58,8 @@ const (
 	msgNothingDeclared  = "fields declares no properties, so that payloads with any fields pass; name them below properties:"
 	msgFieldsMapping    = "fields must be a mapping; write the JSON Schema of the payload below it, as   type: object"
 	msgFieldsUnreadable = "fields cannot be read; write it more simply"
-	msgFieldsYAML       = "fields is not valid YAML: %s"
 	msgFieldsDeep       = "fields nests too deeply; write it flatter"
-	msgFieldsPlain      = "only plain values, lists and mappings can stand in fields; write it out without anchors, aliases and tags"
 	msgFieldsNumber     = "the number is out of bounds; write a smaller one"
-	msgFieldsTwice      = "the key stands here twice; keep one of them"
 	msgFieldsRef        = `only references into the fields themselves are followed; write "#/definitions/NAME", and put that part below definitions:`
 	msgFieldsDraft      = "fields is read as JSON Schema draft 7; delete the $schema line"
 	msgFieldsPattern    = "the pattern %s cannot be used; write a regular expression without look-ahead, look-behind and back-references"

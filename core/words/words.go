@@ -133,8 +133,8 @@ func Until(d time.Duration) string {
 // far keeps sums and roundings from overflowing.
 const far = 999 * 24 * time.Hour
 
-// Soon is Until in at most six cells: beyond an hour the nearest hour will do.
-func Soon(d time.Duration) string {
+// soon is Until in at most six cells: beyond an hour the nearest hour will do.
+func soon(d time.Duration) string {
 	if d < time.Hour {
 		return Until(d)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/fault"
+	"ollimbot/core/web"
 )
 
 // The opcodes of Discord's gateway that matter here.
@@ -180,7 +181,7 @@ func socketAddress(address string) (string, error) {
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
 		return "", errors.New(textBadAddress)
 	}
-	if ip := net.ParseIP(u.Hostname()); u.Scheme == "ws" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if u.Scheme == "ws" && !web.Loopback(u.Hostname()) {
 		return "", errors.New(textPlain)
 	}
 	u.RawQuery = url.Values{"v": {version}, "encoding": {"json"}}.Encode()

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"ollimbot/core/web"
 )
 
 const (
@@ -242,7 +244,7 @@ func (c *Client) failed(k *call, r reply) end {
 	}
 	wait := time.Duration(0)
 	if r.status >= 500 {
-		wait = retryAfter(r)
+		wait = web.RetryAfter(r.header)
 	}
 	e := end{err: fmt.Errorf("%w: %w", ErrTransient, cause), again: k.again || r.unsent, wait: wait}
 	if wait > patience {

@@ -14,6 +14,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/web"
 )
 
 // What a caller can tell apart, with errors.Is.
@@ -155,7 +156,7 @@ func refusal(r reply, bare bool, hide func(string) string) error {
 	kind := kinds[said.Code]
 	switch {
 	case errors.Is(kind, ErrLimited):
-		return &LimitedError{After: max(retryAfter(r), 5*time.Second)}
+		return &LimitedError{After: max(web.RetryAfter(r.header), 5*time.Second)}
 	case kind != nil && (!bare || !errors.Is(kind, ErrAuth)):
 	case r.status == 401: // only an interaction's token comes here
 		kind = ErrExpired

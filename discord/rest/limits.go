@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/web"
 )
 
 const (
@@ -157,21 +160,7 @@ func (l *limits) store(key string, w window, now time.Time) {
 // span reads a number of seconds, up to a day; more reads as a day.
 func span(s string) (time.Duration, bool) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
-	if err != nil {
-		return 0, false
-	}
-	return fromSeconds(f)
-}
-
-func fromSeconds(f float64) (time.Duration, bool) {
-	const day = 24 * time.Hour
-	switch {
-	case f >= day.Seconds():
-		return day, true
-	case f >= 0: // not a NaN either
-		return time.Duration(f * float64(time.Second)).Round(time.Millisecond), true
-	}
-	return 0, false
+	return web.Seconds(f), err == nil && f >= 0
 }
 
 // banFor is how long a ban is taken to last that does not say so itself.
@@ -184,7 +173,7 @@ func (c *Client) tooMany(k *call, r reply) end {
 		return c.failed(k, r)
 	}
 	if k.address != "" {
-		wait := max(retryAfter(r), time.Second)
+		wait := max(web.RetryAfter(r.header), time.Second)
 		return end{err: &LimitedError{After: wait}, limited: true, wait: wait}
 	}
 	var said struct {
@@ -203,10 +192,7 @@ func (c *Client) tooMany(k *call, r reply) end {
 	if said.Code == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached {
 		return end{err: refusal(r, k.bare, c.hiding(k))}
 	}
-	wait, ok := fromSeconds(said.RetryAfter)
-	if !ok || wait == 0 {
-		wait = retryAfter(r)
-	}
+	wait := cmp.Or(web.Seconds(said.RetryAfter), web.RetryAfter(r.header))
 	global := said.Global || r.header.Get("X-RateLimit-Global") == "true"
 	c.limits.block(k, r, global, r.at.Add(wait))
 	c.log.Info("a request was limited", "request", k.rule(), "wait_ms", wait.Milliseconds(), "global", global)
@@ -214,26 +200,10 @@ func (c *Client) tooMany(k *call, r reply) end {
 }
 
 func (c *Client) banned(k *call, r reply) end {
-	wait := retryAfter(r)
-	if wait == 0 {
-		wait = banFor
-	}
+	wait := cmp.Or(web.RetryAfter(r.header), banFor)
 	c.standing.ban(r.at.Add(wait))
 	c.log.Error("this address is turned away; nothing is asked until that is over", "request", k.rule(), "wait_ms", wait.Milliseconds())
 	return end{err: &LimitedError{After: wait, why: textBannedFor}}
-}
-
-// retryAfter reads the header of that name, in seconds or as a date; 0 where
-// there is none.
-func retryAfter(r reply) time.Duration {
-	said := r.header.Get("Retry-After")
-	if d, ok := span(said); ok {
-		return d
-	}
-	if at, err := http.ParseTime(said); err == nil {
-		return min(max(at.Sub(r.at), 0), 24*time.Hour)
-	}
-	return 0
 }
 
 const (

@@ -15,12 +15,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/web"
 )
 
 // defaultBase is where Discord's API lives.
@@ -127,20 +128,12 @@ func CheckBase(base string) error {
 	switch {
 	case err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return errors.New(textBadBase)
-	case u.Scheme == "https", u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "https", u.Scheme == "http" && web.Loopback(u.Hostname()):
 		return nil
 	case u.Scheme == "http":
 		return errors.New(textOpenBase)
 	}
 	return fmt.Errorf(textBaseScheme, u.Scheme)
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }
 
 // App is the application behind the bot.

@@ -82,17 +82,6 @@ type Action struct {
 
 // The actions that the frame carries out itself.
 const (
-	GoBudget   ID = "go.budget"
-	GoSchedule ID = "go.schedule"
-	GoUpdates  ID = "go.updates"
-	GoForks    ID = "go.forks"
-	GoChat     ID = "go.chat"
-	GoLogs     ID = "go.logs"
-	GoTask     ID = "go.task"
-	GoCosts    ID = "go.costs"
-	GoAway     ID = "go.away"
-	GoSettings ID = "go.settings"
-	GoDay      ID = "go.day"
 	GoNext     ID = "go.next"
 	GoPrevious ID = "go.previous"
 
@@ -253,7 +242,7 @@ const (
 )
 
 // All is every row in the table's order. The slice is the caller's.
-func All() []Action { return slices.Clone(table) }
+func All() []Action { return slices.Clone(table()) }
 
 // Of lists the rows of a pane with the table's own keys; Of(Everywhere) lists
 // the global ones.

@@ -46,7 +46,7 @@ func (Keys) Change(changes []Change) (Keys, []Refusal) {
 		switch {
 		case slices.Contains(fixed, c.ID):
 			refused[i] = Refusal{Index: i, Fixed: true}
-		case !slices.ContainsFunc(table, c.means):
+		case !slices.ContainsFunc(table(), c.means):
 			refused[i] = Refusal{Index: i, Unknown: true}
 		}
 	}
@@ -69,7 +69,7 @@ func (c Change) means(a Action) bool { return a.ID == c.ID && (c.Pane == "" || c
 // applied is the table after the changes that are not left out, and for each row
 // the change that it is by, or -1.
 func applied(changes []Change, refused map[int]Refusal) (rows []Action, by []int) {
-	rows, by = slices.Clone(table), make([]int, len(table))
+	rows, by = slices.Clone(table()), make([]int, len(table()))
 	for i := range rows {
 		by[i] = -1
 		for n, c := range changes {
@@ -109,7 +109,7 @@ func clash(rows []Action, by []int) (Refusal, bool) {
 
 func (k Keys) all() []Action {
 	if k.changed == nil {
-		return table
+		return table()
 	}
 	return *k.changed
 }

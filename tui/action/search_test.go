@@ -18,12 +18,12 @@ func best(query string) (found Action, m Match) {
 
 func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 	for query, want := range map[string]ID{
-		"theme": ThemeNext, "dark": ThemeNext, "light": ThemeNext, "settings": GoSettings, "colors": ThemeNext,
+		"theme": ThemeNext, "dark": ThemeNext, "light": ThemeNext, "settings": Settings.Go(), "colors": ThemeNext,
 		"edit": ScheduleEdit, "editor": ScheduleOpen, "open": ScheduleOpen, "new": ScheduleNew, "reminder": ScheduleNew,
 		"help": Help, "Keys": Help, "cost": ForksCosts, "costs": ForksCosts, "money": ForksCosts, "restart": ForksAgain,
 		"pause": SchedulePause, "snooze": ScheduleSnooze, "mute": Mute, "stop": ForksStop, "kill": ForksStop, "quit": Quit,
 		"login": Login, "log in": Login, "undo": Undo, "zoom": Zoom, "engine": Engine, "tokens": Engine, "resume": ForksResume,
-		"schedule": GoSchedule, "forks": GoForks, "updates": GoUpdates, "chat": GoChat, "logs": GoLogs, "budget": GoBudget,
+		"schedule": Schedule.Go(), "forks": Forks.Go(), "updates": Updates.Go(), "chat": Chat.Go(), "logs": Logs.Go(), "budget": Budget.Go(),
 		"raise cap": CapacityUp, "next theme": ThemeNext, "copy all": TailCopyAll, "wrap": TailWrap,
 		"capac": CapacityUp, "ebhook": Deliveries, "ctrl+l": Redraw, "Ctrl+P": Palette, "view.zoom": Zoom, "view.zo": Zoom, "logs/tail.level": TailLevel,
 		"demo": Demo, "init": SetUp, "setup": SetUp, "set up": SetUp, "Set the bot up": SetUp,
@@ -121,8 +121,8 @@ func TestTheRowsOfAPaneStandTogetherAndAreNotCopied(t *testing.T) {
 				t.Errorf("the rows of %q cost %v allocations", p, n)
 			}
 		}
-		if rows != len(table) {
-			t.Errorf("%d of %d rows", rows, len(table))
+		if rows != len(table()) {
+			t.Errorf("%d of %d rows", rows, len(table()))
 		}
 	}
 }

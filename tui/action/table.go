@@ -1,15 +1,30 @@
 package action
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // table is every action once, in the order of the help line and the help page:
 // the panes first, each with what matters most at the front, then what works
 // everywhere.
-var table = slices.Concat(
-	dayRows, budgetRows, scheduleRows, updatesRows, forksRows, chatRows, logsRows, taskRows, costsRows, awayRows, settingsRows, everywhereRows,
-)
+var table = sync.OnceValue(func() []Action {
+	return slices.Concat(
+		in(Day, dayRows), in(Budget, budgetRows),
+		in(Schedule, scheduleRows), offWithout(noSchedule, listRows(Schedule, "task")),
+		in(Updates, updatesRows), offWithout(noUpdates, listRows(Updates, "update")),
+		in(Forks, forksRows), offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), in(Forks, moreForksRows),
+		in(Chat, approvalRows), in(Chat, exitRows), in(Chat, writeRows), scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"}), in(Chat, messageRows),
+		tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}), in(Logs, logsRows),
+		in(Task, taskRows), offWithout(noSchedule, scrolled(Task)),
+		in(Costs, costsRows), listRows(Costs, "task"), sortRows(Costs),
+		in(Away, awayRows), listRows(Away, "line"), sortRows(Away),
+		in(Settings, settingsRows), listRows(Settings, "setting"), sortRows(Settings),
+		everywhereRows,
+	)
+})
 
-var budgetRows = in(Budget, []Action{
+var budgetRows = []Action{
 	budgetStep(+1, 0, Action{ID: CapacityUp, Keys: []string{"+", "="}, Title: "Raise the capacity by one", Short: "capacity", Pair: CapacityDown}),
 	budgetStep(-1, 0, Action{ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity by one", Short: "capacity", Off: capacityFloor, Quiet: true}),
 	budgetStep(0, -5, Action{ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster by 5 minutes", Short: "refill", Off: refillFloor, Pair: RefillUp5}),
@@ -18,16 +33,16 @@ var budgetRows = in(Budget, []Action{
 	{ID: Mute, Keys: []string{"m"}, Title: "Mute pings until a time, or end that", Short: "mute", Hint: muteHint, Writes: true},
 	budgetStep(0, -1, Action{ID: RefillDown1, Keys: []string{"{"}, Title: "Refill faster by 1 minute", Short: "by 1", Off: refillFloor, Pair: RefillUp1}),
 	budgetStep(0, +1, Action{ID: RefillUp1, Keys: []string{"}"}, Title: "Refill slower by 1 minute", Short: "by 1", Quiet: true}),
-})
+}
 
-var dayRows = in(Day, []Action{
+var dayRows = []Action{
 	{ID: DayOpen, Keys: []string{"enter"}, Title: "Show what stands there: a run, or the task that is to come", Short: "open"},
 	{ID: DayEarlier, Keys: []string{"left"}, Title: "Go to what was before", Short: "walk", Pair: DayLater},
 	{ID: DayLater, Keys: []string{"right"}, Title: "Go to what comes after", Short: "walk", Quiet: true},
 	{ID: DayNow, Keys: []string{"home"}, Title: "Go to what comes next", Short: "now"},
-})
+}
 
-var scheduleRows = slices.Concat(in(Schedule, []Action{
+var scheduleRows = []Action{
 	{
 		ID: ScheduleAllow, Keys: []string{"y"}, Title: "Allow all that the selected task asks for, which the agent wrote",
 		Short: "allow", Hint: waitsHint, Off: nothingWaits, Writes: true,
@@ -45,30 +60,33 @@ var scheduleRows = slices.Concat(in(Schedule, []Action{
 		Short: "delete", Off: noSchedule, Costs: true, Writes: true,
 	},
 	{ID: ScheduleOpen, Keys: []string{"o"}, Title: "Open the selected file in your editor", Short: "open file", Off: noFiles, Writes: true},
-}), offWithout(noSchedule, listRows(Schedule, "task")))
+}
 
-var updatesRows = slices.Concat(in(Updates, []Action{
+var updatesRows = []Action{
 	{ID: UpdatesRead, Keys: []string{"enter"}, Title: "Read the selected update in full", Short: "read", Off: noUpdates},
 	{ID: UpdatesDiscard, Keys: []string{"x"}, Title: "Discard the selected update", Short: "discard", Off: noUpdates, Writes: true},
 	{
 		ID: UpdatesDeliver, Keys: []string{"d"}, Title: "Hand all updates to the main session now; it answers at once",
 		Short: "deliver now", Hint: deliverHint, Make: deliver, Off: noDelivery, Costs: true, Writes: true,
 	},
-}), offWithout(noUpdates, listRows(Updates, "update")))
+}
 
-var forksRows = in(Forks, slices.Concat([]Action{
+var forksRows = []Action{
 	{ID: ForksUp, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
 	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
 	{ID: ForksTail, Keys: []string{"enter"}, Title: "Move between the list and the tail", Short: "tail", Off: noForks},
 	{ID: ForksStop, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop", Off: noLiveFork, Writes: true},
 	{ID: ForksResume, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume", Off: noResume, Writes: true},
-}, offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), []Action{
+}
+
+// moreForksRows stand behind those of the run's tail.
+var moreForksRows = []Action{
 	{ID: ForksAgain, Keys: []string{"a"}, Title: "Fire the task of the run again, beside its schedule", Short: "again", Off: noForks, Costs: true, Writes: true},
 	{ID: ForksCosts, Keys: []string{"c"}, Title: "Go to what the runs of each task have cost", Short: "costs"},
 	{ID: ForksState, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
 	{ID: ForksSort, Keys: []string{"s"}, Title: "Sort runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
-}))
+}
 
 // approvalRows stand over "y" and "n" of the chat while something waits.
 var approvalRows = []Action{
@@ -87,20 +105,23 @@ var exitRows = []Action{
 	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Off: noFork, Writes: true},
 }
 
-var chatRows = in(Chat, slices.Concat(approvalRows, exitRows, []Action{
+var writeRows = []Action{
 	{ID: ChatWrite, Keys: []string{"i"}, Title: "Write a message", Short: "write", Writes: true},
 	{ID: ChatSend, Keys: []string{"enter"}, Title: "Send what you wrote", Short: "send", Writes: true, Quiet: true},
-}, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"}), []Action{
+}
+
+var messageRows = []Action{
 	{ID: ChatReply, Keys: []string{"r"}, Title: "Reply to the marked message, or to the newest", Short: "reply", Off: noMessage, Writes: true},
 	{ID: ChatButtons, Keys: []string{"b"}, Title: "Choose a button of the marked or newest card", Short: "buttons", Off: noButtons, Writes: true},
 	{ID: TailCopyLine, Keys: []string{"y"}, Title: "Copy the marked message", Short: "copy", Quiet: true},
 	{ID: TailCopyAll, Keys: []string{"Y"}, Title: "Copy the newest messages", Short: "copy all", Quiet: true},
-}))
+}
 
-var logsRows = append(tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}),
-	Action{ID: TailLevel, Pane: Logs, Keys: []string{"l"}, Title: "Leave out lines below a level: info, warnings, errors", Short: "level"})
+var logsRows = []Action{
+	{ID: TailLevel, Keys: []string{"l"}, Title: "Leave out lines below a level: info, warnings, errors", Short: "level"},
+}
 
-var taskRows = slices.Concat(in(Task, []Action{
+var taskRows = []Action{
 	{ID: TaskRun, Keys: []string{"enter"}, Title: "Open the run that is looked at", Short: "open run", Off: noSchedule},
 	{ID: TaskOlder, Keys: []string{"left"}, Title: "Look at the run before", Short: "run", Off: noSchedule, Pair: TaskNewer},
 	{ID: TaskNewer, Keys: []string{"right"}, Title: "Look at the run behind", Short: "run", Off: noSchedule, Quiet: true},
@@ -115,16 +136,16 @@ var taskRows = slices.Concat(in(Task, []Action{
 	{ID: TaskPause, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
 	{ID: TaskBefore, Keys: []string{"["}, Title: "Go to the page of the task before", Short: "task", Off: noSchedule, Pair: TaskBehind},
 	{ID: TaskBehind, Keys: []string{"]"}, Title: "Go to the page of the task behind", Short: "task", Off: noSchedule, Quiet: true},
-}), offWithout(noSchedule, scrolled(Task)))
+}
 
-var costsRows = slices.Concat(in(Costs, []Action{
+var costsRows = []Action{
 	{ID: CostsOpen, Keys: []string{"enter"}, Title: "Open the page of the selected task", Short: "open"},
 	{ID: CostsMark, Keys: []string{"space"}, Title: "Mark the selected task: the bars show the marked ones alone", Short: "mark"},
 	{
 		ID: CostsLift, Keys: []string{"l"}, Title: "Lift the caps on money until midnight, or let them hold again",
 		Short: "lift caps", Hint: liftHint, Make: lift, Off: noCaps, Writes: true,
 	},
-}), listRows(Costs, "task"), sortRows(Costs))
+}
 
 // scrollRows are the rows of a pane that scrolls.
 func scrollRows(p Pane, up, down []string) []Action {
@@ -162,10 +183,10 @@ const (
 	AwayHalf ID = "away.half"
 )
 
-var awayRows = slices.Concat(in(Away, []Action{
+var awayRows = []Action{
 	{ID: AwayOpen, Keys: []string{"enter"}, Title: "Open the run of the selected task, or the selected decision", Short: "open"},
 	{ID: AwayHalf, Keys: []string{"l"}, Title: "Move between what happened and the audit log", Short: "other half"},
-}), listRows(Away, "line"), sortRows(Away))
+}
 
 // SettingsEdit writes a new value of the selected setting; SettingsNext and
 // SettingsPrevious take the one of its choices that is next.
@@ -175,11 +196,11 @@ const (
 	SettingsPrevious ID = "settings.previous"
 )
 
-var settingsRows = slices.Concat(in(Settings, []Action{
+var settingsRows = []Action{
 	{ID: SettingsEdit, Keys: []string{"enter"}, Title: "Write a new value of the selected setting", Short: "change", Writes: true},
 	{ID: SettingsPrevious, Keys: []string{"left"}, Title: "Set the selected setting to the choice before", Short: "choice", Writes: true, Pair: SettingsNext},
 	{ID: SettingsNext, Keys: []string{"right", "space"}, Title: "Set the selected setting to the next choice", Short: "choice", Writes: true, Quiet: true},
-}), listRows(Settings, "setting"), sortRows(Settings))
+}
 
 // listRows are the rows of a list that can be filtered. Their ids are the pane's.
 func listRows(p Pane, noun string) []Action {
@@ -247,17 +268,17 @@ var everywhereRows = []Action{
 	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Off: noLogin, Writes: true},
 	{ID: Palette, Keys: []string{"ctrl+p"}, Title: "Find and run an action by name", Short: "actions"},
 	{ID: Quit, Keys: []string{"q"}, Title: "Quit; asks while forks run", Short: "quit", Costs: true},
-	{ID: GoBudget, Keys: []string{"1"}, Title: "Go to the ping budget", Short: "budget", Quiet: true},
-	{ID: GoSchedule, Keys: []string{"2"}, Title: "Go to the schedule", Short: "schedule", Quiet: true},
-	{ID: GoUpdates, Keys: []string{"3"}, Title: "Go to the updates", Short: "updates", Quiet: true},
-	{ID: GoForks, Keys: []string{"4"}, Title: "Go to the forks", Short: "forks", Quiet: true},
-	{ID: GoChat, Keys: []string{"5"}, Title: "Go to the chat", Short: "chat", Quiet: true},
-	{ID: GoLogs, Keys: []string{"6"}, Title: "Go to the logs", Short: "logs", Quiet: true},
-	{ID: GoTask, Keys: []string{"K"}, Title: "Go to the page of the task of the selected run, or of the one that was looked at last", Short: "task", Quiet: true},
-	{ID: GoCosts, Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
-	{ID: GoAway, Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
-	{ID: GoSettings, Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
-	{ID: GoDay, Keys: []string{"0"}, Title: "Go to the day", Short: "day", Quiet: true},
+	{ID: Budget.Go(), Keys: []string{"1"}, Title: "Go to the ping budget", Short: "budget", Quiet: true},
+	{ID: Schedule.Go(), Keys: []string{"2"}, Title: "Go to the schedule", Short: "schedule", Quiet: true},
+	{ID: Updates.Go(), Keys: []string{"3"}, Title: "Go to the updates", Short: "updates", Quiet: true},
+	{ID: Forks.Go(), Keys: []string{"4"}, Title: "Go to the forks", Short: "forks", Quiet: true},
+	{ID: Chat.Go(), Keys: []string{"5"}, Title: "Go to the chat", Short: "chat", Quiet: true},
+	{ID: Logs.Go(), Keys: []string{"6"}, Title: "Go to the logs", Short: "logs", Quiet: true},
+	{ID: Task.Go(), Keys: []string{"K"}, Title: "Go to the page of the task of the selected run, or of the one looked at last", Short: "task", Quiet: true},
+	{ID: Costs.Go(), Keys: []string{"$"}, Title: "Go to what everything has cost", Short: "costs", Quiet: true},
+	{ID: Away.Go(), Keys: []string{"A"}, Title: "Go to what happened while you were away", Short: "away", Quiet: true},
+	{ID: Settings.Go(), Keys: []string{","}, Title: "Go to the settings", Short: "settings", Quiet: true},
+	{ID: Day.Go(), Keys: []string{"0"}, Title: "Go to the day", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Go to the next pane", Short: "next pane", Quiet: true},
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Go to the previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Give the pane the whole screen, or take it back", Short: "zoom", Quiet: true},

@@ -235,7 +235,7 @@ func (s *session) run(ctx context.Context, command string) error {
 		_, err := io.Copy(out, s.channel)
 		_ = out.CloseWithError(err) // never fails
 	})
-	err = plain.Run(ctx, viewer, plain.Options{Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly})
+	err = plain.Run(ctx, viewer, plain.Options{Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly, Config: o.Settings})
 	_ = in.Close() // the pump ends with what comes next
 	return err
 }

@@ -43,7 +43,7 @@ func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) e
 	var shown sync.WaitGroup
 	shown.Go(t.show)
 	if w.what == "plain" {
-		err = plain.Run(ctx, viewer, plain.Options{Input: slave, Output: slave, ReadOnly: w.readOnly})
+		err = plain.Run(ctx, viewer, plain.Options{Input: slave, Output: slave, ReadOnly: w.readOnly, Config: s.server.o.Settings})
 	} else {
 		err = tui.Run(ctx, viewer, t.options(ctx, w, slave))
 	}

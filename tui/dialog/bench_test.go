@@ -16,7 +16,7 @@ import (
 // A letter typed into the search while ten thousand stored runs are in it.
 func BenchmarkALetterFindsStoredRuns(b *testing.B) {
 	c := plainContext()
-	p := NewPalette(c, action.Forks, func(action.Action) string { return "" })
+	p := NewPalette(c, action.Forks, func(action.Action) string { return "" }, nil)
 	page := fork.Page{}
 	for i := range 10_000 {
 		at := c.Snap.At.Add(-time.Duration(i) * time.Hour)

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -15,13 +16,13 @@ const maxDigits = 6
 // NewBudget is the form of the budget's exact numbers, with what would come of them.
 func NewBudget(c pane.Context) *Form {
 	state := c.Snap.Budget.State
-	number := func(label, unit, wrong string, value int, check func(n *int) error) *Field {
-		f := Text(label, strconv.Itoa(value), func(_ pane.Context, text string, _ bool) (string, bool) {
+	number := func(label, unit, wrong string, value int, validate func(n *int) error) *Field {
+		f := Text(label, strconv.Itoa(value), func(_ pane.Context, text string) (string, bool) {
 			n, err := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil {
 				return wrong, false
 			}
-			if err := check(&n); err != nil {
+			if err := validate(&n); err != nil {
 				return err.Error(), false
 			}
 			return "", true
@@ -31,26 +32,21 @@ func NewBudget(c pane.Context) *Form {
 	}
 	capacity := number(textCapacity, textTokens, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
 	refill := number(textRefill, textMinutes, textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
-	numbers := func() (tokens, minutes int, ok bool) {
-		tokens, wrong := strconv.Atoi(strings.TrimSpace(capacity.Text()))
-		minutes, wrongToo := strconv.Atoi(strings.TrimSpace(refill.Text()))
-		return tokens, minutes, wrong == nil && wrongToo == nil
+	value := func(f *Field) *int {
+		n, _ := strconv.Atoi(strings.TrimSpace(f.Text()))
+		return &n
 	}
 	return &Form{
 		Name: textBudgetTitle, Fields: []*Field{capacity, refill},
 		Make: func(pane.Context) command.Value {
-			tokens, minutes, _ := numbers()
-			return command.SetBudget{Capacity: &tokens, RefillMinutes: &minutes}
+			return command.SetBudget{Capacity: value(capacity), RefillMinutes: value(refill)}
 		},
 		Effect: func(c pane.Context) (string, bool) {
-			tokens, minutes, ok := numbers()
-			if !ok || budget.Validate(&tokens, &minutes) != nil {
+			_, ok := capacity.check(c, true)
+			if _, too := refill.check(c, true); !ok || !too {
 				return "", true // it stands beside its field
 			}
-			if effect := c.Snap.Budget.State.Preview(c.Snap.At, tokens, minutes); effect != "" {
-				return effect, true
-			}
-			return textNoEffect, true
+			return cmp.Or(c.Snap.Budget.State.Preview(c.Snap.At, *value(capacity), *value(refill)), textNoEffect), true
 		},
 	}
 }

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -13,115 +14,94 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// namedMost is how many tasks a consequence names.
-const namedMost = 3
-
-// consequence says what a moment would mean, from what fires within 24 hours.
-func consequence(s *core.Snapshot, c command.Value, when time.Time) string {
+// consequence says what a command would mean until its moment, from what fires within 24
+// hours.
+func consequence(s *core.Snapshot, c command.Value) string {
 	switch c := c.(type) {
 	case command.MuteUntil:
-		if when.IsZero() {
+		if c.Until.IsZero() {
 			return textMuteEnds
 		}
-		return muteText(s, when)
+		return muteText(s, c.Until)
 	case command.Snooze:
-		if when.IsZero() {
+		if c.Until.IsZero() {
 			return textSnoozeEnds
 		}
-		return snoozeText(s, c.ID, when)
+		return snoozeText(s, c.ID, c.Until)
 	}
 	return ""
 }
 
-func muteText(s *core.Snapshot, when time.Time) string {
-	var names []string
-	n := 0
+// counted are the fires of the snapshot before a moment that are meant, and their
+// number in words: "at least", where not all of them are known; cut says so.
+func counted(s *core.Snapshot, when time.Time, means func(e schedule.Entry) bool) (fires []schedule.Entry, count string, cut bool) {
 	for _, e := range s.Schedule.Day {
-		if e.Silent || e.Held || !e.FireTime.After(s.At) || !e.FireTime.Before(when) {
-			continue
-		}
-		if n++; n <= namedMost {
-			names = append(names, clockWords(s, e.FireTime)+" "+widget.Cut(entryName(e), 24))
+		if means(e) && e.FireTime.After(s.At) && e.FireTime.Before(when) {
+			fires = append(fires, e)
 		}
 	}
-	switch {
-	case n == 0 && cutBefore(s, when):
+	count = words.Grouped(uint64(len(fires)), "fire")
+	if cut = !s.Schedule.DayUntil.IsZero() && s.Schedule.DayUntil.Before(when); cut {
+		count = textAtLeast + count
+	}
+	return fires, count, cut
+}
+
+// namedMost is how many tasks a consequence names.
+const namedMost = 3
+
+func muteText(s *core.Snapshot, when time.Time) string {
+	fires, count, cut := counted(s, when, func(e schedule.Entry) bool { return !e.Silent && !e.Held })
+	var names []string
+	for _, e := range fires[:min(len(fires), namedMost)] {
+		names = append(names, clockWords(s, e.FireTime)+" "+widget.Cut(cmp.Or(e.Description, e.Label), 24))
+	}
+	more := ""
+	switch n := len(fires) - namedMost; {
+	case len(fires) == 0 && cut:
 		return fmt.Sprintf(textMuteCut, clockWords(s, s.Schedule.DayUntil))
-	case n == 0:
+	case len(fires) == 0:
 		return textMuteNothing
+	case cut:
+		more = textAndMore
+	case n > 0:
+		more = fmt.Sprintf(textMoreOf, n)
 	}
-	count := words.Grouped(uint64(n), "fire")
-	if cutBefore(s, when) { // what comes after the cut is not known
-		return fmt.Sprintf("%s%s without a ping: %s and more. Critical ones come through.", textAtLeast, count, strings.Join(names, ", "))
-	}
-	return fmt.Sprintf("%s without a ping: %s%s. Critical ones come through.", count, strings.Join(names, ", "), more(n-len(names)))
+	return fmt.Sprintf(textMuted, count, strings.Join(names, ", ")+more)
 }
 
 func snoozeText(s *core.Snapshot, id string, when time.Time) string {
-	var missed, next time.Time
-	n := 0
-	for _, e := range s.Schedule.Day {
-		switch {
-		case e.ID != id || !e.FireTime.After(s.At):
-		case e.FireTime.Before(when):
-			if n++; n == 1 {
-				missed = e.FireTime
-			}
-		case next.IsZero():
-			next = e.FireTime
-		}
-	}
+	its := func(e schedule.Entry) bool { return e.ID == id }
+	fires, count, cut := counted(s, when, its)
+	var next time.Time
 	for _, t := range s.Schedule.Tasks {
-		if t.ID == id && t.Kind == routines.KindReminder {
-			if !t.Next.IsZero() && t.Next.After(when) {
-				return "changes nothing: it fires at " + clockWords(s, t.Next)
-			}
-			return "it fires at " + clockWords(s, when)
-		}
-		if t.ID == id && next.IsZero() && t.Next.After(when) {
+		switch {
+		case t.ID != id:
+		case t.Kind == routines.KindReminder && t.Next.After(when):
+			return textNoChange + clockWords(s, t.Next)
+		case t.Kind == routines.KindReminder:
+			return textFiresAt + clockWords(s, when)
+		case t.Next.After(when):
 			next = t.Next
 		}
 	}
+	for _, e := range s.Schedule.Day {
+		if its(e) && !e.FireTime.Before(when) {
+			next = e.FireTime
+			break
+		}
+	}
 	out := textSnoozeNothing
-	if n > 0 || next.IsZero() {
-		out = skipped(s, n, missed, when)
+	switch {
+	case len(fires) == 1 && !cut:
+		out = textSkipsOne + clockWords(s, fires[0].FireTime)
+	case len(fires) > 0:
+		out = fmt.Sprintf(textSkips, count, clockWords(s, fires[0].FireTime))
+	case cut && next.IsZero():
+		out = fmt.Sprintf(textSnoozeCut, clockWords(s, s.Schedule.DayUntil))
 	}
 	if !next.IsZero() {
-		out += "; fires next at " + clockWords(s, next)
+		out += textFiresNext + clockWords(s, next)
 	}
 	return out
-}
-
-// skipped says how many fires a snooze takes away.
-func skipped(s *core.Snapshot, n int, first, when time.Time) string {
-	switch {
-	case n > 0 && cutBefore(s, when):
-		return fmt.Sprintf("skips %s%s, the first at %s", textAtLeast, words.Grouped(uint64(n), "fire"), clockWords(s, first))
-	case n == 0 && cutBefore(s, when):
-		return fmt.Sprintf(textSnoozeCut, clockWords(s, s.Schedule.DayUntil))
-	case n == 0:
-		return textSnoozeNothing
-	case n == 1:
-		return "skips the fire at " + clockWords(s, first)
-	}
-	return fmt.Sprintf("skips %d fires, the first at %s", n, clockWords(s, first))
-}
-
-// cutBefore reports that the snapshot does not know all fires until a moment.
-func cutBefore(s *core.Snapshot, when time.Time) bool {
-	return !s.Schedule.DayUntil.IsZero() && s.Schedule.DayUntil.Before(when)
-}
-
-func more(n int) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d more", n)
-}
-
-func entryName(e schedule.Entry) string {
-	if e.Description != "" {
-		return e.Description
-	}
-	return e.Label
 }

@@ -14,8 +14,8 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// air is how many cells of the panes stay in sight beside a dialog.
-const air = 4
+// Air is how many cells of the panes stay in sight beside a dialog.
+const Air = 4
 
 func brush(c pane.Context) widget.Brush { return widget.Brush{Theme: c.Theme} }
 

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -36,29 +37,29 @@ type editLine struct {
 func EditTask(file command.TaskFile) pane.Dialog {
 	e := &editing{file: file}
 	e.when()
-	e.text("description", textFieldTitle, func(f command.TaskFile) string { return f.Description })
+	e.text("description", "Title", func(f command.TaskFile) string { return f.Description })
 	e.prompt()
-	e.choice("background", textFieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
-	e.choice("allow-ping", textFieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
-	e.oneOf("update-main-session", textFieldReports, func(f command.TaskFile) string { return string(f.Mode) },
+	e.choice("background", "Runs", textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
+	e.choice("allow-ping", "Pings", textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
+	e.oneOf("update-main-session", "Reports", func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
 	models := []string{"", "opus", "sonnet", "haiku"}
 	if !slices.Contains(models, file.Model) {
 		models = append(models, file.Model)
 	}
-	e.oneOf("model", textFieldModel, func(f command.TaskFile) string { return f.Model }, models...)
-	e.choice("thinking", textFieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
-	e.choice("isolated", textFieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
-	e.list("allowed-tools", textFieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
-	e.list("disallowed-tools", textFieldDisallowed, func(f command.TaskFile) []string { return f.Disallowed })
-	e.list("skills", textFieldSkills, func(f command.TaskFile) []string { return f.Skills })
-	e.text("subagent", textFieldSubagent, func(f command.TaskFile) string { return f.Subagent })
-	e.choice("trust-input", textFieldTrust, textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
-	e.choice("critical", textFieldCritical, textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
+	e.oneOf("model", "Model", func(f command.TaskFile) string { return f.Model }, models...)
+	e.choice("thinking", "Thinks", textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
+	e.choice("isolated", "Isolated", textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
+	e.list("allowed-tools", "May use", func(f command.TaskFile) []string { return f.Allowed })
+	e.list("disallowed-tools", "May not use", func(f command.TaskFile) []string { return f.Disallowed })
+	e.list("skills", "Skills", func(f command.TaskFile) []string { return f.Skills })
+	e.text("subagent", "Subagent", func(f command.TaskFile) string { return f.Subagent })
+	e.choice("trust-input", "Trusts input", textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
+	e.choice("critical", "Runs above caps", textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
 	if file.Kind == routines.KindRoutine {
-		e.oneOf("missed", textFieldMissed, func(f command.TaskFile) string { return map[bool]string{true: "run"}[f.RunMissed] }, "", "run")
+		e.oneOf("missed", "If missed", func(f command.TaskFile) string { return map[bool]string{true: "run"}[f.RunMissed] }, "", "run")
 	} else {
-		e.oneOf("until", textFieldUntil, func(f command.TaskFile) string { return map[bool]string{true: untilDone}[f.UntilDone] }, "", untilDone)
+		e.oneOf("until", "Until", func(f command.TaskFile) string { return map[bool]string{true: untilDone}[f.UntilDone] }, "", untilDone)
 		e.chain()
 	}
 	e.Form = &Form{Name: file.Title(), Send: textWriteFile, Keeps: true, Make: e.command}
@@ -72,21 +73,18 @@ func (e *editing) add(l editLine) { e.lines = append(e.lines, l) }
 
 // when is the field of the cron line or the moment.
 func (e *editing) when() {
+	show := func(f command.TaskFile) string { return f.Cron }
 	if e.file.Kind == routines.KindRoutine {
-		show := func(f command.TaskFile) string { return f.Cron }
-		field := Text(textFieldWhen, show(e.file), func(c pane.Context, text string, tried bool) (string, bool) {
-			return needed(textWhenRoutine, text, tried, func() (string, bool) { return CheckCron(c, text) })
-		})
-		e.add(editLine{"cron", field, show, func(_ pane.Context, text string) any { return cronOf(text) }})
+		e.add(editLine{"cron", whenField(show(e.file), false), show, func(_ pane.Context, text string) any { return cronOf(text) }})
 		return
 	}
-	show := func(f command.TaskFile) string { return f.RunAt.Format("2006-01-02 15:04") }
-	field := Text(textFieldWhen, show(e.file), nil)
-	field.Check = func(c pane.Context, text string, tried bool) (string, bool) {
+	show = func(f command.TaskFile) string { return f.RunAt.Format("2006-01-02 15:04") }
+	field := whenField(show(e.file), true)
+	field.Check = func(c pane.Context, text string) (string, bool) {
 		if text == field.before { // also where it has passed meanwhile
 			return "", true
 		}
-		return needed(textWhenReminder, text, tried, func() (string, bool) { return checkMoment(c, text) })
+		return checkMoment(c, text)
 	}
 	e.add(editLine{"run-at", field, show, func(c pane.Context, text string) any {
 		at, _, _ := readMoment(text, now(c))
@@ -98,28 +96,32 @@ func (e *editing) when() {
 // very long one, is left to the editor.
 func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
-	field := Lines(textFieldPrompt, e.file.Body, checkMessage)
+	field := promptField("Prompt", e.file.Body)
 	if field.Text() != e.file.Body {
 		long := textLongPrompt(strings.Count(e.file.Body, "\n") + 1)
-		field = Choice(textFieldPrompt, long, long)
+		field = Choice("Prompt", long, long)
 	}
 	e.add(editLine{field: field, show: show})
 }
 
 // text is a field of one line; empty leaves the key out.
 func (e *editing) text(key, label string, show func(command.TaskFile) string) {
-	e.add(editLine{key, Text(label, show(e.file), nil), show, func(_ pane.Context, text string) any {
-		if text = strings.TrimSpace(text); text == "" {
-			return nil
-		}
-		return text
-	}})
+	e.add(editLine{key, Text(label, show(e.file), nil), show, textOrNone})
+}
+
+// textOrNone is a text as it stands in the file; nil where it is empty, or as usual.
+func textOrNone(_ pane.Context, text string) any {
+	if text = strings.TrimSpace(text); text == "" || text == textUsual {
+		return nil
+	}
+	return text
 }
 
 // list is a field of several words; none leaves the key out.
 func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
 	show := func(f command.TaskFile) string { return strings.Join(of(f), separator+" ") }
-	field := Text(label, show(e.file), func(_ pane.Context, text string, _ bool) (string, bool) { return hintOf(textListNote, text), true })
+	field := Text(label, show(e.file), nil)
+	field.Hint = textListNote
 	e.add(editLine{key, field, show, func(_ pane.Context, text string) any {
 		var items []string
 		for item := range strings.SplitSeq(text, separator) {
@@ -154,29 +156,15 @@ func (e *editing) choice(key, label, yes, no string, of func(command.TaskFile) b
 // oneOf is a field of the file's own words; the first of them may be empty, which
 // leaves the key out.
 func (e *editing) oneOf(key, label string, of func(command.TaskFile) string, accepted ...string) {
-	named := func(word string) string {
-		if word == "" {
-			return textUsual
-		}
-		return word
-	}
-	choices := make([]string, len(accepted))
-	for i, word := range accepted {
-		choices[i] = named(word)
-	}
-	show := func(f command.TaskFile) string { return named(of(f)) }
-	e.add(editLine{key, Choice(label, show(e.file), choices...), show, func(_ pane.Context, text string) any {
-		if text == textUsual {
-			return nil
-		}
-		return text
-	}})
+	accepted[0] = cmp.Or(accepted[0], textUsual)
+	show := func(f command.TaskFile) string { return cmp.Or(of(f), textUsual) }
+	e.add(editLine{key, Choice(label, show(e.file), accepted...), show, textOrNone})
 }
 
 // chain is the field of how often a reminder may come back.
 func (e *editing) chain() {
 	show := func(f command.TaskFile) string { return strconv.Itoa(f.MaxChain) }
-	field := Text(textFieldChain, show(e.file), func(_ pane.Context, text string, _ bool) (string, bool) {
+	field := Text("Comes back", show(e.file), func(_ pane.Context, text string) (string, bool) {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		return textChainNote, err == nil && n >= 0 && n <= mostChain
 	})

@@ -35,7 +35,10 @@ func editContext() pane.Context {
 func fill(e pane.Dialog, label, text string) {
 	for _, f := range e.(*editing).Fields {
 		if f.Label == label {
-			f.Set(text)
+			if f.input.Set(text); f.area != nil {
+				f.area.Clear()
+				f.area.Insert(text)
+			}
 		}
 	}
 }
@@ -48,10 +51,10 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 		t.Errorf("nothing was changed: %#v", a.Send)
 	}
 	e = EditTask(teaFile())
-	fill(e, textFieldWhen, "every weekday at 10")
-	fill(e, textFieldTitle, "")
-	fill(e, textFieldAllowed, "Bash(git log, x); Read(**.md)")
-	fill(e, textFieldPrompt, "Make coffee.")
+	fill(e, "When", "every weekday at 10")
+	fill(e, "Title", "")
+	fill(e, "May use", "Bash(git log, x); Read(**.md)")
+	fill(e, "Prompt", "Make coffee.")
 	body := "Make coffee."
 	want := command.EditTask{ID: "aaaa0001", Version: "v1", Edit: routines.Edit{
 		Set:  []command.Field{{Key: "cron", Value: "0 10 * * 1-5"}, {Key: "description"}, {Key: "allowed-tools", Value: []string{"Bash(git log, x)", "Read(**.md)"}}},
@@ -64,7 +67,7 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 
 func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
 	c, e := editContext(), EditTask(teaFile())
-	fill(e, textFieldWhen, "61 * * * *")
+	fill(e, "When", "61 * * * *")
 	if a := e.Take(c, enter); a.Send != nil {
 		t.Errorf("it is sent: %#v", a.Send)
 	}
@@ -76,7 +79,7 @@ func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
 // A file that was changed under the form shows both, and asks: enter writes over it.
 func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 	c, e := editContext(), EditTask(teaFile())
-	fill(e, textFieldWhen, "0 10 * * *")
+	fill(e, "When", "0 10 * * *")
 	e.Take(c, enter)
 	other := teaFile()
 	other.Cron, other.Digest = "0 8 * * *", "v2"
@@ -133,7 +136,7 @@ func TestAReminderOfOldIsKeptUntilItIsDone(t *testing.T) {
 	file.Kind, file.Cron, file.RunAt = routines.KindReminder, "", editContext().Snap.At.Add(time.Hour)
 	c, e := editContext(), EditTask(file)
 	for _, f := range e.(*editing).Fields {
-		if f.Label == textFieldUntil {
+		if f.Label == "Until" {
 			f.turn()
 		}
 	}

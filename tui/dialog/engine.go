@@ -4,26 +4,33 @@ import (
 	"fmt"
 
 	"ollimbot/core"
-	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/words"
 )
 
 // Engine is everything about the model and what stands behind it.
 func Engine(s *core.Snapshot) *Page {
+	return NewTable(textEngineTitle, engineColumn, EngineRows(s))
+}
+
+// EngineRows are the rows of that page.
+func EngineRows(s *core.Snapshot) []Row {
 	e := s.Engine
 	var rows []Row
 	row := func(name, format string, args ...any) {
 		rows = append(rows, Row{name, clean.Line(fmt.Sprintf(format, args...))})
 	}
 	row(textEngineName, "%s %s", e.Name, e.Version)
-	row(textEngineModel, "%s", e.Model)
+	if e.Model != "" {
+		row(textEngineModel, "%s", e.Model)
+	}
 	row(textEngineState, "%s", e.State)
 	row(textSurfaceName, "%s %s", s.Surface.Name, s.Surface.State)
 	if e.Warning != "" {
 		row(textEngineWarning, "%s", e.Warning)
 	}
-	row(textEngineToday, "%s", spentText(e.Today))
+	row(textEngineToday, "%s  %s", words.Dollars(e.Today.CostUSD), command.Blocks(e.Today))
 	if len(e.Processes) > 0 {
 		rows = append(rows, Row{}, Row{Text: textEngineProcesses})
 	}
@@ -35,16 +42,8 @@ func Engine(s *core.Snapshot) *Page {
 		rows = append(rows, Row{fmt.Sprintf("  %7d", p.PID), fmt.Sprintf("session  %7s  %6s  %s", memory,
 			words.Age(s.At.Sub(p.Started)), clean.Cut(clean.Line(p.Session), 40))})
 	}
-	return NewTable(textEngineTitle, engineColumn, rows)
+	return rows
 }
 
 // engineColumn is where values begin, behind their names and process ids.
 const engineColumn = 11
-
-func spentText(u agent.Usage) string {
-	if u.Tokens() == 0 {
-		return textNothingSpent
-	}
-	return fmt.Sprintf("%d tokens (%d in, %d out, %d cache read, %d cache write), $%.2f",
-		u.Tokens(), u.InputTokens, u.OutputTokens, u.CacheRead, u.CacheWrite, u.CostUSD)
-}

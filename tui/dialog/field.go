@@ -1,6 +1,9 @@
 package dialog
 
 import (
+	"slices"
+	"strings"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -8,17 +11,19 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Check says what a text comes to, which may be empty, or with ok false what is
-// wrong with it and the cure. tried is false until enter was pressed: until then an
-// empty field is a hint and no fault.
-type Check func(c pane.Context, text string, tried bool) (note string, ok bool)
+// Check says what a text comes to, which may be empty, or with ok false what is wrong
+// with it and the cure.
+type Check func(c pane.Context, text string) (note string, ok bool)
 
-// Field is a line of a form. Text and Choice make one.
+// Field is a line of a form. Text, Lines and Choice make one.
 type Field struct {
 	Label string
 	Unit  string // behind what is written; may be empty
 	Most  int    // characters that fit into it; 0: any number
-	Check Check  // nil takes everything
+	Hint  string // stands below the field while it is empty
+	// Needed says that it must not stay empty; until enter that is no fault.
+	Needed bool
+	Check  Check // nil takes everything
 	// Fresh lets the first character replace what stands there.
 	Fresh bool
 
@@ -38,8 +43,8 @@ func Text(label, text string, check Check) *Field {
 }
 
 // Lines is a field to write several lines in: enter sends the form, alt+enter breaks one.
-func Lines(label, text string, check Check) *Field {
-	f := &Field{Label: label, Check: check, area: &widget.Area{}}
+func Lines(label, text string) *Field {
+	f := &Field{Label: label, area: &widget.Area{}}
 	f.area.Insert(text)
 	f.before = f.area.Text()
 	return f
@@ -47,13 +52,18 @@ func Lines(label, text string, check Check) *Field {
 
 // Choice is a field that is one of a few words: space goes on to the next.
 func Choice(label, chosen string, words ...string) *Field {
-	f := &Field{Label: label, choices: words, before: chosen}
-	for i, w := range words {
-		if w == chosen {
-			f.chosen = i
-		}
+	return &Field{Label: label, choices: words, before: chosen, chosen: max(0, slices.Index(words, chosen))}
+}
+
+// Text is what stands in the field, a chosen word as well.
+func (f *Field) Text() string {
+	switch {
+	case f.choices != nil:
+		return f.choices[f.chosen]
+	case f.area != nil:
+		return f.area.Text()
 	}
-	return f
+	return f.input.Text()
 }
 
 // inside reports a key that moves between the lines of a field.
@@ -64,52 +74,47 @@ func (f *Field) inside(msg tea.KeyPressMsg) bool {
 
 func (f *Field) turn() { f.chosen = (f.chosen + 1) % len(f.choices) }
 
+// check is what stands below the field; tried, that enter was pressed.
 func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
+	text := f.Text()
+	switch {
+	case strings.TrimSpace(text) != "" || f.Hint == "":
+	case f.Needed && tried:
+		return textNeeded + f.Hint, false
+	default:
+		return f.Hint, true
+	}
 	if f.Check == nil {
 		return "", true
 	}
-	return f.Check(c, f.Text(), tried)
-}
-
-// Set puts a text into a field.
-func (f *Field) Set(text string) {
-	if f.area != nil {
-		f.area.Clear()
-		f.area.Insert(text)
-		return
-	}
-	f.input.Set(text)
+	return f.Check(c, text)
 }
 
 // take gives a key or a paste to the field. What cannot be right goes in too, and is
 // refused with its field: to leave it out would make 15 of 1.5.
 func (f *Field) take(msg tea.Msg) {
 	text := typed(msg)
-	if k, ok := msg.(tea.KeyPressMsg); f.area != nil {
-		if ok && key.Matches(k, formKeys.line) {
-			f.area.Insert("\n")
-		} else {
-			f.area.Take(msg)
-		}
+	k, _ := msg.(tea.KeyPressMsg)
+	switch {
+	case f.choices != nil || f.shown != "":
+		return
+	case f.area != nil && key.Matches(k, formKeys.line):
+		f.area.Insert("\n")
+		return
+	case f.area != nil:
+		f.area.Take(msg)
 		return
 	}
 	if f.Fresh && text != "" {
 		f.input.Set("")
 	}
-	before := f.input.Text()
-	switch {
-	case f.choices != nil || f.shown != "":
-		return
-	case f.Most > 0 && text != "":
-		for _, r := range text {
-			if len([]rune(f.input.Text())) < f.Most {
-				f.input.Insert(string(r))
-			}
-		}
-	default:
+	f.Fresh = false
+	if text == "" || f.Most == 0 {
 		f.input.Take(msg)
+		return
 	}
-	f.Fresh = f.Fresh && f.input.Text() == before && text == ""
+	letters := []rune(text)
+	f.input.Insert(string(letters[:max(0, min(len(letters), f.Most-len([]rune(f.input.Text()))))]))
 }
 
 // typed are the characters of a key or a paste.

@@ -28,7 +28,8 @@ import (
 type Form struct {
 	Name   string // the heading of the box
 	Fields []*Field
-	// Make is the command; it is asked once every field is right.
+	// Make is the command, or nil where there is nothing to do; it is asked once every
+	// field is right.
 	Make func(c pane.Context) command.Value
 	// Effect says below the fields what would come of them, or, with ok false, what
 	// is wrong with them together: then they are not sent. Nil says nothing.
@@ -49,15 +50,14 @@ type Form struct {
 	lines   []int // the fields that stood in the lines of the last drawing, -1 for none
 }
 
-// Text is what stands in the field, a chosen word as well.
-func (f *Field) Text() string {
-	switch {
-	case f.choices != nil:
-		return f.choices[f.chosen]
-	case f.area != nil:
-		return f.area.Text()
+// Pick is a form that asks for one of some words; of is what each of them means.
+func Pick(title string, words []string, of func(i int) command.Value) *Form {
+	f := &Form{Name: title, Picks: true, opened: time.Now()}
+	for _, word := range words {
+		f.Fields = append(f.Fields, &Field{Label: word, shown: " "})
 	}
-	return f.input.Text()
+	f.Make = func(pane.Context) command.Value { return of(f.at) }
+	return f
 }
 
 // Title implements pane.Dialog.
@@ -178,8 +178,9 @@ func (f *Form) send(c pane.Context) pane.Answer {
 			return pane.Answer{}
 		}
 	}
-	f.sent = true
-	return pane.Answer{Send: f.Make(c)}
+	do := f.Make(c)
+	f.sent = do != nil
+	return pane.Answer{Send: do, Close: do == nil}
 }
 
 // Hint implements pane.Dialog.
@@ -190,7 +191,9 @@ func (f *Form) Hint() []key.Binding {
 	}
 	switch {
 	case f.Picks:
-		out = append(out, binding("↑/↓", textNextOne), binding("HH:MM", textType))
+		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].shown == "" {
+			out = append(out, formKeys.moment)
+		}
 	case len(f.Fields) > 1:
 		out = append(out, formKeys.next)
 	}
@@ -200,8 +203,8 @@ func (f *Form) Hint() []key.Binding {
 	case field.area != nil:
 		out = append(out, formKeys.line)
 	}
-	if f.Unsaved() { // the first esc only warns then
-		return append(out, named(formKeys.leave, textLeaveFormKey))
+	if f.Unsaved() {
+		return append(out, formKeys.warn)
 	}
 	return append(out, formKeys.leave)
 }
@@ -218,7 +221,7 @@ const (
 
 // Draw implements pane.Dialog.
 func (f *Form) Draw(c pane.Context, w, h int) []string {
-	w = min(w-air, formWidth)
+	w = min(w-Air, formWidth)
 	foot := f.foot(c, w, h > len(f.Fields)+footRows)
 	foot = foot[:min(len(foot), max(0, h-1))]
 	var lines []string
@@ -347,13 +350,4 @@ func (f *Form) foot(c pane.Context, w int, air bool) []string {
 		out = append(out, widget.Blank(w))
 	}
 	return out
-}
-
-var formKeys = struct{ send, next, previous, turn, line, leave key.Binding }{
-	send:     binding("enter", textSet, "enter", "ctrl+s"),
-	next:     binding("tab", textOtherField, "tab", "down"),
-	previous: binding("", "", "shift+tab", "up"),
-	turn:     binding("space", textChange, "space", "left", "right"),
-	line:     binding("alt+enter", textNewLine, "alt+enter", "shift+enter", "ctrl+j"),
-	leave:    binding("esc", textLeave, "esc"),
 }

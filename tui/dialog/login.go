@@ -25,7 +25,7 @@ func (*Login) Title() string { return textLoginTitle }
 
 // Draw implements pane.Dialog.
 func (d *Login) Draw(c pane.Context, w, h int) []string {
-	w = min(w-air, pageWidth)
+	w = min(w-Air, pageWidth)
 	var lines []string
 	say := func(role theme.Role, texts ...string) {
 		for _, t := range texts {
@@ -77,10 +77,4 @@ func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
 // Hint implements pane.Dialog.
 func (*Login) Hint() []key.Binding {
 	return []key.Binding{loginKeys.copy, loginKeys.send, loginKeys.leave}
-}
-
-var loginKeys = struct{ copy, send, leave key.Binding }{
-	copy:  binding("ctrl+y", textLoginCopy, "ctrl+y"),
-	send:  binding("enter", textLoginSend, "enter"),
-	leave: binding("esc", textNotNow, "esc"),
 }

@@ -38,11 +38,11 @@ func TestSnoozingSaysWhichFiresAreSkipped(t *testing.T) {
 		{"cccc3333", 3 * time.Hour, "it fires at 17:02"},
 		{"cccc3333", time.Hour, "changes nothing: it fires at 16:02"},
 	} {
-		if got := consequence(&s, command.Snooze{ID: c.id}, now.Add(c.when)); got != c.want {
+		if got := consequence(&s, command.Snooze{ID: c.id, Until: now.Add(c.when)}); got != c.want {
 			t.Errorf("%s for %s: %q, want %q", c.id, c.when, got, c.want)
 		}
 	}
-	if got := consequence(&s, command.Snooze{ID: "aaaa1111"}, time.Time{}); got != textSnoozeEnds {
+	if got := consequence(&s, command.Snooze{ID: "aaaa1111"}); got != textSnoozeEnds {
 		t.Errorf("got %q", got)
 	}
 }
@@ -84,7 +84,7 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 
 func TestAMomentOfSeveralWordsCanBeTyped(t *testing.T) {
 	c := plainContext()
-	f := NewUntil(pane.Until{For: command.MuteUntil{}}, c.Snap)
+	f := NewUntil(c, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
 	for _, r := range "sunday 9:00" {
 		f.Take(c, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
@@ -109,7 +109,7 @@ func TestAMomentBeyondTheWeekHasItsDate(t *testing.T) {
 		"bbbb2222": "it would not have fired before then; fires next at Wed 17:02",
 		"cccc3333": "it would not have fired before then; fires next at Mon 30 November 17:02",
 	} {
-		if got := consequence(&s, command.Snooze{ID: id}, now.Add(15*time.Hour)); got != want {
+		if got := consequence(&s, command.Snooze{ID: id, Until: now.Add(15 * time.Hour)}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -125,22 +125,21 @@ func TestWhereTheDayIsCutTheFiresAreAtLeastSoMany(t *testing.T) {
 	s.Schedule.DayUntil = now.Add(501 * time.Minute)
 	for _, c := range []struct {
 		command command.Value
-		when    time.Duration
 		want    string
 	}{
-		{command.MuteUntil{}, time.Hour, "59 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and 56 more. Critical ones come through."},
-		{command.MuteUntil{}, 18 * time.Hour, "at least 500 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
-		{command.Snooze{ID: "aaaa1111"}, 18 * time.Hour, "skips at least 500 fires, the first at 14:03"},
-		{command.Snooze{ID: "bbbb2222"}, 18 * time.Hour, "it would not have fired before 22:23; the schedule is not known further ahead"},
+		{command.MuteUntil{Until: now.Add(time.Hour)}, "59 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and 56 more. Critical ones come through."},
+		{command.MuteUntil{Until: now.Add(18 * time.Hour)}, "at least 500 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
+		{command.Snooze{ID: "aaaa1111", Until: now.Add(18 * time.Hour)}, "skips at least 500 fires, the first at 14:03"},
+		{command.Snooze{ID: "bbbb2222", Until: now.Add(18 * time.Hour)}, "it would not have fired before 22:23; the schedule is not known further ahead"},
 	} {
-		if got := consequence(&s, c.command, now.Add(c.when)); got != c.want {
-			t.Errorf("%T for %s: %q, want %q", c.command, c.when, got, c.want)
+		if got := consequence(&s, c.command); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.command, got, c.want)
 		}
 	}
 	for i := range s.Schedule.Day {
 		s.Schedule.Day[i].Silent = true
 	}
-	if got, want := consequence(&s, command.MuteUntil{}, now.Add(18*time.Hour)), "no task that may ping fires until 22:23; the schedule is not known further ahead"; got != want {
+	if got, want := consequence(&s, command.MuteUntil{Until: now.Add(18 * time.Hour)}), "no task that may ping fires until 22:23; the schedule is not known further ahead"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -30,6 +31,9 @@ type Page struct {
 	// where it names none.
 	keys  action.Keys
 	renew func(action.Keys) *Page
+	// Loads says that what it shows is yet to come; then makes another dialog of it, or is nil.
+	Loads bool
+	then  func(o command.Outcome) pane.Dialog
 
 	view  widget.Scroll // over the lines
 	lines []pageLine    // body in lines of width cells
@@ -53,12 +57,12 @@ func (p *Page) say(body string) {
 	}
 }
 
-// Loading is a page whose text is yet to come, with the Done of the command that
-// brings it.
-func Loading(title string) *Page {
+// Load opens a page that waits for a command: what that has brought is the page's text,
+// or is shown by the dialog that then makes of it.
+func Load(title string, c command.Value, then func(o command.Outcome) pane.Dialog) pane.Answer {
 	p := NewPage(title, textLoading)
-	p.role = theme.Dim
-	return p
+	p.role, p.then, p.Loads = theme.Dim, then, true
+	return pane.Answer{Open: p, Send: c}
 }
 
 // Bounds are the numbers of the lines: with Text and Rows they make the page a
@@ -101,7 +105,7 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 	p.rekey(c.Keys)
 	whole := w <= wholeWidth
 	if !whole {
-		w = min(w-air, pageWidth)
+		w = min(w-Air, pageWidth)
 	}
 	p.wrap(min(w-2, pageWidth))
 	n := len(p.lines)
@@ -135,11 +139,15 @@ func (p *Page) wrap(w int) {
 func (p *Page) Take(_ pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
 	case pane.Done:
-		p.role = theme.Text
-		p.say(clean.Text(msg.Outcome.Body))
-		if msg.Err != nil {
+		p.role, p.Loads = theme.Text, false
+		switch {
+		case msg.Err != nil:
 			p.role = theme.Bad
 			p.say(clean.Line(msg.Err.Error()))
+		case p.then != nil:
+			return pane.Answer{Close: true, Open: p.then(msg.Outcome)}
+		default:
+			p.say(clean.Text(msg.Outcome.Body))
 		}
 	case pane.Click:
 		return pane.Answer{Close: msg.Beside}
@@ -184,15 +192,7 @@ func (p *Page) Hint() []key.Binding {
 	if p.view.Finding() {
 		return p.view.Hint()
 	}
-	return []key.Binding{
-		pageKeys.shut, binding("/", textFindWord, "/"), binding("n/N", textNextPrevious, "n"),
-		binding("PgUp/PgDn", textScroll, "pgup", "pgdown"), pageKeys.copied,
-	}
-}
-
-var pageKeys = struct{ shut, copied key.Binding }{
-	shut:   binding("esc", textClose, "esc", "q", "?", "!", "enter"),
-	copied: binding("y", textCopy, "y", "Y"),
+	return []key.Binding{pageKeys.shut, pageKeys.find, pageKeys.next, pageKeys.scroll, pageKeys.copied}
 }
 
 // pageVerbs are what the keys of a page do to its view.

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -41,17 +43,18 @@ func TestWhatGoesOnInTheNextLineStandsBelowItsWords(t *testing.T) {
 		w    int
 		want []string
 	}{
-		{table, 40, []string{"Heading", "  k       one two three four five six", "  PgDn ctrl+f one two three four five", ""}},
+		{table, 40, []string{"Heading", "  k       one two three four five six", "  PgDn ctrl+f", "          one two three four five", ""}},
 		{table, 28, []string{
 			"Heading",
 			"  k    one two three four",
 			"       five six",
-			"  PgDn ctrl+f one two three",
-			"       four five", "",
+			"  PgDn ctrl+f",
+			"       one two three four",
+			"       five", "",
 		}},
 		{table, 14, []string{
 			"Heading",
-			"  k one two", "   three four", "   five six",
+			"  k", "   one two", "   three four", "   five six",
 			"  PgDn ctrl+f", "   one two", "   three four", "   five", "",
 		}},
 		{list, 24, []string{
@@ -80,7 +83,7 @@ func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 		}
 		for i, l := range lines {
 			heading := slices.ContainsFunc(append(slices.Clone(action.AllPanes), action.Everywhere), func(p action.Pane) bool { return strings.HasPrefix(l, p.Name()) })
-			if l != "" && l[0] != ' ' && !heading && l != textHelpMouse && l != textHelpWords {
+			if l != "" && l[0] != ' ' && !heading && l != textMouse && l != textWords {
 				t.Errorf("%d cells: line %d begins at the border: %q", w, i, l)
 			}
 		}
@@ -92,7 +95,7 @@ func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
 
 // The heads of a table are seen as such with colours, and only they.
 func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
-	th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	p := Keys(action.Keys{}, action.Forks, false)
 	for _, w := range []int{34, 76} {
 		p.wrap(w)
@@ -143,7 +146,7 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 
 func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
 	c := plainContext()
-	p := Loading("Prompt")
+	p := Load("Prompt", command.Preview{}, nil).Open
 	if got := strings.Join(p.Draw(c, 60, 5), ""); !strings.Contains(got, textLoading) {
 		t.Errorf("shows %q", got)
 	}

@@ -14,8 +14,8 @@ import (
 
 // Palette is the one search: it finds an action by its name, by its id, by a key or
 // by what people call it, and runs it; and tasks, runs, updates and settings, with
-// what can be done with them. Actions that are off are listed; of the marked one the reason
-// stands below the list, with its id.
+// what can be done with them. What is off is listed; of the marked one the reason
+// stands below the list, with what enter does.
 type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
@@ -30,11 +30,15 @@ type Palette struct {
 	rows   int // of the list, when it was drawn last
 }
 
+// item is what the palette finds: an action, or a task with what can be done with it, a
+// run, an update, a setting. "fire tea" is one of them.
 type item struct {
-	action action.Action
-	name   string // "Schedule: Fire the selected task now"
-	*thing        // nil for an action
-	all    string // of a run: what a query's words have to be in, in small letters
+	action action.Action // what it is found by: of what is no action its kind, id and name
+	name   string        // "Schedule: Fire the selected task now"
+	kind   string        // "task"; empty for an action
+	does   string        // what is said of the marked one: "enter fires it now, beside its schedule"
+	off    string        // why it cannot be done; empty where it can
+	do     func(c pane.Context) pane.Answer
 	match  action.Match
 }
 
@@ -46,11 +50,11 @@ const (
 )
 
 // NewPalette lists the actions, those of the focused pane first; off says why one
-// cannot be used now.
-func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string) *Palette {
+// cannot be used now, and found are the settings.
+func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string, found []Found) *Palette {
 	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
 	p.query.Open()
-	p.fillThings(c)
+	p.fillThings(c, found)
 	p.fill(c.Keys)
 	p.shown = p.items
 	return p
@@ -59,19 +63,34 @@ func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) strin
 // fill lists the actions with the keys that the user wants.
 func (p *Palette) fill(keys action.Keys) {
 	p.keys, p.items = keys, nil
-	order := []action.Pane{p.focus, action.Everywhere}
-	for _, other := range action.AllPanes {
-		if other != p.focus {
-			order = append(order, other)
-		}
-	}
-	for _, where := range order {
+	for _, where := range fromFocus(p.focus) {
 		for _, a := range keys.Of(where) {
 			if a.ID != action.Palette {
-				p.items = append(p.items, &item{action: a, name: a.Name()})
+				do := func(pane.Context) pane.Answer { return pane.Answer{Run: &a} }
+				p.items = append(p.items, &item{action: a, name: a.Name(), does: textIDIs + string(a.ID), do: do})
 			}
 		}
 	}
+}
+
+// fromFocus are the panes in the order of somebody who works in one: that one, what works
+// everywhere, the others.
+func fromFocus(focus action.Pane) []action.Pane {
+	order := []action.Pane{focus, action.Everywhere}
+	for _, p := range action.AllPanes {
+		if p != focus {
+			order = append(order, p)
+		}
+	}
+	return order
+}
+
+// why is why an item cannot be run; empty means that it can.
+func (p *Palette) why(it *item) string {
+	if it.kind == "" {
+		return p.off(it.action)
+	}
+	return it.off
 }
 
 // refresh searches anew; what is marked stays.
@@ -80,14 +99,6 @@ func (p *Palette) refresh() {
 	p.search()
 	p.list.At = at
 	p.list.Clamp(len(p.shown))
-}
-
-// why is why an item cannot be run; empty means that it can.
-func (p *Palette) why(it *item) string {
-	if it.thing != nil {
-		return it.off
-	}
-	return p.off(it.action)
 }
 
 // Title implements pane.Dialog.
@@ -99,7 +110,7 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 		p.fill(c.Keys)
 		p.refresh()
 	}
-	w = min(w-air, 76)
+	w = min(w-Air, 76)
 	b, where := brush(c), textNoAction
 	var facts []string
 	if len(p.shown) > 0 {
@@ -108,7 +119,7 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 	}
 	p.rows = max(1, min(paletteRows+2, h-1)-len(facts))
 	p.top = p.list.Window(p.list.At, p.list.At, len(p.shown), p.rows)
-	lines := []string{p.query.Line(b, w, where)}
+	lines := []string{p.query.Line(b, w, "/", where)}
 	for i := p.top; i < min(p.top+p.rows, len(p.shown)); i++ {
 		lines = append(lines, p.row(c, w, i))
 	}
@@ -131,11 +142,7 @@ func (p *Palette) facts(b widget.Brush, w, h int) []string {
 	if h < 4 { // the list is worth more
 		return out[:min(len(out), max(0, h-2))]
 	}
-	is := textIDIs + string(it.action.ID)
-	if it.thing != nil {
-		is = textEnter + it.does
-	}
-	return append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + is}))
+	return append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + it.does}))
 }
 
 // row is an action and its keys. One that is off says so in a word, for those
@@ -145,10 +152,7 @@ func (p *Palette) row(c pane.Context, w, i int) string {
 	if i == p.list.At {
 		b.Back, mark = theme.Select, c.Theme.Glyph(theme.Pointer)+" "
 	}
-	role, right := theme.Text, []widget.Span{{}, {Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Text: " "}}
-	if it.thing != nil {
-		right[1] = widget.Span{Role: theme.Dim, Text: it.kind}
-	}
+	role, right := theme.Text, []widget.Span{{}, {Role: theme.Key, Text: it.action.KeyNames(c.Theme.ASCII())}, {Role: theme.Dim, Text: it.kind + " "}}
 	if p.why(it) != "" {
 		role, right[0] = theme.Dim, widget.Span{Role: theme.Warn, Text: textOff + "  "}
 	}
@@ -168,23 +172,23 @@ func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
 		if msg.Beside || msg.Y == 0 || msg.Y > p.rows {
 			return pane.Answer{Close: msg.Beside}
 		}
-		return p.run(p.top + msg.Y - 1)
+		return p.run(c, p.top+msg.Y-1)
 	case pane.Wheel:
 		p.list.Move(map[bool]string{true: "up", false: "down"}[msg.Up], len(p.shown), p.rows)
 	case tea.PasteMsg:
 		p.write(msg)
 	case tea.KeyPressMsg:
-		return p.key(msg)
+		return p.key(c, msg)
 	}
 	return pane.Answer{}
 }
 
-func (p *Palette) key(msg tea.KeyPressMsg) pane.Answer {
+func (p *Palette) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	switch {
 	case closes(msg):
 		return pane.Answer{Close: true}
 	case key.Matches(msg, paletteKeys.run):
-		return p.run(p.list.At)
+		return p.run(c, p.list.At)
 	case key.Matches(msg, paletteKeys.up):
 		p.move(-1)
 	case key.Matches(msg, paletteKeys.down):
@@ -212,29 +216,20 @@ func (p *Palette) write(msg tea.Msg) {
 }
 
 // run carries out what stands in a row.
-func (p *Palette) run(i int) pane.Answer {
+func (p *Palette) run(c pane.Context, i int) pane.Answer {
 	if i < 0 || i >= len(p.shown) {
 		return pane.Answer{}
 	}
 	it := p.shown[i]
-	switch {
-	case it.thing == nil:
-		return pane.Answer{Close: true, Run: &it.action}
-	case it.off != "":
+	if it.off != "" {
 		return pane.Answer{Close: true, Toast: it.name + ": " + it.off}
 	}
-	a := it.answer
+	a := it.do(c)
 	a.Close = true
 	return a
 }
 
 // Hint implements pane.Dialog.
 func (p *Palette) Hint() []key.Binding {
-	return []key.Binding{paletteKeys.run, paletteKeys.down, binding("esc", textClose, "esc")}
-}
-
-var paletteKeys = struct{ run, up, down key.Binding }{
-	run:  binding("enter", textRun, "enter"),
-	up:   binding("", "", "up", "ctrl+p", "shift+tab"),
-	down: binding("tab", textNextOne, "down", "ctrl+n", "tab"),
+	return []key.Binding{paletteKeys.run, paletteKeys.down, paletteKeys.shut}
 }

@@ -22,7 +22,7 @@ import (
 
 // ask is a palette over a frame on which a query was written.
 func ask(d *desk, query string) *Palette {
-	p := NewPalette(d.Context, d.focus, d.off)
+	p := NewPalette(d.Context, d.focus, d.off, []Found{{"daily_cap", "daily_cap: none"}, {"quiet_hours", "quiet_hours: off"}})
 	p.Take(d.Context, tea.PasteMsg{Content: query})
 	return p
 }
@@ -53,7 +53,7 @@ func newDesk(focus action.Pane) *desk {
 
 // inside is what a dialog draws, without colours.
 func inside(d *desk, p *Palette, w, h int) []string {
-	lines := p.Draw(d.Context, w+air, h)
+	lines := p.Draw(d.Context, w+Air, h)
 	for i := range lines {
 		lines[i] = ansi.Strip(lines[i])
 	}
@@ -128,7 +128,7 @@ func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
 		w, h := rapid.IntRange(2, 90).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
 		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "e", "backspace"}), 0, 12).Draw(t, "keys") {
 			p.Take(r.Context, press(k))
-			lines := p.Draw(r.Context, w+air, h)
+			lines := p.Draw(r.Context, w+Air, h)
 			if len(lines) > h {
 				t.Fatalf("%d lines of %d", len(lines), h)
 			}
@@ -148,7 +148,7 @@ func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
 func TestAWordThatIsSpelledOtherwiseFindsItsAction(t *testing.T) {
 	r := newDesk(action.Forks)
 	for query, want := range map[string]action.ID{
-		"shedule": action.GoSchedule, "captity": action.CapacityUp, "raise captity": action.CapacityUp, "dmeo": action.Demo,
+		"shedule": action.Schedule.Go(), "captity": action.CapacityUp, "raise captity": action.CapacityUp, "dmeo": action.Demo,
 		"snze": action.ScheduleSnooze, "previw": action.SchedulePreview, "Qiut": action.Quit, "thme": action.ThemeNext,
 	} {
 		if p := ask(r, query); len(p.shown) == 0 || p.shown[0].action.ID != want {
@@ -204,14 +204,14 @@ func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
 			t.Errorf("%q finds %q first, want %q", query, names(p), want)
 		}
 	}
-	a := ask(r, "fire tea").key(tea.KeyPressMsg{Code: tea.KeyEnter})
-	if a.Do != (command.FireNow{ID: "7ea00000"}) || !a.Close {
+	a := ask(r, "fire tea").key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter})
+	if a.Do != (command.FireNow{ID: "7ea00000", Stays: true}) || !a.Close {
 		t.Errorf("enter gives %+v", a)
 	}
-	if a := ask(r, "fire landlord").key(tea.KeyPressMsg{Code: tea.KeyEnter}); a.Ask == nil || a.Do != nil {
-		t.Error("a reminder that goes with its run is asked about first")
+	if a := ask(r, "fire landlord").key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != (command.FireNow{ID: "7ea00001", Stays: true}) {
+		t.Errorf("a reminder is fired beside its schedule and stays: %+v", a)
 	}
-	if a := ask(r, "quiet hours").key(tea.KeyPressMsg{Code: tea.KeyEnter}); a.Setting != "quiet_hours" {
+	if a := ask(r, "quiet hours").key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Focus != action.Settings || a.Item != "quiet_hours" {
 		t.Errorf("enter gives %+v", a)
 	}
 	has := strings.Join(inside(r, ask(r, "fire tea"), 76, 20), "\n")
@@ -220,7 +220,7 @@ func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
 	}
 	r.ReadOnly = true
 	p := ask(r, "fire tea")
-	if a := p.key(tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != nil || !strings.Contains(a.Toast, "read-only") {
+	if a := p.key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != nil || !strings.Contains(a.Toast, "read-only") {
 		t.Errorf("read-only fires: %+v", a)
 	}
 }

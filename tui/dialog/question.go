@@ -1,37 +1,85 @@
 package dialog
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/fork"
+	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// Question is asked before what cannot be undone. The safe answer is the
-// default, and a key that was on its way when the question opened never
-// confirms it.
+// Question is a choice of a few answers, such as before what cannot be undone. The first
+// answer is the safe one and the default, and a key that was on its way when the
+// question opened never gives another.
 type Question struct {
-	ask    pane.Question
-	anew   func(c pane.Context) pane.Question // asks again while the question stands; may be nil
-	yes    pane.Answer                        // what yes means
-	chosen bool                               // yes is marked
-	opened time.Time
-	no     int // the line of the safe answer when it was drawn last; the other follows
+	name    string
+	text    string
+	short   string // for a small screen; empty cuts the text
+	answers []answer
+	anew    func(c pane.Context) pane.Question // asks again while the question stands; may be nil
+	at      int                                // the answer that is marked
+	opened  time.Time                          // zero where no answer loses anything
+	top     int                                // the line of the first answer when it was drawn last
+	lines   []int                              // from there on, whose they are
+}
+
+// answer is a key with its words, on a small screen those up to the colon, and what it
+// means.
+type answer struct {
+	keys  key.Binding
+	text  string
+	means pane.Answer
+}
+
+// word is the answer in a word or two.
+func (a answer) word() string {
+	word, _, _ := strings.Cut(a.text, ":")
+	return word
 }
 
 // Grace is how long a question must have stood before it can be answered: what
 // comes earlier was on its way.
 const Grace = 250 * time.Millisecond
 
-// Ask is a question; yes is what its first answer means beside its command.
+// Ask is a question; yes is what its other answer means beside its command.
 func Ask(q pane.Question, yes pane.Answer) *Question {
 	yes.Close, yes.Do = true, q.Do
-	return &Question{ask: q, yes: yes, opened: time.Now()}
+	return &Question{name: textQuestion, text: q.Text, opened: time.Now(), answers: []answer{
+		{binding("n", "", "n", "N", "q"), q.No, pane.Answer{Close: true}},
+		{binding("y", "", "y", "Y"), q.Yes, yes},
+	}}
+}
+
+// NewWelcome is the first thing that a new user sees, at each start until something is
+// set up: what this is, and which keys lead on. notice is what the program says at its
+// start, and may be empty. demo and setUp say that those two are offered.
+func NewWelcome(c pane.Context, notice string, demo, setUp bool) *Question {
+	q := &Question{name: textWelcome, text: textWhatItIs, short: textWhatShort}
+	if notice != "" {
+		q.text += "\n\n" + clean.Line(notice)
+	}
+	if !demo && !setUp {
+		q.text += "\n\n" + textInAShell
+	}
+	help, _ := c.Keys.Get(action.Everywhere, action.Help)
+	q.answers = append(q.answers, answer{binding("esc", "", "esc", "q"), textAround, pane.Answer{Close: true}})
+	if demo {
+		q.answers = append(q.answers, answer{binding("d", "", "d"), textSeeDemo, pane.Answer{Leave: pane.Demo}})
+	}
+	if setUp {
+		q.answers = append(q.answers, answer{binding("i", "", "i"), textSetUp, pane.Answer{Leave: pane.SetUp}})
+	}
+	keys := binding(c.Names(action.Chat).Badge(action.Help), "", help.Keys...)
+	q.answers = append(q.answers, answer{keys, textEveryKey, pane.Answer{Run: &help}})
+	return q
 }
 
 // Leaving asks before the dashboard is left for somewhere, if something would be
@@ -42,12 +90,16 @@ func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	if to != pane.Quit {
 		some, none, lost, drop = textLeaveForks, textLeaveBare, textLeftDraft, textLeaveDraft
 	}
+	also := ""
+	if draft {
+		also = " " + lost
+	}
 	running := func(c pane.Context) pane.Question { // runs go on while the question stands
 		running, waiting := fork.Count(c.Snap.Forks)
 		if running+waiting == 0 {
-			return pane.Question{Text: textQuitNoRuns, Yes: none, No: textStay}
+			return pane.Question{Text: textQuitNoRuns + also, Yes: none, No: textStay}
 		}
-		return pane.Question{Text: quitText(running, waiting), Yes: some, No: textStay}
+		return pane.Question{Text: quitText(running, waiting) + also, Yes: some, No: textStay}
 	}
 	if now := running(c); now.Yes == some && !c.Remote {
 		q := Ask(now, yes)
@@ -70,7 +122,7 @@ func QuitClicked(c pane.Context) *Question {
 }
 
 // Title implements pane.Dialog.
-func (q *Question) Title() string { return textQuestion }
+func (q *Question) Title() string { return q.name }
 
 // Ripe reports whether the question has been readable: a click that comes earlier was
 // on its way.
@@ -78,89 +130,114 @@ func (q *Question) Ripe() bool { return time.Since(q.opened) >= Grace }
 
 // Draw implements pane.Dialog.
 func (q *Question) Draw(c pane.Context, w, h int) []string {
-	w = min(w-air, 60)
+	w = min(w-Air, 60)
 	if q.anew != nil {
-		q.ask = q.anew(c)
+		now := q.anew(c)
+		q.text, q.answers[1].text = now.Text, now.Yes
 	}
-	b := brush(c)
-	words := widget.WrapN(q.ask.Text, w-4, max(1, h-buttons), c.Theme.Glyph(theme.Ellipsis))
-	var lines, apart []string // blank lines go first where there is little room
-	if len(words)+buttons+2 <= h {
+	text, rows := q.text, q.rows(c, w, false)
+	if q.short != "" && len(widget.Wrap(text, w-4))+len(rows) > h {
+		text, rows = q.short, q.rows(c, w, true)
+	}
+	words := widget.WrapN(text, w-4, max(1, h-len(rows)), c.Theme.Glyph(theme.Ellipsis))
+	var apart []string // blank lines go first where there is little room
+	if len(words)+len(rows)+2 <= h {
 		apart = []string{widget.Blank(w)}
 	}
-	lines = append(lines, apart...)
+	lines := slices.Clone(apart)
 	for _, t := range words {
-		lines = append(lines, b.Line(w, widget.Span{Text: "  " + t}))
-	}
-	button := func(chosen bool, key, text string) string {
-		mark, role := "    ", theme.Dim
-		if chosen {
-			mark, role = "  "+c.Theme.Glyph(theme.Pointer)+" ", theme.Strong
-		}
-		return b.Line(w, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: theme.Key, Text: key}, widget.Span{Role: role, Text: " " + text})
+		lines = append(lines, brush(c).Line(w, widget.Span{Text: "  " + t}))
 	}
 	lines = append(lines, apart...)
-	q.no = len(lines)
-	return append(lines, button(!q.chosen, "n", q.ask.No), button(q.chosen, "y", q.ask.Yes))
+	q.top = len(lines)
+	return append(lines, rows...)
 }
 
-// buttons are the lines of the answers.
-const buttons = 2
+// rows are the lines of the answers.
+func (q *Question) rows(c pane.Context, w int, short bool) (rows []string) {
+	q.lines = q.lines[:0]
+	column, most := 0, 1
+	for _, a := range q.answers {
+		column = max(column, widget.Cells(a.keys.Help().Key))
+	}
+	if q.short != "" && !short {
+		most = 3
+	}
+	for i, a := range q.answers {
+		mark, role, name, text := "    ", theme.Dim, a.keys.Help().Key, a.text
+		if i == q.at {
+			mark, role = "  "+c.Theme.Glyph(theme.Pointer)+" ", theme.Strong
+		}
+		if short {
+			text = a.word()
+		}
+		for _, t := range widget.WrapN(text, w-column-6, most, c.Theme.Glyph(theme.Ellipsis)) {
+			rows = append(rows, brush(c).Line(w, widget.Span{Role: theme.Focus, Text: mark},
+				widget.Span{Role: theme.Key, Text: widget.Fit(name, column)}, widget.Span{Role: role, Text: " " + t}))
+			q.lines = append(q.lines, i)
+			mark, name = "    ", ""
+		}
+	}
+	return rows
+}
 
 // Take implements pane.Dialog.
 func (q *Question) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+	n := len(q.answers)
 	switch msg := msg.(type) {
 	case pane.Click:
 		return q.click(msg)
 	case tea.KeyPressMsg:
+		for i, a := range q.answers {
+			if key.Matches(msg, a.keys) {
+				return q.give(i)
+			}
+		}
 		switch {
-		case msg.String() == "ctrl+c" && q.yes.Leave == pane.Quit && q.Ripe():
+		case msg.String() == "ctrl+c" && q.answers[n-1].means.Leave == pane.Quit && q.Ripe():
 			return pane.Answer{Leave: pane.Quit}
-		case closes(msg), key.Matches(msg, questionKeys.no), key.Matches(msg, questionKeys.chosen) && !q.chosen:
-			return pane.Answer{Close: true}
-		case key.Matches(msg, questionKeys.yes), key.Matches(msg, questionKeys.chosen):
-			return q.confirm()
-		case key.Matches(msg, questionKeys.other):
-			q.chosen = !q.chosen
+		case closes(msg):
+			return q.give(0)
+		case key.Matches(msg, questionKeys.chosen):
+			return q.give(q.at)
+		case key.Matches(msg, questionKeys.next):
+			q.at = (q.at + 1) % n
+		case key.Matches(msg, questionKeys.previous):
+			q.at = (q.at + n - 1) % n
 		}
 	}
 	return pane.Answer{}
 }
 
-func (q *Question) confirm() pane.Answer {
-	if !q.Ripe() {
+func (q *Question) give(i int) pane.Answer {
+	if i > 0 && !q.Ripe() {
 		return pane.Answer{}
 	}
-	return q.yes
+	return q.answers[i].means
 }
 
 // click marks the answer under the pointer, and gives the one that is marked: what
 // cannot be undone takes a second click.
 func (q *Question) click(at pane.Click) pane.Answer {
-	yes := at.Y == q.no+1
-	switch {
-	case at.Beside || at.Y != q.no && !yes:
-	case q.chosen != yes:
-		q.chosen = yes
-	case yes:
-		return q.confirm()
-	default:
-		return pane.Answer{Close: true}
+	i := at.Y - q.top
+	if at.Beside || i < 0 || i >= len(q.lines) {
+		return pane.Answer{}
 	}
-	return pane.Answer{}
+	if i = q.lines[i]; q.at != i && !q.opened.IsZero() {
+		q.at = i
+		return pane.Answer{}
+	}
+	return q.give(i)
 }
 
 // Hint implements pane.Dialog.
-func (q *Question) Hint() []key.Binding {
-	return []key.Binding{
-		named(questionKeys.no, q.ask.No), named(questionKeys.yes, q.ask.Yes), questionKeys.chosen,
-		binding("esc", q.ask.No),
+func (q *Question) Hint() (out []key.Binding) {
+	for _, a := range q.answers {
+		out = append(out, named(a.keys, a.word()))
 	}
-}
-
-var questionKeys = struct{ yes, no, chosen, other key.Binding }{
-	yes:    binding("y", "", "y", "Y"),
-	no:     binding("n", "", "n", "N", "q"),
-	chosen: binding("enter", textChosen, "enter"),
-	other:  binding("", "", "tab", "shift+tab", "up", "down", "left", "right", "j", "k", "h", "l"),
+	out = append(out, questionKeys.chosen)
+	if !q.opened.IsZero() {
+		out = append(out, binding("esc", q.answers[0].word()))
+	}
+	return out
 }

@@ -26,12 +26,8 @@ type pageLine struct {
 	head int // bytes of text that are of the row's head
 }
 
-const (
-	// The column may have a part of the width, and has at least a few cells.
-	headShare, shallow = 4, 2
-	// leastRoom is the least room for words beside a head, in cells.
-	leastRoom = 8
-)
+// The column may have a part of the width, and has at least a few cells.
+const headShare, shallow = 4, 2
 
 // NewTable is a page of rows whose words stand in one column, cells from the
 // left. A narrow screen gets a narrower one: what does not fit in front of it stands
@@ -59,43 +55,33 @@ func (p *Page) broken(w int) (out []pageLine) {
 	return out
 }
 
-// broken gives the lines of a row, with its words from a column on.
-func (row Row) broken(column, w int) []pageLine {
+// broken gives the lines of a row, with its words from a column on: behind its head, or
+// below it where that is too long.
+func (row Row) broken(column, w int) (out []pageLine) {
 	head, text := widget.Tidy(row.Head), widget.Tidy(row.Text)
-	switch n := widget.Cells(head); {
-	case text == "" || head == "":
-		return hang("", head+text, min(indent(head+text), w/2), w)
-	case n < column:
-		head += widget.Blank(column - n)
-	case n+1+leastRoom <= w:
-		head += " "
-	default:
-		out := headed(hang("", head, min(indent(head), w/2), w))
-		return append(out, hang(widget.Blank(column), text, column, w)...)
+	heads := head != "" && text != ""
+	switch {
+	case !heads:
+		text = head + text
+		n := indent(text)
+		if column = widget.Cells(text[:n]); column > w/2 {
+			n, column = 0, 0
+		}
+		head, text = text[:n], text[n:]
+	case widget.Cells(head) >= column:
+		for _, l := range widget.Wrap(head, w) {
+			out = append(out, pageLine{l, len(l)})
+		}
+		head, heads = "", false
 	}
-	out := hang(head, text, column, w)
-	out[0].head = min(len(head), len(out[0].text))
-	return out
-}
-
-func headed(lines []pageLine) []pageLine {
-	for i := range lines {
-		lines[i].head = len(lines[i].text)
-	}
-	return lines
-}
-
-// hang breaks tidy text into lines of w cells, the first one behind a prefix, the
-// others indented.
-func hang(prefix, text string, column, w int) []pageLine {
-	first := widget.Wrap(text, w-widget.Cells(prefix))[0]
-	out := []pageLine{{text: prefix + first}}
-	rest := strings.TrimLeft(text[len(first):], " ")
-	if rest == "" {
-		return out
-	}
-	for _, l := range widget.Wrap(rest, w-column) {
-		out = append(out, pageLine{text: widget.Blank(column) + l})
+	head = widget.Fit(head, column)
+	for _, l := range widget.Wrap(text, w-column) {
+		line := pageLine{text: head + l}
+		if heads {
+			line.head = len(head)
+		}
+		out = append(out, line)
+		head = widget.Blank(column)
 	}
 	return out
 }
@@ -129,22 +115,11 @@ func (l pageLine) spans(p *Page) []widget.Span {
 // Keys lists every key: those of the focused pane first, then what works
 // everywhere, then the other panes.
 func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
-	rows := section(nil, keys, focus, ascii)
-	rows = section(rows, keys, action.Everywhere, ascii)
-	for _, p := range action.AllPanes {
-		if p != focus {
-			rows = section(rows, keys, p, ascii)
-		}
+	var rows []Row
+	for _, p := range fromFocus(focus) {
+		rows = section(rows, keys, p, ascii)
 	}
-	rows = append(rows, Row{Text: textHelpWords})
-	for _, l := range textWords {
-		rows = append(rows, Row{"  " + l[0], l[1]})
-	}
-	rows = append(rows, Row{}, Row{Text: textHelpMouse})
-	for _, l := range textHelpPointer {
-		rows = append(rows, Row{"  " + l[0], l[1]})
-	}
-	p := NewTable(textHelp, helpColumn, rows)
+	p := NewTable(textHelp, helpColumn, append(rows, textHelpWords...))
 	p.heads, p.headings = theme.Key, true
 	p.keys, p.renew = keys, func(now action.Keys) *Page { return Keys(now, focus, ascii) }
 	return p
@@ -172,6 +147,11 @@ func section(rows []Row, keys action.Keys, p action.Pane, ascii bool) []Row {
 
 // Deliveries is what came in from other programs: never what it said.
 func Deliveries(s *core.Snapshot) *Page {
+	return NewTable(textDeliveries, deliveryColumn, DeliveryRows(s))
+}
+
+// DeliveryRows are the rows of that page.
+func DeliveryRows(s *core.Snapshot) []Row {
 	var rows []Row
 	for _, d := range s.Deliveries {
 		name := clean.Cut(clean.Line(d.Webhook), 24)
@@ -193,7 +173,7 @@ func Deliveries(s *core.Snapshot) *Page {
 	if len(s.Deliveries) == 0 {
 		rows = append(rows, Row{Text: textNoDeliveries})
 	}
-	return NewTable(textDeliveries, deliveryColumn, rows)
+	return rows
 }
 
 // deliveryColumn is where the name of a webhook begins, behind the time.

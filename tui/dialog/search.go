@@ -44,12 +44,12 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 		all = slices.Concat(p.items, p.things)
 	}
 	for _, it := range all {
-		run := it.thing != nil && it.kind == textARun
-		if run && (runs == mostRuns || !holdsAll(it.all, words)) { // of which there are thousands
+		run := it.kind == textARun
+		if run && (runs == mostRuns || !holdsAll(strings.ToLower(it.kind+" "+it.name), words)) { // of which there are thousands
 			continue
 		}
 		least := action.Match(1)
-		if it.thing != nil {
+		if it.kind != "" {
 			least = action.Inside
 		}
 		if it.match = it.action.Match(spelled(it)); it.match >= least {

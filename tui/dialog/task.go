@@ -15,15 +15,14 @@ import (
 func NewTask() *Form {
 	kind := Choice("Kind", textRoutine, textRoutine, textReminder, textUntilDone)
 	once := func() bool { return kind.Text() != textRoutine }
-	kind.Check = func(_ pane.Context, text string, _ bool) (string, bool) { return kindNotes[text], true }
-	when := Text("When", "", func(c pane.Context, text string, tried bool) (string, bool) {
-		if once() {
-			return needed(textWhenReminder, text, tried, func() (string, bool) { return checkMoment(c, text) })
-		}
-		return needed(textWhenRoutine, text, tried, func() (string, bool) { return CheckCron(c, text) })
-	})
-	title := Text("Title", "", func(_ pane.Context, text string, _ bool) (string, bool) { return hintOf(textTitleNote, text), true })
-	message := Lines("Message", "", checkMessage)
+	when := whenField("", false)
+	kind.Check = func(_ pane.Context, text string) (string, bool) {
+		when.Hint, when.Check = whenOf(once())
+		return kindNotes[text], true
+	}
+	title := Text("Title", "", nil)
+	title.Hint = textTitleNote
+	message := promptField("Message", "")
 	place := Choice("Runs", textBackground, textBackground, textForeground)
 	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
 	return &Form{
@@ -44,27 +43,30 @@ func NewTask() *Form {
 	}
 }
 
+// promptField is the field of what a task says, which must not be empty.
+func promptField(label, text string) *Field {
+	f := Lines(label, text)
+	f.Hint, f.Needed = textPromptNote, true
+	return f
+}
+
+// whenField is the field of a cron line or, once, of a moment.
+func whenField(text string, once bool) *Field {
+	f := Text("When", text, nil)
+	f.Needed = true
+	f.Hint, f.Check = whenOf(once)
+	return f
+}
+
+func whenOf(once bool) (hint string, check Check) {
+	if once {
+		return textWhenReminder, checkMoment
+	}
+	return textWhenRoutine, CheckCron
+}
+
 // kindNotes say what each kind of task does.
 var kindNotes = map[string]string{textRoutine: textKindRoutine, textReminder: textKindReminder, textUntilDone: textKindUntilDone}
-
-// needed is the note of a field that must not stay empty: until enter a hint.
-func needed(hint, text string, tried bool, check func() (string, bool)) (note string, ok bool) {
-	switch {
-	case strings.TrimSpace(text) != "":
-		return check()
-	case tried:
-		return textNeeded + hint, false
-	}
-	return hint, true
-}
-
-// hintOf is a hint as long as nothing is written.
-func hintOf(hint, text string) string {
-	if text != "" {
-		return ""
-	}
-	return hint
-}
 
 // CheckCron says of a cron line what it means and when it fires next.
 func CheckCron(c pane.Context, text string) (note string, ok bool) {
@@ -89,11 +91,6 @@ func checkMoment(c pane.Context, text string) (note string, ok bool) {
 		note = dayWords(c.Snap, at)
 	}
 	return note, ok
-}
-
-// checkMessage says of an empty prompt what belongs there.
-func checkMessage(_ pane.Context, text string, tried bool) (note string, ok bool) {
-	return needed(textPromptNote, text, tried, func() (string, bool) { return "", true })
 }
 
 // now is the snapshot's moment in the bot's zone.

@@ -1,14 +1,18 @@
 package dialog
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"charm.land/bubbles/v2/key"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
+	"ollimbot/tui/action"
 )
 
 // The words of the form.
@@ -17,11 +21,6 @@ const (
 	textFormSent  = "writing the file…"
 	textLeaveForm = "esc once more drops what you wrote; any other key goes on"
 	textCreate    = "create"
-
-	textLeaveFormKey = "leave"
-
-	textChange  = "change"
-	textNewLine = "new line"
 
 	textKindRoutine   = "fires again and again, as its cron line says"
 	textKindReminder  = "fires once, then its file is gone"
@@ -37,6 +36,26 @@ const (
 	textFarMoment  = "that is more than a year away"
 	textNeverFires = "no month has such a day: it would never fire"
 )
+
+// The words of the form of a task that is there.
+const (
+	textYes       = "yes"
+	textNo        = "no"
+	textUsual     = "as usual"
+	textListNote  = "several are separated by ;"
+	textChainNote = "how often it may come back, 0 to 10000"
+	textWriteFile = "write the file"
+	textOverwrite = "enter writes what you changed over it, esc keeps the file"
+	textOtherPart = "something that no field shows"
+)
+
+func textLongPrompt(n int) string {
+	return words.Count(n, "line") + ": open the file to change them"
+}
+
+func textBoth(label, there, here string) string {
+	return fmt.Sprintf("%s says %s there and %s here", label, there, here)
+}
 
 // The choices of the form.
 const (
@@ -100,6 +119,14 @@ const (
 
 	textSnoozeNothing = "it would not have fired before then"
 	textAtLeast       = "at least "
+	textMuted         = "%s without a ping: %s. Critical ones come through."
+	textAndMore       = " and more"
+	textMoreOf        = " and %d more"
+	textNoChange      = "changes nothing: it fires at "
+	textFiresAt       = "it fires at "
+	textSkipsOne      = "skips the fire at "
+	textSkips         = "skips %s, the first at %s"
+	textFiresNext     = "; fires next at "
 )
 
 // clockWords is a moment, with its weekday when it is not today's, and with its
@@ -108,21 +135,16 @@ func clockWords(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 January 15:04", Else: "Mon 2 January 2006 15:04"})
 }
 
-// The words of the welcome. Each line has a short form for a small screen.
+// The words of the welcome. On a small screen an answer ends at its colon.
 const (
-	textWelcome    = "Welcome"
-	textLookAround = "look around"
-	textSeeDemo    = "see it live"
-	textSetUp      = "set it up"
-	textEveryKey   = "every key"
-
-	textWhatItIs     = "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."
-	textWhatShort    = "An assistant that reaches out."
-	textAroundMore   = "look around: nothing is set up yet, and nothing can go wrong"
-	textDemoMore     = "see it live: a demo day, without an account; it leaves nothing behind"
-	textSetUpMore    = "set it up: four questions about names, time zone and Discord; then it starts anew"
-	textEveryKeyMore = "every key, now and at any time"
-	textInAShell     = "In a shell, ollim-bot init sets it up and ollim-bot demo shows it live."
+	textWelcome   = "Welcome"
+	textWhatItIs  = "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."
+	textWhatShort = "An assistant that reaches out."
+	textAround    = "look around: nothing is set up yet, and nothing can go wrong"
+	textSeeDemo   = "see it live: a demo day, without an account; it leaves nothing behind"
+	textSetUp     = "set it up: four questions about names, time zone and Discord; then it starts anew"
+	textEveryKey  = "every key: now and at any time"
+	textInAShell  = "In a shell, ollim-bot init sets it up and ollim-bot demo shows it live."
 )
 
 // The words of the pages, questions and boxes.
@@ -133,8 +155,6 @@ const (
 	textLoginOpen       = "Open this address in a browser and log in there (ctrl+y copies it):"
 	textLoginCode       = "Then paste the code that the page shows:"
 	textLoginNoCode     = "paste the code that the page shows first"
-	textLoginCopy       = "copy the address"
-	textLoginSend       = "send the code"
 	textDeliveries      = "Webhooks, newest first"
 	textNoDeliveries    = "Nothing came in. WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on; a file in webhooks/ makes one."
 	textNoSuchHook      = "(unknown)"
@@ -146,9 +166,9 @@ const (
 	textEngineWarning   = "warning"
 	textEngineToday     = "today"
 	textEngineProcesses = "processes: id, use, memory, age, session"
-	textNothingSpent    = "nothing spent"
 	textHelp            = "Keys"
-	textHelpMouse       = "Mouse"
+	textWords           = "Words"
+	textMouse           = "Mouse"
 	textPalette         = "Actions"
 	textNoAction        = "no action has that name"
 	textOff             = "off"
@@ -158,30 +178,17 @@ const (
 	textQuestion        = "Sure?"
 	textLoading         = "loading…"
 	textOf              = " of "
-	textChosen          = "take the marked one"
-	textClose           = "close"
-	textFindWord        = "find"
-	textNextPrevious    = "next, previous"
-	textCopy            = "copy"
-	textScroll          = "scroll"
-	textRun             = "run"
-	textNextOne         = "next"
-	textType            = "type"
-	textOtherField      = "other field"
-	textSet             = "set"
-	textLeave           = "leave as it is"
-	textNotNow          = "not now"
 	textQuitYes         = "quit and stop them"
 	textQuitBare        = "quit"
 	textQuitClicked     = "Quit? The bot ends with its dashboard."
 	textDetachClicked   = "Detach? The bot goes on."
 	textQuitNoRuns      = "The forks have ended: nothing would be stopped."
-	textDraftLost       = "What you wrote in the chat is not sent. Quitting drops it."
+	textDraftLost       = "What you wrote is not sent. Quitting drops it."
 	textDropDraft       = "quit and drop it"
 	textLeaveForks      = "go on and stop them"
 	textLeaveBare       = "go on"
 	textLeaveDraft      = "go on and drop it"
-	textLeftDraft       = "What you wrote in the chat is not sent. Going on drops it."
+	textLeftDraft       = "What you wrote is not sent. Going on drops it."
 	textNoCapacity      = "the capacity is a whole number of tokens; 0 mutes"
 	textNoEffect        = "as it is now"
 	textNoMinutes       = "the refill rate is a whole number of minutes, at least 1"
@@ -206,13 +213,6 @@ func quitText(running, waiting int) string {
 	return strings.Join(parts, ", ") + ": stopped after 10 seconds. Reminders among them fire again at the next start."
 }
 
-// textHelpPointer is what the mouse does, as the page of keys tells it.
-var textHelpPointer = [][2]string{
-	{"click", "Focus a pane, select a row; on the selected row: what enter does"},
-	{"click below", "On a key or a word of the last line: what that key does"},
-	{"wheel", "Scroll what is under the pointer"},
-}
-
 // What the palette finds beside actions.
 const (
 	textATask    = "task"
@@ -220,25 +220,6 @@ const (
 	textAnUpdate = "update"
 	textASetting = "setting"
 
-	textVerbOpen     = "Open %s"
-	textVerbFire     = "Fire %s"
-	textVerbPause    = "Pause %s"
-	textVerbGoOn     = "Let %s go on"
-	textVerbSnooze   = "Snooze %s"
-	textVerbPreview  = "Preview the prompt of %s"
-	textVerbEdit     = "Edit %s"
-	textVerbDelete   = "Delete %s"
-	textVerbOpenFile = "Open the file of %s"
-
-	textDoesOpen     = "opens its page"
-	textDoesFire     = "fires it now, beside its schedule"
-	textDoesPause    = "pauses it; u undoes"
-	textDoesGoOn     = "lets it fire again; u undoes"
-	textDoesSnooze   = "asks until when"
-	textDoesPreview  = "shows exactly what would be sent"
-	textDoesEdit     = "opens its form"
-	textDoesDelete   = "deletes its file; u undoes"
-	textDoesOpenFile = "opens its file in your editor"
 	textOpensRun     = "opens it on the page of runs"
 	textOpensUpdate  = "shows it in full"
 	textOpensSetting = "goes to it on the page of settings"
@@ -246,21 +227,81 @@ const (
 	textRunIs        = ": "
 	textUpdateName   = "Update: "
 	textUpdateTitle  = "Update"
-	textSnoozeUntil  = "Snooze %q until"
-	textFireReminder = "Fire %q now? A reminder goes with its run."
-	textFireYes      = "fire it"
-	textFireNo       = "let it wait"
+	textSnoozeUntil  = "Snooze %s until"
+	textPromptOf     = "Prompt of "
 	textReadOnlyHere = "the dashboard is read-only"
 )
 
-const textHelpWords = "Words"
+// taskVerbs are what the palette knows to do with a task: actions of the schedule.
+var taskVerbs = []struct {
+	id          action.ID
+	title, does string
+	paused      bool // of a pause: that it ends
+}{
+	{action.ScheduleDetails, "Open %s", "opens its page", false},
+	{action.ScheduleFire, "Fire %s", "fires it now, beside its schedule", false},
+	{action.SchedulePause, "Let %s go on", "lets it fire again; u undoes", true},
+	{action.SchedulePause, "Pause %s", "pauses it; u undoes", false},
+	{action.ScheduleSnooze, "Snooze %s", "asks until when", false},
+	{action.SchedulePreview, "Preview the prompt of %s", "shows exactly what would be sent", false},
+	{action.ScheduleEdit, "Edit %s", "opens its form", false},
+	{action.ScheduleDelete, "Delete %s", "deletes its file; u undoes", false},
+	{action.ScheduleOpen, "Open the file of %s", "opens its file in your editor", false},
+}
 
-// textWords are what a newcomer asks: the words of the panes, and the signs beside them.
-var textWords = [][2]string{
-	{"ping", "A message of a background run to you. Each costs a token; critical ones pass without"},
-	{"token", "What a ping costs. The bucket refills with time; it is empty when you were disturbed enough"},
-	{"run, fork", "A task at work in the background, beside the conversation: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
-	{"update", "What a run reports without disturbing you: the conversation hears of it with your next message"},
-	{"routine", "A task that fires again and again; a reminder fires once, and ∞ is a chain of checks"},
-	{"signs", "∅ may not ping, » in the conversation, ⊘ held, ‼ critical, ◆ a ping, ◈ a refused one, ◇ missed, ○ to come, ▪ an appointment"},
+// textHelpWords are what a newcomer asks: the words of the panes, and the signs beside
+// them; and what the mouse does.
+var textHelpWords = []Row{
+	{"", textWords},
+	{"  ping", "A message of a background run to you. Each costs a token; critical ones pass without"},
+	{"  token", "What a ping costs. The bucket refills with time; it is empty when you were disturbed enough"},
+	{"  run, fork", "A task at work in the background, beside the conversation: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
+	{"  update", "What a run reports without disturbing you: the conversation hears of it with your next message"},
+	{"  routine", "A task that fires again and again; a reminder fires once, and ∞ is a chain of checks"},
+	{"  signs", "∅ may not ping, » in the conversation, ⊘ held, ‼ critical, ◆ a ping, ◈ a refused one, ◇ missed, ○ to come, ▪ an appointment"},
+	{},
+	{"", textMouse},
+	{"  click", "Focus a pane, select a row; on the selected row: what enter does"},
+	{"  click below", "On a key or a word of the last line: what that key does"},
+	{"  wheel", "Scroll what is under the pointer"},
+}
+
+// The keys of dialogs, and what the help line calls them.
+var formKeys = struct{ send, next, pick, moment, previous, turn, line, leave, warn key.Binding }{
+	send:     binding("enter", "set", "enter", "ctrl+s"),
+	next:     binding("tab", "other field", "tab", "down"),
+	pick:     binding("↑/↓", "next"),
+	moment:   binding("HH:MM", "type"),
+	previous: binding("", "", "shift+tab", "up"),
+	turn:     binding("space", "change", "space", "left", "right"),
+	line:     binding("alt+enter", "new line", "alt+enter", "shift+enter", "ctrl+j"),
+	leave:    binding("esc", "leave as it is", "esc"),
+	warn:     binding("esc", "leave", "esc"), // it only warns
+}
+
+var pageKeys = struct{ shut, find, next, scroll, copied key.Binding }{
+	shut:   binding("esc", "close", "esc", "q", "?", "!", "enter"),
+	find:   binding("/", "find", "/"),
+	next:   binding("n/N", "next, previous", "n"),
+	scroll: binding("PgUp/PgDn", "scroll", "pgup", "pgdown"),
+	copied: binding("y", "copy", "y", "Y"),
+}
+
+var loginKeys = struct{ copy, send, leave key.Binding }{
+	copy:  binding("ctrl+y", "copy the address", "ctrl+y"),
+	send:  binding("enter", "send the code", "enter"),
+	leave: binding("esc", "not now", "esc"),
+}
+
+var paletteKeys = struct{ run, up, down, shut key.Binding }{
+	run:  binding("enter", "run", "enter"),
+	up:   binding("", "", "up", "ctrl+p", "shift+tab"),
+	down: binding("tab", "next", "down", "ctrl+n", "tab"),
+	shut: binding("esc", "close", "esc"),
+}
+
+var questionKeys = struct{ chosen, next, previous key.Binding }{
+	chosen:   binding("enter", "take the marked one", "enter"),
+	next:     binding("", "", "tab", "down", "right", "j", "l"),
+	previous: binding("", "", "shift+tab", "up", "left", "k", "h"),
 }

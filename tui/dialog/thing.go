@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -8,46 +9,44 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
-	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/pane/settings"
+	"ollimbot/tui/widget"
 )
 
-// thing is what the palette finds beside actions: a task with what can be done with
-// it, a run, an update, a setting. "fire tea" is one of them.
-type thing struct {
-	kind   string // "task"
-	does   string // what enter does: "fires it now, beside its schedule"
-	off    string // why it cannot be done; empty where it can
-	answer pane.Answer
+// add lists what a query may name beside actions.
+func (p *Palette) add(id action.ID, name string, it item) {
+	it.action, it.name, it.does = action.Action{ID: id, Title: name, Short: it.kind}, name, textEnter+it.does
+	p.things = append(p.things, &it)
 }
 
-// add lists a thing that a query may name beside actions.
-func (p *Palette) add(id action.ID, name string, t thing) {
-	a := action.Action{ID: id, Title: name, Short: t.kind}
-	p.things = append(p.things, &item{action: a, name: name, thing: &t, all: strings.ToLower(name + "\n" + t.kind + "\n" + string(id))})
-}
+// Found is a setting as the search knows it: its key, and what it is called and says.
+type Found struct{ Key, Name string }
 
 // fillThings lists tasks, runs, updates and settings.
-func (p *Palette) fillThings(c pane.Context) {
-	for i := range c.Snap.Schedule.Tasks {
-		taskThings(c, &c.Snap.Schedule.Tasks[i], p.add)
+func (p *Palette) fillThings(c pane.Context, found []Found) {
+	for _, t := range c.Snap.Schedule.Tasks {
+		p.taskThings(c, t)
 	}
 	p.addRuns(c, c.Snap.Failures)
 	p.addRuns(c, c.Snap.Forks)
 	for i := range c.Snap.Updates {
-		u := &c.Snap.Updates[i]
-		body := c.Snap.Sourced(*u)
-		p.add("update", textUpdateName+clean.Cut(clean.Line(body), 60), thing{
-			kind: textAnUpdate, does: textOpensUpdate, answer: pane.Answer{Focus: action.Updates, Show: &pane.Page{Title: textUpdateTitle, Body: body}},
-		})
+		body := c.Snap.Sourced(c.Snap.Updates[i])
+		p.add("update", textUpdateName+clean.Cut(clean.Line(body), 60), item{kind: textAnUpdate, does: textOpensUpdate, do: func(pane.Context) pane.Answer {
+			return pane.Answer{Focus: action.Updates, Open: NewPage(textUpdateTitle, body)}
+		}})
 	}
-	for _, s := range settings.Find(c) {
+	for _, s := range found {
 		words := strings.ReplaceAll(s.Key, "_", " ")
-		p.add(action.ID("setting "+words), s.Name, thing{kind: textASetting, does: textOpensSetting, answer: pane.Answer{Setting: s.Key}})
+		p.add(action.ID("setting "+words), s.Name, item{kind: textASetting, does: textOpensSetting, do: at(action.Settings, s.Key)})
 	}
+}
+
+// at is to look at an item of a pane.
+func at(p action.Pane, id string) func(pane.Context) pane.Answer {
+	return func(pane.Context) pane.Answer { return pane.Answer{Focus: p, Item: id, Zoom: p == action.Forks} }
 }
 
 // addRuns lists runs, each once.
@@ -56,42 +55,52 @@ func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
 		f := &runs[i]
 		if !p.runs[f.ID] {
 			p.runs[f.ID] = true
-			p.add("run", runName(c, f), thing{kind: textARun, does: textOpensRun, answer: pane.Answer{Window: f.ID, Zoom: true}})
+			p.add("run", runName(c, f), item{kind: textARun, does: textOpensRun, do: at(action.Forks, f.ID)})
 		}
 	}
 }
 
 // taskThings are what can be done with a task, by verb and name.
-func taskThings(c pane.Context, t *schedule.TaskView, add func(action.ID, string, thing)) {
-	name := t.Title
-	if name == "" {
-		name = t.Path
+func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
+	for _, v := range taskVerbs {
+		if v.id == action.SchedulePause && v.paused != t.Paused {
+			continue
+		}
+		it := item{kind: textATask, does: v.does, do: func(c pane.Context) pane.Answer { return OnTask(c, t, v.id) }}
+		if a, _ := action.Get(action.Schedule, v.id); c.ReadOnly && a.Writes {
+			it.off = textReadOnlyHere
+		}
+		p.add(v.id, fmt.Sprintf(v.title, cmp.Or(t.Title, t.Path)), it)
 	}
-	writes := ""
-	if c.ReadOnly {
-		writes = textReadOnlyHere
+}
+
+// OnTask is what can be done with a task, by the verb of an action: that of the schedule
+// and of the page of a task have the same. A reminder that is fired stays.
+func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
+	name := cmp.Or(t.Title, t.ID)
+	if t.ID == "" { // of a file that is no task's
+		return pane.Answer{}
 	}
-	verb := func(id action.ID, title, does, off string, a pane.Answer) {
-		add(id, fmt.Sprintf(title, name), thing{kind: textATask, does: does, off: off, answer: a})
+	switch _, verb, _ := strings.Cut(string(id), "."); verb {
+	case "details":
+		return pane.Answer{Focus: action.Task, Item: t.ID}
+	case "fire":
+		return pane.Answer{Do: command.FireNow{ID: t.ID, Stays: true}}
+	case "pause":
+		return pane.Answer{Do: command.Pause{ID: t.ID, Paused: !t.Paused}}
+	case "snooze":
+		of := func(until time.Time) command.Value { return command.Snooze{ID: t.ID, Until: until} }
+		return pane.Answer{Open: NewUntil(c, fmt.Sprintf(textSnoozeUntil, widget.Cut(name, 40)), t.Snoozed, of)}
+	case "preview":
+		return Load(textPromptOf+name, command.Preview{ID: t.ID}, nil)
+	case "edit":
+		return Load(name, command.Past{ID: t.ID}, func(o command.Outcome) pane.Dialog { return EditTask(o.Past.File) })
+	case "delete":
+		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
+	case "open":
+		return pane.Answer{Edit: &pane.Edit{File: t.Path}}
 	}
-	verb("task", textVerbOpen, textDoesOpen, "", pane.Answer{Task: t.ID})
-	fire := pane.Answer{Do: command.FireNow{ID: t.ID}}
-	if t.Kind == routines.KindReminder {
-		fire = pane.Answer{Ask: &pane.Question{Text: fmt.Sprintf(textFireReminder, name), Yes: textFireYes, No: textFireNo, Do: command.FireNow{ID: t.ID}}}
-	}
-	verb(action.ScheduleFire, textVerbFire, textDoesFire, writes, fire)
-	if t.Paused {
-		verb(action.SchedulePause, textVerbGoOn, textDoesGoOn, writes, pane.Answer{Do: command.Pause{ID: t.ID}})
-	} else {
-		verb(action.SchedulePause, textVerbPause, textDoesPause, writes, pane.Answer{Do: command.Pause{ID: t.ID, Paused: true}})
-	}
-	verb(action.ScheduleSnooze, textVerbSnooze, textDoesSnooze, writes, pane.Answer{
-		Until: &pane.Until{Title: fmt.Sprintf(textSnoozeUntil, name), For: command.Snooze{ID: t.ID}, Now: t.Snoozed},
-	})
-	verb(action.SchedulePreview, textVerbPreview, textDoesPreview, "", pane.Answer{Show: &pane.Page{Title: name, Load: command.Preview{ID: t.ID}}})
-	verb(action.ScheduleEdit, textVerbEdit, textDoesEdit, writes, pane.Answer{Task: t.ID, Form: true})
-	verb(action.ScheduleDelete, textVerbDelete, textDoesDelete, writes, pane.Answer{Do: command.DeleteTask{ID: t.ID}})
-	verb(action.ScheduleOpen, textVerbOpenFile, textDoesOpenFile, writes, pane.Answer{Edit: &pane.Edit{File: t.Path}})
+	return pane.Answer{}
 }
 
 // runName is a run as one looks for it: its task, what became of it, when.
@@ -104,9 +113,5 @@ func runName(c pane.Context, f *fork.View) string {
 	if at.IsZero() {
 		return name
 	}
-	layout := "15:04"
-	if c.Snap.At.Sub(at) > 20*time.Hour {
-		layout = "2 Jan 15:04"
-	}
-	return name + " " + c.Snap.Clock(at, layout)
+	return name + " " + c.Snap.When(at, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
@@ -20,28 +19,26 @@ type choice struct {
 // seen before it is refused.
 const clockField = 24
 
-// NewUntil is the form that asks for the moment of a command, and says what would come of
-// each before it is chosen.
-func NewUntil(ask pane.Until, s *core.Snapshot) *Form {
-	clock := Text(textUntilClock, "", func(c pane.Context, text string, tried bool) (string, bool) {
-		if text == "" {
-			return textNoClock, !tried
-		}
+// NewUntil is the form that asks until when, and says what would come of each moment before
+// it is chosen; of makes the command, with the zero moment one that ends it. holds is until
+// when it holds already; zero when it does not.
+func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.Time) command.Value) *Form {
+	clock := Text(textUntilClock, "", func(c pane.Context, text string) (string, bool) {
 		_, ok := clockTime(text, now(c))
 		return map[bool]string{false: textBadClock}[ok], ok
 	})
-	clock.Most = clockField
-	f := &Form{Name: ask.Title, Picks: true, opened: time.Now()}
+	clock.Most, clock.Hint, clock.Needed = clockField, textNoClock, true
+	f := &Form{Name: title, Picks: true, opened: time.Now()}
 	when := map[*Field]time.Time{}
 	add := func(name, shown string, at time.Time) {
 		field := &Field{Label: name, shown: shown}
 		f.Fields, when[field] = append(f.Fields, field), at
 	}
-	for _, m := range moments(now(pane.Context{Snap: s})) {
-		add(m.name, clockWords(s, m.when), m.when)
+	for _, m := range moments(now(c)) {
+		add(m.name, clockWords(c.Snap, m.when), m.when)
 	}
-	if !ask.Now.IsZero() {
-		add(textUntilEnd, textHolds+clockWords(s, ask.Now), time.Time{})
+	if !holds.IsZero() {
+		add(textUntilEnd, textHolds+clockWords(c.Snap, holds), time.Time{})
 	}
 	f.Fields = append(f.Fields, clock)
 	chosen := func(c pane.Context) (time.Time, bool) {
@@ -53,13 +50,13 @@ func NewUntil(ask pane.Until, s *core.Snapshot) *Form {
 	}
 	f.Make = func(c pane.Context) command.Value {
 		at, _ := chosen(c)
-		return timed(ask.For, at)
+		return of(at)
 	}
 	f.Effect = func(c pane.Context) (string, bool) {
 		at, ok := chosen(c)
 		switch {
 		case ok:
-			return consequence(c.Snap, ask.For, at), true
+			return consequence(c.Snap, of(at)), true
 		case f.Fields[f.at] == clock: // it stands beside the field
 			return "", false
 		}
@@ -91,17 +88,4 @@ func clockTime(text string, now time.Time) (time.Time, bool) {
 		}
 	}
 	return command.ReadMoment(text, now)
-}
-
-// timed is a command with its moment.
-func timed(c command.Value, when time.Time) command.Value {
-	switch c := c.(type) {
-	case command.Snooze:
-		c.Until = when
-		return c
-	case command.MuteUntil:
-		c.Until = when
-		return c
-	}
-	return c
 }

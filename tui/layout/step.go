@@ -11,73 +11,54 @@ import (
 // Step moves the borders of a pane by columns and rows, both of which may be
 // negative, and gives the input with the new Columns and Rows. It begins at the
 // size that is shown, whatever was stored for other screens; ok is false where
-// the pane has no border that could move that way. The step back gives the pane
+// the pane has no border that could move so far. The step back gives the pane
 // the size that it had.
 func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
-	plan := Divide(in)
-	if plan.Mode != Full || in.Zoom {
+	if mode(in.W, in.H) != Full || in.Zoom {
 		return in, false
 	}
-	for i, c := range plan.Columns {
-		for at, b := range c.Boxes {
-			if b.Pane != pane {
-				continue
-			}
-			var wider bool
-			switch i { // the column beside the left one grows to the left
-			case 0:
-				wider = stepColumn(in.leftLimits(), &in.Columns, columns)
-			case 1:
-				wider = stepColumn(in.leftLimits(), &in.Columns, -columns)
-			default:
-				wider = stepColumn(in.rightLimits(), &in.Right, columns)
-			}
-			taller := in.stepRows(i, at, rows)
-			return in, wider || taller
+	for i, column := range in.slots() {
+		at := slices.IndexFunc(column, func(s slot) bool { return s.pane == pane })
+		if at < 0 {
+			continue
 		}
+		var wider bool
+		switch i { // the column beside the left one grows to the left
+		case 0:
+			wider = in.leftLimits().step(&in.Columns, columns)
+		case 1:
+			wider = in.leftLimits().step(&in.Columns, -columns)
+		default:
+			wider = in.rightLimits().step(&in.Right, columns)
+		}
+		taller := in.stepRows(column, at, rows)
+		return in, wider || taller
 	}
 	return in, false
 }
 
-// stepColumn moves the border of a column whose steps are stored.
-func stepColumn(l limits, stored *int, by int) bool {
-	next, ok := stepped(l, l.clamp(*stored), *stored, by)
-	if ok {
-		*stored = next
-	}
-	return ok
-}
-
 // stepRows makes a box of a column taller. What the others give or get is stored
 // with it, so that the same screen divides in the same way again.
-func (in *Input) stepRows(which, at, by int) bool {
-	column := in.slots()[which]
-	if len(column) == 1 { // it has no border that could move
+func (in *Input) stepRows(column []slot, at, by int) bool {
+	total, shown := in.rows(column), in.grown(column)
+	base := heights(total, column)
+	most := total + column[at].least
+	for _, s := range column {
+		most -= s.least
+	}
+	if by == 0 || len(column) == 1 || shown[at]+by < column[at].least || shown[at]+by > most {
 		return false
 	}
-	base := heights(in.rows(column), column)
-	shown := in.grown(column)
-	most := in.rows(column)
-	for i, s := range column {
-		if i != at {
-			most -= s.least
-		}
-	}
-	l := limits{base[at], column[at].least, most}
-	next, ok := stepped(l, shown[at], in.Rows[column[at].size()], by)
-	if !ok {
-		return false
-	}
-	shown[at] = l.clamp(next)
-	settle(shown, base, in.rows(column), column, func(i int) bool { return i == at })
-	in.Rows = maps.Clone(in.Rows)
-	if in.Rows == nil {
-		in.Rows = map[action.Pane]int{}
+	shown[at] += by
+	settle(shown, base, total, column, func(i int) bool { return i == at })
+	rows := maps.Clone(in.Rows)
+	if rows == nil {
+		rows = map[action.Pane]int{}
 	}
 	for i, s := range column {
-		in.Rows[s.size()] = shown[i] - base[i]
+		rows[s.size()] = shown[i] - base[i]
 	}
-	in.Rows[column[at].size()] = next
+	in.Rows = rows
 	return true
 }
 
@@ -88,19 +69,14 @@ type limits struct{ base, least, most int }
 // clamp is the size that a stored number of steps comes to.
 func (l limits) clamp(stored int) int { return min(max(l.base+stored, l.least), l.most) }
 
-// stepped is the number to store after a step from the size that is shown. What
-// a step wanted beyond the limits, always less than one, stays in it: that makes
-// the step back as long as this one. ok is false where nothing would be seen.
-func stepped(l limits, shown, stored, by int) (next int, ok bool) {
-	if l.clamp(stored) != shown {
-		stored = shown - l.base
+// step moves the size that is shown, and what is stored of it.
+func (l limits) step(stored *int, by int) bool {
+	size := l.clamp(*stored) + by
+	if by == 0 || size < l.least || size > l.most {
+		return false
 	}
-	for _, from := range []int{stored, shown - l.base} {
-		if next = from + by; l.clamp(next) != shown {
-			return next, true
-		}
-	}
-	return 0, false
+	*stored = size - l.base
+	return true
 }
 
 // grown is how many rows the slots of a column have, with what the user has

@@ -97,7 +97,8 @@ func (in Input) stepsOnce(t *rapid.T, wide bool, by int) Input {
 	least, most := in.ends(wide)
 	out, ok := in.Step(in.Focus, columns, rows)
 	after := out.size(wide)
-	possible := by > 0 && before < most || by < 0 && before > least
+	step := columns + rows
+	possible := by > 0 && before+step <= most || by < 0 && before+step >= least
 	switch {
 	case ok != possible:
 		t.Fatalf("from %d of %d to %d a step of %d is taken: %t", before, least, most, by, ok)
@@ -106,7 +107,7 @@ func (in Input) stepsOnce(t *rapid.T, wide bool, by int) Input {
 			t.Fatalf("no step, but:\n%s", d)
 		}
 		return out
-	case (after-before)*by <= 0 || (after-before)*by > max(columnStep, rowStep):
+	case after-before != step:
 		t.Fatalf("a step of %d goes from %d to %d", by, before, after)
 	}
 	back, ok := out.Step(in.Focus, -columns, -rows)

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
 	"ollimbot/core/budget"
 	"ollimbot/core/chat"
@@ -41,10 +43,10 @@ func TestWhatWouldBeWrittenStandsBehindItsFileAndIsReadInFull(t *testing.T) {
 		}
 		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd ⏎", "v read all", "y allow")
 		a := s.do(action.ApprovalRead)
-		if a.Show == nil || a.Do != nil {
+		if a.Open == nil || a.Do != nil {
 			t.Fatalf("reading answers %#v", a)
 		}
-		has(t, a.Show.Body, "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh)\n", "y allows it and n denies it")
+		has(t, read(a), "\nuser0:x:0:0::/home/user0:/bin/sh\nuser1:", "\nuser39:x:39:39::/home/user39:/bin/sh)\n", "y allows it and n denies it")
 		time.Sleep(time.Second)
 		if a := s.do(action.ApprovalAllow); a.Do != (command.Answer{ID: "w1", Verdict: policy.Allow}) {
 			t.Errorf("once it was read: %#v", a)
@@ -102,7 +104,7 @@ func TestAQuestionWithoutAToolIsASentence(t *testing.T) {
 	if always.Off(*s.c.Snap) == "" {
 		t.Error("it can be allowed for ever")
 	}
-	has(t, s.do(action.ApprovalRead).Show.Body, "Go on above the cap today?\n\n$2.00 of $2.00.\n")
+	has(t, read(s.do(action.ApprovalRead)), "Go on above the cap today?\n\n$2.00 of $2.00.\n")
 }
 
 // cards are the cards of two forks, the first of which has ended.
@@ -126,15 +128,12 @@ func TestOnlyTheForkOfNowHasButtons(t *testing.T) {
 	if screen := s.screen(80, 20); strings.Count(screen, "[Report] [Exit Fork] ended") != 1 || strings.Count(screen, "[Exit Fork]") != 2 || off() != "" {
 		t.Errorf("off %q\n%s", off(), screen)
 	}
-	s.do(action.ChatButtons)
-	if a := s.keys(t, "enter"); a.Do != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
-		t.Errorf("pressed %#v", a.Do)
+	for _, ids := range [][]action.ID{{action.ChatButtons}, {action.TailHome, action.ChatButtons}} { // the old card is marked
+		enter := tea.KeyPressMsg{Code: tea.KeyEnter}
+		if a := s.do(ids...).Open.Take(s.c, enter); a.Send != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
+			t.Errorf("pressed %#v", a.Send)
+		}
 	}
-	s.do(action.TailHome, action.ChatButtons) // the old card is marked
-	if a := s.keys(t, "enter"); a.Do != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
-		t.Errorf("pressed %#v", a.Do)
-	}
-	s.do(action.ChatButtons)
 	s.next(func(c *core.Snapshot) { c.Fork = nil })
 	if screen := s.screen(80, 20); s.Capture() || strings.Count(screen, "[Report] [Exit Fork] ended") != 2 || off() == "" {
 		t.Errorf("the fork has ended, off %q:\n%s", off(), screen)
@@ -233,10 +232,10 @@ func TestAForkAsksWithTheKeysThatThereAre(t *testing.T) {
 	s := open("chat")
 	s.next(func(c *core.Snapshot) { c.Fork = &chat.Banner{Asks: true, Since: noon} })
 	s.c.Keys = with(t, action.Change{ID: action.ForkSave, Keys: []string{"f2"}}, action.Change{ID: action.ForkExit})
-	has(t, s.screen(120, 14), "f2 saves it, R only reports, the palette (ctrl+p)", "drops it.", "f2 save", "R report", "ctrl+p exit")
+	has(t, s.screen(120, 14), "The agent asks: save it? f2 yes, R report", "f2 save", "R report", "ctrl+p exit")
 	has(t, s.screen(60, 5), "save it? f2 yes, R report")
 	s.c.Keys = with(t, action.Change{ID: action.ForkSave}, action.Change{ID: action.ForkReport}, action.Change{ID: action.ForkExit}, action.Change{ID: action.Palette})
-	has(t, s.screen(120, 14), "a key in keys.yaml saves it")
+	has(t, s.screen(120, 14), "save it? a key in keys.yaml")
 	has(t, s.screen(60, 5), "save it? a key in keys.yaml")
 	if strings.Contains(s.screen(120, 14), "  save ") {
 		t.Error("a badge without a key stands there")
@@ -246,10 +245,10 @@ func TestAForkAsksWithTheKeysThatThereAre(t *testing.T) {
 func TestAToolCallIsAnsweredWithTheKeysThatThereAre(t *testing.T) {
 	s := open("chat")
 	s.next(asked)
-	s.c.Keys = with(t, action.Change{ID: action.ApprovalAllow, Keys: []string{"f2"}}, action.Change{ID: action.ApprovalDeny}, action.Change{ID: action.GoChat, Keys: []string{"f5"}})
+	s.c.Keys = with(t, action.Change{ID: action.ApprovalAllow, Keys: []string{"f2"}}, action.Change{ID: action.ApprovalDeny}, action.Change{ID: action.Chat.Go(), Keys: []string{"f5"}})
 	has(t, s.Line(s.c, 80), " f2 ctrl+p a ")
 	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " f5, then f2 allow  ctrl+p deny")
-	s.c.Keys = with(t, action.Change{ID: action.GoChat})
+	s.c.Keys = with(t, action.Change{ID: action.Chat.Go()})
 	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " chat, then y allow")
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"ollimbot/core"
 	"ollimbot/core/fork"
 	"ollimbot/core/post"
@@ -20,7 +22,7 @@ func BenchmarkPanesDrawASnapshot(b *testing.B) {
 	for _, name := range []string{"budget", "schedule", "updates", "forks", "chat", "logs"} {
 		b.Run(name, func(b *testing.B) {
 			p := panes()[name]
-			c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
+			c := everydayContext(theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor}))
 			base := c.Snap
 			b.ReportAllocs()
 			for b.Loop() {
@@ -58,7 +60,7 @@ func BenchmarkPanesWithManyRows(b *testing.B) {
 		for _, n := range []int{30, 300, 3000} {
 			for _, step := range []time.Duration{time.Second, 0} {
 				b.Run(fmt.Sprintf("%s/%d/%v", name, n, step), func(b *testing.B) {
-					c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
+					c := everydayContext(theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor}))
 					c.Snap = crowd(*c.Snap, n)
 					views := map[string]int{"day": 1, "every": 2}[name]
 					p := panes()[map[bool]string{true: "schedule", false: name}[views > 0]]

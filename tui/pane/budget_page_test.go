@@ -52,7 +52,7 @@ func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
 func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {
 	s := open("budget")
 	screen := s.screen(120, 30)
-	has(t, screen, "Dana waits for the numbers.", "refused: the budget is empty", "after 4 min", "not answered")
+	has(t, screen, "Dana waits for the numbers.", "the budget is empty", "refused", "after 4 min", "not answered")
 	if strings.Contains(screen, "evening pill") || strings.Index(screen, "Dana waits") > strings.Index(screen, "morning pill") {
 		t.Errorf("the messages of today:\n%s", screen)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -69,7 +70,7 @@ func TestMarkdownLooksAsItDid(t *testing.T) {
 		compare(t, fmt.Sprintf("chat-markdown-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
 	for name, th := range map[string]*theme.Theme{
-		"light": theme.New(theme.Options{Profile: 1 << 24}), "nocolor": theme.New(theme.Options{NoColor: true}),
+		"light": theme.New(theme.Options{Profile: colorprofile.TrueColor}), "nocolor": theme.New(theme.Options{NoColor: true}),
 		"ascii": theme.New(theme.Options{Plain: true, ASCII: true}),
 	} {
 		s.c.Theme = th
@@ -213,25 +214,17 @@ func carded(s *core.Snapshot) {
 func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
 	s := open("chat")
 	s.next(carded)
-	s.do(action.ChatButtons)
-	has(t, s.screen(80, 14), "press: The plumber comes at 15:00", "▸[Done]  [Remind me]")
-	s.press(t, tea.KeyRight)
-	has(t, s.screen(80, 14), " [Done] ▸[Remind me]")
-	if d := cmp.Diff(command.Click{Message: "4", ID: "act:agent:1a2b3c4d"}, s.press(t, tea.KeyEnter).Do); d != "" {
-		t.Error(d)
-	}
-	if s.Capture() {
-		t.Error("the choice stays")
-	}
-	s.do(action.ChatButtons)
-	s.press(t, '2', '1')
-	if d := cmp.Diff(command.Click{Message: "4", ID: "act:task_done:7"}, s.press(t, tea.KeyEnter).Do); d != "" {
-		t.Error(d)
-	}
-	s.do(action.ChatButtons)
-	s.next(func(c *core.Snapshot) { c.Chat = c.Chat[:3] })
-	if s.Capture() {
-		t.Error("the card has gone, the choice stays")
+	for want, keys := range map[string][]rune{"act:task_done:7": nil, "act:agent:1a2b3c4d": {tea.KeyDown}} {
+		d := s.do(action.ChatButtons).Open
+		if d.Title() != "The plumber comes at 15:00" {
+			t.Errorf("it asks %q", d.Title())
+		}
+		has(t, strings.Join(d.Draw(s.c, 80, 14), "\n"), "▸ Done", "  Remind me")
+		for _, k := range append(keys, tea.KeyEnter) {
+			if a := d.Take(s.c, tea.KeyPressMsg{Code: k}); k == tea.KeyEnter && a.Send != (command.Click{Message: "4", ID: want}) {
+				t.Errorf("it sends %#v", a.Send)
+			}
+		}
 	}
 }
 
@@ -248,7 +241,6 @@ func TestNothingIsWrittenOrPressedWhenOnlyReading(t *testing.T) {
 
 func TestWritingLooksAsItDid(t *testing.T) {
 	for name, begin := range map[string]func(s *stage){
-		"pressing": func(s *stage) { s.do(action.ChatButtons) },
 		"replying": func(s *stage) {
 			s.do(action.ChatReply)
 			s.keys(t, "see ")
@@ -266,7 +258,7 @@ func TestWritingLooksAsItDid(t *testing.T) {
 // A frame while the last of 500 answers grows.
 func BenchmarkALongConversationStreams(b *testing.B) {
 	p := panes()["chat"]
-	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: 1 << 24}))
+	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor}))
 	chat := make([]transcript.Entry, 500)
 	for i := range chat {
 		chat[i] = transcript.Entry{ID: post.MessageID(fmt.Sprint(i)), At: noon, Role: transcript.Bot, Text: answer}

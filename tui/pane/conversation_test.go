@@ -166,7 +166,7 @@ func TestAForkHasItsExits(t *testing.T) {
 		t.Errorf("report: %#v", a)
 	}
 	want := &pane.Question{
-		Text: `Leave the fork "Plans for the garden"? It has stood for 12 min. Nothing of it is kept: no report is made, the main conversation does not learn of it.`,
+		Text: `Leave the fork "Plans for the garden" (12 min)? Nothing of it is kept: no report is made, the main conversation does not learn of it.`,
 		Yes:  "leave and keep nothing", No: "stay in the fork", Do: command.ExitFork{How: command.ExitDiscard},
 	}
 	a := s.do(action.ForkExit)
@@ -187,7 +187,7 @@ func TestAForkHasItsExits(t *testing.T) {
 func TestAForkWithoutATopicIsLeftByNoName(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
-	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork? It has just begun.")
+	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork (just begun)?")
 }
 
 func TestAResumedForkIsNotSaved(t *testing.T) {
@@ -206,7 +206,7 @@ func TestAResumedForkIsNotSaved(t *testing.T) {
 func TestTheBannerSaysThatTheAgentWantsToSave(t *testing.T) {
 	s := open("chat")
 	s.next(saving)
-	has(t, s.screen(120, 14), "would like to save this fork", "S saves it, R only reports, X drops it")
+	has(t, s.screen(120, 14), "The agent asks: ", "save it? S yes, R report, X exit")
 	has(t, s.screen(60, 5), "save it? S yes, R report, X exit")
 }
 
@@ -281,7 +281,7 @@ func TestTheCommandThatTabChoseIsInSight(t *testing.T) {
 	s.keys(t, "/")
 	for i := range 2 * len(commands) {
 		s.Type(s.c, tea.KeyPressMsg{Code: tea.KeyTab})
-		has(t, s.screen(80, 12), "▸/"+commands[i%len(commands)].Name+" ")
+		has(t, s.screen(80, 12), "\n▸/"+commands[i%len(commands)].Name+" ")
 	}
 }
 

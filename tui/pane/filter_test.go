@@ -111,7 +111,7 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 		t.Errorf("it runs yet: %#v", a)
 	}
 	s.do(action.ForksDown, action.ForksDown, action.ForksDown)
-	if d := cmp.Diff(command.FireNow{ID: "9a8b7c6d"}, s.do(action.ForksAgain).Do); d != "" {
+	if d := cmp.Diff(command.FireNow{ID: "9a8b7c6d", Stays: true}, s.do(action.ForksAgain).Do); d != "" {
 		t.Error(d)
 	}
 	s.do(action.ForksDown)
@@ -154,12 +154,12 @@ func TestAnEmptyLogSaysWhatIsHiddenAndWhatShowsIt(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.LogLines = 312 })
 	s.screen(80, 12)
 	s.do(action.TailLevel, action.TailLevel)
-	has(t, s.screen(80, 12), "312 lines hidden: debug and info.", "l twice shows every level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
 	s.do(action.TailLevel)
-	has(t, s.screen(80, 12), "312 lines hidden: debug, info and warnings.", "l shows every level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
 	s.do(action.TailFilter)
 	s.keys(t, "nowhere", "enter")
-	has(t, s.screen(80, 12), "312 lines hidden: debug, info and warnings; what does not hold “nowhere”.", "esc takes the filter away. l shows every level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "esc takes the filter away.", "l shows the next level.")
 	s.do(action.Back, action.TailLevel)
 	if screen := s.screen(80, 12); strings.Contains(screen, "hidden") {
 		t.Errorf("every line is shown:\n%s", screen)
@@ -167,7 +167,7 @@ func TestAnEmptyLogSaysWhatIsHiddenAndWhatShowsIt(t *testing.T) {
 	s.do(action.TailLevel)
 	s.c.Keys, _ = action.Keys{}.Change([]action.Change{{Pane: action.Logs, ID: action.TailLevel, Keys: []string{"ctrl+y"}}})
 	s.do(action.TailLevel)
-	has(t, s.screen(80, 12), "ctrl+y twice shows every level.")
+	has(t, s.screen(80, 12), "ctrl+y shows the next level.")
 }
 
 func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
@@ -176,7 +176,7 @@ func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
 		s.screen(80, 20)
 		s.do(action.TailFilter)
 		s.keys(t, "!e") // each line has one
-		has(t, s.screen(80, 20), "lines hidden: what holds “e”.", "esc takes the filter away.")
+		has(t, s.screen(80, 20), "lines hidden.", "esc takes the filter away.")
 		for _, size := range [][2]int{{12, 3}, {1, 1}, {0, 0}, {40, 2}} {
 			if n := len(drawn(s, s.c, size[0], size[1], true)); n != size[1] {
 				t.Errorf("%s: %d lines of %d", name, n, size[1])
@@ -196,11 +196,11 @@ func TestUpdatesThatWentHaveNoAge(t *testing.T) {
 		t.Errorf("the oldest are as new as now:\n%s", screen)
 	}
 	s.do(action.Updates.ID("bottom"))
-	page := s.do(action.UpdatesRead).Show
-	if page == nil || strings.Contains(page.Title+page.Body, "just left") || strings.Contains(page.Body, "Left ") {
-		t.Errorf("the page says when: %+v", page)
+	a := s.do(action.UpdatesRead)
+	if read(a) == "" || strings.Contains(a.Open.Title()+read(a), "just left") || strings.Contains(read(a), "Left ") {
+		t.Errorf("the page says when: %s", read(a))
 	}
-	has(t, page.Body, "It stands for 292 earlier updates")
+	has(t, read(a), "It stands for 292 earlier updates")
 }
 
 func TestACallIsReadWithItsOwnLines(t *testing.T) {
@@ -213,7 +213,7 @@ func TestACallIsReadWithItsOwnLines(t *testing.T) {
 	if screen := s.screen(80, 14); strings.Contains(screen, "read all") {
 		t.Errorf("the card says all of it:\n%s", screen)
 	}
-	has(t, s.do(action.ApprovalRead).Show.Body, "asks to run this:\n\n"+text+"\n", "y allows it and n denies it")
+	has(t, read(s.do(action.ApprovalRead)), "asks to run this:\n\n"+strings.ReplaceAll(text, "\t", "    ")+"\n", "y allows it and n denies it")
 	s.next(func(c *core.Snapshot) {
 		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Bash(git status …)", Text: text, Until: noon.Add(time.Minute)}}
 	})

@@ -21,6 +21,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	awaypage "ollimbot/tui/pane/away"
 	budgetpane "ollimbot/tui/pane/budget"
@@ -288,6 +289,15 @@ func (s *stage) next(change func(*core.Snapshot)) {
 	change(&snap)
 	s.c.Snap = &snap
 	s.Sync(s.c)
+}
+
+// read is the text of the page that an answer opens; empty where it opens none.
+func read(a pane.Answer) string {
+	p, ok := a.Open.(*dialog.Page)
+	if !ok {
+		return ""
+	}
+	return p.Take(pane.Context{}, tea.KeyPressMsg{Code: 'y', Text: "y"}).Copy
 }
 
 func (s *stage) do(ids ...action.ID) pane.Answer {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -58,9 +59,9 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 // looks are the ways in which every pane is drawn. Without colours, bold,
 // underline and reverse stay, and nothing else.
 var looks = map[string]theme.Options{
-	"dark":    {Dark: true, Profile: 1 << 24},
-	"light":   {Profile: 1 << 24},
-	"nocolor": {NoColor: true, Profile: 1 << 24},
+	"dark":    {Dark: true, Profile: colorprofile.TrueColor},
+	"light":   {Profile: colorprofile.TrueColor},
+	"nocolor": {NoColor: true, Profile: colorprofile.TrueColor},
 	"ascii":   {Plain: true, ASCII: true},
 }
 

@@ -42,7 +42,7 @@ func TestBudgetStatesAreWords(t *testing.T) {
 
 func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 	s := open("schedule")
-	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "0f1e2d3c"}) {
+	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "0f1e2d3c", Stays: true}) {
 		t.Errorf("the next task fires, got %#v", a.Do)
 	}
 	s.do(action.Schedule.ID("down"), action.Schedule.ID("down")) // Move a little
@@ -50,19 +50,19 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 		c.Schedule.Entries = append([]schedule.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
 		c.Schedule.Entries = append([]schedule.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
 	})
-	if a := s.do(action.SchedulePreview); a.Show == nil || a.Show.Load != (command.Preview{ID: "11aa22bb"}) {
-		t.Errorf("the selection left its task: %#v", a.Show)
+	if a := s.do(action.SchedulePreview); a.Open == nil || a.Send != (command.Preview{ID: "11aa22bb"}) {
+		t.Errorf("the selection left its task: %#v", a.Send)
 	}
 }
 
 func TestScheduleDetailsOpenThePageOfTheTask(t *testing.T) {
-	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDetails); a.Task != "c0ffee00" {
-		t.Errorf("it opens %q", a.Task)
+	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDetails); a.Focus != action.Task || a.Item != "c0ffee00" {
+		t.Errorf("it opens %q", a.Item)
 	}
 }
 
 func TestScheduleEditsAndDeletesItsTask(t *testing.T) {
-	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleEdit); a.Task != "c0ffee00" || !a.Form {
+	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleEdit); a.Open == nil || a.Send != (command.Past{ID: "c0ffee00"}) {
 		t.Errorf("edit answers %#v", a)
 	}
 	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDelete); a.Do != (command.DeleteTask{ID: "c0ffee00"}) {
@@ -73,7 +73,7 @@ func TestScheduleEditsAndDeletesItsTask(t *testing.T) {
 func TestAProblemIsReadNotFired(t *testing.T) {
 	s := open("schedule")
 	s.do(action.Schedule.ID("bottom"))
-	has(t, s.do(action.ScheduleDetails).Show.Body, "error in routines/gym.md:3:8", "as in 0 9 * * 1", "last good version")
+	has(t, read(s.do(action.ScheduleDetails)), "error in routines/gym.md:3:8", "as in 0 9 * * 1", "last good version")
 	if a := s.do(action.ScheduleFire); a.Do != nil || a.Toast == "" {
 		t.Errorf("firing a problem answers %#v", a)
 	}
@@ -91,7 +91,7 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 			s.do(action.Schedule.ID("down"))
 		}
 		screen := s.screen(rapid.IntRange(16, 90).Draw(t, "w"), rapid.IntRange(2, 30).Draw(t, "h"))
-		if !strings.Contains(screen, "error") && !strings.Contains(screen, "gym.md:3:8") || strings.Count(screen, "▸") != 1 {
+		if !strings.Contains(screen, "error") && !strings.Contains(screen, "the cr") || strings.Count(screen, "▸") != 1 {
 			t.Fatalf("the error or the selection is out of sight:\n%s", screen)
 		}
 	})
@@ -127,7 +127,7 @@ func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
 	if a := s.do(action.UpdatesDiscard); a.Do != (command.DiscardUpdate{Key: "a"}) {
 		t.Errorf("the selection left its update: %#v", a.Do)
 	}
-	has(t, s.do(action.UpdatesRead).Show.Body, "Medication: pinged at 8:00, no answer yet.", "Monday 23 November 2026, 08:02 PT")
+	has(t, read(s.do(action.UpdatesRead)), "Medication: pinged at 8:00, no answer yet.", "Monday 23 November 2026, 08:02 PT")
 	s.next(func(c *core.Snapshot) { c.Updates = nil })
 	if a := s.do(action.UpdatesDiscard); a.Do != nil || a.Toast == "" {
 		t.Errorf("without updates: %#v", a)
@@ -136,13 +136,13 @@ func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {
 
 func TestWhatTheUserLooksAtStaysSelected(t *testing.T) {
 	s := open("schedule")
-	first := s.do(action.ScheduleDetails).Task
+	first := s.do(action.ScheduleDetails).Item
 	s.next(func(c *core.Snapshot) {
 		sooner := schedule.Entry{ID: "new", Description: "Sooner", FireTime: noon.Add(time.Second)}
 		at := slices.IndexFunc(c.Schedule.Entries, func(e schedule.Entry) bool { return e.FireTime.After(noon) })
 		c.Schedule.Entries = slices.Insert(slices.Clone(c.Schedule.Entries), at, sooner)
 	})
-	if got := s.do(action.ScheduleDetails).Task; got != first {
+	if got := s.do(action.ScheduleDetails).Item; got != first {
 		t.Errorf("the selection went from %q to %q", first, got)
 	}
 }

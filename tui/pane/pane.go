@@ -5,13 +5,12 @@
 package pane
 
 import (
-	"time"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
+	"ollimbot/core/fork"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
@@ -107,8 +106,7 @@ type Click struct {
 // Wheel is a notch of the wheel over a dialog.
 type Wheel struct{ Up bool }
 
-// Done is what has become of a command that a dialog has asked for with
-// Answer.Send, or that loads it.
+// Done is what has become of a command of Answer.Send.
 type Done struct {
 	Outcome command.Outcome
 	Err     error
@@ -128,38 +126,22 @@ const (
 // Answer is what a pane or a dialog wants to happen. The zero Answer redraws and
 // no more.
 type Answer struct {
-	Do     command.Value // run this, toast its outcome
-	Open   Dialog        // put this over the panes
-	Ask    *Question     // ask first
-	Show   *Page         // open a page to read: a prompt preview, an update
-	Toast  string        // say something at once
-	Copy   string        // put this on the clipboard (OSC 52)
-	Zoom   bool          // give the pane the whole screen
-	Focus  action.Pane   // move the focus
-	Window string        // an id whose tail the forks pane should show
-	Task   string        // the id of a task whose page should be shown
-	Form   bool          // with its form open
-	// Setting is the key of a setting that should be shown on its page.
-	Setting string
-	Until   *Until // ask until when, then run a command
-	Edit    *Edit  // open a file in the user's editor
-	Create  bool   // open the form of a new routine or reminder
+	Do    command.Value // run this, toast its outcome
+	Open  Dialog        // put this over the panes
+	Send  command.Value // run this for the dialog that opens, else for the one that answers: it is told what came of it
+	Ask   *Question     // ask first
+	Toast string        // say something at once
+	Copy  string        // put this on the clipboard (OSC 52)
+	Zoom  bool          // give the pane the whole screen
+	Focus action.Pane   // move the focus
+	Item  string        // and show there what has this id: a run, a task, a setting
+	Edit  *Edit         // open a file in the user's editor
 
 	// What only dialogs want.
 
 	Close bool           // the dialog goes
-	Send  command.Value  // run this while the dialog stays; it is told what came of it
 	Run   *action.Action // do as if its key were pressed
 	Leave Leave
-}
-
-// Until asks for a moment: half an hour, this evening, tomorrow, a time.
-type Until struct {
-	Title string // "Snooze "Email sweep" until"
-	// For is what gets the moment: core.Snooze or core.MuteUntil.
-	For command.Value
-	// Now is until when it holds already; zero when it does not.
-	Now time.Time
 }
 
 // Edit is a file of the data directory, and where in it: line and column from
@@ -178,10 +160,19 @@ type Question struct {
 	Do   command.Value
 }
 
-// Page is a text to read, scrolled by the frame.
-type Page struct {
-	Title string
-	Body  string
-	// Load, when set, is run to fill the body: its Outcome.Body is shown.
-	Load command.Value
+// Look is the sign of a run's state and its colour; a word goes with them.
+func Look(s fork.State) (theme.Glyph, theme.Role) {
+	switch {
+	case s == fork.Waiting:
+		return theme.HalfDot, theme.Warn
+	case s == fork.Running:
+		return theme.Running, theme.Good
+	case s == fork.Done:
+		return theme.Check, theme.Good
+	case s.Failed():
+		return theme.Cross, theme.Bad
+	case s == fork.Interrupted:
+		return theme.Stopped, theme.Warn
+	}
+	return theme.Stopped, theme.Dim
 }

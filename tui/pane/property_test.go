@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
@@ -193,7 +194,7 @@ func use(t *rapid.T, p pane.Pane, c *pane.Context) {
 // whatever was done with it.
 func TestPanesAreExactForAnySnapshotAndSize(t *testing.T) {
 	themes := []*theme.Theme{
-		theme.New(theme.Options{Dark: true, Profile: 1 << 24}), theme.New(theme.Options{Profile: 16}),
+		theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor}), theme.New(theme.Options{Profile: colorprofile.ANSI}),
 		theme.New(theme.Options{ASCII: true, NoColor: true}), plainTheme(),
 	}
 	for name := range panes() {

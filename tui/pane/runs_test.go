@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
+
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
@@ -272,7 +274,7 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 func BenchmarkPageOfRuns(b *testing.B) {
 	l := &ledger{n: 10_000}
 	s := open("forks")
-	s.c.Zoomed, s.c.Theme = true, theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	s.c.Zoomed, s.c.Theme = true, theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	for range 60 {
 		s.Draw(s.c, 198, 56, true)
 		if c := s.Pane.(pane.Reader).Wants(s.c); c != nil {

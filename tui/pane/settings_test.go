@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
@@ -18,31 +20,44 @@ import (
 func settingsPage(t *testing.T, key string) *stage {
 	t.Helper()
 	s := open("settings")
-	s.c.Chosen = settings.Default()
+	s.c.Chosen = settings.Dashboard{}
 	s.next(func(c *core.Snapshot) {
 		c.Config = config.Runtime{PermissionMode: "dontAsk", ThinkingMain: "off", ThinkingFork: "adaptive", MaxBackgroundForks: 4, DailyCap: 2}
 	})
-	s.Pane.(*settingspage.Page).Select(key)
+	s.Pane.(*settingspage.Page).Show(s.c, key)
 	return s
 }
 
-func TestASettingIsWrittenInItsRow(t *testing.T) {
+// writes is a form over the page: it takes away the last characters of its value, and
+// writes others.
+func writes(t *testing.T, s *stage, form pane.Dialog, less int, text string) (screen string) {
+	t.Helper()
+	if form == nil {
+		t.Fatal("no form is open")
+	}
+	for range less {
+		form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyBackspace})
+	}
+	form.Take(s.c, tea.PasteMsg{Content: text})
+	return strings.Join(strings.Fields(strings.Join(form.Draw(s.c, 100, 12), " ")), " ")
+}
+
+var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
+
+func TestASettingIsWrittenInAForm(t *testing.T) {
 	s := settingsPage(t, "quiet_hours")
-	s.do(action.SettingsEdit)
 	has(t, s.screen(118, 36), "─ quiet_hours ─", "when pings that are not critical are refused", "[22:00-07:30] [off]")
-	s.keys(t, "backspace", "backspace", "backspace", "late", "enter")
-	has(t, s.screen(118, 36), "late", "must be a begin and an end such as 22:00-07:30, or off")
-	if !s.Capture() {
-		t.Fatal("a value that is refused can be corrected")
+	form := s.do(action.SettingsEdit).Open
+	has(t, writes(t, s, form, 3, "late"), "late", "must be a begin and an end such as 22:00-07:30, or off")
+	if a := form.Take(s.c, enter); a.Send != nil || a.Close {
+		t.Fatalf("a value that is refused can be corrected: %+v", a)
 	}
-	s.keys(t, "backspace", "backspace", "backspace", "backspace")
-	a := s.keys(t, "23:00-06:00", "enter")
-	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); a.Do != want || s.Capture() {
-		t.Errorf("%+v, want %+v", a.Do, want)
+	has(t, writes(t, s, form, 4, "23:00-06:00"), "when pings that are not critical are refused")
+	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); form.Take(s.c, enter).Send != want {
+		t.Errorf("it does not send %+v", want)
 	}
-	s.do(action.SettingsEdit)
-	if a := s.keys(t, "enter"); a.Do != nil {
-		t.Errorf("the same value changes something: %+v", a.Do)
+	if a := s.do(action.SettingsEdit).Open.Take(s.c, enter); a.Send != nil || !a.Close {
+		t.Errorf("the same value changes something: %+v", a)
 	}
 }
 
@@ -82,13 +97,12 @@ func TestAChoiceUnderThePointerIsSet(t *testing.T) {
 
 func TestTheBudgetsNumbersAreSettings(t *testing.T) {
 	s := settingsPage(t, "budget.capacity")
-	s.do(action.SettingsEdit)
-	s.keys(t, "x", "enter")
-	has(t, s.screen(118, 36), `"5x" is no whole number`)
-	s.keys(t, "backspace", "backspace", "7")
-	a := s.keys(t, "enter")
-	if set, ok := a.Do.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {
-		t.Errorf("%+v", a.Do)
+	form := s.do(action.SettingsEdit).Open
+	has(t, writes(t, s, form, 0, "x"), `"5x" is no whole number`)
+	writes(t, s, form, 2, "7")
+	a := form.Take(s.c, enter)
+	if set, ok := a.Send.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {
+		t.Errorf("%+v", a.Send)
 	}
 }
 
@@ -99,7 +113,7 @@ func TestSettingsAreFoundByWhatTheyChange(t *testing.T) {
 	has(t, s.screen(118, 36), "▸ quiet_hours", "1 of ", " settings")
 	s.keys(t, "enter")
 	s.c.ReadOnly = true
-	if a := s.do(action.SettingsEdit); a.Toast == "" || s.Capture() {
+	if a := s.do(action.SettingsEdit); a.Toast == "" || a.Open != nil {
 		t.Error("read-only sets nothing, and says so")
 	}
 	if at := s.Draw(s.c, 118, 36, true)[1].Place; at < 0 || at == widget.Inner {

@@ -64,7 +64,7 @@ func TestAPasteThatTheLineDoesNotBearIsReadOnAPage(t *testing.T) {
 			s.paste(text)
 			before := s.written()
 			a := s.unfold()
-			if a.Show == nil || a.Show.Body != text || !strings.HasPrefix(a.Show.Title, "pasted ") || s.written() != before {
+			if read(a) != text || !strings.HasPrefix(a.Open.Title(), "pasted ") || s.written() != before {
 				t.Errorf("%q, and %d bytes are shown", s.written(), len(text))
 			}
 			if say := said(t, s.press(t, tea.KeyEnter)); say.Text != text {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -142,10 +143,10 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })
 	s.do(action.Schedule.ID("bottom"), action.Schedule.ID("up"))
 	off("")
-	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "e5f6a7b8"}) {
+	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "e5f6a7b8", Stays: true}) {
 		t.Errorf("fires %#v", a.Do)
 	}
-	has(t, s.do(action.ScheduleDetails).Show.Body, "two routines share a title")
+	has(t, read(s.do(action.ScheduleDetails)), "two routines share a title")
 }
 
 func TestTheSelectionStaysWithItsTaskFromViewToView(t *testing.T) {
@@ -153,7 +154,7 @@ func TestTheSelectionStaysWithItsTaskFromViewToView(t *testing.T) {
 	s.do(action.Schedule.ID("down"), action.Schedule.ID("down")) // Move a little
 	for range 3 {
 		s.do(action.ScheduleView)
-		if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "11aa22bb"}) {
+		if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "11aa22bb", Stays: true}) {
 			t.Errorf("another task is selected: %#v", a.Do)
 		}
 	}
@@ -191,9 +192,11 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	if a := s.do(action.Schedule.ID("down"), action.SchedulePause); a.Do != (command.Pause{ID: "9a8b7c6d", Paused: true}) {
 		t.Errorf("got %#v", a.Do)
 	}
-	want := &pane.Until{Title: "Snooze Medication until", For: command.Snooze{ID: "9a8b7c6d"}, Now: noon.Add(18*time.Hour + 57*time.Minute + 50*time.Second)}
-	if d := cmp.Diff(want, s.do(action.ScheduleSnooze).Until); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
+	form := s.do(action.ScheduleSnooze).Open
+	has(t, form.Title(), "Snooze Medication until")
+	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "it holds until Tue 09:00")
+	if a := form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Send != (command.Snooze{ID: "9a8b7c6d", Until: noon.Add(30 * time.Minute)}) {
+		t.Errorf("it sends %#v", a.Send)
 	}
 	if a := s.do(action.ScheduleOpen); a.Edit == nil || *a.Edit != (pane.Edit{File: "routines/medication.md"}) {
 		t.Errorf("opens %#v", a.Edit)
@@ -238,7 +241,7 @@ func TestAProblemOpensAtItsPlace(t *testing.T) {
 		t.Errorf("opens %#v", a.Edit)
 	}
 	for _, id := range []action.ID{action.ScheduleSnooze, action.SchedulePause, action.SchedulePreview} {
-		if a := s.do(id); a.Toast == "" || a.Do != nil || a.Until != nil || a.Show != nil {
+		if a := s.do(id); a.Toast == "" || a.Do != nil || a.Open != nil {
 			t.Errorf("%s answers %#v", id, a)
 		}
 	}
@@ -248,7 +251,7 @@ func TestNothingScheduledStillTakesANewTask(t *testing.T) {
 	s := open("schedule")
 	s.next(func(c *core.Snapshot) { c.Schedule = schedule.View{} })
 	for range 3 {
-		if !s.do(action.ScheduleNew).Create {
+		if s.do(action.ScheduleNew).Open == nil {
 			t.Error("no form")
 		}
 		s.do(action.ScheduleView)
@@ -303,10 +306,9 @@ func TestMutedUntilATimeShowsAndAsks(t *testing.T) {
 	if n := strings.Count(s.screen(40, 8), "until 16:02"); n != 1 {
 		t.Errorf("it is said %d times", n)
 	}
-	want := &pane.Until{Title: "Mute pings that are not critical until", For: command.MuteUntil{}, Now: until}
-	if d := cmp.Diff(want, s.do(action.Mute).Until); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
+	form := s.do(action.Mute).Open
+	has(t, form.Title(), "Mute pings that are not critical until")
+	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "it holds until 16:02")
 }
 
 func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
@@ -316,7 +318,7 @@ func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
 		c.Updates = []updates.Update{{Key: "x", At: left, Message: "The pill was taken."}}
 	})
 	has(t, s.screen(80, 12), "Medication: The pill was taken.")
-	has(t, s.do(action.UpdatesRead).Show.Body, "by Medication.", "\nThe pill was taken.")
+	has(t, read(s.do(action.UpdatesRead)), "by Medication.", "\nThe pill was taken.")
 	s.next(func(c *core.Snapshot) { // two may have left it
 		c.Forks = append(c.Forks[:len(c.Forks):len(c.Forks)], fork.View{Title: "Other", Reports: 1, Started: left.Add(-time.Minute)})
 	})

@@ -3,7 +3,6 @@ package plain
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,75 +11,51 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
 	"ollimbot/core/words"
+	"ollimbot/tui/pane/chat"
 )
-
-// call is a tool call that waits, with the number that people answer to.
-type call struct {
-	policy.Approval
-	number int
-}
 
 // callHead is how much of a call its short form says, in characters.
 const callHead = 80
 
-// lineMark stands for a line break in the label of a call.
-const lineMark = " ⏎ "
-
-// tool is the name of what is called, as people know it.
-func (c call) tool() string {
-	name, _, _ := strings.Cut(c.Label, "(")
-	return name
-}
-
-// what is everything that the call would do, with its line breaks and without the
-// tool's name; empty for a tool that takes nothing.
-func (c call) what() string {
-	text := c.Text
-	if strings.TrimSpace(text) == "" {
-		text = strings.ReplaceAll(c.Label, lineMark, "\n")
-	}
-	text = strings.TrimRight(clean.Text(text), "\n ")
-	if text == c.tool() {
-		return ""
-	}
-	if inner, ok := strings.CutPrefix(text, c.tool()+"("); ok {
+// taken is the tool of a call, as people know it, and everything that the call would
+// do, with its line breaks; empty for a tool that takes nothing.
+func taken(a policy.Approval) (tool, text string) {
+	tool, _, _ = strings.Cut(a.Label, "(")
+	text = strings.TrimRight(clean.Text(chat.CallText(a)), "\n ")
+	if inner, ok := strings.CutPrefix(text, tool+"("); ok {
 		text = strings.TrimSuffix(inner, ")")
 	}
-	return strings.Trim(text, "\n")
+	if text == tool {
+		text = ""
+	}
+	return tool, strings.Trim(text, "\n")
 }
 
-// short names a call: its tool, the begin of what it would do, and how much there
+// shortCall names a call: its tool, the begin of what it would do, and how much there
 // is where that is not all.
-func (c call) short() string {
-	what := c.what()
-	first, _, _ := strings.Cut(what, "\n")
+func shortCall(a policy.Approval) (short string, more bool) {
+	tool, text := taken(a)
+	first, _, _ := strings.Cut(text, "\n")
 	head := clean.Cut(strings.TrimSpace(first), callHead)
 	switch {
-	case what == "":
-		return c.tool()
-	case c.more():
-		return joined(c.tool()+": "+head, c.size())
+	case text == "":
+		return tool, false
+	case head == strings.TrimSpace(text):
+		return tool + ": " + head, false
 	}
-	return c.tool() + ": " + head
+	return joined(tool+": "+head, callSize(text)), true
 }
 
-// more reports that the short form does not say all of it.
-func (c call) more() bool {
-	return strings.Contains(c.what(), "\n") || len([]rune(c.what())) > callHead
-}
-
-// size is how much there is to read of a call. It is said before its text, so that
+// callSize is how much there is to read of a call. It is said before its text, so that
 // no line of that can pass for the end.
-func (c call) size() string {
-	what := c.what()
-	return joined(words.Grouped(uint64(strings.Count(what, "\n")+1), "line"), words.Grouped(uint64(len([]rune(what))), "character"))
+func callSize(text string) string {
+	return joined(words.Grouped(uint64(strings.Count(text, "\n")+1), "line"), words.Grouped(uint64(len([]rune(text))), "character"))
 }
 
-// lines are all of what the call would do. Unlike a message, nothing of it is cut:
+// callLines are all of what a call would do. Unlike a message, nothing of it is cut:
 // a line that is too long to be heard in one go becomes several.
-func (c call) lines() []string {
-	var lines []string
-	for l := range strings.SplitSeq(c.what(), "\n") {
+func callLines(text string) (lines []string) {
+	for l := range strings.SplitSeq(text, "\n") {
 		runes := []rune(strings.TrimRight(l, " "))
 		if len(runes) == 0 {
 			lines = append(lines, textBlank)
@@ -92,46 +67,44 @@ func (c call) lines() []string {
 	return lines
 }
 
-// answers are the words that settle a call.
-func (c call) answers() string {
-	return fmt.Sprintf("allow %d, always %d or deny %d", c.number, c.number, c.number)
+// call is a tool call that waits.
+func (n numbers) call(s *core.Snapshot, a policy.Approval) thing {
+	number := n.of(allCalls, a.ID)
+	short, more := shortCall(a)
+	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(number))
+	if more {
+		line += fmt.Sprintf("; waits %d reads it all", number)
+	}
+	return thing{id: a.ID, title: a.Label, line: line}
 }
 
-func askText(s *core.Snapshot, c call) string {
-	short := c.short()
-	if c.more() {
-		short += fmt.Sprintf("; waits %d reads it all", c.number)
-	}
-	return fmt.Sprintf("number %d waits until %s: %s; %s", c.number, s.Clock(c.Until, time.TimeOnly), short, c.answers())
+// callAnswers are the words that settle a call.
+func callAnswers(number int) string {
+	return fmt.Sprintf("allow %d, always %d or deny %d", number, number, number)
 }
 
-// call is the tool call of a number, or the only one where none is given. Without
-// one it says which there are.
-func (m *session) call(which, kind string) (call, bool) {
-	n, err := strconv.Atoi(which)
-	var lines []string
-	for _, c := range m.diff.calls {
-		if err == nil && c.number == n || which == "" && len(m.diff.calls) == 1 && kind == kindError {
-			return c, true
-		}
-		lines = append(lines, askText(&m.s, c))
-	}
-	m.read(kind, lines, textNoCalls)
-	return call{}, false
+// call is the tool call that the words name.
+func (m *session) call(rest string) (policy.Approval, bool) {
+	return pick(m, allCalls, m.s.Approvals, func(a policy.Approval) thing { return m.numbers.call(&m.s, a) }, rest)
 }
 
 // waits names the calls that wait; with a number it reads that one whole.
 func (m *session) waits(rest string) {
-	c, ok := m.call(rest, kindApproval)
+	if rest == "" {
+		m.list(kindApproval, allCalls, each(m.s.Approvals, func(a policy.Approval) thing { return m.numbers.call(&m.s, a) }))
+		return
+	}
+	a, ok := m.call(rest)
 	if !ok {
 		return
 	}
-	now := time.Now()
-	m.say(now, kindApproval, fmt.Sprintf(textCallIs, c.number, c.tool(), m.s.Clock(c.Until, time.TimeOnly), c.size()))
-	for _, l := range c.lines() {
+	now, number := time.Now(), m.numbers.of(allCalls, a.ID)
+	tool, text := taken(a)
+	m.say(now, kindApproval, fmt.Sprintf(textCallIs, number, tool, m.s.Clock(a.Until, time.TimeOnly), callSize(text)))
+	for _, l := range callLines(text) {
 		m.write(now, kindApproval, l)
 	}
-	m.say(now, kindApproval, fmt.Sprintf(textCallEnds, c.number, c.answers()))
+	m.say(now, kindApproval, fmt.Sprintf(textCallEnds, number, callAnswers(number)))
 }
 
 // verdicts are what can be said of a tool call, and how that is answered.
@@ -142,14 +115,14 @@ var verdicts = map[string]struct {
 	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
 }
 
-// settle answers the tool call with a number; without one the only one that waits.
-func (m *session) settle(which string) {
-	c, ok := m.call(which, kindError)
+// settle answers the tool call that the words name; without them the only one that waits.
+func (m *session) settle(rest string) {
+	a, ok := m.call(rest)
 	if !ok {
 		return
 	}
 	v := verdicts[m.named.Name]
-	if _, ok := m.carryOut(command.Answer{ID: c.ID, Verdict: v.verdict}); ok {
-		m.answer(kindOK, fmt.Sprintf("number %d is %s", c.number, v.said))
+	if _, ok := m.carryOut(command.Answer{ID: a.ID, Verdict: v.verdict}); ok {
+		m.answer(kindOK, fmt.Sprintf("number %d is %s", m.numbers.of(allCalls, a.ID), v.said))
 	}
 }

@@ -53,7 +53,7 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 				s.bot.change(func(n *core.Snapshot) { n.Approvals = []policy.Approval{a} })
 				const short = "Write: notes/plan.md, 31 lines, "
 				for _, got := range [][]string{s.hears(), s.types("waits")} {
-					s.one(got, short)
+					s.one(got, "1, "+short)
 					if strings.Contains(got[0], "⏎") || strings.Contains(got[0], "of the plan") || !strings.Contains(got[0], "waits 1 reads it") {
 						t.Errorf("heard %q", got[0])
 					}
@@ -78,9 +78,9 @@ func TestAShortCallIsSaidWhole(t *testing.T) {
 			n.Approvals = []policy.Approval{{ID: "x", Tool: "Bash", Label: "Bash(ls -la)"}}
 		})
 		got := s.hears()
-		s.one(got, ": Bash: ls -la; allow 1, always 1 or deny 1")
+		s.one(got, "approval: number 1, Bash: ls -la, waits until")
 		s.hasLines(s.types("waits 1"), "number 1", "approval: ls -la", "allow 1")
-		s.hasLines(s.types("waits 7"), "number 1 waits")
+		s.one(s.types("waits 7"), "there is no number 7 in the list")
 	})
 }
 
@@ -89,9 +89,9 @@ func TestNothingOfACallIsLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := clean.Text(rapid.StringOf(rapid.SampledFrom([]rune("ab ä\n(⏎)"))).Draw(t, "text"))
 		text += strings.Repeat(rapid.SampledFrom([]string{"", "x", "wide ", "\n"}).Draw(t, "tail"), rapid.IntRange(0, 3*maxWords).Draw(t, "times"))
-		c := call{policy.Approval{Tool: "Bash", Label: "Bash(x)", Text: "Bash(" + text + ")"}, 1}
+		_, what := taken(policy.Approval{Tool: "Bash", Label: "Bash(x)", Text: "Bash(" + text + ")"})
 		var whole strings.Builder
-		for _, l := range c.lines() {
+		for _, l := range callLines(what) {
 			if n := len([]rune(l)); n > maxWords {
 				t.Fatalf("a line has %d characters", n)
 			}
@@ -170,7 +170,7 @@ func TestWhatFitsSeveralDoesNothingAndReadsThem(t *testing.T) {
 func TestWhatIsUnknownReadsWhatThereIs(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		s.hasLines(s.types("fire dentist"), `error: no task fits "dentist"`, "1, Email sweep", "2, Medication", "3, Medication refill")
+		s.hasLines(s.types("fire dentist"), `error: no task fits "dentist"`, "choice: 1, Email sweep", "2, Medication", "3, Medication refill")
 		s.one(s.types("fire 4"), "there is no number 4 in the list that was read last, it has 3")
 		if did := s.bot.done(); len(did) != 0 {
 			t.Errorf("did %+v", did)
@@ -197,7 +197,7 @@ func TestANumberMeansWhatWasReadAndNotWhatCameSince(t *testing.T) {
 			n.Forks = []fork.View{{ID: "a", Title: "Email sweep", State: fork.Running}, {ID: "b", Title: "Tea", State: fork.Running}}
 		})
 		s.hears()
-		s.hasLines(s.types("runs"), "run: 1, Email sweep running (a)", "run: 2, Tea running (b)")
+		s.hasLines(s.types("runs"), "runs: 1, Email sweep running (a)", "runs: 2, Tea running (b)")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "c", Title: "News", State: fork.Running}, {ID: "a", Title: "Email sweep", State: fork.Running}}
 		})
@@ -232,7 +232,7 @@ func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 		s.one(s.types("again email"), "ok: so it is")
 		s.one(s.types("again tea"), "Tea: this run belongs to no task")
 		s.one(s.types("again live"), "Email sweep: its task is at work already")
-		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111"}}
+		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111", Stays: true}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
 		}
@@ -254,7 +254,7 @@ func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 		s.hasLines(flood(6), "update: older updates were left out: only 10 are kept", "update: update 6")
 		s.hasLines(flood(7), "update: update 7")
 		s.hasLines(flood(8), "update: update 8")
-		s.hasLines(s.types("updates"), "update: 1, 00:00, update 8", "update: 2, 00:00, older updates were left out: only 10 are kept")
+		s.hasLines(s.types("updates"), "updates: 1, 00:00, update 8", "updates: 2, 00:00, older updates were left out: only 10 are kept")
 		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: 1 update pending") {
 			t.Errorf("status says\n%s", got)
 		}
@@ -271,7 +271,7 @@ func TestAnUpdateIsReadInFullAndDiscardedByNumberOrWords(t *testing.T) {
 		})
 		s.hears()
 		s.types("updates")
-		s.hasLines(s.types("update 2"), "left on Saturday 1 January, 00:00", "update: Two letters.", "update: One is urgent.", "discard throws it away")
+		s.hasLines(s.types("update 2"), "Left Saturday 1 January 2000, 00:00 UTC.", "update: Two letters.", "update: One is urgent.", "discard throws it away")
 		s.one(s.types("discard letters"), "ok: so it is")
 		if diff := cmp.Diff([]command.Value{command.DiscardUpdate{Key: "u1"}}, s.bot.done()); diff != "" {
 			t.Error(diff)

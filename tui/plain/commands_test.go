@@ -28,12 +28,10 @@ func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) {
 			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Tool: "Bash", Until: until}, {ID: "y", Label: "Bash(rm)", Tool: "Bash", Until: until}}
 		})
-		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2 waits") || !strings.Contains(got[1], "Bash: rm") {
+		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2, Bash: rm, waits") || !strings.Contains(got[1], "Bash: rm") {
 			t.Errorf("heard %q", got)
 		}
-		if got := s.types("allow"); len(got) != 2 {
-			t.Errorf("allow without a number says %q, want the two that wait", got)
-		}
+		s.hasLines(s.types("allow"), "say it again with one of these", "choice: 1, Bash: ls", "choice: 2, Bash: rm")
 		s.one(s.types("deny 2"), "ok: number 2 is denied")
 		s.one(s.types("ALLOW 1"), "ok: number 1 is allowed")
 		s.types("allow 7")
@@ -59,9 +57,9 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"say what is left?", command.Say{Text: "what is left?"}, "ok: done"},
 		{"budget +1", command.SetBudget{Capacity: &six}, "ok: capacity 5 to 6; undo takes it back"},
 		{"budget refill 6", command.SetBudget{RefillMinutes: &six}, "ok: "},
-		{"preview aaaa1111", command.Preview{ID: "aaaa1111"}, "prompt: Good morning"},
-		{"fire email", command.FireNow{ID: "aaaa1111"}, "ok: so it is"},
-		{"fire medication", command.FireNow{ID: "bbbb2222"}, "error: internal fault"},
+		{"preview aaaa1111", command.Preview{ID: "aaaa1111"}, "preview: Good morning"},
+		{"fire email", command.FireNow{ID: "aaaa1111", Stays: true}, "ok: so it is"},
+		{"fire medication", command.FireNow{ID: "bbbb2222", Stays: true}, "error: internal fault"},
 		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
 		{"resume refill", command.Snooze{ID: "cccc3333"}, "ok: so it is"},
 		{"snooze email until 18:30", command.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
@@ -70,7 +68,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"snooze email off", command.Snooze{ID: "aaaa1111"}, "ok: so it is"},
 		{"mute until 18:30", command.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
 		{"mute off", command.MuteUntil{}, "ok: so it is"},
-		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "ok: so it is; at 9:00, Monday to Friday"},
+		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "ok: so it is; at 9:00, Monday to Friday; next "},
 		{
 			"new routine 0 9 * * * silent, called The Morning: note: greet me",
 			command.AddTask{Cron: "0 9 * * *", Description: "The Morning", Message: "note: greet me", Silent: true},
@@ -188,7 +186,7 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 		if did := s.bot.done(); len(did) != 0 {
 			t.Errorf("did %+v", did)
 		}
-		s.one(s.types("preview email"), "prompt: Good morning")
+		s.one(s.types("preview email"), "preview: Good morning")
 		s.one(s.types("costs"), "costs: nothing yet")
 	})
 }
@@ -233,7 +231,7 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit takes [save or report]")
 		s.one(s.types("exit report"), "ok: so it is")
-		s.one(s.types("exit"), `Leave the fork "the trip"?`)
+		s.one(s.types("exit"), `Leave the fork "the trip" (`)
 		s.one(s.types("yes"), "ok: so it is")
 		want := []command.Value{command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard}}
 		if diff := gocmp.Diff(want, s.bot.done()); diff != "" {

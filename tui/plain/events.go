@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,11 +41,9 @@ type snapshotDiff struct {
 	updates  map[string]bool
 	problems map[string]bool
 	asked    map[string]bool
-	calls    []call   // tool calls that wait
-	numbers  int      // given to tool calls so far
-	buttons  []button // that have a number, which is the index and one
+	numbers  numbers // of tool calls and buttons
 	events   []event
-	said     map[string]time.Time // notices, of a short while
+	said     map[string]time.Time // what was told in a short while
 }
 
 // notAgain is how long what was said stays said: trouble in the conversation is a
@@ -120,17 +117,14 @@ func updateKey(u updates.Update) (string, bool) {
 // with a mistake that is also left as an update, is said once.
 func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	one, line := event{at, kind, words}, flat(words)
-	if one.notice() {
-		maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
-		heard := func(said event) bool { return flat(said.words) == line }
-		if _, again := e.said[line]; again || slices.ContainsFunc(e.events, heard) {
-			return
-		}
-		if e.said == nil {
-			e.said = map[string]time.Time{}
-		}
-		e.said[line] = at
+	maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
+	if _, again := e.said[line]; again && one.notice() {
+		return
 	}
+	if e.said == nil {
+		e.said = map[string]time.Time{}
+	}
+	e.said[line] = at
 	e.events = append(e.events, one)
 }
 
@@ -177,28 +171,25 @@ func (e *snapshotDiff) message(m transcript.Entry) {
 	if words != "" {
 		e.add(m.At, kind, words)
 	}
-	if words := e.buttonsText(m); words != "" {
-		e.add(m.At, kindButton, words)
+	press := each(buttonsOf(m), func(t thing) string { return fmt.Sprintf("press %d for %s", e.numbers.of(allButtons, t.id), t.title) })
+	if len(press) > 0 {
+		e.add(m.At, kindButton, joined(press...))
 	}
 }
 
 // approvals tells of tool calls that have come to wait, and that wait no longer.
 func (e *snapshotDiff) approvals(s *core.Snapshot) {
 	for _, a := range fresh(&e.asked, s.Approvals, func(a policy.Approval) (string, bool) { return a.ID, true }) {
-		e.numbers++
-		c := call{a, e.numbers}
-		e.calls = append(e.calls, c)
-		e.add(a.Asked, kindApproval, askText(s, c))
+		e.add(a.Asked, kindApproval, fmt.Sprintf("number %d, %s", e.numbers.of(allCalls, a.ID), e.numbers.call(s, a).line))
 	}
-	e.calls = slices.DeleteFunc(e.calls, func(c call) bool {
-		if e.asked[c.ID] {
-			return false
-		}
+	for _, a := range e.last.Approvals {
 		words := textCallGone
-		if !c.Until.IsZero() && !s.At.Before(c.Until) {
+		short, _ := shortCall(a)
+		if !a.Until.IsZero() && !s.At.Before(a.Until) {
 			words = textCallDenied
 		}
-		e.add(s.At, kindApproval, fmt.Sprintf(words, c.number, c.short()))
-		return true
-	})
+		if !e.asked[a.ID] {
+			e.add(s.At, kindApproval, fmt.Sprintf(words, e.numbers.of(allCalls, a.ID), short))
+		}
+	}
 }

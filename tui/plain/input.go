@@ -72,47 +72,33 @@ func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
 	return in, func() {}
 }
 
-// begun is a command whose last line said that it goes on.
-type begun struct {
-	lines []string
-	count int // how many there were
-	size  int // of all of them, in bytes; what is beyond maxLine is not kept
-}
-
 // take hears a line of input. One that ends in a backslash goes on in the next;
 // one that ends in two ends in one.
 func (m *session) take(line string) {
-	b := &m.begun
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	line, goesOn := strings.CutSuffix(line, `\`)
-	if goesOn && strings.HasSuffix(line, `\`) { // two of them
-		goesOn = false
+	goesOn = goesOn && !strings.HasSuffix(line, `\`)
+	m.lined++
+	if len(m.begun) <= maxLine {
+		m.begun += strings.TrimRightFunc(line, unicode.IsSpace) + "\n"
 	}
-	line = strings.TrimRightFunc(line, unicode.IsSpace)
-	b.count++
-	if b.size += len(line) + 1; b.size <= maxLine {
-		b.lines = append(b.lines, line)
-	}
-	if !goesOn {
+	switch {
+	case !goesOn:
 		m.finish()
-		return
-	}
-	if b.count == 1 {
+	case m.lined == 1:
 		m.answer(kindMore, textGoesOn)
-		return
+	default:
+		m.answer(kindMore, fmt.Sprintf(textNextLine, m.lined+1))
 	}
-	m.answer(kindMore, fmt.Sprintf(textNextLine, b.count+1))
 }
 
 // finish obeys what was said on all its lines.
 func (m *session) finish() {
-	b := m.begun
-	m.begun = begun{}
-	if b.size > maxLine { // a single line may have been cut as it was read
+	text := m.begun
+	m.begun, m.lined = "", 0
+	if len(text) > maxLine { // a single line may have been cut as it was read
 		m.answer(kindError, textTooLong)
-		return
-	}
-	if line := strings.TrimSpace(strings.Join(b.lines, "\n")); line != "" {
-		m.obey(line)
+	} else if text = strings.TrimSpace(text); text != "" {
+		m.obey(text)
 	}
 }

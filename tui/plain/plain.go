@@ -20,6 +20,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/tail"
+	look "ollimbot/tui/settings"
 )
 
 // Core is what plain mode needs from the bot. All of it may be called from any
@@ -51,6 +52,9 @@ type Options struct {
 	ReadOnly bool
 	// Notice is said once at the start; it may be empty.
 	Notice string
+	// Config is the directory of the user's settings (settings.Dir), for the clock;
+	// empty reads none.
+	Config string
 }
 
 const (
@@ -74,7 +78,9 @@ const (
 func Run(ctx context.Context, c Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := &session{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: map[string][]string{}}
+	chosen, _ := look.Load(o.Config) // what is wrong in it is the dashboard's to say
+	m := &session{ctx: ctx, core: c, o: o, lines: make(chan string), numbers: numbers{}, twelve: chosen.Get("clock") == look.Clocks[1]}
+	m.diff.numbers = m.numbers
 	var g errgroup.Group
 	g.Go(fault.Guard("the input", func() error { return m.listen(ctx) }))
 	err := fault.Guard("plain mode", m.run)()
@@ -94,6 +100,8 @@ type session struct {
 	core  Core
 	o     Options
 	lines chan string // of input; closed at its end
+	// twelve is that times of day are told as 2:02pm.
+	twelve bool
 
 	s     core.Snapshot // of the last look
 	diff  snapshotDiff
@@ -102,18 +110,18 @@ type session struct {
 	undo  []command.Value
 	named command.Command // that is being obeyed
 	asked *question       // that waits for yes
-	begun begun           // that goes on in the next line
+	begun string          // that goes on in the next line; what is beyond maxLine is not kept
+	lined int             // how many lines it has
 	done  bool
-	// numbers are what the numbers of the lists that were read last mean, by the
-	// noun of their things: ids.
-	numbers  map[string][]string
+	// numbers are what the numbers of the lists that were read last mean.
+	numbers  numbers
 	followed *following // a tail whose lines are said as they come; nil for none
 	// answers are closed when words that were said have been answered.
 	answers []<-chan struct{}
 }
 
 func (m *session) run() error {
-	m.s = m.core.Snapshot()
+	m.s = m.snapshot()
 	m.diff.last = m.s
 	past := m.diff.hear(&m.s) // save for what waits for the user and what is wrong
 	m.say(m.s.At, kindReady, readyText(&m.s))
@@ -176,9 +184,15 @@ func (m *session) rest() {
 	}
 }
 
+func (m *session) snapshot() core.Snapshot {
+	s := m.core.Snapshot()
+	s.TwelveHours = m.twelve
+	return s
+}
+
 // look says what has happened since the last look.
 func (m *session) look() {
-	m.s = m.core.Snapshot()
+	m.s = m.snapshot()
 	for _, e := range m.diff.hear(&m.s) {
 		m.hear(e)
 	}
@@ -210,7 +224,7 @@ func (m *session) write(at time.Time, kind, line string) {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	fmt.Fprintf(&m.out, "%s %s: %s\n", m.s.Local(at).Format(time.TimeOnly), kind, line)
+	fmt.Fprintf(&m.out, "%s %s: %s\n", m.s.Clock(at, time.TimeOnly), kind, line)
 }
 
 // answer says what came of a command, a line for each line of it.
@@ -245,6 +259,10 @@ func (m *session) doThen(c command.Value, more string) {
 	}
 	if o.Done != nil {
 		m.answers = append(m.answers, o.Done)
+	}
+	if o.Body != "" && command.Reads(c) {
+		m.answer(m.named.Name, o.Body)
+		return
 	}
 	text := spoken(cmp.Or(o.Body, o.Message, textDone)) + more
 	if o.Undo != nil {

@@ -275,7 +275,7 @@ func TestWhatHappensIsOneLineEach(t *testing.T) {
 			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet, down, no login"},
 			{func(n *core.Snapshot) {
 				n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Column: 8, Message: "bad minute"}}
-			}, "problem: a.md line 3 column 8: bad minute"},
+			}, "problem: a.md:3:8: bad minute"},
 			{func(n *core.Snapshot) { n.Budget.State.Capacity = 6 }, "budget: 3 of 6 pings left, one comes back every 1 hour 30 minutes"},
 		} {
 			s.bot.change(c.change)
@@ -375,7 +375,7 @@ func TestARealPipeEndsWithTheContext(t *testing.T) {
 	if _, err := io.WriteString(w, strings.Repeat("x", 3*maxLine)+"\nruns\n"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"error: this is too long", "run: no run yet"} {
+	for _, want := range []string{"error: this is too long", "runs: no run yet"} {
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 			t.Fatalf("heard %q, want %q", lines.Text(), want)
 		}

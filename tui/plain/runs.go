@@ -14,20 +14,21 @@ import (
 	"ollimbot/tui/pane/forks"
 )
 
-// oneRun finds the run that the words name.
-func (m *session) oneRun(query string, good func(f fork.View) bool) (found fork.View, ok bool) {
-	byID := map[string]fork.View{}
-	for _, f := range m.s.Forks {
-		byID[f.ID] = f
-	}
-	t, ok := m.pick(allRuns, query, func(id string) bool { return good(byID[id]) })
-	return byID[t.id], ok
+// oneRun is the run that the words name; off says why the command can do nothing with one.
+func (m *session) oneRun(rest string, off func(f fork.View) string) (fork.View, bool) {
+	return pick(m, allRuns, m.s.Forks, func(f fork.View) thing {
+		t := runThing(f)
+		t.off = off(f) != ""
+		return t
+	}, rest)
 }
+
+func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: runText(f)} }
 
 // onRun does what a key of the runs' pane does, to the run that the words name.
 func (m *session) onRun(rest string) {
 	id := map[string]action.ID{"stop": action.ForksStop, "again": action.ForksAgain, "continue": action.ForksResume}[m.named.Name]
-	f, ok := m.oneRun(rest, func(f fork.View) bool { return forks.Off(f, id) == "" })
+	f, ok := m.oneRun(rest, func(f fork.View) string { return forks.Off(f, id) })
 	switch why := forks.Off(f, id); {
 	case !ok:
 	case why != "":
@@ -35,7 +36,7 @@ func (m *session) onRun(rest string) {
 	case id == action.ForksStop:
 		m.ask(forks.StopQuestion(f, m.s.At))
 	case id == action.ForksAgain:
-		m.do(command.FireNow{ID: f.TaskID})
+		m.do(command.FireNow{ID: f.TaskID, Stays: true})
 	default:
 		m.do(command.ResumeFork{Run: f.ID})
 	}
@@ -45,6 +46,14 @@ func (m *session) onRun(rest string) {
 type following struct {
 	id, title, kind string
 	cursor          tail.Cursor
+}
+
+// ended says that a run says nothing more; empty while it may.
+func ended(f fork.View) string {
+	if f.Live() {
+		return ""
+	}
+	return fmt.Sprintf(textFollowEnded, f.Title)
 }
 
 // follow reads "RUN", "log" and "off".
@@ -57,9 +66,9 @@ func (m *session) follow(rest string) {
 		return
 	case "log":
 	default:
-		run, ok := m.oneRun(rest, fork.View.Live)
-		if ok && !run.Live() {
-			m.answer(kindError, fmt.Sprintf(textFollowEnded, run.Title))
+		run, ok := m.oneRun(rest, ended)
+		if why := ended(run); ok && why != "" {
+			m.answer(kindError, why)
 		}
 		if !ok || !run.Live() {
 			return
@@ -94,14 +103,6 @@ func (m *session) lookAtTail() {
 	}
 }
 
-// excerpt is which lines of a tail are asked for.
-type excerpt struct {
-	most int // the newest so many of those that fit
-	find string
-	// kinds are those that count; nil takes all.
-	kinds []tail.Kind
-}
-
 // lastLines is how many lines of a tail are read unless told.
 const lastLines = 15
 
@@ -109,36 +110,37 @@ const lastLines = 15
 func (m *session) output(rest string) {
 	rest, find := cutAt(rest, "find")
 	query, n := cutAt(rest, "last")
-	most, ok := howMany(n, lastLines)
+	most, ok := m.many(n, lastLines)
 	if !ok {
-		m.wrong()
 		return
 	}
-	if f, ok := m.oneRun(query, func(fork.View) bool { return true }); ok {
+	if f, ok := m.oneRun(query, func(fork.View) string { return "" }); ok {
 		m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
-		m.tell(excerpt{most: most, find: find}, kindOutput, f.ID)
+		m.tail(f.ID, kindOutput, most, func(l tail.Line) bool { return holdsAll(l.Text, find) })
 	}
 }
 
 // log reads "20", "errors", "warnings", "find WORDS" in this order.
 func (m *session) log(rest string) {
 	rest, find := cutAt(strings.ToLower(rest), "find")
-	e := excerpt{most: lastLines, find: find}
+	most, kinds := lastLines, []tail.Kind(nil)
 	for w := range strings.FieldsSeq(rest) {
 		n, ok := howMany(w, 0)
 		switch {
 		case strings.HasPrefix(w, "error"):
-			e.kinds = []tail.Kind{tail.Error}
+			kinds = []tail.Kind{tail.Error}
 		case strings.HasPrefix(w, "warn"):
-			e.kinds = []tail.Kind{tail.Warn, tail.Error}
+			kinds = []tail.Kind{tail.Warn, tail.Error}
 		case ok:
-			e.most = n
+			most = n
 		case w != "lines" && w != "last":
 			m.wrong()
 			return
 		}
 	}
-	m.tell(e, kindLog, core.LogTail)
+	m.tail(core.LogTail, kindLog, most, func(l tail.Line) bool {
+		return (kinds == nil || slices.Contains(kinds, l.Kind)) && holdsAll(l.Text, find)
+	})
 }
 
 // cutAt takes a word and what is behind it from a line.
@@ -147,15 +149,13 @@ func cutAt(line, word string) (before, behind string) {
 	return strings.TrimSpace(before), strings.TrimSpace(behind)
 }
 
-// tell reads the newest lines of a tail that are asked for, oldest first.
-func (m *session) tell(e excerpt, kind, id string) {
-	lines := slices.DeleteFunc(slices.Clone(m.core.Tail(id, 0).Lines), func(l tail.Line) bool {
-		return e.kinds != nil && !slices.Contains(e.kinds, l.Kind) || !holdsAll(l.Text, e.find)
-	})
+// tail reads the newest lines of a tail that are asked for, oldest first.
+func (m *session) tail(id, kind string, most int, asked func(l tail.Line) bool) {
+	lines := slices.DeleteFunc(slices.Clone(m.core.Tail(id, 0).Lines), func(l tail.Line) bool { return !asked(l) })
 	if len(lines) == 0 {
 		m.answer(kind, textNoLines)
 	}
-	for _, l := range lines[max(0, len(lines)-e.most):] {
+	for _, l := range lines[max(0, len(lines)-most):] {
 		m.say(l.At, kind, tailText(l))
 	}
 }

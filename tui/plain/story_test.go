@@ -2,6 +2,8 @@ package plain
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -116,7 +118,8 @@ func TestTheNumberOfAButtonIsGivenOnce(t *testing.T) {
 		s.hasLines(s.hears(), "bot: Tea", "press 3 for Done, press 4 for Not today")
 		s.one(s.types("press 1"), "ok: so it is")
 		s.one(s.types("press not"), "ok: so it is")
-		s.hasLines(s.types("press 9"), `no button, or more than one, fits "9"`, "buttons: Tea: press 3 for Done", "buttons: Bins: press 1 for Done")
+		s.hasLines(s.types("press 9"), "there is no number 9 in the list")
+		s.hasLines(s.types("buttons"), "buttons: 3, Done, Tea", "buttons: 4, Not today, Tea", "buttons: 1, Done, Bins", "buttons: 2, Later, Bins")
 		want := []command.Value{command.Click{Message: "1", ID: "act:Done"}, command.Click{Message: "2", ID: "act:Not today"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)
@@ -144,8 +147,8 @@ func TestATaskIsToldInSentences(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) { n.Root = "/data" })
 		s.hears()
-		s.hasLines(s.types("details medication"), "details: Email sweep", "routine: aaaa1111, routines/email.md", "runs: in the background",
-			"may use: Read, Glob", "when: every hour (0 * * * *)", "next: Sat 2000-01-01 01:00, in 1 h", "next: Sat 2000-01-01 02:00, in 2 h")
+		s.hasLines(s.types("details medication"), "details: Email sweep", "routine, aaaa1111, routines/email.md", "runs, in the background",
+			"may use, Read, Glob", "when, every hour (0 * * * *)", "next, Sat 2000-01-01 01:00, in 1 h", "Sat 2000-01-01 02:00, in 2 h")
 		s.hasLines(s.types("file medication"), "its file is /data/routines/m.md, and says:", "file: ---", "id: aaaa1111", "---", "Look.")
 	})
 }
@@ -181,6 +184,21 @@ func TestAToolThatWasDeniedIsTold(t *testing.T) {
 	})
 }
 
+func TestTimesAreToldByTheClockThatWasChosen(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("clock: 12\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	play(t, Options{Config: dir}, func(s *stage) {
+		s.hears()
+		s.bot.change(func(n *core.Snapshot) {
+			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}}
+		})
+		s.hears()
+		s.hasLines(s.types("notices"), "12:00:00am notices: 12:00am, info, one")
+	})
+}
+
 func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
@@ -191,7 +209,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		}
 		s.one(s.types("notices"), "no notice yet")
 		s.one(s.types("problems"), "no file has a problem")
-		s.one(s.types("webhooks"), "nothing came in")
+		s.one(s.types("webhooks"), "Nothing came in")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
@@ -201,11 +219,11 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
 		s.hears()
-		s.hasLines(s.types("engine"), "engine script sonnet, up, ready", "version 2.1.197", "today: 1,200 tokens, $0.50", "process 42, session, 300 MB, for 1 hour")
-		s.hasLines(s.types("notices"), "notice: 00:00, warning, two", "notice: 00:00, info, one")
-		s.hasLines(s.types("notices 1"), "notice: 00:00, warning, two")
-		s.hasLines(s.types("problems"), "problem: a.md line 3: bad minute")
-		s.hasLines(s.types("webhooks"), "webhook: 00:00, github, 1 byte, done, 3 times", "webhook: 00:00, an unknown webhook, refused")
+		s.hasLines(s.types("engine"), "engine: script 2.1.197", "model: sonnet", "state: ready", "surface:", "today: $0.50, 1k tokens of prompts, 0 of answers", "processes: id", "42: session, 300 MB, 1 h")
+		s.hasLines(s.types("notices"), "notices: 00:00, warning, two", "notices: 00:00, info, one")
+		s.hasLines(s.types("notices 1"), "notices: 00:00, warning, two")
+		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
+		s.hasLines(s.types("webhooks"), "webhooks: Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
 		s.hasLines(s.types("status"), "it is Saturday 00:00", "engine script sonnet, up, ready", "3 of 5 pings left",
 			"pings are muted until Sunday 06:00; mute off ends it", "1 reminder, 1 problem with files", "next: ")
 	})
@@ -252,7 +270,7 @@ func TestWhatHasNoStateIsUpAndNothingElse(t *testing.T) {
 func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
 		s.hears()
-		s.one(s.types("notices"), "notice: 00:00, notice, the offline engine answers")
+		s.one(s.types("notices"), "notices: 00:00, notice, the offline engine answers")
 		time.Sleep(time.Minute)
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Notice, Text: "The conversation\nbegins anew."}}
@@ -264,7 +282,7 @@ func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "2", At: time.Now(), Role: transcript.Notice, Text: "later"})
 		})
 		s.hears()
-		s.hasLines(s.types("notices"), "info, later", "warning, late", "notice: 00:01, notice, The conversation begins anew.", "the offline engine answers")
+		s.hasLines(s.types("notices"), "info, later", "warning, late", "notices: 00:01, notice, The conversation begins anew.", "the offline engine answers")
 		s.hasLines(s.types("notices 2"), "info, later", "warning, late")
 	})
 }
@@ -280,8 +298,8 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 		if got := s.hears(); !strings.HasSuffix(got[len(got)-1], "update: H0 red: rep red") {
 			t.Errorf("heard %q", got)
 		}
-		s.one(s.types("updates"), "update: 1, 00:00, H0 red: rep red")
-		s.hasLines(s.types("update h0"), "left on Saturday 1 January, 00:00 by H0 red", "update: rep red", "the main conversation gets it")
+		s.one(s.types("updates"), "updates: 1, 00:00, H0 red: rep red")
+		s.hasLines(s.types("update h0"), "Left Saturday 1 January 2000, 00:00 UTC by H0 red.", "update: rep red", "the main conversation gets it")
 	})
 }
 

@@ -1,15 +1,18 @@
 package plain
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/tui/pane/chat"
+	panes "ollimbot/tui/pane/updates"
 )
 
 // send sends words. A command among them is answered here: as words its answer
@@ -28,16 +31,25 @@ func (m *session) send(c command.Say) {
 // chat reads the newest messages, or those that hold words.
 func (m *session) chat(rest string) {
 	rest, find := cutAt(rest, "find")
-	n, ok := howMany(rest, 10)
+	n, ok := m.many(rest, 10)
 	if !ok {
-		m.wrong()
 		return
 	}
-	things := slices.DeleteFunc(m.messageThings(), func(t thing) bool { return !holdsAll(t.title, find) })
-	m.list(allMessages, kindChat, things[:min(n, len(things))])
+	things := slices.DeleteFunc(m.messages(), func(t thing) bool { return !holdsAll(t.title, find) })
+	m.list(m.named.Name, allMessages, things[:min(n, len(things))])
 	if n >= len(things) && len(things) > 0 && m.s.ChatMore {
-		m.answer(kindChat, textChatMore)
+		m.answer(m.named.Name, textChatMore)
 	}
+}
+
+// messages are the whole messages of the conversation, newest first.
+func (m *session) messages() (things []thing) {
+	for _, e := range slices.Backward(m.s.Chat) {
+		if text := flat(messageText(e)); text != "" && !e.Streaming {
+			things = append(things, thing{id: string(e.ID), title: text, line: clockText(&m.s, e.At) + ", " + string(e.Role) + ": " + text})
+		}
+	}
+	return things
 }
 
 // newest gives the newest whole message that is asked for.
@@ -53,7 +65,7 @@ func (m *session) newest(asked func(e transcript.Entry) bool) (e transcript.Entr
 // whole reads the newest message that is not the user's own.
 func (m *session) whole(string) {
 	e := m.newest(func(e transcript.Entry) bool { return e.Role != transcript.User })
-	m.read(kindRead, []string{messageText(e)}, textNothingSaid)
+	m.answer(m.named.Name, cmp.Or(messageText(e), textNothingSaid))
 }
 
 // reply answers a message that chat has read with a number, else the newest that
@@ -62,7 +74,7 @@ func (m *session) reply(rest string) {
 	to := m.newest(func(e transcript.Entry) bool { return e.Role == transcript.Bot || e.Role == transcript.Ping })
 	first, words := command.CutWord(rest)
 	if n, err := strconv.Atoi(first); err == nil { // never an id: those of messages are numbers too
-		t, ok := m.byNumber(allMessages, n)
+		t, ok := m.byNumber(allMessages, m.messages(), n)
 		if !ok {
 			return
 		}
@@ -79,75 +91,35 @@ func (m *session) reply(rest string) {
 	}
 }
 
-// button is one of a card, with the number that presses it. Numbers are given
-// once: a card that has just come takes none away from an older one.
-type button struct {
-	click command.Click
-	label string
-}
-
-// buttonsOf are the numbers of a card's buttons; new ones get theirs here.
-func (e *snapshotDiff) buttonsOf(m transcript.Entry) []int {
-	if m.Embed == nil {
+// buttonsOf are the buttons of a card.
+func buttonsOf(e transcript.Entry) (things []thing) {
+	if e.Embed == nil {
 		return nil
 	}
-	var numbers []int
-	for _, b := range m.Embed.Buttons {
-		one := button{command.Click{Message: m.ID, ID: b.Action}, flat(b.Label)}
-		i := slices.Index(e.buttons, one)
-		if i < 0 {
-			i = len(e.buttons)
-			e.buttons = append(e.buttons, one)
-		}
-		numbers = append(numbers, i+1)
+	for _, b := range e.Embed.Buttons {
+		label := flat(b.Label)
+		things = append(things, thing{id: string(e.ID) + " " + b.Action, title: label, line: joined(label, flat(e.Embed.Title))})
 	}
-	return numbers
+	return things
 }
 
-// buttonsText says how a card's buttons are pressed; empty without any.
-func (e *snapshotDiff) buttonsText(m transcript.Entry) string {
-	return joined(each(e.buttonsOf(m), func(n int) string { return fmt.Sprintf("press %d for %s", n, e.buttons[n-1].label) })...)
+// buttons reads the buttons of all cards, the newest card first.
+func (m *session) buttons(string) { m.list(m.named.Name, allButtons, m.pressable()) }
+
+func (m *session) pressable() (things []thing) {
+	for _, e := range slices.Backward(m.s.Chat) {
+		things = append(things, buttonsOf(e)...)
+	}
+	return things
 }
 
-// pressable is how many cards have their buttons read, the newest ones.
-const pressable = 5
-
-// cards are the newest cards with buttons, newest first.
-func (m *session) cards() []transcript.Entry {
-	list := slices.DeleteFunc(slices.Clone(m.s.Chat), func(e transcript.Entry) bool { return e.Embed == nil || len(e.Embed.Buttons) == 0 })
-	slices.Reverse(list)
-	return list[:min(pressable, len(list))]
-}
-
-func (m *session) buttons(string) {
-	say := func(e transcript.Entry) string { return flat(e.Embed.Title) + ": " + m.diff.buttonsText(e) }
-	m.read(kindButton, each(m.cards(), say), textNoButtons)
-}
-
-// press presses a button by its number, or by its words on the newest card.
+// press presses the button that the words name; of several with one label that of the
+// newest card.
 func (m *session) press(rest string) {
-	cards := m.cards()
-	switch {
-	case len(cards) == 0:
-		m.answer(kindError, textNoButtons)
-		return
-	case rest == "":
-		m.wrong()
-		return
+	if t, ok := m.find(allButtons, m.pressable(), rest); ok {
+		message, id, _ := strings.Cut(t.id, " ")
+		m.do(command.Click{Message: post.MessageID(message), ID: id})
 	}
-	if n, err := strconv.Atoi(rest); err == nil && n >= 1 && n <= len(m.diff.buttons) {
-		m.do(m.diff.buttons[n-1].click)
-		return
-	}
-	found := byWords(each(m.diff.buttonsOf(cards[0]), func(n int) thing {
-		return thing{id: strconv.Itoa(n), title: m.diff.buttons[n-1].label}
-	}), rest)
-	if len(found) != 1 {
-		m.answer(kindError, fmt.Sprintf(textNoButton, rest))
-		m.buttons("")
-		return
-	}
-	m.press(found[0].id)
 }
 
 // interrupt ends the answer that is being given.
@@ -176,29 +148,26 @@ func (m *session) exit(rest string) {
 	}
 }
 
-// update finds the update that the words name; the only one where none do.
-func (m *session) update(query string) (u updates.Update, ok bool) {
-	if query == "" && len(m.s.Updates) == 1 {
-		return m.s.Updates[0], true
-	}
-	t, ok := m.pick(allUpdates, query, nil)
-	for _, u := range m.s.Updates {
-		if ok && u.Key == t.id {
-			return u, true
-		}
-	}
-	return u, false
+// newestUpdates are the pending updates, newest first.
+func (m *session) newestUpdates() []updates.Update {
+	list := slices.Clone(m.s.Updates)
+	slices.Reverse(list)
+	return list
+}
+
+func (m *session) updateThing(u updates.Update) thing {
+	text := flat(updateText(&m.s, u))
+	return thing{id: u.Key, title: text, line: clockText(&m.s, u.At) + ", " + clean.Cut(text, updateTitle)}
+}
+
+// update is the update that the words name; the only one where none do.
+func (m *session) update(query string) (updates.Update, bool) {
+	return pick(m, allUpdates, m.newestUpdates(), m.updateThing, query)
 }
 
 // readUpdate reads one in full, and says what will become of it.
 func (m *session) readUpdate(rest string) {
-	u, ok := m.update(rest)
-	if !ok {
-		return
+	if u, ok := m.update(rest); ok {
+		m.answer(m.named.Name, panes.Text(&m.s, u)+textUpdateNext)
 	}
-	left, text := "left on "+m.s.Clock(u.At, "Monday 2 January, 15:04"), updateText(&m.s, u)
-	if from := m.s.Source(u); from != "" && u.Dropped == 0 {
-		left, text = left+" by "+from, u.Message
-	}
-	m.answer(kindUpdate, left+"\n"+text+"\n"+textUpdateNext)
 }

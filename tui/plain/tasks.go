@@ -2,19 +2,16 @@ package plain
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/command"
 	"ollimbot/core/pattern"
-	"ollimbot/routines"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	panes "ollimbot/tui/pane/schedule"
 )
@@ -25,11 +22,11 @@ const oftenFires = 4
 func (m *session) schedule(string) {
 	next := allTasks
 	next.none = textNothingNext
-	m.list(next, kindSchedule, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
+	m.list(m.named.Name, next, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(&m.s, e, "")}
 	}))
 	if m.s.Schedule.Refills != "" {
-		m.answer(kindSchedule, strings.Replace(m.s.Schedule.Refills, "~", textRefillsAbout, 1))
+		m.answer(m.named.Name, strings.Replace(m.s.Schedule.Refills, "~", textRefillsAbout, 1))
 	}
 }
 
@@ -57,7 +54,7 @@ func (m *session) day(string) {
 	}
 	day := allTasks
 	day.none = textNothingToday
-	m.list(day, kindSchedule, list)
+	m.list(m.named.Name, day, list)
 	for _, d := range m.s.Day {
 		if d.Start.Before(m.s.At.Add(24 * time.Hour)) {
 			m.say(m.s.At, kindDate, dateText(&m.s, d))
@@ -65,14 +62,13 @@ func (m *session) day(string) {
 	}
 }
 
-// task finds the task that the words name.
+func (m *session) taskThing(t schedule.TaskView) thing {
+	return thing{id: t.ID, title: t.Title, line: taskText(&m.s, t)}
+}
+
+// task is the task that the words name.
 func (m *session) task(query string) (schedule.TaskView, bool) {
-	t, ok := m.pick(allTasks, query, nil)
-	i := slices.IndexFunc(m.s.Schedule.Tasks, func(v schedule.TaskView) bool { return v.ID == t.id })
-	if !ok || i < 0 {
-		return schedule.TaskView{}, false
-	}
-	return m.s.Schedule.Tasks[i], true
+	return pick(m, allTasks, m.s.Schedule.Tasks, m.taskThing, query)
 }
 
 // details reads everything about a task; file where its file is, for an editor
@@ -83,57 +79,43 @@ func (m *session) details(rest string) {
 		return
 	}
 	o, ok := m.carryOut(command.Describe{ID: t.ID})
-	about, file := describedText(o.Body)
-	switch {
-	case !ok:
-	case m.named.Name == "file":
-		m.answer(kindFile, fmt.Sprintf(textFileIs, filepath.Join(m.s.Root, t.Path)))
-		m.answer(kindFile, file)
-	default:
-		m.answer(kindDetails, about)
+	about, file, _ := strings.Cut(o.Body, "\n\n")
+	if m.named.Name == "file" {
+		about = fmt.Sprintf(textFileIs, filepath.Join(m.s.Root, t.Path)) + "\n" + file
+	} else {
+		about = spoken(about)
 	}
-}
-
-func (m *session) preview(rest string) {
-	if t, ok := m.task(rest); ok {
-		if o, ok := m.carryOut(command.Preview{ID: t.ID}); ok {
-			m.answer(kindPrompt, o.Body)
-		}
-	}
-}
-
-// fire runs a task beside its schedule: a reminder stays.
-func (m *session) fire(rest string) {
-	if t, ok := m.task(rest); ok {
-		m.do(command.FireNow{ID: t.ID, Stays: t.Kind == routines.KindReminder})
+	if ok {
+		m.answer(m.named.Name, about)
 	}
 }
 
 // grant lets a task, a skill or a webhook that waits for the user do what its file
 // says, after a question that says what that is.
 func (m *session) grant(rest string) {
-	questions := map[string]*pane.Question{}
+	type asking struct {
+		thing
+		*pane.Question
+	}
+	var all []asking
+	add := func(t thing, waits, version string) {
+		do := command.AllowTask{ID: t.id, Version: version}
+		all = append(all, asking{t, panes.AllowQuestion(t.title, schedule.TagWaits+": "+waits, do)})
+	}
+	for _, t := range m.s.Schedule.Tasks {
+		if t.Waits != "" {
+			add(m.taskThing(t), t.Waits, t.Version)
+		}
+	}
+	for _, p := range m.s.Schedule.Problems {
+		if p.Waits {
+			add(thing{id: p.File, title: p.File, line: problemText(p)}, p.Message, p.Version)
+		}
+	}
 	waiting := allTasks
 	waiting.none = textNothingWaits
-	waiting.things = func(m *session) (things []thing) {
-		add := func(t thing, waits, version string) {
-			things = append(things, t)
-			questions[t.id] = panes.AllowQuestion(t.title, schedule.TagWaits+": "+waits, command.AllowTask{ID: t.id, Version: version})
-		}
-		for _, t := range m.s.Schedule.Tasks {
-			if t.Waits != "" {
-				add(thing{t.ID, t.Title, taskText(&m.s, t)}, t.Waits, t.Version)
-			}
-		}
-		for _, p := range m.s.Schedule.Problems {
-			if p.Waits {
-				add(thing{p.File, p.File, flat(problemText(p))}, p.Message, p.Version)
-			}
-		}
-		return things
-	}
-	if t, ok := m.pick(waiting, rest, nil); ok {
-		m.ask(questions[t.id])
+	if a, ok := pick(m, waiting, all, func(a asking) thing { return a.thing }, rest); ok {
+		m.ask(a.Question)
 	}
 }
 
@@ -144,15 +126,12 @@ func (m *session) create(rest string) {
 	switch fields := strings.Fields(rest); {
 	case strings.EqualFold(kind, "routine") && len(fields) >= 5:
 		expr := strings.Join(fields[:5], " ")
-		s, err := cron.Parse(expr)
-		if err != nil {
-			if wrong := (*cron.Error)(nil); errors.As(err, &wrong) {
-				err = errors.New(wrong.Message)
-			}
-			m.answer(kindError, fmt.Sprintf(textBadCron, expr, err))
+		note, ok := dialog.CheckCron(pane.Context{Snap: &m.s}, expr)
+		if !ok {
+			m.answer(kindError, fmt.Sprintf(textBadCron, expr, note))
 			return
 		}
-		c, more = newTask(command.Behind(rest, 5)), "; "+s.Words()
+		c, more = newTask(command.Behind(rest, 5)), "; "+note
 		c.Cron = expr
 	case strings.EqualFold(kind, "reminder"):
 		var at time.Time

@@ -7,12 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/fork"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
 	"ollimbot/core/words"
-	"ollimbot/routines/schedule"
 )
 
 // thing is what a command can name: by its number in the list that was read
@@ -20,21 +15,25 @@ import (
 type thing struct {
 	id, title string
 	line      string // as a list says it, without its number
+	off       bool   // the command can do nothing with it
 }
 
 // list is a kind of things: each has its own numbers.
 type list struct {
-	noun, kind string
-	none       string // said where there is nothing
-	newest     bool   // of several with one title the first is meant
-	things     func(m *session) []thing
+	noun   string
+	none   string // said where there is nothing
+	newest bool   // of several with one title the first is meant
+	alone  bool   // the only one need not be named
+	kept   bool   // a thing has its number as soon as it comes, and for good
 }
 
 var (
-	allTasks    = list{noun: "task", kind: kindSchedule, none: textNoTasks, things: (*session).taskThings}
-	allRuns     = list{noun: "run", kind: kindRun, none: textNoRuns, newest: true, things: (*session).runThings}
-	allUpdates  = list{noun: "update", kind: kindUpdate, none: textNoUpdates, things: (*session).updateThings}
-	allMessages = list{noun: "message", kind: kindChat, none: textNothingSaid, things: (*session).messageThings}
+	allTasks    = list{noun: "task", none: textNoTasks}
+	allRuns     = list{noun: "run", none: textNoRuns, newest: true}
+	allUpdates  = list{noun: "update", none: textNoUpdates, alone: true}
+	allMessages = list{noun: "message", none: textNothingSaid}
+	allCalls    = list{noun: "tool call", none: textNoCalls, alone: true, kept: true}
+	allButtons  = list{noun: "button", none: textNoButtons, newest: true, kept: true}
 )
 
 const (
@@ -47,6 +46,20 @@ const (
 	updateTitle = 160
 )
 
+// numbers are the ids of numbered things, by the noun of their list: the first is
+// that of number 1.
+type numbers map[string][]string
+
+// of is the number of a thing; a new one gets the next.
+func (n numbers) of(l list, id string) int {
+	i := slices.Index(n[l.noun], id)
+	if i < 0 {
+		i = len(n[l.noun])
+		n[l.noun] = append(n[l.noun], id)
+	}
+	return i + 1
+}
+
 // each makes something of each value.
 func each[T, U any](values []T, of func(T) U) []U {
 	out := make([]U, len(values))
@@ -56,92 +69,67 @@ func each[T, U any](values []T, of func(T) U) []U {
 	return out
 }
 
-// taskThings are all tasks, by their next fire.
-func (m *session) taskThings() []thing {
-	return each(m.s.Schedule.Tasks, func(t schedule.TaskView) thing { return thing{t.ID, t.Title, taskText(&m.s, t)} })
-}
+// read says as many lines as anybody listens to, or that there are none. The kind is the
+// command that asked for them.
+func (m *session) read(lines []string, none string) { m.tell(m.named.Name, lines, none) }
 
-func (m *session) runThings() []thing {
-	return each(m.s.Forks, func(f fork.View) thing { return thing{f.ID, f.Title, runText(f)} })
-}
-
-// updateThings are the pending updates, newest first.
-func (m *session) updateThings() []thing {
-	things := each(m.s.Updates, func(u updates.Update) thing {
-		text := flat(updateText(&m.s, u))
-		return thing{u.Key, text, clockText(&m.s, u.At) + ", " + clean.Cut(text, updateTitle)}
-	})
-	slices.Reverse(things)
-	return things
-}
-
-// messageThings are the whole messages of the conversation, newest first.
-func (m *session) messageThings() []thing {
-	things := each(m.s.Chat, func(e transcript.Entry) thing {
-		text := flat(messageText(e))
-		if e.Streaming {
-			text = ""
-		}
-		return thing{string(e.ID), text, clockText(&m.s, e.At) + ", " + string(e.Role) + ": " + text}
-	})
-	slices.Reverse(things)
-	return slices.DeleteFunc(things, func(t thing) bool { return t.title == "" })
-}
-
-// read says lines, or that there are none.
-func (m *session) read(kind string, lines []string, none string) {
+func (m *session) tell(kind string, lines []string, none string) {
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most:most], fmt.Sprintf(textMore, words.Thousands(uint64(n))))
+	}
 	m.answer(kind, cmp.Or(strings.Join(lines, "\n"), none))
 }
 
 // list reads things with numbers, which mean these things until the next list, or
 // says that there are none.
-func (m *session) list(l list, kind string, things []thing) {
-	var ids, lines []string
-	for i, t := range things {
-		ids = append(ids, t.id)
-		lines = append(lines, fmt.Sprintf("%d, %s", i+1, t.line))
+func (m *session) list(kind string, l list, things []thing) {
+	if !l.kept {
+		delete(m.numbers, l.noun)
 	}
-	if len(ids) > 0 {
-		m.numbers[l.noun] = ids
-	}
-	m.read(kind, shortened(lines), l.none)
-}
-
-// shortened is as many lines as anybody listens to, and how many more there are.
-func shortened(lines []string) []string {
-	if n := len(lines) - most; n > 0 {
-		return append(lines[:most], fmt.Sprintf(textMore, words.Thousands(uint64(n))))
-	}
-	return lines
+	m.tell(kind, each(things, func(t thing) string { return fmt.Sprintf("%d, %s", m.numbers.of(l, t.id), t.line) }), l.none)
 }
 
 // choose says that words fit none or several of the things, and reads these.
 func (m *session) choose(l list, things []thing, why string) {
 	m.answer(kindError, why)
-	m.list(l, kindChoice, things)
+	m.list(kindChoice, l, things)
 }
 
-// pick finds the thing of a list that the words name. Where that is not exactly
-// one, it says what there is, and nothing is done. Among several that words of a
-// title fit, those count that are good for the command, if there are any.
-func (m *session) pick(l list, query string, good func(id string) bool) (thing, bool) {
-	things := l.things(m)
+// pick finds the value that the words name; of makes a thing of each. Where that is not
+// exactly one, it says what there is, and nothing is done.
+func pick[T any](m *session, l list, values []T, of func(T) thing, query string) (v T, ok bool) {
+	things := each(values, of)
+	t, ok := m.find(l, things, query)
+	if ok {
+		v = values[slices.IndexFunc(things, func(o thing) bool { return o.id == t.id })]
+	}
+	return v, ok
+}
+
+// find is pick among things. Among several that words of a title fit, those count
+// that are good for the command, if there are any.
+func (m *session) find(l list, things []thing, query string) (thing, bool) {
+	n, err := strconv.Atoi(query)
+	t, ok := byID(things, query)
 	switch {
 	case len(things) == 0:
 		m.answer(kindError, l.none)
-		return thing{}, false
+		return t, false
+	case query == "" && l.alone && len(things) == 1:
+		return things[0], true
+	case query == "" && l.alone:
+		m.choose(l, things, textNoList)
+		return t, false
 	case query == "":
 		m.wrong()
-		return thing{}, false
-	}
-	if t, ok := byID(things, query); ok {
+		return t, false
+	case ok && (!l.kept || err != nil): // what is kept has numbers that are no ids
 		return t, true
-	}
-	if n, err := strconv.Atoi(query); err == nil {
-		return m.byNumber(l, n)
+	case err == nil:
+		return m.byNumber(l, things, n)
 	}
 	found := byWords(things, query)
-	if better := slices.DeleteFunc(slices.Clone(found), func(t thing) bool { return good != nil && !good(t.id) }); len(better) > 0 {
+	if better := slices.DeleteFunc(slices.Clone(found), func(t thing) bool { return t.off }); len(better) > 0 {
 		found = better
 	}
 	other := func(t thing) bool { return t.title != found[0].title }
@@ -153,27 +141,24 @@ func (m *session) pick(l list, query string, good func(id string) bool) (thing, 
 	default:
 		m.choose(l, found, fmt.Sprintf(textWhich, query, words.Grouped(uint64(len(found)), l.noun)))
 	}
-	return thing{}, false
+	return t, false
 }
 
 // byNumber is the thing with a number in the list that was read last. Without a
 // list there is none: the order may have changed since it was thought of.
-func (m *session) byNumber(l list, n int) (thing, bool) {
-	things, ids := l.things(m), m.numbers[l.noun]
+func (m *session) byNumber(l list, things []thing, n int) (t thing, ok bool) {
+	ids := m.numbers[l.noun]
 	switch {
 	case len(things) == 0:
 		m.answer(kindError, l.none)
-		return thing{}, false
 	case len(ids) == 0:
 		m.choose(l, things, textNoList)
-		return thing{}, false
 	case n < 1 || n > len(ids):
 		m.answer(kindError, fmt.Sprintf(textNoNumber, n, len(ids)))
-		return thing{}, false
-	}
-	t, ok := byID(things, ids[n-1])
-	if !ok {
-		m.choose(l, things, fmt.Sprintf(textGone, n))
+	default:
+		if t, ok = byID(things, ids[n-1]); !ok {
+			m.choose(l, things, fmt.Sprintf(textGone, n))
+		}
 	}
 	return t, ok
 }

@@ -10,8 +10,8 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
-	"ollimbot/core/webhook"
 	"ollimbot/routines"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 )
 
@@ -24,17 +24,21 @@ type question struct {
 
 // verbs are the commands that are more than a value for the bot.
 func (m *session) verbs() map[string]func(rest string) {
-	tell := func(kind, none string, lines func() []string) func(string) {
-		return func(string) { m.read(kind, shortened(lines()), none) }
+	tell := func(none string, lines func() []string) func(string) {
+		return func(string) { m.read(lines(), none) }
 	}
-	number := func(l list) func(string) { return func(string) { m.list(l, l.kind, l.things(m)) } }
+	number := func(l list, things func() []thing) func(string) {
+		return func(string) { m.list(m.named.Name, l, things()) }
+	}
 	noQuestion := func(string) { m.answer(kindError, textNoQuestion) }
 	return map[string]func(rest string){
-		"status": tell(kindStatus, "", func() []string { return statusText(&m.s) }), "engine": tell(kindEngine, "", func() []string { return engineText(&m.s) }),
-		"problems": tell(kindProblem, textNoProblems, m.problems), "webhooks": tell(kindWebhook, textNoDeliveries, m.deliveries),
-		"tasks": number(allTasks), "runs": number(allRuns), "updates": number(allUpdates),
-		"notices": m.notices, "costs": m.costs, "log": m.log, "schedule": m.schedule, "day": m.day, "details": m.details, "preview": m.preview,
-		"file": m.details, "fire": m.fire, "grant": m.grant, "new": m.create, "output": m.output, "follow": m.follow, "stop": m.onRun,
+		"status": tell("", func() []string { return statusText(&m.s) }), "engine": tell("", func() []string { return rowsText(dialog.EngineRows(&m.s)) }),
+		"problems": tell(textNoProblems, m.problems), "webhooks": tell("", func() []string { return rowsText(dialog.DeliveryRows(&m.s)) }),
+		"tasks":   number(allTasks, func() []thing { return each(m.s.Schedule.Tasks, m.taskThing) }),
+		"runs":    number(allRuns, func() []thing { return each(m.s.Forks, runThing) }),
+		"updates": number(allUpdates, func() []thing { return each(m.newestUpdates(), m.updateThing) }),
+		"notices": m.notices, "costs": m.costs, "log": m.log, "schedule": m.schedule, "day": m.day, "details": m.details,
+		"file": m.details, "grant": m.grant, "new": m.create, "output": m.output, "follow": m.follow, "stop": m.onRun,
 		"again": m.onRun, "continue": m.onRun, "update": m.readUpdate, "say": func(rest string) { m.send(command.Say{Text: rest}) },
 		"reply": m.reply, "read": m.whole, "chat": m.chat, "buttons": m.buttons, "press": m.press, "interrupt": m.interrupt, "exit": m.exit,
 		"waits": m.waits, "allow": m.settle, "always": m.settle, "deny": m.settle, "budget": m.budget, "undo": m.undoLast,
@@ -203,14 +207,20 @@ func shortText(c command.Command) string {
 
 // notices reads what the program has said; the newest ten unless told.
 func (m *session) notices(rest string) {
-	n, ok := howMany(rest, 10)
+	if n, ok := m.many(rest, 10); ok {
+		lines := each(m.told[max(0, len(m.told)-n):], func(e event) string { return joined(clockText(&m.s, e.at), e.kind, flat(e.words)) })
+		slices.Reverse(lines)
+		m.read(lines, textNoNotices)
+	}
+}
+
+// many is howMany that says how the command is given where that is wrong.
+func (m *session) many(text string, n int) (int, bool) {
+	n, ok := howMany(text, n)
 	if !ok {
 		m.wrong()
-		return
 	}
-	lines := each(m.told[max(0, len(m.told)-n):], func(e event) string { return joined(clockText(&m.s, e.at), e.kind, flat(e.words)) })
-	slices.Reverse(lines)
-	m.read(kindNotice, lines, textNoNotices)
+	return n, ok
 }
 
 // howMany reads a number of lines or days, at least 1; n where none is given.
@@ -223,21 +233,16 @@ func howMany(text string, n int) (int, bool) {
 }
 
 func (m *session) problems() []string {
-	return each(m.s.Schedule.Problems, func(p routines.Problem) string { return flat(problemText(p)) })
-}
-
-func (m *session) deliveries() []string {
-	return each(m.s.Deliveries, func(d webhook.Delivery) string { return deliveryText(&m.s, d) })
+	return each(m.s.Schedule.Problems, func(p routines.Problem) string { return problemText(p) })
 }
 
 // costs tells what the runs of each task have cost.
 func (m *session) costs(rest string) {
-	days, ok := howMany(rest, 7)
+	days, ok := m.many(rest, 7)
 	if !ok {
-		m.wrong()
 		return
 	}
 	if o, ok := m.carryOut(command.Costs{Days: days}); ok {
-		m.read(kindCosts, costsText(o), "")
+		m.read(costsText(o), "")
 	}
 }

@@ -1,24 +1,23 @@
 package plain
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/agent"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/google"
 	"ollimbot/core/tail"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
-	"ollimbot/core/webhook"
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane/chat"
 	panes "ollimbot/tui/pane/schedule"
 )
@@ -60,13 +59,7 @@ func count(n int, noun, more string) string {
 
 // joined puts what is not empty side by side.
 func joined(parts ...string) string {
-	var some []string
-	for _, p := range parts {
-		if p != "" {
-			some = append(some, p)
-		}
-	}
-	return strings.Join(some, ", ")
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
 }
 
 // clockText is a time of day, with its day where that is not now's: "14:05",
@@ -97,16 +90,7 @@ func upDown(ok bool, state string) string {
 	return joined("down", state)
 }
 
-func problemText(p routines.Problem) string {
-	where := p.File
-	if p.Line > 0 {
-		where += fmt.Sprintf(" line %d", p.Line)
-	}
-	if p.Line > 0 && p.Column > 0 {
-		where += fmt.Sprintf(" column %d", p.Column)
-	}
-	return where + ": " + p.Message
-}
+func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
 
 // runText is what became of a run.
 func runText(f fork.View) string {
@@ -214,35 +198,14 @@ func mutedText(s *core.Snapshot) string {
 	return "pings are muted until " + clockText(s, s.Budget.Muted) + "; mute off ends it"
 }
 
-// engineText is everything about the model and what stands behind it.
-func engineText(s *core.Snapshot) []string {
-	e := s.Engine
-	lines := []string{engineName(e) + ", " + upDown(e.OK, e.State)}
-	if e.Version != "" {
-		lines = append(lines, "version "+e.Version)
-	}
-	if e.Warning != "" && e.Warning != e.State {
-		lines = append(lines, "warning: "+e.Warning)
-	}
-	if e.LoginNeeded {
-		lines = append(lines, "nobody is logged in; login begins it")
-	}
-	lines = append(lines, "today: "+spentText(e.Today))
-	for _, p := range e.Processes {
-		text := fmt.Sprintf("process %d, session", p.PID)
-		if p.Memory > 0 {
-			text += ", " + words.Memory(p.Memory)
+// rowsText makes sentences of the rows of a page.
+func rowsText(rows []dialog.Row) []string {
+	return each(rows, func(r dialog.Row) string {
+		if r.Head == "" {
+			return spoken(r.Text)
 		}
-		if !p.Started.IsZero() {
-			text += ", for " + words.Long(s.At.Sub(p.Started))
-		}
-		lines = append(lines, text)
-	}
-	return lines
-}
-
-func spentText(u agent.Usage) string {
-	return cmp.Or(count(u.Tokens(), "token", ", "+words.Dollars(u.CostUSD)), "nothing spent")
+		return spoken(flat(r.Head) + ":  " + r.Text)
+	})
 }
 
 // entryText is a fire of the schedule, and what is said of it.
@@ -272,16 +235,6 @@ func taskText(s *core.Snapshot, t schedule.TaskView) string {
 	return flat(joined(words[0], string(t.Kind), next, joined(words[1:]...))) + " (" + t.ID + ")"
 }
 
-// deliveryText is what came in from another program: never what it said.
-func deliveryText(s *core.Snapshot, d webhook.Delivery) string {
-	times := ""
-	if d.Count > 1 {
-		times = count(d.Count, "time", "")
-	}
-	name := cmp.Or(flat(d.Webhook), "an unknown webhook")
-	return joined(clockText(s, d.At), name, count(d.Size, "byte", ""), d.Verdict, d.Outcome, times, strings.Join(d.Flagged, ", "))
-}
-
 // tailText is a line of a run's output or of the log: what it is, and its words.
 func tailText(l tail.Line) string {
 	if l.Kind == tail.Text || l.Kind == tail.Info {
@@ -303,21 +256,4 @@ func costsText(o command.Outcome) []string {
 			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
 	}
 	return lines
-}
-
-// nameColumn is how wide the names are in what the core tells of a task.
-const nameColumn = 10
-
-// describedText splits what the core tells of a task: rows of a name and a value,
-// which become sentences, and below an empty line the text of its file.
-func describedText(body string) (about, file string) {
-	rows, file, _ := strings.Cut(body, "\n\n")
-	about, rows, _ = strings.Cut(rows, "\n")
-	name := ""
-	for row := range strings.SplitSeq(rows, "\n") {
-		at := min(nameColumn, len(row))
-		name = cmp.Or(strings.TrimSpace(row[:at]), name) // a row without one goes on
-		about += "\n" + name + ": " + spoken(row[at:])
-	}
-	return about, file
 }

@@ -12,10 +12,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
+	"github.com/clipperhouse/displaywidth"
 )
 
 // Options say where the screen is.
@@ -262,7 +264,13 @@ func kept(was, now string) (bytes, width int) {
 		blank = pen.IsZero()
 		i += size
 	}
-	return bytes, ansi.StringWidth(now[:bytes])
+	for i, text := range strings.Split(now[:bytes], "\x1b") {
+		if i > 0 {
+			_, text, _ = strings.Cut(text, "m") // the end of the colour
+		}
+		width += displaywidth.String(text)
+	}
+	return bytes, width
 }
 
 // fresh reports whether a byte is a character of its own, with which nothing

@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"ollimbot/core/config"
+	"ollimbot/core/store"
 	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
 )
 
 // The files, below Dir.
@@ -28,71 +30,40 @@ const (
 	KeysFile      = "keys.yaml"
 )
 
-// Dashboard is how the dashboard looked last.
-type Dashboard struct {
-	Theme  string          // one of Themes; empty means the first
-	Layout string          // one of the layouts that Load is given; empty means the first
-	Sizes  map[string]Size // by layout
-	Clock  string          // one of Clocks; empty means the first
-	Charts string          // one of Pens; empty means the first
-	Bell   string          // one of Bells: what happens when something begins to wait
-	Title  bool            // say in the window's title what waits
-	Motion bool            // count seconds on the screen
-}
+// Dashboard is how the dashboard is to look: what stands behind the names of its file. A
+// name that nobody has chosen anything for is not in it. It is never changed: With makes
+// another one.
+type Dashboard map[string]string
 
 // Names are the names of the file whose values are single words.
 var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion"}
 
-// word is what a name says in a word, and what it may say; nil for another name.
-func (d *Dashboard) word(name string, layouts []string) (value *string, choices []string) {
-	switch name {
-	case "theme":
-		return &d.Theme, Themes
-	case "layout":
-		return &d.Layout, layouts
-	case "clock":
-		return &d.Clock, Clocks
-	case "charts":
-		return &d.Charts, Pens
-	case "bell":
-		return &d.Bell, Bells
-	}
-	return nil, nil
-}
+// What the names may say, the first is the default. Pens are what curves are drawn with:
+// a font without braille has blocks. Bells is what happens when something begins to wait:
+// the terminal's bell, a notification of the desktop where the terminal can (OSC 9),
+// neither.
+var (
+	Themes   = []string{"auto", "dark", "light", "contrast", "16"}
+	Clocks   = []string{"24", "12"}
+	Pens     = []string{"braille", "blocks"}
+	Bells    = []string{"bell", "notify", "off"}
+	switches = []string{"on", "off"}
 
-// toggle is what a name switches on and off; nil for another name.
-func (d *Dashboard) toggle(name string) *bool {
-	switch name {
-	case "title":
-		return &d.Title
-	case "motion":
-		return &d.Motion
+	Choices = map[string][]string{
+		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches,
 	}
-	return nil
-}
+)
 
-// switches are the values of what is on or off.
-var switches = []string{"on", "off"}
+// Get gives the value of one of Names.
+func (d Dashboard) Get(name string) string { return cmp.Or(d[name], Choices[name][0]) }
 
-// Get gives the value of a name and what it may be; layouts are those that there are.
-func (d *Dashboard) Get(name string, layouts []string) (value string, choices []string) {
-	if word, choices := d.word(name, layouts); word != nil {
-		return cmp.Or(*word, choices[0]), choices
-	}
-	if on := d.toggle(name); on != nil && *on {
-		return switches[0], switches
-	}
-	return switches[1], switches
-}
-
-// Set takes a value that Get has given as a choice.
-func (d *Dashboard) Set(name, value string) {
-	if word, _ := d.word(name, nil); word != nil {
-		*word = value
-	}
-	if on := d.toggle(name); on != nil {
-		*on = value == switches[0]
-	}
+// With is the dashboard with other values, as the file has them; an empty one takes the name away.
+func (d Dashboard) With(values map[string]string) Dashboard {
+	out := Dashboard{}
+	maps.Copy(out, d)
+	maps.Copy(out, values)
+	maps.DeleteFunc(out, func(_, value string) bool { return value == "" })
+	return out
 }
 
 // Size is what the user has moved in a layout. The zero Size is the layout's own.
@@ -102,29 +73,53 @@ type Size struct {
 	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
-// Themes are the values of the theme, the first is the default.
-var Themes = []string{"auto", "dark", "light", "contrast", "16"}
+// Size is what was moved in a layout.
+func (d Dashboard) Size(layout string) (s Size) {
+	for name, value := range d {
+		what, of, _ := strings.Cut(name, "-")
+		n, _ := strconv.Atoi(value)
+		switch pane, its, _ := strings.Cut(of, "-"); {
+		case what == "columns" && of == layout:
+			s.Columns = n
+		case what == "right" && of == layout:
+			s.Right = n
+		case what == "rows" && its == layout:
+			if s.Rows == nil {
+				s.Rows = map[action.Pane]int{}
+			}
+			s.Rows[action.Pane(pane)] = n
+		}
+	}
+	return s
+}
 
-// Clocks are how many hours the times of a day have, the first is the default.
-var Clocks = []string{"24", "12"}
+// Values are the size as the file has it: what is nothing is empty.
+func (s Size) Values(layout string) map[string]string {
+	out := map[string]string{"columns-" + layout: number(s.Columns), "right-" + layout: number(s.Right)}
+	for _, p := range action.Panes {
+		out["rows-"+string(p)+"-"+layout] = number(s.Rows[p])
+	}
+	return out
+}
 
-// Pens are what curves are drawn with, the first is the default: a font without braille
-// has blocks.
-var Pens = []string{"braille", "blocks"}
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
 
-// Bells are the values of the bell, the first is the default: the terminal's bell, a
-// notification of the desktop where the terminal can (OSC 9), neither.
-var Bells = []string{"bell", "notify", "off"}
-
-// Default is the dashboard of somebody who has chosen nothing.
-func Default() Dashboard { return Dashboard{Bell: Bells[0], Title: true, Motion: true} }
-
-// The limits of what is read, in cells and rows: beyond any screen. How far a
-// pane can be moved is the layout's to say.
-const (
-	maxColumns = 1000
-	maxRows    = 500
-)
+// most is how far a name such as columns-chat or rows-updates-chat can be moved, in cells
+// or rows, beyond any screen; how far a pane can be is the layout's to say. It is 0 for a
+// name that is no size.
+func most(name string) int {
+	for _, l := range layout.Presets {
+		if _, ok := (Size{}).Values(l)[name]; ok {
+			return 1000
+		}
+	}
+	return 0
+}
 
 // Problem is something wrong in a file.
 type Problem struct {
@@ -156,24 +151,24 @@ func Dir(env []string) string {
 	return ""
 }
 
-// Load reads dashboard.yaml for a dashboard with these layouts, at least one. What is missing
-// or wrong is as in Default.
-func Load(dir string, layouts []string) (Dashboard, []Problem) {
-	d := Default()
+// Load reads dashboard.yaml. What is wrong in it is left out.
+func Load(dir string) (Dashboard, []Problem) {
+	d := Dashboard{}
 	r := reader{file: DashboardFile}
 	for _, f := range r.fields(dir) {
-		r.dashboard(&d, f, layouts)
+		choices, most := Choices[f.Key], most(f.Key)
+		switch {
+		case f.Value.Kind != store.Scalar:
+			r.key(f, textOneValue)
+		case choices != nil:
+			d[f.Key] = r.choice(f.Value, choices)
+		case most > 0:
+			d[f.Key] = r.number(f.Value, most)
+		default:
+			r.key(f, textUnknown)
+		}
 	}
-	return d, r.inOrder()
-}
-
-// Chosen reports whether something has been remembered in dir.
-func Chosen(dir string) bool {
-	if dir == "" {
-		return false
-	}
-	_, err := os.Stat(filepath.Join(dir, DashboardFile))
-	return err == nil
+	return d.With(nil), r.inOrder()
 }
 
 // Save writes dashboard.yaml, whole or not at all. It is not forced to the disk:
@@ -200,30 +195,11 @@ func Save(dir string, d Dashboard) error {
 }
 
 func encode(d Dashboard) string {
-	var b strings.Builder
-	b.WriteString(fileHead)
-	line := func(name, value string) { b.WriteString(name + ": " + value + "\n") }
-	number := func(name string, n int) {
-		if n != 0 {
-			line(name, strconv.Itoa(n))
-		}
+	text := fileHead
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		text += name + ": " + strconv.Quote(d[name]) + "\n"
 	}
-	for _, name := range Names {
-		if on := d.toggle(name); on != nil {
-			line(name, strconv.FormatBool(*on))
-		} else if word, _ := d.word(name, nil); *word != "" {
-			line(name, strconv.Quote(*word))
-		}
-	}
-	for _, layout := range slices.Sorted(maps.Keys(d.Sizes)) {
-		size := d.Sizes[layout]
-		number("columns-"+layout, size.Columns)
-		number("right-"+layout, size.Right)
-		for _, p := range action.Panes {
-			number("rows-"+string(p)+"-"+layout, size.Rows[p])
-		}
-	}
-	return b.String()
+	return text
 }
 
 // Stamp tells one state of keys.yaml from another. The zero Stamp is a file that

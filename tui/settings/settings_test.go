@@ -12,9 +12,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
 )
-
-var layouts = []string{"balanced", "chat"}
 
 func write(t *testing.T, name, text string) (dir string) {
 	t.Helper()
@@ -28,32 +27,34 @@ func write(t *testing.T, name, text string) (dir string) {
 func TestWhatIsSavedIsLoaded(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "ollim-bot")
 	rapid.Check(t, func(t *rapid.T) {
-		want := Dashboard{
-			Theme: rapid.SampledFrom(append([]string{""}, Themes...)).Draw(t, "theme"), Layout: rapid.SampledFrom(layouts).Draw(t, "layout"),
-			Clock: rapid.SampledFrom(append([]string{""}, Clocks...)).Draw(t, "clock"), Charts: rapid.SampledFrom(append([]string{""}, Pens...)).Draw(t, "charts"),
-			Bell: rapid.SampledFrom(Bells).Draw(t, "bell"), Title: rapid.Bool().Draw(t, "title"),
-			Motion: rapid.Bool().Draw(t, "motion"),
+		want := Dashboard{}
+		for _, name := range Names {
+			want = want.With(map[string]string{name: rapid.SampledFrom(append([]string{""}, Choices[name]...)).Draw(t, name)})
 		}
-		for _, layout := range layouts {
-			n := rapid.IntRange(0, maxRows).Draw(t, "rows of "+layout)
+		sizes := map[string]Size{}
+		for _, layout := range layout.Presets {
+			n := rapid.IntRange(0, 500).Draw(t, "rows of "+layout)
 			if n == 0 {
 				continue
 			}
-			if want.Sizes == nil {
-				want.Sizes = map[string]Size{}
-			}
-			right := rapid.IntRange(-maxColumns, maxColumns).Draw(t, "right of "+layout)
-			want.Sizes[layout] = Size{rapid.IntRange(-maxColumns, maxColumns).Draw(t, "columns of "+layout), right, map[action.Pane]int{action.Forks: n, action.Chat: -n}}
+			most := rapid.IntRange(-1000, 1000)
+			sizes[layout] = Size{most.Draw(t, "columns of "+layout), most.Draw(t, "right of "+layout), map[action.Pane]int{action.Forks: n, action.Chat: -n}}
+			want = want.With(sizes[layout].Values(layout))
 		}
 		if err := Save(dir, want); err != nil {
 			t.Fatal(err)
 		}
-		got, problems := Load(dir, layouts)
+		got, problems := Load(dir)
 		if len(problems) > 0 {
 			t.Fatalf("problems %v", problems)
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("loaded (-want +got):\n%s", d)
+		}
+		for _, layout := range layout.Presets {
+			if d := cmp.Diff(sizes[layout], got.Size(layout)); d != "" {
+				t.Fatalf("the sizes of %s (-want +got):\n%s", layout, d)
+			}
 		}
 	})
 	left, err := os.ReadDir(dir)
@@ -64,8 +65,8 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 
 func TestTheBellIsSwitchedOffInEveryWayThatOneWritesIt(t *testing.T) {
 	for _, text := range []string{"bell: off\n", "bell: 'off'\n", "bell: false\n"} {
-		if d, problems := Load(write(t, DashboardFile, text), layouts); d.Bell != "off" || len(problems) > 0 {
-			t.Errorf("%q gives %q, %v", text, d.Bell, problems)
+		if d, problems := Load(write(t, DashboardFile, text)); d.Get("bell") != "off" || len(problems) > 0 {
+			t.Errorf("%q gives %q, %v", text, d["bell"], problems)
 		}
 	}
 }
@@ -93,11 +94,11 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 		strings.Repeat("[", maxFile-1):      "dashboard.yaml",
 		strings.Repeat("? ", maxFile/2-1):   "dashboard.yaml",
 	} {
-		d, problems := Load(write(t, DashboardFile, text), layouts)
+		d, problems := Load(write(t, DashboardFile, text))
 		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(problems[0].String(), want)) {
 			t.Errorf("%.40q gives %v, want %q", text, problems, want)
 		}
-		if d.Bell != Bells[0] || !d.Title || d.Sizes["balanced"].Columns != 0 || d.Layout != "" {
+		if d.Get("bell") != Bells[0] || d.Get("title") != "on" || d.Size("balanced").Columns != 0 || d["layout"] != "" {
 			t.Errorf("%.40q gives %+v", text, d)
 		}
 		for _, p := range problems {
@@ -134,7 +135,7 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 	}
 	for key, id := range map[string]action.ID{
 		"ctrl+q": action.Quit, "q": "", "W": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
-		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.GoLogs, "9": action.GoChat, "5": "",
+		"!": action.Notices, "ctrl+c": action.Interrupt, "M": "", "6": action.Logs.Go(), "9": action.Chat.Go(), "5": "",
 	} {
 		if a, _ := keys.ByKey(action.Forks, key, core.Snapshot{}); a.ID != id {
 			t.Errorf("%q is %q, want %q", key, a.ID, id)
@@ -153,7 +154,7 @@ func TestAnyFileIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		Load(dir, layouts)
+		Load(dir)
 		keys, _ := Keys(dir)
 		if a, _ := keys.ByKey(action.Chat, "ctrl+c", core.Snapshot{}); a.ID != action.Interrupt {
 			t.Fatal("the way out is gone")
@@ -175,14 +176,14 @@ func TestTheDirectoryIsTheUsers(t *testing.T) {
 			t.Errorf("%v gives %q, want %q", c.env, got, c.want)
 		}
 	}
-	if d, problems := Load("", layouts); len(problems) > 0 || d.Bell != Bells[0] || Save("", d) != nil || Look("") != (Stamp{}) {
+	if d, problems := Load(""); len(problems) > 0 || d.Get("bell") != Bells[0] || Save("", d) != nil || Look("") != (Stamp{}) {
 		t.Error("without a directory there is something to read")
 	}
 }
 
 func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	file := filepath.Join(write(t, "x", "x"), "x")
-	if err := Save(filepath.Join(file, "y"), Default()); err == nil {
+	if err := Save(filepath.Join(file, "y"), Dashboard{}); err == nil {
 		t.Error("saved below a file")
 	}
 	if err := os.Mkdir(filepath.Join(filepath.Dir(file), KeysFile), 0o700); err != nil {

@@ -74,74 +74,24 @@ func (r *reader) value(v store.Value, format string, args ...any) {
 	r.add(v.Line, v.Column, format, append([]any{shown(v.Text)}, args...)...)
 }
 
-// dashboard takes one field of dashboard.yaml.
-func (r *reader) dashboard(d *Dashboard, f store.Field, layouts []string) {
-	word, choices := d.word(f.Key, layouts)
-	on := d.toggle(f.Key)
-	switch {
-	case f.Value.Kind != store.Scalar:
-		r.key(f, textOneValue)
-	case word != nil:
-		*word = cmp.Or(r.choice(f.Value, choices), *word)
-	case on != nil:
-		if yes := r.choice(f.Value, []string{"true", "false"}); yes != "" {
-			*on = yes == "true"
-		}
-	case !r.size(d, f, layouts):
-		r.key(f, textUnknown)
-	}
-}
-
-// size takes a field such as columns-chat, right-chat or rows-updates-chat; it reports
-// whether it is one.
-func (r *reader) size(d *Dashboard, f store.Field, layouts []string) bool {
-	what, layout, _ := strings.Cut(f.Key, "-")
-	pane := ""
-	if what == "rows" {
-		pane, layout, _ = strings.Cut(layout, "-")
-	}
-	if !slices.Contains(layouts, layout) {
-		return false
-	}
-	size := d.Sizes[layout]
-	switch {
-	case what == "columns":
-		size.Columns = r.number(f.Value, maxColumns)
-	case what == "right":
-		size.Right = r.number(f.Value, maxColumns)
-	case slices.Contains(action.Panes, action.Pane(pane)):
-		if size.Rows == nil {
-			size.Rows = map[action.Pane]int{}
-		}
-		size.Rows[action.Pane(pane)] = r.number(f.Value, maxRows)
-	default:
-		return false
-	}
-	if d.Sizes == nil {
-		d.Sizes = map[string]Size{}
-	}
-	d.Sizes[layout] = size
-	return true
-}
-
+// choice is one of some words, or empty.
 func (r *reader) choice(v store.Value, from []string) string {
-	if v.Text == "false" && slices.Contains(from, "off") {
-		v.Text = "off" // which YAML reads as false where it stands without quotes
-	}
-	if slices.Contains(from, v.Text) {
-		return v.Text
+	// What switches is read as true or false where it stands without quotes.
+	word := cmp.Or(map[string]string{"true": "on", "false": "off"}[v.Text], v.Text)
+	if slices.Contains(from, word) {
+		return word
 	}
 	r.value(v, textChoice, strings.Join(from, ", "))
 	return ""
 }
 
-func (r *reader) number(v store.Value, most int) int {
-	n, err := strconv.Atoi(v.Text)
-	if err != nil || n < -most || n > most {
-		r.value(v, textNumber, -most, most)
-		return 0
+// number is a whole number up to most, or empty.
+func (r *reader) number(v store.Value, most int) string {
+	if n, err := strconv.Atoi(v.Text); err == nil && n >= -most && n <= most {
+		return number(n)
 	}
-	return n
+	r.value(v, textNumber, -most, most)
+	return ""
 }
 
 func shown(word string) string { return `"` + clean.Cut(clean.Line(word), 40) + `"` }

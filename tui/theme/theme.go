@@ -6,8 +6,8 @@ package theme
 import (
 	"image/color"
 	"slices"
-	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 )
@@ -69,7 +69,6 @@ const (
 	Lock                  // read-only
 	Pointer               // ▸ the selected row     >
 	Bell                  // critical               !
-	HLine                 // ─ inner rule           -
 	numGlyphs
 )
 
@@ -82,8 +81,8 @@ type Options struct {
 	ASCII    bool // ASCII borders and glyphs
 	Blocks   bool // curves in blocks: the terminal's font has no braille
 	Plain    bool // no styling at all, for text files; ASCII is another matter
-	// Profile is how many colours the terminal has: 0 none, 16, 256 or 1<<24.
-	Profile int
+	// Profile is how many colours the terminal has; Unknown is none.
+	Profile colorprofile.Profile
 }
 
 // unicodeGlyphs are one cell each in every terminal: none has an emoji form.
@@ -91,7 +90,7 @@ var unicodeGlyphs = [numGlyphs]string{
 	Token: "●", Running: "◉", HalfDot: "◐", Coming: "○", Stopped: "■", Front: "»", Check: "✓", Cross: "✗", Bang: "!", Mute: "∅",
 	Message: "◆", Refused: "◈", Missed: "◇", Flag: "⚑", Quiet: "░", Event: "▪",
 	Arrow: "→", Down: "▼", Up: "▲", Ellipsis: "…", Chain: "∞", Lock: "⊘", Pointer: "▸",
-	Bell: "‼", HLine: "─",
+	Bell: "‼",
 }
 
 // asciiGlyphs stand in for them; Arrow is the only one of two cells.
@@ -99,19 +98,7 @@ var asciiGlyphs = [numGlyphs]string{
 	Token: "@", Running: "*", HalfDot: "o", Coming: ".", Stopped: "%", Front: "c", Check: "v", Cross: "x", Bang: "!", Mute: "-",
 	Message: "+", Refused: "=", Missed: "?", Flag: "?", Quiet: ":", Event: "e",
 	Arrow: "->", Down: "v", Up: "^", Ellipsis: "~", Chain: "&", Lock: "#", Pointer: ">",
-	Bell: "!", HLine: "-",
-}
-
-var rounded = Borders{
-	Horizontal: "─", Vertical: "│",
-	TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯",
-	LeftJoin: "├", RightJoin: "┤", TopJoin: "┬", BottomJoin: "┴", Both: "┼",
-}
-
-var plainBorders = Borders{
-	Horizontal: "-", Vertical: "|",
-	TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+",
-	LeftJoin: "+", RightJoin: "+", TopJoin: "+", BottomJoin: "+", Both: "+",
+	Bell: "!",
 }
 
 // Theme paints text by role. It is immutable and may be shared.
@@ -119,29 +106,18 @@ type Theme struct {
 	options Options
 	open    [numRoles]string
 	shut    [numRoles]string
-	// inside are the ends of other roles as they are inside one that has a
-	// background and a foreground: on its background the terminal's own
-	// foreground, which they end in, may not be readable.
-	inside  [numRoles]*strings.Replacer
 	glyphs  *[numGlyphs]string
-	borders Borders
-}
-
-// Borders are the cells a box is drawn with, one cell each.
-type Borders struct {
-	Horizontal, Vertical                           string
-	TopLeft, TopRight, BottomLeft, BottomRight     string
-	LeftJoin, RightJoin, TopJoin, BottomJoin, Both string
+	borders lipgloss.Border
 }
 
 // New builds a theme. The work is done here: Paint only joins strings.
 func New(o Options) *Theme {
-	if o.Profile == 0 {
+	if o.Profile < colorprofile.ANSI {
 		o.NoColor = true
 	}
-	t := &Theme{options: o, glyphs: &unicodeGlyphs, borders: rounded}
+	t := &Theme{options: o, glyphs: &unicodeGlyphs, borders: lipgloss.RoundedBorder()}
 	if o.ASCII {
-		t.glyphs, t.borders = &asciiGlyphs, plainBorders
+		t.glyphs, t.borders = &asciiGlyphs, lipgloss.ASCIIBorder()
 	}
 	if o.Plain {
 		return t
@@ -149,49 +125,30 @@ func New(o Options) *Theme {
 	for r := range numRoles {
 		t.open[r], t.shut[r] = o.sequences(r)
 	}
-	for r := range numRoles {
-		t.inside[r] = t.insideOf(r)
-	}
 	return t
-}
-
-// insideOf makes the replacements of a role; nil where it needs none.
-func (t *Theme) insideOf(r Role) *strings.Replacer {
-	fg, bg := t.options.Colours(r)
-	if fg == nil || bg == nil {
-		return nil
-	}
-	front := ansi.Style{}.ForegroundColor(fg).String()
-	var pairs []string
-	for _, end := range t.shut {
-		if strings.HasSuffix(end, "39m") { // not one that ends a background too
-			pairs = append(pairs, end, end+front)
-		}
-	}
-	return strings.NewReplacer(pairs...)
 }
 
 // Options says what the theme was built with.
 func (t *Theme) Options() Options { return t.options }
 
 // Paint gives s the colours of the role. What it opens it closes again, and no
-// more: a word painted inside a Select row keeps the row's background, and what
-// follows it gets the row's foreground back. An empty s stays empty.
+// more: a word painted inside a Select row keeps the row's background. An empty s
+// stays empty.
 func (t *Theme) Paint(r Role, s string) string {
 	if r >= numRoles || s == "" || t.open[r] == "" {
 		return s
 	}
-	if t.inside[r] != nil && strings.IndexByte(s, '\x1b') >= 0 {
-		s = t.inside[r].Replace(s)
-	}
 	return t.open[r] + s + t.shut[r]
 }
+
+// Ends are what Paint puts before and behind a text.
+func (t *Theme) Ends(r Role) (open, shut string) { return t.open[r], t.shut[r] }
 
 // On is what a role is painted as on a row with a background. Of sixteen colours none
 // is one: the row is reversed, and each colour on it would be a patch of paper.
 func (t *Theme) On(back, r Role) Role {
 	switch {
-	case r >= numRoles || back != Select || t.options.Plain || t.options.NoColor || t.options.Profile > 16 || r == Match || r == Caret:
+	case r >= numRoles || back != Select || t.options.Plain || t.options.NoColor || t.options.Profile > colorprofile.ANSI || r == Match || r == Caret:
 		return r
 	case slices.ContainsFunc(styled[r], func(a attribute) bool { return a.on == bold.on }):
 		return Strong
@@ -208,7 +165,7 @@ func (t *Theme) Glyph(g Glyph) string {
 }
 
 // Box is what borders and rules are drawn with.
-func (t *Theme) Box() Borders { return t.borders }
+func (t *Theme) Box() lipgloss.Border { return t.borders }
 
 // ASCII reports whether only ASCII may be drawn, for gauges and sparklines.
 func (t *Theme) ASCII() bool { return t.options.ASCII }
@@ -239,9 +196,9 @@ func (o Options) attributes(r Role) []attribute {
 		return nil
 	case o.NoColor:
 		return bare[r]
-	case o.Contrast && o.Profile <= 16 && r == Dim: // nothing is faint
+	case o.Contrast && o.Profile <= colorprofile.ANSI && r == Dim: // nothing is faint
 		return nil
-	case o.Profile <= 16 && few[r] != nil:
+	case o.Profile <= colorprofile.ANSI && few[r] != nil:
 		return few[r]
 	}
 	return styled[r]
@@ -253,19 +210,21 @@ func (o Options) Colours(r Role) (fg, bg color.Color) {
 	if o.NoColor || o.Plain || r >= numRoles {
 		return nil, nil
 	}
-	c := palettes[r][o.palette()]
+	c, n := colours[r], o.palette()
 	switch {
-	case o.Profile <= 16:
-		return c.fg16, c.bg16
-	case o.Profile <= 256:
-		return c.fg.shown(colorprofile.ANSI256), c.bg.shown(colorprofile.ANSI256)
+	case o.Profile > colorprofile.ANSI:
+		return o.shown(c.fg[n]), o.shown(c.bg[n])
+	case o.Contrast && c.fg16 == ansi.BrightBlack: // nothing is dimmed
+		return nil, c.bg16
+	case o.Dark:
+		return bright(c.fg16), c.bg16
 	}
-	return c.fg.shown(colorprofile.TrueColor), c.bg.shown(colorprofile.TrueColor)
+	return c.fg16, c.bg16
 }
 
-func (c rgb) shown(p colorprofile.Profile) color.Color {
+func (o Options) shown(c rgb) color.Color {
 	if c == 0 {
 		return nil
 	}
-	return p.Convert(c)
+	return o.Profile.Convert(c)
 }

@@ -218,7 +218,7 @@ func TestAFilterCountsWhatIsNewOfWhatItShows(t *testing.T) {
 	if got := b.New(); got != 1 {
 		t.Errorf("%d are new, want line 35 alone (25 is on the screen)", got)
 	}
-	b.endFilter()
+	b.EndFind()
 	b.screen()
 	if got := b.New(); got != 15 {
 		t.Errorf("%d are new behind line 25", got)

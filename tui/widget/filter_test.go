@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -17,7 +18,7 @@ import (
 // filterBy writes a filter and keeps it.
 func (b *bench) filterBy(words string) {
 	b.Filter()
-	for range b.filter.field.Text() {
+	for range b.filter.Text() {
 		b.Type(tea.KeyPressMsg{Code: tea.KeyBackspace})
 	}
 	for _, r := range words {
@@ -36,7 +37,7 @@ func TestAFilterShowsOnlyWhatHoldsItsWord(t *testing.T) {
 	b.want(t, "what comes is filtered too", " text   a tree", " text   another Tree", " text   a third tree", "", " &tree        3 of 6 lines")
 	b.filterBy("!tree")
 	b.want(t, "all but trees", " text   a house", " text   a car", " text   a boat", "", " &!tree       3 of 6 lines")
-	b.endFilter()
+	b.EndFind()
 	b.want(t, "everything", " text   a house", " text   another Tree", " text   a car", " text   a third tree", " text   a boat")
 }
 
@@ -54,7 +55,7 @@ func TestALineFoundByAFilterIsShownInItsContext(t *testing.T) {
 	b.screen()
 	marked, _ := b.Copy()
 	y := b.lineOf(b.mark)
-	b.endFilter()
+	b.EndFind()
 	screen := b.screen()
 	if !strings.HasSuffix(screen[y], marked) || !strings.HasPrefix(screen[y], "▸") {
 		t.Errorf("%q stood on line %d of\n%s", marked, y, strings.Join(screen, "\n"))
@@ -246,7 +247,7 @@ func TestCodeIsCutWhereTheBoxEnds(t *testing.T) {
 // fullBench is a view of the screen's size over everything that 100,000 lines leave.
 func fullBench(filter string) *bench {
 	b := newBench(maxTail, 200, 60)
-	b.theme = theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	b.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	for range 100 {
 		b.write(1000)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -163,7 +164,7 @@ func TestPastesAreCleaned(t *testing.T) {
 
 // TestWhatIsWrittenIsDrawnExactlyWithOneCaret writes anything with any keys.
 func TestWhatIsWrittenIsDrawnExactlyWithOneCaret(t *testing.T) {
-	th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+	th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	caret := th.Paint(theme.Caret, "x")
 	open := caret[:strings.Index(caret, "x")]
 	keys := make([]string, 0, len(named))

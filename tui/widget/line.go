@@ -28,10 +28,8 @@ func (b Brush) Line(w int, spans ...Span) string {
 	var out strings.Builder
 	out.Grow(w + 32*len(spans))
 	free := w
-	whole, back := b.whole(spans), b.Back
-	if whole {
-		b.Back = theme.Text
-	}
+	open, shut := b.Theme.Ends(b.Back)
+	out.WriteString(open)
 	for i, s := range spans {
 		if free <= 0 {
 			break
@@ -41,25 +39,21 @@ func (b Brush) Line(w int, spans ...Span) string {
 			// The span fills the line to its edge and more would follow: say so.
 			text, n = cut(s.Text+" ", free, b.Theme.Glyph(theme.Ellipsis))
 		}
-		b.paint(&out, b.Theme.On(back, s.Role), text)
 		free -= n
-	}
-	b.paint(&out, theme.Text, Blank(free))
-	if whole {
-		return b.Theme.Paint(back, out.String())
-	}
-	return out.String()
-}
-
-// whole reports that the row's background can be laid under all spans at once:
-// none of them has a background of its own, which would end the row's.
-func (b Brush) whole(spans []Span) bool {
-	for _, s := range spans {
-		if s.Role == theme.Match || s.Role == theme.Caret {
-			return false
+		if b.Theme.ASCII() {
+			text = standIns.Replace(text)
 		}
+		role := b.Theme.On(b.Back, s.Role)
+		if role == theme.Text || role != theme.Match && role != theme.Caret && strings.TrimLeft(text, " ") == "" {
+			out.WriteString(text) // on spaces only a background can be seen
+			continue
+		}
+		out.WriteString(b.Theme.Paint(role, text))
+		out.WriteString(open) // of which the role's end has taken something
 	}
-	return b.Back != theme.Text
+	out.WriteString(Blank(free))
+	out.WriteString(shut)
+	return out.String()
 }
 
 // full reports that nothing of s was cut.
@@ -95,24 +89,6 @@ func Width(spans []Span) int {
 	return n
 }
 
-func (b Brush) paint(out *strings.Builder, r theme.Role, s string) {
-	if s == "" {
-		return
-	}
-	if b.Theme.ASCII() && !plain(s) {
-		s = standIns.Replace(s)
-	}
-	if r == theme.Match || r == theme.Caret || strings.TrimLeft(s, " ") != "" {
-		s = b.Theme.Paint(r, s) // on spaces only a background can be seen
-	}
-	if b.Back != theme.Text {
-		// Each span by itself, so that a role that ends its own background does
-		// not end the row's.
-		s = b.Theme.Paint(b.Back, s)
-	}
-	out.WriteString(s)
-}
-
 // standIns are what terminals without Unicode show for the typographic marks
 // that our own words use. All are one cell, as what they stand for.
 var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",
@@ -136,7 +112,7 @@ func Fill(lines []string, w, h int) []string {
 // and a state near its right end, as far as they fit.
 func (b Brush) Rule(w int, title, state []Span) string {
 	box := b.Theme.Box()
-	dash := func(n int) Span { return Span{theme.Border, strings.Repeat(box.Horizontal, max(0, n))} }
+	dash := func(n int) Span { return Span{theme.Border, strings.Repeat(box.Top, max(0, n))} }
 	t, s := Width(title), Width(state)
 	switch {
 	case t > 0 && s > 0 && w >= t+s+10:
@@ -292,7 +268,6 @@ func lineEnd(s string, w int) (end, next int) {
 			if next > 0 {
 				return end, next
 			}
-			i = inWord(s, i)
 			return i, i
 		}
 		word = word || s[i] != ' '
@@ -300,27 +275,6 @@ func lineEnd(s string, w int) (end, next int) {
 		i += n
 	}
 	return len(s), len(s)
-}
-
-// inWord is where a word is broken that has to be broken at i or before: a path
-// behind a slash of its second half, and nothing before a colon, which would leave
-// the line number of a place alone.
-func inWord(s string, i int) int {
-	if slash := strings.LastIndexByte(s[:i], '/') + 1; slash > i/2 {
-		return slash
-	}
-	if s[i] != ':' {
-		return i
-	}
-	last := 0 // the beginning of the last character before the colon
-	for at := 0; at < i; {
-		n, _ := character(s[at:])
-		last, at = at, at+n
-	}
-	if last == 0 {
-		return i
-	}
-	return last
 }
 
 // character gives the bytes and cells of the first character of tidy text.

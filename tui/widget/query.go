@@ -56,31 +56,37 @@ func (p *prompt) line(b Brush, w int, sign string, found ...Span) string {
 	return b.Line(2, left) + p.field.Line(b, room, true) + b.Line(w-2-room, append([]Span{{Text: " "}}, found...)...)
 }
 
-// Query is what a list is filtered by: words on a line below it, each of which a
-// row has to hold. The zero Query keeps every row.
+// Query is what a list or a tail is filtered by: words on a line below it, each of
+// which a row has to hold, or must not with "!" in front. The zero Query keeps every row.
 type Query struct {
-	prompt prompt
-	words  []Matcher
+	prompt
+	words []term
+}
+
+type term struct {
+	Matcher
+	not bool
 }
 
 // Open begins to write it.
-func (q *Query) Open() { q.prompt.typing = true }
+func (q *Query) Open() { q.typing = true }
 
 // Typing reports whether it takes every key now.
-func (q *Query) Typing() bool { return q.prompt.typing }
+func (q *Query) Typing() bool { return q.typing }
 
 // On reports that rows may be left out.
 func (q *Query) On() bool { return len(q.words) > 0 }
 
 // Shown reports that it has a line of the screen.
-func (q *Query) Shown() bool { return q.prompt.typing || q.On() }
+func (q *Query) Shown() bool { return q.typing || q.On() }
 
 // Text is what has been written.
-func (q *Query) Text() string { return q.prompt.field.Text() }
+func (q *Query) Text() string { return q.field.Text() }
 
-// Keeps reports whether a row is shown, by all that can be read in it.
-func (q *Query) Keeps(text string) bool {
-	return !slices.ContainsFunc(q.words, func(m Matcher) bool { return !m.In(text) })
+// Keeps reports whether a row is shown, by all that can be read in it and the names of
+// what it is.
+func (q *Query) Keeps(text string, names ...string) bool {
+	return !slices.ContainsFunc(q.words, func(t term) bool { return t.not == (t.In(text) || slices.Contains(names, t.query)) })
 }
 
 // End takes it away and reports whether there was one.
@@ -93,7 +99,7 @@ func (q *Query) End() bool {
 // Type gives it a key or a paste. changed says that it keeps other rows now; verb is
 // where a key moves the selection of the list meanwhile, mostly nowhere.
 func (q *Query) Type(msg tea.Msg) (changed bool, verb string) {
-	changed, verb = q.prompt.take(msg)
+	changed, verb = q.take(msg)
 	switch {
 	case verb == "esc":
 		changed = q.On()
@@ -104,7 +110,9 @@ func (q *Query) Type(msg tea.Msg) (changed bool, verb string) {
 	case changed:
 		q.words = nil
 		for w := range strings.FieldsSeq(q.Text()) {
-			q.words = append(q.words, newMatcher(w))
+			if word, not := strings.CutPrefix(w, "!"); word != "" {
+				q.words = append(q.words, term{newMatcher(word), not})
+			}
 		}
 	}
 	return changed, verb
@@ -114,20 +122,23 @@ func (q *Query) Type(msg tea.Msg) (changed bool, verb string) {
 // matches.
 func (q *Query) Mark(role theme.Role, text string) []Span {
 	var hits []piece
-	for _, m := range q.words {
-		hits = append(hits, m.pieces(text)...)
+	for _, t := range q.words {
+		if !t.not {
+			hits = append(hits, t.pieces(text)...)
+		}
 	}
 	slices.SortFunc(hits, func(a, b piece) int { return a.from - b.from })
 	return marked(role, text, piece{0, len(text)}, hits)
 }
 
-// Line is the query in exactly w cells, and how many rows it keeps: "3 of 41 runs".
-func (q *Query) Line(b Brush, w int, found string) string {
+// Line is the query in exactly w cells behind its sign, and how many rows it keeps:
+// "3 of 41 runs".
+func (q *Query) Line(b Brush, w int, sign, found string) string {
 	right := Span{theme.Accent, found + " "}
 	if !q.On() {
 		right = Span{theme.Dim, textQueryHelp + " "}
 	}
-	return q.prompt.line(b, w, " /", right)
+	return q.line(b, w, " "+sign, right)
 }
 
 // Hint is the help line while the query takes every key.

@@ -121,7 +121,7 @@ func (v *TailView) standFor(from int) uint64 {
 // line of the tail itself. A filter that was written shows its own lines alone.
 func (v *TailView) head(look Look) [][]Span {
 	gone := uint64(v.next) - v.standFor(0)
-	if gone == 0 || v.filter.query.Active() {
+	if gone == 0 || v.filter.On() {
 		return nil
 	}
 	return [][]Span{append(v.front(look, tail.Line{Kind: tail.Note}), Span{theme.Dim, textGone(gone)})}
@@ -292,7 +292,7 @@ func (v *TailView) State() string {
 	if v.filter.level > 0 {
 		out = levels[v.filter.level].word + " · " + out
 	}
-	if v.filter.query.Active() {
+	if v.filter.On() {
 		out += " · " + textFiltered
 	}
 	return out
@@ -310,7 +310,7 @@ func (v *TailView) Last() (tail.Line, bool) {
 // LeftOut says in a word or two what is not shown; empty when all is.
 func (v *TailView) LeftOut() string {
 	switch {
-	case v.filter.query.Active():
+	case v.filter.On():
 		return textFiltered
 	case v.filter.level > 0:
 		return levels[v.filter.level].word
@@ -396,13 +396,11 @@ func (v *TailView) Do(verb string) (Reply, bool) {
 
 // Hint is what the keys do while a search or a filter is being written.
 func (v *TailView) Hint() []key.Binding {
-	if v.filter.typing {
-		return filterKeys
+	if v.filter.Typing() {
+		return v.filter.Hint()
 	}
 	return v.Scroll.Hint()
 }
-
-var filterKeys = []key.Binding{bound("enter", textKeepsFilter), bound("esc", textAllLines), bound("!", textNotThese)}
 
 // Hint is what the keys do while a search is being written.
 func (s *Scroll) Hint() []key.Binding { return findKeys }

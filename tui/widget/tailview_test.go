@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -373,7 +374,7 @@ func BenchmarkTailAbsorbsTenThousandLines(b *testing.B) {
 		b.Run(fmt.Sprintf("wrap=%v", wrap), func(b *testing.B) {
 			ring := tail.New(maxTail)
 			v := NewTailView("run", wrap)
-			th := theme.New(theme.Options{Dark: true, Profile: 1 << 24})
+			th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 			line := tail.Line{At: time.Unix(0, 0), Kind: tail.Text, Text: "Two need an answer today: the landlord asks about Thursday, and Dana waits for the numbers."}
 			b.ReportAllocs()
 			for b.Loop() {

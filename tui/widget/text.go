@@ -2,7 +2,6 @@ package widget
 
 import (
 	"fmt"
-	"strings"
 
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
@@ -19,21 +18,13 @@ const (
 
 // The words of a filter.
 const (
-	textAllLevels   = "all levels"
-	textFromInfo    = "debug hidden"
-	textFromWarn    = "debug and info hidden"
-	textErrors      = "errors only"
-	textDebug       = "debug"
-	textDebugInfo   = "debug and info"
-	textNoErrors    = "debug, info and warnings"
-	textWithout     = "what does not hold “"
-	textWith        = "what holds “"
-	textFiltered    = "filtered"
-	textNoLine      = "no line"
-	textFilterHelp  = "a word; !word leaves out"
-	textKeepsFilter = "keep the filter"
-	textAllLines    = "every line again"
-	textNotThese    = "in front: leave these out"
+	textAllLevels  = "all levels"
+	textFromInfo   = "debug hidden"
+	textFromWarn   = "debug and info hidden"
+	textErrors     = "errors only"
+	textEndsFilter = "esc takes the filter away."
+	textNextLevel  = " shows the next level."
+	textFiltered   = "filtered"
 )
 
 // The words of the filter of a list.
@@ -45,28 +36,6 @@ const (
 
 func textShown(n, of int) string {
 	return fmt.Sprintf("%s of %s", words.Thousands(uint64(n)), words.Grouped(uint64(of), "line"))
-}
-
-// textHidden says how many lines are left out, and which.
-func textHidden(n int, kinds, rest string) string {
-	if kinds != "" && rest != "" {
-		kinds += "; "
-	}
-	return words.Grouped(uint64(n), "line") + " hidden: " + kinds + rest + "."
-}
-
-// textShowAgain names what shows the lines: for a filter esc, which is nobody's to
-// change, and for a level its key, so often until it has gone around.
-func textShowAgain(n action.Names, filtered bool, presses int) string {
-	var out []string
-	if filtered {
-		out = append(out, "esc takes the filter away.")
-	}
-	times := map[int]string{1: "", 2: " twice", 3: " three times"}
-	if word, ok := times[presses]; ok {
-		out = append(out, n.Opening(action.TailLevel)+word+" shows every level.")
-	}
-	return strings.Join(out, " ")
 }
 
 func textNew(n uint64) string { return words.Thousands(n) + " new" }

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/crypto/ssh/knownhosts"
 )
 
-// DefaultPort is where a bot is looked for where no port is named.
-const DefaultPort = "2226"
+// defaultPort is where a bot is looked for where no port is named.
+const defaultPort = "2226"
 
 // Place reads user@server:port; user and port may be left out.
 func Place(text string) (user, address string, err error) {
@@ -26,7 +26,7 @@ func Place(text string) (user, address string, err error) {
 	if !found {
 		user, host = os.Getenv("USER"), text
 	}
-	port := DefaultPort
+	port := defaultPort
 	if h, p, err := net.SplitHostPort(host); err == nil {
 		host, port = h, p
 	}

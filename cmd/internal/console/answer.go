@@ -9,12 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/pattern"
 )
 
 // MomentLayout prints a moment for people.
@@ -22,7 +22,7 @@ const MomentLayout = "Mon 2006-01-02 15:04 MST"
 
 // Words that several commands say.
 const (
-	TextUsersOnly       = "only the user gives this command: tell them what it is for"
+	textUsersOnly       = "only the user gives this command: tell them what it is for"
 	TextNoWebhookServer = "webhooks are not switched on: set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, and start the bot"
 	TextNoWords         = "give a word to look for"
 
@@ -96,11 +96,11 @@ func (p *Process) JSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("write the answer: %w", err)
 	}
-	return p.Lines(noTime.ReplaceAllString(strings.TrimSuffix(text.String(), "\n"), `": null`))
+	return p.Lines(noTime().ReplaceAllString(strings.TrimSuffix(text.String(), "\n"), `": null`))
 }
 
 // noTime is a key's value that is the zero time, in whatever zone.
-var noTime = regexp.MustCompile(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
+var noTime = pattern.Lazily(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
 
 // Lines writes lines as the command's answer. The error is the first of all that
 // were written.

@@ -156,7 +156,7 @@ func (at DataDir) Moment(flag, value string) (time.Time, error) {
 // UsersOnly refuses what a model's shell has no business with.
 func (p *Process) UsersOnly() error {
 	if p.Getenv(claudeproc.MarkName) != "" {
-		return errors.New(TextUsersOnly)
+		return errors.New(textUsersOnly)
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
-	"ollimbot/tui/layout"
 	dashboard "ollimbot/tui/settings"
 )
 
@@ -96,7 +95,7 @@ func checkSettings(dir string) (problems []routines.Problem, looked string) {
 func checkSetting(dir, name, shown string) []routines.Problem {
 	_, found := dashboard.Keys(dir)
 	if name == dashboard.DashboardFile {
-		_, found = dashboard.Load(dir, layout.Presets)
+		_, found = dashboard.Load(dir)
 	}
 	return console.Each(found, func(f dashboard.Problem) routines.Problem {
 		return routines.Problem{File: shown, Line: f.Line, Column: f.Column, Severity: routines.Error, Message: f.Text}

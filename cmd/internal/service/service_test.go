@@ -380,3 +380,10 @@ func TestSystemdTakesTheUnit(t *testing.T) {
 		t.Errorf("a key that does not exist is not found: %s", said)
 	}
 }
+
+func TestAPathInAPropertyListIsReadAsItIs(t *testing.T) {
+	var got string
+	if err := xml.Unmarshal([]byte("<string>"+quoteXML("a\r\nb\t&<\"'\x01")+"</string>"), &got); err != nil || got != "a\r\nb\t&<\"'\ufffd" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

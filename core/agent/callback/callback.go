@@ -35,7 +35,7 @@ var (
 // What the model reads when a call was refused.
 const (
 	AnswerGarbled   = "This call was refused: its input could not be read."
-	AnswerCancelled = "This call was refused: the turn was interrupted."
+	answerCancelled = "This call was refused: the turn was interrupted."
 	AnswerFault     = "This call was refused: the check that stands before it failed."
 	AnswerSlow      = "This call was refused: the check that stands before it took too long. Go on without it."
 	AnswerNobody    = "This call was refused: nobody can be asked for permission here."
@@ -118,7 +118,7 @@ func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 		h.failed("hook before a call gave no answer", err)
 		return refusal(AnswerSlow)
 	case errors.Is(err, errCancelled), errors.Is(err, errEnded):
-		return refusal(AnswerCancelled)
+		return refusal(answerCancelled)
 	case err != nil:
 		h.failed("hook before a call gave no answer", err)
 		return refusal(AnswerFault)
@@ -158,7 +158,7 @@ func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	}
 	switch {
 	case ctx.Err() != nil || h.Ended(): // whatever was decided
-		return refusal(AnswerCancelled)
+		return refusal(answerCancelled)
 	case d.Allow:
 		return d
 	}

@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
+	"ollimbot/core/web"
 )
 
 // failure is a request that was not answered.
@@ -49,7 +49,7 @@ func refused(resp *http.Response, body []byte) *failure {
 	_ = json.Unmarshal(body, &said) // then the status says what is known
 	f := &failure{
 		status: resp.StatusCode, kind: said.Error.Type, text: short(said.Error.Message),
-		wait: retryAfter(resp.Header),
+		wait: web.RetryAfter(resp.Header),
 	}
 	if f.status/100 == 3 {
 		f.text = fmt.Sprintf(textMoved, short(resp.Request.URL.Host))
@@ -141,35 +141,6 @@ var kinds = map[int]string{
 	http.StatusTooManyRequests:       "rate_limit_error",
 	http.StatusInternalServerError:   "api_error",
 	statusOverloaded:                 "overloaded_error",
-}
-
-// retryAfter is how long the server wants us to wait, by its own clock where it
-// names a time.
-func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil {
-		return wanted(ms / 1000)
-	}
-	after := h.Get("retry-after")
-	if seconds, err := strconv.ParseFloat(after, 64); err == nil {
-		return wanted(seconds)
-	}
-	at, err := http.ParseTime(after)
-	now, clockErr := http.ParseTime(h.Get("date"))
-	if err != nil {
-		return 0
-	}
-	if clockErr != nil {
-		now = time.Now()
-	}
-	return wanted(at.Sub(now).Seconds())
-}
-
-// wanted keeps what a server says within what a duration holds.
-func wanted(seconds float64) time.Duration {
-	if !(seconds > 0) {
-		return 0
-	}
-	return time.Duration(min(seconds, (24*time.Hour).Seconds()) * float64(time.Second))
 }
 
 // failureOf is why a request failed; what is no word of the server is the network's,

@@ -4,42 +4,44 @@
 package away
 
 import (
+	"strconv"
 	"time"
 
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-
 	"ollimbot/core"
+	"ollimbot/core/audit"
 	"ollimbot/core/away"
 	"ollimbot/core/command"
+	"ollimbot/core/words"
+	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/table"
 )
 
 // Page is the page of what was missed. Use New.
 type Page struct {
-	pane.Still
-	report *away.Report // nil until it was read
-	tasks  pane.List[row]
-	log    pane.List[row]
-	inLog  bool // the lower half has the keys
-	read   stamp
-	told   bool // on start, that there is something to see
-	snap   *core.Snapshot
+	*pane.List[row]              // the half that has the keys
+	report          *away.Report // nil until it was read
+	tasks, log      pane.List[row]
+	read            stamp
+	told            bool // on start, that there is something to see
+	snap            *core.Snapshot
 }
 
 // stamp tells whether a report is still good.
 type stamp struct {
 	from      time.Time
 	decisions uint64
-	run       string // that has ended last
+	ended     int // runs
 }
 
 // New returns the page.
 func New() *Page {
 	p := &Page{}
+	p.List = &p.tasks
 	p.tasks.Columns, p.tasks.Note = taskColumns, row.note
 	p.log.Columns, p.log.First = p.logColumns(), lower
 	for _, half := range []*pane.List[row]{&p.tasks, &p.log} {
@@ -59,26 +61,16 @@ func (p *Page) Title(c pane.Context) (name, state string) {
 // Sync implements pane.Pane.
 func (p *Page) Sync(c pane.Context) { p.snap = c.Snap }
 
-// stampOf is what a report that is read now would depend on.
-func stampOf(c pane.Context) stamp {
-	s := stamp{from: c.Snap.Away.From, decisions: c.Snap.Decisions}
-	for i := range c.Snap.Forks {
-		if f := &c.Snap.Forks[i]; !f.Live() {
-			s.run = f.ID
-			break
-		}
-	}
-	return s
-}
-
 // Wants implements pane.Reader: on start, where there may be something to say, and
 // while the page is looked at.
 func (p *Page) Wants(c pane.Context) command.Value {
-	start := !p.told && !c.Snap.Started.IsZero() && !c.Snap.Away.From.IsZero()
-	if !start && (!c.Zoomed || p.report != nil && p.read == stampOf(c)) {
+	s := c.Snap
+	now := stamp{s.Away.From, s.Decisions, len(s.Ended)}
+	start := !p.told && !s.Started.IsZero() && !s.Away.From.IsZero()
+	if !start && (!c.Zoomed || p.report != nil && p.read == now) {
 		return nil
 	}
-	p.read = stampOf(c)
+	p.read = now
 	return command.Away{}
 }
 
@@ -103,17 +95,9 @@ func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 	case c.Zoomed && p.report.Damaged > 0 && !said:
 		return pane.Answer{Toast: textDamaged(p.report.Damaged)}
 	case !c.Zoomed && !told && p.report.Sum.Runs > 0:
-		return pane.Answer{Toast: textBack(p.report, c.Names(action.Everywhere).Key(action.GoAway))}
+		return pane.Answer{Toast: textBack(p.report, c.Names(action.Everywhere).Key(action.Away.Go()))}
 	}
 	return pane.Answer{}
-}
-
-// half is the table that has the keys.
-func (p *Page) half() *pane.List[row] {
-	if p.inLog {
-		return &p.log
-	}
-	return &p.tasks
 }
 
 // Do implements pane.Pane.
@@ -122,22 +106,26 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.AwayOpen:
 		return p.open()
 	case action.AwayHalf:
-		p.inLog = !p.inLog
+		if p.inLog() {
+			p.List = &p.tasks
+		} else {
+			p.List = &p.log
+		}
 		return pane.Answer{}
 	}
-	return p.half().Do(c, id)
+	return p.List.Do(c, id)
 }
 
 // open shows what stands behind the selected line: a run, or a decision in full.
 func (p *Page) open() pane.Answer {
-	r, ok := p.half().Row()
+	r, ok := p.Row()
 	switch {
 	case !ok:
 		return pane.Answer{Toast: textNothing}
-	case r.task != nil:
-		return pane.Answer{Window: r.task.Run, Zoom: true}
+	case r.entry == nil:
+		return pane.Answer{Focus: action.Forks, Item: r.Run, Zoom: true}
 	}
-	return pane.Answer{Show: &pane.Page{Title: what(*r.entry), Body: decision(p.snap, *r.entry)}}
+	return pane.Answer{Open: dialog.NewPage(what(*r.entry), decision(p.snap, *r.entry))}
 }
 
 // lower is the place of the first line of the lower half.
@@ -148,22 +136,14 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	if at == widget.Nowhere || at == widget.Ruled {
 		return ""
 	}
-	was := p.inLog
-	p.inLog = p.log.Has(at)
-	return p.half().Press(c, at, focused && was == p.inLog)
+	was := p.List
+	if p.List = &p.tasks; p.log.Has(at) {
+		p.List = &p.log
+	}
+	return p.List.Press(c, at, focused && was == p.List)
 }
 
-// Capture implements pane.Pane.
-func (p *Page) Capture() bool { return p.half().Capture() }
-
-// Hint is the help line while the filter takes every key.
-func (p *Page) Hint() []key.Binding { return p.half().Hint() }
-
-// Type implements pane.Pane.
-func (p *Page) Type(c pane.Context, msg tea.Msg) pane.Answer { return p.half().Type(c, msg) }
-
-// End takes a filter away and reports whether there was one.
-func (p *Page) End(pane.Context) bool { return p.half().EndQuery() }
+func (p *Page) inLog() bool { return p.List == &p.log }
 
 // Draw implements pane.Pane.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
@@ -176,14 +156,14 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if rest := h - len(rows) - 1; rest > 1 {
 		state := []widget.Span{{Role: theme.Dim, Text: textDecisions(len(p.report.Log))}}
 		title := []widget.Span{{Role: theme.Strong, Text: textLog}}
-		if p.inLog {
+		if p.inLog() {
 			title = []widget.Span{{Role: theme.Accent, Text: c.Theme.Glyph(theme.Pointer) + " " + textLog}}
 		}
 		rows = append(rows, widget.Row{Text: b.Rule(w, title, state), Place: widget.Ruled})
 		if len(p.report.Log) == 0 {
 			return append(rows, widget.Rows(widget.Nowhere, b.Empty(w, rest, textNoLog)...)...)
 		}
-		rows = append(rows, p.log.Draw(c.Theme, w, rest, focused && p.inLog)...)
+		rows = append(rows, p.log.Draw(c.Theme, w, rest, focused && p.inLog())...)
 	}
 	return widget.FillRows(rows, w, h)
 }
@@ -200,5 +180,106 @@ func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	room := max(h/2, h-16)
 	lines := min(p.tasks.Lines(), room, h-1)
-	return append(rows, p.tasks.Draw(c.Theme, w, lines, focused && !p.inLog)...)
+	return append(rows, p.tasks.Draw(c.Theme, w, lines, focused && !p.inLog())...)
+}
+
+// row is a line: a task, or something that was noted, answered or decided.
+type row struct {
+	away.Task
+	entry *audit.Entry
+}
+
+func entriesOf(lists ...[]audit.Entry) (rows []row) {
+	for _, list := range lists {
+		for i := range list {
+			rows = append(rows, row{entry: &list[i]})
+		}
+	}
+	return rows
+}
+
+// tasksOf are the lines of the upper half.
+func tasksOf(r *away.Report) (rows []row) {
+	for _, t := range r.Tasks {
+		rows = append(rows, row{Task: t})
+	}
+	return append(rows, entriesOf(r.Held, r.Front, r.Notes, r.Answers)...)
+}
+
+func (r row) name() widget.Span {
+	if r.entry != nil {
+		return widget.Span{Role: theme.Warn, Text: what(*r.entry)}
+	}
+	return widget.Span{Role: theme.Strong, Text: r.Title}
+}
+
+func (r row) note() widget.Span {
+	if r.entry != nil {
+		return widget.Span{Role: theme.Dim, Text: oneLine(*r.entry)}
+	}
+	return widget.Span{Role: theme.Dim, Text: r.Why}
+}
+
+// text is all that a filter finds a line by.
+func (r row) text() string {
+	if r.entry == nil {
+		return r.Title + " " + r.Why
+	}
+	return r.entry.Actor + " " + r.entry.From + " " + what(*r.entry) + " " + oneLine(*r.entry)
+}
+
+// taskColumns are those of the upper half.
+var taskColumns = []table.Column[row]{
+	{Head: "TASK", Least: 14, Most: 40, Cell: row.name},
+	table.Number("RUNS", 5, theme.Text, func(r row) int { return r.Runs }, strconv.Itoa),
+	table.Number("PING", 5, theme.Ping, func(r row) int { return r.Pings }, strconv.Itoa),
+	table.Number("REPORT", 7, theme.Report, func(r row) int { return r.Reports }, strconv.Itoa),
+	table.Number("REFUSED", 8, theme.Warn, func(r row) int { return r.Refused }, strconv.Itoa),
+	table.Number("FAILED", 7, theme.Bad, func(r row) int { return r.Failed }, strconv.Itoa),
+	table.Number("TOKENS", 7, theme.Dim, func(r row) int { return r.Tokens }, words.Big),
+	table.Number("$", 6, theme.Dim, func(r row) float64 { return r.Dollars }, func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }),
+}
+
+// logColumns are those of the lower half.
+func (p *Page) logColumns() []table.Column[row] {
+	column := func(head string, role theme.Role, cells int, text func(e *audit.Entry) string) table.Column[row] {
+		return table.Column[row]{Head: head, Cells: cells, Cell: func(r row) widget.Span { return widget.Span{Role: role, Text: text(r.entry)} }}
+	}
+	when := func(e *audit.Entry) string {
+		return p.snap.When(e.At, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})
+	}
+	columns := []table.Column[row]{
+		column("WHEN", theme.Dim, 14, when),
+		column("WHO", theme.Text, 6, func(e *audit.Entry) string { return e.Actor }),
+		column("WHAT", theme.Strong, 17, func(e *audit.Entry) string { return what(*e) }),
+		column("DETAIL", theme.Text, 0, func(e *audit.Entry) string { return oneLine(*e) }),
+		column("FROM", theme.Dim, 14, func(e *audit.Entry) string { return e.From }),
+	}
+	columns[0].Falls, columns[3].Least = true, 16
+	columns[0].Compare = func(a, b row) int { return a.entry.At.Compare(b.entry.At) }
+	return columns
+}
+
+// sum is the whole in one line.
+func sum(r *away.Report) []widget.Span {
+	out := []widget.Span{{Text: " "}}
+	for _, part := range []struct {
+		n    int
+		noun string
+		role theme.Role
+	}{
+		{r.Sum.Runs, "run", theme.Strong},
+		{r.Sum.Pings, "ping", theme.Ping},
+		{r.Sum.Refused, "refused ping", theme.Warn},
+		{r.Sum.Failed, "failure", theme.Bad},
+		{len(r.Front), "foreground run", theme.Text},
+		{len(r.Held), "held run", theme.Warn},
+		{len(r.Notes), "note", theme.Warn},
+		{len(r.Answers), "answered request", theme.Text},
+	} {
+		if part.n > 0 || part.noun == "run" {
+			out = append(out, widget.Span{Role: part.role, Text: words.Grouped(uint64(part.n), part.noun)}, widget.Span{Role: theme.Dim, Text: " · "})
+		}
+	}
+	return append(out, widget.Span{Text: words.Dollars(r.Sum.Dollars)})
 }

@@ -68,14 +68,10 @@ func textSpan(s *core.Snapshot, span away.Span) string {
 
 // textBack is said on start.
 func textBack(r *away.Report, key string) string {
-	parts := []string{words.Grouped(uint64(r.Sum.Runs), "run")}
-	if r.Sum.Pings > 0 {
-		parts = append(parts, words.Grouped(uint64(r.Sum.Pings), "ping"))
+	said := "While you were away:"
+	for _, span := range sum(r) {
+		said += span.Text
 	}
-	if r.Sum.Failed > 0 {
-		parts = append(parts, words.Grouped(uint64(r.Sum.Failed), "failure"))
-	}
-	said := "While you were away: " + strings.Join(append(parts, words.Dollars(r.Sum.Dollars)), ", ")
 	if key == "" {
 		return said
 	}

@@ -11,14 +11,18 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/chart"
 )
 
 // Pane is the budget pane. Use New.
 type Pane struct {
 	pane.Still
-	cache widget.Cache[drawn]
+	kept drawn
+	rows []widget.Row
 	// now are the numbers that were seen last, before those that they were compared
 	// with until a moment.
 	now, before numbers
@@ -31,20 +35,22 @@ func New() *Pane { return &Pane{} }
 
 // Title implements pane.Pane.
 func (p *Pane) Title(c pane.Context) (name, state string) {
-	_, state, _ = mood(c)
-	return textTitle, state
+	return textTitle, mood(c).short
 }
 
 // Do implements pane.Pane. The other actions of the pane make their commands
 // themselves.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
-	if id == action.Back {
+	switch id {
+	case action.Back:
 		p.until = time.Time{} // what has changed was seen
+	case action.Mute:
+		of := func(until time.Time) command.Value { return command.MuteUntil{Until: until} }
+		return pane.Answer{Open: dialog.NewUntil(c, textMuteTitle, c.Snap.Budget.Muted, of)}
+	case action.Exact:
+		return pane.Answer{Open: dialog.NewBudget(c)}
 	}
-	if id != action.Mute {
-		return pane.Answer{}
-	}
-	return pane.Answer{Until: &pane.Until{Title: textMuteTitle, For: command.MuteUntil{}, Now: c.Snap.Budget.Muted}}
+	return pane.Answer{}
 }
 
 // Sync implements pane.Pane: it keeps the numbers before the first of a row of changes.
@@ -73,3 +79,103 @@ func (p *Pane) compared(s *core.Snapshot) numbers {
 type numbers struct{ capacity, refill int }
 
 func numbersOf(s budget.State) numbers { return numbers{s.Capacity, s.RefillRateMinutes} }
+
+// fact is something to say of the budget, with a word for the title.
+type fact struct {
+	role        theme.Role
+	short, long string
+}
+
+// mood is how it stands with the budget.
+func mood(c pane.Context) fact {
+	b := c.Snap.Budget
+	if b.State.Available >= 1 && b.State.Capacity > 0 && b.Muted.IsZero() && b.Quiet.IsZero() && !b.Dry.IsZero() {
+		at := clock(c.Snap, b.Dry)
+		return fact{theme.Warn, textShort(at), c.Theme.Glyph(theme.Bang) + " " + textDry(at, "")}
+	}
+	return facts(c)[0]
+}
+
+// facts are what comes, at which rate, and what today has used, the most telling first.
+func facts(c pane.Context) (out []fact) {
+	s, b := c.Snap, c.Snap.Budget
+	say := func(role theme.Role, short, long string) { out = append(out, fact{role, short, long}) }
+	switch {
+	case b.State.Capacity <= 0:
+		say(theme.Warn, stateMuted, textMuted)
+		say(theme.Dim, "", textMutedHelp(c.Names(action.Budget)))
+	case !b.Muted.IsZero():
+		say(theme.Warn, stateMuted, textMutedUntil(clock(s, b.Muted)))
+		say(theme.Dim, "", textOnly)
+	case !b.Quiet.IsZero():
+		say(theme.Warn, stateQuiet, textQuiet(clock(s, b.Quiet)))
+		say(theme.Dim, "", textOnly)
+	case b.State.Available < 1:
+		say(theme.Bad, stateEmpty, textEmpty)
+	}
+	switch {
+	case !b.NextAt.IsZero():
+		say(theme.Text, "", textNext(b.NextAt.Sub(s.At)))
+	case b.State.Capacity > 0:
+		say(theme.Good, "", textFull)
+	}
+	if !b.FullAt.IsZero() {
+		say(theme.Dim, "", textFullAt(clock(s, b.FullAt)))
+	}
+	if b.Reserved > 0 {
+		say(theme.Accent, "", textReserved(b.Reserved))
+	}
+	if b.State.Capacity > 0 {
+		say(theme.Dim, "", textRate(b.State.RefillRateMinutes))
+	}
+	say(theme.Dim, "", textToday(b.State.DailyUsed))
+	critical := textCritical(b.State.CriticalUsed)
+	if b.State.CriticalUsed > 0 {
+		critical = c.Theme.Glyph(theme.Bell) + " " + critical
+	}
+	say(theme.Dim, "", critical)
+	return out
+}
+
+// told are the facts in lines of w cells.
+func told(c pane.Context, w int) (out [][]widget.Span) {
+	for _, f := range facts(c) {
+		span, last := widget.Span{Role: f.role, Text: f.long}, len(out)-1
+		if last < 0 || widget.Width(out[last])+widget.Cells(f.long)+3 > w {
+			out = append(out, []widget.Span{span})
+			continue
+		}
+		out[last] = append(out[last], widget.Span{Role: theme.Dim, Text: " · "}, span)
+	}
+	return out
+}
+
+// gauge is the bar, as wide as there is room for, and its numbers. Without a whole token
+// it looks like an alarm.
+func gauge(c pane.Context, w int) []widget.Span {
+	st, share := c.Snap.Budget.State, 0.0
+	numbers := []widget.Span{{Role: theme.Strong, Text: Tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Text: Tokens(float64(st.Capacity))}}
+	room := min(w-widget.Width(numbers)-2, 64)
+	if room < 4 {
+		return numbers
+	}
+	if st.Capacity > 0 {
+		share = st.Available / float64(st.Capacity)
+	}
+	bar := chart.Gauge(c.Theme, share, room)
+	if st.Available < 1 {
+		bar[0].Role = theme.Bad
+	}
+	return append(append(bar, widget.Span{Text: "  "}), numbers...)
+}
+
+// Line implements pane.Pane.
+func (p *Pane) Line(c pane.Context, w int) string {
+	most := 0
+	if w >= 44 {
+		most = 17 // a short bar, and the numbers
+	}
+	m := mood(c)
+	out := append([]widget.Span{{Role: theme.Strong, Text: textName}}, gauge(c, most)...)
+	return widget.Brush{Theme: c.Theme}.Line(w, append(out, widget.Span{Role: m.role, Text: "  " + m.long})...)
+}

@@ -1,16 +1,21 @@
 package budget
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/chart"
 )
 
 const (
@@ -23,37 +28,31 @@ const (
 	proposes = 15 * time.Second
 )
 
-// drawn is what a drawing depends on. The level is told by the second, and by what else
-// changes it.
+// drawn is what a drawing depends on, but for the level's drift within a second.
 type drawn struct {
-	theme                *theme.Theme
-	keys                 action.Keys
-	w, h                 int
-	second               int64
-	now, before          numbers
-	level                int // tenths of a token
-	reserved             int
-	daily, critical      int
-	pings, fires         int
-	muted, quiet, newest time.Time
-	next, full, dry, end time.Time
-	twelve               bool
+	look   look
+	budget core.BudgetView
+}
+
+type look struct {
+	theme  *theme.Theme
+	keys   action.Keys
+	w, h   int
+	second int64
+	before numbers
+	twelve bool
 }
 
 // Draw implements pane.Pane. The curve of a day with many pings costs a millisecond, so
 // that a drawing is kept.
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
-	b := &c.Snap.Budget
-	key := drawn{
-		theme: c.Theme, keys: c.Keys, w: w, h: h, second: c.Snap.At.Unix(), now: numbersOf(b.State), before: p.compared(c.Snap),
-		level: int(b.State.Available * 10), reserved: b.Reserved, pings: len(b.Pings), fires: len(b.Fires), muted: b.Muted, quiet: b.Quiet,
-		daily: b.State.DailyUsed, critical: b.State.CriticalUsed, next: b.NextAt, full: b.FullAt, dry: b.Dry, end: b.FiresUntil,
-		twelve: c.Snap.TwelveHours,
+	now := drawn{look{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours}, c.Snap.Budget}
+	b := &now.budget
+	b.State.Available, b.State.LastRefill, b.Forecast = math.Floor(b.State.Available*10), time.Time{}, nil
+	if now.look != p.kept.look || !reflect.DeepEqual(now.budget, p.kept.budget) {
+		p.kept, p.rows = now, p.draw(c, max(w, 0), max(h, 0))
 	}
-	if key.pings > 0 {
-		key.newest = b.Pings[key.pings-1].At
-	}
-	return p.cache.Rows(key, func() []widget.Row { return p.draw(c, max(w, 0), max(h, 0)) })
+	return p.rows
 }
 
 // draw draws the level and what there is to say of it, and as far as
@@ -72,7 +71,7 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 		}
 		line(verdict...)
 	}
-	for _, l := range state(c, w-2) {
+	for _, l := range told(c, w-2) {
 		line(l...)
 	}
 	rows, foot := 0, 0
@@ -111,12 +110,11 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 }
 
 // The columns of a message, in cells; the text takes the rest. As the width shrinks the
-// text goes first, then the answer.
+// text goes first.
 const (
 	taskCells   = 20
 	answerCells = 16
 	withText    = 72
-	withAnswer  = 46
 )
 
 // message is one row: when, which task, what it said, when it was answered.
@@ -125,25 +123,198 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	text, answer, answers := ping.Text, textNotAnswered, theme.Dim
 	switch {
 	case ping.Refused != "":
-		glyph, role, text, answer = theme.Refused, theme.Warn, textRefused+ping.Refused, ""
+		glyph, role, text, answer, answers = theme.Refused, theme.Warn, ping.Refused, textRefusal, theme.Warn
 	case !ping.Answered.IsZero():
 		answer, answers = textAnswered(ping.Answered.Sub(ping.At)), theme.Good
 	}
 	out := []widget.Span{
 		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), clock(c.Snap, ping.At))},
 		{Role: role, Text: c.Theme.Glyph(glyph) + " "},
+		{Text: widget.Fit(ping.Title, taskCells) + "  "},
 	}
-	if w < withAnswer {
-		return append(out, widget.Span{Text: ping.Title})
+	if w >= withText {
+		out = append(out, widget.Span{Role: theme.Dim, Text: widget.Fit(text, w-widget.Width(out)-answerCells-2) + "  "})
 	}
-	used := widget.Width(out)
-	if w < withText {
-		if ping.Refused != "" {
-			answer = textRefusedShort
-		}
-		return append(out, widget.Span{Text: widget.Fit(ping.Title, w-used-answerCells-1) + " "}, widget.Span{Role: answers, Text: answer})
-	}
-	return append(out, widget.Span{Text: widget.Fit(ping.Title, taskCells) + "  "},
-		widget.Span{Role: theme.Dim, Text: widget.Fit(text, w-used-taskCells-answerCells-4) + "  "},
-		widget.Span{Role: answers, Text: answer})
+	return append(out, widget.Span{Role: answers, Text: answer})
 }
+
+// reach is how far the curve goes back and ahead.
+const reach = 24 * time.Hour
+
+// ahead is the level around now, and beside it the one that it is compared with.
+type ahead struct {
+	budget.Curve
+	now, before numbers
+	other       budget.Curve // with the numbers before, where they differ
+}
+
+func aheadOf(s *core.Snapshot, before numbers) ahead {
+	a := ahead{now: numbersOf(s.Budget.State), before: before}
+	a.Curve = s.Budget.Curve(a.now.capacity, a.now.refill)
+	if a.compares() {
+		a.other = s.Budget.Curve(before.capacity, before.refill)
+	}
+	return a
+}
+
+// compares reports that numbers have just been changed.
+func (a ahead) compares() bool { return a.now != a.before }
+
+// verdict says whether there will be enough.
+func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
+	sign, text, more := widget.Span{Role: theme.Bad, Text: t.Glyph(theme.Bang) + " "}, widget.Span{Role: theme.Warn}, widget.Span{Role: theme.Dim}
+	switch {
+	case a.compares():
+		text := a.refusal(s, a.now, a.Dry)
+		if before := a.refusal(s, a.before, a.other.Dry); before != text {
+			text = before + " " + t.Glyph(theme.Arrow) + " " + text
+		}
+		return []widget.Span{{Role: theme.Strong, Text: textFirstRefusal + text}}
+	case a.now.capacity <= 0:
+		return nil
+	case !a.ExpectedDry.IsZero():
+		text.Text = textLikelyDry(clock(s, a.ExpectedDry), titleAt(s, a.ExpectedDry))
+	case !a.Dry.IsZero():
+		text.Text, more.Text = textDry(clock(s, a.Dry), titleAt(s, a.Dry)), textIfAll
+	default:
+		sign.Role, sign.Text, text.Role = theme.Good, t.Glyph(theme.Check)+" ", theme.Dim
+		text.Text, more.Text = textEnoughUntil(clock(s, s.Budget.FiresUntil)), textEvenIfAll
+	}
+	return []widget.Span{sign, text, more}
+}
+
+// refusal is when some numbers would refuse the first ping.
+func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
+	switch {
+	case n.capacity <= 0:
+		return textAtOnce
+	case dry.IsZero():
+		return textNoRefusal(clock(s, s.Budget.FiresUntil))
+	}
+	return clock(s, dry)
+}
+
+// titleAt is the task that fires at a moment and may cost a token.
+func titleAt(s *core.Snapshot, at time.Time) string {
+	for _, f := range s.Budget.Fires {
+		if f.At.Equal(at) {
+			return f.Title
+		}
+	}
+	return ""
+}
+
+// legend says what the curves and the signs are.
+func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
+	signs, first, second := []string{"━━", "╍╍", "░"}, textExpected, textWorst
+	if t.ASCII() {
+		signs = []string{"**", "..", ":"}
+	}
+	if a.compares() {
+		first, second = a.now.words(), a.before.words()
+	}
+	for _, e := range []struct {
+		role       theme.Role
+		sign, word string
+	}{
+		{theme.Accent, signs[0], first},
+		{theme.Warn, signs[1], second},
+		{theme.Ping, t.Glyph(theme.Message), textPing},
+		{theme.Warn, t.Glyph(theme.Refused), textRefusal},
+		{theme.Track, signs[2], textQuietHours},
+	} {
+		out = append(out, widget.Span{Role: e.role, Text: e.sign + " "}, widget.Span{Role: theme.Dim, Text: e.word + "   "})
+	}
+	return out
+}
+
+func (n numbers) words() string { return textCapacity(n.capacity) + ", " + textRate(n.refill) }
+
+// plot is the picture: hours from now across, tokens upright.
+func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
+	now := s.At
+	hours := func(at time.Time) float64 { return at.Sub(now).Hours() }
+	top := max(1, a.now.capacity, a.before.capacity)
+	p := &chart.Plot{
+		X:     chart.Axis{From: -reach.Hours(), To: reach.Hours(), Ticks: hourTicks(s, w)},
+		Y:     chart.Axis{From: 0, To: float64(top), Ticks: []chart.Tick{{At: float64(top), Label: strconv.Itoa(top)}}},
+		Rules: []chart.Rule{{At: 0, Role: theme.Border, Label: textNow}},
+	}
+	for _, v := range chart.Ticks(float64(top), min(top, 6)) {
+		if v != float64(top) {
+			p.Y.Ticks = append(p.Y.Ticks, chart.Tick{At: v, Label: chart.Whole(v)})
+		}
+	}
+	for _, q := range s.Budget.QuietSpans {
+		p.Shades = append(p.Shades, chart.Range{From: hours(q[0]), To: hours(q[1])})
+	}
+	if !s.Budget.Muted.IsZero() {
+		p.Shades = append(p.Shades, chart.Range{From: 0, To: hours(s.Budget.Muted)})
+	}
+	curve := func(role theme.Role, dashed bool, levels ...budget.Level) {
+		c := chart.Curve{Role: role, Dashed: dashed}
+		for _, l := range levels {
+			c.Points = append(c.Points, chart.Point{X: hours(l.At), Y: l.Left})
+		}
+		p.Curves = append(p.Curves, c)
+	}
+	if a.compares() {
+		curve(theme.Warn, true, a.other.Worst...)
+		curve(theme.Accent, false, a.Worst...)
+	} else {
+		curve(theme.Warn, true, a.Worst...)
+		curve(theme.Accent, false, a.Expected...)
+	}
+	curve(theme.Accent, false, a.Past...)
+	p.Marks = marks(t, s, a, hours)
+	return p
+}
+
+// marks are the pings and refusals of the last 24 hours, at the level that they left.
+func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) float64) (out []chart.Mark) {
+	for _, ping := range s.Budget.Pings {
+		if ping.At.After(s.At) || s.At.Sub(ping.At) > reach {
+			continue
+		}
+		left := budget.LeftAt(a.Past, ping.At.Add(time.Second)) // behind the drop
+		m := chart.Mark{X: hours(ping.At), Y: left, Sign: t.Glyph(theme.Message), Role: theme.Ping, Name: ping.Title}
+		switch {
+		case ping.Refused != "":
+			m.Sign, m.Role = t.Glyph(theme.Refused), theme.Warn
+		case ping.Critical:
+			m.Sign = t.Glyph(theme.Bell)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// hourTicks are the hours of the clock at steps for which there is room; midnight has
+// the name of its day.
+func hourTicks(s *core.Snapshot, w int) []chart.Tick {
+	zone := cmp.Or(s.Zone, time.UTC)
+	step := 24
+	for _, n := range []int{1, 2, 3, 6, 12} {
+		if 2*int(reach.Hours())/n*tickCells <= w {
+			step = n
+			break
+		}
+	}
+	from := s.At.In(zone).Add(-reach)
+	var out []chart.Tick
+	for i := range 2*int(reach.Hours()) + 2 {
+		at := time.Date(from.Year(), from.Month(), from.Day(), from.Hour()+i, 0, 0, 0, zone)
+		if at.Hour()%step != 0 {
+			continue
+		}
+		label := s.Clock(at, "15")
+		if at.Hour() == 0 {
+			label = at.Format("Mon")
+		}
+		out = append(out, chart.Tick{At: at.Sub(s.At).Hours(), Label: label})
+	}
+	return out
+}
+
+// tickCells is how much room an hour at the axis wants.
+const tickCells = 6

@@ -2,6 +2,9 @@ package budget
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -35,8 +38,6 @@ const (
 	textMessages     = "Today"
 	textNoMessages   = "no ping yet"
 	textNotAnswered  = "not answered"
-	textRefused      = "refused: "
-	textRefusedShort = "refused"
 	textFirstRefusal = "first refusal "
 	textAtOnce       = "at once"
 )
@@ -59,10 +60,7 @@ func textMutedUntil(at string) string { return "muted until " + at }
 
 // textDry says when the first task would find no whole token, and which.
 func textDry(at, task string) string {
-	if task == "" {
-		return "may run short at " + at
-	}
-	return "may run short at " + at + ": " + task
+	return strings.TrimSuffix("may run short at "+at+": "+task, ": ")
 }
 
 // textShort is textDry where there is little room.
@@ -70,10 +68,7 @@ func textShort(at string) string { return "short " + at }
 
 // textLikelyDry is textDry of what is more likely than not.
 func textLikelyDry(at, task string) string {
-	if task == "" {
-		return "likely out of pings at " + at
-	}
-	return "likely out of pings at " + at + ": " + task
+	return strings.TrimSuffix("likely out of pings at "+at+": "+task, ": ")
 }
 
 func textNoRefusal(until string) string { return "none until " + until }
@@ -90,14 +85,10 @@ func textToday(n int) string { return fmt.Sprintf("today %d", n) }
 
 func textCritical(n int) string { return fmt.Sprintf("critical %d", n) }
 
-// tokens writes what is available: one decimal, rounded down so that a token
+// Tokens writes what is available: one decimal, rounded down so that a token
 // that is not whole never looks whole.
-func tokens(available float64) string {
-	tenths := int(max(available, 0)*10 + 1e-9)
-	if tenths%10 == 0 {
-		return fmt.Sprint(tenths / 10)
-	}
-	return fmt.Sprintf("%d.%d", tenths/10, tenths%10)
+func Tokens(available float64) string {
+	return strconv.FormatFloat(math.Floor(max(available, 0)*10+1e-9)/10, 'f', -1, 64)
 }
 
 // clock writes a moment of the next hours: the time, with the day when it is

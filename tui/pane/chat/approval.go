@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -169,7 +170,7 @@ func (p *Pane) readCall(c pane.Context) pane.Answer {
 	}
 	a := c.Snap.Approvals[0]
 	p.reading = a.ID
-	return pane.Answer{Show: &pane.Page{Title: widget.Cut(a.Label, maxCallTitle), Body: textCall(a, c.Names(action.Chat), c.ReadOnly)}}
+	return pane.Answer{Open: dialog.NewPage(widget.Cut(a.Label, maxCallTitle), textCall(a, c.Names(action.Chat), c.ReadOnly))}
 }
 
 // maxCallTitle is how many cells of a call stand above its page.

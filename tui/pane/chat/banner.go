@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-
 	"ollimbot/core"
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
@@ -17,6 +14,7 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/words"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -38,9 +36,13 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 	if focused && !c.ReadOnly { // elsewhere its keys mean something else
 		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
 	}
+	mark, question := " "+c.Theme.Glyph(theme.Bang)+" ", textAsks(c.Names(action.Chat))
+	if widget.Cells(mark+textAsksLead+question) < w {
+		question = textAsksLead + question
+	}
+	asks := widget.Span{Role: theme.Warn, Text: mark + question}
 	if h < 6 && f.Asks { // the question matters more than the subject
-		asks := " " + c.Theme.Glyph(theme.Bang) + " " + textAsksShort(c.Names(action.Chat))
-		return widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Warn, Text: asks}))
+		return widget.Rows(widget.Nowhere, b.Line(w, asks))
 	}
 	out := []string{b.Spread(w, left, keys)}
 	if n := widget.Width(keys); n > w/2 || widget.Width(left)+n >= w { // below, where there is room
@@ -50,15 +52,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 		}
 	}
 	if f.Asks {
-		mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
-		asks := widget.Wrap(textAsks(c.Names(action.Chat)), max(1, w-4))
-		if len(asks) > 2 { // the keys matter more than the sentence
-			asks = widget.WrapN(textAsksShort(c.Names(action.Chat)), max(1, w-4), 2, c.Theme.Glyph(theme.Ellipsis))
-		}
-		for _, l := range asks {
-			out = append(out, b.Line(w, mark, widget.Span{Role: theme.Warn, Text: l}))
-			mark = widget.Span{Text: "   "}
-		}
+		out = append(out, b.Line(w, asks))
 	}
 	rows := widget.Rows(widget.Nowhere, out...)
 	if h >= bannerRule {
@@ -98,14 +92,6 @@ func since(f *chat.Banner, now time.Time) string {
 	return textBegun
 }
 
-// stood is the same in a sentence.
-func stood(f *chat.Banner, now time.Time) string {
-	if now.Sub(f.Since) < time.Minute {
-		return "has " + textBegun
-	}
-	return "has stood for " + since(f, now)
-}
-
 // ways are the commands of the action table that end a fork.
 var ways = map[action.ID]struct {
 	how   command.Exit
@@ -141,22 +127,9 @@ func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 // and nothing of it kept.
 func ExitQuestion(s *core.Snapshot) *pane.Question {
 	return &pane.Question{
-		Text: fmt.Sprintf(textExitQuestion, named(s.Fork), stood(s.Fork, s.At)),
+		Text: fmt.Sprintf(textExitQuestion, named(s.Fork), since(s.Fork, s.At)),
 		Yes:  textExitYes, No: textExitNo, Do: command.ExitFork{How: command.ExitDiscard},
 	}
-}
-
-// choice is a card whose buttons are being chosen among.
-type choice struct {
-	on   bool
-	card post.MessageID
-	at   int
-}
-
-var buttonKeys = []key.Binding{
-	key.NewBinding(key.WithHelp("←/→", "choose")),
-	key.NewBinding(key.WithHelp("enter", "press")),
-	key.NewBinding(key.WithHelp("esc", "leave")),
 }
 
 // entry is a message of the conversation by its id, or nil.
@@ -249,8 +222,14 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	if card == nil {
 		return pane.Answer{Toast: textNoButtons}
 	}
-	p.pick = choice{on: true, card: card.ID}
-	return pane.Answer{Focus: action.Chat}
+	list := buttons(c.Snap, card.ID)
+	labels := make([]string, len(list))
+	for i, b := range list {
+		labels[i] = b.Label
+	}
+	return pane.Answer{Open: dialog.Pick(cmp.Or(card.Embed.Title, textPress), labels, func(i int) command.Value {
+		return command.Click{Message: card.ID, ID: list[i].Action}
+	})}
 }
 
 // marked is the message that the reader stands at; nil while the pane follows.
@@ -259,64 +238,4 @@ func (p *Pane) marked(c pane.Context) *transcript.Entry {
 		return entry(c.Snap.Chat, p.view.entries[i].ID)
 	}
 	return nil
-}
-
-// typeChoice takes the keys while a button is being chosen.
-func (p *Pane) typeChoice(c pane.Context, msg tea.Msg) pane.Answer {
-	press, ok := msg.(tea.KeyPressMsg)
-	list := buttons(c.Snap, p.pick.card)
-	n := len(list)
-	if !ok || n == 0 {
-		return pane.Answer{}
-	}
-	k := press.Keystroke()
-	switch k {
-	case "esc":
-		p.pick = choice{}
-	case "left", "shift+tab", "up":
-		p.pick.at = (p.pick.at + n - 1) % n
-	case "right", "tab", "down":
-		p.pick.at = (p.pick.at + 1) % n
-	case "enter":
-		click := command.Click{Message: p.pick.card, ID: list[min(p.pick.at, n-1)].Action}
-		p.pick = choice{}
-		return pane.Answer{Do: click}
-	default:
-		if len(k) == 1 && k[0] >= '1' && int(k[0]-'1') < n {
-			p.pick.at = int(k[0] - '1')
-		}
-	}
-	return pane.Answer{}
-}
-
-// choosing draws the card's title and its buttons, the chosen one in reverse and
-// behind a pointer. Where not all fit, the chosen one is shown and counted.
-func (p *Pane) choosing(c pane.Context, w, h int) []widget.Row {
-	e, list := entry(c.Snap.Chat, p.pick.card), buttons(c.Snap, p.pick.card)
-	if len(list) == 0 || h < 1 {
-		return nil
-	}
-	b := widget.Brush{Theme: c.Theme}
-	p.pick.at = min(p.pick.at, len(list)-1)
-	var row []widget.Span
-	for i := range list {
-		row = append(row, p.button(c, list, i)...)
-	}
-	if widget.Width(row) > w {
-		row = append(p.button(c, list, p.pick.at), widget.Span{Role: theme.Dim, Text: turn(p.pick.at+1, len(list))})
-	}
-	out := widget.Rows(widget.Inner, b.Line(w, row...))
-	if h < 4 {
-		return out
-	}
-	title := []widget.Span{{Role: theme.Accent, Text: textPress}, {Text: widget.Cut(e.Embed.Title, max(8, w-len(textPress)-4))}}
-	return append([]widget.Row{{Text: b.Rule(w, title, nil), Place: widget.Ruled}}, out...)
-}
-
-func (p *Pane) button(c pane.Context, list []post.Button, i int) []widget.Span {
-	pointer, role := " ", theme.Key
-	if i == p.pick.at {
-		pointer, role = c.Theme.Glyph(theme.Pointer), theme.Caret
-	}
-	return []widget.Span{{Role: theme.Accent, Text: pointer}, {Role: role, Text: "[" + list[i].Label + "]"}, {Text: " "}}
 }

@@ -28,8 +28,7 @@ type Pane struct {
 	writing bool
 	past    history
 	folds   folds
-	reply   post.MessageID // what is being answered, or empty
-	pick    choice
+	reply   post.MessageID  // what is being answered, or empty
 	clicks  []command.Click // the buttons of the last drawing, by their places
 	clicked *command.Click  // that was pressed with the mouse
 	// commands are those that a line may name, in the order in which they are
@@ -151,14 +150,11 @@ func (p *Pane) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
 }
 
 // Capture implements pane.Pane.
-func (p *Pane) Capture() bool { return p.writing || p.pick.on || p.view.Finding() }
+func (p *Pane) Capture() bool { return p.writing || p.view.Finding() }
 
 // Hint is the help line while the pane takes every key.
 func (p *Pane) Hint() []key.Binding {
-	switch {
-	case p.pick.on:
-		return buttonKeys
-	case !p.writing:
+	if !p.writing {
 		return p.view.Hint()
 	}
 	keys := writingKeys
@@ -173,10 +169,7 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
-	switch {
-	case p.pick.on:
-		return p.typeChoice(c, msg)
-	case !p.writing:
+	if !p.writing {
 		p.view.Type(msg)
 		return pane.Answer{}
 	}
@@ -215,9 +208,6 @@ func (p *Pane) Sync(c pane.Context) {
 	p.past.seed(c.Snap.Chat)
 	if entry(c.Snap.Chat, p.reply) == nil {
 		p.reply = ""
-	}
-	if len(buttons(c.Snap, p.pick.card)) == 0 {
-		p.pick = choice{}
 	}
 }
 
@@ -266,7 +256,7 @@ func (p *Pane) offers(c pane.Context, focused bool, rows ...offered) []widget.Sp
 	first := ""
 	switch {
 	case !focused:
-		if first = names.Key(action.GoChat); first == "" {
+		if first = names.Key(action.Chat.Go()); first == "" {
 			first = textOpen
 		}
 	case p.Capture():

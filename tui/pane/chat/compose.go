@@ -10,6 +10,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/transcript"
 	"ollimbot/core/words"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -196,7 +197,7 @@ func (p *Pane) unfold() pane.Answer {
 	switch {
 	case !p.folded():
 	case strings.Count(open, "\n") >= unfoldLines, !p.field.Bears(open), p.folds.unfold(open) != open:
-		return pane.Answer{Show: &pane.Page{Title: textPasted, Body: open}}
+		return pane.Answer{Open: dialog.NewPage(textPasted, open)}
 	default:
 		p.field.Clear()
 		p.folds = folds{}
@@ -330,8 +331,8 @@ func (p *Pane) write(c command.Command, more bool) {
 	p.field.Insert(text)
 }
 
-// suggestions draws the commands that match, each with what it takes and does,
-// in at most most lines.
+// suggestions draws the commands that match, each with what it takes and does, in at
+// most so many lines around the one that tab has written.
 func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 	name, _, ok := p.command()
 	if !ok || !p.writing || most < 1 {
@@ -341,42 +342,27 @@ func (p *Pane) suggestions(b widget.Brush, w, most int) []string {
 	if len(found) == 0 {
 		return []string{b.Line(w, widget.Span{Role: theme.Warn, Text: " " + unknown(widget.Cut(name, 20))})}
 	}
-	top, shown := 0, min(len(found), most)
+	shown, wide := min(len(found), most), 0
 	if shown < len(found) && shown > 1 {
 		shown-- // the last line tells how many more there are
 	}
-	if p.tab.on && p.tab.at >= shown {
-		top = min(p.tab.at-shown+1, len(found)-shown)
-	}
-	wide := 0
+	top := max(0, p.tab.at-shown+1)
 	for _, c := range found[top : top+shown] {
 		wide = max(wide, widget.Cells(usage(c)))
 	}
 	var out []string
-	for i := top; i < top+shown; i++ {
-		out = append(out, p.suggestion(b, w, found[i], wide, p.tab.on && i == p.tab.at))
+	for i, c := range found[top : top+shown] {
+		gutter := " "
+		if p.tab.on && top+i == p.tab.at {
+			gutter = b.Theme.Glyph(theme.Pointer)
+		}
+		out = append(out, b.Line(w, widget.Span{Role: theme.Accent, Text: gutter}, widget.Span{Role: theme.Key, Text: widget.Fit(usage(c), wide+2)},
+			widget.Span{Role: theme.Dim, Text: c.About}))
 	}
 	if rest := len(found) - shown; rest > 0 && most > 1 {
 		out = append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + others(rest)}))
 	}
 	return out
-}
-
-// suggestion is one command in one line; wide is the column of what is typed.
-func (p *Pane) suggestion(b widget.Brush, w int, c command.Command, wide int, chosen bool) string {
-	gutter := " "
-	if chosen {
-		gutter = b.Theme.Glyph(theme.Pointer)
-	}
-	spans := []widget.Span{
-		{Role: theme.Accent, Text: gutter},
-		{Role: theme.Key, Text: "/" + c.Name},
-		{Role: theme.Text, Text: usage(c)[1+len(c.Name):]},
-	}
-	if gap := wide + 2 - widget.Cells(usage(c)); w >= wide+20 {
-		spans = append(spans, widget.Span{Text: widget.Blank(gap)}, widget.Span{Role: theme.Dim, Text: c.About})
-	}
-	return b.Line(w, spans...)
 }
 
 // usage is a command with what it takes.

@@ -33,7 +33,7 @@ type talk struct {
 // kept is what was made of a message.
 type kept struct {
 	doc   markdown.Doc
-	of    look // what rows were drawn of, unmarked and without a search
+	of    look // what rows were drawn of
 	rows  [][]widget.Span
 	spots []spot // where the buttons of the last drawing stand
 	plain string // without the marks of markdown: what a search looks at, once there is one
@@ -42,14 +42,14 @@ type kept struct {
 
 // look is what the drawing of a message depends on.
 type look struct {
-	version, w                     int
+	widget.Look
+	version                        int
 	spaced, streaming, today, exit bool
 	where                          string
-	theme                          *theme.Theme
 }
 
 func newTalk() *talk {
-	t := &talk{snap: &core.Snapshot{}, kept: map[post.MessageID]*kept{}, theme: theme.New(theme.Options{Profile: 16})}
+	t := &talk{snap: &core.Snapshot{}, kept: map[post.MessageID]*kept{}, theme: theme.New(theme.Options{})}
 	t.Source, t.Wrap = t, true
 	return t
 }
@@ -78,11 +78,9 @@ func (t *talk) sync(s *core.Snapshot) {
 // place is where the ith old message stands now; where it has gone, the next
 // one that is left, else the end.
 func place(now, old []transcript.Entry, i uint64) uint64 {
-	for ; i < uint64(len(old)); i++ {
-		for j := range now {
-			if now[j].ID == old[i].ID {
-				return uint64(j)
-			}
+	for _, was := range old[min(i, uint64(len(old))):] {
+		if j := slices.IndexFunc(now, func(e transcript.Entry) bool { return e.ID == was.ID }); j >= 0 {
+			return uint64(j)
 		}
 	}
 	return uint64(max(len(now), 1) - 1)
@@ -119,15 +117,8 @@ func (t *talk) Text(i uint64) string {
 func (t *talk) Rows(i uint64, l widget.Look) [][]widget.Span {
 	e := t.entries[i]
 	spaced := t.spaced && i+1 < uint64(len(t.entries))
-	today := t.snap.IsToday(e.At)
 	k := t.of(e.ID)
-	if l.Marked || l.Matcher.Active() {
-		k.of = look{}
-		rows, spots := message(t, e, l, spaced)
-		k.spots = spots
-		return rows
-	}
-	if now := (look{e.Version, l.W, spaced, e.Streaming, today, e.ID == t.exit, e.Where, l.Theme}); k.of != now {
+	if now := (look{l, e.Version, spaced, e.Streaming, t.snap.IsToday(e.At), e.ID == t.exit, e.Where}); k.of != now {
 		k.of = now
 		k.rows, k.spots = message(t, e, l, spaced)
 	}
@@ -232,8 +223,6 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	draft, files := p.field.Text() != "", len(c.Snap.Attached) > 0
 	switch {
-	case p.pick.on:
-		return p.choosing(c, w, h)
 	case h < 1, h < 2 && !p.writing:
 		return nil
 	case !p.writing && !draft && (h < 5 || !focused && !files || p.view.Finding()):

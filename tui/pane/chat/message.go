@@ -41,11 +41,7 @@ const clockColumn = 8
 // speaker is who speaks, in words: "you", "ping · Medication", and whether it
 // was critical.
 func speaker(t *theme.Theme, e transcript.Entry) []widget.Span {
-	role, ok := roles[e.Role]
-	if !ok {
-		role = theme.Dim
-	}
-	out := []widget.Span{{Role: role, Text: string(e.Role)}}
+	out := []widget.Span{{Role: roles[e.Role], Text: string(e.Role)}}
 	if e.Source != "" {
 		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Strong, Text: e.Source})
 	}
@@ -285,7 +281,7 @@ type fact struct{ name, text string }
 
 // facts reads the reply of a command. Its lines are "**Name**: text", or a name
 // and a text with a gap between them.
-func facts(reply string) (list []fact, named int) {
+func facts(reply string) (list []fact) {
 	for line := range strings.SplitSeq(reply, "\n") {
 		line = strings.TrimRight(line, " ")
 		f := fact{text: line}
@@ -294,12 +290,9 @@ func facts(reply string) (list []fact, named int) {
 		} else if name, text, ok := strings.Cut(line, "  "); ok && name != "" && strings.TrimSpace(text) != "" {
 			f = fact{name, strings.TrimSpace(text)}
 		}
-		if f.name != "" {
-			named++
-		}
 		list = append(list, fact{f.name, unquoted(f.text)})
 	}
-	return list, named
+	return list
 }
 
 // answers reports whether a notice is the reply of a command that has facts.
@@ -320,7 +313,7 @@ func unquoted(s string) string {
 // names are a column, and what does not fit goes on below itself; in a narrow
 // pane it stands below its name.
 func reply(w *writer, text string) {
-	list, named := facts(text)
+	list := facts(text)
 	column := 0
 	for _, f := range list {
 		if f.name != "" {
@@ -330,7 +323,7 @@ func reply(w *writer, text string) {
 	below := column > w.room()/2
 	for _, f := range list {
 		switch {
-		case f.name == "" || named == 0:
+		case f.name == "":
 			w.text(theme.Text, f.text)
 		case below:
 			w.text(theme.Key, f.name)

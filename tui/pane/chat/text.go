@@ -25,7 +25,7 @@ const (
 	textCommand       = " or a /command"
 	textCritical      = "critical"
 	textTools         = "used "
-	textPress         = "press: "
+	textPress         = "Press a button"
 	textNoButtons     = "no card here has buttons that can be pressed"
 	textEnded         = "ended"
 	textReadOnlyPress = "read-only: buttons cannot be pressed here"
@@ -53,6 +53,7 @@ const (
 	textReadOnlyAnswer = "read-only: tool calls cannot be answered here"
 
 	textFork         = "fork"
+	textAsksLead     = "The agent asks: "
 	textLead         = "you lead"
 	textBegun        = "just begun"
 	textResumed      = "resumed"
@@ -61,7 +62,7 @@ const (
 	textSaving       = "saving the fork as the main conversation"
 	textReporting    = "the agent is asked for a report, then the fork ends"
 	textAfterAnswer  = ", once the answer has ended"
-	textExitQuestion = "Leave %s? It %s. Nothing of it is kept: no report is made, the main conversation does not learn of it."
+	textExitQuestion = "Leave %s (%s)? Nothing of it is kept: no report is made, the main conversation does not learn of it."
 	textExitYes      = "leave and keep nothing"
 	textExitNo       = "stay in the fork"
 	textAsksThis     = " asks to run this:"
@@ -86,13 +87,8 @@ func textAnswers(a policy.Approval, n action.Names) string {
 	return strings.Join(n.Badges(ids...), " ")
 }
 
+// textAsks has the ways out that have a key, and else where they are.
 func textAsks(n action.Names) string {
-	return "The agent would like to save this fork as the main conversation: " + n.Name(action.ForkSave) + " saves it, " +
-		n.Name(action.ForkReport) + " only reports, " + n.Name(action.ForkExit) + " drops it."
-}
-
-// textAsksShort has the ways out that have a key, and else where they are.
-func textAsksShort(n action.Names) string {
 	var ways []string
 	for _, k := range []struct {
 		id   action.ID
@@ -117,17 +113,21 @@ func textNoSave(n action.Names) string {
 func asks(a policy.Approval, call string) string { return "The " + asker(a) + " asks to run " + call }
 
 // asker is the session that a tool call comes from.
-func asker(a policy.Approval) string {
-	if a.Session == "" {
-		return textNobody
+func asker(a policy.Approval) string { return cmp.Or(a.Session, textNobody) }
+
+// CallText is everything that a tool call would do, and where that is not known its
+// label, in lines.
+func CallText(a policy.Approval) string {
+	if strings.TrimSpace(a.Text) == "" {
+		return strings.ReplaceAll(a.Label, lineBreak, "\n")
 	}
-	return a.Session
+	return a.Text
 }
 
 // textCall is a tool call as it is read in full: everything that it would do,
 // and where that is not known its label.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
-	text := strings.TrimRight(cmp.Or(a.Text, strings.ReplaceAll(a.Label, lineBreak, "\n")), "\n")
+	text := strings.TrimRight(CallText(a), "\n")
 	out := "The " + asker(a) + textAsksThis + "\n\n" + text + "\n"
 	if a.Tool == "" {
 		out = a.Label + "\n\n" + text + "\n"

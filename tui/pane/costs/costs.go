@@ -4,6 +4,10 @@ package costs
 
 import (
 	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"ollimbot/core/clean"
@@ -14,6 +18,7 @@ import (
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/chart"
+	"ollimbot/tui/widget/table"
 )
 
 // days is how many are shown.
@@ -21,10 +26,11 @@ const days = 30
 
 // Page is the page of costs. Use New.
 type Page struct {
-	pane.List[*row]
+	pane.List[row]
 	report *command.CostReport
 	failed string          // why it could not be read
 	asked  asked           // what the report was read for
+	all    float64         // what its rows cost
 	marked map[string]bool // ids of tasks
 	theme  *theme.Theme    // of the drawing, for the cells of the table
 }
@@ -40,7 +46,8 @@ type asked struct {
 func New() *Page {
 	p := &Page{marked: map[string]bool{}}
 	p.Columns, p.Noun, p.Open = p.columns(), textRow, action.CostsOpen
-	p.Text = func(r *row) string { return r.Title }
+	p.Text = func(r row) string { return r.Title }
+	p.Same = func(was, r row) bool { return was.ID == r.ID }
 	return p
 }
 
@@ -63,31 +70,25 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 		}
 		return pane.Answer{}
 	}
-	was, _ := p.Row()
 	p.report, p.failed = o.Costs, ""
-	p.Fill(rowsOf(o.Costs))
-	p.Select(func(r *row) bool { return was != nil && r.ID == was.ID })
+	rows, all := rowsOf(o.Costs)
+	p.all = all
+	p.Fill(rows)
 	return pane.Answer{}
 }
 
 // Title implements pane.Pane.
 func (p *Page) Title(c pane.Context) (name, state string) {
-	state = textToday + words.Dollars(c.Snap.Engine.Today.CostUSD)
-	if head, _ := p.Order(); head != "" {
-		state += " · " + textBy + head
-	}
-	return textTitle, state
+	parts := []string{textToday + words.Dollars(c.Snap.Engine.Today.CostUSD)}
+	return textTitle, strings.Join(append(parts, p.Order()...), " · ")
 }
 
 // Draw implements pane.Pane.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	p.theme = c.Theme
-	switch {
-	case p.report == nil && p.failed == "":
-		return widget.FillRows(widget.Rows(widget.Nowhere, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + textReading})), w, h)
-	case p.report == nil:
-		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.failed)...)
+	if p.report == nil {
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, cmp.Or(p.failed, textReading))...)
 	}
 	rows := widget.Rows(widget.Nowhere, p.heads(c, w, h)...)
 	if plot := max(h-len(rows)-1-p.Lines(), (h-len(rows))/2); plot >= leastPlot {
@@ -109,14 +110,13 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 	}
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
 	today := []widget.Span{dim(textToday), {Role: theme.Strong, Text: words.Dollars(m.Today.Spent)}, dim(textMidnight + words.Dollars(r.Projected))}
-	if m.Today.Capped() {
-		role := theme.Dim
-		if r.Projected > m.Today.Cap {
-			role = theme.Warn
-		}
-		today = append(today, widget.Span{Role: role, Text: textCap(m.Today.Cap, textADay)})
-	}
 	month := []widget.Span{dim(textMonth), {Text: words.Dollars(m.Month.Spent)}}
+	if m.Today.Capped() {
+		today = append(today, dim(textCap(m.Today.Cap, textADay)))
+		if r.Projected > m.Today.Cap {
+			today[3].Role = theme.Warn
+		}
+	}
 	if m.Month.Capped() {
 		month = append(month, dim(textCap(m.Month.Cap, textAMonth)))
 	}
@@ -163,10 +163,11 @@ func (p *Page) held(c pane.Context) []widget.Span {
 
 // listed is the heading of the rows: what the bars show.
 func (p *Page) listed() []widget.Span {
-	if len(p.marked) == 0 {
-		return []widget.Span{{Role: theme.Strong, Text: textByTask}, {Role: theme.Dim, Text: textLastDays}}
+	which := widget.Span{Role: theme.Dim, Text: textLastDays}
+	if n := len(p.marked); n > 0 {
+		which = widget.Span{Role: theme.Accent, Text: textMarkedOnly(n)}
 	}
-	return []widget.Span{{Role: theme.Strong, Text: textByTask}, {Role: theme.Accent, Text: textMarkedOnly(len(p.marked))}}
+	return []widget.Span{{Role: theme.Strong, Text: textByTask}, which}
 }
 
 // plot is a bar for each day: of everything, or of the tasks that are marked.
@@ -174,7 +175,10 @@ func (p *Page) plot(w int) *chart.Plot {
 	r := p.report
 	n := len(r.Days)
 	plot := &chart.Plot{X: chart.Axis{To: float64(n)}}
-	top := 0.0
+	top, step := 0.0, 7 // days with a date below them
+	if w < 60 {
+		step = 14
+	}
 	for i, d := range r.Days {
 		bar := chart.Bar{Y: d.Dollars, Role: theme.Accent}
 		if len(p.marked) > 0 {
@@ -184,7 +188,11 @@ func (p *Page) plot(w int) *chart.Plot {
 		}
 		top = max(top, bar.Y+bar.More)
 		plot.Bars = append(plot.Bars, bar)
-		if label := dayLabel(d.Date, i, n, w); label != "" {
+		label := d.Date.Format("2 Jan")
+		if i == n-1 {
+			label = textTodayTick
+		}
+		if (n-1-i)%step == 0 {
 			plot.X.Ticks = append(plot.X.Ticks, chart.Tick{At: float64(i) + 0.5, Label: label})
 		}
 	}
@@ -210,35 +218,12 @@ func (p *Page) ofMarked(day int) (dollars float64) {
 	return dollars
 }
 
-// dayLabel is what stands below a day: every so many of them its date.
-func dayLabel(date time.Time, i, n, w int) string {
-	step := 7
-	if w < 60 {
-		step = 14
-	}
-	switch left := n - 1 - i; {
-	case left == 0:
-		return textTodayTick
-	case left%step == 0:
-		return date.Format("2 Jan")
-	}
-	return ""
-}
-
-// selected is the task of the selected row; nil where there is none.
-func (p *Page) selected() *row {
-	if r, ok := p.Row(); ok && r.ID != "" {
-		return r
-	}
-	return nil
-}
-
 // Do implements pane.Pane.
 func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
-	switch r := p.selected(); {
-	case id == action.CostsOpen && r != nil:
-		return pane.Answer{Task: r.ID}
-	case id == action.CostsMark && r != nil:
+	switch r, _ := p.Row(); {
+	case id == action.CostsOpen && r.ID != "":
+		return pane.Answer{Focus: action.Task, Item: r.ID}
+	case id == action.CostsMark && r.ID != "":
 		if p.marked[r.ID] = !p.marked[r.ID]; !p.marked[r.ID] {
 			delete(p.marked, r.ID)
 		}
@@ -263,8 +248,95 @@ func (p *Page) End(pane.Context) bool {
 
 // Off says why something cannot be done with the selected row.
 func (p *Page) Off(_ pane.Context, id action.ID) string {
-	if (id == action.CostsOpen || id == action.CostsMark) && p.selected() == nil {
+	if r, _ := p.Row(); r.ID == "" && (id == action.CostsOpen || id == action.CostsMark) {
 		return textNoTask
 	}
 	return ""
+}
+
+// row is a task, or the conversation, which has no id.
+type row = command.TaskCost
+
+// rowsOf are the tasks of a report and the conversation, the dearest first; all is what
+// they cost.
+func rowsOf(r *command.CostReport) (rows []row, all float64) {
+	rows = slices.Clone(r.Tasks)
+	if r.Talk > 0 {
+		rows = append(rows, row{Title: textTalk, Dollars: r.Talk})
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(b.Dollars, a.Dollars) })
+	for _, t := range rows {
+		all += t.Dollars
+	}
+	return rows, all
+}
+
+const barCells = 10
+
+// columns are those of the tasks. Where there is less room they go from the right; the
+// task stays.
+func (p *Page) columns() []table.Column[row] {
+	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
+	cost := func(r row) float64 { return r.Dollars }
+	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
+	runs := func(r row) int { return r.Runs }
+	return []table.Column[row]{
+		{Head: "TASK", Least: 14, Most: 36, Cell: p.name},
+		table.Number("COST", 8, theme.Text, cost, dollars),
+		table.Number("SHARE", 6, theme.Dim, p.share, percent),
+		{Cells: barCells, Cell: p.bar},
+		table.Number("RUNS", 6, theme.Dim, runs, func(n int) string { return words.Thousands(uint64(n)) }),
+		table.Number("A RUN", 8, theme.Dim, func(r row) float64 { return r.Mean }, dollars),
+		{Head: "TREND", Cells: 6, Right: true, Falls: true, Cell: trend, Compare: func(a, b row) int { return cmp.Compare(a.Trend, b.Trend) }},
+		{Head: "30 DAYS", Cells: days, Cell: p.spark, Compare: func(a, b row) int { return cmp.Compare(today(a), today(b)) }},
+	}
+}
+
+// today is what a task has cost today.
+func today(r row) float64 {
+	if n := len(r.Days); n > 0 {
+		return r.Days[n-1]
+	}
+	return 0
+}
+
+// share is a row's part of everything that was spent.
+func (p *Page) share(r row) float64 { return r.Dollars / max(p.all, 1e-9) }
+
+func (p *Page) name(r row) widget.Span {
+	if p.marked[r.ID] {
+		return widget.Span{Role: theme.Accent, Text: "* " + r.Title}
+	}
+	return widget.Span{Role: theme.Strong, Text: r.Title}
+}
+
+func (p *Page) bar(r row) widget.Span {
+	full := "█"
+	if p.theme.ASCII() {
+		full = "#"
+	}
+	return widget.Span{Role: theme.Gauge, Text: strings.Repeat(full, int(math.Round(p.share(r)*barCells)))}
+}
+
+// trend is by how much runs have become dearer; little is nothing.
+func trend(r row) widget.Span {
+	switch n := int(math.Round(100 * r.Trend)); {
+	case n >= 5:
+		return widget.Span{Role: theme.Warn, Text: fmt.Sprintf("+%d %%", min(n, 999))}
+	case n <= -5:
+		return widget.Span{Role: theme.Good, Text: fmt.Sprintf("%d %%", n)}
+	}
+	return table.Blank()
+}
+
+// spark is the days of a task in one colour.
+func (p *Page) spark(r row) widget.Span {
+	if r.Days == nil {
+		return table.Blank()
+	}
+	var b strings.Builder
+	for _, s := range chart.Spark(p.theme, r.Days) {
+		b.WriteString(s.Text)
+	}
+	return widget.Span{Role: theme.Accent, Text: b.String()}
 }

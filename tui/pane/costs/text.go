@@ -14,7 +14,6 @@ const (
 	textADay      = "a day"
 	textAMonth    = "a month"
 	textNoCap     = "no cap is set"
-	textBy        = "by "
 	textReading   = "reading what the runs have cost…"
 	textNothing   = "Nothing can be said of the costs."
 	textLifted    = "the caps are lifted until midnight"
@@ -22,7 +21,7 @@ const (
 	textLastDays  = ", in the last 30 days"
 	textTodayTick = "today"
 	textCapLine   = "cap "
-	textTalk      = "the conversation"
+	textTalk      = "conversation"
 	textNoTask    = "no task is selected"
 	textRow       = "row"
 )

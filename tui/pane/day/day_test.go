@@ -100,14 +100,14 @@ func TestTheDayIsWalkedAndOpened(t *testing.T) {
 		{action.DayNow, "", "e"}, {action.DayLater, "", "e"}, {action.DayEarlier, "00000002", ""}, {action.DayEarlier, "00000003", ""},
 	} {
 		p.Do(c, step.id)
-		if a := p.Do(c, action.DayOpen); a.Window != step.run || a.Task != step.task {
+		if a := p.Do(c, action.DayOpen); a.Item != step.run+step.task {
 			t.Errorf("%s opens %+v, want %q %q", step.id, a, step.run, step.task)
 		}
 	}
 	if again, ok := p.Point(c, 1+cellOf(noon.Add(-9*time.Hour), axis(74)), 74); again || !ok {
 		t.Error("a click on what was missed chooses nothing")
 	}
-	if a := p.Do(c, action.DayOpen); a.Task != "d" {
+	if a := p.Do(c, action.DayOpen); a.Item != "d" {
 		t.Errorf("a click leads to %+v", a)
 	}
 	if again, _ := p.Point(c, 1+cellOf(noon.Add(-9*time.Hour), axis(74)), 74); !again {

@@ -5,6 +5,7 @@
 package forks
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,11 +24,10 @@ import (
 type Pane struct {
 	forks []fork.View // of the last snapshot
 	book  *book
-	// visited are the failures that somebody has looked at, held the one among them
-	// that is selected: it keeps its place at the top meanwhile. pinned are those that
-	// stand there; noted, those that the core does not know of yet.
+	// visited are the failures that somebody has looked at; one that is selected keeps its
+	// place at the top meanwhile. pinned are those that stand there; noted, those that the
+	// core does not know of yet.
 	visited map[string]bool
-	held    fork.View
 	pinned  []fork.View
 	noted   []string
 	wanted  string // a run that was asked for and has to be read first
@@ -38,7 +38,6 @@ type Pane struct {
 	newest time.Time // when the newest run started that was seen
 	tail   bool      // the tail has the keys
 	views  map[string]*widget.TailView
-	recent []string // the views by use, the last used at the end
 }
 
 // New returns the pane.
@@ -58,11 +57,12 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Line implements pane.Pane: the counts and what the first run does.
 func (p *Pane) Line(c pane.Context, w int) string {
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}
-	if r, ok := p.book.Top(); !ok {
+	if p.book.Shown() == 0 {
 		out = append(out, widget.Span{Role: theme.Dim, Text: textNone})
 	} else {
-		look := lookOf(r.state)
-		out = append(out, widget.Span{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, widget.Span{Text: r.title + "  "},
+		r, _ := p.book.Nth(0)
+		glyph, role := pane.Look(r.state)
+		out = append(out, widget.Span{Role: role, Text: c.Theme.Glyph(glyph) + " "}, widget.Span{Text: r.title + "  "},
 			widget.Span{Role: theme.Dim, Text: counts(c.Snap)})
 	}
 	return widget.Brush{Theme: c.Theme}.Line(w, out...)
@@ -74,7 +74,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	defer p.visit(c.Snap)
 	switch id {
 	case action.ForksState:
-		p.book.class = (p.book.class + 1) % numClasses
+		p.book.class = (p.book.class + 1) % len(classes)
 		p.Sync(c)
 		return pane.Answer{Zoom: true}
 	case action.ForksSort, action.ForksTurn:
@@ -171,8 +171,8 @@ func (p *Pane) End(c pane.Context) bool {
 	case p.tail:
 		return false
 	case k.EndQuery():
-	case k.class != everyRun:
-		k.class = everyRun
+	case k.class > 0:
+		k.class = 0
 	default:
 		return false
 	}
@@ -269,10 +269,100 @@ func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
 	}
 	p.chosen = false // the run that starts is what the user waits for
-	return pane.Answer{Do: command.FireNow{ID: f.TaskID}}
+	return pane.Answer{Do: command.FireNow{ID: f.TaskID, Stays: true}}
 }
 
 // StopQuestion asks before a run is ended, and says what is lost.
 func StopQuestion(f fork.View, now time.Time) *pane.Question {
 	return &pane.Question{Text: stopText(f, now), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
+}
+
+const (
+	// tailLeast is how many lines the tail of a box keeps before the list has more than a
+	// third, and tailMost how many that of the page has where the list could use them.
+	tailLeast, tailMost = 8, 16
+	// ruled is from how many lines on a rule names the run.
+	ruled = 6
+)
+
+// listed is how many of h lines the list gets: what it needs, up to half of a box.
+func (p *Pane) listed(c pane.Context, h int) int {
+	n := p.book.Lines()
+	switch {
+	case h < 3 || c.Zoomed && h < ruled:
+		return h
+	case c.Zoomed:
+		return min(n, max(h/2, h-1-tailMost))
+	case h < ruled:
+		return 1
+	}
+	return min(n, h/2, max(4, h/3+1, h-1-tailLeast))
+}
+
+// Draw implements pane.Pane: the list, a rule that names the run, and its tail.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	w, h = max(w, 0), max(h, 0)
+	b, k := widget.Brush{Theme: c.Theme}, p.book
+	if k.Len() == 0 && k.class == 0 {
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
+	}
+	k.fit(c.Theme, w)
+	list := p.listed(c, h)
+	rows := k.Draw(c.Theme, w, list, focused && !p.tail)
+	f, ok := p.selected()
+	switch {
+	case list == h:
+		return rows
+	case !ok:
+		return append(rows, widget.Rows(widget.Inner, b.Empty(w, h-list, textNoneShown)...)...)
+	case h >= ruled:
+		rows = append(rows, widget.Row{Text: p.rule(c, f, w, list, focused), Place: widget.Ruled})
+	}
+	return append(rows, p.words(c, f, w, h-len(rows), focused)...)
+}
+
+// words are what a run has said, in h lines, or why there is nothing.
+func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widget.Row {
+	v := p.view()
+	if v == nil || v.Len() == 0 {
+		return widget.Rows(widget.Inner, silence(c, f, w, h)...)
+	}
+	v.Names = c.Names(action.Forks)
+	return widget.Rows(widget.Inner, v.Lines(c.Theme, w, h, focused)...)
+}
+
+// rule separates the list from the tail, and says whose tail it is.
+func (p *Pane) rule(c pane.Context, f fork.View, w, list int, focused bool) string {
+	name := theme.Dim
+	if focused && p.tail {
+		name = theme.Accent
+	}
+	title := []widget.Span{{Role: name, Text: "tail: "}, {Role: theme.Strong, Text: widget.Cut(f.Title, max(8, w/2))}}
+	state := widget.Span{Role: theme.Dim}
+	if v := p.view(); v != nil && v.Len() > 0 {
+		if state.Text = v.State(); !v.Following() {
+			state.Role = theme.Warn
+		}
+	}
+	if k := p.book; k.Lines() > list && !c.Zoomed { // runs are out of sight
+		more := strings.TrimSuffix(fmt.Sprintf("run %d of %d · %s", k.At()+1, k.Shown(), state.Text), " · ")
+		if widget.Width(title)+widget.Cells(more)+10 <= w {
+			state.Text = more
+		}
+	}
+	return widget.Brush{Theme: c.Theme}.Rule(w, title, []widget.Span{state})
+}
+
+// silence is why a run has no tail.
+func silence(c pane.Context, f fork.View, w, h int) []string {
+	b := widget.Brush{Theme: c.Theme}
+	switch {
+	case f.State == fork.Waiting:
+		return b.Empty(w, h, queued(c.Snap, f)+".", textWaits)
+	case f.Error != "":
+		return b.Empty(w, h, f.Error)
+	case find(c.Snap.Forks, f.ID) < 0:
+		return b.Empty(w, h, textForgotten)
+	}
+	return b.Empty(w, h, textNoWords)
 }

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/core/words"
+	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -23,21 +25,20 @@ import (
 // cells START goes too and STATE becomes its sign; TASK stays.
 func (k *book) columns() []table.Column[*row] {
 	columns := []table.Column[*row]{
-		{Head: "START", Cells: shortStart, Falls: true, Stays: true, Cell: k.start, Compare: func(a, b *row) int { return cmp.Compare(a.started, b.started) }},
+		{Head: "START", Cells: shortStart, Falls: true, Stays: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
 		{Head: "STATE", Cells: stateCells, Stays: true, Cell: k.state, Compare: func(a, b *row) int { return cmp.Compare(a.state, b.state) }},
 		{Head: "TASK", Least: 14, Most: 34, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
 	}
 	for i, role := range []theme.Role{theme.Ping, theme.Report, theme.Warn, theme.Dim} {
 		head := []string{"PING", "REPORT", "REFUSED", "TOOLS"}[i]
-		count := func(r *row) int { return int(r.counts[i]) }
-		columns = append(columns, table.Number(head, max(5, len(head)+1), role, count, strconv.Itoa))
+		columns = append(columns, table.Number(head, max(5, len(head)+1), role, func(r *row) int { return r.counts[i] }, strconv.Itoa))
 	}
-	dollars := func(v float64) string { return strings.TrimPrefix(cost(v), "$") }
+	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
 	took := table.Number("TIME", 6, theme.Text, k.took, words.Elapsed)
 	took.Stays = true
 	return append(columns,
-		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return int(r.tokens) }, words.Big),
-		table.Number("$", 6, theme.Dim, func(r *row) float64 { return float64(r.cost) }, dollars),
+		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return r.tokens }, words.Big),
+		table.Number("$", 6, theme.Dim, func(r *row) float64 { return r.cost }, dollars),
 		took)
 }
 
@@ -52,31 +53,16 @@ const (
 	narrow                = 40
 )
 
-// class is which runs are listed, by their state.
-type class uint8
-
-const (
-	everyRun class = iota
-	failedRuns
-	pingedRuns
-	doneRuns
-	stoppedRuns
-	numClasses
-)
-
-// has reports whether a run is of the class.
-func (c class) has(r *row) bool {
-	switch c {
-	case failedRuns:
-		return r.state.Failed()
-	case pingedRuns:
-		return r.counts[0] > 0
-	case doneRuns:
-		return r.state == fork.Done
-	case stoppedRuns:
-		return r.state == fork.Stopped || r.state == fork.Interrupted
-	}
-	return true
+// classes are which runs can be listed, by their state, with their words.
+var classes = []struct {
+	word string
+	has  func(r *row) bool
+}{
+	{"", func(*row) bool { return true }},
+	{"failed only", func(r *row) bool { return r.state.Failed() }},
+	{"pinged only", func(r *row) bool { return r.counts[0] > 0 }},
+	{"done only", func(r *row) bool { return r.state == fork.Done }},
+	{"stopped only", func(r *row) bool { return r.state == fork.Stopped || r.state == fork.Interrupted }},
 }
 
 // book is what the list shows: rows above the rule, and which of the past stand below
@@ -85,7 +71,7 @@ func (c class) has(r *row) bool {
 type book struct {
 	pane.List[*row]
 	past  past
-	class class
+	class int  // of classes
 	made  made // what the rows below the rule were made of
 	snap  *core.Snapshot
 	theme *theme.Theme
@@ -94,12 +80,12 @@ type book struct {
 // made is what the rows below the rule depend on.
 type made struct {
 	version uint64
-	class   class
+	class   int
 	pins    string
 }
 
 func newBook() *book {
-	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}, words: map[string]string{}}}
+	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
 	k.Columns, k.Noun, k.Text, k.Note, k.Open = k.columns(), textRun, k.text, note, action.ForksTail
 	return k
 }
@@ -112,11 +98,11 @@ func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
 	var above []*row
 	pins := ""
 	for i, f := range slices.Concat(pinned, live) {
-		r := k.past.pack(&f)
+		r := rowOf(&f)
 		if f.State == fork.Waiting {
 			r.why = queued(s, f)
 		}
-		if k.class.has(r) {
+		if classes[k.class].has(r) {
 			above = append(above, r)
 		}
 		if i < len(pinned) {
@@ -128,7 +114,7 @@ func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
 	if now := (made{k.past.version, k.class, pins}); now != k.made {
 		k.made = now
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
-			return !k.class.has(r) || slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
+			return !classes[k.class].has(r) || slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
 		}))
 	}
 }
@@ -159,37 +145,41 @@ func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { retu
 
 // hungry reports that there are runs to be read.
 func (k *book) hungry() bool {
-	return !k.past.all() && (k.Near() || k.Whole() || k.class != everyRun)
+	return !k.past.all() && (k.Near() || k.Whole() || k.class > 0)
 }
 
 func (k *book) state(r *row) widget.Span {
-	look := lookOf(r.state)
-	text := k.theme.Glyph(look.glyph)
+	glyph, role := pane.Look(r.state)
+	text := k.theme.Glyph(glyph)
 	if k.Columns[stateColumn].Cells != signCells {
 		text += " " + string(r.state)
 	}
-	return widget.Span{Role: look.role, Text: text}
+	return widget.Span{Role: role, Text: text}
 }
 
 // start is when a run began, as much of it as the column has room for: the time of
 // today's, else the day.
 func (k *book) start(r *row) widget.Span {
-	if r.started == 0 {
+	if r.started.IsZero() {
 		return widget.Span{}
 	}
 	layouts := cron.Layouts{Today: "15:04", Else: "2 Jan"}
 	if k.Columns[startColumn].Cells == longStart {
 		layouts.Else = "2 Jan 15:04"
 	}
-	return widget.Span{Role: theme.Dim, Text: k.snap.When(time.Unix(r.started, 0), layouts)}
+	return widget.Span{Role: theme.Dim, Text: k.snap.When(r.started, layouts)}
 }
 
 // took is how long a run has taken, which is more than nothing once it has begun.
 func (k *book) took(r *row) time.Duration {
-	if r.started == 0 {
+	end := r.ended
+	if end.IsZero() {
+		end = k.snap.At
+	}
+	if r.started.IsZero() {
 		return 0
 	}
-	return max(1, time.Duration(cmp.Or(r.ended, k.snap.At.Unix())-r.started)*time.Second)
+	return max(1, end.Sub(r.started))
 }
 
 func (k *book) text(r *row) string {
@@ -213,11 +203,97 @@ func note(r *row) widget.Span {
 
 // states is what the border says of the list.
 func (k *book) states() (parts []string) {
-	if k.class != everyRun {
-		parts = append(parts, textClasses[k.class])
+	if k.class > 0 {
+		parts = append(parts, classes[k.class].word)
 	}
-	if head, turned := k.Order(); head != "" {
-		parts = append(parts, textOrder(head, turned))
+	return append(parts, k.Order()...)
+}
+
+// row is a run as the list keeps it: ten thousand of them take three megabytes.
+type row struct {
+	id, title, task, session string
+	kind                     routines.Kind
+	state                    fork.State
+	why                      string // why it failed, or what it does
+	warned, late             bool   // its tools are off; it fired late
+	started, ended           time.Time
+	counts                   [4]int // pings, reports, refused pings and tool calls, as the columns have them
+	tokens                   int
+	cost                     float64 // dollars
+}
+
+func rowOf(f *fork.View) *row {
+	r := &row{
+		id: f.ID, title: f.Title, task: f.TaskID, session: f.Session, kind: f.Kind, state: f.State, why: f.Error, late: f.Late,
+		started: f.Started, ended: f.Ended, counts: [4]int{f.Pings, f.Reports, f.Refused, f.Tools},
+		tokens: f.Usage.Tokens(), cost: f.Usage.CostUSD,
 	}
-	return parts
+	switch {
+	case r.why != "":
+	case f.Tainted != "" && !f.Trusted:
+		r.why, r.warned = textTainted, true
+	case f.State == fork.Running:
+		r.why = f.Activity
+	}
+	return r
+}
+
+// past are the runs that have ended, as far as they were read, newest first.
+type past struct {
+	rows    []*row
+	known   map[string]*row
+	next    command.Mark
+	damaged int
+	whole   bool // there is nothing more to read, or reading has failed
+	version uint64
+}
+
+// pageRows is how many runs are read at once, mostRows how many are kept.
+const (
+	pageRows = 250
+	mostRows = 50_000
+)
+
+// all reports that there is nothing more to read.
+func (p *past) all() bool { return p.whole || len(p.rows) >= mostRows }
+
+// ended takes over runs of a snapshot that have ended, newest first, which are newer
+// than what was read.
+func (p *past) ended(runs []fork.View) {
+	var fresh []*row
+	for i := range runs {
+		if !runs[i].Live() {
+			fresh = p.add(fresh, &runs[i])
+		}
+	}
+	if len(fresh) > 0 {
+		p.rows = append(fresh, p.rows...)
+	}
+}
+
+// add adds a run to rows if it was not known.
+func (p *past) add(rows []*row, f *fork.View) []*row {
+	if p.known[f.ID] != nil {
+		return rows
+	}
+	p.known[f.ID] = rowOf(f)
+	p.version++
+	return append(rows, p.known[f.ID])
+}
+
+// read takes over a page of the ledger.
+func (p *past) read(page *fork.Page) {
+	p.next, p.whole, p.damaged = page.Next, page.All, p.damaged+page.Damaged
+	for i := range page.Runs {
+		p.rows = p.add(p.rows, &page.Runs[i])
+	}
+}
+
+// find is the run of an id among them, as far as it is kept.
+func (p *past) find(id string) (f fork.View, ok bool) {
+	r := p.known[id]
+	if r == nil {
+		return f, false
+	}
+	return fork.View{ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session, Error: r.why}, true
 }

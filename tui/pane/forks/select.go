@@ -21,14 +21,15 @@ const maxViews = 8
 // arrange lists failures that nobody has looked at, those that run, those that wait, then
 // what has ended, each as they come.
 func (p *Pane) arrange(s *core.Snapshot) {
-	p.forks, p.pinned = s.Forks, p.pinned[:0]
-	for _, f := range s.Failures {
-		if f.ID == p.held.ID || !p.visited[f.ID] {
+	var held []fork.View // the one that is looked at keeps its place
+	if i := find(p.pinned, p.run); i >= 0 {
+		held = p.pinned[i : i+1]
+	}
+	p.forks, p.pinned = s.Forks, nil
+	for _, f := range slices.Concat(s.Failures, held) {
+		if (find(held, f.ID) >= 0 || !p.visited[f.ID]) && find(p.pinned, f.ID) < 0 {
 			p.pinned = append(p.pinned, f)
 		}
-	}
-	if p.held.ID != "" && find(p.pinned, p.held.ID) < 0 {
-		p.pinned = append(p.pinned, p.held)
 	}
 	for id := range p.visited {
 		if find(s.Failures, id) < 0 {
@@ -59,15 +60,9 @@ func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 // visit notes that the user has the selected run before them. A failure goes to its
 // place in the list once they go on.
 func (p *Pane) visit(s *core.Snapshot) {
-	i := find(s.Failures, p.run)
-	switch {
-	case i >= 0 && !p.visited[p.run]:
-		p.visited[p.run], p.held = true, s.Failures[i]
+	if find(s.Failures, p.run) >= 0 && !p.visited[p.run] {
+		p.visited[p.run] = true
 		p.noted = append(p.noted, p.run)
-	case p.run != p.held.ID:
-		p.held = fork.View{}
-	default:
-		return
 	}
 	p.arrange(s)
 	p.book.choose(p.run)
@@ -77,7 +72,7 @@ func (p *Pane) visit(s *core.Snapshot) {
 func (p *Pane) Show(c pane.Context, id string) {
 	p.run, p.chosen, p.tail = id, true, false
 	p.book.EndQuery()
-	p.book.class = everyRun
+	p.book.class = 0
 	p.arrange(c.Snap)
 	if _, ok := p.selected(); !ok {
 		p.wanted = id // it is read in a moment
@@ -105,7 +100,8 @@ func (p *Pane) Sync(c pane.Context) {
 	}
 	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
 		p.run = newest
-		if r, ok := p.book.Top(); ok && newest == "" {
+		if newest == "" && p.book.Shown() > 0 {
+			r, _ := p.book.Nth(0)
 			p.run = r.id
 		}
 	}
@@ -188,21 +184,14 @@ func (p *Pane) read(c pane.Context) {
 	}
 	v := p.views[p.run]
 	if v == nil {
+		if len(p.views) >= maxViews {
+			clear(p.views)
+		}
 		v = widget.NewTailView(p.run, true)
 		p.views[p.run] = v
 	}
-	p.use(p.run)
 	v.Twelve = c.Snap.TwelveHours
 	v.Sync(c.Tail, f.Lines, c.Snap.Zone)
-}
-
-// use makes a view the last used one and forgets those beyond maxViews.
-func (p *Pane) use(run string) {
-	p.recent = append(slices.DeleteFunc(p.recent, func(id string) bool { return id == run }), run)
-	if len(p.recent) > maxViews {
-		delete(p.views, p.recent[0])
-		p.recent = p.recent[1:]
-	}
 }
 
 // find is the index of a run, or -1.

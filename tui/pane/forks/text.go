@@ -74,31 +74,6 @@ func queued(s *core.Snapshot, f fork.View) string {
 	return fmt.Sprintf("%s (%d run)", place, running)
 }
 
-// textClasses are the choices of which runs the page shows.
-var textClasses = [numClasses]string{"", "failed only", "pinged only", "done only", "stopped only"}
-
-// textOrder names the column that orders the runs.
-func textOrder(head string, turned bool) string {
-	if turned {
-		return "by " + head + ", turned"
-	}
-	return "by " + head
-}
-
-// textPlace says which run is selected, where not all can be seen.
-func textPlace(at, of int) string { return fmt.Sprintf("run %d of %d", at, of) }
-
-// cost writes dollars: cents, and a tenth of a cent where it is less.
-func cost(usd float64) string {
-	switch {
-	case usd <= 0:
-		return ""
-	case usd < 0.01:
-		return fmt.Sprintf("$%.3f", usd)
-	}
-	return fmt.Sprintf("$%.2f", usd)
-}
-
 // stopText names what is lost.
 func stopText(f fork.View, now time.Time) string {
 	if f.State == fork.Waiting {
@@ -108,8 +83,8 @@ func stopText(f fork.View, now time.Time) string {
 	if f.Tools > 0 {
 		spent = ", made " + words.Grouped(uint64(f.Tools), "tool call")
 	}
-	if c := cost(f.Usage.CostUSD); c != "" {
-		spent += " and spent " + c
+	if f.Usage.CostUSD > 0 {
+		spent += " and spent " + words.Dollars(f.Usage.CostUSD)
 	}
 	lost := "What it has found so far is lost."
 	if f.Reports > 0 || f.Pings > 0 {

@@ -1,12 +1,18 @@
 package schedule
 
 import (
+	"cmp"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"ollimbot/core"
+	"ollimbot/core/google"
 	"ollimbot/core/words"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -15,15 +21,181 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
+// view is which part of the schedule the pane shows.
+type view uint8
+
+const (
+	window   view = iota // what agents see, and the foreground tasks beside it
+	wholeDay             // every fire of 24 hours
+	every                // every task, whenever it fires
+	numViews
+)
+
+// item is one thing that can be selected: a fire, a task with its next fire, something of
+// the user's own day, or a problem.
+type item struct {
+	schedule.Entry        // of a date its begin, title, calendar and place; of a problem its words and its file
+	when           string // how often a task fires, or which link of a chain it is
+	task           bool
+	date           *google.Item
+	problem        *routines.Problem
+	comes          bool // it lies ahead, or has no moment
+	name           name
+}
+
+func ofFire(e schedule.Entry) item { return item{Entry: e, when: chain(e.Label)} }
+
+func ofTask(s *core.Snapshot, t schedule.TaskView) item {
+	e := schedule.Entry{
+		ID: t.ID, FireTime: t.Next, Label: t.Label, Description: t.Title, FilePath: t.Path, Kind: t.Kind, Silent: t.Silent,
+		Foreground: t.Foreground, Held: t.Waits != "" || t.Paused || !t.Snoozed.IsZero(), Why: t.Waits,
+	}
+	switch {
+	case t.Waits != "":
+		e.Tag = schedule.TagWaits
+	case t.Paused:
+		e.Tag = schedule.TagPaused
+	case e.Held:
+		e.Tag = "snoozed until " + moment(s, t.Snoozed)
+	}
+	when := cmp.Or(t.When, chain(t.Label))
+	if when == "" && t.Kind == routines.KindReminder {
+		when = textReminder
+	}
+	return item{Entry: e, when: when, task: true}
+}
+
+func ofDate(s *core.Snapshot, d *google.Item) item {
+	e := schedule.Entry{ID: d.ID, FireTime: d.Start, Description: dateTitle(*d), FilePath: d.Calendar, Why: d.Place}
+	if !d.AllDay {
+		e.Tag = "until " + moment(s, d.End)
+	}
+	return item{Entry: e, date: d}
+}
+
+func ofProblem(p *routines.Problem) item {
+	return item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: p}
+}
+
+// items are those of the view: fires and dates by time, a date before the fires of its
+// moment, and last the problems.
+func (v view) items(s *core.Snapshot) (items []item) {
+	until, fires, tasks := s.Midnight().AddDate(0, 0, 1), s.Schedule.Entries, []schedule.TaskView(nil)
+	switch v {
+	case wholeDay:
+		until, fires = s.At.Add(24*time.Hour), s.Schedule.Day
+	case every:
+		until, fires, tasks = time.Time{}, nil, s.Schedule.Tasks
+	}
+	items = make([]item, 0, len(s.Day)+len(fires)+len(tasks)+len(s.Schedule.Problems))
+	for i := range s.Day {
+		if s.Day[i].Start.Before(until) {
+			items = append(items, ofDate(s, &s.Day[i]))
+		}
+	}
+	for _, e := range fires {
+		items = append(items, ofFire(e))
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return a.FireTime.Compare(b.FireTime) })
+	for _, t := range tasks {
+		items = append(items, ofTask(s, t))
+	}
+	for i := range s.Schedule.Problems {
+		items = append(items, ofProblem(&s.Schedule.Problems[i]))
+	}
+	for i := range items {
+		it := &items[i]
+		it.comes = it.FireTime.IsZero() || it.FireTime.After(s.At)
+		it.name = v.name(it)
+	}
+	return items
+}
+
+// title is what people call the item: of a task the words on it, not its label, unless
+// there are none.
+func (i item) title() string {
+	return strings.ReplaceAll(cmp.Or(i.Description, i.Label, i.ID), "\n", " ")
+}
+
+// marks are the words on an item, the most telling first.
+func (i item) marks(s *core.Snapshot) []string {
+	out := []string{i.Tag, i.Why, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
+	if i.Foreground {
+		out = append(out, textForeground)
+	}
+	if i.Silent {
+		out = append(out, textSilent)
+	}
+	if !i.task && i.FireTime.After(s.At) && !s.IsToday(i.FireTime) {
+		out = append(out, textTomorrow)
+	}
+	return slices.DeleteFunc(out, func(word string) bool { return word == "" })
+}
+
+// of is the task of an item, of a problem the one whose file it is about; without an id
+// where there is none.
+func (i item) of(s *core.Snapshot) schedule.TaskView {
+	for _, t := range s.Schedule.Tasks {
+		if t.ID == i.ID || i.problem != nil && t.Path == i.FilePath {
+			return t
+		}
+	}
+	return schedule.TaskView{ID: i.ID, Title: i.title(), Path: i.FilePath, Kind: i.Kind}
+}
+
+// state is the word beside the title that says which view it is.
+func (v view) state(s *core.Snapshot) string {
+	switch v {
+	case wholeDay:
+		return textDayView
+	case every:
+		return textAllView + strconv.Itoa(len(s.Schedule.Tasks))
+	}
+	return s.Schedule.Window
+}
+
+// more is from when on fires are missing in the view; false where all are there.
+// Twenty-four hours were counted when the minute began.
+func (v view) more(s *core.Snapshot) (time.Time, bool) {
+	until := s.Schedule.DayUntil
+	return until, v == wholeDay && !until.IsZero() && until.Sub(s.At) < 24*time.Hour-2*time.Minute
+}
+
+// broken reports whether a file has an error: it is not in force as it is.
+func broken(s *core.Snapshot, file string) bool {
+	return slices.ContainsFunc(s.Schedule.Problems, func(p routines.Problem) bool {
+		return p.File == file && p.Severity == routines.Error
+	})
+}
+
+// name tells items apart, so that a selection can stay with one. In the window
+// the next fire of a task is another item than the one that has just been; in
+// the day every fire is one of its own.
+type name struct {
+	id, file, about string
+	at              int64
+	comes           bool
+}
+
+func (v view) name(it *item) name {
+	switch {
+	case it.problem != nil:
+		return name{file: it.FilePath, about: it.Description}
+	case it.date != nil || v == wholeDay:
+		return name{id: it.ID, file: it.FilePath, at: it.FireTime.Unix()}
+	}
+	return name{id: it.ID, file: it.FilePath, comes: it.comes}
+}
+
 // columns are those of the list. A title is cut last: first the distance goes, then the
 // time.
 func (p *Pane) columns() []table.Column[item] {
-	byTime := func(a, b item) int { return a.start().Compare(b.start()) }
+	byTime := func(a, b item) int { return a.FireTime.Compare(b.FireTime) }
 	return []table.Column[item]{
 		{Head: "WHEN", Cell: p.when, Compare: byTime},
 		{Head: "IN", Cells: 8, Cell: p.distance, Compare: byTime},
 		{Cells: 1, Stays: true, Cell: p.sign},
-		{Head: "WHAT", Least: 16, Cell: p.name},
+		{Head: "WHAT", Least: 16, Cell: func(it item) widget.Span { return widget.Span{Role: p.role(it), Text: it.title()} }},
 	}
 }
 
@@ -41,7 +213,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		p.Columns[0].Cells = len("Mon 15:04")
 	}
 	var foot []string
-	if s := c.Snap.Schedule; s.Refills != "" && p.view == window {
+	if s := c.Snap.Schedule; s.Refills != "" && p.view == window && h > 3 {
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}))
 	}
 	if from, ok := p.view.more(c.Snap); ok {
@@ -49,7 +221,8 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	reason := p.reason(c, w, h, focused)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 && p.Lines()+len(reason)+len(foot) > h {
-		foot = append(foot, b.Line(w, problemHead(c)...))
+		text := " " + c.Theme.Glyph(theme.Down) + " " + c.Theme.Glyph(theme.Bang) + " " + problemCount(problems)
+		foot = append(foot, b.Line(w, widget.Span{Role: theme.Bad, Text: text}))
 	}
 	foot = foot[max(0, len(foot)-max(min(h-1, 1), h/3)):]
 	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-len(reason)-len(foot)), focused)
@@ -62,16 +235,16 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // another item is selected.
 func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	it, ok := p.Row()
-	waits := held(c.Snap, it).Waits
+	waits := it.of(c.Snap).Waits
 	var title, text string
 	switch problems := c.Snap.Schedule.Problems; {
 	case !ok || h < 6:
 	case focused && it.problem != nil:
-		title, text = place(*it.problem), it.problem.Message
+		title, text = Place(*it.problem), it.problem.Message
 	case focused && waits != "":
-		title, text = textWaits, c.Names(action.Schedule).Key(action.ScheduleAllow)+" allows it: "+waits
+		title, text = schedule.TagWaits, c.Names(action.Schedule).Key(action.ScheduleAllow)+" allows it: "+waits
 	case len(problems) > 0 && p.Lines()+1+h/3 <= h:
-		title, text = place(problems[0]), problems[0].Message
+		title, text = Place(problems[0]), problems[0].Message
 	}
 	if text == "" {
 		return nil
@@ -87,8 +260,8 @@ func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 
 // role dims what has been and what does not fire.
 func (p *Pane) role(it item) theme.Role {
-	past := it.date == nil && it.problem == nil && !it.start().After(p.snap.At)
-	if past || it.fire != nil && it.fire.Held || it.task != nil && stopped(*it.task) {
+	past := it.date == nil && it.problem == nil && !it.FireTime.After(p.snap.At)
+	if past || it.Held {
 		return theme.Dim
 	}
 	return theme.Text
@@ -96,26 +269,31 @@ func (p *Pane) role(it item) theme.Role {
 
 // when is the time of an item, in the list of all tasks with its day.
 func (p *Pane) when(it item) widget.Span {
-	text, at := " ", it.start()
+	text := " "
 	switch {
-	case it.problem != nil || it.date != nil && it.date.AllDay:
-	case !at.IsZero() && p.view == every:
-		text = moment(p.snap, at)
-	case !at.IsZero():
-		text = p.snap.Clock(at, "15:04")
-	case it.task == nil || !stopped(*it.task): // else the word for it stands at the right
+	case it.problem != nil: // its file stands there
+		text = path.Base(it.FilePath)
+	case it.date != nil && it.date.AllDay:
+	case it.FireTime.IsZero() && !it.Held: // else the word for it stands at the right
 		text = textNever
+	case it.FireTime.IsZero():
+	case p.view == every:
+		text = moment(p.snap, it.FireTime)
+	default:
+		text = p.snap.Clock(it.FireTime, "15:04")
 	}
 	return widget.Span{Role: p.role(it), Text: text}
 }
 
 // distance is how far away an item is; an appointment is now while it lasts.
 func (p *Pane) distance(it item) widget.Span {
-	left := it.start().Sub(p.snap.At)
+	left := it.FireTime.Sub(p.snap.At)
 	switch {
+	case it.problem != nil:
+		return widget.Span{}
 	case it.date != nil && it.date.AllDay:
 		return widget.Span{Role: theme.Dim, Text: textAllDay}
-	case it.start().IsZero():
+	case it.FireTime.IsZero():
 		return widget.Span{Text: " "} // where no note stands
 	case it.date != nil:
 		left = max(0, left)
@@ -132,7 +310,6 @@ func (p *Pane) sign(it item) widget.Span {
 	glyph := func(role theme.Role, g theme.Glyph) widget.Span {
 		return widget.Span{Role: role, Text: p.theme.Glyph(g)}
 	}
-	var is schedule.Entry
 	switch {
 	case it.date != nil:
 		return glyph(theme.Accent, theme.Event)
@@ -140,58 +317,21 @@ func (p *Pane) sign(it item) widget.Span {
 		return glyph(theme.Bad, theme.Cross)
 	case it.problem != nil:
 		return glyph(theme.Warn, theme.Bang)
-	case it.fire != nil:
-		is = *it.fire
-	default:
-		is = schedule.Entry{Label: it.task.Label, Silent: it.task.Silent, Foreground: it.task.Foreground, Held: stopped(*it.task)}
-	}
-	switch {
-	case is.Held:
+	case it.Held:
 		return glyph(theme.Warn, theme.Lock)
-	case is.Silent:
+	case it.Silent:
 		return glyph(theme.Dim, theme.Mute)
-	case chain(is.Label) != "":
+	case chain(it.Label) != "":
 		return glyph(theme.Report, theme.Chain)
-	case is.Foreground:
+	case it.Foreground:
 		return glyph(theme.You, theme.Front)
 	}
 	return widget.Span{}
 }
 
-func (p *Pane) name(it item) widget.Span {
-	if it.problem != nil { // below the list stands the whole of it
-		short := *it.problem
-		short.File = path.Base(short.File)
-		return widget.Span{Role: p.role(it), Text: place(short)}
-	}
-	return widget.Span{Role: p.role(it), Text: it.title()}
-}
-
-// note are the words on an item, the most telling first.
+// note are the words on an item.
 func (p *Pane) note(it item) widget.Span {
-	var text string
-	switch {
-	case it.problem != nil:
-		text = it.problem.Message
-	case it.date != nil:
-		text = strings.Join(dateMarks(p.snap, *it.date), " · ")
-	case it.task != nil:
-		text = strings.Join(taskMarks(p.snap, *it.task), " · ")
-	default:
-		text = strings.Join(marks(p.snap, *it.fire), " · ")
-	}
-	return widget.Span{Role: theme.Dim, Text: text}
-}
-
-// problemHead is the count of problems.
-func problemHead(c pane.Context) []widget.Span {
-	problems := c.Snap.Schedule.Problems
-	text := " " + c.Theme.Glyph(theme.Down) + " " + c.Theme.Glyph(theme.Bang) + " " + problemCount(problems)
-	out := []widget.Span{{Role: theme.Bad, Text: text}}
-	if len(problems) == 1 {
-		out = append(out, widget.Span{Role: theme.Dim, Text: "  " + place(problems[0])})
-	}
-	return out
+	return widget.Span{Role: theme.Dim, Text: strings.Join(it.marks(p.snap), " · ")}
 }
 
 // Line implements pane.Pane: what comes next.
@@ -203,7 +343,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	}
 	next := widget.Span{Role: theme.Dim, Text: textQuietDay}
 	for _, it := range window.items(s) {
-		if at := it.start(); at.After(s.At) {
+		if at := it.FireTime; at.After(s.At) {
 			out = append(out, widget.Span{Text: s.Clock(at, "15:04") + " "}, widget.Span{Role: theme.Dim, Text: words.Until(at.Sub(s.At)) + " "})
 			next = widget.Span{Text: it.title()}
 			break

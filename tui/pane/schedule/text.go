@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/widget"
 )
 
 const (
@@ -33,8 +33,6 @@ const (
 	textDayView    = "24 h"
 	textAllView    = "all tasks "
 	textNever      = "never"
-	textPaused     = "paused"
-	textWaits      = schedule.TagWaits
 	textNotWaiting = "it does not wait for you"
 	textReminder   = "once"
 	textNoTask     = "this file is not a task"
@@ -60,45 +58,24 @@ func dateTitle(d google.Item) string {
 	return words.Count(len(names), "task") + " due: " + strings.Join(names, ", ")
 }
 
-// dateMarks are the words on an appointment, the most telling first.
-func dateMarks(s *core.Snapshot, d google.Item) []string {
-	var out []string
-	if !d.AllDay {
-		out = append(out, "until "+moment(s, d.End))
-	}
-	if d.Start.After(s.At) && !s.IsToday(d.Start) {
-		out = append(out, textTomorrow)
-	}
-	if d.Place != "" {
-		out = append(out, d.Place)
-	}
-	return out
-}
-
 // dateText is all that is known of an appointment, or the tasks that are due, and beneath
 // an appointment those of its day.
 func dateText(s *core.Snapshot, d google.Item) string {
 	if d.Tasks != nil {
 		return tasksText(d)
 	}
-	last := d.End
-	layout := "Mon 2 Jan 15:04"
+	last, layout := d.End, "Mon 2 Jan 15:04"
 	if d.AllDay {
 		last, layout = d.End.AddDate(0, 0, -1), "Mon 2 Jan"
 	}
-	lines := []string{s.Clock(d.Start, layout)}
+	when := s.Clock(d.Start, layout)
 	switch {
-	case d.AllDay && last.After(d.Start):
-		lines[0] += " to " + s.Clock(last, layout)
 	case !d.AllDay:
-		lines[0] += " to " + moment(s, d.End)
+		when += " to " + moment(s, d.End)
+	case last.After(d.Start):
+		when += " to " + s.Clock(last, layout)
 	}
-	for _, more := range []string{d.Place, d.Link} {
-		if more != "" {
-			lines = append(lines, more)
-		}
-	}
-	lines = append(lines, "calendar "+d.Calendar)
+	lines := slices.DeleteFunc([]string{when, d.Place, d.Link, "calendar " + d.Calendar}, func(l string) bool { return l == "" })
 	if d.Text != "" {
 		lines = append(lines, "", d.Text)
 	}
@@ -136,8 +113,6 @@ func textQuietMore(n action.Names) string {
 	return n.Opening(action.ScheduleView) + " goes on to every task, " + n.Name(action.ScheduleNew) + " writes a new one."
 }
 
-func textSnooze(title string) string { return "Snooze " + widget.Cut(title, 40) + " until" }
-
 // empty are the sentences of a view without anything in it.
 func (v view) empty(s *core.Snapshot, n action.Names) []string {
 	switch {
@@ -162,8 +137,6 @@ func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	}
 }
 
-func textPreview(title string) string { return "Prompt of " + title }
-
 // problemCount is "1 error · 2 warnings".
 func problemCount(problems []routines.Problem) string {
 	errors := 0
@@ -182,8 +155,8 @@ func problemCount(problems []routines.Problem) string {
 	return strings.Join(parts, " · ")
 }
 
-// place is "routines/a.md:3:7", as far as it is known.
-func place(p routines.Problem) string {
+// Place is "routines/a.md:3:7", as far as it is known.
+func Place(p routines.Problem) string {
 	switch {
 	case p.Line <= 0:
 		return p.File
@@ -199,76 +172,7 @@ func problemText(p routines.Problem) string {
 		then = "The last good version of the file, if there is one, stays in force until it is repaired. " +
 			"Save it and the schedule follows at once."
 	}
-	return string(p.Severity) + " in " + place(p) + "\n\n" + p.Message + "\n\n" + then
-}
-
-// title is what people call the task: the words on it, not its label, unless
-// there are none.
-func title(e schedule.Entry) string {
-	if e.Description != "" {
-		return strings.ReplaceAll(e.Description, "\n", " ")
-	}
-	if e.Label != "" {
-		return e.Label
-	}
-	return e.ID
-}
-
-// stopped reports that a task does not fire by itself for now.
-func stopped(v schedule.TaskView) bool { return v.Waits != "" || v.Paused || !v.Snoozed.IsZero() }
-
-// taskMarks are the words on a task, the most telling first.
-func taskMarks(s *core.Snapshot, v schedule.TaskView) []string {
-	var out []string
-	if v.Waits != "" {
-		out = append(out, textWaits, v.Waits)
-	}
-	if v.Paused {
-		out = append(out, textPaused)
-	} else if !v.Snoozed.IsZero() {
-		out = append(out, "snoozed until "+moment(s, v.Snoozed))
-	}
-	if v.When != "" {
-		out = append(out, v.When)
-	} else if link := chain(v.Label); link != "" {
-		out = append(out, link)
-	} else if v.Kind == routines.KindReminder {
-		out = append(out, textReminder)
-	}
-	if v.Foreground {
-		out = append(out, textForeground)
-	}
-	if v.Silent {
-		out = append(out, textSilent)
-	}
-	return out
-}
-
-// marks are the words on an entry, the most telling first.
-func marks(s *core.Snapshot, e schedule.Entry) []string {
-	var out []string
-	if e.Tag != "" {
-		out = append(out, e.Tag)
-		if e.Why != "" {
-			out = append(out, e.Why)
-		}
-	}
-	if offset := cron.Offset(s.Local(e.FireTime)); offset != "" { // the clock shows this time twice
-		out = append(out, strings.TrimSpace(offset))
-	}
-	if link := chain(e.Label); link != "" {
-		out = append(out, link)
-	}
-	if e.Foreground {
-		out = append(out, textForeground)
-	}
-	if e.Silent {
-		out = append(out, textSilent)
-	}
-	if e.FireTime.After(s.At) && !s.IsToday(e.FireTime) {
-		out = append(out, textTomorrow)
-	}
-	return out
+	return string(p.Severity) + " in " + Place(p) + "\n\n" + p.Message + "\n\n" + then
 }
 
 // chain is "check 2/5" for a link of a chain, from its label.
@@ -281,16 +185,12 @@ func chain(label string) string {
 }
 
 // TaskWords are a task in words: what people call it, then its marks.
-func TaskWords(s *core.Snapshot, v schedule.TaskView) []string {
-	return append([]string{item{task: &v}.title()}, taskMarks(s, v)...)
-}
+func TaskWords(s *core.Snapshot, t schedule.TaskView) []string { return ofTask(s, t).words(s) }
 
 // FireWords are a fire in words: what people call it, then its marks.
-func FireWords(s *core.Snapshot, e schedule.Entry) []string {
-	return append([]string{item{fire: &e}.title()}, marks(s, e)...)
-}
+func FireWords(s *core.Snapshot, e schedule.Entry) []string { return ofFire(e).words(s) }
 
 // DateWords are an appointment, or the tasks of a day, in words.
-func DateWords(s *core.Snapshot, d google.Item) []string {
-	return append([]string{dateTitle(d)}, dateMarks(s, d)...)
-}
+func DateWords(s *core.Snapshot, d google.Item) []string { return ofDate(s, &d).words(s) }
+
+func (i item) words(s *core.Snapshot) []string { return append([]string{i.title()}, i.marks(s)...) }

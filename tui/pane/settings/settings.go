@@ -4,14 +4,19 @@
 package settings
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
-	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
-
+	"ollimbot/core/budget"
+	"ollimbot/core/command"
+	"ollimbot/core/config"
+	"ollimbot/core/words"
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/table"
@@ -20,10 +25,7 @@ import (
 // Page is the page of settings. Use New.
 type Page struct {
 	pane.List[*setting]
-	editing bool
-	field   widget.Input
-	refused string // why the value that is written is not taken
-	picked  int    // the choice that was clicked, from 1
+	picked int // the choice that was clicked, from 1
 }
 
 // New returns the page.
@@ -33,10 +35,10 @@ func New() *Page {
 	}
 	p := &Page{}
 	p.Columns = []table.Column[*setting]{
-		column("SETTING", theme.Strong, 21, func(s *setting) string { return s.label }),
-		column("VALUE", theme.Accent, 18, func(s *setting) string { return s.shown }),
-		column("CHOICES", theme.Dim, 26, func(s *setting) string { return strings.Join(s.offers, " ") }),
-		column("WHAT IT CHANGES", theme.Text, 0, func(s *setting) string { return s.about }),
+		column("SETTING", theme.Strong, 21, func(s *setting) string { return s.Label }),
+		column("VALUE", theme.Accent, 18, func(s *setting) string { return s.Value }),
+		column("CHOICES", theme.Dim, 26, func(s *setting) string { return strings.Join(s.Offers, " ") }),
+		column("WHAT IT CHANGES", theme.Text, 0, func(s *setting) string { return s.About }),
 	}
 	p.Columns[3].Least = 12
 	p.Noun, p.Text, p.Open = textRow, (*setting).text, action.SettingsEdit
@@ -51,17 +53,16 @@ func (p *Page) Sync(c pane.Context) {
 	p.Fill(rowsOf(c))
 }
 
-// Select selects the setting of a key, as the search found it.
-func (p *Page) Select(key string) {
+// Show selects the setting of a key.
+func (p *Page) Show(_ pane.Context, key string) {
 	p.EndQuery()
-	p.editing = false
-	p.Table.Select(func(s *setting) bool { return s.key == key })
+	p.Select(func(s *setting) bool { return s.Key == key })
 }
 
 // Do implements pane.Pane.
 func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	picked := p.picked
-	p.picked, p.refused = 0, ""
+	p.picked = 0
 	s, ok := p.Row()
 	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
@@ -71,46 +72,53 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case c.ReadOnly:
 		return pane.Answer{Toast: textReadOnly}
 	case id == action.SettingsEdit:
-		p.editing = true
-		p.field.Set(s.value)
-	case id == action.SettingsNext && picked > 0 && picked <= len(s.choices):
-		return p.take(s, s.choices[picked-1])
+		return pane.Answer{Open: s.form()}
+	case id == action.SettingsNext && picked > 0 && picked <= len(s.Choices):
+		return s.take(s.Choices[picked-1])
 	case id == action.SettingsNext:
-		return p.step(s, +1)
+		return s.step(+1)
 	case id == action.SettingsPrevious:
-		return p.step(s, -1)
+		return s.step(-1)
 	}
 	return pane.Answer{}
 }
 
-// step takes the choice behind or before the value; where there are none, it is
-// written.
-func (p *Page) step(s *setting, by int) pane.Answer {
-	n := len(s.choices)
+// step takes the choice behind or before the value; where there are none, it is written.
+func (s *setting) step(by int) pane.Answer {
+	n, at := len(s.Choices), slices.Index(s.Choices, s.Text)
 	if n < 2 {
-		p.editing = true
-		p.field.Set(s.value)
-		return pane.Answer{}
+		return pane.Answer{Open: s.form()}
 	}
-	at := slices.Index(s.choices, s.value)
 	if at < 0 && by < 0 {
 		at = 0
 	}
-	return p.take(s, s.choices[(at+by+n)%n])
+	return s.take(s.Choices[(at+by+n)%n])
 }
 
-// take sets a value, or says beside the field why not.
-func (p *Page) take(s *setting, value string) pane.Answer {
-	do, err := s.set(s, strings.TrimSpace(value))
-	if err != nil {
-		p.refused = err.Error()
-		return pane.Answer{}
-	}
-	p.editing, p.refused = false, ""
-	if strings.TrimSpace(value) == s.value {
+// take sets a value; the one that it has changes nothing.
+func (s *setting) take(value string) pane.Answer {
+	do, err := s.set(s, value)
+	switch {
+	case err != nil:
+		return pane.Answer{Toast: err.Error()}
+	case value == s.Text:
 		return pane.Answer{}
 	}
 	return pane.Answer{Do: do}
+}
+
+// form asks for a value.
+func (s *setting) form() *dialog.Form {
+	field := dialog.Text(textValue, s.Text, func(_ pane.Context, text string) (string, bool) {
+		if _, err := s.set(s, strings.TrimSpace(text)); err != nil {
+			return err.Error(), false
+		}
+		return s.About, true
+	})
+	return &dialog.Form{
+		Name: s.Label + ": " + strings.Join(s.Offers, ", "), Fields: []*dialog.Field{field},
+		Make: func(pane.Context) command.Value { return s.take(strings.TrimSpace(field.Text())).Do },
+	}
 }
 
 // choicePlace is the place of the first choice below the table.
@@ -122,98 +130,39 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 		p.picked = i + 1
 		return action.SettingsNext
 	}
-	p.refused = ""
 	return p.List.Press(c, at, focused)
 }
 
-// Capture implements pane.Pane.
-func (p *Page) Capture() bool { return p.editing || p.List.Capture() }
-
-// Hint is the help line while the page takes every key.
-func (p *Page) Hint() []key.Binding {
-	if !p.editing {
-		return p.List.Hint()
-	}
-	bind := func(k, word string) key.Binding { return key.NewBinding(key.WithKeys(k), key.WithHelp(k, word)) }
-	return []key.Binding{bind("enter", textSet), bind("tab", textNextChoice), bind("esc", textLeave)}
-}
-
-// Type implements pane.Pane.
-func (p *Page) Type(c pane.Context, msg tea.Msg) pane.Answer {
-	if !p.editing {
-		return p.List.Type(c, msg)
-	}
-	s, ok := p.Row()
-	k, pressed := msg.(tea.KeyPressMsg)
-	switch {
-	case !ok || pressed && k.Keystroke() == "esc":
-		p.editing, p.refused = false, ""
-	case pressed && k.Keystroke() == "enter":
-		return p.take(s, p.field.Text())
-	case pressed && k.Keystroke() == "tab":
-		if n := len(s.choices); n > 0 {
-			p.field.Set(s.choices[(slices.Index(s.choices, p.field.Text())+1)%n])
-			p.refused = ""
-		}
-	case p.field.Take(msg):
-		p.refused = ""
-	}
-	return pane.Answer{}
-}
-
-// Draw implements pane.Pane: the table, and below it the selected setting: its value
-// or the field, what it changes, its choices.
+// Draw implements pane.Pane: the table, and below it the selected setting: its value,
+// what it changes, its choices.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	w, h = max(w, 0), max(h, 0)
 	s, ok := p.Row()
 	below := 0
 	if h >= 8 && ok {
 		below = 4
-	} else if p.editing && h >= 3 {
-		below = 2
 	}
 	narrow := w < 56 // what a setting is counts more than what it does, which stands below
 	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[3].Hidden = 18, 0, narrow
 	if narrow {
 		p.Columns[1].Cells, p.Columns[1].Least = 0, 8
 	}
-	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-below), focused && !p.editing)
+	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-below), focused)
 	if below > 0 {
-		rows = append(rows, p.detail(c, s, w, below)...)
+		rows = append(rows, detail(c, s, w)...)
 	}
 	return widget.FillRows(rows, w, h)
 }
 
-// detail is the selected setting in h lines.
-func (p *Page) detail(c pane.Context, s *setting, w, h int) []widget.Row {
+// detail is the selected setting in four lines.
+func detail(c pane.Context, s *setting, w int) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
-	name := []widget.Span{{Role: theme.Strong, Text: s.label}}
-	rows := []widget.Row{{Text: b.Rule(w, name, nil), Place: widget.Ruled}}
-	if p.editing {
-		rows = append(rows, widget.Row{Text: p.fieldLine(b, s, w), Place: widget.Inner})
-	} else {
-		value := b.Line(w, widget.Span{Text: " "}, widget.Span{Role: theme.Accent, Text: s.shown}, widget.Span{Role: theme.Bad, Text: "  " + p.refused})
-		rows = append(rows, widget.Row{Text: value, Place: widget.Inner})
+	name := []widget.Span{{Role: theme.Strong, Text: s.Label}}
+	line := func(role theme.Role, text string) widget.Row {
+		return widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: text}), Place: widget.Inner}
 	}
-	if h < 4 {
-		return rows
-	}
-	rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.about}), Place: widget.Inner})
-	return append(rows, choices(b, s, w))
-}
-
-// fieldLine is the field, and beside it why its value is not taken.
-func (p *Page) fieldLine(b widget.Brush, s *setting, w int) string {
-	mark := widget.Span{Role: theme.Key, Text: " " + b.Theme.Glyph(theme.Pointer) + " "}
-	why := widget.Span{Role: theme.Bad, Text: "  " + p.refused}
-	room := w - 3
-	if p.refused != "" {
-		room = min(room, max(widget.Cells(p.field.Text())+2, 12))
-	}
-	if room < 1 {
-		return b.Line(w, mark)
-	}
-	return b.Line(3, mark) + p.field.Line(b, room, true) + b.Line(w-3-room, why)
+	rule := widget.Row{Text: b.Rule(w, name, nil), Place: widget.Ruled}
+	return []widget.Row{rule, line(theme.Accent, s.Value), line(theme.Dim, s.About), choices(b, s, w)}
 }
 
 // choices are the values that can be clicked.
@@ -221,9 +170,9 @@ func choices(b widget.Brush, s *setting, w int) widget.Row {
 	row := widget.Row{Place: widget.Inner}
 	spans := []widget.Span{{Text: " "}}
 	x := 1
-	for i, word := range s.choices {
+	for i, word := range s.Choices {
 		role, text := theme.Key, "["+word+"]"
-		if word == s.value {
+		if word == s.Text {
 			role = theme.Good
 		}
 		n := widget.Cells(text)
@@ -233,4 +182,72 @@ func choices(b widget.Brush, s *setting, w int) widget.Row {
 	}
 	row.Text = b.Line(w, spans...)
 	return row
+}
+
+// setting is one row: what can be set, and the command that sets a value, or why it is
+// not accepted.
+type setting struct {
+	config.Line
+	set func(s *setting, value string) (command.Value, error)
+}
+
+// text is all that a filter finds it by.
+func (s *setting) text() string {
+	return s.Label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About
+}
+
+// rowsOf are all settings: of the bot, of the budget, of the dashboard.
+func rowsOf(c pane.Context) []*setting {
+	var rows []*setting
+	add := func(l config.Line, set func(*setting, string) (command.Value, error)) {
+		rows = append(rows, &setting{l, set})
+	}
+	for _, l := range config.Show(c.Snap.Config) {
+		add(l, setConfig)
+	}
+	number := func(key, label, about string, n int, noun string) {
+		value := words.Grouped(uint64(max(0, n)), noun)
+		add(config.Line{Key: key, Label: label, Text: strconv.Itoa(n), Value: value, Offers: []string{noun + "s"}, About: about}, setBudget)
+	}
+	number(keyCapacity, textCapacity, aboutCapacity, c.Snap.Budget.State.Capacity, "token")
+	number(keyRefill, textRefill, aboutRefill, c.Snap.Budget.State.RefillRateMinutes, "minute")
+	for _, name := range settings.Names {
+		value, choices := c.Chosen.Get(name), settings.Choices[name]
+		label, about := textDashboard+name, aboutLooks[name]
+		add(config.Line{Key: "dashboard." + name, Label: label, Text: value, Value: value, Offers: choices, Choices: choices, About: about}, setLook)
+	}
+	return rows
+}
+
+// Find is the settings that a search may name.
+func Find(c pane.Context) (list []dialog.Found) {
+	for _, s := range rowsOf(c) {
+		list = append(list, dialog.Found{Key: s.Key, Name: s.Label + ": " + s.Value})
+	}
+	return list
+}
+
+func setConfig(s *setting, value string) (command.Value, error) {
+	return command.SetConfig{Key: s.Key, Value: value}, config.Try(&config.Runtime{}, s.Key, value)
+}
+
+func setBudget(s *setting, value string) (command.Value, error) {
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return nil, fmt.Errorf(textNoNumber, s.Label, value)
+	}
+	var set command.SetBudget
+	if s.Key == keyCapacity {
+		set.Capacity = &n
+	} else {
+		set.RefillMinutes = &n
+	}
+	return set, budget.Validate(set.Capacity, set.RefillMinutes)
+}
+
+func setLook(s *setting, value string) (command.Value, error) {
+	if !slices.Contains(s.Choices, value) {
+		return nil, fmt.Errorf(textNoChoice, s.Label, strings.Join(s.Choices, ", "))
+	}
+	return command.SetLook{Name: strings.TrimPrefix(s.Key, "dashboard."), Value: value, Was: s.Text}, nil
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"ollimbot/core/command"
@@ -61,8 +62,8 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 		for i, next := range p.past.Next {
 			named(widget.Nowhere, []string{textNext, ""}[min(i, 1)], fires(c, next))
 		}
-		named(widget.Nowhere, textPings, p.pings())
 		if r != nil {
+			named(widget.Nowhere, textPings, p.pings())
 			named(widget.Nowhere, textTook, p.took(c))
 			named(widget.Nowhere, textCost, p.cost(c))
 		}
@@ -90,29 +91,21 @@ func kind(t *schedule.TaskView) []widget.Span {
 	return out
 }
 
-// sign is how a run went, in one cell.
-func sign(t *theme.Theme, r *fork.View) (string, theme.Role) {
-	switch {
-	case r.State.Failed():
-		return t.Glyph(theme.Cross), theme.Bad
-	case r.State == fork.Stopped || r.State == fork.Interrupted:
-		return t.Glyph(theme.Stopped), theme.Dim
-	case r.Pings > 0:
-		return t.Glyph(theme.Message), theme.Ping
-	}
-	return t.Glyph(theme.Check), theme.Good
-}
-
 // strip is a sign for each run, the oldest first; the one that is looked at is marked.
 // Where there is little room the oldest are left out.
 func (p *Page) strip(c pane.Context, w int) []widget.Span {
 	if len(p.past.Runs) == 0 {
-		return []widget.Span{{Role: theme.Dim, Text: textNoRunYet}}
+		return []widget.Span{{Role: theme.Dim, Text: textNoRun}}
 	}
 	var out []widget.Span
 	n := len(p.past.Runs)
 	for i := max(0, min(n-w+2, p.run)); i < n; i++ {
-		text, role := sign(c.Theme, &p.past.Runs[i])
+		r := &p.past.Runs[i]
+		glyph, role := pane.Look(r.State)
+		if r.Pings > 0 && r.State == fork.Done {
+			glyph, role = theme.Message, theme.Ping
+		}
+		text := c.Theme.Glyph(glyph)
 		if i == p.run {
 			out = append(out, widget.Span{Role: theme.Accent, Text: "["}, widget.Span{Role: role, Text: text}, widget.Span{Role: theme.Accent, Text: "]"})
 			continue
@@ -147,31 +140,31 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 
 // took is how long the runs have taken.
 func (p *Page) took(c pane.Context) []widget.Span {
-	values, longest := make([]float64, 0, len(p.past.Runs)), time.Duration(0)
-	for i := range p.past.Runs {
-		r := &p.past.Runs[i]
-		d := max(0, r.Ended.Sub(r.Started))
-		values, longest = append(values, d.Seconds()), max(longest, d)
-	}
-	return append(chart.Spark(c.Theme, values, 0), widget.Span{Role: theme.Dim, Text: "  " + textLongest + words.Elapsed(longest)})
+	values := p.each(func(r *fork.View) float64 { return r.Ended.Sub(r.Started).Seconds() })
+	longest := time.Duration(slices.Max(values) * float64(time.Second))
+	return append(chart.Spark(c.Theme, values), widget.Span{Role: theme.Dim, Text: "  " + textLongest + words.Elapsed(longest)})
 }
 
 // cost is what the runs have cost.
 func (p *Page) cost(c pane.Context) []widget.Span {
-	values, sum := make([]float64, 0, len(p.past.Runs)), 0.0
-	for i := range p.past.Runs {
-		v := max(0, p.past.Runs[i].Usage.CostUSD)
-		values, sum = append(values, v), sum+v
+	values, sum := p.each(func(r *fork.View) float64 { return r.Usage.CostUSD }), 0.0
+	for _, v := range values {
+		sum += v
 	}
-	return append(chart.Spark(c.Theme, values, 0), widget.Span{Role: theme.Dim, Text: "  " + words.Dollars(sum/float64(max(1, len(values)))) + textARun})
+	return append(chart.Spark(c.Theme, values), widget.Span{Role: theme.Dim, Text: "  " + words.Dollars(sum/float64(len(values))) + textARun})
 }
 
-// pings is how often a run pings and how soon that is answered.
+// each is a figure of every run, of which there is one at least.
+func (p *Page) each(figure func(r *fork.View) float64) (values []float64) {
+	for i := range p.past.Runs {
+		values = append(values, max(0, figure(&p.past.Runs[i])))
+	}
+	return values
+}
+
+// pings is how often a run pings and how soon that is answered; one at least has ended.
 func (p *Page) pings() []widget.Span {
 	rate, answers := p.past.Rate, p.past.Answers
-	if rate.Runs == 0 {
-		return []widget.Span{{Role: theme.Dim, Text: textNoRunYet}}
-	}
 	out := []widget.Span{{Text: textRate(rate)}}
 	switch {
 	case answers.Pings == 0:
@@ -186,17 +179,18 @@ func (p *Page) pings() []widget.Span {
 // fires is a fire to come and what the forecast says of it.
 func fires(c pane.Context, next command.NextFire) []widget.Span {
 	out := []widget.Span{{Text: clock(c, next.At)}, {Role: theme.Dim, Text: "  " + words.Ahead(next.At.Sub(c.Snap.At))}}
-	role := theme.Warn
-	switch next.Verdict {
-	case command.VerdictNone:
+	if next.Verdict == command.VerdictNone {
 		return out
-	case command.VerdictSure:
-		role = theme.Good
-	case command.VerdictQuiet:
-		role = theme.Dim
+	}
+	role, known := verdicts[next.Verdict]
+	if !known {
+		role = theme.Warn
 	}
 	return append(out, widget.Span{Role: role, Text: "  " + string(next.Verdict)})
 }
+
+// verdicts are the colours of forecasts that are no warnings.
+var verdicts = map[command.Verdict]theme.Role{command.VerdictSure: theme.Good, command.VerdictQuiet: theme.Dim}
 
 // told is the prompt below a rule, as much of it as fits.
 func (p *Page) told(c pane.Context, w, h int) []widget.Row {

@@ -11,7 +11,6 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
-	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -27,39 +26,27 @@ type Page struct {
 	past   *command.TaskPast
 	prompt string
 	failed string // why something could not be read
-	// seen is what past and prompt were read for, and asked which of them is next.
-	seen  seen
-	asked step
-	edits bool // the form is to be opened with what is read
-	run   int  // which of the runs is looked at
-	top   int  // the first line of the prompt in view
-	lines int  // of the prompt that are in view
-	total int  // lines of the prompt
+	seen   seen   // what past and prompt were read for
+	asked  bool   // the prompt was asked for, too
+	run    int    // which of the runs is looked at
+	top    int    // the first line of the prompt in view
+	lines  int    // of the prompt that are in view
+	total  int    // lines of the prompt
 }
 
-// step is what is being read.
-type step uint8
-
-const (
-	nothing step = iota
-	thePast
-	thePrompt
-)
-
-// seen is what makes the page look again: another task or version of it, a run that
-// has ended, a ping, another minute.
+// seen is what makes the page look again: another task or version of it, runs that
+// have ended, a ping, another minute.
 type seen struct {
-	id, version string
-	ended       int
-	pings       int
-	minute      time.Time
+	id, version  string
+	ended, pings int
+	minute       time.Time
 }
 
 // New returns the page.
 func New() *Page { return &Page{} }
 
 // Show shows the task of an id.
-func (p *Page) Show(id string) {
+func (p *Page) Show(_ pane.Context, id string) {
 	if p.id != id {
 		*p = Page{id: id}
 	}
@@ -84,32 +71,20 @@ func (p *Page) place(c pane.Context) int {
 	return i
 }
 
-func (p *Page) seenNow(c pane.Context, t *schedule.TaskView) seen {
-	s := seen{id: t.ID, version: t.Version, minute: c.Snap.At.Truncate(time.Minute)}
-	for i := range c.Snap.Forks {
-		if f := &c.Snap.Forks[i]; f.TaskID == t.ID && !f.Live() {
-			s.ended++
-		}
-	}
-	s.pings = len(c.Snap.Budget.Pings)
-	return s
-}
-
 // Wants implements pane.Reader: how it went, and then what it would be told.
 func (p *Page) Wants(c pane.Context) command.Value {
 	t := p.task(c)
 	if !c.Zoomed || t == nil {
-		p.edits = false
 		return nil
 	}
-	now := p.seenNow(c, t)
+	now := seen{t.ID, t.Version, len(c.Snap.Ended), len(c.Snap.Budget.Pings), c.Snap.At.Truncate(time.Minute)}
 	switch {
 	case now != p.seen:
-		p.Show(now.id)
-		p.seen, p.asked = now, thePast
+		p.Show(c, now.id)
+		p.seen, p.asked = now, false
 		return command.Past{ID: now.id}
-	case p.asked == thePast:
-		p.asked = thePrompt
+	case !p.asked:
+		p.asked = true
 		return command.Preview{ID: now.id}
 	}
 	return nil
@@ -119,12 +94,8 @@ func (p *Page) Wants(c pane.Context) command.Value {
 func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	switch {
 	case err != nil:
-		p.edits, p.failed = false, clean.Line(err.Error())
+		p.failed = clean.Line(err.Error())
 	case o.Past != nil && o.Past.File.ID != p.id: // asked for before another task was shown
-	case o.Past != nil && p.edits:
-		p.edits, p.past = false, o.Past
-		p.run = len(o.Past.Runs) - 1
-		return pane.Answer{Open: dialog.EditTask(o.Past.File)}
 	case o.Past != nil:
 		last := p.past == nil || p.run >= len(p.past.Runs)-1
 		p.past, p.failed = o.Past, ""
@@ -136,9 +107,6 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	}
 	return pane.Answer{}
 }
-
-// Opens reports that the form is asked for and its file is being read.
-func (p *Page) Opens() bool { return p.edits }
 
 // selected is the run that is looked at; nil where there is none.
 func (p *Page) selected() *fork.View {
@@ -168,7 +136,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.TaskRun:
 		if r := p.selected(); r != nil {
-			return pane.Answer{Window: r.ID}
+			return pane.Answer{Focus: action.Forks, Item: r.ID}
 		}
 	case action.TaskOlder:
 		p.run = max(0, p.run-1)
@@ -178,19 +146,8 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 		}
 	case action.TaskBefore, action.TaskBehind:
 		p.turn(c, map[action.ID]int{action.TaskBefore: -1, action.TaskBehind: +1}[id])
-	case action.TaskFire:
-		return pane.Answer{Do: command.FireNow{ID: t.ID, Stays: t.Kind == routines.KindReminder}}
-	case action.TaskPause:
-		return pane.Answer{Do: command.Pause{ID: t.ID, Paused: !t.Paused}}
-	case action.TaskEdit:
-		if p.past != nil && p.past.File.ID == t.ID {
-			return pane.Answer{Open: dialog.EditTask(p.past.File)}
-		}
-		p.edits, p.seen = true, seen{} // as soon as the file is read
-	case action.TaskDelete:
-		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
-	case action.TaskOpen:
-		return pane.Answer{Edit: &pane.Edit{File: t.Path}}
+	case action.TaskFire, action.TaskPause, action.TaskEdit, action.TaskDelete, action.TaskOpen:
+		return dialog.OnTask(c, *t, id)
 	default:
 		_, verb, _ := strings.Cut(string(id), ".")
 		p.scroll(verb)
@@ -202,7 +159,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 func (p *Page) turn(c pane.Context, by int) {
 	tasks := c.Snap.Schedule.Tasks
 	if i := p.place(c) + by; i >= 0 && i < len(tasks) {
-		p.Show(tasks[i].ID)
+		p.Show(c, tasks[i].ID)
 	}
 }
 

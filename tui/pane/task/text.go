@@ -14,7 +14,7 @@ const (
 	textNoTask = "There is no task."
 	textNone   = "there is no task"
 	textGone   = "This task is gone: it has run, or its file was removed."
-	textNoRun  = "it has not run yet"
+	textNoRun  = "no run of it has ended yet"
 
 	textReading    = "reading…"
 	textRuns       = "runs"
@@ -24,7 +24,6 @@ const (
 	textNext       = "next"
 	textPrompt     = "Prompt"
 	textNever      = "it never fires again"
-	textNoRunYet   = "it has not run yet"
 	textLongest    = "the longest "
 	textARun       = " a run"
 	textBackground = "in the background, may ping"

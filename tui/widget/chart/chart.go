@@ -5,6 +5,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,24 +51,19 @@ var (
 	plainHeights = [...]string{"_", ".", ":", "-", "=", "+", "*", "#"}
 )
 
-// Spark is one cell for each value, as high as it is against a top: what is above
-// it counts as the top, and a top of zero is the highest value. Zeros are a track,
-// which is no height: a value however small looks different.
-func Spark(t *theme.Theme, values []float64, top float64) []widget.Span {
-	if top <= 0 {
-		for _, v := range values {
-			top = max(top, v)
-		}
+// Spark is one cell for each value, as high as it is against the highest. Zeros are a
+// track, which is no height: a value however small looks different.
+func Spark(t *theme.Theme, values []float64) []widget.Span {
+	zero, blocks := "·", heights[:]
+	if t.ASCII() { // what stands for a dot means a height there
+		zero, blocks = plainHeights[0], plainHeights[:]
 	}
-	blocks := &heights
-	if t.ASCII() {
-		blocks = &plainHeights
-	}
+	top := slices.Max(append([]float64{0}, values...))
 	var out []widget.Span
 	for _, v := range values {
-		role, cell := theme.Track, noHeight(t)
+		role, cell := theme.Track, zero
 		if v > 0 {
-			role, cell = theme.Accent, blocks[int(math.Ceil(7*min(v/top, 1)-tiny))]
+			role, cell = theme.Accent, blocks[int(math.Ceil(7*(v/top)-tiny))]
 		}
 		if n := len(out); n > 0 && out[n-1].Role == role {
 			out[n-1].Text += cell
@@ -81,30 +77,14 @@ func Spark(t *theme.Theme, values []float64, top float64) []widget.Span {
 // tiny keeps the rounding of a division from lifting a value by a step.
 const tiny = 1e-9
 
-// noHeight is the cell of a zero. What stands for a dot in ASCII means a height
-// there, so that it is the lowest of those.
-func noHeight(t *theme.Theme) string {
-	if t.ASCII() {
-		return plainHeights[0]
+// bars draws the bars by eighths of a cell, with a gap of a cell between them where
+// there is room.
+func (p *Plot) bars(g *grid) {
+	signs, more := heights[:], "░"
+	if g.theme.ASCII() {
+		signs, more = []string{"#"}, ":"
 	}
-	return "·"
-}
-
-// barSet are the signs of upright bars: by eighths, or one for a whole cell alone, and
-// what is yet to come.
-type barSet struct {
-	steps []string
-	more  string
-}
-
-var (
-	barSigns      = barSet{heights[:], "░"}
-	asciiBarSigns = barSet{[]string{"#"}, ":"}
-)
-
-// bars draws the bars, with a gap of a cell between them where there is room.
-func (p *Plot) bars(g *grid, set barSet) {
-	steps := len(set.steps)
+	steps := len(signs)
 	for i, b := range p.Bars {
 		from, to := i*g.w/len(p.Bars), (i+1)*g.w/len(p.Bars)
 		if to-from > 1 {
@@ -123,9 +103,9 @@ func (p *Plot) bars(g *grid, set barSet) {
 			for x := from; x < to; x++ {
 				switch fill := min(n-base, steps); {
 				case fill > 0:
-					g.put(x, y, bar, b.Role, set.steps[fill-1])
+					g.put(x, y, bar, b.Role, signs[fill-1])
 				case b.More > 0 && all-base > steps/2:
-					g.put(x, y, bar, theme.Track, set.more)
+					g.put(x, y, bar, theme.Track, more)
 				}
 			}
 		}

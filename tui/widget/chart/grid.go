@@ -41,8 +41,8 @@ const (
 	rule
 	bar
 	curve
-	sign // a mark, a word
-	rest // of what a wide sign before it covers
+	sign // a mark, a word, an axis
+	rest // of what a word before it covers
 )
 
 // cell is one cell of a picture: dots, or a text that begins here.
@@ -53,24 +53,31 @@ type cell struct {
 	text  string
 }
 
-// grid is a picture of w×h cells.
+// grid is a picture of w×h cells, which are counted from its upper left, and around it
+// the cells at its left and below it for the axes.
 type grid struct {
-	pen   pen
-	ascii bool
-	w, h  int
-	cells []cell
+	theme        *theme.Theme
+	pen          pen
+	w, h         int
+	gutter, wide int      // cells at the left, and in all
+	rows         [][]cell // with the axes
 }
 
-func newGrid(t *theme.Theme, w, h int) *grid {
-	return &grid{pen: penOf(t), ascii: t.ASCII(), w: w, h: h, cells: make([]cell, w*h)}
+// newGrid is an empty picture of so many rows, those of the axes too.
+func newGrid(g grid, rows int) *grid {
+	g.pen, g.rows = penOf(g.theme), make([][]cell, rows)
+	for y := range g.rows {
+		g.rows[y] = make([]cell, g.wide)
+	}
+	return &g
 }
 
 // at is the cell of a column and a row; nil outside.
 func (g *grid) at(x, y int) *cell {
-	if x < 0 || y < 0 || x >= g.w || y >= g.h {
+	if x += g.gutter; x < 0 || y < 0 || x >= g.wide || y >= len(g.rows) {
 		return nil
 	}
-	return &g.cells[y*g.w+x]
+	return &g.rows[y][x]
 }
 
 // put lays a sign of one cell over what lies lower.
@@ -80,13 +87,17 @@ func (g *grid) put(x, y int, l layer, role theme.Role, text string) {
 	}
 }
 
+// column lays a sign over what lies lower in a column.
+func (g *grid) column(x int, l layer, role theme.Role, text string) {
+	for y := range g.h {
+		g.put(x, y, l, role, text)
+	}
+}
+
 // dot sets a dot, counted in dots from the upper left. Of curves that share a cell the
 // later one gives its colour; where a cell is one dot, it gives its sign.
 func (g *grid) dot(x, y int, c Curve) {
 	across, down := len(g.pen.bits), len(g.pen.bits[0])
-	if x < 0 || y < 0 {
-		return
-	}
 	at := g.at(x/across, y/down)
 	if at == nil || at.layer > curve {
 		return
@@ -94,70 +105,47 @@ func (g *grid) dot(x, y int, c Curve) {
 	if at.layer < curve {
 		*at = cell{layer: curve}
 	}
-	at.role, at.dots = c.Role, at.dots|g.pen.bits[x%across][y%down]
-	if g.ascii && c.Dashed {
+	at.role, at.dots, at.text = c.Role, at.dots|g.pen.bits[x%across][y%down], ""
+	if g.theme.ASCII() && c.Dashed {
 		at.text = "."
-	} else {
-		at.text = ""
 	}
 }
 
-// free reports that nothing but shade and rules lies in n cells, with one beside them.
-func (g *grid) free(x, y, n int) bool {
-	if x < 0 || x+n > g.w {
-		return false
-	}
-	for i := max(0, x-1); i < min(g.w, x+n+1); i++ {
-		if c := g.at(i, y); c == nil || c.layer > rule {
+// write lays a word from a column on, if there is room and nothing above a layer lies
+// there or beside it.
+func (g *grid) write(x, y int, over layer, role theme.Role, text string) bool {
+	n := widget.Cells(text)
+	for i := range n + 2 {
+		c, within := g.at(x+i-1, y), i > 0 && i <= n
+		if c == nil && within || c != nil && c.layer > over {
 			return false
 		}
+	}
+	for i := range n {
+		*g.at(x+i, y) = cell{layer: rest}
+	}
+	if n > 0 {
+		*g.at(x, y) = cell{layer: sign, role: role, text: widget.Brush{Theme: g.theme}.Line(n, widget.Span{Text: text})}
 	}
 	return true
 }
 
-// write lays a word of n cells, over whatever there is. Of a word that it touches
-// nothing stays.
-func (g *grid) write(x, y, n int, role theme.Role, text string) {
-	from := x
-	for g.at(from, y) != nil && g.at(from, y).layer == rest {
-		from--
-	}
-	for i := from; i < x; i++ {
-		*g.at(i, y) = cell{}
-	}
-	for i := x + n; g.at(i, y) != nil && g.at(i, y).layer == rest; i++ {
-		*g.at(i, y) = cell{}
-	}
-	for i := range n {
-		if c := g.at(x+i, y); c != nil {
-			*c = cell{layer: rest}
-		}
-	}
-	if c := g.at(x, y); c != nil {
-		*c = cell{layer: sign, role: role, text: text}
-	}
-}
-
-// lines are the rows of the picture, each of exactly w cells.
-func (g *grid) lines(t *theme.Theme) []string {
-	out := make([]string, g.h)
-	for y := range out {
-		out[y] = g.line(t, y)
+// lines are the rows of the picture with its axes.
+func (g *grid) lines() []string {
+	out := make([]string, len(g.rows))
+	for y, row := range g.rows {
+		out[y] = g.line(row)
 	}
 	return out
 }
 
 // line joins cells of one colour.
-func (g *grid) line(t *theme.Theme, y int) string {
+func (g *grid) line(row []cell) string {
 	var b, run strings.Builder
 	role := theme.Text
-	for x := range g.w {
-		c := &g.cells[y*g.w+x]
-		if c.layer == rest {
-			continue
-		}
-		if c.role != role {
-			b.WriteString(t.Paint(role, run.String()))
+	for _, c := range row {
+		if c.role != role && c.layer != rest {
+			b.WriteString(g.theme.Paint(role, run.String()))
 			run.Reset()
 			role = c.role
 		}
@@ -166,17 +154,10 @@ func (g *grid) line(t *theme.Theme, y int) string {
 			run.WriteString(c.text)
 		case c.layer == curve:
 			run.WriteRune(g.pen.sign(c.dots))
-		default:
+		case c.layer != rest:
 			run.WriteByte(' ')
 		}
 	}
-	b.WriteString(t.Paint(role, run.String()))
+	b.WriteString(g.theme.Paint(role, run.String()))
 	return b.String()
-}
-
-// word is a text as a picture may hold it, at most w cells, and its cells.
-func word(t *theme.Theme, text string, w int) (string, int) {
-	text = widget.Cut(text, w)
-	n := widget.Cells(text)
-	return widget.Brush{Theme: t}.Line(n, widget.Span{Text: text}), n
 }

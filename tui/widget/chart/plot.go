@@ -2,7 +2,6 @@ package chart
 
 import (
 	"math"
-	"strings"
 
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -76,7 +75,12 @@ const maxName = 18
 // Draw draws the plot: h lines of exactly w cells. A small one has no words at its axes.
 func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	w, h = max(w, 0), max(h, 0)
-	gutter, foot := p.gutter(), 2
+	gutter, foot := 0, 2
+	for _, tick := range p.Y.Ticks {
+		if n := widget.Cells(tick.Label); n > 0 {
+			gutter = max(gutter, n+2) // a space and the axis
+		}
+	}
 	if w-gutter < leastAcross {
 		gutter = 0
 	}
@@ -87,64 +91,45 @@ func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	if n := len(p.Bars); n > 0 && across >= n {
 		across -= across % n // all bars have the same width
 	}
-	g := newGrid(t, across, h-foot)
-	p.fill(t, g)
-	lines := g.lines(t)
-	if gutter > 0 {
-		for y, label := range p.labels(g) {
-			lines[y] = p.left(t, gutter, label) + lines[y]
-		}
+	g := newGrid(grid{theme: t, w: across, h: h - foot, gutter: gutter, wide: w}, h)
+	p.axes(g) // first, so that no word crosses them
+	p.fill(g)
+	for _, m := range p.Marks {
+		p.name(g, m)
 	}
-	if foot > 0 {
-		lines = append(lines, p.axis(t, g, gutter), p.below(t, g, gutter))
-	}
-	for i := range lines {
-		lines[i] += widget.Blank(w - gutter - across)
-	}
-	return lines
-}
-
-// gutter is how many cells the words at the upright axis take, with the axis.
-func (p *Plot) gutter() int {
-	n := 0
-	for _, tick := range p.Y.Ticks {
-		n = max(n, widget.Cells(tick.Label))
-	}
-	if n == 0 {
-		return 0
-	}
-	return n + 2
+	return g.lines()
 }
 
 // fill draws what lies within the axes, from what lies lowest.
-func (p *Plot) fill(t *theme.Theme, g *grid) {
-	shadeSign, bars := "░", barSigns
-	if g.ascii {
-		shadeSign, bars = ":", asciiBarSigns
+func (p *Plot) fill(g *grid) {
+	shadeSign, box := "░", g.theme.Box()
+	if g.theme.ASCII() {
+		shadeSign = ":"
 	}
 	for _, s := range p.Shades {
 		from, to := p.column(g, s.From), p.column(g, s.To)
 		for x := from; x <= to && s.To > p.X.From && s.From < p.X.To; x++ {
-			for y := range g.h {
-				g.put(x, y, shade, theme.Track, shadeSign)
-			}
+			g.column(x, shade, theme.Track, shadeSign)
 		}
 	}
-	p.bars(g, bars)
+	p.bars(g)
 	for _, r := range p.Rules {
-		p.rule(t, g, r)
+		if !r.Level {
+			g.column(p.column(g, r.At), rule, r.Role, box.Left)
+			continue
+		}
+		for x := range g.w {
+			g.put(x, p.row(g, r.At), bar, r.Role, box.Top)
+		}
 	}
 	for _, c := range p.Curves {
 		p.curve(g, c)
 	}
 	for _, m := range p.Marks {
-		g.write(p.column(g, m.X), p.row(g, m.Y), 1, m.Role, m.Sign)
-	}
-	for _, m := range p.Marks {
-		p.name(t, g, m)
+		g.put(p.column(g, m.X), p.row(g, m.Y), sign, m.Role, m.Sign)
 	}
 	for _, r := range p.Rules {
-		p.nameRule(t, g, r)
+		p.nameRule(g, r)
 	}
 }
 
@@ -165,40 +150,19 @@ func (p *Plot) column(g *grid, x float64) int { return place(p.X.share(x), g.w) 
 
 func (p *Plot) row(g *grid, y float64) int { return place(1-p.Y.share(y), g.h) }
 
-// rule draws a line where nothing else lies, a level one over bars too.
-func (p *Plot) rule(t *theme.Theme, g *grid, r Rule) {
-	box := t.Box()
-	if r.Level {
-		y := p.row(g, r.At)
-		for x := range g.w {
-			g.put(x, y, bar, r.Role, box.Horizontal)
-		}
-		return
-	}
-	x := p.column(g, r.At)
-	for y := range g.h {
-		g.put(x, y, rule, r.Role, box.Vertical)
-	}
-}
-
 // nameRule writes the word of a rule: at the right end of a level one, at the top
 // beside an upright one, where there is room.
-func (p *Plot) nameRule(t *theme.Theme, g *grid, r Rule) {
+func (p *Plot) nameRule(g *grid, r Rule) {
 	if r.Label == "" {
 		return
 	}
-	text, n := word(t, " "+r.Label+" ", g.w)
+	text := " " + r.Label + " "
 	if r.Level {
-		y := p.row(g, r.At)
-		if x := g.w - n - 1; x >= 0 {
-			g.write(x, y, n, r.Role, text)
-		}
+		g.write(g.w-widget.Cells(text)-1, p.row(g, r.At), curve, r.Role, text)
 		return
 	}
-	x := p.column(g, r.At) + 1
 	for y := range g.h {
-		if g.free(x, y, n) {
-			g.write(x, y, n, r.Role, text)
+		if g.write(p.column(g, r.At)+1, y, rule, r.Role, text) {
 			return
 		}
 	}
@@ -220,13 +184,11 @@ func (p *Plot) curve(g *grid, c Curve) {
 		x1, y1 := spot(b)
 		n := max(abs(x1-x0), abs(y1-y0))
 		for k := range n + 1 {
-			if step++; c.Dashed && !g.ascii && step%dash >= dash/2 {
+			if step++; c.Dashed && across > 1 && step%dash >= dash/2 {
 				continue
 			}
-			x, y := x0, y0
-			if n > 0 {
-				x, y = x0+rounded(k*(x1-x0), n), y0+rounded(k*(y1-y0), n)
-			}
+			share := float64(k) / float64(max(n, 1))
+			x, y := x0+int(math.Round(share*float64(x1-x0))), y0+int(math.Round(share*float64(y1-y0)))
 			g.dot(x, y, c)
 		}
 	}
@@ -235,86 +197,42 @@ func (p *Plot) curve(g *grid, c Curve) {
 // dash is how many dots a dash of a curve and the gap behind it take.
 const dash = 4
 
-// rounded is a/b to the nearest; b is above zero.
-func rounded(a, b int) int { return int(math.Round(float64(a) / float64(b))) }
-
 func abs(n int) int { return max(n, -n) }
 
 // name writes the name of a mark where nothing else is: beside it, above, below.
-func (p *Plot) name(t *theme.Theme, g *grid, m Mark) {
-	if m.Name == "" {
-		return
-	}
-	text, n := word(t, m.Name, min(maxName, g.w/4))
-	if n < 3 {
-		return
-	}
+func (p *Plot) name(g *grid, m Mark) {
+	text := widget.Cut(m.Name, min(maxName, g.w/4))
+	n := widget.Cells(text)
 	x, y := p.column(g, m.X), p.row(g, m.Y)
 	for _, at := range [][2]int{{x + 2, y}, {x, y + 1}, {x - n + 1, y + 1}, {x, y - 1}, {x - n + 1, y - 1}, {x - n - 1, y}} {
-		if g.free(at[0], at[1], n) {
-			g.write(at[0], at[1], n, theme.Dim, text)
+		if n < 3 || g.write(at[0], at[1], rule, theme.Dim, text) {
 			return
 		}
 	}
 }
 
-// labels are the words at the upright axis by their row.
-func (p *Plot) labels(g *grid) []string {
-	out := make([]string, g.h)
+// axes draws both with their strokes and words. A word at the level one stands under the
+// middle of its stroke, as far as there is room.
+func (p *Plot) axes(g *grid) {
+	box := g.theme.Box()
+	for y := range g.h {
+		g.put(-1, y, sign, theme.Border, box.Left)
+	}
 	for _, tick := range p.Y.Ticks {
-		if y := p.row(g, tick.At); y < len(out) && out[y] == "" {
-			out[y] = tick.Label
+		n, y := widget.Cells(tick.Label), p.row(g, tick.At)
+		if g.write(-2-n, y, nothing, theme.Dim, tick.Label) && n > 0 {
+			g.put(-1, y, sign, theme.Border, box.MiddleRight)
 		}
 	}
-	return out
-}
-
-// left is the upright axis beside one row.
-func (p *Plot) left(t *theme.Theme, n int, label string) string {
-	box := t.Box()
-	join := box.Vertical
-	if label != "" {
-		join = box.RightJoin
-	}
-	text, used := word(t, label, n-2)
-	return widget.Blank(n-2-used) + t.Paint(theme.Dim, text) + " " + t.Paint(theme.Border, join)
-}
-
-// axis is the level axis with its strokes.
-func (p *Plot) axis(t *theme.Theme, g *grid, gutter int) string {
-	box := t.Box()
-	cells := make([]string, g.w)
-	for x := range cells {
-		cells[x] = box.Horizontal
+	g.put(-1, g.h, sign, theme.Border, box.BottomLeft)
+	for x := range g.w {
+		g.put(x, g.h, sign, theme.Border, box.Top)
 	}
 	for _, tick := range p.X.Ticks {
-		if len(cells) > 0 && tick.At >= p.X.From && tick.At <= p.X.To {
-			cells[p.column(g, tick.At)] = box.TopJoin
+		if tick.At >= p.X.From && tick.At <= p.X.To {
+			x, n := p.column(g, tick.At), widget.Cells(tick.Label)
+			g.put(x, g.h, sign, theme.Border, box.MiddleTop)
+			g.write(max(-g.gutter, min(x-n/2, g.w-n)), g.h+1, nothing, theme.Dim, tick.Label)
 		}
 	}
-	corner := ""
-	if gutter > 0 {
-		corner = widget.Blank(gutter-1) + t.Paint(theme.Border, box.BottomLeft)
-	}
-	return corner + t.Paint(theme.Border, strings.Join(cells, ""))
-}
-
-// below are the words at the level axis. Each stands under the middle of its stroke,
-// as far as there is room; one that would touch the word before it is left out.
-func (p *Plot) below(t *theme.Theme, g *grid, gutter int) string {
-	var b strings.Builder
-	w, used := gutter+g.w, 0
-	for _, tick := range p.X.Ticks {
-		text, n := word(t, tick.Label, g.w)
-		if n == 0 || tick.At < p.X.From || tick.At > p.X.To {
-			continue
-		}
-		x := min(max(0, gutter+p.column(g, tick.At)-n/2), w-n)
-		if x < used+1 && used > 0 {
-			continue
-		}
-		b.WriteString(widget.Blank(x-used) + t.Paint(theme.Dim, text))
-		used = x + n
-	}
-	return b.String() + widget.Blank(w-used)
 }

@@ -158,11 +158,11 @@ func (p *printer) code(n ast.Node, first, rest head) {
 
 // bar stands before code.
 func (p *printer) bar() widget.Span {
-	return widget.Span{Role: theme.Border, Text: p.look.Theme.Box().Vertical + " "}
+	return widget.Span{Role: theme.Border, Text: p.look.Theme.Box().Left + " "}
 }
 
 func (p *printer) rule(w int) widget.Span {
-	return widget.Span{Role: theme.Border, Text: strings.Repeat(p.look.Theme.Box().Horizontal, max(1, min(maxRule, w)))}
+	return widget.Span{Role: theme.Border, Text: strings.Repeat(p.look.Theme.Box().Top, max(1, min(maxRule, w)))}
 }
 
 // bars is a head whose quotes go on over an empty row.

@@ -22,6 +22,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"ollimbot/core/pattern"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -185,41 +186,25 @@ func fence(s string) string {
 // shown before more of it is known: it may become a list, a rule or a heading.
 const marks = " *_~`"
 
-// close ends what is begun on the last line of a text that grows, and leaves away
+// close ends what is begun in the last block of a text that grows, and leaves away
 // what may be half a mark.
 func (d *Doc) close(s string, root ast.Node) (string, ast.Node) {
 	if last := s[strings.LastIndexByte(s, '\n')+1:]; last != "" && strings.Trim(last, marks+"-=+#>|:") == "" {
 		s = s[:len(s)-len(last)]
 		root = d.parse(s)
 	}
-	switch lastBlock(root).(type) {
+	block := lastBlock(root)
+	switch block.(type) {
 	case *ast.CodeBlock, *ast.FencedCodeBlock, *extast.TableCell:
 		return s, root
 	}
-	if strings.HasSuffix(s, "\n\n") {
+	if strings.HasSuffix(s, "\n\n") || block.Type() != ast.TypeBlock || block.Lines().Len() == 0 {
 		return s, root
 	}
-	if shorter := strings.TrimRight(s, marks+"\n"); shorter != s {
-		s, root = shorter, d.parse(shorter)
-	}
-	at, mark := unclosed(lastBlock(root), s)
-	for range maxDepth {
-		if mark == "" {
-			break
-		}
-		ended := s + mark
-		after := d.parse(ended)
-		still, next := unclosed(lastBlock(after), ended)
-		if still >= at { // that has closed nothing
-			break
-		}
-		s, root, at, mark = ended, after, still, next
-	}
-	return s, root
+	s = strings.TrimRight(s, marks+"\n")
+	ended := s + unclosed(s[min(len(s), block.Lines().At(0).Start):])
+	return ended, d.parse(ended)
 }
-
-// maxDepth is how deep what is begun is ended: each takes a look at the last blocks.
-const maxDepth = 3
 
 // lastBlock is the block that holds the end of the text.
 func lastBlock(n ast.Node) ast.Node {
@@ -229,43 +214,27 @@ func lastBlock(n ast.Node) ast.Node {
 	return n
 }
 
-// unclosed is the innermost mark in a block that begins something which nothing
-// ends, and where it stands; empty where there is none. Code holds all that comes
-// behind its mark.
-func unclosed(block ast.Node, s string) (at int, mark string) {
-	at = -1
-	_ = ast.Walk(block, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		switch n := n.(type) {
-		case *ast.CodeSpan, *ast.AutoLink:
-			return ast.WalkSkipChildren, nil
-		case *ast.Text:
-			if !entering {
-				break
-			}
-			for i := n.Segment.Start; i < n.Segment.Stop; {
-				size := run(s[i:])
-				if begins(s, i, size) {
-					if at, mark = i, s[i:i+size]; s[i] == '`' {
-						return ast.WalkStop, nil
-					}
-				}
-				i += size
-			}
-		}
-		return ast.WalkContinue, nil
-	})
-	return at, mark
-}
+// runs are the marks of inline text, each as often as it stands in a row, and escapes.
+var runs = pattern.Lazily("\\\\.|`+|\\*+|_+|~+")
 
-// run is the bytes of all marks of one kind, of an escape, or of one character.
-func run(s string) int {
-	switch {
-	case s[0] == '\\' && len(s) > 1:
-		return 2
-	case strings.IndexByte("*_~`", s[0]) >= 0:
-		return len(s) - len(strings.TrimLeft(s, s[:1]))
+// maxDepth is how many marks are ended, the innermost.
+const maxDepth = 3
+
+// unclosed ends the marks of a block that begin something which nothing ends. Code
+// holds all that comes behind its mark.
+func unclosed(s string) string {
+	var open []string // the innermost first
+	for _, at := range runs().FindAllStringIndex(s, -1) {
+		mark := s[at[0]:at[1]]
+		switch i := slices.Index(open, mark); {
+		case len(open) > 0 && open[0][0] == '`' && i != 0:
+		case i >= 0 && strings.IndexByte(" \t\n", s[at[0]-1]) < 0:
+			open = open[i+1:]
+		case begins(s, at[0], len(mark)):
+			open = slices.Insert(open, 0, mark)
+		}
 	}
-	return 1
+	return strings.Join(open[:min(len(open), maxDepth)], "")
 }
 
 // begins reports whether a run of marks can begin something.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -17,7 +18,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-func colours() *theme.Theme { return theme.New(theme.Options{Dark: true, Profile: 1 << 24}) }
+func colours() *theme.Theme {
+	return theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+}
 
 // drawn is a text as lines of a width, each ended by a bar.
 func drawn(text string, w int, t *theme.Theme) string {
@@ -64,7 +67,7 @@ snake_case_names and 2*3*4 stay \*as they are\*`
 
 func TestALetterLooksAsItDid(t *testing.T) {
 	for name, th := range map[string]*theme.Theme{
-		"colour": theme.New(theme.Options{Dark: true, Profile: 16}), "light": theme.New(theme.Options{Profile: 1 << 24}),
+		"colour": theme.New(theme.Options{Dark: true, Profile: colorprofile.ANSI}), "light": theme.New(theme.Options{Profile: colorprofile.TrueColor}),
 		"nocolor": theme.New(theme.Options{NoColor: true}), "plain": theme.New(theme.Options{Plain: true}),
 		"ascii": theme.New(theme.Options{Plain: true, ASCII: true}),
 	} {

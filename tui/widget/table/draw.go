@@ -15,8 +15,9 @@ const nothing = "·"
 
 const (
 	gutter = 2 // cells before the first column
-	// leastNote is into how many free cells a note may go.
-	leastNote = 14
+	// leastNote is into how many free cells a note may go, leastFar from how many on
+	// it stands behind the last column, not behind the words of the wide one.
+	leastNote, leastFar = 14, 28
 	// leastHeads is up to how many lines rows are worth more than the heads.
 	leastHeads = 2
 )
@@ -107,8 +108,8 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 			at++
 		}
 	}
-	t.h = max(1, lines)
-	top := t.list.Window(at, at, total, t.h)
+	t.Height = max(1, lines)
+	top := t.list.Window(at, at, total, t.Height)
 	for y := top; y < min(total, top+lines); y++ {
 		i := y
 		if t.ruled() && y >= len(t.above) {
@@ -125,7 +126,7 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	if t.Query.Shown() && h > len(rows) && h > 1 {
 		rows = widget.FillRows(rows, w, h-1)
 		found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
-		return append(rows, widget.Row{Text: t.Query.Line(b, w, found), Place: widget.Nowhere})
+		return append(rows, widget.Row{Text: t.Query.Line(b, w, "/", found), Place: widget.Nowhere})
 	}
 	return widget.FillRows(rows, w, h)
 }
@@ -167,77 +168,43 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 			b.Back = theme.Select
 		}
 	}
-	out := make([]widget.Span, 1, 2*len(spans)+4)
-	out[0] = widget.Span{Role: theme.Accent, Text: mark}
 	cells := make([]widget.Span, len(spans))
 	for i, s := range spans {
 		cells[i] = t.Columns[s.column].Cell(row)
 	}
-	from, to, note := t.note(row, spans, cells, l.rest)
-	for i, s := range spans {
-		switch {
-		case i == from:
-			room := spans[to-1].from + spans[to-1].cells - s.from
-			if t.Columns[s.column].Cells == 0 { // behind its own words
-				out = append(append(out, t.Query.Mark(cells[i].Role, cells[i].Text)...), widget.Span{Text: "  "})
-				room -= widget.Cells(cells[i].Text) + 2
-			}
-			out = append(out, widget.Span{Role: note.Role, Text: widget.Fit(note.Text, room)}, widget.Span{Text: " "})
-			continue
-		case i > from && i < to:
-			continue
+	out := make([]widget.Span, 1, 2*len(spans)+4)
+	out[0] = widget.Span{Role: theme.Accent, Text: mark}
+	var note widget.Span
+	if t.Note != nil {
+		note = t.Note(row)
+	}
+	for i := 0; i < len(spans); {
+		s, c, words := spans[i], t.Columns[spans[i].column], cells[i].Text
+		next, room := i+1, s.cells
+		noted := c.Cells == 0 && note.Text != "" && l.rest < leastFar
+		for (noted || widget.Cells(words) > room) && next < len(spans) && free(cells[next]) {
+			room = spans[next].from + spans[next].cells - s.from
+			next++
 		}
-		c := t.Columns[s.column]
-		text := align(cells[i].Text, s.cells, c.Right)
-		if c.Cells == 0 && t.Query.On() {
-			out = append(out, t.Query.Mark(cells[i].Role, text)...)
+		if left := room - widget.Cells(words) - 2; noted && left >= leastNote {
+			out = append(append(out, t.Query.Mark(cells[i].Role, words)...), widget.Span{Role: note.Role, Text: "  " + widget.Fit(note.Text, left)})
+			note.Text = ""
+		} else if words = align(words, room, c.Right); c.Cells == 0 && t.Query.On() {
+			out = append(out, t.Query.Mark(cells[i].Role, words)...)
 		} else {
-			out = append(out, widget.Span{Role: cells[i].Role, Text: text})
+			out = append(out, widget.Span{Role: cells[i].Role, Text: words})
 		}
 		out = append(out, widget.Span{Text: " "})
+		i = next
 	}
-	if from < 0 && note.Text != "" {
+	if l.rest >= leastNote {
 		out = append(out, widget.Span{Text: " "}, note)
 	}
 	return widget.Row{Text: b.Line(l.w, out...), Place: t.First + widget.Place(number)}
 }
 
-// note is where a row's note goes: behind the last column, with from below 0, or in
-// the place of the columns from one up to another that say nothing, where these are
-// the widest; the wide column counts with what it leaves free.
-func (t *Table[T]) note(row T, spans []span, cells []widget.Span, rest int) (from, to int, note widget.Span) {
-	if t.Note == nil {
-		return -1, -1, note
-	}
-	note = t.Note(row)
-	if note.Text == "" {
-		return -1, -1, note
-	}
-	best, width := -1, leastNote-1
-	if rest >= leastNote { // the others have to be much wider than the room behind the columns
-		width = 3 * rest
-	}
-	free := func(i int) bool { return cells[i].Text == "" || cells[i].Text == nothing }
-	for i, s := range spans {
-		begin := s.from
-		if t.Columns[s.column].Cells == 0 {
-			begin += widget.Cells(cells[i].Text) + 2
-		} else if !free(i) {
-			continue
-		}
-		end := i + 1
-		for end < len(spans) && free(end) {
-			end++
-		}
-		if n := spans[end-1].from + spans[end-1].cells - begin; n > width {
-			best, to, width = i, end, n
-		}
-	}
-	if best < 0 && rest < leastNote {
-		note = widget.Span{}
-	}
-	return best, to, note
-}
+// free reports a cell that says nothing: the words to its left may go on there.
+func free(cell widget.Span) bool { return cell.Text == "" || cell.Text == nothing }
 
 // align makes a word exactly w cells wide.
 func align(s string, w int, right bool) string {

@@ -60,9 +60,17 @@ type Table[T any] struct {
 	Text func(row T) string
 	// Note is what a row says in cells that are free; nil says nothing.
 	Note func(row T) widget.Span
+	// Same says that a row is another one's newer state; nil for rows that are themselves
+	// what they were.
+	Same func(was, row T) bool
+	// Chosen says that the user has selected the row: other rows leave the selection with
+	// the one that is the same. Until then it stays at the top.
+	Chosen bool
 	// First is the place of the first row, so that two tables can stand on one page.
 	First widget.Place
 	Query widget.Query
+	// Height is how many rows a page has; Draw sets it.
+	Height int
 
 	pins, rows []T
 	above      []int32 // the pins that are shown, and of the rows those below, in their order
@@ -70,14 +78,21 @@ type Table[T any] struct {
 	by         int  // the column that orders the rows, from 1; 0 leaves them as they come
 	turned     bool // the other way round
 	list       widget.List
-	h          int // lines of rows when drawn last
 }
 
 // Fill shows other rows. The selection stays at its place among those that are shown;
 // whoever knows better selects a row behind it.
 func (t *Table[T]) Fill(rows []T) {
+	was, had := t.Row()
 	t.rows = rows
 	t.sift()
+	switch {
+	case t.Same == nil:
+	case !t.Chosen:
+		t.list.At = 0
+	case had:
+		t.Select(func(row T) bool { return t.Same(was, row) })
+	}
 }
 
 // Pin shows other rows above the rule, which are never sorted.
@@ -155,18 +170,15 @@ func (t *Table[T]) nth(number int) T {
 	return t.rows[number-len(t.pins)]
 }
 
+// Nth is the row in a place among those that are shown, and its place on the screen.
+func (t *Table[T]) Nth(i int) (row T, at widget.Place) {
+	n := t.number(i)
+	return t.nth(n), t.First + widget.Place(n)
+}
+
 // Row is the selected row; not ok where none is shown.
 func (t *Table[T]) Row() (row T, ok bool) {
 	n := t.number(t.list.At)
-	if n < 0 {
-		return row, false
-	}
-	return t.nth(n), true
-}
-
-// Top is the first row that is shown.
-func (t *Table[T]) Top() (row T, ok bool) {
-	n := t.number(0)
 	if n < 0 {
 		return row, false
 	}
@@ -211,16 +223,18 @@ func (t *Table[T]) Do(verb string) bool {
 	case "sort":
 		t.reorder(func() { t.by, t.turned = (t.by+1)%(len(t.Columns)+1), false })
 	case "turn":
-		t.reorder(func() { t.by, t.turned = max(1, t.by), !t.turned })
+		t.reorder(func() { t.by, t.turned = min(max(1, t.by), len(t.Columns)), !t.turned })
 	default:
-		return t.list.Move(verb, t.Shown(), t.h)
+		moved := t.list.Move(verb, t.Shown(), t.Height)
+		t.Chosen = t.Chosen || moved
+		return moved
 	}
 	return true
 }
 
 // Near reports that the last row that is shown is less than two screens away from
 // the selection: whoever reads rows as they are looked at should read on.
-func (t *Table[T]) Near() bool { return t.list.At+2*max(t.h, 1) >= t.Shown() }
+func (t *Table[T]) Near() bool { return t.list.At+2*max(t.Height, 1) >= t.Shown() }
 
 // Whole reports that every row has to be known for what is shown: they are filtered
 // or sorted.
@@ -260,24 +274,28 @@ func (t *Table[T]) Press(at widget.Place) (again bool) {
 		t.Sort(column)
 	} else if t.Has(at) {
 		n := int(at - t.First)
-		again = n == t.number(t.list.At)
+		again, t.Chosen = n == t.number(t.list.At), true
 		t.choose(n)
 	}
 	return again
 }
 
-// Order is the head of the column that orders the rows, "" for none.
-func (t *Table[T]) Order() (head string, turned bool) {
-	if t.by == 0 {
-		return "", false
+// Order says which column orders the rows: "by TIME, turned", or nothing.
+func (t *Table[T]) Order() (words []string) {
+	switch {
+	case t.by > 0 && t.turned:
+		return []string{"by " + t.Columns[t.by-1].Head + ", turned"}
+	case t.by > 0:
+		return []string{"by " + t.Columns[t.by-1].Head}
 	}
-	return t.Columns[t.by-1].Head, t.turned
+	return nil
 }
 
 // Type gives a key or a paste to the filter while it is written.
 func (t *Table[T]) Type(msg tea.Msg) {
 	changed, verb := t.Query.Type(msg)
-	t.list.Move(verb, t.Shown(), t.h)
+	t.Chosen = true
+	t.list.Move(verb, t.Shown(), t.Height)
 	if changed {
 		t.reorder(func() {})
 	}

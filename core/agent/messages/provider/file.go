@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/money"
 	"ollimbot/core/pattern"
 	"ollimbot/core/store"
+	"ollimbot/core/web"
 	"ollimbot/routines"
 )
 
@@ -320,7 +321,7 @@ func (p Provider) nearby() bool {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && (ip.IsLoopback() || ip.IsPrivate())
+	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && ip.IsPrivate()
 }
 
 // private reports whether a key may travel there: nobody reads along.
@@ -329,6 +330,5 @@ func (p Provider) private() bool {
 	if err != nil {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Scheme == "https" || u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return u.Scheme == "https" || web.Loopback(u.Hostname())
 }
