@@ -105,7 +105,7 @@ func TestADamagedExportIsRefusedWhereverItIsDamaged(t *testing.T) {
 			refused(t, saved(t, data[:len(data)*i/40]), says)
 			flipped := bytes.Clone(data)
 			flipped[len(data)*i/40+5] ^= 0x10 // behind gzip's time of day and name of the system
-			if i > 0 {
+			if i > 0 && (word != "" || !bytes.Equal(unzipped(flipped), unzipped(data))) {
 				refused(t, saved(t, flipped), says)
 			}
 		}
@@ -114,6 +114,20 @@ func TestADamagedExportIsRefusedWhereverItIsDamaged(t *testing.T) {
 	}
 	refused(t, saved(t, nil), "no export")
 	refused(t, saved(t, []byte("hello")), "no export")
+}
+
+// unzipped is what gzip reads of data, nil where that is damaged: a few bits of its
+// format stand for nothing (padding, lengths of codes that are not used).
+func unzipped(data []byte) []byte {
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 func TestAnExportOfANewerProgramIsRefused(t *testing.T) {

@@ -438,6 +438,7 @@ func TestTheEditorRunsOnATerminalOfTheBots(t *testing.T) {
 	})
 	v := h.attaches(h.key(""), "")
 	v.out.sees(t, "Sweep")
+	<-v.answered // what its background is, which is not for the editor
 	v.types("2o")
 	v.out.sees(t, "THE-EDITOR on /dev/pts/")
 	v.out.sees(t, "size 40 120 xterm-256color")
@@ -506,6 +507,7 @@ func TestAProgramThatAnEditorLeavesBehindHoldsNobody(t *testing.T) {
 	})
 	v := h.attaches("", "")
 	v.out.sees(t, "Sweep")
+	<-v.answered // what its background is, which is not for the editor
 	v.types("2o")
 	v.out.sees(t, "▸ 2 Schedule")
 	h.log.sees(t, "a viewer has attached")

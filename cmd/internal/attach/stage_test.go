@@ -230,6 +230,8 @@ type viewer struct {
 	conn *ssh.Client
 	// leaves ends the terminal.
 	leaves func()
+	// answered is closed when the terminal has said something itself.
+	answered chan struct{}
 }
 
 // attaches opens a session on a terminal of 120×40.
@@ -248,7 +250,21 @@ func (v *viewer) terminal(name string, w, h int) {
 	v.t.Helper()
 	glass := vt.NewEmulator(w, h)
 	v.out.vt, v.leaves = glass, sync.OnceFunc(func() { _ = glass.InputPipe().(io.Closer).Close() })
-	go func() { _, _ = io.Copy(v.in, glass) }() // what it answers
+	v.answered = make(chan struct{})
+	answers := sync.OnceFunc(func() { close(v.answered) })
+	go func() {
+		b := make([]byte, 1024)
+		for {
+			n, err := glass.Read(b)
+			if err != nil {
+				return
+			}
+			if _, err := v.in.Write(b[:n]); err != nil {
+				return
+			}
+			answers()
+		}
+	}()
 	v.t.Cleanup(v.leaves)
 	must(v.t, v.RequestPty(name, h, w, nil))
 }
