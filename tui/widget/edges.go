@@ -25,7 +25,7 @@ func (s *Scroll) overhang() int {
 	longest := 0
 	first, end := s.bounds()
 	for _, p := range s.drawn {
-		if p.row < 0 || p.item < first || p.item >= end {
+		if p.item < first || p.item >= end {
 			continue
 		}
 		if rows := s.Source.Rows(p.item, look); len(rows) == 1 {

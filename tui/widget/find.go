@@ -3,6 +3,7 @@ package widget
 import (
 	"slices"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/theme"
@@ -159,3 +160,8 @@ func (s *Scroll) findBar(b Brush, w int) string {
 	}
 	return f.line(b, w, " /", found...)
 }
+
+// Hint is what the keys do while a search is being written.
+func (s *Scroll) Hint() []key.Binding { return findKeys }
+
+var findKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}

@@ -31,7 +31,7 @@ type TailView struct {
 	total uint64 // as it was when the tail was last read
 	read  bool
 	lines []tail.Line
-	first uint64 // the number of lines[0]
+	first uint64 // the number of lines[0]; the one before is for the count of those that are gone
 	keep  int    // the most lines that are kept
 	// gaps are how many lines of the tail a line stands for that says that they came
 	// too fast, by its number.
@@ -46,8 +46,8 @@ type TailView struct {
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC, keep: maxTail, gaps: map[uint64]uint64{}}
-	v.Source, v.Wrap, v.Head = v, wrap, v.head
+	v := &TailView{id: id, zone: time.UTC, first: 1, keep: maxTail, gaps: map[uint64]uint64{}}
+	v.Source, v.Wrap = v, wrap
 	return v
 }
 
@@ -117,25 +117,30 @@ func (v *TailView) standFor(from int) uint64 {
 	return n
 }
 
-// head is the note above the oldest line. It counts what came before, and is no
-// line of the tail itself. A filter that was written shows its own lines alone.
-func (v *TailView) head(look Look) [][]Span {
-	gone := uint64(v.next) - v.standFor(0)
-	if gone == 0 || v.filter.On() {
-		return nil
-	}
-	return [][]Span{append(v.front(look, tail.Line{Kind: tail.Note}), Span{theme.Dim, textGone(gone)})}
+// gone is how many lines came before the oldest one that is kept.
+func (v *TailView) gone() uint64 { return uint64(v.next) - v.standFor(0) }
+
+// Bounds are the numbers of the lines that are kept, and of the note above them that
+// counts those that are not: with Text and Rows they make the view a Source.
+func (v *TailView) Bounds() (first, end uint64) {
+	return v.first - min(1, v.gone()), v.first + uint64(len(v.lines))
 }
 
-// Bounds are the numbers of the lines that are kept: with Text and Rows they
-// make the view a Source.
-func (v *TailView) Bounds() (first, end uint64) { return v.first, v.first + uint64(len(v.lines)) }
-
 // at is the line with a number.
-func (v *TailView) at(i uint64) tail.Line { return v.lines[i-v.first] }
+func (v *TailView) at(i uint64) tail.Line {
+	if i < v.first {
+		return tail.Line{Kind: tail.Note, Text: textGone(v.gone())}
+	}
+	return v.lines[i-v.first]
+}
 
-// Text is a line without its columns.
-func (v *TailView) Text(i uint64) string { return v.at(i).Text }
+// Text is a line without its columns; of the note none, so that it is never found.
+func (v *TailView) Text(i uint64) string {
+	if i < v.first {
+		return ""
+	}
+	return v.at(i).Text
+}
 
 // Len is the number of lines kept.
 func (v *TailView) Len() int { return len(v.lines) }
@@ -147,7 +152,7 @@ func (v *TailView) Copy() (text, toast string) {
 		return "", textNothing
 	}
 	if first, end := v.bounds(); v.paused && v.mark >= first && v.mark < end {
-		l = v.at(v.mark)
+		l = v.at(max(v.mark, v.first))
 	}
 	return l.Text, textOneCopied
 }
@@ -318,59 +323,6 @@ func (v *TailView) LeftOut() string {
 	return ""
 }
 
-// Reply is what came of an action: text for the clipboard, and what to say.
-type Reply struct{ Copy, Toast string }
-
-// sideways is how many cells a line that is not wrapped moves at a time.
-const sideways = 20
-
-// Do carries out an action by its verb, the part of its id behind the dot. It
-// reports whether it knows the verb; copying is the pane's.
-func (s *Scroll) Do(verb string) (Reply, bool) {
-	switch verb {
-	case "up":
-		s.up(1)
-	case "down":
-		s.down(1)
-	case "pgup":
-		s.Page(-1)
-	case "pgdn":
-		s.Page(1)
-	case "home", "top":
-		s.home()
-	case "follow", "end", "bottom":
-		s.Follow()
-	case "left", "right":
-		if s.Wrap {
-			return Reply{Toast: textNoSideways(s.Names)}, true
-		}
-		by := sideways
-		if verb == "left" {
-			by = -sideways
-		}
-		s.Sideways(by)
-	case "find":
-		s.Find()
-	case "next", "prev":
-		by := 1
-		if verb == "prev" {
-			by = -1
-		}
-		if !s.Hit(by) {
-			return Reply{Toast: textNoFind(s.Names)}, true
-		}
-	case "wrap":
-		s.toggleWrap()
-		if s.Wrap {
-			return Reply{Toast: textWrapped}, true
-		}
-		return Reply{Toast: textNotWrapped(s.Names)}, true
-	default:
-		return Reply{}, false
-	}
-	return Reply{}, true
-}
-
 // Do carries out an action by its verb, copying too.
 func (v *TailView) Do(verb string) (Reply, bool) {
 	switch verb {
@@ -401,8 +353,3 @@ func (v *TailView) Hint() []key.Binding {
 	}
 	return v.Scroll.Hint()
 }
-
-// Hint is what the keys do while a search is being written.
-func (s *Scroll) Hint() []key.Binding { return findKeys }
-
-var findKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}
