@@ -91,7 +91,8 @@ func wordsOf(s string) []string {
 const leastForgiven = 4
 
 // meant reports whether a word may stand for one that is written otherwise: between
-// their equal ends are at most two letters of each.
+// their equal ends are at most two letters of each, and two for two only where they have
+// changed places.
 func meant(written, word string) bool {
 	a, b := []rune(written), []rune(word)
 	if min(len(a), len(b)) < leastForgiven {
@@ -103,5 +104,5 @@ func meant(written, word string) bool {
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	return max(len(a), len(b)) <= 2
+	return max(len(a), len(b)) <= 2 && (len(a)+len(b) < 4 || a[0] == b[1])
 }
