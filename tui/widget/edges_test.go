@@ -181,7 +181,7 @@ func TestAfterTheEndWasSeenAFilterMakesNothingNew(t *testing.T) {
 	b := newBench(maxTail, 60, 6)
 	b.write(300)
 	b.screen()
-	b.Page(-1)
+	b.Do("pgup")
 	b.screen()
 	b.findBy("line 2")
 	b.screen()
@@ -280,7 +280,7 @@ func TestTheBadgeCountsWhatWasNeverOnTheScreen(t *testing.T) {
 		steps := map[string]func(){
 			"grow": grow, "more": grow,
 			"find":   func() { b.findBy(rapid.SampledFrom([]string{"red", "7", "nothing"}).Draw(t, "find")) },
-			"next":   func() { b.Hit(rapid.SampledFrom([]int{1, -1}).Draw(t, "by")) },
+			"next":   func() { b.hit(rapid.SampledFrom([]string{"next", "prev"}).Draw(t, "verb")) },
 			"filter": func() { b.filterBy(rapid.SampledFrom([]string{"red", "!red", "7", "nothing", ""}).Draw(t, "filter")) },
 			"level":  func() { b.nextLevel() }, "leave": func() { b.EndFind() },
 			"up": func() { b.up(rapid.IntRange(1, 12).Draw(t, "up")) }, "down": func() { b.down(rapid.IntRange(1, 12).Draw(t, "down")) },

@@ -167,16 +167,6 @@ func (s *Scroll) down(rows int) {
 	s.clampMark()
 }
 
-// Page scrolls by the height of the view, less a line to hold on to.
-func (s *Scroll) Page(by int) {
-	n := max(1, s.h-1)
-	if by < 0 {
-		s.up(n)
-		return
-	}
-	s.down(n)
-}
-
 // home goes to the oldest item.
 func (s *Scroll) home() {
 	s.pause()
@@ -325,21 +315,19 @@ func (s *Scroll) Mark() uint64 { return s.mark }
 // Reply is what came of an action: text for the clipboard, and what to say.
 type Reply struct{ Copy, Toast string }
 
-// sideways is how many cells a line that is not wrapped moves at a time.
-const sideways = 20
-
 // Do carries out an action by its verb, the part of its id behind the dot. It
 // reports whether it knows the verb; copying is the pane's.
 func (s *Scroll) Do(verb string) (Reply, bool) {
+	page := max(1, s.h-1) // less a line to hold on to
 	switch verb {
 	case "up":
 		s.up(1)
 	case "down":
 		s.down(1)
 	case "pgup":
-		s.Page(-1)
+		s.up(page)
 	case "pgdn":
-		s.Page(1)
+		s.down(page)
 	case "home", "top":
 		s.home()
 	case "follow", "end", "bottom":
@@ -348,21 +336,14 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 		if s.Wrap {
 			return Reply{Toast: textNoSideways(s.Names)}, true
 		}
-		by := sideways
-		if verb == "left" {
-			by = -sideways
-		}
-		s.Sideways(by)
+		s.sideways(verb)
 	case "find":
 		s.Find()
 	case "next", "prev":
-		by := 1
-		if verb == "prev" {
-			by = -1
-		}
-		if !s.Hit(by) {
+		if !s.find.matcher.Active() {
 			return Reply{Toast: textNoFind(s.Names)}, true
 		}
+		s.hit(verb)
 	case "wrap":
 		s.toggleWrap()
 		if s.Wrap {

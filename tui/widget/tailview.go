@@ -58,9 +58,7 @@ func NewTailView(id string, wrap bool) *TailView {
 // A paused view never gives up what its reader looks at: once it is full, the
 // rest waits in the ring until the reader moves on.
 func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) {
-	if zone != nil {
-		v.zone = zone
-	}
+	v.zone = zone
 	if v.read && total == v.total && v.behind == 0 {
 		return
 	}
@@ -223,10 +221,6 @@ func clockCells(layout string) int {
 
 // front is what stands before the text of a line: the pointer, its time, its kind.
 func (v *TailView) front(look Look, l tail.Line) []Span {
-	style, known := kinds[l.Kind]
-	if !known {
-		style.word = theme.Dim
-	}
 	head := []Span{{theme.Accent, " "}}
 	if look.Marked {
 		head[0].Text = look.Theme.Glyph(theme.Pointer)
@@ -240,7 +234,7 @@ func (v *TailView) front(look Look, l tail.Line) []Span {
 		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", clockCells(clock), at)})
 	}
 	if kind {
-		head = append(head, Span{style.word, Fit(string(l.Kind), kindWidth)})
+		head = append(head, Span{kinds[l.Kind].word, Fit(string(l.Kind), kindWidth)})
 	}
 	return head
 }
@@ -293,14 +287,10 @@ func body(head []Span, role theme.Role, text string, look Look, most int) [][]Sp
 // State says in a few words what is left out and where the reader stands: what
 // is left out first, as a narrow title shows no more than that.
 func (v *TailView) State() string {
-	out := v.Scroll.State()
-	if v.filter.level > 0 {
-		out = levels[v.filter.level].word + " · " + out
+	if out := v.LeftOut(); out != "" {
+		return out + " · " + v.Scroll.State()
 	}
-	if v.filter.On() {
-		out += " · " + textFiltered
-	}
-	return out
+	return v.Scroll.State()
 }
 
 // Last is the newest line that is shown, if there is one.
@@ -314,13 +304,14 @@ func (v *TailView) Last() (tail.Line, bool) {
 
 // LeftOut says in a word or two what is not shown; empty when all is.
 func (v *TailView) LeftOut() string {
-	switch {
-	case v.filter.On():
-		return textFiltered
-	case v.filter.level > 0:
-		return levels[v.filter.level].word
+	var out []string
+	if v.filter.level > 0 {
+		out = append(out, levels[v.filter.level].word)
 	}
-	return ""
+	if v.filter.On() {
+		out = append(out, textFiltered)
+	}
+	return strings.Join(out, " · ")
 }
 
 // Do carries out an action by its verb, copying too.
