@@ -196,9 +196,7 @@ const (
 
 	textBudgetTitle = "Ping budget, exactly"
 	textCapacity    = "Capacity"
-	textRefill      = "Refill every"
-	textTokens      = "tokens"
-	textMinutes     = "minutes"
+	textRefill      = "Refill (min)"
 )
 
 // quitText names what would be lost, in few words: a small screen cuts the last ones.

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,7 +47,7 @@ type TailView struct {
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC, first: 1, keep: maxTail, gaps: map[uint64]uint64{}}
+	v := &TailView{id: id, first: 1, keep: maxTail, gaps: map[uint64]uint64{}}
 	v.Source, v.Wrap = v, wrap
 	return v
 }
@@ -58,7 +59,7 @@ func NewTailView(id string, wrap bool) *TailView {
 // A paused view never gives up what its reader looks at: once it is full, the
 // rest waits in the ring until the reader moves on.
 func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) {
-	v.zone = zone
+	v.zone = cmp.Or(zone, time.UTC)
 	if v.read && total == v.total && v.behind == 0 {
 		return
 	}
@@ -241,14 +242,15 @@ func (v *TailView) front(look Look, l tail.Line) []Span {
 
 // Rows draws a line with its time and its kind.
 func (v *TailView) Rows(i uint64, look Look) [][]Span {
-	l, most := v.at(i), 0
+	l := v.at(i)
+	front := v.front(look, l)
 	if l.Kind == tail.Error && !look.Wrap {
-		most = maxError
+		look.Wrap, l.Text = true, Cut(l.Text, maxError*(look.W-Width(front)-1))
 	}
-	return body(v.front(look, l), kinds[l.Kind].text, l.Text, look, most)
+	return body(front, kinds[l.Kind].text, l.Text, look)
 }
 
-// maxError is how many rows an error takes where lines are cut: what went wrong
+// maxError is about how many rows an error takes where lines are cut: what went wrong
 // stands first, and why at the end.
 const maxError = 4
 
@@ -256,26 +258,20 @@ const maxError = 4
 const maxShown = 16 << 10
 
 // body puts text behind the columns of its first row: cut at the edge, or
-// wrapped under its own beginning, with a cell of air at the right. With most above
-// zero it is wrapped into so many rows anyway, and the last of them is cut.
-func body(head []Span, role theme.Role, text string, look Look, most int) [][]Span {
+// wrapped under its own beginning, with a cell of air at the right.
+func body(head []Span, role theme.Role, text string, look Look) [][]Span {
 	if len(text) > maxShown {
 		text = text[:maxShown]
 	}
 	text = Tidy(text)
 	hits := look.Matcher.pieces(text)
-	if !look.Wrap && most == 0 {
+	if !look.Wrap {
 		mark, from := scrolled(text, look)
 		return [][]Span{append(append(head, mark...), marked(role, text, piece{from, len(text)}, hits)...)}
 	}
 	indent := Width(head)
 	var rows [][]Span
-	pieces := breaks(text, max(1, look.W-indent-1))
-	if most > 0 && len(pieces) > most {
-		pieces = pieces[:most]
-		pieces[most-1].to = len(text)
-	}
-	for i, p := range pieces {
+	for i, p := range breaks(text, max(1, look.W-indent-1)) {
 		if i > 0 {
 			head = []Span{{Text: Blank(indent)}}
 		}
