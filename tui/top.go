@@ -76,12 +76,15 @@ func (r *root) topLine() (out bar) {
 		}
 	}
 	for _, w := range all {
-		switch {
-		case len(w.forms) == 0:
-		case w.name == wordClock:
-			out.right = append(out.right, button{w.forms[0], nil})
-		default:
-			out.left = append(out.left, button{w.forms[0], func() tea.Cmd { return r.answer(w.to) }})
+		if len(w.forms) == 0 {
+			continue
+		}
+		row := &out.left
+		if w.name == wordClock {
+			row = &out.right
+		}
+		for _, span := range w.forms[0] {
+			*row = append(*row, button{span, func() tea.Cmd { return r.answer(w.to) }})
 		}
 	}
 	return out
