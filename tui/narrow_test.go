@@ -21,7 +21,7 @@ import (
 // Stories of toasts and dialogs where there is little room.
 
 func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
-	r := newRoot(t.Context(), still{busyForks(day), fullTail, nil}, Options{})
+	r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
 	r.refresh()
 	r.setFocus(action.Logs)
@@ -70,7 +70,7 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 		dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
 	} {
 		for w := 40; w < 120; w++ {
-			r := newRoot(t.Context(), still{busyForks(day), fullTail, nil}, Options{})
+			r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
 			r.w, r.h = w, 24
 			r.refresh()
 			r.open(d)

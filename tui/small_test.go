@@ -103,7 +103,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 	for _, w := range []int{layout.StripWidth, layout.TabsWidth, 80, layout.FullWidth} {
 		for _, h := range []int{10, 30} {
 			for _, zoom := range []bool{false, true} {
-				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail, nil}, Options{})
+				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail}, Options{})
 				r.w, r.h, r.zoom = w, h, zoom
 				r.refresh()
 				for _, p := range action.AllPanes {
@@ -137,7 +137,7 @@ func TestAStripSaysWhatOpensAPane(t *testing.T) {
 
 func TestTheTooSmallScreenSaysTheNumberAndTheWayOut(t *testing.T) {
 	for _, size := range [][2]int{{39, 9}, {20, 5}, {12, 3}, {10, 3}, {8, 3}, {100, 2}, {14, 1}} {
-		lines := Frame(busyDay(day), FrameOptions{Width: size[0], Height: size[1]})
+		lines := Frame(still{snap: busyDay(day)}, FrameOptions{Width: size[0], Height: size[1]})
 		all := strings.Join(lines, "\n")
 		if !strings.HasPrefix(all, "40×10") || !strings.Contains(all, "q quits") {
 			t.Errorf("%v says %q", size, all)

@@ -69,8 +69,6 @@ const (
 	textNotNow = "not now"
 )
 
-var errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
-
 // themeWords name the themes.
 var themeWords = map[string]string{
 	"auto": "as the terminal's background", "dark": "dark, for dark terminals", "light": "light, for light terminals",
