@@ -7,6 +7,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,9 +109,7 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 		defer stop()
 		r.signals = signals
 	}
-	if w, h, ok := scr.Size(); ok {
-		r.w, r.h = w, h
-	}
+	r.measure()
 	return r.run(program(ctx, r, o))
 }
 
@@ -174,11 +173,10 @@ func detect(o Options) terminal {
 	t.look.ASCII = o.ASCII || env.Getenv("TERM") == "linux" || !speaksUnicode(env)
 	t.look.Dark = !lightGuess(env.Getenv("COLORFGBG"))
 	t.still = env.Getenv("NO_MOTION") != "" || env.Getenv("REDUCE_MOTION") != ""
-	if n, err := strconv.Atoi(env.Getenv("COLUMNS")); err == nil && n > 0 {
-		t.w = n
-	}
-	if n, err := strconv.Atoi(env.Getenv("LINES")); err == nil && n > 0 {
-		t.h = n
+	for name, cells := range map[string]*int{"COLUMNS": &t.w, "LINES": &t.h} {
+		if n, err := strconv.Atoi(env.Getenv(name)); err == nil && n > 0 {
+			*cells = n
+		}
 	}
 	return t
 }
@@ -186,22 +184,13 @@ func detect(o Options) terminal {
 // speaksUnicode reads the locale. An unset one, as in containers, counts as
 // Unicode; an explicit other one does not.
 func speaksUnicode(env uv.Environ) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := env.Getenv(name); v != "" {
-			v = strings.ToLower(v)
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return true
+	v := strings.ToLower(cmp.Or(env.Getenv("LC_ALL"), env.Getenv("LC_CTYPE"), env.Getenv("LANG"), "utf8"))
+	return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
 }
 
 // lightGuess reads COLORFGBG, "foreground;background", which some terminals set.
 func lightGuess(v string) bool {
-	i := strings.LastIndexByte(v, ';')
-	if i < 0 {
-		return false
-	}
-	bg, err := strconv.Atoi(v[i+1:])
+	bg, err := strconv.Atoi(v[strings.LastIndexByte(v, ';')+1:])
 	return err == nil && (bg == 7 || bg >= 9 && bg <= 15)
 }
 
