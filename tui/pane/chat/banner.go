@@ -104,15 +104,7 @@ var ways = map[action.ID]struct {
 
 // exit leaves the fork. Where nothing is kept, it asks first.
 func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
-	f := c.Snap.Fork
-	switch {
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnlyExit}
-	case f == nil:
-		return pane.Answer{Toast: textNoFork}
-	case id == action.ForkSave && f.Resumed:
-		return pane.Answer{Toast: textNoSave(c.Names(action.Chat))}
-	case id == action.ForkExit:
+	if id == action.ForkExit {
 		return pane.Answer{Ask: ExitQuestion(c.Snap)}
 	}
 	x := ways[id]
@@ -209,18 +201,12 @@ func newestCard(s *core.Snapshot) *transcript.Entry {
 func (p *Pane) choose(c pane.Context) pane.Answer {
 	click := p.clicked
 	p.clicked = nil
-	switch {
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnlyPress}
-	case click != nil:
+	if click != nil {
 		return pane.Answer{Do: *click}
 	}
 	card := newestCard(c.Snap)
 	if e := p.marked(c); e != nil && len(buttons(c.Snap, e.ID)) > 0 {
 		card = e
-	}
-	if card == nil {
-		return pane.Answer{Toast: textNoButtons}
 	}
 	list := buttons(c.Snap, card.ID)
 	labels := make([]string, len(list))

@@ -346,9 +346,6 @@ func (w *writer) row(f fact, column int) {
 // replyTo begins a reply to the marked message, else to the newest that the bot
 // has sent.
 func (p *Pane) replyTo(c pane.Context) pane.Answer {
-	if c.ReadOnly {
-		return pane.Answer{Toast: textReadOnly}
-	}
 	e := p.marked(c)
 	for i := range c.Snap.Chat {
 		if m := &c.Snap.Chat[i]; p.view.Following() && (m.Role == transcript.Bot || m.Role == transcript.Ping) {

@@ -101,8 +101,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	}
 	v.Names = c.Names(action.Forks)
-	_, verb, _ := strings.Cut(string(id), ".")
-	reply, _ := v.Do(verb)
+	reply, _ := v.Do(id.Verb())
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
@@ -224,15 +223,9 @@ func (p *Pane) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 
 // Off says why an action cannot be used on the selected run; empty means that
 // it can.
-func (p *Pane) Off(c pane.Context, id action.ID) string {
-	if id != action.ForksStop && id != action.ForksResume && id != action.ForksAgain {
-		return ""
-	}
+func (p *Pane) Off(_ pane.Context, id action.ID) string {
 	f, ok := p.selected()
-	switch {
-	case c.ReadOnly:
-		return textReadOnly
-	case !ok:
+	if a, _ := action.Get(action.Forks, id); !ok && a.Writes {
 		return textNothing
 	}
 	return Off(f, id)
@@ -258,9 +251,6 @@ func Off(f fork.View, id action.ID) string {
 // with does something with the selected run: it is stopped, behind a question, resumed
 // in the chat, or its task fires once more.
 func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
-	if why := p.Off(c, id); why != "" {
-		return pane.Answer{Toast: why}
-	}
 	f, _ := p.selected()
 	switch id {
 	case action.ForksStop:

@@ -6,7 +6,6 @@ package schedule
 
 import (
 	"cmp"
-	"strings"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -50,25 +49,18 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	it, ok := p.Row()
-	a, _ := action.Get(action.Schedule, id)
-	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
-	case p.Table.Do(verb):
+	case p.Table.Do(id.Verb()):
 		return pane.Answer{}
 	case id == action.ScheduleView:
 		p.turn(c)
 		return pane.Answer{}
-	case c.ReadOnly && a.Writes:
-		return pane.Answer{Toast: textReadOnly}
 	case id == action.ScheduleNew:
 		return pane.Answer{Open: dialog.NewTask()}
 	case !ok:
 		return pane.Answer{Toast: textNothing}
 	}
 	p.Chosen = true // what the user works with stays selected
-	if why := p.Off(c, id); why != "" {
-		return pane.Answer{Toast: why}
-	}
 	switch problem := it.problem; {
 	case it.date != nil:
 		return pane.Answer{Open: dialog.NewPage(it.title(), dateText(c.Snap, *it.date))}
@@ -89,7 +81,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	it, ok := p.Row()
 	a, _ := action.Get(action.Schedule, id)
 	switch {
-	case !ok || id == action.ScheduleNew || !a.Writes && id != action.ScheduleOpen && id != action.SchedulePreview:
+	case !ok || id == action.ScheduleNew || !a.Writes && id != action.SchedulePreview:
 	case it.date != nil:
 		return textAtGoogle
 	case id == action.ScheduleAllow && (it.problem != nil && it.problem.Waits || it.of(c.Snap).Waits != ""):
