@@ -92,27 +92,19 @@ func since(f *chat.Banner, now time.Time) string {
 	return textBegun
 }
 
-// ways are the commands of the action table that end a fork.
-var ways = map[action.ID]struct {
-	how   command.Exit
-	toast string
-}{
-	action.ForkSave:   {command.ExitSave, textSaving},
-	action.ForkReport: {command.ExitReport, textReporting},
-	action.ForkExit:   {command.ExitDiscard, ""}, // asks first
-}
-
 // exit leaves the fork. Where nothing is kept, it asks first.
 func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
 	if id == action.ForkExit {
 		return pane.Answer{Ask: ExitQuestion(c.Snap)}
 	}
-	x := ways[id]
-	toast := x.toast
+	how, toast := command.ExitSave, textSaving
+	if id == action.ForkReport {
+		how, toast = command.ExitReport, textReporting
+	}
 	if c.Snap.Busy {
 		toast += textAfterAnswer
 	}
-	return pane.Answer{Do: command.ExitFork{How: x.how}, Toast: toast}
+	return pane.Answer{Do: command.ExitFork{How: how}, Toast: toast}
 }
 
 // ExitQuestion asks before the fork of a snapshot, which must stand in one, is left

@@ -28,8 +28,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	p := &Pane{}
-	p.Columns, p.Noun, p.Open, p.Note = p.columns(), textRow, action.ScheduleDetails, p.note
-	p.Same = func(was, it item) bool { return was.name == it.name }
+	p.Columns, p.Noun, p.Open, p.Note, p.Same = p.columns(), textRow, action.ScheduleDetails, p.note, p.same
 	p.Text = func(it item) string { return it.title() + " " + it.FilePath + " " + p.note(it).Text }
 	return p
 }
@@ -71,7 +70,11 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case problem != nil && id == action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: problem.File, Line: problem.Line, Column: problem.Column}}
 	}
-	return onTask(c, it.of(c.Snap), id)
+	t := it.of(c.Snap)
+	if id == action.ScheduleAllow {
+		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), schedule.TagWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
+	}
+	return dialog.OnTask(c, t, id)
 }
 
 // Off says why an action cannot be used on what is selected; empty means that it
@@ -94,14 +97,6 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textNoTask
 	}
 	return ""
-}
-
-// onTask is what can be done with a task.
-func onTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
-	if id == action.ScheduleAllow {
-		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), schedule.TagWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
-	}
-	return dialog.OnTask(c, t, id)
 }
 
 // turn goes on to the next view; the selection stays with its task.
