@@ -4,6 +4,7 @@
 package action
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -274,13 +275,10 @@ func (p Pane) Go() ID { return ID("go." + p) }
 
 // KeyName is a key as people read it: "PgDn", "↑".
 func KeyName(key string, ascii bool) string {
-	if ascii && asciiKeys[key] != "" {
-		return asciiKeys[key]
+	if sign := arrows[key]; sign != "" && !ascii {
+		return sign
 	}
-	if n, ok := keyNames[key]; ok {
-		return n
-	}
-	return key
+	return cmp.Or(keyNames[key], key)
 }
 
 // KeyNames lists the keys of a row as people read them, separated by spaces.
