@@ -54,6 +54,7 @@ type Action struct {
 	ID    ID
 	Title string   // imperative, for palette and help: "Raise the capacity by one"
 	Short string   // a word or two for the help line: "capacity"
+	Words string   // what people type for it that it is not called; only the search knows them
 	Keys  []string // as tea.KeyPressMsg.String() gives them: "+", "ctrl+p", "enter"; none where the palette alone has it
 	Pane  Pane
 	// Hint says the effect for the help line, such as "5→6"; empty shows Short
