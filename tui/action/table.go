@@ -6,16 +6,16 @@ import (
 )
 
 // table is every action once, in the order of the help line and the help page:
-// the panes first, each with what matters most at the front, then what works
-// everywhere.
+// the panes first, each with what it alone does at the front and moving about at the
+// end, then what works everywhere.
 var table = sync.OnceValue(func() []Action {
 	return slices.Concat(
 		in(Day, dayRows), in(Budget, budgetRows),
 		in(Schedule, scheduleRows), offWithout(noSchedule, listRows(Schedule, "task")),
 		in(Updates, updatesRows), offWithout(noUpdates, listRows(Updates, "update")),
-		in(Forks, forksRows), offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})), in(Forks, moreForksRows),
-		in(Chat, approvalRows), in(Chat, exitRows), in(Chat, writeRows), scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"}), in(Chat, messageRows),
-		tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}), in(Logs, logsRows),
+		in(Forks, forksRows), offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})),
+		in(Chat, chatRows), in(Chat, findRows()), in(Chat, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"})),
+		in(Logs, logsRows), tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}),
 		in(Task, taskRows), offWithout(noSchedule, scrolled(Task)),
 		in(Costs, costsRows), listRows(Costs, "task"), sortRows(Costs),
 		in(Away, awayRows), listRows(Away, "line"), sortRows(Away),
@@ -93,15 +93,9 @@ var updatesRows = []Action{
 }
 
 var forksRows = []Action{
-	{ID: ForksUp, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
-	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
 	{ID: ForksTail, Keys: []string{"enter"}, Title: "Move between the list and the tail", Short: "tail", Off: noForks},
 	{ID: ForksStop, Keys: []string{"x"}, Title: "Stop the selected run", Short: "stop", Words: "kill abort cancel", Off: noLiveFork, Writes: true},
 	{ID: ForksResume, Keys: []string{"r"}, Title: "Resume the selected run in the chat", Short: "resume", Words: "continue", Off: noResume, Writes: true},
-}
-
-// moreForksRows stand behind those of the run's tail.
-var moreForksRows = []Action{
 	{
 		ID: ForksAgain, Keys: []string{"a"}, Title: "Fire the task of the run again, beside its schedule",
 		Short: "again", Words: "restart rerun repeat retry", Off: noForks, Costs: true, Writes: true,
@@ -110,10 +104,12 @@ var moreForksRows = []Action{
 	{ID: ForksState, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
 	{ID: ForksSort, Keys: []string{"s"}, Title: "Sort runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
+	{ID: ForksUp, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
+	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
 }
 
-// approvalRows stand over "y" and "n" of the chat while something waits.
-var approvalRows = []Action{
+// chatRows begin with those that stand over "y" and "n" while something waits.
+var chatRows = []Action{
 	{
 		ID: ApprovalAllow, Keys: []string{"y"}, Title: "Allow the tool call that waits",
 		Short: "allow", Words: "approve accept permit", Off: noApproval, Costs: true, Writes: true, Over: true,
@@ -127,23 +123,14 @@ var approvalRows = []Action{
 		Short: "always", Words: "trust", Hint: alwaysHint, Off: noAlways, Costs: true, Writes: true,
 	},
 	{ID: ApprovalRead, Keys: []string{"v"}, Title: "Read the whole tool call that waits", Short: "read all", Off: noApproval, Quiet: true},
-}
-
-var exitRows = []Action{
 	{ID: ForkSave, Keys: []string{"S"}, Title: "Save the fork as the main conversation", Short: "save", Words: "keep", Off: noSave, Costs: true, Writes: true},
 	{
 		ID: ForkReport, Keys: []string{"R"}, Title: "Leave the fork with a report to the main conversation",
 		Short: "report", Words: "summary", Off: noFork, Costs: true, Writes: true,
 	},
 	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork and keep nothing", Short: "exit", Words: "discard abandon", Off: noFork, Writes: true},
-}
-
-var writeRows = []Action{
 	{ID: ChatWrite, Keys: []string{"i"}, Title: "Write a message", Short: "write", Words: "message type compose", Writes: true},
 	{ID: ChatSend, Keys: []string{"enter"}, Title: "Send what you wrote", Short: "send", Words: "submit", Writes: true, Quiet: true},
-}
-
-var messageRows = []Action{
 	{ID: ChatReply, Keys: []string{"r"}, Title: "Reply to the marked message, or to the newest", Short: "reply", Words: "answer", Off: noMessage, Writes: true},
 	{ID: ChatButtons, Keys: []string{"b"}, Title: "Choose a button of the marked or newest card", Short: "buttons", Off: noButtons, Writes: true},
 	{ID: TailCopyLine, Keys: []string{"y"}, Title: "Copy the marked message", Short: "copy", Words: "yank clipboard", Quiet: true},
@@ -156,8 +143,6 @@ var logsRows = []Action{
 
 var taskRows = []Action{
 	{ID: TaskRun, Keys: []string{"enter"}, Title: "Open the run that is looked at", Short: "open run", Off: noSchedule},
-	{ID: TaskOlder, Keys: []string{"left"}, Title: "Look at the run before", Short: "run", Off: noSchedule, Pair: TaskNewer},
-	{ID: TaskNewer, Keys: []string{"right"}, Title: "Look at the run behind", Short: "run", Off: noSchedule, Quiet: true},
 	{
 		ID: TaskFire, Keys: []string{"f"}, Title: "Fire the task beside its schedule; a reminder stays",
 		Short: "fire now", Off: noSchedule, Costs: true, Writes: true,
@@ -167,6 +152,8 @@ var taskRows = []Action{
 	{ID: TaskRestore, Keys: []string{"U"}, Title: "Bring back the task that was deleted, or has run, last", Short: "bring back", Writes: true, Quiet: true},
 	{ID: TaskOpen, Keys: []string{"o"}, Title: "Open the file of the task in your editor", Short: "open file", Off: noSchedule, Writes: true},
 	{ID: TaskPause, Keys: []string{"P"}, Title: "Pause the task, or let it go on", Short: "pause", Off: noSchedule, Writes: true},
+	{ID: TaskOlder, Keys: []string{"left"}, Title: "Look at the run before", Short: "run", Off: noSchedule, Pair: TaskNewer},
+	{ID: TaskNewer, Keys: []string{"right"}, Title: "Look at the run behind", Short: "run", Off: noSchedule, Quiet: true},
 	{ID: TaskBefore, Keys: []string{"["}, Title: "Go to the page of the task before", Short: "task", Off: noSchedule, Pair: TaskBehind},
 	{ID: TaskBehind, Keys: []string{"]"}, Title: "Go to the page of the task behind", Short: "task", Off: noSchedule, Quiet: true},
 }
@@ -180,25 +167,31 @@ var costsRows = []Action{
 	},
 }
 
-// scrollRows are the rows of a pane that scrolls.
-func scrollRows(p Pane, up, down []string) []Action {
-	return in(p, []Action{
+// findRows are the rows of a pane with a long text.
+func findRows() []Action {
+	return []Action{
 		{ID: TailFind, Keys: []string{"/"}, Title: "Find in the text", Short: "find", Words: "search grep"},
 		{ID: TailNext, Keys: []string{"n"}, Title: "Go to the next match", Short: "next", Quiet: true},
 		{ID: TailPrevious, Keys: []string{"N"}, Title: "Go to the previous match", Short: "previous", Quiet: true},
 		{ID: TailFollow, Keys: []string{"end", "G"}, Title: "Follow the newest lines", Short: "follow", Words: "newest bottom"},
+	}
+}
+
+// scrollRows are how one moves in it.
+func scrollRows(p Pane, up, down []string) []Action {
+	return []Action{
 		{ID: TailUp, Keys: up, Title: "Scroll up by a line", Short: "scroll", Pair: TailDown, Quiet: p == Forks},
 		{ID: TailDown, Keys: down, Title: "Scroll down by a line", Short: "scroll", Quiet: true},
 		{ID: TailPageUp, Keys: []string{"pgup", "ctrl+b"}, Title: "Scroll up by a page", Short: "page", Quiet: true},
 		{ID: TailPageDown, Keys: []string{"pgdown", "ctrl+f"}, Title: "Scroll down by a page", Short: "page", Quiet: true},
 		{ID: TailHome, Keys: []string{"home", "g"}, Title: "Go to the oldest line", Short: "oldest", Words: "top", Quiet: true},
-	})
+	}
 }
 
-// tailRows are scrollRows and what only lines can do: the chat's messages are
+// tailRows are those rows of a pane, and what only lines can do: the chat's messages are
 // always wrapped.
 func tailRows(p Pane, up, down []string) []Action {
-	return in(p, append(scrollRows(p, up, down), []Action{
+	return in(p, slices.Concat(findRows(), []Action{
 		{ID: TailFilter, Keys: []string{"&"}, Title: "Show only the lines that hold a word; with ! in front those that do not", Short: "filter", Words: "grep"},
 		{ID: TailTime, Keys: []string{"t"}, Title: "Show or hide the column of times", Short: "times", Words: "timestamps", Quiet: true},
 		{ID: TailWrap, Keys: []string{"w"}, Title: "Wrap long lines, or cut them", Short: "wrap"},
@@ -206,7 +199,7 @@ func tailRows(p Pane, up, down []string) []Action {
 		{ID: TailRight, Keys: []string{"right"}, Title: "Show what is to the right, where lines are cut", Short: "right", Quiet: true},
 		{ID: TailCopyLine, Keys: []string{"y"}, Title: "Copy the marked line", Short: "copy", Words: "yank clipboard", Quiet: p != Logs},
 		{ID: TailCopyAll, Keys: []string{"Y"}, Title: "Copy everything that is kept", Short: "copy all", Quiet: true},
-	}...))
+	}, scrollRows(p, up, down)))
 }
 
 // AwayOpen opens what the selected line of the page of what was missed stands for;
