@@ -32,7 +32,7 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 		if rows != 4 {
 			t.Errorf("%d rows:\n%s", rows, s.screen())
 		}
-		s.sees("forks.up")
+		s.sees("forks.tail")
 		s.press("up")
 		s.sees("settings.turn")
 	})
