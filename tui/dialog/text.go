@@ -109,7 +109,6 @@ const (
 	textUntilEnd   = "no longer"
 	textHolds      = "it holds until "
 	textNoClock    = "type a time, such as 18:30"
-	textBadClock   = "a time is written as 18:30; what has passed today means tomorrow"
 
 	textMuteEnds    = "pings come through again at once"
 	textMuteNothing = "no task that may ping fires until then; critical pings come through"
