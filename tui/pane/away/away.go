@@ -50,12 +50,12 @@ func New() *Page {
 	return p
 }
 
-// Title implements pane.Pane.
-func (p *Page) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane: it is when that was.
+func (p *Page) State(c pane.Context) string {
 	if p.report == nil || p.report.From.IsZero() {
-		return textTitle, ""
+		return ""
 	}
-	return textTitle, textSpan(c.Snap, p.report.Span)
+	return textSpan(c.Snap, p.report.Span)
 }
 
 // Sync implements pane.Pane.
@@ -147,7 +147,6 @@ func (p *Page) inLog() bool { return p.List == &p.log }
 
 // Draw implements pane.Pane.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b := widget.Brush{Theme: c.Theme}
 	if p.report == nil {
 		return widget.FillRows(widget.Rows(widget.Nowhere, b.Empty(w, h, textReading)...), w, h)

@@ -33,10 +33,8 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane { return &Pane{} }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(c pane.Context) (name, state string) {
-	return textTitle, mood(c).short
-}
+// State implements pane.Pane.
+func (p *Pane) State(c pane.Context) string { return mood(c).short }
 
 // Do implements pane.Pane. The other actions of the pane make their commands
 // themselves.

@@ -50,7 +50,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	b := &now.budget
 	b.State.Available, b.State.LastRefill, b.Forecast = math.Floor(b.State.Available*10), time.Time{}, nil
 	if now.look != p.kept.look || !reflect.DeepEqual(now.budget, p.kept.budget) {
-		p.kept, p.rows = now, p.draw(c, max(w, 0), max(h, 0))
+		p.kept, p.rows = now, p.draw(c, w, h)
 	}
 	return p.rows
 }

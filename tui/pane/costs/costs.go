@@ -77,10 +77,10 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	return pane.Answer{}
 }
 
-// Title implements pane.Pane.
-func (p *Page) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane.
+func (p *Page) State(c pane.Context) string {
 	parts := []string{textToday + words.Dollars(c.Snap.Engine.Today.CostUSD)}
-	return textTitle, strings.Join(append(parts, p.Order()...), " · ")
+	return strings.Join(append(parts, p.Order()...), " · ")
 }
 
 // Draw implements pane.Pane.

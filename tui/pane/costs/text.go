@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	textTitle     = "Costs"
 	textToday     = "today "
 	textMidnight  = ", by midnight about "
 	textMonth     = "this month "

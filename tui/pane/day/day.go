@@ -40,9 +40,6 @@ type made struct {
 	ended, pings, live, fires, missed, day int
 }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(pane.Context) (name, state string) { return action.Day.Name(), "" }
-
 // Line implements pane.Pane.
 func (p *Pane) Line(c pane.Context, w int) string { return p.Draw(c, w, 1, false)[0].Text }
 

@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	textTitle     = "Logs"
 	textName      = "Logs     "
 	textEmpty     = "The log is empty."
 	textNoneShown = "no line is shown"
@@ -29,8 +28,8 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane { return &Pane{view: widget.NewTailView(pane.LogTail, false)} }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.view.State() }
+// State implements pane.Pane.
+func (p *Pane) State(pane.Context) string { return p.view.State() }
 
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {

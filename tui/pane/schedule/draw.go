@@ -197,7 +197,6 @@ func (p *Pane) columns() []table.Column[item] {
 // there is beyond the list. Problems are never out of sight: where there is no room for
 // them their count is.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)...)

@@ -115,12 +115,12 @@ func (p *Page) selected() *fork.View {
 	return &p.past.Runs[p.run]
 }
 
-// Title implements pane.Pane.
-func (p *Page) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane: it is the task's file.
+func (p *Page) State(c pane.Context) string {
 	if t := p.task(c); t != nil {
-		return textTitle, clean.Line(t.Path)
+		return clean.Line(t.Path)
 	}
-	return textTitle, ""
+	return ""
 }
 
 // Do implements pane.Pane.

@@ -43,12 +43,12 @@ func New() *Pane {
 	return p
 }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(pane.Context) (name, state string) {
-	if p.Shown() > 0 {
-		state = words.Thousands(uint64(p.Shown()))
+// State implements pane.Pane.
+func (p *Pane) State(pane.Context) string {
+	if p.Shown() == 0 {
+		return ""
 	}
-	return textTitle, state
+	return words.Thousands(uint64(p.Shown()))
 }
 
 // Line implements pane.Pane: how many there are, and the newest.
@@ -105,7 +105,6 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // draw draws every update in as many lines as there are, the selected one as whole as
 // leaves two others in sight, the newest before the older ones.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
 	if p.Query.Shown() && h >= 3 {
