@@ -4,6 +4,7 @@
 package away
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -76,23 +77,19 @@ func (p *Page) Wants(c pane.Context) command.Value {
 
 // Read implements pane.Reader.
 func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
-	told := p.told
-	p.told = true
-	if err != nil || o.Away == nil {
-		if p.report == nil {
-			p.report = &away.Report{}
-		}
-		if err != nil && c.Zoomed {
-			return pane.Answer{Toast: err.Error()}
-		}
+	told, was := p.told, cmp.Or(p.report, &away.Report{})
+	p.told, p.report = true, was
+	switch {
+	case err != nil && c.Zoomed:
+		return pane.Answer{Toast: err.Error()}
+	case err != nil:
 		return pane.Answer{}
 	}
-	said := p.report != nil && p.report.Damaged > 0
 	p.report = o.Away
 	p.tasks.Fill(tasksOf(o.Away))
 	p.log.Fill(entriesOf(o.Away.Log))
 	switch {
-	case c.Zoomed && p.report.Damaged > 0 && !said:
+	case c.Zoomed && p.report.Damaged > 0 && was.Damaged == 0:
 		return pane.Answer{Toast: textDamaged(p.report.Damaged)}
 	case !c.Zoomed && !told && p.report.Sum.Runs > 0:
 		return pane.Answer{Toast: textBack(p.report, c.Names(action.Everywhere).Key(action.Away.Go()))}
