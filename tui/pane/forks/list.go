@@ -78,9 +78,8 @@ type book struct {
 
 // made is what the rows below the rule depend on.
 type made struct {
-	version uint64
-	class   int
-	pins    string
+	past, class int // how many have ended, and which of them are listed
+	pins        string
 }
 
 func newBook() *book {
@@ -113,7 +112,7 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	}
 	k.Pin(above)
 	k.More = !k.past.all()
-	if now := (made{k.past.version, k.class, pins}); now != k.made {
+	if now := (made{len(k.past.known), k.class, pins}); now != k.made {
 		k.made = now
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
 			return !classes[k.class].has(r) || slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
@@ -247,7 +246,6 @@ type past struct {
 	next    command.Mark
 	damaged int
 	whole   bool // there is nothing more to read, or reading has failed
-	version uint64
 }
 
 // pageRows is how many runs are read at once, mostRows how many are kept.
@@ -279,7 +277,6 @@ func (p *past) add(rows []*row, f *fork.View) []*row {
 		return rows
 	}
 	p.known[f.ID] = rowOf(f)
-	p.version++
 	return append(rows, p.known[f.ID])
 }
 

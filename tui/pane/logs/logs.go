@@ -81,9 +81,7 @@ func (p *Pane) Press(pane.Context, widget.Place, bool) action.ID { return "" }
 func (p *Pane) Capture() bool { return p.view.Finding() }
 
 // Hint is the help line while the pane takes every key.
-func (p *Pane) Hint() []key.Binding {
-	return p.view.Hint()
-}
+func (p *Pane) Hint() []key.Binding { return p.view.Hint() }
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
@@ -97,8 +95,6 @@ func (p *Pane) Sync(c pane.Context) { p.read(c) }
 
 // read takes over what is new in the log.
 func (p *Pane) read(c pane.Context) {
-	if c.Tail != nil {
-		p.view.Twelve = c.Snap.TwelveHours
-		p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
-	}
+	p.view.Twelve = c.Snap.TwelveHours
+	p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
 }

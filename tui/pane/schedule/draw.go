@@ -72,10 +72,6 @@ func ofDate(s *core.Snapshot, d *google.Item) item {
 	return item{Entry: e, date: d}
 }
 
-func ofProblem(p *routines.Problem) item {
-	return item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: p}
-}
-
 // items are those of the view: fires and dates by time, a date before the fires of its
 // moment, and last the problems.
 func (v view) items(s *core.Snapshot) (items []item) {
@@ -99,8 +95,8 @@ func (v view) items(s *core.Snapshot) (items []item) {
 	for _, t := range tasks {
 		items = append(items, ofTask(s, t))
 	}
-	for i := range s.Schedule.Problems {
-		items = append(items, ofProblem(&s.Schedule.Problems[i]))
+	for _, p := range s.Schedule.Problems {
+		items = append(items, item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: &p})
 	}
 	for i := range items {
 		it := &items[i]
