@@ -23,7 +23,8 @@ type Pane struct {
 	pane.List[updates.Update]
 	snap   *core.Snapshot // the last one
 	window widget.List    // which of the lines are on the screen
-	cache  widget.Cache[drawn]
+	kept   drawn          // what rows were drawn of
+	rows   []widget.Row
 }
 
 // drawn is what a drawing depends on.
@@ -98,8 +99,10 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	for _, u := range c.Snap.Updates {
 		texts.WriteString(u.Key + ageOf(c.Snap, u) + c.Snap.Sourced(u))
 	}
-	key := drawn{c.Theme, w, h, p.At(), focused, texts.String()}
-	return p.cache.Rows(key, func() []widget.Row { return p.draw(c, w, h, focused) })
+	if now := (drawn{c.Theme, w, h, p.At(), focused, texts.String()}); now != p.kept {
+		p.kept, p.rows = now, p.draw(c, w, h, focused)
+	}
+	return p.rows
 }
 
 // draw draws every update in as many lines as there are, the selected one as whole as
