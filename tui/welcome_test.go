@@ -125,7 +125,7 @@ func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 		{Options{}, "demo", "off: not offered here; in a shell, ollim-bot demo"},
 		{Options{}, "setup", "off: not offered here; in a shell, ollim-bot init"},
 		{Options{Try: true}, "demo", "off: this is the demo"},
-		{Options{Try: true}, "setup", "off: this is the demo; in a shell, ollim-bot init"},
+		{Options{Try: true}, "setup", "off: not offered here; in a shell, ollim-bot init"},
 		{Options{ReadOnly: true}, "setup", "off: the dashboard is read-only"},
 	} {
 		play(t, setup{options: c.o}, func(s *stage) {
