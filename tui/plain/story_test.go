@@ -41,7 +41,7 @@ func TestARunIsFollowedToItsEnd(t *testing.T) {
 		if got := s.hears(); got[0] != "" {
 			t.Errorf("heard %q of a run that is no longer followed", got)
 		}
-		s.one(s.types("follow email"), "Email sweep has ended; output reads its last lines")
+		s.one(s.types("follow email"), "Email sweep: it has ended; output reads its last lines")
 		s.one(s.types("follow off"), "nothing is followed")
 	})
 }
@@ -310,8 +310,8 @@ func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 		})
 		s.hears()
 		s.one(s.types(`say Dear Sam, \`), "more: ")
-		s.one(s.types(`\`), "more: line 3")
-		s.one(s.types(`  two spaces \ `), "more: line 4")
+		s.one(s.types(`\`), "more: it goes on")
+		s.one(s.types(`  two spaces \ `), "more: it goes on")
 		s.one(s.types("yes"), "ok: done")
 		s.types(`say\`)
 		s.one(s.types("on its own line"), "ok: done")
