@@ -164,7 +164,7 @@ func (a ahead) compares() bool { return a.now != a.before }
 func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
 	sign, text, more := widget.Span{Role: theme.Bad, Text: t.Glyph(theme.Bang) + " "}, widget.Span{Role: theme.Warn}, widget.Span{Role: theme.Dim}
 	switch {
-	case a.compares():
+	case a.compares() && (!a.Dry.IsZero() || !a.other.Dry.IsZero()):
 		text := a.refusal(s, a.now, a.Dry)
 		if before := a.refusal(s, a.before, a.other.Dry); before != text {
 			text = before + " " + t.Glyph(theme.Arrow) + " " + text
