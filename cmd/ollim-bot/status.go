@@ -155,12 +155,20 @@ func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
-	o := tui.FrameOptions{Width: c.Width, Height: c.Height, Tail: bot.Tail, Do: bot.Do}
+	o := tui.FrameOptions{Width: c.Width, Height: c.Height}
 	if c.Page != "all" {
 		o.Focus, o.Zoom = panes.Pane(c.Page), true
 	}
 	if c.Page == "runs" {
 		o.Focus = panes.Forks
 	}
-	return p.Lines(tui.Frame(bot.SnapshotAt(now), o)...)
+	return p.Lines(tui.Frame(moment{bot.Viewer(true), bot.SnapshotAt(now)}, o)...)
 }
+
+// moment is the bot as it is at one time.
+type moment struct {
+	*core.Viewer
+	then core.Snapshot
+}
+
+func (m moment) Snapshot() core.Snapshot { return m.then }

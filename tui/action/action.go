@@ -259,6 +259,9 @@ func (id ID) Scope() string {
 	return scope
 }
 
+// Verb is what stands behind that: "capacity-up".
+func (id ID) Verb() string { return strings.TrimPrefix(string(id), id.Scope()+".") }
+
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }
 

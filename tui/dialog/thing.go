@@ -82,7 +82,7 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	if t.ID == "" { // of a file that is no task's
 		return pane.Answer{}
 	}
-	switch _, verb, _ := strings.Cut(string(id), "."); verb {
+	switch id.Verb() {
 	case "details":
 		return pane.Answer{Focus: action.Task, Item: t.ID}
 	case "fire":

@@ -118,10 +118,6 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 	if a := s.do(action.ForksAgain); a.Do != nil || a.Toast == "" {
 		t.Errorf("it has no task: %#v", a)
 	}
-	s.c.ReadOnly = true
-	if a := s.do(action.ForksAgain); a.Do != nil || a.Toast == "" {
-		t.Errorf("read-only: %#v", a)
-	}
 }
 
 func TestTheRunsLeadToTheCosts(t *testing.T) {

@@ -1,8 +1,6 @@
 package pane
 
 import (
-	"strings"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -22,8 +20,7 @@ type List[T any] struct {
 
 // Do carries out what every list knows.
 func (l *List[T]) Do(_ Context, id action.ID) Answer {
-	_, verb, _ := strings.Cut(string(id), ".")
-	l.Table.Do(verb)
+	l.Table.Do(id.Verb())
 	return Answer{}
 }
 

@@ -55,7 +55,8 @@ type Pane interface {
 	Draw(c Context, w, h int, focused bool) []widget.Row
 	// Line is the pane in one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string
-	// Do carries out an action of this pane.
+	// Do carries out an action of this pane which neither the table of actions nor the
+	// pane's own Off, nor a dashboard that is read-only, switches off.
 	Do(c Context, id action.ID) Answer
 	// Press answers a click on a drawn row: an item is selected. It gives the action
 	// that the click stands for, if any, such as what enter does on the item that was

@@ -108,9 +108,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.ForkSave, action.ForkReport, action.ForkExit:
 		return p.exit(c, id)
 	case action.ChatWrite, action.ChatSend:
-		if c.ReadOnly {
-			return pane.Answer{Toast: textReadOnly}
-		}
 		p.writing = true
 		return pane.Answer{Focus: action.Chat}
 	case action.ChatReply:
@@ -129,9 +126,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TailWrap, action.TailLeft, action.TailRight:
 		return pane.Answer{} // messages are always wrapped
 	}
-	_, verb, _ := strings.Cut(string(id), ".")
 	p.view.Names = c.Names(action.Chat)
-	reply, _ := p.view.Do(verb)
+	reply, _ := p.view.Do(id.Verb())
 	return pane.Answer{Toast: reply.Toast}
 }
 
@@ -182,9 +178,6 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if text == "" {
 		p.writing = false
 		return pane.Answer{}
-	}
-	if c.ReadOnly {
-		return pane.Answer{Toast: textReadOnly}
 	}
 	say := command.Say{Text: text, ReplyTo: p.reply}
 	p.past.add(text)

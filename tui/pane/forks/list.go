@@ -91,13 +91,16 @@ func newBook() *book {
 }
 
 // fill brings the list up to a snapshot. pinned are the failures that stand above
-// everything, live what runs and waits.
-func (k *book) fill(s *core.Snapshot, pinned, live []fork.View) {
+// everything, also above what runs and waits.
+func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	k.snap = s
 	k.past.ended(s.Forks)
 	var above []*row
 	pins := ""
-	for i, f := range slices.Concat(pinned, live) {
+	for i, f := range slices.Concat(pinned, s.Forks) {
+		if i >= len(pinned) && !f.Live() {
+			continue
+		}
 		r := rowOf(&f)
 		if f.State == fork.Waiting {
 			r.why = queued(s, f)

@@ -3,8 +3,6 @@
 package logs
 
 import (
-	"strings"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
@@ -71,9 +69,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		p.read(c)
 		return pane.Answer{}
 	}
-	_, verb, _ := strings.Cut(string(id), ".")
 	p.view.Names = c.Names(action.Logs)
-	reply, _ := p.view.Do(verb)
+	reply, _ := p.view.Do(id.Verb())
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }

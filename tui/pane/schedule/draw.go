@@ -40,7 +40,6 @@ type item struct {
 	date           *google.Item
 	problem        *routines.Problem
 	comes          bool // it lies ahead, or has no moment
-	name           name
 }
 
 func ofFire(e schedule.Entry) item { return item{Entry: e, when: chain(e.Label)} }
@@ -106,7 +105,6 @@ func (v view) items(s *core.Snapshot) (items []item) {
 	for i := range items {
 		it := &items[i]
 		it.comes = it.FireTime.IsZero() || it.FireTime.After(s.At)
-		it.name = v.name(it)
 	}
 	return items
 }
@@ -168,23 +166,19 @@ func broken(s *core.Snapshot, file string) bool {
 	})
 }
 
-// name tells items apart, so that a selection can stay with one. In the window
+// same tells items apart, so that a selection can stay with one. In the window
 // the next fire of a task is another item than the one that has just been; in
 // the day every fire is one of its own.
-type name struct {
-	id, file, about string
-	at              int64
-	comes           bool
-}
-
-func (v view) name(it *item) name {
+func (p *Pane) same(was, it item) bool {
 	switch {
+	case was.ID != it.ID || was.FilePath != it.FilePath:
+		return false
 	case it.problem != nil:
-		return name{file: it.FilePath, about: it.Description}
-	case it.date != nil || v == wholeDay:
-		return name{id: it.ID, file: it.FilePath, at: it.FireTime.Unix()}
+		return was.Description == it.Description
+	case it.date != nil || p.view == wholeDay:
+		return was.FireTime.Equal(it.FireTime)
 	}
-	return name{id: it.ID, file: it.FilePath, comes: it.comes}
+	return was.comes == it.comes
 }
 
 // columns are those of the list. A title is cut last: first the distance goes, then the

@@ -64,13 +64,10 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	picked := p.picked
 	p.picked = 0
 	s, ok := p.Row()
-	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
-	case p.Table.Do(verb):
+	case p.Table.Do(id.Verb()):
 	case !ok:
 		return pane.Answer{Toast: textNothing}
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnly}
 	case id == action.SettingsEdit:
 		return pane.Answer{Open: s.form()}
 	case id == action.SettingsNext && picked > 0 && picked <= len(s.Choices):

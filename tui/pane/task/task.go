@@ -5,7 +5,6 @@ package task
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core/clean"
@@ -149,8 +148,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TaskFire, action.TaskPause, action.TaskEdit, action.TaskDelete, action.TaskOpen:
 		return dialog.OnTask(c, *t, id)
 	default:
-		_, verb, _ := strings.Cut(string(id), ".")
-		p.scroll(verb)
+		p.scroll(id.Verb())
 	}
 	return pane.Answer{}
 }

@@ -67,15 +67,12 @@ func (p *Pane) Line(c pane.Context, w int) string {
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	u, ok := p.Row()
-	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
-	case p.Table.Do(verb):
+	case p.Table.Do(id.Verb()):
 	case !ok:
 		return pane.Answer{Toast: textNothing}
 	case id == action.UpdatesRead:
 		return pane.Answer{Open: dialog.NewPage(textPage, page(c.Snap, u, c.Names(action.Updates)))}
-	case id == action.UpdatesDiscard && c.ReadOnly:
-		return pane.Answer{Toast: textReadOnly}
 	case id == action.UpdatesDiscard:
 		return pane.Answer{Do: command.DiscardUpdate{Key: u.Key}}
 	}
