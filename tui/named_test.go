@@ -124,8 +124,8 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	r.setFocus(action.Budget)
 	r.watch()
 	r.done(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "set", Undo: command.SetBudget{}}})
-	r.say(notice.Info, textNoPaste(r.names()))
-	r.say(notice.Info, textMouseOff(r.names()))
+	r.paste(tea.PasteMsg{Content: "x"})
+	r.say(notice.Info, fmt.Sprintf(textMouseOff, r.names().Name(action.Mouse)))
 	namesNone(t, "toasts", r, old)
 	for _, offers := range []bool{false, true} {
 		if offers {

@@ -55,9 +55,9 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 	case unfoldKey:
 		return p.unfold(), true
 	case "pgup":
-		p.view.Page(-1)
+		p.view.Do("pgup")
 	case "pgdown":
-		p.view.Page(1)
+		p.view.Do("pgdn")
 	case "up", "down":
 		return pane.Answer{}, p.leaf(k)
 	case "backspace":
