@@ -163,7 +163,7 @@ var costsRows = []Action{
 	{ID: CostsMark, Keys: []string{"space"}, Title: "Mark the selected task: the bars show the marked ones alone", Short: "mark"},
 	{
 		ID: CostsLift, Keys: []string{"l"}, Title: "Lift the caps on money until midnight, or let them hold again",
-		Short: "lift caps", Hint: liftHint, Make: lift, Off: noCaps, Writes: true,
+		Short: "lift caps", Hint: when(lifted, effectLifted), Make: lift, Off: noCaps, Writes: true,
 	},
 }
 
