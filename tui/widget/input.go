@@ -95,18 +95,6 @@ func cleaned(s string) string {
 	return strings.ReplaceAll(clean.Text(s), "\ufffd", "?")
 }
 
-// fitting is as much of s as free bytes hold, in whole characters.
-func fitting(s string, free int) string {
-	if len(s) <= free {
-		return s
-	}
-	s = s[:max(0, free)]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
 // The editors count code points, people count characters: a key that goes over
 // one character goes over all of its code points.
 func runes(character string) int { return utf8.RuneCountInString(character) }
@@ -189,7 +177,8 @@ func (a *Area) Clear() { a.text, a.edit = "", nil }
 
 // Insert puts text at the caret, cleaned. What is too long is cut.
 func (a *Area) Insert(s string) {
-	s = fitting(cleaned(s), maxField-len(a.Text()))
+	s = cleaned(s)
+	s = strings.ToValidUTF8(s[:max(0, min(len(s), maxField-len(a.Text())))], "") // no half character
 	switch {
 	case a.edit == nil:
 		a.text += s
