@@ -53,7 +53,7 @@ func (s *Scroll) settle() {
 func (s *Scroll) draw(h int, focused bool) []string {
 	_, end := s.bounds()
 	lines := make([]string, 0, h+1)
-	s.drawn = s.drawn[:0]
+	s.drawn, s.longest = s.drawn[:0], 0
 	for at := s.top; len(lines) < h && at.item < end; at = (position{item: at.item + 1}) {
 		if s.leftOut(at.item) {
 			continue
@@ -64,6 +64,9 @@ func (s *Scroll) draw(h int, focused bool) []string {
 		}
 		s.seen = max(s.seen, at.item+1)
 		rows := s.Source.Rows(at.item, look)
+		if len(rows) == 1 && !s.Wrap {
+			s.longest = max(s.longest, s.left+Width(rows[0]))
+		}
 		for y := at.row; y < len(rows) && len(lines) < h; y++ {
 			badge := ""
 			if len(lines) == h-1 {
