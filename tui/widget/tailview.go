@@ -91,21 +91,12 @@ func (v *TailView) full() bool {
 // trim forgets the oldest lines beyond those that are kept, but none that a
 // paused reader has on the screen.
 func (v *TailView) trim() {
-	n := len(v.lines) - v.keep
-	if n <= 0 {
-		return
-	}
+	n := max(0, len(v.lines)-v.keep)
 	if v.paused {
 		n = min(n, int(v.top.item-min(v.top.item, v.first)))
 	}
 	v.lines, v.first = v.lines[n:], v.first+uint64(n)
 	v.out = v.out[min(n, len(v.out)):]
-	if len(v.lines) > v.keep {
-		// The page was longer than what fits behind the reader: its end waits.
-		end := v.lines[v.keep].at
-		v.behind, v.next = uint64(v.next-end), end
-		v.lines = v.lines[:v.keep]
-	}
 }
 
 // gone is how many lines came before the oldest one that is kept.
