@@ -139,7 +139,7 @@ func mayTake(root string, o ImportOptions) (full bool, err error) {
 func openSource(o ImportOptions, spool string) (source, func(), error) {
 	info, err := os.Stat(o.From)
 	if err != nil {
-		return nil, nil, fmt.Errorf(textNoSource, o.From, bare(err))
+		return nil, nil, fmt.Errorf(textNoSource, o.From, store.Bare(err))
 	}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() {
@@ -147,7 +147,7 @@ func openSource(o ImportOptions, spool string) (source, func(), error) {
 		}
 		f, err := os.Open(o.From)
 		if err != nil {
-			return nil, nil, fmt.Errorf(textNoSource, o.From, bare(err))
+			return nil, nil, fmt.Errorf(textNoSource, o.From, store.Bare(err))
 		}
 		a := &archive{file: f, passphrase: o.Passphrase}
 		return a.each, func() { _ = f.Close() }, nil // only read

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -180,7 +179,7 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+		return "", fmt.Errorf(textNoFile, e.Name, store.Bare(err))
 	}
 	root, err := filepath.EvalSymlinks(r.o.Dir.Root())
 	if rel, rerr := filepath.Rel(root, path); err == nil && rerr == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
@@ -189,7 +188,7 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+		return "", fmt.Errorf(textNoFile, e.Name, store.Bare(err))
 	case !info.Mode().IsRegular() || info.Size() > 4096:
 		return "", fmt.Errorf(textNoKeyText, e.Name)
 	case info.Mode().Perm()&0o077 != 0:
@@ -197,21 +196,13 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+		return "", fmt.Errorf(textNoFile, e.Name, store.Bare(err))
 	}
 	text := strings.TrimSpace(string(data))
 	if text == "" || clean.Line(text) != text || strings.ContainsAny(text, " \t") {
 		return "", fmt.Errorf(textNoKeyText, e.Name)
 	}
 	return text, nil
-}
-
-// cause is what the system says, without the path.
-func cause(err error) error {
-	if p := (*os.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // missing is the sentence that nobody can be asked: another engine may answer.
