@@ -97,7 +97,9 @@ func (r *Registry) Providers() []Provider {
 		p.Key, p.Bearer = secret, p.Bearer || bearer
 		all = append(all, p)
 	}
-	if p := r.builtIn(); !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
+	p := anthropic(r.o.Getenv(varBaseURL), true) // what the environment says
+	p.Key, p.Bearer = r.environment()
+	if !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
 		all = append(all, p)
 	}
 	return all
@@ -114,13 +116,6 @@ func (r *Registry) Ready() error {
 		}
 	}
 	return missing(textNoKey)
-}
-
-// builtIn is Anthropic with what the environment says about it.
-func (r *Registry) builtIn() Provider {
-	p := anthropic(r.o.Getenv(varBaseURL), true)
-	p.Key, p.Bearer = r.environment()
-	return p
 }
 
 // anthropic is the provider of that name at an address; empty is its own. Another
