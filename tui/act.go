@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +23,12 @@ func (r *root) off(a action.Action) string {
 		return textReadOnly
 	case a.ID == action.Undo && len(r.undo) == 0:
 		return textNoUndo
+	case a.ID == action.Demo && r.o.Try:
+		return textInDemo
 	case a.ID == action.Demo && r.o.Demo == nil:
-		return r.noWay(textInDemo, textDemoShell)
+		return textDemoShell
 	case a.ID == action.SetUp && !r.offersSetUp():
-		return r.noWay(textSetUpDemo, textSetUpShell)
+		return textSetUpShell
 	case a.Off != nil:
 		if why := a.Off(*r.snap); why != "" {
 			return why
@@ -61,9 +64,7 @@ func (r *root) act(a action.Action) tea.Cmd {
 	if a.Pane == action.Everywhere {
 		return r.actEverywhere(a.ID)
 	}
-	if a.Pane != r.focus {
-		r.setFocus(a.Pane)
-	}
+	r.setFocus(a.Pane)
 	return r.answer(r.wants(a))
 }
 
@@ -203,11 +204,11 @@ func (r *root) back() {
 func (r *root) toggleMouse() {
 	on := !r.screen.Mouse()
 	r.fail(r.screen.SetMouse(on))
+	text := textMouseOff
 	if on {
-		r.say(notice.Info, textMouseOn(r.names()))
-		return
+		text = textMouseOn
 	}
-	r.say(notice.Info, textMouseOff(r.names()))
+	r.say(notice.Info, fmt.Sprintf(text, r.names().Name(action.Mouse)))
 }
 
 // storedRuns is how many of the stored runs the palette finds.
@@ -226,9 +227,7 @@ func (r *root) answerTo(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Copy != "" {
 		r.fail(r.screen.Copy(a.Copy))
 	}
-	if a.Focus != action.Everywhere {
-		r.setFocus(a.Focus)
-	}
+	r.setFocus(a.Focus)
 	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {
 		p.Show(r.context(), a.Item)
 	}

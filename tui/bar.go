@@ -7,22 +7,20 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// button is a part of a row of the frame: what is drawn, and what a click on it does; nil
-// does nothing.
+// button is a span of a row of the frame, and what a click on it does; nil does nothing.
 type button struct {
-	spans []widget.Span
+	widget.Span
 	press func() tea.Cmd
 }
 
-// label is a button of one span.
 func label(role theme.Role, text string, press func() tea.Cmd) button {
-	return button{[]widget.Span{{Role: role, Text: text}}, press}
+	return button{widget.Span{Role: role, Text: text}, press}
 }
 
 func spansOf(row []button) []widget.Span {
-	out := make([]widget.Span, 0, 2*len(row))
-	for _, b := range row {
-		out = append(out, b.spans...)
+	out := make([]widget.Span, len(row))
+	for i, b := range row {
+		out[i] = b.Span
 	}
 	return out
 }
@@ -30,7 +28,7 @@ func spansOf(row []button) []widget.Span {
 // pressAt does what the button under cell x of a row does.
 func pressAt(row []button, x int) tea.Cmd {
 	for _, b := range row {
-		n := widget.Width(b.spans)
+		n := widget.Cells(b.Text)
 		if x >= 0 && x < n && b.press != nil {
 			return b.press()
 		}

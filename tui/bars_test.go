@@ -16,7 +16,7 @@ import (
 
 // border is the row of the tabs of a frame.
 func tabRow(s core.Snapshot, w int, focus action.Pane) string {
-	return ansi.Strip(Frame(s, FrameOptions{Width: w, Height: 24, Focus: focus})[4])
+	return ansi.Strip(Frame(still{snap: s}, FrameOptions{Width: w, Height: 24, Focus: focus})[4])
 }
 
 func TestTabsSayWhatGoesOnInPanesThatAreNotOnTheScreen(t *testing.T) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		if len(r.undo) > undoDepth {
 			r.undo = r.undo[len(r.undo)-undoDepth:]
 		}
-		text += textUndoKey(r.names())
+		text += fmt.Sprintf(textUndoKey, r.names().Name(action.Undo))
 	}
 	if text != "" {
 		r.say(notice.Info, text)

@@ -80,9 +80,7 @@ func (r *root) inside(file string) (string, error) {
 
 // handedBack looks at the terminal anew: another program has had it.
 func (r *root) handedBack() {
-	if w, h, ok := r.screen.Size(); ok {
-		r.w, r.h = w, h
-	}
+	r.measure()
 	r.screen.Forget()
 	r.refresh()
 }

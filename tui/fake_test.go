@@ -315,3 +315,24 @@ func (b *bot) talk(id string, n int) {
 		r.Add(tail.Line{At: day, Kind: tail.Text, Text: fmt.Sprintf("line %d of the tail", i)})
 	}
 }
+
+// still is a core that does not live: one snapshot, and what reads beside it, which may be nil.
+type still struct {
+	snap core.Snapshot
+	read func(id string, from tail.Cursor) tail.Page
+}
+
+func (s still) Snapshot() core.Snapshot { return s.snap }
+func (still) Changed() <-chan struct{}  { return nil }
+func (still) Look(context.Context)      {}
+
+func (s still) Tail(id string, from tail.Cursor) tail.Page {
+	if s.read == nil {
+		return tail.Page{Next: from}
+	}
+	return s.read(id, from)
+}
+
+func (still) Do(context.Context, command.Value) (command.Outcome, error) {
+	return command.Outcome{}, errors.New("nothing can be done in a picture")
+}

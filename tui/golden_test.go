@@ -128,15 +128,14 @@ func TestFramesLookAsTheyDid(t *testing.T) {
 		{"frame-40x10", FrameOptions{Width: 40, Height: 10}},
 		{"frame-30x5", FrameOptions{Width: 30, Height: 5}},
 		{"chat-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat}},
-		{"schedule-zoomed-120x40", FrameOptions{Width: 120, Height: 40, Focus: action.Schedule, Zoom: true, ReadOnly: true}},
+		{"schedule-zoomed-120x40", FrameOptions{Width: 120, Height: 40, Focus: action.Schedule, Zoom: true}},
 		{"dark-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
 		{"light-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Profile: colorprofile.TrueColor})}},
 		{"nocolor-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{NoColor: true, Profile: colorprofile.TrueColor})}},
 		{"ascii-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Tail = fullTail
-			golden(t, c.name, Frame(fullDay(), c.o))
+			golden(t, c.name, Frame(still{fullDay(), fullTail}, c.o))
 		})
 	}
 }
@@ -154,8 +153,7 @@ func TestFramesOfAForkLookAsTheyDid(t *testing.T) {
 		{"talk-dark-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Tail = fullTail
-			golden(t, c.name, Frame(talkDay(), c.o))
+			golden(t, c.name, Frame(still{talkDay(), fullTail}, c.o))
 		})
 	}
 }
@@ -172,7 +170,7 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 		{"dialog-help", func(r *root) pane.Dialog { return dialog.Keys(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{fullDay(), fullTail, nil}, Options{})
+			r := newRoot(t.Context(), still{fullDay(), fullTail}, Options{})
 			r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 			r.refresh()
 			r.speech = speech{}

@@ -15,47 +15,46 @@ import (
 
 // hint is a place in the help line: a key, or two that share it, and words.
 type hint struct {
-	keys   []string // as people read them
-	press  []func() tea.Cmd
+	keys   []button // as people read them
 	word   string
 	effect string // what would come of it; may be empty
 }
 
-// buttons draw the hint. The second key has its own name alone, everything else that is
-// not blank is the first one's.
-func (h hint) buttons() []button {
-	out := []button{label(theme.Text, " ", nil)}
-	for i, name := range h.keys {
-		if i+1 < len(h.keys) {
-			name += "/"
-		}
-		out = append(out, label(theme.Key, name, h.press[i]))
+// add gives the hint a key.
+func (h *hint) add(name string, press func() tea.Cmd) {
+	if n := len(h.keys); n > 0 {
+		h.keys[n-1].Text += "/"
 	}
-	out = append(out, label(theme.Dim, " "+h.word, h.press[0]))
+	h.keys = append(h.keys, label(theme.Key, name, press))
+}
+
+// parts gives the buttons of the hint. The second key has its own name alone, everything else
+// that is not blank is the first one's. To count cells nothing is put together: for each look at
+// what fits, that was two fifths of what a frame allocates.
+func (h hint) parts(take func(button)) {
+	take(label(theme.Text, " ", nil))
+	for _, k := range h.keys {
+		take(k)
+	}
+	take(label(theme.Dim, " ", h.keys[0].press))
+	take(label(theme.Dim, h.word, h.keys[0].press))
 	if h.effect != "" {
-		out = append(out, label(theme.Text, " "+h.effect, h.press[0]))
+		take(label(theme.Text, " ", h.keys[0].press))
+		take(label(theme.Text, h.effect, h.keys[0].press))
 	}
-	return append(out, label(theme.Text, "  ", nil))
+	take(label(theme.Text, "  ", nil))
 }
 
 func buttonsOf(hints []hint) (out []button) {
 	for _, h := range hints {
-		out = append(out, h.buttons()...)
+		h.parts(func(b button) { out = append(out, b) })
 	}
 	return out
 }
 
-// widthOf is how many cells the buttons take. To count them does not need them: for each
-// look at what fits, making them was two fifths of what a frame allocates.
 func widthOf(hints []hint) (cells int) {
 	for _, h := range hints {
-		cells += len(" ") + len(h.keys) - 1 + len(" ") + widget.Cells(h.word) + len("  ")
-		for _, name := range h.keys {
-			cells += widget.Cells(name)
-		}
-		if h.effect != "" {
-			cells += len(" ") + widget.Cells(h.effect)
-		}
+		h.parts(func(b button) { cells += widget.Cells(b.Text) })
 	}
 	return cells
 }
@@ -81,7 +80,7 @@ func (r *root) hints() (left, right []hint) {
 // aside puts the key that leads back at the right end.
 func (r *root) aside(bindings []key.Binding) (left, right []hint) {
 	left = r.bindingHints(bindings)
-	if i := slices.IndexFunc(left, func(h hint) bool { return h.keys[0] == "esc" }); i > 0 {
+	if i := slices.IndexFunc(left, func(h hint) bool { return h.keys[0].Text == "esc" }); i > 0 {
 		right = []hint{left[i]}
 		left = slices.Delete(left, i, i+1)
 	}
@@ -183,8 +182,7 @@ func (r *root) hint(a action.Action) hint {
 	pair, _ := r.keys.Get(a.Pane, a.Pair)
 	for _, a := range []action.Action{a, pair} {
 		if len(a.Keys) > 0 {
-			h.keys = append(h.keys, action.KeyName(a.Keys[0], r.theme.ASCII()))
-			h.press = append(h.press, func() tea.Cmd { return r.press(a) })
+			h.add(action.KeyName(a.Keys[0], r.theme.ASCII()), func() tea.Cmd { return r.press(a) })
 		}
 	}
 	if a.Hint != nil {
@@ -197,20 +195,21 @@ func (r *root) hint(a action.Action) hint {
 // drawn, under the names that every list has for these keys.
 func (r *root) bindingHints(bindings []key.Binding) (out []hint) {
 	for _, b := range bindings {
-		h := hint{keys: []string{b.Help().Key}, word: b.Help().Desc}
-		if one, other, both := strings.Cut(h.keys[0], "/"); both && one != "" && other != "" {
-			h.keys = []string{one, other}
+		h, names := hint{word: b.Help().Desc}, []string{b.Help().Key}
+		if one, other, both := strings.Cut(names[0], "/"); both && one != "" && other != "" {
+			names = []string{one, other}
 		}
-		for i, name := range h.keys {
-			h.press = append(h.press, func() tea.Cmd {
+		for _, name := range names {
+			shown := name
+			if spelled, _, ok := action.Spell(name); ok && r.theme.ASCII() {
+				shown = action.KeyName(spelled, true)
+			}
+			h.add(shown, func() tea.Cmd {
 				if msg, ok := widget.Key(name); ok {
 					return r.key(msg)
 				}
 				return nil
 			})
-			if spelled, _, ok := action.Spell(name); ok && r.theme.ASCII() {
-				h.keys[i] = action.KeyName(spelled, true)
-			}
 		}
 		out = append(out, h)
 	}

@@ -7,14 +7,12 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/tui/widget"
 )
 
 // shown is a hint as the help line shows it: cells counted from 0.
@@ -241,13 +239,4 @@ func TestKeysInLongFormAreTheSameKeys(t *testing.T) {
 		s.stays()
 		s.misses("Actions")
 	})
-}
-
-func TestHintsAreAsWideAsTheirButtons(t *testing.T) {
-	for _, h := range []hint{{keys: []string{"x"}, word: "stop"}, {keys: []string{"↑", "↓"}, word: "wählen", effect: "→ 日本"}, {keys: []string{"?"}}} {
-		h.press = make([]func() tea.Cmd, len(h.keys))
-		if got, want := widthOf([]hint{h}), widget.Width(spansOf(h.buttons())); got != want {
-			t.Errorf("%v takes %d cells, its buttons %d", h.keys, got, want)
-		}
-	}
 }

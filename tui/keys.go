@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/notice"
+	"ollimbot/tui/action"
 )
 
 // key gives a key to the topmost dialog, else to a pane that takes text, else
@@ -49,6 +51,7 @@ func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
 	if p := r.panes[r.focus]; p.Capture() {
 		return r.answer(p.Type(r.context(), msg))
 	}
-	r.say(notice.Info, textNoPaste(r.names()))
+	n := r.names()
+	r.say(notice.Info, fmt.Sprintf(textNoPaste, n.Name(action.Chat.Go()), n.Name(action.ChatWrite)))
 	return nil
 }

@@ -104,7 +104,7 @@ func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 		{"dialog-form-nocolor", 80, 24, theme.Options{NoColor: true, Profile: colorprofile.TrueColor}, wrong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{dayAhead(at), fullTail, nil}, Options{})
+			r := newRoot(t.Context(), still{dayAhead(at), fullTail}, Options{})
 			r.theme, r.w, r.h = theme.New(c.o), c.w, c.h
 			r.refresh()
 			r.speech = speech{}

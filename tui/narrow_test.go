@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ import (
 // Stories of toasts and dialogs where there is little room.
 
 func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
-	r := newRoot(t.Context(), still{busyForks(day), fullTail, nil}, Options{})
+	r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
 	r.refresh()
 	r.setFocus(action.Logs)
@@ -71,7 +70,7 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 		dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
 	} {
 		for w := 40; w < 120; w++ {
-			r := newRoot(t.Context(), still{busyForks(day), fullTail, nil}, Options{})
+			r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
 			r.w, r.h = w, 24
 			r.refresh()
 			r.open(d)
@@ -79,9 +78,9 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 			all := r.bindingHints(d.Hint())
 			out := false
 			for _, h := range append(left, right...) {
-				out = out || h.keys[0] == "esc"
+				out = out || h.keys[0].Text == "esc"
 			}
-			if !out || widthOf(left)+widthOf(right) > w || !slices.Equal(left[0].keys, all[0].keys) {
+			if !out || widthOf(left)+widthOf(right) > w || left[0].keys[0].Span != all[0].keys[0].Span {
 				t.Errorf("%T at %d: %v", d, w, left)
 			}
 		}
@@ -184,7 +183,7 @@ func TestWhatIsWrongWithATimeIsSaidWholeOnASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10, snap: dayAhead}, func(s *stage) {
 		s.press("1", "m")
 		s.types("99")
-		s.sees("a time is written as 18:30;", "what has passed today means", "tomorrow  ", "at a time     99")
+		s.sees("a time is written as 18:30,", "tomorrow 9:00, 2h30m, or", "2006-01-02 15:04", "at a time     99")
 	})
 }
 

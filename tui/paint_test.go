@@ -42,7 +42,7 @@ func TestEveryFrameIsExactlyAsLargeAsTheScreen(t *testing.T) {
 	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
 		for _, size := range [][2]int{{80, 24}, {133, 41}, {96, 26}, {56, 14}, {40, 10}, {20, 4}, {3, 2}, {120, 40}} {
 			s.resize(size[0], size[1])
-			lines := Frame(s.bot.Snapshot(), FrameOptions{Width: size[0], Height: size[1], Tail: s.bot.Tail})
+			lines := Frame(s.bot, FrameOptions{Width: size[0], Height: size[1]})
 			if len(lines) != size[1] {
 				t.Errorf("%v: %d lines", size, len(lines))
 			}

@@ -14,7 +14,7 @@ import (
 // plainRoot is a dashboard on no terminal, drawn without colours.
 func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	t.Helper()
-	r := newRoot(t.Context(), still{snap, fullTail, nil}, Options{Output: io.Discard})
+	r := newRoot(t.Context(), still{snap, fullTail}, Options{Output: io.Discard})
 	r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 	r.refresh()
 	return r
@@ -32,7 +32,7 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 		if rows != 4 {
 			t.Errorf("%d rows:\n%s", rows, s.screen())
 		}
-		s.sees("forks.up")
+		s.sees("forks.tail")
 		s.press("up")
 		s.sees("settings.turn")
 	})

@@ -43,7 +43,10 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		r.setFocus([]action.Pane{action.Budget, action.Schedule}[m.Y-plan.Day-1])
 		return nil
 	case m.X < plan.Strip && m.Y <= len(action.Panes):
-		r.clickStrip(m.Y)
+		// A click on the focused one opens it.
+		p := action.Panes[m.Y-1]
+		r.zoom = p == r.focus
+		r.setFocus(p)
 		return nil
 	}
 	return r.clickPane(plan, m)
@@ -64,16 +67,6 @@ func (r *root) clickDialog(x, y int) tea.Cmd {
 		return nil // its border
 	}
 	return r.tell(d, pane.Click{X: x - 1, Y: y - 1})
-}
-
-// clickStrip focuses the pane of a line; a click on the focused one opens it.
-func (r *root) clickStrip(y int) {
-	i := y - 1
-	if i < 0 || i >= len(action.Panes) {
-		return
-	}
-	r.zoom = action.Panes[i] == r.focus
-	r.setFocus(action.Panes[i])
 }
 
 // clickPane focuses the pane under the pointer, or the tab, and tells the pane

@@ -223,10 +223,7 @@ func (r *root) signalled(msg signalMsg) urgency {
 	case syscall.SIGCONT:
 		r.fail(errors.Join(r.screen.Close(), r.screen.Open()))
 	}
-	if w, h, ok := r.screen.Size(); ok {
-		r.w, r.h = w, h
-	}
-	r.screen.Forget()
+	r.handedBack()
 	return atOnce
 }
 
@@ -276,7 +273,7 @@ func (r *root) woken(msg wakeMsg) urgency {
 		return never
 	}
 	r.wakeAt = time.Time{}
-	r.tickKeys()
+	r.lookKeys()
 	r.refresh()
 	return soon
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"errors"
+	"os/exec"
 	"slices"
 	"time"
 
@@ -50,11 +52,14 @@ func (r *root) exit(where pane.Leave) tea.Cmd {
 
 // setUp begins the bot anew with what Options.Init has written, or says that nothing was.
 func (r *root) setUp(err error) {
-	if err != nil {
-		r.say(notice.Warn, setUpText(err))
-		return
+	switch ended := (*exec.ExitError)(nil); {
+	case err == nil:
+		r.o.Restart()
+	case errors.As(err, &ended):
+		r.say(notice.Warn, textSetUpLeft)
+	default:
+		r.say(notice.Warn, textSetUpFailed+err.Error())
 	}
-	r.o.Restart()
 }
 
 // greet opens the first words where nothing is set up, unless something else is open.

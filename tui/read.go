@@ -23,9 +23,6 @@ func (r *root) readMore() tea.Cmd {
 			continue
 		}
 		if c := reader.Wants(r.paneContext(p)); c != nil {
-			if r.reading == nil {
-				r.reading = map[action.Pane]bool{}
-			}
 			r.reading[p] = true
 			cmds = append(cmds, r.begin(doneMsg{command: c, reader: p}))
 		}
@@ -56,11 +53,7 @@ func (r *root) paneContext(p action.Pane) pane.Context {
 // haveRead gives a pane what was read for it.
 func (r *root) haveRead(msg doneMsg) tea.Cmd {
 	delete(r.reading, msg.reader)
-	reader, ok := r.panes[msg.reader].(pane.Reader)
-	if !ok {
-		return nil
-	}
-	return r.answer(reader.Read(r.paneContext(msg.reader), msg.outcome, msg.err))
+	return r.answer(r.panes[msg.reader].(pane.Reader).Read(r.paneContext(msg.reader), msg.outcome, msg.err))
 }
 
 // mostReads is how often a pane of a single frame may ask.
@@ -69,10 +62,7 @@ const mostReads = 20
 // readAll reads what the focused pane of a single frame wants.
 func (r *root) readAll() {
 	reader, ok := r.panes[r.focus].(pane.Reader)
-	for range mostReads {
-		if !ok {
-			return
-		}
+	for n := 0; ok && n < mostReads; n++ {
 		want := reader.Wants(r.paneContext(r.focus))
 		if want == nil {
 			return

@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
 	"ollimbot/core/notice"
+	"ollimbot/core/policy"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
@@ -42,12 +43,11 @@ type root struct {
 	screen  *screen.Screen   // nil where only frames are drawn
 	signals <-chan os.Signal // of the terminal
 
-	// chosen is what the user has chosen, keys are theirs; stamp is the state of
-	// their file when it was read, and looked when it was looked at last.
+	// chosen is what the user has chosen, keys are theirs, and stamp is the state of
+	// their file when it was read.
 	chosen settings.Dashboard
 	keys   action.Keys
 	stamp  settings.Stamp
-	looked time.Time
 
 	theme *theme.Theme
 	dark  bool
@@ -95,6 +95,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 		ctx: ctx, core: c, o: o, facts: detect(o),
 		panes: newPanes(), focus: action.Forks, lower: action.Chat,
 		snap: &core.Snapshot{}, queue: queue{busy: map[string]bool{}},
+		reading: map[action.Pane]bool{}, desk: desk{answered: map[string]policy.Approval{}},
 	}
 	r.w, r.h = r.facts.w, r.facts.h
 	r.recall()
@@ -258,6 +259,13 @@ func (r *root) resize(w, h int) urgency {
 	}
 	r.screen.Forget()
 	return atOnce
+}
+
+// measure takes the terminal's size, where it has one.
+func (r *root) measure() {
+	if w, h, ok := r.screen.Size(); ok {
+		r.w, r.h = w, h
+	}
 }
 
 // setDark builds the theme for a background.

@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/notice"
@@ -37,31 +36,17 @@ func (r *root) recall() {
 	r.readKeys()
 }
 
-// keysGap is how often ticks look at keys.yaml, at most.
-const keysGap = time.Second
-
-// lookKeys reads keys.yaml again when it was saved: before a key counts and when
-// the terminal gets the focus. Nothing has to watch it meanwhile.
+// lookKeys reads keys.yaml again when it was saved: before a key counts, when the terminal
+// gets the focus, and at each tick. Nothing has to watch it meanwhile.
 func (r *root) lookKeys() {
-	if r.o.Config == "" {
-		return
-	}
 	if settings.Look(r.o.Config) != r.stamp {
 		r.readKeys()
 		r.hear(notice.Info, textKeysRead)
 	}
-	r.looked = time.Now()
-}
-
-// tickKeys is lookKeys for ticks, which may come fast.
-func (r *root) tickKeys() {
-	if time.Since(r.looked) >= keysGap {
-		r.lookKeys()
-	}
 }
 
 func (r *root) readKeys() {
-	r.looked, r.stamp = time.Now(), settings.Look(r.o.Config)
+	r.stamp = settings.Look(r.o.Config)
 	var problems []settings.Problem
 	r.keys, problems = settings.Keys(r.o.Config)
 	for _, p := range problems {
@@ -97,9 +82,7 @@ func (r *root) themeName() string {
 }
 
 func (r *root) nextTheme() {
-	r.choose(map[string]string{"theme": following(settings.Themes, r.themeName())})
-	r.setTheme()
-	r.askBackground()
+	r.wear("theme", following(settings.Themes, r.themeName()))
 	r.say(notice.Info, textThemeIs+themeWords[r.themeName()])
 }
 

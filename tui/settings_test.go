@@ -108,13 +108,13 @@ func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
 	dir := config(t)
 	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
 		saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
-		time.Sleep(2 * keysGap)
+		time.Sleep(2 * time.Second)
 		s.send("\x1bOR")
 		s.sees("zoomed", "keys.yaml was read anew")
 		if err := os.Remove(filepath.Join(dir, settings.KeysFile)); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * keysGap)
+		time.Sleep(2 * time.Second)
 		s.press("z")
 		s.misses("zoomed, z")
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -104,7 +103,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 	for _, w := range []int{layout.StripWidth, layout.TabsWidth, 80, layout.FullWidth} {
 		for _, h := range []int{10, 30} {
 			for _, zoom := range []bool{false, true} {
-				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail, nil}, Options{})
+				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail}, Options{})
 				r.w, r.h, r.zoom = w, h, zoom
 				r.refresh()
 				for _, p := range action.AllPanes {
@@ -114,7 +113,7 @@ func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
 					switch {
 					case len(left) < min(2, len(mine)) && w < 80 || len(left) == 0 || len(right) == 0:
 						t.Errorf("%s at %d×%d: %v, %v", p, w, h, left, right)
-					case !slices.Equal(left[0].keys, mine[0].keys) || right[0].keys[0] != "?":
+					case left[0].keys[0].Span != mine[0].keys[0].Span || right[0].keys[0].Text != "?":
 						t.Errorf("%s at %d×%d begins with %v, %v", p, w, h, left[0], right[0])
 					case widthOf(left)+widthOf(right) > w:
 						t.Errorf("%s at %d×%d is too long: %v, %v", p, w, h, left, right)
@@ -138,7 +137,7 @@ func TestAStripSaysWhatOpensAPane(t *testing.T) {
 
 func TestTheTooSmallScreenSaysTheNumberAndTheWayOut(t *testing.T) {
 	for _, size := range [][2]int{{39, 9}, {20, 5}, {12, 3}, {10, 3}, {8, 3}, {100, 2}, {14, 1}} {
-		lines := Frame(busyDay(day), FrameOptions{Width: size[0], Height: size[1]})
+		lines := Frame(still{snap: busyDay(day)}, FrameOptions{Width: size[0], Height: size[1]})
 		all := strings.Join(lines, "\n")
 		if !strings.HasPrefix(all, "40×10") || !strings.Contains(all, "q quits") {
 			t.Errorf("%v says %q", size, all)

@@ -3,7 +3,6 @@ package tui
 import (
 	"errors"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +34,7 @@ const (
 	textSoFar        = "today "
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
+	textRuns         = "Runs" // the page of forks
 	textTabMuted     = "muted"
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
@@ -67,9 +67,20 @@ const (
 	textNoNotices = "Nothing has been said yet. What appears over the panes for a moment is kept here."
 
 	textNotNow = "not now"
-)
 
-var errStill = errors.New("this is a picture of the dashboard: nothing can be done in it")
+	textMouseOn  = "the dashboard has the mouse; %s releases it"
+	textMouseOff = "the mouse is released: select text as usual; %s takes it back"
+	textNoPaste  = "a paste goes into a message: %s opens the chat, %s writes"
+	textUndoKey  = textDot + "%s undoes"
+
+	// Behind a call: that it waits no longer. How it was settled is in the conversation.
+	textExpired = " was denied: nobody answered"
+	textGone    = " was settled elsewhere or called off"
+
+	// Behind a toast that is cut, and behind the newest of several.
+	textShowsAll = " (%s shows all)"
+	textMore     = " (%d more: %s lists them)"
+)
 
 // themeWords name the themes.
 var themeWords = map[string]string{
@@ -83,14 +94,6 @@ func quitKey(n action.Names) string {
 		return key
 	}
 	return "ctrl+c"
-}
-
-// textShowsAll stands where a toast is cut.
-func textShowsAll(n action.Names) string { return " (" + n.Name(action.Notices) + " shows all)" }
-
-// textMore counts the toasts behind the newest.
-func textMore(hidden int, n action.Names) string {
-	return " (" + strconv.Itoa(hidden) + " more: " + n.Name(action.Notices) + " lists them)"
 }
 
 // held is a space at which no line is broken.
@@ -131,20 +134,6 @@ func textZoomed(n action.Names, page bool) string {
 	return "zoomed, " + key + " goes back"
 }
 
-func textNoPaste(n action.Names) string {
-	return "a paste goes into a message: " + n.Name(action.Chat.Go()) + " opens the chat, " + n.Name(action.ChatWrite) + " writes"
-}
-
-func textMouseOn(n action.Names) string {
-	return "the dashboard has the mouse; " + n.Name(action.Mouse) + " releases it"
-}
-
-func textMouseOff(n action.Names) string {
-	return "the mouse is released: select text as usual; " + n.Name(action.Mouse) + " takes it back"
-}
-
-func textUndoKey(n action.Names) string { return textDot + n.Name(action.Undo) + " undoes" }
-
 // titleText is the window's title, with the badges of the top line.
 func (r *root) titleText() string {
 	text := r.name()
@@ -175,16 +164,6 @@ func brief(a policy.Approval) string {
 		call += "…"
 	}
 	return widget.Cut(call, 72)
-}
-
-func expiredText(a policy.Approval) string {
-	return brief(a) + " was denied: nobody answered"
-}
-
-// goneText says that a tool call waits no longer. How it was settled is in the
-// conversation.
-func goneText(a policy.Approval) string {
-	return brief(a) + " was settled elsewhere or called off"
 }
 
 // interruptHint is what ctrl+c does while a pane takes every other key.
@@ -224,24 +203,7 @@ const textNoFile = "that file does not lie in the data directory"
 const (
 	textInDemo      = "this is the demo"
 	textDemoShell   = "not offered here; in a shell, ollim-bot demo shows it"
-	textSetUpDemo   = "this is the demo; in a shell, ollim-bot init sets the bot up"
 	textSetUpShell  = "not offered here; in a shell, ollim-bot init sets it up"
 	textSetUpLeft   = "the set-up has not come to its end; nothing has changed"
 	textSetUpFailed = "the set-up could not begin: "
 )
-
-// setUpText says why the set-up has brought nothing.
-func setUpText(err error) string {
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return textSetUpLeft
-	}
-	return textSetUpFailed + clean.Line(err.Error())
-}
-
-// noWay says why the demo, or the set-up, cannot be reached from here.
-func (r *root) noWay(inDemo, elsewhere string) string {
-	if r.o.Try {
-		return inDemo
-	}
-	return elsewhere
-}

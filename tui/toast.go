@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -128,9 +129,9 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	text := t.text
 	end := ""
 	if n := len(standing) - 1; n > 0 {
-		end = textMore(n, r.names())
+		end = fmt.Sprintf(textMore, n, r.names().Name(action.Notices))
 	} else if widget.Cells(mark.Text)+widget.Cells(text)+1 > r.w {
-		end = textShowsAll(r.names())
+		end = fmt.Sprintf(textShowsAll, r.names().Name(action.Notices))
 	}
 	room := r.w - widget.Cells(mark.Text) - 1
 	if len(r.dialogs) > 0 || r.panes[r.focus].Capture() || room-widget.Cells(end) < minTold {
@@ -188,9 +189,9 @@ func (r *root) watch() {
 		switch {
 		case waits || mine:
 		case r.snap.At.Before(a.Until):
-			r.hear(notice.Info, goneText(a))
+			r.hear(notice.Info, brief(a)+textGone)
 		default:
-			r.hear(notice.Warn, expiredText(a))
+			r.hear(notice.Warn, brief(a)+textExpired)
 		}
 	}
 	asks := r.snap.Fork != nil && r.snap.Fork.Asks
@@ -209,9 +210,6 @@ func (r *root) hear(level notice.Level, text string) {
 
 // answering notes that the user answers here.
 func (r *root) answering(c command.Answer) {
-	if r.desk.answered == nil {
-		r.desk.answered = map[string]policy.Approval{}
-	}
 	if a, ok := r.desk.waiting[c.ID]; ok {
 		r.desk.answered[c.ID] = a
 	}

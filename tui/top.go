@@ -60,28 +60,25 @@ var shrinks = []wordID{
 func (r *root) topLine() (out bar) {
 	all := append(append(r.words(), r.badges()...), r.corner()...)
 	room := r.w
-	for _, w := range all {
-		room -= widget.Width(w.forms[0])
+	for i := range all {
+		room -= widget.Width(all[i].forms[0])
+		all[i].forms = append(all[i].forms, nil) // the last is nothing
 	}
 	for _, id := range shrinks {
 		for i := range slices.Backward(all) {
-			w := &all[i]
-			if room >= 0 || w.name != id || len(w.forms) == 0 {
-				continue
-			}
-			room += widget.Width(w.forms[0])
-			if w.forms = w.forms[1:]; len(w.forms) > 0 {
-				room -= widget.Width(w.forms[0])
+			if w := &all[i]; room < 0 && w.name == id && len(w.forms) > 1 {
+				room += widget.Width(w.forms[0]) - widget.Width(w.forms[1])
+				w.forms = w.forms[1:]
 			}
 		}
 	}
 	for _, w := range all {
-		switch {
-		case len(w.forms) == 0:
-		case w.name == wordClock:
-			out.right = append(out.right, button{w.forms[0], nil})
-		default:
-			out.left = append(out.left, button{w.forms[0], func() tea.Cmd { return r.answer(w.to) }})
+		row := &out.left
+		if w.name == wordClock {
+			row = &out.right
+		}
+		for _, span := range w.forms[0] {
+			*row = append(*row, button{span, func() tea.Cmd { return r.answer(w.to) }})
 		}
 	}
 	return out

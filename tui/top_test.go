@@ -60,11 +60,11 @@ func TestEachWordOfTheTopLineLeadsToItsPage(t *testing.T) {
 
 func TestThatAllIsWellIsNotSaid(t *testing.T) {
 	s := busyDay(day)
-	if line := Frame(s, FrameOptions{Width: 120, Height: 40})[0]; strings.Contains(line, s.Engine.Name) || strings.Contains(line, s.Surface.Name) {
+	if line := Frame(still{snap: s}, FrameOptions{Width: 120, Height: 40})[0]; strings.Contains(line, s.Engine.Name) || strings.Contains(line, s.Surface.Name) {
 		t.Errorf("%q", line)
 	}
 	s.Engine.OK, s.Engine.State = false, "not logged in"
-	if line := Frame(s, FrameOptions{Width: 120, Height: 40})[0]; !strings.Contains(line, "✗ "+s.Engine.Name+" not logged in") {
+	if line := Frame(still{snap: s}, FrameOptions{Width: 120, Height: 40})[0]; !strings.Contains(line, "✗ "+s.Engine.Name+" not logged in") {
 		t.Errorf("%q", line)
 	}
 }

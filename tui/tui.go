@@ -7,6 +7,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,9 +109,7 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 		defer stop()
 		r.signals = signals
 	}
-	if w, h, ok := scr.Size(); ok {
-		r.w, r.h = w, h
-	}
+	r.measure()
 	return r.run(program(ctx, r, o))
 }
 
@@ -174,11 +173,10 @@ func detect(o Options) terminal {
 	t.look.ASCII = o.ASCII || env.Getenv("TERM") == "linux" || !speaksUnicode(env)
 	t.look.Dark = !lightGuess(env.Getenv("COLORFGBG"))
 	t.still = env.Getenv("NO_MOTION") != "" || env.Getenv("REDUCE_MOTION") != ""
-	if n, err := strconv.Atoi(env.Getenv("COLUMNS")); err == nil && n > 0 {
-		t.w = n
-	}
-	if n, err := strconv.Atoi(env.Getenv("LINES")); err == nil && n > 0 {
-		t.h = n
+	for name, cells := range map[string]*int{"COLUMNS": &t.w, "LINES": &t.h} {
+		if n, err := strconv.Atoi(env.Getenv(name)); err == nil && n > 0 {
+			*cells = n
+		}
 	}
 	return t
 }
@@ -186,22 +184,13 @@ func detect(o Options) terminal {
 // speaksUnicode reads the locale. An unset one, as in containers, counts as
 // Unicode; an explicit other one does not.
 func speaksUnicode(env uv.Environ) bool {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := env.Getenv(name); v != "" {
-			v = strings.ToLower(v)
-			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-		}
-	}
-	return true
+	v := strings.ToLower(cmp.Or(env.Getenv("LC_ALL"), env.Getenv("LC_CTYPE"), env.Getenv("LANG"), "utf8"))
+	return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
 }
 
 // lightGuess reads COLORFGBG, "foreground;background", which some terminals set.
 func lightGuess(v string) bool {
-	i := strings.LastIndexByte(v, ';')
-	if i < 0 {
-		return false
-	}
-	bg, err := strconv.Atoi(v[i+1:])
+	bg, err := strconv.Atoi(v[strings.LastIndexByte(v, ';')+1:])
 	return err == nil && (bg == 7 || bg >= 9 && bg <= 15)
 }
 
@@ -213,59 +202,21 @@ type FrameOptions struct {
 	// Focus is the focused pane; empty means the forks.
 	Focus action.Pane
 	// Zoom gives the focused pane the whole screen.
-	Zoom     bool
-	ReadOnly bool
-	// Layout is one of layout.Presets; empty means the first.
-	Layout string
-	// Tail reads lines, as Core.Tail does; nil shows none.
-	Tail func(id string, from tail.Cursor) tail.Page
-	// Do reads what a page shows beside the snapshot, as Core.Do does; nil reads
-	// nothing.
-	Do func(ctx context.Context, c command.Value) (command.Outcome, error)
+	Zoom bool
 }
 
-// Frame draws the dashboard as it looks when it opens on a snapshot: Height
-// lines of exactly Width cells.
-func Frame(s core.Snapshot, o FrameOptions) []string {
-	r := newRoot(context.Background(), still{s, o.Tail, o.Do}, Options{ReadOnly: o.ReadOnly})
+// Frame draws the dashboard as it looks when it opens: Height lines of exactly Width cells.
+func Frame(c Core, o FrameOptions) []string {
+	r := newRoot(context.Background(), c, Options{})
 	r.zoom, r.w, r.h, r.theme = o.Zoom, max(1, o.Width), max(1, o.Height), o.Theme
 	if r.theme == nil {
 		r.theme = theme.New(theme.Options{Plain: true})
 	}
-	r.chosen = r.chosen.With(map[string]string{"layout": o.Layout})
 	r.setFocus(o.Focus)
 	r.refresh()
-	if o.Do != nil {
-		r.frame() // how much there is room for
-		r.readAll()
-	}
+	r.frame() // how much there is room for
+	r.readAll()
 	// What was said before the dashboard opened is no toast of this frame.
 	r.speech = speech{}
 	return r.frame()
-}
-
-// still is a core that does not live: one snapshot, and what reads beside it, each of
-// which may be nil.
-type still struct {
-	snap core.Snapshot
-	read func(id string, from tail.Cursor) tail.Page
-	do   func(ctx context.Context, c command.Value) (command.Outcome, error)
-}
-
-func (s still) Snapshot() core.Snapshot { return s.snap }
-func (still) Changed() <-chan struct{}  { return nil }
-func (still) Look(context.Context)      {}
-
-func (s still) Tail(id string, from tail.Cursor) tail.Page {
-	if s.read == nil {
-		return tail.Page{Next: from}
-	}
-	return s.read(id, from)
-}
-
-func (s still) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
-	if s.do == nil {
-		return command.Outcome{}, errStill
-	}
-	return s.do(ctx, c)
 }

@@ -101,7 +101,7 @@ func TestWhatIsWrittenIsNotDroppedForTheDemo(t *testing.T) {
 		s.press("5", "i", "x", "esc", "ctrl+p")
 		s.types("demo")
 		s.press("enter")
-		s.sees("not sent", "n stay", "y go on and drop it")
+		s.sees("not sent", "n stay", "y quit and drop it")
 		s.press("ctrl+c") // back, not out
 		s.stays()
 		s.press("ctrl+p")
@@ -125,7 +125,7 @@ func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 		{Options{}, "demo", "off: not offered here; in a shell, ollim-bot demo"},
 		{Options{}, "setup", "off: not offered here; in a shell, ollim-bot init"},
 		{Options{Try: true}, "demo", "off: this is the demo"},
-		{Options{Try: true}, "setup", "off: this is the demo; in a shell, ollim-bot init"},
+		{Options{Try: true}, "setup", "off: not offered here; in a shell, ollim-bot init"},
 		{Options{ReadOnly: true}, "setup", "off: the dashboard is read-only"},
 	} {
 		play(t, setup{options: c.o}, func(s *stage) {

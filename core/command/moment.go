@@ -9,8 +9,8 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// ReadMoment reads when something is to be: "2h30m", "in 20 minutes", "18:30",
-// "tomorrow", "friday 9:00", "2006-01-02 15:04". A time of day that has passed
+// ReadMoment reads when something is to be: "2h30m", "in 20 minutes", "18:30", "6:30 pm",
+// "tomorrow", "friday noon", "2006-01-02 15:04". A time of day that has passed
 // means tomorrow's. The text must be nothing else.
 func ReadMoment(text string, now time.Time) (time.Time, bool) {
 	words := strings.Fields(strings.ToLower(text))
@@ -35,7 +35,7 @@ const (
 	evening = 18
 )
 
-// clockOf reads "18:30", "tomorrow 9:00", "friday", "evening", "tomorrow evening".
+// clockOf reads "18:30", "tomorrow 9am", "friday", "evening", "tomorrow evening".
 func clockOf(words []string, now time.Time) (time.Time, bool) {
 	days, dated := dayAhead(words[0], now)
 	if dated {
@@ -45,15 +45,13 @@ func clockOf(words []string, now time.Time) (time.Time, bool) {
 	if len(words) > 0 && words[0] == "at" {
 		words = words[1:]
 	}
-	switch {
-	case len(words) > 1:
-		return time.Time{}, false
-	case len(words) == 1 && words[0] == "evening":
+	switch word := strings.Join(words, " "); word {
+	case "", "morning":
+	case "evening":
 		hour = evening
-	case len(words) == 1 && words[0] == "morning":
-	case len(words) == 1:
-		t, err := time.Parse("15:04", words[0])
-		if err != nil {
+	default:
+		t, ok := cron.ParseClock(word)
+		if _, err := strconv.Atoi(word); !ok || err == nil { // a bare number may be of anything
 			return time.Time{}, false
 		}
 		hour, minute = t.Hour(), t.Minute()

@@ -162,7 +162,7 @@ const (
 	helpFile = "Open it in your editor beside this; a file that was saved counts at once.\n" + helpTask
 	helpRun  = "A run is named by words of its title, by its number in the list that runs has read last, or by its id."
 	helpWhen = "When is a length (30m, 2 hours), a time (18:30, until 18:30), " +
-		"a day with or without one (tomorrow, friday 9:00, tomorrow evening), or 2026-12-24 09:00."
+		"a day with or without one (tomorrow, friday 9:00, tomorrow noon), or 2026-12-24 09:00."
 
 	helpSnooze   = "snooze email off ends it, resume does too.\n" + helpWhen + "\n" + helpTask
 	helpResume   = "It fires as its file says again. To go on in a run that has ended, say continue.\n" + helpTask

@@ -5,6 +5,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,19 @@ func plural(n int, noun string) string {
 		return noun
 	}
 	return noun + "s"
+}
+
+// Some is Grouped with what is said of it: "3 runs going on"; empty for none.
+func Some(n int, noun, more string) string {
+	if n <= 0 {
+		return ""
+	}
+	return Grouped(uint64(n), noun) + more
+}
+
+// Joined puts what is not empty side by side.
+func Joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
 }
 
 // Grouped is Count with a comma before every third digit: "1 tool", "1,204 lines".

@@ -67,7 +67,7 @@ func clockTimes(words []string) (minute int, hours string, ok bool) {
 			word += words[i+1]
 			i++
 		}
-		at, ok := clockWord(word)
+		at, ok := ParseClock(word)
 		if !ok || len(list) > 0 && at.Minute() != minute {
 			return 0, "", false
 		}
@@ -77,14 +77,15 @@ func clockTimes(words []string) (minute int, hours string, ok bool) {
 	return minute, strings.Join(list, ","), len(list) > 0
 }
 
-func clockWord(word string) (time.Time, bool) {
+// ParseClock reads a time of day, in lower case: "18:30", "18", "6:30pm", "6 pm", "noon".
+func ParseClock(word string) (time.Time, bool) {
 	switch word {
 	case "noon":
 		word = "12:00"
 	case "midnight":
 		word = "0:00"
 	}
-	for _, layout := range []string{"15:04", "15", "3:04pm", "3pm"} {
+	for _, layout := range []string{"15:04", "15", "3:04pm", "3pm", "3:04 pm", "3 pm"} {
 		if at, err := time.Parse(layout, word); err == nil {
 			return at, true
 		}

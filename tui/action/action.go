@@ -4,6 +4,7 @@
 package action
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,6 +54,7 @@ type Action struct {
 	ID    ID
 	Title string   // imperative, for palette and help: "Raise the capacity by one"
 	Short string   // a word or two for the help line: "capacity"
+	Words string   // what people type for it that it is not called; only the search knows them
 	Keys  []string // as tea.KeyPressMsg.String() gives them: "+", "ctrl+p", "enter"; none where the palette alone has it
 	Pane  Pane
 	// Hint says the effect for the help line, such as "5→6"; empty shows Short
@@ -257,6 +259,9 @@ func (id ID) Scope() string {
 	return scope
 }
 
+// Verb is what stands behind that: "capacity-up".
+func (id ID) Verb() string { return strings.TrimPrefix(string(id), id.Scope()+".") }
+
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }
 
@@ -274,13 +279,10 @@ func (p Pane) Go() ID { return ID("go." + p) }
 
 // KeyName is a key as people read it: "PgDn", "↑".
 func KeyName(key string, ascii bool) string {
-	if ascii && asciiKeys[key] != "" {
-		return asciiKeys[key]
+	if sign := arrows[key]; sign != "" && !ascii {
+		return sign
 	}
-	if n, ok := keyNames[key]; ok {
-		return n
-	}
-	return key
+	return cmp.Or(keyNames[key], key)
 }
 
 // KeyNames lists the keys of a row as people read them, separated by spaces.

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,12 +28,8 @@ type Change struct {
 // Refusal says why a change was left out: the table's own keys stay.
 type Refusal struct {
 	Index int    // of the change
-	Key   string // that is in the way; empty where it is none
-	// Other is the row that has the key; its zero value means that the row itself
-	// cannot be changed, or that there is none.
-	Other   Action
-	Unknown bool // no row has the id
-	Fixed   bool // the row's keys are fixed
+	Key   string // that another row has; empty where it is none
+	Text  string // a sentence
 }
 
 // fixed are rows whose keys the terminal, or every dialog, relies on.
@@ -45,16 +42,16 @@ func (Keys) Change(changes []Change) (Keys, []Refusal) {
 	for i, c := range changes {
 		switch {
 		case slices.Contains(fixed, c.ID):
-			refused[i] = Refusal{Index: i, Fixed: true}
+			refused[i] = Refusal{i, "", fmt.Sprintf(textFixed, c.name())}
 		case !slices.ContainsFunc(table(), c.means):
-			refused[i] = Refusal{Index: i, Unknown: true}
+			refused[i] = Refusal{i, "", fmt.Sprintf(textNoAction, c.name())}
 		}
 	}
 	// A change that is left out gives the table's keys back, which may be in the
 	// way of another one. Each round leaves out one more, so it ends.
 	rows, by := applied(changes, refused)
-	for r, found := clash(rows, by); found; r, found = clash(rows, by) {
-		refused[r.Index] = r
+	for n, key, other := clash(rows, by); n >= 0; n, key, other = clash(rows, by) {
+		refused[n] = Refusal{n, key, fmt.Sprintf(textTaken, key, changes[n].name(), Change{Pane: other.Pane, ID: other.ID}.name())}
 		rows, by = applied(changes, refused)
 	}
 	out := slices.SortedFunc(maps.Values(refused), func(a, b Refusal) int { return a.Index - b.Index })
@@ -63,6 +60,9 @@ func (Keys) Change(changes []Change) (Keys, []Refusal) {
 	}
 	return Keys{&rows}, out
 }
+
+// name is the change's row as keys.yaml names it: "forks/tail.wrap".
+func (c Change) name() string { return strings.TrimPrefix(string(c.Pane)+"/"+string(c.ID), "/") }
 
 func (c Change) means(a Action) bool { return a.ID == c.ID && (c.Pane == "" || c.Pane == a.Pane) }
 
@@ -82,29 +82,28 @@ func applied(changes []Change, refused map[int]Refusal) (rows []Action, by []int
 	return rows, by
 }
 
-// clash finds a change that takes a key which another row has: of two changes
-// the later one.
-func clash(rows []Action, by []int) (Refusal, bool) {
+// clash finds a change that takes a key which another row has: of two changes the later
+// one. It is -1 where there is none.
+func clash(rows []Action, by []int) (change int, key string, other Action) {
 	for i, a := range rows {
 		for j, b := range rows[:i] {
-			if by[i] < 0 && by[j] < 0 || a.Pane != b.Pane && a.Pane != Everywhere && b.Pane != Everywhere {
-				continue
-			}
-			if b.Over && a.Pane == b.Pane && !a.Over { // it stands over it while it is not off
+			apart := a.Pane != b.Pane && a.Pane != Everywhere && b.Pane != Everywhere
+			over := b.Over && a.Pane == b.Pane && !a.Over // it stands over it while it is not off
+			if by[i] < 0 && by[j] < 0 || apart || over {
 				continue
 			}
 			for _, k := range a.Keys {
-				if !slices.Contains(b.Keys, k) {
-					continue
+				switch {
+				case !slices.Contains(b.Keys, k):
+				case by[i] > by[j]:
+					return by[i], k, b
+				default:
+					return by[j], k, a
 				}
-				if by[i] > by[j] {
-					return Refusal{Index: by[i], Key: k, Other: b}, true
-				}
-				return Refusal{Index: by[j], Key: k, Other: a}, true
 			}
 		}
 	}
-	return Refusal{}, false
+	return -1, "", Action{}
 }
 
 func (k Keys) all() []Action {
@@ -145,14 +144,9 @@ func (k Keys) Get(p Pane, id ID) (Action, bool) {
 // first, then the pane's own. A row that stands over another one counts only
 // while it is not off.
 func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
-	for _, pane := range []Pane{Everywhere, p} {
-		for _, a := range k.all() {
-			if a.Pane != pane || !slices.Contains(a.Keys, key) {
-				continue
-			}
-			if !a.Over || a.Off(s) == "" {
-				return a, true
-			}
+	for _, a := range slices.Concat(k.Of(Everywhere), k.Of(p)) {
+		if slices.Contains(a.Keys, key) && (!a.Over || a.Off(s) == "") {
+			return a, true
 		}
 	}
 	return Action{}, false
@@ -189,10 +183,14 @@ func Spell(name string) (key, better string, ok bool) {
 		}
 		mods[word], name = true, rest
 	}
-	key, ok = baseKey(name)
-	letter := utf8.RuneCountInString(key) == 1
+	key = plainName(name)
+	letter := utf8.RuneCountInString(name) == 1 && otherNames[name] == ""
+	if letter {
+		key = name
+	}
+	r, _ := utf8.DecodeRuneInString(key)
 	switch {
-	case !ok:
+	case letter && (!unicode.IsPrint(r) || r == ' '), !letter && !slices.Contains(bases, key):
 		return "", "", false
 	case letter && len(mods) == 1 && mods["shift"]:
 		return "", strings.ToUpper(key), false // it comes as the letter
@@ -211,19 +209,7 @@ func Spell(name string) (key, better string, ok bool) {
 
 func plainName(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
-	if n := otherNames[s]; n != "" {
-		return n
-	}
-	return s
-}
-
-// baseKey is a key without modifiers.
-func baseKey(s string) (string, bool) {
-	if r, n := utf8.DecodeRuneInString(s); n == len(s) && n > 0 && otherNames[s] == "" {
-		return s, unicode.IsPrint(r) && r != ' '
-	}
-	s = plainName(s)
-	return s, slices.Contains(bases, s)
+	return cmp.Or(otherNames[s], s)
 }
 
 // Names names keys in sentences and badges, as one pane has them: its own rows,

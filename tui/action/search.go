@@ -54,7 +54,7 @@ func (a Action) Match(query string) Match {
 		return 0
 	case slices.Contains([]string{title, strings.ToLower(a.Name()), id, string(a.Pane) + "/" + id}, q):
 		return identical
-	case q == strings.ToLower(a.Short), slices.Contains(otherWords[a.ID], q):
+	case q == strings.ToLower(a.Short), slices.Contains(strings.Fields(a.Words), q):
 		best = max(best, called)
 	case a.hasKey(query), strings.Contains(q, ".") && strings.HasPrefix(id, q):
 		best = max(best, keyed)
@@ -77,7 +77,7 @@ func (a Action) matchWords(words []string) Match {
 		return 0
 	}
 	title := splitWords(strings.ToLower(a.Title))
-	others := append(splitWords(strings.ToLower(a.Short+" "+a.Pane.Name()+" "+string(a.ID))), otherWords[a.ID]...)
+	others := splitWords(strings.ToLower(a.Short + " " + a.Pane.Name() + " " + string(a.ID) + " " + a.Words))
 	all := a.everything()
 	worst, sum := Match(identical), Match(0)
 	for _, w := range words {
@@ -114,86 +114,10 @@ func (a Action) hasKey(query string) bool {
 // everything is all that a part of a word may be found in.
 func (a Action) everything() string {
 	return strings.ToLower(a.Name() + "\n" + a.Short + "\n" + string(a.Pane) + "/" + string(a.ID) + "\n" +
-		strings.Join(otherWords[a.ID], "\n") + "\n" + strings.Join(a.Keys, "\n"))
+		a.Words + "\n" + strings.Join(a.Keys, "\n"))
 }
 
 // splitWords leaves "ctrl+l" whole: the "l" of it is no beginning of a word.
 func splitWords(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' })
-}
-
-// otherWords are what people type for an action that its row is not called. Only
-// the search knows them: nothing shows them.
-var otherWords = map[ID][]string{
-	Help:          {"help", "keys", "shortcuts", "bindings", "manual"},
-	Palette:       {"commands", "menu"},
-	Quit:          {"exit", "bye"},
-	Back:          {"escape", "cancel", "close"},
-	Interrupt:     {"stop", "cancel", "abort"},
-	Zoom:          {"zoom", "fullscreen", "maximize"},
-	Notices:       {"notices", "toasts", "notifications"},
-	Mouse:         {"mouse", "click"},
-	Suspend:       {"stop", "background", "shell"},
-	Redraw:        {"redraw", "refresh", "repaint", "clear"},
-	Engine:        {"engine", "cost", "costs", "money", "tokens", "status", "version", "memory", "model", "usage"},
-	Demo:          {"demo", "try", "example", "showcase"},
-	SetUp:         {"init", "setup", "onboarding", "configure", "install"},
-	Deliveries:    {"webhook", "webhooks", "deliveries"},
-	ThemeNext:     {"theme", "themes", "colors", "colours", "color", "colour", "settings", "preferences", "appearance", "contrast"},
-	LayoutNext:    {"layout", "arrange", "settings", "preferences"},
-	Wider:         {"wider", "resize", "size", "grow"},
-	Narrower:      {"narrower", "resize", "size", "shrink"},
-	Taller:        {"taller", "resize", "size", "grow"},
-	Shorter:       {"shorter", "resize", "size", "shrink"},
-	Undo:          {"undo", "revert"},
-	Login:         {"login", "signin", "authenticate", "auth", "account"},
-	Budget.Go():   {"budget", "pings"},
-	Schedule.Go(): {"schedule", "tasks", "routines", "reminders", "agenda"},
-	Updates.Go():  {"updates", "inbox"},
-	Forks.Go():    {"forks", "runs"},
-	Chat.Go():     {"chat", "talk"},
-	Logs.Go():     {"log", "logs"},
-
-	CapacityUp:   {"increase"},
-	CapacityDown: {"decrease", "reduce"},
-	Exact:        {"limit", "rate"},
-	Mute:         {"mute", "silence", "quiet", "dnd"},
-
-	ScheduleFire:    {"fire", "start", "trigger"},
-	SchedulePreview: {"prompt"},
-	ScheduleDetails: {"info", "details"},
-	ScheduleNew:     {"new", "add", "create", "reminder", "routine", "task"},
-	ScheduleSnooze:  {"snooze", "delay", "postpone", "later"},
-	ScheduleAllow:   {"trust", "permit", "grant", "approve"},
-	SchedulePause:   {"pause", "resume", "disable", "enable"},
-	ScheduleOpen:    {"open", "editor", "file", "vim"},
-	ScheduleEdit:    {"change", "form", "rename"},
-	ScheduleDelete:  {"remove", "trash"},
-
-	UpdatesRead:    {"open", "read"},
-	UpdatesDiscard: {"delete", "remove", "dismiss"},
-	UpdatesDeliver: {"deliver", "send"},
-
-	ForksStop:   {"stop", "kill", "abort", "cancel"},
-	ForksResume: {"resume", "continue"},
-	ForksAgain:  {"again", "restart", "rerun", "repeat", "retry"},
-	ForksCosts:  {"cost", "costs", "money", "spent", "spending", "price"},
-
-	ChatWrite:      {"write", "message", "type", "compose"},
-	ChatSend:       {"send", "submit"},
-	ChatReply:      {"reply", "answer"},
-	ApprovalAllow:  {"approve", "accept", "permit"},
-	ApprovalDeny:   {"reject", "refuse", "forbid"},
-	ApprovalAlways: {"trust"},
-	ForkSave:       {"keep", "promote"},
-	ForkReport:     {"report", "summary"},
-	ForkExit:       {"exit", "discard", "abandon"},
-
-	TailFind:     {"find", "search", "grep"},
-	TailFilter:   {"filter", "grep"},
-	TailFollow:   {"follow", "newest", "bottom"},
-	TailHome:     {"oldest", "top"},
-	TailTime:     {"times", "timestamps"},
-	TailCopyLine: {"copy", "yank", "clipboard"},
-	TailLevel:    {"level", "debug", "severity"},
 }

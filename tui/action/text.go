@@ -12,7 +12,7 @@ import (
 var (
 	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is 0 already, pings are muted")
 	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "a token every minute is as fast as it gets")
-	noCaps        = when(func(s core.Snapshot) bool { return !s.Money.Lifted && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
+	noCaps        = when(func(s core.Snapshot) bool { return !lifted(s) && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
 	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing waits for you")
 	noSchedule    = when(nothingScheduled, "nothing is scheduled")
 	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")
@@ -44,21 +44,24 @@ const (
 	effectAll    = "all "
 )
 
+// Why a change of keys is left out.
+const (
+	textNoAction = "no action is called %.40q; the palette shows the name of what is marked, docs/keys.md has them all"
+	textFixed    = "the key of %.40q cannot be changed"
+	textTaken    = "%q for %s is taken by %s; give that one another key first"
+)
+
 // What a sentence says in the place of a key where there is none.
 const (
 	nameInPalette = "the palette (%s)"
 	nameInFile    = "a key in keys.yaml"
 )
 
-// keyNames are the words for keys that have no sign of their own.
-var keyNames = map[string]string{
-	"up": "↑", "down": "↓", "enter": "enter", "esc": "esc", "pgup": "PgUp", "pgdown": "PgDn",
-	"home": "Home", "end": "End", "tab": "tab", "shift+tab": "shift+tab", "shift+up": "shift+↑",
-	"shift+down": "shift+↓", "left": "←", "right": "→", "space": "space",
-}
-
-// asciiKeys replace the names that are not ASCII.
-var asciiKeys = map[string]string{"up": "up", "down": "down", "shift+up": "shift+up", "shift+down": "shift+down", "left": "left", "right": "right"}
+// arrows are the keys that have a sign, keyNames those that people call otherwise.
+var (
+	arrows   = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "shift+up": "shift+↑", "shift+down": "shift+↓"}
+	keyNames = map[string]string{"pgup": "PgUp", "pgdown": "PgDn", "home": "Home", "end": "End"}
+)
 
 // paneNames are the panes as people call them.
 var paneNames = map[Pane]string{

@@ -18,7 +18,7 @@ import (
 
 // add lists what a query may name beside actions.
 func (p *Palette) add(id action.ID, name string, it item) {
-	it.action, it.name, it.does = action.Action{ID: id, Title: name, Short: it.kind}, name, textEnter+it.does
+	it.action.ID, it.action.Title, it.action.Short, it.name, it.does = id, name, it.kind, name, textEnter+it.does
 	p.things = append(p.things, &it)
 }
 
@@ -67,7 +67,8 @@ func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
 			continue
 		}
 		it := item{kind: textATask, does: v.does, do: func(c pane.Context) pane.Answer { return OnTask(c, t, v.id) }}
-		if a, _ := action.Get(action.Schedule, v.id); c.ReadOnly && a.Writes {
+		a, _ := action.Get(action.Schedule, v.id)
+		if it.action.Words = a.Words; c.ReadOnly && a.Writes {
 			it.off = textReadOnlyHere
 		}
 		p.add(v.id, fmt.Sprintf(v.title, cmp.Or(t.Title, t.Path)), it)
@@ -81,7 +82,7 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	if t.ID == "" { // of a file that is no task's
 		return pane.Answer{}
 	}
-	switch _, verb, _ := strings.Cut(string(id), "."); verb {
+	switch id.Verb() {
 	case "details":
 		return pane.Answer{Focus: action.Task, Item: t.ID}
 	case "fire":

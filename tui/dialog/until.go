@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"ollimbot/core/command"
@@ -15,23 +16,19 @@ type choice struct {
 	when time.Time
 }
 
-// clockField is how much can be typed: a moment is shorter, and what is none is
-// seen before it is refused.
-const clockField = 24
-
 // NewUntil is the form that asks until when, and says what would come of each moment before
 // it is chosen; of makes the command, with the zero moment one that ends it. holds is until
 // when it holds already; zero when it does not.
 func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.Time) command.Value) *Form {
 	clock := Text(textUntilClock, "", func(c pane.Context, text string) (string, bool) {
 		_, ok := clockTime(text, now(c))
-		return map[bool]string{false: textBadClock}[ok], ok
+		return map[bool]string{false: textBadMoment}[ok], ok
 	})
-	clock.Most, clock.Hint, clock.Needed = clockField, textNoClock, true
+	clock.Hint, clock.Needed = textNoClock, true
 	f := &Form{Name: title, Picks: true, opened: time.Now()}
 	when := map[*Field]time.Time{}
 	add := func(name, shown string, at time.Time) {
-		field := &Field{Label: name, shown: shown}
+		field := Choice(name, shown, shown)
 		f.Fields, when[field] = append(f.Fields, field), at
 	}
 	for _, m := range moments(now(c)) {
@@ -79,13 +76,17 @@ func moments(now time.Time) []choice {
 
 // clockTime reads a moment; of a time of day the colon or the minutes may be left out.
 func clockTime(text string, now time.Time) (time.Time, bool) {
-	if _, err := strconv.ParseUint(text, 10, 64); err == nil {
-		switch len(text) {
+	rest, last := "", text
+	if i := strings.LastIndexByte(text, ' '); i >= 0 {
+		rest, last = text[:i+1], text[i+1:]
+	}
+	if _, err := strconv.ParseUint(last, 10, 64); err == nil {
+		switch len(last) {
 		case 1, 2:
-			text += ":00"
+			last += ":00"
 		case 4:
-			text = text[:2] + ":" + text[2:]
+			last = last[:2] + ":" + last[2:]
 		}
 	}
-	return command.ReadMoment(text, now)
+	return command.ReadMoment(rest+last, now)
 }

@@ -47,6 +47,8 @@ func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
 	if after := s.screen(120, 30); !strings.Contains(after, "as the tasks usually ping") || strings.Contains(after, "first refusal") {
 		t.Errorf("it is compared for ever:\n%s", after)
 	}
+	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 10 })
+	has(t, s.screen(120, 30), "✓ enough until Tue 14:02", "╍╍ 5 tokens, 1 every 20 min") // nothing is refused either way
 }
 
 func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {

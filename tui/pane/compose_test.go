@@ -228,17 +228,6 @@ func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenOrPressedWhenOnlyReading(t *testing.T) {
-	s := open("chat")
-	s.next(carded)
-	s.c.ReadOnly = true
-	for _, id := range []action.ID{action.ChatReply, action.ChatButtons, action.ChatWrite} {
-		if a := s.do(id); a.Toast == "" || s.Capture() {
-			t.Errorf("%s: %#v", id, a)
-		}
-	}
-}
-
 func TestWritingLooksAsItDid(t *testing.T) {
 	for name, begin := range map[string]func(s *stage){
 		"replying": func(s *stage) {

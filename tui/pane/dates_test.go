@@ -82,7 +82,7 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 		"Mon 23 Nov 15:15 to 16:00\n12 High Street\nhttps://x.example/e\ncalendar primary\n\nBring the card.\n\nDue on") {
 		t.Errorf("%s", read(a))
 	}
-	for _, id := range []action.ID{action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleAllow, action.ScheduleOpen} {
+	for _, id := range []action.ID{action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleOpen} {
 		if a := s.do(id); a.Toast != "this stands in your Google: change it there, or let the agent do it" || a.Do != nil || a.Ask != nil || a.Edit != nil {
 			t.Errorf("%s: %+v", id, a)
 		}
@@ -151,7 +151,7 @@ func TestEveryPaneHasTheClockThatWasChosen(t *testing.T) {
 	said := strings.NewReplacer("at 14:01", "", "15:00", "", "16:45", "", "17:00", "", "22:00", "")
 	long := regexp.MustCompile(`\b(1[3-9]|2[0-3]):[0-5][0-9]`)
 	for name, p := range panes() {
-		s := &stage{p, everydayContext(plainTheme())}
+		s := &stage{p, everydayContext(plainTheme()), action.Pane(name)}
 		s.next(func(c *core.Snapshot) {
 			c.TwelveHours = true
 			c.Chat = c.Chat[1:3]

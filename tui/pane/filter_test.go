@@ -118,10 +118,6 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 	if a := s.do(action.ForksAgain); a.Do != nil || a.Toast == "" {
 		t.Errorf("it has no task: %#v", a)
 	}
-	s.c.ReadOnly = true
-	if a := s.do(action.ForksAgain); a.Do != nil || a.Toast == "" {
-		t.Errorf("read-only: %#v", a)
-	}
 }
 
 func TestTheRunsLeadToTheCosts(t *testing.T) {
@@ -134,7 +130,7 @@ func TestTheTitleSaysFirstWhatIsLeftOut(t *testing.T) {
 	s := open("logs")
 	s.screen(80, 12)
 	s.do(action.TailLevel, action.TailLevel)
-	if _, state := s.Title(s.c); state != "debug and info hidden · following" {
+	if state := s.State(s.c); state != "debug and info hidden · following" {
 		t.Errorf("state %q", state)
 	}
 }

@@ -274,11 +274,12 @@ func everydayContext(t *theme.Theme) pane.Context {
 // stage is a pane with a fixture.
 type stage struct {
 	pane.Pane
-	c pane.Context
+	c    pane.Context
+	name action.Pane
 }
 
 func open(name string) *stage {
-	s := &stage{panes()[name], everydayContext(plainTheme())}
+	s := &stage{panes()[name], everydayContext(plainTheme()), action.Pane(name)}
 	s.Sync(s.c)
 	return s
 }
@@ -300,12 +301,28 @@ func read(a pane.Answer) string {
 	return p.Take(pane.Context{}, tea.KeyPressMsg{Code: 'y', Text: "y"}).Copy
 }
 
-func (s *stage) do(ids ...action.ID) pane.Answer {
-	var a pane.Answer
+// do carries out actions; of one that is off it says why, as the frame does.
+func (s *stage) do(ids ...action.ID) (a pane.Answer) {
 	for _, id := range ids {
-		a = s.Do(s.c, id)
+		if a.Toast = off(s.Pane, s.name, s.c, id); a.Toast == "" {
+			a = s.Do(s.c, id)
+		}
 	}
 	return a
+}
+
+// off says why an action cannot be used now.
+func off(p pane.Pane, name action.Pane, c pane.Context, id action.ID) string {
+	a, _ := action.Get(name, id)
+	if a.Off != nil && a.Off(*c.Snap) != "" {
+		return a.Off(*c.Snap)
+	}
+	if p, ok := p.(interface {
+		Off(c pane.Context, id action.ID) string
+	}); ok {
+		return p.Off(c, id)
+	}
+	return ""
 }
 
 // drawn is what a pane draws.

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
@@ -17,7 +16,6 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
-	"ollimbot/tui/pane"
 )
 
 func TestBudgetStatesAreWords(t *testing.T) {
@@ -95,24 +93,6 @@ func TestProblemsAreAlwaysInSight(t *testing.T) {
 			t.Fatalf("the error or the selection is out of sight:\n%s", screen)
 		}
 	})
-}
-
-func TestReadOnlyPanesChangeNothing(t *testing.T) {
-	for name, ids := range map[string][]action.ID{
-		"schedule": {action.ScheduleFire}, "updates": {action.UpdatesDiscard},
-		"forks": {action.ForksStop}, "chat": {action.ChatWrite, action.ChatSend},
-	} {
-		s := open(name)
-		s.c.ReadOnly = true
-		for _, id := range ids {
-			if d := cmp.Diff(pane.Answer{Toast: "…"}, s.do(id), cmp.Transformer("any", func(s string) bool { return s != "" })); d != "" {
-				t.Errorf("%s answers more than a toast:\n%s", id, d)
-			}
-			if s.Capture() {
-				t.Errorf("%s opens an input", id)
-			}
-		}
-	}
 }
 
 func TestUpdatesAreNewestFirstAndKeepTheirSelection(t *testing.T) {

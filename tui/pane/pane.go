@@ -48,14 +48,15 @@ const LogTail = "log"
 // Pane is one box of the dashboard. The frame draws border and title; a pane
 // renders what is inside.
 type Pane interface {
-	// Title is the pane's heading and a short state on its right edge, both
-	// uncoloured, such as "Schedule" and "next 3h".
-	Title(c Context) (name, state string)
-	// Draw renders exactly h rows of exactly w cells.
+	// State stands at the right end of the pane's border: uncoloured words, the most
+	// telling first, such as "next 3h".
+	State(c Context) string
+	// Draw renders exactly h rows of exactly w cells, of which there is one at least.
 	Draw(c Context, w, h int, focused bool) []widget.Row
 	// Line is the pane in one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string
-	// Do carries out an action of this pane.
+	// Do carries out an action of this pane which neither the table of actions nor the
+	// pane's own Off, nor a dashboard that is read-only, switches off.
 	Do(c Context, id action.ID) Answer
 	// Press answers a click on a drawn row: an item is selected. It gives the action
 	// that the click stands for, if any, such as what enter does on the item that was

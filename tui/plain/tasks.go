@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/pattern"
+	"ollimbot/core/words"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -46,7 +47,7 @@ func (m *session) day(string) {
 		more := ""
 		if n := fires[e.ID]; n > oftenFires {
 			fires[e.ID] = -1
-			more = "and " + count(n-1, "more time", "")
+			more = "and " + words.Some(n-1, "more time", "")
 		} else if n < 0 {
 			continue
 		}
@@ -169,19 +170,19 @@ func newTask(text string) command.AddTask {
 
 // budget reads "+1", "-1", "6", "refill 60", "refill +5"; nothing tells it.
 func (m *session) budget(rest string) {
-	state, words := m.s.Budget.State, strings.Fields(rest)
+	state, given := m.s.Budget.State, strings.Fields(rest)
 	var set command.SetBudget
 	switch {
-	case len(words) == 0:
-		m.answer(kindBudget, budgetText(&m.s))
+	case len(given) == 0:
+		m.answer(kindBudget, m.s.BudgetText())
 		if !m.s.Budget.Muted.IsZero() {
-			m.answer(kindBudget, mutedText(&m.s))
+			m.answer(kindBudget, m.s.MutedText())
 		}
 		return
-	case len(words) == 1:
-		set.Capacity = number(words[0], state.Capacity)
-	case len(words) == 2 && words[0] == "refill":
-		set.RefillMinutes = number(words[1], state.RefillRateMinutes)
+	case len(given) == 1:
+		set.Capacity = number(given[0], state.Capacity)
+	case len(given) == 2 && given[0] == "refill":
+		set.RefillMinutes = number(given[1], state.RefillRateMinutes)
 	}
 	if set.Capacity == nil && set.RefillMinutes == nil {
 		m.wrong()

@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ollimbot/core/config"
 	"ollimbot/core/store"
@@ -109,16 +108,16 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// most is how far a name such as columns-chat or rows-updates-chat can be moved, in cells
-// or rows, beyond any screen; how far a pane can be is the layout's to say. It is 0 for a
-// name that is no size.
-func most(name string) int {
-	for _, l := range layout.Presets {
-		if _, ok := (Size{}).Values(l)[name]; ok {
-			return 1000
-		}
-	}
-	return 0
+// mostMoved is how far a size can be moved, in cells or rows: beyond any screen. How far
+// a pane can be is the layout's to say.
+const mostMoved = 1000
+
+// isSize reports that a name is a size of a layout, such as rows-updates-chat.
+func isSize(name string) bool {
+	return slices.ContainsFunc(layout.Presets, func(l string) bool {
+		_, ok := (Size{}).Values(l)[name]
+		return ok
+	})
 }
 
 // Problem is something wrong in a file.
@@ -156,19 +155,18 @@ func Load(dir string) (Dashboard, []Problem) {
 	d := Dashboard{}
 	r := reader{file: DashboardFile}
 	for _, f := range r.fields(dir) {
-		choices, most := Choices[f.Key], most(f.Key)
-		switch {
+		switch choices := Choices[f.Key]; {
 		case f.Value.Kind != store.Scalar:
 			r.key(f, textOneValue)
 		case choices != nil:
 			d[f.Key] = r.choice(f.Value, choices)
-		case most > 0:
-			d[f.Key] = r.number(f.Value, most)
+		case isSize(f.Key):
+			d[f.Key] = r.number(f.Value)
 		default:
 			r.key(f, textUnknown)
 		}
 	}
-	return d.With(nil), r.inOrder()
+	return d.With(nil), r.problems
 }
 
 // Save writes dashboard.yaml, whole or not at all. It is not forced to the disk:
@@ -202,21 +200,15 @@ func encode(d Dashboard) string {
 	return text
 }
 
-// Stamp tells one state of keys.yaml from another. The zero Stamp is a file that
-// does not exist.
-type Stamp struct {
-	size int64
-	at   time.Time
-}
+// Stamp tells one state of keys.yaml from another: its size and when it was written. The
+// zero Stamp is a file that does not exist.
+type Stamp [2]int64
 
 // Look gives the stamp of keys.yaml: one cheap question to the file system.
 func Look(dir string) Stamp {
-	if dir == "" {
-		return Stamp{}
-	}
 	info, err := os.Stat(filepath.Join(dir, KeysFile))
-	if err != nil {
+	if err != nil || dir == "" {
 		return Stamp{}
 	}
-	return Stamp{info.Size(), info.ModTime()}
+	return Stamp{info.Size(), info.ModTime().UnixNano()}
 }

@@ -89,7 +89,7 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 		"theme: dark\ntheme: light\n":       `dashboard.yaml:2:1: `,
 		"- theme\n":                         `dashboard.yaml:1:1: the file is a list`,
 		"theme: \"dark\nbell: {":            "dashboard.yaml:",
-		strings.Repeat("# x\n", maxFile):    "dashboard.yaml: the file is larger",
+		strings.Repeat("# x\n", maxFile):    "dashboard.yaml: the file cannot be read: it is larger",
 		"bell: {a: {b: \x1b[31m}}":          "dashboard.yaml:",
 		strings.Repeat("[", maxFile-1):      "dashboard.yaml",
 		strings.Repeat("? ", maxFile/2-1):   "dashboard.yaml",

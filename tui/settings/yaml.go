@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/clean"
 	"ollimbot/core/store"
 	"ollimbot/tui/action"
 )
@@ -32,26 +31,23 @@ func (r *reader) fields(dir string) []store.Field {
 	if dir == "" {
 		return nil
 	}
-	whole := func(format string, args ...any) []store.Field {
-		r.add(0, 0, format, args...)
-		return nil
-	}
 	path := filepath.Join(dir, r.file)
 	info, err := os.Stat(path)
+	var data []byte
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case err == nil && !info.Mode().IsRegular():
+	case err != nil:
+	case !info.Mode().IsRegular():
 		err = errNoFile
-	case err == nil && info.Size() > maxFile:
-		return whole(textTooLarge, maxFile>>10)
-	}
-	var data []byte
-	if err == nil {
+	case info.Size() > maxFile:
+		err = errTooLarge
+	default:
 		data, err = os.ReadFile(path)
 	}
 	if err != nil {
-		return whole(textUnreadable, err)
+		r.add(0, 0, textUnreadable, err)
+		return nil
 	}
 	fields, err := store.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown meanwhile
 	if wrong, ok := errors.AsType[*store.SyntaxError](err); ok {
@@ -66,12 +62,10 @@ func (r *reader) add(line, column int, format string, args ...any) {
 }
 
 // key and value report something wrong with a name or with what stands behind it.
-func (r *reader) key(f store.Field, format string, args ...any) {
-	r.add(f.Line, f.Column, format, append([]any{shown(f.Key)}, args...)...)
-}
+func (r *reader) key(f store.Field, format string) { r.add(f.Line, f.Column, format, f.Key) }
 
 func (r *reader) value(v store.Value, format string, args ...any) {
-	r.add(v.Line, v.Column, format, append([]any{shown(v.Text)}, args...)...)
+	r.add(v.Line, v.Column, format, append([]any{v.Text}, args...)...)
 }
 
 // choice is one of some words, or empty.
@@ -85,23 +79,13 @@ func (r *reader) choice(v store.Value, from []string) string {
 	return ""
 }
 
-// number is a whole number up to most, or empty.
-func (r *reader) number(v store.Value, most int) string {
-	if n, err := strconv.Atoi(v.Text); err == nil && n >= -most && n <= most {
+// number is a whole number up to mostMoved, or empty.
+func (r *reader) number(v store.Value) string {
+	if n, err := strconv.Atoi(v.Text); err == nil && n >= -mostMoved && n <= mostMoved {
 		return number(n)
 	}
-	r.value(v, textNumber, -most, most)
+	r.value(v, textNumber, -mostMoved, mostMoved)
 	return ""
-}
-
-func shown(word string) string { return `"` + clean.Cut(clean.Line(word), 40) + `"` }
-
-// inOrder is what is wrong, by its place.
-func (r *reader) inOrder() []Problem {
-	slices.SortStableFunc(r.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	return r.problems
 }
 
 // Keys reads keys.yaml: names of actions with a key or a list of keys each.
@@ -119,20 +103,17 @@ func Keys(dir string) (action.Keys, []Problem) {
 	keys, refused := action.Keys{}.Change(changes)
 	for _, why := range refused {
 		f := places[why.Index]
-		switch {
-		case why.Unknown:
-			r.key(f, textNoAction)
-		case why.Fixed:
-			r.key(f, textFixed)
-		default:
-			v := store.Value{Line: f.Line, Column: f.Column}
-			if i := slices.Index(changes[why.Index].Keys, why.Key); i >= 0 {
-				v = valuesOf(f)[i]
-			}
-			r.add(v.Line, v.Column, textTaken, why.Key, f.Key, why.Other.ID, where(why.Other.Pane))
+		line, column := f.Line, f.Column
+		if i := slices.Index(changes[why.Index].Keys, why.Key); i >= 0 {
+			v := valuesOf(f)[i]
+			line, column = v.Line, v.Column
 		}
+		r.add(line, column, "%s", why.Text)
 	}
-	return keys, r.inOrder()
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return keys, r.problems
 }
 
 // valuesOf are the words of a field, of which there may be one without a list.
@@ -171,11 +152,4 @@ func (r *reader) change(f store.Field) (action.Change, bool) {
 		return c, false
 	}
 	return c, true
-}
-
-func where(p action.Pane) string {
-	if p == action.Everywhere {
-		return "everywhere"
-	}
-	return "in the pane " + string(p)
 }

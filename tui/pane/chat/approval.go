@@ -41,12 +41,6 @@ var verdicts = map[action.ID]policy.Verdict{
 
 // answer answers the tool call that has waited longest.
 func (p *Pane) answer(c pane.Context, v policy.Verdict) pane.Answer {
-	switch {
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnlyAnswer}
-	case len(c.Snap.Approvals) == 0:
-		return pane.Answer{Toast: textNoApproval}
-	}
 	a := c.Snap.Approvals[0]
 	if p.reading != "" && p.reading != a.ID { // another one was read: this one came under its page
 		p.asked = seen{a.ID, time.Now()}
@@ -165,9 +159,6 @@ func more(a policy.Approval) bool {
 // readCall shows the tool call that has waited longest in full. It answers
 // nothing, and what is asked when the page is left has to be read as before.
 func (p *Pane) readCall(c pane.Context) pane.Answer {
-	if len(c.Snap.Approvals) == 0 {
-		return pane.Answer{Toast: textNoApproval}
-	}
 	a := c.Snap.Approvals[0]
 	p.reading = a.ID
 	return pane.Answer{Open: dialog.NewPage(widget.Cut(a.Label, maxCallTitle), textCall(a, c.Names(action.Chat), c.ReadOnly))}

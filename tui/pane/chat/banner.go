@@ -92,35 +92,19 @@ func since(f *chat.Banner, now time.Time) string {
 	return textBegun
 }
 
-// ways are the commands of the action table that end a fork.
-var ways = map[action.ID]struct {
-	how   command.Exit
-	toast string
-}{
-	action.ForkSave:   {command.ExitSave, textSaving},
-	action.ForkReport: {command.ExitReport, textReporting},
-	action.ForkExit:   {command.ExitDiscard, ""}, // asks first
-}
-
 // exit leaves the fork. Where nothing is kept, it asks first.
 func (p *Pane) exit(c pane.Context, id action.ID) pane.Answer {
-	f := c.Snap.Fork
-	switch {
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnlyExit}
-	case f == nil:
-		return pane.Answer{Toast: textNoFork}
-	case id == action.ForkSave && f.Resumed:
-		return pane.Answer{Toast: textNoSave(c.Names(action.Chat))}
-	case id == action.ForkExit:
+	if id == action.ForkExit {
 		return pane.Answer{Ask: ExitQuestion(c.Snap)}
 	}
-	x := ways[id]
-	toast := x.toast
+	how, toast := command.ExitSave, textSaving
+	if id == action.ForkReport {
+		how, toast = command.ExitReport, textReporting
+	}
 	if c.Snap.Busy {
 		toast += textAfterAnswer
 	}
-	return pane.Answer{Do: command.ExitFork{How: x.how}, Toast: toast}
+	return pane.Answer{Do: command.ExitFork{How: how}, Toast: toast}
 }
 
 // ExitQuestion asks before the fork of a snapshot, which must stand in one, is left
@@ -209,18 +193,12 @@ func newestCard(s *core.Snapshot) *transcript.Entry {
 func (p *Pane) choose(c pane.Context) pane.Answer {
 	click := p.clicked
 	p.clicked = nil
-	switch {
-	case c.ReadOnly:
-		return pane.Answer{Toast: textReadOnlyPress}
-	case click != nil:
+	if click != nil {
 		return pane.Answer{Do: *click}
 	}
 	card := newestCard(c.Snap)
 	if e := p.marked(c); e != nil && len(buttons(c.Snap, e.ID)) > 0 {
 		card = e
-	}
-	if card == nil {
-		return pane.Answer{Toast: textNoButtons}
 	}
 	list := buttons(c.Snap, card.ID)
 	labels := make([]string, len(list))

@@ -44,9 +44,8 @@ func New(commands []command.Command) *Pane {
 	return &Pane{view: newTalk(), commands: commands}
 }
 
-// Title implements pane.Pane. What matters most stands first: the frame leaves
-// out what does not fit.
-func (p *Pane) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane.
+func (p *Pane) State(c pane.Context) string {
 	var words []string
 	if n := len(c.Snap.Approvals); n > 0 {
 		words = append(words, waiting(n))
@@ -63,7 +62,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	case !p.view.Following():
 		words = append(words, p.view.State())
 	}
-	return textTitle, strings.Join(words, " · ")
+	return strings.Join(words, " · ")
 }
 
 // maxState is how many cells the engine's state may take of the border.
@@ -108,9 +107,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.ForkSave, action.ForkReport, action.ForkExit:
 		return p.exit(c, id)
 	case action.ChatWrite, action.ChatSend:
-		if c.ReadOnly {
-			return pane.Answer{Toast: textReadOnly}
-		}
 		p.writing = true
 		return pane.Answer{Focus: action.Chat}
 	case action.ChatReply:
@@ -129,9 +125,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TailWrap, action.TailLeft, action.TailRight:
 		return pane.Answer{} // messages are always wrapped
 	}
-	_, verb, _ := strings.Cut(string(id), ".")
 	p.view.Names = c.Names(action.Chat)
-	reply, _ := p.view.Do(verb)
+	reply, _ := p.view.Do(id.Verb())
 	return pane.Answer{Toast: reply.Toast}
 }
 
@@ -182,9 +177,6 @@ func (p *Pane) send(c pane.Context) pane.Answer {
 	if text == "" {
 		p.writing = false
 		return pane.Answer{}
-	}
-	if c.ReadOnly {
-		return pane.Answer{Toast: textReadOnly}
 	}
 	say := command.Say{Text: text, ReplyTo: p.reply}
 	p.past.add(text)

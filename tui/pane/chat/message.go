@@ -104,10 +104,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 		w.indent = column
 		w.first = append(head, widget.Span{Text: widget.Blank(column - widget.Width(head))})
 	} else {
-		if fill := look.W - widget.Width(head) - len(clock) - 1; fill > 0 {
-			head = append(head, widget.Span{Text: widget.Blank(fill)}, widget.Span{Role: theme.Dim, Text: clock})
-		}
-		w.rows = append(w.rows, head)
+		w.rows = append(w.rows, withClock(head, clock, look.W))
 		if w.indent = 1; look.W >= wide {
 			w.indent = column
 		}
@@ -346,9 +343,6 @@ func (w *writer) row(f fact, column int) {
 // replyTo begins a reply to the marked message, else to the newest that the bot
 // has sent.
 func (p *Pane) replyTo(c pane.Context) pane.Answer {
-	if c.ReadOnly {
-		return pane.Answer{Toast: textReadOnly}
-	}
 	e := p.marked(c)
 	for i := range c.Snap.Chat {
 		if m := &c.Snap.Chat[i]; p.view.Following() && (m.Role == transcript.Bot || m.Role == transcript.Ping) {

@@ -11,30 +11,27 @@ import (
 )
 
 const (
-	textTitle     = "Chat"
 	textName      = "Chat     "
 	textAnswering = "answering"
 	textInterrupt = "ctrl+c interrupts"
 	textSilence   = "nothing said yet"
-	textReadOnly  = "read-only: messages cannot be sent here"
 
 	textEmpty   = "Nothing said yet."
 	textEarlier = "More was said before this: ollim-bot history finds it."
 
-	textPrompt        = "writes a message"
-	textCommand       = " or a /command"
-	textCritical      = "critical"
-	textTools         = "used "
-	textPress         = "Press a button"
-	textNoButtons     = "no card here has buttons that can be pressed"
-	textEnded         = "ended"
-	textReadOnlyPress = "read-only: buttons cannot be pressed here"
-	textReply         = "reply to "
-	textNoReply       = "there is no message of the bot to reply to"
-	textReplyNotice   = "the program's own notes cannot be replied to"
-	textUnfold        = "show the paste"
-	textPasted        = "pasted text"
-	textPasteCut      = "the pasted text is cut: 256 kB at most are sent"
+	textPrompt      = "writes a message"
+	textCommand     = " or a /command"
+	textCritical    = "critical"
+	textTools       = "used "
+	textPress       = "Press a button"
+	textNoButtons   = "no card here has buttons that can be pressed"
+	textEnded       = "ended"
+	textReply       = "reply to "
+	textNoReply     = "there is no message of the bot to reply to"
+	textReplyNotice = "the program's own notes cannot be replied to"
+	textUnfold      = "show the paste"
+	textPasted      = "pasted text"
+	textPasteCut    = "the pasted text is cut: 256 kB at most are sent"
 
 	textAlso     = "also in "
 	textFrom     = "from "
@@ -44,21 +41,17 @@ const (
 	textOpen = "chat"   // in the place of the pane's key
 	textThen = ", then" // between the key that must come first and the others
 
-	textPermission     = "permission"
-	textLeft           = " left"
-	textAlways         = "always allow "
-	textNobody         = "agent"
-	textNoApproval     = "no tool call waits for you"
-	textReadFirst      = "a tool call has just come: read, press again"
-	textReadOnlyAnswer = "read-only: tool calls cannot be answered here"
+	textPermission = "permission"
+	textLeft       = " left"
+	textAlways     = "always allow "
+	textNobody     = "agent"
+	textReadFirst  = "a tool call has just come: read, press again"
 
 	textFork         = "fork"
 	textAsksLead     = "The agent asks: "
 	textLead         = "you lead"
 	textBegun        = "just begun"
 	textResumed      = "resumed"
-	textNoFork       = "the chat stands in no fork"
-	textReadOnlyExit = "read-only: the fork cannot be left here"
 	textSaving       = "saving the fork as the main conversation"
 	textReporting    = "the agent is asked for a report, then the fork ends"
 	textAfterAnswer  = ", once the answer has ended"
@@ -102,11 +95,6 @@ func textAsks(n action.Names) string {
 		ways = append(ways, n.Name(action.ForkSave))
 	}
 	return "save it? " + strings.Join(ways, ", ")
-}
-
-func textNoSave(n action.Names) string {
-	return "this fork continues a background run and cannot be saved; " +
-		n.Name(action.ForkReport) + " reports, " + n.Name(action.ForkExit) + " exits"
 }
 
 // asks is what a tool call that waits wants.

@@ -22,8 +22,7 @@ import (
 
 // Pane is the forks pane. Use New.
 type Pane struct {
-	forks []fork.View // of the last snapshot
-	book  *book
+	book *book
 	// visited are the failures that somebody has looked at; one that is selected keeps its
 	// place at the top meanwhile. pinned are those that stand there; noted, those that the
 	// core does not know of yet.
@@ -35,8 +34,7 @@ type Pane struct {
 	// run that starts does not take the screen away.
 	run    string
 	chosen bool
-	newest time.Time // when the newest run started that was seen
-	tail   bool      // the tail has the keys
+	tail   bool // the tail has the keys
 	views  map[string]*widget.TailView
 }
 
@@ -45,13 +43,13 @@ func New() *Pane {
 	return &Pane{book: newBook(), views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(c pane.Context) (name, state string) {
-	name, parts := textTitle, p.book.states()
+// State implements pane.Pane.
+func (p *Pane) State(c pane.Context) string {
+	parts := p.book.states()
 	if c.Zoomed {
-		name, parts = textPage, append(parts, p.book.All())
+		parts = append(parts, p.book.All())
 	}
-	return name, strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
+	return strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
@@ -84,7 +82,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		p.back(c)
 		return pane.Answer{}
 	case action.ForksTail:
-		p.tail = !p.tail && p.view() != nil
+		p.tail = !p.tail
 		return pane.Answer{}
 	case action.ForksStop, action.ForksResume, action.ForksAgain:
 		return p.with(c, id)
@@ -97,12 +95,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{}
 	}
 	v := p.view()
-	if v == nil {
-		return pane.Answer{Toast: textNothing}
-	}
 	v.Names = c.Names(action.Forks)
-	_, verb, _ := strings.Cut(string(id), ".")
-	reply, _ := v.Do(verb)
+	reply, _ := v.Do(id.Verb())
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
@@ -135,20 +129,14 @@ func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 }
 
 // Capture implements pane.Pane.
-func (p *Pane) Capture() bool {
-	v := p.view()
-	return p.book.Capture() || v != nil && v.Finding()
-}
+func (p *Pane) Capture() bool { return p.book.Capture() || p.view().Finding() }
 
 // Hint is the help line while the pane takes every key.
 func (p *Pane) Hint() []key.Binding {
 	if p.book.Capture() {
 		return p.book.Hint()
 	}
-	if v := p.view(); v != nil {
-		return v.Hint()
-	}
-	return nil
+	return p.view().Hint()
 }
 
 // Type implements pane.Pane.
@@ -156,8 +144,8 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	if p.book.Capture() {
 		p.book.Type(c, msg)
 		p.follow(c)
-	} else if v := p.view(); v != nil {
-		v.Type(msg)
+	} else {
+		p.view().Type(msg)
 		p.read(c)
 	}
 	return pane.Answer{}
@@ -224,15 +212,9 @@ func (p *Pane) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 
 // Off says why an action cannot be used on the selected run; empty means that
 // it can.
-func (p *Pane) Off(c pane.Context, id action.ID) string {
-	if id != action.ForksStop && id != action.ForksResume && id != action.ForksAgain {
-		return ""
-	}
+func (p *Pane) Off(_ pane.Context, id action.ID) string {
 	f, ok := p.selected()
-	switch {
-	case c.ReadOnly:
-		return textReadOnly
-	case !ok:
+	if a, _ := action.Get(action.Forks, id); !ok && a.Writes {
 		return textNothing
 	}
 	return Off(f, id)
@@ -258,9 +240,6 @@ func Off(f fork.View, id action.ID) string {
 // with does something with the selected run: it is stopped, behind a question, resumed
 // in the chat, or its task fires once more.
 func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
-	if why := p.Off(c, id); why != "" {
-		return pane.Answer{Toast: why}
-	}
 	f, _ := p.selected()
 	switch id {
 	case action.ForksStop:
@@ -301,7 +280,6 @@ func (p *Pane) listed(c pane.Context, h int) int {
 
 // Draw implements pane.Pane: the list, a rule that names the run, and its tail.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b, k := widget.Brush{Theme: c.Theme}, p.book
 	if k.Len() == 0 && k.class == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
@@ -324,7 +302,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // words are what a run has said, in h lines, or why there is nothing.
 func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widget.Row {
 	v := p.view()
-	if v == nil || v.Len() == 0 {
+	if v.Len() == 0 {
 		return widget.Rows(widget.Inner, silence(c, f, w, h)...)
 	}
 	v.Names = c.Names(action.Forks)
@@ -339,7 +317,7 @@ func (p *Pane) rule(c pane.Context, f fork.View, w, list int, focused bool) stri
 	}
 	title := []widget.Span{{Role: name, Text: "tail: "}, {Role: theme.Strong, Text: widget.Cut(f.Title, max(8, w/2))}}
 	state := widget.Span{Role: theme.Dim}
-	if v := p.view(); v != nil && v.Len() > 0 {
+	if v := p.view(); v.Len() > 0 {
 		if state.Text = v.State(); !v.Following() {
 			state.Role = theme.Warn
 		}

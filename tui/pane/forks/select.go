@@ -2,6 +2,7 @@ package forks
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,33 +19,21 @@ const maxViews = 8
 // Failures do not scroll away: one that nobody has looked at stands above what goes
 // on, and the frame counts it.
 
-// arrange lists failures that nobody has looked at, those that run, those that wait, then
-// what has ended, each as they come.
+// arrange lists failures that nobody has looked at, and what runs and waits, above what
+// has ended, each as they come.
 func (p *Pane) arrange(s *core.Snapshot) {
 	var held []fork.View // the one that is looked at keeps its place
 	if i := find(p.pinned, p.run); i >= 0 {
 		held = p.pinned[i : i+1]
 	}
-	p.forks, p.pinned = s.Forks, nil
+	p.pinned = nil
 	for _, f := range slices.Concat(s.Failures, held) {
 		if (find(held, f.ID) >= 0 || !p.visited[f.ID]) && find(p.pinned, f.ID) < 0 {
 			p.pinned = append(p.pinned, f)
 		}
 	}
-	for id := range p.visited {
-		if find(s.Failures, id) < 0 {
-			delete(p.visited, id)
-		}
-	}
-	var live []fork.View
-	for _, state := range []fork.State{fork.Running, fork.Waiting} {
-		for _, f := range s.Forks {
-			if f.State == state && find(p.pinned, f.ID) < 0 {
-				live = append(live, f)
-			}
-		}
-	}
-	p.book.fill(s, p.pinned, live)
+	maps.DeleteFunc(p.visited, func(id string, _ bool) bool { return find(s.Failures, id) < 0 })
+	p.book.fill(s, p.pinned)
 }
 
 // Unseen are the failures that nobody has looked at, the newest first.
@@ -70,27 +59,17 @@ func (p *Pane) visit(s *core.Snapshot) {
 
 // Show selects a run, because the user asked for it elsewhere.
 func (p *Pane) Show(c pane.Context, id string) {
-	p.run, p.chosen, p.tail = id, true, false
+	p.run, p.wanted, p.chosen, p.tail = id, id, true, false
 	p.book.EndQuery()
 	p.book.class = 0
-	p.arrange(c.Snap)
-	if _, ok := p.selected(); !ok {
-		p.wanted = id // it is read in a moment
-	}
 	p.visit(c.Snap)
-	p.book.choose(id)
-	p.read(c)
+	p.Sync(c)
 }
 
 // Sync implements pane.Pane: the selection follows its run, or the newest one
 // while the user has not chosen, and the tail is read.
 func (p *Pane) Sync(c pane.Context) {
 	p.arrange(c.Snap)
-	newest, at := newestRunning(p.forks)
-	started := newest != "" && at.After(p.newest)
-	if started {
-		p.newest = at
-	}
 	_, there := p.selected()
 	if there || p.book.past.all() {
 		p.wanted = ""
@@ -98,12 +77,8 @@ func (p *Pane) Sync(c pane.Context) {
 	if !there && p.run != p.wanted {
 		p.run, p.chosen = "", false
 	}
-	if !p.chosen && !p.reading() && (started || p.run == "" || newest != "" && p.stale(c)) {
+	if newest := p.newest(); !p.chosen && !p.reading() && newest != "" {
 		p.run = newest
-		if newest == "" && p.book.Shown() > 0 {
-			r, _ := p.book.Nth(0)
-			p.run = r.id
-		}
 	}
 	if !p.book.choose(p.run) && p.wanted == "" { // it is filtered out
 		p.run = cmp.Or(p.book.run(), p.run)
@@ -113,7 +88,7 @@ func (p *Pane) Sync(c pane.Context) {
 
 // selected is the selected run.
 func (p *Pane) selected() (fork.View, bool) {
-	for _, list := range [][]fork.View{p.forks, p.pinned} {
+	for _, list := range [][]fork.View{p.book.snap.Forks, p.pinned} {
 		if i := find(list, p.run); i >= 0 {
 			return list[i], true
 		}
@@ -134,17 +109,22 @@ func (p *Pane) Task() string {
 // or behind a filter. Nothing may take it away then.
 func (p *Pane) reading() bool {
 	v := p.view()
-	return v != nil && (p.tail || !v.Following() || v.Finding() || v.Filtered())
+	return p.tail || !v.Following() || v.Finding() || v.Filtered()
 }
 
-// lingering is how long a run that has ended stays on the screen while others
-// run: long enough to read its last words.
+// lingering is how long a run that has ended counts as one that runs: long enough to
+// read its last words.
 const lingering = 8 * time.Second
 
-// stale reports that the selected run ended a while ago.
-func (p *Pane) stale(c pane.Context) bool {
-	i := find(p.forks, p.run)
-	return i >= 0 && !p.forks[i].Live() && c.Snap.At.Sub(p.forks[i].Ended) >= lingering
+// newest is the run that started last among those that run; empty without any.
+func (p *Pane) newest() (id string) {
+	var at time.Time
+	for _, f := range p.book.snap.Forks {
+		if f.Started.After(at) && (f.State == fork.Running || !f.Live() && p.book.snap.At.Sub(f.Ended) < lingering) {
+			id, at = f.ID, f.Started
+		}
+	}
+	return id
 }
 
 // follow takes the selection of the list over. Whoever goes back to the newest running
@@ -154,17 +134,15 @@ func (p *Pane) follow(c pane.Context) {
 	if id == "" {
 		return
 	}
-	newest, _ := newestRunning(p.forks)
-	p.run, p.chosen = id, c.Zoomed || id != newest
+	p.run, p.chosen = id, c.Zoomed || id != p.newest()
 	p.visit(c.Snap)
 	p.read(c)
 }
 
 // back leaves one thing at a time: the search, the tail, the choice.
 func (p *Pane) back(c pane.Context) {
-	v := p.view()
 	switch {
-	case v != nil && v.EndFind():
+	case p.view().EndFind():
 	case p.tail:
 		p.tail = false
 	default:
@@ -173,15 +151,8 @@ func (p *Pane) back(c pane.Context) {
 	p.read(c)
 }
 
-// view is the tail of the selected run, or nil.
-func (p *Pane) view() *widget.TailView { return p.views[p.run] }
-
-// read takes over what the selected run has said since.
-func (p *Pane) read(c pane.Context) {
-	f, ok := p.selected()
-	if !ok || c.Tail == nil {
-		return
-	}
+// view is the tail of the selected run.
+func (p *Pane) view() *widget.TailView {
 	v := p.views[p.run]
 	if v == nil {
 		if len(p.views) >= maxViews {
@@ -190,22 +161,19 @@ func (p *Pane) read(c pane.Context) {
 		v = widget.NewTailView(p.run, true)
 		p.views[p.run] = v
 	}
-	v.Twelve = c.Snap.TwelveHours
-	v.Sync(c.Tail, f.Lines, c.Snap.Zone)
+	return v
+}
+
+// read takes over what the selected run has said since.
+func (p *Pane) read(c pane.Context) {
+	if f, ok := p.selected(); ok {
+		v := p.view()
+		v.Twelve = c.Snap.TwelveHours
+		v.Sync(c.Tail, f.Lines, c.Snap.Zone)
+	}
 }
 
 // find is the index of a run, or -1.
 func find(forks []fork.View, id string) int {
 	return slices.IndexFunc(forks, func(f fork.View) bool { return f.ID == id })
-}
-
-// newestRunning is the run that started last among the running ones, and when;
-// empty without any.
-func newestRunning(forks []fork.View) (id string, at time.Time) {
-	for _, f := range forks {
-		if f.State == fork.Running && f.Started.After(at) {
-			id, at = f.ID, f.Started
-		}
-	}
-	return id, at
 }

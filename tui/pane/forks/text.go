@@ -14,16 +14,14 @@ import (
 const textTainted = "reads strangers' words"
 
 const (
-	textTitle    = "Forks"
-	textRun      = "run"
-	textName     = "Forks    "
-	textNone     = "none"
-	textScroll   = "scroll"
-	textToList   = "list"
-	textNothing  = "no run is selected"
-	textEnded    = "this run has ended already"
-	textReadOnly = "read-only: runs cannot be stopped, resumed or repeated here"
-	textStop     = "stop it"
+	textRun     = "run"
+	textName    = "Forks    "
+	textNone    = "none"
+	textScroll  = "scroll"
+	textToList  = "list"
+	textNothing = "no run is selected"
+	textEnded   = "this run has ended already"
+	textStop    = "stop it"
 
 	textLives     = "this run has not ended yet"
 	textNoSession = "this run never reached the engine, so there is nothing to go on from"
@@ -33,7 +31,6 @@ const (
 	textEmpty   = "No background runs yet."
 	textTeach   = "Each fork is a run beside the conversation: when a routine or reminder fires, it appears here with everything it says and does."
 	textNoWords = "It has said nothing yet."
-	textPage    = "Runs"
 	textLate    = "late"
 	textDamaged = "some lines of the history of runs are damaged: those runs are left out, the others are there"
 

@@ -40,7 +40,6 @@ type item struct {
 	date           *google.Item
 	problem        *routines.Problem
 	comes          bool // it lies ahead, or has no moment
-	name           name
 }
 
 func ofFire(e schedule.Entry) item { return item{Entry: e, when: chain(e.Label)} }
@@ -73,10 +72,6 @@ func ofDate(s *core.Snapshot, d *google.Item) item {
 	return item{Entry: e, date: d}
 }
 
-func ofProblem(p *routines.Problem) item {
-	return item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: p}
-}
-
 // items are those of the view: fires and dates by time, a date before the fires of its
 // moment, and last the problems.
 func (v view) items(s *core.Snapshot) (items []item) {
@@ -100,13 +95,12 @@ func (v view) items(s *core.Snapshot) (items []item) {
 	for _, t := range tasks {
 		items = append(items, ofTask(s, t))
 	}
-	for i := range s.Schedule.Problems {
-		items = append(items, ofProblem(&s.Schedule.Problems[i]))
+	for _, p := range s.Schedule.Problems {
+		items = append(items, item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: &p})
 	}
 	for i := range items {
 		it := &items[i]
 		it.comes = it.FireTime.IsZero() || it.FireTime.After(s.At)
-		it.name = v.name(it)
 	}
 	return items
 }
@@ -168,23 +162,19 @@ func broken(s *core.Snapshot, file string) bool {
 	})
 }
 
-// name tells items apart, so that a selection can stay with one. In the window
+// same tells items apart, so that a selection can stay with one. In the window
 // the next fire of a task is another item than the one that has just been; in
 // the day every fire is one of its own.
-type name struct {
-	id, file, about string
-	at              int64
-	comes           bool
-}
-
-func (v view) name(it *item) name {
+func (p *Pane) same(was, it item) bool {
 	switch {
+	case was.ID != it.ID || was.FilePath != it.FilePath:
+		return false
 	case it.problem != nil:
-		return name{file: it.FilePath, about: it.Description}
-	case it.date != nil || v == wholeDay:
-		return name{id: it.ID, file: it.FilePath, at: it.FireTime.Unix()}
+		return was.Description == it.Description
+	case it.date != nil || p.view == wholeDay:
+		return was.FireTime.Equal(it.FireTime)
 	}
-	return name{id: it.ID, file: it.FilePath, comes: it.comes}
+	return was.comes == it.comes
 }
 
 // columns are those of the list. A title is cut last: first the distance goes, then the
@@ -203,7 +193,6 @@ func (p *Pane) columns() []table.Column[item] {
 // there is beyond the list. Problems are never out of sight: where there is no room for
 // them their count is.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)...)

@@ -6,7 +6,6 @@ package schedule
 
 import (
 	"cmp"
-	"strings"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -29,46 +28,38 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	p := &Pane{}
-	p.Columns, p.Noun, p.Open, p.Note = p.columns(), textRow, action.ScheduleDetails, p.note
-	p.Same = func(was, it item) bool { return was.name == it.name }
+	p.Columns, p.Noun, p.Open, p.Note, p.Same = p.columns(), textRow, action.ScheduleDetails, p.note, p.same
 	p.Text = func(it item) string { return it.title() + " " + it.FilePath + " " + p.note(it).Text }
 	return p
 }
 
-// Title implements pane.Pane. The view stands first: problems stand in the list too.
-func (p *Pane) Title(c pane.Context) (name, state string) {
-	state = p.view.state(c.Snap)
+// State implements pane.Pane. The view stands first: problems stand in the list too.
+func (p *Pane) State(c pane.Context) string {
+	state := p.view.state(c.Snap)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
 	}
 	if n := c.Snap.Routines + c.Snap.Reminders; n > 0 {
 		state += " · " + words.Count(c.Snap.Routines, "routine") + " · " + words.Count(c.Snap.Reminders, "reminder")
 	}
-	return textTitle, state
+	return state
 }
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	it, ok := p.Row()
-	a, _ := action.Get(action.Schedule, id)
-	_, verb, _ := strings.Cut(string(id), ".")
 	switch {
-	case p.Table.Do(verb):
+	case p.Table.Do(id.Verb()):
 		return pane.Answer{}
 	case id == action.ScheduleView:
 		p.turn(c)
 		return pane.Answer{}
-	case c.ReadOnly && a.Writes:
-		return pane.Answer{Toast: textReadOnly}
 	case id == action.ScheduleNew:
 		return pane.Answer{Open: dialog.NewTask()}
 	case !ok:
 		return pane.Answer{Toast: textNothing}
 	}
 	p.Chosen = true // what the user works with stays selected
-	if why := p.Off(c, id); why != "" {
-		return pane.Answer{Toast: why}
-	}
 	switch problem := it.problem; {
 	case it.date != nil:
 		return pane.Answer{Open: dialog.NewPage(it.title(), dateText(c.Snap, *it.date))}
@@ -79,7 +70,11 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case problem != nil && id == action.ScheduleOpen:
 		return pane.Answer{Edit: &pane.Edit{File: problem.File, Line: problem.Line, Column: problem.Column}}
 	}
-	return onTask(c, it.of(c.Snap), id)
+	t := it.of(c.Snap)
+	if id == action.ScheduleAllow {
+		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), schedule.TagWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
+	}
+	return dialog.OnTask(c, t, id)
 }
 
 // Off says why an action cannot be used on what is selected; empty means that it
@@ -89,7 +84,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	it, ok := p.Row()
 	a, _ := action.Get(action.Schedule, id)
 	switch {
-	case !ok || id == action.ScheduleNew || !a.Writes && id != action.ScheduleOpen && id != action.SchedulePreview:
+	case !ok || id == action.ScheduleNew || !a.Writes && id != action.SchedulePreview:
 	case it.date != nil:
 		return textAtGoogle
 	case id == action.ScheduleAllow && (it.problem != nil && it.problem.Waits || it.of(c.Snap).Waits != ""):
@@ -102,14 +97,6 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textNoTask
 	}
 	return ""
-}
-
-// onTask is what can be done with a task.
-func onTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
-	if id == action.ScheduleAllow {
-		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), schedule.TagWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
-	}
-	return dialog.OnTask(c, t, id)
 }
 
 // turn goes on to the next view; the selection stays with its task.

@@ -19,11 +19,9 @@ import (
 )
 
 const (
-	textTitle    = "Schedule"
-	textName     = "Schedule "
-	textRow      = "row"
-	textReadOnly = "read-only: tasks cannot be changed or fired here"
-	textNothing  = "nothing is scheduled"
+	textName    = "Schedule "
+	textRow     = "row"
+	textNothing = "nothing is scheduled"
 
 	textEmpty    = "Nothing is scheduled."
 	textTeach    = "Save a file in routines/ or reminders/ and it appears here at once."

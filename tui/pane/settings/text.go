@@ -1,10 +1,8 @@
 package settings
 
 const (
-	textTitle     = "Settings"
 	textRow       = "setting"
 	textNothing   = "no setting is selected"
-	textReadOnly  = "read-only: nothing can be set here"
 	textValue     = "Value"
 	textDashboard = "dashboard "
 	textCapacity  = "ping capacity"

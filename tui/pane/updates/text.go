@@ -11,14 +11,12 @@ import (
 )
 
 const (
-	textTitle    = "Updates"
-	textPage     = "Update"
-	textName     = "Updates  "
-	textUpdate   = "update"
-	textNone     = "none"
-	textReadOnly = "read-only: updates cannot be discarded or delivered here"
-	textNothing  = "there are no updates"
-	textEarlier  = "earlier"
+	textPage    = "Update"
+	textName    = "Updates  "
+	textUpdate  = "update"
+	textNone    = "none"
+	textNothing = "there are no updates"
+	textEarlier = "earlier"
 
 	textEmpty = "No updates."
 	textTeach = "An update is what a background run reports without disturbing you: the main session reads it with your next message."
