@@ -6,6 +6,7 @@ package forks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func New() *Pane {
 
 // State implements pane.Pane.
 func (p *Pane) State(c pane.Context) string {
-	parts := p.book.states()
+	parts := p.book.Order()
 	if c.Zoomed {
 		parts = append(parts, p.book.All())
 	}
@@ -72,7 +73,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	defer p.visit(c.Snap)
 	switch id {
 	case action.ForksState:
-		p.book.class = (p.book.class + 1) % len(classes)
+		p.book.Filter(states[(slices.Index(states, p.book.Query.Text())+1)%len(states)])
 		p.Sync(c)
 		return pane.Answer{Zoom: true}
 	case action.ForksSort, action.ForksTurn:
@@ -151,21 +152,11 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	return pane.Answer{}
 }
 
-// End takes the filter away, then the choice of states, and reports whether there was
-// one of them.
+// End takes the filter away and reports whether there was one.
 func (p *Pane) End(c pane.Context) bool {
-	k := p.book
-	switch {
-	case p.tail:
-		return false
-	case k.EndQuery():
-	case k.class > 0:
-		k.class = 0
-	default:
-		return false
-	}
+	was := !p.tail && p.book.EndQuery()
 	p.Sync(c)
-	return true
+	return was
 }
 
 // Word is what keys do while the tail has them.
@@ -281,7 +272,7 @@ func (p *Pane) listed(c pane.Context, h int) int {
 // Draw implements pane.Pane: the list, a rule that names the run, and its tail.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, k := widget.Brush{Theme: c.Theme}, p.book
-	if k.Len() == 0 && k.class == 0 {
+	if k.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	k.fit(c.Theme, w)
