@@ -117,13 +117,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		p.view.EndFind()
 		return pane.Answer{}
 	case action.TailCopyLine:
-		text, toast := p.view.copyOne()
-		return pane.Answer{Copy: text, Toast: toast}
+		return p.view.copyOne()
 	case action.TailCopyAll:
-		text, toast := p.view.copyAll()
-		return pane.Answer{Copy: text, Toast: toast}
-	case action.TailWrap, action.TailLeft, action.TailRight:
-		return pane.Answer{} // messages are always wrapped
+		return p.view.copyAll()
 	}
 	p.view.Names = c.Names(action.Chat)
 	reply, _ := p.view.Do(id.Verb())
