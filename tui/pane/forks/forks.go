@@ -90,8 +90,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.ForksCosts:
 		return pane.Answer{Focus: action.Costs}
 	}
-	if !p.tail && p.moves(c, id) {
-		p.book.Do(c, id)
+	// On the page the list has what moves by more than a line, too, and the search.
+	list := id.Scope() == string(action.Forks) || c.Zoomed && id != action.TailUp && id != action.TailDown
+	if list && !p.tail && p.book.Table.Do(id.Verb()) {
 		p.follow(c)
 		return pane.Answer{}
 	}
@@ -100,18 +101,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	reply, _ := v.Do(id.Verb())
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
-}
-
-// moves reports that an action moves in the list. On the page the list has what moves by
-// more than a line, and the search.
-func (p *Pane) moves(c pane.Context, id action.ID) bool {
-	switch id {
-	case action.ForksUp, action.ForksDown:
-		return true
-	case action.TailPageUp, action.TailPageDown, action.TailHome, action.TailFollow, action.TailFind:
-		return c.Zoomed
-	}
-	return false
 }
 
 // Press implements pane.Pane: in the tail it gives the tail the keys, in the list
