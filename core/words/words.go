@@ -147,14 +147,6 @@ func Until(d time.Duration) string {
 // far keeps sums and roundings from overflowing.
 const far = 999 * 24 * time.Hour
 
-// soon is Until in at most six cells: beyond an hour the nearest hour will do.
-func soon(d time.Duration) string {
-	if d < time.Hour {
-		return Until(d)
-	}
-	return "in " + short(min(d, far).Round(time.Hour))
-}
-
 // short is a duration in at most four cells, whole minutes, rounded down.
 func short(d time.Duration) string {
 	m := int(d / time.Minute)
