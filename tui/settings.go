@@ -150,14 +150,6 @@ func (r *root) resizePane(by step) {
 	r.choose(settings.Size{Columns: in.Columns, Right: in.Right, Rows: in.Rows}.Values(in.Preset))
 }
 
-// windowTitle is the window's title at the start; empty leaves the window alone.
-func (r *root) windowTitle() string {
-	if r.chosen.Get("title") == "off" {
-		return ""
-	}
-	return r.name()
-}
-
 // attention is the window's title, and rings once when something has come to wait:
 // text says what.
 func (r *root) attention(text string) {

@@ -143,7 +143,7 @@ func TestNoSequenceOfKeysAndSizesBreaksTheFrame(t *testing.T) {
 		r := newRoot(t.Context(), b, Options{
 			Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii"), ReadOnly: rapid.Bool().Draw(t, "read-only"),
 		})
-		r.screen = screen.New(screen.Options{Output: &bytes.Buffer{}})
+		r.screen = screen.New(&bytes.Buffer{}, nil)
 		r.Init()
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "resize") == 0 {
@@ -196,7 +196,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		b := newBot(withForks(busyDay(day)))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer
-		r.screen = screen.New(screen.Options{Output: &out})
+		r.screen = screen.New(&out, nil)
 		if err := r.screen.Open(); err != nil {
 			t.Fatal(err)
 		}

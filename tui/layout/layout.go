@@ -306,18 +306,6 @@ func (p Plan) At(x, y int) (Box, bool) {
 	return Box{}, false
 }
 
-// Find gives the box of a pane that is on screen.
-func (p Plan) Find(pane action.Pane) (Box, bool) {
-	for _, c := range p.Columns {
-		for _, b := range c.Boxes {
-			if b.Pane == pane {
-				return b, true
-			}
-		}
-	}
-	return Box{}, false
-}
-
 // Presets are the names of the ways to divide a roomy screen; the first is what
 // stands for any other name.
 var Presets = []string{"balanced", "chat", "forks", "schedule"}
