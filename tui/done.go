@@ -49,7 +49,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(notice.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
 		case command.Say:
-			r.panes[action.Chat].(interface{ Return(text string) }).Return(c.Text) // to whoever wrote it
+			r.chat().Return(c.Text) // to whoever wrote it
 		case command.Answer:
 			delete(r.desk.answered, c.ID)
 		}

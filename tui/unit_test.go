@@ -111,7 +111,7 @@ func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 func TestTheListOfNoticesDoesNotGrowForever(t *testing.T) {
 	var s speech
 	for range 3 * maxSayings {
-		s.add(time.Now(), time.Now(), notice.Info, "again")
+		s.add(saying{level: notice.Info, text: "again"})
 	}
 	if n := len(s.said); n != maxSayings {
 		t.Errorf("%d kept", n)
