@@ -15,12 +15,9 @@ import (
 )
 
 func (r *root) undoLast() tea.Cmd {
-	n := len(r.undo)
-	if n == 0 {
-		return nil
-	}
-	c := r.undo[n-1]
-	r.undo = r.undo[:n-1]
+	n := len(r.undo) - 1 // else it is off
+	c := r.undo[n]
+	r.undo = r.undo[:n]
 	return r.command(doneMsg{command: c, undoing: true})
 }
 

@@ -125,9 +125,7 @@ const maxHeld = 256
 func (r *root) input(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
 		r.held = nil
-		return r.take(msg)
-	}
-	if len(r.held) > 0 || r.waits(msg) {
+	} else if len(r.held) > 0 || r.waits(msg) {
 		if len(r.held) < maxHeld {
 			r.held = append(r.held, msg)
 		}

@@ -223,18 +223,13 @@ func (r *root) glance() tea.Cmd {
 // show paints now or arranges for it. While things stream, a frame stands for
 // at least frameGap; after a key it never waits.
 func (r *root) show(when urgency) tea.Cmd {
-	switch when {
-	case atOnce:
+	rest := frameGap - time.Since(r.painted)
+	switch {
+	case when == atOnce, when == soon && rest <= 0:
 		r.paint()
-	case soon:
-		rest := frameGap - time.Since(r.painted)
-		if rest <= 0 {
-			r.paint()
-		} else if !r.due {
-			r.due = true
-			return r.after(rest, paintMsg{})
-		}
-	case never:
+	case when == soon && !r.due:
+		r.due = true
+		return r.after(rest, paintMsg{})
 	}
 	return nil
 }
@@ -282,7 +277,7 @@ func (r *root) setDark(dark bool) urgency {
 
 // setTheme builds the theme that was chosen, for the background.
 func (r *root) setTheme() {
-	look, name := r.facts.look, r.themeName()
+	look, name := r.facts.look, r.chosen.Get("theme")
 	look.Dark = name == "dark" || name != "light" && r.dark
 	look.Contrast, look.Blocks = name == "contrast", r.chosen.Get("charts") == settings.Pens[1]
 	if name == "16" {

@@ -123,27 +123,14 @@ func textZoomed(n action.Names, page bool) string {
 	return "zoomed, " + key + " goes back"
 }
 
-// titleText is the window's title, with the badges of the top line.
-func (r *root) titleText() string {
-	text := r.name()
-	for _, b := range r.badges() {
-		text += textDot + strings.TrimSpace(b.forms[0][0].Text)
-	}
-	return text
-}
-
 // asksText says to who looks elsewhere that a tool call waits, in one line: it
 // may lie below the card.
 func asksText(a policy.Approval, n action.Names) string {
-	where := " waits for you in the chat: "
-	if key := n.Key(action.Chat.Go()); key != "" {
-		where = " waits for you: " + key + ", then "
-	}
 	answers := n.Badges(action.ApprovalAllow, action.ApprovalDeny)
 	if len(answers) == 0 {
 		answers = []string{n.Name(action.ApprovalAllow)}
 	}
-	return widget.Cut(brief(a), 28) + where + strings.Join(answers, " or ")
+	return widget.Cut(brief(a), 28) + " waits for you: " + n.Name(action.Chat.Go()) + ", then " + strings.Join(answers, " or ")
 }
 
 // brief is a call for a toast: without the lines that it would write.
