@@ -237,7 +237,9 @@ func (b *Bot) recover(ctx context.Context) {
 		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
 	}
 	b.chat.Recover(ctx)
-	b.recoverWebhooks()
+	if b.triggers != nil { // before any turn can take what is told
+		b.triggers.Recover()
+	}
 }
 
 // Run brings the bot to life and blocks until ctx ends and everything has

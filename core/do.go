@@ -78,7 +78,8 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.Costs:
 		return b.costs(c)
 	case command.Runs:
-		return b.storedRuns(c)
+		p, err := fork.Past(b.dir, c.From, c.Most)
+		return command.Outcome{Runs: &p}, err
 	case command.Away:
 		report, err := away.Sum(b.dir, b.audit, b.present.Span(b.now()))
 		return command.Outcome{Away: &report}, err
@@ -257,12 +258,6 @@ func (b *Bot) deliver() (command.Outcome, error) {
 		return command.Outcome{Message: "1 update goes to the main session", Done: done}, nil
 	}
 	return command.Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
-}
-
-// storedRuns reads a page of the ledger.
-func (b *Bot) storedRuns(c command.Runs) (command.Outcome, error) {
-	p, err := fork.Past(b.dir, c.From, c.Most)
-	return command.Outcome{Runs: &p}, err
 }
 
 // resumeFork goes on in a finished run's session, without branching from it.

@@ -47,14 +47,6 @@ func (b *Bot) makeWebhooks() {
 	b.triggers = s
 }
 
-// recoverWebhooks takes up what was accepted before the program ended, and tells
-// what is lost of it, before any turn can take what is told.
-func (b *Bot) recoverWebhooks() {
-	if b.triggers != nil {
-		b.triggers.Recover()
-	}
-}
-
 // runWebhooks serves triggers until ctx ends. Where it cannot, the bot goes on.
 func (b *Bot) runWebhooks(ctx context.Context) error {
 	if b.hooksOff != "" {

@@ -127,8 +127,7 @@ func (b *Bot) keepDirectory(ctx context.Context) error {
 func (b *Bot) lookAtDirectory(was string) (lost string) {
 	found, err := b.dir.Look()
 	if err != nil {
-		var other *store.RunningError
-		if errors.As(err, &other) {
+		if _, ok := errors.AsType[*store.RunningError](err); ok {
 			err = fmt.Errorf("another directory has taken the place of the bot's, and another bot lives in it: %w", err)
 		}
 		if err.Error() != was {

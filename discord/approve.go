@@ -150,13 +150,6 @@ func (d *Discord) conclude(ctx context.Context, a policy.Approval, message strin
 	}
 }
 
-// react takes a reaction as the answer to an approval, where it stands below one.
-func (d *Discord) react(message, emoji string) {
-	if id := d.cards.below(message, emoji); id != "" {
-		d.decide(id, emoji)
-	}
-}
-
 // decide answers an approval. Whoever was first has decided: a late answer
 // changes nothing, and the card tells the outcome.
 func (d *Discord) decide(id, emoji string) {

@@ -81,7 +81,7 @@ const (
 // address.
 func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	var r Report
-	token := bare(o.Token)
+	token := BareToken(o.Token.Reveal())
 	if token == "" {
 		return r, errors.New(textNoToken)
 	}

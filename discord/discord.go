@@ -108,7 +108,7 @@ type tuning struct {
 func New(o Options) (*Discord, error) { return newTuned(o, tuning{}) }
 
 func newTuned(o Options, t tuning) (*Discord, error) {
-	token := bare(o.Token)
+	token := BareToken(o.Token.Reveal())
 	switch {
 	case token == "":
 		return nil, errors.New(textNoToken)
@@ -148,9 +148,6 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	d.answers.open(d.life)
 	return d, nil
 }
-
-// bare is a token without what people copy along.
-func bare(token config.Secret) string { return BareToken(token.Reveal()) }
 
 // BareToken takes from a token what people copy along with it: quotes, the name
 // of the variable, the word that goes before it in a request.

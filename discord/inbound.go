@@ -50,7 +50,9 @@ func (d *Discord) listen(ctx context.Context) error {
 			d.interact(ctx, interaction{data.Interaction, e.At})
 		case *discordgo.MessageReactionAdd:
 			if d.ours(data.UserID, data.ChannelID, data.GuildID) {
-				d.react(data.MessageID, data.Emoji.Name)
+				if id := d.cards.below(data.MessageID, data.Emoji.Name); id != "" {
+					d.decide(id, data.Emoji.Name)
+				}
 			}
 		}
 	}

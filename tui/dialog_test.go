@@ -19,10 +19,10 @@ import (
 func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "e")
-		s.sees("Ping budget, exactly", "Capacity      5", "Refill every", "90", "enter set")
+		s.sees("Ping budget, exactly", "Capacity      5", "Refill (min)", "90", "enter set")
 		s.press("8", "tab", "4", "5")
 		preview := s.bot.Snapshot().Budget.State.Preview(time.Now(), 8, 45)
-		s.sees("Capacity      8 ", "Refill every  45 ")
+		s.sees("Capacity      8 ", "Refill (min)  45 ")
 		if first := strings.Fields(preview); len(first) > 1 {
 			s.sees(first[0] + " " + first[1])
 		}
@@ -245,9 +245,9 @@ func TestTheExactEntryFitsOnASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10}, func(s *stage) {
 		s.press("1", "e")
 		s.types("999999")
-		s.sees("▸ Capacity", "Refill every", "possible: give 0 to 1000", "critical ones)")
-		s.clickOn("Refill every")
-		s.sees("▸ Refill every")
+		s.sees("▸ Capacity", "Refill (min)", "possible: give 0 to 1000", "critical ones)")
+		s.clickOn("Refill (min)")
+		s.sees("▸ Refill (min)")
 	})
 }
 

@@ -126,8 +126,11 @@ func (r *root) border(b layout.Box, first, below bool) string {
 // heading is a box's title, or its tabs, and what may stand at its right end,
 // the most telling first.
 func (r *root) heading(b layout.Box) (title []widget.Span, states []string) {
-	name, state := r.panes[b.Pane].Title(r.context())
+	name, state := b.Pane.Name(), r.panes[b.Pane].State(r.context())
 	if r.whole() {
+		if b.Pane == action.Forks {
+			name = textRuns
+		}
 		zoomed := textZoomed(r.names(), r.focus.Page())
 		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
 	} else {

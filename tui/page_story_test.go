@@ -42,8 +42,8 @@ func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 	r.setFocus(action.Forks)
 	a, _ := action.Get(action.Everywhere, action.Task.Go())
 	r.act(a)
-	if name, path := r.panes[action.Task].Title(r.context()); r.focus != action.Task || path != "routines/email-sweep.md" {
-		t.Errorf("the focus is on %s, which shows %s of %q", r.focus, name, path)
+	if path := r.panes[action.Task].State(r.context()); r.focus != action.Task || path != "routines/email-sweep.md" {
+		t.Errorf("the focus is on %s, which shows %q", r.focus, path)
 	}
 	r.back()
 	if r.focus != action.Forks {

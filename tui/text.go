@@ -35,6 +35,7 @@ const (
 	textSoFar        = "today "
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
+	textRuns         = "Runs" // the page of forks
 	textTabMuted     = "muted"
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"

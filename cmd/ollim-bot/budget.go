@@ -48,15 +48,10 @@ func answerBudget(s budget.State, now time.Time) budgetAnswer {
 		Daily: s.DailyUsed, Critical: s.CriticalUsed, Status: s.Status(now), FullAt: s.FullAt(now).Truncate(time.Second),
 	}
 	if next := s.NextAt(now); !next.IsZero() {
-		minutes := minutesUntil(now, next)
+		minutes := int((next.Sub(now) + time.Minute - 1) / time.Minute) // started ones count, as in the status line
 		a.Next = &minutes
 	}
 	return a
-}
-
-// minutesUntil counts started minutes, as the status line does.
-func minutesUntil(now, then time.Time) int {
-	return int((then.Sub(now) + time.Minute - time.Nanosecond) / time.Minute)
 }
 
 func budgetLines(s budget.State, now time.Time) []string {

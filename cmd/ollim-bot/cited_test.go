@@ -10,12 +10,14 @@ import (
 	"testing"
 )
 
-// A reader of the repository can follow what it refers to: a page of docs/ that is
-// cited exists, and nothing is cited that lies elsewhere.
+// A reader of the repository can follow what it refers to: a page of docs/, a Go file or a test
+// that is cited exists, and nothing is cited that lies elsewhere.
 func TestWhatIsCitedCanBeRead(t *testing.T) {
 	page := regexp.MustCompile(`docs/[a-z-]+\.md`)
 	elsewhere := regexp.MustCompile(`\b(?:spec|design|claude-` + `cli|discord-` + `api) [0-9]+(?:\.[0-9]+)*\b|\bdecisions?,? [A-C][0-9]{1,2}\b`)
+	code := regexp.MustCompile("`([\\w./-]+\\.go)`|\\b((?:Test|Benchmark)[A-Z]\\w+)\\b")
 	root := filepath.Join("..", "..")
+	sources := sourcesOf(t, root)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -35,6 +37,7 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		documents := filepath.Ext(path) == ".md" && filepath.Base(path) != "CHANGELOG.md"
 		for i, line := range strings.Split(string(bytes.ToValidUTF8(text, nil)), "\n") {
 			if _, comment, found := strings.Cut(line, "//"); found || !strings.HasSuffix(path, ".go") {
 				if !found {
@@ -42,6 +45,17 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 				}
 				if cited := elsewhere.FindString(comment); cited != "" {
 					t.Errorf("%s:%d cites %q, which is not in the repository: say it in place", path, i+1, cited)
+				}
+			}
+			if documents {
+				for _, cited := range code.FindAllStringSubmatch(line, -1) {
+					want := "/" + cited[1] + "\n"
+					if cited[1] == "" {
+						want = "\nfunc " + cited[2] + "("
+					}
+					if !strings.Contains(sources, want) {
+						t.Errorf("%s:%d cites %s, which does not exist", path, i+1, cited[0])
+					}
 				}
 			}
 			for _, cited := range page.FindAllString(line, -1) {
@@ -55,4 +69,27 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// sourcesOf are the names of all Go files, each on a line with a slash in front, and the
+// lines of all tests.
+func sourcesOf(t *testing.T, root string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		b.WriteString(filepath.ToSlash(path) + "\n")
+		if !strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		b.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }

@@ -90,7 +90,6 @@ var outside = []struct {
 	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
 	{"golang.org/x/image", []string{"cmd/shots", "core/agent/messages/tools"}},
 	{"github.com/go-fonts/dejavu", []string{"cmd/shots"}},
-	{"github.com/sahilm/fuzzy", []string{"tui"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/store"}},
 	{"github.com/goccy/go-yaml", []string{"core/store"}},

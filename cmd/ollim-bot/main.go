@@ -53,8 +53,8 @@ func main() {
 	p := &process{Process: console.Process{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now,
 	}}
-	if p.inSession() {
-		os.Exit(p.ask(p.Getenv(control.SocketVar), p.Getenv(control.SessionVar), os.Args[1:]))
+	if socket, session := p.Getenv(control.SocketVar), p.Getenv(control.SessionVar); socket != "" && session != "" {
+		os.Exit(p.ask(socket, session, os.Args[1:]))
 	}
 	debug.SetGCPercent(400) // what a start or a command leaves behind is not worth collecting; a bot changes it (leanMemory)
 	os.Exit(run(os.Args[1:], p))

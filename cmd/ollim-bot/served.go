@@ -24,12 +24,6 @@ const maxOutput = 16 << 20
 // doorPatience is how long a bot may take from its start until it takes commands.
 const doorPatience = 2 * time.Second
 
-// inSession reports whether a model's shell has called this program: then the bot
-// that runs is asked, and nothing is read here.
-func (p *process) inSession() bool {
-	return p.Getenv(control.SocketVar) != "" && p.Getenv(control.SessionVar) != ""
-}
-
 // ask has the bot behind a socket do it, and gives its answer out as our own.
 func (p *process) ask(socket, token string, args []string) int {
 	r, err := control.Call(socket, token, args)

@@ -57,9 +57,13 @@ type statusAnswer struct {
 
 // Run shows the facts of the data directory, beside a running bot or without.
 func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
-	a := answerStatus(at, bot.SnapshotAt(at.Now))
+	s := bot.SnapshotAt(at.Now)
+	if _, running := at.Dir.Running(); !running {
+		s.Forks = nil // what has no end was cut off
+	}
+	a := answerStatus(at, s)
 	a.Waiting = len(bot.Waiting())
-	return p.Answer(c.JSON, a, statusLines(a, at))
+	return p.Answer(c.JSON, a, statusLines(a, at, s))
 }
 
 func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
@@ -77,9 +81,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 			a.Problems++
 		}
 	}
-	if running { // else what has no end was cut off
-		a.Forks, _ = fork.Count(s.Forks)
-	}
+	a.Forks, _ = fork.Count(s.Forks)
 	for _, e := range s.Schedule.Entries {
 		if e.Money {
 			a.Held = append(a.Held, e)
@@ -91,60 +93,29 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 	return a
 }
 
-func statusLines(a statusAnswer, at console.DataDir) []string {
-	lines := []string{
-		"ollim-bot " + a.Version + ", " + at.Running(),
-		"data:      " + at.Dir.Display(),
-		"time:      " + at.Now.Format(console.MomentLayout) + " (" + a.Timezone + ")",
-		"schedule:  " + words.Count(a.Routines, "routine") + ", " + words.Count(a.Reminders, "reminder"),
+func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
+	lines := []string{"ollim-bot " + a.Version + ", " + at.Running()}
+	tell := func(name, text string) {
+		if text != "" {
+			lines = append(lines, fmt.Sprintf("%-10s %s", name+":", text))
+		}
+	}
+	tell("data", at.Dir.Display())
+	tell("time", at.Now.Format(console.MomentLayout)+" ("+a.Timezone+")")
+	tell("waiting", words.Some(a.Waiting, "file", " by the agent, for rights it does not have: see ollim-bot allow"))
+	if a.Unreached != "" {
+		tell("discord", "cannot write to you: "+a.Unreached)
+	}
+	for _, f := range s.Facts() {
+		if f.Name == "problems" {
+			f.Text += ": ollim-bot check says where and how to mend them"
+		}
+		tell(f.Name, f.Text)
 	}
 	for _, e := range a.Next {
 		lines = append(lines, entryLine(e, at.Now))
 	}
-	if a.Problems > 0 {
-		lines = append(lines, "problems:  "+words.Count(a.Problems, "error")+" in files: ollim-bot check says where and how to mend them")
-	}
-	if a.Waiting > 0 {
-		lines = append(lines, "waiting:   "+words.Count(a.Waiting, "file")+" by the agent, for rights it does not have: see ollim-bot allow")
-	}
-	if a.Unreached != "" {
-		lines = append(lines, "discord:   cannot write to you: "+a.Unreached)
-	}
-	if a.Google != "" {
-		lines = append(lines, "google:    "+a.Google)
-	}
-	lines = append(lines, "budget:    "+a.Budget.Status)
-	if !a.Budget.FullAt.IsZero() {
-		lines = append(lines, "           full at "+a.Budget.FullAt.Format(console.MomentLayout))
-	}
-	if !a.Muted.IsZero() {
-		lines = append(lines, "           muted until "+a.Muted.Format(console.MomentLayout)+": only critical pings come through")
-	}
-	today := words.Count(a.Pings, "ping") + ", " + words.Count(a.Runs, "run") + ", " + words.Dollars(a.Money.Today)
-	if a.Money.DayCap != nil {
-		today += " of " + words.Dollars(*a.Money.DayCap)
-	}
-	lines = append(lines, "today:     "+today)
-	if a.Money.Lifted {
-		lines = append(lines, "           the caps are lifted until midnight")
-	}
-	for i, e := range a.Held {
-		name := "held:      "
-		if i > 0 {
-			name = "           "
-		}
-		lines = append(lines, fmt.Sprintf("%s%s: %s, would cost about %s", name, e.Description, e.Tag, words.Dollars(e.Cost)))
-	}
-	if a.Failed > 0 {
-		lines = append(lines, "failed:    "+words.Count(a.Failed, "run")+" that you have not looked at")
-	}
-	if a.Asks > 0 {
-		lines = append(lines, "asks:      "+words.Count(a.Asks, "question")+" for you")
-	}
-	return append(lines,
-		"updates:   "+words.Count(a.Updates, "pending update"),
-		"forks:     "+words.Count(a.Forks, "run")+" under way",
-	)
+	return lines
 }
 
 type updatesCmd struct {

@@ -88,12 +88,6 @@ func (c *Conversation) limited() *policy.Limit {
 	return c.limit
 }
 
-// writer is whoever calls a tool in the conversation now.
-func (c *Conversation) writer() policy.Writer {
-	guard, _ := c.Guard(c.kind())
-	return guard.Writer()
-}
-
 // kind is that of the session whose turn runs.
 func (c *Conversation) kind() policy.Kind {
 	if c.front() != nil {

@@ -70,7 +70,10 @@ func (m *mainRun) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 }
 
 // Reminders is the book that the reminder tools write in.
-func (m *mainRun) Reminders() toolset.ReminderBook { return m.c.o.Reminders(m.c.writer()) }
+func (m *mainRun) Reminders() toolset.ReminderBook {
+	guard, _ := m.c.Guard(m.c.kind())
+	return m.c.o.Reminders(guard.Writer())
+}
 
 // record writes a decision of the main session into the audit log.
 func (m *mainRun) record(e audit.Entry) {

@@ -248,15 +248,13 @@ func excerpt(body string, wanted []string) string {
 // for by their parts.
 func words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(strings.ToLower(text), notWord) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 			if !slices.Contains(tooCommon, word) && !yield(strings.TrimSuffix(word, "s")) {
 				return
 			}
 		}
 	}
 }
-
-func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // tooCommon are words that tell nothing about a page.
 var tooCommon = strings.Fields("a an and are as at be by can do does for from how i in is it its my of on or that the this to what when which with you your")

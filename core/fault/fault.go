@@ -61,8 +61,7 @@ func (e *Error) Kind() string {
 
 // Stack is the stack of the panic in an error, or empty.
 func Stack(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Stack
 	}
 	return ""

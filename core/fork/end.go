@@ -33,7 +33,7 @@ func (r *run) end(ctx context.Context, err error) {
 		r.notify(fmt.Sprintf(tellFailed, title, why))
 	case err == nil:
 		r.remember()
-		if asked == nil && r.owes() {
+		if asked == nil && r.job.Task.Mode == routines.Always && r.snapshot().Reports == 0 {
 			r.conclude(NoReport, textNoReport)
 			r.confess(title)
 			break
@@ -53,11 +53,6 @@ func (r *run) end(ctx context.Context, err error) {
 		r.notify(fmt.Sprintf(tellFailed, title, why))
 	}
 	r.logSession()
-}
-
-// owes reports whether the task always reports and this run has not.
-func (r *run) owes() bool {
-	return r.job.Task.Mode == routines.Always && r.snapshot().Reports == 0
 }
 
 // confess queues an update in the name of a run that made none.

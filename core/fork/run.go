@@ -148,13 +148,6 @@ func (r *run) tainted(why string) {
 	r.line(tail.Note, fmt.Sprintf(text, why))
 }
 
-// started is the run as its start line tells it, however far it has come.
-func (r *run) started() View {
-	v := r.snapshot()
-	v.State, v.Ended, v.Error = Running, time.Time{}, ""
-	return v
-}
-
 // watch turns a stop, a shutdown or the timeout into the session's end.
 func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFunc, done <-chan struct{}) {
 	cause, limit := errShutdown, partingGrace

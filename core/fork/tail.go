@@ -211,7 +211,9 @@ func tailName(run string) string { return tailFolder + "/" + run + ".jsonl" }
 // while the run lives. The ring is the buffer, so neither the engine nor a
 // reader ever waits for the disk.
 func (r *run) record(done <-chan struct{}) {
-	if err := appendLedger(r.m.o.Dir, r.started()); err != nil {
+	v := r.snapshot()
+	v.State, v.Ended, v.Error = Running, time.Time{}, ""
+	if err := appendLedger(r.m.o.Dir, v); err != nil {
 		r.m.log.Warn("ledger line was not written", "run", r.id, "error", err)
 	}
 	w := tailWriter{r: r}

@@ -73,7 +73,9 @@ func New(o Options) (*slog.Logger, *Sink, error) {
 	if o.Dir != nil {
 		s.file = o.Dir.Rotating(File, fileLimit)
 	}
-	return slog.New(newHandler(s)), s, nil
+	p := &pairs{}
+	text := slog.NewTextHandler(&p.out, &slog.HandlerOptions{Level: s.level, ReplaceAttr: s.harmless})
+	return slog.New(&handler{text, s, p}), s, nil
 }
 
 // Tail returns the lines from the cursor on. The ring keeps 5,000.
@@ -195,11 +197,6 @@ type handler struct {
 type pairs struct {
 	mu  sync.Mutex
 	out bytes.Buffer
-}
-
-func newHandler(s *Sink) *handler {
-	p := &pairs{}
-	return &handler{slog.NewTextHandler(&p.out, &slog.HandlerOptions{Level: s.level, ReplaceAttr: s.harmless}), s, p}
 }
 
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {

@@ -44,9 +44,6 @@ type Reservation struct {
 	Told    bool    `json:"told,omitempty"`      // and has said what that used
 }
 
-// left is what is still set aside.
-func (r Reservation) left() float64 { return max(0, r.Dollars-r.Drawn) }
-
 // Talk is the user's answer whether the conversation goes on above a cap.
 type Talk string
 
@@ -118,7 +115,7 @@ func (p *Purse) state(now time.Time) State {
 			s.Month.Spent += day.Spent()
 		}
 		for _, r := range day.Reserved {
-			s.Reserved += r.left()
+			s.Reserved += max(0, r.Dollars-r.Drawn)
 		}
 	}
 	return s

@@ -2,9 +2,7 @@ package move
 
 import (
 	"archive/tar"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"time"
@@ -28,15 +26,6 @@ func (it *item) entry(name string, made time.Time) entry {
 
 // clean is a name from outside as it can be shown.
 func clean(name string) string { return cleaned.Cut(cleaned.Line(name), 200) }
-
-// bare is an error without the path that the sentence around it names.
-func bare(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
-}
 
 // room refuses what does not fit on the disk.
 func room(folder string, needs int64) error {

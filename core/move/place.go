@@ -139,7 +139,7 @@ func mayTake(root string, o ImportOptions) (full bool, err error) {
 func openSource(o ImportOptions, spool string) (source, func(), error) {
 	info, err := os.Stat(o.From)
 	if err != nil {
-		return nil, nil, fmt.Errorf(textNoSource, o.From, bare(err))
+		return nil, nil, fmt.Errorf(textNoSource, o.From, store.Bare(err))
 	}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() {
@@ -147,7 +147,7 @@ func openSource(o ImportOptions, spool string) (source, func(), error) {
 		}
 		f, err := os.Open(o.From)
 		if err != nil {
-			return nil, nil, fmt.Errorf(textNoSource, o.From, bare(err))
+			return nil, nil, fmt.Errorf(textNoSource, o.From, store.Bare(err))
 		}
 		a := &archive{file: f, passphrase: o.Passphrase}
 		return a.each, func() { _ = f.Close() }, nil // only read
@@ -211,7 +211,8 @@ func newStage(root string, o ImportOptions) (*stage, error) {
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", parent, err)
 	}
-	old, _ := filepath.Glob(globless(root) + stageMark + "*")
+	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(root) // it means that path alone
+	old, _ := filepath.Glob(plain + stageMark + "*")
 	for _, path := range old {
 		if info, err := os.Stat(path); err == nil && o.Now.Sub(info.ModTime()) > time.Hour {
 			_ = os.RemoveAll(path) // what cannot be removed stays
@@ -233,11 +234,6 @@ func newStage(root string, o ImportOptions) (*stage, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// globless is a path as a pattern that means that path alone.
-func globless(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // clear removes what is left of the stage.

@@ -90,8 +90,7 @@ func (a *archive) open() (r io.Reader, raw *counted, err error) {
 		a.key = &onceKey{inner: id}
 	}
 	plain, err := age.Decrypt(in, a.key)
-	var wrong *age.NoIdentityMatchError
-	if errors.As(err, &wrong) {
+	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
 		return nil, nil, errors.New(textWrongPassphrase)
 	}
 	if err != nil {

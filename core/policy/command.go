@@ -41,17 +41,12 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
-		s.readsCommand(args)
+		if set, taint := s.unattended(); set != nil && len(args) > 0 && args[0] == "gmail" {
+			taint.read(taintMail)
+		}
 		r := run(ctx, s, args)
 		log.Info("command of the agent", "exit", r.Exit)
 		return r
-	}
-}
-
-// readsCommand marks a run whose command reads mail, however its shell has spelled it.
-func (s *Session) readsCommand(args []string) {
-	if set, taint := s.unattended(); set != nil && len(args) > 0 && args[0] == "gmail" {
-		taint.read(taintMail)
 	}
 }
 

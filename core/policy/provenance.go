@@ -93,14 +93,12 @@ func (p *Provenance) Load() (changed bool, err error) {
 	}
 	next := f.origins()
 	old := p.now.Load()
-	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, sameOrigin) {
+	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, func(a, b Origin) bool { return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) }) {
 		return false, nil
 	}
 	p.now.Store(next)
 	return true, nil
 }
-
-func sameOrigin(a, b Origin) bool { return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) }
 
 // record notes that an agent writes a version, before it is there. A version that
 // is known already keeps its origin, unless the new writer may have all of it.

@@ -370,7 +370,9 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 			return d
 		}
 		if set, taint := s.unattended(); set != nil {
-			s.g.reads(taint, x)
+			if why := s.g.strange(x); why != "" {
+				taint.read(why)
+			}
 		}
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
 			s.begins(x) // an engine may run it without asking Permission

@@ -108,13 +108,6 @@ func onlyReads(command string) bool {
 	return slices.ContainsFunc(readingCommands, func(p string) bool { return parsePattern(tree{"/"}, p).allows(u, tree{"/"}) })
 }
 
-// reads marks a run whose call is about to read what strangers write.
-func (g *Guard) reads(t *Taint, x call) {
-	if why := g.strange(x); why != "" {
-		t.read(why)
-	}
-}
-
 // strange is what a call reads of strangers, in a few words; "" for nothing.
 func (g *Guard) strange(x call) string {
 	switch x.tool {

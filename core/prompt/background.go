@@ -82,7 +82,7 @@ func (b Background) hold() (text string) {
 	case b.Busy:
 		text = textBusyBefore
 	default:
-		text = capital(textQuietBefore) + clockOn(b.QuietUntil, b.Now)
+		text = strings.ToUpper(textQuietBefore[:1]) + textQuietBefore[1:] + clockOn(b.QuietUntil, b.Now)
 	}
 	text += "." + textHold
 	switch {
@@ -163,9 +163,6 @@ func (b Background) canDelegate() bool {
 	}
 	return policy.DelegatesTo(policy.Rules{Allowed: b.Allowed, Disallowed: b.Disallowed}, policy.UserProxy)
 }
-
-// capital makes the first letter of an ASCII text a capital.
-func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func placeInChain(c Chain) string {
 	return "check " + strconv.Itoa(c.Depth+1) + " of " + strconv.Itoa(max(c.Max, c.Depth)+1)

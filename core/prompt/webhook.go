@@ -111,7 +111,7 @@ func fillLine(line string, values map[string]string, quoted bool) (filled, bare 
 			continue
 		}
 		shown := dataValue(value)
-		if quoted || strings.TrimSpace(all.String()) == "" && !mayBegin(value) {
+		if quoted || strings.TrimSpace(all.String()) == "" && !begins().MatchString(value) {
 			shown = DataQuoted(value)
 		}
 		all.WriteString(shown)
@@ -126,8 +126,6 @@ func fillLine(line string, values map[string]string, quoted bool) (filled, bare 
 // begins is a text that may begin a line as it stands: one word that begins
 // small, a number, or the JSON of an object.
 var begins = pattern.Lazily(`^(?:[a-z0-9][A-Za-z0-9._/@+-]*|-[0-9][0-9.eE+-]*|\{.*)$`)
-
-func mayBegin(value string) bool { return begins().MatchString(value) }
 
 var (
 	// headings begin the parts of a prompt. They are compared in small letters.

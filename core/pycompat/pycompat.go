@@ -6,6 +6,7 @@ package pycompat
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -87,19 +88,9 @@ func quoteRune(b *strings.Builder, r rune) {
 		b.WriteString(`\t`)
 	case r >= 0x20 && r < utf8.RuneSelf && r != 0x7f:
 		b.WriteByte(byte(r))
-	case r > 0xffff:
-		high, low := utf16.EncodeRune(r)
-		unit(b, high)
-		unit(b, low)
 	default:
-		unit(b, r)
-	}
-}
-
-func unit(b *strings.Builder, u rune) {
-	const hex = "0123456789abcdef"
-	b.WriteString(`\u`)
-	for shift := 12; shift >= 0; shift -= 4 {
-		b.WriteByte(hex[u>>shift&0xf])
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(b, `\u%04x`, unit)
+		}
 	}
 }

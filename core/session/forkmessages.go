@@ -117,7 +117,7 @@ func readMessage(raw json.RawMessage) (f ForkMessage, ts float64, ok bool) {
 		return f, ts, false
 	}
 	f.Parent, _ = o.text("parent_session_id")
-	f.At = unstamp(ts).UTC()
+	f.At = time.UnixMicro(int64(math.Round(ts * 1e6))).UTC()
 	if id := string(o["message_id"]); isWhole(id) {
 		f.ID = post.MessageID(id)
 	} else if id, ours := o.text("id"); ours {
@@ -198,8 +198,6 @@ func (k *keeper) load(v any) error {
 
 // stamp is a time as the original has it in these files: seconds since 1970.
 func stamp(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
-
-func unstamp(ts float64) time.Time { return time.UnixMicro(int64(math.Round(ts * 1e6))) }
 
 // fresh reports whether an entry of that time is still good at now. Seven days
 // to the moment are over.

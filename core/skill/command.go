@@ -67,7 +67,7 @@ func (e expander) run(ctx context.Context, line string) string {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot), errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf(textNotFound, label)
 	}
-	return failed(noExec, label, bare(err))
+	return failed(noExec, label, clean.Line(store.Bare(err).Error()))
 }
 
 func failed(code int, label, says string) string {
@@ -75,14 +75,6 @@ func failed(code int, label, says string) string {
 		return fmt.Sprintf(textFailed, code, label)
 	}
 	return fmt.Sprintf(textFailedSays, code, label, says)
-}
-
-// bare is an error without the path that the system names in it.
-func bare(err error) string {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
-	return clean.Line(err.Error())
 }
 
 // environment is what a command is told of ours: how to find programs and the

@@ -245,7 +245,7 @@ func tools(p *routines.File) []string {
 
 // unreadable is an error that means all of a file.
 func unreadable(file string, err error) []routines.Problem {
-	return fileProblem(file, fmt.Sprintf(textUnreadable, bare(err)))
+	return fileProblem(file, fmt.Sprintf(textUnreadable, store.Bare(err)))
 }
 
 func fileProblem(file, message string) []routines.Problem {

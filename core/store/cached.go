@@ -32,7 +32,7 @@ func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	seen, kept := c.seen, c.kept
 	c.mu.Unlock()
-	if missing == nil && seen != nil && unchanged(seen, info) {
+	if missing == nil && seen != nil && os.SameFile(seen, info) && seen.Size() == info.Size() && seen.ModTime().Equal(info.ModTime()) {
 		return kept, nil
 	}
 	v, err := read()
@@ -43,11 +43,6 @@ func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
 		c.seen, c.kept = info, v
 	}
 	return v, err
-}
-
-// unchanged reports whether two looks at a file saw the same bytes.
-func unchanged(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // Trouble lets what goes wrong at each look be told once. The zero Trouble has

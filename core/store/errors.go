@@ -11,7 +11,7 @@ import (
 
 // advise wraps an error of the file system and says what to do about it.
 func advise(doing string, err error) error {
-	err = bare(err)
+	err = Bare(err)
 	for _, a := range cures {
 		for _, target := range a.errs {
 			if errors.Is(err, target) {
@@ -46,13 +46,13 @@ var cures = []struct {
 	{[]error{syscall.EMFILE, syscall.ENFILE}, cureHandles},
 }
 
-// bare takes the operation and the absolute path out of a path error: the
+// Bare takes the operation and the absolute path out of a path error: the
 // wrapper names the file already, relative to the directory.
-func bare(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+func Bare(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
-	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
 		return l.Err
 	}
 	return err

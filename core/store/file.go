@@ -44,7 +44,7 @@ func (d *Dir) Read(rel string) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
+		return nil, fmt.Errorf("read %s: %w", rel, Bare(err))
 	}
 	return data, nil
 }
@@ -57,7 +57,7 @@ func (d *Dir) Open(rel string) (*os.File, error) {
 	}
 	f, _, err := openRegular(d.Path(rel))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
+		return nil, fmt.Errorf("read %s: %w", rel, Bare(err))
 	}
 	return f, nil
 }
@@ -89,7 +89,7 @@ func (d *Dir) Entries(rel string) ([]fs.DirEntry, error) {
 	}
 	entries, err := readFolder(d.Path(rel))
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", rel, bare(err))
+		return nil, fmt.Errorf("list %s: %w", rel, Bare(err))
 	}
 	return entries, nil
 }

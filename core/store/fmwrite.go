@@ -165,7 +165,8 @@ func (s *splicer) set(doc Document, out Out) error {
 	var lines []string
 	if out.Value != nil {
 		indent := strings.Repeat(" ", f.Column-1)
-		lines = formatField(s.spelling(f), out.Value)
+		line := s.lines[f.Line-1][f.Column-1:] // the key is spelled as it was
+		lines = formatField(line[:min(len(f.Key), len(line))], out.Value)
 		if c := s.comment(f, from); c != "" {
 			lines[0] += " " + c
 		}
@@ -222,12 +223,6 @@ func (s *splicer) keyAlone(f Field) bool {
 
 func isKeyByte(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
-
-// spelling is the key as the file writes it.
-func (s *splicer) spelling(f Field) string {
-	line := s.lines[f.Line-1][f.Column-1:]
-	return line[:min(len(f.Key), len(line))]
 }
 
 // valueEnd moves the end of a field back over the empty lines and comments that

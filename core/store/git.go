@@ -200,10 +200,14 @@ func (g *Git) work(ctx context.Context) bool {
 		var busy *busyError
 		switch {
 		case err == nil:
-			g.forgetBusy()
+			g.mu.Lock() // a lock that comes back is told anew
+			maps.DeleteFunc(g.told, func(reason string, _ bool) bool { return strings.HasPrefix(reason, busyReason) })
+			g.mu.Unlock()
 			g.maybePack(ctx, part.repo)
 		case errors.As(err, &busy):
-			g.tellBusy(busy)
+			if busy.old { // it stays: warn once
+				g.warn(busyReason+busy.file, "commits wait", busy)
+			}
 			again = append(again, part.changes...)
 		case errors.Is(err, exec.ErrNotFound):
 			g.warn("git_missing", "git not found, changes are not recorded", err)
@@ -275,13 +279,6 @@ func (g *Git) warn(reason, message string, err error) {
 	if !known {
 		g.log.Warn("git: recording changes", args...)
 	}
-}
-
-// forgetBusy lets a lock that comes back be told anew.
-func (g *Git) forgetBusy() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	maps.DeleteFunc(g.told, func(reason string, _ bool) bool { return strings.HasPrefix(reason, busyReason) })
 }
 
 // work of one repository.

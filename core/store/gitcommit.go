@@ -182,7 +182,7 @@ func (r repo) entry(ctx context.Context, path string) (string, error) {
 		return fmt.Sprintf("0 %s\t%s", strings.Repeat("0", 40), path), nil
 	}
 	if err != nil {
-		return "", bare(err)
+		return "", Bare(err)
 	}
 	var mode, content string
 	switch {
@@ -197,7 +197,7 @@ func (r repo) entry(ctx context.Context, path string) (string, error) {
 		content, err = readText(abs)
 	}
 	if err != nil {
-		return "", bare(err)
+		return "", Bare(err)
 	}
 	hash, err := r.run(ctx, call{stdin: content}, "hash-object", "-w", "--no-filters", "--stdin")
 	return fmt.Sprintf("%s %s\t%s", mode, hash, path), err

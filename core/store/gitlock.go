@@ -78,10 +78,3 @@ func (r repo) locks() []string {
 	}
 	return list
 }
-
-// tellBusy warns once about a lock that stays.
-func (g *Git) tellBusy(b *busyError) {
-	if b.old {
-		g.warn(busyReason+b.file, "commits wait", b)
-	}
-}

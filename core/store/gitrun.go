@@ -87,7 +87,7 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	}
 	err := cmd.Start()
 	if err == nil && c.nice {
-		beNice(cmd.Process.Pid)
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, 10) // it only takes longer otherwise
 	}
 	if err == nil {
 		err = cmd.Wait()
@@ -171,11 +171,6 @@ func ask(ctx context.Context, args ...string) (string, error) {
 	cmd.Env = append(cmd.Env, "GIT_CEILING_DIRECTORIES=/", "LC_ALL=C")
 	out, err := cmd.Output()
 	return strings.TrimSuffix(string(out), "\n"), err
-}
-
-// beNice lets a process of ours, and what it starts, stand back behind others.
-func beNice(pid int) {
-	_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, 10) // it only takes longer otherwise
 }
 
 const (

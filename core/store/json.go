@@ -117,7 +117,7 @@ func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
 		kept = fmt.Sprintf("%s-%d", base, n)
 	}
 	if err := os.Rename(d.Path(rel), d.Path(kept)); err != nil {
-		return "", bare(err)
+		return "", Bare(err)
 	}
 	return kept, nil
 }

@@ -132,12 +132,12 @@ func (d *Dir) readEnd(rel string, limit int64) ([]byte, error) {
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
+		return nil, fmt.Errorf("read %s: %w", rel, Bare(err))
 	}
 	from := max(0, info.Size()-limit)
 	data, err := io.ReadAll(io.NewSectionReader(f, from, limit))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, bare(err))
+		return nil, fmt.Errorf("read %s: %w", rel, Bare(err))
 	}
 	if from > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
@@ -174,7 +174,7 @@ func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
 	if err != nil {
-		return p, 0, fmt.Errorf("read %s: %w", l.Rel, bare(err))
+		return p, 0, fmt.Errorf("read %s: %w", l.Rel, Bare(err))
 	}
 	if now := inode(info); !p.Set || p.File != now || p.At > info.Size() {
 		p = Place{File: now, At: info.Size(), Set: true}
@@ -182,7 +182,7 @@ func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err
 	for p.At > 0 {
 		lines, err := linesBefore(f, p.At)
 		if err != nil {
-			return p, damaged, fmt.Errorf("read %s: %w", l.Rel, bare(err))
+			return p, damaged, fmt.Errorf("read %s: %w", l.Rel, Bare(err))
 		}
 		for _, line := range slices.Backward(lines) {
 			p.At -= int64(len(line))

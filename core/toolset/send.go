@@ -115,7 +115,7 @@ func File(root, path string, may func(full string) (refusal string)) (found, pro
 	case info.Size() == 0: // also the kernel's files, which only seem to be ordinary
 		return "", fmt.Sprintf(textEmptyFile, shownPath(path))
 	case info.Size() > maxFile:
-		return "", fmt.Sprintf(textLargeFile, shownPath(path), megabytes(info.Size()), maxFile>>20)
+		return "", fmt.Sprintf(textLargeFile, shownPath(path), (info.Size()+1<<20-1)>>20, maxFile>>20)
 	}
 	if refusal := may(full); refusal != "" {
 		return "", fmt.Sprintf(textNotToSend, shownPath(path), refusal)
@@ -141,6 +141,3 @@ func expand(root, path string) string {
 }
 
 func shownPath(path string) string { return clean.Cut(clean.Line(path), 200) }
-
-// megabytes rounds up: a file is never told to be smaller than it is.
-func megabytes(size int64) int64 { return (size + 1<<20 - 1) >> 20 }

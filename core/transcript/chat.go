@@ -66,7 +66,7 @@ func New(o Options) *Chat {
 	log := o.Log
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	if o.Dir != nil {
-		c.file = newFile(o.Dir, log)
+		c.file = &file{lines: store.Log[record]{Dir: o.Dir, Rel: fileName, Limit: rotateAt, Keep: keepBytes}, log: log}
 		for _, r := range c.file.load() {
 			e := r.entry(c.zone)
 			c.entries = append(c.entries, e)

@@ -71,10 +71,6 @@ type file struct {
 	err error // the last write's fault
 }
 
-func newFile(d *store.Dir, log *slog.Logger) *file {
-	return &file{lines: store.Log[record]{Dir: d, Rel: fileName, Limit: rotateAt, Keep: keepBytes}, log: log}
-}
-
 // load reads all entries. A line that is no entry is skipped; a file
 // that cannot be read gives none.
 func (f *file) load() (list []record) {

@@ -38,13 +38,6 @@ func newEntry(at time.Time, message string) entry {
 	return e
 }
 
-// newSentinel stands for dropped updates that no longer fit.
-func newSentinel(at time.Time, dropped int) entry {
-	e := newEntry(at, fmt.Sprintf(textSentinel, dropped))
-	e.Dropped = dropped
-	return e
-}
-
 // key identifies an update by its content: rewriting and restoring keep it.
 func key(ts, message string) string {
 	h := fnv.New64a()

@@ -236,7 +236,9 @@ func capped(list []entry, claimed []string, now time.Time) []entry {
 	for _, e := range free[:len(free)-len(keep)] {
 		dropped += max(e.Dropped, 1)
 	}
-	return slices.Concat(held, []entry{newSentinel(now, dropped)}, keep)
+	sentinel := newEntry(now, fmt.Sprintf(textSentinel, dropped)) // it stands for those that no longer fit
+	sentinel.Dropped = dropped
+	return slices.Concat(held, []entry{sentinel}, keep)
 }
 
 // change reads the file, lets do make a new list of the old one and the keys

@@ -122,12 +122,6 @@ type mapping struct {
 	start  place // of the key `fields`
 }
 
-func readMapping(f store.Field) (m *mapping, err error) {
-	m = &mapping{places: map[string]place{}, start: place{f.Line, f.Column}}
-	m.value, err = m.convert(f.Value, "")
-	return m, err
-}
-
 // at is the place of a JSON pointer, or of the nearest thing that holds it.
 func (m *mapping) at(pointer string) place {
 	for {

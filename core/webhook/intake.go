@@ -30,7 +30,11 @@ const (
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer fault.Rescue("the webhook server", func(f *fault.Error) { s.failed(w, f) })
+	defer fault.Rescue("the webhook server", func(f *fault.Error) {
+		// What a panic says may hold parts of the payload: only its kind and the place are logged.
+		s.o.Log.Error("a delivery made the webhook server fail", "fault", f.Kind(), "stack", f.Stack)
+		write(w, http.StatusInternalServerError, reply{Error: answerInternal})
+	})
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
 	switch {
 	case hook && slug != "" && !strings.Contains(slug, "/"):
@@ -48,13 +52,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		write(w, http.StatusNotFound, reply{Error: answerNotFound})
 	}
-}
-
-// failed answers where the code has failed. What a panic says may hold parts of
-// the payload, so only its kind and the place are logged.
-func (s *Server) failed(w http.ResponseWriter, f *fault.Error) {
-	s.o.Log.Error("a delivery made the webhook server fail", "fault", f.Kind(), "stack", f.Stack)
-	write(w, http.StatusInternalServerError, reply{Error: answerInternal})
 }
 
 // hook takes one delivery.

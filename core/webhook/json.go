@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -133,8 +132,4 @@ func asMap(list []member) map[string]any {
 		object[m.key] = m.value
 	}
 	return object
-}
-
-func has(list []member, key string) bool {
-	return slices.ContainsFunc(list, func(m member) bool { return m.key == key })
 }

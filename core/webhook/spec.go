@@ -36,7 +36,7 @@ func Parse(rel string, data []byte) (Spec, []routines.Problem) {
 	s := Spec{Task: p.Task()}
 	if f, text, ok := p.Text("id", msgNoID); ok {
 		if s.ID = text; !plainID(text) {
-			p.AddAt(routines.Error, f, "%s", badID(text))
+			p.AddAt(routines.Error, f, msgBadID, show(text), maxID, "github-ci")
 		}
 	}
 	s.Fields = parseFields(p)
@@ -63,8 +63,10 @@ func parseFields(p *routines.File) Fields {
 		p.AddAt(routines.Error, f, msgFieldsMapping)
 		return Fields{}
 	}
-	m, err := readMapping(f)
+	m := &mapping{places: map[string]place{}, start: place{f.Line, f.Column}}
 	var fields Fields
+	var err error
+	m.value, err = m.convert(f.Value, "")
 	if err == nil {
 		fields, err = compile(m)
 	}
@@ -75,7 +77,7 @@ func parseFields(p *routines.File) Fields {
 	switch n := len(fields.Declared); {
 	case n > maxProperties:
 		at := m.at("/properties")
-		p.Add(routines.Warning, at.line, at.column, "%s", tooManyDeclared(n))
+		p.Add(routines.Warning, at.line, at.column, msgTooManyDeclared, n, maxProperties)
 	case n == 0:
 		p.Add(routines.Warning, m.start.line, m.start.column, msgNothingDeclared)
 	}
@@ -87,7 +89,7 @@ func parseFields(p *routines.File) Fields {
 func checkTemplate(p *routines.File, s Spec) {
 	list := prompt.Placeholders(s.Body)
 	if len(list) > maxPlaceholders {
-		p.Add(routines.Error, p.Doc.BodyLine, 1, "%s", tooManyPlaceholders(len(list)))
+		p.Add(routines.Error, p.Doc.BodyLine, 1, msgTooManyPlaceholders, len(list), maxPlaceholders)
 		return
 	}
 	lines := strings.Split(s.Body, "\n")
@@ -96,7 +98,7 @@ func checkTemplate(p *routines.File, s Spec) {
 			continue
 		}
 		column := utf8.RuneCountInString(lines[h.Line-1][:h.Column]) + 1
-		p.Add(routines.Warning, p.Doc.BodyLine+h.Line-1, column, "%s", unfilled(h.Name))
+		p.Add(routines.Warning, p.Doc.BodyLine+h.Line-1, column, msgUnfilled, show(h.Name))
 	}
 }
 
@@ -192,7 +194,7 @@ func invalid(details ...string) *RefusedError {
 func unfilledBy(template string, list []member) []string {
 	var missing []string
 	for _, h := range prompt.Placeholders(template) {
-		if !has(list, h.Name) && !slices.Contains(missing, h.Name) {
+		if !slices.ContainsFunc(list, func(m member) bool { return m.key == h.Name }) && !slices.Contains(missing, h.Name) {
 			missing = append(missing, h.Name)
 		}
 	}

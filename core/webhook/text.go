@@ -68,24 +68,13 @@ const (
 	msgFieldsSchema     = "fields is no JSON Schema: %s"
 	textFieldsRoot      = "fields"
 
+	msgBadID               = "id %s cannot be used; an id has 1 to %d plain letters, digits, - or _, for example %q"
+	msgTooManyDeclared     = "%d fields are declared, so that every delivery is refused; declare at most %d"
+	msgTooManyPlaceholders = "the prompt names fields %d times; %d times is the most"
+	msgUnfilled            = "no field %s is declared, so a delivery without it is refused; declare it below properties:, or correct the name"
+
 	msgWaits = "it is not in force, it waits for your word: %s; allow it in the schedule, or with ollim-bot allow"
 )
-
-func badID(text string) string {
-	return fmt.Sprintf("id %s cannot be used; an id has 1 to %d plain letters, digits, - or _, for example %q", show(text), maxID, "github-ci")
-}
-
-func tooManyDeclared(n int) string {
-	return fmt.Sprintf("%d fields are declared, so that every delivery is refused; declare at most %d", n, maxProperties)
-}
-
-func tooManyPlaceholders(n int) string {
-	return fmt.Sprintf("the prompt names fields %d times; %d times is the most", n, maxPlaceholders)
-}
-
-func unfilled(name string) string {
-	return fmt.Sprintf("no field %s is declared, so a delivery without it is refused; declare it below properties:, or correct the name", show(name))
-}
 
 // show quotes what somebody wrote, cleaned and cut.
 func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `"` }

@@ -5,6 +5,7 @@ package words
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +39,19 @@ func plural(n int, noun string) string {
 		return noun
 	}
 	return noun + "s"
+}
+
+// Some is Grouped with what is said of it: "3 runs going on"; empty for none.
+func Some(n int, noun, more string) string {
+	if n <= 0 {
+		return ""
+	}
+	return Grouped(uint64(n), noun) + more
+}
+
+// Joined puts what is not empty side by side.
+func Joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
 }
 
 // Grouped is Count with a comma before every third digit: "1 tool", "1,204 lines".
@@ -132,14 +146,6 @@ func Until(d time.Duration) string {
 
 // far keeps sums and roundings from overflowing.
 const far = 999 * 24 * time.Hour
-
-// soon is Until in at most six cells: beyond an hour the nearest hour will do.
-func soon(d time.Duration) string {
-	if d < time.Hour {
-		return Until(d)
-	}
-	return "in " + short(min(d, far).Round(time.Hour))
-}
 
 // short is a duration in at most four cells, whole minutes, rounded down.
 func short(d time.Duration) string {

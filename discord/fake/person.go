@@ -47,7 +47,7 @@ func (p *Person) Channel() string {
 
 func (p *Person) channel() *channel {
 	if p.guild != "" {
-		return p.s.guildChannel(p.guild)
+		return p.s.open(channel{guild: p.guild})
 	}
 	return p.s.directChannel(p.User)
 }

@@ -64,18 +64,14 @@ func on(find func(*Server, *call) (*Message, *Plan), do func(*Server, *call, *Me
 // route finds the row for a call; a call that has none is a violation, because
 // no bot needs it, or the fake must learn it.
 func (s *Server) route(c *call) *route {
-	for i := range routes {
-		if routes[i].method == c.method && matchesSegments(routes[i].segments, c.seg) {
+	for i, r := range routes {
+		want := strings.Split(r.segments, "/")
+		if r.method == c.method && slices.EqualFunc(want, c.seg, func(w, s string) bool { return w == "*" && s != "" || w == s }) {
 			return &routes[i]
 		}
 	}
 	c.problem("unknown route")
 	return nil
-}
-
-func matchesSegments(pattern string, seg []string) bool {
-	want := strings.Split(pattern, "/")
-	return slices.EqualFunc(want, seg, func(w, s string) bool { return w == "*" && s != "" || w == s })
 }
 
 // call is one REST request on its way through the fake.

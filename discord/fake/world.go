@@ -108,9 +108,6 @@ func (s *Server) WaitContext(ctx context.Context, what string, ok func(State) bo
 // directChannel is the channel between the bot and this user.
 func (s *Server) directChannel(u User) *channel { return s.open(channel{user: u.ID}) }
 
-// guildChannel is the one channel that a guild has here.
-func (s *Server) guildChannel(guild string) *channel { return s.open(channel{guild: guild}) }
-
 // open finds a channel, or makes it on first use.
 func (s *Server) open(want channel) *channel {
 	for _, c := range s.channels {

@@ -338,7 +338,8 @@ func (c *conn) hello(data json.RawMessage) *cause {
 		c.send(opResume, map[string]any{"token": c.l.o.Token, "session_id": se.id, "seq": se.seq})
 		return nil
 	}
-	c.l.starts.note(time.Now())
+	begun := append(c.l.starts, time.Now())
+	c.l.starts = begun[max(0, len(begun)-startsInHour):]
 	c.send(opIdentify, map[string]any{
 		"token": c.l.o.Token, "intents": intents, "compress": false, "presence": c.l.status(),
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "ollim-bot", "device": "ollim-bot"},

@@ -339,11 +339,6 @@ const (
 // IDENTIFY packets that left.
 type starts []time.Time
 
-func (s *starts) note(now time.Time) {
-	*s = append(*s, now)
-	*s = (*s)[max(0, len(*s)-startsInHour):]
-}
-
 // wait is how long the next start has to wait, 0 or less for not at all.
 func (s starts) wait(now time.Time) time.Duration {
 	var until time.Time

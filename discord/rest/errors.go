@@ -71,16 +71,11 @@ type LimitedError struct {
 }
 
 func (e *LimitedError) Error() string {
-	return fmt.Sprintf(cmp.Or(e.why, textLimitedFor), seconds(e.After))
+	return fmt.Sprintf(cmp.Or(e.why, textLimitedFor), (e.After + time.Second - 1).Truncate(time.Second)) // nobody is told "0s" for a wait
 }
 
 // Unwrap makes it an ErrLimited.
 func (e *LimitedError) Unwrap() error { return ErrLimited }
-
-// seconds rounds up, so that nobody is told "0s" for a wait.
-func seconds(d time.Duration) time.Duration {
-	return (d + time.Second - 1).Truncate(time.Second)
-}
 
 // APIError is a refusal in Discord's own words. It unwraps to one of this
 // package's errors.

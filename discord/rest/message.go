@@ -9,9 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,6 +19,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 	"ollimbot/discord/message"
 )
 
@@ -119,10 +118,7 @@ func withFiles(data []byte, files []File) (kind string, body []byte, err error) 
 		name := fileName(f.Name)
 		content, err := f.Read()
 		if err != nil {
-			if path, ok := errors.AsType[*fs.PathError](err); ok {
-				err = path.Err
-			}
-			return "", nil, fmt.Errorf(textNoFile, name, err)
+			return "", nil, fmt.Errorf(textNoFile, name, store.Bare(err))
 		}
 		if size += len(content); size > maxUpload {
 			return "", nil, fmt.Errorf("%w: %s", ErrInvalid, textFilesLarge)

@@ -44,13 +44,11 @@ type compaction struct {
 	told bool
 }
 
-func (b *block) isText() bool { return b.tool == nil && b.note == nil }
-
 // append adds text in the form in which it came, so that Rewind counts the same
 // bytes and a piece may end anywhere.
 func (d *draft) append(delta string, now time.Time) {
 	d.speak(now)
-	if n := len(d.blocks); n == 0 || !d.blocks[n-1].isText() {
+	if n := len(d.blocks); n == 0 || d.blocks[n-1].tool != nil || d.blocks[n-1].note != nil {
 		d.blocks = append(d.blocks, block{})
 	}
 	b := &d.blocks[len(d.blocks)-1]

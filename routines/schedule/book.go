@@ -126,13 +126,6 @@ func (b *book) entry(id string) *bookEntry {
 // notOwed makes everything up to a moment neither fired nor missed.
 func (e *bookEntry) notOwed(until time.Time) { e.After, e.Seen, e.Late = until, until, time.Time{} }
 
-// prune forgets what has been gone for long.
-func (b *book) prune(now time.Time) {
-	maps.DeleteFunc(b.Routines, func(_ string, e *bookEntry) bool {
-		return !e.Removed.IsZero() && now.Sub(e.Removed) > keepRemoved
-	})
-}
-
 // encode writes one line for each routine, so that people can read it and a diff
 // shows what changed. A quote within a text has a backslash before it, so that what
 // is replaced stands between two routines only.

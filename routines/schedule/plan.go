@@ -101,8 +101,10 @@ func (s *Schedule) begin(now time.Time) {
 		if _, ok := set.RoutineByID(id); !ok && b.Removed.IsZero() {
 			b.Removed = now
 		}
+		if !b.Removed.IsZero() && now.Sub(b.Removed) > keepRemoved {
+			delete(s.book.Routines, id)
+		}
 	}
-	s.book.prune(now)
 	s.noteContested(now)
 	s.replan(now)
 	s.noteProblems()

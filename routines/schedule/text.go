@@ -158,9 +158,6 @@ const labelRoutine = "Routine"
 // snoozedTag stands behind a task that people have put off.
 func snoozedTag(until, now time.Time) string { return "snoozed until " + untilWords(until, now) }
 
-// moneyTag stands behind a task that there is no money for.
-func moneyTag(until, now time.Time) string { return TagMoney + " until " + untilWords(until, now) }
-
 func untilWords(until, now time.Time) string {
 	return cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}.Format(until.In(now.Location()), now)
 }

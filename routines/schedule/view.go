@@ -169,7 +169,7 @@ func markHeld(e Entry, hold Hold, now time.Time) Entry {
 	case hold.Money:
 		waits := reminder && (e.Tag == "" || e.Tag == tagOverdue) && e.FireTime.Before(hold.Until)
 		if covered || waits {
-			e.Held, e.Money, e.Tag = true, true, moneyTag(hold.Until, now)
+			e.Held, e.Money, e.Tag = true, true, TagMoney+" until "+untilWords(hold.Until, now)
 		}
 	case hold.Paused && (covered || reminder):
 		e.Held, e.Tag = true, TagPaused

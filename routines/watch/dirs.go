@@ -158,7 +158,7 @@ func (d *dirs) ensure(dir string, alive []string) error {
 	}
 	d.drop(dir)
 	if err := d.src.add(dir); err != nil {
-		if isGone(err) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil // between the look and the watch; its parent tells of the next
 		}
 		return err
@@ -177,8 +177,4 @@ func (d *dirs) drop(dir string) {
 		// The watch is gone with its directory more often than not.
 		_ = d.src.remove(dir)
 	}
-}
-
-func isGone(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

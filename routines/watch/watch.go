@@ -152,7 +152,7 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 			w.dirs.changed = false
 			rescan.Reset(w.interval())
 		}
-		if at := w.pending.next(); !at.IsZero() && !at.Equal(armed) {
+		if at := w.pending.at; !at.IsZero() && !at.Equal(armed) {
 			armed = at
 			due.Reset(time.Until(at))
 		}
@@ -314,9 +314,6 @@ func (p *pending) sooner(at time.Time) {
 		p.at = at
 	}
 }
-
-// next is when take should be called; zero when nothing waits.
-func (p *pending) next() time.Time { return p.at }
 
 // take removes and returns what is due. A full batch takes everything along,
 // since nothing is left to look at after it.

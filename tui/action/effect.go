@@ -41,12 +41,7 @@ func budgetStep(capacity, minutes int, a Action) Action {
 // lift takes the caps away for today, or puts them back.
 func lift(s core.Snapshot) command.Value { return command.LiftCaps{Undo: s.Money.Lifted} }
 
-func liftHint(s core.Snapshot) string {
-	if s.Money.Lifted {
-		return effectLifted
-	}
-	return ""
-}
+func lifted(s core.Snapshot) bool { return s.Money.Lifted }
 
 // capped reports that a day or a month has a cap; the zero Span is none of a bot.
 func capped(s money.Span) bool { return s.Capped() && s != (money.Span{}) }

@@ -12,7 +12,7 @@ import (
 var (
 	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is 0 already, pings are muted")
 	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "a token every minute is as fast as it gets")
-	noCaps        = when(func(s core.Snapshot) bool { return !s.Money.Lifted && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
+	noCaps        = when(func(s core.Snapshot) bool { return !lifted(s) && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
 	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing waits for you")
 	noSchedule    = when(nothingScheduled, "nothing is scheduled")
 	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")

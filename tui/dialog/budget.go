@@ -10,13 +10,10 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// maxDigits keeps a number far below what an int holds.
-const maxDigits = 6
-
 // NewBudget is the form of the budget's exact numbers, with what would come of them.
 func NewBudget(c pane.Context) *Form {
 	state := c.Snap.Budget.State
-	number := func(label, unit, wrong string, value int, validate func(n *int) error) *Field {
+	number := func(label, wrong string, value int, validate func(n *int) error) *Field {
 		f := Text(label, strconv.Itoa(value), func(_ pane.Context, text string) (string, bool) {
 			n, err := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil {
@@ -27,11 +24,11 @@ func NewBudget(c pane.Context) *Form {
 			}
 			return "", true
 		})
-		f.Unit, f.Most, f.Fresh = unit, maxDigits, true
+		f.Fresh = true
 		return f
 	}
-	capacity := number(textCapacity, textTokens, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
-	refill := number(textRefill, textMinutes, textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
+	capacity := number(textCapacity, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
+	refill := number(textRefill, textNoMinutes, state.RefillRateMinutes, func(n *int) error { return budget.Validate(nil, n) })
 	value := func(f *Field) *int {
 		n, _ := strconv.Atoi(strings.TrimSpace(f.Text()))
 		return &n

@@ -18,8 +18,6 @@ type Check func(c pane.Context, text string) (note string, ok bool)
 // Field is a line of a form. Text, Lines and Choice make one.
 type Field struct {
 	Label string
-	Unit  string // behind what is written; may be empty
-	Most  int    // characters that fit into it; 0: any number
 	Hint  string // stands below the field while it is empty
 	// Needed says that it must not stay empty; until enter that is no fault.
 	Needed bool
@@ -28,7 +26,6 @@ type Field struct {
 	Fresh bool
 
 	choices []string // nil for a text
-	shown   string   // of a field that cannot be changed
 	chosen  int
 	input   widget.Input
 	area    *widget.Area // of a text of several lines; nil for one
@@ -93,28 +90,20 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 // take gives a key or a paste to the field. What cannot be right goes in too, and is
 // refused with its field: to leave it out would make 15 of 1.5.
 func (f *Field) take(msg tea.Msg) {
-	text := typed(msg)
 	k, _ := msg.(tea.KeyPressMsg)
 	switch {
-	case f.choices != nil || f.shown != "":
-		return
+	case f.choices != nil:
 	case f.area != nil && key.Matches(k, formKeys.line):
 		f.area.Insert("\n")
-		return
 	case f.area != nil:
 		f.area.Take(msg)
-		return
-	}
-	if f.Fresh && text != "" {
-		f.input.Set("")
-	}
-	f.Fresh = false
-	if text == "" || f.Most == 0 {
+	default:
+		if f.Fresh && typed(msg) != "" {
+			f.input.Set("")
+		}
+		f.Fresh = false
 		f.input.Take(msg)
-		return
 	}
-	letters := []rune(text)
-	f.input.Insert(string(letters[:max(0, min(len(letters), f.Most-len([]rune(f.input.Text()))))]))
 }
 
 // typed are the characters of a key or a paste.

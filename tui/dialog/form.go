@@ -19,7 +19,7 @@ import (
 // right, and the form stays until the core has carried it out: a refusal stands in
 // it, and nothing that was typed is lost. A pane opens one with Answer.Open:
 //
-//	every := dialog.Text("Refill every", "90", checkMinutes)
+//	every := dialog.Text("Refill (min)", "90", checkMinutes)
 //	form := &dialog.Form{
 //		Name: "The budget", Fields: []*dialog.Field{every},
 //		Make: func(pane.Context) command.Value { return setRefill(every.Text()) },
@@ -54,7 +54,7 @@ type Form struct {
 func Pick(title string, words []string, of func(i int) command.Value) *Form {
 	f := &Form{Name: title, Picks: true, opened: time.Now()}
 	for _, word := range words {
-		f.Fields = append(f.Fields, &Field{Label: word, shown: " "})
+		f.Fields = append(f.Fields, Choice(word, "", ""))
 	}
 	f.Make = func(pane.Context) command.Value { return of(f.at) }
 	return f
@@ -154,9 +154,10 @@ func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	again, field := f.at == i, f.Fields[i]
 	f.at = i
 	switch {
-	case again && field.choices != nil:
+	case !again || field.choices == nil:
+	case !f.Picks:
 		field.turn()
-	case again && field.shown != "" && time.Since(f.opened) >= Grace:
+	case time.Since(f.opened) >= Grace:
 		return f.send(c)
 	}
 	return pane.Answer{}
@@ -191,14 +192,14 @@ func (f *Form) Hint() []key.Binding {
 	}
 	switch {
 	case f.Picks:
-		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].shown == "" {
+		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].choices == nil {
 			out = append(out, formKeys.moment)
 		}
 	case len(f.Fields) > 1:
 		out = append(out, formKeys.next)
 	}
 	switch field := f.Fields[f.at]; {
-	case field.choices != nil:
+	case field.choices != nil && !f.Picks:
 		out = append(out, formKeys.turn)
 	case field.area != nil:
 		out = append(out, formKeys.line)
@@ -280,17 +281,10 @@ func (f *Form) rows(c pane.Context, w, i int) (lines []string) {
 	case field.area != nil:
 		first := widget.WrapN(field.Text(), max(1, room), 1, c.Theme.Glyph(theme.Ellipsis))[0]
 		lines = []string{b.Line(room, widget.Span{Text: first})}
-	case field.shown != "":
-		lines = []string{b.Line(room, widget.Span{Role: theme.Dim, Text: field.shown})}
 	case field.choices != nil:
 		lines = []string{b.Line(room, widget.Span{Text: field.Text()})}
 	default:
-		wide := room
-		if field.Unit != "" && field.Most > 0 {
-			wide = min(room, field.Most+2)
-		}
-		unit := brush(c).Line(room-wide, widget.Span{Role: theme.Dim, Text: " " + field.Unit})
-		lines = []string{field.input.Line(b, wide, i == f.at) + unit}
+		lines = []string{field.input.Line(b, room, i == f.at)}
 	}
 	head := b.Line(n, widget.Span{Text: " "}, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Text: field.Label})
 	for y := range lines {

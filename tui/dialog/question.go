@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -86,28 +87,24 @@ func NewWelcome(c pane.Context, notice string, demo, setUp bool) *Question {
 // lost: the runs that go on, or a draft. It is nil where nothing would.
 func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	yes := pane.Answer{Leave: to}
-	some, none, lost, drop := textQuitYes, textQuitBare, textDraftLost, textDropDraft
-	if to != pane.Quit {
-		some, none, lost, drop = textLeaveForks, textLeaveBare, textLeftDraft, textLeaveDraft
-	}
 	also := ""
 	if draft {
-		also = " " + lost
+		also = " " + textDraftLost
 	}
 	running := func(c pane.Context) pane.Question { // runs go on while the question stands
 		running, waiting := fork.Count(c.Snap.Forks)
 		if running+waiting == 0 {
-			return pane.Question{Text: textQuitNoRuns + also, Yes: none, No: textStay}
+			return pane.Question{Text: textQuitNoRuns + also, Yes: textQuitBare, No: textStay}
 		}
-		return pane.Question{Text: quitText(running, waiting) + also, Yes: some, No: textStay}
+		return pane.Question{Text: quitText(running, waiting) + also, Yes: textQuitYes, No: textStay}
 	}
-	if now := running(c); now.Yes == some && !c.Remote {
+	if now := running(c); now.Yes == textQuitYes && !c.Remote {
 		q := Ask(now, yes)
 		q.anew = running
 		return q
 	}
 	if draft {
-		return Ask(pane.Question{Text: lost, Yes: drop, No: textStay}, yes)
+		return Ask(pane.Question{Text: textDraftLost, Yes: textDropDraft, No: textStay}, yes)
 	}
 	return nil
 }
@@ -135,9 +132,9 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 		now := q.anew(c)
 		q.text, q.answers[1].text = now.Text, now.Yes
 	}
-	text, rows := q.text, q.rows(c, w, false)
-	if q.short != "" && len(widget.Wrap(text, w-4))+len(rows) > h {
-		text, rows = q.short, q.rows(c, w, true)
+	text, rows := q.text, q.rows(c, w, answerRows)
+	if len(widget.Wrap(text, w-4))+len(rows) > h {
+		text, rows = cmp.Or(q.short, text), q.rows(c, w, 1)
 	}
 	words := widget.WrapN(text, w-4, max(1, h-len(rows)), c.Theme.Glyph(theme.Ellipsis))
 	var apart []string // blank lines go first where there is little room
@@ -153,22 +150,22 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 	return append(lines, rows...)
 }
 
-// rows are the lines of the answers.
-func (q *Question) rows(c pane.Context, w int, short bool) (rows []string) {
+// answerRows is how many lines an answer may take.
+const answerRows = 3
+
+// rows are the lines of the answers; of those that take one, it has a word or two.
+func (q *Question) rows(c pane.Context, w, most int) (rows []string) {
 	q.lines = q.lines[:0]
-	column, most := 0, 1
+	column := 0
 	for _, a := range q.answers {
 		column = max(column, widget.Cells(a.keys.Help().Key))
-	}
-	if q.short != "" && !short {
-		most = 3
 	}
 	for i, a := range q.answers {
 		mark, role, name, text := "    ", theme.Dim, a.keys.Help().Key, a.text
 		if i == q.at {
 			mark, role = "  "+c.Theme.Glyph(theme.Pointer)+" ", theme.Strong
 		}
-		if short {
+		if most == 1 {
 			text = a.word()
 		}
 		for _, t := range widget.WrapN(text, w-column-6, most, c.Theme.Glyph(theme.Ellipsis)) {

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
-
-	"github.com/sahilm/fuzzy"
 
 	"ollimbot/tui/action"
 )
@@ -89,35 +86,23 @@ func wordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// A word may have one letter wrong from so many on, and two in one place from so many;
-// so many of them must be there for the rest to be left out: "snz" is snooze, "sz" is
-// nothing.
-const (
-	oneWrong       = 4
-	twoWrong       = 7
-	leastScattered = 3
-)
+// leastForgiven is how many letters a word has at least that may be spelled otherwise:
+// "thme" is no "the".
+const leastForgiven = 4
 
-// meant reports whether a word may stand for one that is written otherwise: what lies
-// between their equal ends is a letter, or two that have changed places; or letters of
-// it are left out.
+// meant reports whether a word may stand for one that is written otherwise: between
+// their equal ends are at most two letters of each, and two for two only where they have
+// changed places.
 func meant(written, word string) bool {
-	length := utf8.RuneCountInString(written)
-	if written == word || utf8.RuneCountInString(word) < oneWrong { // "thme" is no "the"
+	a, b := []rune(written), []rune(word)
+	if min(len(a), len(b)) < leastForgiven {
 		return written == word
 	}
-	a, b := []rune(written), []rune(word)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
 	}
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
-	switch wrong := max(len(a), len(b)); {
-	case length >= oneWrong && wrong <= 1, length >= twoWrong && wrong <= 2:
-		return true
-	case length >= oneWrong && len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]:
-		return true
-	}
-	return length >= leastScattered && written[0] == word[0] && len(fuzzy.Find(written, []string{word})) > 0
+	return max(len(a), len(b)) <= 2 && (len(a)+len(b) < 4 || a[0] == b[1])
 }

@@ -184,10 +184,6 @@ const (
 	textQuitNoRuns      = "The forks have ended: nothing would be stopped."
 	textDraftLost       = "What you wrote is not sent. Quitting drops it."
 	textDropDraft       = "quit and drop it"
-	textLeaveForks      = "go on and stop them"
-	textLeaveBare       = "go on"
-	textLeaveDraft      = "go on and drop it"
-	textLeftDraft       = "What you wrote is not sent. Going on drops it."
 	textNoCapacity      = "the capacity is a whole number of tokens; 0 mutes"
 	textNoEffect        = "as it is now"
 	textNoMinutes       = "the refill rate is a whole number of minutes, at least 1"
@@ -195,9 +191,7 @@ const (
 
 	textBudgetTitle = "Ping budget, exactly"
 	textCapacity    = "Capacity"
-	textRefill      = "Refill every"
-	textTokens      = "tokens"
-	textMinutes     = "minutes"
+	textRefill      = "Refill (min)"
 )
 
 // quitText names what would be lost, in few words: a small screen cuts the last ones.

@@ -16,10 +16,6 @@ type choice struct {
 	when time.Time
 }
 
-// clockField is how much can be typed: a moment is shorter, and what is none is
-// seen before it is refused.
-const clockField = 24
-
 // NewUntil is the form that asks until when, and says what would come of each moment before
 // it is chosen; of makes the command, with the zero moment one that ends it. holds is until
 // when it holds already; zero when it does not.
@@ -28,11 +24,11 @@ func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.
 		_, ok := clockTime(text, now(c))
 		return map[bool]string{false: textBadMoment}[ok], ok
 	})
-	clock.Most, clock.Hint, clock.Needed = clockField, textNoClock, true
+	clock.Hint, clock.Needed = textNoClock, true
 	f := &Form{Name: title, Picks: true, opened: time.Now()}
 	when := map[*Field]time.Time{}
 	add := func(name, shown string, at time.Time) {
-		field := &Field{Label: name, shown: shown}
+		field := Choice(name, shown, shown)
 		f.Fields, when[field] = append(f.Fields, field), at
 	}
 	for _, m := range moments(now(c)) {

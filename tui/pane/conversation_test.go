@@ -156,7 +156,7 @@ func TestAForkHasItsExits(t *testing.T) {
 	s := open("chat")
 	s.next(forked)
 	has(t, s.screen(80, 14), "◐ fork  Plans for the garden · 12 min", "S save", "R report", "X exit")
-	if _, state := s.Title(s.c); state != "fork" {
+	if state := s.State(s.c); state != "fork" {
 		t.Errorf("state %q", state)
 	}
 	if a := s.do(action.ForkSave); a.Do != (command.ExitFork{How: command.ExitSave}) {
@@ -235,7 +235,7 @@ func TestTheTitleCountsTheSecondsOfAnAnswer(t *testing.T) {
 	} {
 		s := open("chat")
 		s.next(c.change)
-		if _, got := s.Title(s.c); got != c.want {
+		if got := s.State(s.c); got != c.want {
 			t.Errorf("state %q, want %q", got, c.want)
 		}
 	}

@@ -130,7 +130,7 @@ func TestTheTitleSaysFirstWhatIsLeftOut(t *testing.T) {
 	s := open("logs")
 	s.screen(80, 12)
 	s.do(action.TailLevel, action.TailLevel)
-	if _, state := s.Title(s.c); state != "debug and info hidden · following" {
+	if state := s.State(s.c); state != "debug and info hidden · following" {
 		t.Errorf("state %q", state)
 	}
 }

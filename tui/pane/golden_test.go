@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/tail"
 	"ollimbot/tui/theme"
 )
 
@@ -85,7 +86,8 @@ func TestPanesLookAsTheyDidInEveryLook(t *testing.T) {
 func TestEmptyPanesTeach(t *testing.T) {
 	for name, p := range panes() {
 		c := everydayContext(plainTheme())
-		c.Snap, c.Tail = &core.Snapshot{At: noon, Zone: zone}, nil
+		c.Snap = &core.Snapshot{At: noon, Zone: zone}
+		c.Tail = func(_ string, from tail.Cursor) tail.Page { return tail.Page{Next: from} }
 		p.Sync(c)
 		compare(t, name+"-empty-40x8", drawn(p, c, 40, 8, true))
 	}

@@ -47,9 +47,12 @@ func (l *List[T]) Type(_ Context, msg tea.Msg) Answer {
 // End takes the filter away and reports whether there was one.
 func (l *List[T]) End(Context) bool { return l.EndQuery() }
 
-// Still is what a page that takes no text, has no line of its own on a tiny terminal
-// and keeps nothing of a snapshot need not say itself.
+// Still is what a page that takes no text, has no line of its own on a tiny terminal,
+// no state and keeps nothing of a snapshot need not say itself.
 type Still struct{}
+
+// State implements Pane.
+func (Still) State(Context) string { return "" }
 
 // Line implements Pane: a page has none.
 func (Still) Line(c Context, w int) string { return widget.Brush{Theme: c.Theme}.Line(w) }

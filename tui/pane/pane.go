@@ -48,10 +48,10 @@ const LogTail = "log"
 // Pane is one box of the dashboard. The frame draws border and title; a pane
 // renders what is inside.
 type Pane interface {
-	// Title is the pane's heading and a short state on its right edge, both
-	// uncoloured, such as "Schedule" and "next 3h".
-	Title(c Context) (name, state string)
-	// Draw renders exactly h rows of exactly w cells.
+	// State stands at the right end of the pane's border: uncoloured words, the most
+	// telling first, such as "next 3h".
+	State(c Context) string
+	// Draw renders exactly h rows of exactly w cells, of which there is one at least.
 	Draw(c Context, w, h int, focused bool) []widget.Row
 	// Line is the pane in one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string

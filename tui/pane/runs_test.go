@@ -118,13 +118,13 @@ func TestThePageOfRunsLooksAsItDid(t *testing.T) {
 func TestRunsAreReadAsOneScrolls(t *testing.T) {
 	l := &ledger{n: 10_000}
 	s := runsPage(t, l)
-	_, state := s.Title(s.c)
+	state := s.State(s.c)
 	has(t, state, "255 runs so far")
 	for range 40 {
 		s.do(action.TailPageDown)
 		s.settle(t, l.do)
 	}
-	if _, state := s.Title(s.c); strings.Contains(state, "255 runs") {
+	if state := s.State(s.c); strings.Contains(state, "255 runs") {
 		t.Error("scrolling reads no further runs: " + state)
 	}
 	s.do(action.TailFollow)
@@ -132,7 +132,7 @@ func TestRunsAreReadAsOneScrolls(t *testing.T) {
 		s.settle(t, l.do)
 		s.do(action.TailFollow)
 	}
-	_, state = s.Title(s.c)
+	state = s.State(s.c)
 	has(t, state, "10,005 runs")
 	has(t, s.screen(118, 36), "tail: Task 39", "8 Sep")
 }
@@ -177,8 +177,7 @@ func TestRunsAreFilteredByTextAndState(t *testing.T) {
 	if screen = s.screen(118, 36); strings.Contains(screen, "done") {
 		t.Error("failed runs only were asked for\n" + screen)
 	}
-	name, state := s.Title(s.c)
-	has(t, name+state, "Runs", "failed only", "144 runs")
+	has(t, s.State(s.c), "failed only", "144 runs")
 }
 
 func TestTheHeadOfAColumnSortsTheRuns(t *testing.T) {
@@ -193,7 +192,7 @@ func TestTheHeadOfAColumnSortsTheRuns(t *testing.T) {
 	}
 	s.Press(s.c, at, true)
 	s.settle(t, l.do)
-	_, state := s.Title(s.c)
+	state := s.State(s.c)
 	has(t, state, "by TOKENS")
 	has(t, s.screen(118, 36), "TOKENS▼", " 100k ")
 	s.do(action.ForksTurn)

@@ -249,7 +249,7 @@ func TestLogsFindAndLeaveTheSearch(t *testing.T) {
 	s.keys(t, "fork")
 	has(t, s.screen(80, 8), "2 of 2")
 	s.keys(t, "esc")
-	if _, state := s.Title(s.c); state != "following" || s.Capture() {
+	if state := s.State(s.c); state != "following" || s.Capture() {
 		t.Errorf("state %q", state)
 	}
 }

@@ -48,7 +48,7 @@ func TestTheTitleOfTheScheduleSaysWhichViewItIs(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems, c.Routines, c.Reminders = nil, 0, 0 })
 	var got []string
 	for range 4 {
-		_, state := s.Title(s.c)
+		state := s.State(s.c)
 		got = append(got, state)
 		s.do(action.ScheduleView)
 	}
@@ -59,9 +59,9 @@ func TestTheTitleOfTheScheduleSaysWhichViewItIs(t *testing.T) {
 
 func TestProblemsDoNotHideWhichViewItIs(t *testing.T) {
 	s := open("schedule")
-	_, window := s.Title(s.c)
+	window := s.State(s.c)
 	s.do(action.ScheduleView)
-	if _, day := s.Title(s.c); window != "next 3h · 1 error · 12 routines · 4 reminders" || day != "24 h · 1 error · 12 routines · 4 reminders" {
+	if day := s.State(s.c); window != "next 3h · 1 error · 12 routines · 4 reminders" || day != "24 h · 1 error · 12 routines · 4 reminders" {
 		t.Errorf("the titles say %q and %q", window, day)
 	}
 }
@@ -290,7 +290,7 @@ func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
 	has(t, s.screen(80, 8), "! may run short at 15:15: Nudge me to stand up an")
 	has(t, s.screen(40, 8), "! may run short at 15:15")
 	has(t, s.Line(s.c, 60), "! may run short at 15:15")
-	if _, state := s.Title(s.c); state != "short 15:15" {
+	if state := s.State(s.c); state != "short 15:15" {
 		t.Errorf("the title says %q", state)
 	}
 	for _, size := range [][2]int{{40, 8}, {80, 8}} {

@@ -43,13 +43,13 @@ func shortCall(a policy.Approval) (short string, more bool) {
 	case head == strings.TrimSpace(text):
 		return tool + ": " + head, false
 	}
-	return joined(tool+": "+head, callSize(text)), true
+	return words.Joined(tool+": "+head, callSize(text)), true
 }
 
 // callSize is how much there is to read of a call. It is said before its text, so that
 // no line of that can pass for the end.
 func callSize(text string) string {
-	return joined(words.Grouped(uint64(strings.Count(text, "\n")+1), "line"), words.Grouped(uint64(len([]rune(text))), "character"))
+	return words.Joined(words.Grouped(uint64(strings.Count(text, "\n")+1), "line"), words.Grouped(uint64(len([]rune(text))), "character"))
 }
 
 // callLines are all of what a call would do. Unlike a message, nothing of it is cut:

@@ -255,7 +255,7 @@ func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 		s.hasLines(flood(7), "update: update 7")
 		s.hasLines(flood(8), "update: update 8")
 		s.hasLines(s.types("updates"), "updates: 1, 00:00, update 8", "updates: 2, 00:00, older updates were left out: only 10 are kept")
-		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: 1 update pending") {
+		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: updates: 1 pending update") {
 			t.Errorf("status says\n%s", got)
 		}
 		s.bot.change(func(n *core.Snapshot) { n.Updates = nil })

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 )
 
@@ -139,10 +140,10 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 	a, b := was.Budget.State, s.Budget.State
 	if a.Capacity != b.Capacity || a.RefillRateMinutes != b.RefillRateMinutes {
-		e.add(s.At, kindBudget, budgetText(s))
+		e.add(s.At, kindBudget, s.BudgetText())
 	}
 	if !s.Budget.Muted.Equal(was.Budget.Muted) {
-		e.add(s.At, kindBudget, mutedText(s))
+		e.add(s.At, kindBudget, s.MutedText())
 	}
 	switch {
 	case s.Fork != nil && was.Fork == nil:
@@ -161,19 +162,19 @@ func (e *snapshotDiff) message(m transcript.Entry) {
 			e.add(m.At, kindDenied, label)
 		}
 	}
-	kind, words := string(m.Role), messageText(m)
+	kind, text := string(m.Role), messageText(m)
 	switch {
 	case m.Role == transcript.Ping && m.Critical:
 		kind = kindCritical
 	case m.Role == transcript.Notice: // of the program itself
-		words = spoken(words)
+		text = spoken(text)
 	}
-	if words != "" {
-		e.add(m.At, kind, words)
+	if text != "" {
+		e.add(m.At, kind, text)
 	}
 	press := each(buttonsOf(m), func(t thing) string { return fmt.Sprintf("press %d for %s", e.numbers.of(allButtons, t.id), t.title) })
 	if len(press) > 0 {
-		e.add(m.At, kindButton, joined(press...))
+		e.add(m.At, kindButton, words.Joined(press...))
 	}
 }
 

@@ -57,19 +57,18 @@ func readLine(r *bufio.Reader) (string, error) {
 
 // interruptible makes a Read of the input end with ctx. Closing a terminal does
 // not wake who reads from it, so that a file is asked first whether there is
-// anything; one that never blocks is read as it is.
+// anything; one that never blocks is read as it is, and what is no file is closed.
 func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
-	if _, file := in.(*os.File); file {
-		if r, err := cancelreader.NewReader(in); err == nil {
-			stop := context.AfterFunc(ctx, func() { r.Cancel() })
-			return r, func() { stop(); _ = r.Close() }
-		}
-	} else if c, ok := in.(io.Closer); ok {
-		// Nothing is left to be done about an input that does not close.
-		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-		return in, func() { stop() }
+	r, err := cancelreader.NewReader(in)
+	if err != nil {
+		return in, func() {}
 	}
-	return in, func() {}
+	stop := context.AfterFunc(ctx, func() {
+		if c, ok := in.(io.Closer); !r.Cancel() && ok {
+			_ = c.Close() // nothing is left to be done about an input that does not close
+		}
+	})
+	return r, func() { stop(); _ = r.Close() }
 }
 
 // take hears a line of input. One that ends in a backslash goes on in the next;
@@ -78,24 +77,20 @@ func (m *session) take(line string) {
 	line = strings.TrimRightFunc(line, unicode.IsSpace)
 	line, goesOn := strings.CutSuffix(line, `\`)
 	goesOn = goesOn && !strings.HasSuffix(line, `\`)
-	m.lined++
 	if len(m.begun) <= maxLine {
 		m.begun += strings.TrimRightFunc(line, unicode.IsSpace) + "\n"
 	}
-	switch {
-	case !goesOn:
-		m.finish()
-	case m.lined == 1:
+	if goesOn {
 		m.answer(kindMore, textGoesOn)
-	default:
-		m.answer(kindMore, fmt.Sprintf(textNextLine, m.lined+1))
+		return
 	}
+	m.finish()
 }
 
 // finish obeys what was said on all its lines.
 func (m *session) finish() {
 	text := m.begun
-	m.begun, m.lined = "", 0
+	m.begun = ""
 	if len(text) > maxLine { // a single line may have been cut as it was read
 		m.answer(kindError, textTooLong)
 	} else if text = strings.TrimSpace(text); text != "" {

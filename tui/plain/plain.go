@@ -111,7 +111,6 @@ type session struct {
 	named command.Command // that is being obeyed
 	asked *question       // that waits for yes
 	begun string          // that goes on in the next line; what is beyond maxLine is not kept
-	lined int             // how many lines it has
 	done  bool
 	// numbers are what the numbers of the lists that were read last mean.
 	numbers  numbers
@@ -176,10 +175,8 @@ func (m *session) awaited() <-chan struct{} {
 
 // rest waits for what belongs together.
 func (m *session) rest() {
-	t := time.NewTimer(gap)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(gap):
 	case <-m.ctx.Done():
 	}
 }

@@ -14,13 +14,19 @@ import (
 	"ollimbot/tui/pane/forks"
 )
 
-// oneRun is the run that the words name; off says why the command can do nothing with one.
+// oneRun is the run that the words name. off says why the command can do nothing with
+// one; among several, those count that are good for it.
 func (m *session) oneRun(rest string, off func(f fork.View) string) (fork.View, bool) {
-	return pick(m, allRuns, m.s.Forks, func(f fork.View) thing {
+	f, ok := pick(m, allRuns, m.s.Forks, func(f fork.View) thing {
 		t := runThing(f)
 		t.off = off(f) != ""
 		return t
 	}, rest)
+	if why := off(f); ok && why != "" {
+		m.answer(kindError, f.Title+": "+why)
+		return f, false
+	}
+	return f, ok
 }
 
 func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: runText(f)} }
@@ -29,10 +35,8 @@ func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: 
 func (m *session) onRun(rest string) {
 	id := map[string]action.ID{"stop": action.ForksStop, "again": action.ForksAgain, "continue": action.ForksResume}[m.named.Name]
 	f, ok := m.oneRun(rest, func(f fork.View) string { return forks.Off(f, id) })
-	switch why := forks.Off(f, id); {
+	switch {
 	case !ok:
-	case why != "":
-		m.answer(kindError, f.Title+": "+why)
 	case id == action.ForksStop:
 		m.ask(forks.StopQuestion(f, m.s.At))
 	case id == action.ForksAgain:
@@ -48,14 +52,6 @@ type following struct {
 	cursor          tail.Cursor
 }
 
-// ended says that a run says nothing more; empty while it may.
-func ended(f fork.View) string {
-	if f.Live() {
-		return ""
-	}
-	return fmt.Sprintf(textFollowEnded, f.Title)
-}
-
 // follow reads "RUN", "log" and "off".
 func (m *session) follow(rest string) {
 	f := following{core.LogTail, textTheLog, kindLog, 0}
@@ -66,11 +62,13 @@ func (m *session) follow(rest string) {
 		return
 	case "log":
 	default:
-		run, ok := m.oneRun(rest, ended)
-		if why := ended(run); ok && why != "" {
-			m.answer(kindError, why)
-		}
-		if !ok || !run.Live() {
+		run, ok := m.oneRun(rest, func(f fork.View) string {
+			if f.Live() {
+				return ""
+			}
+			return textFollowEnded
+		})
+		if !ok {
 			return
 		}
 		f = following{run.ID, run.Title, kindOutput, 0}

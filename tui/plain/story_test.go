@@ -41,7 +41,7 @@ func TestARunIsFollowedToItsEnd(t *testing.T) {
 		if got := s.hears(); got[0] != "" {
 			t.Errorf("heard %q of a run that is no longer followed", got)
 		}
-		s.one(s.types("follow email"), "Email sweep has ended; output reads its last lines")
+		s.one(s.types("follow email"), "Email sweep: it has ended; output reads its last lines")
 		s.one(s.types("follow off"), "nothing is followed")
 	})
 }
@@ -214,7 +214,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: notice.Warn, Text: "two"}}
-			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Message: "bad minute"}}
+			n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Severity: routines.Error, Message: "bad minute"}}
 			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
@@ -224,8 +224,8 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.hasLines(s.types("notices 1"), "notices: 00:00, warning, two")
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
 		s.hasLines(s.types("webhooks"), "webhooks: Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
-		s.hasLines(s.types("status"), "it is Saturday 00:00", "engine script sonnet, up, ready", "3 of 5 pings left",
-			"pings are muted until Sunday 06:00; mute off ends it", "1 reminder, 1 problem with files", "next: ")
+		s.hasLines(s.types("status"), "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
+			"problems: 1 error in files", "budget: 3 of 5 pings left", "muted: only critical pings come through until Sunday 06:00", "today: $0.00", "next: ")
 	})
 }
 
@@ -246,7 +246,7 @@ func TestAMuteIsToldWithTheBudget(t *testing.T) {
 			n.Budget.Muted, n.Budget.State.RefillRateMinutes = time.Now().Add(2*time.Hour), 60
 		})
 		s.hears()
-		s.hasLines(s.types("budget"), "3 of 5 pings left, one comes back every hour", "budget: pings are muted until 02:00; mute off ends it")
+		s.hasLines(s.types("budget"), "3 of 5 pings left, one comes back every hour", "budget: only critical pings come through until 02:00")
 	})
 }
 
@@ -310,8 +310,8 @@ func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 		})
 		s.hears()
 		s.one(s.types(`say Dear Sam, \`), "more: ")
-		s.one(s.types(`\`), "more: line 3")
-		s.one(s.types(`  two spaces \ `), "more: line 4")
+		s.one(s.types(`\`), "more: it goes on")
+		s.one(s.types(`  two spaces \ `), "more: it goes on")
 		s.one(s.types("yes"), "ok: done")
 		s.types(`say\`)
 		s.one(s.types("on its own line"), "ok: done")

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/post"
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 	"ollimbot/tui/pane/chat"
 	panes "ollimbot/tui/pane/updates"
 )
@@ -46,7 +47,7 @@ func (m *session) chat(rest string) {
 func (m *session) messages() (things []thing) {
 	for _, e := range slices.Backward(m.s.Chat) {
 		if text := flat(messageText(e)); text != "" && !e.Streaming {
-			things = append(things, thing{id: string(e.ID), title: text, line: clockText(&m.s, e.At) + ", " + string(e.Role) + ": " + text})
+			things = append(things, thing{id: string(e.ID), title: text, line: m.s.Moment(e.At) + ", " + string(e.Role) + ": " + text})
 		}
 	}
 	return things
@@ -72,13 +73,13 @@ func (m *session) whole(string) {
 // the bot has sent.
 func (m *session) reply(rest string) {
 	to := m.newest(func(e transcript.Entry) bool { return e.Role == transcript.Bot || e.Role == transcript.Ping })
-	first, words := command.CutWord(rest)
+	first, behind := command.CutWord(rest)
 	if n, err := strconv.Atoi(first); err == nil { // never an id: those of messages are numbers too
 		t, ok := m.byNumber(allMessages, m.messages(), n)
 		if !ok {
 			return
 		}
-		rest = words
+		rest = behind
 		to = m.newest(func(e transcript.Entry) bool { return string(e.ID) == t.id })
 	}
 	switch {
@@ -98,7 +99,7 @@ func buttonsOf(e transcript.Entry) (things []thing) {
 	}
 	for _, b := range e.Embed.Buttons {
 		label := flat(b.Label)
-		things = append(things, thing{id: string(e.ID) + " " + b.Action, title: label, line: joined(label, flat(e.Embed.Title))})
+		things = append(things, thing{id: string(e.ID) + " " + b.Action, title: label, line: words.Joined(label, flat(e.Embed.Title))})
 	}
 	return things
 }
@@ -157,7 +158,7 @@ func (m *session) newestUpdates() []updates.Update {
 
 func (m *session) updateThing(u updates.Update) thing {
 	text := flat(updateText(&m.s, u))
-	return thing{id: u.Key, title: text, line: clockText(&m.s, u.At) + ", " + clean.Cut(text, updateTitle)}
+	return thing{id: u.Key, title: text, line: m.s.Moment(u.At) + ", " + clean.Cut(text, updateTitle)}
 }
 
 // update is the update that the words name; the only one where none do.

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/pattern"
+	"ollimbot/core/words"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -20,9 +21,7 @@ import (
 const oftenFires = 4
 
 func (m *session) schedule(string) {
-	next := allTasks
-	next.none = textNothingNext
-	m.list(m.named.Name, next, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
+	m.list(m.named.Name, allTasks.or(textNothingNext), each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(&m.s, e, "")}
 	}))
 	if m.s.Schedule.Refills != "" {
@@ -46,15 +45,13 @@ func (m *session) day(string) {
 		more := ""
 		if n := fires[e.ID]; n > oftenFires {
 			fires[e.ID] = -1
-			more = "and " + count(n-1, "more time", "")
+			more = "and " + words.Some(n-1, "more time", "")
 		} else if n < 0 {
 			continue
 		}
 		list = append(list, thing{id: e.ID, line: entryText(&m.s, e, more)})
 	}
-	day := allTasks
-	day.none = textNothingToday
-	m.list(m.named.Name, day, list)
+	m.list(m.named.Name, allTasks.or(textNothingToday), list)
 	for _, d := range m.s.Day {
 		if d.Start.Before(m.s.At.Add(24 * time.Hour)) {
 			m.say(m.s.At, kindDate, dateText(&m.s, d))
@@ -93,14 +90,11 @@ func (m *session) details(rest string) {
 // grant lets a task, a skill or a webhook that waits for the user do what its file
 // says, after a question that says what that is.
 func (m *session) grant(rest string) {
-	type asking struct {
-		thing
-		*pane.Question
-	}
-	var all []asking
-	add := func(t thing, waits, version string) {
-		do := command.AllowTask{ID: t.id, Version: version}
-		all = append(all, asking{t, panes.AllowQuestion(t.title, schedule.TagWaits+": "+waits, do)})
+	var all []thing
+	questions := map[string]*pane.Question{}
+	add := func(t thing, why, version string) {
+		all = append(all, t)
+		questions[t.id] = panes.AllowQuestion(t.title, schedule.TagWaits+": "+why, command.AllowTask{ID: t.id, Version: version})
 	}
 	for _, t := range m.s.Schedule.Tasks {
 		if t.Waits != "" {
@@ -112,10 +106,8 @@ func (m *session) grant(rest string) {
 			add(thing{id: p.File, title: p.File, line: problemText(p)}, p.Message, p.Version)
 		}
 	}
-	waiting := allTasks
-	waiting.none = textNothingWaits
-	if a, ok := pick(m, waiting, all, func(a asking) thing { return a.thing }, rest); ok {
-		m.ask(a.Question)
+	if t, ok := m.find(allTasks.or(textNothingWaits), all, rest); ok {
+		m.ask(questions[t.id])
 	}
 }
 
@@ -169,19 +161,19 @@ func newTask(text string) command.AddTask {
 
 // budget reads "+1", "-1", "6", "refill 60", "refill +5"; nothing tells it.
 func (m *session) budget(rest string) {
-	state, words := m.s.Budget.State, strings.Fields(rest)
+	state, given := m.s.Budget.State, strings.Fields(rest)
 	var set command.SetBudget
 	switch {
-	case len(words) == 0:
-		m.answer(kindBudget, budgetText(&m.s))
+	case len(given) == 0:
+		m.answer(kindBudget, m.s.BudgetText())
 		if !m.s.Budget.Muted.IsZero() {
-			m.answer(kindBudget, mutedText(&m.s))
+			m.answer(kindBudget, m.s.MutedText())
 		}
 		return
-	case len(words) == 1:
-		set.Capacity = number(words[0], state.Capacity)
-	case len(words) == 2 && words[0] == "refill":
-		set.RefillMinutes = number(words[1], state.RefillRateMinutes)
+	case len(given) == 1:
+		set.Capacity = number(given[0], state.Capacity)
+	case len(given) == 2 && given[0] == "refill":
+		set.RefillMinutes = number(given[1], state.RefillRateMinutes)
 	}
 	if set.Capacity == nil && set.RefillMinutes == nil {
 		m.wrong()

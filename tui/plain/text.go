@@ -43,9 +43,8 @@ const (
 	textNoQuestion = "no question was asked"
 	textBye        = "ending"
 
-	textGoesOn   = "it goes on in the next line; one that does not end in a backslash is the last"
-	textNextLine = "line %d comes next"
-	textTooLong  = "this is too long, nothing was done: a command has 64 kilobytes at most"
+	textGoesOn  = "it goes on in the next line; one that does not end in a backslash is the last"
+	textTooLong = "this is too long, nothing was done: a command has 64 kilobytes at most"
 
 	textWrong    = "%s takes %s, as in %s; help %s says more"
 	textWhich    = "%q fits %s; give one of these numbers, or more words"
@@ -95,7 +94,7 @@ const (
 	textFollowed     = "following %s; follow off ends it"
 	textNotFollowed  = "nothing is followed"
 	textFollowOver   = "%s has ended and is no longer followed"
-	textFollowEnded  = "%s has ended; output reads its last lines"
+	textFollowEnded  = "it has ended; output reads its last lines"
 	textLinesLost    = "%s came too fast and were left out; output and log read them"
 	textRefillsAbout = "about "
 

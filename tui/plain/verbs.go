@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -153,7 +154,7 @@ func (m *session) quit(string) {
 		return
 	}
 	m.asked = &question{again: "quit", do: end}
-	m.answer(kindQuestion, fmt.Sprintf(textQuit, count(running+waiting, "run", "")))
+	m.answer(kindQuestion, fmt.Sprintf(textQuit, words.Some(running+waiting, "run", "")))
 }
 
 // help tells all commands in groups, those of one group, or one of them.
@@ -167,7 +168,7 @@ func (m *session) help(rest string) {
 		m.answer(kindHelp, groupText(g))
 	case !ok:
 		names := each(command.Groups, func(g command.Group) string { return string(g) })
-		m.answer(kindError, fmt.Sprintf(textUnknown, rest)+textGroups+joined(names...))
+		m.answer(kindError, fmt.Sprintf(textUnknown, rest)+textGroups+words.Joined(names...))
 	default:
 		text := shortText(c) + "\n" + c.More
 		if len(c.Aliases) > 0 {
@@ -208,7 +209,7 @@ func shortText(c command.Command) string {
 // notices reads what the program has said; the newest ten unless told.
 func (m *session) notices(rest string) {
 	if n, ok := m.many(rest, 10); ok {
-		lines := each(m.told[max(0, len(m.told)-n):], func(e event) string { return joined(clockText(&m.s, e.at), e.kind, flat(e.words)) })
+		lines := each(m.told[max(0, len(m.told)-n):], func(e event) string { return words.Joined(m.s.Moment(e.at), e.kind, flat(e.words)) })
 		slices.Reverse(lines)
 		m.read(lines, textNoNotices)
 	}

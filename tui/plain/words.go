@@ -2,9 +2,7 @@ package plain
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -15,7 +13,6 @@ import (
 	"ollimbot/core/updates"
 	"ollimbot/core/words"
 	"ollimbot/routines"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane/chat"
@@ -40,37 +37,13 @@ func spoken(text string) string {
 		for i := range parts {
 			parts[i] = strings.TrimSpace(parts[i])
 		}
-		lines[i] = strings.ReplaceAll(joined(parts...), ":, ", ": ")
+		lines[i] = strings.ReplaceAll(words.Joined(parts...), ":, ", ": ")
 	}
 	return strings.Join(lines, "\n")
 }
 
 // flat is a text on one line.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// count is a number and its noun, and what is said of it: "3 runs going on"; empty
-// for none.
-func count(n int, noun, more string) string {
-	if n <= 0 {
-		return ""
-	}
-	return words.Grouped(uint64(n), noun) + more
-}
-
-// joined puts what is not empty side by side.
-func joined(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
-}
-
-// clockText is a time of day, with its day where that is not now's: "14:05",
-// "Friday 09:00", "Friday 4 December 09:00".
-func clockText(s *core.Snapshot, t time.Time) string {
-	layouts := cron.Layouts{Today: "15:04", Else: "Monday 2 January 15:04"}
-	if t.After(s.At) {
-		layouts.Week = "Monday 15:04"
-	}
-	return s.When(t, layouts)
-}
 
 func readyText(s *core.Snapshot) string {
 	return fmt.Sprintf("ollim-bot without a screen in %s, %s; help lists the commands", s.Dir, engineName(s.Engine))
@@ -85,9 +58,9 @@ func upDown(ok bool, state string) string {
 		state = strings.TrimSuffix(inner, ")")
 	}
 	if ok {
-		return joined("up", state)
+		return words.Joined("up", state)
 	}
-	return joined("down", state)
+	return words.Joined("down", state)
 }
 
 func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
@@ -101,7 +74,7 @@ func runText(f fork.View) string {
 	if !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started) {
 		text += " after " + words.Long(f.Ended.Sub(f.Started))
 	}
-	text = joined(text, count(f.Pings, "ping", ""), count(f.Reports, "report", ""))
+	text = words.Joined(text, words.Some(f.Pings, "ping", ""), words.Some(f.Reports, "report", ""))
 	if f.Tainted != "" && !f.Trusted {
 		text += fmt.Sprintf(textTainted, f.Tainted)
 	}
@@ -133,69 +106,20 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 
 // statusText is one look at everything. What there is none of is left out.
 func statusText(s *core.Snapshot) []string {
-	running, waiting := fork.Count(s.Forks)
-	pending := len(s.Updates)
-	if pending > 0 && s.Updates[0].Dropped > 0 { // it stands for those that were left out
-		pending--
-	}
-	lines := []string{
-		"it is " + s.Clock(s.At, "Monday 15:04"),
-		engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State),
-	}
+	lines := []string{"it is " + s.Clock(s.At, "Monday 15:04"), engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State)}
 	if s.Surface.Name != "" {
 		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
 	}
-	if s.Google != "" {
-		lines = append(lines, "google does not work: "+s.Google)
+	for _, f := range s.Facts() {
+		lines = append(lines, f.Name+": "+f.Text)
 	}
-	lines = append(lines, "ping budget: "+budgetText(s))
-	if !s.Budget.Muted.IsZero() {
-		lines = append(lines, mutedText(s))
-	}
-	lines = append(lines,
-		joined(count(s.Routines, "routine", ""), count(s.Reminders, "reminder", ""), count(len(s.Schedule.Problems), "problem", " with files")),
-		joined(count(running, "run", " going on"), count(waiting, "run", " in the queue")),
-		count(pending, "update", " pending"),
-		count(len(s.Approvals), "tool call", " waiting for you"),
-		count(len(s.Attached), "file", " attached to the next message"),
-	)
 	if len(s.Schedule.Entries) > 0 {
 		lines = append(lines, "next: "+entryText(s, s.Schedule.Entries[0], ""))
 	}
 	if s.Busy {
 		lines = append(lines, "an answer is being given")
 	}
-	return lines
-}
-
-// budgetText says how many pings are left, and when there are more.
-func budgetText(s *core.Snapshot) string {
-	b := s.Budget
-	if b.State.Capacity == 0 {
-		return textNoCapacity
-	}
-	text := fmt.Sprintf("%d of %s left, one comes back every %s",
-		b.State.Whole(), count(b.State.Capacity, "ping", ""), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
-	if !b.NextAt.IsZero() {
-		text += ", the next at " + clockText(s, b.NextAt)
-	}
-	if !b.FullAt.IsZero() && !b.FullAt.Equal(b.NextAt) {
-		text += ", all by " + clockText(s, b.FullAt)
-	}
-	if used := joined(count(b.State.DailyUsed, "ping", ""), count(b.State.CriticalUsed, "critical ping", "")); used != "" {
-		text += "; " + used + " today"
-	}
-	if !b.Dry.IsZero() {
-		text += "; the one at " + clockText(s, b.Dry) + " may find none left"
-	}
-	return text
-}
-
-func mutedText(s *core.Snapshot) string {
-	if s.Budget.Muted.IsZero() {
-		return "pings are not muted any more"
-	}
-	return "pings are muted until " + clockText(s, s.Budget.Muted) + "; mute off ends it"
+	return append(lines, words.Some(len(s.Attached), "file", " attached to the next message"))
 }
 
 // rowsText makes sentences of the rows of a page.
@@ -210,29 +134,29 @@ func rowsText(rows []dialog.Row) []string {
 
 // entryText is a fire of the schedule, and what is said of it.
 func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
-	return flat(joined(s.Clock(e.FireTime, "15:04")+" "+joined(panes.FireWords(s, e)...), more)) + " (" + e.ID + ")"
+	return flat(words.Joined(s.Clock(e.FireTime, "15:04")+" "+words.Joined(panes.FireWords(s, e)...), more)) + " (" + e.ID + ")"
 }
 
 // dateText is an appointment, or the tasks that are due on a day.
 func dateText(s *core.Snapshot, d google.Item) string {
-	words := joined(panes.DateWords(s, d)...)
+	text := words.Joined(panes.DateWords(s, d)...)
 	switch {
 	case !d.AllDay:
-		return s.Clock(d.Start, "15:04") + " " + words
+		return s.Clock(d.Start, "15:04") + " " + text
 	case d.Tasks == nil:
-		return "all day " + words
+		return "all day " + text
 	}
-	return words
+	return text
 }
 
 // taskText is a routine or reminder in the list of all.
 func taskText(s *core.Snapshot, t schedule.TaskView) string {
 	next := ""
 	if !t.Next.IsZero() {
-		next = "next " + clockText(s, t.Next)
+		next = "next " + s.Moment(t.Next)
 	}
-	words := panes.TaskWords(s, t)
-	return flat(joined(words[0], string(t.Kind), next, joined(words[1:]...))) + " (" + t.ID + ")"
+	what := panes.TaskWords(s, t)
+	return flat(words.Joined(what[0], string(t.Kind), next, words.Joined(what[1:]...))) + " (" + t.ID + ")"
 }
 
 // tailText is a line of a run's output or of the log: what it is, and its words.
@@ -252,7 +176,7 @@ func costsText(o command.Outcome) []string {
 		if t.ID != "" {
 			title += " (" + t.ID + ")"
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", title, count(t.Runs, "run", ""),
+		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", title, words.Some(t.Runs, "run", ""),
 			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
 	}
 	return lines

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ollimbot/core/config"
 	"ollimbot/core/store"
@@ -74,20 +73,13 @@ type Size struct {
 
 // Size is what was moved in a layout.
 func (d Dashboard) Size(layout string) (s Size) {
-	for name, value := range d {
-		what, of, _ := strings.Cut(name, "-")
-		n, _ := strconv.Atoi(value)
-		switch pane, its, _ := strings.Cut(of, "-"); {
-		case what == "columns" && of == layout:
-			s.Columns = n
-		case what == "right" && of == layout:
-			s.Right = n
-		case what == "rows" && its == layout:
-			if s.Rows == nil {
-				s.Rows = map[action.Pane]int{}
-			}
-			s.Rows[action.Pane(pane)] = n
-		}
+	moved := func(name string) int {
+		n, _ := strconv.Atoi(d[name+"-"+layout])
+		return n
+	}
+	s = Size{Columns: moved("columns"), Right: moved("right"), Rows: map[action.Pane]int{}}
+	for _, p := range action.Panes {
+		s.Rows[p] = moved("rows-" + string(p))
 	}
 	return s
 }

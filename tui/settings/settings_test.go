@@ -52,7 +52,7 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 			t.Fatalf("loaded (-want +got):\n%s", d)
 		}
 		for _, layout := range layout.Presets {
-			if d := cmp.Diff(sizes[layout], got.Size(layout)); d != "" {
+			if d := cmp.Diff(sizes[layout].Values(layout), got.Size(layout).Values(layout)); d != "" {
 				t.Fatalf("the sizes of %s (-want +got):\n%s", layout, d)
 			}
 		}

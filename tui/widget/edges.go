@@ -2,19 +2,19 @@ package widget
 
 import "ollimbot/tui/theme"
 
-// Sideways scrolls lines that are not wrapped, as far as the longest line on the
-// screen goes: what is out of sight above has its end where the reader gets to
+// atATime is how many cells lines that are not wrapped move.
+const atATime = 20
+
+// sideways scrolls lines that are not wrapped, to the right as far as the longest line
+// on the screen goes: what is out of sight above has its end where the reader gets to
 // it, and one endless line there would move everything else away. Lines that
 // all fit do not move.
-func (s *Scroll) Sideways(cells int) {
-	if s.Wrap {
+func (s *Scroll) sideways(verb string) {
+	if verb == "left" {
+		s.left = max(0, s.left-atATime)
 		return
 	}
-	left := s.left + cells
-	if cells > 0 {
-		left = max(s.left, min(left, s.overhang()))
-	}
-	s.left = max(0, left)
+	s.left = max(s.left, min(s.left+atATime, s.overhang()))
 }
 
 // overhang is how many cells the longest line on the screen is longer than the
@@ -25,7 +25,7 @@ func (s *Scroll) overhang() int {
 	longest := 0
 	first, end := s.bounds()
 	for _, p := range s.drawn {
-		if p.row < 0 || p.item < first || p.item >= end {
+		if p.item < first || p.item >= end {
 			continue
 		}
 		if rows := s.Source.Rows(p.item, look); len(rows) == 1 {

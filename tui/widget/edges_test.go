@@ -67,12 +67,12 @@ func TestTheOldestLineStandsBelowTheCountOfThoseThatAreGone(t *testing.T) {
 	b.write(maxTail + 1) // at once, as a run that was full before anybody looked
 	b.screen()
 	b.home()
-	b.want(t, "a ring that has lost a line", "          note   1 earlier line no longer kept", "▸00:00:02 text   line 2", " 00:00:03 text   line 3")
+	b.want(t, "a ring that has lost a line", "▸         note   1 earlier line no longer kept", " 00:00:02 text   line 2", " 00:00:03 text   line 3")
 	b.Follow()
 	b.write(70) // the view forgets by itself
 	b.screen()
 	b.home()
-	b.want(t, "a view that has grown", "          note   71 earlier lines no longer kept", "▸00:01:12 text   line 72", " 00:01:13 text   line 73")
+	b.want(t, "a view that has grown", "▸         note   71 earlier lines no longer kept", " 00:01:12 text   line 72", " 00:01:13 text   line 73")
 	if text, _ := b.Copy(); text != "line 72" {
 		t.Errorf("%q is copied", text)
 	}
@@ -96,7 +96,7 @@ func TestACountThatAppearsAboveAPausedReaderMovesNothing(t *testing.T) {
 		t.Errorf("the reader was moved from\n%s\nto\n%s", before, after)
 	}
 	b.home()
-	b.want(t, "at the top", " note   2 earlier lines no …", "▸text   line 3", " text   line 4      ▼ 2 new")
+	b.want(t, "at the top", "▸note   2 earlier lines no …", " text   line 3", " text   line 4      ▼ 2 new")
 }
 
 // Whatever comes, however fast, and whatever is done: each line of the tail is
@@ -181,7 +181,7 @@ func TestAfterTheEndWasSeenAFilterMakesNothingNew(t *testing.T) {
 	b := newBench(maxTail, 60, 6)
 	b.write(300)
 	b.screen()
-	b.Page(-1)
+	b.Do("pgup")
 	b.screen()
 	b.findBy("line 2")
 	b.screen()
@@ -280,7 +280,7 @@ func TestTheBadgeCountsWhatWasNeverOnTheScreen(t *testing.T) {
 		steps := map[string]func(){
 			"grow": grow, "more": grow,
 			"find":   func() { b.findBy(rapid.SampledFrom([]string{"red", "7", "nothing"}).Draw(t, "find")) },
-			"next":   func() { b.Hit(rapid.SampledFrom([]int{1, -1}).Draw(t, "by")) },
+			"next":   func() { b.hit(rapid.SampledFrom([]string{"next", "prev"}).Draw(t, "verb")) },
 			"filter": func() { b.filterBy(rapid.SampledFrom([]string{"red", "!red", "7", "nothing", ""}).Draw(t, "filter")) },
 			"level":  func() { b.nextLevel() }, "leave": func() { b.EndFind() },
 			"up": func() { b.up(rapid.IntRange(1, 12).Draw(t, "up")) }, "down": func() { b.down(rapid.IntRange(1, 12).Draw(t, "down")) },

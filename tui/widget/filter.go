@@ -51,7 +51,7 @@ func (v *TailView) filterMore() {
 	for _, l := range v.lines[len(v.out):] {
 		v.out = append(v.out, !v.filter.keeps(l))
 	}
-	v.hidden = func(i uint64) bool { return v.out[i-v.first] }
+	v.hidden = func(i uint64) bool { return i < v.first || v.out[i-v.first] }
 }
 
 // sift looks at every line anew after the filter has changed, and puts the reader back

@@ -184,7 +184,7 @@ func TestAMatchBehindTheEdgeIsBroughtIntoSight(t *testing.T) {
 	if screen := strings.Join(b.screen(), "\n"); !strings.Contains(screen, "needle hay") {
 		t.Errorf("the match is not in sight:\n%s", screen)
 	}
-	b.Hit(1)
+	b.hit("next")
 	if screen := strings.Join(b.screen(), "\n"); !strings.Contains(screen, "short needle") {
 		t.Errorf("the next one is not in sight:\n%s", screen)
 	}

@@ -3,6 +3,7 @@ package widget
 import (
 	"slices"
 
+	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/theme"
@@ -60,13 +61,13 @@ func (s *Scroll) Type(msg tea.Msg) {
 	case verb == "esc", verb == "enter" && !f.matcher.Active():
 		s.EndFind()
 	case verb == "up":
-		s.Hit(-1)
+		s.hit("prev")
 	case verb == "down":
-		s.Hit(1)
+		s.hit("next")
 	case changed:
 		f.matcher = newMatcher(f.field.Text())
 		s.Refind()
-		s.jump(s.nearest(f.origin))
+		s.nearest()
 	}
 }
 
@@ -95,47 +96,41 @@ func (s *Scroll) findMore() {
 	f.next = end
 }
 
-// Hit goes to the next match (1) or the previous one (-1), around the ends. It
-// reports whether a search is open.
-func (s *Scroll) Hit(by int) bool {
-	f := &s.find
-	if !f.matcher.Active() {
-		return false
-	}
-	n := len(f.hits)
+// hit goes to the next match, or the previous one, around the ends.
+func (s *Scroll) hit(verb string) {
+	hits := s.find.hits
+	n := len(hits)
 	if n == 0 {
-		return true
+		return
 	}
-	i, on := slices.BinarySearch(f.hits, s.mark)
+	i, on := slices.BinarySearch(hits, s.mark)
 	switch {
-	case by < 0:
+	case verb == "prev":
 		i--
 	case on:
 		i++
 	}
-	s.jump(f.hits[(i+n)%n], true)
-	return true
+	s.jump(hits[(i+n)%n])
 }
 
-// nearest is the match at or before an item, else the first one behind it.
-func (s *Scroll) nearest(origin uint64) (uint64, bool) {
+// nearest goes to the match at or before where the search began, else to the first one
+// behind it.
+func (s *Scroll) nearest() {
 	hits := s.find.hits
 	if len(hits) == 0 {
-		return 0, false
+		return
 	}
-	i, on := slices.BinarySearch(hits, origin)
+	i, on := slices.BinarySearch(hits, s.find.origin)
 	if !on {
 		i = max(0, i-1)
 	}
-	return hits[i], true
+	s.jump(hits[i])
 }
 
 // jump marks an item and brings it into view.
-func (s *Scroll) jump(item uint64, ok bool) {
-	if ok {
-		s.pause()
-		s.mark, s.reveal = item, true
-	}
+func (s *Scroll) jump(item uint64) {
+	s.pause()
+	s.mark, s.reveal = item, true
 }
 
 // findBar is the search line: what is searched, how much was found, and, where there is
@@ -159,3 +154,8 @@ func (s *Scroll) findBar(b Brush, w int) string {
 	}
 	return f.line(b, w, " /", found...)
 }
+
+// Hint is what the keys do while a search is being written.
+func (s *Scroll) Hint() []key.Binding { return findKeys }
+
+var findKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}

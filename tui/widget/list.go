@@ -96,19 +96,3 @@ func FillRows(rows []Row, w, h int) []Row {
 	}
 	return rows
 }
-
-// Cache keeps the rows that were drawn last, as long as nothing that they
-// depend on has changed. The zero Cache is empty.
-type Cache[K comparable] struct {
-	key  K
-	rows []Row
-	ok   bool
-}
-
-// Rows gives the kept rows, or draws them anew. Nobody may change them.
-func (c *Cache[K]) Rows(key K, draw func() []Row) []Row {
-	if !c.ok || c.key != key {
-		c.key, c.rows, c.ok = key, draw(), true
-	}
-	return c.rows
-}

@@ -38,10 +38,6 @@ type Scroll struct {
 	Wrap   bool
 	// Names names the keys of whoever shows it.
 	Names action.Names
-	// Head, when set, draws what stands above the first item and is none: it
-	// cannot be marked, found or copied.
-	Head func(look Look) [][]Span
-
 	// Still says that nothing ever comes: nothing is called new.
 	Still bool
 
@@ -64,8 +60,7 @@ type Scroll struct {
 	look   Look
 }
 
-// position is a row of an item. The rows of the head are before the first item's:
-// they have numbers below zero.
+// position is a row of an item.
 type position struct {
 	item uint64
 	row  int
@@ -172,16 +167,6 @@ func (s *Scroll) down(rows int) {
 	s.clampMark()
 }
 
-// Page scrolls by the height of the view, less a line to hold on to.
-func (s *Scroll) Page(by int) {
-	n := max(1, s.h-1)
-	if by < 0 {
-		s.up(n)
-		return
-	}
-	s.down(n)
-}
-
 // home goes to the oldest item.
 func (s *Scroll) home() {
 	s.pause()
@@ -256,18 +241,10 @@ func (s *Scroll) height(i uint64) int {
 	return max(1, len(s.Source.Rows(i, s.look)))
 }
 
-// head are the rows above the first item; before the first drawing there are none.
-func (s *Scroll) head() [][]Span {
-	if s.Head == nil || s.look.Theme == nil {
-		return nil
-	}
-	return s.Head(s.look)
-}
-
 // start is the first row of all.
 func (s *Scroll) start() position {
 	first, _ := s.bounds()
-	return position{first, -len(s.head())}
+	return position{item: first}
 }
 
 // bottom is the first row on the screen when the last one is at its end.
@@ -282,8 +259,7 @@ func (s *Scroll) above(p position, n int) position {
 	if n <= p.row {
 		return position{p.item, p.row - n}
 	}
-	n -= p.row // of a row of the head, back to the first item
-	p.row = 0
+	n -= p.row
 	for n > 0 && p.item > first {
 		p.item--
 		h := s.height(p.item)
@@ -292,7 +268,7 @@ func (s *Scroll) above(p position, n int) position {
 		}
 		n -= h
 	}
-	return position{max(p.item, first), -min(n, len(s.head()))}
+	return position{item: max(p.item, first)}
 }
 
 // below is the position n rows after p, at most the last row of all.
@@ -317,8 +293,8 @@ func (s *Scroll) lineOf(item uint64) int {
 	y, at := 0, s.top
 	_, end := s.bounds()
 	for y < max(1, s.h) && at.item < end {
-		if at.item == item && at.row <= 0 {
-			return y - at.row
+		if at.item == item && at.row == 0 {
+			return y
 		}
 		y += s.height(at.item) - at.row
 		at = position{item: at.item + 1}
@@ -335,3 +311,47 @@ func (s *Scroll) clampMark() {
 
 // Mark is the number of the marked item.
 func (s *Scroll) Mark() uint64 { return s.mark }
+
+// Reply is what came of an action: text for the clipboard, and what to say.
+type Reply struct{ Copy, Toast string }
+
+// Do carries out an action by its verb, the part of its id behind the dot. It
+// reports whether it knows the verb; copying is the pane's.
+func (s *Scroll) Do(verb string) (Reply, bool) {
+	page := max(1, s.h-1) // less a line to hold on to
+	switch verb {
+	case "up":
+		s.up(1)
+	case "down":
+		s.down(1)
+	case "pgup":
+		s.up(page)
+	case "pgdn":
+		s.down(page)
+	case "home", "top":
+		s.home()
+	case "follow", "end", "bottom":
+		s.Follow()
+	case "left", "right":
+		if s.Wrap {
+			return Reply{Toast: textNoSideways(s.Names)}, true
+		}
+		s.sideways(verb)
+	case "find":
+		s.Find()
+	case "next", "prev":
+		if !s.find.matcher.Active() {
+			return Reply{Toast: textNoFind(s.Names)}, true
+		}
+		s.hit(verb)
+	case "wrap":
+		s.toggleWrap()
+		if s.Wrap {
+			return Reply{Toast: textWrapped}, true
+		}
+		return Reply{Toast: textNotWrapped(s.Names)}, true
+	default:
+		return Reply{}, false
+	}
+	return Reply{}, true
+}

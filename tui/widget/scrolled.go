@@ -33,10 +33,7 @@ func (s *Scroll) settle() {
 	if s.top.item < first || s.top.item >= end {
 		s.top = position{item: max(first, min(s.top.item, max(end, 1)-1))}
 	} else {
-		s.top.row = min(s.top.row, s.height(s.top.item)-1)
-		if s.top.row < 0 { // the head may have changed its height
-			s.top = s.above(position{item: s.top.item}, -s.top.row)
-		}
+		s.top.row = max(0, min(s.top.row, s.height(s.top.item)-1))
 	}
 	if s.reveal {
 		s.reveal = false
@@ -63,14 +60,6 @@ func (s *Scroll) draw(h int, focused bool) []string {
 		if focused && s.paused && at.item == s.mark {
 			look.Marked, back = true, theme.Select
 		}
-		if at.row < 0 {
-			head := s.head()
-			for _, row := range head[max(0, len(head)+at.row):] {
-				rows, backs = append(rows, row), append(backs, theme.Text)
-				s.drawn = append(s.drawn, position{at.item, -1})
-			}
-			at.row = 0
-		}
 		if s.leftOut(at.item) {
 			continue
 		}
@@ -96,7 +85,7 @@ func (s *Scroll) draw(h int, focused bool) []string {
 
 // At is what stands on line y of the last drawing: which row of which item.
 func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
-	if y >= min(len(s.drawn), s.h) || s.drawn[y].row < 0 {
+	if y >= min(len(s.drawn), s.h) {
 		return 0, 0, false
 	}
 	return s.drawn[y].item, s.drawn[y].row, true

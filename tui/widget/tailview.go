@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,7 +32,7 @@ type TailView struct {
 	total uint64 // as it was when the tail was last read
 	read  bool
 	lines []tail.Line
-	first uint64 // the number of lines[0]
+	first uint64 // the number of lines[0]; the one before is for the count of those that are gone
 	keep  int    // the most lines that are kept
 	// gaps are how many lines of the tail a line stands for that says that they came
 	// too fast, by its number.
@@ -46,8 +47,8 @@ type TailView struct {
 
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, zone: time.UTC, keep: maxTail, gaps: map[uint64]uint64{}}
-	v.Source, v.Wrap, v.Head = v, wrap, v.head
+	v := &TailView{id: id, first: 1, keep: maxTail, gaps: map[uint64]uint64{}}
+	v.Source, v.Wrap = v, wrap
 	return v
 }
 
@@ -58,9 +59,7 @@ func NewTailView(id string, wrap bool) *TailView {
 // A paused view never gives up what its reader looks at: once it is full, the
 // rest waits in the ring until the reader moves on.
 func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) {
-	if zone != nil {
-		v.zone = zone
-	}
+	v.zone = cmp.Or(zone, time.UTC)
 	if v.read && total == v.total && v.behind == 0 {
 		return
 	}
@@ -117,25 +116,30 @@ func (v *TailView) standFor(from int) uint64 {
 	return n
 }
 
-// head is the note above the oldest line. It counts what came before, and is no
-// line of the tail itself. A filter that was written shows its own lines alone.
-func (v *TailView) head(look Look) [][]Span {
-	gone := uint64(v.next) - v.standFor(0)
-	if gone == 0 || v.filter.On() {
-		return nil
-	}
-	return [][]Span{append(v.front(look, tail.Line{Kind: tail.Note}), Span{theme.Dim, textGone(gone)})}
+// gone is how many lines came before the oldest one that is kept.
+func (v *TailView) gone() uint64 { return uint64(v.next) - v.standFor(0) }
+
+// Bounds are the numbers of the lines that are kept, and of the note above them that
+// counts those that are not: with Text and Rows they make the view a Source.
+func (v *TailView) Bounds() (first, end uint64) {
+	return v.first - min(1, v.gone()), v.first + uint64(len(v.lines))
 }
 
-// Bounds are the numbers of the lines that are kept: with Text and Rows they
-// make the view a Source.
-func (v *TailView) Bounds() (first, end uint64) { return v.first, v.first + uint64(len(v.lines)) }
-
 // at is the line with a number.
-func (v *TailView) at(i uint64) tail.Line { return v.lines[i-v.first] }
+func (v *TailView) at(i uint64) tail.Line {
+	if i < v.first {
+		return tail.Line{Kind: tail.Note, Text: textGone(v.gone())}
+	}
+	return v.lines[i-v.first]
+}
 
-// Text is a line without its columns.
-func (v *TailView) Text(i uint64) string { return v.at(i).Text }
+// Text is a line without its columns; of the note none, so that it is never found.
+func (v *TailView) Text(i uint64) string {
+	if i < v.first {
+		return ""
+	}
+	return v.at(i).Text
+}
 
 // Len is the number of lines kept.
 func (v *TailView) Len() int { return len(v.lines) }
@@ -147,7 +151,7 @@ func (v *TailView) Copy() (text, toast string) {
 		return "", textNothing
 	}
 	if first, end := v.bounds(); v.paused && v.mark >= first && v.mark < end {
-		l = v.at(v.mark)
+		l = v.at(max(v.mark, v.first))
 	}
 	return l.Text, textOneCopied
 }
@@ -218,10 +222,6 @@ func clockCells(layout string) int {
 
 // front is what stands before the text of a line: the pointer, its time, its kind.
 func (v *TailView) front(look Look, l tail.Line) []Span {
-	style, known := kinds[l.Kind]
-	if !known {
-		style.word = theme.Dim
-	}
 	head := []Span{{theme.Accent, " "}}
 	if look.Marked {
 		head[0].Text = look.Theme.Glyph(theme.Pointer)
@@ -235,21 +235,22 @@ func (v *TailView) front(look Look, l tail.Line) []Span {
 		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", clockCells(clock), at)})
 	}
 	if kind {
-		head = append(head, Span{style.word, Fit(string(l.Kind), kindWidth)})
+		head = append(head, Span{kinds[l.Kind].word, Fit(string(l.Kind), kindWidth)})
 	}
 	return head
 }
 
 // Rows draws a line with its time and its kind.
 func (v *TailView) Rows(i uint64, look Look) [][]Span {
-	l, most := v.at(i), 0
+	l := v.at(i)
+	front := v.front(look, l)
 	if l.Kind == tail.Error && !look.Wrap {
-		most = maxError
+		look.Wrap, l.Text = true, Cut(l.Text, maxError*(look.W-Width(front)-1))
 	}
-	return body(v.front(look, l), kinds[l.Kind].text, l.Text, look, most)
+	return body(front, kinds[l.Kind].text, l.Text, look)
 }
 
-// maxError is how many rows an error takes where lines are cut: what went wrong
+// maxError is about how many rows an error takes where lines are cut: what went wrong
 // stands first, and why at the end.
 const maxError = 4
 
@@ -257,26 +258,20 @@ const maxError = 4
 const maxShown = 16 << 10
 
 // body puts text behind the columns of its first row: cut at the edge, or
-// wrapped under its own beginning, with a cell of air at the right. With most above
-// zero it is wrapped into so many rows anyway, and the last of them is cut.
-func body(head []Span, role theme.Role, text string, look Look, most int) [][]Span {
+// wrapped under its own beginning, with a cell of air at the right.
+func body(head []Span, role theme.Role, text string, look Look) [][]Span {
 	if len(text) > maxShown {
 		text = text[:maxShown]
 	}
 	text = Tidy(text)
 	hits := look.Matcher.pieces(text)
-	if !look.Wrap && most == 0 {
+	if !look.Wrap {
 		mark, from := scrolled(text, look)
 		return [][]Span{append(append(head, mark...), marked(role, text, piece{from, len(text)}, hits)...)}
 	}
 	indent := Width(head)
 	var rows [][]Span
-	pieces := breaks(text, max(1, look.W-indent-1))
-	if most > 0 && len(pieces) > most {
-		pieces = pieces[:most]
-		pieces[most-1].to = len(text)
-	}
-	for i, p := range pieces {
+	for i, p := range breaks(text, max(1, look.W-indent-1)) {
 		if i > 0 {
 			head = []Span{{Text: Blank(indent)}}
 		}
@@ -288,14 +283,10 @@ func body(head []Span, role theme.Role, text string, look Look, most int) [][]Sp
 // State says in a few words what is left out and where the reader stands: what
 // is left out first, as a narrow title shows no more than that.
 func (v *TailView) State() string {
-	out := v.Scroll.State()
-	if v.filter.level > 0 {
-		out = levels[v.filter.level].word + " · " + out
+	if out := v.LeftOut(); out != "" {
+		return out + " · " + v.Scroll.State()
 	}
-	if v.filter.On() {
-		out += " · " + textFiltered
-	}
-	return out
+	return v.Scroll.State()
 }
 
 // Last is the newest line that is shown, if there is one.
@@ -309,66 +300,14 @@ func (v *TailView) Last() (tail.Line, bool) {
 
 // LeftOut says in a word or two what is not shown; empty when all is.
 func (v *TailView) LeftOut() string {
-	switch {
-	case v.filter.On():
-		return textFiltered
-	case v.filter.level > 0:
-		return levels[v.filter.level].word
+	var out []string
+	if v.filter.level > 0 {
+		out = append(out, levels[v.filter.level].word)
 	}
-	return ""
-}
-
-// Reply is what came of an action: text for the clipboard, and what to say.
-type Reply struct{ Copy, Toast string }
-
-// sideways is how many cells a line that is not wrapped moves at a time.
-const sideways = 20
-
-// Do carries out an action by its verb, the part of its id behind the dot. It
-// reports whether it knows the verb; copying is the pane's.
-func (s *Scroll) Do(verb string) (Reply, bool) {
-	switch verb {
-	case "up":
-		s.up(1)
-	case "down":
-		s.down(1)
-	case "pgup":
-		s.Page(-1)
-	case "pgdn":
-		s.Page(1)
-	case "home", "top":
-		s.home()
-	case "follow", "end", "bottom":
-		s.Follow()
-	case "left", "right":
-		if s.Wrap {
-			return Reply{Toast: textNoSideways(s.Names)}, true
-		}
-		by := sideways
-		if verb == "left" {
-			by = -sideways
-		}
-		s.Sideways(by)
-	case "find":
-		s.Find()
-	case "next", "prev":
-		by := 1
-		if verb == "prev" {
-			by = -1
-		}
-		if !s.Hit(by) {
-			return Reply{Toast: textNoFind(s.Names)}, true
-		}
-	case "wrap":
-		s.toggleWrap()
-		if s.Wrap {
-			return Reply{Toast: textWrapped}, true
-		}
-		return Reply{Toast: textNotWrapped(s.Names)}, true
-	default:
-		return Reply{}, false
+	if v.filter.On() {
+		out = append(out, textFiltered)
 	}
-	return Reply{}, true
+	return strings.Join(out, " · ")
 }
 
 // Do carries out an action by its verb, copying too.
@@ -401,8 +340,3 @@ func (v *TailView) Hint() []key.Binding {
 	}
 	return v.Scroll.Hint()
 }
-
-// Hint is what the keys do while a search is being written.
-func (s *Scroll) Hint() []key.Binding { return findKeys }
-
-var findKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}

@@ -112,14 +112,14 @@ func TestScrollingDownToTheEndFollowsAgain(t *testing.T) {
 	b := newBench(100, 14, 3)
 	b.write(10)
 	b.screen()
-	b.Page(-1)
+	b.Do("pgup")
 	b.want(t, "a page up keeps a line", " line 6", " line 7", "▸line 8")
 	b.down(1)
 	b.want(t, "a line down", " line 7", "▸line 8", " line 9")
 	if b.Following() {
 		t.Error("there is a line below yet")
 	}
-	b.Page(1)
+	b.Do("pgdn")
 	b.want(t, "the end", " line 8", " line 9", " line 10")
 	if !b.Following() {
 		t.Error("a reader at the end follows")

@@ -90,17 +90,10 @@ func textNoFind(n action.Names) string {
 	return "no search: " + n.Name(action.TailFind) + " starts one"
 }
 
-func textNotWrapped(n action.Names) string { return "long lines are cut; " + textRest(n) }
-
-func textNoSideways(n action.Names) string {
-	return "long lines are wrapped: " + n.Name(action.TailWrap) + " cuts them, then " + textRest(n)
+func textNotWrapped(n action.Names) string {
+	return "long lines are cut; " + n.Name(action.TailRight) + " shows the rest"
 }
 
-// textRest says how what is cut comes into sight.
-func textRest(n action.Names) string {
-	left, right := n.Key(action.TailLeft), n.Key(action.TailRight)
-	if left == "" || right == "" {
-		return n.Name(action.TailRight) + " shows the rest"
-	}
-	return left + " " + right + " show the rest"
+func textNoSideways(n action.Names) string {
+	return "long lines are wrapped: " + n.Name(action.TailWrap) + " cuts them"
 }

@@ -84,8 +84,7 @@ func readKey(path string, ask func(question string) (string, error)) (ssh.Signer
 		return nil, err
 	}
 	s, err := ssh.ParsePrivateKey(data)
-	var locked *ssh.PassphraseMissingError
-	if errors.As(err, &locked) {
+	if _, ok := errors.AsType[*ssh.PassphraseMissingError](err); ok {
 		word, askErr := ask(fmt.Sprintf("Passphrase of %s: ", path))
 		if askErr != nil {
 			return nil, askErr

@@ -157,7 +157,11 @@ func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) 
 	if !h.beginCall(key, cancel) {
 		return nil, &rpcError{codeRefused, textTwice}
 	}
-	defer h.endCall(key)
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.calls, key)
+	}()
 	r, ok := h.run.Call(ctx, h.o.Tools[i], p.Args)
 	if !ok {
 		return nil, &rpcError{codeRefused, textServerEnded}
@@ -190,12 +194,6 @@ func (h *host) beginCall(key string, cancel context.CancelFunc) bool {
 		cancel()
 	}
 	return true
-}
-
-func (h *host) endCall(key string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.calls, key)
 }
 
 // notified takes a notification: only a cancellation means something here.

@@ -51,9 +51,6 @@ func (t *translator) handOver() *translator {
 // last is the text of the newest block.
 func (t *translator) last() string { return t.text.last }
 
-// textLen is how many bytes of text the turn's reader has.
-func (t *translator) textLen() int { return t.text.total }
-
 // working reports whether a tool runs, and whether only subagents do.
 func (t *translator) working() (tools, subagents bool) {
 	for _, name := range t.tools {

@@ -247,7 +247,7 @@ func (s *session) finish(l wire.Line) {
 // disown gives a turn back that was taken for that of our message: its result
 // says that something else began it. Our message still waits.
 func (s *session) disown(t *turn) {
-	if n := t.tr.textLen(); n > 0 {
+	if n := t.tr.text.total; n > 0 {
 		t.events.put(agent.Rewind{Bytes: n})
 	}
 	t.tr = newTranslator(s.host.denied, t.command)

@@ -82,7 +82,8 @@ func (t *talk) together(calls []call, results []outcome) {
 		running.Go(func() {
 			end := said(fmt.Sprintf(answerFault, c.Name))
 			err := fault.Guard("a call of a tool", func() error {
-				end = t.carryOut(withTalk(t.ctx, t, func(e agent.Event) { told <- news{event: e} }), c)
+				tell := func(e agent.Event) { told <- news{event: e} }
+				end = t.carryOut(context.WithValue(t.ctx, talkKey{}, inTalk{t, tell}), c)
 				return nil
 			})()
 			if err != nil {
@@ -159,7 +160,7 @@ func (t *talk) result(id string, r outcome) json.RawMessage {
 			text = strings.TrimLeft(text+"\n"+fmt.Sprintf(answerNoPDF, short(d.Title)), "\n")
 			continue
 		}
-		content = append(content, documentBlock(d))
+		content = append(content, raw(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)}))
 	}
 	if len(r.Images) > 0 && !t.model.Images {
 		text = strings.TrimLeft(text+"\n"+answerNoPicture, "\n")
@@ -198,10 +199,6 @@ func (t *talk) pictures(list []agent.Image) []json.RawMessage {
 	return out
 }
 
-func documentBlock(d tools.Document) json.RawMessage {
-	return raw(map[string]any{"type": "document", "title": d.Title, "source": inBase64(d.MediaType, d.Data)})
-}
-
 // talkKey finds the talk whose call a tool runs for.
 type talkKey struct{}
 
@@ -209,10 +206,6 @@ type talkKey struct{}
 type inTalk struct {
 	*talk
 	tell func(agent.Event)
-}
-
-func withTalk(ctx context.Context, t *talk, tell func(agent.Event)) context.Context {
-	return context.WithValue(ctx, talkKey{}, inTalk{t, tell})
 }
 
 // botServer is the server of the bot's own tools where they name none. Their calls

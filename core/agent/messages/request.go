@@ -273,7 +273,9 @@ func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	if err != nil {
 		return a, because(ctx, err)
 	}
-	a.finish()
+	for _, b := range a.blocks { // the server has said that this is all
+		b.whole = true
+	}
 	return a, nil
 }
 
@@ -283,13 +285,6 @@ func because(ctx context.Context, err error) error {
 		return cause
 	}
 	return err
-}
-
-// finish makes all blocks whole: the server has said that this is all.
-func (a *answer) finish() {
-	for _, b := range a.blocks {
-		b.whole = true
-	}
 }
 
 // stream reads server-sent events.

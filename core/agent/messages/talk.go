@@ -161,7 +161,9 @@ func (t *talk) try(q asked) (*answer, over) {
 			return a, over{}
 		}
 		if t.ctx.Err() != nil {
-			return nil, over{err: errors.Join(context.Cause(t.ctx), t.keepPart(a))}
+			a.blocks = withoutCalls(a.blocks)
+			_, err := t.keep(a)
+			return nil, over{err: errors.Join(context.Cause(t.ctx), err)}
 		}
 		f := failureOf(err)
 		if f.long && !t.quiet && t.about == "" && !t.shortened {
@@ -272,14 +274,6 @@ func (t *talk) keep(a *answer) ([]call, error) {
 	facts := t.history.Facts()
 	facts.Tokens = t.tokens
 	return calls, t.history.Note(facts)
-}
-
-// keepPart keeps what an answer has said that was cut: no calls, which were never
-// made.
-func (t *talk) keepPart(a *answer) error {
-	a.blocks = withoutCalls(a.blocks)
-	_, err := t.keep(a)
-	return err
 }
 
 func withoutCalls(blocks []*block) []*block {

@@ -69,12 +69,6 @@ type exchange struct {
 	size            int
 }
 
-// newExchange keeps copies of the beginnings: nothing reads the rest, an answer
-// can be as long as a tail, and the question is a part of a longer prompt.
-func newExchange(asked, answered string, size int) exchange {
-	return exchange{Asked: strings.Clone(clean.Cut(asked, keptWords)), Answered: clean.Cut(answered, keptWords), size: size}
-}
-
 // keptWords is how much of a question and of an answer is kept, in characters.
 const keptWords = 4 << 10
 
@@ -93,19 +87,15 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	if err := o.CheckIDs(); err != nil {
 		return nil, fmt.Errorf("open an offline session: %w", err)
 	}
-	history := e.recall(o.Resume)
+	e.mu.Lock()
+	history := e.sessions[o.Resume]
+	e.mu.Unlock()
 	id := o.Resume
 	if o.Resume == "" || o.Fork {
 		id = cmp.Or(o.ID, store.NewUUID())
 	}
 	e.remember(id, history)
 	return &session{engine: e, id: id, o: o, settings: o.Settings, history: history}, nil
-}
-
-func (e *Engine) recall(id string) []exchange {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.sessions[id]
 }
 
 // remember stores a history, which nobody changes in place.
@@ -198,7 +188,9 @@ func (s *session) end(t *turn, asked string) {
 	} else {
 		s.turns++
 		body := read(asked).Body
-		h := append(slices.Clone(s.history), newExchange(body, t.said.String(), len(body)+t.saidSize))
+		// A copy of the question: it is a part of a longer prompt.
+		one := exchange{Asked: strings.Clone(clean.Cut(body, keptWords)), Answered: clean.Cut(t.said.String(), keptWords), size: len(body) + t.saidSize}
+		h := append(slices.Clone(s.history), one)
 		s.history = h[max(0, len(h)-keptTurns):]
 	}
 	h := s.history
@@ -252,10 +244,6 @@ func (s *session) current() agent.Settings {
 	return s.settings
 }
 
-func (s *session) model() string {
-	return cmp.Or(s.current().Model, defaultModel)
-}
-
 // maxSummary is what is left of an answer once it was summed up, in characters.
 const maxSummary = 200
 
@@ -267,7 +255,8 @@ func (t *turn) engineCommand(c agent.Command) bool {
 		t.compactNow()
 	case agent.Cost:
 		t.command = true
-		t.say(t.cost())
+		u, turns := t.s.spent()
+		t.say(fmt.Sprintf(sayCost, words.Count(turns, "turn"), u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens))
 	}
 	return t.command
 }
@@ -296,12 +285,6 @@ func (t *turn) compactNow() {
 	t.rounds = max(1, turns)
 	t.lastText.Reset()
 	fmt.Fprintf(&t.lastText, sayCompacted, before, after)
-}
-
-// cost is what the session has used since it was opened.
-func (t *turn) cost() string {
-	u, turns := t.s.spent()
-	return fmt.Sprintf(sayCost, words.Count(turns, "turn"), u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
 }
 
 const (

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -215,7 +216,7 @@ func (t *turn) conversation(r reading) []step {
 	}
 	for _, a := range replies {
 		if a.when().MatchString(r.Body) {
-			return append(steps, say("%s", strings.ReplaceAll(a.line, "{model}", t.s.model())))
+			return append(steps, say("%s", strings.ReplaceAll(a.line, "{model}", cmp.Or(t.s.current().Model, defaultModel))))
 		}
 	}
 	return append(steps, otherwise(r)...)

@@ -30,10 +30,6 @@ type access struct {
 	from   string // the refresh token
 }
 
-func newAuth() auth {
-	return auth{codes: map[string]url.Values{}, refresh: map[string][]string{}, access: map[string]access{}}
-}
-
 // Grant makes a lasting login with these permissions, without a browser.
 func (s *Server) Grant(scopes ...string) (refreshToken string) {
 	s.Lock()

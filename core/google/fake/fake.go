@@ -97,7 +97,8 @@ type schema struct {
 func New() *Server {
 	s := &Server{
 		Tasks: map[string][]object{"@default": nil}, Events: map[string][]object{"primary": nil}, Files: map[string]string{},
-		faults: map[string][]Fault{}, schemas: map[string]schema{}, params: map[string]map[string]param{}, now: time.Now, auth: newAuth(),
+		faults: map[string][]Fault{}, schemas: map[string]schema{}, params: map[string]map[string]param{}, now: time.Now,
+		auth:   auth{codes: map[string]url.Values{}, refresh: map[string][]string{}, access: map[string]access{}},
 		synced: map[string]synced{},
 	}
 	for _, name := range []string{"tasks", "calendar", "gmail"} {

@@ -4,6 +4,7 @@
 package away
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -50,12 +51,12 @@ func New() *Page {
 	return p
 }
 
-// Title implements pane.Pane.
-func (p *Page) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane: it is when that was.
+func (p *Page) State(c pane.Context) string {
 	if p.report == nil || p.report.From.IsZero() {
-		return textTitle, ""
+		return ""
 	}
-	return textTitle, textSpan(c.Snap, p.report.Span)
+	return textSpan(c.Snap, p.report.Span)
 }
 
 // Sync implements pane.Pane.
@@ -76,23 +77,19 @@ func (p *Page) Wants(c pane.Context) command.Value {
 
 // Read implements pane.Reader.
 func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
-	told := p.told
-	p.told = true
-	if err != nil || o.Away == nil {
-		if p.report == nil {
-			p.report = &away.Report{}
-		}
-		if err != nil && c.Zoomed {
-			return pane.Answer{Toast: err.Error()}
-		}
+	told, was := p.told, cmp.Or(p.report, &away.Report{})
+	p.told, p.report = true, was
+	switch {
+	case err != nil && c.Zoomed:
+		return pane.Answer{Toast: err.Error()}
+	case err != nil:
 		return pane.Answer{}
 	}
-	said := p.report != nil && p.report.Damaged > 0
 	p.report = o.Away
 	p.tasks.Fill(tasksOf(o.Away))
 	p.log.Fill(entriesOf(o.Away.Log))
 	switch {
-	case c.Zoomed && p.report.Damaged > 0 && !said:
+	case c.Zoomed && p.report.Damaged > 0 && was.Damaged == 0:
 		return pane.Answer{Toast: textDamaged(p.report.Damaged)}
 	case !c.Zoomed && !told && p.report.Sum.Runs > 0:
 		return pane.Answer{Toast: textBack(p.report, c.Names(action.Everywhere).Key(action.Away.Go()))}
@@ -147,7 +144,6 @@ func (p *Page) inLog() bool { return p.List == &p.log }
 
 // Draw implements pane.Pane.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b := widget.Brush{Theme: c.Theme}
 	if p.report == nil {
 		return widget.FillRows(widget.Rows(widget.Nowhere, b.Empty(w, h, textReading)...), w, h)

@@ -13,7 +13,6 @@ import (
 
 const (
 	textLine    = "line"
-	textTitle   = "While you were away"
 	textLog     = "audit log"
 	textReading = "Reading what happened."
 	textNever   = "You have not been away for a quarter of an hour since this is noted."

@@ -23,20 +23,17 @@ type Pane struct {
 	pane.Still
 	kept drawn
 	rows []widget.Row
-	// now are the numbers that were seen last, before those that they were compared
-	// with until a moment.
+	// now are the numbers that were seen last, if any, before those that they are
+	// compared with until a moment.
 	now, before numbers
 	until       time.Time
-	seen        bool
 }
 
 // New returns the pane.
 func New() *Pane { return &Pane{} }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(c pane.Context) (name, state string) {
-	return textTitle, mood(c).short
-}
+// State implements pane.Pane.
+func (p *Pane) State(c pane.Context) string { return mood(c).short }
 
 // Do implements pane.Pane. The other actions of the pane make their commands
 // themselves.
@@ -57,13 +54,13 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 func (p *Pane) Sync(c pane.Context) {
 	s := c.Snap
 	now := numbersOf(s.Budget.State)
-	if p.seen && now != p.now {
+	if p.now != (numbers{}) && now != p.now {
 		if !s.At.Before(p.until) {
 			p.before = p.now
 		}
 		p.until = s.At.Add(proposes)
 	}
-	p.now, p.seen = now, true
+	p.now = now
 }
 
 // compared are the numbers that the curve is compared with: those before a change, for

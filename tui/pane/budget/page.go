@@ -30,27 +30,23 @@ const (
 
 // drawn is what a drawing depends on, but for the level's drift within a second.
 type drawn struct {
-	look   look
-	budget core.BudgetView
-}
-
-type look struct {
 	theme  *theme.Theme
 	keys   action.Keys
 	w, h   int
 	second int64
 	before numbers
 	twelve bool
+	budget core.BudgetView
 }
 
 // Draw implements pane.Pane. The curve of a day with many pings costs a millisecond, so
 // that a drawing is kept.
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
-	now := drawn{look{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours}, c.Snap.Budget}
+	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours, c.Snap.Budget}
 	b := &now.budget
 	b.State.Available, b.State.LastRefill, b.Forecast = math.Floor(b.State.Available*10), time.Time{}, nil
-	if now.look != p.kept.look || !reflect.DeepEqual(now.budget, p.kept.budget) {
-		p.kept, p.rows = now, p.draw(c, max(w, 0), max(h, 0))
+	if now.theme != p.kept.theme || !reflect.DeepEqual(now, p.kept) {
+		p.kept, p.rows = now, p.draw(c, w, h)
 	}
 	return p.rows
 }

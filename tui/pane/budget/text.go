@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	textTitle = "Ping budget"
-	textName  = "Budget   "
+	textName = "Budget   "
 
 	stateMuted = "muted"
 	stateQuiet = "quiet"

@@ -44,9 +44,8 @@ func New(commands []command.Command) *Pane {
 	return &Pane{view: newTalk(), commands: commands}
 }
 
-// Title implements pane.Pane. What matters most stands first: the frame leaves
-// out what does not fit.
-func (p *Pane) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane.
+func (p *Pane) State(c pane.Context) string {
 	var words []string
 	if n := len(c.Snap.Approvals); n > 0 {
 		words = append(words, waiting(n))
@@ -63,7 +62,7 @@ func (p *Pane) Title(c pane.Context) (name, state string) {
 	case !p.view.Following():
 		words = append(words, p.view.State())
 	}
-	return textTitle, strings.Join(words, " · ")
+	return strings.Join(words, " · ")
 }
 
 // maxState is how many cells the engine's state may take of the border.

@@ -18,15 +18,10 @@ import (
 
 // compose takes the keys and pastes of a message that is being written.
 func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
-	if press, ok := msg.(tea.KeyPressMsg); ok {
-		if press.Keystroke() == "tab" {
-			p.complete()
-			return pane.Answer{}
-		}
-		p.tab = completion{}
-		if a, done := p.composeKey(c, press.Keystroke()); done {
-			return a
-		}
+	press, _ := msg.(tea.KeyPressMsg)
+	if press.Keystroke() == "tab" {
+		p.complete()
+		return pane.Answer{}
 	}
 	p.tab = completion{}
 	if paste, ok := msg.(tea.PasteMsg); ok {
@@ -37,8 +32,11 @@ func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
 		}
 		return pane.Answer{}
 	}
-	p.field.Take(msg)
-	return pane.Answer{}
+	a, done := p.composeKey(c, press.Keystroke())
+	if !done {
+		p.field.Take(msg)
+	}
+	return a
 }
 
 // composeKey carries out a key that is the chat's own, and reports whether it was
@@ -57,9 +55,9 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 	case unfoldKey:
 		return p.unfold(), true
 	case "pgup":
-		p.view.Page(-1)
+		p.view.Do("pgup")
 	case "pgdown":
-		p.view.Page(1)
+		p.view.Do("pgdn")
 	case "up", "down":
 		return pane.Answer{}, p.leaf(k)
 	case "backspace":
@@ -310,7 +308,7 @@ func (p *Pane) complete() {
 		return
 	}
 	if len(found) == 1 {
-		p.write(found[0], found[0].Usage != "")
+		p.recall(strings.TrimSuffix(usage(found[0]), found[0].Usage))
 		p.tab = completion{}
 		return
 	}
@@ -319,16 +317,7 @@ func (p *Pane) complete() {
 	} else {
 		p.tab = completion{stem: name, on: true}
 	}
-	p.write(found[p.tab.at], false)
-}
-
-func (p *Pane) write(c command.Command, more bool) {
-	text := "/" + c.Name
-	if more {
-		text += " "
-	}
-	p.field.Clear()
-	p.field.Insert(text)
+	p.recall("/" + found[p.tab.at].Name)
 }
 
 // suggestions draws the commands that match, each with what it takes and does, in at

@@ -181,7 +181,6 @@ const airy = 10
 // waits, and the line to write on. Where there is little room, what waits for an
 // answer comes first, and what is being written.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	card := p.card(c, w, h, focused)
 	input := p.input(c, w, h-len(card), focused)
 	foot := append(card, input...)

@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	textTitle     = "Chat"
 	textName      = "Chat     "
 	textAnswering = "answering"
 	textInterrupt = "ctrl+c interrupts"

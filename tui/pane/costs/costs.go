@@ -64,10 +64,8 @@ func (p *Page) Wants(c pane.Context) command.Value {
 
 // Read implements pane.Reader. What was read before stays where nothing new comes.
 func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
-	if err != nil || o.Costs == nil {
-		if p.failed = textNothing; err != nil {
-			p.failed = clean.Line(err.Error())
-		}
+	if err != nil {
+		p.failed = clean.Line(err.Error())
 		return pane.Answer{}
 	}
 	p.report, p.failed = o.Costs, ""
@@ -77,10 +75,10 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	return pane.Answer{}
 }
 
-// Title implements pane.Pane.
-func (p *Page) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane.
+func (p *Page) State(c pane.Context) string {
 	parts := []string{textToday + words.Dollars(c.Snap.Engine.Today.CostUSD)}
-	return textTitle, strings.Join(append(parts, p.Order()...), " · ")
+	return strings.Join(append(parts, p.Order()...), " · ")
 }
 
 // Draw implements pane.Pane.

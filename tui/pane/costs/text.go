@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	textTitle     = "Costs"
 	textToday     = "today "
 	textMidnight  = ", by midnight about "
 	textMonth     = "this month "
@@ -15,7 +14,6 @@ const (
 	textAMonth    = "a month"
 	textNoCap     = "no cap is set"
 	textReading   = "reading what the runs have cost…"
-	textNothing   = "Nothing can be said of the costs."
 	textLifted    = "the caps are lifted until midnight"
 	textByTask    = "By task"
 	textLastDays  = ", in the last 30 days"

@@ -40,9 +40,6 @@ type made struct {
 	ended, pings, live, fires, missed, day int
 }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(pane.Context) (name, state string) { return action.Day.Name(), "" }
-
 // Line implements pane.Pane.
 func (p *Pane) Line(c pane.Context, w int) string { return p.Draw(c, w, 1, false)[0].Text }
 
@@ -190,11 +187,10 @@ func (m mark) words(c pane.Context, role theme.Role) []widget.Span {
 
 // marksOf are the marks of the snapshot's day, by time.
 func marksOf(s *core.Snapshot) (out []mark) {
-	zone := cmp.Or(s.Zone, time.UTC)
 	from := s.Midnight()
 	to := from.AddDate(0, 0, 1)
 	add := func(m mark) {
-		if m.at = m.at.In(zone); !m.at.Before(from) && m.at.Before(to) {
+		if m.at = s.Local(m.at); !m.at.Before(from) && m.at.Before(to) {
 			m.title, m.note = clean.Line(m.title), clean.Line(m.note)
 			out = append(out, m)
 		}
@@ -276,7 +272,7 @@ const (
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b, n := widget.Brush{Theme: c.Theme}, axis(w)
 	room, role := w-n-2, theme.Dim
-	now := cellOf(c.Snap.At.In(cmp.Or(c.Snap.Zone, time.UTC)), n)
+	now := cellOf(c.Snap.Local(c.Snap.At), n)
 	if focused {
 		role = theme.Text
 	}

@@ -43,13 +43,13 @@ func New() *Pane {
 	return &Pane{book: newBook(), views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(c pane.Context) (name, state string) {
-	name, parts := textTitle, p.book.states()
+// State implements pane.Pane.
+func (p *Pane) State(c pane.Context) string {
+	parts := p.book.states()
 	if c.Zoomed {
-		name, parts = textPage, append(parts, p.book.All())
+		parts = append(parts, p.book.All())
 	}
-	return name, strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
+	return strings.Trim(strings.Join(append(parts, counts(c.Snap)), " · "), " ·")
 }
 
 // Line implements pane.Pane: the counts and what the first run does.
@@ -280,7 +280,6 @@ func (p *Pane) listed(c pane.Context, h int) int {
 
 // Draw implements pane.Pane: the list, a rule that names the run, and its tail.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b, k := widget.Brush{Theme: c.Theme}, p.book
 	if k.Len() == 0 && k.class == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)

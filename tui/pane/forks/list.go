@@ -24,22 +24,21 @@ import (
 // they go from the right: $ first, then TOKENS and so on to PING, then TIME. In few
 // cells START goes too and STATE becomes its sign; TASK stays.
 func (k *book) columns() []table.Column[*row] {
-	columns := []table.Column[*row]{
-		{Head: "START", Cells: shortStart, Falls: true, Stays: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
-		{Head: "STATE", Cells: stateCells, Stays: true, Cell: k.state, Compare: func(a, b *row) int { return cmp.Compare(a.state, b.state) }},
-		{Head: "TASK", Least: 14, Most: 34, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
-	}
-	for i, role := range []theme.Role{theme.Ping, theme.Report, theme.Warn, theme.Dim} {
-		head := []string{"PING", "REPORT", "REFUSED", "TOOLS"}[i]
-		columns = append(columns, table.Number(head, max(5, len(head)+1), role, func(r *row) int { return r.counts[i] }, strconv.Itoa))
-	}
 	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
 	took := table.Number("TIME", 6, theme.Text, k.took, words.Elapsed)
 	took.Stays = true
-	return append(columns,
+	return []table.Column[*row]{
+		{Head: "START", Cells: shortStart, Falls: true, Stays: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
+		{Head: "STATE", Cells: stateCells, Stays: true, Cell: k.state, Compare: func(a, b *row) int { return cmp.Compare(a.state, b.state) }},
+		{Head: "TASK", Least: 14, Most: 34, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
+		table.Number("PING", 5, theme.Ping, func(r *row) int { return r.pings }, strconv.Itoa),
+		table.Number("REPORT", 7, theme.Report, func(r *row) int { return r.reports }, strconv.Itoa),
+		table.Number("REFUSED", 8, theme.Warn, func(r *row) int { return r.refused }, strconv.Itoa),
+		table.Number("TOOLS", 6, theme.Dim, func(r *row) int { return r.tools }, strconv.Itoa),
 		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return r.tokens }, words.Big),
 		table.Number("$", 6, theme.Dim, func(r *row) float64 { return r.cost }, dollars),
-		took)
+		took,
+	}
 }
 
 const (
@@ -60,7 +59,7 @@ var classes = []struct {
 }{
 	{"", func(*row) bool { return true }},
 	{"failed only", func(r *row) bool { return r.state.Failed() }},
-	{"pinged only", func(r *row) bool { return r.counts[0] > 0 }},
+	{"pinged only", func(r *row) bool { return r.pings > 0 }},
 	{"done only", func(r *row) bool { return r.state == fork.Done }},
 	{"stopped only", func(r *row) bool { return r.state == fork.Stopped || r.state == fork.Interrupted }},
 }
@@ -79,9 +78,8 @@ type book struct {
 
 // made is what the rows below the rule depend on.
 type made struct {
-	version uint64
-	class   int
-	pins    string
+	past, class int // how many have ended, and which of them are listed
+	pins        string
 }
 
 func newBook() *book {
@@ -114,7 +112,7 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	}
 	k.Pin(above)
 	k.More = !k.past.all()
-	if now := (made{k.past.version, k.class, pins}); now != k.made {
+	if now := (made{len(k.past.known), k.class, pins}); now != k.made {
 		k.made = now
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
 			return !classes[k.class].has(r) || slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
@@ -220,16 +218,16 @@ type row struct {
 	why                      string // why it failed, or what it does
 	warned, late             bool   // its tools are off; it fired late
 	started, ended           time.Time
-	counts                   [4]int // pings, reports, refused pings and tool calls, as the columns have them
-	tokens                   int
+	pings, reports, refused  int
+	tools, tokens            int
 	cost                     float64 // dollars
 }
 
 func rowOf(f *fork.View) *row {
 	r := &row{
 		id: f.ID, title: f.Title, task: f.TaskID, session: f.Session, kind: f.Kind, state: f.State, why: f.Error, late: f.Late,
-		started: f.Started, ended: f.Ended, counts: [4]int{f.Pings, f.Reports, f.Refused, f.Tools},
-		tokens: f.Usage.Tokens(), cost: f.Usage.CostUSD,
+		started: f.Started, ended: f.Ended, pings: f.Pings, reports: f.Reports, refused: f.Refused,
+		tools: f.Tools, tokens: f.Usage.Tokens(), cost: f.Usage.CostUSD,
 	}
 	switch {
 	case r.why != "":
@@ -248,7 +246,6 @@ type past struct {
 	next    command.Mark
 	damaged int
 	whole   bool // there is nothing more to read, or reading has failed
-	version uint64
 }
 
 // pageRows is how many runs are read at once, mostRows how many are kept.
@@ -280,7 +277,6 @@ func (p *past) add(rows []*row, f *fork.View) []*row {
 		return rows
 	}
 	p.known[f.ID] = rowOf(f)
-	p.version++
 	return append(rows, p.known[f.ID])
 }
 

@@ -166,7 +166,7 @@ func (p *Pane) view() *widget.TailView {
 
 // read takes over what the selected run has said since.
 func (p *Pane) read(c pane.Context) {
-	if f, ok := p.selected(); ok && c.Tail != nil {
+	if f, ok := p.selected(); ok {
 		v := p.view()
 		v.Twelve = c.Snap.TwelveHours
 		v.Sync(c.Tail, f.Lines, c.Snap.Zone)

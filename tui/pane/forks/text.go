@@ -14,7 +14,6 @@ import (
 const textTainted = "reads strangers' words"
 
 const (
-	textTitle   = "Forks"
 	textRun     = "run"
 	textName    = "Forks    "
 	textNone    = "none"
@@ -32,7 +31,6 @@ const (
 	textEmpty   = "No background runs yet."
 	textTeach   = "Each fork is a run beside the conversation: when a routine or reminder fires, it appears here with everything it says and does."
 	textNoWords = "It has said nothing yet."
-	textPage    = "Runs"
 	textLate    = "late"
 	textDamaged = "some lines of the history of runs are damaged: those runs are left out, the others are there"
 

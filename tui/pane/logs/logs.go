@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	textTitle     = "Logs"
 	textName      = "Logs     "
 	textEmpty     = "The log is empty."
 	textNoneShown = "no line is shown"
@@ -29,8 +28,8 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane { return &Pane{view: widget.NewTailView(pane.LogTail, false)} }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(pane.Context) (name, state string) { return textTitle, p.view.State() }
+// State implements pane.Pane.
+func (p *Pane) State(pane.Context) string { return p.view.State() }
 
 // Draw implements pane.Pane.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
@@ -82,9 +81,7 @@ func (p *Pane) Press(pane.Context, widget.Place, bool) action.ID { return "" }
 func (p *Pane) Capture() bool { return p.view.Finding() }
 
 // Hint is the help line while the pane takes every key.
-func (p *Pane) Hint() []key.Binding {
-	return p.view.Hint()
-}
+func (p *Pane) Hint() []key.Binding { return p.view.Hint() }
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
@@ -98,8 +95,6 @@ func (p *Pane) Sync(c pane.Context) { p.read(c) }
 
 // read takes over what is new in the log.
 func (p *Pane) read(c pane.Context) {
-	if c.Tail != nil {
-		p.view.Twelve = c.Snap.TwelveHours
-		p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
-	}
+	p.view.Twelve = c.Snap.TwelveHours
+	p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
 }

@@ -72,10 +72,6 @@ func ofDate(s *core.Snapshot, d *google.Item) item {
 	return item{Entry: e, date: d}
 }
 
-func ofProblem(p *routines.Problem) item {
-	return item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: p}
-}
-
 // items are those of the view: fires and dates by time, a date before the fires of its
 // moment, and last the problems.
 func (v view) items(s *core.Snapshot) (items []item) {
@@ -99,8 +95,8 @@ func (v view) items(s *core.Snapshot) (items []item) {
 	for _, t := range tasks {
 		items = append(items, ofTask(s, t))
 	}
-	for i := range s.Schedule.Problems {
-		items = append(items, ofProblem(&s.Schedule.Problems[i]))
+	for _, p := range s.Schedule.Problems {
+		items = append(items, item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: &p})
 	}
 	for i := range items {
 		it := &items[i]
@@ -197,7 +193,6 @@ func (p *Pane) columns() []table.Column[item] {
 // there is beyond the list. Problems are never out of sight: where there is no room for
 // them their count is.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)...)

@@ -33,16 +33,16 @@ func New() *Pane {
 	return p
 }
 
-// Title implements pane.Pane. The view stands first: problems stand in the list too.
-func (p *Pane) Title(c pane.Context) (name, state string) {
-	state = p.view.state(c.Snap)
+// State implements pane.Pane. The view stands first: problems stand in the list too.
+func (p *Pane) State(c pane.Context) string {
+	state := p.view.state(c.Snap)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
 	}
 	if n := c.Snap.Routines + c.Snap.Reminders; n > 0 {
 		state += " · " + words.Count(c.Snap.Routines, "routine") + " · " + words.Count(c.Snap.Reminders, "reminder")
 	}
-	return textTitle, state
+	return state
 }
 
 // Do implements pane.Pane.

@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	textTitle   = "Schedule"
 	textName    = "Schedule "
 	textRow     = "row"
 	textNothing = "nothing is scheduled"

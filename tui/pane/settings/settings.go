@@ -45,9 +45,6 @@ func New() *Page {
 	return p
 }
 
-// Title implements pane.Pane.
-func (*Page) Title(pane.Context) (name, state string) { return textTitle, "" }
-
 // Sync implements pane.Pane.
 func (p *Page) Sync(c pane.Context) {
 	p.Fill(rowsOf(c))
@@ -133,7 +130,6 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 // Draw implements pane.Pane: the table, and below it the selected setting: its value,
 // what it changes, its choices.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	s, ok := p.Row()
 	below := 0
 	if h >= 8 && ok {

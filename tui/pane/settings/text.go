@@ -1,7 +1,6 @@
 package settings
 
 const (
-	textTitle     = "Settings"
 	textRow       = "setting"
 	textNothing   = "no setting is selected"
 	textValue     = "Value"

@@ -203,16 +203,17 @@ func (p *Page) told(c pane.Context, w, h int) []widget.Row {
 		text = textReading
 	}
 	lines := widget.Wrap(text, max(1, w-2))
-	p.total, p.lines = len(lines), h-1
-	p.top = max(0, min(p.top, p.total-p.lines))
-	end := min(p.total, p.top+p.lines)
+	p.total, p.shown = len(lines), h-1
+	p.lines.Clamp(p.total - p.shown + 1)
+	top := p.lines.At
+	end := min(p.total, top+p.shown)
 	where := ""
-	if p.total > p.lines {
-		where = textLines(p.top+1, end, p.total)
+	if p.total > p.shown {
+		where = textLines(top+1, end, p.total)
 	}
 	head := b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPrompt}}, []widget.Span{{Role: theme.Dim, Text: where}})
 	rows := []widget.Row{{Text: head, Place: widget.Ruled}}
-	for _, l := range lines[p.top:end] {
+	for _, l := range lines[top:end] {
 		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
 	}
 	return rows

@@ -24,13 +24,13 @@ type Page struct {
 
 	past   *command.TaskPast
 	prompt string
-	failed string // why something could not be read
-	seen   seen   // what past and prompt were read for
-	asked  bool   // the prompt was asked for, too
-	run    int    // which of the runs is looked at
-	top    int    // the first line of the prompt in view
-	lines  int    // of the prompt that are in view
-	total  int    // lines of the prompt
+	failed string      // why something could not be read
+	seen   seen        // what past and prompt were read for
+	asked  bool        // the prompt was asked for, too
+	run    int         // which of the runs is looked at
+	lines  widget.List // of the prompt: the first one in view
+	shown  int         // how many of them are in view
+	total  int         // how many there are
 }
 
 // seen is what makes the page look again: another task or version of it, runs that
@@ -115,28 +115,21 @@ func (p *Page) selected() *fork.View {
 	return &p.past.Runs[p.run]
 }
 
-// Title implements pane.Pane.
-func (p *Page) Title(c pane.Context) (name, state string) {
+// State implements pane.Pane: it is the task's file.
+func (p *Page) State(c pane.Context) string {
 	if t := p.task(c); t != nil {
-		return textTitle, clean.Line(t.Path)
+		return clean.Line(t.Path)
 	}
-	return textTitle, ""
+	return ""
 }
 
 // Do implements pane.Pane.
 func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
-	t := p.task(c)
-	if id == action.TaskRestore {
-		return pane.Answer{Do: command.RestoreTask{}}
-	}
-	if t == nil {
-		return pane.Answer{}
-	}
 	switch id {
+	case action.TaskRestore:
+		return pane.Answer{Do: command.RestoreTask{}}
 	case action.TaskRun:
-		if r := p.selected(); r != nil {
-			return pane.Answer{Focus: action.Forks, Item: r.ID}
-		}
+		return pane.Answer{Focus: action.Forks, Item: p.selected().ID}
 	case action.TaskOlder:
 		p.run = max(0, p.run-1)
 	case action.TaskNewer:
@@ -146,9 +139,9 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.TaskBefore, action.TaskBehind:
 		p.turn(c, map[action.ID]int{action.TaskBefore: -1, action.TaskBehind: +1}[id])
 	case action.TaskFire, action.TaskPause, action.TaskEdit, action.TaskDelete, action.TaskOpen:
-		return dialog.OnTask(c, *t, id)
+		return dialog.OnTask(c, *p.task(c), id)
 	default:
-		p.scroll(id.Verb())
+		p.lines.Move(id.Verb(), max(1, p.total-p.shown+1), p.shown)
 	}
 	return pane.Answer{}
 }
@@ -158,14 +151,6 @@ func (p *Page) turn(c pane.Context, by int) {
 	tasks := c.Snap.Schedule.Tasks
 	if i := p.place(c) + by; i >= 0 && i < len(tasks) {
 		p.Show(c, tasks[i].ID)
-	}
-}
-
-// scroll moves the prompt.
-func (p *Page) scroll(verb string) {
-	l := widget.List{At: p.top}
-	if l.Move(verb, max(1, p.total-p.lines+1), p.lines) {
-		p.top = l.At
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	textTitle  = "Task"
 	textNoTask = "There is no task."
 	textNone   = "there is no task"
 	textGone   = "This task is gone: it has run, or its file was removed."

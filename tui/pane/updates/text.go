@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	textTitle   = "Updates"
 	textPage    = "Update"
 	textName    = "Updates  "
 	textUpdate  = "update"

@@ -23,7 +23,8 @@ type Pane struct {
 	pane.List[updates.Update]
 	snap   *core.Snapshot // the last one
 	window widget.List    // which of the lines are on the screen
-	cache  widget.Cache[drawn]
+	kept   drawn          // what rows were drawn of
+	rows   []widget.Row
 }
 
 // drawn is what a drawing depends on.
@@ -43,12 +44,12 @@ func New() *Pane {
 	return p
 }
 
-// Title implements pane.Pane.
-func (p *Pane) Title(pane.Context) (name, state string) {
-	if p.Shown() > 0 {
-		state = words.Thousands(uint64(p.Shown()))
+// State implements pane.Pane.
+func (p *Pane) State(pane.Context) string {
+	if p.Shown() == 0 {
+		return ""
 	}
-	return textTitle, state
+	return words.Thousands(uint64(p.Shown()))
 }
 
 // Line implements pane.Pane: how many there are, and the newest.
@@ -98,14 +99,15 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	for _, u := range c.Snap.Updates {
 		texts.WriteString(u.Key + ageOf(c.Snap, u) + c.Snap.Sourced(u))
 	}
-	key := drawn{c.Theme, w, h, p.At(), focused, texts.String()}
-	return p.cache.Rows(key, func() []widget.Row { return p.draw(c, w, h, focused) })
+	if now := (drawn{c.Theme, w, h, p.At(), focused, texts.String()}); now != p.kept {
+		p.kept, p.rows = now, p.draw(c, w, h, focused)
+	}
+	return p.rows
 }
 
 // draw draws every update in as many lines as there are, the selected one as whole as
 // leaves two others in sight, the newest before the older ones.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	w, h = max(w, 0), max(h, 0)
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
 	if p.Query.Shown() && h >= 3 {

@@ -159,8 +159,7 @@ type line struct {
 }
 
 func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
-	number := t.number(l.i)
-	row := t.nth(number)
+	row, place := t.Nth(l.i)
 	mark := "  "
 	if l.i == t.list.At {
 		mark = b.Theme.Glyph(theme.Pointer) + " "
@@ -200,7 +199,7 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 	if l.rest >= leastNote {
 		out = append(out, widget.Span{Text: " "}, note)
 	}
-	return widget.Row{Text: b.Line(l.w, out...), Place: t.First + widget.Place(number)}
+	return widget.Row{Text: b.Line(l.w, out...), Place: place}
 }
 
 // free reports a cell that says nothing: the words to its left may go on there.

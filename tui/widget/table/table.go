@@ -72,19 +72,20 @@ type Table[T any] struct {
 	// Height is how many rows a page has; Draw sets it.
 	Height int
 
-	pins, rows []T
-	above      []int32 // the pins that are shown, and of the rows those below, in their order
-	below      []int32
-	by         int  // the column that orders the rows, from 1; 0 leaves them as they come
-	turned     bool // the other way round
-	list       widget.List
+	rows   []T // the pins first
+	pins   int
+	above  []int32 // the pins that are shown, and of the rows behind them those below, in their order
+	below  []int32
+	by     int  // the column that orders the rows, from 1; 0 leaves them as they come
+	turned bool // the other way round
+	list   widget.List
 }
 
 // Fill shows other rows. The selection stays at its place among those that are shown;
 // whoever knows better selects a row behind it.
 func (t *Table[T]) Fill(rows []T) {
 	was, had := t.Row()
-	t.rows = rows
+	t.rows = slices.Concat(t.rows[:t.pins], rows)
 	t.sift()
 	switch {
 	case t.Same == nil:
@@ -97,22 +98,23 @@ func (t *Table[T]) Fill(rows []T) {
 
 // Pin shows other rows above the rule, which are never sorted.
 func (t *Table[T]) Pin(rows []T) {
-	t.pins = rows
+	t.rows, t.pins = slices.Replace(t.rows, 0, t.pins, rows...), len(rows)
 	t.above = t.kept(t.above[:0], rows)
 	t.list.Clamp(t.Shown())
 }
 
 // sift finds out what is shown, and in which order.
 func (t *Table[T]) sift() {
-	t.below = t.kept(t.below[:0], t.rows)
+	rows := t.rows[t.pins:]
+	t.below = t.kept(t.below[:0], rows)
 	if t.by > 0 {
 		sign := 1
 		if t.Columns[t.by-1].Falls != t.turned {
 			sign = -1
 		}
-		slices.SortStableFunc(t.below, func(a, b int32) int { return sign * t.compare(t.rows[a], t.rows[b]) })
+		slices.SortStableFunc(t.below, func(a, b int32) int { return sign * t.compare(rows[a], rows[b]) })
 	}
-	t.Pin(t.pins)
+	t.Pin(t.rows[:t.pins])
 }
 
 // kept are the numbers of the rows that the filter keeps.
@@ -144,8 +146,8 @@ func (t *Table[T]) reorder(change func()) {
 	}
 }
 
-// Len is how many rows there are, and Shown how many of them are shown.
-func (t *Table[T]) Len() int { return len(t.pins) + len(t.rows) }
+// Len is how many rows there are.
+func (t *Table[T]) Len() int { return len(t.rows) }
 
 // Shown is how many rows are shown.
 func (t *Table[T]) Shown() int { return len(t.above) + len(t.below) }
@@ -157,23 +159,15 @@ func (t *Table[T]) number(i int) int {
 	case i < len(t.above):
 		return int(t.above[i])
 	case i < t.Shown():
-		return int(t.below[i-len(t.above)]) + len(t.pins)
+		return int(t.below[i-len(t.above)]) + t.pins
 	}
 	return -1
-}
-
-// nth is the row of a number.
-func (t *Table[T]) nth(number int) T {
-	if number < len(t.pins) {
-		return t.pins[number]
-	}
-	return t.rows[number-len(t.pins)]
 }
 
 // Nth is the row in a place among those that are shown, and its place on the screen.
 func (t *Table[T]) Nth(i int) (row T, at widget.Place) {
 	n := t.number(i)
-	return t.nth(n), t.First + widget.Place(n)
+	return t.rows[n], t.First + widget.Place(n)
 }
 
 // Row is the selected row; not ok where none is shown.
@@ -182,7 +176,7 @@ func (t *Table[T]) Row() (row T, ok bool) {
 	if n < 0 {
 		return row, false
 	}
-	return t.nth(n), true
+	return t.rows[n], true
 }
 
 // At is where the selected row stands among those that are shown, from 0.
@@ -193,14 +187,7 @@ func (t *Table[T]) Select(means func(row T) bool) bool {
 	if row, ok := t.Row(); ok && means(row) {
 		return true
 	}
-	n := slices.IndexFunc(t.pins, means)
-	if n < 0 {
-		if n = slices.IndexFunc(t.rows, means); n < 0 {
-			return false
-		}
-		n += len(t.pins)
-	}
-	return t.choose(n)
+	return t.choose(slices.IndexFunc(t.rows, means))
 }
 
 // choose selects the row of a number and reports whether it is shown.

@@ -88,7 +88,7 @@ func same(t *testing.T, got []string, want ...string) {
 func names(t *Table[fruit]) string {
 	var out []string
 	for i := range t.Shown() {
-		out = append(out, t.nth(t.number(i)).name)
+		out = append(out, t.rows[t.number(i)].name)
 	}
 	return strings.Join(out, " ")
 }

@@ -246,18 +246,15 @@ func allowList(envs ...map[string]string) allowed {
 
 // passes decides about one variable by its name.
 func (a allowed) passes(name string) bool {
+	trace := slices.Contains(tracesOf.names, name) || begins(name, tracesOf.prefixes) ||
+		slices.ContainsFunc(tracesOf.suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 	switch {
-	case isTrace(name):
+	case trace:
 		return false
 	case slices.Contains(plainNames, name), slices.Contains(a.names, name), begins(name, a.prefixes):
 		return true
 	}
 	return begins(name, plainPrefixes) && !secretName(name)
-}
-
-func isTrace(name string) bool {
-	return slices.Contains(tracesOf.names, name) || begins(name, tracesOf.prefixes) ||
-		slices.ContainsFunc(tracesOf.suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
 func begins(name string, prefixes []string) bool {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/clean"
+	"ollimbot/core/store"
 )
 
 // Release is a version of the command that all tests ran with, and what is other
@@ -250,7 +251,7 @@ func (s Spec) check() error {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf(msgNoFolder, clean.Line(s.Dir))
 		case err != nil:
-			return fmt.Errorf(msgFolder, clean.Line(s.Dir), bare(err))
+			return fmt.Errorf(msgFolder, clean.Line(s.Dir), store.Bare(err))
 		case !info.IsDir():
 			return fmt.Errorf(msgNotFolder, clean.Line(s.Dir))
 		}
@@ -266,7 +267,7 @@ func runnable(path string) error {
 	case path == "" || errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return &NotFoundError{Path: path}
 	case err != nil:
-		return fmt.Errorf(msgUnreadable, name, bare(err))
+		return fmt.Errorf(msgUnreadable, name, store.Bare(err))
 	case info.IsDir():
 		return fmt.Errorf(msgFolderNotFile, name)
 	case !info.Mode().IsRegular():
@@ -296,17 +297,9 @@ func (s Spec) explain(err error) error {
 	case errors.Is(err, syscall.E2BIG):
 		return fmt.Errorf(msgTooLong, name)
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM):
-		return fmt.Errorf(msgNoRoom, name, bare(err))
+		return fmt.Errorf(msgNoRoom, name, store.Bare(err))
 	}
-	return fmt.Errorf(msgStart, name, bare(err))
-}
-
-// bare is the system's own word for an error, without the path before it.
-func bare(err error) error {
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errno
-	}
-	return err
+	return fmt.Errorf(msgStart, name, store.Bare(err))
 }
 
 // interpreter is what the first line of a script asks for; empty for what is

@@ -147,7 +147,8 @@ func (h *History) load(src source, from, size int64, depth int) (end int64, err 
 		case l.begins(roleBegins):
 			h.take(here, l.begins(userBegins))
 		case l.begins(toolsBegins):
-			h.restart(here)
+			h.tools, h.system = here, span{}
+			h.messages, h.users, h.last, h.forked, h.facts = nil, nil, span{}, Mark{}, Facts{}
 		case l.begins(systemBegins):
 			h.system = here
 		default:
@@ -193,12 +194,6 @@ func (h *History) take(m span, users bool) {
 		return
 	}
 	h.messages = append(h.messages, m)
-}
-
-// restart begins a conversation with these tools.
-func (h *History) restart(tools span) {
-	h.tools, h.system = tools, span{}
-	h.messages, h.users, h.last, h.forked, h.facts = nil, nil, span{}, Mark{}, Facts{}
 }
 
 // takeBack forgets the messages behind a place of a source.

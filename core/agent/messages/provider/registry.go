@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -98,7 +97,9 @@ func (r *Registry) Providers() []Provider {
 		p.Key, p.Bearer = secret, p.Bearer || bearer
 		all = append(all, p)
 	}
-	if p := r.builtIn(); !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
+	p := anthropic(r.o.Getenv(varBaseURL), true) // what the environment says
+	p.Key, p.Bearer = r.environment()
+	if !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
 		all = append(all, p)
 	}
 	return all
@@ -115,13 +116,6 @@ func (r *Registry) Ready() error {
 		}
 	}
 	return missing(textNoKey)
-}
-
-// builtIn is Anthropic with what the environment says about it.
-func (r *Registry) builtIn() Provider {
-	p := anthropic(r.o.Getenv(varBaseURL), true)
-	p.Key, p.Bearer = r.environment()
-	return p
 }
 
 // anthropic is the provider of that name at an address; empty is its own. Another
@@ -180,7 +174,7 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	}
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+		return "", fmt.Errorf(textNoFile, e.Name, store.Bare(err))
 	}
 	root, err := filepath.EvalSymlinks(r.o.Dir.Root())
 	if rel, rerr := filepath.Rel(root, path); err == nil && rerr == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
@@ -189,7 +183,7 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+		return "", fmt.Errorf(textNoFile, e.Name, store.Bare(err))
 	case !info.Mode().IsRegular() || info.Size() > 4096:
 		return "", fmt.Errorf(textNoKeyText, e.Name)
 	case info.Mode().Perm()&0o077 != 0:
@@ -197,21 +191,13 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf(textNoFile, e.Name, cause(err))
+		return "", fmt.Errorf(textNoFile, e.Name, store.Bare(err))
 	}
 	text := strings.TrimSpace(string(data))
 	if text == "" || clean.Line(text) != text || strings.ContainsAny(text, " \t") {
 		return "", fmt.Errorf(textNoKeyText, e.Name)
 	}
 	return text, nil
-}
-
-// cause is what the system says, without the path.
-func cause(err error) error {
-	if p := (*os.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // missing is the sentence that nobody can be asked: another engine may answer.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -77,9 +78,7 @@ const maxShown = 200
 // about is the call with another path in it.
 func (c call) about(key, path string) agent.ToolUse {
 	fields := map[string]any{}
-	for name, value := range c.Arguments {
-		fields[name] = value
-	}
+	maps.Copy(fields, c.Arguments)
 	fields[key] = path
 	input, err := json.Marshal(fields)
 	if err != nil { // it was JSON before
@@ -141,11 +140,7 @@ func (b *Box) says(s spot, err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf(textForbidden, s.shown)
 	}
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		err = path.Err
-	}
-	return fmt.Errorf("%s: %w", s.shown, err)
+	return fmt.Errorf("%s: %w", s.shown, store.Bare(err))
 }
 
 // openFolder opens a folder by its real path, name by name, so that a link on the

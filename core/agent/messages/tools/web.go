@@ -126,8 +126,7 @@ func whyNot(u *url.URL, err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf(textSlow, host, words.Long(fetchTime))
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
 	return fmt.Errorf(textUnreached, host, clean.Cut(clean.Line(err.Error()), maxShown))
