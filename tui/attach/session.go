@@ -45,7 +45,8 @@ type session struct {
 	term    string // of a pty, empty without one
 	size    *unix.Winsize
 	vars    []string
-	began   bool
+	began   bool // command is what the viewer wants
+	command string
 	resized chan os.Signal
 	master  atomic.Pointer[os.File]
 	pumps   sync.WaitGroup
@@ -63,19 +64,23 @@ func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &session{client: c, channel: channel, resized: make(chan os.Signal, 1)}
-	begin := make(chan string, 1)
+	begin := make(chan struct{})
 	s.pumps.Go(func() {
 		defer stop() // the other end has closed it
 		for r := range requests {
-			ok := s.request(r, begin)
+			waited := !s.began
+			ok := s.request(r)
 			if r.WantReply {
 				_ = r.Reply(ok, nil) // a connection that is gone ends the requests
+			}
+			if waited && s.began { // not before the reply, which would come too late for a short one
+				close(begin)
 			}
 		}
 	})
 	select {
-	case command := <-begin:
-		s.end(ctx, s.run(ctx, command))
+	case <-begin:
+		s.end(ctx, s.run(ctx))
 	case <-ctx.Done():
 	}
 	_ = channel.Close() // the other end does too
@@ -83,7 +88,7 @@ func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 }
 
 // request answers one of the other end's requests. Only its first command begins.
-func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
+func (s *session) request(r *ssh.Request) (ok bool) {
 	switch r.Type {
 	case "pty-req":
 		var p struct {
@@ -113,8 +118,7 @@ func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
 		if r.Type == "exec" && ssh.Unmarshal(r.Payload, &p) != nil || len(p.Command) > maxCommand || s.began {
 			return false
 		}
-		s.began = true
-		begin <- p.Command
+		s.began, s.command = true, p.Command
 		return true
 	}
 	return false // forwarding of an agent or of X, sftp, signals
@@ -198,8 +202,8 @@ func parse(command string) (w wish, err error) {
 }
 
 // run shows a viewer what it wants to see until it leaves.
-func (s *session) run(ctx context.Context, command string) error {
-	w, err := parse(command)
+func (s *session) run(ctx context.Context) error {
+	w, err := parse(s.command)
 	if err != nil {
 		return err
 	}
