@@ -323,8 +323,9 @@ func (p *Pane) note(it item) widget.Span {
 	return widget.Span{Role: theme.Dim, Text: strings.Join(it.marks(p.snap), " · ")}
 }
 
-// nextItems is how many of what comes next stand in one line.
-const nextItems = 3
+// nextItems is how many of what comes next stand in one line, the later ones in at
+// least so many cells.
+const nextItems, nextCells = 3, 12
 
 // Line implements pane.Pane: what comes next.
 func (p *Pane) Line(c pane.Context, w int) string {
@@ -335,7 +336,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	}
 	n := 0
 	for _, it := range wholeDay.items(s) {
-		if n == nextItems || it.Held || !it.FireTime.After(s.At) {
+		if n == nextItems || n > 0 && widget.Width(out)+nextCells > w || it.Held || !it.FireTime.After(s.At) {
 			continue
 		}
 		at := s.Clock(it.FireTime, "15:04") + " "
