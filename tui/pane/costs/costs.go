@@ -332,9 +332,5 @@ func (p *Page) spark(r row) widget.Span {
 	if r.Days == nil {
 		return table.Blank()
 	}
-	var b strings.Builder
-	for _, s := range chart.Spark(p.theme, r.Days) {
-		b.WriteString(s.Text)
-	}
-	return widget.Span{Role: theme.Accent, Text: b.String()}
+	return widget.Span{Role: theme.Accent, Text: chart.Spark(p.theme, r.Days)}
 }
