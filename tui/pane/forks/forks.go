@@ -91,7 +91,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Focus: action.Costs}
 	}
 	// On the page the list has what moves by more than a line, too, and the search.
-	list := id.Scope() == string(action.Forks) || c.Zoomed && id != action.TailUp && id != action.TailDown
+	list := id == action.ForksUp || id == action.ForksDown || c.Zoomed && id != action.TailUp && id != action.TailDown
 	if list && !p.tail && p.book.Table.Do(id.Verb()) {
 		p.follow(c)
 		return pane.Answer{}
