@@ -25,7 +25,7 @@ func (r *root) captionLine() (line string, ok bool) {
 	if !r.o.Try {
 		return "", false
 	}
-	text := textTry(r.keys, r.theme.ASCII())
+	text := tryText(r.keys, r.theme.ASCII())
 	if r.snap.At.Sub(r.snap.Started) >= firstWords {
 		text = cmp.Or(caption(r.snap), text)
 	}

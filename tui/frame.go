@@ -24,6 +24,9 @@ func (r *root) frame() []string {
 	} else {
 		lines = append(lines, r.body(plan)...)
 	}
+	for _, d := range r.dialogs { // before the help line, which may say what is drawn
+		r.overlay(lines[:plan.Said], d)
+	}
 	if plan.Said < r.h-1 {
 		row, ok := r.captionLine()
 		if !ok {
@@ -32,9 +35,6 @@ func (r *root) frame() []string {
 		lines = append(lines, row)
 	}
 	lines = append(lines, r.helpLine().draw(r.theme, r.w))
-	for _, d := range r.dialogs {
-		r.overlay(lines[:plan.Said], d)
-	}
 	if said, ok := r.saidLine(time.Now()); ok {
 		lines[plan.Said] = said
 	}

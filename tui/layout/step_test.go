@@ -35,6 +35,18 @@ func (in Input) size(wide bool) int {
 	return b.H
 }
 
+// Find gives the box of a pane that is on screen.
+func (p Plan) Find(pane action.Pane) (Box, bool) {
+	for _, c := range p.Columns {
+		for _, b := range c.Boxes {
+			if b.Pane == pane {
+				return b, true
+			}
+		}
+	}
+	return Box{}, false
+}
+
 // ends are the least and the most that the size of the focused pane can be: what
 // the others of its column leave, when they have no more than they must.
 func (in Input) ends(wide bool) (least, most int) {
