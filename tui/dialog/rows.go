@@ -101,7 +101,19 @@ func indent(s string) int {
 func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 	var rows []Row
 	for _, p := range fromFocus(focus) {
-		rows = section(rows, keys, p, ascii)
+		actions := keys.Of(p)
+		if len(actions) == 0 {
+			continue
+		}
+		name := p.Name()
+		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
+			name += " (" + key + ")"
+		}
+		rows = append(rows, Row{Text: name})
+		for _, a := range actions {
+			rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
+		}
+		rows = append(rows, Row{})
 	}
 	p := NewTable(textHelp, helpColumn, append(rows, textHelpWords...))
 	p.heads, p.headings = theme.Key, true
@@ -112,22 +124,6 @@ func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 // helpColumn is where it says what keys do: behind the longest list of keys of a
 // row.
 const helpColumn = 18
-
-func section(rows []Row, keys action.Keys, p action.Pane, ascii bool) []Row {
-	actions := keys.Of(p)
-	if len(actions) == 0 {
-		return rows
-	}
-	name := p.Name()
-	if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
-		name += " (" + key + ")"
-	}
-	rows = append(rows, Row{Text: name})
-	for _, a := range actions {
-		rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
-	}
-	return append(rows, Row{})
-}
 
 // Deliveries is what came in from other programs: never what it said.
 func Deliveries(s *core.Snapshot) *Page {
