@@ -20,7 +20,6 @@ import (
 // scrolls, and "/" finds in it.
 type Page struct {
 	name string
-	body string
 	role theme.Role // of its words
 
 	rows     []Row      // the body
@@ -51,7 +50,7 @@ func NewPage(title, body string) *Page {
 
 // say puts a text on the page.
 func (p *Page) say(body string) {
-	p.body, p.rows, p.width = body, nil, 0
+	p.rows, p.width = nil, 0
 	for line := range strings.SplitSeq(strings.TrimRight(body, "\n"), "\n") {
 		p.rows = append(p.rows, Row{Text: line})
 	}
@@ -85,11 +84,9 @@ func (p *Page) Rows(i uint64, look widget.Look) [][]widget.Span {
 // rekey names the keys that the user has now: their file may be saved while the page
 // is open. The view and what is searched for stay.
 func (p *Page) rekey(now action.Keys) {
-	if p.renew == nil || p.keys == now {
-		return
+	if p.renew != nil && p.keys != now {
+		p.keys, p.rows, p.width = now, p.renew(now).rows, 0
 	}
-	page := p.renew(now)
-	p.keys, p.body, p.rows, p.width = now, page.body, page.rows, 0
 }
 
 // Title implements pane.Dialog.
@@ -180,7 +177,7 @@ func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
 	case key.Matches(msg, pageKeys.shut):
 		return pane.Answer{Close: true}
 	case key.Matches(msg, pageKeys.copied):
-		return pane.Answer{Copy: p.body, Toast: textCopied}
+		return pane.Answer{Copy: p.body(), Toast: textCopied}
 	default:
 		for verb, keys := range pageVerbs {
 			if slices.Contains(keys, k) {

@@ -27,17 +27,22 @@ const headShare, shallow = 4, 2
 // left. A narrow screen gets a narrower one: what does not fit in front of it stands
 // above the words.
 func NewTable(title string, column int, rows []Row) *Page {
-	var body strings.Builder
-	for _, row := range rows {
-		head := row.Head
-		if head != "" && row.Text != "" {
-			head = widget.Fit(head, max(column-1, widget.Cells(head))) + " "
-		}
-		body.WriteString(strings.TrimRight(head+row.Text, " ") + "\n")
-	}
-	p := NewPage(title, strings.TrimRight(body.String(), "\n"))
+	p := NewPage(title, "")
 	p.rows, p.column = rows, column
 	return p
+}
+
+// body is the text of the page as it is copied.
+func (p *Page) body() string {
+	var out strings.Builder
+	for _, row := range p.rows {
+		head := row.Head
+		if head != "" && row.Text != "" {
+			head = widget.Fit(head, max(p.column-1, widget.Cells(head))) + " "
+		}
+		out.WriteString(strings.TrimRight(head+row.Text, " ") + "\n")
+	}
+	return strings.TrimRight(out.String(), "\n")
 }
 
 // broken gives the lines of the page for a width.
