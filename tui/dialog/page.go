@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -179,12 +178,8 @@ func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
 	case key.Matches(msg, pageKeys.copied):
 		return pane.Answer{Copy: p.body(), Toast: textCopied}
 	default:
-		for verb, keys := range pageVerbs {
-			if slices.Contains(keys, k) {
-				did, _ := p.view.Do(verb)
-				return pane.Answer{Toast: did.Toast}
-			}
-		}
+		did, _ := p.view.Do(pageVerbs[k])
+		return pane.Answer{Toast: did.Toast}
 	}
 	return pane.Answer{}
 }
@@ -198,8 +193,8 @@ func (p *Page) Hint() []key.Binding {
 }
 
 // pageVerbs are what the keys of a page do to its view.
-var pageVerbs = map[string][]string{
-	"find": {"/"}, "next": {"n"}, "prev": {"N"},
-	"up": {"up", "k"}, "down": {"down", "j"}, "pgup": {"pgup", "ctrl+b"}, "pgdn": {"pgdown", "ctrl+f", "space"},
-	"home": {"home", "g"}, "end": {"end", "G"},
+var pageVerbs = map[string]string{
+	"/": "find", "n": "next", "N": "prev", "up": "up", "k": "up", "down": "down", "j": "down",
+	"pgup": "pgup", "ctrl+b": "pgup", "pgdown": "pgdn", "ctrl+f": "pgdn", "space": "pgdn",
+	"home": "home", "g": "home", "end": "end", "G": "end",
 }
