@@ -86,9 +86,9 @@ func (p *Pane) at() (m mark, ok bool) {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.DayEarlier:
-		p.walk(-1)
+		p.chosen, p.picked = max(0, p.chosen-1), true
 	case action.DayLater:
-		p.walk(+1)
+		p.chosen, p.picked = max(0, min(p.chosen+1, len(p.marks)-1)), true
 	case action.DayNow:
 		p.chosen, p.picked = p.next(c.Snap.At), false
 	case action.DayOpen:
@@ -98,10 +98,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	}
 	return pane.Answer{}
-}
-
-func (p *Pane) walk(by int) {
-	p.chosen, p.picked = max(0, min(p.chosen+by, len(p.marks)-1)), true
 }
 
 // Point chooses the mark under a cell of rows of w cells; again says that it was
