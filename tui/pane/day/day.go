@@ -40,9 +40,6 @@ type made struct {
 	ended, pings, live, fires, missed, day int
 }
 
-// Line implements pane.Pane.
-func (p *Pane) Line(c pane.Context, w int) string { return p.Draw(c, w, 1, false)[0].Text }
-
 // Draw implements pane.Pane. With one row there is no scale.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.Rows(widget.Nowhere, p.draw(c, w, h, focused)...)
