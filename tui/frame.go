@@ -48,9 +48,6 @@ func (r *root) body(plan layout.Plan) []string {
 	for i, c := range plan.Columns {
 		columns[i] = r.column(c)
 	}
-	if len(columns) == 1 {
-		return columns[0]
-	}
 	rows := make([]string, len(columns[0]))
 	var b strings.Builder
 	for y := range rows {
@@ -74,11 +71,11 @@ func (r *root) column(c layout.Column) []string {
 		role := r.borderRole(b.Pane)
 		side := r.theme.Paint(role, box.Left)
 		for _, l := range r.panes[b.Pane].Draw(context, b.W, b.H, b.Pane == r.focus) {
+			left, right := side, side
 			if l.Place == widget.Ruled {
-				rows = append(rows, r.theme.Paint(role, box.MiddleLeft)+l.Text+r.theme.Paint(role, box.MiddleRight))
-				continue
+				left, right = r.theme.Paint(role, box.MiddleLeft), r.theme.Paint(role, box.MiddleRight)
 			}
-			rows = append(rows, side+l.Text+side)
+			rows = append(rows, left+l.Text+right)
 		}
 	}
 	last := c.Boxes[len(c.Boxes)-1].Pane
