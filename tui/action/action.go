@@ -245,14 +245,11 @@ func Of(p Pane) []Action { return Keys{}.Of(p) }
 // Get finds the row of an id in a pane, with the table's own keys.
 func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 
-// Scope is what an id begins with: "budget" of "budget.capacity-up".
-func (id ID) Scope() string {
-	scope, _, _ := strings.Cut(string(id), ".")
-	return scope
+// Verb is what an id says behind its pane: "capacity-up" of "budget.capacity-up".
+func (id ID) Verb() string {
+	_, verb, _ := strings.Cut(string(id), ".")
+	return verb
 }
-
-// Verb is what stands behind that: "capacity-up".
-func (id ID) Verb() string { return strings.TrimPrefix(string(id), id.Scope()+".") }
 
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }

@@ -105,7 +105,7 @@ func (a Action) matchWords(words []string) Match {
 // hasKey reports that the query is one of the row's keys, as a key press names
 // it or as people read and write it.
 func (a Action) hasKey(query string) bool {
-	spelled, _, ok := Spell(query)
+	spelled, ok := Spell(query)
 	return slices.ContainsFunc(a.Keys, func(k string) bool {
 		return k == query || ok && k == spelled || len(query) > 1 && strings.EqualFold(KeyName(k, false), query)
 	})
