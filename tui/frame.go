@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -28,14 +29,10 @@ func (r *root) frame() []string {
 		r.overlay(lines[:plan.Said], d)
 	}
 	if plan.Said < r.h-1 {
-		row, ok := r.captionLine()
-		if !ok {
-			row = widget.Blank(r.w)
-		}
-		lines = append(lines, row)
+		lines = append(lines, cmp.Or(r.captionLine(), widget.Blank(r.w)))
 	}
 	lines = append(lines, r.helpLine().draw(r.theme, r.w))
-	if said, ok := r.saidLine(time.Now()); ok {
+	if said := r.saidLine(time.Now()); said != "" {
 		lines[plan.Said] = said
 	}
 	return lines
