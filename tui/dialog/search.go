@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"ollimbot/core/words"
-	"ollimbot/tui/action"
 )
 
 // search ranks what the query names. Of two that it names as well, one that can be used
@@ -46,11 +45,7 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 		if run && (runs == mostRuns || !words.HoldsAll(it.kind+" "+it.name, query)) { // of which there are thousands
 			continue
 		}
-		least := action.Match(1)
-		if it.kind != "" {
-			least = action.Inside
-		}
-		if it.match = it.action.Match(spelled(it)); it.match >= least {
+		if it.match = it.action.Match(spelled(it)); it.match > 0 {
 			p.shown = append(p.shown, it)
 			if run {
 				runs++
