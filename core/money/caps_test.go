@@ -169,7 +169,7 @@ func TestTheUserIsToldOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 	fresh := func() *Purse {
 		o := capped(d, Caps{Day: 1, Month: 10})
 		o.Notice = func(text string) { told = append(told, text) }
-		return New(o)
+		return made(o)
 	}
 	for day := range 11 { // a dollar each day
 		for range 10 {

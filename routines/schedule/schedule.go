@@ -208,7 +208,7 @@ func New(o Options) *Schedule {
 
 // Files are the tasks of a data directory as a bot on it would have them in force.
 func Files(d *store.Dir, zone *time.Location) *routines.Set {
-	s := New(Options{Dir: d, Zone: zone})
+	s := New(Options{Dir: d, Zone: zone, Index: routines.NewIndex(d, zone)})
 	s.index.Scan()
 	return s.Set()
 }
