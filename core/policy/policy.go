@@ -91,7 +91,7 @@ func New(o Options) *Guard {
 		o.Confined = func() bool { return false }
 	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
-	g.approvals = newApprovalQueue(g.Allow)
+	g.approvals = &ApprovalQueue{always: g.Allow}
 	return g
 }
 
