@@ -87,8 +87,8 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return b.past(c)
 	case command.AllowTask:
 		return b.allowTask(c)
-	case command.Configure:
-		return b.configure(ctx, c)
+	case command.SetConfig:
+		return c.CarryOut(ctx, b.slashHost())
 	}
 	if b.started.Load() == nil {
 		return b.doAlone(c)
@@ -137,8 +137,6 @@ func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, 
 			err = b.forks.Stop(c.Run)
 		}
 		return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
-	case command.SetConfig:
-		return c.CarryOut(ctx, b.slashHost())
 	case command.SetLook:
 		return command.Outcome{
 			Message:  fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"ollimbot/core/audit"
@@ -177,16 +176,6 @@ func (b *Bot) lift(c command.LiftCaps) (command.Outcome, error) {
 		out.Undo = nil
 	}
 	return out, nil
-}
-
-// configure shows or sets settings.
-func (b *Bot) configure(ctx context.Context, c command.Configure) (command.Outcome, error) {
-	line := strings.TrimSpace("/config " + c.Key + " " + c.Value)
-	if c.Sure && c.Value != "" {
-		line += " sure"
-	}
-	reply, err := command.Slash{Line: line}.CarryOut(ctx, b.slashHost())
-	return command.Outcome{Message: reply}, err
 }
 
 // capFollows says what follows from a cap that is below what was spent; nothing for

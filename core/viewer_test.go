@@ -53,7 +53,7 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 			command.Answer{},
 			command.Here{},
 			command.Looked{},
-			command.Configure{Key: "quiet_hours", Value: "off"},
+			command.SetConfig{Key: "quiet_hours", Value: "off"},
 			command.Login{},
 			command.Slash{Line: "/restart"},
 			command.Interrupt{},

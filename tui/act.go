@@ -41,7 +41,7 @@ func (r *root) off(a action.Action) string {
 		return why
 	case a.ID == action.Day.Go() && r.plan().Day == 0 && !r.zoom:
 		return textNoDay
-	case a.ID == action.ChatSend && r.draft() == "":
+	case a.ID == action.ChatSend && r.chat().Draft() == "":
 		return textNothingWritten
 	case chooses:
 		return p.Off(r.context(), a.ID)
@@ -187,12 +187,8 @@ func (r *root) back() {
 	if p, ok := r.panes[r.focus].(ender); ok && p.End(r.context()) {
 		return
 	}
-	if r.focus.Page() {
-		r.leave()
-		return
-	}
-	if r.zoom {
-		r.zoom = false
+	if r.focus.Page() || r.zoom {
+		r.toggleZoom()
 		return
 	}
 	if r.putAway() {

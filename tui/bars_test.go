@@ -136,6 +136,6 @@ func TestTheDemoSaysWhatToTry(t *testing.T) {
 	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
 	play(t, setup{options: Options{Config: dir, Try: true}}, func(s *stage) {
 		s.sees("f5 then i")
-		s.misses("2 then")
+		s.sees("2 then the palette (ctrl+p)")
 	})
 }

@@ -15,12 +15,9 @@ import (
 )
 
 func (r *root) undoLast() tea.Cmd {
-	n := len(r.undo)
-	if n == 0 {
-		return nil
-	}
-	c := r.undo[n-1]
-	r.undo = r.undo[:n-1]
+	n := len(r.undo) - 1 // else it is off
+	c := r.undo[n]
+	r.undo = r.undo[:n]
 	return r.command(doneMsg{command: c, undoing: true})
 }
 
@@ -49,7 +46,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		r.say(notice.Alert, clean.Line(msg.err.Error()))
 		switch c := msg.command.(type) {
 		case command.Say:
-			r.panes[action.Chat].(interface{ Return(text string) }).Return(c.Text) // to whoever wrote it
+			r.chat().Return(c.Text) // to whoever wrote it
 		case command.Answer:
 			delete(r.desk.answered, c.ID)
 		}

@@ -7,7 +7,6 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	today "ollimbot/tui/pane/day"
-	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
@@ -22,29 +21,9 @@ func (r *root) head(plan layout.Plan) (rows []string) {
 		}
 	}
 	if plan.Fixed > 0 {
-		rows = append(rows, " "+r.panes[action.Budget].Line(c, r.w-1), r.comingNext())
+		rows = append(rows, " "+r.panes[action.Budget].Line(c, r.w-1), " "+r.panes[action.Schedule].Line(c, r.w-1))
 	}
 	return rows
-}
-
-// nextFires is how many of what comes next stand above the tabs.
-const nextFires = 3
-
-// comingNext is what fires next, in one row.
-func (r *root) comingNext() string {
-	spans := []widget.Span{{Text: " "}, {Role: theme.Strong, Text: textComing}}
-	n := 0
-	for _, e := range r.snap.Schedule.Day {
-		if n == nextFires || e.Held || !e.FireTime.After(r.snap.At) {
-			continue
-		}
-		n++
-		spans = append(spans, widget.Span{Text: r.clock(e.FireTime) + " "}, widget.Span{Role: theme.Dim, Text: widget.Cut(titleOf(e), 15) + "  "})
-	}
-	if n == 0 {
-		spans = append(spans, widget.Span{Role: theme.Dim, Text: textNothingComes})
-	}
-	return widget.Brush{Theme: r.theme}.Line(r.w, spans...)
 }
 
 // pressDay chooses what stands under a cell of the day, and opens what was chosen.
@@ -74,8 +53,3 @@ func wants(s *core.Snapshot) int {
 	}
 	return (n + scheduleColumns + columnStep - 1) / columnStep * columnStep
 }
-
-const (
-	textComing       = "Next     "
-	textNothingComes = "nothing fires within 24 hours"
-)

@@ -201,7 +201,7 @@ func (r *root) bindingHints(bindings []key.Binding) (out []hint) {
 		}
 		for _, name := range names {
 			shown := name
-			if spelled, _, ok := action.Spell(name); ok && r.theme.ASCII() {
+			if spelled, ok := action.Spell(name); ok && r.theme.ASCII() {
 				shown = action.KeyName(spelled, true)
 			}
 			h.add(shown, func() tea.Cmd {

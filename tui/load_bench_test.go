@@ -265,7 +265,7 @@ func BenchmarkFrame200x60(b *testing.B) {
 	bot := newBot(crowdedDay(time.Now()))
 	bot.rings["f1f1f1f1"], bot.rings[pane.LogTail] = tail.New(100_000), tail.New(10_000)
 	bot.flood(100_000)
-	scr := screen.New(screen.Options{Output: io.Discard})
+	scr := screen.New(io.Discard, nil)
 	if err := scr.Open(); err != nil {
 		b.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func rekeyed(t *testing.T, keys action.Keys, snap core.Snapshot) *root {
 	r := newRoot(context.Background(), still{snap: snap, read: fullTail}, Options{
 		Output: &bytes.Buffer{}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"},
 	})
-	r.screen = screen.New(screen.Options{Output: &bytes.Buffer{}})
+	r.screen = screen.New(&bytes.Buffer{}, nil)
 	r.keys = keys
 	r.w, r.h = 160, 50
 	r.refresh()
@@ -279,7 +279,7 @@ func TestTheWheelSelectsAmongTheRunsUnderIt(t *testing.T) {
 	r.setFocus(action.Forks)
 	r.zoom = true
 	r.refresh()
-	b, _ := r.plan().Find(action.Forks)
+	b := r.plan().Columns[0].Boxes[0] // the whole body
 	marked := func() int {
 		r.frame()
 		for y, row := range r.panes[action.Forks].Draw(r.context(), b.W, b.H, true) {

@@ -14,7 +14,7 @@ func TestEscGoesBackFromAPageToWhereItWasOpened(t *testing.T) {
 	r.setFocus(action.Schedule)
 	for _, p := range action.Pages {
 		r.setFocus(p)
-		if b, ok := r.plan().Find(p); !ok || b.W != r.w-2 {
+		if b := r.plan().Columns[0].Boxes[0]; b.Pane != p || b.W != r.w-2 {
 			t.Errorf("%s has the box %+v of %d cells", p, b, r.w)
 		}
 	}

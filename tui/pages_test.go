@@ -110,7 +110,7 @@ func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
 		r := plainRoot(t, fullDay())
 		r.w = w
 		r.speech.said = nil
-		r.speech.add(day, day, notice.Alert, "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone")
+		r.speech.add(saying{at: day, level: notice.Alert, text: "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone"})
 		lines := inside(r, r.speech.page(&core.Snapshot{Zone: time.UTC}))
 		if len(lines) < 2 || !strings.HasPrefix(lines[1], " "+widget.Blank(indent)) || strings.HasPrefix(lines[1], widget.Blank(indent+2)) {
 			t.Errorf("%d cells: %q", w, lines)

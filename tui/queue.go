@@ -125,9 +125,7 @@ const maxHeld = 256
 func (r *root) input(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
 		r.held = nil
-		return r.take(msg)
-	}
-	if len(r.held) > 0 || r.waits(msg) {
+	} else if len(r.held) > 0 || r.waits(msg) {
 		if len(r.held) < maxHeld {
 			r.held = append(r.held, msg)
 		}
@@ -176,7 +174,7 @@ type (
 	changedMsg struct{}                // the core has something new
 	lookMsg    struct{}                // the pause after it is over
 	paintMsg   struct{}                // a frame that had to wait
-	wakeMsg    struct{ round int }     // the clock, or a toast that ends
+	wakeMsg    struct{}                // the clock, or a toast that ends
 	signalMsg  struct{ sig os.Signal } // of the terminal
 	doneMsg    struct {                // a command has ended
 		command command.Value
@@ -246,36 +244,24 @@ func (r *root) after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return await(r.ctx, time.After(d), func(time.Time) tea.Msg { return msg })
 }
 
-// wake sees to it that exactly one timer is running: to the next second while
-// a fork runs, an answer comes, a tool call waits or a toast stands, else to the next minute.
-func (r *root) wake() tea.Cmd {
-	now := time.Now()
-	at := now.Truncate(time.Minute).Add(time.Minute)
+// wake sets the timer: to the next second while a fork runs, an answer comes, a tool call
+// waits or a toast stands, else to the next minute.
+func (r *root) wake() {
+	now, every := time.Now(), time.Minute
 	if r.counting() || len(r.speech.toasts(now)) > 0 {
-		at = now.Truncate(time.Second).Add(time.Second)
+		every = time.Second
 	}
-	if !r.wakeAt.IsZero() && !at.Before(r.wakeAt) {
-		return nil
-	}
-	r.wakeAt = at
-	r.round++
-	return r.after(max(at.Sub(now), time.Millisecond), wakeMsg{r.round})
+	r.timer.Reset(now.Truncate(every).Add(every).Sub(now))
+}
+
+func (r *root) waitTimer() tea.Cmd {
+	return await(r.ctx, r.timer.C, func(time.Time) tea.Msg { return wakeMsg{} })
 }
 
 // counting reports whether something on the screen counts seconds.
 func (r *root) counting() bool {
 	running := func(f fork.View) bool { return f.State == fork.Running }
 	return !r.facts.still && (r.snap.Busy || len(r.snap.Approvals) > 0 || slices.ContainsFunc(r.snap.Forks, running))
-}
-
-func (r *root) woken(msg wakeMsg) urgency {
-	if msg.round != r.round {
-		return never
-	}
-	r.wakeAt = time.Time{}
-	r.lookKeys()
-	r.refresh()
-	return soon
 }
 
 // begin runs a command beside the program; a panic in it becomes its error.

@@ -12,6 +12,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/chat"
 )
 
 // leaves is what ctrl+c does where no answer runs: it quits, but not when it was
@@ -27,7 +28,7 @@ func (r *root) leaves() tea.Cmd {
 // goTo ends the dashboard, or leaves it for the demo or the set-up, after a question
 // while runs wait or run that would end with it, and over words that would be lost.
 func (r *root) goTo(where pane.Leave) tea.Cmd {
-	unsaved := r.draft() != "" || slices.ContainsFunc(r.dialogs, func(d pane.Dialog) bool {
+	unsaved := r.chat().Draft() != "" || slices.ContainsFunc(r.dialogs, func(d pane.Dialog) bool {
 		form, ok := d.(interface{ Unsaved() bool })
 		return ok && form.Unsaved()
 	})
@@ -70,7 +71,7 @@ func (r *root) greet() bool {
 	}
 	r.open(dialog.NewWelcome(r.context(), r.o.Notice, r.o.Demo != nil, r.offersSetUp()))
 	if r.o.Notice != "" {
-		r.speech.add(time.Now(), time.Now().Add(-time.Hour), notice.Warn, r.o.Notice)
+		r.speech.add(saying{at: time.Now(), over: true, level: notice.Warn, text: r.o.Notice})
 	}
 	return true
 }
@@ -82,7 +83,5 @@ func (r *root) offersSetUp() bool {
 // lateInterrupt is how long after an answer ctrl+c still means that answer.
 const lateInterrupt = 2 * time.Second
 
-// draft is what is written and has not been sent, or empty.
-func (r *root) draft() string {
-	return r.panes[action.Chat].(interface{ Draft() string }).Draft()
-}
+// chat is the conversation, in which the user may have begun to write.
+func (r *root) chat() *chat.Pane { return r.panes[action.Chat].(*chat.Pane) }

@@ -80,9 +80,7 @@ type root struct {
 	// painted is when the screen was written last; due, that a paint is on its way.
 	painted time.Time
 	due     bool
-	// wakeAt is when the running timer fires; timers of an older round are ignored.
-	wakeAt time.Time
-	round  int
+	timer   *time.Timer // wake sets it
 
 	err error // why the dashboard ended by itself
 }
@@ -95,7 +93,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 		ctx: ctx, core: c, o: o, facts: detect(o),
 		panes: newPanes(), focus: action.Forks, lower: action.Chat,
 		snap: &core.Snapshot{}, queue: queue{busy: map[string]bool{}},
-		reading: map[action.Pane]bool{}, desk: desk{answered: map[string]policy.Approval{}},
+		timer: time.NewTimer(time.Minute), reading: map[action.Pane]bool{}, desk: desk{answered: map[string]policy.Approval{}},
 	}
 	r.w, r.h = r.facts.w, r.facts.h
 	r.recall()
@@ -112,7 +110,8 @@ func (r *root) Init() tea.Cmd {
 	r.fail(r.screen.SetMouse(true))
 	r.paint()
 	r.askBackground()
-	return tea.Batch(r.waitChanged(), r.waitSignal(), r.wake(), r.glance())
+	r.wake()
+	return tea.Batch(r.waitChanged(), r.waitSignal(), r.waitTimer(), r.glance())
 }
 
 // View draws nothing: Update has painted.
@@ -135,10 +134,11 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	})
 	cmd, when := r.receive(msg)
 	later := r.show(when)
+	r.wake()
 	if r.err != nil {
 		return r, tea.Quit
 	}
-	return r, tea.Batch(cmd, later, r.readMore(), r.wake(), r.glance())
+	return r, tea.Batch(cmd, later, r.readMore(), r.glance())
 }
 
 // receive is the order of house rule 8: size and colours, the core, then what
@@ -172,7 +172,9 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	case lookMsg:
 		return r.waitChanged(), never
 	case wakeMsg:
-		return nil, r.woken(msg)
+		r.lookKeys()
+		r.refresh()
+		return r.waitTimer(), soon
 	case paintMsg:
 		// What has come since the look that asked for this frame would else wait
 		// for a frame of its own.
@@ -221,18 +223,13 @@ func (r *root) glance() tea.Cmd {
 // show paints now or arranges for it. While things stream, a frame stands for
 // at least frameGap; after a key it never waits.
 func (r *root) show(when urgency) tea.Cmd {
-	switch when {
-	case atOnce:
+	rest := frameGap - time.Since(r.painted)
+	switch {
+	case when == atOnce, when == soon && rest <= 0:
 		r.paint()
-	case soon:
-		rest := frameGap - time.Since(r.painted)
-		if rest <= 0 {
-			r.paint()
-		} else if !r.due {
-			r.due = true
-			return r.after(rest, paintMsg{})
-		}
-	case never:
+	case when == soon && !r.due:
+		r.due = true
+		return r.after(rest, paintMsg{})
 	}
 	return nil
 }
@@ -280,7 +277,7 @@ func (r *root) setDark(dark bool) urgency {
 
 // setTheme builds the theme that was chosen, for the background.
 func (r *root) setTheme() {
-	look, name := r.facts.look, r.themeName()
+	look, name := r.facts.look, r.chosen.Get("theme")
 	look.Dark = name == "dark" || name != "light" && r.dark
 	look.Contrast, look.Blocks = name == "contrast", r.chosen.Get("charts") == settings.Pens[1]
 	if name == "16" {
@@ -353,11 +350,9 @@ func (r *root) whole() bool { return r.zoom && r.focus != action.Day || r.focus.
 func (r *root) leave() {
 	to := action.Forks
 	if n := len(r.trail); n > 0 {
-		to, r.trail = r.trail[n-1], r.trail[:n-1]
+		to = r.trail[n-1]
 	}
-	trail := r.trail
 	r.setFocus(to)
-	r.trail = trail
 }
 
 // newPanes makes the panes and the pages, each without a past.

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/notice"
@@ -16,17 +17,10 @@ import (
 
 // recall reads what was chosen before, and says what is wrong in the files.
 func (r *root) recall() {
-	r.chosen = settings.Dashboard{}
-	if r.o.Config == "" {
-		return
-	}
 	chosen, problems := settings.Load(r.o.Config)
-	if r.o.Kept != "" {
-		own, more := settings.Load(r.o.Kept)
-		chosen, problems = chosen.With(own), append(problems, more...)
-	}
-	r.chosen = chosen
-	for _, p := range problems {
+	own, more := settings.Load(r.o.Kept)
+	r.chosen = chosen.With(own)
+	for _, p := range append(problems, more...) {
 		r.hear(notice.Warn, p.String())
 	}
 	if r.o.Theme != "" && r.o.Theme != r.chosen["theme"] {
@@ -76,19 +70,14 @@ func following(list []string, word string) string {
 	return list[(max(0, slices.Index(list, word))+1)%len(list)]
 }
 
-// themeName is the theme that is shown now.
-func (r *root) themeName() string {
-	return cmp.Or(r.chosen["theme"], r.o.Theme, settings.Themes[0])
-}
-
 func (r *root) nextTheme() {
-	r.wear("theme", following(settings.Themes, r.themeName()))
-	r.say(notice.Info, textThemeIs+themeWords[r.themeName()])
+	r.wear("theme", following(settings.Themes, r.chosen.Get("theme")))
+	r.say(notice.Info, textThemeIs+themeWords[r.chosen.Get("theme")])
 }
 
 // askBackground asks the terminal whether it is light or dark, where that matters.
 func (r *root) askBackground() {
-	if name := r.themeName(); name != "dark" && name != "light" {
+	if name := r.chosen.Get("theme"); name != "dark" && name != "light" {
 		r.fail(r.screen.AskBackground())
 	}
 }
@@ -106,10 +95,9 @@ func (r *root) nextLayout() {
 // division is how the screen is to be divided now, in the sizes of the layout.
 func (r *root) division() layout.Input {
 	preset := r.chosen.Get("layout")
-	size := r.chosen.Size(preset)
 	return layout.Input{
 		W: r.w, H: r.h, Zoom: r.whole(), Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
-		Preset: preset, Columns: size.Columns, Right: size.Right, Rows: size.Rows, Content: r.content,
+		Preset: preset, Size: r.chosen.Size(preset), Content: r.content,
 	}
 }
 
@@ -143,29 +131,22 @@ func (r *root) stepped(by step) (in layout.Input, why string) {
 // resizePane moves the borders of the focused pane, as far as there is room. Each
 // layout keeps its own sizes.
 func (r *root) resizePane(by step) {
-	in, why := r.stepped(by)
-	if why != "" {
-		return // said already, as the reason why it is off
-	}
-	r.choose(settings.Size{Columns: in.Columns, Right: in.Right, Rows: in.Rows}.Values(in.Preset))
+	in, _ := r.stepped(by) // why not was said, as the reason why it is off
+	r.choose(settings.Values(in.Size, in.Preset))
 }
 
-// windowTitle is the window's title at the start; empty leaves the window alone.
-func (r *root) windowTitle() string {
-	if r.chosen.Get("title") == "off" {
-		return ""
-	}
-	return r.name()
-}
-
-// attention is the window's title, and rings once when something has come to wait:
+// attention keeps the badges of the top line in the window's title, and rings once when something has come to wait:
 // text says what.
 func (r *root) attention(text string) {
 	if r.screen == nil {
 		return
 	}
 	if r.chosen.Get("title") == "on" {
-		r.fail(r.screen.SetTitle(r.titleText()))
+		title := r.name()
+		for _, b := range r.badges() {
+			title += textDot + strings.TrimSpace(b.forms[0][0].Text)
+		}
+		r.fail(r.screen.SetTitle(title))
 	}
 	switch bell := r.chosen.Get("bell"); {
 	case text == "":

@@ -35,9 +35,7 @@ func (r *root) strip(plan layout.Plan) []string {
 	if len(plan.Columns) > 0 && plan.Strip == r.w {
 		return append(rows, r.body(plan)...)
 	}
-	for len(rows) < plan.Said-1 {
-		rows = append(rows, widget.Blank(plan.Strip))
-	}
+	rows = widget.Fill(rows, plan.Strip, plan.Said-1)
 	if len(plan.Columns) > 0 {
 		for i, l := range r.body(plan) {
 			rows[i] += l

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
 	"time"
@@ -40,7 +42,7 @@ const (
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
 	textNoShell  = "there is no shell to go to: the dashboard goes on"
-	textDemo     = "all is real but the model"
+	textTry      = "try %s then %s · %s then %s · %s then %s; all is real but the model"
 
 	textNothingWritten = "nothing is written"
 
@@ -89,72 +91,39 @@ var themeWords = map[string]string{
 }
 
 // quitKey is what quits, with a key or without: ctrl+c is nobody's to change.
-func quitKey(n action.Names) string {
-	if key := n.Key(action.Quit); key != "" {
-		return key
-	}
-	return "ctrl+c"
-}
+func quitKey(n action.Names) string { return cmp.Or(n.Key(action.Quit), "ctrl+c") }
 
 // held is a space at which no line is broken.
 const held = "\u00a0"
 
-// textTry are keys to begin the demo with, as far as there are some.
-func textTry(keys action.Keys, ascii bool) string {
-	var pairs []string
-	for _, p := range []struct {
-		goes, does action.ID
-		pane       action.Pane
-	}{
-		{action.Budget.Go(), action.CapacityUp, action.Budget},
-		{action.Schedule.Go(), action.ScheduleFire, action.Schedule},
-		{action.Chat.Go(), action.ChatWrite, action.Chat},
-	} {
-		n := action.Names{Keys: keys, Pane: p.pane, ASCII: ascii}
-		if one, other := n.Key(p.goes), n.Key(p.does); one != "" && other != "" {
-			pairs = append(pairs, one+" then "+other)
-		}
+// tryText names keys to begin the demo with.
+func tryText(keys action.Keys, ascii bool) string {
+	name := func(p action.Pane, id action.ID) string {
+		return action.Names{Keys: keys, Pane: p, ASCII: ascii}.Name(id)
 	}
-	if len(pairs) == 0 {
-		return textDemo
-	}
-	return "try " + strings.Join(pairs, textDot) + "; " + textDemo
+	return fmt.Sprintf(textTry,
+		name(action.Budget, action.Budget.Go()), name(action.Budget, action.CapacityUp),
+		name(action.Schedule, action.Schedule.Go()), name(action.Schedule, action.ScheduleFire),
+		name(action.Chat, action.Chat.Go()), name(action.Chat, action.ChatWrite))
 }
 
 // textZoomed names the key that gave the screen, else the one that always goes
 // back, as from a page.
 func textZoomed(n action.Names, page bool) string {
-	key := n.Key(action.Zoom)
-	switch {
-	case page:
+	if page {
 		return "esc goes back"
-	case key == "":
-		key = "esc"
 	}
-	return "zoomed, " + key + " goes back"
-}
-
-// titleText is the window's title, with the badges of the top line.
-func (r *root) titleText() string {
-	text := r.name()
-	for _, b := range r.badges() {
-		text += textDot + strings.TrimSpace(b.forms[0][0].Text)
-	}
-	return text
+	return "zoomed, " + cmp.Or(n.Key(action.Zoom), "esc") + " goes back"
 }
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it
 // may lie below the card.
 func asksText(a policy.Approval, n action.Names) string {
-	where := " waits for you in the chat: "
-	if key := n.Key(action.Chat.Go()); key != "" {
-		where = " waits for you: " + key + ", then "
-	}
 	answers := n.Badges(action.ApprovalAllow, action.ApprovalDeny)
 	if len(answers) == 0 {
 		answers = []string{n.Name(action.ApprovalAllow)}
 	}
-	return widget.Cut(brief(a), 28) + where + strings.Join(answers, " or ")
+	return widget.Cut(brief(a), 28) + " waits for you: " + n.Name(action.Chat.Go()) + ", then " + strings.Join(answers, " or ")
 }
 
 // brief is a call for a toast: without the lines that it would write.

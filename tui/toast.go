@@ -19,9 +19,8 @@ import (
 // speech is what the program says to its user: the newest as a toast, in a row of
 // its own, all of it in the list that "!" opens.
 type speech struct {
-	said  []saying // oldest first
-	seq   uint64   // of the last notice heard
-	heard bool     // there was a first snapshot
+	said []saying // oldest first
+	seq  uint64   // of the last notice heard
 }
 
 type saying struct {
@@ -46,12 +45,13 @@ const (
 // one said, "u undoes", may not be true any more.
 func (s *speech) say(now time.Time, level notice.Level, text string) {
 	s.end(now, func(t saying) bool { return t.reply && t.level == notice.Info })
-	s.add(now, now, level, text)
-	s.said[len(s.said)-1].reply = true
+	s.add(saying{at: now, level: level, text: text, reply: true})
 }
 
-func (s *speech) add(at, now time.Time, level notice.Level, text string) {
-	s.said = append(s.said, saying{at: at, shown: now, level: level, text: clean.Line(text)})
+// add begins the toast of a saying, unless that is over.
+func (s *speech) add(t saying) {
+	t.shown, t.text = time.Now(), clean.Line(t.text)
+	s.said = append(s.said, t)
 	if len(s.said) > maxSayings {
 		s.said = slices.Delete(s.said, 0, len(s.said)-maxSayings)
 	}
@@ -60,17 +60,12 @@ func (s *speech) add(at, now time.Time, level notice.Level, text string) {
 // hear takes the core's notices that are new.
 func (s *speech) hear(notices []notice.Notice, now time.Time) {
 	for _, n := range notices {
-		if s.heard && n.Seq <= s.seq {
+		if n.Seq <= s.seq {
 			continue
 		}
 		s.seq = n.Seq
-		shown := time.Now()
-		if now.Sub(n.At) > freshNotice {
-			shown = shown.Add(-time.Hour)
-		}
-		s.add(n.At, shown, n.Level, n.Text)
+		s.add(saying{at: n.At, over: now.Sub(n.At) > freshNotice, level: n.Level, text: n.Text})
 	}
-	s.heard = true
 }
 
 // end ends the toasts of some sayings, which stay in the list.
@@ -118,10 +113,10 @@ func (r *root) say(level notice.Level, text string) { r.speech.say(time.Now(), l
 // saidLine is the newest that the program has said, as long as it stands, in one
 // line: cut where there is no room for it, with the key that shows the rest. It
 // covers nothing but the help line of a low screen.
-func (r *root) saidLine(now time.Time) (line string, ok bool) {
+func (r *root) saidLine(now time.Time) string {
 	standing := r.speech.toasts(now)
 	if len(standing) == 0 {
-		return "", false
+		return ""
 	}
 	t := standing[len(standing)-1]
 	look := toastLooks[t.level]
@@ -140,7 +135,7 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	text = widget.Cut(text, room-widget.Cells(end)) + end
 	b := widget.Brush{Theme: r.theme, Back: theme.Select}
 	n := min(r.w, widget.Cells(mark.Text)+widget.Cells(text)+1)
-	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n), true
+	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n)
 }
 
 // toastLooks are the marks in front of what is said, how long it stands, and after which
@@ -204,8 +199,7 @@ func (r *root) watch() {
 
 // hear says something that is no answer to what the user does.
 func (r *root) hear(level notice.Level, text string) {
-	now := time.Now()
-	r.speech.add(now, now, level, text)
+	r.speech.add(saying{at: time.Now(), level: level, text: text})
 }
 
 // answering notes that the user answers here.

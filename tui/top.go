@@ -17,6 +17,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -153,9 +154,7 @@ func (r *root) badges() (out []word) {
 		mark := r.theme.Glyph(g) + " " + strconv.Itoa(n)
 		out = append(out, word{id, to, [][]widget.Span{{{Role: role, Text: mark + text + apart}}, {{Role: role, Text: mark + " "}}}})
 	}
-	if ids := r.panes[action.Forks].(interface {
-		Unseen(s *core.Snapshot) []string
-	}).Unseen(r.snap); len(ids) > 0 {
+	if ids := r.panes[action.Forks].(*forks.Pane).Unseen(r.snap); len(ids) > 0 {
 		add(wordFailed, theme.Bad, theme.Cross, len(ids), textFailed, pane.Answer{Focus: action.Forks, Item: ids[0]})
 	}
 	if n := r.snap.Glance().Asks; n > 0 {

@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := newRoot(ctx, c, o)
-	scr := screen.New(screen.Options{Output: o.Output, Input: o.Input, Title: r.windowTitle()})
+	scr := screen.New(o.Output, o.Input)
 	defer func() {
 		if e := scr.Close(); e != nil && err == nil {
 			err = fmt.Errorf("close the dashboard: %w", e)

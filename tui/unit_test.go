@@ -111,7 +111,7 @@ func TestOldNoticesAreListedAndAreNoToasts(t *testing.T) {
 func TestTheListOfNoticesDoesNotGrowForever(t *testing.T) {
 	var s speech
 	for range 3 * maxSayings {
-		s.add(time.Now(), time.Now(), notice.Info, "again")
+		s.add(saying{level: notice.Info, text: "again"})
 	}
 	if n := len(s.said); n != maxSayings {
 		t.Errorf("%d kept", n)
@@ -143,7 +143,7 @@ func TestNoSequenceOfKeysAndSizesBreaksTheFrame(t *testing.T) {
 		r := newRoot(t.Context(), b, Options{
 			Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii"), ReadOnly: rapid.Bool().Draw(t, "read-only"),
 		})
-		r.screen = screen.New(screen.Options{Output: &bytes.Buffer{}})
+		r.screen = screen.New(&bytes.Buffer{}, nil)
 		r.Init()
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "resize") == 0 {
@@ -196,7 +196,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		b := newBot(withForks(busyDay(day)))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer
-		r.screen = screen.New(screen.Options{Output: &out})
+		r.screen = screen.New(&out, nil)
 		if err := r.screen.Open(); err != nil {
 			t.Fatal(err)
 		}

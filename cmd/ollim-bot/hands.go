@@ -104,7 +104,7 @@ type settingAnswer struct {
 // Run shows the settings, or sets one.
 func (c *configCmd) Run(p *process, bot *core.Bot) error {
 	if len(c.Value) > 0 {
-		return p.doing(bot, c.AsJSON, command.Configure{Key: c.Key, Value: strings.Join(c.Value, " "), Sure: c.Sure})
+		return p.doing(bot, c.AsJSON, command.SetConfig{Key: c.Key, Value: strings.Join(c.Value, " "), Sure: c.Sure})
 	}
 	lines := config.Show(bot.Runtime())
 	if c.Key != "" {
@@ -141,6 +141,9 @@ func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error 
 	o, err := bot.Do(p.asking(ctx), v)
 	if err != nil {
 		return err
+	}
+	if o.Follows != "" {
+		o.Message = o.Follows + textSure
 	}
 	return p.Answer(a.JSON, doneAnswer{plainLine(o.Message)}, strings.Split(plainLine(o.Message), "\n"))
 }

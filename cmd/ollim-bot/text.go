@@ -6,6 +6,7 @@ package main
 const (
 	textStillRuns = "The bot that runs in %s goes on as it is until: ollim-bot restart"
 	textNoneRuns  = "no bot runs in %s: ollim-bot starts one"
+	textSure      = ". Say it again with --sure to set it."
 
 	textDescription  = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp      = "Run `ollim-bot help` for what there is."

@@ -121,15 +121,11 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 	}
 	value := strings.Join(args[1:], " ")
 	value, sure := strings.CutSuffix(value, " sure")
-	if follows := h.Follows(args[0], value); follows != "" && !sure {
-		return follows + textSayAgain, nil
+	done, err := SetConfig{Key: args[0], Value: value, Sure: sure}.CarryOut(ctx, h)
+	if done.Follows != "" {
+		done.Message = done.Follows + textSayAgain
 	}
-	change, err := h.set(ctx, args[0], value)
-	if err != nil {
-		return "", err
-	}
-	l, err := config.ShowOne(*h.Config(), change.Key)
-	return l.String() + h.holds(change), err
+	return done.Message, err
 }
 
 // set changes a setting and writes that down, where it is another value.

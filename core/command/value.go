@@ -96,13 +96,6 @@ type AllowTask struct {
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }
 
-// Configure shows all settings, the one that is named, or sets it. What wants a second
-// word is not set without Sure: Outcome.Message says what would follow.
-type Configure struct {
-	Key, Value string
-	Sure       bool
-}
-
 // LiftCaps lets runs start and the conversation go on above the caps on money until
 // midnight; with Undo they hold again. Undoable.
 type LiftCaps struct{ Undo bool }

@@ -82,8 +82,9 @@ type Action struct {
 	Pair ID
 }
 
-// The actions that the frame carries out itself.
+// The actions. Ids are unique in a pane; those of what scrolls are the same in all.
 const (
+	// The actions that the frame carries out itself.
 	GoNext     ID = "go.next"
 	GoPrevious ID = "go.previous"
 
@@ -112,18 +113,14 @@ const (
 	Interrupt ID = "app.interrupt"
 	Quit      ID = "app.quit"
 	Suspend   ID = "app.suspend"
-)
 
-// The actions of the day.
-const (
+	// The actions of the day.
 	DayEarlier ID = "day.earlier"
 	DayLater   ID = "day.later"
 	DayNow     ID = "day.now"
 	DayOpen    ID = "day.open"
-)
 
-// The actions of the budget pane.
-const (
+	// The actions of the budget pane.
 	CapacityUp   ID = "budget.capacity-up"
 	CapacityDown ID = "budget.capacity-down"
 	RefillDown5  ID = "budget.refill-down5"
@@ -132,10 +129,8 @@ const (
 	RefillUp1    ID = "budget.refill-up1"
 	Exact        ID = "budget.exact" // the frame opens the entry
 	Mute         ID = "budget.mute"
-)
 
-// The actions of the schedule pane.
-const (
+	// The actions of the schedule pane.
 	ScheduleFire    ID = "schedule.fire"
 	SchedulePreview ID = "schedule.preview"
 	ScheduleDetails ID = "schedule.details"
@@ -148,17 +143,13 @@ const (
 	ScheduleDelete ID = "schedule.delete"
 	ScheduleOpen   ID = "schedule.open"
 	ScheduleNew    ID = "schedule.new"
-)
 
-// The actions of the updates pane.
-const (
+	// The actions of the updates pane.
 	UpdatesRead    ID = "updates.read"
 	UpdatesDiscard ID = "updates.discard"
 	UpdatesDeliver ID = "updates.deliver"
-)
 
-// The actions of the forks pane beside those of its tail.
-const (
+	// The actions of the forks pane beside those of its tail.
 	ForksUp   ID = "forks.up"
 	ForksDown ID = "forks.down"
 	ForksTail ID = "forks.tail"
@@ -173,10 +164,8 @@ const (
 	ForksState ID = "forks.state"
 	ForksSort  ID = "forks.sort"
 	ForksTurn  ID = "forks.turn"
-)
 
-// The actions of the page of a task.
-const (
+	// The actions of the page of a task.
 	TaskRun    ID = "task.run" // opens the run that is looked at
 	TaskOlder  ID = "task.older"
 	TaskNewer  ID = "task.newer"
@@ -189,27 +178,21 @@ const (
 	TaskRestore ID = "task.restore"
 	TaskFire    ID = "task.fire"
 	TaskPause   ID = "task.pause"
-)
 
-// The actions of the page of costs.
-const (
+	// The actions of the page of costs.
 	CostsOpen ID = "costs.open"
 	CostsMark ID = "costs.mark"
 	CostsLift ID = "costs.lift"
-)
 
-// The actions of the chat pane beside its scrolling.
-const (
+	// The actions of the chat pane beside its scrolling.
 	ChatWrite ID = "chat.write"
 	ChatSend  ID = "chat.send"
 	ChatReply ID = "chat.reply" // to the marked message
 	// ChatButtons chooses among the buttons of a card.
 	ChatButtons ID = "chat.buttons"
-)
 
-// The answers to a tool call that waits, and the exits of the interactive fork;
-// both stand in the chat pane.
-const (
+	// The answers to a tool call that waits, and the exits of the interactive fork;
+	// both stand in the chat pane.
 	ApprovalAllow  ID = "approval.allow"
 	ApprovalDeny   ID = "approval.deny"
 	ApprovalAlways ID = "approval.always"
@@ -219,11 +202,9 @@ const (
 	ForkSave   ID = "fork.save"
 	ForkReport ID = "fork.report"
 	ForkExit   ID = "fork.exit"
-)
 
-// The actions of everything that scrolls. A pane that has them has a row for
-// each: the ids are the same everywhere, the keys may differ.
-const (
+	// The actions of everything that scrolls. A pane that has them has a row for
+	// each: the ids are the same everywhere, the keys may differ.
 	TailFollow   ID = "tail.follow"
 	TailUp       ID = "tail.up"
 	TailDown     ID = "tail.down"
@@ -241,6 +222,17 @@ const (
 	TailFilter   ID = "tail.filter"
 	TailTime     ID = "tail.time"
 	TailLevel    ID = "tail.level" // of the log
+
+	// AwayOpen opens what the selected line of the page of what was missed stands for;
+	// AwayHalf gives its other half the keys.
+	AwayOpen ID = "away.open"
+	AwayHalf ID = "away.half"
+
+	// SettingsEdit writes a new value of the selected setting; SettingsNext and
+	// SettingsPrevious take the one of its choices that is next.
+	SettingsEdit     ID = "settings.edit"
+	SettingsNext     ID = "settings.next"
+	SettingsPrevious ID = "settings.previous"
 )
 
 // All is every row in the table's order. The slice is the caller's.
@@ -253,14 +245,11 @@ func Of(p Pane) []Action { return Keys{}.Of(p) }
 // Get finds the row of an id in a pane, with the table's own keys.
 func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 
-// Scope is what an id begins with: "budget" of "budget.capacity-up".
-func (id ID) Scope() string {
-	scope, _, _ := strings.Cut(string(id), ".")
-	return scope
+// Verb is what an id says behind its pane: "capacity-up" of "budget.capacity-up".
+func (id ID) Verb() string {
+	_, verb, _ := strings.Cut(string(id), ".")
+	return verb
 }
-
-// Verb is what stands behind that: "capacity-up".
-func (id ID) Verb() string { return strings.TrimPrefix(string(id), id.Scope()+".") }
 
 // Name is the pane as people call it.
 func (p Pane) Name() string { return paneNames[p] }

@@ -172,9 +172,8 @@ var otherNames = map[string]string{
 }
 
 // Spell gives a key as a key press names it: "Ctrl+PgDn" is "ctrl+pgdown". Not
-// ok means that no key press has such a name, and better is what was perhaps
-// meant, or empty.
-func Spell(name string) (key, better string, ok bool) {
+// ok means that no key press has such a name.
+func Spell(name string) (key string, ok bool) {
 	mods := map[string]bool{}
 	for {
 		word, rest, more := strings.Cut(name, "+")
@@ -191,11 +190,11 @@ func Spell(name string) (key, better string, ok bool) {
 	r, _ := utf8.DecodeRuneInString(key)
 	switch {
 	case letter && (!unicode.IsPrint(r) || r == ' '), !letter && !slices.Contains(bases, key):
-		return "", "", false
-	case letter && len(mods) == 1 && mods["shift"]:
-		return "", strings.ToUpper(key), false // it comes as the letter
-	case key == "esc" && len(mods) == 1 && mods["alt"]:
-		return "", key, false // so arrive two quick escapes, which are meant as one
+		return "", false
+	case letter && len(mods) == 1 && mods["shift"]: // it comes as the letter
+		return strings.ToUpper(key), true
+	case key == "esc" && len(mods) == 1 && mods["alt"]: // so arrive two quick escapes, which are meant as one
+		return key, true
 	case letter && len(mods) > 0:
 		key = strings.ToLower(key)
 	}
@@ -204,7 +203,7 @@ func Spell(name string) (key, better string, ok bool) {
 			key = m + "+" + key
 		}
 	}
-	return key, "", true
+	return key, true
 }
 
 func plainName(s string) string {

@@ -23,9 +23,6 @@ const (
 	identical                     // its name, its title, its id
 )
 
-// Inside is the least match that a person sees in a name: a part of a word.
-const Inside Match = inside
-
 const (
 	rung     = 100
 	together = 40 // the words stand together in the title
@@ -105,7 +102,7 @@ func (a Action) matchWords(words []string) Match {
 // hasKey reports that the query is one of the row's keys, as a key press names
 // it or as people read and write it.
 func (a Action) hasKey(query string) bool {
-	spelled, _, ok := Spell(query)
+	spelled, ok := Spell(query)
 	return slices.ContainsFunc(a.Keys, func(k string) bool {
 		return k == query || ok && k == spelled || len(query) > 1 && strings.EqualFold(KeyName(k, false), query)
 	})

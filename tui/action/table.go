@@ -202,25 +202,10 @@ func tailRows(p Pane, up, down []string) []Action {
 	}, scrollRows(p, up, down)))
 }
 
-// AwayOpen opens what the selected line of the page of what was missed stands for;
-// AwayHalf gives its other half the keys.
-const (
-	AwayOpen ID = "away.open"
-	AwayHalf ID = "away.half"
-)
-
 var awayRows = []Action{
 	{ID: AwayOpen, Keys: []string{"enter"}, Title: "Open the run of the selected task, or the selected decision", Short: "open"},
 	{ID: AwayHalf, Keys: []string{"l"}, Title: "Move between what happened and the audit log", Short: "other half"},
 }
-
-// SettingsEdit writes a new value of the selected setting; SettingsNext and
-// SettingsPrevious take the one of its choices that is next.
-const (
-	SettingsEdit     ID = "settings.edit"
-	SettingsNext     ID = "settings.next"
-	SettingsPrevious ID = "settings.previous"
-)
 
 var settingsRows = []Action{
 	{ID: SettingsEdit, Keys: []string{"enter"}, Title: "Write a new value of the selected setting", Short: "change", Writes: true},

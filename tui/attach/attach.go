@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -45,7 +46,7 @@ type Options struct {
 	// Settings is the directory of the user's settings; each key has a folder of its own
 	// below it for what it has chosen. Empty keeps nothing.
 	Settings string
-	// Tidy is called some seconds after viewers have come or gone; nil does nothing.
+	// Tidy is called some seconds after viewers have come or gone.
 	Tidy func()
 	// Commands runs a command that only reads, for a client that wants its answer.
 	Commands func(ctx context.Context, args []string) agent.CommandResult
@@ -74,19 +75,20 @@ type Server struct {
 	o      Options
 	key    func() (ssh.Signer, error) // once
 	online sync.WaitGroup             // connections
+	tidy   *time.Timer                // runs once viewers have come or gone
+
+	conns, viewers, serial atomic.Int32
 
 	mu      sync.Mutex
-	pending map[string]int // handshakes by address
-	conns   int
-	viewers int
-	serial  int
+	pending map[string]int       // handshakes by address
 	unknown map[string]time.Time // when an address was last logged
-	tidy    *time.Timer
 }
 
 // New returns a server that is not open yet.
 func New(o Options) *Server {
-	return &Server{o: o, key: sync.OnceValues(o.HostKey), pending: map[string]int{}, unknown: map[string]time.Time{}}
+	tidy := time.AfterFunc(tidyAfter, o.Tidy)
+	tidy.Stop()
+	return &Server{o: o, key: sync.OnceValues(o.HostKey), tidy: tidy, pending: map[string]int{}, unknown: map[string]time.Time{}}
 }
 
 // Run takes viewers until ctx ends, tells them so, and waits until they have gone. The bot
@@ -141,7 +143,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.
 		}
 		s.online.Go(func() {
 			defer fault.Rescue("a viewer", func(f *fault.Error) { s.o.Log.Error("a viewer's connection broke", "error", f) })
-			defer s.count(&s.conns, -1)
+			defer s.conns.Add(-1)
 			defer func() { _ = conn.Close() }()
 			s.connection(ctx, conn, from, config())
 		})
@@ -168,11 +170,11 @@ func (s *Server) admit(from string) bool {
 	for _, n := range s.pending {
 		all += n
 	}
-	if all >= maxPending || from != local && s.pending[from] >= maxPerAddress || s.conns >= maxConns {
+	if all >= maxPending || from != local && s.pending[from] >= maxPerAddress || s.conns.Load() >= maxConns {
 		return false
 	}
 	s.pending[from]++
-	s.conns++
+	s.conns.Add(1)
 	return true
 }
 
@@ -185,27 +187,10 @@ func (s *Server) shaken(from string) {
 	}
 }
 
-// count changes a number under the lock, and gives it.
-func (s *Server) count(n *int, by int) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	*n += by
-	return *n
-}
-
 // viewer counts a viewer in or out, and gives how many there are.
-func (s *Server) viewer(by int) int {
-	n := s.count(&s.viewers, by)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.o.Tidy == nil:
-	case s.tidy == nil:
-		s.tidy = time.AfterFunc(tidyAfter, s.o.Tidy)
-	default:
-		s.tidy.Reset(tidyAfter)
-	}
-	return n
+func (s *Server) viewer(by int32) int32 {
+	s.tidy.Reset(tidyAfter)
+	return s.viewers.Add(by)
 }
 
 // connection serves one connection: handshake, then sessions.
@@ -217,52 +202,51 @@ func (s *Server) connection(ctx context.Context, conn net.Conn, from string, con
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	c := &client{server: s, conn: sshConn, stop: stop, from: from}
+	c := &client{server: s, conn: sshConn, from: from}
 	var all sync.WaitGroup
 	all.Go(func() { ssh.DiscardRequests(requests) })
-	all.Go(func() { c.keepAlive(ctx) })
+	all.Go(func() { KeepAlive(ctx, sshConn, keepalive*keptMissing) })
 	c.serve(ctx, channels, &all)
 	stop()
 	_ = conn.Close() // what still hangs on it ends
 	all.Wait()
 }
 
-// serve takes sessions until the connection ends, or ctx and the sessions after it. One
-// that does nothing else than being open is closed.
+// serve takes sessions until the connection ends. One that does nothing else than being open
+// is closed, and so is each once ctx and the sessions after it have ended.
 func (c *client) serve(ctx context.Context, channels <-chan ssh.NewChannel, all *sync.WaitGroup) {
-	idle := time.AfterFunc(handshakeTime, c.stop)
+	var open atomic.Int32
+	hangUp := func() { _ = c.conn.Close() }
+	unused := func() {
+		if open.Load() == 0 {
+			hangUp()
+		}
+	}
+	idle := time.AfterFunc(handshakeTime, unused)
 	defer idle.Stop()
-	var late <-chan time.Time
-	ended, left := make(chan struct{}), ctx.Done()
-	for open := 0; open > 0 || ctx.Err() == nil; {
-		select {
-		case channel, ok := <-channels:
-			switch {
-			case !ok:
-				c.stop()
-				channels = nil
-			case channel.ChannelType() != "session":
-				_ = channel.Reject(ssh.Prohibited, textNoForwarding)
-			case open >= maxSessions || ctx.Err() != nil:
-				_ = channel.Reject(ssh.ResourceShortage, textManySessions)
-			default:
-				idle.Stop()
-				open++
-				all.Go(func() {
-					defer func() { ended <- struct{}{} }()
-					defer fault.Rescue("a viewer", func(f *fault.Error) { c.server.o.Log.Error("a viewer broke", "error", f) })
-					c.session(ctx, channel)
-				})
-			}
-		case <-ended:
-			if open--; open == 0 {
-				idle.Reset(handshakeTime)
-			}
-		case <-left:
-			left, late = nil, time.After(farewell)
-		case <-late: // somebody does not read: closing the connection frees its session
-			late = nil
-			_ = c.conn.Close()
+	defer context.AfterFunc(ctx, func() {
+		unused()
+		time.AfterFunc(farewell, hangUp) // somebody may not read: this frees their session
+	})()
+	for channel := range channels {
+		switch {
+		case channel.ChannelType() != "session":
+			_ = channel.Reject(ssh.Prohibited, textNoForwarding)
+		case open.Load() >= maxSessions || ctx.Err() != nil:
+			_ = channel.Reject(ssh.ResourceShortage, textManySessions)
+		default:
+			open.Add(1)
+			all.Go(func() {
+				defer func() {
+					open.Add(-1)
+					idle.Reset(handshakeTime)
+					if ctx.Err() != nil {
+						unused()
+					}
+				}()
+				defer fault.Rescue("a viewer", func(f *fault.Error) { c.server.o.Log.Error("a viewer broke", "error", f) })
+				c.session(ctx, channel)
+			})
 		}
 	}
 }
@@ -293,14 +277,14 @@ func (s *Server) handshake(ctx context.Context, conn net.Conn, from string, conf
 type client struct {
 	server *Server
 	conn   *ssh.ServerConn
-	stop   context.CancelFunc
 	from   string
 }
 
 func (c *client) may(what string) string { return c.conn.Permissions.Extensions[what] }
 
-// keepAlive asks the other end whether it is there, so that one that is not is noticed.
-func (c *client) keepAlive(ctx context.Context) {
+// KeepAlive asks the other end whether it is there until ctx ends, and closes the connection
+// where it does not answer in time.
+func KeepAlive(ctx context.Context, conn ssh.Conn, answers time.Duration) {
 	tick := time.NewTicker(keepalive)
 	defer tick.Stop()
 	for {
@@ -309,18 +293,17 @@ func (c *client) keepAlive(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		late := time.AfterFunc(keepalive*keptMissing, func() { _ = c.conn.Close() })
-		_, _, err := c.conn.SendRequest("keepalive@openssh.com", true, nil)
+		late := time.AfterFunc(answers, func() { _ = conn.Close() })
+		_, _, err := conn.SendRequest("keepalive@openssh.com", true, nil)
 		late.Stop()
 		if err != nil {
-			c.stop()
 			return
 		}
 	}
 }
 
 // origin is who the audit log says a viewer is.
-func (c *client) origin(ctx context.Context, serial int) context.Context {
+func (c *client) origin(ctx context.Context, serial int32) context.Context {
 	where := c.may(permName)
 	if c.from != local {
 		where += " from " + c.from

@@ -3,6 +3,7 @@ package attach
 import (
 	"crypto/subtle"
 	"errors"
+	"maps"
 	"net"
 	"strings"
 	"time"
@@ -62,11 +63,7 @@ func (s *Server) logUnknown(address, fingerprint string, err error) {
 	host, _, _ := net.SplitHostPort(address)
 	now := time.Now()
 	s.mu.Lock()
-	for a, at := range s.unknown {
-		if now.Sub(at) >= unknownGap || len(s.unknown) > 10_000 {
-			delete(s.unknown, a)
-		}
-	}
+	maps.DeleteFunc(s.unknown, func(_ string, at time.Time) bool { return now.Sub(at) >= unknownGap || len(s.unknown) > 10_000 })
 	_, known := s.unknown[host]
 	if !known {
 		s.unknown[host] = now

@@ -45,10 +45,14 @@ type session struct {
 	term    string // of a pty, empty without one
 	size    *unix.Winsize
 	vars    []string
-	began   atomic.Bool
+	began   bool // command is what the viewer wants
+	command string
 	resized chan os.Signal
 	master  atomic.Pointer[os.File]
 	pumps   sync.WaitGroup
+	// unheard is what has come, in bytes, since the dashboard took the last key of it:
+	// a paste without an end would be kept for ever.
+	unheard atomic.Int64
 }
 
 // session serves one channel: what the viewer has, then what it wants to see.
@@ -60,29 +64,31 @@ func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	s := &session{client: c, channel: channel, resized: make(chan os.Signal, 1)}
-	begin := make(chan string, 1)
-	var g sync.WaitGroup
-	g.Go(func() {
+	begin := make(chan struct{})
+	s.pumps.Go(func() {
 		defer stop() // the other end has closed it
 		for r := range requests {
-			ok := s.request(r, begin)
+			waited := !s.began
+			ok := s.request(r)
 			if r.WantReply {
 				_ = r.Reply(ok, nil) // a connection that is gone ends the requests
+			}
+			if waited && s.began { // not before the reply, which would come too late for a short one
+				close(begin)
 			}
 		}
 	})
 	select {
-	case command := <-begin:
-		s.end(ctx, s.run(ctx, command))
+	case <-begin:
+		s.end(ctx, s.run(ctx))
 	case <-ctx.Done():
 	}
 	_ = channel.Close() // the other end does too
 	s.pumps.Wait()
-	g.Wait()
 }
 
 // request answers one of the other end's requests. Only its first command begins.
-func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
+func (s *session) request(r *ssh.Request) (ok bool) {
 	switch r.Type {
 	case "pty-req":
 		var p struct {
@@ -90,7 +96,7 @@ func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
 			Columns, Rows, Width, Height uint32
 			Modes                        string
 		}
-		if s.began.Load() || ssh.Unmarshal(r.Payload, &p) != nil || !word(p.Term) {
+		if s.began || ssh.Unmarshal(r.Payload, &p) != nil || !word(p.Term) {
 			return false
 		}
 		s.term, s.size = cmp.Or(p.Term, "dumb"), size(p.Columns, p.Rows)
@@ -102,17 +108,17 @@ func (s *session) request(r *ssh.Request, begin chan<- string) (ok bool) {
 		}
 	case "env":
 		var p struct{ Name, Value string }
-		if s.began.Load() || ssh.Unmarshal(r.Payload, &p) != nil || !shown(p.Name, p.Value) || len(s.vars) >= maxVars {
+		if s.began || ssh.Unmarshal(r.Payload, &p) != nil || !shown(p.Name, p.Value) || len(s.vars) >= maxVars {
 			return false
 		}
 		s.vars = append(s.vars, p.Name+"="+p.Value)
 		return true
 	case "shell", "exec":
 		var p struct{ Command string }
-		if r.Type == "exec" && ssh.Unmarshal(r.Payload, &p) != nil || len(p.Command) > maxCommand || s.began.Swap(true) {
+		if r.Type == "exec" && ssh.Unmarshal(r.Payload, &p) != nil || len(p.Command) > maxCommand || s.began {
 			return false
 		}
-		begin <- p.Command
+		s.began, s.command = true, p.Command
 		return true
 	}
 	return false // forwarding of an agent or of X, sftp, signals
@@ -136,7 +142,7 @@ func size(columns, rows uint32) *unix.Winsize {
 	if columns == 0 || rows == 0 {
 		columns, rows = 80, 24
 	}
-	return &unix.Winsize{Col: uint16(min(max(columns, 1), 640)), Row: uint16(min(max(rows, 1), 200))}
+	return &unix.Winsize{Col: uint16(min(columns, 640)), Row: uint16(min(rows, 200))}
 }
 
 // shown reports whether a variable of a viewer counts: what says how its terminal speaks.
@@ -196,8 +202,8 @@ func parse(command string) (w wish, err error) {
 }
 
 // run shows a viewer what it wants to see until it leaves.
-func (s *session) run(ctx context.Context, command string) error {
-	w, err := parse(command)
+func (s *session) run(ctx context.Context) error {
+	w, err := parse(s.command)
 	if err != nil {
 		return err
 	}
@@ -221,7 +227,7 @@ func (s *session) run(ctx context.Context, command string) error {
 	if n > maxViewers {
 		return refusal(fmt.Sprintf(textManyViewers, maxViewers))
 	}
-	ctx = s.origin(ctx, s.server.count(&s.server.serial, 1))
+	ctx = s.origin(ctx, s.server.serial.Add(1))
 	viewer := o.Bot.Viewer(w.readOnly)
 	defer viewer.Close()
 	o.Bot.Note(ctx, audit.ViewerAttached, w.what, s.ways(w))

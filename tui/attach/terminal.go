@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/creack/pty"
@@ -38,14 +37,13 @@ func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) e
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	t := &terminal{session: s, master: master}
-	s.pumps.Go(func() { t.listen(ctx, w.what == "plain", stop) })
+	s.pumps.Go(func() { s.listen(ctx, w.what == "plain", stop) })
 	var shown sync.WaitGroup
-	shown.Go(t.show)
+	shown.Go(s.show)
 	if w.what == "plain" {
 		err = plain.Run(ctx, viewer, plain.Options{Input: slave, Output: slave, ReadOnly: w.readOnly, Config: s.server.o.Settings})
 	} else {
-		err = tui.Run(ctx, viewer, t.options(ctx, w, slave))
+		err = tui.Run(ctx, viewer, s.options(ctx, w, slave))
 	}
 	_ = slave.Close()
 	// What is left on the way is shown, but nobody waits for who does not read.
@@ -85,32 +83,22 @@ func (s *session) sized(to *unix.Winsize) error {
 	return errors.Join(err, failed)
 }
 
-// terminal is the pty of a viewer: what it types goes in at the master, and what is shown
-// comes out there.
-type terminal struct {
-	*session
-	master *os.File
-	// unheard is what has come, in bytes, since the dashboard took the last key of it:
-	// a paste without an end would be kept for ever.
-	unheard atomic.Int64
-}
-
 // options are those of a dashboard on the terminal.
-func (t *terminal) options(ctx context.Context, w wish, slave *os.File) tui.Options {
-	o := &t.server.o
-	vars := append([]string{"TERM=" + t.term}, t.vars...)
+func (s *session) options(ctx context.Context, w wish, slave *os.File) tui.Options {
+	o := &s.server.o
+	vars := append([]string{"TERM=" + s.term}, s.vars...)
 	remote := &tui.Remote{
-		Signals: t.resized, Programs: append(append([]string{}, o.Environ...), vars[0]),
-		Heard:  func() { t.unheard.Store(0) },
+		Signals: s.resized, Programs: append(append([]string{}, o.Environ...), vars[0]),
+		Heard:  func() { s.unheard.Store(0) },
 		Opened: func(file string) { o.Bot.Note(ctx, audit.FileOpened, file, "") },
 	}
-	if t.from != local {
+	if s.from != local {
 		remote.Host = o.Host
 	}
 	out := tui.Options{
 		Input: slave, Output: slave, Env: vars, ReadOnly: w.readOnly, Theme: w.theme, Config: o.Settings, Remote: remote,
 	}
-	if key := t.may(permKey); key != "" && o.Settings != "" {
+	if key := s.may(permKey); key != "" && o.Settings != "" {
 		name := strings.NewReplacer("/", "_", "+", "-").Replace(strings.TrimPrefix(key, "SHA256:"))
 		out.Kept = filepath.Join(o.Settings, "viewers", name)
 	}
@@ -119,15 +107,15 @@ func (t *terminal) options(ctx context.Context, w wish, slave *os.File) tui.Opti
 
 // listen takes what the viewer types until it has gone. In plain mode nobody but the
 // kernel would hear ctrl+c: interrupt does.
-func (t *terminal) listen(ctx context.Context, lines bool, interrupt func()) {
+func (s *session) listen(ctx context.Context, lines bool, interrupt func()) {
 	limit := rate.NewLimiter(inRate, inBurst)
 	b := make([]byte, 4<<10)
 	for {
-		n, err := t.channel.Read(b)
+		n, err := s.channel.Read(b)
 		if n > 0 {
-			if t.unheard.Add(int64(n)) > maxUnheard && !lines {
-				t.server.o.Log.Warn("a viewer sent too much that is no key, and was cut off", "who", audit.OriginOf(ctx).From)
-				_ = t.conn.Close()
+			if s.unheard.Add(int64(n)) > maxUnheard && !lines {
+				s.server.o.Log.Warn("a viewer sent too much that is no key, and was cut off", "who", audit.OriginOf(ctx).From)
+				_ = s.conn.Close()
 				return
 			}
 			if lines && strings.ContainsRune(string(b[:n]), '\x03') {
@@ -137,13 +125,13 @@ func (t *terminal) listen(ctx context.Context, lines bool, interrupt func()) {
 			if limit.WaitN(ctx, n) != nil { // the viewer ends
 				return
 			}
-			if _, err := t.master.Write(b[:n]); err != nil {
+			if _, err := s.master.Load().Write(b[:n]); err != nil {
 				return
 			}
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				_, _ = t.master.Write([]byte{4}) // as ctrl+d; a terminal that is gone needs none
+				_, _ = s.master.Load().Write([]byte{4}) // as ctrl+d; a terminal that is gone needs none
 			}
 			return
 		}
@@ -152,10 +140,10 @@ func (t *terminal) listen(ctx context.Context, lines bool, interrupt func()) {
 
 // show sends what stands on the terminal until that is closed, or nobody takes it: then the
 // terminal is closed.
-func (t *terminal) show() {
-	defer func() { _ = t.master.Close() }()
+func (s *session) show() {
+	defer func() { _ = s.master.Load().Close() }()
 	// Without the file's own way to be written, which takes a larger buffer.
-	_, _ = io.CopyBuffer(t.writer(t.channel), struct{ io.Reader }{t.master}, make([]byte, 8<<10))
+	_, _ = io.CopyBuffer(s.writer(s.channel), struct{ io.Reader }{s.master.Load()}, make([]byte, 8<<10))
 }
 
 // writer writes to the other end, and cuts off one that takes nothing.

@@ -3,6 +3,7 @@ package dialog
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,18 +57,15 @@ func muteText(s *core.Snapshot, when time.Time) string {
 	for _, e := range fires[:min(len(fires), namedMost)] {
 		names = append(names, clockWords(s, e.FireTime)+" "+widget.Cut(cmp.Or(e.Description, e.Label), 24))
 	}
-	more := ""
-	switch n := len(fires) - namedMost; {
+	switch {
 	case len(fires) == 0 && cut:
 		return fmt.Sprintf(textMuteCut, clockWords(s, s.Schedule.DayUntil))
 	case len(fires) == 0:
 		return textMuteNothing
-	case cut:
-		more = textAndMore
-	case n > 0:
-		more = fmt.Sprintf(textMoreOf, n)
+	case cut || len(fires) > namedMost:
+		names[len(names)-1] += textAndMore
 	}
-	return fmt.Sprintf(textMuted, count, strings.Join(names, ", ")+more)
+	return fmt.Sprintf(textMuted, count, strings.Join(names, ", "))
 }
 
 func snoozeText(s *core.Snapshot, id string, when time.Time) string {
@@ -77,19 +75,17 @@ func snoozeText(s *core.Snapshot, id string, when time.Time) string {
 	for _, t := range s.Schedule.Tasks {
 		switch {
 		case t.ID != id:
-		case t.Kind == routines.KindReminder && t.Next.After(when):
+		case t.Next.After(when) && t.Kind == routines.KindReminder:
 			return textNoChange + clockWords(s, t.Next)
-		case t.Kind == routines.KindReminder:
-			return textFiresAt + clockWords(s, when)
 		case t.Next.After(when):
 			next = t.Next
+		case t.Kind == routines.KindReminder:
+			return textFiresAt + clockWords(s, when)
 		}
 	}
-	for _, e := range s.Schedule.Day {
-		if its(e) && !e.FireTime.Before(when) {
-			next = e.FireTime
-			break
-		}
+	behind := func(e schedule.Entry) bool { return its(e) && !e.FireTime.Before(when) }
+	if i := slices.IndexFunc(s.Schedule.Day, behind); i >= 0 {
+		next = s.Schedule.Day[i].FireTime
 	}
 	out := textSnoozeNothing
 	switch {

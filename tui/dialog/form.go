@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"slices"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -41,13 +42,12 @@ type Form struct {
 	// second click too, and what is typed goes to the last of them.
 	Picks bool
 
-	at      int
-	tried   bool   // enter was pressed: also what is empty is shown as missing
-	sent    bool   // the core is carrying it out
-	fault   string // what the core has said against it
-	leaving bool   // esc was pressed once while something was written
-	opened  time.Time
-	lines   []int // the fields that stood in the lines of the last drawing, -1 for none
+	at     int
+	tried  bool   // enter was pressed: also what is empty is shown as missing
+	sent   bool   // the core is carrying it out
+	fault  string // what the core has said against it, or that esc was pressed once while something was written
+	opened time.Time
+	lines  []int // the fields that stood in the lines of the last drawing
 }
 
 // Pick is a form that asks for one of some words; of is what each of them means.
@@ -63,18 +63,10 @@ func Pick(title string, words []string, of func(i int) command.Value) *Form {
 // Title implements pane.Dialog.
 func (f *Form) Title() string { return f.Name }
 
-// Written reports that something would be lost with the form.
-func (f *Form) Written() bool {
-	for _, field := range f.Fields {
-		if field.Text() != field.before {
-			return true
-		}
-	}
-	return false
+// Unsaved reports that the form asks before it is left: something would be lost.
+func (f *Form) Unsaved() bool {
+	return f.Keeps && slices.ContainsFunc(f.Fields, func(field *Field) bool { return field.Text() != field.before })
 }
-
-// Unsaved reports that the form asks before it is left.
-func (f *Form) Unsaved() bool { return f.Keeps && f.Written() }
 
 // Take implements pane.Dialog.
 func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
@@ -98,10 +90,10 @@ func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
 
 func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	if closes(msg) {
-		if f.leaving || f.sent || !f.Unsaved() {
+		if f.fault == textLeaveForm || f.sent || !f.Unsaved() {
 			return pane.Answer{Close: true}
 		}
-		f.leaving, f.fault = true, textLeaveForm
+		f.fault = textLeaveForm
 		return pane.Answer{}
 	}
 	if f.sent {
@@ -128,7 +120,6 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 
 // write gives a key or a paste to the field with the pointer.
 func (f *Form) write(msg tea.Msg) {
-	f.goesOn()
 	f.fault = ""
 	if f.Picks && typed(msg) != "" {
 		f.at = len(f.Fields) - 1
@@ -138,15 +129,15 @@ func (f *Form) write(msg tea.Msg) {
 
 // goesOn takes back the warning of esc.
 func (f *Form) goesOn() {
-	if f.leaving {
-		f.leaving, f.fault = false, ""
+	if f.fault == textLeaveForm {
+		f.fault = ""
 	}
 }
 
 // click goes to the field under the pointer; a choice that is marked changes, or is sent.
 // A click that was on its way when the form opened sends nothing.
 func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
-	if f.sent || at.Beside || at.Y >= len(f.lines) || f.lines[at.Y] < 0 {
+	if f.sent || at.Beside || at.Y >= len(f.lines) {
 		return pane.Answer{}
 	}
 	f.goesOn()
@@ -226,18 +217,11 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 	foot := f.foot(c, w, h > len(f.Fields)+footRows)
 	foot = foot[:min(len(foot), max(0, h-1))]
 	var lines []string
-	from, to := 0, 0
 	f.lines = f.lines[:0]
 	for i, field := range f.Fields {
-		if i == f.at {
-			from = len(lines)
-		}
 		lines = append(lines, f.rows(c, w, i)...)
 		if note, ok := field.check(c, f.tried); note != "" && (!ok || i == f.at || h >= len(f.Fields)*2+2) {
 			lines = append(lines, f.noted(c, w, field, note, ok)...)
-		}
-		if i == f.at {
-			to = len(lines)
 		}
 		for len(f.lines) < len(lines) {
 			f.lines = append(f.lines, i)
@@ -246,10 +230,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 	// The field that is being written stays in sight with what is below it, and
 	// so does what the core has said.
 	room := h - len(foot)
-	if to-from < room {
-		from-- // the line above it too
-	}
-	top := max(0, min(from, len(lines)-room))
+	top := max(0, min(slices.Index(f.lines, f.at), len(lines)-room))
 	end := min(len(lines), top+room)
 	f.lines = f.lines[top:end]
 	return append(lines[top:end], foot...)

@@ -42,9 +42,6 @@ func (d *Login) Draw(c pane.Context, w, h int) []string {
 	say(theme.Text, "")
 	say(theme.Text, widget.Wrap(textLoginCode, w-2)...)
 	dots := strings.Repeat("•", min(len([]rune(d.code.Text())), max(0, w-6)))
-	if c.Theme.ASCII() {
-		dots = strings.ReplaceAll(dots, "•", "*")
-	}
 	lines = append(lines, brush(c).Line(w, widget.Span{Role: theme.Focus, Text: " " + c.Theme.Glyph(theme.Pointer) + " "}, widget.Span{Text: dots}))
 	return lines[max(0, len(lines)-h):]
 }

@@ -35,8 +35,8 @@ type Page struct {
 	Loads bool
 	then  func(o command.Outcome) pane.Dialog
 
-	view  widget.Scroll // over the lines
-	lines []pageLine    // body in lines of width cells
+	view  widget.Scroll   // over the lines
+	lines [][]widget.Span // body in lines of width cells
 	width int
 }
 
@@ -70,11 +70,16 @@ func Load(title string, c command.Value, then func(o command.Outcome) pane.Dialo
 func (p *Page) Bounds() (first, end uint64) { return 0, uint64(len(p.lines)) }
 
 // Text is a line without colours.
-func (p *Page) Text(i uint64) string { return p.lines[i].text }
+func (p *Page) Text(i uint64) (text string) {
+	for _, s := range p.lines[i] {
+		text += s.Text
+	}
+	return text
+}
 
 // Rows draws a line.
 func (p *Page) Rows(i uint64, look widget.Look) [][]widget.Span {
-	return [][]widget.Span{append([]widget.Span{{Text: " "}}, look.Matcher.MarkSpans(p.lines[i].spans(p))...)}
+	return [][]widget.Span{append([]widget.Span{{Text: " "}}, look.Matcher.MarkSpans(p.lines[i])...)}
 }
 
 // rekey names the keys that the user has now: their file may be saved while the page

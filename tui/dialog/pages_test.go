@@ -23,9 +23,10 @@ import (
 )
 
 func textOfPage(p *Page, w int) []string {
-	var out []string
-	for _, l := range p.broken(w) {
-		out = append(out, l.text)
+	p.wrap(w)
+	out := make([]string, len(p.lines))
+	for i := range out {
+		out[i] = p.Text(uint64(i))
 	}
 	return out
 }
@@ -101,14 +102,14 @@ func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
 		p.wrap(w)
 		for _, l := range p.lines {
 			keys := ""
-			for _, s := range l.spans(p) {
+			for _, s := range l {
 				if s.Role == theme.Key {
 					keys += s.Text
 				}
 			}
 			for _, k := range strings.Fields(keys) {
 				if len(k) > 9 && !strings.Contains(k, "+") {
-					t.Errorf("%d cells: %q is drawn as a key in %q", w, k, l.text)
+					t.Errorf("%d cells: %q is drawn as a key in %q", w, k, l)
 				}
 			}
 		}

@@ -20,12 +20,6 @@ type Row struct {
 	Text string
 }
 
-// pageLine is a line of a row, as it fits.
-type pageLine struct {
-	text string
-	head int // bytes of text that are of the row's head
-}
-
 // The column may have a part of the width, and has at least a few cells.
 const headShare, shallow = 4, 2
 
@@ -47,40 +41,40 @@ func NewTable(title string, column int, rows []Row) *Page {
 }
 
 // broken gives the lines of the page for a width.
-func (p *Page) broken(w int) (out []pageLine) {
+func (p *Page) broken(w int) (out [][]widget.Span) {
 	column := min(p.column, max(shallow, w/headShare))
 	for _, row := range p.rows {
-		out = append(out, row.broken(column, w)...)
+		out = append(out, p.row(row, column, w)...)
 	}
 	return out
 }
 
-// broken gives the lines of a row, with its words from a column on: behind its head, or
-// below it where that is too long.
-func (row Row) broken(column, w int) (out []pageLine) {
+// row gives the lines of a row, with its words from a column on: behind its head, or
+// below it where that is too long. A row without words is a heading where the page has
+// such.
+func (p *Page) row(row Row, column, w int) (out [][]widget.Span) {
 	head, text := widget.Tidy(row.Head), widget.Tidy(row.Text)
-	heads := head != "" && text != ""
+	heads, role := p.heads, p.role
 	switch {
-	case !heads:
+	case head == "" || text == "":
 		text = head + text
+		if p.headings && indent(text) == 0 {
+			role = theme.Strong
+		}
 		n := indent(text)
 		if column = widget.Cells(text[:n]); column > w/2 {
 			n, column = 0, 0
 		}
-		head, text = text[:n], text[n:]
+		heads, head, text = role, text[:n], text[n:]
 	case widget.Cells(head) >= column:
 		for _, l := range widget.Wrap(head, w) {
-			out = append(out, pageLine{l, len(l)})
+			out = append(out, []widget.Span{{Role: heads, Text: l}})
 		}
-		head, heads = "", false
+		head = ""
 	}
 	head = widget.Fit(head, column)
 	for _, l := range widget.Wrap(text, w-column) {
-		line := pageLine{text: head + l}
-		if heads {
-			line.head = len(head)
-		}
-		out = append(out, line)
+		out = append(out, []widget.Span{{Role: heads, Text: head}, {Role: role, Text: l}})
 		head = widget.Blank(column)
 	}
 	return out
@@ -100,16 +94,6 @@ func indent(s string) int {
 		return n + digits + 2
 	}
 	return n
-}
-
-// spans draws a line of a page: what stands in front in the colour of the page's
-// heads, a row without words as a heading.
-func (l pageLine) spans(p *Page) []widget.Span {
-	role := p.role
-	if p.headings && l.text != "" && l.text[0] != ' ' {
-		role = theme.Strong
-	}
-	return []widget.Span{{Role: p.heads, Text: l.text[:l.head]}, {Role: role, Text: l.text[l.head:]}}
 }
 
 // Keys lists every key: those of the focused pane first, then what works

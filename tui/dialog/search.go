@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"ollimbot/tui/action"
 )
 
 // search ranks what the query names. Of two that it names as well, one that can be used
@@ -45,11 +43,7 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 		if run && (runs == mostRuns || !holdsAll(strings.ToLower(it.kind+" "+it.name), words)) { // of which there are thousands
 			continue
 		}
-		least := action.Match(1)
-		if it.kind != "" {
-			least = action.Inside
-		}
-		if it.match = it.action.Match(spelled(it)); it.match >= least {
+		if it.match = it.action.Match(spelled(it)); it.match > 0 {
 			p.shown = append(p.shown, it)
 			if run {
 				runs++

@@ -120,7 +120,6 @@ const (
 	textAtLeast       = "at least "
 	textMuted         = "%s without a ping: %s. Critical ones come through."
 	textAndMore       = " and more"
-	textMoreOf        = " and %d more"
 	textNoChange      = "changes nothing: it fires at "
 	textFiresAt       = "it fires at "
 	textSkipsOne      = "skips the fire at "

@@ -42,17 +42,20 @@ type Input struct {
 	// Lower is which of Chat and Logs the lower right box shows where they share
 	// one. Anything else means Chat.
 	Lower action.Pane
-	// Preset is one of Presets. Columns is by how many cells the left column is
-	// wider than it says, Right the same for a third column, Rows by how many rows a
-	// pane is taller; all may be negative, and hold as far as there is room. Step
-	// changes them.
-	Preset  string
-	Columns int
-	Right   int
-	Rows    map[action.Pane]int
+	// Preset is one of Presets.
+	Preset string
+	Size
 	// Content is how wide the left column would be for nothing to be cut; 0 where
 	// that is not known.
 	Content int
+}
+
+// Size is what the user has moved in a preset, as far as there is room; Step changes it. The
+// zero Size is the preset's own.
+type Size struct {
+	Columns int                 // by how many cells the left column is wider than the preset says
+	Right   int                 // the same for a third column
+	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
 // Box is a pane's place. X, Y, W and H are its inside; the border stands around
@@ -205,7 +208,7 @@ func full(in Input) []Column {
 
 // widths are those of the columns. The one of runs has what the others leave.
 func (in Input) widths() []int {
-	left := in.left()
+	left := in.leftLimits().clamp(in.Columns)
 	if in.W < wideWidth {
 		return []int{left, in.W - left}
 	}
@@ -269,26 +272,17 @@ func heights(rows int, slots []slot) []int {
 		out[i] = s.least
 		rows -= s.least
 	}
-	for rows > 0 {
-		i := neediest(out, slots)
-		out[i]++
-		rows--
+	for ; rows > 0; rows-- {
+		best := -1
+		for i, s := range slots {
+			full := s.most > 0 && out[i] >= s.most
+			if !full && (best < 0 || out[i]*slots[best].share < out[best]*s.share) { // further below its share
+				best = i
+			}
+		}
+		out[max(best, 0)]++
 	}
 	return out
-}
-
-// neediest is the slot that is furthest below its share.
-func neediest(have []int, slots []slot) int {
-	best := -1
-	for i, s := range slots {
-		if s.most > 0 && have[i] >= s.most {
-			continue
-		}
-		if best < 0 || have[i]*slots[best].share < have[best]*s.share {
-			best = i
-		}
-	}
-	return max(best, 0)
 }
 
 // At finds the box under a cell, its borders included.
@@ -299,18 +293,6 @@ func (p Plan) At(x, y int) (Box, bool) {
 		}
 		for _, b := range c.Boxes {
 			if y >= b.Y-1 && y < b.Y+b.H {
-				return b, true
-			}
-		}
-	}
-	return Box{}, false
-}
-
-// Find gives the box of a pane that is on screen.
-func (p Plan) Find(pane action.Pane) (Box, bool) {
-	for _, c := range p.Columns {
-		for _, b := range c.Boxes {
-			if b.Pane == pane {
 				return b, true
 			}
 		}
@@ -377,6 +359,3 @@ func (in Input) leftLimits() limits {
 	}
 	return limits{in.base(), leastColumn, most}
 }
-
-// left is how wide the left column is.
-func (in Input) left() int { return in.leftLimits().clamp(in.Columns) }

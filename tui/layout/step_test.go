@@ -35,6 +35,18 @@ func (in Input) size(wide bool) int {
 	return b.H
 }
 
+// Find gives the box of a pane that is on screen.
+func (p Plan) Find(pane action.Pane) (Box, bool) {
+	for _, c := range p.Columns {
+		for _, b := range c.Boxes {
+			if b.Pane == pane {
+				return b, true
+			}
+		}
+	}
+	return Box{}, false
+}
+
 // ends are the least and the most that the size of the focused pane can be: what
 // the others of its column leave, when they have no more than they must.
 func (in Input) ends(wide bool) (least, most int) {
@@ -72,7 +84,7 @@ func (in Input) ends(wide bool) (least, most int) {
 
 func TestAStepThatCanBeSeenIsSeenAndTheStepBackTakesItBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := Input{Preset: rapid.SampledFrom(Presets).Draw(t, "preset"), Columns: rapid.IntRange(-300, 300).Draw(t, "columns"), Rows: map[action.Pane]int{}}
+		in := Input{Preset: rapid.SampledFrom(Presets).Draw(t, "preset"), Size: Size{Columns: rapid.IntRange(-300, 300).Draw(t, "columns"), Rows: map[action.Pane]int{}}}
 		for _, p := range action.Panes {
 			in.Rows[p] = rapid.IntRange(-60, 60).Draw(t, string(p))
 		}

@@ -107,7 +107,7 @@ func TestTheNextAppointmentIsInTheOneLine(t *testing.T) {
 	s := open("schedule")
 	s.next(func(c *core.Snapshot) {
 		dated(c)
-		c.Schedule.Entries = nil
+		c.Schedule.Day = nil
 	})
 	if line := s.Line(s.c, 60); !strings.HasPrefix(line, "Schedule 15:15 in 1h13 Dentist") {
 		t.Errorf("%q", line)

@@ -177,7 +177,7 @@ func TestRunsAreFilteredByTextAndState(t *testing.T) {
 	if screen = s.screen(118, 36); strings.Contains(screen, "done") {
 		t.Error("failed runs only were asked for\n" + screen)
 	}
-	has(t, s.State(s.c), "failed only", "144 runs")
+	has(t, screen, "is:failed", "144 of 1,005 runs")
 }
 
 func TestTheHeadOfAColumnSortsTheRuns(t *testing.T) {

@@ -175,10 +175,8 @@ func (m *session) awaited() <-chan struct{} {
 
 // rest waits for what belongs together.
 func (m *session) rest() {
-	t := time.NewTimer(gap)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(gap):
 	case <-m.ctx.Done():
 	}
 }

@@ -21,9 +21,7 @@ import (
 const oftenFires = 4
 
 func (m *session) schedule(string) {
-	next := allTasks
-	next.none = textNothingNext
-	m.list(m.named.Name, next, each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
+	m.list(m.named.Name, allTasks.or(textNothingNext), each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(&m.s, e, "")}
 	}))
 	if m.s.Schedule.Refills != "" {
@@ -53,9 +51,7 @@ func (m *session) day(string) {
 		}
 		list = append(list, thing{id: e.ID, line: entryText(&m.s, e, more)})
 	}
-	day := allTasks
-	day.none = textNothingToday
-	m.list(m.named.Name, day, list)
+	m.list(m.named.Name, allTasks.or(textNothingToday), list)
 	for _, d := range m.s.Day {
 		if d.Start.Before(m.s.At.Add(24 * time.Hour)) {
 			m.say(m.s.At, kindDate, dateText(&m.s, d))
@@ -94,14 +90,11 @@ func (m *session) details(rest string) {
 // grant lets a task, a skill or a webhook that waits for the user do what its file
 // says, after a question that says what that is.
 func (m *session) grant(rest string) {
-	type asking struct {
-		thing
-		*pane.Question
-	}
-	var all []asking
-	add := func(t thing, waits, version string) {
-		do := command.AllowTask{ID: t.id, Version: version}
-		all = append(all, asking{t, panes.AllowQuestion(t.title, schedule.TagWaits+": "+waits, do)})
+	var all []thing
+	questions := map[string]*pane.Question{}
+	add := func(t thing, why, version string) {
+		all = append(all, t)
+		questions[t.id] = panes.AllowQuestion(t.title, schedule.TagWaits+": "+why, command.AllowTask{ID: t.id, Version: version})
 	}
 	for _, t := range m.s.Schedule.Tasks {
 		if t.Waits != "" {
@@ -113,10 +106,8 @@ func (m *session) grant(rest string) {
 			add(thing{id: p.File, title: p.File, line: problemText(p)}, p.Message, p.Version)
 		}
 	}
-	waiting := allTasks
-	waiting.none = textNothingWaits
-	if a, ok := pick(m, waiting, all, func(a asking) thing { return a.thing }, rest); ok {
-		m.ask(a.Question)
+	if t, ok := m.find(allTasks.or(textNothingWaits), all, rest); ok {
+		m.ask(questions[t.id])
 	}
 }
 

@@ -46,6 +46,12 @@ const (
 	updateTitle = 160
 )
 
+// or is the list with other words where there is nothing.
+func (l list) or(none string) list {
+	l.none = none
+	return l
+}
+
 // numbers are the ids of numbered things, by the noun of their list: the first is
 // that of number 1.
 type numbers map[string][]string

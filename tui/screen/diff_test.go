@@ -27,7 +27,7 @@ func TestTheRestOfALineMakesItWhole(t *testing.T) {
 		}
 		show := func(frames ...string) string {
 			e := vt.NewEmulator(60, 1)
-			s := New(Options{Output: e})
+			s := New(e, nil)
 			if err := s.Open(); err != nil {
 				t.Fatal(err)
 			}

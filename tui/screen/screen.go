@@ -20,32 +20,24 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Options say where the screen is.
-type Options struct {
-	// Output is the terminal, or anything that takes its bytes.
-	Output io.Writer
-	// Input is put into raw mode where it is a terminal; it may be nil.
-	Input io.Reader
-	// Title is the window's title; it must be free of control characters. Empty
-	// leaves the window's own, until SetTitle.
-	Title string
-}
-
 // Screen is the terminal. Its methods are called from one goroutine; each writes at
 // most once. Use New.
 type Screen struct {
-	o      Options
+	out    io.Writer
+	in     io.Reader
 	open   bool
 	shown  []string // what stands on the screen, nil where that is unknown
 	buffer []byte   // reused between frames
+	title  string   // of the window; empty leaves its own
 	mouse  bool
 	raw    *term.State
 	// signals is where Watch gives the terminal's signals, or nil.
 	signals chan os.Signal
 }
 
-// New returns a screen that is not open yet.
-func New(o Options) *Screen { return &Screen{o: o} }
+// New returns a screen that is not open yet. Out is the terminal, or anything that takes its
+// bytes; in is put into raw mode where it is a terminal, and may be nil.
+func New(out io.Writer, in io.Reader) *Screen { return &Screen{out: out, in: in} }
 
 // Control sequences. Lines never wrap on this screen: a line that a terminal
 // takes for wider than it is must not push the others down.
@@ -77,7 +69,7 @@ func (s *Screen) Open() error {
 	if s.open {
 		return nil
 	}
-	if f, ok := s.o.Input.(term.File); ok && term.IsTerminal(f.Fd()) {
+	if f, ok := s.in.(term.File); ok && term.IsTerminal(f.Fd()) {
 		state, err := term.MakeRaw(f.Fd())
 		if err != nil {
 			return fmt.Errorf("switch the terminal to raw input: %w", err)
@@ -87,8 +79,8 @@ func (s *Screen) Open() error {
 	s.open, s.shown = true, nil
 	s.listen()
 	out := pushTitle
-	if s.o.Title != "" {
-		out += titled(s.o.Title)
+	if s.title != "" {
+		out += titled(s.title)
 	}
 	out += enter
 	if s.mouse {
@@ -108,7 +100,7 @@ func (s *Screen) Close() error {
 	}
 	err := s.send(out)
 	s.open, s.shown = false, nil
-	if f, ok := s.o.Input.(term.File); ok && s.raw != nil {
+	if f, ok := s.in.(term.File); ok && s.raw != nil {
 		if e := term.Restore(f.Fd(), s.raw); e != nil && err == nil {
 			err = fmt.Errorf("switch the terminal back: %w", e)
 		}
@@ -186,10 +178,10 @@ func (s *Screen) Mouse() bool { return s.mouse }
 // SetTitle names the window; it must be free of control characters. A title that
 // it has already costs nothing.
 func (s *Screen) SetTitle(title string) error {
-	if s.o.Title == title {
+	if s.title == title {
 		return nil
 	}
-	s.o.Title = title
+	s.title = title
 	return s.send(titled(title))
 }
 
@@ -212,7 +204,7 @@ func (s *Screen) AskBackground() error { return s.send(ansi.RequestBackgroundCol
 
 // Size is the terminal's size in cells; ok is false where Output is none.
 func (s *Screen) Size() (w, h int, ok bool) {
-	f, isFile := s.o.Output.(term.File)
+	f, isFile := s.out.(term.File)
 	if !isFile || !term.IsTerminal(f.Fd()) {
 		return 0, 0, false
 	}
@@ -229,7 +221,7 @@ func (s *Screen) send(text string) error {
 }
 
 func (s *Screen) write(text []byte) error {
-	if _, err := s.o.Output.Write(text); err != nil {
+	if _, err := s.out.Write(text); err != nil {
 		return fmt.Errorf("write to the terminal: %w", err)
 	}
 	return nil

@@ -62,7 +62,7 @@ func opened(t interface {
 }, g *glass,
 ) *Screen {
 	t.Helper()
-	s := New(Options{Output: g, Title: "test"})
+	s := New(g, nil)
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestALineThatIsTooWideForTheTerminalDoesNotPushTheOthersDown(t *testing.T) 
 
 func TestClosingGivesEverythingBack(t *testing.T) {
 	var out bytes.Buffer
-	s := New(Options{Output: &out, Title: "test"})
+	s := New(&out, nil)
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestClosingGivesEverythingBack(t *testing.T) {
 
 func TestAClosedScreenIsSilent(t *testing.T) {
 	var out bytes.Buffer
-	s := New(Options{Output: &out})
+	s := New(&out, nil)
 	for _, err := range []error{s.Paint([]string{"x"}), s.SetMouse(true), s.Copy("x"), s.AskBackground(), s.Close()} {
 		if err != nil {
 			t.Error(err)
@@ -252,7 +252,7 @@ func (b *broken) Write(p []byte) (int, error) {
 }
 
 func TestATerminalThatWentAwayIsAnError(t *testing.T) {
-	s := New(Options{Output: &broken{left: 1}})
+	s := New(&broken{left: 1}, nil)
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestATerminalThatWentAwayIsAnError(t *testing.T) {
 func TestAFrameThatWasNotWrittenIsWrittenAgain(t *testing.T) {
 	var out bytes.Buffer
 	w := &flaky{out: &out, fail: 2}
-	s := New(Options{Output: w})
+	s := New(w, nil)
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestCopyHandsTheTextToTheTerminal(t *testing.T) {
 	g := newGlass(10, 1)
 	s := opened(t, g)
 	var out bytes.Buffer
-	s.o.Output = &out
+	s.out = &out
 	if err := s.Copy("two\nlines"); err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestCopyHandsTheTextToTheTerminal(t *testing.T) {
 }
 
 func TestAnOutputThatIsNoTerminalHasNoSize(t *testing.T) {
-	if _, _, ok := New(Options{Output: &bytes.Buffer{}}).Size(); ok {
+	if _, _, ok := New(&bytes.Buffer{}, nil).Size(); ok {
 		t.Error("a buffer has a size")
 	}
 }
@@ -321,7 +321,7 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testi
 	}
 	drained := drain(master)
 	before := modes(t, tty)
-	s := New(Options{Input: tty, Output: tty, Title: "test"})
+	s := New(tty, tty)
 	if err := s.Open(); err != nil {
 		t.Fatal(err)
 	}
@@ -365,8 +365,8 @@ func drain(master *os.File) <-chan struct{} {
 }
 
 func BenchmarkPaintOneChangedLineOf40(b *testing.B) {
-	s := New(Options{Output: &bytes.Buffer{}})
-	s.o.Output = discard{}
+	s := New(&bytes.Buffer{}, nil)
+	s.out = discard{}
 	if err := s.Open(); err != nil {
 		b.Fatal(err)
 	}

@@ -130,26 +130,17 @@ func (r *reader) change(f store.Field) (action.Change, bool) {
 	if pane, id, ok := strings.Cut(f.Key, "/"); ok {
 		c.Pane, c.ID = action.Pane(pane), action.ID(id)
 	}
-	switch f.Value.Kind {
-	case store.Null:
+	if f.Value.Kind == store.Null || f.Value.Kind == store.Map {
 		r.key(f, textNoKeys)
-		return c, false
-	case store.Map:
-		r.key(f, textNoWord)
 		return c, false
 	}
 	for _, v := range valuesOf(f) {
-		key, better, ok := action.Spell(v.Text)
-		switch {
-		case ok:
-			c.Keys = append(c.Keys, key)
-			continue
-		case better != "":
-			r.value(v, textWrite, better)
-		default:
+		key, ok := action.Spell(v.Text)
+		if !ok {
 			r.value(v, textNoKey)
+			return c, false
 		}
-		return c, false
+		c.Keys = append(c.Keys, key)
 	}
 	return c, true
 }

@@ -157,12 +157,7 @@ func (t *Theme) On(back, r Role) Role {
 }
 
 // Glyph is the symbol as this terminal can show it.
-func (t *Theme) Glyph(g Glyph) string {
-	if g >= numGlyphs {
-		return "?"
-	}
-	return t.glyphs[g]
-}
+func (t *Theme) Glyph(g Glyph) string { return t.glyphs[g] }
 
 // Box is what borders and rules are drawn with.
 func (t *Theme) Box() lipgloss.Border { return t.borders }
@@ -192,8 +187,6 @@ func (o Options) sequences(r Role) (open, shut string) {
 // attributes are what a role has beside colours, or in their place.
 func (o Options) attributes(r Role) []attribute {
 	switch {
-	case o.Plain:
-		return nil
 	case o.NoColor:
 		return bare[r]
 	case o.Contrast && o.Profile <= colorprofile.ANSI && r == Dim: // nothing is faint

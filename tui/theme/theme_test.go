@@ -220,9 +220,6 @@ func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
 			t.Errorf("glyph %d %q is not one cell", g, got)
 		}
 	}
-	if got := wide.Glyph(numGlyphs); got != "?" {
-		t.Errorf("unknown glyph: %q", got)
-	}
 	b := ascii.Box()
 	for _, s := range []string{b.Top, b.Left, b.TopLeft, b.MiddleLeft, b.Middle} {
 		if len(s) != 1 {

@@ -49,7 +49,7 @@ func (v *TailView) filterMore() {
 		return
 	}
 	for _, l := range v.lines[len(v.out):] {
-		v.out = append(v.out, !v.filter.keeps(l))
+		v.out = append(v.out, !v.filter.keeps(l.Line))
 	}
 	v.hidden = func(i uint64) bool { return i < v.first || v.out[i-v.first] }
 }

@@ -128,8 +128,8 @@ func TestAFilterShowsTheLinesThatALoopWouldKeep(t *testing.T) {
 			b.screen()
 			kept = kept[:0]
 			for _, l := range b.lines {
-				if b.filter.keeps(l) {
-					kept = append(kept, l)
+				if b.filter.keeps(l.Line) {
+					kept = append(kept, l.Line)
 				}
 			}
 			var shown []tail.Line

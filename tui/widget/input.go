@@ -59,8 +59,13 @@ func (in *Input) Line(b Brush, w int, caret bool) string {
 }
 
 // caretRow is tidy text with a caret on the character at a byte, in at most w
-// cells and without a mark where it is cut.
+// cells and without a mark where it is cut. It may stand behind the text, among spaces
+// that are not drawn.
 func caretRow(s string, at, w int) []Span {
+	if at > len(s) {
+		s += Blank(min(at-len(s), w-1-Cells(s)))
+		at = len(s)
+	}
 	if Cells(s[:at]) >= w { // a column of one cell
 		s, at = s[at:], 0
 	}
@@ -90,18 +95,6 @@ func cleaned(s string) string {
 	return strings.ReplaceAll(clean.Text(s), "\ufffd", "?")
 }
 
-// fitting is as much of s as free bytes hold, in whole characters.
-func fitting(s string, free int) string {
-	if len(s) <= free {
-		return s
-	}
-	s = s[:max(0, free)]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
-
 // The editors count code points, people count characters: a key that goes over
 // one character goes over all of its code points.
 func runes(character string) int { return utf8.RuneCountInString(character) }
@@ -117,7 +110,7 @@ func firstCharacter(s string) string {
 // lastCharacter looks at the end of the last line only: characters do not
 // reach over a line break.
 func lastCharacter(s string) string {
-	line := lastLine(s)
+	line := s[strings.LastIndexByte(s, '\n')+1:]
 	if line == "" {
 		return s[max(0, len(s)-1):]
 	}
@@ -128,17 +121,13 @@ func lastCharacter(s string) string {
 	return last
 }
 
-func lastLine(s string) string  { return s[strings.LastIndexByte(s, '\n')+1:] }
-func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }
-
 // Area is a text of several lines that is being written. The zero Area is
 // empty.
 //
 // It edits with bubbles' textarea and draws by itself: on the screen every
 // character must be exactly as wide as it is counted, and nothing may blink.
 type Area struct {
-	text string          // until there is an editor
-	edit *textarea.Model // made with the first key: it takes a quarter of a megabyte
+	edit *textarea.Model // made when something is written: it takes a quarter of a megabyte
 	w    int             // when it was drawn last: "up" and "down" go by the lines on the screen
 }
 
@@ -167,9 +156,6 @@ func (a *Area) editor() *textarea.Model {
 			m.SetWidth(max(a.w, minEdit))
 		}
 		a.edit = &m
-		if a.text != "" {
-			a.update(tea.PasteMsg{Content: a.text})
-		}
 	}
 	return a.edit
 }
@@ -177,21 +163,19 @@ func (a *Area) editor() *textarea.Model {
 // Text is what has been written.
 func (a *Area) Text() string {
 	if a.edit == nil {
-		return a.text
+		return ""
 	}
 	return a.edit.Value()
 }
 
 // Clear takes the text away.
-func (a *Area) Clear() { a.text, a.edit = "", nil }
+func (a *Area) Clear() { a.edit = nil }
 
 // Insert puts text at the caret, cleaned. What is too long is cut.
 func (a *Area) Insert(s string) {
-	s = fitting(cleaned(s), maxField-len(a.Text()))
-	switch {
-	case a.edit == nil:
-		a.text += s
-	case s != "":
+	s = cleaned(s)
+	s = strings.ToValidUTF8(s[:max(0, min(len(s), maxField-len(a.Text())))], "") // no half character
+	if s != "" {
 		a.update(tea.PasteMsg{Content: s})
 	}
 }
@@ -254,7 +238,7 @@ func (a *Area) Bears(text string) bool { return len(text) <= maxField }
 // Around is the text before and behind the caret.
 func (a *Area) Around() (before, after string) {
 	if a.edit == nil {
-		return a.text, ""
+		return "", ""
 	}
 	lines := strings.SplitAfter(a.edit.Value(), "\n")
 	row := min(a.edit.Line(), len(lines)-1)
@@ -272,28 +256,28 @@ func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 	}
 	a.w = w
 	before, after := a.Around()
-	head, tail := lastLine(before), firstLine(after)
-	rows := wrapped(before[:len(before)-len(head)], w)
-	// The line with the caret: every row leaves a cell for it at its end.
-	line, at := Tidy(head)+Tidy(tail), len(Tidy(head))
-	mine := len(rows)
-	pieces := breaks(line, max(1, w-1))
-	for i, p := range pieces {
-		last := i == len(pieces)-1
-		if caret && at >= p.from && (last || at < pieces[i+1].from) {
-			mine = len(rows)
-			row, on := line[p.from:p.to], at-p.from
-			if on >= len(row) { // behind it, among spaces that are not drawn
-				row += Blank(min(on-len(row), w-1-Cells(row)))
-				on = len(row)
-			}
-			rows = append(rows, caretRow(row, on, w))
-			continue
+	var rows [][]Span
+	mine, left := 0, len(before) // bytes up to the caret
+	for line := range strings.SplitSeq(before+after, "\n") {
+		n, at := len(line), -1
+		if left >= 0 && left <= n {
+			head := Tidy(line[:left])
+			line, at = head+Tidy(line[left:]), len(head)
+		} else {
+			line = Tidy(line)
 		}
-		rows = append(rows, []Span{{Text: line[p.from:p.to]}})
-	}
-	if after = after[len(tail):]; after != "" {
-		rows = append(rows, wrapped(after[1:]+"\n", w)...)
+		left -= n + 1
+		pieces := breaks(line, max(1, w-1)) // every row leaves a cell for the caret at its end
+		for i, p := range pieces {
+			row := []Span{{Text: line[p.from:p.to]}}
+			if at >= p.from && (i == len(pieces)-1 || at < pieces[i+1].from) {
+				mine = len(rows)
+				if caret {
+					row = caretRow(line[p.from:p.to], at-p.from, w)
+				}
+			}
+			rows = append(rows, row)
+		}
 	}
 	first := max(0, min(mine-h/2, len(rows)-h))
 	var out []string
@@ -301,18 +285,6 @@ func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 		out = append(out, b.Line(w, row...))
 	}
 	return out
-}
-
-// wrapped breaks whole lines, each of which ends in a line break.
-func wrapped(s string, w int) [][]Span {
-	var rows [][]Span
-	for line := range strings.Lines(s) {
-		line = Tidy(strings.TrimSuffix(line, "\n"))
-		for _, p := range breaks(line, max(1, w-1)) {
-			rows = append(rows, []Span{{Text: line[p.from:p.to]}})
-		}
-	}
-	return rows
 }
 
 // Edges report whether the caret is on the first line and on the last one, as

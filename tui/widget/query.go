@@ -108,14 +108,21 @@ func (q *Query) Type(msg tea.Msg) (changed bool, verb string) {
 	case verb == "enter":
 		return false, ""
 	case changed:
-		q.words = nil
-		for w := range strings.FieldsSeq(q.Text()) {
-			if word, not := strings.CutPrefix(w, "!"); word != "" {
-				q.words = append(q.words, term{newMatcher(word), not})
-			}
-		}
+		q.Set(q.Text())
 	}
 	return changed, verb
+}
+
+// Set writes it.
+func (q *Query) Set(text string) {
+	if q.words = nil; text != q.Text() {
+		q.field.Set(text)
+	}
+	for w := range strings.FieldsSeq(text) {
+		if word, not := strings.CutPrefix(w, "!"); word != "" {
+			q.words = append(q.words, term{newMatcher(word), not})
+		}
+	}
 }
 
 // Mark splits a text into spans of the role, with the words of the query painted as

@@ -3,7 +3,6 @@ package widget
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,12 +30,9 @@ type TailView struct {
 	next  tail.Cursor
 	total uint64 // as it was when the tail was last read
 	read  bool
-	lines []tail.Line
+	lines []numbered
 	first uint64 // the number of lines[0]; the one before is for the count of those that are gone
 	keep  int    // the most lines that are kept
-	// gaps are how many lines of the tail a line stands for that says that they came
-	// too fast, by its number.
-	gaps map[uint64]uint64
 
 	filter   filter
 	out      []bool // the lines that the filter leaves out; empty without one
@@ -45,9 +41,16 @@ type TailView struct {
 	Twelve bool
 }
 
+// numbered is a line and its place in the tail: of a note about lines that came too
+// fast that of the first of them.
+type numbered struct {
+	tail.Line
+	at tail.Cursor
+}
+
 // NewTailView returns a view of the tail with the id.
 func NewTailView(id string, wrap bool) *TailView {
-	v := &TailView{id: id, first: 1, keep: maxTail, gaps: map[uint64]uint64{}}
+	v := &TailView{id: id, first: 1, keep: maxTail}
 	v.Source, v.Wrap = v, wrap
 	return v
 }
@@ -63,61 +66,42 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	if v.read && total == v.total && v.behind == 0 {
 		return
 	}
-	if v.full() {
+	// Nothing more can be read without taking the reader's lines.
+	if v.paused && len(v.lines) >= v.keep && v.top.item <= v.first {
 		v.behind, v.total = total-min(total, uint64(v.next)), total
 		return
 	}
 	page := read(v.id, v.next)
 	if page.Lost > 0 && len(v.lines) > 0 {
-		v.gaps[v.first+uint64(len(v.lines))] = page.Lost
-		v.lines = append(v.lines, tail.Line{Kind: tail.Note, Text: textGap(page.Lost)})
+		v.lines = append(v.lines, numbered{tail.Line{Kind: tail.Note, Text: textGap(page.Lost)}, v.next})
 	}
-	v.lines = append(v.lines, page.Lines...)
+	for i, l := range page.Lines {
+		v.lines = append(v.lines, numbered{l, page.Next - tail.Cursor(len(page.Lines)-i)})
+	}
 	v.next, v.total, v.read, v.behind = page.Next, total, true, 0
 	v.trim()
 	v.filterMore()
 	v.findMore()
 }
 
-// full reports that nothing more can be read without taking the reader's lines.
-func (v *TailView) full() bool {
-	return v.paused && len(v.lines) >= v.keep && v.top.item <= v.first
-}
-
 // trim forgets the oldest lines beyond those that are kept, but none that a
 // paused reader has on the screen.
 func (v *TailView) trim() {
-	n := len(v.lines) - v.keep
-	if n <= 0 {
-		return
-	}
+	n := max(0, len(v.lines)-v.keep)
 	if v.paused {
 		n = min(n, int(v.top.item-min(v.top.item, v.first)))
 	}
 	v.lines, v.first = v.lines[n:], v.first+uint64(n)
 	v.out = v.out[min(n, len(v.out)):]
-	if len(v.lines) > v.keep {
-		// The page was longer than what fits behind the reader: its end waits.
-		v.behind = v.standFor(v.keep)
-		v.next -= tail.Cursor(v.behind)
-		v.lines = v.lines[:v.keep]
-	}
-	maps.DeleteFunc(v.gaps, func(i, _ uint64) bool { return i < v.first || i >= v.first+uint64(len(v.lines)) })
-}
-
-// standFor is for how many lines of the tail those from one on stand.
-func (v *TailView) standFor(from int) uint64 {
-	n := uint64(len(v.lines) - from)
-	for i, lost := range v.gaps {
-		if i >= v.first+uint64(from) {
-			n += lost - 1
-		}
-	}
-	return n
 }
 
 // gone is how many lines came before the oldest one that is kept.
-func (v *TailView) gone() uint64 { return uint64(v.next) - v.standFor(0) }
+func (v *TailView) gone() uint64 {
+	if len(v.lines) == 0 {
+		return uint64(v.next)
+	}
+	return uint64(v.lines[0].at)
+}
 
 // Bounds are the numbers of the lines that are kept, and of the note above them that
 // counts those that are not: with Text and Rows they make the view a Source.
@@ -130,7 +114,7 @@ func (v *TailView) at(i uint64) tail.Line {
 	if i < v.first {
 		return tail.Line{Kind: tail.Note, Text: textGone(v.gone())}
 	}
-	return v.lines[i-v.first]
+	return v.lines[i-v.first].Line
 }
 
 // Text is a line without its columns; of the note none, so that it is never found.
@@ -200,41 +184,28 @@ var kinds = map[tail.Kind]struct{ word, text theme.Role }{
 	tail.Warn:   {theme.Warn, theme.Text},
 }
 
-// columns decides what stands before the text: the time and the kind go where
-// they would take more than half of the line.
-func (v *TailView) columns(w int) (clock string, kind bool) {
-	switch {
-	case w >= 44:
-		return words.ClockLayout(time.TimeOnly, v.Twelve), true
-	case w >= 30:
-		return words.ClockLayout("15:04", v.Twelve), true
-	}
-	return "", w >= 2*(kindWidth+1)
-}
-
-// clockCells is how many cells a time takes at most: of twelve hours some have two digits.
-func clockCells(layout string) int {
-	if strings.HasPrefix(layout, "3:") {
-		return len(layout) + 1
-	}
-	return len(layout)
-}
-
-// front is what stands before the text of a line: the pointer, its time, its kind.
+// front is what stands before the text of a line: the pointer, its time, its kind. The
+// time and the kind go where they would take more than half of the line.
 func (v *TailView) front(look Look, l tail.Line) []Span {
 	head := []Span{{theme.Accent, " "}}
 	if look.Marked {
 		head[0].Text = look.Theme.Glyph(theme.Pointer)
 	}
-	clock, kind := v.columns(look.W)
-	if clock != "" && !v.timeless {
-		at := ""
-		if !l.At.IsZero() {
-			at = l.At.In(v.zone).Format(clock)
+	if look.W >= 30 && !v.timeless {
+		layout, at := time.TimeOnly, ""
+		if look.W < 44 {
+			layout = "15:04"
 		}
-		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", clockCells(clock), at)})
+		if layout = words.ClockLayout(layout, v.Twelve); !l.At.IsZero() {
+			at = l.At.In(v.zone).Format(layout)
+		}
+		cells := len(layout)
+		if v.Twelve {
+			cells++ // some hours have two digits
+		}
+		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", cells, at)})
 	}
-	if kind {
+	if look.W >= 2*(kindWidth+1) {
 		head = append(head, Span{kinds[l.Kind].word, Fit(string(l.Kind), kindWidth)})
 	}
 	return head

@@ -49,8 +49,7 @@ type Options struct {
 
 const (
 	patience = 10 * time.Second
-	// The other end is asked each time whether it is there, and has so long to answer.
-	keepalive, answers = 15 * time.Second, 30 * time.Second
+	answers  = 30 * time.Second // of the other end, when it is asked whether it is there
 	// How long to wait before it is looked for again, at first and at most.
 	firstPause, longestPause = 250 * time.Millisecond, 30 * time.Second
 )
@@ -181,32 +180,13 @@ func (c *client) once(ctx context.Context, again bool) error {
 	if err != nil {
 		return lostError{err: err}
 	}
-	done := make(chan struct{})
-	defer close(done)
-	go keepAlive(client, done)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go attach.KeepAlive(ctx, client, answers)
 	if again && !c.o.Lines {
 		_, _ = fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
 	}
 	return c.attached(s)
-}
-
-// keepAlive closes a connection whose other end does not answer.
-func keepAlive(client *ssh.Client, done <-chan struct{}) {
-	tick := time.NewTicker(keepalive)
-	defer tick.Stop()
-	for {
-		select {
-		case <-done:
-			return
-		case <-tick.C:
-		}
-		late := time.AfterFunc(answers, func() { _ = client.Close() })
-		_, _, err := client.SendRequest("keepalive@openssh.com", true, nil)
-		late.Stop()
-		if err != nil {
-			return
-		}
-	}
 }
 
 // attached shows a session on the terminal until it ends.
@@ -223,7 +203,7 @@ func (c *client) attached(s *ssh.Session) (err error) {
 			return err
 		}
 		defer func() {
-			if out.open() { // the bot did not come to give it back
+			if out.open { // the bot did not come to give it back
 				_, _ = io.WriteString(c.o.Out, screen.Restore)
 			}
 			restore()
@@ -302,31 +282,23 @@ func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 	}, nil
 }
 
-// watched is the terminal's output, and knows whether the dashboard has it.
+// watched is the terminal's output, and knows whether the dashboard has it. One goroutine
+// writes, and has ended when the session has.
 type watched struct {
 	io.Writer
-	mu   sync.Mutex
 	tail []byte
-	has  bool
+	open bool
 }
 
 const enters, leaves = "\x1b[?1049h", "\x1b[?1049l"
 
 func (w *watched) Write(b []byte) (int, error) {
-	w.mu.Lock()
 	text := string(append(w.tail, b...))
 	if in, out := strings.LastIndex(text, enters), strings.LastIndex(text, leaves); in != out {
-		w.has = in > out
+		w.open = in > out
 	}
 	w.tail = []byte(text[max(0, len(text)-len(enters)+1):])
-	w.mu.Unlock()
 	return w.Writer.Write(b)
-}
-
-func (w *watched) open() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.has
 }
 
 const (

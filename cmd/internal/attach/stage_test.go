@@ -140,11 +140,11 @@ func (h *house) serve(bot *core.Bot, log *slog.Logger) {
 	h.t.Helper()
 	server := attach.New(attach.Options{
 		Bot: bot, Log: log, Listen: "127.0.0.1:0", Host: "attic", Environ: append(os.Environ(), h.env...),
-		Settings: h.dir.Path("settings"),
-		Socket:   func() (net.Listener, error) { return access.Listen(h.dir) },
-		Token:    func() string { return token },
-		HostKey:  func() (ssh.Signer, error) { return access.HostKey(h.dir) },
-		Find:     func(k ssh.PublicKey) (access.Key, bool, error) { return access.Find(h.dir, k) },
+		Settings: h.dir.Path("settings"), Tidy: func() {},
+		Socket:  func() (net.Listener, error) { return access.Listen(h.dir) },
+		Token:   func() string { return token },
+		HostKey: func() (ssh.Signer, error) { return access.HostKey(h.dir) },
+		Find:    func(k ssh.PublicKey) (access.Key, bool, error) { return access.Find(h.dir, k) },
 		Commands: func(_ context.Context, args []string) agent.CommandResult {
 			return agent.CommandResult{Stdout: "{\n \"said\": \"" + strings.Join(args, " ") + "\"\n}\n"}
 		},

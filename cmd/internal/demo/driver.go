@@ -54,12 +54,10 @@ func (d *driver) run(ctx context.Context) error {
 }
 
 func (d *driver) playAfter(ctx context.Context, s step) bool {
-	timer := time.NewTimer(time.Duration(float64(s.after) / d.speed))
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(time.Duration(float64(s.after) / d.speed)):
 	}
 	if err := s.do(ctx, d); err != nil && ctx.Err() == nil {
 		d.log.Warn("demo step passed over", "step", s.title, "error", err)
@@ -143,16 +141,6 @@ func say(text string) action {
 // fire runs a routine now.
 func fire(id string) action {
 	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.FireNow{ID: id}) }
-}
-
-// both plays two things at once.
-func both(a, b action) action {
-	return func(ctx context.Context, d *driver) error {
-		if err := a(ctx, d); err != nil {
-			return err
-		}
-		return b(ctx, d)
-	}
 }
 
 func (d *driver) do(ctx context.Context, c command.Value) error {

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -86,17 +85,16 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 // answers are the keys that answer, in w cells; before them goes what the card
 // does not show, which is to be read first.
 func (p *Pane) answers(c pane.Context, tool string, w int, focused, cut bool) []widget.Span {
-	rows := []offered{{id: action.ApprovalAllow}, {id: action.ApprovalDeny}}
-	if cut {
-		rows = []offered{{id: action.ApprovalRead}, rows[0], rows[1]}
+	ids := []action.ID{action.ApprovalRead, action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways}
+	if !cut {
+		ids = ids[1:]
 	}
-	for _, word := range []string{textAlways + widget.Cut(tool, 24), ""} {
-		keys := p.offers(c, focused, append(slices.Clip(rows), offered{action.ApprovalAlways, word})...)
-		if tool != "" && widget.Width(keys) <= w {
+	for _, more := range []string{textAlways + widget.Cut(tool, 24), ""} {
+		if keys := p.offers(c, focused, more, ids...); widget.Width(keys) <= w {
 			return keys
 		}
 	}
-	return p.offers(c, focused, rows...)
+	return p.offers(c, focused, "", ids[:len(ids)-1]...)
 }
 
 // askLine is the tool call that waits in one line. Of a long label the end is

@@ -34,7 +34,7 @@ func (p *Pane) banner(c pane.Context, w, h int, focused bool) []widget.Row {
 	left := subject(c, f, w)
 	var keys []widget.Span
 	if focused && !c.ReadOnly { // elsewhere its keys mean something else
-		keys = p.offers(c, focused, offered{id: action.ForkSave}, offered{id: action.ForkReport}, offered{id: action.ForkExit})
+		keys = p.offers(c, focused, "", action.ForkSave, action.ForkReport, action.ForkExit)
 	}
 	mark, question := " "+c.Theme.Glyph(theme.Bang)+" ", textAsks(c.Names(action.Chat))
 	if widget.Cells(mark+textAsksLead+question) < w {

@@ -5,6 +5,7 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -117,13 +118,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		p.view.EndFind()
 		return pane.Answer{}
 	case action.TailCopyLine:
-		text, toast := p.view.copyOne()
-		return pane.Answer{Copy: text, Toast: toast}
+		return p.view.copyOne()
 	case action.TailCopyAll:
-		text, toast := p.view.copyAll()
-		return pane.Answer{Copy: text, Toast: toast}
-	case action.TailWrap, action.TailLeft, action.TailRight:
-		return pane.Answer{} // messages are always wrapped
+		return p.view.copyAll()
 	}
 	p.view.Names = c.Names(action.Chat)
 	reply, _ := p.view.Do(id.Verb())
@@ -216,31 +213,23 @@ var commandKeys = []key.Binding{
 	key.NewBinding(key.WithHelp("esc", "keep for later")),
 }
 
-// offered is a row of the table as the pane itself shows it, where its word
-// would not say enough by itself.
-type offered struct {
-	id   action.ID
-	word string // empty: the table's
-}
-
-// offers draws keys with their words, as far as the table lets them be used
-// now. Before them stands what has to be pressed first: "esc" out of the line
-// that is being written, or the key of the pane.
-func (p *Pane) offers(c pane.Context, focused bool, rows ...offered) []widget.Span {
+// offers draws keys with the words of the table, or the last with more of its own, as
+// far as the table lets them be used now. Before them stands what has to be pressed
+// first: "esc" out of the line that is being written, or the key of the pane.
+func (p *Pane) offers(c pane.Context, focused bool, more string, ids ...action.ID) []widget.Span {
 	if c.ReadOnly {
 		return []widget.Span{{Role: theme.Dim, Text: " " + textLocked}}
 	}
 	var out []widget.Span
 	names := c.Names(action.Chat)
-	for _, o := range rows {
-		a, ok := c.Keys.Get(action.Chat, o.id)
-		key := names.Badge(o.id)
+	for i, id := range ids {
+		a, ok := c.Keys.Get(action.Chat, id)
+		key, word := names.Badge(id), a.Short
 		if !ok || key == "" || a.Off(*c.Snap) != "" {
 			continue
 		}
-		word := o.word
-		if word == "" {
-			word = a.Short
+		if i == len(ids)-1 {
+			word = cmp.Or(more, word)
 		}
 		out = append(out, widget.Span{Text: " "}, widget.Span{Role: theme.Key, Text: key},
 			widget.Span{Role: theme.Dim, Text: " " + word + " "})

@@ -126,24 +126,24 @@ func (t *talk) Rows(i uint64, l widget.Look) [][]widget.Span {
 }
 
 // copyOne is the marked message, or the newest one.
-func (t *talk) copyOne() (text, toast string) {
+func (t *talk) copyOne() pane.Answer {
 	if len(t.entries) == 0 {
-		return "", textSilence
+		return pane.Answer{Toast: textSilence}
 	}
 	i := uint64(len(t.entries) - 1)
 	if !t.Following() {
 		i = min(i, t.Mark())
 	}
-	return MessageText(t.entries[i]), "copied the message"
+	return pane.Answer{Copy: MessageText(t.entries[i]), Toast: "copied the message"}
 }
 
 // maxCopy is what terminals take in one OSC 52 sequence.
 const maxCopy = 54 << 10
 
 // copyAll is the newest messages, as many as a clipboard takes.
-func (t *talk) copyAll() (text, toast string) {
+func (t *talk) copyAll() pane.Answer {
 	if len(t.entries) == 0 {
-		return "", textSilence
+		return pane.Answer{Toast: textSilence}
 	}
 	var parts []string
 	size := 0
@@ -158,7 +158,7 @@ func (t *talk) copyAll() (text, toast string) {
 		}
 		parts = slices.Insert(parts, 0, part)
 	}
-	return strings.Join(parts, ""), "copied " + words.Grouped(uint64(len(parts)), "message")
+	return pane.Answer{Copy: strings.Join(parts, ""), Toast: "copied " + words.Grouped(uint64(len(parts)), "message")}
 }
 
 // MessageText is the text of a message and of its card.

@@ -6,6 +6,7 @@ package forks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func New() *Pane {
 
 // State implements pane.Pane.
 func (p *Pane) State(c pane.Context) string {
-	parts := p.book.states()
+	parts := p.book.Order()
 	if c.Zoomed {
 		parts = append(parts, p.book.All())
 	}
@@ -72,7 +73,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	defer p.visit(c.Snap)
 	switch id {
 	case action.ForksState:
-		p.book.class = (p.book.class + 1) % len(classes)
+		p.book.Filter(states[(slices.Index(states, p.book.Query.Text())+1)%len(states)])
 		p.Sync(c)
 		return pane.Answer{Zoom: true}
 	case action.ForksSort, action.ForksTurn:
@@ -89,8 +90,9 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case action.ForksCosts:
 		return pane.Answer{Focus: action.Costs}
 	}
-	if !p.tail && p.moves(c, id) {
-		p.book.Do(c, id)
+	// On the page the list has what moves by more than a line, too, and the search.
+	list := id == action.ForksUp || id == action.ForksDown || c.Zoomed && id != action.TailUp && id != action.TailDown
+	if list && !p.tail && p.book.Table.Do(id.Verb()) {
 		p.follow(c)
 		return pane.Answer{}
 	}
@@ -99,18 +101,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	reply, _ := v.Do(id.Verb())
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
-}
-
-// moves reports that an action moves in the list. On the page the list has what moves by
-// more than a line, and the search.
-func (p *Pane) moves(c pane.Context, id action.ID) bool {
-	switch id {
-	case action.ForksUp, action.ForksDown:
-		return true
-	case action.TailPageUp, action.TailPageDown, action.TailHome, action.TailFollow, action.TailFind:
-		return c.Zoomed
-	}
-	return false
 }
 
 // Press implements pane.Pane: in the tail it gives the tail the keys, in the list
@@ -151,21 +141,11 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 	return pane.Answer{}
 }
 
-// End takes the filter away, then the choice of states, and reports whether there was
-// one of them.
+// End takes the filter away and reports whether there was one.
 func (p *Pane) End(c pane.Context) bool {
-	k := p.book
-	switch {
-	case p.tail:
-		return false
-	case k.EndQuery():
-	case k.class > 0:
-		k.class = 0
-	default:
-		return false
-	}
+	was := !p.tail && p.book.EndQuery()
 	p.Sync(c)
-	return true
+	return was
 }
 
 // Word is what keys do while the tail has them.
@@ -281,7 +261,7 @@ func (p *Pane) listed(c pane.Context, h int) int {
 // Draw implements pane.Pane: the list, a rule that names the run, and its tail.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, k := widget.Brush{Theme: c.Theme}, p.book
-	if k.Len() == 0 && k.class == 0 {
+	if k.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
 	k.fit(c.Theme, w)

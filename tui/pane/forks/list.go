@@ -52,17 +52,8 @@ const (
 	narrow                = 40
 )
 
-// classes are which runs can be listed, by their state, with their words.
-var classes = []struct {
-	word string
-	has  func(r *row) bool
-}{
-	{"", func(*row) bool { return true }},
-	{"failed only", func(r *row) bool { return r.state.Failed() }},
-	{"pinged only", func(r *row) bool { return r.pings > 0 }},
-	{"done only", func(r *row) bool { return r.state == fork.Done }},
-	{"stopped only", func(r *row) bool { return r.state == fork.Stopped || r.state == fork.Interrupted }},
-}
+// states are what the key of states filters by, in turn.
+var states = []string{"", "is:failed", "is:pinged", "is:done", "is:stopped"}
 
 // book is what the list shows: rows above the rule, and which of the past stand below
 // it. On the page that is every run that is stored; failures that nobody has looked at
@@ -70,7 +61,6 @@ var classes = []struct {
 type book struct {
 	pane.List[*row]
 	past  past
-	class int  // of classes
 	made  made // what the rows below the rule were made of
 	snap  *core.Snapshot
 	theme *theme.Theme
@@ -78,8 +68,8 @@ type book struct {
 
 // made is what the rows below the rule depend on.
 type made struct {
-	past, class int // how many have ended, and which of them are listed
-	pins        string
+	past int // how many have ended
+	pins string
 }
 
 func newBook() *book {
@@ -103,19 +93,17 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 		if f.State == fork.Waiting {
 			r.why = queued(s, f)
 		}
-		if classes[k.class].has(r) {
-			above = append(above, r)
-		}
+		above = append(above, r)
 		if i < len(pinned) {
 			pins += f.ID + " "
 		}
 	}
 	k.Pin(above)
 	k.More = !k.past.all()
-	if now := (made{len(k.past.known), k.class, pins}); now != k.made {
+	if now := (made{len(k.past.known), pins}); now != k.made {
 		k.made = now
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
-			return !classes[k.class].has(r) || slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
+			return slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
 		}))
 	}
 }
@@ -145,9 +133,7 @@ func (k *book) run() string {
 func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.id == id }) }
 
 // hungry reports that there are runs to be read.
-func (k *book) hungry() bool {
-	return !k.past.all() && (k.Near() || k.Whole() || k.class > 0)
-}
+func (k *book) hungry() bool { return !k.past.all() && (k.Near() || k.Whole()) }
 
 func (k *book) state(r *row) widget.Span {
 	glyph, role := pane.Look(r.state)
@@ -183,8 +169,21 @@ func (k *book) took(r *row) time.Duration {
 	return max(1, end.Sub(r.started))
 }
 
+// text is all that a filter finds a run by: what can be read of it, and states.
 func (k *book) text(r *row) string {
-	return r.title + " " + string(r.state) + " " + k.start(r).Text + " " + r.why
+	text := r.title + " " + string(r.state) + " " + k.start(r).Text + " " + r.why
+	switch {
+	case r.state.Failed():
+		text += " is:failed"
+	case r.state == fork.Done:
+		text += " is:done"
+	case r.state == fork.Stopped, r.state == fork.Interrupted:
+		text += " is:stopped"
+	}
+	if r.pings > 0 {
+		text += " is:pinged"
+	}
+	return text
 }
 
 // note is why a run failed, or what it does.
@@ -200,14 +199,6 @@ func note(r *row) widget.Span {
 		}
 	}
 	return widget.Span{Role: role, Text: text}
-}
-
-// states is what the border says of the list.
-func (k *book) states() (parts []string) {
-	if k.class > 0 {
-		parts = append(parts, classes[k.class].word)
-	}
-	return append(parts, k.Order()...)
 }
 
 // row is a run as the list keeps it: ten thousand of them take three megabytes.

@@ -61,7 +61,6 @@ func (p *Pane) visit(s *core.Snapshot) {
 func (p *Pane) Show(c pane.Context, id string) {
 	p.run, p.wanted, p.chosen, p.tail = id, id, true, false
 	p.book.EndQuery()
-	p.book.class = 0
 	p.visit(c.Snap)
 	p.Sync(c)
 }

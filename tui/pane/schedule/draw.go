@@ -323,6 +323,10 @@ func (p *Pane) note(it item) widget.Span {
 	return widget.Span{Role: theme.Dim, Text: strings.Join(it.marks(p.snap), " · ")}
 }
 
+// nextItems is how many of what comes next stand in one line, the later ones in at
+// least so many cells.
+const nextItems, nextCells = 3, 12
+
 // Line implements pane.Pane: what comes next.
 func (p *Pane) Line(c pane.Context, w int) string {
 	s := c.Snap
@@ -330,13 +334,19 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	if problems := s.Schedule.Problems; len(problems) > 0 {
 		out = append(out, widget.Span{Role: theme.Bad, Text: c.Theme.Glyph(theme.Bang) + " " + problemCount(problems) + " "})
 	}
-	next := widget.Span{Role: theme.Dim, Text: textQuietDay}
-	for _, it := range window.items(s) {
-		if at := it.FireTime; at.After(s.At) {
-			out = append(out, widget.Span{Text: s.Clock(at, "15:04") + " "}, widget.Span{Role: theme.Dim, Text: words.Until(at.Sub(s.At)) + " "})
-			next = widget.Span{Text: it.title()}
-			break
+	n := 0
+	for _, it := range wholeDay.items(s) {
+		if n == nextItems || n > 0 && widget.Width(out)+nextCells > w || it.Held || !it.FireTime.After(s.At) {
+			continue
 		}
+		at := s.Clock(it.FireTime, "15:04") + " "
+		if n++; n == 1 {
+			at += words.Until(it.FireTime.Sub(s.At)) + " "
+		}
+		out = append(out, widget.Span{Role: theme.Dim, Text: at}, widget.Span{Text: widget.Cut(it.title(), 15) + "  "})
 	}
-	return widget.Brush{Theme: c.Theme}.Line(w, append(out, next)...)
+	if n == 0 {
+		out = append(out, widget.Span{Role: theme.Dim, Text: textQuietAll})
+	}
+	return widget.Brush{Theme: c.Theme}.Line(w, out...)
 }

@@ -142,7 +142,7 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 func (p *Page) took(c pane.Context) []widget.Span {
 	values := p.each(func(r *fork.View) float64 { return r.Ended.Sub(r.Started).Seconds() })
 	longest := time.Duration(slices.Max(values) * float64(time.Second))
-	return append(chart.Spark(c.Theme, values), widget.Span{Role: theme.Dim, Text: "  " + textLongest + words.Elapsed(longest)})
+	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: "  " + textLongest + words.Elapsed(longest)}}
 }
 
 // cost is what the runs have cost.
@@ -151,7 +151,8 @@ func (p *Page) cost(c pane.Context) []widget.Span {
 	for _, v := range values {
 		sum += v
 	}
-	return append(chart.Spark(c.Theme, values), widget.Span{Role: theme.Dim, Text: "  " + words.Dollars(sum/float64(len(values))) + textARun})
+	mean := "  " + words.Dollars(sum/float64(len(values))) + textARun
+	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: mean}}
 }
 
 // each is a figure of every run, of which there is one at least.

@@ -53,25 +53,21 @@ var (
 
 // Spark is one cell for each value, as high as it is against the highest. Zeros are a
 // track, which is no height: a value however small looks different.
-func Spark(t *theme.Theme, values []float64) []widget.Span {
+func Spark(t *theme.Theme, values []float64) string {
 	zero, blocks := "·", heights[:]
 	if t.ASCII() { // what stands for a dot means a height there
 		zero, blocks = plainHeights[0], plainHeights[:]
 	}
 	top := slices.Max(append([]float64{0}, values...))
-	var out []widget.Span
+	var out strings.Builder
 	for _, v := range values {
-		role, cell := theme.Track, zero
+		cell := zero
 		if v > 0 {
-			role, cell = theme.Accent, blocks[int(math.Ceil(7*(v/top)-tiny))]
+			cell = blocks[int(math.Ceil(7*(v/top)-tiny))]
 		}
-		if n := len(out); n > 0 && out[n-1].Role == role {
-			out[n-1].Text += cell
-		} else {
-			out = append(out, widget.Span{Role: role, Text: cell})
-		}
+		out.WriteString(cell)
 	}
-	return out
+	return out.String()
 }
 
 // tiny keeps the rounding of a division from lifting a value by a step.

@@ -66,7 +66,7 @@ func TestGaugeAndSparkAreExact(t *testing.T) {
 			t.Fatalf("gauge of %d cells takes %d", w, got)
 		}
 		values := rapid.SliceOfN(rapid.Float64(), 0, 30).Draw(t, "values")
-		if got := widget.Width(Spark(th, values)); got != len(values) {
+		if got := widget.Cells(Spark(th, values)); got != len(values) {
 			t.Fatalf("sparkline of %d values takes %d", len(values), got)
 		}
 	})
@@ -74,7 +74,7 @@ func TestGaugeAndSparkAreExact(t *testing.T) {
 
 func TestSparkIsAsHighAsItsValues(t *testing.T) {
 	th := theme.New(looks["braille"])
-	if got := joined(Spark(th, []float64{0, 1, 2, 4, 8})); got != "·▂▃▅█" {
+	if got := Spark(th, []float64{0, 1, 2, 4, 8}); got != "·▂▃▅█" {
 		t.Errorf("got %q", got)
 	}
 }

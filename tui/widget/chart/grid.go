@@ -56,25 +56,16 @@ type cell struct {
 // grid is a picture of w×h cells, which are counted from its upper left, and around it
 // the cells at its left and below it for the axes.
 type grid struct {
-	theme        *theme.Theme
-	pen          pen
-	w, h         int
-	gutter, wide int      // cells at the left, and in all
-	rows         [][]cell // with the axes
-}
-
-// newGrid is an empty picture of so many rows, those of the axes too.
-func newGrid(g grid, rows int) *grid {
-	g.pen, g.rows = penOf(g.theme), make([][]cell, rows)
-	for y := range g.rows {
-		g.rows[y] = make([]cell, g.wide)
-	}
-	return &g
+	theme  *theme.Theme
+	pen    pen
+	w, h   int
+	gutter int      // cells at the left
+	rows   [][]cell // with the axes
 }
 
 // at is the cell of a column and a row; nil outside.
 func (g *grid) at(x, y int) *cell {
-	if x += g.gutter; x < 0 || y < 0 || x >= g.wide || y >= len(g.rows) {
+	if x += g.gutter; x < 0 || y < 0 || y >= len(g.rows) || x >= len(g.rows[y]) {
 		return nil
 	}
 	return &g.rows[y][x]
@@ -128,15 +119,6 @@ func (g *grid) write(x, y int, over layer, role theme.Role, text string) bool {
 		*g.at(x, y) = cell{layer: sign, role: role, text: widget.Brush{Theme: g.theme}.Line(n, widget.Span{Text: text})}
 	}
 	return true
-}
-
-// lines are the rows of the picture with its axes.
-func (g *grid) lines() []string {
-	out := make([]string, len(g.rows))
-	for y, row := range g.rows {
-		out[y] = g.line(row)
-	}
-	return out
 }
 
 // line joins cells of one colour.

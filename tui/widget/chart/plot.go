@@ -91,13 +91,20 @@ func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	if n := len(p.Bars); n > 0 && across >= n {
 		across -= across % n // all bars have the same width
 	}
-	g := newGrid(grid{theme: t, w: across, h: h - foot, gutter: gutter, wide: w}, h)
+	g := &grid{theme: t, pen: penOf(t), w: across, h: h - foot, gutter: gutter, rows: make([][]cell, h)}
+	for y := range g.rows {
+		g.rows[y] = make([]cell, w)
+	}
 	p.axes(g) // first, so that no word crosses them
 	p.fill(g)
 	for _, m := range p.Marks {
 		p.name(g, m)
 	}
-	return g.lines()
+	lines := make([]string, h)
+	for y, row := range g.rows {
+		lines[y] = g.line(row)
+	}
+	return lines
 }
 
 // fill draws what lies within the axes, from what lies lowest.

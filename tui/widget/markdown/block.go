@@ -1,7 +1,7 @@
 package markdown
 
 import (
-	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,28 +33,27 @@ func (h head) with(s ...widget.Span) head { return append(h[:len(h):len(h)], s..
 // rest.
 func (p *printer) blocks(parent ast.Node, first, rest head) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
-		if p.apart(n) {
-			p.blank, p.gap = true, bars(rest)
-		}
+		p.apart(n, rest)
 		p.block(n, first, rest)
 		first = rest
 	}
 }
 
-// apart reports an empty line before a block that is not the first one.
-func (p *printer) apart(n ast.Node) bool {
-	if n.PreviousSibling() == nil || n.Pos() < 0 {
-		return n.PreviousSibling() != nil && n.HasBlankPreviousLines()
+// apart keeps an empty line before a block that is not the first one.
+func (p *printer) apart(n ast.Node, rest head) {
+	if n.PreviousSibling() != nil && n.HasBlankPreviousLines() {
+		p.blank, p.gap = true, bars(rest)
 	}
-	line := bytes.LastIndexByte(p.src[:n.Pos()], '\n')
-	before := p.src[bytes.LastIndexByte(p.src[:max(0, line)], '\n')+1 : max(0, line)]
-	return len(bytes.Trim(before, "> \t\r")) == 0
 }
 
 func (p *printer) block(n ast.Node, first, rest head) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		p.heading(n, first, rest)
+		if p.plain() { // no weight is seen
+			mark := strings.Repeat("#", n.Level) + " "
+			first, rest = first.with(widget.Span{Role: theme.Strong, Text: mark}), rest.with(widget.Span{Text: widget.Blank(len(mark))})
+		}
+		p.words(n, theme.Strong, first, rest)
 	case *ast.ThematicBreak:
 		p.put(first.with(p.rule(p.look.W - widget.Width(first))))
 	case *ast.Blockquote:
@@ -80,10 +79,15 @@ func (p *printer) block(n ast.Node, first, rest head) {
 	case *extast.Table:
 		p.table(n, first, rest)
 	default:
-		for _, line := range p.inline(n, theme.Text) {
-			p.hang(first, rest, line)
-			first = rest
-		}
+		p.words(n, theme.Text, first, rest)
+	}
+}
+
+// words draws the lines of a block.
+func (p *printer) words(n ast.Node, role theme.Role, first, rest head) {
+	for _, line := range p.inline(n, role) {
+		p.hang(first, rest, line)
+		first = rest
 	}
 }
 
@@ -105,25 +109,11 @@ func (p *printer) hang(first, rest head, spans []widget.Span) {
 	}
 }
 
-// heading stands out by its weight; where there is none, by its mark too.
-func (p *printer) heading(n *ast.Heading, first, rest head) {
-	if p.plain() {
-		mark := strings.Repeat("#", n.Level) + " "
-		first, rest = first.with(widget.Span{Role: theme.Strong, Text: mark}), rest.with(widget.Span{Text: widget.Blank(len(mark))})
-	}
-	for _, line := range p.inline(n, theme.Strong) {
-		p.hang(first, rest, line)
-		first = rest
-	}
-}
-
 // list draws the items behind their bullets or numbers.
 func (p *printer) list(l *ast.List, first, rest head) {
 	number := l.Start
 	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
-		if p.apart(n) {
-			p.blank, p.gap = true, bars(rest)
-		}
+		p.apart(n, rest)
 		mark := widget.Span{Role: theme.Accent, Text: "• "}
 		switch {
 		case l.IsOrdered():
@@ -167,10 +157,8 @@ func (p *printer) rule(w int) widget.Span {
 
 // bars is a head whose quotes go on over an empty row.
 func bars(h head) head {
-	for _, s := range h {
-		if s.Role == theme.Think {
-			return h
-		}
+	if slices.ContainsFunc(h, func(s widget.Span) bool { return s.Role == theme.Think }) {
+		return h
 	}
 	return nil
 }
@@ -237,15 +225,7 @@ func (p *printer) records(rows [][][]widget.Span, first, rest head) {
 	}
 	for _, row := range rows[1:] {
 		for k, cell := range row {
-			name := ""
-			for _, s := range rows[0][k] {
-				name += s.Text
-			}
-			if name != "" {
-				name += ": "
-			}
-			below := rest.with([]widget.Span{{Text: "  "}}[:min(1, p.look.W/8)]...)
-			p.hang(first, below, append([]widget.Span{{Role: theme.Dim, Text: name}}, cell...))
+			p.hang(first, rest.with(widget.Span{Text: "  "}), slices.Concat(rows[0][k], []widget.Span{{Text: ": "}}, cell))
 			first = rest
 		}
 		p.blank = true

@@ -72,14 +72,10 @@ func (t *Table[T]) fit(w int) (out []span, rest int) {
 // the filter.
 func (t *Table[T]) Lines() int {
 	n := t.Shown()
-	if !t.Bare {
-		n++
-	}
-	if t.ruled() {
-		n++
-	}
-	if t.Query.Shown() {
-		n++
+	for _, one := range []bool{!t.Bare, t.ruled(), t.Query.Shown()} {
+		if one {
+			n++
+		}
 	}
 	return n
 }

@@ -288,6 +288,9 @@ func (t *Table[T]) Type(msg tea.Msg) {
 	}
 }
 
+// Filter writes the filter.
+func (t *Table[T]) Filter(text string) { t.reorder(func() { t.Query.Set(text) }) }
+
 // EndQuery takes the filter away and reports whether there was one.
 func (t *Table[T]) EndQuery() (was bool) {
 	t.reorder(func() { was = t.Query.End() })
