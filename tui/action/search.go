@@ -23,9 +23,6 @@ const (
 	identical                     // its name, its title, its id
 )
 
-// Inside is the least match that a person sees in a name: a part of a word.
-const Inside Match = inside
-
 const (
 	rung     = 100
 	together = 40 // the words stand together in the title

@@ -35,7 +35,8 @@ type editLine struct {
 
 // EditTask is the form of a task that is there: every field of its file.
 func EditTask(file command.TaskFile) pane.Dialog {
-	e := &editing{file: file}
+	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: textWriteFile, Keeps: true}}
+	e.Make = e.command
 	e.when()
 	e.text("description", "Title", func(f command.TaskFile) string { return f.Description })
 	e.prompt()
@@ -62,14 +63,12 @@ func EditTask(file command.TaskFile) pane.Dialog {
 		e.oneOf("until", "Until", func(f command.TaskFile) string { return map[bool]string{true: untilDone}[f.UntilDone] }, "", untilDone)
 		e.chain()
 	}
-	e.Form = &Form{Name: file.Title(), Send: textWriteFile, Keeps: true, Make: e.command}
-	for _, l := range e.lines {
-		e.Fields = append(e.Fields, l.field)
-	}
 	return e
 }
 
-func (e *editing) add(l editLine) { e.lines = append(e.lines, l) }
+func (e *editing) add(l editLine) {
+	e.lines, e.Fields = append(e.lines, l), append(e.Fields, l.field)
+}
 
 // when is the field of the cron line or the moment.
 func (e *editing) when() {

@@ -217,18 +217,11 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 	foot := f.foot(c, w, h > len(f.Fields)+footRows)
 	foot = foot[:min(len(foot), max(0, h-1))]
 	var lines []string
-	from, to := 0, 0
 	f.lines = f.lines[:0]
 	for i, field := range f.Fields {
-		if i == f.at {
-			from = len(lines)
-		}
 		lines = append(lines, f.rows(c, w, i)...)
 		if note, ok := field.check(c, f.tried); note != "" && (!ok || i == f.at || h >= len(f.Fields)*2+2) {
 			lines = append(lines, f.noted(c, w, field, note, ok)...)
-		}
-		if i == f.at {
-			to = len(lines)
 		}
 		for len(f.lines) < len(lines) {
 			f.lines = append(f.lines, i)
@@ -237,10 +230,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 	// The field that is being written stays in sight with what is below it, and
 	// so does what the core has said.
 	room := h - len(foot)
-	if to-from < room {
-		from-- // the line above it too
-	}
-	top := max(0, min(from, len(lines)-room))
+	top := max(0, min(slices.Index(f.lines, f.at), len(lines)-room))
 	end := min(len(lines), top+room)
 	f.lines = f.lines[top:end]
 	return append(lines[top:end], foot...)

@@ -54,11 +54,8 @@ func CutFront(s string, w int, mark string) string {
 
 // Blank is n spaces; nothing for n below one.
 func Blank(n int) string {
-	if n <= 0 {
-		return ""
-	}
 	if n <= len(spaces) {
-		return spaces[:n]
+		return spaces[:max(n, 0)]
 	}
 	return strings.Repeat(" ", n)
 }

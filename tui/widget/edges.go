@@ -14,25 +14,7 @@ func (s *Scroll) sideways(verb string) {
 		s.left = max(0, s.left-atATime)
 		return
 	}
-	s.left = max(s.left, min(s.left+atATime, s.overhang()))
-}
-
-// overhang is how many cells the longest line on the screen is longer than the
-// screen. An item that takes several rows is wrapped and does not move.
-func (s *Scroll) overhang() int {
-	look := s.look
-	look.Left = 0
-	longest := 0
-	first, end := s.bounds()
-	for _, p := range s.drawn {
-		if p.item < first || p.item >= end {
-			continue
-		}
-		if rows := s.Source.Rows(p.item, look); len(rows) == 1 {
-			longest = max(longest, Width(rows[0]))
-		}
-	}
-	return longest - look.W
+	s.left = max(s.left, min(s.left+atATime, s.longest-s.w))
 }
 
 // scrolled is a text without its first cells. Where any are hidden a mark stands

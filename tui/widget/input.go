@@ -127,8 +127,7 @@ func lastCharacter(s string) string {
 // It edits with bubbles' textarea and draws by itself: on the screen every
 // character must be exactly as wide as it is counted, and nothing may blink.
 type Area struct {
-	text string          // until there is an editor
-	edit *textarea.Model // made with the first key: it takes a quarter of a megabyte
+	edit *textarea.Model // made when something is written: it takes a quarter of a megabyte
 	w    int             // when it was drawn last: "up" and "down" go by the lines on the screen
 }
 
@@ -157,9 +156,6 @@ func (a *Area) editor() *textarea.Model {
 			m.SetWidth(max(a.w, minEdit))
 		}
 		a.edit = &m
-		if a.text != "" {
-			a.update(tea.PasteMsg{Content: a.text})
-		}
 	}
 	return a.edit
 }
@@ -167,22 +163,19 @@ func (a *Area) editor() *textarea.Model {
 // Text is what has been written.
 func (a *Area) Text() string {
 	if a.edit == nil {
-		return a.text
+		return ""
 	}
 	return a.edit.Value()
 }
 
 // Clear takes the text away.
-func (a *Area) Clear() { a.text, a.edit = "", nil }
+func (a *Area) Clear() { a.edit = nil }
 
 // Insert puts text at the caret, cleaned. What is too long is cut.
 func (a *Area) Insert(s string) {
 	s = cleaned(s)
 	s = strings.ToValidUTF8(s[:max(0, min(len(s), maxField-len(a.Text())))], "") // no half character
-	switch {
-	case a.edit == nil:
-		a.text += s
-	case s != "":
+	if s != "" {
 		a.update(tea.PasteMsg{Content: s})
 	}
 }
@@ -245,7 +238,7 @@ func (a *Area) Bears(text string) bool { return len(text) <= maxField }
 // Around is the text before and behind the caret.
 func (a *Area) Around() (before, after string) {
 	if a.edit == nil {
-		return a.text, ""
+		return "", ""
 	}
 	lines := strings.SplitAfter(a.edit.Value(), "\n")
 	row := min(a.edit.Line(), len(lines)-1)

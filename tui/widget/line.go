@@ -96,12 +96,7 @@ var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-"
 
 // Fill makes lines exactly h by cutting the end or adding lines of w spaces.
 func Fill(lines []string, w, h int) []string {
-	if h < 0 {
-		h = 0
-	}
-	if len(lines) > h {
-		return lines[:h]
-	}
+	lines = lines[:min(len(lines), max(h, 0))]
 	for len(lines) < h {
 		lines = append(lines, Blank(w))
 	}
@@ -131,10 +126,7 @@ func (b Brush) Rule(w int, title, state []Span) string {
 // stands out, the others teach.
 func (b Brush) Empty(w, h int, sentences ...string) []string {
 	lines := make([]string, 0, h)
-	indent := 0
-	if w >= 12 {
-		indent = 1
-	}
+	indent := min(1, w/12)
 	for i, s := range sentences {
 		role := theme.Dim
 		if i == 0 {

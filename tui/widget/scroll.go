@@ -54,10 +54,13 @@ type Scroll struct {
 	behind uint64
 	left   int
 	find   find
-	reveal bool       // bring the mark into view when drawing next
-	w, h   int        // of the text when it was drawn last
-	drawn  []position // what stands in the lines of it
-	look   Look
+	reveal bool // bring the mark into view when drawing next
+	// When it was drawn last: the size of the text, what stands in its lines, the cells of
+	// the longest item that takes one of them.
+	w, h    int
+	drawn   []position
+	longest int
+	look    Look
 }
 
 // position is a row of an item.

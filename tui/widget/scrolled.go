@@ -52,40 +52,36 @@ func (s *Scroll) settle() {
 // tells how much has arrived below.
 func (s *Scroll) draw(h int, focused bool) []string {
 	_, end := s.bounds()
-	var rows [][]Span
-	var backs []theme.Role
-	s.drawn = s.drawn[:0]
-	for at := s.top; len(rows) < h && at.item < end; at = (position{item: at.item + 1}) {
-		look, back := s.look, theme.Text
-		if focused && s.paused && at.item == s.mark {
-			look.Marked, back = true, theme.Select
-		}
+	lines := make([]string, 0, h+1)
+	s.drawn, s.longest = s.drawn[:0], 0
+	for at := s.top; len(lines) < h && at.item < end; at = (position{item: at.item + 1}) {
 		if s.leftOut(at.item) {
 			continue
 		}
-		all := s.Source.Rows(at.item, look)
-		for y, row := range all[min(at.row, len(all)):] {
-			rows, backs = append(rows, row), append(backs, back)
-			s.drawn = append(s.drawn, position{at.item, at.row + y})
+		look, b := s.look, Brush{Theme: s.look.Theme}
+		if focused && s.paused && at.item == s.mark {
+			look.Marked, b.Back = true, theme.Select
 		}
 		s.seen = max(s.seen, at.item+1)
-	}
-	lines := make([]string, 0, h+1)
-	for y := range min(len(rows), h) {
-		b := Brush{Theme: s.look.Theme, Back: backs[y]}
-		badge := ""
-		if y == h-1 {
-			badge = s.badge()
+		rows := s.Source.Rows(at.item, look)
+		if len(rows) == 1 && !s.Wrap {
+			s.longest = max(s.longest, s.left+Width(rows[0]))
 		}
-		line := b.Line(s.look.W-Cells(badge), rows[y]...)
-		lines = append(lines, line+s.look.Theme.Paint(theme.Match, badge))
+		for y := at.row; y < len(rows) && len(lines) < h; y++ {
+			badge := ""
+			if len(lines) == h-1 {
+				badge = s.badge()
+			}
+			lines = append(lines, b.Line(look.W-Cells(badge), rows[y]...)+look.Theme.Paint(theme.Match, badge))
+			s.drawn = append(s.drawn, position{at.item, y})
+		}
 	}
 	return lines
 }
 
 // At is what stands on line y of the last drawing: which row of which item.
 func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
-	if y >= min(len(s.drawn), s.h) {
+	if y >= len(s.drawn) {
 		return 0, 0, false
 	}
 	return s.drawn[y].item, s.drawn[y].row, true

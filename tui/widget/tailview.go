@@ -66,7 +66,8 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	if v.read && total == v.total && v.behind == 0 {
 		return
 	}
-	if v.full() {
+	// Nothing more can be read without taking the reader's lines.
+	if v.paused && len(v.lines) >= v.keep && v.top.item <= v.first {
 		v.behind, v.total = total-min(total, uint64(v.next)), total
 		return
 	}
@@ -83,29 +84,15 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	v.findMore()
 }
 
-// full reports that nothing more can be read without taking the reader's lines.
-func (v *TailView) full() bool {
-	return v.paused && len(v.lines) >= v.keep && v.top.item <= v.first
-}
-
 // trim forgets the oldest lines beyond those that are kept, but none that a
 // paused reader has on the screen.
 func (v *TailView) trim() {
-	n := len(v.lines) - v.keep
-	if n <= 0 {
-		return
-	}
+	n := max(0, len(v.lines)-v.keep)
 	if v.paused {
 		n = min(n, int(v.top.item-min(v.top.item, v.first)))
 	}
 	v.lines, v.first = v.lines[n:], v.first+uint64(n)
 	v.out = v.out[min(n, len(v.out)):]
-	if len(v.lines) > v.keep {
-		// The page was longer than what fits behind the reader: its end waits.
-		end := v.lines[v.keep].at
-		v.behind, v.next = uint64(v.next-end), end
-		v.lines = v.lines[:v.keep]
-	}
 }
 
 // gone is how many lines came before the oldest one that is kept.
@@ -197,41 +184,28 @@ var kinds = map[tail.Kind]struct{ word, text theme.Role }{
 	tail.Warn:   {theme.Warn, theme.Text},
 }
 
-// columns decides what stands before the text: the time and the kind go where
-// they would take more than half of the line.
-func (v *TailView) columns(w int) (clock string, kind bool) {
-	switch {
-	case w >= 44:
-		return words.ClockLayout(time.TimeOnly, v.Twelve), true
-	case w >= 30:
-		return words.ClockLayout("15:04", v.Twelve), true
-	}
-	return "", w >= 2*(kindWidth+1)
-}
-
-// clockCells is how many cells a time takes at most: of twelve hours some have two digits.
-func clockCells(layout string) int {
-	if strings.HasPrefix(layout, "3:") {
-		return len(layout) + 1
-	}
-	return len(layout)
-}
-
-// front is what stands before the text of a line: the pointer, its time, its kind.
+// front is what stands before the text of a line: the pointer, its time, its kind. The
+// time and the kind go where they would take more than half of the line.
 func (v *TailView) front(look Look, l tail.Line) []Span {
 	head := []Span{{theme.Accent, " "}}
 	if look.Marked {
 		head[0].Text = look.Theme.Glyph(theme.Pointer)
 	}
-	clock, kind := v.columns(look.W)
-	if clock != "" && !v.timeless {
-		at := ""
-		if !l.At.IsZero() {
-			at = l.At.In(v.zone).Format(clock)
+	if look.W >= 30 && !v.timeless {
+		layout, at := time.TimeOnly, ""
+		if look.W < 44 {
+			layout = "15:04"
 		}
-		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", clockCells(clock), at)})
+		if layout = words.ClockLayout(layout, v.Twelve); !l.At.IsZero() {
+			at = l.At.In(v.zone).Format(layout)
+		}
+		cells := len(layout)
+		if v.Twelve {
+			cells++ // some hours have two digits
+		}
+		head = append(head, Span{theme.Dim, fmt.Sprintf("%*s ", cells, at)})
 	}
-	if kind {
+	if look.W >= 2*(kindWidth+1) {
 		head = append(head, Span{kinds[l.Kind].word, Fit(string(l.Kind), kindWidth)})
 	}
 	return head

@@ -41,20 +41,14 @@ func (p *printer) inline(n ast.Node, role theme.Role) [][]widget.Span {
 	return r.lines
 }
 
+// put adds words; goldmark splits a text at marks that turned out to be none.
 func (r *speech) put(role theme.Role, s string) {
-	if s != "" {
-		last := &r.lines[len(r.lines)-1]
+	last := &r.lines[len(r.lines)-1]
+	if n := len(*last); n > 0 && (*last)[n-1].Role == role {
+		(*last)[n-1].Text += s
+	} else if s != "" {
 		*last = append(*last, widget.Span{Role: role, Text: s})
 	}
-}
-
-// goOn adds to the text that was put last.
-func (r *speech) goOn(role theme.Role, s string) {
-	if line := r.lines[len(r.lines)-1]; len(line) > 0 {
-		line[len(line)-1].Text += s
-		return
-	}
-	r.put(role, s)
 }
 
 func (r *speech) children(n ast.Node, role theme.Role) {
@@ -70,11 +64,7 @@ func (r *speech) node(n ast.Node, role theme.Role) {
 		if !n.IsRaw() {
 			s = literal(s)
 		}
-		if before, ok := n.PreviousSibling().(*ast.Text); ok && !before.SoftLineBreak() && !before.HardLineBreak() {
-			r.goOn(role, s) // goldmark splits a text at marks that turned out to be none
-		} else {
-			r.put(role, s)
-		}
+		r.put(role, s)
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			r.lines = append(r.lines, nil)
 		}
