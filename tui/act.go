@@ -187,12 +187,8 @@ func (r *root) back() {
 	if p, ok := r.panes[r.focus].(ender); ok && p.End(r.context()) {
 		return
 	}
-	if r.focus.Page() {
-		r.leave()
-		return
-	}
-	if r.zoom {
-		r.zoom = false
+	if r.focus.Page() || r.zoom {
+		r.toggleZoom()
 		return
 	}
 	if r.putAway() {

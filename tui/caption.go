@@ -20,17 +20,17 @@ const captionTime = 15 * time.Second
 // firstWords is how long the demo begins with what can be tried.
 const firstWords = 5 * time.Second
 
-// captionLine is the caption in a row of its own; ok is false where none is wanted.
-func (r *root) captionLine() (line string, ok bool) {
+// captionLine is the caption in a row of its own; empty where none is wanted.
+func (r *root) captionLine() string {
 	if !r.o.Try {
-		return "", false
+		return ""
 	}
 	text := tryText(r.keys, r.theme.ASCII())
 	if r.snap.At.Sub(r.snap.Started) >= firstWords {
 		text = cmp.Or(caption(r.snap), text)
 	}
 	b := widget.Brush{Theme: r.theme}
-	return b.Line(r.w, widget.Span{Role: theme.Accent, Text: " " + textDemoMark}, widget.Span{Role: theme.Dim, Text: text}), true
+	return b.Line(r.w, widget.Span{Role: theme.Accent, Text: " " + textDemoMark}, widget.Span{Role: theme.Dim, Text: text})
 }
 
 // caption is what has happened last, and what it means; empty after a while.

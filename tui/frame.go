@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -28,14 +29,10 @@ func (r *root) frame() []string {
 		r.overlay(lines[:plan.Said], d)
 	}
 	if plan.Said < r.h-1 {
-		row, ok := r.captionLine()
-		if !ok {
-			row = widget.Blank(r.w)
-		}
-		lines = append(lines, row)
+		lines = append(lines, cmp.Or(r.captionLine(), widget.Blank(r.w)))
 	}
 	lines = append(lines, r.helpLine().draw(r.theme, r.w))
-	if said, ok := r.saidLine(time.Now()); ok {
+	if said := r.saidLine(time.Now()); said != "" {
 		lines[plan.Said] = said
 	}
 	return lines
@@ -47,9 +44,6 @@ func (r *root) body(plan layout.Plan) []string {
 	columns := make([][]string, len(plan.Columns))
 	for i, c := range plan.Columns {
 		columns[i] = r.column(c)
-	}
-	if len(columns) == 1 {
-		return columns[0]
 	}
 	rows := make([]string, len(columns[0]))
 	var b strings.Builder
@@ -74,11 +68,11 @@ func (r *root) column(c layout.Column) []string {
 		role := r.borderRole(b.Pane)
 		side := r.theme.Paint(role, box.Left)
 		for _, l := range r.panes[b.Pane].Draw(context, b.W, b.H, b.Pane == r.focus) {
+			left, right := side, side
 			if l.Place == widget.Ruled {
-				rows = append(rows, r.theme.Paint(role, box.MiddleLeft)+l.Text+r.theme.Paint(role, box.MiddleRight))
-				continue
+				left, right = r.theme.Paint(role, box.MiddleLeft), r.theme.Paint(role, box.MiddleRight)
 			}
-			rows = append(rows, side+l.Text+side)
+			rows = append(rows, left+l.Text+right)
 		}
 	}
 	last := c.Boxes[len(c.Boxes)-1].Pane

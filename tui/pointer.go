@@ -79,15 +79,11 @@ func (r *root) clickPane(plan layout.Plan, m tea.Mouse) tea.Cmd {
 	if m.Y < b.Y { // its upper border
 		was := r.focus
 		r.setFocus(b.Pane)
-		switch {
-		case was.Page(): // "esc goes back" stands there
-			r.leave()
-		case r.zoom: // "zoomed, z goes back" too
-			r.zoom = false
-		default:
-			return pressAt(r.tabs(b), m.X-b.X-1)
+		if was.Page() || r.zoom { // that esc or z goes back stands there
+			r.toggleZoom()
+			return nil
 		}
-		return nil
+		return pressAt(r.tabs(b), m.X-b.X-1)
 	}
 	focused, p, c := r.focus == b.Pane, r.panes[b.Pane], r.context()
 	row := p.Draw(c, b.W, b.H, focused)[m.Y-b.Y] // as it stands on the screen

@@ -350,11 +350,9 @@ func (r *root) whole() bool { return r.zoom && r.focus != action.Day || r.focus.
 func (r *root) leave() {
 	to := action.Forks
 	if n := len(r.trail); n > 0 {
-		to, r.trail = r.trail[n-1], r.trail[:n-1]
+		to = r.trail[n-1]
 	}
-	trail := r.trail
 	r.setFocus(to)
-	r.trail = trail
 }
 
 // newPanes makes the panes and the pages, each without a past.

@@ -95,10 +95,9 @@ func (r *root) nextLayout() {
 // division is how the screen is to be divided now, in the sizes of the layout.
 func (r *root) division() layout.Input {
 	preset := r.chosen.Get("layout")
-	size := r.chosen.Size(preset)
 	return layout.Input{
 		W: r.w, H: r.h, Zoom: r.whole(), Focus: r.focus, Lower: r.lower, Writing: r.needsRoom(),
-		Preset: preset, Columns: size.Columns, Right: size.Right, Rows: size.Rows, Content: r.content,
+		Preset: preset, Size: r.chosen.Size(preset), Content: r.content,
 	}
 }
 
@@ -133,7 +132,7 @@ func (r *root) stepped(by step) (in layout.Input, why string) {
 // layout keeps its own sizes.
 func (r *root) resizePane(by step) {
 	in, _ := r.stepped(by) // why not was said, as the reason why it is off
-	r.choose(settings.Size{Columns: in.Columns, Right: in.Right, Rows: in.Rows}.Values(in.Preset))
+	r.choose(settings.Values(in.Size, in.Preset))
 }
 
 // attention keeps the badges of the top line in the window's title, and rings once when something has come to wait:

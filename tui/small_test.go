@@ -285,8 +285,8 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.setFocus(action.Panes[dice.IntN(len(action.Panes))])
 		r.zoom = dice.IntN(4) == 0
 		preset := layout.Presets[dice.IntN(len(layout.Presets))]
-		size := settings.Size{Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20}}
-		r.chosen = settings.Dashboard{"layout": preset}.With(size.Values(preset))
+		size := layout.Size{Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20}}
+		r.chosen = settings.Dashboard{"layout": preset}.With(settings.Values(size, preset))
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:

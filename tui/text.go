@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -90,12 +91,7 @@ var themeWords = map[string]string{
 }
 
 // quitKey is what quits, with a key or without: ctrl+c is nobody's to change.
-func quitKey(n action.Names) string {
-	if key := n.Key(action.Quit); key != "" {
-		return key
-	}
-	return "ctrl+c"
-}
+func quitKey(n action.Names) string { return cmp.Or(n.Key(action.Quit), "ctrl+c") }
 
 // held is a space at which no line is broken.
 const held = "\u00a0"
@@ -114,14 +110,10 @@ func tryText(keys action.Keys, ascii bool) string {
 // textZoomed names the key that gave the screen, else the one that always goes
 // back, as from a page.
 func textZoomed(n action.Names, page bool) string {
-	key := n.Key(action.Zoom)
-	switch {
-	case page:
+	if page {
 		return "esc goes back"
-	case key == "":
-		key = "esc"
 	}
-	return "zoomed, " + key + " goes back"
+	return "zoomed, " + cmp.Or(n.Key(action.Zoom), "esc") + " goes back"
 }
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it

@@ -113,10 +113,10 @@ func (r *root) say(level notice.Level, text string) { r.speech.say(time.Now(), l
 // saidLine is the newest that the program has said, as long as it stands, in one
 // line: cut where there is no room for it, with the key that shows the rest. It
 // covers nothing but the help line of a low screen.
-func (r *root) saidLine(now time.Time) (line string, ok bool) {
+func (r *root) saidLine(now time.Time) string {
 	standing := r.speech.toasts(now)
 	if len(standing) == 0 {
-		return "", false
+		return ""
 	}
 	t := standing[len(standing)-1]
 	look := toastLooks[t.level]
@@ -135,7 +135,7 @@ func (r *root) saidLine(now time.Time) (line string, ok bool) {
 	text = widget.Cut(text, room-widget.Cells(end)) + end
 	b := widget.Brush{Theme: r.theme, Back: theme.Select}
 	n := min(r.w, widget.Cells(mark.Text)+widget.Cells(text)+1)
-	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n), true
+	return b.Line(n, mark, widget.Span{Text: text}) + widget.Blank(r.w-n)
 }
 
 // toastLooks are the marks in front of what is said, how long it stands, and after which

@@ -42,17 +42,20 @@ type Input struct {
 	// Lower is which of Chat and Logs the lower right box shows where they share
 	// one. Anything else means Chat.
 	Lower action.Pane
-	// Preset is one of Presets. Columns is by how many cells the left column is
-	// wider than it says, Right the same for a third column, Rows by how many rows a
-	// pane is taller; all may be negative, and hold as far as there is room. Step
-	// changes them.
-	Preset  string
-	Columns int
-	Right   int
-	Rows    map[action.Pane]int
+	// Preset is one of Presets.
+	Preset string
+	Size
 	// Content is how wide the left column would be for nothing to be cut; 0 where
 	// that is not known.
 	Content int
+}
+
+// Size is what the user has moved in a preset, as far as there is room; Step changes it. The
+// zero Size is the preset's own.
+type Size struct {
+	Columns int                 // by how many cells the left column is wider than the preset says
+	Right   int                 // the same for a third column
+	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
 // Box is a pane's place. X, Y, W and H are its inside; the border stands around

@@ -211,8 +211,10 @@ func draw(t *rapid.T) Input {
 		Focus: rapid.SampledFrom(action.Panes).Draw(t, "focus"), Writing: rapid.Bool().Draw(t, "writing"),
 		Lower: rapid.SampledFrom([]action.Pane{action.Chat, action.Logs, ""}).Draw(t, "lower"),
 
-		Preset: rapid.SampledFrom(append([]string{"", "no such"}, Presets...)).Draw(t, "preset"), Columns: rapid.IntRange(-300, 300).Draw(t, "columns"),
-		Rows: map[action.Pane]int{rapid.SampledFrom(action.Panes).Draw(t, "taller"): rapid.IntRange(-90, 90).Draw(t, "rows")},
+		Preset: rapid.SampledFrom(append([]string{"", "no such"}, Presets...)).Draw(t, "preset"), Size: Size{
+			Columns: rapid.IntRange(-300, 300).Draw(t, "columns"),
+			Rows:    map[action.Pane]int{rapid.SampledFrom(action.Panes).Draw(t, "taller"): rapid.IntRange(-90, 90).Draw(t, "rows")},
+		},
 	}
 }
 

@@ -64,31 +64,24 @@ func (d Dashboard) With(values map[string]string) Dashboard {
 	return out
 }
 
-// Size is what the user has moved in a layout. The zero Size is the layout's own.
-type Size struct {
-	Columns int                 // by how many cells the left column is wider than the layout says
-	Right   int                 // the same for a third column
-	Rows    map[action.Pane]int // by how many rows panes are taller
-}
-
 // Size is what was moved in a layout.
-func (d Dashboard) Size(layout string) (s Size) {
+func (d Dashboard) Size(of string) layout.Size {
 	moved := func(name string) int {
-		n, _ := strconv.Atoi(d[name+"-"+layout])
+		n, _ := strconv.Atoi(d[name+"-"+of])
 		return n
 	}
-	s = Size{Columns: moved("columns"), Right: moved("right"), Rows: map[action.Pane]int{}}
+	s := layout.Size{Columns: moved("columns"), Right: moved("right"), Rows: map[action.Pane]int{}}
 	for _, p := range action.Panes {
 		s.Rows[p] = moved("rows-" + string(p))
 	}
 	return s
 }
 
-// Values are the size as the file has it: what is nothing is empty.
-func (s Size) Values(layout string) map[string]string {
-	out := map[string]string{"columns-" + layout: number(s.Columns), "right-" + layout: number(s.Right)}
+// Values are the size of a layout as the file has it: what is nothing is empty.
+func Values(s layout.Size, of string) map[string]string {
+	out := map[string]string{"columns-" + of: number(s.Columns), "right-" + of: number(s.Right)}
 	for _, p := range action.Panes {
-		out["rows-"+string(p)+"-"+layout] = number(s.Rows[p])
+		out["rows-"+string(p)+"-"+of] = number(s.Rows[p])
 	}
 	return out
 }
@@ -107,7 +100,7 @@ const mostMoved = 1000
 // isSize reports that a name is a size of a layout, such as rows-updates-chat.
 func isSize(name string) bool {
 	return slices.ContainsFunc(layout.Presets, func(l string) bool {
-		_, ok := (Size{}).Values(l)[name]
+		_, ok := Values(layout.Size{}, l)[name]
 		return ok
 	})
 }

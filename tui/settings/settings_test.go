@@ -31,15 +31,17 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 		for _, name := range Names {
 			want = want.With(map[string]string{name: rapid.SampledFrom(append([]string{""}, Choices[name]...)).Draw(t, name)})
 		}
-		sizes := map[string]Size{}
-		for _, layout := range layout.Presets {
-			n := rapid.IntRange(0, 500).Draw(t, "rows of "+layout)
+		sizes := map[string]layout.Size{}
+		for _, name := range layout.Presets {
+			n := rapid.IntRange(0, 500).Draw(t, "rows of "+name)
 			if n == 0 {
 				continue
 			}
 			most := rapid.IntRange(-1000, 1000)
-			sizes[layout] = Size{most.Draw(t, "columns of "+layout), most.Draw(t, "right of "+layout), map[action.Pane]int{action.Forks: n, action.Chat: -n}}
-			want = want.With(sizes[layout].Values(layout))
+			sizes[name] = layout.Size{
+				Columns: most.Draw(t, "columns of "+name), Right: most.Draw(t, "right of "+name), Rows: map[action.Pane]int{action.Forks: n, action.Chat: -n},
+			}
+			want = want.With(Values(sizes[name], name))
 		}
 		if err := Save(dir, want); err != nil {
 			t.Fatal(err)
@@ -51,9 +53,9 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("loaded (-want +got):\n%s", d)
 		}
-		for _, layout := range layout.Presets {
-			if d := cmp.Diff(sizes[layout].Values(layout), got.Size(layout).Values(layout)); d != "" {
-				t.Fatalf("the sizes of %s (-want +got):\n%s", layout, d)
+		for _, name := range layout.Presets {
+			if d := cmp.Diff(Values(sizes[name], name), Values(got.Size(name), name)); d != "" {
+				t.Fatalf("the sizes of %s (-want +got):\n%s", name, d)
 			}
 		}
 	})
