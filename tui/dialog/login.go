@@ -47,24 +47,19 @@ func address(c pane.Context) string { return clean.Line(c.Snap.Engine.LoginURL) 
 
 // Take implements pane.Dialog.
 func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
-	switch msg := msg.(type) {
-	case tea.PasteMsg:
-		d.code.Insert(strings.TrimSpace(msg.Content))
-	case tea.KeyPressMsg:
-		code, url := strings.TrimSpace(d.code.Text()), address(c)
-		switch {
-		case closes(msg):
-			return pane.Answer{Close: true}
-		case key.Matches(msg, loginKeys.send) && code == "":
-			return pane.Answer{Toast: textLoginNoCode}
-		case key.Matches(msg, loginKeys.send):
-			return pane.Answer{Close: true, Do: command.Login{Code: code}}
-		case key.Matches(msg, loginKeys.copy) && url != "":
-			return pane.Answer{Copy: url, Toast: textCopied}
-		default:
-			d.code.Take(msg)
-		}
+	k, _ := msg.(tea.KeyPressMsg)
+	code, url := strings.TrimSpace(d.code.Text()), address(c)
+	switch {
+	case closes(msg):
+		return pane.Answer{Close: true}
+	case key.Matches(k, loginKeys.send) && code == "":
+		return pane.Answer{Toast: textLoginNoCode}
+	case key.Matches(k, loginKeys.send):
+		return pane.Answer{Close: true, Do: command.Login{Code: code}}
+	case key.Matches(k, loginKeys.copy) && url != "":
+		return pane.Answer{Copy: url, Toast: textCopied}
 	}
+	d.code.Take(msg)
 	return pane.Answer{}
 }
 

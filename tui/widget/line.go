@@ -35,7 +35,7 @@ func (b Brush) Line(w int, spans ...Span) string {
 			break
 		}
 		text, n := cut(s.Text, free, b.Theme.Glyph(theme.Ellipsis))
-		if n == free && i < len(spans)-1 && full(s.Text, text) && rest(spans[i+1:]) {
+		if n == free && rest(spans[i+1:]) {
 			// The span fills the line to its edge and more would follow: say so.
 			text, n = cut(s.Text+" ", free, b.Theme.Glyph(theme.Ellipsis))
 		}
@@ -55,9 +55,6 @@ func (b Brush) Line(w int, spans ...Span) string {
 	out.WriteString(shut)
 	return out.String()
 }
-
-// full reports that nothing of s was cut.
-func full(s, drawn string) bool { return len(Tidy(s)) == len(drawn) }
 
 // rest reports whether spans hold anything to see.
 func rest(spans []Span) bool {
