@@ -180,22 +180,15 @@ func flag(r rune) bool { return r >= firstFlag && r <= firstFlag+25 }
 // dropped lists what terminals disagree about: joiners, selectors, keycaps and
 // everything that formats.
 func dropped(r rune) bool {
-	switch {
-	case r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0100 && r <= 0xe01ef, r == 0x20e3:
-		return true
-	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zl, r) || unicode.Is(unicode.Zp, r)
+	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef || r == 0x20e3 ||
+		unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // trailing lists what only means something after another character: marks,
 // the later parts of Hangul syllables, skin tones. Alone it would cling to
 // whatever stands before it on the screen.
 func trailing(r rune) bool {
-	switch {
-	case r >= 0x1160 && r <= 0x11ff, r >= 0xd7b0 && r <= 0xd7ff, r >= 0x1f3fb && r <= 0x1f3ff:
-		return true
-	}
-	return unicode.Is(unicode.M, r)
+	return r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff || r >= 0x1f3fb && r <= 0x1f3ff || unicode.Is(unicode.M, r)
 }
 
 // even counts the cells of a text in which every code point is one cell and joins
