@@ -43,13 +43,6 @@ func (b *Bot) recordCommand(ctx context.Context, o command.Outcome) {
 	}
 }
 
-func holdAction(held bool) string {
-	if held {
-		return audit.TaskHeld
-	}
-	return audit.TaskReleased
-}
-
 // recordApproval writes down that a tool call waits, or how it was settled. The
 // desk calls it before the tool may run.
 func (b *Bot) recordApproval(a policy.Approval) {

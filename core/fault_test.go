@@ -34,10 +34,7 @@ func (leaky) Finish(context.Context, string) error { return errors.New("hunter2-
 func leakyBot(t *testing.T, e agent.Engine) (*Bot, *logs.Sink) {
 	t.Helper()
 	dir := storetest.Dir(t)
-	log, book, err := logs.New(logs.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log, book := logs.New(logs.Options{})
 	book.Hide("hunter2-hunter2")
 	b, err := New(Options{Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, Log: log, Book: book, Still: true})
 	if err != nil {

@@ -140,9 +140,13 @@ func (b *Bot) hold(id string, h schedule.Hold) (command.Outcome, error) {
 	if err != nil {
 		return command.Outcome{}, err
 	}
+	action := audit.TaskReleased
+	if h.Paused || !h.Until.IsZero() {
+		action = audit.TaskHeld
+	}
 	out := command.Outcome{
 		Undo:     command.Snooze{ID: id, Until: before.Until},
-		Decision: audit.Entry{Action: holdAction(h.Paused || !h.Until.IsZero()), Subject: id},
+		Decision: audit.Entry{Action: action, Subject: id},
 	}
 	if before.Paused {
 		out.Undo = command.Pause{ID: id, Paused: true}

@@ -28,7 +28,6 @@ var watched = []string{"routines", "reminders", "webhooks", "state"}
 func (b *Bot) watch(ctx context.Context) error {
 	return watch.Run(ctx, watch.Options{
 		Root: b.dir.Root(), Folders: watched,
-		Quiet: 30 * time.Millisecond, Rescan: time.Minute,
 		Match: interesting, Changed: b.filesChanged, Log: b.log,
 	})
 }

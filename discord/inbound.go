@@ -32,7 +32,10 @@ func (d *Discord) listen(ctx context.Context) error {
 		switch data := e.Data.(type) {
 		case *discordgo.Ready:
 			d.inbox.Push(data)
-			d.greet()
+			if !d.met {
+				d.met = true
+				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true})
+			}
 		case *discordgo.MessageCreate:
 			if m := data.Message; !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)) {
 				d.inbox.Push(data)
@@ -76,14 +79,6 @@ func (d *Discord) adoptDM(m *discordgo.Message) bool {
 	dm.Channel = m.ChannelID
 	d.state.setDM(dm)
 	return true
-}
-
-// greet says hello, once in the life of the process.
-func (d *Discord) greet() {
-	if !d.met {
-		d.met = true
-		d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true})
-	}
 }
 
 // converse hands the owner's messages to the bot, each once. Those that wait for

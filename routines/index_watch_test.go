@@ -3,6 +3,7 @@ package routines
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ func watched(t testing.TB, r *room) (in chan time.Time) {
 	done := make(chan error, 1)
 	go func() {
 		done <- watch.Run(ctx, watch.Options{
-			Root: r.root, Folders: []string{RoutineFolder, ReminderFolder}, Match: IsTaskFile,
+			Root: r.root, Folders: []string{RoutineFolder, ReminderFolder}, Match: IsTaskFile, Log: slog.New(slog.DiscardHandler),
 			Changed: func(b watch.Batch) {
 				c := r.x.Apply(b)
 				if !c.Empty() {

@@ -74,10 +74,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
-	log, book, err := p.openLog(at, s.Headless)
-	if err != nil {
-		return err
-	}
+	log, book := p.openLog(at, s.Headless)
 	asked := ctx // has ended where the user or the system wants the end, of a fresh start too
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -102,6 +99,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		list.HideFrom(book.Hide)
 		options.Providers = list
 	}
+	var err error
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
 		if options.Remote, options.NoRemote, err = p.discord(at, log, pending); err != nil {
@@ -193,19 +191,16 @@ func begun(ctx context.Context, bot *core.Bot) bool {
 
 // openLog opens the bot's log: always the ring and the file, and without a
 // dashboard lines on standard output too. No secret of the environment reaches any.
-func (p *process) openLog(at console.DataDir, headless bool) (*slog.Logger, *logs.Sink, error) {
+func (p *process) openLog(at console.DataDir, headless bool) (*slog.Logger, *logs.Sink) {
 	var stdout io.Writer
 	if headless {
 		stdout = p.Out
 	}
-	log, book, err := logs.New(logs.Options{Dir: at.Dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.Env.Zone})
-	if err != nil {
-		return nil, nil, err
-	}
+	log, book := logs.New(logs.Options{Dir: at.Dir, Level: slog.LevelInfo, Stdout: stdout, Zone: at.Env.Zone})
 	for _, secret := range at.Env.Secrets(p.Environ()) {
 		book.Hide(secret)
 	}
-	return log, book, nil
+	return log, book
 }
 
 // The bot does a little each minute and waits: memory is dearer than time.

@@ -116,10 +116,7 @@ func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 			t.Fatal(err)
 		}
 	}
-	log, book, err := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log, book := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
 	bot, err := core.New(core.Options{
 		Dir: dir, Env: config.Env{Zone: time.UTC, ZoneName: "UTC", UserName: "Sam", BotName: "Ollie"},
 		Engine: script.New(script.Options{Seed: 7, Pace: 1, Dir: dir}), EngineName: "script",

@@ -133,6 +133,12 @@ func Lookup(environ []string, name string) string {
 	return ""
 }
 
+// With is an environment in which a variable has this value, once.
+func With(environ []string, name, value string) []string {
+	rest := slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return strings.HasPrefix(v, name+"=") })
+	return append(rest, name+"="+value)
+}
+
 // first returns the first value that is set.
 func first(values ...string) string {
 	for _, v := range values {

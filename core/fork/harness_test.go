@@ -53,7 +53,7 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 		Dir: dir, Zone: time.UTC, Log: log, Engine: script.New(script.Options{Pace: 1}),
 		Budget: budget.NewBucket(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
 		Updates: updates.NewQueue(dir, time.UTC, log), Sessions: session.NewStore(dir, time.UTC, log),
-		Host: h, Guard: policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: log}),
+		Changed: func() {}, Host: h, Guard: policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: log}),
 	}
 	h.poster = h.post
 	for _, c := range change {

@@ -150,9 +150,6 @@ type Manager struct {
 // NewManager reads the ledger of earlier runs. It starts nothing and writes
 // nothing: runs begin once Run serves the queue.
 func NewManager(o Options) (*Manager, error) {
-	if o.Changed == nil {
-		o.Changed = func() {}
-	}
 	if o.Idle == nil {
 		o.Idle = func() {}
 	}

@@ -77,7 +77,9 @@ func readLine(data []byte) (line, bool) {
 	switch kindWord {
 	case "user":
 		l.content = content
-		l.kind = promptOrResult(l.content)
+		if l.kind = prompt; holds(l.content, "tool_result") {
+			l.kind = result
+		}
 	case "assistant":
 		l.kind, l.content = answer, content
 		l.spoken = holds(l.content, "text")
@@ -100,14 +102,6 @@ func readLine(data []byte) (line, bool) {
 
 // counts reports whether the line is a message, to the model or of it.
 func (l line) counts() bool { return l.kind != other && l.spoken && !l.note }
-
-// promptOrResult tells the two kinds of user lines apart.
-func promptOrResult(content []byte) kind {
-	if holds(content, "tool_result") {
-		return result
-	}
-	return prompt
-}
 
 // holds reports whether content has a block of that type.
 func holds(content []byte, kind string) bool {

@@ -60,9 +60,8 @@ type Sink struct {
 	fileBroken bool
 }
 
-// New returns a logger and where it writes. The file is opened by the first
-// line, so that New cannot fail today; the error is there for what may come.
-func New(o Options) (*slog.Logger, *Sink, error) {
+// New returns a logger and where it writes. The file is opened by the first line.
+func New(o Options) (*slog.Logger, *Sink) {
 	s := &Sink{zone: o.Zone, level: o.Level, ring: tail.New(ringLines), stdout: o.Stdout}
 	if s.zone == nil {
 		s.zone = time.UTC
@@ -75,7 +74,7 @@ func New(o Options) (*slog.Logger, *Sink, error) {
 	}
 	p := &pairs{}
 	text := slog.NewTextHandler(&p.out, &slog.HandlerOptions{Level: s.level, ReplaceAttr: s.harmless})
-	return slog.New(&handler{text, s, p}), s, nil
+	return slog.New(&handler{text, s, p}), s
 }
 
 // Tail returns the lines from the cursor on. The ring keeps 5,000.

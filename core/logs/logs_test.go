@@ -35,8 +35,7 @@ func newLog(t *testing.T, level slog.Leveler) fixture {
 	t.Helper()
 	d := storetest.Dir(t)
 	var out bytes.Buffer
-	log, book, err := New(Options{Dir: d, Level: level, Stdout: &out, Zone: time.FixedZone("X", -8*3600)})
-	must(t, err)
+	log, book := New(Options{Dir: d, Level: level, Stdout: &out, Zone: time.FixedZone("X", -8*3600)})
 	t.Cleanup(func() {
 		if err := book.Close(); err != nil {
 			t.Error(err)
@@ -313,8 +312,7 @@ func TestManyGoroutinesLogWholeLines(t *testing.T) {
 
 func TestALogWithoutDirectoryKeepsToTheRing(t *testing.T) {
 	t.Chdir(t.TempDir())
-	log, book, err := New(Options{})
-	must(t, err)
+	log, book := New(Options{})
 	log.Info("x")
 	if book.Lines() != 1 || book.Close() != nil {
 		t.Errorf("%d lines", book.Lines())
@@ -326,8 +324,7 @@ func TestALogWithoutDirectoryKeepsToTheRing(t *testing.T) {
 
 func BenchmarkLog(b *testing.B) {
 	d := storetest.Dir(b)
-	log, book, err := New(Options{Dir: d})
-	must(b, err)
+	log, book := New(Options{Dir: d})
 	book.Hide("some secret of the usual length")
 	for b.Loop() {
 		log.Info("fork ended", "task", "Email sweep", "pings", 1, "took", time.Second)

@@ -17,9 +17,6 @@ import (
 // Caps are what may be spent in a day and in a month, in dollars; +Inf is no cap.
 type Caps struct{ Day, Month float64 }
 
-// noCaps are those of a user who has set none.
-func noCaps() Caps { return Caps{math.Inf(1), math.Inf(1)} }
-
 const (
 	// most is the part of a cap at which the user is told.
 	most = 0.8

@@ -44,7 +44,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 }
 
 func TestAtTheCapARunIsHeldUntilTheNextDay(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
+	p := made(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
 	spend(t, p, noon, "", 0.8)
 	ticket, until, err := p.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
 	if want := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC); err != nil || ticket != "" || !until.Equal(want) {
@@ -57,7 +57,7 @@ func TestAtTheCapARunIsHeldUntilTheNextDay(t *testing.T) {
 
 func TestACriticalRunIsNeverHeldAndCounts(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, Caps{Day: 0, Month: 0}, costing("a", 0.3)))
+	p := made(capped(d, Caps{Day: 0, Month: 0}, costing("a", 0.3)))
 	ticket, until, err := p.Reserve(noon, Task{routines.KindRoutine, "a"}, true)
 	if err != nil || ticket == "" || !until.IsZero() {
 		t.Fatalf("held until %v, %v", until, err)
@@ -70,12 +70,12 @@ func TestACriticalRunIsNeverHeldAndCounts(t *testing.T) {
 func TestALiftedCapHoldsNothingUntilMidnightAlsoAfterARestart(t *testing.T) {
 	d, _ := open(t)
 	o := capped(d, Caps{Day: 1, Month: 1}, costing("a", 0.3))
-	p := New(o)
+	p := made(o)
 	spend(t, p, noon, "", 5)
 	if before, err := p.Lift(noon, true); before || err != nil {
 		t.Fatal(before, err)
 	}
-	p = New(o)
+	p = made(o)
 	if ticket, _, _ := p.Reserve(noon, Task{routines.KindRoutine, "a"}, false); ticket == "" {
 		t.Error("a lifted cap holds")
 	}
@@ -87,13 +87,13 @@ func TestALiftedCapHoldsNothingUntilMidnightAlsoAfterARestart(t *testing.T) {
 // Mean, guess and what is not known: each is set aside as the best that is known.
 func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, noCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
+	p := made(capped(d, noCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
 	for id, want := range map[string]float64{"a": 0.2, "b": 1, "never ran": 0.6} {
 		if got, _ := p.Outlook(noon).Of(Task{routines.KindRoutine, id}); !near(got, want) {
 			t.Errorf("%s: %v, want %v", id, got, want)
 		}
 	}
-	first := New(capped(d, noCaps()))
+	first := made(capped(d, noCaps()))
 	if got, _ := first.Outlook(noon).Of(Task{routines.KindRoutine, "a"}); got != 0 {
 		t.Errorf("before the first run %v is expected", got)
 	}
@@ -104,7 +104,7 @@ func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 
 func TestARunThatEndedTeachesWhatTheNextOneCosts(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, noCaps(), costing("a", 0.2)))
+	p := made(capped(d, noCaps(), costing("a", 0.2)))
 	task := Task{routines.KindRoutine, "a"}
 	ticket, _, _ := p.Reserve(noon, task, false)
 	must(t, p.Begin(ticket))
@@ -122,7 +122,7 @@ func TestARunThatEndedTeachesWhatTheNextOneCosts(t *testing.T) {
 // Ten fires of one moment cannot all take the last of the money.
 func TestTenRunsAtOnceStayWithinTheCap(t *testing.T) {
 	d, _ := open(t)
-	p := New(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
+	p := made(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
 	var group sync.WaitGroup
 	tickets := make([]Ticket, 10)
 	for i := range tickets {
@@ -142,7 +142,7 @@ func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			d, _ := open(t)
 			o := capped(d, Caps{Day: 1, Month: 1}, costing("a", 0.3))
-			p := New(o)
+			p := made(o)
 			var ticket Ticket
 			steps := []func(){
 				func() { ticket, _, _ = p.Reserve(noon, task, false) },
@@ -153,7 +153,7 @@ func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 			for _, step := range steps[:i] {
 				step()
 			}
-			again := New(o)
+			again := made(o)
 			must(t, again.Recover())
 			must(t, again.Recover())
 			if s := again.State(noon); !near(s.Today.Spent, want) || s.Reserved != 0 {
@@ -169,7 +169,7 @@ func TestTheUserIsToldOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 	fresh := func() *Purse {
 		o := capped(d, Caps{Day: 1, Month: 10})
 		o.Notice = func(text string) { told = append(told, text) }
-		return New(o)
+		return made(o)
 	}
 	for day := range 11 { // a dollar each day
 		for range 10 {
@@ -201,7 +201,7 @@ func TestDaysAndMonthsEndByTheUsersClock(t *testing.T) {
 		now, err := time.Parse(time.RFC3339, tt.now)
 		must(t, err)
 		d, _ := open(t)
-		s := New(Options{Dir: d, Zone: zone}).State(now)
+		s := made(Options{Dir: d, Zone: zone}).State(now)
 		if got := s.Today.Ends.Format(time.RFC3339); got != tt.day {
 			t.Errorf("%s %s: the day ends %s, want %s", tt.zone, tt.now, got, tt.day)
 		}
@@ -224,7 +224,7 @@ func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 		must(t, d.Prepare())
 		caps := Caps{Day: rapid.Float64Range(0, 2).Draw(rt, "day"), Month: rapid.Float64Range(0, 6).Draw(rt, "month")}
 		o := capped(d, caps, costing("a", rapid.Float64Range(0, 0.5).Draw(rt, "mean a")), costing("b", 0.05))
-		p, now := New(o), noon
+		p, now := made(o), noon
 		var open []Ticket
 		share := map[Ticket]float64{}
 		cost := map[Ticket]float64{}
@@ -261,7 +261,7 @@ func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 			case "wait":
 				now = now.Add(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour)
 			case "kill":
-				p = New(o)
+				p = made(o)
 				must(t, p.Recover())
 				open = nil
 			}

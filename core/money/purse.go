@@ -91,20 +91,6 @@ type Purse struct {
 
 // New is the purse of a data directory. Nothing is read or written yet.
 func New(o Options) *Purse {
-	o.Zone = cmp.Or(o.Zone, time.UTC)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Caps == nil {
-		o.Caps = func() Caps { return noCaps() }
-	}
-	if o.Past == nil {
-		o.Past = func() []Run { return nil }
-	}
-	if o.Notice == nil {
-		o.Notice = func(string) {}
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
-	}
 	o.Prices = cmp.Or(o.Prices, NewPrices(o.Dir, nil))
 	return &Purse{o: o}
 }

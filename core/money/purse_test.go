@@ -1,7 +1,10 @@
 package money
 
 import (
+	"cmp"
 	"fmt"
+	"log/slog"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -19,7 +22,28 @@ func open(t *testing.T) (*store.Dir, *Purse) {
 	if err := d.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	return d, New(Options{Dir: d})
+	return d, made(Options{Dir: d})
+}
+
+func noCaps() Caps { return Caps{math.Inf(1), math.Inf(1)} }
+
+// made is a purse with what a test leaves out: no caps, no past, nobody to tell.
+func made(o Options) *Purse {
+	o.Zone = cmp.Or(o.Zone, time.UTC)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Caps == nil {
+		o.Caps = noCaps
+	}
+	if o.Past == nil {
+		o.Past = func() []Run { return nil }
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	return New(o)
 }
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -34,7 +58,7 @@ func TestADaysTurnsAreSummedAndSurviveARestart(t *testing.T) {
 	if err := l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}); err != nil {
 		t.Fatal(err)
 	}
-	again := New(Options{Dir: d})
+	again := made(Options{Dir: d})
 	if u := again.Today(noon); u.InputTokens != 30 || u.OutputTokens != 6 || u.CostUSD != 1.5 {
 		t.Errorf("%+v", u)
 	}
@@ -69,7 +93,7 @@ func TestAfterFourHundredDaysTheOldestAreForgotten(t *testing.T) {
 
 func TestADayBeginsInTheUsersZone(t *testing.T) {
 	d, _ := open(t)
-	l := New(Options{Dir: d, Zone: time.FixedZone("far", -8*3600)})
+	l := made(Options{Dir: d, Zone: time.FixedZone("far", -8*3600)})
 	if err := l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +112,7 @@ func TestAFileThatIsNoLedgerIsReplaced(t *testing.T) {
 			if err := l.Add(noon, "", agent.Usage{InputTokens: 7}); err != nil {
 				t.Fatal(err)
 			}
-			if u := New(Options{Dir: d}).Today(noon); u.InputTokens != 7 {
+			if u := made(Options{Dir: d}).Today(noon); u.InputTokens != 7 {
 				t.Errorf("%+v", u)
 			}
 		})

@@ -84,15 +84,6 @@ type entry struct {
 	done chan struct{}
 }
 
-// newApprovalQueue returns an empty queue. always is called with the tool of an approval
-// that was answered Always, before its Ask returns; it must not block.
-func newApprovalQueue(always func(tool string)) *ApprovalQueue {
-	if always == nil {
-		always = func(string) {}
-	}
-	return &ApprovalQueue{always: always}
-}
-
 // OnChange adds a listener: it is called with each approval when it is asked
 // and again when it is settled, in this order, from the goroutine that asks. A
 // listener should return quickly; the wait goes on beside it.

@@ -44,7 +44,7 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 	for _, v := range []Verdict{Allow, Always, Deny} {
 		synctest.Test(t, func(t *testing.T) {
 			var always []string
-			d := newApprovalQueue(func(tool string) { always = append(always, tool) })
+			d := &ApprovalQueue{always: func(tool string) { always = append(always, tool) }}
 			begin := time.Now()
 			a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(rm\x1b[2J x)", Tool: "Bash", Session: "main"})
 			want := []Approval{{ID: "one", Label: "Bash(rm x)", Tool: "Bash", Session: "main", Asked: begin, Until: begin.Add(time.Minute)}}
@@ -73,7 +73,7 @@ func TestAnApprovalIsShownAndAnswered(t *testing.T) {
 
 func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		a := ask(t.Context(), d, Request{ID: "one", Label: "Bash(ls)"})
 		if err := d.Answer(t.Context(), "one", Deny); err != nil {
 			t.Error(err)
@@ -100,7 +100,7 @@ func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 
 func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 	for range 50 {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		ready := make(chan string, 1)
 		d.OnChange(func(a Approval) {
 			if a.Verdict == "" {
@@ -138,7 +138,7 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 
 func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		begin := time.Now()
 		v, err := d.Ask(t.Context(), Request{ID: "one", Label: "x"})
 		if err != nil || v != Expired || v.Allows() || time.Since(begin) != 60*time.Second {
@@ -152,7 +152,7 @@ func TestNoAnswerIsADenialAfterAMinute(t *testing.T) {
 
 func TestCancelAllWakesEverybody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		var all []*asked
 		for i := range 5 {
 			all = append(all, ask(t.Context(), d, Request{Label: fmt.Sprint(i)}))
@@ -179,7 +179,7 @@ func TestCancelAllWakesEverybody(t *testing.T) {
 
 func TestTheEndOfTheTurnCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		ctx, cancel := context.WithCancel(t.Context())
 		a := ask(ctx, d, Request{ID: "one", Label: "x"})
 		cancel()
@@ -204,7 +204,7 @@ func TestTheEndOfTheTurnCancels(t *testing.T) {
 
 func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		var heard []string
 		d.OnChange(func(a Approval) {
 			heard = append(heard, "first "+string(a.Verdict))
@@ -226,7 +226,7 @@ func TestListenersHearOfTheQuestionAndThenOfItsEnd(t *testing.T) {
 
 func TestTheQueueHasBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newApprovalQueue(nil)
+		d := &ApprovalQueue{always: func(string) {}}
 		var all []*asked
 		for i := range maxPending {
 			all = append(all, ask(t.Context(), d, Request{ID: fmt.Sprint(i), Label: "x"}))

@@ -80,7 +80,7 @@ func (g *Guard) kept(rel string) []string {
 	if err != nil {
 		return nil
 	}
-	if o, known := g.o.Provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
+	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
 		return o.Writer.Kept
 	}
 	of, _ := grantsOf(rel, data, g.skill)
@@ -111,7 +111,7 @@ func (s *Session) author(x call) agent.Decision {
 		s.same.Store(f.digest, true)
 		return agent.Decision{Allow: true}
 	}
-	if err := s.g.o.Provenance.record(f.digest, f.origin); err != nil {
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.o.Log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
@@ -137,7 +137,7 @@ func inBackground(x call) bool {
 
 // isUsers reports whether a version lies on disk already and is the user's.
 func (g *Guard) isUsers(f draft) bool {
-	if _, known := g.o.Provenance.Find(f.digest); known {
+	if _, known := g.provenance.Find(f.digest); known {
 		return false
 	}
 	folder := func(rel string) string { first, _, _ := strings.Cut(rel, "/"); return strings.ToLower(first) }
@@ -152,7 +152,7 @@ func (g *Guard) isUsers(f draft) bool {
 
 // waitsFor reports whether a version needs the user's word.
 func (s *Session) waitsFor(f draft) bool {
-	o, _ := s.g.o.Provenance.Find(f.digest)
+	o, _ := s.g.provenance.Find(f.digest)
 	return len(f.excess) > 0 && o.Approved.IsZero()
 }
 
@@ -176,7 +176,7 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 	if !v.Allows() {
 		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
 	}
-	if err := s.g.o.Provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
+	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
 		s.g.o.Log.Error("an approval could not be kept; the task waits", "error", err)
 	}
 	return agent.Decision{Allow: true}, true
@@ -208,7 +208,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if err != nil {
 		return draft{}, false
 	}
-	o, _ := s.g.o.Provenance.Find(routines.Digest(data))
+	o, _ := s.g.provenance.Find(routines.Digest(data))
 	f, ok := s.drafted(rel, data, o.Writer.Kept)
 	if !ok {
 		return f, false
@@ -216,7 +216,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
-	if err := s.g.o.Provenance.record(f.digest, f.origin); err != nil {
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.o.Log.Error("the writer of a task could not be noted", "error", err)
 	}
 	return f, true

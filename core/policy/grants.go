@@ -165,7 +165,7 @@ func joined(list []string) string {
 }
 
 // Provenance is where this guard notes who writes tasks.
-func (g *Guard) Provenance() *Provenance { return g.o.Provenance }
+func (g *Guard) Provenance() *Provenance { return g.provenance }
 
 // TaskWaits is why a task does not fire until the user says so; "" for all that
 // may: what the user has written, what is within its writer's rights, and what the
@@ -204,12 +204,12 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	if digest == "" {
 		return Origin{}, false
 	}
-	o, known := g.o.Provenance.Find(digest)
+	o, known := g.provenance.Find(digest)
 	if !known && len(g.commands.now()) > 0 {
 		at, _ := g.changedAt(rel)
 		if s := g.commands.who(at); s != nil {
 			s.claim(rel)
-			o, known = g.o.Provenance.Find(digest)
+			o, known = g.provenance.Find(digest)
 		}
 	}
 	return o, known && o.Approved.IsZero()
@@ -217,8 +217,8 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 
 // unknown reports a version from before the record of writers was lost.
 func (g *Guard) unknown(rel, digest string) bool {
-	lost := g.o.Provenance.Lost()
-	if _, known := g.o.Provenance.Find(digest); known || lost.IsZero() || digest == "" {
+	lost := g.provenance.Lost()
+	if _, known := g.provenance.Find(digest); known || lost.IsZero() || digest == "" {
 		return false
 	}
 	info, err := os.Stat(g.o.Dir.Path(rel))
@@ -316,12 +316,12 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 // Inherit gives the next check of a chain the origin of the one before it, with the
 // user's word on it.
 func (g *Guard) Inherit(from, rel string, data []byte) error {
-	o, known := g.o.Provenance.Find(from)
+	o, known := g.provenance.Find(from)
 	if !known {
 		return nil
 	}
 	o.Path, o.At = rel, time.Now()
-	return g.o.Provenance.record(routines.Digest(data), o)
+	return g.provenance.record(routines.Digest(data), o)
 }
 
 // Written notes that a session's tool is about to write a file, with the rights of
@@ -332,7 +332,7 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 		return nil
 	}
 	excess := excessOf(w, g.o.Base(), grants)
-	err := g.o.Provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
+	err := g.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now(), Excess: excess})
 	if err == nil && len(excess) > 0 {
 		g.o.Waits(rel, grants.Ask(excess))
 	}

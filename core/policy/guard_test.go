@@ -46,7 +46,7 @@ func TestModesDecideWhatNoRuleDecides(t *testing.T) {
 		{BypassPermissions, toolUse("WebSearch", fields{"query": "x"}), "disallowed"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			g.approvals = newApprovalQueue(g.Allow)
+			g.approvals = &ApprovalQueue{always: g.Allow}
 			was := false
 			g.approvals.OnChange(func(a Approval) {
 				if a.Verdict == "" {

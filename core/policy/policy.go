@@ -49,8 +49,6 @@ type Options struct {
 	Dir  *store.Dir
 	Zone *time.Location
 	Log  *slog.Logger
-	// Provenance is where it is noted who writes tasks; nil makes one for Dir.
-	Provenance *Provenance
 	// Base are the patterns that every background run begins with; nil is
 	// BackgroundTools.
 	Base func() []string
@@ -68,6 +66,8 @@ type Guard struct {
 	o         Options
 	tree      tree
 	approvals *ApprovalQueue
+	// provenance is where it is noted who writes tasks.
+	provenance *Provenance
 	// commands are the shell commands that sessions run now.
 	commands commands
 
@@ -81,9 +81,6 @@ func New(o Options) *Guard {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	if o.Provenance == nil {
-		o.Provenance = newProvenance(o.Dir)
-	}
 	if o.Base == nil {
 		o.Base = BackgroundTools
 	}
@@ -93,8 +90,8 @@ func New(o Options) *Guard {
 	if o.Confined == nil {
 		o.Confined = func() bool { return false }
 	}
-	g := &Guard{o: o, tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
-	g.approvals = newApprovalQueue(g.Allow)
+	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
+	g.approvals = &ApprovalQueue{always: g.Allow}
 	return g
 }
 

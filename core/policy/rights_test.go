@@ -138,7 +138,7 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 		if waits := g.TaskWaits(&parsed.Task) != ""; !waits && len(excessOf(w, BackgroundTools(), taskGrants(parsed.Task, g.skill))) > 0 {
 			r.Fatal("it grants more and does not wait")
 		}
-		if err := g.o.Provenance.Approve(parsed.Digest, rel, time.Unix(1, 0)); err != nil {
+		if err := g.provenance.Approve(parsed.Digest, rel, time.Unix(1, 0)); err != nil {
 			r.Fatal(err)
 		}
 		if why := g.TaskWaits(&parsed.Task); why != "" {

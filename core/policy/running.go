@@ -107,7 +107,7 @@ func (s *Session) claimWritten() {
 			continue
 		}
 		if data, err := s.g.o.Dir.Read(rel); err == nil {
-			if _, known := s.g.o.Provenance.Find(routines.Digest(data)); known {
+			if _, known := s.g.provenance.Find(routines.Digest(data)); known {
 				continue
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ollimbot/core/config"
 	"ollimbot/core/pattern"
 )
 
@@ -49,7 +50,7 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 	if err != nil {
 		return done, err
 	}
-	v.env = with(v.env, "TMPDIR", cmp.Or(v.tmp, "/tmp"))
+	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, "/tmp"))
 	if v.profile == engine && inner {
 		script, err := b.innerShell(v)
 		if err != nil {
@@ -60,7 +61,7 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 			return done, err
 		}
 		args = append(args, "--perms", "0555", "--file", fd, shell)
-		v.env = with(v.env, shellVar, shell)
+		v.env = config.With(v.env, shellVar, shell)
 	}
 	args = append(args, "--", cmd.Path)
 	cmd.Args = slices.Concat([]string{b.exe}, args, cmd.Args[1:])

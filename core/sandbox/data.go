@@ -176,12 +176,6 @@ func passing(network bool) []string {
 	return commandNames
 }
 
-// with is an environment in which a variable has this value, once.
-func with(env []string, name, text string) []string {
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, name+"=") })
-	return append(out, name+"="+text)
-}
-
 // clearing begins a script that clears its environment by name.
 func clearing(bash string, network bool) string {
 	return fmt.Sprintf("#!%s -p\nfor n in $(compgen -e); do case $n in %s*|%s) ;; *) unset -v \"$n\" 2>/dev/null ;; esac; done\n",

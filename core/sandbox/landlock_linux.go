@@ -185,13 +185,13 @@ func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
 	if err != nil {
 		return err
 	}
-	v.env = with(v.env, "TMPDIR", cmp.Or(v.tmp, tmp))
+	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, tmp))
 	if v.profile == engine && inner {
 		name, err := b.innerLandlock(v, run, tmp)
 		if err != nil {
 			return err
 		}
-		v.env = with(v.env, shellVar, name)
+		v.env = config.With(v.env, shellVar, name)
 	}
 	text, err := json.Marshal(l)
 	if err != nil {

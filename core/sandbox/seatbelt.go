@@ -15,7 +15,7 @@ import (
 // seatbelt rewrites cmd to run under macOS's sandbox-exec. A sandbox within one
 // is refused there, so that commands of claude share that of claude.
 func seatbelt(cmd *exec.Cmd, exe string, v *view) {
-	v.env = with(v.env, "TMPDIR", cmp.Or(v.tmp, os.TempDir()))
+	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, os.TempDir()))
 	cmd.Args = slices.Concat([]string{exe, "-p", v.seatbelt(os.TempDir()), cmd.Path}, cmd.Args[1:])
 	cmd.Path, cmd.Env = exe, v.env
 }

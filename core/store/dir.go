@@ -212,7 +212,11 @@ func (d *Dir) Tidy(now time.Time) {
 	}
 	d.sweep(StateDir, now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
 	d.sweep(".git", now.Add(-leftoverAge), func(name string) bool { return strings.HasPrefix(name, gitIndex) })
-	d.emptyTrash(now)
+	for i, t := range d.trash() {
+		if i >= trashMost || now.Sub(t.At) >= TrashFor {
+			_ = os.Remove(d.Path(t.in))
+		}
+	}
 }
 
 // sweep removes what lies in a folder, is older, and has a name of ours.

@@ -105,7 +105,10 @@ func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newSplicer(string(data))
+	s := &splicer{lines: strings.SplitAfter(string(data), "\n"), eol: "\n"}
+	if strings.Contains(string(data), "\r\n") {
+		s.eol = "\r\n"
+	}
 	for _, out := range set {
 		doc, err := ParseFrontMatter([]byte(s.text()))
 		if err != nil {
@@ -129,14 +132,6 @@ func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
 type splicer struct {
 	lines []string
 	eol   string
-}
-
-func newSplicer(text string) *splicer {
-	s := &splicer{lines: strings.SplitAfter(text, "\n"), eol: "\n"}
-	if strings.Contains(text, "\r\n") {
-		s.eol = "\r\n"
-	}
-	return s
 }
 
 func (s *splicer) text() string { return strings.Join(s.lines, "") }

@@ -119,13 +119,3 @@ func (d *Dir) Restore(t Discarded, rel string) error {
 	}
 	return nil
 }
-
-// emptyTrash removes for good what was kept long enough, and the oldest where
-// there is too much. It is tidying only.
-func (d *Dir) emptyTrash(now time.Time) {
-	for i, t := range d.trash() {
-		if i >= trashMost || now.Sub(t.At) >= TrashFor {
-			_ = os.Remove(d.Path(t.in))
-		}
-	}
-}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ollimbot/core/store"
 	"ollimbot/core/store/storetest"
@@ -133,7 +134,7 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 	r.writer = &locked{w: r.log}
 	r.index.Scan()
 	o := Options{
-		Dir: d, Index: r.index, Secret: secret, Addr: "127.0.0.1:0",
+		Dir: d, Index: r.index, Secret: secret, Addr: "127.0.0.1:0", Zone: time.UTC, Changed: func() {},
 		Log:    slog.New(slog.NewTextHandler(r.writer, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Screen: safeScreen,
 		Run: func(_ context.Context, j Job) error {

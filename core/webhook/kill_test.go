@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -63,7 +64,8 @@ func serveUntilKilled(root string) error {
 	index := NewIndex(dir)
 	index.Scan()
 	s, err := New(Options{
-		Dir: dir, Index: index, Secret: secret, Addr: "127.0.0.1:0",
+		Dir: dir, Index: index, Secret: secret, Addr: "127.0.0.1:0", Zone: time.UTC, Notice: func(string) {}, Changed: func() {},
+		Log: slog.New(slog.DiscardHandler),
 		Run: func(_ context.Context, j Job) error {
 			err := put(ranFile, j.Delivery.ID+" "+j.Payload.Data[0].Value)
 			time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)

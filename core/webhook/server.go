@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -58,14 +57,13 @@ var (
 	errAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
 )
 
-// Options are the parts of a Server. Dir, Index, Secret, Addr and Run are
-// required.
+// Options are the parts of a Server. All are required but those that may be nil.
 type Options struct {
 	Dir    *store.Dir
 	Index  *Index
 	Secret config.Secret
 	Addr   string         // "127.0.0.1:8420"; port 0 takes a free one
-	Zone   *time.Location // of the times in deliveries; nil is UTC
+	Zone   *time.Location // of the times in deliveries
 	Log    *slog.Logger
 	// Screen asks the small model, without tools, about the texts of a payload
 	// (ScreenPrompt, ParseVerdict). It may block. Nil, or an error, holds the
@@ -79,11 +77,11 @@ type Options struct {
 	// called concurrently.
 	Run func(ctx context.Context, j Job) error
 	// Note leaves a pending update for the main session, unless the same is
-	// pending; nil leaves none. kept is called when it is on the disk and before the
+	// pending. kept is called when it is on the disk and before the
 	// main session can take it, so that a crash cannot come between the two. After an
 	// error it is tried again.
 	Note func(text string, kept func()) error
-	// Notice tells the user at once; nil tells nobody.
+	// Notice tells the user at once.
 	Notice func(text string)
 	// Changed is called after everything that Deliveries shows; it must not block.
 	Changed func()
@@ -119,25 +117,11 @@ type task struct {
 
 // New reads the log. It starts and writes nothing.
 func New(o Options) (*Server, error) {
-	if o.Dir == nil || o.Index == nil || o.Run == nil {
-		return nil, errors.New("make the webhook server: a part is missing in its options")
-	}
 	if strings.TrimSpace(o.Secret.Reveal()) == "" {
 		return nil, errNoSecret
 	}
 	if err := checkLoopback(o.Addr); err != nil {
 		return nil, err
-	}
-	o.Zone = cmp.Or(o.Zone, time.UTC)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if o.Note == nil {
-		o.Note = func(_ string, kept func()) error { kept(); return nil }
-	}
-	if o.Notice == nil {
-		o.Notice = func(string) {}
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
 	}
 	return &Server{
 		o: o, token: sha256.Sum256([]byte(bearer + o.Secret.Reveal())),

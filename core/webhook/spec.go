@@ -268,7 +268,11 @@ func simple(p schema.Problem) string {
 		return fmt.Sprintf(textType, strings.Join(want, textOr), p.Kind)
 	case "enum":
 		want, _ := p.Want.([]any)
-		return enumerated(want)
+		list := make([]string, 0, len(want)) // they are the author's of the spec
+		for _, w := range want {
+			list = append(list, fmt.Sprint(w))
+		}
+		return textEnum + strings.Join(list, ", ")
 	case "maxLength":
 		return fmt.Sprintf(textTooLong, p.Count, p.Want)
 	case "minLength":
@@ -286,13 +290,4 @@ var simpleWords = map[string]string{
 	"const": textConst, "pattern": textPattern, "minimum": textTooSmall, "exclusiveMinimum": textTooSmall,
 	"maximum": textTooLarge, "exclusiveMaximum": textTooLarge, schema.Exhausted: textTooCostly,
 	schema.False: textDoesNotFit, "not": textDoesNotFit, "$ref": textDoesNotFit, // the keyword would say nothing more
-}
-
-// enumerated names the values that the spec allows: they are its author's.
-func enumerated(want []any) string {
-	list := make([]string, 0, len(want))
-	for _, w := range want {
-		list = append(list, fmt.Sprint(w))
-	}
-	return textEnum + strings.Join(list, ", ")
 }

@@ -117,14 +117,8 @@ type session struct {
 
 // New makes a link; it reads, dials and starts nothing.
 func New(o Options) *Link {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
 	}
 	o.Hurry = max(o.Hurry, 1)
 	return &Link{o: o, events: make(chan Event), shown: make(chan struct{}, 1)}

@@ -14,7 +14,7 @@ func TestALoopThatIsHeldUpDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		var held atomic.Bool
-		s := New(Options{
+		s := made(Options{
 			Dir:  r.dir,
 			Fire: func(context.Context, Due) error { return nil },
 			Changed: func() {

@@ -18,7 +18,7 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 		r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), "* * * * *", "water"))
 	}
 	var started sync.WaitGroup
-	l := New(Options{Dir: r.dir, Fire: func(context.Context, Due) error {
+	l := made(Options{Dir: r.dir, Fire: func(context.Context, Due) error {
 		started.Done()
 		return nil
 	}})

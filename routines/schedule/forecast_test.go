@@ -38,7 +38,7 @@ func scheduleOf(t testing.TB, zone *time.Location, tasks ...any) *Schedule {
 			t.Fatalf("%T is no task", task)
 		}
 	}
-	s := New(Options{Dir: r.dir, Zone: zone})
+	s := made(Options{Dir: r.dir, Zone: zone})
 	s.index.Scan()
 	if n := len(s.Set().Tasks()); n != len(tasks) {
 		t.Fatalf("%d of %d tasks are in force: %v", n, len(tasks), s.Set().Problems)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"ollimbot/core/store"
 	"ollimbot/core/store/storetest"
+	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )
 
@@ -32,9 +34,39 @@ func newRoom(t testing.TB) *room {
 	return &room{t: t, root: root, dir: d}
 }
 
+// made is a schedule with what a test leaves out: a silent log, nobody to tell.
+func made(o Options) *Schedule {
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Index == nil {
+		o.Index = routines.NewIndex(o.Dir, o.Zone)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.Troubles == nil {
+		o.Troubles = func(_ routines.Kind, words func(bool) string) {
+			if text := words(false); text != "" {
+				o.Note(text)
+			}
+		}
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	if o.Inherit == nil {
+		o.Inherit = func(string, string, []byte) error { return nil }
+	}
+	return New(o)
+}
+
 // schedule is one over the directory as it is now, which does not run.
 func (r *room) schedule() *Schedule {
-	s := New(Options{Dir: r.dir})
+	s := made(Options{Dir: r.dir})
 	s.index.Scan()
 	return s
 }
@@ -113,7 +145,7 @@ func (n *night) jump(by time.Duration) {
 // start runs a loop over the directory as it is now.
 func (n *night) start() {
 	n.stop()
-	n.loop = New(Options{Dir: n.dir, Fire: n.fire, Note: n.note, Commits: n})
+	n.loop = made(Options{Dir: n.dir, Fire: n.fire, Note: n.note, Commits: n})
 	n.loop.index.Scan()
 	n.loop.now = n.clock
 	ctx, cancel := context.WithCancel(context.Background())

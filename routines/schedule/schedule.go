@@ -63,31 +63,31 @@ func (d Due) key() key {
 	return key{t.Kind, t.ID}
 }
 
-// Options are what a schedule works with and whom it tells. Dir is required; the
-// functions are for one that runs.
+// Options are what a schedule works with and whom it tells. The log and the functions
+// are for one that runs.
 type Options struct {
 	Dir   *store.Dir
-	Index *routines.Index // nil makes one
-	Zone  *time.Location  // nil is UTC
-	Log   *slog.Logger    // nil is silent
+	Index *routines.Index
+	Zone  *time.Location
+	Log   *slog.Logger
 	// Fire runs a task to its end. It is called in a goroutine of its own and
 	// should return soon after ctx has ended. Its error is logged by the loop.
 	Fire func(ctx context.Context, d Due) error
 	// Note takes a text for the main session and the user: what was missed or
 	// skipped, files that are not in force. Called from the loop, after the
-	// fires of the moment have started; it may write a file. Nil drops it.
+	// fires of the moment have started; it may write a file.
 	Note func(text string)
 	// Troubles takes what is wrong with the files of a kind, whenever that has
 	// changed: words is told whether what was said before is still unread, and gives
-	// the text that takes its place, or none. Nil notes what is new.
+	// the text that takes its place, or none.
 	Troubles func(kind routines.Kind, words func(unread bool) string)
 	// Inherit gives a reminder that comes back the rights of its file from before, whose
-	// digest is old; an error keeps it from being moved. Nil is fine.
+	// digest is old; an error keeps it from being moved.
 	Inherit func(old, rel string, data []byte) error
 	// Purse knows what runs cost; nil asks nobody.
 	Purse Purse
 	// Changed is called when what is scheduled or running has changed. It must
-	// not block. Nil is fine.
+	// not block.
 	Changed func()
 	// Commits takes which files were written and removed. Nil is fine.
 	Commits interface {
@@ -193,31 +193,6 @@ type ended struct {
 // New makes a schedule that can be looked at once its index has been scanned; it
 // fires nothing until Run.
 func New(o Options) *Schedule {
-	if o.Zone == nil {
-		o.Zone = time.UTC
-	}
-	if o.Index == nil {
-		o.Index = routines.NewIndex(o.Dir, o.Zone)
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	if o.Note == nil {
-		o.Note = func(string) {}
-	}
-	if o.Troubles == nil {
-		o.Troubles = func(_ routines.Kind, words func(bool) string) {
-			if text := words(false); text != "" {
-				o.Note(text)
-			}
-		}
-	}
-	if o.Changed == nil {
-		o.Changed = func() {}
-	}
-	if o.Inherit == nil {
-		o.Inherit = func(string, string, []byte) error { return nil }
-	}
 	s := &Schedule{
 		o: o, index: o.Index, now: time.Now, wake: make(chan struct{}, 1), running: map[key]*run{}, plan: plan{},
 		inbox: inbox{changed: map[string]bool{}}, reported: map[string]bool{}, spent: map[string]time.Time{},
@@ -233,7 +208,7 @@ func New(o Options) *Schedule {
 
 // Files are the tasks of a data directory as a bot on it would have them in force.
 func Files(d *store.Dir, zone *time.Location) *routines.Set {
-	s := New(Options{Dir: d, Zone: zone})
+	s := New(Options{Dir: d, Zone: zone, Index: routines.NewIndex(d, zone)})
 	s.index.Scan()
 	return s.Set()
 }

@@ -15,7 +15,7 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 			var seen []string
 			r := newRoom(t)
 			index := routines.NewIndex(r.dir, time.UTC)
-			x := New(Options{Dir: r.dir, Index: index})
+			x := made(Options{Dir: r.dir, Index: index})
 			index.JudgeBy(func(task *routines.Task) string {
 				seen = append(seen, task.ID)
 				if len(task.Digest) != 64 || !strings.Contains(task.Body, "evil") {
@@ -45,7 +45,7 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 			if len(seen) != asked+1 {
 				t.Errorf("one file has changed, and %v were asked about", seen[asked:])
 			}
-			l := New(Options{Dir: r.dir, Index: index})
+			l := made(Options{Dir: r.dir, Index: index})
 			l.begin(now)
 			if len(l.plan) != 1 || !l.book.entry("a").Waits {
 				t.Error("what waits is planned")
@@ -61,7 +61,7 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 				t.Errorf("the change is %+v", c)
 			}
 			if restart {
-				l = New(Options{Dir: r.dir, Index: index})
+				l = made(Options{Dir: r.dir, Index: index})
 				l.begin(later)
 			} else {
 				l.sync("a", later)

@@ -12,7 +12,7 @@ import (
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
 func newPending() *pending {
-	return &pending{quiet: 30 * time.Millisecond, hold: 250 * time.Millisecond, names: map[string]span{}}
+	return &pending{names: map[string]span{}}
 }
 
 func TestAFileIsToldAfterItsSilence(t *testing.T) {
@@ -55,7 +55,7 @@ func TestEveryTouchIsToldInTime(t *testing.T) {
 				if !ok {
 					rt.Fatalf("%s was told without a touch", name)
 				}
-				if late := now.Sub(first); late > p.hold+p.quiet/3 {
+				if late := now.Sub(first); late > holdAtMost+quietFor/3 {
 					rt.Fatalf("%s was told after %v", name, late)
 				}
 				delete(waiting, name)

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,13 +28,13 @@ func newField(t *testing.T, root string) *field {
 	return &field{t: t, root: root, told: make(chan Batch, 1000)}
 }
 
-// start runs the watch; its timer alone would be an hour late.
+// start runs the watch; its timer alone would be a minute late.
 func (f *field) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
 		done <- Run(ctx, Options{
-			Root: f.root, Folders: []string{"in", "deep/er"}, Rescan: time.Hour,
+			Root: f.root, Folders: []string{"in", "deep/er"}, Log: slog.New(slog.DiscardHandler),
 			Match:   func(name string) bool { return strings.HasSuffix(name, ".md") },
 			Changed: func(b Batch) { f.told <- b },
 		})

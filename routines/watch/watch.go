@@ -21,8 +21,10 @@ import (
 )
 
 const (
-	defaultQuiet  = 30 * time.Millisecond
-	defaultRescan = 60 * time.Second
+	// quietFor is how long a file has to stay untouched before it is told.
+	quietFor = 30 * time.Millisecond
+	// rescanEvery is the time between two full batches.
+	rescanEvery = time.Minute
 	// holdAtMost is how long a file that keeps being written waits for silence.
 	holdAtMost = 250 * time.Millisecond
 	// pollEvery is the rescan where the system's watch limit is reached.
@@ -39,19 +41,14 @@ type Options struct {
 	// Folders are relative to Root, with forward slashes; "." is Root itself.
 	// What lies deeper than the folder is not watched.
 	Folders []string
-	// Quiet is how long a file has to stay untouched before it is told; 30 ms
-	// when zero. A file that never rests is told after 250 ms all the same.
-	Quiet time.Duration
-	// Rescan is the time between two full batches; 60 s when zero.
-	Rescan time.Duration
 	// Match says whether a name ("folder/file") is of interest. It is called
-	// for every event before any other work; nil takes every name.
+	// for every event before any other work.
 	Match func(name string) bool
 	// Changed takes each batch. Calls come from one goroutine, one at a time, and
 	// none begins after the context has ended. It may take its time: what
 	// happens meanwhile is in the next batch.
 	Changed func(b Batch)
-	// Log takes the one warning about a watch limit; nil is silent.
+	// Log takes the one warning about a watch limit.
 	Log *slog.Logger
 }
 
@@ -109,10 +106,11 @@ type watcher struct {
 }
 
 func run(ctx context.Context, o Options, s source, openErr error) error {
-	w := &watcher{o: withDefaults(o), src: s}
+	o.Root = filepath.Clean(o.Root)
+	w := &watcher{o: o, src: s}
 	w.dirs = newDirs(w.o.Root, w.o.Folders, s)
 	w.dirs.wanted = w.o.Match
-	w.pending = pending{quiet: w.o.Quiet, hold: max(holdAtMost, w.o.Quiet), names: map[string]span{}}
+	w.pending = pending{names: map[string]span{}}
 	if openErr != nil {
 		w.warn(openErr)
 	}
@@ -158,23 +156,6 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 		}
 	}
 	return nil
-}
-
-func withDefaults(o Options) Options {
-	o.Root = filepath.Clean(o.Root)
-	if o.Quiet <= 0 {
-		o.Quiet = defaultQuiet
-	}
-	if o.Rescan <= 0 {
-		o.Rescan = defaultRescan
-	}
-	if o.Match == nil {
-		o.Match = func(string) bool { return true }
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return o
 }
 
 // event sorts one event into: a folder came or went, a file of interest, noise.
@@ -257,11 +238,11 @@ func (w *watcher) warn(err error) {
 func (w *watcher) interval() time.Duration {
 	switch {
 	case w.dirs.limited:
-		return min(pollEvery, w.o.Rescan)
+		return pollEvery
 	case w.dirs.dangling:
-		return min(lookEvery, w.o.Rescan)
+		return lookEvery
 	}
-	return w.o.Rescan
+	return rescanEvery
 }
 
 func (w *watcher) deliver(ctx context.Context, b Batch) {
@@ -274,12 +255,11 @@ func (w *watcher) deliver(ctx context.Context, b Batch) {
 // silence of its own, so that one file under constant writing delays no other.
 // The name "" stands for everything.
 type pending struct {
-	quiet, hold time.Duration
-	names       map[string]span
+	names map[string]span
 	// at is no later than the moment when the first name is due: a touch moves
 	// its name's moment away without anybody looking for the new first.
 	at time.Time
-	// taken is when take was last called. The next call waits a third of quiet:
+	// taken is when take was last called. The next call waits a third of quietFor:
 	// ten thousand files saved at once come in a few batches, not one by one.
 	taken time.Time
 }
@@ -288,7 +268,7 @@ type pending struct {
 type span struct{ first, last time.Time }
 
 func (p *pending) dueAt(s span) time.Time {
-	quiet, hold := s.last.Add(p.quiet), s.first.Add(p.hold)
+	quiet, hold := s.last.Add(quietFor), s.first.Add(holdAtMost)
 	if hold.Before(quiet) {
 		return hold
 	}
@@ -307,7 +287,7 @@ func (p *pending) add(name string, now time.Time) {
 }
 
 func (p *pending) sooner(at time.Time) {
-	if soonest := p.taken.Add(p.quiet / 3); at.Before(soonest) {
+	if soonest := p.taken.Add(quietFor / 3); at.Before(soonest) {
 		at = soonest
 	}
 	if p.at.IsZero() || at.Before(p.at) {

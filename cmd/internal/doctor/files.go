@@ -110,9 +110,13 @@ func checkFile(at console.DataDir, name string) (problems []routines.Problem) {
 		abs = at.Dir.Path(name) // as lists and problems name it
 	}
 	dir, base := filepath.Split(abs)
+	var folder *store.Dir
+	if err == nil {
+		folder, err = store.At(dir)
+	}
 	var data []byte
 	if err == nil {
-		data, err = read(dir, base)
+		data, err = folder.Read(base) // as the bot does, with its limits
 	}
 	switch {
 	case err != nil:
@@ -127,15 +131,6 @@ func checkFile(at console.DataDir, name string) (problems []routines.Problem) {
 		_, problems = routines.ParseRoutine(shown, data)
 	}
 	return problems
-}
-
-// read reads a file as the bot does, with its limits.
-func read(dir, name string) ([]byte, error) {
-	folder, err := store.At(dir)
-	if err != nil {
-		return nil, err
-	}
-	return folder.Read(name)
 }
 
 // isReminder tells by the folder, and elsewhere by the key that only reminders

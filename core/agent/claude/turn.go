@@ -306,20 +306,16 @@ func failureText(r wire.Result, class string) string {
 	case class == notLoggedIn && r.APIErrorStatus == 0:
 		return textLoggedOut
 	case class == notLoggedIn, r.APIErrorStatus == http.StatusUnauthorized:
-		return joined(textBadKey, said)
+		if said != "" {
+			said = " (" + said + ")"
+		}
+		return textBadKey + said
 	case r.TerminalReason == "prompt_too_long":
 		return textLongPrompt
 	case said == "":
 		return textNoWords
 	}
 	return said
-}
-
-func joined(cure, said string) string {
-	if said == "" {
-		return cure
-	}
-	return cure + " (" + said + ")"
 }
 
 // meter turns the sums that a process keeps into what each turn has used. The sums begin at zero with every process, and they hold what

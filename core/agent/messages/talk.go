@@ -188,7 +188,10 @@ func (t *talk) try(q asked) (*answer, over) {
 		}
 		t.takeBack()
 		if !f.again {
-			t.noteProblem(f)
+			switch f.status { // it needs a cure
+			case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+				t.s.e.setProblem(f.text)
+			}
 			return nil, over{failed: f}
 		}
 		t.s.log.Warn("request failed and is made again", "attempt", attempt, "status", f.status, "error", f.text)
@@ -206,14 +209,6 @@ func (t *talk) once(q asked) (*answer, error) {
 		return &answer{}, err
 	}
 	return receive(t.s.e.client, r, t.say)
-}
-
-// noteProblem keeps what a person has to cure for the status of the engine.
-func (t *talk) noteProblem(f *failure) {
-	switch f.status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
-		t.s.e.setProblem(f.text)
-	}
 }
 
 // pause is how long to wait before the next try.

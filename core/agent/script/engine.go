@@ -143,7 +143,10 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			return
 		}
 		if err := s.engine.record(s.id, m.Text); err != nil {
-			s.abandon()
+			s.mu.Lock()
+			s.cancel(nil)
+			s.cancel = nil
+			s.mu.Unlock()
 			yield(nil, err)
 			return
 		}
@@ -167,14 +170,6 @@ func (s *session) begin(ctx context.Context) (context.Context, []exchange, error
 	turnCtx, cancel := context.WithCancelCause(ctx)
 	s.cancel = cancel
 	return turnCtx, s.history, nil
-}
-
-// abandon ends a turn that never began.
-func (s *session) abandon() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cancel(nil)
-	s.cancel = nil
 }
 
 // end keeps the turn in the history and lets the next one begin.

@@ -30,14 +30,6 @@ func call(tool string, args map[string]any) step {
 	return step{verb: vCall, text: tool, input: data}
 }
 
-// improvise makes steps of what a prompt says.
-func (t *turn) improvise(r reading) []step {
-	if r.Background {
-		return t.background(r)
-	}
-	return append([]step{t.pause()}, t.conversation(r)...)
-}
-
 // background plays a run: look, think, speak up where it is wanted, report as
 // the mode asks, follow up in a chain.
 func (t *turn) background(r reading) []step {

@@ -62,7 +62,11 @@ func (t *turn) play(m agent.Message) {
 
 	source, unclosed, scripted := findScript(m.Text)
 	if !scripted {
-		t.perform(t.improvise(r))
+		if r.Background {
+			t.perform(t.background(r))
+		} else {
+			t.perform(append([]step{t.pause()}, t.conversation(r)...))
+		}
 		t.stopping(nil, r)
 		return
 	}

@@ -130,14 +130,6 @@ func ownMark(env []string) string {
 	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
 }
 
-// withMark is an environment in which the mark stands once.
-func withMark(env []string, mark string) []string {
-	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		return strings.HasPrefix(v, MarkName+"=")
-	})
-	return append(out, MarkName+"="+mark)
-}
-
 // living are the marks of the commands that have not ended. A program has one set
 // of children, whichever part of it has started them.
 var living sync.Map

@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"ollimbot/core/config"
 	"ollimbot/core/fault"
 )
 
@@ -82,7 +83,7 @@ func Start(s Spec) (*Process, error) {
 		done: make(chan struct{}), collected: make(chan struct{}),
 	}
 	p.cmd = &exec.Cmd{
-		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir, Env: withMark(s.Env, p.mark),
+		Path: s.Path, Args: append([]string{s.Path}, s.Args...), Dir: s.Dir, Env: config.With(s.Env, MarkName, p.mark),
 		Stdout: theirs, Stderr: p.stderr, SysProcAttr: attributes(), WaitDelay: pipeLinger,
 	}
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
