@@ -29,6 +29,7 @@ type TailView struct {
 	zone  *time.Location
 	next  tail.Cursor
 	total uint64 // as it was when the tail was last read
+	read  bool
 	lines []numbered
 	first uint64 // the number of lines[0]; the one before is for the count of those that are gone
 	keep  int    // the most lines that are kept
@@ -62,7 +63,7 @@ func NewTailView(id string, wrap bool) *TailView {
 // rest waits in the ring until the reader moves on.
 func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total uint64, zone *time.Location) {
 	v.zone = cmp.Or(zone, time.UTC)
-	if total == v.total && v.behind == 0 {
+	if v.read && total == v.total && v.behind == 0 {
 		return
 	}
 	// Nothing more can be read without taking the reader's lines.
@@ -77,7 +78,7 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	for i, l := range page.Lines {
 		v.lines = append(v.lines, numbered{l, page.Next - tail.Cursor(len(page.Lines)-i)})
 	}
-	v.next, v.total, v.behind = page.Next, total, 0
+	v.next, v.total, v.read, v.behind = page.Next, total, true, 0
 	v.trim()
 	v.filterMore()
 	v.findMore()
