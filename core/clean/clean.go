@@ -48,6 +48,16 @@ func Cut(s string, n int) string {
 	return s
 }
 
+// FirstLine is the first line that says anything, cleaned, of at most n runes.
+func FirstLine(text string, n int) string {
+	for line := range strings.Lines(text) {
+		if line = Line(line); line != "" {
+			return Cut(line, n)
+		}
+	}
+	return ""
+}
+
 // Head is the beginning of a text: at most n bytes, of whole characters.
 func Head(s string, n int) string {
 	if len(s) <= n {
