@@ -83,10 +83,9 @@ func (r *root) press(a action.Action) tea.Cmd {
 	case !a.Costs || r.off(a) != "":
 		return r.act(a)
 	case a.ID == action.Quit:
-		if cmd := r.goTo(pane.Quit); cmd == nil {
-			return nil // it asks by itself
+		if r.goTo(pane.Quit) != nil { // else it asks by itself
+			r.open(dialog.QuitClicked(r.context()))
 		}
-		r.open(dialog.QuitClicked(r.context()))
 		return nil
 	}
 	r.setFocus(a.Pane)
@@ -191,10 +190,9 @@ func (r *root) back() {
 		r.toggleZoom()
 		return
 	}
-	if r.putAway() {
-		return
+	if !r.putAway() {
+		r.panes[r.focus].Do(r.context(), action.Back)
 	}
-	r.panes[r.focus].Do(r.context(), action.Back)
 }
 
 func (r *root) toggleMouse() {

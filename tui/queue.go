@@ -115,10 +115,6 @@ func (r *root) ended(c command.Value) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// maxHeld is how many keys may be held. Nobody presses more within a moment; a
-// disk that hangs must not make them pile up.
-const maxHeld = 256
-
 // input takes what the user does, in its order. While a quick change is under
 // way, what depends on it is held for that moment, and so is all behind it: keys
 // that are pressed without waiting do what they do with waiting.
@@ -126,9 +122,7 @@ func (r *root) input(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
 		r.held = nil
 	} else if len(r.held) > 0 || r.waits(msg) {
-		if len(r.held) < maxHeld {
-			r.held = append(r.held, msg)
-		}
+		r.held = append(r.held, msg) // for no longer than commandTime
 		return nil
 	}
 	return r.take(msg)

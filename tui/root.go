@@ -91,7 +91,20 @@ const frameGap = 33 * time.Millisecond
 func newRoot(ctx context.Context, c Core, o Options) *root {
 	r := &root{
 		ctx: ctx, core: c, o: o, facts: detect(o),
-		panes: newPanes(), focus: action.Forks, lower: action.Chat,
+		panes: map[action.Pane]pane.Pane{
+			action.Day:      today.New(),
+			action.Budget:   budget.New(),
+			action.Schedule: schedule.New(),
+			action.Updates:  updates.New(),
+			action.Forks:    forks.New(),
+			action.Chat:     chat.New(command.List(command.InSlash)),
+			action.Logs:     logs.New(),
+			action.Task:     task.New(),
+			action.Costs:    costs.New(),
+			action.Away:     away.New(),
+			action.Settings: settingspage.New(),
+		},
+		focus: action.Forks, lower: action.Chat,
 		snap: &core.Snapshot{}, queue: queue{busy: map[string]bool{}},
 		timer: time.NewTimer(time.Minute), reading: map[action.Pane]bool{}, desk: desk{answered: map[string]policy.Approval{}},
 	}
@@ -353,21 +366,4 @@ func (r *root) leave() {
 		to = r.trail[n-1]
 	}
 	r.setFocus(to)
-}
-
-// newPanes makes the panes and the pages, each without a past.
-func newPanes() map[action.Pane]pane.Pane {
-	return map[action.Pane]pane.Pane{
-		action.Day:      today.New(),
-		action.Budget:   budget.New(),
-		action.Schedule: schedule.New(),
-		action.Updates:  updates.New(),
-		action.Forks:    forks.New(),
-		action.Chat:     chat.New(command.List(command.InSlash)),
-		action.Logs:     logs.New(),
-		action.Task:     task.New(),
-		action.Costs:    costs.New(),
-		action.Away:     away.New(),
-		action.Settings: settingspage.New(),
-	}
 }

@@ -42,12 +42,7 @@ func (c Costs) Of(s Spending, now time.Time) Outcome {
 	}
 	days = min(days, mostCostDays)
 	report := s.report(days, now)
-	since := report.Days[0].Date
-	list, total := sumCosts(s.Runs, since)
-	for i := range list {
-		list[i].detail(s.Runs, report.Days)
-	}
-	report.Tasks = list
+	total := report.sum(s.Runs)
 	for _, d := range report.Days {
 		report.Talk += d.Dollars
 	}
@@ -58,13 +53,13 @@ func (c Costs) Of(s Spending, now time.Time) Outcome {
 	}
 	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
-	if first := oldest(s.Runs).In(now.Location()); first.After(since) {
+	if first := oldest(s.Runs).In(now.Location()); first.After(report.Days[0].Date) {
 		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
 	}
-	return Outcome{Message: head, Body: head + "\n\n" + costTable(list, total), Costs: &report}
+	return Outcome{Message: head, Body: head + "\n\n" + costTable(report.Tasks, total), Costs: &report}
 }
 
-// report is all but the tasks.
+// report is all but the runs.
 func (s Spending) report(days int, now time.Time) CostReport {
 	r := CostReport{At: now, Days: make([]CostDay, days), Money: s.State, Ahead: s.Ahead}
 	place := make(map[string]int, days)
@@ -76,13 +71,6 @@ func (s Spending) report(days int, now time.Time) CostReport {
 		if i, ok := place[d.Date]; ok {
 			r.Days[i].Dollars, r.Days[i].Tokens = d.Spent(), d.Tokens()
 			r.Used = r.Used.Add(d.Usage)
-		}
-	}
-	for i := range s.Runs {
-		if v := &s.Runs[i]; !v.Live() {
-			if i, ok := place[v.Ended.In(now.Location()).Format(time.DateOnly)]; ok {
-				r.Days[i].Runs++
-			}
 		}
 	}
 	for _, e := range s.Ahead {
@@ -107,31 +95,6 @@ func Blocks(u agent.Usage) string {
 	return fmt.Sprintf(textBlocks, words.Tokens(u.Prompt()), cached, words.Tokens(u.OutputTokens))
 }
 
-// detail adds to a task what each day has cost, and where that goes.
-func (t *TaskCost) detail(runs []fork.View, days []CostDay) {
-	t.Mean = t.Dollars / float64(t.Runs)
-	t.Days = make([]float64, len(days))
-	var costs []float64 // newest first
-	for i := range runs {
-		v := &runs[i]
-		if v.Live() || v.Kind != t.Kind || v.TaskID != t.ID {
-			continue
-		}
-		// The day is the last one that has begun by then.
-		n, _ := slices.BinarySearchFunc(days, v.Ended, func(d CostDay, at time.Time) int {
-			if d.Date.After(at) {
-				return 1
-			}
-			return -1
-		})
-		if n > 0 {
-			t.Days[n-1] += max(0, v.Usage.CostUSD)
-			costs = append(costs, max(0, v.Usage.CostUSD))
-		}
-	}
-	t.Trend = trend(costs)
-}
-
 // trend compares the means of the newer and the older half.
 func trend(costs []float64) float64 {
 	if len(costs) < 4 {
@@ -153,38 +116,52 @@ func sum(list []float64) float64 {
 	return s
 }
 
-// sumCosts adds up the runs that have ended since then, by task, the dearest
-// first, and all of them together.
-func sumCosts(views []fork.View, since time.Time) (list []TaskCost, total TaskCost) {
+// sum adds up the runs that have ended on the days of the report: by day, by task, the
+// dearest first, and all of them together.
+func (r *CostReport) sum(views []fork.View) (total TaskCost) {
 	type task struct {
 		kind routines.Kind
 		id   string
 	}
 	place := map[task]int{}
-	for _, v := range views { // newest first
-		if v.Live() || v.Ended.Before(since) {
+	var costs [][]float64 // of each task, newest first
+	for _, v := range views {
+		// The day is the last one that has begun by then.
+		day, _ := slices.BinarySearchFunc(r.Days, v.Ended, func(d CostDay, at time.Time) int {
+			if d.Date.After(at) {
+				return 1
+			}
+			return -1
+		})
+		if v.Live() || day == 0 {
 			continue
 		}
 		i, known := place[task{v.Kind, v.TaskID}]
 		if !known {
-			i = len(list)
+			i = len(r.Tasks)
 			place[task{v.Kind, v.TaskID}] = i
-			list = append(list, TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title})
+			r.Tasks = append(r.Tasks, TaskCost{Kind: v.Kind, ID: v.TaskID, Title: v.Title, Days: make([]float64, len(r.Days))})
+			costs = append(costs, nil)
 		}
-		for _, t := range []*TaskCost{&list[i], &total} {
+		cost := max(0, v.Usage.CostUSD)
+		for _, t := range []*TaskCost{&r.Tasks[i], &total} {
 			t.Runs++
 			t.Tokens += max(0, v.Usage.Tokens())
-			t.Dollars += max(0, v.Usage.CostUSD)
+			t.Dollars += cost
 		}
+		r.Days[day-1].Runs++
+		r.Tasks[i].Days[day-1] += cost
+		costs[i] = append(costs[i], cost)
 	}
-	for i := range list {
-		list[i].Share = share(list[i], total)
+	for i := range r.Tasks {
+		t := &r.Tasks[i]
+		t.Share, t.Mean, t.Trend = share(*t, total), t.Dollars/float64(t.Runs), trend(costs[i])
 	}
 	total.Share = share(total, total)
-	slices.SortStableFunc(list, func(a, b TaskCost) int {
+	slices.SortStableFunc(r.Tasks, func(a, b TaskCost) int {
 		return cmp.Or(cmp.Compare(b.Dollars, a.Dollars), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.ID, b.ID))
 	})
-	return list, total
+	return total
 }
 
 // share is a task's part of the dollars; of the tokens where nothing has a price.

@@ -40,7 +40,9 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 				wantTokens += v.Usage.InputTokens
 			}
 		}
-		list, total := sumCosts(views, since)
+		r := CostReport{Days: []CostDay{{Date: since}}}
+		total := r.sum(views)
+		list := r.Tasks
 		var runs, tokens int
 		var spent, shares float64
 		for _, c := range list {

@@ -54,6 +54,17 @@ func Joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == "" }), ", ")
 }
 
+// HoldsAll reports whether a text holds every word of a query, whatever the case.
+func HoldsAll(text, query string) bool {
+	text = strings.ToLower(text)
+	for w := range strings.FieldsSeq(strings.ToLower(query)) {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
 // Grouped is Count with a comma before every third digit: "1 tool", "1,204 lines".
 func Grouped(n uint64, noun string) string {
 	if n == 1 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"ollimbot/core/words"
 )
 
 // search ranks what the query names. Of two that it names as well, one that can be used
@@ -33,14 +35,14 @@ const (
 // find shows what a query names, as it is spelled for each.
 func (p *Palette) find(query string, spelled func(*item) string) {
 	p.shown = nil
-	words, runs := strings.Fields(strings.ToLower(query)), 0
+	runs := 0
 	all := p.items
 	if len(query) >= leastThing {
 		all = slices.Concat(p.items, p.things)
 	}
 	for _, it := range all {
 		run := it.kind == textARun
-		if run && (runs == mostRuns || !holdsAll(strings.ToLower(it.kind+" "+it.name), words)) { // of which there are thousands
+		if run && (runs == mostRuns || !words.HoldsAll(it.kind+" "+it.name, query)) { // of which there are thousands
 			continue
 		}
 		if it.match = it.action.Match(spelled(it)); it.match > 0 {
@@ -55,23 +57,18 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 	})
 }
 
-// holdsAll reports whether a text in small letters holds every word.
-func holdsAll(text string, words []string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-}
-
 // respell gives a query with the words of a title in the place of those that are
 // spelled otherwise; empty where a word of the query is like none of them. A word counts
 // for one word of a title and never for letters of several: "demo" is no "Mute pings".
 func respell(query, title string) string {
-	words := wordsOf(title)
+	known := wordsOf(title)
 	var out []string
 	for _, w := range wordsOf(query) {
-		i := slices.IndexFunc(words, func(t string) bool { return meant(w, t) })
+		i := slices.IndexFunc(known, func(t string) bool { return meant(w, t) })
 		if i < 0 {
 			return ""
 		}
-		out = append(out, words[i])
+		out = append(out, known[i])
 	}
 	return strings.Join(out, " ")
 }

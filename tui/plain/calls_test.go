@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/policy"
 	"ollimbot/core/tail"
 	"ollimbot/core/updates"
+	"ollimbot/core/words"
 )
 
 // long is a call that would write a file, as the desk has it: its label on one
@@ -290,20 +291,20 @@ func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
 		for i, name := range rapid.SliceOfN(title, 0, 6).Draw(t, "titles") {
 			things = append(things, thing{id: fmt.Sprintf("%08x", 0xa0000000+i), title: name})
 		}
-		words := title.Draw(t, "typed")
-		found := byWords(things, words)
+		typed := title.Draw(t, "typed")
+		found := byWords(things, typed)
 		fits := 0
 		for _, one := range things {
-			if holdsAll(strings.ToLower(one.title), strings.ToLower(words)) {
+			if words.HoldsAll(one.title, typed) {
 				fits++
 			}
 		}
 		if (fits > 0) != (len(found) > 0) || len(found) > fits {
-			t.Fatalf("%q finds %d of %d in %v", words, len(found), fits, things)
+			t.Fatalf("%q finds %d of %d in %v", typed, len(found), fits, things)
 		}
 		for _, one := range found {
-			if !holdsAll(strings.ToLower(one.title), strings.ToLower(words)) {
-				t.Fatalf("%q finds %q", words, one.title)
+			if !words.HoldsAll(one.title, typed) {
+				t.Fatalf("%q finds %q", typed, one.title)
 			}
 		}
 	})

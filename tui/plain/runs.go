@@ -114,7 +114,7 @@ func (m *session) output(rest string) {
 	}
 	if f, ok := m.oneRun(query, func(fork.View) string { return "" }); ok {
 		m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
-		m.tail(f.ID, kindOutput, most, func(l tail.Line) bool { return holdsAll(l.Text, find) })
+		m.tail(f.ID, kindOutput, most, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
 	}
 }
 
@@ -137,7 +137,7 @@ func (m *session) log(rest string) {
 		}
 	}
 	m.tail(core.LogTail, kindLog, most, func(l tail.Line) bool {
-		return (kinds == nil || slices.Contains(kinds, l.Kind)) && holdsAll(l.Text, find)
+		return (kinds == nil || slices.Contains(kinds, l.Kind)) && words.HoldsAll(l.Text, find)
 	})
 }
 

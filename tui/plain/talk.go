@@ -36,7 +36,7 @@ func (m *session) chat(rest string) {
 	if !ok {
 		return
 	}
-	things := slices.DeleteFunc(m.messages(), func(t thing) bool { return !holdsAll(t.title, find) })
+	things := slices.DeleteFunc(m.messages(), func(t thing) bool { return !words.HoldsAll(t.title, find) })
 	m.list(m.named.Name, allMessages, things[:min(n, len(things))])
 	if n >= len(things) && len(things) > 0 && m.s.ChatMore {
 		m.answer(m.named.Name, textChatMore)

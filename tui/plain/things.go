@@ -184,22 +184,11 @@ func byWords(things []thing, query string) []thing {
 	for _, fits := range []func(t thing) bool{
 		func(t thing) bool { return strings.ToLower(t.title) == query },
 		func(t thing) bool { return len(query) >= prefix && strings.HasPrefix(strings.ToLower(t.id), query) },
-		func(t thing) bool { return holdsAll(t.title, query) },
+		func(t thing) bool { return words.HoldsAll(t.title, query) },
 	} {
 		if found := slices.DeleteFunc(slices.Clone(things), func(t thing) bool { return !fits(t) }); len(found) > 0 {
 			return found
 		}
 	}
 	return nil
-}
-
-// holdsAll reports whether the text holds every one of the words.
-func holdsAll(text, query string) bool {
-	text = strings.ToLower(text)
-	for w := range strings.FieldsSeq(strings.ToLower(query)) {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
 }

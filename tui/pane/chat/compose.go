@@ -214,18 +214,16 @@ const maxHistory = 200
 // first line goes to what was sent before, "down" on the last one comes back to
 // what was being written.
 type history struct {
-	lines  []string // oldest first
-	at     int      // of them, which is shown; len(lines) is the draft
-	draft  string
-	seeded bool
+	lines []string // oldest first
+	at    int      // of them, which is shown; len(lines) is the draft
+	draft string
 }
 
 // seed begins with what the user has said before the dashboard opened.
 func (h *history) seed(chat []transcript.Entry) {
-	if h.seeded || len(chat) == 0 {
+	if len(h.lines) > 0 {
 		return
 	}
-	h.seeded = true
 	for _, e := range chat {
 		if e.Role == transcript.User {
 			h.add(e.Text)

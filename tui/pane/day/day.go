@@ -40,9 +40,6 @@ type made struct {
 	ended, pings, live, fires, missed, day int
 }
 
-// Line implements pane.Pane.
-func (p *Pane) Line(c pane.Context, w int) string { return p.Draw(c, w, 1, false)[0].Text }
-
 // Draw implements pane.Pane. With one row there is no scale.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.Rows(widget.Nowhere, p.draw(c, w, h, focused)...)
@@ -86,9 +83,9 @@ func (p *Pane) at() (m mark, ok bool) {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.DayEarlier:
-		p.walk(-1)
+		p.chosen, p.picked = max(0, p.chosen-1), true
 	case action.DayLater:
-		p.walk(+1)
+		p.chosen, p.picked = max(0, min(p.chosen+1, len(p.marks)-1)), true
 	case action.DayNow:
 		p.chosen, p.picked = p.next(c.Snap.At), false
 	case action.DayOpen:
@@ -98,10 +95,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	}
 	return pane.Answer{}
-}
-
-func (p *Pane) walk(by int) {
-	p.chosen, p.picked = max(0, min(p.chosen+by, len(p.marks)-1)), true
 }
 
 // Point chooses the mark under a cell of rows of w cells; again says that it was

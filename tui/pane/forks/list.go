@@ -61,15 +61,9 @@ var states = []string{"", "is:failed", "is:pinged", "is:done", "is:stopped"}
 type book struct {
 	pane.List[*row]
 	past  past
-	made  made // what the rows below the rule were made of
+	made  string // what the rows below the rule were made of: how many have ended, and the failures above
 	snap  *core.Snapshot
 	theme *theme.Theme
-}
-
-// made is what the rows below the rule depend on.
-type made struct {
-	past int // how many have ended
-	pins string
 }
 
 func newBook() *book {
@@ -84,7 +78,7 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	k.snap = s
 	k.past.ended(s.Forks)
 	var above []*row
-	pins := ""
+	made := strconv.Itoa(len(k.past.known))
 	for i, f := range slices.Concat(pinned, s.Forks) {
 		if i >= len(pinned) && !f.Live() {
 			continue
@@ -95,13 +89,13 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 		}
 		above = append(above, r)
 		if i < len(pinned) {
-			pins += f.ID + " "
+			made += " " + f.ID
 		}
 	}
 	k.Pin(above)
 	k.More = !k.past.all()
-	if now := (made{len(k.past.known), pins}); now != k.made {
-		k.made = now
+	if made != k.made {
+		k.made = made
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
 			return slices.ContainsFunc(pinned, func(f fork.View) bool { return f.ID == r.id })
 		}))

@@ -148,20 +148,6 @@ func (v view) state(s *core.Snapshot) string {
 	return s.Schedule.Window
 }
 
-// more is from when on fires are missing in the view; false where all are there.
-// Twenty-four hours were counted when the minute began.
-func (v view) more(s *core.Snapshot) (time.Time, bool) {
-	until := s.Schedule.DayUntil
-	return until, v == wholeDay && !until.IsZero() && until.Sub(s.At) < 24*time.Hour-2*time.Minute
-}
-
-// broken reports whether a file has an error: it is not in force as it is.
-func broken(s *core.Snapshot, file string) bool {
-	return slices.ContainsFunc(s.Schedule.Problems, func(p routines.Problem) bool {
-		return p.File == file && p.Severity == routines.Error
-	})
-}
-
 // same tells items apart, so that a selection can stay with one. In the window
 // the next fire of a task is another item than the one that has just been; in
 // the day every fire is one of its own.
@@ -205,8 +191,9 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if s := c.Snap.Schedule; s.Refills != "" && p.view == window && h > 3 {
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}))
 	}
-	if from, ok := p.view.more(c.Snap); ok {
-		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: " " + textMore(moment(c.Snap, from), c.Names(action.Schedule))}))
+	// Twenty-four hours were counted when the minute began.
+	if until := c.Snap.Schedule.DayUntil; p.view == wholeDay && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
+		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: " " + textMore(moment(c.Snap, until), c.Names(action.Schedule))}))
 	}
 	reason := p.reason(c, w, h, focused)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 && p.Lines()+len(reason)+len(foot) > h {

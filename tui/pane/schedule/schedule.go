@@ -6,10 +6,12 @@ package schedule
 
 import (
 	"cmp"
+	"slices"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/words"
+	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -91,7 +93,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	case id == action.ScheduleAllow:
 		return textNotWaiting
 	case it.problem == nil || id == action.ScheduleOpen:
-	case broken(c.Snap, it.problem.File):
+	case slices.ContainsFunc(c.Snap.Schedule.Problems, func(p routines.Problem) bool { return p.File == it.problem.File && p.Severity == routines.Error }):
 		return textProblemFirst(c.Names(action.Schedule))
 	case it.of(c.Snap).ID == "":
 		return textNoTask

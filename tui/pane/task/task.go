@@ -136,22 +136,17 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 		if p.past != nil {
 			p.run = min(p.run+1, len(p.past.Runs)-1)
 		}
-	case action.TaskBefore, action.TaskBehind:
-		p.turn(c, map[action.ID]int{action.TaskBefore: -1, action.TaskBehind: +1}[id])
+	case action.TaskBefore, action.TaskBehind: // in the order of their next fires
+		by := map[action.ID]int{action.TaskBefore: -1, action.TaskBehind: +1}[id]
+		if i, tasks := p.place(c)+by, c.Snap.Schedule.Tasks; i >= 0 && i < len(tasks) {
+			p.Show(c, tasks[i].ID)
+		}
 	case action.TaskFire, action.TaskPause, action.TaskEdit, action.TaskDelete, action.TaskOpen:
 		return dialog.OnTask(c, *p.task(c), id)
 	default:
 		p.lines.Move(id.Verb(), max(1, p.total-p.shown+1), p.shown)
 	}
 	return pane.Answer{}
-}
-
-// turn goes to the task before or behind, in the order of their next fires.
-func (p *Page) turn(c pane.Context, by int) {
-	tasks := c.Snap.Schedule.Tasks
-	if i := p.place(c) + by; i >= 0 && i < len(tasks) {
-		p.Show(c, tasks[i].ID)
-	}
 }
 
 // Off says why something cannot be done with the task that is shown.
