@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -177,10 +178,7 @@ func (f *Form) send(c pane.Context) pane.Answer {
 
 // Hint implements pane.Dialog.
 func (f *Form) Hint() []key.Binding {
-	out := []key.Binding{formKeys.send}
-	if f.Send != "" {
-		out[0] = named(formKeys.send, f.Send)
-	}
+	out := []key.Binding{named(formKeys.send, cmp.Or(f.Send, formKeys.send.Help().Desc))}
 	switch {
 	case f.Picks:
 		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].choices == nil {

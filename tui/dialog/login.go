@@ -17,9 +17,6 @@ import (
 // gives. The code is shown as dots: it is a key to the account while the login lasts.
 type Login struct{ code widget.Input }
 
-// maxCode is far beyond any code, in characters.
-const maxCode = 4096
-
 // Title implements pane.Dialog.
 func (*Login) Title() string { return textLoginTitle }
 
@@ -52,7 +49,7 @@ func address(c pane.Context) string { return clean.Line(c.Snap.Engine.LoginURL) 
 func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
-		d.code.Insert(clean.Cut(strings.TrimSpace(msg.Content), maxCode-len(d.code.Text())))
+		d.code.Insert(strings.TrimSpace(msg.Content))
 	case tea.KeyPressMsg:
 		code, url := strings.TrimSpace(d.code.Text()), address(c)
 		switch {
@@ -64,7 +61,7 @@ func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
 			return pane.Answer{Close: true, Do: command.Login{Code: code}}
 		case key.Matches(msg, loginKeys.copy) && url != "":
 			return pane.Answer{Copy: url, Toast: textCopied}
-		case len(code) < maxCode:
+		default:
 			d.code.Take(msg)
 		}
 	}

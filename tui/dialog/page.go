@@ -2,7 +2,6 @@ package dialog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -20,7 +19,6 @@ import (
 // scrolls, and "/" finds in it.
 type Page struct {
 	name string
-	body string
 	role theme.Role // of its words
 
 	rows     []Row      // the body
@@ -51,7 +49,7 @@ func NewPage(title, body string) *Page {
 
 // say puts a text on the page.
 func (p *Page) say(body string) {
-	p.body, p.rows, p.width = body, nil, 0
+	p.rows, p.width = nil, 0
 	for line := range strings.SplitSeq(strings.TrimRight(body, "\n"), "\n") {
 		p.rows = append(p.rows, Row{Text: line})
 	}
@@ -85,11 +83,9 @@ func (p *Page) Rows(i uint64, look widget.Look) [][]widget.Span {
 // rekey names the keys that the user has now: their file may be saved while the page
 // is open. The view and what is searched for stay.
 func (p *Page) rekey(now action.Keys) {
-	if p.renew == nil || p.keys == now {
-		return
+	if p.renew != nil && p.keys != now {
+		p.keys, p.rows, p.width = now, p.renew(now).rows, 0
 	}
-	page := p.renew(now)
-	p.keys, p.body, p.rows, p.width = now, page.body, page.rows, 0
 }
 
 // Title implements pane.Dialog.
@@ -180,14 +176,10 @@ func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
 	case key.Matches(msg, pageKeys.shut):
 		return pane.Answer{Close: true}
 	case key.Matches(msg, pageKeys.copied):
-		return pane.Answer{Copy: p.body, Toast: textCopied}
+		return pane.Answer{Copy: p.body(), Toast: textCopied}
 	default:
-		for verb, keys := range pageVerbs {
-			if slices.Contains(keys, k) {
-				did, _ := p.view.Do(verb)
-				return pane.Answer{Toast: did.Toast}
-			}
-		}
+		did, _ := p.view.Do(pageVerbs[k])
+		return pane.Answer{Toast: did.Toast}
 	}
 	return pane.Answer{}
 }
@@ -201,8 +193,8 @@ func (p *Page) Hint() []key.Binding {
 }
 
 // pageVerbs are what the keys of a page do to its view.
-var pageVerbs = map[string][]string{
-	"find": {"/"}, "next": {"n"}, "prev": {"N"},
-	"up": {"up", "k"}, "down": {"down", "j"}, "pgup": {"pgup", "ctrl+b"}, "pgdn": {"pgdown", "ctrl+f", "space"},
-	"home": {"home", "g"}, "end": {"end", "G"},
+var pageVerbs = map[string]string{
+	"/": "find", "n": "next", "N": "prev", "up": "up", "k": "up", "down": "down", "j": "down",
+	"pgup": "pgup", "ctrl+b": "pgup", "pgdown": "pgdn", "ctrl+f": "pgdn", "space": "pgdn",
+	"home": "home", "g": "home", "end": "end", "G": "end",
 }

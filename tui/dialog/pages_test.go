@@ -180,7 +180,7 @@ func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
 		}
 		p := NewTable("T", rapid.IntRange(2, 20).Draw(t, "column"), rows)
 		if rapid.Bool().Draw(t, "text") {
-			p = NewPage("T", p.body)
+			p = NewPage("T", p.body())
 		}
 		w := rapid.IntRange(6, 90).Draw(t, "w")
 		got := textOfPage(p, w)

@@ -139,10 +139,8 @@ func (p *Palette) facts(b widget.Brush, w, h int) []string {
 	} else if h >= roomyPalette {
 		out = append(out, widget.Blank(w))
 	}
-	if h < 4 { // the list is worth more
-		return out[:min(len(out), max(0, h-2))]
-	}
-	return append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + it.does}))
+	out = append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + it.does}))
+	return out[:min(len(out), max(0, h-2))] // the list is worth more
 }
 
 // row is an action and its keys. One that is off says so in a word, for those

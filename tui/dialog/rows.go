@@ -27,17 +27,22 @@ const headShare, shallow = 4, 2
 // left. A narrow screen gets a narrower one: what does not fit in front of it stands
 // above the words.
 func NewTable(title string, column int, rows []Row) *Page {
-	var body strings.Builder
-	for _, row := range rows {
-		head := row.Head
-		if head != "" && row.Text != "" {
-			head = widget.Fit(head, max(column-1, widget.Cells(head))) + " "
-		}
-		body.WriteString(strings.TrimRight(head+row.Text, " ") + "\n")
-	}
-	p := NewPage(title, strings.TrimRight(body.String(), "\n"))
+	p := NewPage(title, "")
 	p.rows, p.column = rows, column
 	return p
+}
+
+// body is the text of the page as it is copied.
+func (p *Page) body() string {
+	var out strings.Builder
+	for _, row := range p.rows {
+		head := row.Head
+		if head != "" && row.Text != "" {
+			head = widget.Fit(head, max(p.column-1, widget.Cells(head))) + " "
+		}
+		out.WriteString(strings.TrimRight(head+row.Text, " ") + "\n")
+	}
+	return strings.TrimRight(out.String(), "\n")
 }
 
 // broken gives the lines of the page for a width.
@@ -101,7 +106,19 @@ func indent(s string) int {
 func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 	var rows []Row
 	for _, p := range fromFocus(focus) {
-		rows = section(rows, keys, p, ascii)
+		actions := keys.Of(p)
+		if len(actions) == 0 {
+			continue
+		}
+		name := p.Name()
+		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
+			name += " (" + key + ")"
+		}
+		rows = append(rows, Row{Text: name})
+		for _, a := range actions {
+			rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
+		}
+		rows = append(rows, Row{})
 	}
 	p := NewTable(textHelp, helpColumn, append(rows, textHelpWords...))
 	p.heads, p.headings = theme.Key, true
@@ -112,22 +129,6 @@ func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 // helpColumn is where it says what keys do: behind the longest list of keys of a
 // row.
 const helpColumn = 18
-
-func section(rows []Row, keys action.Keys, p action.Pane, ascii bool) []Row {
-	actions := keys.Of(p)
-	if len(actions) == 0 {
-		return rows
-	}
-	name := p.Name()
-	if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
-		name += " (" + key + ")"
-	}
-	rows = append(rows, Row{Text: name})
-	for _, a := range actions {
-		rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
-	}
-	return append(rows, Row{})
-}
 
 // Deliveries is what came in from other programs: never what it said.
 func Deliveries(s *core.Snapshot) *Page {

@@ -26,23 +26,20 @@ func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.
 	})
 	clock.Hint, clock.Needed = textNoClock, true
 	f := &Form{Name: title, Picks: true, opened: time.Now()}
-	when := map[*Field]time.Time{}
-	add := func(name, shown string, at time.Time) {
-		field := Choice(name, shown, shown)
-		f.Fields, when[field] = append(f.Fields, field), at
-	}
-	for _, m := range moments(now(c)) {
-		add(m.name, clockWords(c.Snap, m.when), m.when)
+	list := moments(now(c))
+	for _, m := range list {
+		f.Fields = append(f.Fields, Choice(m.name, "", clockWords(c.Snap, m.when)))
 	}
 	if !holds.IsZero() {
-		add(textUntilEnd, textHolds+clockWords(c.Snap, holds), time.Time{})
+		f.Fields = append(f.Fields, Choice(textUntilEnd, "", textHolds+clockWords(c.Snap, holds)))
+		list = append(list, choice{})
 	}
 	f.Fields = append(f.Fields, clock)
 	chosen := func(c pane.Context) (time.Time, bool) {
-		at, ok := when[f.Fields[f.at]]
-		if !ok {
+		if f.at == len(list) {
 			return clockTime(clock.Text(), now(c))
 		}
+		at := list[f.at].when
 		return at, at.IsZero() || at.After(c.Snap.At)
 	}
 	f.Make = func(c pane.Context) command.Value {

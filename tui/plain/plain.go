@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -85,10 +86,7 @@ func Run(ctx context.Context, c Core, o Options) error {
 	g.Go(fault.Guard("the input", func() error { return m.listen(ctx) }))
 	err := fault.Guard("plain mode", m.run)()
 	cancel() // ends the reader
-	if e := g.Wait(); err == nil {
-		err = e
-	}
-	if err != nil {
+	if err = errors.Join(err, g.Wait()); err != nil {
 		return fmt.Errorf("run without a screen: %w", err)
 	}
 	return nil
@@ -218,10 +216,7 @@ func (m *session) say(at time.Time, kind, words string) {
 
 // write is say for a clean line that is given as it is.
 func (m *session) write(at time.Time, kind, line string) {
-	if at.IsZero() {
-		at = time.Now()
-	}
-	fmt.Fprintf(&m.out, "%s %s: %s\n", m.s.Clock(at, time.TimeOnly), kind, line)
+	fmt.Fprintf(&m.out, "%s %s: %s\n", m.s.Clock(cmp.Or(at, time.Now()), time.TimeOnly), kind, line)
 }
 
 // answer says what came of a command, a line for each line of it.

@@ -68,10 +68,10 @@ func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " 
 // runText is what became of a run.
 func runText(f fork.View) string {
 	text := f.Title + " " + string(f.State)
-	if f.State == fork.Waiting && f.Position > 0 {
+	switch {
+	case f.State == fork.Waiting && f.Position > 0:
 		text += fmt.Sprintf(", place %d in the queue", f.Position)
-	}
-	if !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started) {
+	case !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started):
 		text += " after " + words.Long(f.Ended.Sub(f.Started))
 	}
 	text = words.Joined(text, words.Some(f.Pings, "ping", ""), words.Some(f.Reports, "report", ""))

@@ -104,7 +104,6 @@ var bare = [numRoles][]attribute{
 var few = map[Role][]attribute{
 	Dim:    {faint},
 	Select: {reverse},
-	Think:  {italic},
 }
 
 // palette is the index of the palette for the background.

@@ -73,7 +73,7 @@ func TestTheOldestLineStandsBelowTheCountOfThoseThatAreGone(t *testing.T) {
 	b.screen()
 	b.home()
 	b.want(t, "a view that has grown", "▸         note   71 earlier lines no longer kept", " 00:01:12 text   line 72", " 00:01:13 text   line 73")
-	if text, _ := b.Copy(); text != "line 72" {
+	if text := b.copyLine().Copy; text != "line 72" {
 		t.Errorf("%q is copied", text)
 	}
 	if b.Len() != maxTail {
@@ -142,7 +142,7 @@ func TestEveryLineIsShownOrCounted(t *testing.T) {
 			t.Fatalf("%d of %d lines are accounted for:\n%s", at, b.n, strings.Join(b.screen(), "\n"))
 		}
 		b.h = h
-		if text, _ := b.copyAll(); strings.Contains(text, "no longer kept") {
+		if text := b.copyAll().Copy; strings.Contains(text, "no longer kept") {
 			t.Fatalf("the count is copied:\n%s", text)
 		}
 		b.Find()

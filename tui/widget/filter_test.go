@@ -53,7 +53,7 @@ func TestALineFoundByAFilterIsShownInItsContext(t *testing.T) {
 	b.screen()
 	b.up(3)
 	b.screen()
-	marked, _ := b.Copy()
+	marked := b.copyLine().Copy
 	y := b.lineOf(b.mark)
 	b.EndFind()
 	screen := b.screen()

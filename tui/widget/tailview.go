@@ -128,21 +128,21 @@ func (v *TailView) Text(i uint64) string {
 // Len is the number of lines kept.
 func (v *TailView) Len() int { return len(v.lines) }
 
-// Copy is the marked line, or the newest one while following.
-func (v *TailView) Copy() (text, toast string) {
+// copyLine is the marked line, or the newest one while following.
+func (v *TailView) copyLine() Reply {
 	l, ok := v.Last()
 	if !ok {
-		return "", textNothing
+		return Reply{Toast: textNothing}
 	}
 	if first, end := v.bounds(); v.paused && v.mark >= first && v.mark < end {
 		l = v.at(max(v.mark, v.first))
 	}
-	return l.Text, textOneCopied
+	return Reply{l.Text, textOneCopied}
 }
 
 // copyAll is every line that is shown with its columns, as far as a clipboard
 // takes them: the newest ones.
-func (v *TailView) copyAll() (text, toast string) {
+func (v *TailView) copyAll() Reply {
 	var rows []string
 	size, shown := 0, 0
 	for i := range v.lines {
@@ -159,10 +159,10 @@ func (v *TailView) copyAll() (text, toast string) {
 		}
 	}
 	if shown == 0 {
-		return "", textNothing
+		return Reply{Toast: textNothing}
 	}
 	slices.Reverse(rows)
-	return strings.Join(rows, ""), textCopied(len(rows), shown)
+	return Reply{strings.Join(rows, ""), textCopied(len(rows), shown)}
 }
 
 // kindWidth fits the longest kind and a space.
@@ -285,11 +285,9 @@ func (v *TailView) LeftOut() string {
 func (v *TailView) Do(verb string) (Reply, bool) {
 	switch verb {
 	case "copy-line":
-		text, toast := v.Copy()
-		return Reply{text, toast}, true
+		return v.copyLine(), true
 	case "copy-all":
-		text, toast := v.copyAll()
-		return Reply{text, toast}, true
+		return v.copyAll(), true
 	case "filter":
 		v.Filter()
 		return Reply{}, true

@@ -130,14 +130,14 @@ func TestEveryLineCanBeMarkedAndCopied(t *testing.T) {
 	b := newBench(100, 14, 3)
 	b.write(7)
 	b.screen()
-	if text, _ := b.Copy(); text != "line 7" {
+	if text := b.copyLine().Copy; text != "line 7" {
 		t.Errorf("while following %q is copied", text)
 	}
 	seen := map[string]bool{"line 7": true}
 	for range 7 {
 		b.up(1)
 		b.screen()
-		text, _ := b.Copy()
+		text := b.copyLine().Copy
 		seen[text] = true
 	}
 	for i := 1; i <= 7; i++ {
@@ -150,14 +150,14 @@ func TestEveryLineCanBeMarkedAndCopied(t *testing.T) {
 func TestCopyAllTakesTheNewestThatFit(t *testing.T) {
 	b := newBench(20_000, 14, 3)
 	b.write(3)
-	text, toast := b.copyAll()
-	if want := "00:00:01 text   line 1\n00:00:02 text   line 2\n00:00:03 text   line 3\n"; text != want || toast != "copied 3 lines" {
-		t.Errorf("%q, %q", text, toast)
+	all := b.copyAll()
+	if want := "00:00:01 text   line 1\n00:00:02 text   line 2\n00:00:03 text   line 3\n"; all != (Reply{want, "copied 3 lines"}) {
+		t.Errorf("%+v", all)
 	}
 	b.write(9000)
-	text, toast = b.copyAll()
-	if len(text) > maxCopy || !strings.HasSuffix(text, "line 9003\n") || !strings.HasPrefix(toast, "copied the newest ") {
-		t.Errorf("%d bytes, %q", len(text), toast)
+	all = b.copyAll()
+	if len(all.Copy) > maxCopy || !strings.HasSuffix(all.Copy, "line 9003\n") || !strings.HasPrefix(all.Toast, "copied the newest ") {
+		t.Errorf("%d bytes, %q", len(all.Copy), all.Toast)
 	}
 }
 

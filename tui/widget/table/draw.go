@@ -1,6 +1,8 @@
 package table
 
 import (
+	"slices"
+
 	"ollimbot/core/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -31,12 +33,7 @@ type span struct{ column, from, cells int }
 // fit divides w cells: the columns go from the right on, those that stay last, until the
 // wide one has its least, never that one itself. rest is what is left at the right end.
 func (t *Table[T]) fit(w int) (out []span, rest int) {
-	n, wide := len(t.Columns), 0
-	for i, c := range t.Columns {
-		if c.Cells == 0 && !c.Hidden {
-			wide = i
-		}
-	}
+	n, wide := len(t.Columns), max(0, slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.Cells == 0 && !c.Hidden }))
 	keep := make([]bool, n)
 	room := w - gutter - t.Columns[wide].Least
 	for i, c := range t.Columns {
