@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -92,28 +91,22 @@ func editorArgs(env uv.Environ, file string, e pane.Edit) []string {
 	if len(argv) == 0 {
 		argv = strings.Fields(cmp.Or(strings.TrimSpace(env.Getenv("EDITOR")), "vi"))
 	}
-	if e.Line > 0 {
-		argv = append(argv, lineArgs(filepath.Base(argv[0]), e)...)
+	if form := lineArgs[filepath.Base(argv[0])]; form != "" && e.Line > 0 {
+		argv = append(argv, fmt.Sprintf(form, e.Line, max(1, e.Column)))
 	}
 	return append(argv, file)
 }
 
-// lineArgs take an editor that is known to the line of a problem, and to the
-// column where it can; others just open the file.
-func lineArgs(editor string, e pane.Edit) []string {
-	line, column := strconv.Itoa(e.Line), strconv.Itoa(max(1, e.Column))
-	switch editor {
-	case "vi", "ex", "mg", "joe", "jmacs", "jed", "ed":
-		return []string{"+" + line}
-	case "vim", "nvim", "view":
-		return []string{"+call cursor(" + line + "," + column + ")"}
-	case "nano", "pico":
-		return []string{"+" + line + "," + column}
-	case "emacs", "emacsclient", "micro", "kak":
-		return []string{"+" + line + ":" + column}
-	}
-	return nil
+// lineArgs take the editors that are known to the line of a problem, and to the column where
+// they can; others just open the file.
+var lineArgs = map[string]string{
+	"vi": toLine, "ex": toLine, "mg": toLine, "joe": toLine, "jmacs": toLine, "jed": toLine, "ed": toLine,
+	"vim": toCursor, "nvim": toCursor, "view": toCursor,
+	"nano": "+%[1]d,%[2]d", "pico": "+%[1]d,%[2]d",
+	"emacs": toPlace, "emacsclient": toPlace, "micro": toPlace, "kak": toPlace,
 }
+
+const toLine, toCursor, toPlace = "+%[1]d", "+call cursor(%[1]d,%[2]d)", "+%[1]d:%[2]d"
 
 // editing is one run of the editor, as Bubble Tea carries it out: it has
 // stopped reading keys before Run and goes on after it.

@@ -118,7 +118,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 func (r *root) Init() tea.Cmd {
 	r.refresh()
 	if !r.greet() && r.o.Notice != "" {
-		r.speech.say(time.Now(), notice.Warn, r.o.Notice)
+		r.say(notice.Warn, r.o.Notice)
 	}
 	r.fail(r.screen.SetMouse(true))
 	r.paint()

@@ -41,13 +41,6 @@ const (
 	freshNotice = 10 * time.Second // older ones, from before the dashboard, are only listed
 )
 
-// say answers the user. A reply takes the place of the one before it: what that
-// one said, "u undoes", may not be true any more.
-func (s *speech) say(now time.Time, level notice.Level, text string) {
-	s.end(now, func(t saying) bool { return t.reply && t.level == notice.Info })
-	s.add(saying{at: now, level: level, text: text, reply: true})
-}
-
 // add begins the toast of a saying, unless that is over.
 func (s *speech) add(t saying) {
 	t.shown, t.text = time.Now(), clean.Line(t.text)
@@ -108,7 +101,13 @@ func (s *speech) page(snap *core.Snapshot) *dialog.Page {
 // noticeColumn is where notices begin, behind their time and level.
 const noticeColumn = 18
 
-func (r *root) say(level notice.Level, text string) { r.speech.say(time.Now(), level, text) }
+// say answers the user. A reply takes the place of the one before it: what that
+// one said, "u undoes", may not be true any more.
+func (r *root) say(level notice.Level, text string) {
+	now := time.Now()
+	r.speech.end(now, func(t saying) bool { return t.reply && t.level == notice.Info })
+	r.speech.add(saying{at: now, level: level, text: text, reply: true})
+}
 
 // saidLine is the newest that the program has said, as long as it stands, in one
 // line: cut where there is no room for it, with the key that shows the rest. It

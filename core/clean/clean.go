@@ -48,6 +48,40 @@ func Cut(s string, n int) string {
 	return s
 }
 
+// FirstLine is the first line that says anything, cleaned, of at most n runes.
+func FirstLine(text string, n int) string {
+	for line := range strings.Lines(text) {
+		if line = Line(line); line != "" {
+			return Cut(line, n)
+		}
+	}
+	return ""
+}
+
+// Head is the beginning of a text: at most n bytes, of whole characters.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Whole is p without a character that has only begun at its end: the rest may follow.
+func Whole(p []byte) []byte {
+	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
+		if end := p[len(p)-n:]; utf8.RuneStart(end[0]) {
+			if !utf8.FullRune(end) {
+				return p[:len(p)-n]
+			}
+			break
+		}
+	}
+	return p
+}
+
 // plain reports whether s needs no work: printable ASCII, by far the most
 // common case and worth a loop of its own.
 func plain(s string, breaks bool) bool {

@@ -135,3 +135,16 @@ func BenchmarkTextHostile(b *testing.B) {
 		Text(s)
 	}
 }
+
+func TestATextIsCutBetweenCharacters(t *testing.T) {
+	for n, want := range []string{"", "a", "a", "aé", "aé", "aé", "aé☃", "aé☃b", "aé☃b"} {
+		if got := Head("aé☃b", n); got != want {
+			t.Errorf("%d bytes: %q", n, got)
+		}
+	}
+	for in, want := range map[string]string{"": "", "ab": "ab", "a\xc3": "a", "a\xe2\x98": "a", "aé": "aé", "a\xf0\x9f\x98": "a", "a\xff": "a\xff", "\x98\x98": "\x98\x98"} {
+		if got := string(Whole([]byte(in))); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}

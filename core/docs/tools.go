@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
@@ -114,9 +113,7 @@ func (l *Library) callRead(a schema.Arguments) agent.ToolResult {
 // window is the part of a text from an offset in bytes that fits into an
 // answer: whole lines where there are any, with a note where it goes on.
 func window(text string, from int) string {
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
-	}
+	from = len(clean.Head(text, from))
 	rest := text[from:]
 	room := maxAnswer - len(textGoesOn) - 20 // the note's number
 	if len(rest) <= room {
@@ -124,9 +121,7 @@ func window(text string, from int) string {
 	}
 	end := strings.LastIndexByte(rest[:room], '\n') + 1
 	if end == 0 {
-		for end = room; !utf8.RuneStart(rest[end]); {
-			end--
-		}
+		end = len(clean.Head(rest, room))
 	}
 	return rest[:end] + fmt.Sprintf(textGoesOn, from+end)
 }
@@ -144,11 +139,7 @@ func show(s string) string { return `"` + clean.Cut(clean.Line(s), 80) + `"` }
 // bounded bounds an answer, whatever it is made of.
 func bounded(text string) agent.ToolResult {
 	if len(text) > maxAnswer {
-		end := maxAnswer - len(textCut)
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + textCut
+		text = clean.Head(text, maxAnswer-len(textCut)) + textCut
 	}
 	return agent.ToolResult{Text: text}
 }

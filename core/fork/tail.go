@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
@@ -59,12 +58,9 @@ func (l *lines) take(k tail.Kind, delta string) {
 		l.buf = l.buf[n+1:]
 	}
 	for len(l.buf) > maxLine {
-		n := maxLine
-		for n > maxLine-utf8.UTFMax && !utf8.RuneStart(l.buf[n]) {
-			n--
-		}
-		l.put(l.buf[:n])
-		l.buf = l.buf[n:]
+		line := clean.Whole(l.buf[:maxLine])
+		l.put(line)
+		l.buf = l.buf[len(line):]
 	}
 	if len(l.buf) == 0 {
 		l.buf = nil

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/policy"
@@ -78,16 +77,10 @@ func writeProfile(b *strings.Builder, text, name string) {
 	if b.Len() > 0 {
 		b.WriteString("\n\n")
 	}
-	if len(text) <= maxProfile {
-		b.WriteString(text)
-		return
+	b.WriteString(clean.Head(text, maxProfile))
+	if len(text) > maxProfile {
+		fmt.Fprintf(b, textProfileCut, name)
 	}
-	end := maxProfile
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	b.WriteString(text[:end])
-	fmt.Fprintf(b, textProfileCut, name)
 }
 
 // keepTabs cleans a text but for its tabs, which mean something in markdown.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"ollimbot/core/clean"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -33,7 +35,7 @@ func (b *Box) probe() (State, string) {
 		if err == nil {
 			return trial.tryInner(ctx), exe
 		}
-		reason = fmt.Sprintf(reasonBroken, firstLine(err.Error()))
+		reason = fmt.Sprintf(reasonBroken, clean.FirstLine(err.Error(), maxReason))
 	}
 	if s, ok := b.lookLandlock(ctx); ok {
 		s.Reason = fmt.Sprintf(reasonLandlock, reason)
@@ -53,7 +55,7 @@ func (b *Box) tryInner(ctx context.Context) State {
 	inside.seen.Inner = true
 	err := try(ctx, inside.Engine, "/", b.find("sh"), "-c", "exec "+shell+" -c true")
 	if err != nil {
-		s.Reason = fmt.Sprintf(reasonOneLayer, firstLine(err.Error()))
+		s.Reason = fmt.Sprintf(reasonOneLayer, clean.FirstLine(err.Error(), maxReason))
 		return s
 	}
 	return inside.seen

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"ollimbot/core/clean"
 )
 
 // HelperArg makes our own program confine itself, on Linux.
@@ -33,7 +35,7 @@ func (b *Box) probe() (State, string) {
 	defer cancel()
 	trial := b.trial(exe, State{Kind: Seatbelt, Reason: reasonSeatbelt1})
 	if err := trial.tryCommand(ctx); err != nil {
-		return State{Reason: fmt.Sprintf(reasonSeatbelt, firstLine(err.Error()))}, ""
+		return State{Reason: fmt.Sprintf(reasonSeatbelt, clean.FirstLine(err.Error(), maxReason))}, ""
 	}
 	return trial.seen, exe
 }

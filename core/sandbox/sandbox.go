@@ -213,7 +213,7 @@ func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, arg
 	out, err := cmd.CombinedOutput()
 	done()
 	if err != nil {
-		return fmt.Errorf("%w: %s", err, firstLine(string(out)))
+		return fmt.Errorf("%w: %s", err, clean.FirstLine(string(out), maxReason))
 	}
 	return nil
 }
@@ -248,12 +248,5 @@ const (
 	errVisible     = "show %s to commands: %w"
 )
 
-// firstLine is the first line that says anything, for the middle of a sentence.
-func firstLine(text string) string {
-	for line := range strings.Lines(text) {
-		if line = clean.Line(line); line != "" {
-			return clean.Cut(line, 160)
-		}
-	}
-	return ""
-}
+// maxReason is how much of a reason of the system's stands in a sentence, in characters.
+const maxReason = 160

@@ -51,6 +51,7 @@ func (e expander) run(ctx context.Context, line string) string {
 		defer e.Sandbox(cmd)()
 	}
 	err = cmd.Run()
+	says := clean.FirstLine(string(stderr.data), maxSays)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -60,10 +61,10 @@ func (e expander) run(ctx context.Context, line string) string {
 		return stdout.output()
 	case ctx.Err() != nil:
 		return fmt.Sprintf(textTimedOut, label)
-	case errors.As(err, &exit) && strings.HasPrefix(stderr.firstLine(), sandboxSays) && strings.HasSuffix(stderr.firstLine(), noSuchFile):
+	case errors.As(err, &exit) && strings.HasPrefix(says, sandboxSays) && strings.HasSuffix(says, noSuchFile):
 		return fmt.Sprintf(textNotFound, label)
 	case errors.As(err, &exit):
-		return failed(exit.ExitCode(), label, stderr.firstLine())
+		return failed(exit.ExitCode(), label, says)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot), errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf(textNotFound, label)
 	}
@@ -133,16 +134,6 @@ func (h *head) output() string {
 		return text + "\n" + textTruncated
 	}
 	return text
-}
-
-// firstLine is the first line that says anything.
-func (h *head) firstLine() string {
-	for line := range strings.Lines(string(h.data)) {
-		if line = clean.Line(line); line != "" {
-			return clean.Cut(line, maxSays)
-		}
-	}
-	return ""
 }
 
 var (

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"ollimbot/core/clean"
 	"ollimbot/core/post"
@@ -200,14 +199,5 @@ func complete(p []byte) int {
 	if i := bytes.LastIndexByte(p, 0x1b); i >= 0 && bytes.IndexByte(p[i:], '\n') < 0 && len(p)-i < maxHeld {
 		end = i
 	}
-	for back := 1; back < utf8.UTFMax && back <= end; back++ {
-		c := p[end-back]
-		if utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(p[end-back:end]) {
-				end -= back
-			}
-			break
-		}
-	}
-	return end
+	return len(clean.Whole(p[:end]))
 }

@@ -95,7 +95,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
-		ConnContext:    withConn,
+		ConnContext:    func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ErrorLog:       slog.NewLogLogger(quiet{s.o.Log.Handler()}, slog.LevelDebug),
 	}
 	serving, ended := context.WithCancel(ctx)
@@ -225,10 +225,6 @@ func (c *conn) serve(on bool) {
 
 // connKey finds a request's connection: net/http has no other way to it.
 type connKey struct{}
-
-func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
-}
 
 // serving marks the request's connection as one that a delivery is being written
 // down for, and returns the function that takes the mark away.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/clean"
@@ -231,22 +230,9 @@ func (d *draft) sections(now time.Time) []section {
 func (b *block) clean(whole bool) string {
 	raw := b.raw
 	if !whole {
-		raw = raw[:len(raw)-unfinished(raw)]
+		raw = clean.Whole(raw)
 	}
 	return clean.Text(string(raw))
-}
-
-// unfinished is how many bytes at the end begin a character that is not whole.
-func unfinished(p []byte) int {
-	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
-		if c := p[len(p)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(p[len(p)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
 }
 
 // nextSecond is when the whole seconds since a moment change next.

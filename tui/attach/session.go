@@ -108,7 +108,7 @@ func (s *session) request(r *ssh.Request) (ok bool) {
 		}
 	case "env":
 		var p struct{ Name, Value string }
-		if s.began || ssh.Unmarshal(r.Payload, &p) != nil || !shown(p.Name, p.Value) || len(s.vars) >= maxVars {
+		if s.began || ssh.Unmarshal(r.Payload, &p) != nil || !Counts(p.Name) || !word(p.Name) || !word(p.Value) || len(s.vars) >= maxVars {
 			return false
 		}
 		s.vars = append(s.vars, p.Name+"="+p.Value)
@@ -145,10 +145,9 @@ func size(columns, rows uint32) *unix.Winsize {
 	return &unix.Winsize{Col: uint16(min(columns, 640)), Row: uint16(min(rows, 200))}
 }
 
-// shown reports whether a variable of a viewer counts: what says how its terminal speaks.
-func shown(name, value string) bool {
-	return (slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, name) || strings.HasPrefix(name, "LC_")) &&
-		word(name) && word(value)
+// Counts reports whether a variable of a viewer counts: what says how its terminal speaks.
+func Counts(name string) bool {
+	return slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, name) || strings.HasPrefix(name, "LC_")
 }
 
 // word reports whether a text is a plain word, as names of terminals and locales are.

@@ -12,7 +12,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -245,7 +244,7 @@ func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 		switch {
 		case key == "TERM":
 			name = value
-		case slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, key), strings.HasPrefix(key, "LC_"):
+		case attach.Counts(key):
 			_ = s.Setenv(key, value) // what the bot does not want is left out
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 )
+
+// maxSaid is how much of what somebody says is told on, in characters.
+const maxSaid = 200
 
 // Commands runs the system's commands for an Options.
 type Commands struct {
@@ -76,13 +78,4 @@ func Temporary(exe string) bool {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-func indent(text string) string {
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ")
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
 }

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/words"
 )
 
@@ -101,7 +102,7 @@ func New(ctx context.Context, o Options) (*Service, error) {
 		s.manager = s.launchd()
 	case o.System == "linux" && exists(s.at("run/systemd/system")):
 		if out, err := s.systemctl(ctx, "show-environment"); err != nil {
-			return nil, fmt.Errorf(textNoUserManager, o.User, firstLine(out))
+			return nil, fmt.Errorf(textNoUserManager, o.User, clean.FirstLine(out, maxSaid))
 		}
 		s.manager = s.systemd()
 	default:
@@ -198,7 +199,7 @@ func (s *Service) Install(ctx context.Context, dry, replace bool) error {
 	}
 	if !keep && found != current {
 		s.say(textWrites, s.short(s.path))
-		s.say("%s", indent(string(s.written())))
+		s.say("    %s", strings.ReplaceAll(strings.TrimSuffix(string(s.written()), "\n"), "\n", "\n    "))
 	}
 	s.announce(s.begin)
 	if dry {
@@ -363,7 +364,7 @@ func (s *Service) each(ctx context.Context, list []command) error {
 	for _, c := range list {
 		out, err := s.o.Run(ctx, c.words...)
 		if err != nil && !c.mayFail {
-			return fmt.Errorf("%s: %w: %s", strings.Join(c.words, " "), err, firstLine(out))
+			return fmt.Errorf("%s: %w: %s", strings.Join(c.words, " "), err, clean.FirstLine(out, maxSaid))
 		}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ollimbot/core/clean"
 )
 
 // unit is the user unit: %[1]s is the program's description, %[2]s its environment,
@@ -126,7 +128,7 @@ func (s *Service) unitState(ctx context.Context, name string) State {
 	out, err := s.systemctl(ctx, "show", name, "--timestamp=unix",
 		"--property=ActiveState,SubState,MainPID,NRestarts,StatusText,UnitFileState,ActiveEnterTimestamp,Result")
 	if err != nil {
-		return State{Says: firstLine(out)}
+		return State{Says: clean.FirstLine(out, maxSaid)}
 	}
 	f := map[string]string{}
 	for line := range strings.Lines(out) {

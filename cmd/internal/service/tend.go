@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"ollimbot/core/clean"
+
 	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 )
@@ -53,12 +55,12 @@ func Tend(ctx context.Context, b Bot, reload <-chan os.Signal) error {
 		case ctx.Err() != nil:
 		case err != nil:
 			b.Log.Error("the bot does not get on: the watchdog is not fed", "error", err)
-			b.tell("STATUS=does not get on: " + firstLine(err.Error()))
+			b.tell("STATUS=does not get on: " + clean.FirstLine(err.Error(), maxSaid))
 		case !ready:
 			ready = true
-			b.tell("READY=1\nWATCHDOG=1\nSTATUS=" + firstLine(b.Status()))
+			b.tell("READY=1\nWATCHDOG=1\nSTATUS=" + clean.FirstLine(b.Status(), maxSaid))
 		default:
-			b.tell("WATCHDOG=1\nSTATUS=" + firstLine(b.Status()))
+			b.tell("WATCHDOG=1\nSTATUS=" + clean.FirstLine(b.Status(), maxSaid))
 		}
 	}
 	look()
@@ -76,7 +78,7 @@ func Tend(ctx context.Context, b Bot, reload <-chan os.Signal) error {
 		case <-reload:
 			b.tell(reloading())
 			b.Reload()
-			b.tell("READY=1\nSTATUS=" + firstLine(b.Status()))
+			b.tell("READY=1\nSTATUS=" + clean.FirstLine(b.Status(), maxSaid))
 		case <-tick.C:
 			look()
 		}

@@ -119,12 +119,6 @@ func (h *host) refuse(toolUseID string) {
 	h.refused.add(toolUseID)
 }
 
-// isObject reports whether a raw JSON value is an object.
-func isObject(raw json.RawMessage) bool {
-	raw = bytes.TrimLeft(raw, " \t\r\n")
-	return len(raw) > 0 && raw[0] == '{'
-}
-
 // recent remembers the newest ids that were put in; "" is none.
 type recent []string
 
@@ -338,7 +332,7 @@ func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessag
 
 // toolUse is a call as callbacks see it; its input is the CLI's, byte for byte.
 func toolUse(id, tool string, input json.RawMessage) (agent.ToolUse, error) {
-	if tool == "" || !isObject(input) {
+	if tool == "" || !bytes.HasPrefix(bytes.TrimLeft(input, " \t\r\n"), []byte("{")) {
 		return agent.ToolUse{}, errNoCall
 	}
 	return agent.ToolUse{ID: id, Name: tool, Input: input}, nil

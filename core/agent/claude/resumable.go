@@ -236,9 +236,11 @@ func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 		now         *string
 		ask         func(string) (request, error)
 	}{
-		{"model", n.Model, &now.Model, askModel},
+		{"model", n.Model, &now.Model, func(m string) (request, error) { return request{"subtype": "set_model", "model": m}, nil }},
 		{"thinking", n.Thinking, &now.Thinking, askThinking},
-		{"mode", n.Mode, &now.Mode, askMode},
+		{"mode", n.Mode, &now.Mode, func(m string) (request, error) {
+			return request{"subtype": "set_permission_mode", "mode": permissionMode(m)}, nil
+		}},
 	} {
 		if c.want == "" || c.want == *c.now {
 			continue
@@ -256,14 +258,6 @@ func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 		s.mu.Unlock()
 	}
 	return nil
-}
-
-func askModel(model string) (request, error) {
-	return request{"subtype": "set_model", "model": model}, nil
-}
-
-func askMode(mode string) (request, error) {
-	return request{"subtype": "set_permission_mode", "mode": permissionMode(mode)}, nil
 }
 
 func askThinking(thinking string) (request, error) {

@@ -210,7 +210,9 @@ func (s *Server) fail(step Step) Step {
 	defer s.mu.Unlock()
 	key := Script(step)
 	if s.failures[key] >= step.Times {
-		return step.healthy()
+		step.Error, step.ErrMsg, step.RetryAfter, step.PromptTooLong = 0, "", "", false
+		step.DropAfter, step.SSEError, step.SSEAfter = 0, "", 0
+		return step
 	}
 	s.failures[key]++
 	return step

@@ -131,13 +131,6 @@ func unscripted(text string) string {
 	}
 }
 
-// healthy is the step without its faults.
-func (s Step) healthy() Step {
-	s.Error, s.ErrMsg, s.RetryAfter, s.PromptTooLong = 0, "", "", false
-	s.DropAfter, s.SSEError, s.SSEAfter = 0, "", 0
-	return s
-}
-
 // content is the answer's blocks in order, every tool call with an id.
 func (s Step) content() []Block {
 	var out []Block

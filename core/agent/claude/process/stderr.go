@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"ollimbot/core/clean"
 )
@@ -71,7 +70,7 @@ func (t *tail) String() string {
 
 // shown is a line as people may see it.
 func (t *tail) shown(raw []byte) string {
-	line := clean.Line(string(dropCutRune(raw)))
+	line := clean.Line(string(clean.Whole(raw)))
 	for _, s := range t.hide {
 		line = hideBegun(strings.ReplaceAll(line, s, hidden), s)
 	}
@@ -90,16 +89,6 @@ func hideBegun(line, secret string) string {
 		}
 	}
 	return line
-}
-
-// dropCutRune drops a character that was cut in two at the end.
-func dropCutRune(b []byte) []byte {
-	for n := 1; n <= min(len(b), utf8.UTFMax); n++ {
-		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) && !utf8.FullRune(end) {
-			return b[:len(b)-n]
-		}
-	}
-	return b
 }
 
 // excerpt reports a line of source as a crash shows it: "3211 | code".

@@ -156,7 +156,7 @@ func (h *History) Recent(size int64) (*History, error) {
 			if err != nil {
 				return nil, err
 			}
-			if begun = begun || !answers(text); !begun {
+			if begun = begun || !slices.ContainsFunc(Blocks(text), func(b Block) bool { return b.Type == "tool_result" }); !begun {
 				continue
 			}
 			if err := short.Add(bytes.TrimRight(text, "\n")); err != nil {
@@ -165,11 +165,6 @@ func (h *History) Recent(size int64) (*History, error) {
 		}
 	}
 	return short, nil
-}
-
-// answers reports whether a message holds results of tools, which stand behind calls.
-func answers(message []byte) bool {
-	return slices.ContainsFunc(Blocks(message), func(b Block) bool { return b.Type == "tool_result" })
 }
 
 // body gathers what a request is made of.

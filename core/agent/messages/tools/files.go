@@ -12,12 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/edit"
+	"ollimbot/core/clean"
 	"ollimbot/core/words"
 )
 
@@ -119,25 +119,15 @@ func (b *Box) read(ctx context.Context, c call) (Result, error) {
 func numbered(lines []string, from, limit int) (page string, next int, cut bool) {
 	var b strings.Builder
 	for next = from; next <= len(lines) && next-from < limit && b.Len() < maxText; next++ {
-		line, long := short(lines[next-1], maxLine)
+		line := clean.Head(lines[next-1], maxLine)
 		fmt.Fprintf(&b, "%6d\t%s", next, line)
-		if cut = cut || long; long {
+		if len(line) < len(lines[next-1]) {
+			cut = true
 			fmt.Fprintf(&b, textLineCut, words.Bytes(int64(len(lines[next-1]))))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String(), next, cut
-}
-
-// short is the beginning of a text, of at most n bytes and whole letters.
-func short(text string, n int) (string, bool) {
-	if len(text) <= n {
-		return text, false
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n], true
 }
 
 // picture is an image as a model takes it.
@@ -252,8 +242,7 @@ func (b *Box) save(s spot, data []byte) error {
 	if err := unix.Fstatat(folder, s.name, &was, unix.AT_SYMLINK_NOFOLLOW); err == nil {
 		mode = fs.FileMode(was.Mode).Perm()
 	}
-	base, _ := short(s.name, 200)
-	name := "." + base + "." + rand.Text() + ".tmp"
+	name := "." + clean.Head(s.name, 200) + "." + rand.Text() + ".tmp"
 	fd, err := unix.Openat(folder, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, uint32(mode))
 	if err != nil {
 		return err

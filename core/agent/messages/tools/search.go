@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/schema"
 )
 
@@ -334,8 +335,8 @@ func (q *search) rows(f hits, parted bool) []string {
 		if l.hit {
 			sign = ":"
 		}
-		text, cut := short(l.text, maxGrepLine)
-		if cut {
+		text := clean.Head(l.text, maxGrepLine)
+		if len(text) < len(l.text) {
 			text += "…"
 		}
 		if q.numbers {

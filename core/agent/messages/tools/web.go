@@ -218,9 +218,9 @@ func excerpt(text string, offset int, cut bool) string {
 	if from == len(text) {
 		return fmt.Sprintf(textPageEnd, utf8.RuneCountInString(text))
 	}
-	part, more := short(text[from:], maxPageText)
+	part := clean.Head(text[from:], maxPageText)
 	switch {
-	case more:
+	case len(part) < len(text)-from:
 		part += fmt.Sprintf(textMorePage, offset+utf8.RuneCountInString(part))
 	case cut:
 		part += fmt.Sprintf(textPageCut, words.Bytes(maxPage))
