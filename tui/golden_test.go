@@ -81,7 +81,7 @@ func fullTail(id string, from tail.Cursor) tail.Page {
 	add := func(ago int, k tail.Kind, text string) {
 		r.Add(tail.Line{At: day.Add(-time.Duration(ago) * time.Second), Kind: k, Text: text})
 	}
-	if id == pane.LogTail {
+	if id == core.LogTail {
 		add(60, tail.Warn, "routine kept at its last good version file=routines/gym.md line=3")
 		return r.Read(from)
 	}

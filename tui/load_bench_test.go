@@ -26,7 +26,6 @@ import (
 	"ollimbot/core/transcript"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
-	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
 )
@@ -59,7 +58,7 @@ func underLoad(rate string) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	b := newBot(crowdedDay(time.Now()))
-	b.rings["f1f1f1f1"], b.rings[pane.LogTail] = tail.New(100_000), tail.New(10_000)
+	b.rings["f1f1f1f1"], b.rings[core.LogTail] = tail.New(100_000), tail.New(10_000)
 	b.flood(100_000)
 	var feeding sync.WaitGroup
 	feeding.Go(func() { b.feed(ctx, perSecond) })
@@ -103,7 +102,7 @@ func loadLine(n int) string {
 func (b *bot) flood(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	run, log := b.rings["f1f1f1f1"], b.rings[pane.LogTail]
+	run, log := b.rings["f1f1f1f1"], b.rings[core.LogTail]
 	for range n {
 		i := int(run.Len())
 		run.Add(tail.Line{At: time.Now(), Kind: tail.Text, Text: loadLine(i)})
@@ -132,7 +131,7 @@ func (b *bot) grow(n int) {
 	b.flood(n)
 	b.change(func(s *core.Snapshot) {
 		s.Forks[0].Lines = b.rings["f1f1f1f1"].Len()
-		s.LogLines = b.rings[pane.LogTail].Len()
+		s.LogLines = b.rings[core.LogTail].Len()
 		s.Chat = slices.Clone(s.Chat)
 		last := &s.Chat[len(s.Chat)-1]
 		if last.Text += loadWords[len(last.Text)%len(loadWords)] + " "; len(last.Text) > 4000 {
@@ -263,7 +262,7 @@ func figure(status []byte, name string) int {
 // tail of 100,000 lines that has grown by 33 since the frame before. 1 ms is asked.
 func BenchmarkFrame200x60(b *testing.B) {
 	bot := newBot(crowdedDay(time.Now()))
-	bot.rings["f1f1f1f1"], bot.rings[pane.LogTail] = tail.New(100_000), tail.New(10_000)
+	bot.rings["f1f1f1f1"], bot.rings[core.LogTail] = tail.New(100_000), tail.New(10_000)
 	bot.flood(100_000)
 	scr := screen.New(io.Discard, nil)
 	if err := scr.Open(); err != nil {

@@ -22,7 +22,6 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
-	"ollimbot/tui/pane"
 )
 
 // Every action is reached by its keys, by its name in the palette, and with the
@@ -127,7 +126,7 @@ func (sc scene) play(t *testing.T, story func(s *stage)) {
 	t.Helper()
 	set := setup{w: 96, h: 26, env: []string{"NO_MOTION=1"}, options: Options{ReadOnly: sc.readOnly}}
 	set.rings = func(b *bot) {
-		b.rings["f1f1f1f1"], b.rings[pane.LogTail] = longTail(), longTail()
+		b.rings["f1f1f1f1"], b.rings[core.LogTail] = longTail(), longTail()
 	}
 	set.snap = func(at time.Time) core.Snapshot {
 		s := everything(at)

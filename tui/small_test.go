@@ -22,7 +22,6 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
-	"ollimbot/tui/pane"
 	"ollimbot/tui/settings"
 )
 
@@ -31,7 +30,7 @@ import (
 func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
 	forks := func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
 	lines := func(b *bot) {
-		for _, id := range []string{"f1f1f1f1", pane.LogTail} {
+		for _, id := range []string{"f1f1f1f1", core.LogTail} {
 			b.talk(id, 20)
 			b.rings[id].Add(tail.Line{At: day, Kind: tail.Text, Text: "the last line"})
 		}

@@ -34,7 +34,7 @@ type Core interface {
 	Snapshot() core.Snapshot
 	// Changed holds one value as soon as a new snapshot would look different.
 	Changed() <-chan struct{}
-	// Tail reads lines of a run, or of the log under pane.LogTail. It does not block.
+	// Tail reads lines of a run, or of the log under core.LogTail. It does not block.
 	Tail(id string, from tail.Cursor) tail.Page
 	// Look says that somebody looks at the dashboard: what only then is read, because it
 	// lies elsewhere, is read now if it is old. It may block and respects ctx.

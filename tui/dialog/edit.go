@@ -3,6 +3,7 @@ package dialog
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/tui/pane"
 )
@@ -97,7 +99,7 @@ func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
 	field := promptField("Prompt", e.file.Body)
 	if field.Text() != e.file.Body {
-		long := textLongPrompt(strings.Count(e.file.Body, "\n") + 1)
+		long := fmt.Sprintf(textLongPrompt, words.Count(strings.Count(e.file.Body, "\n")+1, "line"))
 		field = Choice("Prompt", long, long)
 	}
 	e.add(editLine{field: field, show: show})
@@ -211,7 +213,7 @@ func (e *editing) both(other *command.ChangedError) string {
 	var parts []string
 	for _, l := range e.lines {
 		if there := l.show(other.Now); there != l.show(e.file) {
-			parts = append(parts, textBoth(l.field.Label, short(there), short(l.field.Text())))
+			parts = append(parts, fmt.Sprintf(textBoth, l.field.Label, short(there), short(l.field.Text())))
 		}
 	}
 	if len(parts) == 0 {

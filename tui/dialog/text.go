@@ -1,7 +1,6 @@
 package dialog
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -39,23 +38,17 @@ const (
 
 // The words of the form of a task that is there.
 const (
-	textYes       = "yes"
-	textNo        = "no"
-	textUsual     = "as usual"
-	textListNote  = "several are separated by ;"
-	textChainNote = "how often it may come back, 0 to 10000"
-	textWriteFile = "write the file"
-	textOverwrite = "enter writes what you changed over it, esc keeps the file"
-	textOtherPart = "something that no field shows"
+	textYes        = "yes"
+	textNo         = "no"
+	textUsual      = "as usual"
+	textListNote   = "several are separated by ;"
+	textChainNote  = "how often it may come back, 0 to 10000"
+	textWriteFile  = "write the file"
+	textOverwrite  = "enter writes what you changed over it, esc keeps the file"
+	textLongPrompt = "%s: open the file to change them"
+	textBoth       = "%s says %s there and %s here"
+	textOtherPart  = "something that no field shows"
 )
-
-func textLongPrompt(n int) string {
-	return words.Count(n, "line") + ": open the file to change them"
-}
-
-func textBoth(label, there, here string) string {
-	return fmt.Sprintf("%s says %s there and %s here", label, there, here)
-}
 
 // The choices of the form.
 const (

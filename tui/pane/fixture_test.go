@@ -244,7 +244,7 @@ func tails(id string, from tail.Cursor) tail.Page {
 		r.Add(tail.Line{At: noon.Add(-time.Duration(ago) * time.Second), Kind: k, Text: text})
 	}
 	switch id {
-	case pane.LogTail:
+	case core.LogTail:
 		add(300, tail.Info, "schedule loaded routines=12 reminders=4")
 		add(200, tail.Debug, "watch event file=routines/gym.md")
 		add(199, tail.Warn, "routine kept at its last good version file=routines/gym.md line=3")

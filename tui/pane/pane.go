@@ -22,7 +22,7 @@ import (
 type Context struct {
 	Theme *theme.Theme
 	Snap  *core.Snapshot
-	// Tail reads a run's tail, or the log with LogTail as its id. It does not block.
+	// Tail reads a run's tail, or the log with core.LogTail as its id. It does not block.
 	Tail func(id string, from tail.Cursor) tail.Page
 	// Keys are the keys that the user has chosen: what a pane says about a key
 	// names these.
@@ -41,9 +41,6 @@ type Context struct {
 func (c Context) Names(p action.Pane) action.Names {
 	return action.Names{Keys: c.Keys, Pane: p, ASCII: c.Theme.ASCII()}
 }
-
-// LogTail is the id under which Context.Tail gives the program's own log.
-const LogTail = "log"
 
 // Pane is one box of the dashboard. The frame draws border and title; a pane
 // renders what is inside.

@@ -229,7 +229,7 @@ func TestLogsAreReadOnlyWhenThereIsMore(t *testing.T) {
 	s := open("logs")
 	reads := 0
 	s.c.Tail = func(id string, from tail.Cursor) tail.Page {
-		if id != pane.LogTail {
+		if id != core.LogTail {
 			t.Errorf("the tail %q is read", id)
 		}
 		reads++

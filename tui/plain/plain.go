@@ -20,26 +20,9 @@ import (
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
-	"ollimbot/core/tail"
+	"ollimbot/tui"
 	look "ollimbot/tui/settings"
 )
-
-// Core is what plain mode needs from the bot. All of it may be called from any
-// goroutine, also after the bot has stopped.
-type Core interface {
-	// Snapshot is everything there is to show, now. It does not block.
-	Snapshot() core.Snapshot
-	// Changed holds one value as soon as a new snapshot would look different.
-	Changed() <-chan struct{}
-	// Tail reads lines of a run, or of the log under core.LogTail, from a cursor.
-	// An unknown id gives none. It does not block.
-	Tail(id string, from tail.Cursor) tail.Page
-	// Look says that somebody wants to see what is read only then, because it lies
-	// elsewhere. It may block and respects ctx.
-	Look(ctx context.Context)
-	// Do carries out a command. It may block and respects ctx.
-	Do(ctx context.Context, c command.Value) (command.Outcome, error)
-}
 
 // Options say where plain mode reads and writes.
 type Options struct {
@@ -76,7 +59,7 @@ const (
 
 // Run says what happens and does what it is told until "quit", the end of the
 // input or the end of ctx, all without an error.
-func Run(ctx context.Context, c Core, o Options) error {
+func Run(ctx context.Context, c tui.Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	chosen, _ := look.Load(o.Config) // what is wrong in it is the dashboard's to say
@@ -95,7 +78,7 @@ func Run(ctx context.Context, c Core, o Options) error {
 // session is a run of plain mode. Run's goroutine owns all of it but lines.
 type session struct {
 	ctx   context.Context
-	core  Core
+	core  tui.Core
 	o     Options
 	lines chan string // of input; closed at its end
 	// twelve is that times of day are told as 2:02pm.

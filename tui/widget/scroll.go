@@ -1,6 +1,8 @@
 package widget
 
 import (
+	"fmt"
+
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 )
@@ -337,14 +339,14 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 		s.Follow()
 	case "left", "right":
 		if s.Wrap {
-			return Reply{Toast: textNoSideways(s.Names)}, true
+			return Reply{Toast: fmt.Sprintf(textNoSideways, s.Names.Name(action.TailWrap))}, true
 		}
 		s.sideways(verb)
 	case "find":
 		s.Find()
 	case "next", "prev":
 		if !s.find.matcher.Active() {
-			return Reply{Toast: textNoFind(s.Names)}, true
+			return Reply{Toast: fmt.Sprintf(textNoFind, s.Names.Name(action.TailFind))}, true
 		}
 		s.hit(verb)
 	case "wrap":
@@ -352,7 +354,7 @@ func (s *Scroll) Do(verb string) (Reply, bool) {
 		if s.Wrap {
 			return Reply{Toast: textWrapped}, true
 		}
-		return Reply{Toast: textNotWrapped(s.Names)}, true
+		return Reply{Toast: fmt.Sprintf(textNotWrapped, s.Names.Name(action.TailRight))}, true
 	default:
 		return Reply{}, false
 	}

@@ -64,12 +64,15 @@ func textCopied(n, of int) string {
 }
 
 const (
-	textKeeps     = "keep the search"
-	textEnds      = "end it"
-	textOtherHits = "previous, next match"
-	textNothing   = "nothing to copy"
-	textOneCopied = "copied the line"
-	textWrapped   = "long lines are wrapped"
+	textKeeps      = "keep the search"
+	textEnds       = "end it"
+	textOtherHits  = "previous, next match"
+	textNothing    = "nothing to copy"
+	textOneCopied  = "copied the line"
+	textWrapped    = "long lines are wrapped"
+	textNoFind     = "no search: %s starts one"
+	textNotWrapped = "long lines are cut; %s shows the rest"
+	textNoSideways = "long lines are wrapped: %s cuts them"
 )
 
 // textFindKeys are the keys of a search that is done; esc is nobody's to change.
@@ -84,16 +87,4 @@ func textFindKeys(n action.Names) string {
 		}
 	}
 	return out + "esc ends"
-}
-
-func textNoFind(n action.Names) string {
-	return "no search: " + n.Name(action.TailFind) + " starts one"
-}
-
-func textNotWrapped(n action.Names) string {
-	return "long lines are cut; " + n.Name(action.TailRight) + " shows the rest"
-}
-
-func textNoSideways(n action.Names) string {
-	return "long lines are wrapped: " + n.Name(action.TailWrap) + " cuts them"
 }

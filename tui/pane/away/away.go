@@ -5,6 +5,7 @@ package away
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -90,7 +91,7 @@ func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 	p.log.Fill(entriesOf(o.Away.Log))
 	switch {
 	case c.Zoomed && p.report.Damaged > 0 && was.Damaged == 0:
-		return pane.Answer{Toast: textDamaged(p.report.Damaged)}
+		return pane.Answer{Toast: fmt.Sprintf(textDamaged, words.Grouped(uint64(p.report.Damaged), "line"))}
 	case !c.Zoomed && !told && p.report.Sum.Runs > 0:
 		return pane.Answer{Toast: textBack(p.report, c.Names(action.Everywhere).Key(action.Away.Go()))}
 	}

@@ -20,6 +20,7 @@ const (
 	textQuiet   = "Nothing happened meanwhile."
 	textNoLog   = "No decisions yet. What is asked, allowed and changed, by whom and from where, is kept here."
 	textNothing = "nothing is selected"
+	textDamaged = "%s of the audit log cannot be read and are left out"
 )
 
 // textActions are the actions of the audit log in words.
@@ -75,10 +76,6 @@ func textBack(r *away.Report, key string) string {
 		return said
 	}
 	return said + ". " + key + " shows them"
-}
-
-func textDamaged(n int) string {
-	return words.Grouped(uint64(n), "line") + " of the audit log cannot be read and are left out"
 }
 
 func textDecisions(n int) string { return words.Grouped(uint64(n), "decision") }

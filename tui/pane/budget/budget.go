@@ -5,6 +5,7 @@
 package budget
 
 import (
+	"fmt"
 	"time"
 
 	"ollimbot/core"
@@ -88,7 +89,7 @@ func mood(c pane.Context) fact {
 	b := c.Snap.Budget
 	if b.State.Available >= 1 && b.State.Capacity > 0 && b.Muted.IsZero() && b.Quiet.IsZero() && !b.Dry.IsZero() {
 		at := clock(c.Snap, b.Dry)
-		return fact{theme.Warn, textShort(at), c.Theme.Glyph(theme.Bang) + " " + textDry(at, "")}
+		return fact{theme.Warn, textShort(at), c.Theme.Glyph(theme.Bang) + " " + textDry(textMayDry, at, "")}
 	}
 	return facts(c)[0]
 }
@@ -100,7 +101,7 @@ func facts(c pane.Context) (out []fact) {
 	switch {
 	case b.State.Capacity <= 0:
 		say(theme.Warn, stateMuted, textMuted)
-		say(theme.Dim, "", textMutedHelp(c.Names(action.Budget)))
+		say(theme.Dim, "", fmt.Sprintf(textMutedHelp, c.Names(action.Budget).Opening(action.CapacityUp)))
 	case !b.Muted.IsZero():
 		say(theme.Warn, stateMuted, textMutedUntil(clock(s, b.Muted)))
 		say(theme.Dim, "", textOnly)

@@ -169,9 +169,9 @@ func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
 	case a.now.capacity <= 0:
 		return nil
 	case !a.ExpectedDry.IsZero():
-		text.Text = textLikelyDry(clock(s, a.ExpectedDry), titleAt(s, a.ExpectedDry))
+		text.Text = textDry(textLikelyDry, clock(s, a.ExpectedDry), titleAt(s, a.ExpectedDry))
 	case !a.Dry.IsZero():
-		text.Text, more.Text = textDry(clock(s, a.Dry), titleAt(s, a.Dry)), textIfAll
+		text.Text, more.Text = textDry(textMayDry, clock(s, a.Dry), titleAt(s, a.Dry)), textIfAll
 	default:
 		sign.Role, sign.Text, text.Role = theme.Good, t.Glyph(theme.Check)+" ", theme.Dim
 		text.Text, more.Text = textEnoughUntil(clock(s, s.Budget.FiresUntil)), textEvenIfAll

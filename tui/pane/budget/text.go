@@ -10,7 +10,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/words"
 	"ollimbot/routines/cron"
-	"ollimbot/tui/action"
 )
 
 const (
@@ -22,6 +21,7 @@ const (
 
 	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"
+	textMutedHelp  = "Only critical pings reach you. %s raises the capacity."
 	textFull       = "full"
 	textEmpty      = "empty: pings wait for the next token"
 	textOnly       = "critical only"
@@ -31,6 +31,8 @@ const (
 	textQuietHours = "quiet hours"
 	textExpected   = "as the tasks usually ping"
 	textWorst      = "if every task pings"
+	textMayDry     = "may run short at "
+	textLikelyDry  = "likely out of pings at "
 	textIfAll      = ", if every task pings"
 	textEvenIfAll  = ", even if every task pings"
 
@@ -40,10 +42,6 @@ const (
 	textFirstRefusal = "first refusal "
 	textAtOnce       = "at once"
 )
-
-func textMutedHelp(n action.Names) string {
-	return "Only critical pings reach you. " + n.Opening(action.CapacityUp) + " raises the capacity."
-}
 
 func textNext(d time.Duration) string { return "next in " + words.Minutes(d) }
 
@@ -58,17 +56,12 @@ func textQuiet(until string) string { return "quiet until " + until }
 func textMutedUntil(at string) string { return "muted until " + at }
 
 // textDry says when the first task would find no whole token, and which.
-func textDry(at, task string) string {
-	return strings.TrimSuffix("may run short at "+at+": "+task, ": ")
+func textDry(how, at, task string) string {
+	return strings.TrimSuffix(how+at+": "+task, ": ")
 }
 
 // textShort is textDry where there is little room.
 func textShort(at string) string { return "short " + at }
-
-// textLikelyDry is textDry of what is more likely than not.
-func textLikelyDry(at, task string) string {
-	return strings.TrimSuffix("likely out of pings at "+at+": "+task, ": ")
-}
 
 func textNoRefusal(until string) string { return "none until " + until }
 

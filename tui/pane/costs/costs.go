@@ -155,7 +155,7 @@ func (p *Page) held(c pane.Context) []widget.Span {
 		return nil
 	}
 	return []widget.Span{
-		{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + textHeld(n, dollars)}, {Text: " " + first},
+		{Role: theme.Warn, Text: c.Theme.Glyph(theme.Bang) + " " + fmt.Sprintf(textHeld, words.Count(n, "run"), words.Dollars(dollars))}, {Text: " " + first},
 	}
 }
 
@@ -344,6 +344,7 @@ const (
 	textNoCap     = "no cap is set"
 	textReading   = "reading what the runs have cost…"
 	textLifted    = "the caps are lifted until midnight"
+	textHeld      = "%s held for money, about %s:"
 	textByTask    = "By task"
 	textLastDays  = ", in the last 30 days"
 	textTodayTick = "today"
@@ -358,9 +359,5 @@ func textCap(dollars float64, per string) string {
 }
 
 func textReserved(dollars float64) string { return words.Dollars(dollars) + " set aside for runs" }
-
-func textHeld(n int, dollars float64) string {
-	return fmt.Sprintf("%s for money, about %s:", words.Count(n, "run")+" held", words.Dollars(dollars))
-}
 
 func textMarkedOnly(n int) string { return fmt.Sprintf(", the bars show the %d marked", n) }

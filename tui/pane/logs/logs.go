@@ -6,6 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -26,7 +27,7 @@ type Pane struct {
 }
 
 // New returns the pane.
-func New() *Pane { return &Pane{view: widget.NewTailView(pane.LogTail, false)} }
+func New() *Pane { return &Pane{view: widget.NewTailView(core.LogTail, false)} }
 
 // State implements pane.Pane.
 func (p *Pane) State(pane.Context) string { return p.view.State() }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strconv"
@@ -193,7 +194,8 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	// Twenty-four hours were counted when the minute began.
 	if until := c.Snap.Schedule.DayUntil; p.view == wholeDay && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
-		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: " " + textMore(moment(c.Snap, until), c.Names(action.Schedule))}))
+		text := fmt.Sprintf(" "+textMore, moment(c.Snap, until), c.Names(action.Schedule).Name(action.ScheduleView))
+		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: text}))
 	}
 	reason := p.reason(c, w, h, focused)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 && p.Lines()+len(reason)+len(foot) > h {

@@ -6,6 +6,7 @@ package schedule
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"ollimbot/core"
@@ -94,7 +95,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 		return textNotWaiting
 	case it.problem == nil || id == action.ScheduleOpen:
 	case slices.ContainsFunc(c.Snap.Schedule.Problems, func(p routines.Problem) bool { return p.File == it.problem.File && p.Severity == routines.Error }):
-		return textProblemFirst(c.Names(action.Schedule))
+		return fmt.Sprintf(textProblemFirst, c.Names(action.Schedule).Name(action.ScheduleDetails))
 	case it.of(c.Snap).ID == "":
 		return textNoTask
 	}

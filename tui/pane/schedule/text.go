@@ -39,8 +39,14 @@ const (
 	textForeground = "foreground"
 	textTomorrow   = "tomorrow"
 
-	textAllDay   = "all day"
-	textNoTitle  = "(no title)"
+	textAllDay  = "all day"
+	textNoTitle = "(no title)"
+	// textMore ends a day with too many fires to list.
+	textMore         = "more after %s (%s: every task)"
+	textProblemFirst = "this file has to be repaired first: %s shows how"
+	textQuietTeach   = "What is due later appears here in time; %s shows 24 hours, then every task."
+	textQuietMore    = "%s goes on to every task, %s writes a new one."
+
 	textAtGoogle = "this stands in your Google: change it there, or let the agent do it"
 )
 
@@ -94,32 +100,15 @@ func tasksText(d google.Item) string {
 	return strings.Join(lines, "\n")
 }
 
-func textProblemFirst(n action.Names) string {
-	return "this file has to be repaired first: " + n.Name(action.ScheduleDetails) + " shows how"
-}
-
-// textMore ends a day with too many fires to list.
-func textMore(at string, n action.Names) string {
-	return "more after " + at + " (" + n.Name(action.ScheduleView) + ": every task)"
-}
-
-func textQuietTeach(n action.Names) string {
-	return "What is due later appears here in time; " + n.Name(action.ScheduleView) + " shows 24 hours, then every task."
-}
-
-func textQuietMore(n action.Names) string {
-	return n.Opening(action.ScheduleView) + " goes on to every task, " + n.Name(action.ScheduleNew) + " writes a new one."
-}
-
 // empty are the sentences of a view without anything in it.
 func (v view) empty(s *core.Snapshot, n action.Names) []string {
 	switch {
 	case s.Routines+s.Reminders == 0:
 		return []string{textEmpty, textTeach}
 	case v == window:
-		return []string{textQuietDay, textQuietTeach(n)}
+		return []string{textQuietDay, fmt.Sprintf(textQuietTeach, n.Name(action.ScheduleView))}
 	}
-	return []string{textQuietAll, textQuietMore(n)}
+	return []string{textQuietAll, fmt.Sprintf(textQuietMore, n.Opening(action.ScheduleView), n.Name(action.ScheduleNew))}
 }
 
 // moment is when something fires: the time, with the day when it is another.

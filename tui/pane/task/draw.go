@@ -2,6 +2,7 @@ package task
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,7 +29,7 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	t := p.task(c)
 	switch {
 	case t == nil && p.id != "":
-		return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, textBringBack(c.Names(action.Task)))...)
+		return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, fmt.Sprintf(textBringBack, c.Names(action.Task).Opening(action.TaskRestore)))...)
 	case t == nil:
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textNoTask)...)
 	}

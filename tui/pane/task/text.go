@@ -6,7 +6,6 @@ import (
 	"ollimbot/core/budget"
 	"ollimbot/core/fork"
 	"ollimbot/core/words"
-	"ollimbot/tui/action"
 )
 
 const (
@@ -28,6 +27,7 @@ const (
 	textBackground = "in the background, may ping"
 	textSilent     = "in the background, never pings"
 	textForeground = "in the conversation"
+	textBringBack  = "%s brings back the one that went last."
 	textPaused     = "paused"
 )
 
@@ -36,10 +36,6 @@ func textLast(n, of int) string {
 		return fmt.Sprintf("the last %d of %s", n, words.Grouped(uint64(of), "run"))
 	}
 	return words.Count(n, "run")
-}
-
-func textBringBack(n action.Names) string {
-	return n.Opening(action.TaskRestore) + " brings back the one that went last."
 }
 
 func textRefused(n int) string { return fmt.Sprintf("%d refused", n) }
