@@ -2,11 +2,21 @@ package dialog
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/core/fork"
 	"ollimbot/core/words"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/widget"
 )
 
 // search ranks what the query names. Of two that it names as well, one that can be used
@@ -96,4 +106,105 @@ func meant(written, word string) bool {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
 	return max(len(a), len(b)) <= 2 && (len(a)+len(b) < 4 || a[0] == b[1])
+}
+
+// add lists what a query may name beside actions.
+func (p *Palette) add(id action.ID, name string, it item) {
+	it.action.ID, it.action.Title, it.action.Short, it.name, it.does = id, name, it.kind, name, textEnter+it.does
+	p.things = append(p.things, &it)
+}
+
+// Found is a setting as the search knows it: its key, and what it is called and says.
+type Found struct{ Key, Name string }
+
+// fillThings lists tasks, runs, updates and settings.
+func (p *Palette) fillThings(c pane.Context, found []Found) {
+	for _, t := range c.Snap.Schedule.Tasks {
+		p.taskThings(c, t)
+	}
+	p.addRuns(c, c.Snap.Failures)
+	p.addRuns(c, c.Snap.Forks)
+	for i := range c.Snap.Updates {
+		body := c.Snap.Sourced(c.Snap.Updates[i])
+		p.add("update", textUpdateName+clean.Cut(clean.Line(body), 60), item{kind: textAnUpdate, does: textOpensUpdate, do: func(pane.Context) pane.Answer {
+			return pane.Answer{Focus: action.Updates, Open: NewPage(textUpdateTitle, body)}
+		}})
+	}
+	for _, s := range found {
+		words := strings.ReplaceAll(s.Key, "_", " ")
+		p.add(action.ID("setting "+words), s.Name, item{kind: textASetting, does: textOpensSetting, do: at(action.Settings, s.Key)})
+	}
+}
+
+// at is to look at an item of a pane.
+func at(p action.Pane, id string) func(pane.Context) pane.Answer {
+	return func(pane.Context) pane.Answer { return pane.Answer{Focus: p, Item: id, Zoom: p == action.Forks} }
+}
+
+// addRuns lists runs, each once.
+func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
+	for i := range runs {
+		f := &runs[i]
+		if !p.runs[f.ID] {
+			p.runs[f.ID] = true
+			p.add("run", runName(c, f), item{kind: textARun, does: textOpensRun, do: at(action.Forks, f.ID)})
+		}
+	}
+}
+
+// taskThings are what can be done with a task, by verb and name.
+func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
+	for _, v := range taskVerbs {
+		if v.id == action.SchedulePause && v.paused != t.Paused {
+			continue
+		}
+		it := item{kind: textATask, does: v.does, do: func(c pane.Context) pane.Answer { return OnTask(c, t, v.id) }}
+		a, _ := action.Get(action.Schedule, v.id)
+		if it.action.Words = a.Words; c.ReadOnly && a.Writes {
+			it.off = textReadOnlyHere
+		}
+		p.add(v.id, fmt.Sprintf(v.title, cmp.Or(t.Title, t.Path)), it)
+	}
+}
+
+// OnTask is what can be done with a task, by the verb of an action: that of the schedule
+// and of the page of a task have the same. A reminder that is fired stays.
+func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
+	name := cmp.Or(t.Title, t.ID)
+	if t.ID == "" { // of a file that is no task's
+		return pane.Answer{}
+	}
+	switch id.Verb() {
+	case "details":
+		return pane.Answer{Focus: action.Task, Item: t.ID}
+	case "fire":
+		return pane.Answer{Do: command.FireNow{ID: t.ID, Stays: true}}
+	case "pause":
+		return pane.Answer{Do: command.Pause{ID: t.ID, Paused: !t.Paused}}
+	case "snooze":
+		of := func(until time.Time) command.Value { return command.Snooze{ID: t.ID, Until: until} }
+		return pane.Answer{Open: NewUntil(c, fmt.Sprintf(textSnoozeUntil, widget.Cut(name, 40)), t.Snoozed, of)}
+	case "preview":
+		return Load(textPromptOf+name, command.Preview{ID: t.ID}, nil)
+	case "edit":
+		return Load(name, command.Past{ID: t.ID}, func(o command.Outcome) pane.Dialog { return EditTask(o.Past.File) })
+	case "delete":
+		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
+	case "open":
+		return pane.Answer{Edit: &pane.Edit{File: t.Path}}
+	}
+	return pane.Answer{}
+}
+
+// runName is a run as one looks for it: its task, what became of it, when.
+func runName(c pane.Context, f *fork.View) string {
+	at := f.Ended
+	if at.IsZero() {
+		at = f.Started
+	}
+	name := f.Title + textRunIs + string(f.State)
+	if at.IsZero() {
+		return name
+	}
+	return name + " " + c.Snap.When(at, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})
 }
