@@ -29,7 +29,8 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	}
 	r.see(msg.snap)
 	if msg.reader != action.Everywhere {
-		return r.haveRead(msg)
+		delete(r.reading, msg.reader)
+		return r.answer(r.panes[msg.reader].(pane.Reader).Read(r.paneContext(msg.reader), msg.outcome, msg.err))
 	}
 	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it was left meanwhile
 		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
@@ -70,9 +71,7 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		text = textUndoneBare
 	case msg.outcome.Undo != nil:
 		r.undo = append(r.undo, msg.outcome.Undo)
-		if len(r.undo) > undoDepth {
-			r.undo = r.undo[len(r.undo)-undoDepth:]
-		}
+		r.undo = r.undo[max(0, len(r.undo)-undoDepth):]
 		text += fmt.Sprintf(textUndoKey, r.names().Name(action.Undo))
 	}
 	if text != "" {
@@ -137,12 +136,6 @@ func (r *root) paneContext(p action.Pane) pane.Context {
 	c := r.context()
 	c.Zoomed = c.Zoomed && r.focus == p
 	return c
-}
-
-// haveRead gives a pane what was read for it.
-func (r *root) haveRead(msg doneMsg) tea.Cmd {
-	delete(r.reading, msg.reader)
-	return r.answer(r.panes[msg.reader].(pane.Reader).Read(r.paneContext(msg.reader), msg.outcome, msg.err))
 }
 
 // mostReads is how often a pane of a single frame may ask.

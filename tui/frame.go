@@ -2,11 +2,16 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -162,3 +167,82 @@ func (r *root) goKey(p action.Pane) string {
 
 // maxGoKey is how many cells the key of a title may take: "5", "f5".
 const maxGoKey = 2
+
+// The stack of what lies over the panes.
+
+func (r *root) open(d pane.Dialog) { r.dialogs = append(r.dialogs, d) }
+
+// top is the dialog that has the keys, or nil.
+func (r *root) top() pane.Dialog {
+	if n := len(r.dialogs); n > 0 {
+		return r.dialogs[n-1]
+	}
+	return nil
+}
+
+// tell gives a message to a dialog of the stack, and carries out what it wants.
+func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
+	a := d.Take(r.context(), msg)
+	if i := slices.Index(r.dialogs, d); a.Close && i >= 0 {
+		r.dialogs = slices.Delete(r.dialogs, i, i+1)
+	}
+	if a.Leave != pane.Stay {
+		return r.exit(a.Leave)
+	}
+	if a.Run != nil {
+		return r.act(*a.Run)
+	}
+	return r.answerTo(d, a)
+}
+
+// seat is where a dialog stands: the cell of its box's upper left corner, and
+// the lines in it, each of w cells.
+type seat struct {
+	x, y, w int
+	inside  []string
+}
+
+// seat draws a dialog for its place over the middle of the body; ok is false
+// where there is no room for it.
+func (r *root) seat(d pane.Dialog) (s seat, ok bool) {
+	end := r.plan().Said
+	if r.w < 8 || end < 4 {
+		return s, false
+	}
+	s.inside = d.Draw(r.context(), r.w-2, end-3)
+	if len(s.inside) == 0 {
+		return s, false
+	}
+	s.w = ansi.StringWidth(s.inside[0])
+	s.x, s.y = (r.w-s.w-2)/2, max(1, (end+1-len(s.inside)-2)/2)
+	return s, true
+}
+
+// overlay draws a dialog in its box.
+func (r *root) overlay(lines []string, d pane.Dialog) {
+	s, ok := r.seat(d)
+	if !ok {
+		return
+	}
+	box, edge := r.theme.Box(), func(text string) widget.Span { return widget.Span{Role: theme.Focus, Text: text} }
+	name := widget.Span{Role: theme.Strong, Text: widget.Cut(d.Title(), max(0, s.w-4))}
+	rest := strings.Repeat(box.Top, max(0, s.w-3-widget.Cells(name.Text)))
+	brush, side := widget.Brush{Theme: r.theme}, r.theme.Paint(theme.Focus, box.Left)
+	lay(lines, r.w, s.x, s.y, brush.Line(s.w+2, edge(box.TopLeft+box.Top+" "), name, edge(" "+rest+box.TopRight)))
+	for i, l := range s.inside {
+		lay(lines, r.w, s.x, s.y+1+i, side+l+side)
+	}
+	bottom := edge(box.BottomLeft + strings.Repeat(box.Top, s.w) + box.BottomRight)
+	lay(lines, r.w, s.x, s.y+1+len(s.inside), brush.Line(s.w+2, bottom))
+}
+
+// lay puts a line over one of w cells of a screen, from cell x on. Half a character beside
+// it becomes a blank.
+func lay(screen []string, w, x, y int, over string) {
+	behind := x + ansi.StringWidth(over)
+	left, right := ansi.Truncate(screen[y], x, ""), ansi.TruncateLeft(screen[y], behind, "")
+	if ansi.StringWidth(right) > w-behind { // it begins with half of a character
+		right = ansi.TruncateLeft(screen[y], behind+1, "")
+	}
+	screen[y] = left + widget.Blank(x-ansi.StringWidth(left)) + over + widget.Blank(w-behind-ansi.StringWidth(right)) + right
+}

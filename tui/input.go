@@ -118,10 +118,7 @@ func (r *root) wheel(m tea.Mouse) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	verb := "down"
-	if up {
-		verb = "up"
-	}
+	verb := map[bool]string{true: "up", false: "down"}[up]
 	id, n := action.ID("tail."+verb), wheelLines // lines where text scrolls
 	if _, ok := r.keys.Get(b.Pane, id); !ok {
 		if id = b.Pane.ID(verb); b.Pane != action.Task { // one row where rows are selected

@@ -242,7 +242,9 @@ func (r *root) after(d time.Duration, msg tea.Msg) tea.Cmd {
 // waits or a toast stands, else to the next minute.
 func (r *root) wake() {
 	now, every := time.Now(), time.Minute
-	if r.counting() || len(r.speech.toasts(now)) > 0 {
+	running := func(f fork.View) bool { return f.State == fork.Running }
+	counts := r.snap.Busy || len(r.snap.Approvals) > 0 || slices.ContainsFunc(r.snap.Forks, running)
+	if counts && !r.facts.still || len(r.speech.toasts(now)) > 0 {
 		every = time.Second
 	}
 	r.timer.Reset(now.Truncate(every).Add(every).Sub(now))
@@ -250,12 +252,6 @@ func (r *root) wake() {
 
 func (r *root) waitTimer() tea.Cmd {
 	return await(r.ctx, r.timer.C, func(time.Time) tea.Msg { return wakeMsg{} })
-}
-
-// counting reports whether something on the screen counts seconds.
-func (r *root) counting() bool {
-	running := func(f fork.View) bool { return f.State == fork.Running }
-	return !r.facts.still && (r.snap.Busy || len(r.snap.Approvals) > 0 || slices.ContainsFunc(r.snap.Forks, running))
 }
 
 // begin runs a command beside the program; a panic in it becomes its error.

@@ -80,14 +80,6 @@ func (p *Page) Rows(i uint64, look widget.Look) [][]widget.Span {
 	return [][]widget.Span{append([]widget.Span{{Text: " "}}, look.Matcher.MarkSpans(p.lines[i])...)}
 }
 
-// rekey names the keys that the user has now: their file may be saved while the page
-// is open. The view and what is searched for stay.
-func (p *Page) rekey(now action.Keys) {
-	if p.renew != nil && p.keys != now {
-		p.keys, p.rows, p.width = now, p.renew(now).rows, 0
-	}
-}
-
 // Title implements pane.Dialog.
 func (p *Page) Title() string { return p.name }
 
@@ -103,7 +95,9 @@ const (
 
 // Draw implements pane.Dialog.
 func (p *Page) Draw(c pane.Context, w, h int) []string {
-	p.rekey(c.Keys)
+	if p.renew != nil && p.keys != c.Keys { // their file may be saved while the page is open
+		p.keys, p.rows, p.width = c.Keys, p.renew(c.Keys).rows, 0
+	}
 	whole := w <= wholeWidth
 	if !whole {
 		w = min(w-Air, pageWidth)

@@ -51,10 +51,8 @@ func (in *Input) stepRows(column []slot, at, by int) bool {
 	}
 	shown[at] += by
 	settle(shown, base, total, column, func(i int) bool { return i == at })
-	rows := maps.Clone(in.Rows)
-	if rows == nil {
-		rows = map[action.Pane]int{}
-	}
+	rows := map[action.Pane]int{}
+	maps.Copy(rows, in.Rows)
 	for i, s := range column {
 		rows[s.size()] = shown[i] - base[i]
 	}

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -58,12 +59,7 @@ func (b Brush) Line(w int, spans ...Span) string {
 
 // rest reports whether spans hold anything to see.
 func rest(spans []Span) bool {
-	for _, s := range spans {
-		if strings.TrimSpace(s.Text) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spans, func(s Span) bool { return strings.TrimSpace(s.Text) != "" })
 }
 
 // Spread draws left from the left edge and right at the right edge, at least

@@ -239,18 +239,15 @@ var taskColumns = []table.Column[row]{
 
 // logColumns are those of the lower half.
 func (p *Page) logColumns() []table.Column[row] {
-	column := func(head string, role theme.Role, cells int, text func(e *audit.Entry) string) table.Column[row] {
-		return table.Column[row]{Head: head, Cells: cells, Cell: func(r row) widget.Span { return widget.Span{Role: role, Text: text(r.entry)} }}
-	}
-	when := func(e *audit.Entry) string {
-		return p.snap.When(e.At, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})
+	when := func(r row) string {
+		return p.snap.When(r.entry.At, cron.Layouts{Today: "15:04", Else: "2 Jan 15:04"})
 	}
 	columns := []table.Column[row]{
-		column("WHEN", theme.Dim, 14, when),
-		column("WHO", theme.Text, 6, func(e *audit.Entry) string { return e.Actor }),
-		column("WHAT", theme.Strong, 17, func(e *audit.Entry) string { return what(*e) }),
-		column("DETAIL", theme.Text, 0, func(e *audit.Entry) string { return oneLine(*e) }),
-		column("FROM", theme.Dim, 14, func(e *audit.Entry) string { return e.From }),
+		table.Words("WHEN", 14, theme.Dim, when),
+		table.Words("WHO", 6, theme.Text, func(r row) string { return r.entry.Actor }),
+		table.Words("WHAT", 17, theme.Strong, func(r row) string { return what(*r.entry) }),
+		table.Words("DETAIL", 0, theme.Text, func(r row) string { return oneLine(*r.entry) }),
+		table.Words("FROM", 14, theme.Dim, func(r row) string { return r.entry.From }),
 	}
 	columns[0].Falls, columns[3].Least = true, 16
 	columns[0].Compare = func(a, b row) int { return a.entry.At.Compare(b.entry.At) }

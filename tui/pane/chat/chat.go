@@ -42,7 +42,9 @@ type Pane struct {
 
 // New returns the pane. commands are what a line that begins with "/" may name.
 func New(commands []command.Command) *Pane {
-	return &Pane{view: newTalk(), commands: commands}
+	t := &talk{snap: &core.Snapshot{}, kept: map[post.MessageID]*kept{}, theme: theme.New(theme.Options{})}
+	t.Source, t.Wrap = t, true
+	return &Pane{view: t, commands: commands}
 }
 
 // State implements pane.Pane.
@@ -169,7 +171,7 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 }
 
 // send answers with what was written. The line stays open for the next words.
-func (p *Pane) send(c pane.Context) pane.Answer {
+func (p *Pane) send() pane.Answer {
 	text := strings.TrimSpace(p.folds.unfold(p.field.Text()))
 	if text == "" {
 		p.writing = false

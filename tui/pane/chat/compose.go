@@ -49,7 +49,7 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 			p.reply = ""
 		}
 	case "enter":
-		return p.send(c), true
+		return p.send(), true
 	case "alt+enter", "shift+enter", "ctrl+j":
 		p.field.Insert("\n")
 	case unfoldKey:
@@ -81,14 +81,10 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 // elsewhere the caret moves.
 func (p *Pane) leaf(k string) bool {
 	top, bottom := p.field.Edges()
-	by := 1
-	if k == "up" {
-		by = -1
-	}
 	if k == "up" && !top || k == "down" && !bottom {
 		return false
 	}
-	text, ok := p.past.step(by, p.folds.unfold(p.field.Text()))
+	text, ok := p.past.step(map[string]int{"up": -1, "down": +1}[k], p.folds.unfold(p.field.Text()))
 	if ok {
 		p.recall(text)
 	}
@@ -237,9 +233,7 @@ func (h *history) add(text string) {
 	if n := len(h.lines); text != "" && (n == 0 || h.lines[n-1] != text) {
 		h.lines = append(h.lines, text)
 	}
-	if n := len(h.lines) - maxHistory; n > 0 {
-		h.lines = h.lines[n:]
-	}
+	h.lines = h.lines[max(0, len(h.lines)-maxHistory):]
 	h.at, h.draft = len(h.lines), ""
 }
 

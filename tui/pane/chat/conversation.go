@@ -48,12 +48,6 @@ type look struct {
 	where                          string
 }
 
-func newTalk() *talk {
-	t := &talk{snap: &core.Snapshot{}, kept: map[post.MessageID]*kept{}, theme: theme.New(theme.Options{})}
-	t.Source, t.Wrap = t, true
-	return t
-}
-
 // sync takes the conversation of a snapshot over. The reader's place moves with
 // the message that it is at.
 func (t *talk) sync(s *core.Snapshot) {

@@ -13,6 +13,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/fork"
 	"ollimbot/tui/action"
@@ -41,7 +42,9 @@ type Pane struct {
 
 // New returns the pane.
 func New() *Pane {
-	return &Pane{book: newBook(), views: map[string]*widget.TailView{}, visited: map[string]bool{}}
+	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
+	k.Columns, k.Noun, k.Text, k.Note, k.Open = k.columns(), textRun, k.text, note, action.ForksTail
+	return &Pane{book: k, views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
 // State implements pane.Pane.

@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
-	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -64,12 +63,6 @@ type book struct {
 	made  string // what the rows below the rule were made of: how many have ended, and the failures above
 	snap  *core.Snapshot
 	theme *theme.Theme
-}
-
-func newBook() *book {
-	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
-	k.Columns, k.Noun, k.Text, k.Note, k.Open = k.columns(), textRun, k.text, note, action.ForksTail
-	return k
 }
 
 // fill brings the list up to a snapshot. pinned are the failures that stand above

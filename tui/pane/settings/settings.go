@@ -30,15 +30,12 @@ type Page struct {
 
 // New returns the page.
 func New() *Page {
-	column := func(head string, role theme.Role, cells int, text func(s *setting) string) table.Column[*setting] {
-		return table.Column[*setting]{Head: head, Cells: cells, Cell: func(s *setting) widget.Span { return widget.Span{Role: role, Text: text(s)} }}
-	}
 	p := &Page{}
 	p.Columns = []table.Column[*setting]{
-		column("SETTING", theme.Strong, 21, func(s *setting) string { return s.Label }),
-		column("VALUE", theme.Accent, 18, func(s *setting) string { return s.Value }),
-		column("CHOICES", theme.Dim, 26, func(s *setting) string { return strings.Join(s.Offers, " ") }),
-		column("WHAT IT CHANGES", theme.Text, 0, func(s *setting) string { return s.About }),
+		table.Words("SETTING", 21, theme.Strong, func(s *setting) string { return s.Label }),
+		table.Words("VALUE", 18, theme.Accent, func(s *setting) string { return s.Value }),
+		table.Words("CHOICES", 26, theme.Dim, func(s *setting) string { return strings.Join(s.Offers, " ") }),
+		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About }),
 	}
 	p.Columns[3].Least = 12
 	p.Noun, p.Text, p.Open = textRow, (*setting).text, action.SettingsEdit
@@ -46,9 +43,7 @@ func New() *Page {
 }
 
 // Sync implements pane.Pane.
-func (p *Page) Sync(c pane.Context) {
-	p.Fill(rowsOf(c))
-}
+func (p *Page) Sync(c pane.Context) { p.Fill(rowsOf(c)) }
 
 // Show selects the setting of a key.
 func (p *Page) Show(_ pane.Context, key string) {

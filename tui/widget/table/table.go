@@ -48,6 +48,11 @@ func Number[T any, N cmp.Ordered](head string, cells int, role theme.Role, value
 	}
 }
 
+// Words is a column of words.
+func Words[T any](head string, cells int, role theme.Role, text func(row T) string) Column[T] {
+	return Column[T]{Head: head, Cells: cells, Cell: func(row T) widget.Span { return widget.Span{Role: role, Text: text(row)} }}
+}
+
 // Table is a table as it stands: rows, order, filter, selection.
 type Table[T any] struct {
 	Columns []Column[T]
