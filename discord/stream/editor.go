@@ -101,7 +101,10 @@ func (e *editor) run(ctx context.Context) {
 		v := e.newest()
 		work := e.work(v)
 		if work == nil {
-			if v.ended {
+			if e.refused() {
+				e.trouble = ErrRefused
+			}
+			if v.ended || e.refused() {
 				break
 			}
 			e.wait(ctx, v.tick)
@@ -126,6 +129,8 @@ func (e *editor) work(v view) func(context.Context) error {
 	switch {
 	case len(e.doomed) > 0:
 		return e.remove
+	case e.refused():
+		return nil
 	case n > 0 && e.slots[n-1].id == "":
 		return func(ctx context.Context) error { return e.send(ctx, n) }
 	case e.outdated(v) >= 0:
@@ -166,8 +171,8 @@ func (e *editor) edit(ctx context.Context) error {
 	case err == nil:
 		s.shown, e.moved = s.page.text, time.Now()
 	case errors.Is(err, rest.ErrGone):
-		e.slots[i].id = ""
-		return e.lose(i)
+		e.lose(i)
+		return nil
 	case errors.Is(err, rest.ErrOldEdit):
 		e.drop(i)
 		return nil
@@ -177,13 +182,20 @@ func (e *editor) edit(ctx context.Context) error {
 	return err
 }
 
-// lose gives up a message and those behind it: they are sent anew, in order.
-func (e *editor) lose(i int) error {
-	e.drop(i)
-	if e.losses++; e.losses <= freeLosses {
-		return nil
+// refused reports that the user does not want the answer.
+func (e *editor) refused() bool { return e.losses > freeLosses }
+
+// lose gives up a message that is gone, and those behind it: they are sent anew, in order.
+// Of an answer that is refused all stays as it is, but for a status: it would stand for ever.
+func (e *editor) lose(i int) {
+	e.o.Growing(e.slots[i].id, false)
+	e.slots[i].id = ""
+	e.losses++
+	if n := len(e.slots); !e.refused() {
+		e.drop(i)
+	} else if last := e.slots[n-1].page; last.section < 0 && last.file == "" {
+		e.drop(n - 1)
 	}
-	return ErrRefused
 }
 
 // drop takes messages off the screen, from the i-th on.
@@ -348,7 +360,7 @@ func (e *editor) typing(ctx context.Context) {
 // report says in the log, once, that the answer is not on the screen as it is.
 func (e *editor) report() {
 	v := e.newest()
-	if e.work(v) == nil {
+	if e.work(v) == nil && !e.refused() {
 		return
 	}
 	e.o.Log.Warn("an answer was not shown whole", "messages", len(e.ids()), "wanted", len(v.pages), "ended", v.ended, "error", e.trouble)

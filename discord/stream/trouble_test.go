@@ -237,6 +237,27 @@ func TestAnAnswerThatItsUserDeletesTwiceIsNotPostedAgain(t *testing.T) {
 	})
 }
 
+// What the bot was doing stands in a message of its own, which nothing would ever change again.
+func TestAnAnswerThatIsGivenUpLeavesNoStatus(t *testing.T) {
+	told(t, func(t *testing.T, r *room, a *Answer) {
+		for i := range 2 {
+			a.Append("so far ")
+			a.Status("retry")
+			time.Sleep(10 * time.Second)
+			if n := len(r.texts()); n != 2 {
+				t.Fatalf("%d: %q", i, r.texts())
+			}
+			r.kill(-2) // the words; the status follows them
+		}
+		a.Append("and more")
+		time.Sleep(10 * time.Second)
+		a.End(t.Context(), true)
+		if texts := r.texts(); len(texts) != 0 {
+			t.Errorf("left: %q", texts)
+		}
+	})
+}
+
 func TestAUserWhoShutsTheBotOutForAMomentLosesNothing(t *testing.T) {
 	told(t, func(t *testing.T, r *room, a *Answer) {
 		shut := true
