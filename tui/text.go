@@ -17,13 +17,13 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// The words of the frame. What a pane says stands with the pane.
 // What can be answered where a setting would have a consequence.
 const (
 	textSetIt   = "set it"
 	textLeaveIt = "leave it as it is"
 )
 
+// The words of the frame. What a pane says stands with the pane.
 const (
 	textName   = "ollim-bot"
 	textDot    = " · "

@@ -129,11 +129,15 @@ func (m *session) run() error {
 		if err := m.flush(); err != nil || m.done {
 			return err
 		}
+		var oldest <-chan struct{} // of the answers that are awaited; nil for none
+		if len(m.answers) > 0 {
+			oldest = m.answers[0]
+		}
 		select {
 		case <-m.ctx.Done():
 			m.look() // what has happened last
 			return m.flush()
-		case <-m.awaited():
+		case <-oldest:
 			m.answers = m.answers[1:]
 			m.look()
 		case <-m.core.Changed():
@@ -149,14 +153,6 @@ func (m *session) run() error {
 			m.take(line)
 		}
 	}
-}
-
-// awaited is closed when the oldest words that were said have been answered.
-func (m *session) awaited() <-chan struct{} {
-	if len(m.answers) == 0 {
-		return nil
-	}
-	return m.answers[0]
 }
 
 // rest waits for what belongs together.

@@ -171,9 +171,9 @@ func (m mark) open(s *core.Snapshot) pane.Answer {
 // words are the mark's sign and a sentence.
 func (m mark) words(c pane.Context, role theme.Role) []widget.Span {
 	look := looks[m.kind]
-	text := c.Snap.Clock(m.at, "15:04") + " " + m.title + textDot + look.word
+	text := c.Snap.Clock(m.at, "15:04") + " " + m.title + " · " + look.word
 	if m.note != "" {
-		text += textDot + m.note
+		text += " · " + m.note
 	}
 	return []widget.Span{{Text: " "}, {Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, {Role: role, Text: text}}
 }
@@ -367,7 +367,6 @@ func quiet(q config.Quiet, at int) bool {
 }
 
 const (
-	textDot     = " · "
 	textQuiet   = "quiet"
 	textNothing = "nothing has happened today, and nothing is to come"
 )
