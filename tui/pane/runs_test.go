@@ -115,6 +115,19 @@ func TestThePageOfRunsLooksAsItDid(t *testing.T) {
 	}
 }
 
+// On the page the room goes to what has the keys: the list, or the tail behind enter.
+func TestWhatHasTheKeysHasTheRoom(t *testing.T) {
+	s := runsPage(t, &ledger{n: 300})
+	rule := func() int { return strings.Count(strings.Split(s.screen(118, 36), "tail: ")[0], "\n") }
+	if n := rule(); n != 25 {
+		t.Errorf("the list has %d of 36 lines", n)
+	}
+	s.do(action.ForksTail)
+	if n := rule(); n != 18 {
+		t.Errorf("beside a tail with the keys the list has %d of 36 lines", n)
+	}
+}
+
 func TestRunsAreReadAsOneScrolls(t *testing.T) {
 	l := &ledger{n: 10_000}
 	s := runsPage(t, l)

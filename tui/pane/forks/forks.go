@@ -241,18 +241,22 @@ func StopQuestion(f fork.View, now time.Time) *pane.Question {
 
 const (
 	// tailLeast is how many lines the tail of a box keeps before the list has more than a
-	// third, and tailMost how many that of the page has where the list could use them.
-	tailLeast, tailMost = 8, 16
+	// third, and tailMost how many that of the page has where the list could use them
+	// and has the keys.
+	tailLeast, tailMost = 8, 10
 	// ruled is from how many lines on a rule names the run.
 	ruled = 6
 )
 
-// listed is how many of h lines the list gets: what it needs, up to half of a box.
+// listed is how many of h lines the list gets: what it needs, up to half of a box. On the
+// page half is the least where the list has the keys, and the most where the tail has them.
 func (p *Pane) listed(c pane.Context, h int) int {
 	n := p.book.Lines()
 	switch {
 	case h < 3 || c.Zoomed && h < ruled:
 		return h
+	case c.Zoomed && p.tail:
+		return min(n, h/2)
 	case c.Zoomed:
 		return min(n, max(h/2, h-1-tailMost))
 	case h < ruled:
