@@ -57,6 +57,29 @@ func TestTheTitleOfTheScheduleSaysWhichViewItIs(t *testing.T) {
 	}
 }
 
+// A page shows what follows the window, too; what has just fired stays.
+func TestThePageOfTheScheduleShowsTheWholeDay(t *testing.T) {
+	s := open("schedule")
+	s.next(func(c *core.Snapshot) {
+		late := schedule.Entry{ID: "eeee0001", Description: "Lock the door", FireTime: c.At.Add(9 * time.Hour)}
+		c.Schedule.Day = append(slices.Clone(c.Schedule.Entries[1:]), late)
+	})
+	if small := s.screen(118, 30); strings.Contains(small, "Lock the door") {
+		t.Errorf("the window holds the night:\n%s", small)
+	}
+	s.c.Zoomed = true
+	page := s.screen(118, 30)
+	has(t, page, "just fired", "Check email", "Lock the door")
+	if n := strings.Count(page, "Check email"); n != 1 {
+		t.Errorf("a fire stands there %d times:\n%s", n, page)
+	}
+	has(t, s.State(s.c), "24 h")
+	s.do(action.ScheduleView)
+	has(t, s.State(s.c), "all tasks")
+	s.do(action.ScheduleView)
+	has(t, s.State(s.c), "24 h")
+}
+
 func TestProblemsDoNotHideWhichViewItIs(t *testing.T) {
 	s := open("schedule")
 	window := s.State(s.c)

@@ -26,7 +26,7 @@ import (
 type view uint8
 
 const (
-	window   view = iota // what agents see, and the foreground tasks beside it
+	window   view = iota // what agents see, and the foreground tasks beside it; on a page what follows, too
 	wholeDay             // every fire of 24 hours
 	every                // every task, whenever it fires
 	numViews
@@ -75,13 +75,16 @@ func ofDate(s *core.Snapshot, d *google.Item) item {
 
 // items are those of the view: fires and dates by time, a date before the fires of its
 // moment, and last the problems.
-func (v view) items(s *core.Snapshot) (items []item) {
+func (v view) items(c pane.Context) (items []item) {
+	s := c.Snap
 	until, fires, tasks := s.Midnight().AddDate(0, 0, 1), s.Schedule.Entries, []schedule.TaskView(nil)
-	switch v {
-	case wholeDay:
+	switch {
+	case v == wholeDay:
 		until, fires = s.At.Add(24*time.Hour), s.Schedule.Day
-	case every:
+	case v == every:
 		until, fires, tasks = time.Time{}, nil, s.Schedule.Tasks
+	case c.Zoomed:
+		until, fires = s.At.Add(24*time.Hour), beyond(fires, s.Schedule.Day)
 	}
 	items = make([]item, 0, len(s.Day)+len(fires)+len(tasks)+len(s.Schedule.Problems))
 	for i := range s.Day {
@@ -104,6 +107,16 @@ func (v view) items(s *core.Snapshot) (items []item) {
 		it.comes = it.FireTime.IsZero() || it.FireTime.After(s.At)
 	}
 	return items
+}
+
+// beyond are the fires of the window and those of the day behind it.
+func beyond(window, day []schedule.Entry) []schedule.Entry {
+	for i, e := range day {
+		if n := len(window); n == 0 || e.FireTime.After(window[n-1].FireTime) {
+			return slices.Concat(window, day[i:])
+		}
+	}
+	return window
 }
 
 // title is what people call the item: of a task the words on it, not its label, unless
@@ -139,14 +152,14 @@ func (i item) of(s *core.Snapshot) schedule.TaskView {
 }
 
 // state is the word beside the title that says which view it is.
-func (v view) state(s *core.Snapshot) string {
-	switch v {
-	case wholeDay:
+func (v view) state(c pane.Context) string {
+	switch {
+	case v == every:
+		return textAllView + strconv.Itoa(len(c.Snap.Schedule.Tasks))
+	case v == wholeDay, c.Zoomed:
 		return textDayView
-	case every:
-		return textAllView + strconv.Itoa(len(s.Schedule.Tasks))
 	}
-	return s.Schedule.Window
+	return c.Snap.Schedule.Window
 }
 
 // same tells items apart, so that a selection can stay with one. In the window
@@ -181,6 +194,9 @@ func (p *Pane) columns() []table.Column[item] {
 // them their count is.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
+	if p.wide != c.Zoomed {
+		p.Sync(c)
+	}
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)...)
 	}
@@ -189,11 +205,12 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		p.Columns[0].Cells = len("Mon 15:04")
 	}
 	var foot []string
-	if s := c.Snap.Schedule; s.Refills != "" && p.view == window && h > 3 {
+	if s := c.Snap.Schedule; s.Refills != "" && p.view == window && !c.Zoomed && h > 3 {
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}))
 	}
 	// Twenty-four hours were counted when the minute began.
-	if until := c.Snap.Schedule.DayUntil; p.view == wholeDay && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
+	until, shown := c.Snap.Schedule.DayUntil, p.view == wholeDay || c.Zoomed && p.view == window
+	if shown && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
 		text := fmt.Sprintf(" "+textMore, moment(c.Snap, until), c.Names(action.Schedule).Name(action.ScheduleView))
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: text}))
 	}
@@ -324,7 +341,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 		out = append(out, widget.Span{Role: theme.Bad, Text: c.Theme.Glyph(theme.Bang) + " " + problemCount(problems) + " "})
 	}
 	n := 0
-	for _, it := range wholeDay.items(s) {
+	for _, it := range wholeDay.items(pane.Context{Snap: s}) {
 		if n == nextItems || n > 0 && widget.Width(out)+nextCells > w || it.Held || !it.FireTime.After(s.At) {
 			continue
 		}

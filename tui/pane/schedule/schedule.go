@@ -24,6 +24,7 @@ import (
 type Pane struct {
 	pane.List[item]
 	view  view
+	wide  bool           // the rows are those of the page
 	snap  *core.Snapshot // the last one
 	theme *theme.Theme   // of the drawing, for the cells of the table
 }
@@ -38,7 +39,7 @@ func New() *Pane {
 
 // State implements pane.Pane. The view stands first: problems stand in the list too.
 func (p *Pane) State(c pane.Context) string {
-	state := p.view.state(c.Snap)
+	state := p.view.state(c)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
 	}
@@ -106,7 +107,9 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 func (p *Pane) turn(c pane.Context) {
 	was, _ := p.Row()
 	chosen := p.Chosen && was.ID != ""
-	p.view, p.Chosen = (p.view+1)%numViews, false
+	if p.view, p.Chosen = (p.view+1)%numViews, false; c.Zoomed && p.view == wholeDay {
+		p.view++ // the window of a page shows it already
+	}
 	p.Sync(c)
 	means := func(it item) bool { return chosen && it.ID == was.ID }
 	p.Chosen = p.Select(func(it item) bool { return means(it) && it.comes }) || p.Select(means)
@@ -114,8 +117,8 @@ func (p *Pane) turn(c pane.Context) {
 
 // Sync implements pane.Pane: until the user chooses, what comes next is selected.
 func (p *Pane) Sync(c pane.Context) {
-	p.snap = c.Snap
-	p.Fill(p.view.items(c.Snap))
+	p.snap, p.wide = c.Snap, c.Zoomed
+	p.Fill(p.view.items(c))
 	if !p.Chosen {
 		p.Select(func(it item) bool { return it.comes })
 	}
