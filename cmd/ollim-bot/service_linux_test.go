@@ -123,7 +123,9 @@ echo "== install"; "$OLLIM" service install -- --engine script; echo "exit $?"
 echo "== status"; "$OLLIM" service status; echo "exit $?"
 echo "== again"; "$OLLIM" service install -- --engine script; echo "exit $?"
 echo "== logs"; "$OLLIM" service logs -n 5; echo "exit $?"
-echo "== reload"; systemctl --user reload ollim-bot; echo "exit $?"; grep -c "the settings were read again" "$HOME/.ollim-bot/state/bot.log"
+echo "== reload"; systemctl --user reload ollim-bot; echo "exit $?"
+for i in $(seq 600); do grep -q "the settings were read again" "$HOME/.ollim-bot/state/bot.log" && break; sleep 0.1; done
+grep -c "the settings were read again" "$HOME/.ollim-bot/state/bot.log"
 echo "== rival"; "$OLLIM" run --headless --engine script; echo "exit $?"
 echo "== restart"; before=$(pid); "$OLLIM" restart
 for i in $(seq 600); do [ "$(grep -c "bot started" "$HOME/.ollim-bot/state/bot.log")" -ge 2 ] && break; sleep 0.1; done

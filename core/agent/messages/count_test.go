@@ -43,9 +43,6 @@ func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	c.most, c.seen = max(c.most, n), time.Now()
 	hold := c.holding > 0
-	if hold {
-		c.held++
-	}
 	c.mu.Unlock()
 	w.Header().Set("content-type", "text/event-stream")
 	half := bytes.LastIndexByte([]byte(c.answer[:len(c.answer)/2]), '\n') + 1
@@ -56,7 +53,7 @@ func (c *counting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).Flush()
 	if hold {
 		c.mu.Lock()
-		if c.held == c.holding {
+		if c.held++; c.held == c.holding { // by one of them only
 			close(c.all)
 		}
 		c.mu.Unlock()
