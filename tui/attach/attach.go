@@ -230,7 +230,7 @@ func (c *client) serve(ctx context.Context, channels <-chan ssh.NewChannel, all 
 	defer idle.Stop()
 	defer context.AfterFunc(ctx, func() {
 		unused()
-		time.AfterFunc(farewell, hangUp) // somebody may not read: this frees their session
+		time.AfterFunc(3*farewell, hangUp) // somebody may not read: this frees their session, behind its own farewell
 	})()
 	for channel := range channels {
 		switch {
