@@ -191,7 +191,7 @@ func (e *editor) lose(i int) {
 	e.losses++
 	if n := len(e.slots); !e.refused() {
 		e.drop(i)
-	} else if last := e.slots[n-1].page; last.section < 0 && last.file == "" {
+	} else if e.slots[n-1].page.status() {
 		e.drop(n - 1)
 	}
 }
@@ -368,7 +368,7 @@ func (e *editor) report() {
 func (e *editor) ids() []post.MessageID {
 	var out []post.MessageID
 	for _, s := range e.slots {
-		if s.id != "" && (s.page.section >= 0 || s.page.file != "" || s.page.text == textNoAnswer) {
+		if s.id != "" && !s.page.status() {
 			out = append(out, s.id)
 		}
 	}

@@ -56,6 +56,9 @@ type page struct {
 	section, part int
 }
 
+// status reports whether a page says what the bot does, and nothing of the answer.
+func (p page) status() bool { return p.section < 0 && p.file == "" && p.text != textNoAnswer }
+
 // pagesOf are the messages of a sketch. layouts has the texts' layouts by
 // section, and is answered with those that are new.
 func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
