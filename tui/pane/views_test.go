@@ -73,6 +73,18 @@ func TestThePageOfTheScheduleShowsTheWholeDay(t *testing.T) {
 	if n := strings.Count(page, "Check email"); n != 1 {
 		t.Errorf("a fire stands there %d times:\n%s", n, page)
 	}
+	s.next(func(c *core.Snapshot) { // the next fire of a task is another row than the one behind it
+		later := c.Schedule.Entries[1]
+		later.FireTime = c.At.Add(10 * time.Hour)
+		c.Schedule.Day = append(slices.Clone(c.Schedule.Day), later)
+	})
+	s.do(action.Schedule.ID("bottom"), action.Schedule.ID("up"))
+	s.next(func(c *core.Snapshot) { c.Schedule.Entries = c.Schedule.Entries[1:] }) // what has just fired goes
+	for line := range strings.Lines(s.screen(118, 30)) {
+		if strings.Contains(line, "▸") && !strings.Contains(line, "in 10h") {
+			t.Errorf("the selection has left the later fire: %s", line)
+		}
+	}
 	has(t, s.State(s.c), "24 h")
 	s.do(action.ScheduleView)
 	has(t, s.State(s.c), "all tasks")

@@ -119,6 +119,9 @@ func beyond(window, day []schedule.Entry) []schedule.Entry {
 	return window
 }
 
+// allDay reports whether the rows are fires of twenty-four hours, of which a task has several.
+func (p *Pane) allDay(zoomed bool) bool { return p.view == wholeDay || p.view == window && zoomed }
+
 // title is what people call the item: of a task the words on it, not its label, unless
 // there are none.
 func (i item) title() string {
@@ -171,7 +174,7 @@ func (p *Pane) same(was, it item) bool {
 		return false
 	case it.problem != nil:
 		return was.Description == it.Description
-	case it.date != nil || p.view == wholeDay:
+	case it.date != nil || p.allDay(p.wide):
 		return was.FireTime.Equal(it.FireTime)
 	}
 	return was.comes == it.comes
@@ -209,8 +212,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}))
 	}
 	// Twenty-four hours were counted when the minute began.
-	until, shown := c.Snap.Schedule.DayUntil, p.view == wholeDay || c.Zoomed && p.view == window
-	if shown && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
+	if until := c.Snap.Schedule.DayUntil; p.allDay(c.Zoomed) && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
 		text := fmt.Sprintf(" "+textMore, moment(c.Snap, until), c.Names(action.Schedule).Name(action.ScheduleView))
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Warn, Text: text}))
 	}
