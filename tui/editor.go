@@ -23,9 +23,10 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// handedBackMsg says that a program that had the terminal has ended.
-type handedBackMsg struct {
-	err  error
+// handOverMsg asks for a program to be run on the terminal. Then is called with what it
+// ended with, unless the dashboard ends first.
+type handOverMsg struct {
+	argv []string
 	then func(err error)
 }
 
@@ -58,7 +59,7 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 
 // handOver gives the terminal to a program until it ends.
 func (r *root) handOver(argv []string, then func(err error)) tea.Cmd {
-	return tea.Exec(&editing{r, argv}, func(err error) tea.Msg { return handedBackMsg{err, then} })
+	return func() tea.Msg { return handOverMsg{argv, then} }
 }
 
 // programs is the environment of what is started here.
@@ -77,8 +78,8 @@ func (r *root) inside(file string) (string, error) {
 	return filepath.Join(r.snap.Root, file), nil
 }
 
-// handedBack looks at the terminal anew: another program has had it.
-func (r *root) handedBack() {
+// lookAgain reads the terminal's size and paints everything: another program has used it.
+func (r *root) lookAgain() {
 	r.measure()
 	r.screen.Forget()
 	r.refresh()
@@ -108,49 +109,36 @@ var lineArgs = map[string]string{
 
 const toLine, toCursor, toPlace = "+%[1]d", "+call cursor(%[1]d,%[2]d)", "+%[1]d:%[2]d"
 
-// editing is one run of the editor, as Bubble Tea carries it out: it has
-// stopped reading keys before Run and goes on after it.
-type editing struct {
-	*root
-	argv []string
-}
-
-// SetStdin implements tea.ExecCommand: the editor gets the dashboard's own
-// terminal, which Bubble Tea does not know.
-func (*editing) SetStdin(io.Reader) {}
-
-// SetStdout implements tea.ExecCommand.
-func (*editing) SetStdout(io.Writer) {}
-
-// SetStderr implements tea.ExecCommand.
-func (*editing) SetStderr(io.Writer) {}
-
-// Run hands the terminal over, waits for the editor, and takes the terminal
-// back, whatever has become of the editor.
-func (e *editing) Run() (err error) {
+// lend runs a program on the terminal and takes the terminal back, however the program
+// ended. Nothing is painted and no key is read meanwhile.
+func (r *root) lend(argv []string) (err error) {
+	if r.keyboard != nil {
+		r.keyboard.Stop()
+		defer func() { err = errors.Join(err, r.keyboard.Start()) }()
+	}
 	defer func() {
-		if back := e.screen.Open(); back != nil {
+		if back := r.screen.Open(); back != nil {
 			err = errors.Join(err, fmt.Errorf("take the terminal back: %w", back))
 		}
 	}()
-	if err := e.screen.Close(); err != nil {
+	if err := r.screen.Close(); err != nil {
 		return fmt.Errorf("hand the terminal over: %w", err)
 	}
-	cmd := exec.CommandContext(e.ctx, e.argv[0], e.argv[1:]...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = e.o.Output, e.o.Output, e.programs()
-	if f, ok := e.o.Input.(*os.File); ok { // anything else would be read on after its end
+	cmd := exec.CommandContext(r.ctx, argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = r.o.Output, r.o.Output, r.programs()
+	if f, ok := r.o.Input.(*os.File); ok { // anything else would be read on after its end
 		cmd.Stdin = f
 	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = editorGrace
-	if e.o.Remote != nil { // the terminal is a pty of ours that is nobody's yet
+	if r.o.Remote != nil { // the terminal is a pty of ours that is nobody's yet
 		// A session of its own, so that its signals reach nobody else. Elsewhere than on
 		// Linux the end of the session's leader would close the terminal for us too.
-		f, ok := e.o.Input.(term.File)
+		f, ok := r.o.Input.(term.File)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: ok && term.IsTerminal(f.Fd()) && runtime.GOOS == "linux"}
 		return cmd.Run()
 	}
-	return inForeground(cmd, e.o.Input)
+	return inForeground(cmd, r.o.Input)
 }
 
 // inForeground runs a command as the terminal's foreground group: ctrl+c in an

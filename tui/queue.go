@@ -215,7 +215,7 @@ func (r *root) signalled(msg signalMsg) urgency {
 	case syscall.SIGCONT:
 		r.fail(errors.Join(r.screen.Close(), r.screen.Open()))
 	}
-	r.handedBack()
+	r.lookAgain()
 	return atOnce
 }
 
@@ -230,7 +230,7 @@ func (r *root) suspend() {
 	if !stopped {
 		r.say(notice.Info, textNoShell)
 	}
-	r.handedBack()
+	r.lookAgain()
 }
 
 // after gives a message in a while. Other than tea.Tick it ends with Run.

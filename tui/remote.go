@@ -3,9 +3,6 @@ package tui
 import (
 	"context"
 	"os"
-	"reflect"
-	"time"
-	"unsafe"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/time/rate"
@@ -53,26 +50,6 @@ func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
 			}
 		}
 		return msg
-	}
-}
-
-// letGo takes what the reader of keys still has for a program that has ended. It would
-// wait for ever to hand it over, and hold the whole dashboard: Bubble Tea leaves that to
-// the end of the process, which a viewer is not.
-func letGo(p *tea.Program) {
-	of := func(name string) unsafe.Pointer {
-		return unsafe.Pointer(reflect.ValueOf(p).Elem().FieldByName(name).UnsafeAddr())
-	}
-	msgs, done := *(*chan tea.Msg)(of("msgs")), *(*chan struct{})(of("readLoopDone"))
-	patience := time.After(time.Second) // a reader that is no file cannot be woken
-	for done != nil {
-		select {
-		case <-msgs:
-		case <-done:
-			return
-		case <-patience:
-			return
-		}
 	}
 }
 

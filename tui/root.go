@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/notice"
 	"ollimbot/core/policy"
 	"ollimbot/tui/action"
+	"ollimbot/tui/keyboard"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/away"
@@ -42,6 +43,8 @@ type root struct {
 	facts   terminal
 	screen  *screen.Screen   // nil where only frames are drawn
 	signals <-chan os.Signal // of the terminal
+	// keyboard is nil where no input is read.
+	keyboard *keyboard.Keyboard
 
 	// chosen is what the user has chosen, keys are theirs, and stamp is the state of
 	// their file when it was read.
@@ -196,12 +199,16 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, soon
 	case doneMsg:
 		return tea.Batch(r.done(msg), r.ended(msg.command)), atOnce
-	case handedBackMsg:
-		r.handedBack()
+	case handOverMsg:
+		err := r.lend(msg.argv)
+		r.lookAgain()
 		if r.ctx.Err() == nil {
-			msg.then(msg.err)
+			msg.then(err)
 		}
 		return nil, atOnce
+	case keyboard.GarbledMsg:
+		r.say(notice.Warn, textGarbled)
+		return nil, soon
 
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
 		r.away = time.Time{} // not every terminal tells

@@ -41,6 +41,7 @@ const (
 
 	textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 	textNoUndo   = "nothing to undo"
+	textGarbled  = "the terminal sent something that cannot be read; it was ignored"
 	textNoShell  = "there is no shell to go to: the dashboard goes on"
 	textTry      = "try %s then %s · %s then %s · %s then %s; all is real but the model"
 

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/tail"
 	"ollimbot/tui/action"
+	"ollimbot/tui/keyboard"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
 )
@@ -110,11 +111,20 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 		r.signals = signals
 	}
 	r.measure()
-	return r.run(program(ctx, r, o))
+	p := program(ctx, r, o)
+	if o.Input != nil {
+		r.keyboard = keyboard.New(o.Input, uv.Environ(o.Env).Getenv("TERM"), p.Send)
+		if err := r.keyboard.Start(); err != nil {
+			return fmt.Errorf("read the terminal: %w", err)
+		}
+		defer r.keyboard.Close()
+	}
+	return r.run(p)
 }
 
-// program is Bubble Tea without its renderer and its signals: it reads input
-// and runs commands. At one frame a second its ticker costs nothing.
+// program is Bubble Tea without its renderer, its signals and its input: it runs
+// commands. At one frame a second its ticker costs nothing. Its own reader of keys would
+// end the whole process when the decoder panics, and cannot be woken at the end.
 func program(ctx context.Context, r *root, o Options) *tea.Program {
 	life := ctx
 	if o.Remote != nil { // a program that is killed leaves a thread behind, which waits for keys
@@ -123,7 +133,7 @@ func program(ctx context.Context, r *root, o Options) *tea.Program {
 	return tea.NewProgram(r,
 		tea.WithContext(life),
 		tea.WithFilter(o.Remote.filter(ctx)),
-		tea.WithInput(o.Input),
+		tea.WithInput(nil),
 		tea.WithOutput(io.Discard),
 		tea.WithEnvironment(o.Env),
 		tea.WithoutRenderer(),
@@ -140,9 +150,6 @@ func (r *root) run(p *tea.Program) error {
 		defer context.AfterFunc(r.ctx, p.Quit)()
 	}
 	_, err := p.Run()
-	if r.o.Remote != nil {
-		letGo(p)
-	}
 	switch {
 	case r.err != nil:
 		return fmt.Errorf("run the dashboard: %w", r.err)

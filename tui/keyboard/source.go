@@ -1,0 +1,94 @@
+package keyboard
+
+import (
+	"context"
+	"io"
+
+	"github.com/muesli/cancelreader"
+)
+
+// source reads a terminal and hands on what it read, filtered, in chunks.
+type source struct {
+	reader cancelreader.CancelReader
+	chunks chan []byte   // closed when nothing follows
+	quit   chan struct{} // closed by close
+	done   chan struct{} // closed when nothing is read any more
+}
+
+func open(in io.Reader) (*source, error) {
+	reader, err := cancelreader.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{reader: reader, chunks: make(chan []byte), quit: make(chan struct{}), done: make(chan struct{})}
+	go s.read()
+	return s, nil
+}
+
+// chunkSize is how much is read at once, in bytes.
+const chunkSize = 4 << 10
+
+func (s *source) read() {
+	defer close(s.done)
+	defer close(s.chunks)
+	var f filter
+	in := make([]byte, chunkSize)
+	for {
+		n, err := s.reader.Read(in)
+		if out := f.pass(nil, in[:n], err != nil); len(out) > 0 {
+			select {
+			case s.chunks <- out:
+			case <-s.quit:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// close ends the reading and reports whether it has ended already. Otherwise the read
+// under way could not be interrupted.
+func (s *source) close() bool {
+	close(s.quit)
+	idle := s.reader.Cancel()
+	if idle {
+		<-s.done
+	}
+	_ = s.reader.Close() // it closes only what it opened itself
+	return idle
+}
+
+func (s *source) closed() bool {
+	select {
+	case <-s.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// feed is a source as a decoder reads it, until ctx ends.
+type feed struct {
+	*source
+	ctx  context.Context
+	rest []byte
+}
+
+func (f *feed) Read(p []byte) (int, error) {
+	if len(f.rest) == 0 {
+		select {
+		case chunk, ok := <-f.chunks:
+			if !ok {
+				return 0, io.EOF
+			}
+			f.rest = chunk
+		case <-f.ctx.Done():
+			return 0, io.EOF
+		}
+	}
+	n := copy(p, f.rest)
+	f.rest = f.rest[n:]
+	return n, nil
+}
