@@ -10,13 +10,11 @@ const (
 	maxDigits = 7
 )
 
-// replacement takes the place of a byte that is not UTF-8.
-const replacement = '?'
-
 // filter removes what the decoder cannot be trusted with. Ultraviolet indexes past its
 // 32 parameters in a longer sequence, and past its input in an 8-bit mouse report that
-// was cut short, and panics (T8). So a control sequence has few parameters here, and
-// bytes are UTF-8, which no 8-bit control is.
+// was cut short, and panics (T8). So a control sequence has few parameters here and is
+// plain ASCII without control characters, and all other bytes are UTF-8, which no 8-bit
+// control is.
 type filter struct {
 	state  state
 	params int    // separators in this sequence so far
@@ -29,7 +27,7 @@ type state uint8
 const (
 	ground  state = iota
 	escape        // after ESC
-	control       // after ESC [
+	control       // in the parameters of CSI or DCS
 )
 
 // pass appends what is left of in to out. It keeps only an incomplete character back,
@@ -47,27 +45,36 @@ func (f *filter) pass(out, in []byte, end bool) []byte {
 		if !end && !utf8.FullRune(text) {
 			break
 		}
-		f.state = ground
-		r, size := utf8.DecodeRune(text)
-		if r == utf8.RuneError && size == 1 {
-			out = append(out, replacement)
+		if r, size := utf8.DecodeRune(text); f.state == control || r == utf8.RuneError && size == 1 {
+			text = text[1:]
 		} else {
-			out = append(out, text[:size]...)
+			f.state = ground
+			out, text = append(out, text[:size]...), text[size:]
 		}
-		text = text[size:]
 	}
 	f.cut = append(f.cut[:0], text...)
 	return out
 }
 
+const (
+	esc = 0x1b
+	can = 0x18 // ends a sequence, as sub does
+	sub = 0x1a
+	del = 0x7f
+)
+
 // passes follows the sequence through one ASCII byte and reports whether it is kept.
 func (f *filter) passes(b byte) bool {
 	switch {
-	case b == 0x1b:
+	case b == esc:
 		f.state = escape
-	case f.state == escape && b == '[':
+	case f.state == escape && (b == '[' || b == 'P'):
 		f.state, f.params, f.digits = control, 0, 0
-	case f.state != control, b < 0x20, b >= 0x40:
+	case f.state != control || b == can || b == sub:
+		f.state = ground
+	case b < 0x20 || b == del:
+		return false
+	case b >= 0x40: // the final byte
 		f.state = ground
 	case b == ';' || b == ':':
 		f.params, f.digits = f.params+1, 0

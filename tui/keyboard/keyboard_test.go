@@ -66,6 +66,9 @@ var deadly = []string{
 	"\x1b[200~\x1b[" + strings.Repeat("38;2;1;2;3;", 12) + "m\x1b[201~",
 	"\x1b[?" + strings.Repeat("6;", 34) + "c",
 	"\x1b[" + strings.Repeat("4:", 40) + "m",
+	"\x1b[\xfa" + strings.Repeat(";", 32) + "0",
+	"\x1b[" + strings.Repeat("1;", 10) + "\x07" + strings.Repeat("1;", 25) + "m",
+	"\x1bP" + strings.Repeat("1;", 40) + "q\x1b\\",
 	"\xc2\x9b" + strings.Repeat("1;", 33) + "m",
 }
 
@@ -126,7 +129,7 @@ func TestTheFilterDoesNotDependOnHowBytesArrive(t *testing.T) {
 			t.Fatalf("%q grew to %q", in, got)
 		}
 		for _, sequence := range strings.Split(string(got), "\x1b[")[1:] {
-			end := strings.IndexFunc(sequence, func(r rune) bool { return r < 0x20 || r >= 0x40 })
+			end := strings.IndexFunc(sequence, func(r rune) bool { return r == can || r == sub || r >= 0x40 })
 			if end < 0 {
 				end = len(sequence)
 			}

@@ -97,6 +97,28 @@ func TestAReadOnlyKeyChangesNothing(t *testing.T) {
 	}
 }
 
+// T8: these bytes, typed by a viewer that may only read, ended the whole bot.
+func TestBytesOfAReadOnlyViewerEndNobody(t *testing.T) {
+	h := open(t)
+	other := h.attaches("", "")
+	other.out.sees(t, "Ping budget")
+	for _, bytes := range []string{"\x1b[" + strings.Repeat("1;", 33) + "m", "\x9bM\x24\x9c\x9c"} {
+		v := h.attaches(h.key("read-only"), "")
+		v.out.sees(t, "Ping budget")
+		v.types(bytes)
+		v.types("1")
+		v.out.sees(t, "▸ 1 Ping budget")
+		v.types("q")
+		if status := v.ends(); status != 0 {
+			t.Errorf("after %q the viewer ends with %d", bytes, status)
+		}
+	}
+	other.types("1")
+	other.out.sees(t, "▸ 1 Ping budget")
+	other.types("+")
+	other.out.sees(t, "capacity 5 → 6")
+}
+
 func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
 	h := open(t)
 	first := h.attaches("", "")
