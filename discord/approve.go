@@ -3,17 +3,25 @@ package discord
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/policy"
+	"ollimbot/core/post"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
 
 // cards are the approvals that are shown, by their ids.
 type cards struct {
+	room *room
+	work *workerPool
+	log  *slog.Logger
+	bot  core.Intake // set before work is opened
+
 	mu   sync.Mutex
 	list map[string]*card
 	// early are reactions below messages that are not known yet: the user may be
@@ -67,42 +75,42 @@ func (c *cards) forget(k *card) {
 	delete(c.list, k.approval.ID)
 }
 
-// Approval shows a tool call that waits for the user, and later how it was
+// update shows a tool call that waits for the user, and later how it was
 // settled, whoever did that. It never blocks.
-func (d *Discord) Approval(a policy.Approval) {
-	d.cards.mu.Lock()
-	k := d.cards.list[a.ID]
+func (c *cards) update(a policy.Approval) {
+	c.mu.Lock()
+	k := c.list[a.ID]
 	begins := k == nil && a.Verdict == ""
 	switch {
 	case begins:
 		k = &card{approval: a, verdict: make(chan policy.Verdict, 1)}
-		d.cards.list[a.ID] = k
+		c.list[a.ID] = k
 	case k != nil && a.Verdict != "" && len(k.verdict) == 0:
 		k.verdict <- a.Verdict
 	}
-	d.cards.mu.Unlock()
-	if begins && !d.work.begin(func(ctx context.Context) { d.ask(ctx, k) }) {
-		d.cards.forget(k) // the dashboard asks alone
+	c.mu.Unlock()
+	if begins && !c.work.begin(func(ctx context.Context) { c.ask(ctx, k) }) {
+		c.forget(k) // the dashboard asks alone
 	}
 }
 
 // ask follows one card from its question to its outcome.
-func (d *Discord) ask(ctx context.Context, k *card) {
-	defer d.cards.forget(k)
+func (c *cards) ask(ctx context.Context, k *card) {
+	defer c.forget(k)
 	a := k.approval
 	m := render.Approval(a)
 	m.Nonce = "approval/" + a.ID
 	sending, cancel := context.WithDeadline(ctx, a.Until)
-	message, err := d.deliver(sending, m)
+	message, err := c.room.deliver(sending, m)
 	cancel()
 	if err != nil {
-		d.log.Warn("a question could not be shown in Discord", "error", err)
+		c.log.Warn("a question could not be shown in Discord", "error", err)
 		return
 	}
-	if emoji := d.cards.show(k, message); emoji != "" {
-		d.decide(a.ID, emoji)
+	if emoji := c.show(k, message); emoji != "" {
+		c.decide(a.ID, emoji)
 	}
-	d.offer(ctx, k, message)
+	c.offer(ctx, k, message)
 	over := time.NewTimer(time.Until(a.Until) + lastWithin)
 	defer over.Stop()
 	select {
@@ -114,17 +122,17 @@ func (d *Discord) ask(ctx context.Context, k *card) {
 		default:
 		}
 	}
-	d.conclude(ctx, a, message)
+	c.conclude(ctx, a, message)
 }
 
 // offer puts the answers below the card, until one was given.
-func (d *Discord) offer(ctx context.Context, k *card, message string) {
+func (c *cards) offer(ctx context.Context, k *card, message string) {
 	for _, emoji := range render.Reactions() {
 		if len(k.verdict) > 0 {
 			return
 		}
-		if err := d.noteAuth(d.rest.React(ctx, d.state.dm().Channel, message, emoji)); err != nil {
-			d.log.Debug("an answer could not be offered", "error", err)
+		if err := c.room.rest.React(ctx, c.room.state.dm().Channel, message, emoji); err != nil {
+			c.log.Debug("an answer could not be offered", "error", err)
 		}
 	}
 }
@@ -134,28 +142,27 @@ const concludeWithin = 30 * time.Second
 
 // conclude writes the outcome into the card. A question that was taken back
 // disappears.
-func (d *Discord) conclude(ctx context.Context, a policy.Approval, message string) {
+func (c *cards) conclude(ctx context.Context, a policy.Approval, message string) {
 	last, cancel := linger(ctx, concludeWithin)
 	defer cancel()
-	channel := d.state.dm().Channel
 	var err error
 	switch a.Verdict {
 	case policy.Cancelled, "":
-		err = d.noteAuth(d.rest.Delete(last, channel, message))
+		err = c.room.Delete(last, post.MessageID(message))
 	default:
-		err = d.edit(last, channel, message, render.Approval(a))
+		err = c.room.replace(last, message, render.Approval(a))
 	}
 	if err != nil && !errors.Is(err, rest.ErrGone) {
-		d.log.Warn("an answered question still looks open in Discord", "error", err)
+		c.log.Warn("an answered question still looks open in Discord", "error", err)
 	}
 }
 
 // decide answers an approval. Whoever was first has decided: a late answer
 // changes nothing, and the card tells the outcome.
-func (d *Discord) decide(id, emoji string) {
-	d.work.begin(func(ctx context.Context) {
-		if _, err := d.bot.Do(ctx, command.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
-			d.log.Debug("a reaction came too late for its approval", "error", err)
+func (c *cards) decide(id, emoji string) {
+	c.work.begin(func(ctx context.Context) {
+		if _, err := c.bot.Do(ctx, command.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
+			c.log.Debug("a reaction came too late for its approval", "error", err)
 		}
 	})
 }

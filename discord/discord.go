@@ -64,28 +64,21 @@ type Discord struct {
 	log  *slog.Logger
 	rest *rest.Client
 	link *gateway.Link
-	dm   dmWriter
-	line *stream.Line
 
 	status   *status
 	state    *state
+	room     *room
 	notices  *notices
 	cards    *cards
-	inbox    *queue.Queue[any] // messages, their changes, and the beginnings of sessions: data of gateway.Event
-	answered recent            // interactions; used by listen alone
-	met      bool              // greeted; used by listen alone
+	marks    *marks
+	answers  *answers
+	presence *presence
+	inbox    *queue.Queue[any] // of inbound
 
 	work     *workerPool // commands, clicks and approvals
-	marks    *workerPool
 	refusals *workerPool // of commands and clicks; they outlive Run
-	answers  *workerPool // those that have ended and are still on their way; they outlive Run
 
-	// life ends with Farewell.
-	life context.Context
-	end  context.CancelFunc
-	bot  core.Intake // set by Run, before anything that reads it begins
-	// turns has room for one: a turn has begun or ended.
-	turns chan struct{}
+	end context.CancelFunc // of the room's life; Farewell calls it
 }
 
 // How many works are under way at once; one person makes a few.
@@ -130,22 +123,23 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	if t.line == nil {
 		t.line = stream.NewLine(stream.SendEvery, stream.EditEvery)
 	}
+	life, end := context.WithCancel(context.Background())
 	d := &Discord{
-		o: o, log: o.Log, line: t.line,
-		rest:    rest.New(rest.Options{Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version}),
-		status:  &status{zone: o.Zone, refused: make(chan struct{})},
-		state:   &state{dir: o.Dir, log: o.Log},
-		notices: &notices{wake: make(chan struct{}, 1)}, cards: &cards{list: map[string]*card{}},
-		inbox: queue.New[any](), answered: recent{keep: keptInteractions}, turns: make(chan struct{}, 1),
-		work: newPool(o.Log, maxWork), marks: newPool(o.Log, maxMarks),
-		refusals: newPool(o.Log, maxRefusals), answers: newPool(o.Log, maxAnswers),
+		o: o, log: o.Log, end: end,
+		rest:   rest.New(rest.Options{Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version}),
+		status: &status{zone: o.Zone}, state: &state{dir: o.Dir, log: o.Log}, inbox: queue.New[any](),
+		work: newPool(o.Log, maxWork), refusals: newPool(o.Log, maxRefusals),
 	}
-	d.dm = dmWriter{d}
-	d.link = gateway.New(gateway.Options{Token: token, Find: d.findGateway, Changed: d.status.notify, Log: o.Log, Hurry: t.hurry})
+	d.link = gateway.New(gateway.Options{Token: token, Find: d.rest.GatewayBot, Changed: d.status.notify, Log: o.Log, Hurry: t.hurry})
 	d.status.link = d.link.State
-	d.life, d.end = context.WithCancel(context.Background())
-	d.refusals.open(d.life)
-	d.answers.open(d.life)
+	d.room = &room{rest: d.rest, line: t.line, state: d.state, status: d.status, log: o.Log, life: life}
+	d.notices = &notices{room: d.room, log: o.Log, wake: make(chan struct{}, 1)}
+	d.cards = &cards{room: d.room, work: d.work, log: o.Log, list: map[string]*card{}}
+	d.marks = &marks{room: d.room, pool: newPool(o.Log, maxMarks)}
+	d.presence = &presence{link: d.link, zone: o.Zone, turns: make(chan struct{}, 1)}
+	d.answers = &answers{room: d.room, presence: d.presence, pool: newPool(o.Log, maxAnswers)}
+	d.refusals.open(life)
+	d.answers.pool.open(life)
 	return d, nil
 }
 
@@ -176,63 +170,59 @@ func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 }
 
 func (d *Discord) run(ctx context.Context, bot core.Intake) error {
-	d.bot = bot
 	d.state.load()
-	if err := d.lookUp(ctx); err != nil {
+	d.cards.bot = bot
+	who := &identity{
+		room: d.room, notices: d.notices, owner: d.o.OwnerID, greet: fmt.Sprintf(textHello, d.botName()),
+		heard: func() bool { return bot.LastReceived(name) != "" },
+	}
+	if err := who.lookUp(ctx); err != nil {
 		return err
 	}
+	words := d.inbound(bot)
+	asked := &interactions{
+		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals,
+		answered: recent{keep: keptInteractions},
+	}
 	g, gctx := errgroup.WithContext(ctx)
-	for _, pool := range []*workerPool{d.work, d.marks} {
+	for _, pool := range []*workerPool{d.work, d.marks.pool} {
 		pool.open(gctx)
 		defer pool.finish()
 	}
 	for _, part := range []func(context.Context) error{
-		d.link.Run, d.listen, d.converse, d.sendNotices, d.register, d.untilRefused, d.retryDM, d.finishLeftovers, d.present,
+		d.link.Run,
+		func(ctx context.Context) error { return d.listen(ctx, asked) },
+		words.run, d.notices.run, asked.register, d.untilRefused, who.keepOpening, d.finishLeftovers,
+		func(ctx context.Context) error { return d.presence.run(ctx, bot) },
 	} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
 	}
 	return g.Wait()
 }
 
+// inbound is what hands the owner's messages to the bot.
+func (d *Discord) inbound(bot core.Intake) *inbound {
+	return &inbound{
+		room: d.room, marks: d.marks, notices: d.notices, bot: bot, log: d.log, queue: d.inbox, loginPending: d.o.LoginPending,
+	}
+}
+
+// finishLeftovers ends what the last process has left in the room.
+func (d *Discord) finishLeftovers(ctx context.Context) error {
+	d.marks.finishLeftovers(ctx)
+	d.answers.finishLeftovers(ctx)
+	return nil
+}
+
 // untilRefused ends everything when Discord refuses the token: the gateway would
 // find out only when it connects anew.
 func (d *Discord) untilRefused(ctx context.Context) error {
 	select {
-	case <-d.status.refused:
+	case <-d.rest.Refused():
 		return rest.ErrAuth
 	case <-ctx.Done():
 		return nil
 	}
-}
-
-// findGateway says where the gateway is, and how many sessions may still be started.
-func (d *Discord) findGateway(ctx context.Context) (discordgo.GatewayBotResponse, error) {
-	g, err := d.rest.GatewayBot(ctx)
-	return g, d.noteAuth(err)
-}
-
-// noteAuth takes note of what an answer of Discord says about the bot as a whole.
-func (d *Discord) noteAuth(err error) error {
-	if errors.Is(err, rest.ErrAuth) {
-		d.status.refuse()
-	}
-	return err
-}
-
-// noteReach takes note of whether the bot may write to its user.
-func (d *Discord) noteReach(err error) {
-	changed, why := d.status.noteReach(err)
-	if err == nil || changed { // it may have been noted before the last start
-		d.state.setShutOut(why)
-	}
-	if !changed {
-		return
-	}
-	if why == "" {
-		d.log.Info("the user can be reached in Discord again")
-		return
-	}
-	d.log.Error("the user cannot be reached in Discord", "cure", why)
 }
 
 var _ core.Remote = (*Discord)(nil)
@@ -242,4 +232,62 @@ func (d *Discord) botName() string {
 		return name
 	}
 	return "ollim-bot"
+}
+
+// listen takes the gateway's events as they come and waits for nothing: an
+// interaction wants its answer within three seconds, whatever is before it. What
+// belongs to the conversation is queued for inbound.
+func (d *Discord) listen(ctx context.Context, asked *interactions) error {
+	met := false
+	for e := range d.link.Events() {
+		switch data := e.Data.(type) {
+		case *discordgo.Ready:
+			d.inbox.Push(data)
+			if !met {
+				met = true
+				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true})
+			}
+		case *discordgo.MessageCreate:
+			if m := data.Message; !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)) {
+				d.inbox.Push(data)
+			}
+		case *discordgo.MessageUpdate:
+			if m := data.Message; !m.Author.Bot && d.ours(m.Author.ID, m.ChannelID, m.GuildID) {
+				d.inbox.Push(data)
+			}
+		case *discordgo.MessageDelete:
+			// Who did it is not told. A message of the bot's own is nobody's words.
+			if d.ours(d.state.dm().Owner, data.ChannelID, data.GuildID) {
+				d.inbox.Push(data)
+			}
+		case *discordgo.InteractionCreate:
+			asked.take(ctx, interaction{data.Interaction, e.At})
+		case *discordgo.MessageReactionAdd:
+			if d.ours(data.UserID, data.ChannelID, data.GuildID) {
+				if id := d.cards.below(data.MessageID, data.Emoji.Name); id != "" {
+					d.cards.decide(id, data.Emoji.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ours reports whether the owner did it, in the direct messages with the bot.
+// Everything else is none of the bot's business.
+func (d *Discord) ours(user, channel, guild string) bool {
+	dm := d.state.dm()
+	return guild == "" && user != "" && user == dm.Owner && channel == dm.Channel
+}
+
+// adoptDM takes the channel of the owner's first message for that of the direct
+// messages, where they could not be opened.
+func (d *Discord) adoptDM(m *discordgo.Message) bool {
+	dm := d.state.dm()
+	if m.GuildID != "" || m.Author.ID != dm.Owner || dm.Channel != "" {
+		return false
+	}
+	dm.Channel = m.ChannelID
+	d.state.setDM(dm)
+	return true
 }

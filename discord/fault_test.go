@@ -313,7 +313,7 @@ func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 			t.Errorf("%v, %d wait", time.Since(began), len(d.notices.list))
 		}
 		var group sync.WaitGroup
-		group.Go(func() { _ = d.sendNotices(ctx) })
+		group.Go(func() { _ = d.notices.run(ctx) })
 		time.Sleep(5 * time.Minute)
 		if n, ok := d.notices.next(time.Now()); ok {
 			t.Errorf("%q is still there", n.text)

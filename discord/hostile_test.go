@@ -210,9 +210,9 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 	d := over(t, nothing{})
 	last := make(chan struct{})
 	const n = 10_000
-	d.bot = newStubEnd(fmt.Sprint(1_000_000+n-1), last)
+	in := d.inbound(newStubEnd(fmt.Sprint(1_000_000+n-1), last))
 	ctx, cancel := context.WithCancel(t.Context())
-	d.marks.open(ctx)
+	d.marks.pool.open(ctx)
 	before := heap()
 	for i := range n {
 		m := &discordgo.Message{ID: fmt.Sprint(1_000_000 + i), Content: strings.Repeat("words ", 50)}
@@ -220,11 +220,11 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 	}
 	full := heap()
 	var group sync.WaitGroup
-	group.Go(func() { _ = d.converse(ctx) })
+	group.Go(func() { _ = in.run(ctx) })
 	<-last
 	cancel()
 	group.Wait()
-	d.marks.finish()
+	d.marks.pool.finish()
 	after := heap()
 	t.Logf("heap: %d KiB before, %d KiB with 10,000 waiting, %d KiB after", before>>10, full>>10, after>>10)
 	if after > before+1<<20 {
@@ -322,7 +322,7 @@ func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
 		d := over(t, far)
 		d.state.setEyes("5", true)
 		began := time.Now()
-		d.unmark(t.Context(), "5")
+		d.marks.remove(t.Context(), "5")
 		if eyes, _ := d.state.leftovers(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
 			t.Errorf("%v are left after %d requests in %v", eyes, far.asked, time.Since(began))
 		}

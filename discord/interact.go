@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/fault"
@@ -54,37 +56,49 @@ func (i interaction) first(ctx context.Context) (context.Context, context.Cancel
 	return context.WithDeadline(context.WithoutCancel(ctx), i.at.Add(answerWithin))
 }
 
-// interact takes a command or a click. Its promise of an answer is the first
+// interactions answer commands and clicks, each within the three seconds that Discord
+// waits.
+type interactions struct {
+	room     *room
+	notices  *notices
+	bot      core.Intake
+	log      *slog.Logger
+	work     *workerPool
+	refusals *workerPool
+	answered recent // used by the listening goroutine alone
+}
+
+// take takes a command or a click. Its promise of an answer is the first
 // thing that happens, beside everything else.
-func (d *Discord) interact(ctx context.Context, i interaction) {
-	dm := d.state.dm()
-	if i.AppID != dm.App || !d.answered.add(i.ID) {
+func (a *interactions) take(ctx context.Context, i interaction) {
+	dm := a.room.state.dm()
+	if i.AppID != dm.App || !a.answered.add(i.ID) {
 		return
 	}
 	who := gateway.Who(&discordgo.InteractionCreate{Interaction: i.Interaction})
 	switch {
 	case who.ID != dm.Owner:
-		d.refuse(i, textNotAuthorized)
+		a.refuse(i, textNotAuthorized)
 	case i.GuildID != "", i.customID() != "" && i.ChannelID != dm.Channel:
-		d.refuse(i, textNotHere)
-	case d.work.begin(func(ctx context.Context) { d.carryOut(ctx, i) }):
+		a.refuse(i, textNotHere)
+	case a.work.begin(func(ctx context.Context) { a.carryOut(ctx, i) }):
 	case ctx.Err() != nil:
-		d.refuse(i, textStopping)
+		a.refuse(i, textStopping)
 	default:
-		d.refuse(i, textTooMuch)
+		a.refuse(i, textTooMuch)
 	}
 }
 
 // refuse answers an interaction with a sentence, and that is all. Of many at once
 // only a few are answered.
-func (d *Discord) refuse(i interaction, text string) {
-	d.refusals.begin(func(ctx context.Context) {
+func (a *interactions) refuse(i interaction, text string) {
+	a.refusals.begin(func(ctx context.Context) {
 		ctx, cancel := i.first(ctx)
 		defer cancel()
 		m := render.Ephemeral(text)
-		err := d.rest.Answer(ctx, i.Interaction, discordgo.InteractionResponseChannelMessageWithSource, &m)
-		if d.noteAuth(err) != nil {
-			d.log.Debug("a refusal did not arrive", "error", err)
+		err := a.room.rest.Answer(ctx, i.Interaction, discordgo.InteractionResponseChannelMessageWithSource, &m)
+		if err != nil {
+			a.log.Debug("a refusal did not arrive", "error", err)
 		}
 	})
 }
@@ -92,40 +106,40 @@ func (d *Discord) refuse(i interaction, text string) {
 // carryOut promises an answer, does what was asked for, and tells what came of
 // it. What could not be promised is not done: Discord has told the user that the
 // bot did not respond, and they would do it again.
-func (d *Discord) carryOut(ctx context.Context, i interaction) {
+func (a *interactions) carryOut(ctx context.Context, i interaction) {
 	promised, cancel := i.first(ctx)
 	defer cancel()
 	var err error
 	if i.customID() != "" {
-		err = d.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredMessageUpdate, nil)
+		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredMessageUpdate, nil)
 	} else {
 		m := rest.Message{Flags: discordgo.MessageFlagsEphemeral}
-		err = d.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
+		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
 	}
-	if d.noteAuth(err) != nil {
-		d.log.Info("an interaction could not be answered", "error", err)
+	if err != nil {
+		a.log.Info("an interaction could not be answered", "error", err)
 		text := fmt.Sprintf(textTooLate, i.title())
 		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
 			text = fmt.Sprintf(textNotPromised, i.title(), reason(err))
 		}
-		d.Small(text)
+		a.notices.small(text)
 		return
 	}
 	if i.customID() != "" {
-		d.click(ctx, i)
+		a.click(ctx, i)
 		return
 	}
-	d.command(ctx, i)
+	a.command(ctx, i)
 }
 
 // click presses a button and tells what it said, if anything.
-func (d *Discord) click(ctx context.Context, i interaction) {
+func (a *interactions) click(ctx context.Context, i interaction) {
 	var c command.Value = command.Click{Message: post.MessageID(i.Message.ID), ID: i.customID()}
 	id, verdict, answers := render.ParseApproval(i.customID())
 	if answers {
 		c = command.Answer{ID: id, Verdict: verdict}
 	}
-	out, err := d.do(ctx, c)
+	out, err := a.do(ctx, c)
 	text := out.Message
 	action, _, _ := post.ParseCustomID(i.customID())
 	switch {
@@ -136,21 +150,21 @@ func (d *Discord) click(ctx context.Context, i interaction) {
 	case action == "dismiss":
 		return // the message has gone, which says it
 	case action == post.AskAgent:
-		d.used(ctx, i)
+		a.used(ctx, i)
 	}
 	if text == "" {
 		return
 	}
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
-	if time.Since(i.at) < tokenFor && d.noteAuth(d.rest.FollowUp(ctx, i.Interaction, ephemeral(text))) == nil {
+	if time.Since(i.at) < tokenFor && a.room.rest.FollowUp(ctx, i.Interaction, ephemeral(text)) == nil {
 		return
 	}
-	d.Small(text)
+	a.notices.small(text)
 }
 
 // used disables a button that works once.
-func (d *Discord) used(ctx context.Context, i interaction) {
+func (a *interactions) used(ctx context.Context, i interaction) {
 	for _, row := range i.Message.Components {
 		if row, ok := row.(*discordgo.ActionsRow); ok {
 			for _, c := range row.Components {
@@ -163,36 +177,36 @@ func (d *Discord) used(ctx context.Context, i interaction) {
 	if len(i.Message.Components) == 0 {
 		return
 	}
-	err := d.line.Edit(ctx, func(ctx context.Context) error {
-		return d.noteAuth(d.rest.Buttons(ctx, i.ChannelID, i.Message.ID, i.Message.Components))
+	err := a.room.line.Edit(ctx, func(ctx context.Context) error {
+		return a.room.rest.Buttons(ctx, i.ChannelID, i.Message.ID, i.Message.Components)
 	})
 	if err != nil && !errors.Is(err, rest.ErrGone) {
-		d.log.Debug("a used button can still be clicked", "error", err)
+		a.log.Debug("a used button can still be clicked", "error", err)
 	}
 }
 
 // command carries out a slash command and puts its reply where the promise is.
-func (d *Discord) command(ctx context.Context, i interaction) {
-	text := d.slash(ctx, i.ApplicationCommandData())
+func (a *interactions) command(ctx context.Context, i interaction) {
+	text := a.slash(ctx, i.ApplicationCommandData())
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	err := rest.ErrExpired
 	if time.Since(i.at) < tokenFor {
 		if text == "" {
-			err = d.rest.DeleteAnswer(ctx, i.Interaction)
+			err = a.room.rest.DeleteAnswer(ctx, i.Interaction)
 		} else {
-			err = d.rest.EditAnswer(ctx, i.Interaction, ephemeral(text))
+			err = a.room.rest.EditAnswer(ctx, i.Interaction, ephemeral(text))
 		}
 	}
-	if d.noteAuth(err) == nil || text == "" {
+	if err == nil || text == "" {
 		return
 	}
-	d.log.Debug("a reply comes as a message", "error", err)
-	d.Small(fmt.Sprintf(textLateReply, i.title(), text))
+	a.log.Debug("a reply comes as a message", "error", err)
+	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
 // slash is the reply to a command; empty where there is none.
-func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
+func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
 		options[o.Name] = o.Value
@@ -201,7 +215,7 @@ func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandIn
 	if why != "" {
 		return why
 	}
-	out, err := d.do(ctx, command.Slash{Line: line})
+	out, err := a.do(ctx, command.Slash{Line: line})
 	switch {
 	case err != nil:
 		return words(err)
@@ -212,12 +226,12 @@ func (d *Discord) slash(ctx context.Context, said discordgo.ApplicationCommandIn
 }
 
 // do asks the bot; a fault in there is an error like any other.
-func (d *Discord) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
+func (a *interactions) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer fault.Rescue("a command from Discord", func(f *fault.Error) {
-		d.log.Error("a command from Discord broke", "error", f)
+		a.log.Error("a command from Discord broke", "error", f)
 		err = errors.New(textOdd)
 	})
-	out, err = d.bot.Do(ctx, c)
+	out, err = a.bot.Do(ctx, c)
 	if err != nil && ctx.Err() != nil {
 		err = context.Canceled
 	}
@@ -282,16 +296,16 @@ func registered() []discordgo.ApplicationCommand {
 // register makes Discord offer the commands, where it does not. What it has is
 // asked for at each start and not remembered: another program with the same
 // token may have changed it since.
-func (d *Discord) register(ctx context.Context) error {
-	err := d.retry(ctx, func() error { return d.registerOnce(ctx, d.state.dm().App) })
+func (a *interactions) register(ctx context.Context) error {
+	err := retry(ctx, func() error { return a.registerOnce(ctx, a.room.state.dm().App) })
 	if err != nil && ctx.Err() == nil {
-		d.log.Error("the commands could not be registered at Discord", "error", err)
+		a.log.Error("the commands could not be registered at Discord", "error", err)
 	}
 	return nil
 }
 
-func (d *Discord) registerOnce(ctx context.Context, app string) error {
-	have, err := d.rest.Commands(ctx, app)
+func (a *interactions) registerOnce(ctx context.Context, app string) error {
+	have, err := a.room.rest.Commands(ctx, app)
 	if err != nil {
 		return err
 	}
@@ -299,10 +313,10 @@ func (d *Discord) registerOnce(ctx context.Context, app string) error {
 	if rest.Same(have, want) {
 		return nil
 	}
-	if err := d.rest.PutCommands(ctx, app, want); err != nil {
+	if err := a.room.rest.PutCommands(ctx, app, want); err != nil {
 		return err
 	}
-	d.log.Info("commands registered at Discord", "count", len(want))
+	a.log.Info("commands registered at Discord", "count", len(want))
 	return nil
 }
 

@@ -154,3 +154,15 @@ func linger(ctx context.Context, d time.Duration) (context.Context, context.Canc
 		cancel()
 	}
 }
+
+// retry tries until it works, trouble has come that does not pass by itself, or ctx
+// has ended.
+func retry(ctx context.Context, try func() error) error {
+	var tries pauses
+	for {
+		err := try()
+		if err == nil || ctx.Err() != nil || !passes(err) || tries.wait(ctx) != nil {
+			return err
+		}
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/clean"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/rest"
@@ -16,9 +15,8 @@ import (
 // status is how the connection stands, put together from what the gateway knows
 // and what the answers of Discord have shown.
 type status struct {
-	zone    *time.Location
-	link    func() gateway.State
-	refused chan struct{} // closed when the token was refused
+	zone *time.Location
+	link func() gateway.State
 
 	mu      sync.Mutex
 	lost    string    // why the bot's own data could not be looked up
@@ -81,17 +79,6 @@ func (s *status) noteReach(err error) (changed bool, why string) {
 
 func (s *status) stop(err error) { s.change(func() { s.stopped = reason(err) }) }
 
-// refuse notes that the token is wrong.
-func (s *status) refuse() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.refused:
-	default:
-		close(s.refused)
-	}
-}
-
 // gaveUp is why the surface has stopped, or empty.
 func (s *status) gaveUp() string {
 	s.mu.Lock()
@@ -117,19 +104,6 @@ func reason(err error) string {
 // worth it.
 func passes(err error) bool {
 	return errors.Is(err, rest.ErrTransient) || errors.Is(err, rest.ErrLimited) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// Status is how the connection stands.
-func (d *Discord) Status() core.SurfaceStatus {
-	state, ok := d.status.words()
-	return core.SurfaceStatus{Name: name, State: state, OK: ok}
-}
-
-// OnChange has f called after the status has changed. f must not block.
-func (d *Discord) OnChange(f func()) {
-	d.status.mu.Lock()
-	defer d.status.mu.Unlock()
-	d.status.changed = f
 }
 
 func (s *status) words() (string, bool) {
@@ -166,38 +140,3 @@ func (s *status) down(since time.Time, why string) string {
 	}
 	return fmt.Sprintf(textDownSince, since.In(s.zone).Format("15:04"), why)
 }
-
-const (
-	// turnTakes is how long a turn may take to have really begun or ended.
-	turnTakes = 2 * time.Second
-	// presentEvery is how often it is looked whether a mute has begun or ended.
-	presentEvery = 30 * time.Second
-)
-
-// present shows below the bot's name whether it is busy or muted.
-func (d *Discord) present(ctx context.Context) error {
-	tick := time.NewTicker(presentEvery)
-	defer tick.Stop()
-	for {
-		var p gateway.Presence
-		switch busy, muted := d.bot.Busy(); {
-		case busy:
-			p.Watching = textBusy
-		case !muted.IsZero():
-			p = gateway.Presence{Watching: fmt.Sprintf(textMuted, muted.In(d.o.Zone).Format("15:04")), Away: true}
-		}
-		d.link.Show(p)
-		select {
-		case <-tick.C:
-		case <-d.turns:
-			if sleep(ctx, turnTakes) != nil {
-				return nil
-			}
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// turnChanged says that the bot may be busy, or no longer.
-func (d *Discord) turnChanged() { signal(d.turns) }

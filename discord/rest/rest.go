@@ -87,6 +87,9 @@ func New(o Options) *Client {
 	return c
 }
 
+// Refused is closed when Discord has refused the token: nothing works any more.
+func (c *Client) Refused() <-chan struct{} { return c.standing.refused }
+
 // version keeps what may stand in a header: without one Discord turns a client
 // away (code 40333).
 func version(s string) string {

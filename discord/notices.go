@@ -1,0 +1,105 @@
+package discord
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/store"
+	"ollimbot/discord/render"
+	"ollimbot/discord/rest"
+)
+
+// Notices are worth little after a while, and few of many.
+const (
+	noticeWithin = 2 * time.Minute
+	maxNotices   = 50
+)
+
+// notice is a short word of the program. A quiet one does not make the user's
+// phone ring.
+type notice struct {
+	text  string
+	at    time.Time
+	quiet bool
+	nonce string
+}
+
+func (n notice) message() rest.Message {
+	m := render.Small(n.text)
+	m.Nonce = n.nonce
+	if n.quiet {
+		m.Flags |= discordgo.MessageFlagsSuppressNotifications
+	}
+	return m
+}
+
+// notices wait for the network, in order.
+type notices struct {
+	room *room
+	log  *slog.Logger
+	wake chan struct{} // has room for one
+
+	mu   sync.Mutex
+	list []notice
+}
+
+// put adds a notice, unless the same one is the newest already. The oldest makes
+// room for it where there are too many.
+func (q *notices) put(n notice) {
+	n.text = strings.TrimSpace(n.text)
+	if n.text == "" {
+		return
+	}
+	n.at, n.nonce = time.Now(), "n"+store.NewID()+store.NewID()
+	q.mu.Lock()
+	if last := len(q.list) - 1; last < 0 || q.list[last].text != n.text {
+		if q.list = append(q.list, n); len(q.list) > maxNotices {
+			q.list = q.list[1:]
+		}
+	}
+	q.mu.Unlock()
+	signal(q.wake)
+}
+
+// next is the oldest notice that is worth sending.
+func (q *notices) next(now time.Time) (notice, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.list) > 0 {
+		n := q.list[0]
+		q.list = q.list[1:]
+		if now.Sub(n.at) < noticeWithin {
+			return n, true
+		}
+	}
+	return notice{}, false
+}
+
+// small puts a short notice into the queue. It never blocks; a notice that is not
+// delivered within two minutes is dropped.
+func (q *notices) small(text string) { q.put(notice{text: text}) }
+
+// run sends the notices, each while it is worth it.
+func (q *notices) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		n, ok := q.next(time.Now())
+		if !ok {
+			select {
+			case <-q.wake:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		within, cancel := context.WithDeadline(ctx, n.at.Add(noticeWithin))
+		if _, err := q.room.deliver(within, n.message()); err != nil {
+			q.log.Debug("a notice was dropped", "error", err)
+		}
+		cancel()
+	}
+	return nil
+}
