@@ -1,0 +1,257 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// unknotted are the packages in which no file calls up into a file that calls it, so that
+// they can be read from the top down. Each lists the groups of files that still do. The
+// lists may only get shorter.
+var unknotted = map[string][]knot{
+	"ollimbot/core": {{
+		"batch.go bot.go decisions.go do.go edit.go engine.go fire.go google.go money.go past.go remind.go rights.go snapshot.go tasks.go trigger.go viewer.go watch.go",
+		"Bot still owns what its services should",
+	}},
+	"ollimbot/core/chat": {{
+		"conversation.go delivery.go fork.go post.go receive.go session.go settings.go tools.go turn.go waiting.go",
+		"Conversation still owns inbox, fork, session and delivery",
+	}},
+	"ollimbot/tui": {{
+		"act.go bar.go done.go editor.go frame.go hint.go input.go queue.go quit.go root.go settings.go small.go toast.go top.go tui.go",
+		"root still draws and decides",
+	}},
+	"ollimbot/routines/schedule": {{
+		"finish.go forecast.go holds.go money.go plan.go schedule.go step.go tasks.go text.go view.go",
+		"the loop and what only reads share one type",
+	}},
+	"ollimbot/discord": {},
+}
+
+// knot is a group of files that call each other.
+type knot struct{ files, why string }
+
+func TestNoFileCallsUp(t *testing.T) {
+	for path, allowed := range unknotted {
+		p := typed(t, path)
+		for _, files := range knots(p.calls()) {
+			i := slices.IndexFunc(allowed, func(k knot) bool { return k.files == files })
+			if i < 0 {
+				t.Errorf("%s: these files call each other; move what both need below them:\n%s", path, files)
+				continue
+			}
+			allowed = slices.Delete(slices.Clone(allowed), i, i+1)
+		}
+		for _, k := range allowed {
+			t.Errorf("%s: %s no longer call each other; take them off the list", path, k.files)
+		}
+	}
+}
+
+// checked is one package with its types.
+type checked struct {
+	fset  *token.FileSet
+	files []*ast.File
+	info  *types.Info
+	pkg   *types.Package
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+}
+
+// typed parses and type-checks a package; what it imports comes from export data.
+func typed(t *testing.T, path string) *checked {
+	t.Helper()
+	exports := map[string]string{}
+	var this listed
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var l listed
+		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[l.ImportPath] = l.Export
+		if l.ImportPath == path {
+			this = l
+		}
+	}
+	c := &checked{fset: token.NewFileSet(), info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
+	for _, name := range this.GoFiles {
+		f, err := parser.ParseFile(c.fset, filepath.Join(this.Dir, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.files = append(c.files, f)
+	}
+	conf := types.Config{Importer: importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
+	if c.pkg, err = conf.Check(path, c.fset, c.files, c.info); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// file is the name of the file in which something was declared.
+func (c *checked) file(pos token.Pos) string { return filepath.Base(c.fset.Position(pos).Filename) }
+
+// calls are the files whose functions each file's functions use.
+func (c *checked) calls() map[string][]string {
+	graph := map[string][]string{}
+	for _, f := range c.files {
+		from := c.file(f.Pos())
+		ast.Inspect(f, func(n ast.Node) bool {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				return true
+			}
+			if fn, ok := c.info.Uses[id].(*types.Func); ok && fn.Pkg() == c.pkg && fn.Pos().IsValid() && !abstract(fn) {
+				if to := c.file(fn.Pos()); to != from && !slices.Contains(graph[from], to) {
+					graph[from] = append(graph[from], to)
+				}
+			}
+			return true
+		})
+	}
+	return graph
+}
+
+// abstract reports whether a method is one of an interface, which decides nothing.
+func abstract(fn *types.Func) bool {
+	recv := fn.Signature().Recv()
+	return recv != nil && types.IsInterface(recv.Type())
+}
+
+// knots are the groups of nodes that can reach each other, each as its sorted names.
+func knots(graph map[string][]string) (groups []string) {
+	reach := map[string]map[string]bool{}
+	for _, from := range slices.Collect(maps.Keys(graph)) {
+		seen := map[string]bool{}
+		for queue := slices.Clone(graph[from]); len(queue) > 0; queue = queue[1:] {
+			if !seen[queue[0]] {
+				seen[queue[0]] = true
+				queue = append(queue, graph[queue[0]]...)
+			}
+		}
+		reach[from] = seen
+	}
+	for _, from := range slices.Sorted(maps.Keys(graph)) {
+		var group []string
+		for to := range reach[from] {
+			if reach[to][from] {
+				group = append(group, to)
+			}
+		}
+		slices.Sort(group)
+		if name := strings.Join(group, " "); len(group) > 1 && !slices.Contains(groups, name) {
+			groups = append(groups, name)
+		}
+	}
+	return groups
+}
+
+// maxMethods is how many methods a type may have before it must be more than one thing;
+// a fake, which stands for a whole program, may have more.
+const maxMethods, maxFakeMethods = 40, 60
+
+// oversized are the types that have more. Their numbers may only fall.
+var oversized = map[string]int{
+	"core.Bot":                   153,
+	"core/chat.Conversation":     104,
+	"core/fork.run":              50,
+	"core/google.Client":         51,
+	"core/policy.Guard":          41,
+	"core/store.Dir":             54,
+	"cmd/ollim-bot.process":      43,
+	"discord/fake.Server":        103,
+	"routines/schedule.Schedule": 79,
+	"tui.root":                   130,
+	"tui/plain.session":          68,
+	"tui/widget.Scroll":          44,
+}
+
+func TestNoTypeOwnsEverything(t *testing.T) {
+	counts := map[string]int{}
+	for _, path := range goFiles(t) {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				counts[strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../../")+"."+receiver(fn.Recv.List[0].Type)]++
+			}
+		}
+	}
+	for name, n := range counts {
+		limit := maxMethods
+		if strings.Contains(name, "fake") || strings.Contains(name, "scripted") {
+			limit = maxFakeMethods
+		}
+		if n > max(limit, oversized[name]) {
+			t.Errorf("%s has %d methods, more than %d: find the seam in which methods touch which fields", name, n, max(limit, oversized[name]))
+		}
+		if known := oversized[name]; known > max(n, limit) {
+			t.Errorf("%s has %d methods now: lower its number in the list, or take it off", name, n)
+		}
+	}
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.IndexListExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return fmt.Sprintf("%T", e)
+}
+
+// goFiles are the production files of the tree.
+func goFiles(t *testing.T) (list []string) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			list = append(list, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
