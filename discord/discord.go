@@ -130,7 +130,10 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		status: &status{zone: o.Zone}, state: &state{dir: o.Dir, log: o.Log}, inbox: queue.New[any](),
 		work: newPool(o.Log, maxWork), refusals: newPool(o.Log, maxRefusals),
 	}
-	d.link = gateway.New(gateway.Options{Token: token, Find: d.rest.GatewayBot, Changed: d.status.notify, Log: o.Log, Hurry: t.hurry})
+	d.link = gateway.New(gateway.Options{
+		Token: token, Find: d.rest.GatewayBot, Changed: d.status.notify, Log: o.Log, Hurry: t.hurry,
+		LastStart: d.state.lastStart, Started: d.state.setStarted,
+	})
 	d.status.link = d.link.State
 	d.room = &room{rest: d.rest, line: t.line, state: d.state, status: d.status, log: o.Log, life: life}
 	d.notices = &notices{room: d.room, log: o.Log, wake: make(chan struct{}, 1)}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"ollimbot/core/store"
 	"ollimbot/discord/message"
@@ -43,6 +44,8 @@ type file struct {
 	// Growing are the bot's messages, the last of an answer each, that an answer
 	// still grows in.
 	Growing []string `json:"growing,omitempty"`
+	// Started is when a session with the gateway was started last.
+	Started time.Time `json:"started,omitzero"`
 	// ShutOut is why the bot may not write to its user, or empty.
 	ShutOut string `json:"shut_out,omitempty"`
 }
@@ -115,6 +118,21 @@ func (s *state) setSeen(id string) {
 			return false
 		}
 		f.Seen = id
+		return true
+	})
+}
+
+// lastStart is when a session with the gateway was started last, or zero.
+func (s *state) lastStart() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file.Started
+}
+
+// setStarted notes when a session with the gateway is started.
+func (s *state) setStarted(at time.Time) {
+	s.change(func(f *file) bool {
+		f.Started = at
 		return true
 	})
 }

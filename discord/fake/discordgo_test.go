@@ -34,7 +34,7 @@ func bot(t *testing.T, s *fake.Server) *discordgo.Session {
 }
 
 func TestABotOnDiscordgoLivesThroughADay(t *testing.T) {
-	s := fake.Start(t, fake.Options{Heartbeat: 5 * time.Second})
+	s := fake.Start(t, fake.Options{Heartbeat: 5 * time.Second, AnyPresence: true})
 	d := bot(t, s)
 	mute := &discordgo.MessageAllowedMentions{Parse: []discordgo.AllowedMentionType{}}
 	d.AddHandler(func(d *discordgo.Session, m *discordgo.MessageCreate) {

@@ -40,6 +40,9 @@ type Options struct {
 	// Limits enforces rate limits: 5 creates and 5 edits per channel in 5 s, 50
 	// requests a second, one IDENTIFY in 5 s.
 	Limits bool
+	// AnyPresence takes presences with keys that Discord's documentation does not list, as
+	// discordgo sends them. Discord itself ignores the keys.
+	AnyPresence bool
 	// SessionStarts is how many IDENTIFYs /gateway/bot says are left; 0 is 1000.
 	SessionStarts int
 	// NoContract switches off the check against Discord's description, which

@@ -98,6 +98,9 @@ func TestAStartMayBeAnsweredByAskingToReconnect(t *testing.T) {
 func TestAWrongStartIsClosedWithItsCode(t *testing.T) {
 	s := fake.Start(t, fake.Options{})
 	for want, in := range map[int]obj{
+		4002: {"token": "Bot token", "intents": dmIntents, "presence": obj{ // P3: discordgo's empty keys
+			"status": "online", "activities": []obj{{"name": "x", "type": 3, "created_at": "0001-01-01T00:00:00Z"}},
+		}},
 		4004: {"token": "Bot other", "intents": dmIntents},
 		4013: {"token": "Bot token", "intents": 1 << 30},
 		4014: {"token": "Bot token", "intents": dmIntents | 1<<15},

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -142,11 +143,36 @@ func (s *Server) receive(k *socket, data []byte) {
 		s.identify(k, p.D)
 	case p.Op == opResume:
 		s.takeResume(k, p.D)
+	case p.Op == opPresence && !s.takesPresence(p.D):
+		k.enqueue(packet{close: 4002})
 	case p.Op == opPresence:
 		s.all.Presences = append(s.all.Presences, string(p.D))
 	default:
 		k.enqueue(packet{close: 4001})
 	}
+}
+
+// takesPresence reports whether a presence has the keys that Discord's documentation lists
+// for it, and of an activity those that a bot may set
+// (https://discord.com/developers/docs/events/gateway-events#update-presence).
+func (s *Server) takesPresence(raw json.RawMessage) bool {
+	if s.o.AnyPresence {
+		return true
+	}
+	var p struct {
+		Since      *int64 `json:"since"`
+		Activities []struct {
+			Name  string `json:"name"`
+			State string `json:"state"`
+			Type  int    `json:"type"`
+			URL   string `json:"url"`
+		} `json:"activities"`
+		Status string `json:"status"`
+		AFK    bool   `json:"afk"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	return dec.Decode(&p) == nil && slices.Contains([]string{"online", "dnd", "idle", "invisible", "offline"}, p.Status)
 }
 
 // tooMany counts a packet: Discord takes 120 in 60 s on a connection.
@@ -166,11 +192,13 @@ func (s *Server) identify(k *socket, raw json.RawMessage) {
 	}
 	err := json.Unmarshal(raw, &in)
 	id := Identify{Connection: k.info.Number, At: s.now(), Intents: in.Intents, Presence: in.Presence}
+	// max_concurrency is 1 for a bot of one shard
+	// (https://discord.com/developers/docs/events/gateway#rate-limiting).
 	tooSoon := s.o.Limits && s.now().Sub(s.lastStart) < 5*time.Second
 	s.lastStart = s.now()
 	s.startsLeft--
 	switch {
-	case err != nil:
+	case err != nil, in.Presence != nil && !s.takesPresence(in.Presence):
 		k.enqueue(packet{close: 4002})
 	case k.session != nil:
 		k.enqueue(packet{close: 4005})

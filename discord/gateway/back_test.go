@@ -263,3 +263,59 @@ func TestTheWaitsAfterRefusalsGrowToAMinute(t *testing.T) {
 		}
 	})
 }
+
+// concurrent answers like Discord with a max_concurrency of one: a session that is started
+// within five seconds of another one is refused with op 9.
+func concurrent(last *time.Time) func(int, *peer) {
+	return func(n int, p *peer) {
+		p.hello()
+		p.login()
+		now := time.Now()
+		early := now.Sub(*last) < 5*time.Second
+		*last = now
+		if early {
+			p.send(packetOut{Op: opInvalid, D: false})
+			p.idle(time.Second)
+			return
+		}
+		p.ready()
+		p.idle(time.Hour)
+	}
+}
+
+// P1: a program that is restarted at once was offline for a minute.
+func TestASessionIsNeverStartedWithinFiveSecondsOfAnother(t *testing.T) {
+	for name, earlier := range map[string]time.Duration{"just before": 0, "three seconds before": 3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			srv, last := new(server), new(time.Time)
+			var noted []time.Time
+			inBubbleOf(t, srv, concurrent(last), func(o *Options) {
+				*last = time.Now().Add(-earlier)
+				began := *last
+				o.LastStart = func() time.Time { return began }
+				o.Started = func(at time.Time) { noted = append(noted, at) }
+			}, func(w *world) {
+				began := time.Now()
+				w.next(Ready)
+				if took := time.Since(began); took > 7*time.Second {
+					t.Errorf("connected after %v, want 7 s", took)
+				}
+				if len(noted) != 1 || w.server.count(identifies) != 1 {
+					t.Errorf("%d sessions started, %d noted", w.server.count(identifies), len(noted))
+				}
+			})
+		})
+	}
+}
+
+// P1: where nothing is known of the session before, op 9 costs its five seconds and no more.
+func TestARefusedStartIsTriedAgainWithinSevenSeconds(t *testing.T) {
+	srv, last := new(server), new(time.Time)
+	inBubbleOf(t, srv, concurrent(last), func(*Options) { *last = time.Now() }, func(w *world) {
+		began := time.Now()
+		w.next(Ready)
+		if took := time.Since(began); took > 7*time.Second || w.server.count(identifies) != 2 {
+			t.Errorf("connected after %v with %d sessions, want 7 s and 2", took, w.server.count(identifies))
+		}
+	})
+}

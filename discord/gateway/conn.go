@@ -338,7 +338,9 @@ func (c *conn) hello(data json.RawMessage) *cause {
 		c.send(opResume, map[string]any{"token": c.l.o.Token, "session_id": se.id, "seq": se.seq})
 		return nil
 	}
-	begun := append(c.l.starts, time.Now())
+	now := time.Now()
+	c.l.o.Started(now)
+	begun := append(c.l.starts, now)
 	c.l.starts = begun[max(0, len(begun)-startsInHour):]
 	c.send(opIdentify, map[string]any{
 		"token": c.l.o.Token, "intents": intents, "compress": false, "presence": c.l.status(),

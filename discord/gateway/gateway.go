@@ -14,6 +14,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,11 @@ type Options struct {
 	// one is resumed, and must give up when ctx ends. After it has answered once an
 	// error is only logged: the gateway is tried where it was.
 	Find func(ctx context.Context) (discordgo.GatewayBotResponse, error)
+	// LastStart is when an earlier process started its last session, and Started notes
+	// when this one is about to start one, before it does: Discord refuses two within
+	// five seconds, across restarts too. Nil knows nothing, and notes nothing.
+	LastStart func() time.Time
+	Started   func(at time.Time)
 	// Changed is called after each change of State. It must not block, and may call
 	// State. Nil is nobody.
 	Changed func()
@@ -120,6 +126,12 @@ func New(o Options) *Link {
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}
+	if o.LastStart == nil {
+		o.LastStart = func() time.Time { return time.Time{} }
+	}
+	if o.Started == nil {
+		o.Started = func(time.Time) {}
+	}
 	o.Hurry = max(o.Hurry, 1)
 	return &Link{o: o, events: make(chan Event), shown: make(chan struct{}, 1)}
 }
@@ -174,6 +186,9 @@ func (l *Link) Run(ctx context.Context) error {
 // stayConnected connects again and again until ctx ends or nothing can be hoped for.
 func (l *Link) stayConnected(ctx context.Context) error {
 	l.enter(Connecting, "")
+	if at := l.o.LastStart(); !at.After(time.Now()) { // a clock that was set back knows nothing
+		l.starts = starts{at}
+	}
 	lost := time.Now() // since when there is no connection
 	// refusals are those that follow each other; tries are all since the loss.
 	for refusals, tries := 0, 0; ; tries++ {
@@ -250,7 +265,7 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 // cause lets it start.
 func (l *Link) findGateway(ctx context.Context) *cause {
 	for {
-		if wait := l.starts.wait(time.Now()); wait > 0 {
+		if wait := l.starts.wait(time.Now(), startsApart/time.Duration(l.o.Hurry)); wait > 0 {
 			if !l.waitDown(ctx, wait, textManyStarts) {
 				return &cause{}
 			}
@@ -320,6 +335,11 @@ func backoff(refusals int) time.Duration {
 	return d - rand.N(d/2+1)
 }
 
+// startsApart is the time between two sessions. Discord starts max_concurrency of them in
+// five seconds, which is one for a bot like this, and answers others with op 9
+// (https://discord.com/developers/docs/events/gateway#rate-limiting).
+const startsApart = 5100 * time.Millisecond
+
 // Discord allows 1000 new sessions in a day and resets the token beyond that.
 // The short window is against a gateway that refuses every session; the long
 // one keeps a whole night of that at 720.
@@ -334,12 +354,12 @@ const (
 type starts []time.Time
 
 // wait is how long the next start has to wait, 0 or less for not at all.
-func (s starts) wait(now time.Time) time.Duration {
+func (s starts) wait(now time.Time, apart time.Duration) time.Duration {
 	var until time.Time
 	for _, limit := range []struct {
 		n      int
 		window time.Duration
-	}{{startsInMinute, time.Minute}, {startsInHour, time.Hour}} {
+	}{{1, apart}, {startsInMinute, time.Minute}, {startsInHour, time.Hour}} {
 		if len(s) >= limit.n {
 			if free := s[len(s)-limit.n].Add(limit.window); free.After(until) {
 				until = free
@@ -377,18 +397,34 @@ func (l *Link) stale() bool {
 	return l.presence != l.told
 }
 
+// presenceUpdate is the presence as Discord reads it: the keys that its documentation
+// lists for a bot, and no others. discordgo's types send empty ones beside them, for
+// which a strict server closes the connection
+// (https://discord.com/developers/docs/events/gateway-events#update-presence).
+type presenceUpdate struct {
+	Since      *int64     `json:"since"` // in milliseconds; null while the bot is not idle
+	Activities []activity `json:"activities"`
+	Status     string     `json:"status"`
+	AFK        bool       `json:"afk"`
+}
+
+type activity struct {
+	Name string                 `json:"name"`
+	Type discordgo.ActivityType `json:"type"`
+}
+
 // status is the presence as Discord reads it, and counts as told.
-func (l *Link) status() discordgo.UpdateStatusData {
+func (l *Link) status() presenceUpdate {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.told = l.presence
-	watching := &discordgo.Activity{Name: textWatching, Type: discordgo.ActivityTypeWatching}
-	if l.told.Watching != "" {
-		watching.Name = l.told.Watching
+	update := presenceUpdate{
+		Activities: []activity{{Name: cmp.Or(l.told.Watching, textWatching), Type: discordgo.ActivityTypeWatching}},
+		Status:     string(discordgo.StatusOnline),
 	}
-	status := discordgo.StatusOnline
 	if l.told.Away {
-		status = discordgo.StatusIdle
+		now := time.Now().UnixMilli()
+		update.Since, update.Status = &now, string(discordgo.StatusIdle)
 	}
-	return discordgo.UpdateStatusData{Activities: []*discordgo.Activity{watching}, Status: string(status)}
+	return update
 }
