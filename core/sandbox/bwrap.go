@@ -145,7 +145,7 @@ func (b *Box) innerShell(outer *view) (string, error) {
 	})
 	first := slices.IndexFunc(v.mounts, func(m mount) bool { return m.how == private }) // the home directory, or all that follows
 	v.mounts = slices.Insert(v.mounts, max(first, 0), mount{how: writable, from: "/tmp", to: "/tmp"})
-	if dir := outer.settingsOf(); dir != "" && exists(dir) {
+	if dir := outer.settingsOf(); dir != "" {
 		snapshots := filepath.Join(resolved(dir), shellFolder)
 		v.add(mount{how: private, to: resolved(dir)})
 		v.add(mount{how: writable, from: snapshots, to: snapshots, optional: true})

@@ -207,7 +207,7 @@ func (b *Box) find(name string) string {
 // try runs a command in a fence; the error has what it said.
 func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
+	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin"}
 	store.OwnGroup(cmd)
 	done := wrap(cmd)
 	out, err := cmd.CombinedOutput()
@@ -245,6 +245,7 @@ const (
 	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
 	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
 	errScratch     = "%s is not a folder of the bot's own: remove it"
+	errSettings    = "the folder of the engine's sessions, %s, is missing: create it"
 	errVisible     = "show %s to commands: %w"
 )
 

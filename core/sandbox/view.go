@@ -73,7 +73,9 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	if p == engine {
 		v.program(cmd.Path)
 		v.interpreter(cmd.Path, b.o.Search)
-		v.settings()
+		if err := v.settings(); err != nil {
+			return nil, err
+		}
 		v.accounts()
 	}
 	if p == git {
@@ -316,24 +318,28 @@ const shellFolder = "shell-snapshots"
 
 // settings shows the folder of the engine's settings. The file beside it is a
 // copy: sessions would write it past each other, and it names servers to start.
-func (v *view) settings() {
+func (v *view) settings() error {
 	dir := v.settingsOf()
 	if dir == "" {
-		return
+		return nil
 	}
-	v.show(writable, dir)
-	dir = resolved(dir)
+	if !exists(dir) { // in a fence the engine would write its sessions to a folder that ends with it
+		return fmt.Errorf(errSettings, dir)
+	}
+	target := resolved(dir)
+	v.add(mount{how: writable, from: target, to: target})
+	v.name(dir, target)
+	dir = target
 	for _, name := range handWritten {
 		if path := filepath.Join(dir, name); exists(path) {
 			v.add(mount{how: readOnly, from: path, to: path, optional: true})
 		}
 	}
-	if exists(dir) {
-		v.add(mount{how: private, to: filepath.Join(dir, shellFolder)})
-	}
+	v.add(mount{how: private, to: filepath.Join(dir, shellFolder)})
 	if file := filepath.Join(v.home, ".claude.json"); v.home != "" && config.Lookup(v.env, "CLAUDE_CONFIG_DIR") == "" && exists(file) {
 		v.add(mount{how: copied, from: file, to: file})
 	}
+	return nil
 }
 
 // hideSettings keeps that folder, and keys to other machines, out of sight where

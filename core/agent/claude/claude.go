@@ -89,7 +89,7 @@ type Engine struct {
 	// is being opened holds its id with nil.
 	sessions map[string]*session
 	status   agent.Status
-	tooOld   bool // the command is not to be started
+	unusable bool // the command is not to be started
 	changed  func()
 }
 

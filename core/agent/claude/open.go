@@ -53,7 +53,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	if err != nil {
 		return nil, err
 	}
-	if err := e.refuseOld(ctx, path); err != nil {
+	if err := e.refuseUnusable(ctx, path); err != nil {
 		return nil, err
 	}
 	if err := e.written(ctx, o.Resume); err != nil {

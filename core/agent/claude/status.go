@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/clean"
 	"ollimbot/core/words"
@@ -126,7 +127,7 @@ func (e *Engine) examine(ctx context.Context) {
 
 // checkVersion asks the command for its version. One that is newer than all that
 // were tried is a warning, one that is too old a problem, as is a command that
-// does not answer.
+// does not answer or has nowhere to keep its sessions.
 func (e *Engine) checkVersion(ctx context.Context, path string) error {
 	version, err := process.Version(ctx, path, e.env())
 	if err == nil {
@@ -135,8 +136,14 @@ func (e *Engine) checkVersion(ctx context.Context, path string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	tooOld := errors.Is(err, process.ErrTooOld)
+	var unprepared error
+	if err == nil {
+		unprepared = sessionfile.Prepare(e.env())
+		err = unprepared
+	}
 	e.mu.Lock()
-	e.tooOld = errors.Is(err, process.ErrTooOld)
+	e.unusable = tooOld || unprepared != nil
 	e.mu.Unlock()
 	e.setStatus(func(st *agent.Status) {
 		if st.Version = version; err != nil {
@@ -153,19 +160,20 @@ func (e *Engine) checkVersion(ctx context.Context, path string) error {
 	return err
 }
 
-// refuseOld keeps a command that is too old from being started: it would end with
-// a word about flags that it does not know. Once another was installed, it goes on.
-func (e *Engine) refuseOld(ctx context.Context, path string) error {
+// refuseUnusable keeps a command from being started that is too old, which would end
+// with an error about unknown flags, or that cannot keep sessions. It looks again each
+// time, so that a cure takes effect without a restart.
+func (e *Engine) refuseUnusable(ctx context.Context, path string) error {
 	select {
 	case <-e.examined:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	e.mu.Lock()
-	tooOld := e.tooOld
+	unusable := e.unusable
 	e.mu.Unlock()
-	if !tooOld {
-		return nil
+	if !unusable { // the folder of its sessions may have been removed since
+		return sessionfile.Prepare(e.env())
 	}
 	return e.checkVersion(ctx, path)
 }

@@ -1,17 +1,30 @@
 // Package sessionfile knows where the claude command keeps its sessions and how
-// a message of ours looks in them. It is names and values
-// only: it opens no file but to ask where a folder really lies, and must not
-// know engines, nor what was said.
+// a message of ours looks in them. It makes the folders, opens no file, and must
+// not know engines, nor what was said.
 package sessionfile
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 
+	"golang.org/x/sys/unix"
+
 	"ollimbot/core/config"
+	"ollimbot/core/store"
+)
+
+// Why the command's folder cannot be used.
+const (
+	msgRelative   = "claude has no folder for its sessions (%q is not an absolute path): set HOME, or CLAUDE_CONFIG_DIR to an absolute path"
+	msgUnwritable = "claude cannot keep sessions in %s (%v): make the folder writable, or set CLAUDE_CONFIG_DIR to another one"
+	msgAccount    = "claude cannot use %s (%v): make the file readable and writable, or set CLAUDE_CONFIG_DIR to another folder"
 )
 
 const (
@@ -36,6 +49,41 @@ func ConfigDir(env []string) string {
 		return dir
 	}
 	return filepath.Join(config.Lookup(env, "HOME"), ".claude")
+}
+
+// Prepare makes the folder of the CLI's files, and in it that of the sessions, where
+// they are missing: a sandbox shows only what exists, and a session written
+// anywhere else is lost with the sandbox. An error is one sentence with the cure.
+func Prepare(env []string) error {
+	dir := ConfigDir(env)
+	if !filepath.IsAbs(dir) {
+		return fmt.Errorf(msgRelative, dir)
+	}
+	if err := writable(filepath.Join(dir, Projects)); err != nil {
+		return fmt.Errorf(msgUnwritable, dir, err)
+	}
+	file := filepath.Join(config.Lookup(env, "HOME"), ".claude.json")
+	if config.Lookup(env, "CLAUDE_CONFIG_DIR") != "" {
+		return nil // its .claude.json is in that folder
+	}
+	if err := unix.Access(file, unix.R_OK|unix.W_OK); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf(msgAccount, file, err)
+	}
+	return nil
+}
+
+// writable makes a folder and reports why nothing can be written in it, or in the one
+// that it is in.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return store.Bare(err)
+	}
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if err := unix.Access(d, unix.W_OK|unix.X_OK); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Folder is the name of the folder for sessions that work in dir. The CLI takes

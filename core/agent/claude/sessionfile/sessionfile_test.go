@@ -75,3 +75,27 @@ func TestMessagesThatWaitedTogetherComeApart(t *testing.T) {
 		}
 	})
 }
+
+func TestTheFolderOfSessionsIsMadeForItsUserAlone(t *testing.T) {
+	home := t.TempDir()
+	elsewhere := filepath.Join(home, "on another disk")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(home, ".claude")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, env := range map[string][]string{
+		elsewhere:                        {"HOME=" + home},
+		filepath.Join(home, "a/new/one"): {"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, "a/new/one")},
+	} {
+		if err := Prepare(env); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{dir, filepath.Join(dir, Projects)} {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("%s: %v, %v", path, info, err)
+			}
+		}
+	}
+}
