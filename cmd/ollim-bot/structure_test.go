@@ -70,8 +70,8 @@ type checked struct {
 	pkg   *types.Package
 }
 
-// listed is what go list says of a package.
-type listed struct {
+// goPackage is what go list says of a package.
+type goPackage struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
 }
@@ -80,7 +80,7 @@ type listed struct {
 func typed(t *testing.T, path string) *checked {
 	t.Helper()
 	exports := map[string]string{}
-	var this listed
+	var this goPackage
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -88,7 +88,7 @@ func typed(t *testing.T, path string) *checked {
 		t.Fatal(err)
 	}
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var l listed
+		var l goPackage
 		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
