@@ -24,6 +24,7 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/store"
 	"ollimbot/core/store/storetest"
+	"ollimbot/core/testbinary"
 	"ollimbot/core/updates"
 	"ollimbot/routines"
 )
@@ -32,6 +33,7 @@ import (
 const childDir = "OLLIM_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir))
 	}
@@ -191,11 +193,7 @@ func killedThrice(t *testing.T) {
 
 func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), exe)
+	cmd := exec.CommandContext(t.Context(), testbinary.Path())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), childDir+"="+h.root, "GIT_CONFIG_GLOBAL=/dev/null")
 	in, err := cmd.StdinPipe()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -74,21 +73,6 @@ func TestCrashes(t *testing.T) {
 		t.Error(err)
 	}
 	c.report(t)
-}
-
-// built is the program under test: this test binary, which is the program when
-// it is called by its name.
-func built(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "ollim-bot")
-	if err := os.Symlink(self, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // crashCampaign is all batches of one test and what they came to.

@@ -40,14 +40,10 @@ func startTerminal(t *testing.T, args ...string) *terminal {
 // startTerminalIn is startTerminal with a whole environment.
 func startTerminalIn(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	term := &terminal{t: t, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
-	// The test binary is ollim-bot when it is called by that name.
-	term.cmd = &exec.Cmd{Path: self, Args: append([]string{"ollim-bot"}, args...)}
+	term.cmd = exec.Command(built(t), args...)
 	term.cmd.Env = append(env, "TERM=xterm-256color", "GORACE=exitcode=0") // see startOnPty
+	var err error
 	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
 	if err != nil {
 		t.Fatal(err)

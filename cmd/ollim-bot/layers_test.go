@@ -17,7 +17,7 @@ const (
 	wiring        // cmd: the command tree
 )
 
-var groundRooms = []string{"core/store", "core/clean", "core/fault", "core/queue", "core/words"}
+var groundRooms = []string{"core/store", "core/clean", "core/fault", "core/queue", "core/testbinary", "core/words"}
 
 // floor places a package of ours; false for a package that stands nowhere,
 // which is a mistake of the layout.

@@ -50,8 +50,9 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
 		os.Exit(sandbox.Helper(os.Args[2:]))
 	}
+	exe, _ := os.Executable() // without it, commands do not find the program and Landlock is not used
 	p := &process{Process: console.Process{
-		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now,
+		Executable: exe, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now,
 	}}
 	if socket, session := p.Getenv(control.SocketVar), p.Getenv(control.SessionVar); socket != "" && session != "" {
 		os.Exit(p.ask(socket, session, os.Args[1:]))
@@ -161,7 +162,7 @@ func (p *process) fail(err error) int {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &again):
-		return p.fail(restart(again.args))
+		return p.fail(p.restart(again.args))
 	case errors.Is(err, console.ErrSilent):
 		return exitFailed
 	case errors.As(err, &usage):

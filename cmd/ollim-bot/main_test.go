@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"io/fs"
@@ -14,15 +15,31 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"ollimbot/core/sandbox"
+	"ollimbot/core/testbinary"
 )
 
 var update = flag.Bool("update", false, "write the expected output of the stories anew")
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "ollim-bot" { // the tests, and not the program that they start
+		testbinary.Answer(nil)
 		neutral()
 	}
 	testscript.Main(m, map[string]func(){"ollim-bot": main})
+}
+
+// built is the program under test: a copy of this test binary by the name under which it
+// is the program, in a folder of its own. It is never this binary itself, which
+// Landlock's sandbox would start again by the wrong name (see testbinary).
+func built(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("ollim-bot") // testscript.Main puts it first on PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // neutral takes out of the environment what a developer's shell may export and
@@ -187,5 +204,15 @@ func TestANegativeWordIsNoFlag(t *testing.T) {
 		if got := strings.Join(negatives(strings.Fields(in)), " "); got != want {
 			t.Errorf("%s is read as %s, not %s", in, got, want)
 		}
+	}
+}
+
+func TestThisBinaryIsTheProgramByItsNameOnly(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, testbinary.Path(), sandbox.HelperArg, "{}", "--", "/bin/true")
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), "is a test binary and not ollim-bot") {
+		t.Errorf("%v: %s", err, out)
 	}
 }

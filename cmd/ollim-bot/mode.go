@@ -101,8 +101,8 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.ReadOnly, Notice: notice,
 		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
 	}
-	if exe, err := os.Executable(); err == nil && f.fresh {
-		o.Init = []string{exe, "init", "--wait", "--data-dir", f.dir}
+	if p.Executable != "" && f.fresh {
+		o.Init = []string{p.Executable, "init", "--wait", "--data-dir", f.dir}
 		o.Restart = func() { f.again(os.Args[1:]...) }
 		o.Demo = func() { f.again("demo") }
 	}

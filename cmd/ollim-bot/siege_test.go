@@ -72,7 +72,7 @@ func newSiege(t *testing.T, engine, fence string) *siege {
 	w := world(t)
 	f := fences[fence]
 	s := &siege{claudeWorld: w, engine: engine}
-	bin := filepath.Dir(whole(t))
+	bin := filepath.Dir(built(t))
 	s.env = append(s.env, "PATH="+bin+":"+pathWithout(t, f.path), "DISCORD_TOKEN=", "OLLIM_USER_NAME=Ada")
 	for _, v := range w.env {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok {
@@ -88,36 +88,6 @@ func newSiege(t *testing.T, engine, fence string) *siege {
 	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
 	s.file("secret.txt", marigold)
 	return s
-}
-
-// whole is the program as a file of its own: in a sandbox of Landlock it calls
-// itself.
-func whole(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "ollim-bot")
-	if os.Link(self, path) == nil {
-		return path
-	}
-	from, err := os.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(to, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // pathWithout is a PATH on which a program is not found.

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/store"
 	"ollimbot/core/store/fulldisk"
 	"ollimbot/core/store/storetest"
+	"ollimbot/core/testbinary"
 )
 
 // importVar marks the process that does an import to be killed in it: the home of its
@@ -23,6 +24,7 @@ import (
 const importVar = "OLLIM_TEST_IMPORT"
 
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	if home, file, ok := strings.Cut(os.Getenv(importVar), "\n"); ok {
 		t := &testing.T{}
 		o := (&machine{t, home, storetest.At(t, filepath.Join(home, "bot")), filepath.Join(home, "sessions")}).options(file, "")
@@ -56,7 +58,7 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 		m := newMachine(t)
 		m.put("bot/state/config.json", "{\"mine\":1}")
 		was := files(t, m.dir.Root())
-		cmd := exec.Command(os.Args[0])
+		cmd := exec.Command(testbinary.Path())
 		cmd.Env = append(os.Environ(), importVar+"="+m.home+"\n"+file)
 		must(t, cmd.Start())
 		began, at := time.Now(), time.Hour

@@ -13,11 +13,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ollimbot/core/testbinary"
 )
 
 // TestMain lets the test binary play another process: with STORE_CHILD set it
 // plays that part instead of running tests.
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	part, ok := children[os.Getenv("STORE_CHILD")]
 	if !ok {
 		os.Exit(m.Run())
@@ -46,9 +49,7 @@ func child(t *testing.T, part string, d *Dir, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	self, err := os.Executable()
-	must(t, err)
-	cmd := exec.CommandContext(ctx, self, args...)
+	cmd := exec.CommandContext(ctx, testbinary.Path(), args...)
 	cmd.Env = append(os.Environ(), "STORE_CHILD="+part, "STORE_DIR="+d.Root())
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ollimbot/core/store"
+	"ollimbot/core/testbinary"
 )
 
 // kills is how often the child is killed.
@@ -29,6 +30,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	if root := os.Getenv(childDir); root != "" {
 		if err := child(root, os.Getenv(childNumber)); err != nil {
 			fmt.Println("error", err)
@@ -155,7 +157,7 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 // victim starts a child, lets it live for a moment and kills it.
 func victim(t *testing.T, p place, number int, begun, appended map[string]bool) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd := exec.CommandContext(t.Context(), testbinary.Path())
 	cmd.Env = append(os.Environ(), childDir+"="+p.dir.Root(), fmt.Sprintf("%s=%d", childNumber, number))
 	out, err := cmd.StdoutPipe()
 	must(t, err)

@@ -20,6 +20,7 @@ import (
 
 	"ollimbot/core/store"
 	"ollimbot/core/store/storetest"
+	"ollimbot/core/testbinary"
 )
 
 // kills is how often the child is killed.
@@ -33,6 +34,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	if root := os.Getenv(childDir); root != "" {
 		fmt.Println("error", serveUntilKilled(root))
 		os.Exit(1)
@@ -127,7 +129,7 @@ func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
 // outlive starts a server, lets four senders at it, and kills it.
 func outlive(t *testing.T, dir *store.Dir, send func(addr string), life time.Duration) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd := exec.CommandContext(t.Context(), testbinary.Path())
 	cmd.Env = append(os.Environ(), childDir+"="+dir.Root())
 	out, err := cmd.StdoutPipe()
 	must(t, err)

@@ -39,6 +39,8 @@ type Process struct {
 	Environ  func() []string
 	Now      func() time.Time
 	Version  string // of this program
+	// Executable is this program's own file; empty where it may not be started again.
+	Executable string
 
 	Flags Globals
 	// Secrets of the environment appear in no error.
@@ -191,8 +193,7 @@ func (p *Process) EngineEnv(at DataDir) func(string) string {
 
 // ClaudeEnv is what the environment of the claude command carries of ours.
 func (p *Process) ClaudeEnv(at DataDir) claudeproc.Env {
-	exe, _ := os.Executable() // without it there is none to carry
-	return claudeproc.Env{DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName, Executable: exe}
+	return claudeproc.Env{DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName, Executable: p.Executable}
 }
 
 // EngineEnviron is the whole environment of the claude command.

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/agent/claude/fakeapi"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/sandbox/sandboxtest"
+	"ollimbot/core/testbinary"
 )
 
 // What the bot that is killed is told, through its environment.
@@ -42,7 +43,7 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 			t.Cleanup(func() { _ = api.Close() })
 			first := bash("touch made")
 			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
-			cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
+			cmd := exec.Command(testbinary.Path(), "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
 			cmd.Env = append(fakeapi.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+fakeapi.Script(first, bash("touch more")))
 			must(t, cmd.Start())
 			ctx, cancel := context.WithTimeout(context.Background(), soon)

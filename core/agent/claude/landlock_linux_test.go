@@ -9,12 +9,11 @@ import (
 	"ollimbot/core/config"
 	"ollimbot/core/sandbox"
 	"ollimbot/core/sandbox/sandboxtest"
+	"ollimbot/core/testbinary"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
-		os.Exit(sandbox.Helper(os.Args[2:]))
-	}
+	testbinary.Answer(testbinary.Hidden{sandbox.HelperArg: sandbox.Helper})
 	os.Exit(m.Run())
 }
 

@@ -7,17 +7,14 @@ import (
 	"testing"
 
 	"ollimbot/core/sandbox"
+	"ollimbot/core/testbinary"
 )
 
 // Landlock is a sandbox of Landlock, as on a machine without bubblewrap. The
-// test's own program has to answer to sandbox.HelperArg.
+// package's TestMain has to answer to sandbox.HelperArg; see testbinary.Answer.
 func Landlock(t testing.TB, o sandbox.Options) *sandbox.Box {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Executable, o.Search = exe, t.TempDir()
+	o.Executable, o.Search = testbinary.Path(), t.TempDir()
 	for _, name := range []string{"bash", "sh", "true"} {
 		path, err := exec.LookPath(name)
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ollimbot/core/testbinary"
 )
 
 // playName is the variable that turns this test binary into one of the programs
@@ -27,6 +29,7 @@ const raceExit = "GORACE=atexit_sleep_ms=0"
 const longest = 2 * time.Minute
 
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	if name := os.Getenv(playName); name != "" {
 		os.Exit(plays[name]())
 	}
@@ -56,11 +59,9 @@ func play(t testing.TB, name string, env ...string) *Process {
 
 func playSpec(t testing.TB, name string, env ...string) Spec {
 	t.Helper()
-	exe, err := os.Executable()
-	must(t, err)
 	// A test binary that measures its coverage complains without GOCOVERDIR.
 	base := []string{playName + "=" + name, raceExit, "GOCOVERDIR=" + t.TempDir()}
-	return Spec{Path: exe, Env: append(base, env...), Dir: t.TempDir()}
+	return Spec{Path: testbinary.Path(), Env: append(base, env...), Dir: t.TempDir()}
 }
 
 // line reads one line of a program's output.
@@ -155,7 +156,7 @@ func parent() int {
 // not get the mark.
 func child(name string) (pid int, err error) {
 	name, stranger := strings.CutPrefix(name, "stranger-")
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.Command(testbinary.Path())
 	cmd.Env = []string{playName + "=" + name, raceExit}
 	if !stranger {
 		cmd.Env = append(cmd.Env, MarkName+"="+os.Getenv(MarkName))
@@ -182,11 +183,7 @@ func sleeper() int {
 
 // bot is a program that uses this package and leaves everything behind.
 func bot() int {
-	exe, err := os.Executable()
-	if err != nil {
-		return 1
-	}
-	p, err := Start(Spec{Path: exe, Env: []string{
+	p, err := Start(Spec{Path: testbinary.Path(), Env: []string{
 		playName + "=parent", "OLLIM_TEST_CHILDREN=sleeper", MarkName + "=" + os.Getenv("OLLIM_TEST_MARK"),
 	}})
 	if err != nil {
