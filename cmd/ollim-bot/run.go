@@ -74,6 +74,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
+	defer s.model.box.Close()
 	log, book := p.openLog(at, s.Headless)
 	asked := ctx // has ended where the user or the system wants the end, of a fresh start too
 	ctx, stop := context.WithCancel(ctx)

@@ -337,7 +337,9 @@ func (p *process) commit(at console.DataDir, rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	git := store.NewGit(at.Dir, p.Log())
-	git.Sandbox = p.Sandbox(at).Git
+	box := p.Sandbox(at)
+	defer box.Close()
+	git.Sandbox = box.Git
 	if err := git.Commit(ctx, rel, message); err != nil {
 		console.Tell(p.Err, "warning: %v", err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ollimbot/core/clean"
 	"ollimbot/core/config"
 )
 
@@ -169,15 +170,16 @@ func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
 		return State{}, false
 	}
 	trial := b.trial("", State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""})
+	defer trial.Close()
 	if err := trial.tryCommand(ctx); err != nil {
-		return State{}, false
+		return State{Reason: clean.FirstLine(err.Error(), maxReason)}, false
 	}
 	return trial.seen, true
 }
 
 // landlock rewrites cmd to be started by our own program.
 func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
-	run, tmp, err := b.scratch()
+	run, tmp, err := b.folders()
 	if err != nil {
 		return err
 	}
@@ -265,31 +267,6 @@ func (l *lists) allow(m mount, shown, covered []mount) error {
 		}
 	}
 	return nil
-}
-
-// scratch makes the two folders of a bot that its commands know in place of
-// /tmp: one that they read, with the shell in it, and one that they write.
-func (b *Box) scratch() (run, tmp string, err error) {
-	sum := sha256.Sum256([]byte(b.o.Dir))
-	root := filepath.Join(os.TempDir(), "ollim-bot-"+strconv.Itoa(os.Getuid())+"-"+hex.EncodeToString(sum[:6]))
-	run, tmp = filepath.Join(root, "run"), filepath.Join(root, "tmp")
-	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", "", fmt.Errorf("make a folder for commands: %w", err)
-	}
-	// /tmp is everybody's: somebody else may have made the name.
-	info, err := os.Lstat(root)
-	if err != nil {
-		return "", "", fmt.Errorf("look at the folder for commands: %w", err)
-	}
-	if s, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(s.Uid) != os.Getuid() || info.Mode().Perm()&0o077 != 0 {
-		return "", "", fmt.Errorf(errScratch, root)
-	}
-	for _, dir := range []string{run, tmp} {
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", "", fmt.Errorf("make a folder for commands: %w", err)
-		}
-	}
-	return run, tmp, nil
 }
 
 // innerLandlock writes the script that takes bash's place for claude.

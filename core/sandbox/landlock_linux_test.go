@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testbinary.Answer(testbinary.Hidden{sandbox.HelperArg: sandbox.Helper})
+	testbinary.Answer(testbinary.Hidden{sandbox.HelperArg: sandbox.Helper, keepArg: keep})
 	os.Exit(m.Run())
 }
 

@@ -37,9 +37,13 @@ func (b *Box) probe() (State, string) {
 		}
 		reason = fmt.Sprintf(reasonBroken, clean.FirstLine(err.Error(), maxReason))
 	}
-	if s, ok := b.lookLandlock(ctx); ok {
+	s, ok := b.lookLandlock(ctx)
+	switch {
+	case ok:
 		s.Reason = fmt.Sprintf(reasonLandlock, reason)
 		return s, ""
+	case s.Reason != "":
+		reason += "; " + fmt.Sprintf(reasonNoLandlock, s.Reason)
 	}
 	return State{Reason: reason}, ""
 }

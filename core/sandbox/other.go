@@ -23,6 +23,12 @@ func Helper([]string) int { return 126 }
 
 func inMemory(string, string) (*os.File, error) { return nil, errNotHere }
 
+// scratch is of Landlock.
+type scratch struct{}
+
+// Close has nothing to give back here.
+func (b *Box) Close() {}
+
 func (b *Box) landlock(*exec.Cmd, *view, bool) error { return errNotHere }
 
 // probe tries sandbox-exec, which macOS has: it is called deprecated and still there.

@@ -69,6 +69,9 @@ type Box struct {
 	once sync.Once
 	seen State
 	exe  string // of bubblewrap or sandbox-exec
+
+	mu      sync.Mutex // guards what follows
+	scratch scratch    // of Landlock; see Close
 }
 
 // New names a Box. It starts nothing and looks at nothing.
@@ -237,6 +240,7 @@ const (
 	reasonNoBash     = "one layer: there is no bash, so commands share the sandbox of claude"
 	reasonSeatbelt1  = "one layer: commands share the sandbox of claude"
 	reasonLandlock   = "files only: %s"
+	reasonNoLandlock = "Landlock cannot work (%s)"
 	reasonNoNetRules = "this kernel cannot keep commands from the network"
 )
 
@@ -246,6 +250,7 @@ const (
 	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
 	errScratch     = "%s is not a folder of the bot's own: remove it"
 	errSettings    = "the folder of the engine's sessions, %s, is missing: create it"
+	errNoScratch   = "make a folder for commands: %w: make the temporary directory writable, or set TMPDIR to another one"
 	errVisible     = "show %s to commands: %w"
 )
 

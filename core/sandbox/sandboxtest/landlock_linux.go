@@ -25,6 +25,7 @@ func Landlock(t testing.TB, o sandbox.Options) *sandbox.Box {
 		}
 	}
 	b := sandbox.New(o)
+	t.Cleanup(b.Close)
 	if s := b.State(); s.Kind != sandbox.Landlock {
 		missing(t, s.String())
 	}
