@@ -1,5 +1,5 @@
 // Command suite runs the tests for .ci/run and fails where `go test` would not: when a test is
-// skipped, and when the suite leaves a file in the temporary directory or a process behind.
+// skipped, when none has run, and when the suite leaves a file in the temporary directory or a process behind.
 //
 //	go run ./cmd/suite [-skips REASONS] go test ARGS…
 //

@@ -24,6 +24,7 @@ func (s skip) String() string { return s.test + ": " + s.reason }
 type report struct {
 	out     io.Writer
 	skipped []skip
+	tests   int // that have ended
 
 	lines  map[string]*strings.Builder // output by package and test, until it is known how they end
 	failed map[string]*strings.Builder // output of failed tests by package
@@ -59,9 +60,12 @@ func (r *report) take(e event) {
 	case "pass", "fail", "skip":
 		said := builder(r.lines, key).String()
 		delete(r.lines, key)
-		switch {
-		case e.Test == "":
+		if e.Test == "" {
 			r.ended(e, said)
+			return
+		}
+		r.tests++
+		switch {
 		case e.Action == "fail":
 			builder(r.failed, e.Package).WriteString(said)
 		case e.Action == "skip":
@@ -90,9 +94,13 @@ func (r *report) ended(e event, said string) {
 	_, _ = io.WriteString(r.out, said)
 }
 
-// refused is an error that names the skips that are not allowed.
+// refused is an error that names the skips that are not allowed. That there was no test at all
+// is one too: a test that was renamed would no longer run.
 func (r *report) refused(allowed *regexp.Regexp) error {
 	var all []error
+	if r.tests == 0 {
+		all = append(all, errors.New("no test has run"))
+	}
 	for _, s := range r.skipped {
 		if allowed == nil || !allowed.MatchString(s.reason) {
 			all = append(all, fmt.Errorf("skipped, which is not allowed here: %s", s))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -68,10 +69,11 @@ func TestTheSuiteFailsForWhatGoTestLetsPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		body, skips, want string
-		fails             bool
+		body, skips, run, want string
+		fails                  bool
 	}{
 		"nothing":             {body: `t.Log("fine")`, want: "ok  \tsample"},
+		"no test":             {run: "TestOfAnotherName", want: "no test has run", fails: true},
 		"a failure":           {body: `t.Error("broken")`, want: "broken", fails: true},
 		"a panic":             {body: `panic("torn")`, want: "torn", fails: true},
 		"a build that fails":  {body: `undefined()`, want: "undefined: undefined", fails: true},
@@ -89,7 +91,7 @@ func TestTheSuiteFailsForWhatGoTestLetsPass(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			args := []string{"go", "test", "./..."}
+			args := []string{"go", "test", "-run", cmp.Or(c.run, "."), "./..."}
 			if c.skips != "" {
 				args = slices.Insert(args, 0, "-skips", c.skips)
 			}
@@ -117,7 +119,7 @@ func TestTheReasonOfASkipIsWithoutItsPlace(t *testing.T) {
 }
 
 func TestAllowedSkipsAreThoseWhoseReasonMatches(t *testing.T) {
-	r := report{skipped: []skip{{"p.A", "no ssh"}, {"p.B", "tired"}}}
+	r := report{tests: 2, skipped: []skip{{"p.A", "no ssh"}, {"p.B", "tired"}}}
 	err := r.refused(regexp.MustCompile("ssh"))
 	if got := fmt.Sprint(err); strings.Contains(got, "p.A") || !strings.Contains(got, "p.B: tired") {
 		t.Errorf("refused: %s", got)
