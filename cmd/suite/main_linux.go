@@ -76,7 +76,7 @@ func run(args []string, allowed *regexp.Regexp) (err error) {
 
 	if allowed != nil {
 		for _, s := range r.skipped {
-			fmt.Fprintf(os.Stdout, "skipped: %s\n", s)
+			_, _ = fmt.Fprintf(os.Stdout, "skipped: %s\n", s)
 		}
 	}
 	if status != 0 {

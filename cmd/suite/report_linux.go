@@ -65,10 +65,10 @@ func (r *report) take(e event) {
 			return
 		}
 		r.tests++
-		switch {
-		case e.Action == "fail":
+		switch e.Action {
+		case "fail":
 			builder(r.failed, e.Package).WriteString(said)
-		case e.Action == "skip":
+		case "skip":
 			r.skipped = append(r.skipped, skip{e.Package + "." + e.Test, reason(said)})
 		}
 	}
