@@ -187,7 +187,7 @@ func needsSSH(t *testing.T) {
 		if os.Getenv("OLLIM_REQUIRE_SSH") == "1" {
 			t.Fatal(err)
 		}
-		t.Skip("no ssh")
+		t.Skip("needs ssh, the OpenSSH client")
 	}
 }
 

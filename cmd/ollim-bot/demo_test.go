@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -25,6 +26,8 @@ type terminal struct {
 	work   errgroup.Group
 	ended  chan struct{} // closed when the program has closed its side
 
+	patience time.Duration // how long the screen may take to show what is expected
+
 	mu sync.Mutex
 	// screen is not safe for concurrent use; the lock guards it.
 	screen *vt.Emulator
@@ -40,8 +43,13 @@ func startTerminal(t *testing.T, args ...string) *terminal {
 // startTerminalIn is startTerminal with a whole environment.
 func startTerminalIn(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
-	term := &terminal{t: t, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
-	term.cmd = exec.Command(built(t), args...)
+	return startCommand(t, exec.Command(built(t), args...), env)
+}
+
+// startCommand runs any command in a terminal of 120 by 40.
+func startCommand(t *testing.T, cmd *exec.Cmd, env []string) *terminal {
+	t.Helper()
+	term := &terminal{t: t, cmd: cmd, patience: patience, screen: vt.NewEmulator(120, 40), ended: make(chan struct{})}
 	term.cmd.Env = append(env, "TERM=xterm-256color", "GORACE=exitcode=0") // see startOnPty
 	var err error
 	term.device, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 120, Rows: 40})
@@ -107,7 +115,7 @@ func (term *terminal) seen(wanted map[string]string) {
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(patience)
+	deadline := time.After(term.patience)
 	for len(left) > 0 {
 		text := term.text()
 		for what, pattern := range left {
@@ -172,8 +180,22 @@ func (term *terminal) leave() int {
 	return term.cmd.ProcessState.ExitCode()
 }
 
+// demoCommand is README.md's own command in .ci/bare.
+var demoCommand = flag.String("demo", "", "a `command` for a shell at the root of the tree that plays the demo, in place of this binary's")
+
+// startDemo plays the demo of this binary, or with -demo that command in the environment as it is.
+func startDemo(t *testing.T) *terminal {
+	t.Helper()
+	if *demoCommand == "" {
+		return startTerminal(t, "demo", "--speed", "2")
+	}
+	term := startCommand(t, exec.Command("sh", "-c", "cd ../.. && exec "+*demoCommand), os.Environ())
+	term.patience = 3 * time.Minute // it is built first, and plays at its own speed
+	return term
+}
+
 func TestTheDemoTellsItsStory(t *testing.T) {
-	term := startTerminal(t, "demo", "--speed", "2")
+	term := startDemo(t)
 	term.seen(map[string]string{
 		"a fork running":             `running +Inbox sweep`,
 		"a ping spent":               `done +Medication +1 `,

@@ -23,7 +23,7 @@ var siegeToo = flag.Bool("siege", false, "besiege the whole program with the rea
 func TestTheWholeProgramUnderSiege(t *testing.T) {
 	t.Parallel()
 	if !*siegeToo {
-		t.Skip("a campaign: `task siege` plays it")
+		t.Skip("takes minutes: `task siege` runs it")
 	}
 	for _, engine := range []string{choice.Claude, choice.Messages} {
 		for fence := range fences {

@@ -144,7 +144,7 @@ kill %1; wait %1
 
 func TestTheServiceLivesInARealSystemd(t *testing.T) {
 	if os.Getenv("OLLIM_REQUIRE_SYSTEMD") == "" {
-		t.Skip("starts a systemd, as root: OLLIM_REQUIRE_SYSTEMD=1 lets it")
+		t.Skip("needs systemd and root: OLLIM_REQUIRE_SYSTEMD=1 runs it")
 	}
 	home := t.TempDir()
 	// A watchdog that one can wait for; a drop-in is the way of a user's own changes.
@@ -153,7 +153,7 @@ func TestTheServiceLivesInARealSystemd(t *testing.T) {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "OLLIM=" + built(t), "INSIDE=" + insideSystemd, "LANG=C.UTF-8"}
 	out, err := cmd.CombinedOutput()
 	if exit := cmd.ProcessState.ExitCode(); exit == 77 || exit == 127 || os.Getuid() != 0 {
-		t.Skipf("no systemd user instance can run here (it needs root, unshare and systemd): %v\n%s", err, out)
+		t.Skipf("needs root, unshare and a systemd that can start a user instance: %v\n%s", err, out)
 	}
 	parts := map[string]string{}
 	for part := range strings.SplitSeq(string(out), "== ") {

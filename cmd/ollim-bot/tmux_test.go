@@ -18,7 +18,7 @@ func TestInARealTerminal(t *testing.T) {
 		if os.Getenv("OLLIM_REQUIRE_TMUX") == "1" {
 			t.Fatal(err)
 		}
-		t.Skip("no tmux")
+		t.Skip("needs tmux")
 	}
 	dir := t.TempDir()
 	tmux := func(args ...string) string {

@@ -19,7 +19,7 @@ func TestTenThousandIdleConnectionsLeaveTheBotAlive(t *testing.T) {
 	const idle = 10_000
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < idle+4*maxConnections {
-		t.Skipf("this machine allows %d open files, %v", limit.Cur, err)
+		t.Skipf("needs more than %d open files (ulimit -n): %v", limit.Cur, err)
 	}
 	r := newRig(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -169,6 +169,13 @@ func segmentAt(sec int64, loc *time.Location) segment {
 	seg := segment{start: math.MinInt64, end: math.MaxInt64, offset: int64(offset)}
 	if !start.IsZero() {
 		seg.start = start.Unix()
+		// Where the zone's table ends with a change that its rule does not make, package time
+		// begins with the rule's change before it. The offset there is still another.
+		if _, other := start.In(loc).Zone(); other != offset {
+			if _, last := start.In(loc).ZoneBounds(); !last.IsZero() && last.Unix() <= sec {
+				seg.start = last.Unix()
+			}
+		}
 	}
 	if !end.IsZero() {
 		seg.end = end.Unix()

@@ -24,5 +24,5 @@ func missing(t testing.TB, what string) {
 	if os.Getenv("OLLIM_REQUIRE_SANDBOX") == "1" {
 		t.Fatalf("OLLIM_REQUIRE_SANDBOX is 1, but: %s", what)
 	}
-	t.Skip(what)
+	t.Skip("needs bubblewrap: " + what)
 }

@@ -210,7 +210,7 @@ func RequireCLI(t testing.TB) string {
 	if os.Getenv("OLLIM_REQUIRE_CLAUDE") == "1" {
 		t.Fatal("OLLIM_REQUIRE_CLAUDE is 1, but there is no claude command: set OLLIM_TEST_CLAUDE to its path")
 	}
-	t.Skip("set OLLIM_TEST_CLAUDE to the path of the claude command to run this test")
+	t.Skip("needs the claude command: set OLLIM_TEST_CLAUDE to its path")
 	return ""
 }
 

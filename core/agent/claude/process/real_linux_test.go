@@ -33,7 +33,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 	path := fakeapi.RequireCLI(t)
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
-		t.Skip("there is no sleep on this machine")
+		t.Skip("needs sleep")
 	}
 	for name, c := range map[string]struct {
 		signal syscall.Signal

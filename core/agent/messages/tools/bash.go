@@ -114,7 +114,8 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 		return Result{}, err
 	}
 	defer end()
-	cmd := exec.CommandContext(ctx, b.interpreter(), "--noprofile", "--norc", "-c", script, "bash", line)
+	interpreter := b.interpreter()
+	cmd := exec.CommandContext(ctx, interpreter[0], append(interpreter[1:], "-c", script, "bash", line)...)
 	folder, lost := b.folder()
 	cmd.Dir, cmd.Env = folder, b.environment(folder)
 	out := &output{}
@@ -144,15 +145,16 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	return ended(ctx, text, limit, err)
 }
 
-// interpreter is the path of bash, or of what comes closest.
-func (b *Box) interpreter() string {
+// interpreter is the path of bash with the flags that keep it from reading files, or
+// /bin/sh, which reads none and does not know those flags.
+func (b *Box) interpreter() []string {
 	for _, dir := range filepath.SplitList(cmp.Or(config.Lookup(b.o.Env, "PATH"), "/usr/local/bin:/usr/bin:/bin")) {
 		path := filepath.Join(dir, "bash")
 		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return path
+			return []string{path, "--noprofile", "--norc"}
 		}
 	}
-	return "/bin/sh"
+	return []string{"/bin/sh"}
 }
 
 // environment is what a command may know, wherever it runs: harmless names alone.

@@ -37,6 +37,21 @@ func TestACommandIsRunAsItIsWritten(t *testing.T) {
 	}
 }
 
+// A small system has no bash. Found by .ci/bare.
+func TestACommandRunsWhereThereIsNoBash(t *testing.T) {
+	g := newGround(t, map[string]string{"notes/a.md": "plum\n"})
+	g.open(Options{Dir: g.dir, Env: []string{"PATH=" + t.TempDir()}})
+	for _, s := range []struct{ command, want string }{
+		{"cd notes; x=1", textSilent},
+		{"pwd; echo \"[$x]\"", g.dir + "/notes\n[]\n"},
+		{"read -r line <a.md; echo \"$line\"; exit 0", "plum\n"},
+	} {
+		if got := g.does("Bash", with{"command": s.command}); got != s.want {
+			t.Errorf("%s: %q, want %q", s.command, got, s.want)
+		}
+	}
+}
+
 func TestTheFolderIsKeptBetweenCommands(t *testing.T) {
 	g := newGround(t, map[string]string{"notes/deep/a.md": "plum\n"})
 	steps := []struct{ command, want string }{
@@ -133,8 +148,8 @@ func TestACommandSeesNoSecretsInItsEnvironment(t *testing.T) {
 		"LD_PRELOAD=x", "OLLIM_SESSION=token", "OLLIM_SOCKET=/run/x", "BASH_FUNC_ls%%=() { echo marigold; }", "LC_ALL=C", "TZ=Asia/Kathmandu", "PROMPT_COMMAND=echo marigold",
 	}})
 	g.put("evil", "echo marigold\n")
-	got := g.does("Bash", with{"command": "env; ls /dev/null; set | grep -v ^BASH_EXEC | grep -c marigold || true"})
-	if strings.Contains(got, "marigold") || strings.Contains(got, "LD_PRELOAD") || !strings.HasSuffix(got, "\n0\n") {
+	got := g.does("Bash", with{"command": "env; ls /dev/null; set"})
+	if strings.Contains(got, "marigold") || strings.Contains(got, "LD_PRELOAD") || !strings.Contains(got, "\n/dev/null\n") {
 		t.Errorf("%s", got)
 	}
 	for _, want := range []string{"OLLIM_SESSION=token\n", "OLLIM_SOCKET=/run/x\n", "LC_ALL=C\n", "TZ=Asia/Kathmandu\n", "OLLIM_DATA_DIR=" + g.dir + "\n"} {

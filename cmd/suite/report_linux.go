@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// event is a line of `go test -json`.
+type event struct {
+	Action, Package, Test, Output string
+}
+
+// skip is a test that skipped itself, and why.
+type skip struct{ test, reason string }
+
+func (s skip) String() string { return s.test + ": " + s.reason }
+
+// report prints the events of `go test -json` as `go test` prints them, and collects the skips.
+type report struct {
+	out     io.Writer
+	skipped []skip
+	tests   int // that have ended
+
+	lines  map[string]*strings.Builder // output by package and test, until it is known how they end
+	failed map[string]*strings.Builder // output of failed tests by package
+}
+
+// read reads all events. Lines that are none are printed.
+func (r *report) read(from io.Reader) error {
+	r.lines, r.failed = map[string]*strings.Builder{}, map[string]*strings.Builder{}
+	in := bufio.NewReader(from)
+	for {
+		line, err := in.ReadString('\n')
+		var e event
+		if json.Unmarshal([]byte(line), &e) == nil {
+			r.take(e)
+		} else {
+			_, _ = io.WriteString(r.out, line)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func (r *report) take(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "build-output":
+		_, _ = io.WriteString(r.out, e.Output)
+	case "output":
+		builder(r.lines, key).WriteString(e.Output)
+	case "pass", "fail", "skip":
+		said := builder(r.lines, key).String()
+		delete(r.lines, key)
+		if e.Test == "" {
+			r.ended(e, said)
+			return
+		}
+		r.tests++
+		switch e.Action {
+		case "fail":
+			builder(r.failed, e.Package).WriteString(said)
+		case "skip":
+			r.skipped = append(r.skipped, skip{e.Package + "." + e.Test, reason(said)})
+		}
+	}
+}
+
+// ended prints what a package has to show: its line, and where it failed all that explains it.
+func (r *report) ended(e event, said string) {
+	if e.Action != "fail" {
+		for line := range strings.Lines(said) {
+			if strings.HasPrefix(line, "ok ") || strings.HasPrefix(line, "? ") {
+				_, _ = io.WriteString(r.out, line)
+			}
+		}
+		return
+	}
+	_, _ = io.WriteString(r.out, builder(r.failed, e.Package).String())
+	for key, unfinished := range r.lines { // a test that never ended, as in a panic
+		if strings.HasPrefix(key, e.Package+" ") {
+			_, _ = io.WriteString(r.out, unfinished.String())
+			delete(r.lines, key)
+		}
+	}
+	_, _ = io.WriteString(r.out, said)
+}
+
+// refused is an error that names the skips that are not allowed. That there was no test at all
+// is one too: a test that was renamed would no longer run.
+func (r *report) refused(allowed *regexp.Regexp) error {
+	var all []error
+	if r.tests == 0 {
+		all = append(all, errors.New("no test has run"))
+	}
+	for _, s := range r.skipped {
+		if allowed == nil || !allowed.MatchString(s.reason) {
+			all = append(all, fmt.Errorf("skipped, which is not allowed here: %s", s))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// place is where a line of a test's log comes from.
+var place = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
+
+// reason is what a test says when it skips itself: its output without the runner's own lines.
+func reason(said string) string {
+	var words []string
+	for line := range strings.Lines(said) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
+			words = append(words, place.ReplaceAllString(line, ""))
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+func builder(all map[string]*strings.Builder, key string) *strings.Builder {
+	if all[key] == nil {
+		all[key] = &strings.Builder{}
+	}
+	return all[key]
+}
