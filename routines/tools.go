@@ -80,6 +80,7 @@ func reachesState(pattern string) bool {
 func Glob(glob string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`\A`)
+	glob = string([]rune(glob)) // a byte that is not UTF-8 becomes U+FFFD: expressions read names that way
 	for i := 0; i < len(glob); {
 		switch {
 		case strings.HasPrefix(glob[i:], "**/"):

@@ -68,3 +68,17 @@ func TestHostileToolPatternsTakeNoTime(t *testing.T) {
 		t.Errorf("took %s", took)
 	}
 }
+
+// T7: MustCompile panicked on a pattern that is not UTF-8.
+func TestAGlobOfBytesThatAreNotUTF8IsRead(t *testing.T) {
+	for _, pattern := range []string{"\x80", "a\xff*", "**/\xc3"} {
+		CheckTool("Read(" + pattern + ")")
+		CheckTool("Write(" + pattern + ")")
+		if Glob(pattern).MatchString("state/config.json") {
+			t.Errorf("%q matches a file of another name", pattern)
+		}
+	}
+	if !Glob("\x80*").MatchString("\x80.md") {
+		t.Error("a name that is not UTF-8 is not matched by its own bytes")
+	}
+}

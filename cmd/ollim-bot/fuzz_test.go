@@ -2,17 +2,23 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // fuzzTime is how long each target is fuzzed; `task fuzz` asks for 20 s.
@@ -38,11 +44,44 @@ func TestEveryFuzzTargetIsWalked(t *testing.T) {
 			t.Errorf("%s in %s has no inputs to begin with: give it some with f.Add", f.name, f.dir)
 		}
 	}
-	if *fuzzTime == 0 {
-		return
+	if *fuzzTime > 0 {
+		fuzzAll(t, targets, *fuzzTime)
 	}
-	for _, f := range targets { // one after the other: each takes all cores
-		t.Run(strings.TrimLeft(filepath.ToSlash(f.dir), "./")+"/"+f.name, func(t *testing.T) { f.fuzz(t, *fuzzTime) })
+}
+
+// fuzzAll builds each package's tests once and fuzzes its targets one after the
+// other, several packages at a time: a target has one worker, and two targets share
+// a core, so that ten seconds each take about a minute on two cores.
+func fuzzAll(t *testing.T, targets []fuzzTarget, d time.Duration) {
+	t.Helper()
+	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := map[string][]fuzzTarget{}
+	for _, f := range targets {
+		packages[f.dir] = append(packages[f.dir], f)
+	}
+	built := t.TempDir()
+	var group errgroup.Group
+	group.SetLimit(2 * runtime.GOMAXPROCS(0))
+	for dir, list := range packages {
+		name := strings.ReplaceAll(strings.TrimLeft(filepath.ToSlash(dir), "./"), "/", "-")
+		group.Go(func() error {
+			binary := filepath.Join(built, name+".test")
+			build := exec.CommandContext(t.Context(), "go", "test", "-c", "-fuzz", ".", "-o", binary, ".")
+			build.Dir = dir
+			if out, err := build.CombinedOutput(); err != nil {
+				return fmt.Errorf("build the tests of %s: %w\n%s", dir, err, out)
+			}
+			for _, f := range list {
+				f.fuzz(t, binary, filepath.Join(strings.TrimSpace(string(cache)), "fuzz", "ollim-bot", name), d)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -89,15 +128,18 @@ func adds(f *ast.FuncDecl) (found bool) {
 // executions is what the fuzzer says of its work at the end.
 var executions = regexp.MustCompile(`elapsed: \S+, execs: (\d+) \([^)]*\), new interesting: \d+ \(total: \d+\)`)
 
-// fuzz runs one target. What it finds stays in the package's testdata/fuzz,
-// where every test run repeats it.
-func (f fuzzTarget) fuzz(t *testing.T, d time.Duration) {
+// fuzz runs one target. A failing input becomes a file of the package's
+// testdata/fuzz, which every test run repeats; the output names it.
+func (f fuzzTarget) fuzz(t *testing.T, binary, cache string, d time.Duration) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-run", "^$", "-fuzz", "^"+f.name+"$", "-fuzztime", d.String(), ".")
+	ctx, cancel := context.WithTimeout(t.Context(), d+time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "-test.run", "^$", "-test.fuzz", "^"+f.name+"$", "-test.fuzztime", d.String(),
+		"-test.parallel", "1", "-test.fuzzminimizetime", "5s", "-test.fuzzcachedir", cache)
 	cmd.Dir = f.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Errorf("%s: %v\n%s", f.name, err, out)
+		t.Errorf("%s in %s: %v\n%s%s", f.name, f.dir, err, out, f.found(out))
 		return
 	}
 	all := executions.FindAll(out, -1)
@@ -105,5 +147,23 @@ func (f fuzzTarget) fuzz(t *testing.T, d time.Duration) {
 		t.Errorf("%s fuzzed nothing:\n%s", f.name, out)
 		return
 	}
-	t.Logf("%s", bytes.TrimSpace(all[len(all)-1]))
+	t.Logf("%s: %s", f.name, bytes.TrimSpace(all[len(all)-1]))
+}
+
+// corpusFile is what the fuzzer says of an input that fails.
+var corpusFile = regexp.MustCompile(`Failing input written to (\S+)`)
+
+// found returns the path and the text of the failing input, to be committed with
+// the repair.
+func (f fuzzTarget) found(out []byte) string {
+	m := corpusFile.FindSubmatch(out)
+	if m == nil {
+		return ""
+	}
+	path := filepath.Join(f.dir, string(m[1]))
+	input, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("commit this input with the repair: %s\n%s", path, input)
 }

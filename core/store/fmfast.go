@@ -3,14 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
 // The fast path reads what nearly every file holds: `key: scalar`, block lists
 // and one-line flow lists of scalars, comments. It gives up (done is false) on
-// anything else, and then the YAML library decides. It reports an error only
-// where the text is no YAML either, because it can name the cure better.
+// anything that it is not certain about, and then the YAML library decides. It
+// reports an error only where the text is no YAML either, because it can name the
+// cure better.
 
 // lines walks over text line by line.
 type lines struct {
@@ -54,6 +54,9 @@ func parseFast(f fences) ([]Field, error) {
 		line, ok := l.peek()
 		if !ok {
 			return fields, nil
+		}
+		if strings.Contains(line, "\t") {
+			return nil, errSlow // readers of YAML differ on tabs
 		}
 		field, err := fastField(l, line)
 		if err != nil {
@@ -178,7 +181,7 @@ func isItem(line string, at int) bool {
 
 func fastItem(line string, dash, no int) (Value, error) {
 	rest := strings.TrimLeft(line[dash+1:], " ")
-	if rest == "" || rest[0] == '#' || rest[0] == '[' {
+	if strings.Contains(line, "\t") || rest == "" || rest[0] == '#' || rest[0] == '[' {
 		return Value{}, errSlow
 	}
 	s := scalar{line: line, start: len(line) - len(rest), no: no}
@@ -208,11 +211,11 @@ func (s *scalar) read() (Value, error) {
 		if err != nil {
 			return v, err
 		}
-		tail := strings.TrimLeft(s.line[end:], " \t")
+		tail := strings.TrimLeft(s.line[end:], " ")
 		switch {
-		case tail == "" || tail[0] == '#':
+		case tail == "" || tail[0] == '#' && s.line[end] == ' ':
 			return v, nil
-		case s.key == "" && tail[0] == ':':
+		case tail[0] == '#' || s.key == "" && tail[0] == ':':
 			return v, errSlow
 		}
 		return v, slip(s.no, s.column(len(s.line)-len(tail)), msgAfterQuote)
@@ -222,9 +225,6 @@ func (s *scalar) read() (Value, error) {
 	}
 	if i := strings.Index(text, " #"); i >= 0 {
 		text = text[:i]
-	}
-	if strings.Contains(text, "\t") {
-		return Value{}, errSlow
 	}
 	text = strings.TrimRight(text, " ")
 	if i := strings.Index(text, ": "); i >= 0 || strings.HasSuffix(text, ":") {
@@ -312,17 +312,21 @@ func (s *scalar) quoted() (v Value, end int, err error) {
 	return v, 0, slip(s.no, v.Column, msgQuoteOpen, string(q))
 }
 
-// unescape reads the escapes that we write ourselves, which mean the same in Go; n is
-// 0 for others.
+// unescape reads the escapes of two characters that every reader of YAML knows; n is 0
+// for others.
 func unescape(s string) (r rune, n int) {
-	if len(s) < 2 || !strings.ContainsRune(`"\\ntrxu`, rune(s[1])) {
+	if len(s) < 2 {
 		return 0, 0
 	}
-	r, _, tail, err := strconv.UnquoteChar(s, '"')
-	if err != nil {
-		return 0, 0
+	switch s[1] {
+	case '"', '\\':
+		return rune(s[1]), 2
+	case 'n':
+		return '\n', 2
+	case 't':
+		return '\t', 2
 	}
-	return r, len(s) - len(tail)
+	return 0, 0
 }
 
 // flowList reads a flow list of scalars that ends on its line.

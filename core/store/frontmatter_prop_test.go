@@ -177,6 +177,10 @@ func FuzzFrontMatter(f *testing.F) {
 	f.Add([]byte("---\n? a\n: b\n- c\n<<: *d\n---\n"))
 	f.Add([]byte("---\nA: \"\t0\"0\n---\n"))
 	f.Add([]byte("---\nA: '\t0'0\n---\n"))
+	for _, value := range []string{"\"\t0\"#000", `"\t0"#000`, `"0"#`, `'0'#0`, "\"0\"\t#0", "'0'\t", `"\x41"`, `"\u0085"`} {
+		f.Add([]byte("---\nA: " + value + "\n---\n"))
+		f.Add([]byte("---\nA:\n- " + value + "\n---\n"))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := ParseFrontMatter(data)
 		var se *SyntaxError
