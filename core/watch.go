@@ -51,6 +51,7 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	if b.dir.Present() != nil {
 		return // no file was removed: all of them are away for a while
 	}
+	b.dir.Remember(batch.Names...)
 	if batch.Full || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(configFiles, rel) }) {
 		b.reloadRuntime()
 	}
