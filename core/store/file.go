@@ -131,7 +131,9 @@ func (d *Dir) Write(rel string, data []byte) error {
 	if err := d.writeAtomic(d.Path(rel), data); err != nil {
 		return advise("write "+rel, err)
 	}
-	d.note(rel, data)
+	if d.tenant.Load() != nil {
+		d.memory.note(rel, data)
+	}
 	return nil
 }
 
@@ -290,7 +292,7 @@ func (d *Dir) Remove(rel string) error {
 	if err := d.Present(); err != nil {
 		return advise("remove "+rel, err)
 	}
-	d.forget(rel)
+	d.memory.forget(rel)
 	err := os.Remove(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -29,50 +29,53 @@ func remembered(rel string) bool {
 	return folder == StateDir+"/" && (strings.HasSuffix(name, ".json") || strings.HasSuffix(name, "_key"))
 }
 
-// note remembers what the bot has written to a file.
-func (d *Dir) note(rel string, data []byte) {
-	if d.tenant.Load() == nil || !remembered(rel) {
+// note remembers what was written to a file.
+func (m *memory) note(rel string, data []byte) {
+	if !remembered(rel) {
 		return
 	}
-	d.memory.mu.Lock()
-	defer d.memory.mu.Unlock()
-	if d.memory.files == nil {
-		d.memory.files = map[string][]byte{}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.files == nil {
+		m.files = map[string][]byte{}
 	}
-	delete(d.memory.gone, rel)
-	delete(d.memory.files, rel)
+	delete(m.gone, rel)
+	delete(m.files, rel)
 	if len(data) <= recallMost {
-		d.memory.files[rel] = slices.Clone(data)
+		m.files[rel] = slices.Clone(data)
 	}
 }
 
 // forget is for a file that the bot has removed.
-func (d *Dir) forget(rel string) {
-	d.memory.mu.Lock()
-	defer d.memory.mu.Unlock()
-	delete(d.memory.files, rel)
+func (m *memory) forget(rel string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.files, rel)
 }
 
 // forgetAll is for another directory in the place of the bot's.
-func (d *Dir) forgetAll() {
-	d.memory.mu.Lock()
-	defer d.memory.mu.Unlock()
-	d.memory.files, d.memory.gone = nil, nil
+func (m *memory) forgetAll() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files, m.gone = nil, nil
 }
 
 // Remember takes note of files that another process has changed. A file that is missing
 // is not forgotten yet: its folder may be on its way out.
 func (d *Dir) Remember(rels ...string) {
+	if d.tenant.Load() == nil {
+		return
+	}
 	for _, rel := range rels {
 		if data, err := readRegular(d.Path(rel)); err == nil {
-			d.note(rel, data)
+			d.memory.note(rel, data)
 		}
 	}
 }
 
-// rememberAll takes note of the files in state/, and forgets those that were missing
+// look takes note of the files in state/, and forgets those that were missing
 // twice in a row. All are read each time: two versions of one size may have the same time.
-func (d *Dir) rememberAll() {
+func (m *memory) look(d *Dir) {
 	entries, err := d.Entries(StateDir)
 	if err != nil {
 		return
@@ -87,20 +90,20 @@ func (d *Dir) rememberAll() {
 		there[rel] = true
 		d.Remember(rel)
 	}
-	d.memory.mu.Lock()
-	defer d.memory.mu.Unlock()
-	d.memory.done = false
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done = false
 	gone := map[string]bool{}
-	for rel := range d.memory.files {
+	for rel := range m.files {
 		switch {
 		case there[rel]:
-		case d.memory.gone[rel]:
-			delete(d.memory.files, rel)
+		case m.gone[rel]:
+			delete(m.files, rel)
 		default:
 			gone[rel] = true
 		}
 	}
-	d.memory.gone = gone
+	m.gone = gone
 }
 
 // recalled reports whether a missing file may be there now: the bot's state

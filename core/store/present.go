@@ -82,7 +82,7 @@ func (d *Dir) Look() (Found, error) {
 			return AsItWas, err
 		}
 		d.tenant.Store(next)
-		d.forgetAll()
+		d.memory.forgetAll()
 		return Replaced, errors.Join(t.close(), d.writePID())
 	}
 	held, err := t.state.Stat()
@@ -90,7 +90,7 @@ func (d *Dir) Look() (Found, error) {
 		return AsItWas, fmt.Errorf("look at the lock of %s: %w", d.Display(), err)
 	}
 	if now, err := os.Lstat(d.Path(lockFile)); err == nil && os.SameFile(now, held) {
-		d.rememberAll()
+		d.memory.look(d)
 		return AsItWas, nil
 	}
 	if _, err := d.recall(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,6 +104,6 @@ func (d *Dir) Look() (Found, error) {
 		return AsItWas, err
 	}
 	d.tenant.Store(&tenancy{root: t.root, dir: t.dir, state: state})
-	d.rememberAll()
+	d.memory.look(d)
 	return StateLost, errors.Join(t.state.Close(), d.writePID())
 }
