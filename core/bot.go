@@ -244,7 +244,7 @@ func (b *Bot) recover(ctx context.Context) {
 
 // Run brings the bot to life and blocks until ctx ends and everything has
 // stopped: what takes work and the work itself are told at once, runs under way
-// have four seconds to end; engine, git, files and the lock follow. A second bot on the same directory is refused with
+// are interrupted and killed after four seconds; engine, git, files and the lock follow. A second bot on the same directory is refused with
 // *store.RunningError before anything is touched.
 func (b *Bot) Run(ctx context.Context) (err error) {
 	if err := b.dir.Prepare(); err != nil {

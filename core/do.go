@@ -16,7 +16,6 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/core/skill"
 	"ollimbot/core/transcript"
-	"ollimbot/routines"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
@@ -208,7 +207,10 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 		return command.Outcome{}, err
 	}
 	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title()), Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID}}
-	if task.Kind == routines.KindReminder && !c.Stays {
+	if b.mayWait(task) {
+		out.Message = fmt.Sprintf(textFiredAsBatch, task.Title())
+	}
+	if r, is := b.index.Set().ReminderByID(c.ID); is && !r.UntilDone && !c.Stays {
 		out.Undo = command.RestoreTask{ID: c.ID}
 	}
 	return out, nil

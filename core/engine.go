@@ -205,18 +205,16 @@ func (b *Bot) login(ctx context.Context, c command.Login) (command.Outcome, erro
 	return command.Outcome{Message: textOpenLogin, Body: url, Decision: audit.Entry{Action: audit.LoginChanged}}, err
 }
 
-// tellSandbox says once what keeps the commands of a model in. It is no concern
-// of an engine that runs nothing.
+// tellSandbox logs what commands run in: those of a model, of skills and of git. The user
+// is warned where a model's commands run in nothing.
 func (b *Bot) tellSandbox() error {
-	if _, runs := b.o.Engine.(agent.Runner); !runs || b.o.Sandbox == nil {
+	if b.o.Sandbox == nil {
 		return nil
 	}
 	state := b.o.Sandbox.State()
 	b.log.Info("sandbox", "state", state.String())
-	level := notice.Info
-	if state.Kind == sandbox.None {
-		level = notice.Warn
+	if _, runs := b.o.Engine.(agent.Runner); runs && state.Kind == sandbox.None {
+		b.notices.Add(notice.Warn, state.String())
 	}
-	b.notices.Add(level, state.String())
 	return nil
 }

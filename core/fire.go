@@ -30,12 +30,14 @@ import (
 func (b *Bot) fire(ctx context.Context, d schedule.Due) error {
 	task := d.Task()
 	defer b.settle(d.Ticket)
-	if d.Reminder != nil && d.Reminder.LastWord {
-		b.stopped(d.Reminder)
-		return nil
-	}
-	if until := b.notNow(d); !until.IsZero() {
-		return b.putOff(d, until)
+	if d.Reminder != nil && !d.ByHand {
+		if d.Reminder.LastWord {
+			b.stopped(d.Reminder)
+			return nil
+		}
+		if until := b.notNow(d.Reminder); !until.IsZero() {
+			return b.putOff(d.Reminder, until)
+		}
 	}
 	b.log.Info("task fires", "kind", string(d.Kind), "id", task.ID, "title", task.Title(), "late", d.Late)
 	if !task.Background {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/store"
 	"ollimbot/core/store/storetest"
+	"ollimbot/routines/watch"
 )
 
 func wasTold(s Snapshot, words string) bool {
@@ -63,12 +65,22 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 	})
 }
 
-func TestAStateFolderThatIsRemovedIsMadeAnewWithItsSettings(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
-		five := 7
-		do(t, b, command.SetBudget{Capacity: &five})
+// W1: what was set since the bot last looked was lost. Nothing waits here between the
+// commands and the removal, as a user does not wait either.
+func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
+	live(t, func(h home) {
+		h.write("routines/later.md", "---\nid: \"cccc1002\"\ncron: \"0 12 * * *\"\n---\nLater.\n")
+	}, func(h home, b *Bot) {
+		time.Sleep(time.Minute)
+		do(t, b, command.SetBudget{Capacity: new(7)})
 		do(t, b, command.MuteUntil{Until: b.now().Add(5 * time.Hour)})
-		time.Sleep(time.Minute + lookEvery/2) // not while the bot looks: what is half removed would be remembered so
+		do(t, b, command.Pause{ID: "cccc1002", Paused: true})
+		do(t, b, command.SetConfig{Key: "daily_cap", Value: "9"})
+		do(t, b, command.SetConfig{Key: "model_main", Value: "opus"})
+		// What a command of another process has changed arrives as a change of its file.
+		h.write("state/pending_updates.json", `[{"ts":"2000-01-01T00:00:30Z","message":"from elsewhere"}]`)
+		b.filesChanged(watch.Batch{Names: []string{"state/pending_updates.json"}})
+		files := stateFiles(t, h)
 		if err := os.RemoveAll(filepath.Join(h.root, "state")); err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +93,25 @@ func TestAStateFolderThatIsRemovedIsMadeAnewWithItsSettings(t *testing.T) {
 		if !wasTold(b.Snapshot(), "state/ was removed") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
-		if s := b.Snapshot(); s.Budget.State.Capacity != 7 || !h.has("state/mute.json") || !h.has("state/bot.pid") {
-			t.Errorf("budget %+v", s.Budget)
+		s := b.Snapshot()
+		if s.Budget.State.Capacity != 7 || !viewOf(t, s, "cccc1002").Paused || s.Budget.Muted.IsZero() || b.runtime.Load().DailyCap != 9 || len(b.updates.Peek()) != 1 {
+			t.Errorf("budget %+v, muted %v, runtime %+v", s.Budget, s.Budget.Muted, b.runtime.Load())
+		}
+		if now := stateFiles(t, h); !slices.Equal(now, files) {
+			t.Errorf("%v were put back as %v", files, now)
 		}
 	})
+}
+
+// stateFiles are the names of the JSON files in state/.
+func stateFiles(t *testing.T, h home) (names []string) {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(h.root, "state", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range list {
+		names = append(names, filepath.Base(path))
+	}
+	return names
 }

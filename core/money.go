@@ -158,22 +158,19 @@ func (b *Bot) mayTalk(ctx context.Context) error {
 
 // lift takes the caps away for today, or puts them back.
 func (b *Bot) lift(c command.LiftCaps) (command.Outcome, error) {
+	if s := b.purse.State(b.now()); !s.Today.Capped() && !s.Month.Capped() {
+		return command.Outcome{Message: textNoCaps}, nil
+	}
 	before, err := b.purse.Lift(b.now(), !c.Undo)
 	if err != nil {
 		return command.Outcome{}, err
 	}
-	s := b.purse.State(b.now())
-	out := command.Outcome{Undo: command.LiftCaps{Undo: !c.Undo}, Decision: audit.Entry{Action: audit.CapsChanged}}
-	switch {
-	case !s.Today.Capped() && !s.Month.Capped():
-		out.Message = textNoCaps
-	case c.Undo:
+	out := command.Outcome{Message: textLifted}
+	if c.Undo {
 		out.Message = textCapsBack
-	default:
-		out.Message = textLifted
 	}
-	if before == s.Lifted {
-		out.Undo = nil
+	if before == c.Undo { // it changed something
+		out.Undo, out.Decision = command.LiftCaps{Undo: !c.Undo}, audit.Entry{Action: audit.CapsChanged}
 	}
 	return out, nil
 }

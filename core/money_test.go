@@ -242,3 +242,24 @@ func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
 		}
 	})
 }
+
+// W12: without caps, lifting them was written down as a decision, and so was taking back
+// what nobody had lifted.
+func TestOnlyALiftThatChangesSomethingIsADecision(t *testing.T) {
+	live(t, func(home) {}, func(_ home, b *Bot) {
+		step := func(undo bool, message string, decided bool) {
+			t.Helper()
+			out := do(t, b, command.LiftCaps{Undo: undo})
+			if out.Message != message || (out.Decision.Action != "") != decided || (out.Undo != nil) != decided {
+				t.Errorf("undo %v: %+v", undo, out)
+			}
+		}
+		step(false, textNoCaps, false)
+		step(true, textNoCaps, false)
+		do(t, b, command.SetConfig{Key: "daily_cap", Value: "5"})
+		step(true, textCapsBack, false)
+		step(false, textLifted, true)
+		step(false, textLifted, false)
+		step(true, textCapsBack, true)
+	})
+}

@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/prompt"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
-	"ollimbot/routines/schedule"
 )
 
 // lookAgain is how long a reminder that comes back waits for the end of a conversation.
@@ -87,9 +86,8 @@ func (b *Bot) stopped(r *routines.Reminder) {
 // notNow puts off a reminder that comes back while no ping of it could go: until quiet
 // hours or a mute end, until a token is there, or for a moment while a conversation is
 // under way. That is no round of it, and no run. The first time it fires as any reminder.
-func (b *Bot) notNow(d schedule.Due) (until time.Time) {
-	r := d.Reminder
-	if r == nil || !r.UntilDone || r.FirstAt.IsZero() {
+func (b *Bot) notNow(r *routines.Reminder) (until time.Time) {
+	if !r.UntilDone || r.FirstAt.IsZero() {
 		return until
 	}
 	now := b.now()
@@ -107,11 +105,11 @@ func (b *Bot) notNow(d schedule.Due) (until time.Time) {
 }
 
 // putOff moves a reminder without a run.
-func (b *Bot) putOff(d schedule.Due, until time.Time) error {
-	b.log.Info("a reminder waits until it may ping", "id", d.Reminder.ID, "until", until)
-	_, err := b.schedule.MoveReminder(d.Reminder.ID, func(r routines.Reminder) (routines.Move, error) {
+func (b *Bot) putOff(due *routines.Reminder, until time.Time) error {
+	b.log.Info("a reminder waits until it may ping", "id", due.ID, "until", until)
+	_, err := b.schedule.MoveReminder(due.ID, func(r routines.Reminder) (routines.Move, error) {
 		at := until.Truncate(time.Second)
-		if !r.RunAt.Equal(d.Reminder.RunAt) {
+		if !r.RunAt.Equal(due.RunAt) {
 			at = r.RunAt // it was moved meanwhile
 		}
 		return routines.Move{At: at, Depth: r.ChainDepth}, nil

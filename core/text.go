@@ -3,6 +3,7 @@ package core
 // Words for people.
 const (
 	textAsBatch          = "handed in as a batch: its report comes within a day"
+	textFiredAsBatch     = "%s is handed in as a batch: its report arrives within a day"
 	textTaskGone         = "its task is gone, or may not wait any more"
 	textBatchFailed      = "%s has no answer: %s"
 	textScreenNoTools    = "no tool is needed here: answer with the JSON object only"

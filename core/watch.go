@@ -51,6 +51,7 @@ func (b *Bot) filesChanged(batch watch.Batch) {
 	if b.dir.Present() != nil {
 		return // no file was removed: all of them are away for a while
 	}
+	b.dir.Remember(batch.Names...)
 	if batch.Full || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(configFiles, rel) }) {
 		b.reloadRuntime()
 	}
@@ -138,7 +139,7 @@ func (b *Bot) lookAtDirectory(was string) (lost string) {
 	case found == store.Replaced:
 		b.log.Error("another data directory stands where the bot's was, and is used from now on", "dir", b.dir.Display())
 	case found == store.StateLost:
-		b.log.Error("state/ was removed while the bot runs: settings, budget and updates were put back, what grew with the runs is lost",
+		b.log.Error("state/ was removed while the bot runs: settings, holds, budget and updates were put back; the lists of past runs and pings are lost",
 			"dir", b.dir.Display())
 	case was != "":
 		b.log.Info("the data directory is back", "dir", b.dir.Display())

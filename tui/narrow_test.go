@@ -160,7 +160,7 @@ func TestAClickMarksTheDangerousAnswerFirst(t *testing.T) {
 func TestTheQuestionOfASmallScreenKeepsItsConsequence(t *testing.T) {
 	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
 		s.press("q")
-		s.sees("1 fork still running, 1", "waiting: stopped after 10", "seconds.", "n stay", "y quit and stop them")
+		s.sees("1 fork still running, 1", "waiting: stopped at once", "n stay", "y quit and stop them")
 	})
 }
 

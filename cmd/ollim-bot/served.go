@@ -73,6 +73,9 @@ func (p *process) handOver(asked string, args []string) (exit int, handed bool) 
 		return 0, false
 	}
 	agents := c.In&command.InAgent != 0
+	if agents && p.Flags.Timezone != "" { // it only reads, and the bot would answer in its own zone
+		return 0, false
+	}
 	if err := p.UsersOnly(); err != nil && agents {
 		return 0, false
 	} else if err != nil {

@@ -184,7 +184,6 @@ var oversized = map[string]int{
 	"core/chat.Conversation":     104,
 	"core/fork.run":              50,
 	"core/google.Client":         51,
-	"core/policy.Guard":          41,
 	"core/store.Dir":             54,
 	"cmd/ollim-bot.process":      43,
 	"discord/fake.Server":        103,

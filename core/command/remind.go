@@ -99,11 +99,12 @@ func (c Remind) next(r routines.Reminder, now time.Time) (routines.Move, error) 
 	return m, nil
 }
 
-// tomorrow is the time of day of first on the day that follows now's.
+// tomorrow is the time of day of first on the day after now's, but never in the same night.
 func tomorrow(first, now time.Time) time.Time {
-	at := cron.Wall(now.Add(-nightEnds), 1, first.Hour(), first.Minute(), now.Location())
-	if !at.After(now) {
-		at = cron.Wall(now, 1, first.Hour(), first.Minute(), now.Location())
+	today, zone := now.Add(-nightEnds), now.Location()
+	at := cron.Wall(today, 1, first.Hour(), first.Minute(), zone)
+	if at.Before(cron.Wall(today, 1, 0, 0, zone).Add(nightEnds)) && at.Sub(now) < nightEnds {
+		at = cron.Wall(today, 2, first.Hour(), first.Minute(), zone)
 	}
 	return at
 }

@@ -93,7 +93,7 @@ var agentRows = []Command{
 	{Name: "history show", About: "One session: who said what, and which tools were called."},
 	{Name: "history search", About: "Where words were said."},
 	{Name: "history pings", About: "What fired, what was sent, and how soon the user answered."},
-	{Name: "schedule", About: "What fires next, as background agents see it."},
+	{Name: "schedule", In: InShell | InAgent | InBot, About: "What fires next, as background agents see it."},
 	{Name: "status", In: InShell | InAgent | InBot, About: "One screen of facts."},
 	{Name: "updates", About: "Pending updates for the main session."},
 	{Name: "budget show", About: "The bucket as it is, or as it will be at a moment."},

@@ -145,20 +145,19 @@ func shown(raw json.RawMessage) string { return clean.Cut(clean.Line(string(raw)
 // Line is one setting as people see it.
 type Line struct {
 	Key, Label string
-	Value      string // with its unit: "1800s", "8k budget", "(inherit main)"
-	// Default says that the value is the default and does not say so itself.
-	Default bool
-	Offers  []string // what Set takes, in a word each: "opus", "minutes"
-	Text    string   // the value as Set takes it
-	Choices []string // those of Offers that are values themselves
-	About   string   // what it changes
+	Value      string   // with its unit: "1800s", "8k budget", "(inherit main)"
+	Default    bool     // the value is the default
+	Offers     []string // what Set takes, in a word each: "opus", "minutes"
+	Text       string   // the value as Set takes it
+	Choices    []string // those of Offers that are values themselves
+	About      string   // what it changes
 }
 
 // String is the line in Discord's markup.
 func (l Line) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %s", l.Label, l.Value)
-	if l.Default {
+	if l.Default && !strings.HasPrefix(l.Value, "(") { // which would repeat it
 		b.WriteString(" " + shownDefault)
 	}
 	for _, o := range l.Offers {
@@ -199,7 +198,7 @@ func (k key) line(r Runtime) Line {
 	}
 	return Line{
 		Key: k.name, Label: k.label, Value: value, Offers: k.offers, Text: k.text(r), Choices: choices, About: abouts[k.name],
-		Default: k.text(r) == k.text(defaultRuntime()) && !strings.HasPrefix(value, "("),
+		Default: k.text(r) == k.text(defaultRuntime()),
 	}
 }
 

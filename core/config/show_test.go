@@ -12,6 +12,9 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 	var got []string
 	for _, l := range Show(defaultRuntime()) {
 		got = append(got, l.String())
+		if !l.Default { // W11: "(default)" itself was called a value of the user's
+			t.Errorf("%s is not its default", l.Key)
+		}
 	}
 	want := []string{
 		"**model.main**: (default) `opus` `sonnet` `haiku` `default`",

@@ -34,8 +34,9 @@ const (
 	ringLines = 10_000
 	// ratedRuns is how many runs of earlier programs the rates are known from.
 	ratedRuns = 1000
-	// grace is how long a run that was asked to stop may take to do so, and
-	// partingGrace how long where the program ends, which is to take ten seconds in all.
+	// grace is how long a run that was interrupted may take to end before it is killed,
+	// and partingGrace how long at the end of the program, which takes ten seconds in all. A
+	// run is interrupted at once then: it could not ping any more.
 	grace        = 10 * time.Second
 	partingGrace = 4 * time.Second
 	// lookAgain is how often the queue's head asks whether the limit has grown.
@@ -170,7 +171,7 @@ func NewManager(o Options) (*Manager, error) {
 }
 
 // Run serves the queue until ctx ends. Then waiting runs are dropped, running
-// ones are interrupted and, where 10 s do not suffice, closed; Run returns when
+// ones are interrupted at once and, after partingGrace, closed; Run returns when
 // all have ended. It must be called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.closeOpen()

@@ -9,7 +9,6 @@ const (
 	textNoResult     = "the engine ended without a result"
 	textNoReport     = "it always has to report, was told so, and did not"
 	textNoReason     = "the engine gave no reason"
-	textFault        = "internal fault: %v"
 
 	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
 

@@ -12,8 +12,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -104,13 +102,6 @@ func (g *Guard) Allow(tool string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.allowed[toolName(tool)] = true
-}
-
-// Allowed are the tools that the user has allowed for this session, sorted.
-func (g *Guard) Allowed() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return slices.Sorted(maps.Keys(g.allowed))
 }
 
 func (g *Guard) sessionAllows(tool string) bool {

@@ -131,6 +131,9 @@ func (d *Dir) Write(rel string, data []byte) error {
 	if err := d.writeAtomic(d.Path(rel), data); err != nil {
 		return advise("write "+rel, err)
 	}
+	if d.tenant.Load() != nil {
+		d.memory.note(rel, data)
+	}
 	return nil
 }
 
@@ -289,6 +292,7 @@ func (d *Dir) Remove(rel string) error {
 	if err := d.Present(); err != nil {
 		return advise("remove "+rel, err)
 	}
+	d.memory.forget(rel)
 	err := os.Remove(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 )
 
 // errGone says that the directory that the bot was started in is not there, or
@@ -83,6 +82,7 @@ func (d *Dir) Look() (Found, error) {
 			return AsItWas, err
 		}
 		d.tenant.Store(next)
+		d.memory.forgetAll()
 		return Replaced, errors.Join(t.close(), d.writePID())
 	}
 	held, err := t.state.Stat()
@@ -90,7 +90,7 @@ func (d *Dir) Look() (Found, error) {
 		return AsItWas, fmt.Errorf("look at the lock of %s: %w", d.Display(), err)
 	}
 	if now, err := os.Lstat(d.Path(lockFile)); err == nil && os.SameFile(now, held) {
-		d.remember()
+		d.memory.look(d)
 		return AsItWas, nil
 	}
 	if _, err := d.recall(); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,73 +104,6 @@ func (d *Dir) Look() (Found, error) {
 		return AsItWas, err
 	}
 	d.tenant.Store(&tenancy{root: t.root, dir: t.dir, state: state})
-	d.remember()
+	d.memory.look(d)
 	return StateLost, errors.Join(t.state.Close(), d.writePID())
-}
-
-// recallMost is the size of the largest state file that is remembered, in bytes.
-const recallMost = 256 << 10
-
-// memory is what the bot's JSON files held when it last looked, so that somebody
-// who removes state/ under a running bot takes no settings, holds or budget with
-// it. The zero memory is empty.
-type memory struct {
-	mu    sync.Mutex
-	files map[string][]byte
-	done  bool // they were put back, and the lock is not yet there again
-}
-
-// remember takes note of the JSON files directly in state/. All are read each time:
-// two versions of one size may have the same time.
-func (d *Dir) remember() {
-	entries, err := d.Entries(StateDir)
-	if err != nil {
-		return
-	}
-	d.memory.mu.Lock()
-	defer d.memory.mu.Unlock()
-	d.memory.done = false
-	d.memory.files = make(map[string][]byte, len(entries))
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !strings.HasSuffix(e.Name(), ".json") || !info.Mode().IsRegular() || info.Size() > recallMost {
-			continue
-		}
-		rel := StateDir + "/" + e.Name()
-		if data, err := readRegular(d.Path(rel)); err == nil {
-			d.memory.files[rel] = data
-		}
-	}
-}
-
-// recalled reports whether a missing file may be there now: the bot's state
-// folder was gone, and has been made anew.
-func (d *Dir) recalled(rel string) bool {
-	if d.tenant.Load() == nil || !strings.HasPrefix(rel, StateDir+"/") {
-		return false
-	}
-	lost, err := d.recall()
-	return lost && err == nil
-}
-
-// recall puts back what was remembered, once the state folder was removed, which
-// shows in the missing lock: the folder itself may have been made anew by a
-// command. It reports whether it did.
-func (d *Dir) recall() (bool, error) {
-	d.memory.mu.Lock()
-	defer d.memory.mu.Unlock()
-	if _, err := os.Lstat(d.Path(lockFile)); d.memory.done || !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	d.memory.done = true
-	if err := d.makeFolder(d.Path(StateDir)); err != nil {
-		return true, err
-	}
-	var errs []error
-	for rel, data := range d.memory.files {
-		if _, err := os.Lstat(d.Path(rel)); errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, d.Write(rel, data))
-		}
-	}
-	return true, errors.Join(errs...)
 }

@@ -62,10 +62,9 @@ const (
 
 // Answers to bad calls.
 const (
-	textUnknownTool = "Error: there is no tool %s."
-	textFault       = "Error: %s met an internal fault (%v). Go on without it."
-	textEmptyField  = "Error: %s is empty. Say in it what the reader should know."
-	textBadAction   = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, " +
+	textFault      = "Error: %s met an internal fault (%v). Go on without it."
+	textEmptyField = "Error: %s is empty. Say in it what the reader should know."
+	textBadAction  = "Error: buttons[%d].action is not accepted (%v). Use task_done:<task_id>, task_del:<task_id>, " +
 		"event_del:<event_id>, agent:<prompt> or dismiss:."
 )
 

@@ -211,11 +211,6 @@ func (d *Discarded) place(list []entry) int {
 	return len(list)
 }
 
-// Clear removes everything, claimed updates too.
-func (q *Queue) Clear() error {
-	return q.change("clear the updates", func([]entry, []string) ([]entry, error) { return nil, nil })
-}
-
 // capped makes the unclaimed updates fit: the newest stay, one sentinel counts
 // what had to go, earlier sentinels included. Claimed ones are being delivered;
 // they neither count nor get counted.

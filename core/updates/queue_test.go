@@ -313,17 +313,6 @@ func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {
 	p.pending(t, "same")
 }
 
-func TestClearRemovesTheFileAndMayBeRepeated(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "one")
-	must(t, p.queue.Clear())
-	must(t, p.queue.Clear())
-	p.pending(t)
-	if got := p.content(t); got != "" {
-		t.Errorf("the file says %q", got)
-	}
-}
-
 func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 	p := newPlace(t, `{"not": "a list"}`)
 	for range 3 {

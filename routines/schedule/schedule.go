@@ -47,6 +47,7 @@ type Due struct {
 	At       time.Time          // the scheduled instant, in the configured zone
 	Late     bool               // it starts well after At, and the agent should be told
 	Missed   int                // earlier fires of the routine that this one stands for as well, at most 99
+	ByHand   bool               // the user fired it: it runs whatever the schedule says
 	Ticket   string             // what is set aside for the run, by Purse.Reserve; whoever runs it settles it
 }
 
@@ -306,8 +307,8 @@ func (s *Schedule) kick(c routines.Change) {
 	s.rouse()
 }
 
-// FireNow fires a task at once, beside its schedule; a reminder is removed
-// after its run as always. Errors: no such task, it waits for the user's word, it
+// FireNow fires a task at once, beside its schedule. A reminder is removed after its
+// run as always, but one that repeats until it is done keeps its time and its returns. Errors: no such task, it waits for the user's word, it
 // is running, or the schedule is not.
 func (s *Schedule) FireNow(id string) error { return s.fireNow(id, false) }
 
@@ -331,7 +332,8 @@ func (s *Schedule) fireNow(id string, stays bool) error {
 	case s.running[d.key()] != nil:
 		return fmt.Errorf(msgStillRunning, t.Title())
 	}
-	s.running[d.key()] = &run{keep: stays}
+	d.ByHand = true
+	s.running[d.key()] = &run{keep: stays || d.Reminder != nil && d.Reminder.UntilDone}
 	s.inbox.fire = append(s.inbox.fire, d)
 	s.rouse()
 	return nil

@@ -195,7 +195,7 @@ func quitText(running, waiting int) string {
 	if waiting > 0 {
 		parts = append(parts, strconv.Itoa(waiting)+" waiting")
 	}
-	return strings.Join(parts, ", ") + ": stopped after 10 seconds. Reminders among them fire again at the next start."
+	return strings.Join(parts, ", ") + ": stopped at once. Reminders among them fire again at the next start."
 }
 
 // What the palette finds beside actions.

@@ -37,7 +37,7 @@ const (
 	textNoUndo     = "nothing to undo"
 	textReadOnly   = "this is read-only; start it without --read-only to change things"
 	textAsk        = "%s Say yes to %s, anything else to %s"
-	textQuit       = "%s waiting or running. They get 10 seconds to end, then they are stopped. Say yes to end; anything else stays"
+	textQuit       = "%s waiting or running. They are stopped at once, and reminders among them fire again at the next start. Say yes to end; anything else stays"
 	textLeftAsIs   = "left as it is"
 	textDropped    = "the question is dropped, nothing was done"
 	textNoQuestion = "no question was asked"

@@ -122,7 +122,7 @@ func doctorLines(a doctorAnswer) []string {
 var kept = []struct{ label, glob, rule string }{
 	{"history", ".git", "git: packed when it pays; about 50 MB a year at 100 runs a day"},
 	{"log", "state/bot.log*", "two files of 1 MB"},
-	{"runs", "state/fork_runs.jsonl", "shortened to 1 MB beyond 4 MB"},
+	{"runs", "state/fork_runs.jsonl", "shortened to 12 MB beyond 20 MB"},
 	{"output of runs", "state/forks", "the newest 200 runs, 64 MB at most"},
 	{"deliveries", "state/webhooks.jsonl", "shortened beyond 1 MB"},
 	{"conversation", "state/transcript.jsonl", "shortened to 0.5 MB beyond 1 MB"},

@@ -229,8 +229,11 @@ func (b *block) json() (json.RawMessage, error) {
 	return encode(b.fields)
 }
 
-// call is a call of a tool that the answer holds. bad says why its arguments are no
-// JSON object.
+// cut reports whether the answer stopped because it was too long.
+func (a *answer) cut() bool { return a.stop == stopMaxTokens || a.stop == stopWindow }
+
+// call is a call of a tool in an answer. bad says why it cannot run: its arguments are
+// not a JSON object, or the answer was cut off before their end.
 type call struct {
 	agent.ToolUse
 	bad string
@@ -241,7 +244,7 @@ type call struct {
 func (a *answer) calls() []call {
 	var list []call
 	seen := map[string]bool{}
-	for _, b := range a.blocks {
+	for i, b := range a.blocks {
 		if b.kind != kindToolUse || !b.whole {
 			continue
 		}
@@ -253,6 +256,9 @@ func (a *answer) calls() []call {
 		seen[id] = true
 		c := call{ToolUse: agent.ToolUse{ID: id, Name: b.string("name")}}
 		c.Input, c.bad = b.arguments()
+		if a.cut() && i == len(a.blocks)-1 { // even arguments that parse may lack their end
+			c.bad = fmt.Sprintf(answerCut, a.used.Output)
+		}
 		list = append(list, c)
 	}
 	return list

@@ -19,7 +19,8 @@ import (
 
 const (
 	// maxRounds is how many requests a turn may take, maxPauses how often the server
-	// may want to go on, and maxLonger how often an answer may be too long.
+	// may want to go on, and maxLonger how often the model may continue an answer that was
+	// cut off.
 	maxRounds = 400
 	maxPauses = 20
 	maxLonger = 5
@@ -102,7 +103,13 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			if end := t.grown(); end.ended() {
 				return end
 			}
-			continue
+			if !a.cut() {
+				continue
+			}
+			if longer < maxLonger {
+				longer++
+				continue
+			}
 		case a.stop == stopPause && pauses < maxPauses:
 			pauses++
 			continue
@@ -114,6 +121,9 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			continue
 		case a.stop == stopWindow:
 			t.emit(agent.Notice{Text: textWindow})
+		}
+		if a.cut() && longer == maxLonger {
+			t.emit(agent.Notice{Text: fmt.Sprintf(textCutAgain, longer+1)})
 		}
 		reason := ""
 		if stopping != nil {

@@ -23,6 +23,7 @@ const (
 	textRefusal      = "the model has refused to answer; what led to it was taken out of the conversation"
 	textWindow       = "the answer did not fit into the model's window any more"
 	textNotCompacted = "the history could not be made shorter: %s"
+	textCutAgain     = "the answer was cut off %d times and is incomplete: ask for it in smaller parts"
 	textRounds       = "the turn was ended after %d requests: write again to go on"
 	textWaitsLong    = "%s: the server wants to be asked again in %s"
 	textThinking     = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
@@ -35,6 +36,7 @@ const (
 // What the model reads.
 const (
 	answerNoJSON    = "Error: the arguments are not a JSON object: %s"
+	answerCut       = "Error: your answer was cut off at %d tokens, so this call did not run: write it in smaller parts."
 	answerNoTool    = "Error: there is no tool %s. There are: %s"
 	answerForbidden = "This call was refused: %s is not available in this session."
 	answerNoText    = "(no output)"

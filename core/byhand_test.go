@@ -1,0 +1,60 @@
+package core
+
+import (
+	"testing"
+	"time"
+
+	"ollimbot/core/command"
+)
+
+// W2, S2: a fire by hand said that it starts, ran nothing while no ping could go, moved
+// the reminder and used up a return of it.
+func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
+	for name, hinder := range map[string]func(t *testing.T, b *Bot){
+		"freely":                func(*testing.T, *Bot) {},
+		"in quiet hours":        func(t *testing.T, b *Bot) { do(t, b, command.SetConfig{Key: "quiet_hours", Value: "00:00-23:59"}) },
+		"while muted":           func(t *testing.T, b *Bot) { do(t, b, command.MuteUntil{Until: b.now().Add(9 * time.Hour)}) },
+		"without a budget":      func(t *testing.T, b *Bot) { do(t, b, command.SetBudget{Capacity: new(0)}) },
+		"during a conversation": func(t *testing.T, b *Bot) { do(t, b, command.Say{Text: "wait 3h"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			live(t, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
+				time.Sleep(time.Minute)
+				before := *reminderOf(t, b)
+				if before.ChainDepth != 1 {
+					t.Fatalf("it did not come: %+v", before)
+				}
+				hinder(t, b)
+				for n := 2; n <= 3; n++ {
+					out := do(t, b, command.FireNow{ID: "dddd0001"})
+					if out.Message != "Task dddd0001 starts now" || out.Undo != nil {
+						t.Errorf("fire %d: %+v", n, out)
+					}
+					time.Sleep(2 * time.Minute)
+					if runs := len(b.Snapshot().Forks); runs != n {
+						t.Errorf("fire %d: %d runs", n, runs)
+					}
+				}
+				if after := reminderOf(t, b); !after.RunAt.Equal(before.RunAt) || after.ChainDepth != before.ChainDepth {
+					t.Errorf("due %v, return %d; before %v, %d", after.RunAt, after.ChainDepth, before.RunAt, before.ChainDepth)
+				}
+			})
+		})
+	}
+}
+
+// Firing a reminder whose last answer is awaited asks once more; it does not end it.
+func TestAFireByHandDoesNotEndAReminderThatWaitsForItsLastAnswer(t *testing.T) {
+	live(t, func(h home) { dentist(h, "max-chain: 1\nagain: 20\n") }, func(_ home, b *Bot) {
+		time.Sleep(25 * time.Minute)
+		before := *reminderOf(t, b)
+		if !before.LastWord {
+			t.Fatalf("it is not at its end: %+v", before)
+		}
+		do(t, b, command.FireNow{ID: "dddd0001"})
+		time.Sleep(2 * time.Minute)
+		if after := reminderOf(t, b); len(cards(b)) != 3 || !after.LastWord || !after.RunAt.Equal(before.RunAt) {
+			t.Errorf("it came %d times, %+v", len(cards(b)), after)
+		}
+	})
+}
