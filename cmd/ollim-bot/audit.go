@@ -72,7 +72,7 @@ func (p *process) record(at console.DataDir, e audit.Entry) {
 }
 
 type allowCmd struct {
-	ID   string `arg:"" optional:"" help:"The id of a task or webhook, or the path of its file."`
+	ID   string `arg:"" optional:"" complete:"waiting" help:"The id of a task or webhook, or the path of its file."`
 	Undo bool   `help:"Take the word back: it waits again."`
 }
 
@@ -99,7 +99,7 @@ func waitingLines(bot *core.Bot) []string {
 }
 
 type restoreCmd struct {
-	ID string `arg:"" optional:"" help:"The task's id; without one, what can be put back is listed."`
+	ID string `arg:"" optional:"" complete:"removed" help:"The task's id; without one, what can be put back is listed."`
 }
 
 // Run puts back the file of a task that was removed within the last day, or

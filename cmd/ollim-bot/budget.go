@@ -73,7 +73,7 @@ func (c *budgetSetCmd) Run(p *process, at console.DataDir) error {
 		return console.Usagef("budget set needs --capacity N, --refill MIN, or both")
 	}
 	if err := budget.Validate(c.Capacity, c.Refill); err != nil {
-		return err
+		return console.Usagef("%v", err)
 	}
 	if err := at.Dir.Prepare(); err != nil {
 		return err

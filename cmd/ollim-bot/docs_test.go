@@ -48,8 +48,7 @@ func TestEveryCommandAndFlagIsInTheDocuments(t *testing.T) {
 	text := string(data)
 	seen := 0
 	for _, leaf := range commandTree(t).Model.Leaves(true) {
-		name := leaf.Path()
-		name = strings.TrimSpace(strings.TrimPrefix(name, "ollim-bot"))
+		name := nameOf(leaf)
 		// What a command does by default is documented with the command itself.
 		name = strings.TrimSuffix(strings.TrimSuffix(name, " show"), "forks list")
 		if name == "" {

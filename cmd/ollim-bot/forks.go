@@ -111,7 +111,7 @@ func forkTook(v fork.View, now time.Time) string {
 }
 
 type forksTailCmd struct {
-	ID     string `arg:"" help:"The run's id, from ollim-bot forks."`
+	ID     string `arg:"" complete:"run" help:"The run's id, from ollim-bot forks."`
 	Follow bool   `short:"f" help:"Wait for more lines until the run has ended."`
 }
 

@@ -8,6 +8,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/config"
+	"ollimbot/routines"
 )
 
 // What keys do in the dashboard, for scripts: the running bot carries it out
@@ -20,7 +21,7 @@ type doneAnswer struct {
 
 // ofTask is what names a task.
 type ofTask struct {
-	ID string `arg:"" help:"The id of a routine or reminder."`
+	ID string `arg:"" complete:"task" help:"The id of a routine or reminder."`
 	console.AsJSON
 }
 
@@ -87,8 +88,8 @@ func (c *liftCmd) Run(p *process, bot *core.Bot) error {
 }
 
 type configCmd struct {
-	Key   string   `arg:"" optional:"" help:"The setting; without one, all are shown."`
-	Value []string `arg:"" optional:"" help:"What to set it to."`
+	Key   string   `arg:"" optional:"" complete:"setting" help:"The setting; without one, all are shown."`
+	Value []string `arg:"" optional:"" complete:"value" help:"What to set it to."`
 	Sure  bool     `help:"Set it also where the answer would say first what follows."`
 	console.AsJSON
 }
@@ -103,14 +104,18 @@ type settingAnswer struct {
 
 // Run shows the settings, or sets one.
 func (c *configCmd) Run(p *process, bot *core.Bot) error {
+	value, trial := strings.Join(c.Value, " "), bot.Runtime()
 	if len(c.Value) > 0 {
-		return p.doing(bot, c.AsJSON, command.SetConfig{Key: c.Key, Value: strings.Join(c.Value, " "), Sure: c.Sure})
+		if err := config.Try(&trial, c.Key, value); err != nil {
+			return console.Usagef("%v", err)
+		}
+		return p.doing(bot, c.AsJSON, command.SetConfig{Key: c.Key, Value: value, Sure: c.Sure})
 	}
 	lines := config.Show(bot.Runtime())
 	if c.Key != "" {
 		one, err := config.ShowOne(bot.Runtime(), c.Key)
 		if err != nil {
-			return err
+			return console.Usagef("%v", err)
 		}
 		lines = []config.Line{one}
 	}
@@ -125,13 +130,19 @@ func plainLine(text string) string { return strings.NewReplacer("**", "", "`", "
 // readWhen reads a time to come.
 func readWhen(words []string, now time.Time) (time.Time, error) {
 	text := strings.Join(words, " ")
+	if at, ok := momentOf(text, now); ok {
+		return at, nil
+	}
+	return time.Time{}, console.Usagef("%q is not a time: give 2h, 18:30, tomorrow 9:00 or 2026-12-01 08:00", text)
+}
+
+// momentOf reads a time in words or in digits, in the zone of now.
+func momentOf(text string, now time.Time) (time.Time, bool) {
 	if at, ok := command.ReadMoment(text, now); ok {
-		return at, nil
+		return at, true
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	return time.Time{}, console.Usagef("%q is no time: give 2h, 18:30, tomorrow 9:00 or 2026-12-01 08:00", text)
+	at, err := routines.ParseTime(text, now.Location())
+	return at, err == nil
 }
 
 // doing carries a command out and says what came of it.

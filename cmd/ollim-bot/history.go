@@ -106,7 +106,7 @@ func tookOf(s history.Session) string {
 }
 
 type historyShowCmd struct {
-	ID string `arg:"" help:"The session's id or its beginning, from ollim-bot history list."`
+	ID string `arg:"" complete:"session" help:"The session's id or its beginning, from ollim-bot history list."`
 	console.AsJSON
 	Full bool `help:"Nothing cut: long texts, tool results, and what a fork has copied."`
 }

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -25,7 +26,6 @@ import (
 	"ollimbot/cmd/internal/doctor"
 	"ollimbot/cmd/internal/google"
 	"ollimbot/cmd/internal/setup"
-	"ollimbot/core/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/control"
 	"ollimbot/core/sandbox"
@@ -43,7 +43,8 @@ type process struct {
 	console.Process
 
 	parser *kong.Kong
-	helped bool // --help has printed
+	helped bool   // --help has printed
+	asked  string // the command that runs: "budget set"
 }
 
 func main() {
@@ -91,11 +92,10 @@ func run(args []string, p *process) int {
 		return exitDone
 	}
 	if err != nil {
-		console.Tell(p.Err, "%s\n%s", clean.Line(err.Error()), textSeeHelp) // it quotes the arguments
-		return exitUsage
+		return p.fail(mistake(err))
 	}
 	p.Flags, p.Version = tree.Globals, version
-	p.parser = parser
+	p.parser, p.asked = parser, nameOf(ctx.Selected())
 	if err := p.mayServe(ctx.Command(), &tree); err != nil {
 		return p.fail(err)
 	}
@@ -119,8 +119,9 @@ func newParser(tree *cli, p *process, first string) (*kong.Kong, error) {
 			kong.Writers(p.Out, p.Err),
 			kong.Exit(func(int) { p.helped = true }),
 			kong.WithHyphenPrefixedParameters(true), // a negative number is a value
+			kong.KindMapper(reflect.String, kong.MapperFunc(textValue)),
 			kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
-			kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked", "models": strings.Join(command.Models, ",")},
+			kong.Vars{"version": versionLine(), "modes": "always,on_ping,freely,blocked"},
 		)...,
 	)
 	if err == nil {
@@ -135,7 +136,7 @@ func (t *cli) branches(first string) (all []kong.Option) {
 	for f, v := range reflect.ValueOf(&t.commands).Elem().Fields() {
 		name := strings.ToLower(f.Name)
 		command := kong.DynamicCommand(name, "", "", v.Addr().Interface(), string(f.Tag))
-		if name == first && first != "help" {
+		if first != "" && first != "help" && (name == first || f.Tag.Get("aliases") == first) {
 			return []kong.Option{command}
 		}
 		all = append(all, command)
@@ -166,7 +167,7 @@ func (p *process) fail(err error) int {
 	case errors.Is(err, console.ErrSilent):
 		return exitFailed
 	case errors.As(err, &usage):
-		console.Tell(p.Err, "%s\n%s", p.Secrets.Redact(err.Error()), textSeeHelp)
+		console.Tell(p.Err, "%s\n"+textSeeHelp, p.Secrets.Redact(err.Error()), strings.TrimSpace("ollim-bot help "+cmp.Or(usage.Help, p.asked)))
 		return exitUsage
 	default:
 		console.Tell(p.Err, "%s", p.Secrets.Redact(err.Error()))
@@ -228,7 +229,7 @@ type commands struct {
 	Export  exportCmd
 	Import  importCmd
 	Service serviceCmds
-	Update  updateCmd
+	Upgrade upgradeCmd `aliases:"update"`
 	Restart restartCmd
 
 	Completion completionCmd
@@ -251,7 +252,7 @@ func (c *helpCmd) Run(p *process) error {
 	}
 	_, err := p.parser.Parse(append(c.Command, "--help"))
 	if err != nil && !p.helped {
-		return console.Usagef("%v", err)
+		return mistake(err)
 	}
 	if whole {
 		return p.Lines(strings.TrimSuffix(textExamples, "\n"))

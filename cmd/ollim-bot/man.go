@@ -30,7 +30,8 @@ func roff(text string) string {
 // manPage is made of the command tree, whose words come from the table of commands.
 func manPage(root *kong.Node) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH OLLIM\\-BOT 1 \"\" \"ollim\\-bot %s\" \"User Commands\"\n", roff(version))
+	// Where a date is usual: groff 1.23 warns if it is empty.
+	fmt.Fprintf(&b, ".TH OLLIM\\-BOT 1 \"version %s\" \"ollim\\-bot\" \"User Commands\"\n", roff(version))
 	b.WriteString(".SH NAME\nollim\\-bot \\- a personal assistant that reaches out, run from a terminal dashboard\n")
 	b.WriteString(".SH SYNOPSIS\n.B ollim\\-bot\n[\\fIcommand\\fR] [\\fIflags\\fR]\n")
 	fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\nWithout a command the dashboard opens, with the bot inside.\n", roff(textDescription))
@@ -38,7 +39,7 @@ func manPage(root *kong.Node) string {
 	manFlags(&b, root.Flags)
 	b.WriteString(".SH COMMANDS\n")
 	manCommands(&b, root, "")
-	b.WriteString(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage.\n")
+	b.WriteString(".SH EXIT STATUS\n0 if the command did what was asked, 1 if it failed, 2 for wrong usage.\n")
 	b.WriteString(".SH FILES\n.TP\n.I ~/.ollim\\-bot\nthe data directory: tasks, skills, settings and what the program keeps\n")
 	b.WriteString(".SH ENVIRONMENT\n.TP\n.B OLLIM_DATA_DIR\nthe data directory\n.TP\n.B OLLIM_TIMEZONE\nthe time zone\n")
 	return b.String()

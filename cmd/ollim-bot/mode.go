@@ -27,7 +27,7 @@ import (
 type viewFlags struct {
 	ReadOnly bool   `name:"read-only" help:"A dashboard that shows everything and changes nothing."`
 	Plain    bool   `help:"No screen control: a line for each thing that happens, commands on standard input."`
-	Theme    string `placeholder:"NAME" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
+	Theme    string `placeholder:"NAME" complete:"theme" help:"auto (as the terminal), dark, light, contrast, 16; remembered."`
 }
 
 // uiFlags say how the bot shows itself; run and demo take the same.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -24,14 +25,15 @@ const (
 	textPassphraseOf    = "Passphrase of the export: "
 	textShortPassphrase = "a passphrase needs %d characters at least: four words do well"
 	textOtherPassphrase = "the two differ: run it again"
-	textExported        = "%s holds %s, %s in all, and %s of the conversation"
-	textNoSecrets       = "Not in it: .env and the keys of Google and of SSH. --secrets takes them along, behind a passphrase."
-	textSecretsIn       = "It holds your tokens and keys: without the passphrase nobody reads it, you neither."
-	textNoLogin         = "Not in it: the login of claude, which belongs to the machine; remotes and hooks of the history."
-	textLeftOut         = "Not in it, because no export holds such: %s."
-	textNextThere       = "On the new machine: ollim-bot import %s"
+	textExported        = "Exported %s to %s (%s)."
+	textHasIn           = "Included: %s of tasks, skills, settings, git history and state, %s unpacked, and %s of the conversation."
+	textSecretsIn       = "Included: your tokens and keys, encrypted. Keep the passphrase: without it, not even you can read the file."
+	textNoSecrets       = "Not included: .env and the keys for Google and SSH. To include them, encrypted with a passphrase, add --secrets."
+	textNoLogin         = "Not included: the claude login, which belongs to this machine, and the remotes and hooks of the git history."
+	textLeftOut         = "Not included: %s. An export has files and folders only."
+	textNextThere       = "To import it, copy the file to the other machine and run: ollim-bot import %s"
 	textImportFits      = "%s can be imported: %s, %s in all, and %s of the conversation%s"
-	textImported        = "%s holds now what was in %s: %s, %s in all, and %s of the conversation%s"
+	textImported        = "%s now has what was in %s: %s, %s in all, and %s of the conversation%s"
 	textMadeBy          = ", exported by ollim-bot %s on %s"
 	textKeptBefore      = "What was there before is in %s."
 	textTakenOn         = "Taken over from there, because the import has no secrets: %s."
@@ -42,8 +44,8 @@ const (
 )
 
 type exportCmd struct {
-	File    string `arg:"" help:"The file to write; nothing may stand there."`
-	Secrets bool   `help:"Take tokens and keys along, behind a passphrase that is asked for."`
+	File    string `arg:"" help:"The file to write; it must not exist yet."`
+	Secrets bool   `help:"Include tokens and keys, encrypted with a passphrase that is asked for."`
 }
 
 // Run writes the export.
@@ -62,7 +64,14 @@ func (c *exportCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return err
 	}
-	lines := []string{fmt.Sprintf(textExported, c.File, words.Count(s.Files, "file"), words.Bytes(s.Bytes), words.Count(s.Sessions, "session"))}
+	size := int64(0)
+	if info, err := os.Stat(c.File); err == nil {
+		size = info.Size()
+	}
+	lines := []string{
+		fmt.Sprintf(textExported, at.Dir.Display(), c.File, words.Bytes(size)),
+		fmt.Sprintf(textHasIn, words.Count(s.Files, "file"), words.Bytes(s.Bytes), words.Count(s.Sessions, "session")),
+	}
 	if c.Secrets {
 		lines = append(lines, textSecretsIn)
 	} else {
@@ -83,7 +92,7 @@ func leftOut(names []string) []string {
 	if more := len(names) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	return []string{fmt.Sprintf(textLeftOut, shown+" (links, sockets and the like)")}
+	return []string{fmt.Sprintf(textLeftOut, shown)}
 }
 
 type importCmd struct {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	"ollimbot/core/audit"
 	"ollimbot/core/budget"
@@ -13,7 +12,7 @@ import (
 )
 
 type reminderDoneCmd struct {
-	ID string `arg:"" help:"The reminder's id."`
+	ID string `arg:"" complete:"reminder" help:"The reminder's id."`
 }
 
 func (c *reminderDoneCmd) Run(p *process) error {
@@ -21,7 +20,7 @@ func (c *reminderDoneCmd) Run(p *process) error {
 }
 
 type reminderNotTodayCmd struct {
-	ID string `arg:"" help:"The reminder's id."`
+	ID string `arg:"" complete:"reminder" help:"The reminder's id."`
 }
 
 func (c *reminderNotTodayCmd) Run(p *process) error {
@@ -29,18 +28,20 @@ func (c *reminderNotTodayCmd) Run(p *process) error {
 }
 
 type reminderLaterCmd struct {
-	ID    string `arg:"" help:"The reminder's id."`
-	Delay delay  `placeholder:"TIME" help:"From now: minutes, or a time such as 90m, 4h or 2d; an hour where nothing is said."`
+	ID    string `arg:"" complete:"reminder" help:"The reminder's id."`
+	Delay string `placeholder:"TIME" help:"Until when: minutes from now, 90m, 2d, 18:30, \"tomorrow 9:00\"; one hour if not given."`
 }
 
 func (c *reminderLaterCmd) Run(p *process) error {
 	r := command.Remind{ID: c.ID, Word: command.Later}
-	if c.Delay > 0 {
+	if c.Delay != "" {
 		at, err := p.Open()
+		if err == nil {
+			r.Until, err = delay(c.Delay, at.Now)
+		}
 		if err != nil {
 			return err
 		}
-		r.Until = at.Now.Add(time.Duration(c.Delay))
 	}
 	return p.remind(r)
 }

@@ -17,7 +17,7 @@ import (
 
 type scheduleCmd struct {
 	At  string `placeholder:"TIME" help:"The schedule as seen from this moment instead of now."`
-	For string `placeholder:"ID" help:"Mark this task, as its own run would see it."`
+	For string `placeholder:"ID" complete:"task" help:"Mark this task, as its own run would see it."`
 	console.AsJSON
 }
 
@@ -91,7 +91,7 @@ func entryLine(e schedule.Entry, now time.Time) string {
 }
 
 type previewCmd struct {
-	ID      string `arg:"" optional:"" help:"The id of a routine or reminder."`
+	ID      string `arg:"" optional:"" complete:"task" help:"The id of a routine or reminder."`
 	System  bool   `help:"What every session is told besides its first message: profile, skills and how to work here."`
 	Payload string `placeholder:"FILE" help:"The payload, for a webhook; - is standard input."`
 	At      string `placeholder:"TIME" help:"As if it fired at this moment instead of now."`
@@ -189,8 +189,8 @@ func fires(s cron.Schedule, from time.Time, n int) []time.Time {
 func cronError(expr string, err error) error {
 	var at *cron.Error
 	if !errors.As(err, &at) || at.Column < 1 {
-		return fmt.Errorf("read the cron expression: %w", err)
+		return console.Usagef("read the cron expression: %v", err)
 	}
-	return fmt.Errorf("cron expression, column %d: %s\n  %s\n  %s^",
+	return console.Usagef("cron expression, column %d: %s\n  %s\n  %s^",
 		at.Column, at.Message, clean.Line(expr), strings.Repeat(" ", at.Column-1))
 }

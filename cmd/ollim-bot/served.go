@@ -117,7 +117,6 @@ func (p *process) mayServe(asked string, tree *cli) error {
 	}
 	name, _, _ := strings.Cut(asked, " <") // "cron <expr>"
 	_, served := command.Find(command.InAgent, name)
-	served = served || strings.HasSuffix(name, " help") // what a group does by itself
 	switch {
 	case !served:
 		return fmt.Errorf(textNotServed, name)

@@ -118,11 +118,12 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"main", main, []string{"routine", "cancel", "nowhere0"}, 1, "", `routine nowhere0 not found`},
 		{"main", main, []string{"routine", "cancel", "9a8b7c6d"}, 0, `^cancelled 9a8b7c6d\n$`, ""},
 		{"main", main, []string{"routine", "add", "-m", "Water the ferns.", "--cron", "0 9 * * *"}, 0, `^scheduled [0-9a-f]{8}: cron '0 9 \* \* \*' -- Water the ferns`, ""},
-		{"main", main, []string{"routine", "add", "-m", "x", "--cron", "0 9 * * *", "--allowed-tools", "Bash"}, 2, "", `unknown flag`},
+		{"main", main, []string{"routine", "add", "-m", "x", "--cron", "0 9 * * *", "--allowed-tools", "Bash(*)"}, 2, "", `too broad`},
+		{"main", main, []string{"routine", "add", "-m", "Dial.", "--cron", "0 9 * * *", "--background", "--trust-input", "--allowed-tools", "WebFetch"}, 0, `^scheduled`, ""},
 		{"run", run, []string{"routine", "cancel", "1a2b3c4d"}, 1, "", `not available in background forks`},
 		{"main", main, []string{"history", "pings"}, 0, `.`, ""},
 		{"main", main, []string{"reminder", "list", "--data-dir", "/etc"}, 2, "", `are the bot's own`},
-		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 2, "", `^ollim-bot: unexpected argument *\n[^\x1b]*$`},
+		{"main", main, []string{"reminder", "list", "\x1b[31m"}, 2, "", `^ollim-bot: reminder list does not take "[^\x1b]*\n[^\x1b]*$`},
 		{"run", run, []string{"reminder", "list"}, 1, "", `not available in background forks`},
 		{"run", run, []string{"help"}, 0, `(?s)may run.*ollim-bot help\n.*not for this session.*ollim-bot reminder list`, ""},
 		{"main", main, []string{"help"}, 0, `(?s)may run.*ollim-bot reminder add\n.*not for this session.*ollim-bot budget show`, ""},
@@ -145,6 +146,10 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 	}
 	if got := shell(t, exe, main, "reminder", "list"); !strings.Contains(got.out, "Don't forget") {
 		t.Errorf("what was added is not in the list:\n%s", got.out)
+	}
+	// What its flags grant beyond its own rights waits for the user, as in a file that it writes.
+	if got := shell(t, exe, main, "routine", "list"); !matches(`Dial\.  \(waits.*ollim-bot allow`, got.out) {
+		t.Errorf("the routine with more rights than its writer does not wait:\n%s", got.out)
 	}
 	if got := shell(t, exe, main, "routine", "list"); !strings.Contains(got.out, "Water the ferns.") || strings.Contains(got.out, "9a8b7c6d") {
 		t.Errorf("the routines are\n%s", got.out)

@@ -46,6 +46,9 @@ func (c *serviceInstallCmd) Run(p *process, at console.DataDir) error {
 		if exe, err := service.Program(); err != nil || service.Temporary(exe) {
 			return errors.Join(err, fmt.Errorf(textTemporary, exe))
 		}
+		if err := at.Dir.Writable(); err != nil {
+			return err
+		}
 		if err := p.shellOnly(at); err != nil {
 			return err
 		}

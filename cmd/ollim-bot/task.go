@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +23,17 @@ import (
 type taskFlags struct {
 	Message     string `short:"m" required:"" help:"The prompt."`
 	Description string `short:"d" help:"A few words for lists and the schedule."`
-	Model       string `enum:",${models}" default:"" placeholder:"MODEL" help:"Model for this task: ${models}."`
+	Model       string `placeholder:"MODEL" complete:"model" help:"Model for this task: opus, sonnet, haiku, or provider/model."`
 	NoThinking  bool   `name:"no-thinking" help:"Run without thinking."`
 	Isolated    bool   `help:"Run without the main session's history."`
 	Mode        string `name:"update-main-session" enum:"${modes}" default:"on_ping" placeholder:"MODE" help:"When the run reports to the main session: ${modes}."`
 	NoPing      bool   `name:"no-ping" help:"The run may not ping."`
+
+	AllowedTools    []string `name:"allowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to allow, in addition to the default ones. Repeatable."`
+	DisallowedTools []string `name:"disallowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to deny. Repeatable; excludes --allowed-tools."`
+	Skills          []string `sep:"," placeholder:"NAME" help:"Skills to load. Repeatable."`
+	Critical        bool     `help:"Run even when a spending cap is reached."`
+	TrustInput      bool     `name:"trust-input" help:"Keep all tools after the run has read text written by others."`
 }
 
 // task makes the common part of a file.
@@ -36,10 +42,19 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 	if body == "" {
 		return routines.Task{}, console.Usagef("--message is empty: say what the bot should do")
 	}
+	if f.Model != "" && !routines.ValidModel(f.Model) {
+		return routines.Task{}, console.Usagef(textBadModel, clean.Line(f.Model))
+	}
+	for _, tool := range slices.Concat(f.AllowedTools, f.DisallowedTools) {
+		if severity, why := routines.CheckTool(tool); severity == routines.Error {
+			return routines.Task{}, console.Usagef("tool pattern %q: %s", clean.Line(tool), why)
+		}
+	}
 	return routines.Task{
 		Kind: kind, Description: clean.Line(f.Description), Body: body, Background: background,
 		Model: f.Model, Thinking: !f.NoThinking, Isolated: f.Isolated,
 		Mode: routines.Mode(f.Mode), AllowPing: !f.NoPing,
+		Allowed: f.AllowedTools, Disallowed: f.DisallowedTools, Skills: f.Skills, Critical: f.Critical, TrustInput: f.TrustInput,
 	}, nil
 }
 
@@ -53,6 +68,8 @@ type routineAddCmd struct {
 	taskFlags
 	Cron       string `required:"" placeholder:"EXPR" help:"Five fields: minute hour day month weekday."`
 	Background bool   `help:"Run in the background, in a fork of the main session."`
+	Missed     string `enum:"note,run" default:"note" placeholder:"note|run" help:"What happens to a fire missed while the bot was off: note it, or run it up to 12 hours late."`
+	MayWait    bool   `name:"may-wait" help:"Answer within a day at half the price, in one request without tools; needs --background."`
 }
 
 // Run writes the file; a running bot takes it up at once.
@@ -61,18 +78,21 @@ func (c *routineAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
+	if task.MayWait = c.MayWait; c.MayWait && (!c.Background || len(c.AllowedTools) > 0) {
+		return console.Usagef(textMayWait)
+	}
 	schedule, err := cron.Parse(c.Cron)
 	if err != nil {
 		return cronError(c.Cron, err)
 	}
 	if schedule.Never() {
-		return fmt.Errorf("%q never fires: no month has such a day", clean.Line(c.Cron))
+		return console.Usagef("%q never fires: no month has such a day", clean.Line(c.Cron))
 	}
 	at, err := p.Writable()
 	if err != nil {
 		return err
 	}
-	r, err := routines.AddRoutine(at.Dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule}, p.before()...)
+	r, err := routines.AddRoutine(at.Dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule, RunMissed: c.Missed == "run"}, p.before()...)
 	if err != nil {
 		return err
 	}
@@ -90,7 +110,7 @@ func (routineListCmd) Run(p *process, at console.DataDir) error {
 }
 
 type routineCancelCmd struct {
-	ID string `arg:"" help:"The routine's id."`
+	ID string `arg:"" complete:"routine" help:"The routine's id."`
 }
 
 func (c *routineCancelCmd) Run(p *process, at console.DataDir) error {
@@ -108,43 +128,29 @@ type reminderCmds struct {
 
 type reminderAddCmd struct {
 	taskFlags
-	Delay        delay    `required:"" placeholder:"TIME" help:"From now: minutes, or a time such as 90m, 4h, 1h30m or 2d."`
-	Foreground   bool     `help:"Run in the main session instead of the background."`
-	Background   bool     `help:"The default; accepted and without effect."`
-	MaxChain     int      `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
-	Until        string   `enum:",done" default:"" placeholder:"done" help:"done: it comes back until you say that it is."`
-	Again        int      `placeholder:"MINUTES" help:"After how long it comes back, with --until done (30)."`
-	ChainDepth   int      `name:"chain-depth" hidden:"" help:"Which check of a chain this is, from 0."`
-	ChainParent  string   `name:"chain-parent" hidden:"" placeholder:"ID" help:"The first reminder of the chain."`
-	AllowedTools []string `name:"allowed-tools" sep:"none" placeholder:"TOOL" help:"A tool pattern, on top of the default ones. May be given again."`
-	Skills       []string `sep:"," placeholder:"NAME" help:"Skills to load. May be given again."`
+	Delay       string `required:"" placeholder:"TIME" help:"When: minutes from now, 90m, 1d12h, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\"."`
+	Foreground  bool   `help:"Run in the main session instead of the background."`
+	Background  bool   `help:"The default; accepted and without effect."`
+	MaxChain    int    `name:"max-chain" placeholder:"N" help:"Up to N follow-ups, so N+1 checks."`
+	Until       string `enum:",done" default:"" placeholder:"done" help:"done: it comes back until you say that it is."`
+	Again       int    `placeholder:"MINUTES" help:"After how long it comes back, with --until done (30)."`
+	ChainDepth  int    `name:"chain-depth" hidden:"" help:"Which check of a chain this is, from 0."`
+	ChainParent string `name:"chain-parent" hidden:"" placeholder:"ID" help:"The first reminder of the chain."`
 }
 
 // reminderLimit is a year: a longer delay is a slip of the finger.
 const reminderLimit = 366 * 24 * time.Hour
 
-// delay is a time from now: whole minutes, or a span with its units.
-type delay time.Duration
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (d *delay) UnmarshalText(text []byte) error {
-	rest := string(text)
-	if _, err := strconv.Atoi(rest); err == nil {
-		rest += "m"
+// delay reads --delay: a bare number is minutes, all else a moment as snooze takes it.
+func delay(text string, now time.Time) (time.Time, error) {
+	until, ok := momentOf(text, now)
+	if minutes, err := strconv.Atoi(text); err == nil && minutes >= 0 && minutes <= int(reminderLimit/time.Minute) {
+		until, ok = now.Add(time.Duration(minutes)*time.Minute), true
 	}
-	days := 0
-	var err error
-	if before, after, ok := strings.Cut(rest, "d"); ok {
-		days, err = strconv.Atoi(before)
-		rest = cmp.Or(after, "0m")
+	if !ok || until.Before(now) || until.Sub(now) > reminderLimit {
+		return time.Time{}, console.Usagef(textBadDelay, clean.Line(text))
 	}
-	span, wrong := time.ParseDuration(rest)
-	span += time.Duration(days) * 24 * time.Hour
-	if err != nil || wrong != nil || days < 0 || days > 366 || span < 0 || span > reminderLimit {
-		return fmt.Errorf(textBadDelay, clean.Line(string(text)))
-	}
-	*d = delay(span)
-	return nil
+	return until.Truncate(time.Second), nil
 }
 
 // Run writes the file; a running bot takes it up at once.
@@ -162,18 +168,19 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	for _, tool := range c.AllowedTools {
-		if severity, why := routines.CheckTool(tool); severity == routines.Error {
-			return fmt.Errorf("--allowed-tools %q: %s", clean.Line(tool), why)
-		}
-	}
-	task.Allowed, task.Skills = c.AllowedTools, c.Skills
-	at, err := p.Writable()
+	at, err := p.Open()
 	if err != nil {
 		return err
 	}
+	runAt, err := delay(c.Delay, at.Now)
+	if err != nil {
+		return err
+	}
+	if err := at.Dir.Prepare(); err != nil {
+		return err
+	}
 	r, err := routines.AddReminder(at.Dir, routines.Reminder{
-		Task: task, RunAt: at.Now.Add(time.Duration(c.Delay)).Truncate(time.Second),
+		Task: task, RunAt: runAt,
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
 		UntilDone: c.Until != "", Again: c.Again,
 	}, p.before()...)
@@ -209,7 +216,7 @@ func (reminderListCmd) Run(p *process, at console.DataDir) error {
 }
 
 type reminderCancelCmd struct {
-	ID string `arg:"" help:"The reminder's id."`
+	ID string `arg:"" complete:"reminder" help:"The reminder's id."`
 }
 
 func (c *reminderCancelCmd) Run(p *process, at console.DataDir) error {

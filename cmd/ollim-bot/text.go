@@ -9,7 +9,7 @@ const (
 	textSure      = ". Say it again with --sure to set it."
 
 	textDescription  = "A personal assistant that reaches out, run from a terminal dashboard."
-	textSeeHelp      = "Run `ollim-bot help` for what there is."
+	textSeeHelp      = "Run `%s` for help."
 	textNoClaude     = "%v; until then a script answers in place of a model, which costs nothing"
 	textNoWebhooks   = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
 	textNoDiscord    = "(Discord: ollim-bot init)"
@@ -20,7 +20,9 @@ const (
 	textNotAttached  = "attach to %s: %w"
 	textOffline      = "no model: a script answers in its place, which costs nothing"
 	textDemo         = "demo: all is real but the model"
-	textBadDelay     = "%q is no time from now: give minutes, or a time such as 90m, 4h, 1h30m or 2d, of a year at most"
+	textBadDelay     = "%q is not a time within the next year: give minutes, or a time such as 90m, 2d, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\""
+	textBadModel     = "there is no model %q: --model takes opus, sonnet, haiku, or a model with its provider such as local/qwen3:8b"
+	textMayWait      = "--may-wait needs --background and no --allowed-tools"
 	textWaiting      = "for your word (ollim-bot allow):"
 	textNothingAhead = "no background task fires in the hours ahead"
 	textNoSessions   = "no sessions yet"
@@ -50,6 +52,15 @@ const (
 	textServedHelp   = "Commands that this session may run (--help behind one says more):"
 	textServedAsk    = "These need the user's permission:"
 	textServedNone   = "These are not for this session:"
+
+	textUnknownCommand = "there is no command %q"
+	textDidYouMean     = ", did you mean %q?"
+	textExtra          = "%s does not take %q"
+	textNeedsCommand   = "%s needs a command: %s"
+	textNeeds          = "%s needs %s"
+	textNeedsValue     = "give a value"
+	textNeedsValueNot  = "give a value; if it is %[2]s, write --%[1]s=%[2]s"
+	textNoNumber       = "%s is not a number"
 
 	textExamples = `
 Examples:

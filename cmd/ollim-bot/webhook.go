@@ -58,7 +58,7 @@ func (c *webhookListCmd) Run(p *process, at console.DataDir) error {
 }
 
 type webhookTestCmd struct {
-	ID      string `arg:"" help:"The id of a webhook."`
+	ID      string `arg:"" complete:"webhook" help:"The id of a webhook."`
 	Payload string `placeholder:"FILE" default:"-" help:"The payload as JSON; - is standard input."`
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -45,17 +47,55 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 		t.Fatalf("only %d questions", len(want))
 	}
 	ask("budget se", "set")
-	ask("config daily_cap daily_c", "daily_cap")
+	ask("config daily_c", "daily_cap")
 	ask("help bud", "budget")
 	ask("--timezone UTC completion f", "fish")
 	ask("run --engine c", "claude")
 	ask("check ''")
 	ask("init --data-dir ''")
+	// N9: what is completed is what there is, and never the name of a file.
+	ask("config sandbox ''", "auto", "off")
+	ask("config thinking_fork ''", "off", "adaptive")
+	ask("config thinking.fork a", "adaptive")
+	ask("config daily_cap ''", "5", "2.50", "off")
+	ask("config google_calendars ''")
+	ask("config model_main lo", "local/tiny")
+	ask("routine add --model ''", "opus", "sonnet", "haiku", "local/tiny")
+	ask("run --timezone Eu", "Europe/Oslo", "Europe/Paris")
+	ask("run --theme l", "light")
+	ask("fire ''", "a1b2c3d4", "c0ffee00")
+	ask("snooze a1b2c3d4 ''")
+	ask("routine cancel ''", "a1b2c3d4")
+	ask("reminder done c0", "c0ffee00")
+	ask("reminder later --delay 5 ''", "c0ffee00")
+	ask("webhook test ''", "door")
+	ask("--data-dir elsewhere fire ''")
+	ask("upgrade --", offersOf(root, "upgrade")...)
+	ask("update --c", "--check")
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		"routines/r.md":      "---\nid: a1b2c3d4\ncron: \"0 9 * * *\"\n---\nPlan.\n",
+		"routines/evil.md":   "---\nid: \"$(touch pwned)\"\ncron: \"0 9 * * *\"\n---\nPlan.\n",
+		"reminders/r.md":     "---\nid: c0ffee00\nrun-at: \"2030-01-02T09:30:00Z\"\n---\nPills.\n",
+		"webhooks/w.md":      "---\nid: door\nfields:\n  type: object\n  properties: {}\n---\nThe door.\n",
+		"providers.yaml":     "local:\n  base-url: http://127.0.0.1:1\n  models:\n    - name: tiny\n",
+		"zones/Europe/Oslo":  "TZif",
+		"zones/Europe/Paris": "TZif",
+		"zones/Europe.tab":   "no zone",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	cmd := exec.Command("bash", "--norc", "-c", script)
-	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + t.TempDir()}
+	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + home, "OLLIM_DATA_DIR=" + home, "ZONEINFO=" + filepath.Join(home, "zones"), "OLLIM_TIMEZONE=UTC"}
+	cmd.Dir = home
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join(home, "pwned")); err == nil {
+		t.Error("an id was carried out by the shell")
 	}
 	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	for i := range want {
@@ -65,12 +105,47 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 	}
 }
 
+// offersOf are the flags of a command as they are offered.
+func offersOf(root *kong.Node, name string) (flags []string) {
+	for _, f := range flagsOf(follow(root, []string{name}).at) {
+		flags = append(flags, "--"+f.Name)
+	}
+	return flags
+}
+
+// N16: groff has nothing to complain about, in the newest version either, which warns of
+// empty arguments and blank lines.
+func TestThePageIsCleanForGroff(t *testing.T) {
+	page := manPage(commandTree(t).Model.Node)
+	title, _, _ := strings.Cut(page, "\n")
+	if strings.Contains(title, `""`) || strings.Count(title, `"`) != 6 {
+		t.Errorf("the title line lacks an argument: %s", title)
+	}
+	if strings.Contains(page, "\n\n") {
+		t.Error("the page has a blank line")
+	}
+	for _, cmd := range [][]string{{"groff", "-z", "-man", "-ww", "-rCHECKSTYLE=3", "-Tutf8"}, {"man", "--warnings=w", "-l", "-"}} {
+		path, err := exec.LookPath(cmd[0])
+		if err != nil {
+			t.Logf("%s is missing: the page is not shown to it", cmd[0])
+			continue
+		}
+		c := exec.Command(path, cmd[1:]...)
+		c.Stdin = strings.NewReader(page)
+		var said strings.Builder
+		c.Stderr = &said
+		if err := c.Run(); err != nil || said.Len() > 0 {
+			t.Errorf("%s: %v\n%s", cmd[0], err, said.String())
+		}
+	}
+}
+
 // No text can break out of its place in the page: no line begins with a request that is not ours.
 func TestThePageNamesEveryCommand(t *testing.T) {
 	root := commandTree(t).Model.Node
 	page := manPage(root)
 	for _, leaf := range root.Leaves(false) {
-		name := strings.TrimPrefix(leaf.Path(), "ollim-bot ")
+		name := nameOf(leaf)
 		if !leaf.Hidden && !strings.Contains(page, fmt.Sprintf("\n.SS ollim\\-bot %s", roff(name))) {
 			t.Errorf("the page lacks %s", name)
 		}

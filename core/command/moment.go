@@ -89,8 +89,7 @@ func length(words []string) (time.Duration, bool) {
 		return time.Hour, true
 	}
 	if len(words) == 1 {
-		d, err := time.ParseDuration(words[0])
-		return d, err == nil && d > 0 && words[0] != "0"
+		return span(words[0])
 	}
 	if len(words)%2 != 0 {
 		return 0, false
@@ -153,4 +152,27 @@ func Behind(text string, n int) string {
 		_, text = CutWord(text)
 	}
 	return strings.TrimSpace(text)
+}
+
+// maxDays keeps a number of days within a time.Duration.
+const maxDays = 10_000
+
+// span reads "2h30m", "2d" and "1d12h".
+func span(word string) (time.Duration, bool) {
+	days, rest, dated := strings.Cut(word, "d")
+	if !dated {
+		days, rest = "0", word
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || n < 0 || n > maxDays {
+		return 0, false
+	}
+	var d time.Duration
+	if rest != "" {
+		if d, err = time.ParseDuration(rest); err != nil || rest == "0" || d < 0 {
+			return 0, false
+		}
+	}
+	d += time.Duration(n) * 24 * time.Hour
+	return d, d > 0
 }

@@ -16,6 +16,13 @@ func TestAMomentIsReadAsItIsSaid(t *testing.T) {
 	}{
 		{"2h", at(21, 18, 20)},
 		{"in 2h30m", at(21, 18, 50)},
+		{"2d", at(23, 16, 20)},
+		{"in 1d12h", at(23, 4, 20)},
+		{"d", time.Time{}},
+		{"-1d", time.Time{}},
+		{"1d-30m", time.Time{}},
+		{"0d", time.Time{}},
+		{"99999d", time.Time{}},
 		{"for 20 minutes", at(21, 16, 40)},
 		{"1 hour 30 minutes", at(21, 17, 50)},
 		{"half an hour", at(21, 16, 50)},

@@ -46,7 +46,7 @@ var slashRows = []Command{
 		Name: "config", slash: Host.config, Usage: "[key] [value]", About: "show or set the configuration",
 		Options: []Option{
 			{Name: "key", About: "the setting", Choices: []string{
-				"model.main=model_main", "model.fork=model_fork", "thinking.main=thinking_main", "thinking.fork=thinking_fork",
+				"model_main", "model_fork", "thinking_main", "thinking_fork",
 				"bg_fork_timeout", "fork_idle_timeout", "permission_mode", "quiet_hours", "daily_cap", "monthly_cap", "max_background_forks",
 				"engine", "fallback", "google_calendars", "google_task_list", "update_source",
 			}},
@@ -55,8 +55,8 @@ var slashRows = []Command{
 	},
 	{Name: "setup", slash: Host.setup, About: "walk through names, profile and first routines"},
 	{
-		Name: "update", slash: Host.update, Usage: "[check|rollback]", About: "install the newest release of the program, or look for one, or go back",
-		Options: []Option{{Name: "what", About: "only look, or go back to what the last update replaced", Choices: []string{"check", "rollback"}}},
+		Name: "upgrade", Aliases: []string{"update"}, slash: Host.update, Usage: "[check|rollback]", About: "install the newest release of the program, check for one, or go back",
+		Options: []Option{{Name: "what", About: "only check, or go back to what the last upgrade replaced", Choices: []string{"check", "rollback"}}},
 	},
 	{
 		Name: "google-auth", slash: Host.google, Usage: "[mail]", About: "connect Google's tasks and calendar, and mail where you say so",
@@ -142,7 +142,7 @@ var shellRows = []Command{
 	{Name: "lift", In: InShell | InBot, About: "Go on above the caps on money until midnight."},
 	{Name: "config", In: InShell | InBot, About: "The settings: show them, one of them, or set one."},
 	{Name: "restart", In: InShell | InBot, About: "Let the running bot begin anew: with the new program after an update."},
-	{Name: "update", About: "Install the newest release, look for one, or go back to the program before."},
+	{Name: "upgrade", Aliases: []string{"update"}, About: "Install the newest release of this program, check for one, or go back to the previous one."},
 	{Name: "routine", About: "Routines: add, list, cancel."},
 	{Name: "reminder", About: "Reminders: add, list, cancel, and answer: done, later, not-today."},
 	{Name: "allow", About: "Let a task, skill or webhook that the agent has written do what its file says; without an ID, list what waits."},

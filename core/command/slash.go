@@ -85,7 +85,7 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	row, ok := Find(InSlash, strings.ToLower(line[0]))
 	switch {
 	case !ok:
-		return "", fmt.Errorf("there is no command /%s; there are %s", line[0], slashNames())
+		return "", errors.New(noSlash(line[0]))
 	case row.slash == nil: // the table cannot hold what lists it
 		return slashHelp(), nil
 	}
@@ -99,6 +99,15 @@ func slashNames() string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, " ")
+}
+
+// noSlash says that there is no such command, and which one was probably meant.
+func noSlash(name string) string {
+	text := fmt.Sprintf("there is no command /%s", clean.Cut(clean.Line(name), 40))
+	if near := words.Nearest("/"+name, strings.Fields(slashNames())); near != "" {
+		return text + ", did you mean " + near + "?"
+	}
+	return text + "; there are " + slashNames()
 }
 
 func slashHelp() string {

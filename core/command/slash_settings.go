@@ -167,10 +167,10 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if change.Before == change.After {
-		return Outcome{Message: fmt.Sprintf(textAsItWas, change.Label, change.Is)}, nil
+		return Outcome{Message: fmt.Sprintf(textAsItWas, change.Key, change.Is)}, nil
 	}
 	return Outcome{
-		Message: fmt.Sprintf(textChanged, change.Label, change.Was, change.Is) + h.holds(change),
+		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.holds(change),
 		Undo:    SetConfig{Key: change.Key, Value: change.Before, Sure: true},
 	}, nil
 }

@@ -20,7 +20,7 @@ const (
 	textCutHere      = "(the rest of the file is not shown)"
 	textWaits        = "waits for you: %s"
 	textNoSetup      = "the setup skill is missing: skills/setup/SKILL.md is made when the bot starts"
-	textNoUpdate     = "/update takes check, rollback or nothing, not %q"
+	textNoUpdate     = "/upgrade takes check, rollback or nothing, not %q"
 	textStillRuns    = " %s runs until /restart."
 	textAlwaysThinks = " The model %s thinks all the same: with this version of claude it cannot be switched off."
 	textOwnMeasure   = " The model %s thinks as much as it needs, whatever the number."

@@ -45,6 +45,11 @@ type Flags struct {
 	Timezone string
 }
 
+// FlagError is a mistake in the value of a flag.
+type FlagError string
+
+func (e FlagError) Error() string { return string(e) }
+
 // Env is the environment as the program uses it.
 type Env struct {
 	DataDir       string         // absolute
@@ -78,6 +83,11 @@ func (e Env) GivenName() string {
 	return e.UserName
 }
 
+// Place is the data directory that a flag names, or the environment, or the default.
+func Place(getenv func(string) string, flag string) (*store.Dir, error) {
+	return store.At(first(flag, getenv("OLLIM_DATA_DIR"), defaultDataDir))
+}
+
 // LoadEnv reads the environment through getenv and the .env file of the data
 // directory. A real variable goes before one in .env, a flag before both, and
 // an empty one counts as not set. Warnings are sentences for the user. An error
@@ -87,8 +97,7 @@ func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error)
 }
 
 func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []string, error) {
-	root := first(overrides.DataDir, getenv("OLLIM_DATA_DIR"), defaultDataDir)
-	dir, err := store.At(root)
+	dir, err := Place(getenv, overrides.DataDir)
 	if err != nil {
 		return Env{}, nil, err
 	}
@@ -278,11 +287,14 @@ type system struct {
 // machine's two files, UTC. What the user wrote must be right; what the machine
 // says may be passed over.
 func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {
-	for _, given := range []struct{ from, name string }{{"--timezone", flag}, {"OLLIM_TIMEZONE", variable}} {
+	for _, given := range []struct {
+		from, name string
+		wrong      func(string) error
+	}{{"--timezone", flag, func(text string) error { return FlagError(text) }}, {"OLLIM_TIMEZONE", variable, errors.New}} {
 		if name := strings.TrimSpace(given.name); name != "" {
 			zone, err := loadZone(name)
 			if err != nil {
-				return nil, "", nil, fmt.Errorf(msgZone, given.from, clean.Cut(clean.Line(name), 60))
+				return nil, "", nil, given.wrong(fmt.Sprintf(msgZone, given.from, clean.Cut(clean.Line(name), 60)))
 			}
 			return zone, name, nil, nil
 		}

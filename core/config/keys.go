@@ -16,8 +16,7 @@ import (
 // key is one setting: how it is read, written and told to people. A setting's
 // text is the form in which Set takes it and gives it back.
 type key struct {
-	name  string // in the file
-	label string // for people; Set takes both
+	name string // in the file, and for people
 	// always marks the ten keys that the original program writes with every save.
 	always bool
 	// ours marks the keys that the original does not know.
@@ -45,10 +44,10 @@ const (
 // keys are all settings, in the order of the original, then ours.
 var keys = slices.Concat(
 	each(func(k *key) { k.always = true },
-		modelKey("model_main", "model.main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
-		modelKey("model_fork", "model.fork", shownInherit, func(r *Runtime) *string { return &r.ModelFork }),
-		thinkingKey("thinking_main", "thinking.main", func(r *Runtime) *string { return &r.ThinkingMain }),
-		thinkingKey("thinking_fork", "thinking.fork", func(r *Runtime) *string { return &r.ThinkingFork }),
+		modelKey("model_main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
+		modelKey("model_fork", shownInherit, func(r *Runtime) *string { return &r.ModelFork }),
+		thinkingKey("thinking_main", func(r *Runtime) *string { return &r.ThinkingMain }),
+		thinkingKey("thinking_fork", func(r *Runtime) *string { return &r.ThinkingFork }),
 		spanKey("bg_fork_timeout", time.Second, func(r *Runtime) *time.Duration { return &r.BgForkTimeout }),
 		spanKey("fork_idle_timeout", time.Minute, func(r *Runtime) *time.Duration { return &r.ForkIdleTimeout }),
 		choiceKey("permission_mode", "", []string{"acceptEdits", "bypassPermissions", "default", "dontAsk"}, func(r *Runtime) *string { return &r.PermissionMode }),
@@ -101,7 +100,7 @@ func (k key) takes(must string, offers ...string) key {
 // textKey is a setting whose value parse reads and text writes.
 func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T) key {
 	return key{
-		name: name, label: name,
+		name:   name,
 		parse:  func(r *Runtime, s string) bool { return parse(field(r), s) },
 		text:   func(r Runtime) string { return text(*field(&r)) },
 		encode: pycompat.Quote,
@@ -140,9 +139,8 @@ func choiceKey(name, standard string, choices []string, field func(*Runtime) *st
 	return k.takes(fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), choices...)
 }
 
-func modelKey(name, label, none string, field func(*Runtime) *string) key {
+func modelKey(name, none string, field func(*Runtime) *string) key {
 	k := textKey(name, model, func(s string) string { return cmp.Or(s, "default") }, field).takes(mustModel, "opus", "sonnet", "haiku", "default")
-	k.label = label
 	k.shown = func(r Runtime) string { return cmp.Or(*field(&r), none) }
 	k.encode = func(text string) string {
 		if text == "default" {
@@ -153,9 +151,9 @@ func modelKey(name, label, none string, field func(*Runtime) *string) key {
 	return k
 }
 
-func thinkingKey(name, label string, field func(*Runtime) *string) key {
+func thinkingKey(name string, field func(*Runtime) *string) key {
 	k := textKey(name, thinking, func(s string) string { return s }, field).takes(mustThinking, "off", "adaptive", "tokens")
-	k.label, k.legacy = label, map[string]string{"true": "adaptive", "false": "off"}
+	k.legacy = map[string]string{"true": "adaptive", "false": "off"}
 	k.shown = func(r Runtime) string { return budget(*field(&r)) }
 	return k
 }

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/clean"
 	"ollimbot/core/store"
+	"ollimbot/core/words"
 )
 
 // The files of the runtime configuration in the data directory. The original
@@ -144,19 +145,19 @@ func shown(raw json.RawMessage) string { return clean.Cut(clean.Line(string(raw)
 
 // Line is one setting as people see it.
 type Line struct {
-	Key, Label string
-	Value      string   // with its unit: "1800s", "8k budget", "(inherit main)"
-	Default    bool     // the value is the default
-	Offers     []string // what Set takes, in a word each: "opus", "minutes"
-	Text       string   // the value as Set takes it
-	Choices    []string // those of Offers that are values themselves
-	About      string   // what it changes
+	Key     string
+	Value   string   // with its unit: "1800s", "8k budget", "(inherit main)"
+	Default bool     // the value is the default
+	Offers  []string // what Set takes, in a word each: "opus", "minutes"
+	Text    string   // the value as Set takes it
+	Choices []string // those of Offers that are values themselves
+	About   string   // what it changes
 }
 
 // String is the line in Discord's markup.
 func (l Line) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**: %s", l.Label, l.Value)
+	fmt.Fprintf(&b, "**%s**: %s", l.Key, l.Value)
 	if l.Default && !strings.HasPrefix(l.Value, "(") { // which would repeat it
 		b.WriteString(" " + shownDefault)
 	}
@@ -178,8 +179,8 @@ func Show(r Runtime) []Line {
 	return lines
 }
 
-// ShowOne is the setting of that key or label. The error of an unknown one
-// lists what there is.
+// ShowOne is the setting of that key. The error of an unknown one names the nearest, or
+// all.
 func ShowOne(r Runtime, name string) (Line, error) {
 	k, err := find(name)
 	if err != nil {
@@ -197,7 +198,7 @@ func (k key) line(r Runtime) Line {
 		}
 	}
 	return Line{
-		Key: k.name, Label: k.label, Value: value, Offers: k.offers, Text: k.text(r), Choices: choices, About: abouts[k.name],
+		Key: k.name, Value: value, Offers: k.offers, Text: k.text(r), Choices: choices, About: abouts[k.name],
 		Default: k.text(r) == k.text(defaultRuntime()),
 	}
 }
@@ -210,20 +211,24 @@ func (k key) value(r Runtime) string {
 	return k.text(r)
 }
 
-// find is the setting of that key or label.
+// find is the setting of that key, which may have a dot in place of its first underscore.
 func find(name string) (key, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
-	var labels []string
+	var names []string
 	for _, k := range keys {
-		known := name == k.name || name == k.label
+		known := name == k.name || name == strings.Replace(k.name, "_", ".", 1) // as it was written once
 		switch {
 		case known && k.unused:
-			return key{}, fmt.Errorf(msgUnused, k.label)
+			return key{}, fmt.Errorf(msgUnused, k.name)
 		case known:
 			return k, nil
 		case !k.unused:
-			labels = append(labels, k.label)
+			names = append(names, k.name)
 		}
 	}
-	return key{}, fmt.Errorf(msgUnknown, clean.Cut(clean.Line(name), 40), strings.Join(labels, ", "))
+	shown := clean.Cut(clean.Line(name), 40)
+	if near := words.Nearest(name, names); near != "" {
+		return key{}, fmt.Errorf(msgNearest, shown, near)
+	}
+	return key{}, fmt.Errorf(msgUnknown, shown, strings.Join(names, ", "))
 }

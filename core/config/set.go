@@ -17,7 +17,7 @@ const turnName = "config"
 
 // Change is one setting that was changed.
 type Change struct {
-	Key, Label string
+	Key string
 	// Before and After are what Set takes: setting Before takes the change back.
 	Before, After string
 	// Was and Is are the same in people's words: "1800s", "(inherit main)".
@@ -27,9 +27,9 @@ type Change struct {
 	Note string
 }
 
-// Set changes one setting, named by its key or label, and returns the
-// configuration that is then in force. The error of an unknown key lists the
-// keys, that of a value says what is accepted; nothing is written then.
+// Set changes one setting, named by its key, and returns the
+// configuration that is then in force. The error of an unknown key names the
+// nearest, or all, that of a value says what is accepted; nothing is written then.
 //
 // The original's file gets the ten keys that it writes, ours gets what is set; what
 // else is in them stays as it is, also what nobody understands.
@@ -47,7 +47,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 		return err
 	})
 	if err != nil {
-		return Runtime{}, Change{}, fmt.Errorf("set %s: %w", k.label, err)
+		return Runtime{}, Change{}, fmt.Errorf("set %s: %w", k.name, err)
 	}
 	return r, c, nil
 }
@@ -57,7 +57,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 func Try(r *Runtime, name, value string) error {
 	k, err := find(name)
 	if err == nil && !k.parse(r, strings.TrimSpace(value)) {
-		err = fmt.Errorf(msgRefused, k.label, k.must)
+		err = fmt.Errorf(msgRefused, k.name, k.must)
 	}
 	return err
 }
@@ -65,7 +65,7 @@ func Try(r *Runtime, name, value string) error {
 // save changes the setting in its file. The caller is alone with both, and the
 // value is one that is accepted.
 func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
-	c := Change{Key: k.name, Label: k.label}
+	c := Change{Key: k.name}
 	rel := RuntimeFile
 	if k.ours {
 		rel = SettingsFile

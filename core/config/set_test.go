@@ -90,14 +90,14 @@ func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
 
 func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 	for _, tt := range []struct{ name, value, says string }{
-		{"model_main", "local/", "model.main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
+		{"model_main", "local/", "model_main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
 		{"engine", "gpt", "engine: must be one of: auto, claude, messages, script"},
 		{"fallback", "claude,claude", "fallback: must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"},
-		{"model_main", "gpt", "model.main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
-		{"thinking.main", "loud", "thinking.main: must be off, adaptive or a number of tokens"},
-		{"thinking.main", "true", "thinking.main: must be off"},
-		{"thinking.fork", "0", "thinking.fork: must be off"},
-		{"thinking.fork", "-1", "thinking.fork: must be off"},
+		{"model_main", "gpt", "model_main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
+		{"thinking.main", "loud", "thinking_main: must be off, adaptive or a number of tokens"},
+		{"thinking.main", "true", "thinking_main: must be off"},
+		{"thinking.fork", "0", "thinking_fork: must be off"},
+		{"thinking.fork", "-1", "thinking_fork: must be off"},
 		{"bg_fork_timeout", "0", "bg_fork_timeout: must be a whole number of seconds from 1"},
 		{"bg_fork_timeout", "1_000", "whole number of seconds"},
 		{"bg_fork_timeout", "30m", "whole number of seconds"},
@@ -117,7 +117,9 @@ func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
 		{"update_source", "https://me:secret@example.org/x", "without a name or password"},
 		{"update_source", "https://example.org/x?token=1", "an address"},
 		{"update_source", "/a\x1b[2J", "absolute path"},
-		{"colour\x1b[2J", "red", `unknown key "colour": the keys are model.main, model.fork, thinking.main`},
+		{"dialy_cap", "5", `unknown key "dialy_cap", did you mean "daily_cap"?`}, // N6
+		{"thinking.frok", "off", `did you mean "thinking_fork"?`},
+		{"colour\x1b[2J", "red", `unknown key "colour": the keys are model_main, model_fork, thinking_main`},
 		{"", "red", `unknown key "": the keys are`},
 	} {
 		t.Run(tt.name+" "+tt.value[:min(len(tt.value), 9)], func(t *testing.T) {
@@ -322,14 +324,14 @@ func TestSettingBeforeTakesAnyChangeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(keys), func(k key) bool { return k.unused })).Draw(t, "key")
-		r, c, err := Set(d, rapid.SampledFrom([]string{k.name, k.label}).Draw(t, "name"), drawValue(t, k))
+		r, c, err := Set(d, rapid.SampledFrom([]string{k.name, strings.Replace(k.name, "_", ".", 1)}).Draw(t, "name"), drawValue(t, k))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if read, problems, err := LoadRuntime(d); err != nil || problems != nil || read != r {
 			t.Fatalf("%+v was returned, %+v read, %v, %v", r, read, problems, err)
 		}
-		if line, err := ShowOne(r, c.Key); err != nil || line.Value != c.Is || line.Label != c.Label {
+		if line, err := ShowOne(r, c.Key); err != nil || line.Value != c.Is {
 			t.Fatalf("%+v, change %+v, %v", line, c, err)
 		}
 		back, c2, err := Set(d, c.Key, c.Before)
@@ -363,9 +365,9 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 				t.Errorf("%s: field %s changed: %v", k.name, typ.Field(f).Name, changed)
 			}
 		}
-		if seen[k.name] || seen[k.label] {
-			t.Errorf("%s or %s is there twice", k.name, k.label)
+		if seen[k.name] {
+			t.Errorf("%s is there twice", k.name)
 		}
-		seen[k.name], seen[k.label] = true, true
+		seen[k.name] = true
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
+func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 	var got []string
 	for _, l := range Show(defaultRuntime()) {
 		got = append(got, l.String())
@@ -17,10 +17,10 @@ func TestTheWholeConfigurationIsShownWithLabelsUnitsAndOffers(t *testing.T) {
 		}
 	}
 	want := []string{
-		"**model.main**: (default) `opus` `sonnet` `haiku` `default`",
-		"**model.fork**: (inherit main) `opus` `sonnet` `haiku` `default`",
-		"**thinking.main**: off (default) `off` `adaptive` `tokens`",
-		"**thinking.fork**: adaptive (default) `off` `adaptive` `tokens`",
+		"**model_main**: (default) `opus` `sonnet` `haiku` `default`",
+		"**model_fork**: (inherit main) `opus` `sonnet` `haiku` `default`",
+		"**thinking_main**: off (default) `off` `adaptive` `tokens`",
+		"**thinking_fork**: adaptive (default) `off` `adaptive` `tokens`",
 		"**bg_fork_timeout**: 1800s (default) `seconds`",
 		"**fork_idle_timeout**: 10m (default) `minutes`",
 		"**permission_mode**: dontAsk (default) `acceptEdits` `bypassPermissions` `default` `dontAsk`",
@@ -59,7 +59,7 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 	var got []string
 	for _, l := range Show(r) {
 		got = append(got, l.Value)
-		if one, err := ShowOne(r, l.Label); err != nil || l.Default || !cmp.Equal(one, l) || strings.Contains(one.String(), "(default)") {
+		if one, err := ShowOne(r, l.Key); err != nil || l.Default || !cmp.Equal(one, l) || strings.Contains(one.String(), "(default)") {
 			t.Errorf("%+v, %+v, %v", l, one, err)
 		}
 	}
@@ -78,8 +78,8 @@ func TestShowingAnUnknownKeyListsTheKeys(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, k := range keys {
-		if strings.Contains(err.Error(), k.label) == k.unused {
-			t.Errorf("%v lacks %s", err, k.label)
+		if strings.Contains(err.Error(), k.name) == k.unused {
+			t.Errorf("%v lacks %s", err, k.name)
 		}
 	}
 }

@@ -13,6 +13,7 @@ const (
 
 	msgRuntime = "%s: %s is %s, which is not accepted; it %s. The default %s is used"
 	msgUnknown = "unknown key %q: the keys are %s"
+	msgNearest = "unknown key %q, did you mean %q?"
 	msgRefused = "%s: %s"
 	msgUnused  = "%s does nothing in this version: " + RuntimeFile + " keeps its value, for the original program and for later"
 

@@ -98,6 +98,9 @@ func (d *Dir) Exists() bool {
 // removes temporary files that a crash left behind, and makes sure that files
 // can be written. An error says what to do.
 func (d *Dir) Prepare() error {
+	if err := d.Writable(); err != nil {
+		return err
+	}
 	d.tighten()
 	if err := d.makeRoot(); err != nil {
 		return advise("prepare "+d.Display(), err)

@@ -90,6 +90,10 @@ const (
 	msgYAML        = "the front matter cannot be read (%s): put values with special characters in quotes"
 	msgUnreadable  = "the front matter cannot be read: write one `key: value` on each line, values in quotes"
 
+	msgIsFile        = "%s is a file, not a directory: move it away, or give another directory with --data-dir"
+	msgUnreadableDir = "%s may not be read by you: make it yours (chmod -R u+rwX), or give another directory with --data-dir"
+	msgParent        = "%s cannot be made: %s is not writable for you (%w); make it writable, or give another directory with --data-dir"
+
 	msgNoRoot     = "no data directory: give --data-dir or set OLLIM_DATA_DIR"
 	msgRunning    = "ollim-bot is already running in %s: stop it first, or use another directory with --data-dir"
 	msgRunningPID = "ollim-bot is already running in %s (pid %d): stop it first (kill %d), " +

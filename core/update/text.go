@@ -22,17 +22,17 @@ const (
 	textBadSums    = "the list of sums has a line that is none (%q): the release was made wrongly; nothing was changed"
 	textNoPrograms = "the release has no programs in it: is update_source right? Nothing was changed"
 	textNoPlatform = "the release has no program for %s, only for %s; nothing was changed"
-	textOlder      = "the release is %s, older than the installed %s: nothing was changed. To go back, ollim-bot update --rollback " +
-		"takes what the last update replaced, and --force takes the release"
+	textOlder      = "the release is %s, older than the installed %s: nothing was changed. To go back, ollim-bot upgrade --rollback " +
+		"takes what the last upgrade replaced, and --force takes the release"
 	textSum          = "%s in %s is not the file that was signed: damaged on the way, or replaced by somebody; nothing was changed"
 	textWillNotRun   = "%s does not run here (%w): nothing was changed"
 	textOtherVersion = "%s says that it is version %s: the release was made wrongly; nothing was changed"
 	textNoVersion    = "it does not say its version but %q"
 
-	textBusy     = "another update of %s is under way: look again when it has ended"
+	textBusy     = "another upgrade of %s is running: try again when it has finished"
 	textFull     = "no room in %s (%w): free some space and try again; the program is as it was"
 	textReadOnly = "%s cannot be replaced by you (%w): update it as the one who installed it, with sudo or with the tool that installed it; it is as it was"
 	textPlace    = "replace %s: %w; it is as it was"
 
-	textNothingKept = "there is nothing to go back to: no update has kept an older program as %s"
+	textNothingKept = "there is nothing to go back to: no upgrade has kept an older program as %s"
 )

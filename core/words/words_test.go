@@ -114,3 +114,23 @@ func TestAgesCountWholeUnits(t *testing.T) {
 		}
 	}
 }
+
+// N6: a slip of the finger finds the word that was meant, and nothing far away.
+func TestTheNearestWordIsTheOneThatWasMeant(t *testing.T) {
+	commands := []string{"run", "status", "schedule", "update", "updates", "reminder", "routine", "restore", "restart", "daily_cap", "monthly_cap"}
+	for word, want := range map[string]string{
+		"statsu": "status", "Status": "status", "rn": "", "runn": "run", "remind": "reminder", "sched": "schedule",
+		"updat": "update", "updatess": "updates", "dayly_cap": "daily_cap", "montly-cap": "monthly_cap",
+		"rest":       "", // restore or restart
+		"frobnicate": "", "": "", "x": "",
+	} {
+		if got := Nearest(word, commands); got != want {
+			t.Errorf("%q is taken for %q, not %q", word, got, want)
+		}
+	}
+	for a, want := range map[string]int{"": 6, "status": 0, "statsu": 1, "tatus": 1, "ststus": 1, "xstatus": 1, "sutats": 2} {
+		if got := distance(a, "status"); got != want {
+			t.Errorf("%q is %d slips away, not %d", a, got, want)
+		}
+	}
+}

@@ -320,9 +320,9 @@ func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		s.bot.change(func(n *core.Snapshot) {
-			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model.main**: opus (default) `opus` `sonnet`"})
+			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model_main**: opus (default) `opus` `sonnet`"})
 		})
-		s.one(s.hears(), "notice: model.main: opus (default) (opus, sonnet)")
+		s.one(s.hears(), "notice: model_main: opus (default) (opus, sonnet)")
 	})
 }
 

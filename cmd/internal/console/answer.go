@@ -26,7 +26,7 @@ const (
 	TextNoWebhookServer = "webhooks are not switched on: set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, and start the bot"
 	TextNoWords         = "give a word to look for"
 
-	textBadMoment = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, or as 15:04 for today"
+	textBadMoment = "%s %q is not a time: write it as %s, as 2006-01-02T15:04, as 15:04 for today, or as \"tomorrow 9:00\""
 )
 
 // AsJSON is the flag of commands that answer either way.
@@ -38,13 +38,16 @@ type AsJSON struct {
 var ErrSilent = errors.New("failed")
 
 // UsageError is a mistake in the arguments that the parser cannot see.
-type UsageError struct{ text string }
+type UsageError struct {
+	Text string
+	Help string // the command whose help says more; empty for all of them
+}
 
-func (e *UsageError) Error() string { return e.text }
+func (e *UsageError) Error() string { return e.Text }
 
 // Usagef makes one.
 func Usagef(format string, args ...any) error {
-	return &UsageError{fmt.Sprintf(format, args...)}
+	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
 // Tell writes a line on standard error, cleaned: paths and arguments may hold

@@ -21,6 +21,7 @@ import (
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/logs"
 	"ollimbot/core/policy"
@@ -55,8 +56,8 @@ type Process struct {
 
 // Globals are the flags that every command takes.
 type Globals struct {
-	DataDir  string `name:"data-dir" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
-	Timezone string `name:"timezone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
+	DataDir  string `name:"data-dir" filled:"" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
+	Timezone string `name:"timezone" filled:"" complete:"zone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
 }
 
 // Live is the running bot, and where it is.
@@ -89,7 +90,13 @@ func (p *Process) Open() (DataDir, error) {
 	case p.Live != nil:
 		at = p.Live.At
 	default:
+		if err := p.usable(); err != nil {
+			return at, err
+		}
 		env, warnings, err := config.LoadEnv(p.Getenv, config.Flags{DataDir: p.Flags.DataDir, Timezone: p.Flags.Timezone})
+		if errors.As(err, new(config.FlagError)) {
+			return at, Usagef("%v", err)
+		}
 		if err != nil {
 			return at, err
 		}
@@ -107,6 +114,19 @@ func (p *Process) Open() (DataDir, error) {
 	}
 	at.Now = p.Now().In(at.Env.Zone)
 	return at, nil
+}
+
+// usable refuses what cannot be a data directory, before anything is read there: as wrong
+// usage where a flag names it.
+func (p *Process) usable() error {
+	dir, err := config.Place(p.Getenv, p.Flags.DataDir)
+	if err == nil {
+		err = dir.Usable()
+	}
+	if err != nil && p.Flags.DataDir != "" {
+		return Usagef("%v", err)
+	}
+	return err
 }
 
 // Writable is Open for commands that write: the directory exists afterwards.
@@ -141,7 +161,8 @@ func (at DataDir) Running() string {
 }
 
 // Moment reads the value of --at and --from: RFC 3339, the same without an
-// offset (then in the configured zone), or a time of today. Empty means now.
+// offset (then in the configured zone), a time of today, or any moment that snooze
+// takes. Empty means now.
 func (at DataDir) Moment(flag, value string) (time.Time, error) {
 	if value == "" {
 		return at.Now, nil
@@ -151,6 +172,9 @@ func (at DataDir) Moment(flag, value string) (time.Time, error) {
 	}
 	if t, err := time.Parse("15:04", value); err == nil {
 		return cron.Wall(at.Now, 0, t.Hour(), t.Minute(), at.Env.Zone), nil
+	}
+	if t, ok := command.ReadMoment(value, at.Now); ok {
+		return t, nil
 	}
 	return time.Time{}, Usagef(textBadMoment, flag, value, at.Now.Format(time.RFC3339))
 }

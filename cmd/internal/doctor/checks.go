@@ -209,6 +209,10 @@ func (r *report) dataDir() {
 	info, err := os.Stat(root)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if err := r.Dir.Writable(); err != nil {
+			r.fail("directory", "%s", clean.Line(err.Error()))
+			return
+		}
 		r.warn("directory", "%s does not exist yet: it is made when the bot first runs", r.Dir.Display())
 		return
 	case err != nil:

@@ -1,13 +1,13 @@
 package google
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/google"
 )
 
@@ -22,7 +22,6 @@ type CalendarCmd struct {
 	Add      calAddCmd      `cmd:""`
 	Update   calUpdateCmd   `cmd:""`
 	Delete   calDeleteCmd   `cmd:""`
-	Help     helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 
 // inCalendar are the flags that all of them take.
@@ -109,7 +108,7 @@ type calUpcomingCmd struct {
 // Run lists the events of some days from this midnight on.
 func (c *calUpcomingCmd) Run(p *console.Process, g *At) error {
 	if c.Days < 1 || c.Days > maxDaysAhead {
-		return fmt.Errorf(textOutOf, "--days", c.Days, maxDaysAhead)
+		return console.Usagef(textOutOf, "--days", c.Days, maxDaysAhead)
 	}
 	return c.events(p, g, c.Days, c.JSON)
 }
@@ -163,8 +162,12 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
 }
 
-// eventTime reads --start or --end, in the bot's zone where it names none.
-func eventTime(flag, value string, zone *time.Location) (time.Time, error) {
+// eventTime reads --start or --end, in the zone of now where it names none.
+func eventTime(flag, value string, now time.Time) (time.Time, error) {
+	zone := now.Location()
+	if t, ok := command.ReadMoment(value, now); ok {
+		return t, nil
+	}
 	if t, err := time.Parse(time.RFC3339, value); err == nil {
 		return t.In(zone), nil
 	}
@@ -174,17 +177,17 @@ func eventTime(flag, value string, zone *time.Location) (time.Time, error) {
 			continue
 		}
 		if t.Format(layout) != value {
-			return time.Time{}, fmt.Errorf(textSkippedTime, flag, value, zone)
+			return time.Time{}, console.Usagef(textSkippedTime, flag, value, zone)
 		}
 		return t, nil
 	}
-	return time.Time{}, fmt.Errorf(textBadTime, flag, clean.Cut(clean.Line(value), 40), zone)
+	return time.Time{}, console.Usagef(textBadTime, flag, clean.Cut(clean.Line(value), 40), zone)
 }
 
 // ordered says what is wrong with a begin and an end.
 func ordered(start, end time.Time) error {
 	if !end.After(start) {
-		return fmt.Errorf(textEndsFirst, start.Format("2006-01-02T15:04"), end.Format("2006-01-02T15:04"))
+		return console.Usagef(textEndsFirst, start.Format("2006-01-02T15:04"), end.Format("2006-01-02T15:04"))
 	}
 	return nil
 }
@@ -202,13 +205,13 @@ type calAddCmd struct {
 func (c *calAddCmd) Run(p *console.Process, g *At) error {
 	summary := clean.Line(c.Summary)
 	if summary == "" {
-		return errors.New(textNoTitle)
+		return console.Usagef(textNoTitle)
 	}
-	start, err := eventTime("--start", c.Start, g.Env.Zone)
+	start, err := eventTime("--start", c.Start, g.Now)
 	if err != nil {
 		return err
 	}
-	end, err := eventTime("--end", c.End, g.Env.Zone)
+	end, err := eventTime("--end", c.End, g.Now)
 	if err == nil {
 		err = ordered(start, end)
 	}
@@ -252,13 +255,13 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 			continue
 		}
 		var err error
-		if *f.to, err = eventTime("--"+f.name, *f.value, g.Env.Zone); err != nil {
+		if *f.to, err = eventTime("--"+f.name, *f.value, g.Now); err != nil {
 			return err
 		}
 		fields[f.name] = google.Change(*f.to)
 	}
 	if len(fields) == 0 {
-		return fmt.Errorf(textOneOf, "--summary, --start, --end, --description")
+		return console.Usagef(textOneOf, "--summary, --start, --end, --description")
 	}
 	e, err := g.Event(g, c.in(g), c.ID) // it says in which calendar it is
 	if err != nil {
@@ -266,7 +269,7 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 	}
 	if c.Start != nil || c.End != nil {
 		if e.AllDay() && (c.Start == nil || c.End == nil) {
-			return errors.New(textBothEnds)
+			return console.Usagef(textBothEnds)
 		}
 		if c.Start == nil {
 			start, _ = e.Start.Time(g.Env.Zone)

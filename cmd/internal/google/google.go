@@ -12,10 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/config"
 	"ollimbot/core/google"
 )
@@ -27,8 +26,8 @@ const (
 	textNoCalendar  = "there is no calendar %s: its id is in its settings at calendar.google.com"
 	textNoTaskList  = "there is no task list %q: /config google_task_list @default takes the first one"
 	textNoTitle     = "a title is needed: give some words"
-	textBadDay      = "%s %q is no day: write it as YYYY-MM-DD"
-	textBadTime     = "%s %q is no time: write it as YYYY-MM-DDTHH:MM, in %s"
+	textBadDay      = "%s %q is not a day: write it as YYYY-MM-DD, or as friday or tomorrow"
+	textBadTime     = "%s %q is not a time: write it as YYYY-MM-DDTHH:MM or as \"tomorrow 9:00\", in %s"
 	textSkippedTime = "%s %s does not exist in %s: the clocks go forward then"
 	textEndsFirst   = "it ends before it starts, or at once (%s to %s): --end has to be later"
 	textBothEnds    = "this event has no time of day: give both --start and --end"
@@ -68,16 +67,6 @@ func Open(p *console.Process, at console.DataDir) (*At, error) {
 // Client is how Google is reached for a data directory.
 func Client(at console.DataDir) (*google.Client, error) {
 	return google.New(google.Options{Dir: at.Dir, API: at.Env.GoogleAPI})
-}
-
-// helpOnly is what a group of commands does by itself.
-type helpOnly struct{}
-
-// Run says what there is, and fails.
-func (helpOnly) Run(ctx *kong.Context) error {
-	group := strings.Fields(ctx.Selected().Parent.FullPath())[1:]
-	_, _ = ctx.Parse(append(group, "--help")) // it has printed, whatever else it says
-	return console.ErrSilent
 }
 
 // ofID is what names one thing of a list.
@@ -166,7 +155,7 @@ func (c changes) title(name string, value *string) error {
 	}
 	title := clean.Line(*value)
 	if title == "" {
-		return errors.New(textNoTitle)
+		return console.Usagef(textNoTitle)
 	}
 	c[name] = title
 	return nil
@@ -207,7 +196,6 @@ type TasksCmd struct {
 	Done   tasksDoneCmd   `cmd:""`
 	Update tasksUpdateCmd `cmd:""`
 	Delete tasksDeleteCmd `cmd:""`
-	Help   helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 
 // taskAnswer is a task as JSON.
@@ -272,9 +260,9 @@ type tasksAddCmd struct {
 func (c *tasksAddCmd) Run(p *console.Process, g *At) error {
 	title := clean.Line(c.Title)
 	if title == "" {
-		return errors.New(textNoTitle)
+		return console.Usagef(textNoTitle)
 	}
-	due, err := dueOn(c.Due)
+	due, err := dueOn(c.Due, g.Now)
 	if err != nil {
 		return err
 	}
@@ -286,12 +274,15 @@ func (c *tasksAddCmd) Run(p *console.Process, g *At) error {
 }
 
 // dueOn is a day as Google takes it; empty where none was given.
-func dueOn(day *string) (string, error) {
+func dueOn(day *string, now time.Time) (string, error) {
 	if day == nil {
 		return "", nil
 	}
+	if at, ok := command.ReadMoment(*day, now); ok {
+		return google.DueOn(at.Format(time.DateOnly)), nil
+	}
 	if _, err := time.Parse(time.DateOnly, *day); err != nil {
-		return "", fmt.Errorf(textBadDay, "--due", clean.Cut(clean.Line(*day), 40))
+		return "", console.Usagef(textBadDay, "--due", clean.Cut(clean.Line(*day), 40))
 	}
 	return google.DueOn(*day), nil
 }
@@ -314,7 +305,7 @@ type tasksUpdateCmd struct {
 // Run changes what was given and leaves the rest.
 func (c *tasksUpdateCmd) Run(p *console.Process, g *At) error {
 	fields := changes{}
-	due, err := dueOn(c.Due)
+	due, err := dueOn(c.Due, g.Now)
 	if err := errors.Join(fields.title("title", c.Title), err); err != nil {
 		return err
 	}
@@ -323,7 +314,7 @@ func (c *tasksUpdateCmd) Run(p *console.Process, g *At) error {
 	}
 	fields.text("notes", c.Notes)
 	if len(fields) == 0 {
-		return fmt.Errorf(textOneOf, "--title, --due, --notes")
+		return console.Usagef(textOneOf, "--title, --due, --notes")
 	}
 	_, err = g.UpdateTask(g, g.list, c.ID, fields)
 	return c.changed(p, "updated", textNoTask, err)

@@ -2,7 +2,6 @@ package google
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -23,7 +22,6 @@ type MailCmd struct {
 	Search gmailSearchCmd `cmd:""`
 	Read   gmailReadCmd   `cmd:""`
 	Labels gmailLabelsCmd `cmd:""`
-	Help   helpOnly       `cmd:"" hidden:"" default:"1"`
 }
 
 type gmailUnreadCmd struct {
@@ -43,7 +41,7 @@ type gmailSearchCmd struct {
 // Run lists what a search finds.
 func (c *gmailSearchCmd) Run(p *console.Process, g *At) error {
 	if strings.TrimSpace(c.Query) == "" {
-		return errors.New(console.TextNoWords)
+		return console.Usagef("%s", console.TextNoWords)
 	}
 	return c.mails(p, g, c.Query)
 }
@@ -56,7 +54,7 @@ type atMost struct {
 
 func (c atMost) mails(p *console.Process, g *At, query string) error {
 	if c.Max < 1 || c.Max > maxMails {
-		return fmt.Errorf(textOutOf, "--max", c.Max, maxMails)
+		return console.Usagef(textOutOf, "--max", c.Max, maxMails)
 	}
 	if err := warned(p, TextMailIsData); err != nil {
 		return err

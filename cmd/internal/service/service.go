@@ -331,6 +331,12 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 // Logs shows the last n lines of what the service has said; with follow it goes on
 // until ctx ends.
 func (s *Service) Logs(ctx context.Context, n int, follow bool) error {
+	switch found, _, err := s.look(); {
+	case err != nil:
+		return err
+	case found == missing:
+		return fmt.Errorf(textNotInstalled, s.name)
+	}
 	if err := s.o.Show(ctx, s.logs(n, follow)...); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("show the log: %w", err)
 	}

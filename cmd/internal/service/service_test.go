@@ -265,6 +265,10 @@ func TestLingeringIsTold(t *testing.T) {
 
 func TestLogsComeFromTheJournalOrTheBotsOwnFile(t *testing.T) {
 	w := newWorld(t, "linux")
+	if err := w.service().Logs(t.Context(), 7, true); err == nil || !strings.Contains(err.Error(), "not installed: run ollim-bot service install") || w.show != nil {
+		t.Errorf("N15: without a service it says %v and runs %v", err, w.show)
+	}
+	must(t, w.service().Install(t.Context(), false, false))
 	must(t, w.service().Logs(t.Context(), 7, true))
 	if got := strings.Join(w.show, " "); got != "tail -n 7 -F "+w.o.Dir+"/state/bot.log" {
 		t.Errorf("without a journal it shows %s", got)

@@ -21,7 +21,7 @@ const (
 	textNotRunning = "%s was installed and does not run (%s): `ollim-bot service logs` may say why"
 	textRuns       = "%s runs (process %d). See it: ollim-bot service status, ollim-bot service logs"
 
-	textNotInstalled = "%s is not installed: ollim-bot service install does it"
+	textNotInstalled = "%s is not installed: run ollim-bot service install"
 	textRemoves      = "removes %s"
 	textMoves        = "%s was edited by hand: moves it to %s.edited"
 	textGone         = "%s is removed; your data stays in %s"

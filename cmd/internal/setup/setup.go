@@ -90,6 +90,9 @@ func (c *Cmd) walk(q *questions) error {
 	if err != nil {
 		return err
 	}
+	if err := at.Dir.Writable(); err != nil { // before any question
+		return err
+	}
 	path := at.Dir.Display() + "/" + config.EnvFile
 	p.Print(textInitIntro, path)
 	user, bot, zone, err := q.aboutYou(at)

@@ -32,7 +32,7 @@ type Page struct {
 func New() *Page {
 	p := &Page{}
 	p.Columns = []table.Column[*setting]{
-		table.Words("SETTING", 21, theme.Strong, func(s *setting) string { return s.Label }),
+		table.Words("SETTING", 21, theme.Strong, func(s *setting) string { return s.label }),
 		table.Words("VALUE", 18, theme.Accent, func(s *setting) string { return s.Value }),
 		table.Words("CHOICES", 26, theme.Dim, func(s *setting) string { return strings.Join(s.Offers, " ") }),
 		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About }),
@@ -105,7 +105,7 @@ func (s *setting) form() *dialog.Form {
 		return s.About, true
 	})
 	return &dialog.Form{
-		Name: s.Label + ": " + strings.Join(s.Offers, ", "), Fields: []*dialog.Field{field},
+		Name: s.label + ": " + strings.Join(s.Offers, ", "), Fields: []*dialog.Field{field},
 		Make: func(pane.Context) command.Value { return s.take(strings.TrimSpace(field.Text())).Do },
 	}
 }
@@ -145,7 +145,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // detail is the selected setting in four lines.
 func detail(c pane.Context, s *setting, w int) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
-	name := []widget.Span{{Role: theme.Strong, Text: s.Label}}
+	name := []widget.Span{{Role: theme.Strong, Text: s.label}}
 	line := func(role theme.Role, text string) widget.Row {
 		return widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: text}), Place: widget.Inner}
 	}
@@ -176,33 +176,34 @@ func choices(b widget.Brush, s *setting, w int) widget.Row {
 // not accepted.
 type setting struct {
 	config.Line
-	set func(s *setting, value string) (command.Value, error)
+	label string
+	set   func(s *setting, value string) (command.Value, error)
 }
 
 // text is all that a filter finds it by.
 func (s *setting) text() string {
-	return s.Label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About
+	return s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About
 }
 
 // rowsOf are all settings: of the bot, of the budget, of the dashboard.
 func rowsOf(c pane.Context) []*setting {
 	var rows []*setting
-	add := func(l config.Line, set func(*setting, string) (command.Value, error)) {
-		rows = append(rows, &setting{l, set})
+	add := func(label string, l config.Line, set func(*setting, string) (command.Value, error)) {
+		rows = append(rows, &setting{l, label, set})
 	}
 	for _, l := range config.Show(c.Snap.Config) {
-		add(l, setConfig)
+		add(l.Key, l, setConfig)
 	}
 	number := func(key, label, about string, n int, noun string) {
 		value := words.Grouped(uint64(max(0, n)), noun)
-		add(config.Line{Key: key, Label: label, Text: strconv.Itoa(n), Value: value, Offers: []string{noun + "s"}, About: about}, setBudget)
+		add(label, config.Line{Key: key, Text: strconv.Itoa(n), Value: value, Offers: []string{noun + "s"}, About: about}, setBudget)
 	}
 	number(keyCapacity, textCapacity, aboutCapacity, c.Snap.Budget.State.Capacity, "token")
 	number(keyRefill, textRefill, aboutRefill, c.Snap.Budget.State.RefillRateMinutes, "minute")
 	for _, name := range settings.Names {
 		value, choices := c.Chosen.Get(name), settings.Choices[name]
 		label, about := textDashboard+name, aboutLooks[name]
-		add(config.Line{Key: "dashboard." + name, Label: label, Text: value, Value: value, Offers: choices, Choices: choices, About: about}, setLook)
+		add(label, config.Line{Key: "dashboard." + name, Text: value, Value: value, Offers: choices, Choices: choices, About: about}, setLook)
 	}
 	return rows
 }
@@ -210,7 +211,7 @@ func rowsOf(c pane.Context) []*setting {
 // Find is the settings that a search may name.
 func Find(c pane.Context) (list []dialog.Found) {
 	for _, s := range rowsOf(c) {
-		list = append(list, dialog.Found{Key: s.Key, Name: s.Label + ": " + s.Value})
+		list = append(list, dialog.Found{Key: s.Key, Name: s.label + ": " + s.Value})
 	}
 	return list
 }
@@ -222,7 +223,7 @@ func setConfig(s *setting, value string) (command.Value, error) {
 func setBudget(s *setting, value string) (command.Value, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return nil, fmt.Errorf(textNoNumber, s.Label, value)
+		return nil, fmt.Errorf(textNoNumber, s.label, value)
 	}
 	var set command.SetBudget
 	if s.Key == keyCapacity {
@@ -235,7 +236,7 @@ func setBudget(s *setting, value string) (command.Value, error) {
 
 func setLook(s *setting, value string) (command.Value, error) {
 	if !slices.Contains(s.Choices, value) {
-		return nil, fmt.Errorf(textNoChoice, s.Label, strings.Join(s.Choices, ", "))
+		return nil, fmt.Errorf(textNoChoice, s.label, strings.Join(s.Choices, ", "))
 	}
 	return command.SetLook{Name: strings.TrimPrefix(s.Key, "dashboard."), Value: value, Was: s.Text}, nil
 }

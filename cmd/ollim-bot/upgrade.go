@@ -10,11 +10,11 @@ import (
 	selfupdate "ollimbot/core/update"
 )
 
-type updateCmd struct {
-	Check    bool   `xor:"what" help:"Only look whether there is a newer release."`
-	Rollback bool   `xor:"what" help:"Go back to the program that the last update replaced."`
-	Force    bool   `help:"Install the release also where it is older than what is installed, or the same."`
-	From     string `placeholder:"PLACE" help:"Where releases are, a directory or an address, in place of the setting update_source."`
+type upgradeCmd struct {
+	Check    bool   `xor:"what" help:"Only check whether there is a newer release."`
+	Rollback bool   `xor:"what" help:"Go back to the program that the last upgrade replaced."`
+	Force    bool   `help:"Install the release even if it is older than this program, or the same."`
+	From     string `placeholder:"PLACE" help:"Directory or address of the releases, instead of the setting update_source."`
 	console.AsJSON
 }
 
@@ -26,13 +26,15 @@ type replacedAnswer struct {
 }
 
 // Run brings the program's file up to date, or back. A bot that runs goes on as it is.
-func (c *updateCmd) Run(p *process, at console.DataDir) error {
+func (c *upgradeCmd) Run(p *process, at console.DataDir) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
 	settings, _, err := config.LoadRuntime(at.Dir)
 	if c.From != "" {
-		err = config.Try(&settings, "update_source", c.From)
+		if err := config.Try(&settings, "update_source", c.From); err != nil {
+			return console.Usagef("%v", err)
+		}
 	}
 	if err != nil {
 		return err

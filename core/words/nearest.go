@@ -1,0 +1,68 @@
+package words
+
+import "strings"
+
+// Nearest is the candidate that a mistyped word most likely means: one that it
+// abbreviates, or one at a distance of few slips. Empty if none is near.
+func Nearest(word string, candidates []string) string {
+	word = strings.ToLower(word)
+	best, least := "", 1+slips(len(word))
+	for _, c := range candidates {
+		d := distance(word, strings.ToLower(c))
+		if d < least {
+			best, least = c, d
+		}
+	}
+	if best != "" || len(word) < 2 {
+		return best
+	}
+	for _, c := range candidates {
+		if !strings.HasPrefix(c, word) {
+			continue
+		}
+		if best != "" {
+			return "" // it abbreviates several
+		}
+		best = c
+	}
+	return best
+}
+
+// slips is how many slips of the finger a word of that length may have.
+func slips(length int) int {
+	switch {
+	case length < 3:
+		return 0
+	case length < 5:
+		return 1
+	case length < 9:
+		return 2
+	}
+	return 3
+}
+
+// distance counts the slips between two words: a letter too many, too few or
+// wrong, or two neighbours swapped (optimal string alignment).
+func distance(a, b string) int {
+	var before []int
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}
