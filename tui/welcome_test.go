@@ -3,6 +3,7 @@ package tui
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -239,6 +240,8 @@ func TestTheTopLineSaysThatNoModelIsConnected(t *testing.T) {
 		play(t, setup{w: w, h: 24}, func(s *stage) {
 			s.misses("no model")
 			s.bot.change(func(snap *core.Snapshot) { snap.Engine.Offline = true })
+			time.Sleep(time.Second)
+			synctest.Wait()
 			if top := s.rows()[0]; !strings.Contains(top, words) {
 				t.Errorf("%d cells: %q", w, top)
 			}
@@ -252,7 +255,7 @@ func TestTheMessageLineOpensFromEveryPane(t *testing.T) {
 		play(t, setup{}, func(s *stage) {
 			s.press(p, "i", "x", "q", "D")
 			s.sees("xqD")
-			if got := s.bot.done(); len(got) != 0 {
+			if got := s.bot.done(); slices.ContainsFunc(got, func(c command.Value) bool { return !command.Reads(c) }) {
 				t.Errorf("from %s: %v", p, got)
 			}
 		})
