@@ -56,6 +56,8 @@ type Options struct {
 	Engine agent.Engine
 	// EngineName is the engine's word for the top line: "script", "claude".
 	EngineName string
+	// Demo says that no model is expected.
+	Demo bool
 	// Providers are who speaks the Messages API; nil is nobody.
 	Providers *provider.Registry
 	Version   string // of the program, for /version

@@ -180,6 +180,8 @@ func (b *Bot) changeTask(c command.Value) (command.Outcome, error) {
 	switch c := c.(type) {
 	case command.AddTask:
 		return b.addTask(c)
+	case command.AddStarters:
+		return b.addStarters()
 	case command.RemoveTask:
 		return b.removeTask(c)
 	case command.EditTask:

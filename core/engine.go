@@ -29,6 +29,9 @@ type EngineStatus struct {
 	// Version is that of the program behind the engine, Warning something about
 	// it that works but may not; empty where there is nothing to say.
 	Version, Warning string
+	// Offline says that no model is connected: scripted replies answer. In the demo that
+	// is how it should be, and it is false.
+	Offline bool
 	// LoginNeeded says that nobody is logged in, LoginURL where the user goes on
 	// with a login that has begun.
 	LoginNeeded bool
@@ -37,6 +40,9 @@ type EngineStatus struct {
 	// Today is what all turns since midnight have used.
 	Today agent.Usage
 }
+
+// offlineEngine is the name of the engine without a model.
+const offlineEngine = "script"
 
 func (b *Bot) engineStatus() EngineStatus {
 	s := EngineStatus{
@@ -52,6 +58,7 @@ func (b *Bot) engineStatus() EngineStatus {
 			s.State, s.OK = status.Problem, false
 		}
 	}
+	s.Offline = s.Name == offlineEngine && !b.o.Demo
 	if busy, _ := b.chat.Busy(); busy {
 		s.State, s.OK = "answering", true
 	}

@@ -78,6 +78,8 @@ const (
 	textAddCron        = "cron line, column %d: %s"
 	textAddNever       = "%q never fires: no month has such a day"
 	textAdded          = "%s added, next %s"
+	textStartersAdded  = "%s installed; edit or delete them in the schedule"
+	textStartersThere  = "the starter routines are installed already"
 	textRemoved        = "%s removed"
 	textNothingPending = "no update is pending: there is nothing to deliver"
 	textDirBack        = "the data directory is back; the bot goes on"

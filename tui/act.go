@@ -14,6 +14,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"
+	"ollimbot/tui/settings"
 )
 
 // off says why an action cannot be used now; empty means that it can.
@@ -152,6 +153,8 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		return r.leaves()
 	case action.Quit:
 		return r.goTo(pane.Quit)
+	case action.Welcome:
+		r.welcome("")
 	case action.Demo:
 		return r.goTo(pane.Demo)
 	case action.SetUp:
@@ -220,6 +223,9 @@ func (r *root) answerTo(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	}
 	if a.Copy != "" {
 		r.fail(r.screen.Copy(a.Copy))
+	}
+	if a.Seen {
+		r.choose(map[string]string{settings.Welcome: "off"})
 	}
 	r.setFocus(a.Focus)
 	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {

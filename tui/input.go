@@ -164,6 +164,10 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return r.answer(p.Type(r.context(), msg))
 	}
 	a, ok := r.keys.ByKey(r.focus, k, *r.snap)
+	if !ok { // the message line opens from anywhere
+		a, ok = r.keys.ByKey(action.Chat, k, *r.snap)
+		ok = ok && a.ID == action.ChatWrite
+	}
 	if !ok {
 		return nil
 	}

@@ -131,7 +131,7 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 		if offers {
 			r.o.Demo, r.o.Restart, r.o.Init = func() {}, func() {}, []string{"init"}
 		}
-		r.open(dialog.NewWelcome(r.context(), "", offers, offers))
+		r.open(dialog.NewWelcome(r.context(), "", dialog.Offers{Demo: offers, SetUp: offers}))
 		namesNone(t, "welcome", r, old)
 	}
 	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {

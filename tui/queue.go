@@ -48,7 +48,7 @@ func laneOf(c command.Value) string {
 	case command.Looked, command.Here, command.Interrupt, command.StopFork:
 		return ""
 	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
-		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.RemoveTask,
+		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.AddStarters, command.RemoveTask,
 		command.EditTask, command.RevertTask, command.DeleteTask,
 		command.RestoreTask, command.Remind, command.SetConfig, command.SetLook:
 		return quick

@@ -13,6 +13,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/settings"
 )
 
 // leaves is what ctrl+c does where no answer runs: it quits, but not when it was
@@ -63,17 +64,21 @@ func (r *root) setUp(err error) {
 	}
 }
 
-// greet opens the first words where nothing is set up, unless something else is open.
-// They say the notice of the start too.
+// greet opens the welcome until setup is complete or it was dismissed, unless something
+// else is open. It says the notice of the start too.
 func (r *root) greet() bool {
-	if !r.o.Welcome || len(r.dialogs) > 0 {
+	if !r.o.Welcome || len(r.dialogs) > 0 || r.chosen.Get(settings.Welcome) == "off" {
 		return false
 	}
-	r.open(dialog.NewWelcome(r.context(), r.o.Notice, r.o.Demo != nil, r.offersSetUp()))
+	r.welcome(r.o.Notice)
 	if r.o.Notice != "" {
 		r.speech.add(saying{at: time.Now(), over: true, level: notice.Warn, text: r.o.Notice})
 	}
 	return true
+}
+
+func (r *root) welcome(notice string) {
+	r.open(dialog.NewWelcome(r.context(), notice, dialog.Offers{Demo: r.o.Demo != nil, SetUp: r.offersSetUp()}))
 }
 
 func (r *root) offersSetUp() bool {

@@ -293,7 +293,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		case 1:
 			r.open(dialog.Keys(r.keys, r.focus, false))
 		case 2:
-			r.open(dialog.NewWelcome(r.context(), "", true, true))
+			r.open(dialog.NewWelcome(r.context(), "", dialog.Offers{Demo: true, SetUp: true}))
 		}
 		lines := r.frame()
 		if len(lines) != r.h {

@@ -29,6 +29,8 @@ const (
 	textDot    = " · "
 	textDetach = "detach"
 
+	textNoModel      = "no model connected"
+	textNoModelShort = "no model"
 	textFailed       = " failed"
 	textAsks         = " asks"
 	textForkAsks     = "the agent would like to save the fork"

@@ -40,6 +40,7 @@ type wordID uint8
 const (
 	wordName wordID = iota
 	wordTrouble
+	wordOffline
 	wordNext
 	wordTokens
 	wordToday
@@ -55,8 +56,8 @@ const (
 // is, our name, the words of what is not well, the words of the badges, the next fire,
 // the clock and the tokens. The signs and numbers of the badges never go.
 var shrinks = []wordID{
-	wordToday, wordClock, wordToday, wordNext, wordToday, wordNext, wordName, wordTrouble,
-	wordFailed, wordAsks, wordLocked, wordNext, wordClock, wordTokens, wordTrouble,
+	wordToday, wordClock, wordToday, wordNext, wordToday, wordNext, wordName, wordOffline, wordTrouble,
+	wordFailed, wordAsks, wordLocked, wordNext, wordClock, wordTokens, wordTrouble, wordOffline,
 }
 
 // topLine is the words in the forms that fit: the clock stands at the right edge.
@@ -96,6 +97,12 @@ func (r *root) words() []word {
 		mark := r.theme.Glyph(theme.Cross) + " " + name
 		out = append(out, word{wordTrouble, pane.Answer{Open: dialog.Engine(s)}, [][]widget.Span{
 			{{Role: theme.Bad, Text: mark + " " + clean.Cut(clean.Line(state), max(8, r.w/3)) + apart}}, {{Role: theme.Bad, Text: mark + apart}},
+		}})
+	}
+	if s.Engine.Offline {
+		mark := widget.Span{Role: theme.Warn, Text: r.theme.Glyph(theme.Bang)}
+		out = append(out, word{wordOffline, pane.Answer{Open: dialog.Connect(r.context(), false)}, [][]widget.Span{
+			{mark, {Role: theme.Warn, Text: " " + textNoModel + apart}}, {mark, {Role: theme.Warn, Text: " " + textNoModelShort + apart}}, {mark, {Text: apart}},
 		}})
 	}
 	if s.Surface.Name != "" && !s.Surface.OK {

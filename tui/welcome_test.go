@@ -3,10 +3,14 @@ package tui
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 func TestTheDemoIsAKeyAwayFromTheWelcome(t *testing.T) {
@@ -70,7 +74,7 @@ func TestEveryKeyOfTheWelcomeDoesSomething(t *testing.T) {
 		s.press("esc")
 		s.misses("Everywhere")
 		s.sees("Welcome") // the way back
-		s.press("enter")
+		s.press("esc")
 		s.misses("Welcome")
 	})
 }
@@ -83,7 +87,7 @@ func TestThePaletteLeadsToTheDemoAndToTheSetUp(t *testing.T) {
 			Init: []string{editor(t, "exit 0"), "init"},
 		}
 		play(t, setup{options: o, env: []string{"PATH=/bin:/usr/bin"}}, func(s *stage) {
-			s.press("enter", "ctrl+p")
+			s.press("esc", "ctrl+p")
 			s.types(query)
 			s.sees("▸ " + marked)
 			s.press("enter")
@@ -152,10 +156,10 @@ func TestOnlyWhatIsOfferedIsAKeyOfTheWelcome(t *testing.T) {
 }
 
 func TestTheWelcomeFitsOnASmallScreen(t *testing.T) {
-	for _, size := range [][2]int{{40, 10}, {60, 12}, {80, 24}, {120, 40}} {
+	for _, size := range [][2]int{{60, 18}, {80, 24}, {120, 40}} {
 		o := Options{Config: config(t), Welcome: true, Notice: "no model", Demo: func() {}, Init: []string{"x"}, Restart: func() {}}
 		play(t, setup{w: size[0], h: size[1], options: o}, func(s *stage) {
-			s.sees("Welcome", "assistant that reaches out", "see it live", "set it up", "every key", "look around", "╭", "╯")
+			s.sees("Welcome", "assistant that reaches out", "write your first routine", "install starter routines", "connect Claude", "see it live", "set it up", "every key", "look around", "╭", "╯")
 			for _, l := range s.rows() {
 				left, right := strings.Index(l, "│  "), strings.LastIndex(l, "  │")
 				if left >= 0 && right > left && strings.Contains(l[left:right], "…") {
@@ -171,9 +175,89 @@ func TestTheNoticeOfAFirstStartStandsInTheWelcomeAndNotOverIt(t *testing.T) {
 		if n := strings.Count(s.screen(), "no model: a script plays it"); n != 1 {
 			t.Errorf("said %d times:\n%s", n, s.screen())
 		}
-		s.press("enter")
+		s.press("esc")
 		s.misses("no model")
 		s.press("!")
 		s.sees("no model: a script plays it")
 	})
+}
+
+// N4 and N5: the welcome begins with what to do first, and comes back until it was dismissed.
+func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
+	o := Options{Config: config(t), Welcome: true}
+	play(t, setup{options: o}, func(s *stage) {
+		s.sees("write your first routine", "install starter routines", "connect Claude, an API key or Discord")
+		s.press("c")
+		s.sees("Connect a model", "npm install -g @anthropic-ai/claude-code", "ANTHROPIC_API_KEY", "ollim-bot init")
+		s.press("esc")
+		s.sees("Welcome")
+	})
+	play(t, setup{options: o}, func(s *stage) {
+		s.sees("Welcome")
+		s.press("esc")
+	})
+	play(t, setup{options: o}, func(s *stage) {
+		s.misses("Welcome")
+		s.press("ctrl+p")
+		s.types("welcome")
+		s.press("enter")
+		s.sees("write your first routine")
+	})
+}
+
+func TestTheFirstRoutineIsFilledInAndSavedWithOneKey(t *testing.T) {
+	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
+		s.press("n")
+		s.sees("Your first routine", "Plan the day", "at 09:00")
+		s.press("enter")
+		if len(s.bot.done()) != 1 {
+			t.Fatalf("commands: %v", s.bot.done())
+		}
+		task, ok := s.bot.done()[0].(command.AddTask)
+		if !ok || task.Cron != "0 9 * * mon-fri" || task.Description != "Plan the day" || task.Message == "" {
+			t.Errorf("adds %+v", s.bot.done()[0])
+		}
+	})
+}
+
+func TestTheStarterRoutinesAreShownBeforeTheyAreInstalled(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}} {
+		play(t, setup{w: size[0], h: size[1], options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
+			s.press("s")
+			s.sees("Starter routines", "Morning plan", "Weekly review", "Good night", "install them", "not now")
+			time.Sleep(time.Second)
+			s.press("y")
+			if got := s.bot.done(); len(got) != 1 || got[0] != (command.AddStarters{}) {
+				t.Errorf("commands: %v", got)
+			}
+		})
+	}
+}
+
+// N2: the top line says that no model is connected, and leads to the cure.
+func TestTheTopLineSaysThatNoModelIsConnected(t *testing.T) {
+	for w, words := range map[int]string{120: "no model connected", 80: "no model"} {
+		play(t, setup{w: w, h: 24}, func(s *stage) {
+			s.misses("no model")
+			s.bot.change(func(snap *core.Snapshot) { snap.Engine.Offline = true })
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if top := s.rows()[0]; !strings.Contains(top, words) {
+				t.Errorf("%d cells: %q", w, top)
+			}
+		})
+	}
+}
+
+// N1: the message line opens from every pane, and what is typed next goes there.
+func TestTheMessageLineOpensFromEveryPane(t *testing.T) {
+	for _, p := range []string{"1", "2", "3", "4", "5", "6", "$", ",", "0", "A"} {
+		play(t, setup{}, func(s *stage) {
+			s.press(p, "i", "x", "q", "D")
+			s.sees("xqD")
+			if got := s.bot.done(); slices.ContainsFunc(got, func(c command.Value) bool { return !command.Reads(c) }) {
+				t.Errorf("from %s: %v", p, got)
+			}
+		})
+	}
 }

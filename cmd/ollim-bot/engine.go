@@ -45,7 +45,7 @@ type model struct {
 // chooseEngine makes the engine that was asked for. Nothing is started.
 func (p *process) chooseEngine(at console.DataDir, name string, pace float64) (model, error) {
 	if name == choice.Script {
-		return p.offline(at, script.Options{Pace: pace}, textOffline), nil
+		return p.offline(at, script.Options{Pace: pace, Offline: textHowToConnect}, textOffline), nil
 	}
 	path, err := claudeproc.Find(p.EngineEnv(at))
 	if err != nil && name == choice.Claude {
@@ -122,7 +122,7 @@ func (p *process) several(at console.DataDir, path, name string, pace float64, p
 						Sandbox: box.CommandIn, Sight: box.Sight, Log: log, Providers: providers,
 						Others: func() bool { return len(fallback()) > 0 },
 					})},
-					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.Dir})},
+					{Name: choice.Script, Engine: script.New(script.Options{Pace: pace, Dir: at.Dir, Offline: textHowToConnect})},
 				},
 				Chosen:   func() (string, string) { return pick(), settings().ModelMain },
 				Fallback: fallback,

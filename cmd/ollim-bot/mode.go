@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"ollimbot/core/audit"
 	"ollimbot/core/config"
 	"ollimbot/core/store"
-	"ollimbot/routines"
 	"ollimbot/tui"
 	"ollimbot/tui/plain"
 	"ollimbot/tui/screen"
@@ -66,16 +64,10 @@ func (f uiFlags) check(p *process) error {
 	return nil
 }
 
-// unset reports whether nothing is set up yet: no names, no token, and no task
-// that somebody has written.
+// unset reports whether setup is not complete: no names and no token. Tasks alone, such as
+// one of `routine add`, do not complete it.
 func unset(at console.DataDir) bool {
-	if at.Env.GivenName() != "" || at.Env.BotName != config.DefaultBotName || at.Env.DiscordToken != "" {
-		return false
-	}
-	files := os.DirFS(at.Dir.Root())
-	made, _ := fs.Glob(files, routines.RoutineFolder+"/*.md") // a folder that cannot be read holds nothing
-	put, _ := fs.Glob(files, routines.ReminderFolder+"/*.md")
-	return len(made)+len(put) == 0
+	return at.Env.GivenName() == "" && at.Env.BotName == config.DefaultBotName && at.Env.DiscordToken == ""
 }
 
 // show runs the dashboard, or what stands in its place, until its user leaves.

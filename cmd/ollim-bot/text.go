@@ -10,7 +10,7 @@ const (
 
 	textDescription  = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp      = "Run `%s` for help."
-	textNoClaude     = "%v; until then a script answers in place of a model, which costs nothing"
+	textNoClaude     = "%v; until then scripted replies answer, at no cost"
 	textNoWebhooks   = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
 	textNoDiscord    = "(Discord: ollim-bot init)"
 	textDumb         = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
@@ -18,7 +18,9 @@ const (
 	textNoTerminal   = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
 	textNoHome       = "there is no home directory to keep the bot's key in: set HOME"
 	textNotAttached  = "attach to %s: %w"
-	textOffline      = "no model: a script answers in its place, which costs nothing"
+	textOffline      = "no model connected: scripted replies answer, at no cost"
+	textHowToConnect = "No model is connected, so my replies are scripted. To connect one, run `npm install -g @anthropic-ai/claude-code` and " +
+		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then start ollim-bot again, without --engine script."
 	textDemo         = "demo: all is real but the model"
 	textBadDelay     = "%q is not a time within the next year: give minutes, or a time such as 90m, 2d, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\""
 	textBadModel     = "there is no model %q: --model takes opus, sonnet, haiku, or a model with its provider such as local/qwen3:8b"

@@ -157,6 +157,9 @@ type AddTask struct {
 	UntilDone   bool // a reminder that comes back until it is done
 }
 
+// AddStarters installs the starter routines. Those that are installed stay unchanged.
+type AddStarters struct{}
+
 // RemoveTask removes the file of a task that AddTask has made, as long as nobody has
 // touched it: its inverse.
 type RemoveTask struct {

@@ -107,6 +107,7 @@ const (
 	Shorter    ID = "view.shorter"
 
 	Undo      ID = "app.undo"
+	Welcome   ID = "app.welcome"
 	Demo      ID = "app.demo"   // in the place of the dashboard
 	SetUp     ID = "app.set-up" // the questions of the set-up
 	Login     ID = "app.login"

@@ -299,6 +299,10 @@ var everywhereRows = []Action{
 		ID: Engine, Keys: []string{"E"}, Title: "Show the engine: version, processes, memory, what today has cost",
 		Short: "engine", Words: "cost costs money tokens status version memory model usage", Quiet: true,
 	},
+	{
+		ID: Welcome, Title: "Show the welcome: first routine, starter routines, connecting a model", Short: "welcome",
+		Words: "start begin tutorial starter examples connect model api key", Quiet: true,
+	},
 	// Whether either is offered, and why not, is the frame's to say.
 	{ID: Demo, Title: "See the demo in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
 	{ID: SetUp, Title: "Set the bot up: names, time zone, Discord", Short: "set up", Words: "init setup onboarding configure install", Writes: true, Quiet: true},

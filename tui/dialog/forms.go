@@ -15,17 +15,26 @@ import (
 )
 
 // NewTask is the form of a new routine or reminder.
-func NewTask() *Form {
+func NewTask() *Form { return newTask("", "", "") }
+
+// FirstTask is that form with an example filled in, which enter saves.
+func FirstTask() *Form {
+	f := newTask(textFirstWhen, textFirstTitle, textFirstMessage)
+	f.Name = textFirstForm
+	return f
+}
+
+func newTask(at, name, text string) *Form {
 	kind := Choice("Kind", textRoutine, textRoutine, textReminder, textUntilDone)
 	once := func() bool { return kind.Text() != textRoutine }
-	when := whenField("", false)
+	when := whenField(at, false)
 	kind.Check = func(_ pane.Context, text string) (string, bool) {
 		when.Hint, when.Check = whenOf(once())
 		return kindNotes[text], true
 	}
-	title := Text("Title", "", nil)
+	title := Text("Title", name, nil)
 	title.Hint = textTitleNote
-	message := promptField("Message", "")
+	message := promptField("Message", text)
 	place := Choice("Runs", textBackground, textBackground, textForeground)
 	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
 	return &Form{

@@ -9,9 +9,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core/clean"
 	"ollimbot/core/fork"
-	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -30,6 +28,7 @@ type Question struct {
 	opened  time.Time                          // zero where no answer loses anything
 	top     int                                // the line of the first answer when it was drawn last
 	lines   []int                              // from there on, whose they are
+	wide    bool                               // its answers are sentences: the help line leaves them out
 }
 
 // answer is a key with its words, on a small screen those up to the colon, and what it
@@ -57,30 +56,6 @@ func Ask(q pane.Question, yes pane.Answer) *Question {
 		{binding("n", "", "n", "N", "q"), q.No, pane.Answer{Close: true}},
 		{binding("y", "", "y", "Y"), q.Yes, yes},
 	}}
-}
-
-// NewWelcome is the first thing that a new user sees, at each start until something is
-// set up: what this is, and which keys lead on. notice is what the program says at its
-// start, and may be empty. demo and setUp say that those two are offered.
-func NewWelcome(c pane.Context, notice string, demo, setUp bool) *Question {
-	q := &Question{name: textWelcome, text: textWhatItIs, short: textWhatShort}
-	if notice != "" {
-		q.text += "\n\n" + clean.Line(notice)
-	}
-	if !demo && !setUp {
-		q.text += "\n\n" + textInAShell
-	}
-	help, _ := c.Keys.Get(action.Everywhere, action.Help)
-	q.answers = append(q.answers, answer{binding("esc", "", "esc", "q"), textAround, pane.Answer{Close: true}})
-	if demo {
-		q.answers = append(q.answers, answer{binding("d", "", "d"), textSeeDemo, pane.Answer{Leave: pane.Demo}})
-	}
-	if setUp {
-		q.answers = append(q.answers, answer{binding("i", "", "i"), textSetUp, pane.Answer{Leave: pane.SetUp}})
-	}
-	keys := binding(c.Names(action.Chat).Badge(action.Help), "", help.Keys...)
-	q.answers = append(q.answers, answer{keys, textEveryKey, pane.Answer{Run: &help}})
-	return q
 }
 
 // Leaving asks before the dashboard is left for somewhere, if something would be
@@ -127,7 +102,7 @@ func (q *Question) Ripe() bool { return time.Since(q.opened) >= Grace }
 
 // Draw implements pane.Dialog.
 func (q *Question) Draw(c pane.Context, w, h int) []string {
-	w = min(w-Air, 60)
+	w = min(w-Air, map[bool]int{false: 60, true: 74}[q.wide])
 	if q.anew != nil {
 		now := q.anew(c)
 		q.text, q.answers[1].text = now.Text, now.Yes
@@ -147,7 +122,8 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 	}
 	lines = append(lines, apart...)
 	q.top = len(lines)
-	return append(lines, rows...)
+	lines = append(lines, rows...)
+	return lines[:min(len(lines), h)]
 }
 
 // answerRows is how many lines an answer may take.
@@ -229,6 +205,9 @@ func (q *Question) click(at pane.Click) pane.Answer {
 
 // Hint implements pane.Dialog.
 func (q *Question) Hint() (out []key.Binding) {
+	if q.wide {
+		return []key.Binding{questionKeys.chosen, binding("esc", textAroundBare)}
+	}
 	for _, a := range q.answers {
 		out = append(out, named(a.keys, a.word()))
 	}

@@ -130,13 +130,50 @@ func clockWords(s *core.Snapshot, t time.Time) string {
 const (
 	textWelcome   = "Welcome"
 	textWhatItIs  = "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."
+	textWhatKeys  = " Press %s to write to it, and %s then %s to schedule something."
 	textWhatShort = "An assistant that reaches out."
-	textAround    = "look around: nothing is set up yet, and nothing can go wrong"
-	textSeeDemo   = "see it live: a demo day, without an account; it leaves nothing behind"
-	textSetUp     = "set it up: four questions about names, time zone and Discord; then it starts anew"
-	textEveryKey  = "every key: now and at any time"
-	textInAShell  = "In a shell, ollim-bot init sets it up and ollim-bot demo shows it live."
+
+	textWriteFirst = "write your first routine: an example is filled in, Enter saves it"
+	textInstall    = "install starter routines: see what they do first"
+	textConnect    = "connect Claude, an API key or Discord: the exact commands"
+	textSetUp      = "set it up: four questions about names, time zone and Discord"
+	textSeeDemo    = "see it live: a demo day, without an account; it leaves nothing behind"
+	textEveryKey   = "every key: here and at any time"
+	textAround     = "look around: %s finds this welcome again"
+	textAroundBare = "look around"
+
+	textFirstForm    = "Your first routine: Enter saves it"
+	textFirstWhen    = "0 9 * * mon-fri"
+	textFirstTitle   = "Plan the day"
+	textFirstMessage = "Ping me with a good morning, and ask for the three things that matter today."
+
+	textStartersName = "Starter routines"
+	textStarters     = "These files are copied to routines/. What you have there stays unchanged, and each can be edited or deleted in the schedule."
+	textInstallYes   = "install them"
+	textInstallNo    = "not now"
+
+	textConnectName = "Connect a model or Discord"
+	textConnectHere = "Or press i in the welcome: it asks the questions of ollim-bot init here."
 )
+
+// textConnectRows are the page that says how to connect.
+var textConnectRows = []Row{
+	{Text: "Until a model is connected, scripted replies answer, at no cost. Run these in a shell, then start ollim-bot again, without --engine script."},
+	{},
+	{Text: "Claude, with your Claude account"},
+	{"  1", "npm install -g @anthropic-ai/claude-code"},
+	{"  2", "ollim-bot auth login"},
+	{},
+	{Text: "An API key"},
+	{"  1", "put the line ANTHROPIC_API_KEY=sk-ant-... into the file .env of the data directory"},
+	{"  2", "for other providers: ollim-bot help engines"},
+	{},
+	{Text: "Discord, so that pings reach your phone"},
+	{"  1", "ollim-bot init"},
+	{},
+	{Text: "Check it"},
+	{"  1", "ollim-bot doctor"},
+}
 
 // The words of the pages, questions and boxes.
 const (

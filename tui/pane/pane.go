@@ -141,6 +141,7 @@ type Answer struct {
 	Close bool           // the dialog goes
 	Run   *action.Action // do as if its key were pressed
 	Leave Leave
+	Seen  bool // the welcome was dismissed: it opens no more by itself
 }
 
 // Edit is a file of the data directory, and where in it: line and column from

@@ -35,8 +35,11 @@ const (
 // another one.
 type Dashboard map[string]string
 
+// Welcome is the name that says whether the welcome opens by itself until setup is complete.
+const Welcome = "welcome"
+
 // Names are the names of the file whose values are single words.
-var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion"}
+var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion", Welcome}
 
 // What the names may say, the first is the default. Pens are what curves are drawn with:
 // a font without braille has blocks. Bells is what happens when something begins to wait:
@@ -50,7 +53,7 @@ var (
 	switches = []string{"on", "off"}
 
 	Choices = map[string][]string{
-		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches,
+		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches, Welcome: switches,
 	}
 )
 

@@ -47,6 +47,9 @@ type Options struct {
 	// Dir is where it is written down which session was told what, so that it is
 	// known after a crash; nil remembers nothing.
 	Dir *store.Dir
+	// Offline is said once in front of a session's first answer to the user; empty in the
+	// demo.
+	Offline string
 	// Priced leaves open what the tokens cost, so that they count as those of a model
 	// would; otherwise they are free.
 	Priced bool

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -186,6 +187,9 @@ var (
 // conversation answers the user, or a foreground task, in the main session.
 func (t *turn) conversation(r reading) []step {
 	var steps []step
+	if offline := t.s.engine.o.Offline; offline != "" && r.Tag == "" && !t.saidOffline() {
+		steps = append(steps, say("%s", offline))
+	}
 	if len(r.Updates) > 0 { // what happened in the background, newest last
 		steps = append(steps, say(sayUpdates, clean.Cut(clean.Line(strings.Join(r.Updates, " · ")), 1000)))
 	}
@@ -212,6 +216,11 @@ func (t *turn) conversation(r reading) []step {
 		}
 	}
 	return append(steps, otherwise(r)...)
+}
+
+// saidOffline reports whether the session was told before that no model is connected.
+func (t *turn) saidOffline() bool {
+	return slices.ContainsFunc(t.history, func(e exchange) bool { return strings.Contains(e.Answered, t.s.engine.o.Offline) })
 }
 
 // foreground speaks for a routine or reminder of the main session.

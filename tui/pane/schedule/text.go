@@ -24,7 +24,7 @@ const (
 	textNothing = "nothing is scheduled"
 
 	textEmpty    = "Nothing is scheduled."
-	textTeach    = "Save a file in routines/ or reminders/ and it appears here at once."
+	textTeach    = "%s writes a routine or reminder; a file saved in routines/ or reminders/ appears here at once."
 	textQuietDay = "Nothing fires in the next hours."
 	textQuietAll = "Nothing fires within 24 hours."
 
@@ -104,7 +104,7 @@ func tasksText(d google.Item) string {
 func (v view) empty(s *core.Snapshot, n action.Names) []string {
 	switch {
 	case s.Routines+s.Reminders == 0:
-		return []string{textEmpty, textTeach}
+		return []string{textEmpty, fmt.Sprintf(textTeach, n.Opening(action.ScheduleNew))}
 	case v == window:
 		return []string{textQuietDay, fmt.Sprintf(textQuietTeach, n.Name(action.ScheduleView))}
 	}

@@ -260,11 +260,12 @@ const (
 
 // aboutLooks are what the dashboard's own settings change.
 var aboutLooks = map[string]string{
-	"theme":  "the colours of the dashboard; auto follows the terminal",
-	"layout": "which pane has the most room",
-	"clock":  "whether times of day are written as 14:02 or as 2:02pm",
-	"charts": "what curves are drawn with: blocks where the font has no braille",
-	"bell":   "whether what begins to wait rings, or is told by a notification of the terminal",
-	"title":  "whether the window's title says what waits",
-	"motion": "whether seconds are counted on the screen, from the next start on",
+	"theme":          "the colours of the dashboard; auto follows the terminal",
+	"layout":         "which pane has the most room",
+	"clock":          "whether times of day are written as 14:02 or as 2:02pm",
+	"charts":         "what curves are drawn with: blocks where the font has no braille",
+	"bell":           "whether what begins to wait rings, or is told by a notification of the terminal",
+	"title":          "whether the window's title says what waits",
+	settings.Welcome: "whether the welcome opens by itself until setup is complete",
+	"motion":         "whether seconds are counted on the screen, from the next start on",
 }

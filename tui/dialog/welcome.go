@@ -1,0 +1,97 @@
+package dialog
+
+import (
+	"fmt"
+	"strings"
+
+	"ollimbot/core/clean"
+	"ollimbot/core/command"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/starter"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+)
+
+// Offers are the ways out of the welcome that the program can take.
+type Offers struct{ Demo, SetUp bool }
+
+// NewWelcome is the first thing a new user sees: what this is, three ways to begin, and
+// the keys that matter. notice is what the program says when it starts, and may be empty.
+func NewWelcome(c pane.Context, notice string, o Offers) *Question {
+	n := c.Names(action.Schedule)
+	q := &Question{name: textWelcome, text: textWhatItIs, short: textWhatShort, wide: true}
+	if write := c.Names(action.Chat).Key(action.ChatWrite); write != "" && n.Key(action.ScheduleNew) != "" {
+		q.text += fmt.Sprintf(textWhatKeys, write, n.Name(action.Schedule.Go()), n.Key(action.ScheduleNew))
+	}
+	if notice != "" {
+		q.text += "\n\n" + clean.Line(notice)
+	}
+	add := func(keys, text string, means pane.Answer) {
+		q.answers = append(q.answers, answer{binding(keys, "", keys), text, means})
+	}
+	if !c.ReadOnly {
+		add("n", textWriteFirst, pane.Answer{Close: true, Open: FirstTask()})
+		add("s", textInstall, pane.Answer{Open: NewStarters()})
+	}
+	add("c", textConnect, pane.Answer{Open: Connect(c, o.SetUp)})
+	if o.SetUp {
+		add("i", textSetUp, pane.Answer{Leave: pane.SetUp})
+	}
+	if o.Demo {
+		add("d", textSeeDemo, pane.Answer{Leave: pane.Demo})
+	}
+	help, _ := c.Keys.Get(action.Everywhere, action.Help)
+	keys := binding(c.Names(action.Chat).Badge(action.Help), "", help.Keys...)
+	q.answers = append(q.answers,
+		answer{keys, textEveryKey, pane.Answer{Run: &help}},
+		answer{binding("esc", "", "esc", "q", "ctrl+c"), welcomeBack(c), pane.Answer{Close: true, Seen: true}})
+	return q
+}
+
+// NewStarters lists the starter routines, and installs them after a yes.
+func NewStarters() *Question {
+	lines := []string{textStarters, ""}
+	files, _ := starter.Files() // they are part of the program
+	for _, f := range files {
+		if !strings.HasPrefix(f.Path, routines.RoutineFolder+"/") {
+			continue
+		}
+		r, _ := routines.ParseRoutine(f.Path, f.Data)
+		lines = append(lines, "- "+r.Title()+": "+cronWords(r))
+	}
+	q := Ask(pane.Question{Text: strings.Join(lines, "\n"), Yes: textInstallYes, No: textInstallNo, Do: command.AddStarters{}}, pane.Answer{Focus: action.Schedule})
+	q.name = textStartersName
+	return q
+}
+
+func cronWords(r routines.Routine) string {
+	line, err := cron.Parse(r.Cron)
+	if err != nil {
+		return r.Cron
+	}
+	return line.Words()
+}
+
+// Connect says how to connect a model and Discord: the exact commands.
+func Connect(c pane.Context, setUp bool) *Page {
+	rows := append([]Row{}, textConnectRows...)
+	if setUp {
+		rows = append(rows, Row{}, Row{Text: textConnectHere})
+	}
+	p := NewTable(textConnectName, connectColumn, rows)
+	p.heads, p.headings = theme.Key, true
+	return p
+}
+
+// connectColumn is where the steps of the page begin.
+const connectColumn = 4
+
+// welcomeBack is the way out of the welcome, and where it is found again.
+func welcomeBack(c pane.Context) string {
+	if key := c.Names(action.Chat).Key(action.Palette); key != "" {
+		return fmt.Sprintf(textAround, key)
+	}
+	return textAroundBare
+}
