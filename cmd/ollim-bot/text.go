@@ -41,7 +41,7 @@ const (
 	textAnswers      = "How they were answered:"
 	textBadDays      = "--days %d is not a number of days between 1 and %d"
 	textBadCount     = "-n %d is not between 1 and 10000"
-	textNotServed    = "ollim-bot %s is for the user, not for the agent: ollim-bot help says which commands there are"
+	textNotServed    = "ollim-bot %s is for the user, not for the agent: `ollim-bot help` lists the commands for you"
 	textServedFlags  = "--data-dir and --timezone are the bot's own here: leave them out"
 	textServedFiles  = "check looks at all files of the data directory here: name none"
 	textTemporary    = "this program lies in a temporary folder (%s), where the system tidies up: install it first, then the service"
@@ -50,6 +50,14 @@ const (
 	textServedHelp   = "Commands that this session may run (--help behind one says more):"
 	textServedAsk    = "These need the user's permission:"
 	textServedNone   = "These are not for this session:"
+
+	textTopics      = "Pages of the documentation:"
+	textReadTopic   = "Read one with: ollim-bot help NAME. Where a command has the same name: ollim-bot help NAME.md"
+	textTopicsToo   = "ollim-bot help topics lists the pages of the documentation."
+	textTopicsOffer = "The pages of the documentation."
+	textPageToo     = "There is a page about it, too: ollim-bot help %s.md"
+	textNoTopic     = "there is no command or page %q%s"
+	textDidYouMean  = "; did you mean %s?"
 
 	textExamples = `
 Examples:

@@ -40,6 +40,9 @@ func offers(root *kong.Node, words []string) []string {
 	switch at.Path() {
 	case "help":
 		children = root.Children
+		if len(before) == 1 {
+			lines = topicOffers()
+		}
 	case "config":
 		for _, l := range config.Show(config.Runtime{}) {
 			lines = append(lines, l.Key)

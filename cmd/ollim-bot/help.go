@@ -1,0 +1,198 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+
+	"ollimbot/cmd/internal/console"
+	"ollimbot/core/docs"
+	"ollimbot/core/pattern"
+	pages "ollimbot/docs"
+	"ollimbot/tui"
+)
+
+// topicList is the word that lists the pages.
+const topicList = "topics"
+
+type helpCmd struct {
+	About []string `arg:"" optional:"" name:"command-or-topic" help:"A command, such as: budget set. Or a page, such as: settings."`
+}
+
+// Run prints what --help prints after the name of a command, or a page of the
+// documentation. Where both have a name, the command wins; NAME.md is the page.
+func (c *helpCmd) Run(p *process) error {
+	if len(c.About) == 0 {
+		return p.helpOnAll()
+	}
+	library := docs.New(pages.FS)
+	about := strings.TrimPrefix(strings.ToLower(strings.Join(c.About, "-")), "docs/")
+	page, isPage := library.Read(about)
+	switch {
+	case p.isCommand(c.About[0]):
+		_, err := p.parser.Parse(append(c.About, "--help"))
+		if err != nil && !p.helped {
+			return console.Usagef("%v", err)
+		}
+		if isPage {
+			return p.Lines("", fmt.Sprintf(textPageToo, about))
+		}
+		return nil
+	case about == topicList:
+		return p.Lines(topics(library.List())...)
+	case isPage:
+		return p.Lines(p.drawn(page))
+	}
+	return console.Usagef(textNoTopic+"\n"+textTopicsToo, strings.Join(c.About, " "), didYouMean(about, slices.Concat(p.commandNames(), topicNames(library))))
+}
+
+// helpOnAll prints the commands and where to read more.
+func (p *process) helpOnAll() error {
+	if p.Served != nil {
+		return p.servedHelp()
+	}
+	if _, err := p.parser.Parse([]string{"--help"}); err != nil && !p.helped {
+		return console.Usagef("%v", err)
+	}
+	return p.Lines(strings.TrimSuffix(textExamples, "\n"), "", textTopicsToo)
+}
+
+func (p *process) isCommand(word string) bool { return slices.Contains(p.commandNames(), word) }
+
+func (p *process) commandNames() []string {
+	var names []string
+	for _, child := range p.parser.Model.Children {
+		names = append(names, child.Name)
+	}
+	return names
+}
+
+func topicNames(library *docs.Library) []string {
+	names := []string{topicList}
+	for _, page := range library.List() {
+		names = append(names, page.Name)
+	}
+	return names
+}
+
+// topics lists the pages, each with its title.
+func topics(list []docs.Page) []string {
+	widest := 0
+	for _, page := range list {
+		widest = max(widest, len(page.Name))
+	}
+	lines := []string{textTopics}
+	for _, page := range list {
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", widest, page.Name, page.Title))
+	}
+	return append(lines, textReadTopic)
+}
+
+// topicOffers are the pages as words that a shell completes.
+func topicOffers() []string {
+	lines := []string{topicList + "\t" + textTopicsOffer}
+	for _, page := range docs.New(pages.FS).List() {
+		lines = append(lines, page.Name+"\t"+page.Title)
+	}
+	return lines
+}
+
+// widestPage is how wide a page is drawn at most, in cells.
+const widestPage = 100
+
+// pageLinks are links from one page to another.
+var pageLinks = pattern.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
+
+// drawn is a page for the terminal that it is printed on; elsewhere, for a file or
+// a pipe, it is the page's source.
+func (p *process) drawn(page string) string {
+	page = strings.TrimSuffix(page, "\n")
+	f, ok := p.Out.(*os.File)
+	if !ok || !term.IsTerminal(f.Fd()) {
+		return page
+	}
+	page = pageLinks().ReplaceAllStringFunc(page, func(link string) string {
+		m := pageLinks().FindStringSubmatch(link)
+		if m[1] == m[2]+".md" {
+			return "`ollim-bot help " + m[2] + "`"
+		}
+		return m[1] + " (`ollim-bot help " + m[2] + "`)"
+	})
+	page = unwrapped(page)
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	return tui.Page(page, min(width, widestPage), tui.Options{Output: f, Env: p.Environ()})
+}
+
+// ownLine is the beginning of a line that does not continue the one before it: a heading,
+// an item of a list, a row of a table, code, a quote.
+var ownLine = pattern.Lazily("^(#|[-*|>]|\\d+\\. |```)")
+
+// unwrapped joins the lines of each paragraph, so that they can be wrapped again.
+func unwrapped(page string) string {
+	var out []string
+	fenced, open := false, false // the last line can be continued
+	for line := range strings.SplitSeq(page, "\n") {
+		words := strings.TrimSpace(line)
+		fence := strings.HasPrefix(words, "```")
+		if open && !fenced && words != "" && !ownLine().MatchString(words) {
+			out[len(out)-1] += " " + words
+			continue
+		}
+		out = append(out, line)
+		if fence {
+			fenced = !fenced
+		}
+		open = !fenced && !fence && words != "" && !strings.ContainsAny(words[:1], "#|") && !strings.HasPrefix(line, "    ")
+	}
+	return strings.Join(out, "\n")
+}
+
+// didYouMean names the word of a list that a mistyped one is nearest to, as the end
+// of a sentence; nothing where none is near.
+func didYouMean(word string, list []string) string {
+	const farthest = 2 // slips
+	best, least := "", farthest+1
+	for _, known := range list {
+		d := slips(word, known)
+		if len(word) >= 3 && strings.HasPrefix(known, word) {
+			d = 0
+		}
+		if d < least && d < len(word) {
+			best, least = known, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(textDidYouMean, best)
+}
+
+// slips are how many letters have to be put in, left out, replaced or swapped with
+// their neighbour to make b of a.
+func slips(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row
+		row = make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			changed := cmp.Compare(a[i], b[j])
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+changed*changed)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before = last
+	}
+	return row[len(b)]
+}
