@@ -44,7 +44,8 @@ func TestMessagesNamePagesThatTheUserHas(t *testing.T) {
 		commands[child.Name] = true
 	}
 	seen := 0
-	eachLiteral(t, func(at, text string) {
+	eachNode(t, func(at string, n ast.Node) {
+		text := literal(n)
 		if cited := source.FindString(text); cited != "" {
 			t.Errorf("%s sends the user to %s: say `ollim-bot help %s`", at, cited, strings.TrimSuffix(filepath.Base(cited), ".md"))
 		}
@@ -64,8 +65,8 @@ func TestMessagesNamePagesThatTheUserHas(t *testing.T) {
 	}
 }
 
-// eachLiteral visits the texts in the program's source; tests are left out.
-func eachLiteral(t *testing.T, visit func(at, text string)) {
+// eachNode visits the syntax of the program's source; tests are left out.
+func eachNode(t *testing.T, visit func(at string, n ast.Node)) {
 	t.Helper()
 	root := filepath.Join("..", "..")
 	files := token.NewFileSet()
@@ -83,10 +84,8 @@ func eachLiteral(t *testing.T, visit func(at, text string)) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				if text, err := strconv.Unquote(lit.Value); err == nil {
-					visit(files.Position(lit.Pos()).String(), text)
-				}
+			if n != nil {
+				visit(files.Position(n.Pos()).String(), n)
 			}
 			return true
 		})
@@ -95,4 +94,17 @@ func eachLiteral(t *testing.T, visit func(at, text string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// literal is the text of a literal; empty for any other expression.
+func literal(n ast.Node) string {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return ""
+	}
+	text, err := strconv.Unquote(lit.Value)
+	if err != nil {
+		return ""
+	}
+	return text
 }
