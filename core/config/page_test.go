@@ -44,6 +44,25 @@ func settingsTable(t *testing.T) string {
 	return b.String()
 }
 
+// W5: the page says in which file each setting is.
+func TestThePageOfSettingsSaysWhereEachIsKept(t *testing.T) {
+	data, err := os.ReadFile("../../docs/settings.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		file := RuntimeFile
+		if k.ours {
+			file = SettingsFile
+		}
+		_, row, _ := strings.Cut(string(data), "\n| `"+file+"` | ")
+		row, _, _ = strings.Cut(row, "\n")
+		if !k.unused && !strings.Contains(row, "`"+k.name+"`") {
+			t.Errorf("docs/settings.md does not say that %s is in %s", k.name, file)
+		}
+	}
+}
+
 // N18: docs/settings.md has every setting, as the program describes it.
 func TestThePageOfSettingsHasEverySetting(t *testing.T) {
 	const path = "../../docs/settings.md"
@@ -54,6 +73,9 @@ func TestThePageOfSettingsHasEverySetting(t *testing.T) {
 	const head, foot = "\n## Keys\n\n", "\n## Notes\n"
 	before, rest, _ := strings.Cut(string(data), head)
 	got, after, found := strings.Cut(rest, foot)
+	if !found {
+		t.Fatalf("docs/settings.md has no table between %q and %q", head, foot)
+	}
 	want := settingsTable(t)
 	if *update {
 		if err := os.WriteFile(path, []byte(before+head+want+foot+after), 0o644); err != nil {
@@ -61,7 +83,7 @@ func TestThePageOfSettingsHasEverySetting(t *testing.T) {
 		}
 		return
 	}
-	if d := difference.Diff(got, want); d != "" || !found {
+	if d := difference.Diff(got, want); d != "" {
 		t.Errorf("docs/settings.md is stale; write its table with: go test ./core/config -run Settings -update\n%s", d)
 	}
 }
