@@ -11,7 +11,7 @@ const (
 	textDescription  = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp      = "Run `ollim-bot help` for what there is."
 	textNoClaude     = "%v; until then a script answers in place of a model, which costs nothing"
-	textNoWebhooks   = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
+	textNoWebhooks   = "no webhooks: a file in webhooks/ makes one (ollim-bot help webhook-files)"
 	textNoDiscord    = "(Discord: ollim-bot init)"
 	textDumb         = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
 	textFresh        = "; nothing is set up yet: ollim-bot init does it"
