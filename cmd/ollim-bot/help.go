@@ -3,10 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
 	"github.com/charmbracelet/x/term"
 
 	"ollimbot/cmd/internal/console"
@@ -27,13 +29,14 @@ type helpCmd struct {
 // documentation. Where both have a name, the command wins; NAME.md is the page.
 func (c *helpCmd) Run(p *process) error {
 	if len(c.About) == 0 {
-		return p.helpOnAll()
+		return helpOnAll(p)
 	}
 	library := docs.New(pages.FS)
 	about := strings.TrimPrefix(strings.ToLower(strings.Join(c.About, "-")), "docs/")
 	page, isPage := library.Read(about)
+	commands := commandNames(p.parser.Model.Node)
 	switch {
-	case p.isCommand(c.About[0]):
+	case slices.Contains(commands, c.About[0]):
 		_, err := p.parser.Parse(append(c.About, "--help"))
 		if err != nil && !p.helped {
 			return console.Usagef("%v", err)
@@ -45,13 +48,13 @@ func (c *helpCmd) Run(p *process) error {
 	case about == topicList:
 		return p.Lines(topics(library.List())...)
 	case isPage:
-		return p.Lines(p.drawn(page))
+		return p.Lines(drawn(page, p.Out, p.Environ))
 	}
-	return console.Usagef(textNoTopic+"\n"+textTopicsToo, strings.Join(c.About, " "), didYouMean(about, slices.Concat(p.commandNames(), topicNames(library))))
+	return console.Usagef(textNoTopic+"\n"+textTopicsToo, strings.Join(c.About, " "), didYouMean(about, slices.Concat(commands, topicNames(library))))
 }
 
 // helpOnAll prints the commands and where to read more.
-func (p *process) helpOnAll() error {
+func helpOnAll(p *process) error {
 	if p.Served != nil {
 		return p.servedHelp()
 	}
@@ -61,11 +64,9 @@ func (p *process) helpOnAll() error {
 	return p.Lines(strings.TrimSuffix(textExamples, "\n"), "", textTopicsToo)
 }
 
-func (p *process) isCommand(word string) bool { return slices.Contains(p.commandNames(), word) }
-
-func (p *process) commandNames() []string {
+func commandNames(root *kong.Node) []string {
 	var names []string
-	for _, child := range p.parser.Model.Children {
+	for _, child := range root.Children {
 		names = append(names, child.Name)
 	}
 	return names
@@ -109,9 +110,9 @@ var pageLinks = pattern.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
 
 // drawn is a page for the terminal that it is printed on; elsewhere, for a file or
 // a pipe, it is the page's source.
-func (p *process) drawn(page string) string {
+func drawn(page string, out io.Writer, environ func() []string) string {
 	page = strings.TrimSuffix(page, "\n")
-	f, ok := p.Out.(*os.File)
+	f, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(f.Fd()) {
 		return page
 	}
@@ -127,7 +128,7 @@ func (p *process) drawn(page string) string {
 	if err != nil || width <= 0 {
 		width = 80
 	}
-	return tui.Page(page, min(width, widestPage), tui.Options{Output: f, Env: p.Environ()})
+	return tui.Page(page, min(width, widestPage), tui.Options{Output: f, Env: environ()})
 }
 
 // ownLine is the beginning of a line that does not continue the one before it: a heading,
