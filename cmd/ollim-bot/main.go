@@ -240,26 +240,6 @@ type commands struct {
 	Help    helpCmd
 }
 
-type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command to explain, such as: budget set."`
-}
-
-// Run prints what --help prints after the same words.
-func (c *helpCmd) Run(p *process) error {
-	whole := len(c.Command) == 0 // parsing again empties the tree
-	if whole && p.Served != nil {
-		return p.servedHelp()
-	}
-	_, err := p.parser.Parse(append(c.Command, "--help"))
-	if err != nil && !p.helped {
-		return mistake(err)
-	}
-	if whole {
-		return p.Lines(strings.TrimSuffix(textExamples, "\n"))
-	}
-	return nil
-}
-
 // version is the release that CHANGELOG.md describes at its top. A variable, because
 // the linker may set it: -ldflags "-X main.version=0.2.0". Nothing else writes it.
 var version = "0.1.0"

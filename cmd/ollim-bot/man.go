@@ -39,6 +39,7 @@ func manPage(root *kong.Node) string {
 	manFlags(&b, root.Flags)
 	b.WriteString(".SH COMMANDS\n")
 	manCommands(&b, root, "")
+	b.WriteString(".SH DOCUMENTATION\nAll pages are in the program: \\fBollim\\-bot help topics\\fR lists them,\n\\fBollim\\-bot help environment\\fR all variables.\n")
 	b.WriteString(".SH EXIT STATUS\n0 if the command did what was asked, 1 if it failed, 2 for wrong usage.\n")
 	b.WriteString(".SH FILES\n.TP\n.I ~/.ollim\\-bot\nthe data directory: tasks, skills, settings and what the program keeps\n")
 	b.WriteString(".SH ENVIRONMENT\n.TP\n.B OLLIM_DATA_DIR\nthe data directory\n.TP\n.B OLLIM_TIMEZONE\nthe time zone\n")

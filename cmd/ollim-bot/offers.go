@@ -72,6 +72,9 @@ func (p *process) offers(root *kong.Node, words []string) []string {
 	children := x.at.Children
 	if nameOf(x.at) == "help" {
 		children = root.Children
+		if len(x.values) == 0 {
+			lines = topicOffers()
+		}
 	}
 	for _, child := range children {
 		lines = append(lines, child.Name+"\t"+child.Help)

@@ -11,7 +11,7 @@ const (
 	textDescription  = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp      = "Run `%s` for help."
 	textNoClaude     = "%v; until then scripted replies answer, at no cost"
-	textNoWebhooks   = "no webhooks: a file in webhooks/ makes one (webhook-spec.md in the data directory says how)"
+	textNoWebhooks   = "no webhooks: a file in webhooks/ makes one (ollim-bot help webhook-files)"
 	textNoDiscord    = "(Discord: ollim-bot init)"
 	textDumb         = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
 	textFresh        = "; nothing is set up yet: ollim-bot init does it"
@@ -45,7 +45,7 @@ const (
 	textAnswers      = "How they were answered:"
 	textBadDays      = "--days %d is not a number of days between 1 and %d"
 	textBadCount     = "-n %d is not between 1 and 10000"
-	textNotServed    = "ollim-bot %s is for the user, not for the agent: ollim-bot help says which commands there are"
+	textNotServed    = "ollim-bot %s is for the user, not for the agent: `ollim-bot help` lists the commands for you"
 	textServedFlags  = "--data-dir and --timezone are the bot's own here: leave them out"
 	textServedFiles  = "check looks at all files of the data directory here: name none"
 	textTemporary    = "this program lies in a temporary folder (%s), where the system tidies up: install it first, then the service"
@@ -63,6 +63,13 @@ const (
 	textNeedsValue     = "give a value"
 	textNeedsValueNot  = "give a value; if it is %[2]s, write --%[1]s=%[2]s"
 	textNoNumber       = "%s is not a number"
+
+	textTopics      = "Pages of the documentation:"
+	textReadTopic   = "Read one with: ollim-bot help NAME. Where a command has the same name: ollim-bot help NAME.md"
+	textTopicsToo   = "ollim-bot help topics lists the pages of the documentation."
+	textTopicsOffer = "The pages of the documentation."
+	textPageToo     = "There is a page about it, too: ollim-bot help %s.md"
+	textNoTopic     = "there is no command or page %q%s"
 
 	textExamples = `
 Examples:

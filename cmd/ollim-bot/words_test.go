@@ -49,6 +49,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 	ask("budget se", "set")
 	ask("config daily_c", "daily_cap")
 	ask("help bud", "budget")
+	ask("help setti", "settings")
 	ask("--timezone UTC completion f", "fish")
 	ask("run --engine c", "claude")
 	ask("check ''")

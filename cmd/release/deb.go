@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"ollimbot/core/update"
+	"ollimbot/docs"
 )
 
 // nfpm makes the packages. Newer versions need modules, for packages that are none of
@@ -40,24 +43,44 @@ const recipeFile = `  - src: %s
     file_info: {mode: %s}
 `
 
+// packed is a file of a package.
+type packed struct {
+	from, to, mode string // an empty mode is that of a file for everybody
+	zip            bool
+}
+
+// packed are the files of a platform's package. The pages of the documentation are
+// those that `ollim-bot help` shows.
+func (o order) packed(program string) ([]packed, error) {
+	const share = "/usr/share/"
+	list := []packed{
+		{from: program, to: "/usr/bin/ollim-bot", mode: "0755"},
+		{from: filepath.Join(o.out, "ollim-bot.1"), to: share + "man/man1/ollim-bot.1.gz", zip: true},
+		{from: filepath.Join(o.out, "ollim-bot.bash"), to: share + "bash-completion/completions/ollim-bot"},
+		{from: filepath.Join(o.out, "_ollim-bot"), to: share + "zsh/vendor-completions/_ollim-bot"},
+		{from: filepath.Join(o.out, "ollim-bot.fish"), to: share + "fish/vendor_completions.d/ollim-bot.fish"},
+		{from: filepath.Join(o.root, "LICENSE"), to: docFolder + "copyright"},
+		{from: program + ".licences.txt", to: docFolder + "licences.txt.gz", zip: true},
+		{from: filepath.Join(o.root, "CHANGELOG.md"), to: docFolder + "changelog.gz", zip: true},
+	}
+	names, err := fs.Glob(docs.FS, "*.md")
+	for _, name := range names {
+		list = append(list, packed{from: filepath.Join(o.root, "docs", name), to: docFolder + name})
+	}
+	return list, err
+}
+
+const docFolder = "/usr/share/doc/ollim-bot/"
+
 // deb makes the Debian package of a platform.
 func (o order) deb(ctx context.Context, p platform, work string) error {
-	program := filepath.Join(o.out, update.FileName(o.version, p.name()))
+	files, err := o.packed(filepath.Join(o.out, update.FileName(o.version, p.name())))
+	if err != nil {
+		return err
+	}
 	var r strings.Builder
 	fmt.Fprintf(&r, recipe, p.nfpm, o.version, o.date.Format("2006-01-02T15:04:05Z"))
-	for _, f := range []struct {
-		from, to, mode string
-		zip            bool
-	}{
-		{from: program, to: "/usr/bin/ollim-bot", mode: "0755"},
-		{from: filepath.Join(o.out, "ollim-bot.1"), to: "/usr/share/man/man1/ollim-bot.1.gz", zip: true},
-		{from: filepath.Join(o.out, "ollim-bot.bash"), to: "/usr/share/bash-completion/completions/ollim-bot"},
-		{from: filepath.Join(o.out, "_ollim-bot"), to: "/usr/share/zsh/vendor-completions/_ollim-bot"},
-		{from: filepath.Join(o.out, "ollim-bot.fish"), to: "/usr/share/fish/vendor_completions.d/ollim-bot.fish"},
-		{from: filepath.Join(o.root, "LICENSE"), to: "/usr/share/doc/ollim-bot/copyright"},
-		{from: program + ".licences.txt", to: "/usr/share/doc/ollim-bot/licences.txt.gz", zip: true},
-		{from: filepath.Join(o.root, "CHANGELOG.md"), to: "/usr/share/doc/ollim-bot/changelog.gz", zip: true},
-	} {
+	for _, f := range files {
 		if f.zip {
 			zipped := filepath.Join(work, filepath.Base(f.to))
 			if err := zip(f.from, zipped); err != nil {
@@ -65,17 +88,14 @@ func (o order) deb(ctx context.Context, p platform, work string) error {
 			}
 			f.from = zipped
 		}
-		if f.mode == "" {
-			f.mode = "0644"
-		}
-		fmt.Fprintf(&r, recipeFile, f.from, f.to, f.mode)
+		fmt.Fprintf(&r, recipeFile, f.from, f.to, cmp.Or(f.mode, "0644"))
 	}
 	file := filepath.Join(work, "nfpm.yaml")
 	if err := os.WriteFile(file, []byte(r.String()), 0o600); err != nil {
 		return err
 	}
 	target := filepath.Join(o.out, fmt.Sprintf("ollim-bot_%s_%s.deb", o.version, p.debian))
-	_, err := output(ctx, work, []string{"GOFLAGS=", "GOOS=", "GOARCH="}, "go", "run", nfpm, "package", "-f", file, "-p", "deb", "-t", target)
+	_, err = output(ctx, work, []string{"GOFLAGS=", "GOOS=", "GOARCH="}, "go", "run", nfpm, "package", "-f", file, "-p", "deb", "-t", target)
 	return err
 }
 

@@ -141,12 +141,16 @@ func (r releases) packages(t *testing.T) {
 		}
 	}
 	program := filepath.Join(root, "usr/bin/ollim-bot")
+	packed, err := order{}.packed("")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, version := range []string{"0.1.0", "0.2.0"} {
 		dpkg("-i", r.deb(version))
 		if got := prints(t, program, "version"); !strings.HasPrefix(got, "ollim-bot "+version+" ") {
 			t.Errorf("installed is %s", got)
 		}
-		if files := tree(t, filepath.Join(root, "usr")); len(files) != 8 {
+		if files := tree(t, filepath.Join(root, "usr")); len(files) != len(packed) {
 			t.Errorf("installed are %v", files)
 		}
 	}
@@ -224,6 +228,24 @@ func (r releases) update(t *testing.T) {
 	}
 	if got := tree(t, filepath.Dir(program)); !slices.Equal(got, []string{"ollim-bot", "ollim-bot.old"}) {
 		t.Errorf("beside the program stand %v", got)
+	}
+}
+
+// N10: a package has every page that messages and `ollim-bot help` name.
+func TestAPackageHasThePagesOfTheDocumentation(t *testing.T) {
+	o := order{root: filepath.Join("..", ".."), out: t.TempDir()}
+	files, err := o.packed("ollim-bot")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(o.root, "docs", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%d pages: %v", len(pages), err)
+	}
+	for _, page := range pages {
+		if want := (packed{from: page, to: "/usr/share/doc/ollim-bot/" + filepath.Base(page)}); !slices.Contains(files, want) {
+			t.Errorf("the package lacks %s", page)
+		}
 	}
 }
 

@@ -20,15 +20,15 @@ const (
 	mustOneOf     = "must be one of: %s"
 	mustModel     = "must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"
 	mustFallback  = "must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"
-	mustThinking  = "must be off, adaptive or a number of tokens from 1 on"
+	mustThinking  = "must be off, adaptive or a number of tokens, 1 or more"
 	mustSwitch    = "must be on or off (true or false, yes or no, 1 or 0)"
 	mustSpan      = "must be a whole number of %s from 1 to %d"
 	mustCount     = "must be a whole number from %d to %d"
-	mustQuiet     = "must be a begin and an end such as 22:00-07:30, or off"
+	mustQuiet     = "must be a start and an end such as 22:00-07:30, or off"
 	mustMemory    = "must be a size such as 4GB or 512MB, at least 64MB"
-	mustDollars   = "must be an amount in dollars from 0 on, such as 5 or 2.50, or off"
+	mustDollars   = "must be an amount in dollars, 0 or more, such as 5 or 2.50, or off"
 	mustCalendars = "must be calendar ids such as primary, separated by commas"
-	mustPaths     = "must be absolute paths or such that begin with ~/, separated by commas, with :rw behind one that may be written; or none"
+	mustPaths     = "must be absolute paths or paths that begin with ~/, separated by commas, with :rw after one that may be written; or none"
 	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path or one that begins with ~/; or none"
 	mustWord      = "must be a task list's id, one word, such as @default"
 
@@ -40,23 +40,23 @@ const (
 var abouts = map[string]string{
 	"model_main":           "the model that talks with you",
 	"model_fork":           "the model of background runs whose file names none",
-	"thinking_main":        "how long the conversation thinks before it answers",
-	"thinking_fork":        "how long background runs think",
+	"thinking_main":        "how much the conversation thinks before it answers",
+	"thinking_fork":        "how much background runs think",
 	"bg_fork_timeout":      "how many seconds a background run may take",
-	"fork_idle_timeout":    "after how many quiet minutes a fork in the chat is asked about, and then ended",
-	"permission_mode":      "what happens with tools that no rule allows: deny them, ask you, or let them",
+	"fork_idle_timeout":    "after how many idle minutes a fork in the chat is asked whether to end, and then ended",
+	"permission_mode":      "what happens with tools that no rule allows: deny them, ask you, or allow them",
 	"google_calendars":     "which calendars the agent reads",
-	"google_task_list":     "which list of Google Tasks the agent works with",
-	"engine":               "who answers: the claude command, the Messages API itself, a script; auto takes the first that is there",
-	"fallback":             "who answers while the engine is out of reach or out of money",
-	"max_background_forks": "how many background runs go on at once; more wait",
+	"google_task_list":     "which list of Google Tasks the agent uses",
+	"engine":               "who answers: the claude command, the Messages API, or a script; auto takes the first available",
+	"fallback":             "who answers while the engine is unreachable or out of money",
+	"max_background_forks": "how many background runs work at once; more wait",
 	"quiet_hours":          "when pings that are not critical are refused",
 	"daily_cap":            "dollars a day: at the cap background runs are held",
 	"monthly_cap":          "dollars a month: at the cap background runs are held",
 	"claude_warm":          "whether the conversation is opened at start, so that its first answer comes sooner",
-	"claude_memory_limit":  "how much memory one engine process may take",
-	"sandbox":              "whether commands of the agent run behind a fence of the system",
-	"sandbox_network":      "whether commands behind the fence reach the network",
-	"sandbox_visible":      "which other folders commands behind the fence may see",
-	"update_source":        "where new versions of this program come from",
+	"claude_memory_limit":  "how much memory one engine process may use",
+	"sandbox":              "whether the agent's commands run in a sandbox of the system",
+	"sandbox_network":      "whether commands in the sandbox reach the network",
+	"sandbox_visible":      "which other folders commands in the sandbox may see",
+	"update_source":        "where new versions of this program are found",
 }

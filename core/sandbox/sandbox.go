@@ -232,7 +232,7 @@ const (
 // Why the fence is not better.
 const (
 	reasonInstall    = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
-	reasonBroken     = "bubblewrap is there and cannot work (%s): allow unprivileged user namespaces, see docs/security.md"
+	reasonBroken     = "bubblewrap is there and cannot work (%s): allow unprivileged user namespaces (ollim-bot help security)"
 	reasonForeign    = "the bot runs as root and its data directory belongs to somebody else: run the bot as that user, or chown -R root the directory"
 	reasonSystem     = "this system has none that the bot knows"
 	reasonSeatbelt   = "sandbox-exec cannot work (%s)"

@@ -46,7 +46,7 @@ const (
 
 // Why a change of keys is left out.
 const (
-	textNoAction = "no action is called %.40q; the palette shows the name of what is marked, docs/keys.md has them all"
+	textNoAction = "no action is called %.40q; the palette shows the name of the marked one, ollim-bot help keys lists all"
 	textFixed    = "the key of %.40q cannot be changed"
 	textTaken    = "%q for %s is taken by %s; give that one another key first"
 )

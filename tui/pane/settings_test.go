@@ -48,7 +48,7 @@ func TestASettingIsWrittenInAForm(t *testing.T) {
 	s := settingsPage(t, "quiet_hours")
 	has(t, s.screen(118, 36), "─ quiet_hours ─", "when pings that are not critical are refused", "[22:00-07:30] [off]")
 	form := s.do(action.SettingsEdit).Open
-	has(t, writes(t, s, form, 3, "late"), "late", "must be a begin and an end such as 22:00-07:30, or off")
+	has(t, writes(t, s, form, 3, "late"), "late", "must be a start and an end such as 22:00-07:30, or off")
 	if a := form.Take(s.c, enter); a.Send != nil || a.Close {
 		t.Fatalf("a value that is refused can be corrected: %+v", a)
 	}

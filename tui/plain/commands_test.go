@@ -287,18 +287,6 @@ func TestTheManualNamesEveryCommand(t *testing.T) {
 	}
 }
 
-func TestTheManualNamesEveryCommandOfTheConversation(t *testing.T) {
-	page, err := docs.FS.ReadFile("conversation.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range command.List(command.InSlash) {
-		if !strings.Contains(string(page), "| `/"+c.Name) && !strings.Contains(string(page), ", `/"+c.Name+"`") {
-			t.Errorf("docs/conversation.md lacks /%s", c.Name)
-		}
-	}
-}
-
 func TestHelpHasNothingThatIsReadBadly(t *testing.T) {
 	for line := range strings.Lines(helpText()) {
 		if strings.ContainsAny(line, "→·×─│•`\t") || strings.Contains(strings.TrimRight(line, "\n"), "  ") || len(line) > 200 {

@@ -134,7 +134,7 @@ func (r *report) google() {
 	defer stop()
 	s := g.Probe(ctx)
 	if s.Kind == google.NotSetUp {
-		r.pass("login", "not set up, and not needed: docs/google.md says how")
+		r.pass("login", "not set up, and not needed (to set it up: ollim-bot help google)")
 		return
 	}
 	r.add(map[google.Kind]string{google.Connected: pass, google.Unreachable: warn, google.Lapsed: bad}[s.Kind], "login", "%s", s)

@@ -21,7 +21,7 @@ const (
 	textGoTo = "Open this address in a browser and say yes:\n\n%s\n\n" +
 		"If the browser ends on a page that it cannot open, paste the address of that page here."
 	textLoginLate   = "nobody came back within %d minutes: begin anew, or paste the address with ollim-bot auth google --paste ADDRESS"
-	textNoClient    = "--client: %w: give the file that you have downloaded from Google's console (docs/google.md)"
+	textNoClient    = "--client: %w: give the file that you downloaded from Google's console (ollim-bot help google)"
 	textNoMoreAsked = "google is %s; --mail asks for mail too, --logout ends it"
 )
 

@@ -1,5 +1,5 @@
 // Package script is an engine like any other, only that no model stands behind
-// it: it plays the small script that a prompt's body holds (docs/script-engine.md),
+// it: it plays the small script that a prompt's body holds (docs/offline-engine.md),
 // and without one it improvises from the prompt's words. It goes through the
 // same tools, hooks and permission callback as a model would, so the demo, the
 // tests and a run without an account exercise the real paths.

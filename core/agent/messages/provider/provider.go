@@ -197,7 +197,7 @@ func Ollama(ctx context.Context, host string) *Found {
 // YAML is what providers.yaml says of it.
 func (f Found) YAML() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Who speaks the Messages API: docs/engines.md says what can stand here.\nlocal:\n  base-url: %s\n  models:\n", f.Address)
+	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help providers\nlocal:\n  base-url: %s\n  models:\n", f.Address)
 	for _, name := range f.Names {
 		fmt.Fprintf(&b, "    - name: %q\n", name)
 	}

@@ -3,7 +3,7 @@ package provider
 // Words for people.
 const (
 	textUnknown = "no model is called %q: there are %s; put others into providers.yaml"
-	textNoKey   = "no key for a model: put ANTHROPIC_API_KEY into the environment or into .env, or a provider into providers.yaml (docs/engines.md)"
+	textNoKey   = "no key for a model: put ANTHROPIC_API_KEY into the environment or into .env, or a provider into providers.yaml (ollim-bot help providers)"
 )
 
 const textRedirect = "%s sends on to %s: write the address where it really listens"

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"github.com/charmbracelet/x/term"
+
+	"ollimbot/cmd/internal/console"
+	"ollimbot/core/docs"
+	"ollimbot/core/pattern"
+	"ollimbot/core/words"
+	pages "ollimbot/docs"
+	"ollimbot/tui"
+)
+
+// topicList is the word that lists the pages.
+const topicList = "topics"
+
+type helpCmd struct {
+	About []string `arg:"" optional:"" name:"command-or-topic" help:"A command, such as: budget set. Or a page, such as: settings."`
+}
+
+// Run prints what --help prints after the name of a command, or a page of the
+// documentation. Where both have a name, the command wins; NAME.md is the page.
+func (c *helpCmd) Run(p *process) error {
+	if len(c.About) == 0 {
+		return helpOnAll(p)
+	}
+	library := docs.New(pages.FS)
+	about := strings.TrimPrefix(strings.ToLower(strings.Join(c.About, "-")), "docs/")
+	page, isPage := library.Read(about)
+	commands := commandNames(p.parser.Model.Node)
+	switch {
+	case slices.Contains(commands, c.About[0]):
+		_, err := p.parser.Parse(append(c.About, "--help"))
+		if err != nil && !p.helped {
+			return mistake(err)
+		}
+		if isPage {
+			return p.Lines("", fmt.Sprintf(textPageToo, about))
+		}
+		return nil
+	case about == topicList:
+		return p.Lines(topics(library.List())...)
+	case isPage:
+		return p.Lines(drawn(page, p.Out, p.Environ))
+	}
+	meant := ""
+	if near := words.Nearest(about, slices.Concat(commands, topicNames(library))); near != "" {
+		meant = fmt.Sprintf(textDidYouMean, near)
+	}
+	return console.Usagef(textNoTopic+"\n"+textTopicsToo, strings.Join(c.About, " "), meant)
+}
+
+// helpOnAll prints the commands and where to read more.
+func helpOnAll(p *process) error {
+	if p.Served != nil {
+		return p.servedHelp()
+	}
+	if _, err := p.parser.Parse([]string{"--help"}); err != nil && !p.helped {
+		return mistake(err)
+	}
+	return p.Lines(strings.TrimSuffix(textExamples, "\n"), "", textTopicsToo)
+}
+
+func commandNames(root *kong.Node) []string {
+	var names []string
+	for _, child := range root.Children {
+		names = append(append(names, child.Name), child.Aliases...)
+	}
+	return names
+}
+
+func topicNames(library *docs.Library) []string {
+	names := []string{topicList}
+	for _, page := range library.List() {
+		names = append(names, page.Name)
+	}
+	return names
+}
+
+// topics lists the pages, each with its title.
+func topics(list []docs.Page) []string {
+	widest := 0
+	for _, page := range list {
+		widest = max(widest, len(page.Name))
+	}
+	lines := []string{textTopics}
+	for _, page := range list {
+		lines = append(lines, fmt.Sprintf("  %-*s  %s", widest, page.Name, page.Title))
+	}
+	return append(lines, textReadTopic)
+}
+
+// topicOffers are the pages as words that a shell completes.
+func topicOffers() []string {
+	lines := []string{topicList + "\t" + textTopicsOffer}
+	for _, page := range docs.New(pages.FS).List() {
+		lines = append(lines, page.Name+"\t"+page.Title)
+	}
+	return lines
+}
+
+// widestPage is how wide a page is drawn at most, in cells.
+const widestPage = 100
+
+// pageLinks are links from one page to another.
+var pageLinks = pattern.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
+
+// drawn is a page for the terminal that it is printed on; elsewhere, for a file or
+// a pipe, it is the page's source.
+func drawn(page string, out io.Writer, environ func() []string) string {
+	page = strings.TrimSuffix(page, "\n")
+	f, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(f.Fd()) {
+		return page
+	}
+	page = pageLinks().ReplaceAllStringFunc(page, func(link string) string {
+		m := pageLinks().FindStringSubmatch(link)
+		if m[1] == m[2]+".md" {
+			return "`ollim-bot help " + m[2] + "`"
+		}
+		return m[1] + " (`ollim-bot help " + m[2] + "`)"
+	})
+	page = unwrapped(page)
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil || width <= 0 {
+		width = 80
+	}
+	return tui.Page(page, min(width, widestPage), tui.Options{Output: f, Env: environ()})
+}
+
+// ownLine is the beginning of a line that does not continue the one before it: a heading,
+// an item of a list, a row of a table, code, a quote.
+var ownLine = pattern.Lazily("^(#|[-*|>]|\\d+\\. |```)")
+
+// unwrapped joins the lines of each paragraph, so that they can be wrapped again.
+func unwrapped(page string) string {
+	var out []string
+	fenced, open := false, false // the last line can be continued
+	for line := range strings.SplitSeq(page, "\n") {
+		words := strings.TrimSpace(line)
+		fence := strings.HasPrefix(words, "```")
+		if open && !fenced && words != "" && !ownLine().MatchString(words) {
+			out[len(out)-1] += " " + words
+			continue
+		}
+		out = append(out, line)
+		if fence {
+			fenced = !fenced
+		}
+		open = !fenced && !fence && words != "" && !strings.ContainsAny(words[:1], "#|") && !strings.HasPrefix(line, "    ")
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,40 @@
+package money
+
+import (
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"testing"
+
+	pages "ollimbot/docs"
+)
+
+// docs/prices.md has the prices that are built in, and a file that is accepted.
+func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
+	data, err := fs.ReadFile(pages.FS, "prices.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(name string, r Rate) string {
+		line := "| " + name
+		for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite, r.HourWrite} {
+			line += " | " + strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		return line + " |\n"
+	}
+	for name, p := range builtIn {
+		want := row(name, p.Rate)
+		if p.Above > 0 {
+			want = row(fmt.Sprintf("%s, prompts up to %d,000 tokens", name, p.Above/1000), p.Rate) + row(name+", longer prompts", p.Long)
+		}
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the page lacks\n%s", want)
+		}
+	}
+	_, shown, _ := strings.Cut(string(data), "```yaml\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if got := parsePrices([]byte(shown)); len(got.rows) != 3 || len(got.problems) > 0 {
+		t.Errorf("the file that the page shows: %+v", got)
+	}
+}
