@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ollimbot/core/testbinary"
 )
 
 // sample writes a module whose only test has this body, and returns its directory.
@@ -43,11 +45,7 @@ func TestSample(t *testing.T) {
 // suite runs this test binary as the program in a directory.
 func suite(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd := exec.CommandContext(t.Context(), testbinary.Path(), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), asSuite+"=1", "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
@@ -57,6 +55,7 @@ func suite(t *testing.T, dir string, args ...string) (string, error) {
 const asSuite = "SUITE_TEST_RUNS_MAIN"
 
 func TestMain(m *testing.M) {
+	testbinary.Answer(nil)
 	if os.Getenv(asSuite) == "1" {
 		main()
 		return

@@ -67,13 +67,13 @@ func TestEveryRealPageHasATitleAndSaysWhatItIsAbout(t *testing.T) {
 func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 	l := shipped(t)
 	for _, c := range []struct{ query, page string }{
-		{"which tools may background runs use", "tool-policy"},
-		{"override background tools yaml", "tool-policy"},
-		{"permission modes acceptEdits", "tool-policy"},
+		{"which tools may background runs use", "routines"},
+		{"override background tools yaml", "tool-patterns"},
+		{"permission modes acceptEdits", "permissions"},
 		{"set ping budget capacity command", "cli"},
 		{"reminder add flags", "cli"},
-		{"save the fork as the main conversation", "conversation"},
-		{"leave a fork save report exit", "conversation"},
+		{"save the fork as the main conversation", "how-it-works"},
+		{"leave a fork save report exit", "how-it-works"},
 	} {
 		hits := l.Search(c.query, 3)
 		found := false

@@ -349,7 +349,7 @@ func TestOfTwoUpdatesAtOnceOneIsRefusedAndTheFileIsWhole(t *testing.T) {
 	p := installed(t, m, "0.1.0")
 	done, err := p.claim()
 	must(t, err)
-	if _, err := p.Do(t.Context(), Order{}); err == nil || !strings.Contains(err.Error(), "under way") {
+	if _, err := p.Do(t.Context(), Order{}); err == nil || !strings.Contains(err.Error(), "is running") {
 		t.Errorf("beside another it says %v", err)
 	}
 	done()

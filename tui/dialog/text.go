@@ -166,7 +166,7 @@ var textConnectRows = []Row{
 	{},
 	{Text: "An API key"},
 	{"  1", "put the line ANTHROPIC_API_KEY=sk-ant-... into the file .env of the data directory"},
-	{"  2", "for other providers: ollim-bot help engines"},
+	{"  2", "for other providers: ollim-bot help connect-a-model"},
 	{},
 	{Text: "Discord, so that pings reach your phone"},
 	{"  1", "ollim-bot init"},

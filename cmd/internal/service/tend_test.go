@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // supervisor is a socket such as systemd's, and the bot that speaks to it.
@@ -39,21 +41,24 @@ func supervised(t *testing.T, watchdog string, alive error) *supervisor {
 	s := &supervisor{t: t, socket: socket, hangup: make(chan os.Signal, 1)}
 	s.lives(alive)
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Tend(ctx, Bot{
+	var ended errgroup.Group
+	ended.Go(func() error {
+		return Tend(ctx, Bot{
 			Alive:  func(context.Context) error { return *s.alive.Load() },
 			Status: func() string { return "3 routines\nsecond line" },
 			Reload: func() { s.reads.Add(1) },
 			Again:  s.again.Load,
 			Log:    slog.New(slog.NewTextHandler(t.Output(), nil)),
 		}, s.hangup)
-	}()
+	})
 	s.end = func() {
 		stop()
-		must(t, <-ended)
+		must(t, ended.Wait())
 	}
-	t.Cleanup(func() { stop(); _ = socket.Close() })
+	t.Cleanup(func() { // its last word goes to whatever socket the environment names then
+		s.end()
+		_ = socket.Close()
+	})
 	return s
 }
 
