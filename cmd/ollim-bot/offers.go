@@ -38,7 +38,8 @@ func follow(root *kong.Node, before []string) position {
 		case x.flag != nil:
 			x.flag = nil
 		case strings.HasPrefix(word, "-"):
-			if f := slices.IndexFunc(x.flags, func(f *kong.Flag) bool { return "--"+f.Name == word || f.Short != 0 && "-"+string(f.Short) == word }); f >= 0 && !x.flags[f].IsBool() {
+			named := func(f *kong.Flag) bool { return "--"+f.Name == word || f.Short != 0 && "-"+string(f.Short) == word }
+			if f := slices.IndexFunc(x.flags, named); f >= 0 && !x.flags[f].IsBool() {
 				x.flag = x.flags[f]
 			}
 		case i >= 0 && len(x.values) == 0:

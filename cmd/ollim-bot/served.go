@@ -41,7 +41,9 @@ func (p *process) ask(socket, token string, args []string) int {
 // commands runs the command line for sessions of the bot that runs at a place.
 func (p *process) commands(at console.DataDir) policy.Runner {
 	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
-		r := inside(ctx, args, &process{Process: console.Process{Executable: p.Executable, Getenv: p.Getenv, Environ: p.Environ, Now: p.Now, Served: &console.Served{By: by, At: at}}})
+		r := inside(ctx, args, &process{Process: console.Process{
+			Executable: p.Executable, Getenv: p.Getenv, Environ: p.Environ, Now: p.Now, Served: &console.Served{By: by, At: at},
+		}})
 		r.Stdout, r.Stderr = clean.Text(r.Stdout), clean.Text(r.Stderr)
 		return r
 	}
@@ -50,7 +52,9 @@ func (p *process) commands(at console.DataDir) policy.Runner {
 // carryOut runs a command line of the user's in the bot that runs.
 func (p *process) carryOut(ctx context.Context, at console.DataDir, bot *core.Bot, args []string) agent.CommandResult {
 	getenv := func(string) string { return "" }
-	return inside(ctx, args, &process{Process: console.Process{Executable: p.Executable, Getenv: getenv, Environ: p.Environ, Now: p.Now, Live: &console.Live{Bot: bot, At: at}}})
+	return inside(ctx, args, &process{Process: console.Process{
+		Executable: p.Executable, Getenv: getenv, Environ: p.Environ, Now: p.Now, Live: &console.Live{Bot: bot, At: at},
+	}})
 }
 
 // inside runs a command line in this process.

@@ -29,8 +29,8 @@ type taskFlags struct {
 	Mode        string `name:"update-main-session" enum:"${modes}" default:"on_ping" placeholder:"MODE" help:"When the run reports to the main session: ${modes}."`
 	NoPing      bool   `name:"no-ping" help:"The run may not ping."`
 
-	AllowedTools    []string `name:"allowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to allow, in addition to the default ones. Repeatable."`
-	DisallowedTools []string `name:"disallowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to deny. Repeatable; excludes --allowed-tools."`
+	AllowedTools    []string `name:"allowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to allow beside the default ones. Repeatable."`
+	DisallowedTools []string `name:"disallowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to deny; not with --allowed-tools. Repeatable."`
 	Skills          []string `sep:"," placeholder:"NAME" help:"Skills to load. Repeatable."`
 	Critical        bool     `help:"Run even when a spending cap is reached."`
 	TrustInput      bool     `name:"trust-input" help:"Keep all tools after the run has read text written by others."`
@@ -68,7 +68,7 @@ type routineAddCmd struct {
 	taskFlags
 	Cron       string `required:"" placeholder:"EXPR" help:"Five fields: minute hour day month weekday."`
 	Background bool   `help:"Run in the background, in a fork of the main session."`
-	Missed     string `enum:"note,run" default:"note" placeholder:"note|run" help:"What happens to a fire missed while the bot was off: note it, or run it up to 12 hours late."`
+	Missed     string `enum:"note,run" default:"note" placeholder:"note|run" help:"A fire missed while the bot was off: note it, or run it up to 12 hours late."`
 	MayWait    bool   `name:"may-wait" help:"Answer within a day at half the price, in one request without tools; needs --background."`
 }
 

@@ -17,7 +17,8 @@ type Hidden map[string]func(args []string) int
 // wrongUsage is the exit status of a binary that was started for something it is not.
 const wrongUsage = 2
 
-const textNotTheProgram = "%s is a test binary and not ollim-bot: it does not know %q. Give the sandbox the program, or name the subcommand in testbinary.Answer\n"
+const textNotTheProgram = "%s is a test binary and not ollim-bot: it does not know %q. " +
+	"Give the sandbox the program, or name the subcommand in testbinary.Answer\n"
 
 // guarded is set where a start for a hidden subcommand has an answer.
 var guarded bool

@@ -57,7 +57,7 @@ type Process struct {
 // Globals are the flags that every command takes.
 type Globals struct {
 	DataDir  string `name:"data-dir" filled:"" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
-	Timezone string `name:"timezone" filled:"" complete:"zone" placeholder:"ZONE" help:"An IANA time zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
+	Timezone string `name:"timezone" filled:"" complete:"zone" placeholder:"ZONE" help:"A zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
 }
 
 // Live is the running bot, and where it is.
