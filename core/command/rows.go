@@ -56,7 +56,7 @@ var slashRows = []Command{
 	{Name: "setup", slash: Host.setup, About: "walk through names, profile and first routines"},
 	{
 		Name: "upgrade", Aliases: []string{"update"}, slash: Host.update, Usage: "[check|rollback]",
-		About: "install the newest release of the program, check for one, or go back",
+		About:   "install the newest release of the program, check for one, or go back",
 		Options: []Option{{Name: "what", About: "only check, or go back to what the last upgrade replaced", Choices: []string{"check", "rollback"}}},
 	},
 	{
