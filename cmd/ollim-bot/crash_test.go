@@ -19,7 +19,7 @@ import (
 
 // `task crash` asks for more kills; a seed repeats what was done and when.
 var (
-	crashes   = flag.Int("crashes", 40, "how often the program is killed")
+	crashes   = flag.Int("crashes", 10, "how often the program is killed")
 	crashSeed = flag.Uint64("seed", 0, "seed of the kills; 0 takes the clock's")
 )
 
