@@ -126,7 +126,7 @@ func TestAnAnswerWithoutAWordIsTold(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, script_(`think What could I say?`))
 		s := b.Snapshot()
-		if last := s.Chat[len(s.Chat)-1]; last.Role != transcript.Notice || !strings.Contains(last.Text, "without a word") {
+		if last := s.Chat[len(s.Chat)-1]; last.Role != transcript.Notice || !strings.Contains(last.Text, "an empty reply") {
 			t.Errorf("the last entry is %+v", last)
 		}
 		tell(t, b, script_(`say Here I am.`))

@@ -173,9 +173,9 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 		{"act:task_done:" + milk, "done|<nil>"},
 		{"act:task_del:other/" + soap, "deleted|<nil>"},
 		{"act:event_del:ev1", "deleted|<nil>"},
-		{"act:event_del:ev1", "|failed: it is not there any more"},
-		{"act:task_del:_", "|failed: it is not there any more"},
-		{"act:task_done:nolist/" + milk, "|failed: it is not there any more"},
+		{"act:event_del:ev1", "|failed: it no longer exists"},
+		{"act:task_del:_", "|failed: it no longer exists"},
+		{"act:task_done:nolist/" + milk, "|failed: it no longer exists"},
 	} {
 		if got := click(c.id); got != c.want {
 			t.Errorf("%s: %s", c.id, got)

@@ -114,7 +114,7 @@ func TestAPauseOutlivesARestartAndUndoGivesTheSnoozeBack(t *testing.T) {
 func TestWhatCannotBeHeldIsSaid(t *testing.T) {
 	live(t, func(h home) { h.reminder("bbbb0003", time.Hour, "") }, func(_ home, b *Bot) {
 		refused(t, b, command.Snooze{ID: "nobody", Until: b.now().Add(time.Hour)}, "nobody")
-		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "has passed")
+		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "in the past")
 		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause the task")
 		if out := do(t, b, command.Pause{ID: "bbbb0003"}); out.Undo != nil || !strings.Contains(out.Message, "neither") {
 			t.Errorf("letting go of what is not held: %+v", out)
@@ -173,7 +173,7 @@ func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
 		if m := b.Snapshot().Budget.Muted; !m.Equal(until) {
 			t.Errorf("after the undo of the end: %v", m)
 		}
-		refused(t, b, command.MuteUntil{Until: b.now().Add(-time.Minute)}, "has passed")
+		refused(t, b, command.MuteUntil{Until: b.now().Add(-time.Minute)}, "in the past")
 		refused(t, b, command.MuteUntil{Until: b.now().AddDate(2, 0, 0)}, "capacity")
 	})
 }

@@ -119,7 +119,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		}
 		told := 0
 		for _, n := range s.Notices {
-			if strings.Contains(n.Text, "routines/evil.md waits for you") {
+			if strings.Contains(n.Text, "routines/evil.md is on hold until you approve it") {
 				told++
 			}
 		}

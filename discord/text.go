@@ -4,7 +4,7 @@ package discord
 // 07.7).
 const (
 	textNoToken    = "there is no Discord token: put it into .env as DISCORD_TOKEN (ollim-bot init asks for it)"
-	textBadOwnerID = "OLLIM_OWNER_ID is no id of a user: in Discord switch on Settings > Advanced > Developer Mode, " +
+	textBadOwnerID = "OLLIM_OWNER_ID is not a user ID: in Discord switch on Settings > Advanced > Developer Mode, " +
 		"then right-click your own name > Copy User ID"
 	textNoOwner = "Discord does not say who owns the bot's application: put your own user id into .env as OLLIM_OWNER_ID, " +
 		"and start the bot again"
@@ -29,7 +29,7 @@ const (
 	textCutShort   = "\n-# *cut short: the bot was ended here. ask again for the rest.*"
 	textAnswerFile = "answer.md"
 	textCutAnswer  = "\n-# cut here; the dashboard shows all of it"
-	textLostWords  = "that message could not be taken: %s"
+	textLostWords  = "that message could not be received: %s"
 	textMissed     = "messages from while I was away could not be read: %s"
 	textLoginWrong = "the login did not work: %s"
 

@@ -112,7 +112,7 @@ func TestSomebodyElseAnswers(t *testing.T) {
 		s.press("5")
 		s.asks("a1", "Bash(rm x)")
 		s.settled()
-		s.sees("Bash(rm x) was settled elsewhere")
+		s.sees("Bash(rm x) was answered elsewhere")
 		s.misses("permission", "asks to run")
 		s.asks("a2", "Bash(rm y)")
 		time.Sleep(policy.Patience)

@@ -326,7 +326,7 @@ func TestOneKeyNeverLosesWhatWasTyped(t *testing.T) {
 		s.press("2", "n")
 		s.types("0 9")
 		s.press("esc")
-		s.sees("esc once more drops what you wrote", "0 9")
+		s.sees("Esc again discards", "0 9")
 		s.types(" *")
 		s.misses("esc once more")
 		s.press("esc", "esc")

@@ -91,7 +91,7 @@ func TestAnActionThatWouldMoveNothingIsOff(t *testing.T) {
 	play(t, setup{w: 80, h: 24}, func(s *stage) {
 		s.press("2", "ctrl+p")
 		s.types("wider")
-		s.sees("off: there is nothing to move")
+		s.sees("off: panes can be resized only")
 	})
 	play(t, setup{}, func(s *stage) {
 		s.press("ctrl+p")

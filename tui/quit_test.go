@@ -81,7 +81,7 @@ func TestCtrlCNeverDropsAHalfWrittenTask(t *testing.T) {
 		s.press("2", "n")
 		s.types("0 9")
 		s.press("ctrl+c")
-		s.sees("A new routine or reminder", "drops what you wrote")
+		s.sees("A new routine or reminder", "Esc again discards")
 		s.press("ctrl+c")
 		s.misses("A new routine or reminder")
 		s.stays()

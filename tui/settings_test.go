@@ -110,7 +110,7 @@ func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
 		saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
 		time.Sleep(2 * time.Second)
 		s.send("\x1bOR")
-		s.sees("zoomed", "keys.yaml was read anew")
+		s.sees("zoomed", "keys.yaml reloaded")
 		if err := os.Remove(filepath.Join(dir, settings.KeysFile)); err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +193,7 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		}
 		s.sees("wider: there is no more")
 		s.press("z", ">")
-		s.sees("nothing to move")
+		s.sees("panes can be resized")
 	})
 	saveFile(t, dir, settings.DashboardFile, "layout: triangular\nbell: off\n")
 	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {

@@ -152,7 +152,7 @@ func busyForks(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
 func TestTheTooSmallPageQuitsAtOnceWhereNothingIsLost(t *testing.T) {
 	for _, k := range []string{"q", "ctrl+c"} {
 		play(t, setup{w: 30, h: 8}, func(s *stage) {
-			s.sees("the bot runs on", "q quits it")
+			s.sees("the bot keeps running", "q quits it")
 			s.press(k)
 			s.quits()
 		})

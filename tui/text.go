@@ -57,14 +57,14 @@ const (
 
 	textSize   = "%s needed, %d×%d here"
 	textNeeded = "%s needed"
-	textGoesOn = "the bot runs on" + textDot
+	textGoesOn = "the bot keeps running" + textDot
 	textOpen   = "open"
 
-	textKeysRead    = "keys.yaml was read anew"
+	textKeysRead    = "keys.yaml reloaded"
 	textThemeIs     = "theme: "
 	textLayoutIs    = "layout: "
 	textLayoutLater = ", once the screen is large enough"
-	textNoSizes     = "there is nothing to move: panes have borders between them on a larger screen, without the zoom"
+	textNoSizes     = "panes can be resized only on a larger screen and when none is zoomed"
 	textNoDay       = "it needs a screen of 56×20"
 	textNoRoom      = "there is no more room to move"
 
@@ -80,7 +80,7 @@ const (
 
 	// Behind a call: that it waits no longer. How it was settled is in the conversation.
 	textExpired = " was denied: nobody answered"
-	textGone    = " was settled elsewhere or called off"
+	textGone    = " was answered elsewhere or cancelled"
 
 	// Behind a toast that is cut, and behind the newest of several.
 	textShowsAll = " (%s shows all)"
@@ -169,13 +169,13 @@ func editorText(name string, err error) string {
 	return name + " could not be opened: " + clean.Line(err.Error())
 }
 
-const textNoFile = "that file does not lie in the data directory"
+const textNoFile = "that file is not in the data directory"
 
 // The words of the ways out, where they are not offered or have failed.
 const (
 	textInDemo      = "this is the demo"
 	textDemoShell   = "not offered here; in a shell, ollim-bot demo shows it"
 	textSetUpShell  = "not offered here; in a shell, ollim-bot init sets it up"
-	textSetUpLeft   = "the set-up has not come to its end; nothing has changed"
+	textSetUpLeft   = "setup was cancelled; nothing changed"
 	textSetUpFailed = "the set-up could not begin: "
 )

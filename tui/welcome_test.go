@@ -60,7 +60,7 @@ func TestTheSetUpRunsOnTheTerminalAndTheBotBeginsAnew(t *testing.T) {
 
 func TestASetUpThatWasLeftChangesNothing(t *testing.T) {
 	setUp(t, "exit 3", func(s *stage, restarts *int) {
-		s.sees("Welcome", "the set-up has not come to its end")
+		s.sees("Welcome", "setup was cancelled")
 		if *restarts != 0 {
 			t.Errorf("%d restarts", *restarts)
 		}

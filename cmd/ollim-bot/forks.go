@@ -88,7 +88,7 @@ func forkLine(v fork.View, now time.Time) string {
 		}
 	}
 	if v.Tainted != "" && !v.Trusted {
-		facts = append(facts, "reads strangers' words")
+		facts = append(facts, "handles untrusted input")
 	}
 	if v.Refused > 0 {
 		facts = append(facts, fmt.Sprintf("%d refused", v.Refused))

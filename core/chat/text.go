@@ -19,7 +19,7 @@ const (
 	textRateLimit       = "the account's limit is reached until %s"
 	textFreshSession    = "the engine no longer knows the main session: a new one was started; routines and updates are untouched"
 	textTurnFailed      = "the answer did not come; your message is above, send it again when you like"
-	textNoWords         = "the bot ended its turn without a word"
+	textNoWords         = "the bot returned an empty reply"
 	textCutShort        = " *(interrupted)*"
 	textEmptyMessage    = "there is nothing to send: write a message first"
 	textLongMessage     = "the message has %d characters, the most is %d: send it in parts, or attach it as a file"

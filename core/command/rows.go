@@ -40,7 +40,7 @@ var slashRows = []Command{
 	},
 	{
 		Name: "lift", slash: Host.lift, Usage: "[off]", About: "go on above the caps on money until midnight",
-		Options: []Option{{Name: "off", About: "let the caps hold again", Choices: []string{"off"}}},
+		Options: []Option{{Name: "off", About: "apply the caps again", Choices: []string{"off"}}},
 	},
 	{
 		Name: "config", slash: Host.config, Usage: "[key] [value]", About: "show or set the configuration",
@@ -92,7 +92,7 @@ var agentRows = []Command{
 	{Name: "routine cancel", About: "Remove a routine file."},
 	{Name: "history list", About: "The sessions of this data directory, newest first."},
 	{Name: "history show", About: "One session: who said what, and which tools were called."},
-	{Name: "history search", About: "Where words were said."},
+	{Name: "history search", About: "Search past conversations."},
 	{Name: "history pings", About: "What fired, what was sent, and how soon the user answered."},
 	{Name: "schedule", In: InShell | InAgent | InBot, About: "What fires next, as background agents see it."},
 	{Name: "status", In: InShell | InAgent | InBot, About: "One screen of facts."},
@@ -121,7 +121,7 @@ var agentRows = []Command{
 }
 
 var shellRows = []Command{
-	{Name: "run", About: "The dashboard with the bot inside; this is also what no command means."},
+	{Name: "run", About: "The dashboard with the bot inside (default command)."},
 	{Name: "attach", About: "The dashboard of a bot that runs: beside it on this machine, or on another one."},
 	{Name: "init", About: "Set up names, time zone and Discord."},
 	{Name: "demo", About: "The dashboard on a temporary data directory that lives. Needs no account and no network."},
@@ -140,7 +140,7 @@ var shellRows = []Command{
 	{Name: "snooze", In: InShell | InBot, About: "Keep a routine or reminder from firing until a time."},
 	{Name: "resume", In: InShell | InBot, About: "End a pause or a snooze."},
 	{Name: "mute", In: InShell | InBot, About: "Refuse pings that are not critical until a time, or hear them again."},
-	{Name: "lift", In: InShell | InBot, About: "Go on above the caps on money until midnight."},
+	{Name: "lift", In: InShell | InBot, About: "Keep spending past the caps until midnight."},
 	{Name: "config", In: InShell | InBot, About: "The settings: show them, one of them, or set one."},
 	{Name: "restart", In: InShell | InBot, About: "Let the running bot begin anew: with the new program after an update."},
 	{Name: "upgrade", Aliases: []string{"update"}, About: "Install the newest release of this program, check for one, or go back to the previous one."},

@@ -179,7 +179,7 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 func (h Host) lift(ctx context.Context, args []string) (string, error) {
 	undo := len(args) == 1 && args[0] == "off"
 	if len(args) > 0 && !undo {
-		return "", errors.New("write /lift for today, or /lift off to let the caps hold again")
+		return "", errors.New("write /lift for today, or /lift off to apply the caps again")
 	}
 	return h.Lift(ctx, undo)
 }

@@ -22,8 +22,8 @@ const (
 // Lines of a tail that the bot writes itself.
 const (
 	textLate          = "late: was due %s"
-	textTainted       = "reads strangers' words (%s): writing and commands are off"
-	textTrusted       = "reads strangers' words (%s); its file lets it keep its tools"
+	textTainted       = "handles untrusted input (%s): writing and commands are off"
+	textTrusted       = "handles untrusted input (%s); its file lets it keep its tools"
 	textStopping      = "asked to stop"
 	textNoHistory     = "the engine does not know the main session: this run starts without its history"
 	textReopen        = "the engine did not answer in time, next try in %s"

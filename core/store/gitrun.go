@@ -197,7 +197,7 @@ func (g *Git) maybePack(ctx context.Context, r repo) {
 	}
 	g.packed = time.Now()
 	if err := r.pack(ctx); err != nil {
-		g.warn("pack", "the history could not be packed, it goes on unpacked", err)
+		g.warn("pack", "could not pack the history; continuing", err)
 	}
 }
 

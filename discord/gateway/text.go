@@ -32,7 +32,7 @@ const (
 	textNoName    = "its address cannot be looked up; is this machine online?"
 	textRefused   = "connection refused"
 	textNoNetwork = "there is no way to it; is this machine online?"
-	textHandshake = "it does not answer as a gateway does"
+	textHandshake = "it did not answer like a Discord gateway"
 	textTimeout   = "it does not answer"
 	textBadProxy  = "HTTPS_PROXY is no address"
 	textPlain     = "the gateway's address is not encrypted"

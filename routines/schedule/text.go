@@ -17,7 +17,7 @@ const (
 	msgUnknown      = "no routine or reminder in force has the id %q: see `ollim-bot routine list` and `ollim-bot reminder list`"
 	msgStillRunning = "%q is still running: wait for its end, or stop it first"
 	msgWaits        = "%q waits for your word (%s): allow it first"
-	msgHoldPassed   = "%s has passed: give a time to come"
+	msgHoldPassed   = "%s is in the past; choose a later time"
 	msgSkipped      = "Skipped %s \"%s\" (was due %s): its run before that has not ended"
 	msgClockUnset   = "The clock says %s, so nothing fires: set the machine's clock, and the schedule goes on by itself"
 	msgClockLeapt   = "The clock leapt from %s to %s; what lies between is not counted as missed"

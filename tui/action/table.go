@@ -42,7 +42,7 @@ var budgetRows = []Action{
 }
 
 var dayRows = []Action{
-	{ID: DayOpen, Keys: []string{"enter"}, Title: "Show what stands there: a run, or the task that is to come", Short: "open"},
+	{ID: DayOpen, Keys: []string{"enter"}, Title: "Show the run or upcoming task", Short: "open"},
 	{ID: DayEarlier, Keys: []string{"left"}, Title: "Go to what was before", Short: "walk", Pair: DayLater},
 	{ID: DayLater, Keys: []string{"right"}, Title: "Go to what comes after", Short: "walk", Quiet: true},
 	{ID: DayNow, Keys: []string{"home"}, Title: "Go to what comes next", Short: "now"},
@@ -59,7 +59,7 @@ var scheduleRows = []Action{
 	},
 	{ID: SchedulePreview, Keys: []string{"p"}, Title: "Preview the exact prompt of the selected task", Short: "preview prompt", Words: "prompt", Off: noSchedule},
 	{ID: ScheduleDetails, Keys: []string{"enter"}, Title: "Open the page of the selected task: runs, pings, prompt", Short: "details", Off: noSchedule},
-	{ID: ScheduleView, Keys: []string{"v"}, Title: "Go on to the next view: what agents see, 24 hours, every task", Short: "view"},
+	{ID: ScheduleView, Keys: []string{"v"}, Title: "Next view: what agents see, 24 hours, every task", Short: "view"},
 	{ID: ScheduleNew, Keys: []string{"n"}, Title: "Write a new routine or reminder", Short: "new", Words: "add create reminder routine task", Writes: true},
 	{
 		ID: ScheduleSnooze, Keys: []string{"s"}, Title: "Snooze the selected task until a time, or end that",
@@ -103,7 +103,7 @@ var forksRows = []Action{
 	{ID: ForksCosts, Keys: []string{"c"}, Title: "Go to what the runs of each task have cost", Short: "costs", Words: "cost money spent spending price"},
 	{ID: ForksState, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
 	{ID: ForksSort, Keys: []string{"s"}, Title: "Sort runs by the next column; a click on its head does it, too", Short: "sort", Off: noForks, Quiet: true},
-	{ID: ForksTurn, Keys: []string{"S"}, Title: "Sort the page of runs the other way round", Short: "turn", Off: noForks, Quiet: true},
+	{ID: ForksTurn, Keys: []string{"S"}, Title: "Reverse the sort order of the runs", Short: "turn", Off: noForks, Quiet: true},
 	{ID: ForksUp, Keys: []string{"up", "k"}, Title: "Select the run above", Short: "select", Off: noForks, Pair: ForksDown},
 	{ID: ForksDown, Keys: []string{"down", "j"}, Title: "Select the run below", Short: "select", Off: noForks, Quiet: true},
 }
@@ -230,7 +230,7 @@ func listRows(p Pane, noun string) []Action {
 func sortRows(p Pane) []Action {
 	return own(p, []Action{
 		{ID: "sort", Keys: []string{"s"}, Title: "Sort by the next column; a click on its head does it, too", Short: "sort"},
-		{ID: "turn", Keys: []string{"S"}, Title: "Sort the other way round", Short: "turn", Quiet: true},
+		{ID: "turn", Keys: []string{"S"}, Title: "Reverse the sort order", Short: "turn", Quiet: true},
 	})
 }
 

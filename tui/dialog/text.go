@@ -18,7 +18,7 @@ import (
 const (
 	textFormTitle = "A new routine or reminder"
 	textFormSent  = "writing the file…"
-	textLeaveForm = "esc once more drops what you wrote; any other key goes on"
+	textLeaveForm = "Esc again discards; any other key keeps editing"
 	textCreate    = "create"
 
 	textKindRoutine   = "fires again and again, as its cron line says"

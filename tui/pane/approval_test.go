@@ -91,10 +91,10 @@ func TestAShortCallIsShownAsItIs(t *testing.T) {
 func TestAQuestionWithoutAToolIsASentence(t *testing.T) {
 	s := open("chat")
 	s.next(func(c *core.Snapshot) {
-		c.Approvals = []policy.Approval{{ID: "m", Session: "conversation", Label: "Go on above the cap today?", Text: "$2.00 of $2.00.", Until: noon.Add(time.Minute)}}
+		c.Approvals = []policy.Approval{{ID: "m", Session: "conversation", Label: "Keep going past the cap today?", Text: "$2.00 of $2.00.", Until: noon.Add(time.Minute)}}
 	})
 	screen := s.screen(80, 14)
-	has(t, screen, "Go on above the cap today? · conversation", "y allow", "n deny")
+	has(t, screen, "Keep going past the cap today? · conversation", "y allow", "n deny")
 	for _, no := range []string{"asks to run", "always"} {
 		if strings.Contains(screen, no) {
 			t.Errorf("it says %q:\n%s", no, screen)
@@ -104,7 +104,7 @@ func TestAQuestionWithoutAToolIsASentence(t *testing.T) {
 	if always.Off(*s.c.Snap) == "" {
 		t.Error("it can be allowed for ever")
 	}
-	has(t, read(s.do(action.ApprovalRead)), "Go on above the cap today?\n\n$2.00 of $2.00.\n")
+	has(t, read(s.do(action.ApprovalRead)), "Keep going past the cap today?\n\n$2.00 of $2.00.\n")
 }
 
 // cards are the cards of two forks, the first of which has ended.

@@ -246,7 +246,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 		c.Schedule.Entries = slices.Clone(c.Schedule.Entries)
 		c.Schedule.Entries[2].Held, c.Schedule.Entries[2].Tag, c.Schedule.Entries[2].Why = true, schedule.TagWaits, why
 		c.Schedule.Tasks[0].Waits, c.Schedule.Tasks[1].Waits = why, why
-		c.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Severity: routines.Warning, Message: "tasks go without this skill", Waits: true}}
+		c.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Severity: routines.Warning, Message: "this skill is not used until you approve it", Waits: true}}
 	})
 	screen := s.screen(160, 20)
 	if !strings.Contains(screen, "waits for you") || !strings.Contains(screen, "may use Bash") {
@@ -262,7 +262,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 	if a := s.do(action.Schedule.ID("up"), action.Schedule.ID("up"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "does not wait") {
 		t.Errorf("of a task that does not wait: %+v", a)
 	}
-	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "without this skill")
+	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "this skill is not used")
 	allow(s.do(action.ScheduleView, action.ScheduleView, action.Schedule.ID("top"), action.ScheduleAllow), "0f1e2d3c", why)
 	if screen := s.screen(160, 20); !strings.Contains(screen, "waits for you") {
 		t.Errorf("the list of all shows\n%s", screen)

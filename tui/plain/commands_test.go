@@ -131,7 +131,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 		s.one(s.types("grant email"), "nothing waits for you")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Schedule.Tasks[0].Waits = "it may use Bash"
-			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "tasks go without this skill", Waits: true}}
+			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
 		})
 		s.hears()
 		s.one(s.types("grant email"), `Let "Email sweep" do what its file says? Now it waits for you: it may use Bash.`)

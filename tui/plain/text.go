@@ -70,7 +70,7 @@ const (
 	textNothingNext  = "nothing is scheduled in this window; day reads the next 24 hours"
 	textNothingToday = "nothing fires in the next 24 hours; tasks reads all there is"
 	textNothingWaits = "nothing waits for you"
-	textTainted      = ", reads strangers' words (%s), writing and commands are off"
+	textTainted      = ", handles untrusted input (%s), writing and commands are off"
 	textNoTasks      = "there is no routine or reminder; new writes one"
 	textFileIs       = "its file is %s, and says:"
 	textNoUpdates    = "no update is pending"

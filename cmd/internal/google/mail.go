@@ -48,7 +48,7 @@ func (c *gmailSearchCmd) Run(p *console.Process, g *At) error {
 
 // atMost are the flags of lists of mails.
 type atMost struct {
-	Max int `default:"20" placeholder:"N" help:"At most so many."`
+	Max int `default:"20" placeholder:"N" help:"Maximum number of messages."`
 	console.AsJSON
 }
 

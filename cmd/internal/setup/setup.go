@@ -30,8 +30,8 @@ type Cmd struct {
 
 // Words of the walk.
 const (
-	textInitIntro = "This asks four questions and writes the answers to %s, for your eyes only.\n" +
-		"Enter keeps what stands in brackets.\n"
+	textInitIntro = "This asks four questions and writes the answers to %s, which only you can read.\n" +
+		"Press Enter to accept the value in brackets.\n"
 	textAskUser  = "What is your name? [%s] "
 	textAskBot   = "What is the bot's name? [%s] "
 	textAskZone  = "Your time zone? [%s] "

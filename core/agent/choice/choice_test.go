@@ -186,7 +186,7 @@ func TestTheMainSessionTakesItsHistoryAlongAndComesBack(t *testing.T) {
 	first := s.ID()
 	b.main, b.chosen = first, Messages
 	answer, note := b.say(s, "who is my cat?")
-	if answer != Messages || !strings.Contains(note, "messages goes on from here in place of claude") || !strings.Contains(note, "summary") || s.ID() == first {
+	if answer != Messages || !strings.Contains(note, "Switched from claude to messages") || !strings.Contains(note, "summary") || s.ID() == first {
 		t.Fatalf("%q %q", answer, note)
 	}
 	told := b.messages.told[s.ID()]

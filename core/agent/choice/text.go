@@ -6,11 +6,11 @@ const (
 	textNoLogin  = "this engine needs no login"
 	textInstead  = "%s answers in place of %s: %s"
 	textBack     = "%s answers again"
-	// Who goes on, and from whom.
-	textCarried = "%s goes on from here in place of %s. What was said was carried over as a summary; word for word it stays in ollim-bot history."
-	textRecent  = "%s goes on from here in place of %s, which could not be asked: it was told the newest words of the conversation. " +
-		"All of it stays in ollim-bot history."
-	textNothing = "%s goes on from here in place of %s, and begins anew: there was nothing to carry over."
+	// The new engine, and the old one.
+	textCarried = "Switched from %[2]s to %[1]s. The conversation was carried over as a summary; ollim-bot history has it word for word."
+	textRecent  = "Switched from %[2]s to %[1]s, with the newest messages only, because %[2]s could not be asked for a summary. " +
+		"ollim-bot history has all of them."
+	textNothing = "Switched from %[2]s to %[1]s, with a new conversation: there was nothing to carry over."
 )
 
 // What models read.
@@ -21,5 +21,5 @@ const (
 	promptCarried = "[carried over] Until now this conversation was with another model. This is what you have to know of it:\n\n%s\n\n" +
 		"Go on as if it had been you. Answer this message with nothing but: OK"
 	promptFork = "[carried over] You are a branch of a conversation that was with another model. Its newest words, for you to know:\n\n%s\n\n"
-	noTools    = "no tool is needed here: answer with the summary"
+	noTools    = "do not use tools; answer with the summary"
 )

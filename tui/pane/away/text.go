@@ -15,7 +15,7 @@ const (
 	textLine    = "line"
 	textLog     = "audit log"
 	textReading = "Reading what happened."
-	textNever   = "You have not been away for a quarter of an hour since this is noted."
+	textNever   = "No absence of 15 minutes or more yet."
 	textTeach   = "What runs did meanwhile, by task, and what was missed or answered will stand here."
 	textQuiet   = "Nothing happened meanwhile."
 	textNoLog   = "No decisions yet. What is asked, allowed and changed, by whom and from where, is kept here."

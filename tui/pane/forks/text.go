@@ -11,7 +11,7 @@ import (
 )
 
 // textTainted is a run that has read what strangers write: its tools that act are off.
-const textTainted = "reads strangers' words"
+const textTainted = "handles untrusted input"
 
 const (
 	textRun     = "run"
