@@ -186,8 +186,10 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 	}
 	for _, d := range r.dialogs {
 		note(d.Hint())
-		if _, ok := d.(*dialog.Question); ok {
-			mine["y"], mine["n"] = true, true
+		if _, ok := d.(*dialog.Question); ok { // the keys of its answers are fixed
+			for _, k := range strings.Fields("y n s c i d") {
+				mine[k] = true
+			}
 		}
 	}
 	if h, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {

@@ -301,6 +301,8 @@ func TestTheFirstWordsAreSaidUntilSomethingIsSetUp(t *testing.T) {
 		s.sees("Welcome", "reaches out", "enter", "look around")
 		s.press("d", "i")
 		s.sees("Welcome") // neither is offered here
+		s.press("c")
+		s.sees("ollim-bot init")
 	})
 	play(t, first, func(s *stage) {
 		s.sees("Welcome")

@@ -155,17 +155,27 @@ func TestOnlyWhatIsOfferedIsAKeyOfTheWelcome(t *testing.T) {
 	})
 }
 
+// N5: where there is little room the blank lines go, then the last answers, and what is
+// left is whole.
 func TestTheWelcomeFitsOnASmallScreen(t *testing.T) {
-	for _, size := range [][2]int{{60, 18}, {80, 24}, {120, 40}} {
+	most := []string{"write your first routine", "install starter routines", "connect a model", "set it up", "see it live", "every key"}
+	for _, c := range []struct{ w, h, answers int }{{40, 10, 4}, {60, 12, 6}, {60, 18, 6}, {80, 24, 6}, {120, 40, 6}} {
 		o := Options{Config: config(t), Welcome: true, Notice: "no model", Demo: func() {}, Init: []string{"x"}, Restart: func() {}}
-		play(t, setup{w: size[0], h: size[1], options: o}, func(s *stage) {
-			s.sees("Welcome", "assistant that reaches out", "write your first routine", "install starter routines", "connect Claude", "see it live", "set it up", "every key", "look around", "╭", "╯")
+		play(t, setup{w: c.w, h: c.h, options: o}, func(s *stage) {
+			s.sees(slices.Concat([]string{"Welcome", "assistant that reaches out", "look around", "╭", "╯"}, most[:c.answers])...)
+			s.misses(most[c.answers:]...)
 			for _, l := range s.rows() {
 				left, right := strings.Index(l, "│  "), strings.LastIndex(l, "  │")
 				if left >= 0 && right > left && strings.Contains(l[left:right], "…") {
 					t.Errorf("cut: %q", l)
 				}
 			}
+			for range c.answers {
+				s.press("down")
+			}
+			s.sees("▸ esc look around")
+			s.press("down")
+			s.sees("▸ n   write your first routine")
 		})
 	}
 }
@@ -186,7 +196,7 @@ func TestTheNoticeOfAFirstStartStandsInTheWelcomeAndNotOverIt(t *testing.T) {
 func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
 	o := Options{Config: config(t), Welcome: true}
 	play(t, setup{options: o}, func(s *stage) {
-		s.sees("write your first routine", "install starter routines", "connect Claude, an API key or Discord")
+		s.sees("write your first routine", "install starter routines", "connect a model: Claude or an API key; and Discord")
 		s.press("c")
 		s.sees("Connect a model", "npm install -g @anthropic-ai/claude-code", "ANTHROPIC_API_KEY", "ollim-bot init")
 		s.press("esc")

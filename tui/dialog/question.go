@@ -29,6 +29,7 @@ type Question struct {
 	top     int                                // the line of the first answer when it was drawn last
 	lines   []int                              // from there on, whose they are
 	wide    bool                               // its answers are sentences: the help line leaves them out
+	hidden  int                                // answers before the last that a small screen has no room for
 }
 
 // answer is a key with its words, on a small screen those up to the colon, and what it
@@ -107,9 +108,16 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 		now := q.anew(c)
 		q.text, q.answers[1].text = now.Text, now.Yes
 	}
+	q.hidden = 0
 	text, rows := q.text, q.rows(c, w, answerRows)
 	if len(widget.Wrap(text, w-4))+len(rows) > h {
-		text, rows = cmp.Or(q.short, text), q.rows(c, w, 1)
+		if text = cmp.Or(q.short, text); q.wide {
+			q.hidden = min(max(0, 1+len(q.answers)-h), len(q.answers)-2)
+		}
+		if q.hides(q.at) {
+			q.at = 0
+		}
+		rows = q.rows(c, w, 1)
 	}
 	words := widget.WrapN(text, w-4, max(1, h-len(rows)), c.Theme.Glyph(theme.Ellipsis))
 	var apart []string // blank lines go first where there is little room
@@ -122,8 +130,21 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 	}
 	lines = append(lines, apart...)
 	q.top = len(lines)
-	lines = append(lines, rows...)
-	return lines[:min(len(lines), h)]
+	return append(lines, rows...)
+}
+
+// hides reports an answer that is not drawn. Its key still gives it.
+func (q *Question) hides(i int) bool {
+	last := len(q.answers) - 1
+	return i < last && i >= last-q.hidden
+}
+
+// mark moves the mark to the next answer that is drawn.
+func (q *Question) mark(by int) {
+	n := len(q.answers)
+	for q.at = (q.at + by + n) % n; q.hides(q.at); {
+		q.at = (q.at + by + n) % n
+	}
 }
 
 // answerRows is how many lines an answer may take.
@@ -137,6 +158,9 @@ func (q *Question) rows(c pane.Context, w, most int) (rows []string) {
 		column = max(column, widget.Cells(a.keys.Help().Key))
 	}
 	for i, a := range q.answers {
+		if q.hides(i) {
+			continue
+		}
 		mark, role, name, text := "    ", theme.Dim, a.keys.Help().Key, a.text
 		if i == q.at {
 			mark, role = "  "+c.Theme.Glyph(theme.Pointer)+" ", theme.Strong
@@ -174,9 +198,9 @@ func (q *Question) Take(_ pane.Context, msg tea.Msg) pane.Answer {
 		case key.Matches(msg, questionKeys.chosen):
 			return q.give(q.at)
 		case key.Matches(msg, questionKeys.next):
-			q.at = (q.at + 1) % n
+			q.mark(1)
 		case key.Matches(msg, questionKeys.previous):
-			q.at = (q.at + n - 1) % n
+			q.mark(-1)
 		}
 	}
 	return pane.Answer{}
@@ -206,7 +230,7 @@ func (q *Question) click(at pane.Click) pane.Answer {
 // Hint implements pane.Dialog.
 func (q *Question) Hint() (out []key.Binding) {
 	if q.wide {
-		return []key.Binding{questionKeys.chosen, binding("esc", textAroundBare)}
+		return []key.Binding{questionKeys.chosen, binding("esc", textAround)}
 	}
 	for _, a := range q.answers {
 		out = append(out, named(a.keys, a.word()))

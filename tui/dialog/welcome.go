@@ -20,11 +20,7 @@ type Offers struct{ Demo, SetUp bool }
 // NewWelcome is the first thing a new user sees: what this is, three ways to begin, and
 // the keys that matter. notice is what the program says when it starts, and may be empty.
 func NewWelcome(c pane.Context, notice string, o Offers) *Question {
-	n := c.Names(action.Schedule)
 	q := &Question{name: textWelcome, text: textWhatItIs, short: textWhatShort, wide: true}
-	if write := c.Names(action.Chat).Key(action.ChatWrite); write != "" && n.Key(action.ScheduleNew) != "" {
-		q.text += fmt.Sprintf(textWhatKeys, write, n.Name(action.Schedule.Go()), n.Key(action.ScheduleNew))
-	}
 	if notice != "" {
 		q.text += "\n\n" + clean.Line(notice)
 	}
@@ -46,7 +42,7 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 	keys := binding(c.Names(action.Chat).Badge(action.Help), "", help.Keys...)
 	q.answers = append(q.answers,
 		answer{keys, textEveryKey, pane.Answer{Run: &help}},
-		answer{binding("esc", "", "esc", "q", "ctrl+c"), welcomeBack(c), pane.Answer{Close: true, Seen: true}})
+		answer{binding("esc", "", "esc", "q", "ctrl+c"), lookAround(c), pane.Answer{Close: true, Seen: true}})
 	return q
 }
 
@@ -88,10 +84,17 @@ func Connect(c pane.Context, setUp bool) *Page {
 // connectColumn is where the steps of the page begin.
 const connectColumn = 4
 
-// welcomeBack is the way out of the welcome, and where it is found again.
-func welcomeBack(c pane.Context) string {
-	if key := c.Names(action.Chat).Key(action.Palette); key != "" {
-		return fmt.Sprintf(textAround, key)
+// lookAround is the way out of the welcome: what to press then, and how to find it again.
+func lookAround(c pane.Context) string {
+	names, then := c.Names(action.Chat), []string(nil)
+	if key := names.Key(action.ChatWrite); key != "" {
+		then = append(then, fmt.Sprintf(textAroundWrite, key))
 	}
-	return textAroundBare
+	if key := names.Key(action.Palette); key != "" {
+		then = append(then, fmt.Sprintf(textAroundBack, key))
+	}
+	if len(then) == 0 {
+		return textAround
+	}
+	return textAround + ": " + strings.Join(then, ", ")
 }
