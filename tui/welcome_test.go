@@ -227,6 +227,8 @@ func TestTheFirstRoutineIsFilledInAndSavedWithOneKey(t *testing.T) {
 		if !ok || task.Cron != "0 9 * * mon-fri" || task.Description != "Plan the day" || task.Message == "" {
 			t.Errorf("adds %+v", s.bot.done()[0])
 		}
+		s.misses("Welcome")
+		s.sees("▸ 2 Schedule")
 	})
 }
 

@@ -59,9 +59,10 @@ func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, er
 }
 
 type routineCmds struct {
-	Add    routineAddCmd    `cmd:""`
-	List   routineListCmd   `cmd:""`
-	Cancel routineCancelCmd `cmd:""`
+	Add      routineAddCmd      `cmd:""`
+	List     routineListCmd     `cmd:""`
+	Cancel   routineCancelCmd   `cmd:""`
+	Starters routineStartersCmd `cmd:""`
 }
 
 type routineAddCmd struct {
@@ -115,6 +116,46 @@ type routineCancelCmd struct {
 
 func (c *routineCancelCmd) Run(p *process, at console.DataDir) error {
 	return p.cancel(at, routines.KindRoutine, c.ID)
+}
+
+type routineStartersCmd struct {
+	Install bool `help:"Copy those that are not installed yet to routines/."`
+}
+
+// Run lists the starter routines, or installs them.
+func (c *routineStartersCmd) Run(p *process, at console.DataDir) error {
+	if c.Install {
+		return p.installStarters()
+	}
+	starters, err := routines.Starters()
+	if err != nil {
+		return err
+	}
+	set := p.tasks(at)
+	return p.Lines(append(console.Each(starters, func(r routines.Routine) string {
+		mark := ""
+		if _, installed := set.Find(r.ID); installed {
+			mark = textInstalled
+		}
+		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(&r), r.Title(), mark)
+	}), textInstallStarters)...)
+}
+
+func (p *process) installStarters() error {
+	at, err := p.Writable()
+	if err != nil {
+		return err
+	}
+	added, err := routines.AddStarters(at.Dir, p.tasks(at))
+	for _, r := range added {
+		if err := p.added(at, r.Task, routineTimes(&r)); err != nil {
+			return err
+		}
+	}
+	if err == nil && len(added) == 0 {
+		return p.Lines(textStartersThere)
+	}
+	return err
 }
 
 type reminderCmds struct {

@@ -128,6 +128,7 @@ var shellRows = []Command{
 	{Name: "snapshot", About: "One frame of the dashboard as text."},
 	{Name: "preview", About: "The exact prompt that a routine or reminder would send."},
 	{Name: "budget", About: "The ping budget: show it, or set capacity and refill rate."},
+	{Name: "routine starters", About: "List the starter routines, or install them."},
 	{Name: "costs", In: InShell | InBot, About: "What was spent, by day and by task, and what today comes to."},
 	{Name: "budget set", About: "Change capacity, refill rate, or both."},
 	{Name: "forks", About: "Background runs: list them, or read the output of one."},

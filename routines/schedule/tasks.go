@@ -25,6 +25,15 @@ func (s *Schedule) AddRoutine(r routines.Routine, before ...routines.Before) (ro
 	return r, err
 }
 
+// AddStarters installs the starter routines; see routines.AddStarters.
+func (s *Schedule) AddStarters() ([]routines.Routine, error) {
+	added, err := routines.AddStarters(s.o.Dir, s.Set())
+	for _, r := range added {
+		s.written(r.Task, "add")
+	}
+	return added, err
+}
+
 // AddReminder is AddRoutine for a reminder.
 func (s *Schedule) AddReminder(r routines.Reminder, before ...routines.Before) (routines.Reminder, error) {
 	r, err := routines.AddReminder(s.o.Dir, r, before...)

@@ -8,7 +8,6 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
-	"ollimbot/routines/starter"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -28,7 +27,7 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 		q.answers = append(q.answers, answer{binding(keys, "", keys), text, means})
 	}
 	if !c.ReadOnly {
-		add("n", textWriteFirst, pane.Answer{Close: true, Open: FirstTask()})
+		add("n", textWriteFirst, pane.Answer{Close: true, Open: FirstTask(), Focus: action.Schedule})
 		add("s", textInstall, pane.Answer{Open: NewStarters()})
 	}
 	add("c", textConnect, pane.Answer{Open: Connect(c, o.SetUp)})
@@ -49,12 +48,8 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 // NewStarters lists the starter routines, and installs them after a yes.
 func NewStarters() *Question {
 	lines := []string{textStarters, ""}
-	files, _ := starter.Files() // they are part of the program
-	for _, f := range files {
-		if !strings.HasPrefix(f.Path, routines.RoutineFolder+"/") {
-			continue
-		}
-		r, _ := routines.ParseRoutine(f.Path, f.Data)
+	starters, _ := routines.Starters() // they are part of the program
+	for _, r := range starters {
 		lines = append(lines, "- "+r.Title()+": "+cronWords(r))
 	}
 	q := Ask(pane.Question{Text: strings.Join(lines, "\n"), Yes: textInstallYes, No: textInstallNo, Do: command.AddStarters{}}, pane.Answer{Focus: action.Schedule})
