@@ -81,7 +81,7 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 	defer viewer.Close()
 	if f.Plain {
 		if f.fresh {
-			notice = strings.TrimPrefix(notice+textFresh, "; ")
+			notice = notice + textFresh
 		}
 		return plain.Run(ctx, viewer, plain.Options{Input: p.In, Output: p.Out, ReadOnly: f.ReadOnly, Notice: notice, Config: dashboard.Dir(os.Environ())})
 	}

@@ -8,13 +8,17 @@ const (
 	textNoneRuns  = "no bot runs in %s: ollim-bot starts one"
 	textSure      = ". Say it again with --sure to set it."
 
-	textDescription     = "A personal assistant that reaches out, run from a terminal dashboard."
-	textSeeHelp         = "Run `%s` for help."
-	textNoClaude        = "%v; until then scripted replies answer, at no cost"
-	textNoWebhooks      = "no webhooks: a file in webhooks/ makes one (ollim-bot help webhook-files)"
-	textNoDiscord       = "(Discord: ollim-bot init)"
-	textDumb            = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
-	textFresh           = "; nothing is set up yet: ollim-bot init does it"
+	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
+	textSeeHelp     = "Run `%s` for help."
+	textNoClaude    = "%v; until then scripted replies answer, at no cost"
+	textNoWebhooks  = "no webhooks: a file in webhooks/ makes one (ollim-bot help webhook-files)"
+	textNoDiscord   = "(Discord: ollim-bot init)"
+	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
+	textFresh       = `
+nothing is set up yet; there are three ways to begin
+write your first routine, here: new routine "0 9 * * mon-fri" Ping me with a good morning
+install starter routines, in a shell: ollim-bot routine starters --install
+connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
 	textNoHome          = "there is no home directory to keep the bot's key in: set HOME"
 	textNotAttached     = "attach to %s: %w"

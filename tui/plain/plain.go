@@ -39,7 +39,9 @@ type Options struct {
 	Output io.Writer
 	// ReadOnly refuses every command that changes the bot.
 	ReadOnly bool
-	// Notice is said once at the start; it may be empty.
+	// ByKey says that the user's key is read-only, which only the owner of the bot changes.
+	ByKey bool
+	// Notice is said once at the start, a line each; it may be empty.
 	Notice string
 	// Config is the directory of the user's settings (settings.Dir), for the clock;
 	// empty reads none.
@@ -117,8 +119,8 @@ func (m *session) run() error {
 			m.remember(e)
 		}
 	}
-	if m.o.Notice != "" {
-		m.hear(event{m.s.At, kindNotice, m.o.Notice})
+	for _, line := range strings.FieldsFunc(m.o.Notice, func(r rune) bool { return r == '\n' }) {
+		m.hear(event{m.s.At, kindNotice, line})
 	}
 	lines := m.lines
 	for {
@@ -253,7 +255,7 @@ func (m *session) doThen(c command.Value, more string) {
 // said what is wrong.
 func (m *session) carryOut(c command.Value) (o command.Outcome, ok bool) {
 	if m.o.ReadOnly && !command.Reads(c) {
-		m.answer(kindError, textReadOnly)
+		m.answer(kindError, m.readOnly())
 		return o, false
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
@@ -267,6 +269,14 @@ func (m *session) carryOut(c command.Value) (o command.Outcome, ok bool) {
 		return o, false
 	}
 	return o, true
+}
+
+// readOnly says why nothing can be changed, and who can change that.
+func (m *session) readOnly() string {
+	if m.o.ByKey {
+		return textReadOnlyKey
+	}
+	return textReadOnly
 }
 
 // listen hands over the lines of the input until its end, which closes the
