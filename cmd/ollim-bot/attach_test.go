@@ -275,8 +275,8 @@ func TestOurClientOutlivesTheBot(t *testing.T) {
 	far.sees("ollim-bot@")
 	for range 2 {
 		s.kill() // leaves its socket behind
-		v.sees("does not answer any more")
-		far.sees("does not answer any more")
+		v.sees("reconnecting in")
+		far.sees("reconnecting in")
 		s.start()
 		v.sees("q detach")
 		far.sees("q detach")

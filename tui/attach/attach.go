@@ -8,8 +8,10 @@ package attach
 import (
 	"context"
 	"crypto/subtle"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -60,8 +62,9 @@ type Options struct {
 const (
 	handshakeTime = 10 * time.Second
 	authTries     = 3
-	maxPending    = 16 // handshakes at a time
-	maxPerAddress = 4  // of them from one address
+	maxPending    = 48 // handshakes at a time
+	maxPerAddress = 32 // of them from one address, more than a household begins at once
+	maxRefusals   = 16 // connections at a time that are given the reason
 	maxConns      = 64
 	maxViewers    = 40
 	maxSessions   = 4 // of one connection
@@ -81,7 +84,9 @@ type Server struct {
 	online sync.WaitGroup             // connections
 	tidy   *time.Timer                // runs once viewers have come or gone
 
-	conns, viewers, serial atomic.Int32
+	conns, viewers, serial, refusals atomic.Int32
+
+	busy rate.Sometimes // the log says that connections are refused
 
 	mu      sync.Mutex
 	pending map[string]int       // handshakes by address
@@ -92,7 +97,7 @@ type Server struct {
 func New(o Options) *Server {
 	tidy := time.AfterFunc(tidyAfter, o.Tidy)
 	tidy.Stop()
-	return &Server{o: o, key: sync.OnceValues(o.HostKey), tidy: tidy, pending: map[string]int{}, unknown: map[string]time.Time{}}
+	return &Server{o: o, key: sync.OnceValues(o.HostKey), tidy: tidy, busy: rate.Sometimes{Interval: time.Minute}, pending: map[string]int{}, unknown: map[string]time.Time{}}
 }
 
 // Run takes viewers until ctx ends, tells them so, and waits until they have gone. The bot
@@ -142,7 +147,8 @@ func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.
 		}
 		from := address(conn)
 		if !s.admit(from) {
-			_ = conn.Close()
+			s.busy.Do(func() { s.o.Log.Warn("viewers are refused: too many connect at once", "address", from) })
+			s.online.Go(func() { s.refuse(ctx, conn) })
 			continue
 		}
 		s.online.Go(func() {
@@ -181,6 +187,41 @@ func (s *Server) admit(from string) bool {
 	s.conns.Add(1)
 	return true
 }
+
+// refuse closes a connection that there is no room for, and gives the reason where that
+// does not take too many of them.
+func (s *Server) refuse(ctx context.Context, conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	defer s.refusals.Add(-1)
+	if s.refusals.Add(1) > maxRefusals {
+		return
+	}
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	_ = conn.SetDeadline(time.Now().Add(farewell)) // one that is closed fails below
+	if _, err := conn.Write(disconnect(textBusy)); err != nil {
+		return
+	}
+	if half, ok := conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite() // it is closed next
+	}
+	_, _ = io.Copy(io.Discard, conn) // what is not read would reset it before the reason arrives
+}
+
+// disconnect is what a server says that ends before the handshake: its version, and a
+// message with the reason "too many connections" (RFC 4253, 6 and 11.1).
+func disconnect(text string) []byte {
+	payload := ssh.Marshal(struct {
+		Reason         uint32 `sshtype:"1"`
+		Text, Language string
+	}{Reason: tooMany, Text: text})
+	padding := 16 - (5+len(payload))%8
+	packet := binary.BigEndian.AppendUint32([]byte(version+"\r\n"), uint32(1+len(payload)+padding))
+	packet = append(append(packet, byte(padding)), payload...)
+	return append(packet, make([]byte, padding)...)
+}
+
+// tooMany is the reason of a disconnect: SSH_DISCONNECT_TOO_MANY_CONNECTIONS.
+const tooMany = 12
 
 // shaken counts a handshake out.
 func (s *Server) shaken(from string) {

@@ -167,6 +167,7 @@ func (r refusal) Error() string { return string(r) }
 type wish struct {
 	what     string // "dashboard", "plain" or "status"
 	readOnly bool
+	byKey    bool // that is the key's doing
 	json     bool
 	theme    string
 }
@@ -206,7 +207,8 @@ func (s *session) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.readOnly = w.readOnly || s.may(permReadOnly) != ""
+	w.byKey = s.may(permReadOnly) != ""
+	w.readOnly = w.readOnly || w.byKey
 	o := &s.server.o
 	if w.what == "status" {
 		args := []string{"status"}
@@ -240,7 +242,9 @@ func (s *session) run(ctx context.Context) error {
 		_, err := io.Copy(out, s.channel)
 		_ = out.CloseWithError(err) // never fails
 	})
-	err = plain.Run(ctx, viewer, plain.Options{Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly, Config: o.Settings})
+	err = plain.Run(ctx, viewer, plain.Options{
+		Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly, ByKey: w.byKey, Config: o.Settings,
+	})
 	_ = in.Close() // the pump ends with what comes next
 	return err
 }

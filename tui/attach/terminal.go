@@ -41,7 +41,9 @@ func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) e
 	var shown sync.WaitGroup
 	shown.Go(s.show)
 	if w.what == "plain" {
-		err = plain.Run(ctx, viewer, plain.Options{Input: slave, Output: slave, ReadOnly: w.readOnly, Config: s.server.o.Settings})
+		err = plain.Run(ctx, viewer, plain.Options{
+			Input: slave, Output: slave, ReadOnly: w.readOnly, ByKey: w.byKey, Config: s.server.o.Settings,
+		})
 	} else {
 		err = tui.Run(ctx, viewer, s.options(ctx, w, slave))
 	}

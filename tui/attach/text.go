@@ -5,6 +5,7 @@ const (
 	textLocal        = "this machine"
 	textNoForwarding = "this is a dashboard: nothing is forwarded here"
 	textManySessions = "this connection has enough sessions"
+	textBusy         = "ollim-bot is busy: too many connections at once; try again in a few seconds"
 	textManyViewers  = "%d viewers have attached already: close one"
 	textNoCommand    = "there is: dashboard (or nothing), plain, status [--json]; the first two take --read-only, the dashboard --theme NAME"
 	textNoTheme      = "--theme takes %s"

@@ -4,6 +4,7 @@
 package attach
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/sys/unix"
 
 	"ollimbot/tui/attach"
 	"ollimbot/tui/screen"
@@ -50,7 +52,7 @@ const (
 	patience = 10 * time.Second
 	answers  = 30 * time.Second // of the other end, when it is asked whether it is there
 	// How long to wait before it is looked for again, at first and at most.
-	firstPause, longestPause = 250 * time.Millisecond, 30 * time.Second
+	firstPause, longestPause = 250 * time.Millisecond, 5 * time.Second
 )
 
 // StatusError is the exit status of a command that has failed and has said why.
@@ -61,7 +63,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("the bot ended it with 
 // Run attaches until the user detaches or ctx ends. A bot that cannot be reached at first
 // is an error; one that goes away later is waited for.
 func Run(ctx context.Context, o Options) error {
-	c := &client{o: o}
+	c := &client{o: o, retry: make(chan struct{}, 1)}
 	for pause, again := firstPause, false; ; {
 		began := time.Now()
 		err := c.once(ctx, again)
@@ -86,13 +88,41 @@ func Run(ctx context.Context, o Options) error {
 			_, _ = fmt.Fprintf(o.Err, textLost, o.Name)
 		}
 		again = true
-		select {
-		case <-time.After(pause + rand.N(pause/2)):
-		case <-ctx.Done():
-			return nil
+		if c.wait(ctx, pause+rand.N(pause/2)) {
+			pause = firstPause
+		} else {
+			pause = min(2*pause, longestPause)
 		}
-		pause = min(2*pause, longestPause)
 	}
+}
+
+// wait counts down to the next attempt, or until r is pressed, which it reports. ctrl+c
+// is a signal here, as in a shell.
+func (c *client) wait(ctx context.Context, pause time.Duration) (retry bool) {
+	c.feed(nil)
+	if !c.o.Lines {
+		if was, err := term.GetState(c.o.In.Fd()); err == nil {
+			keys := *was
+			keys.Lflag &^= unix.ICANON | unix.ECHO
+			_ = term.SetState(c.o.In.Fd(), &keys) // without it, r takes Enter too
+			defer func() { _ = term.SetState(c.o.In.Fd(), was) }()
+		}
+	}
+	over := time.Now().Add(pause)
+	for left := pause; left > 0; left = time.Until(over) {
+		if !c.o.Lines {
+			_, _ = fmt.Fprintf(c.o.Err, textWaits, (left+time.Second-1)/time.Second)
+		}
+		select {
+		case <-time.After(min(left, time.Second)):
+		case <-c.retry:
+			return true
+		case <-ctx.Done():
+			_, _ = fmt.Fprintln(c.o.Err) // the shell's next line is its own
+			return false
+		}
+	}
+	return false
 }
 
 // lostError is a connection that was there, or a bot that has ended.
@@ -107,7 +137,7 @@ func (e lostError) Error() string { return fmt.Sprintf("the connection is lost: 
 func unreachable(err error) bool {
 	var netErr *net.OpError
 	return errors.As(err, &netErr) || errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.Is(err, syscall.ECONNRESET)
+		errors.Is(err, syscall.ECONNRESET) || strings.Contains(fmt.Sprint(err), "disconnect, reason 12") // too many at once
 }
 
 // client is one run of the program.
@@ -117,6 +147,8 @@ type client struct {
 	mu  sync.Mutex
 	in  io.WriteCloser // of the session that is attached; nil for none
 	eof bool
+
+	retry chan struct{} // r was pressed while no session is attached
 
 	reads sync.Once
 }
@@ -131,6 +163,11 @@ func (c *client) listen() {
 			_, _ = c.in.Write(b[:n]) // a session that is gone ends by itself
 			if err != nil {
 				_ = c.in.Close()
+			}
+		} else if bytes.ContainsAny(b[:n], "rR") {
+			select {
+			case c.retry <- struct{}{}:
+			default: // it is pressed already
 			}
 		}
 		c.eof = err != nil
@@ -301,6 +338,7 @@ func (w *watched) Write(b []byte) (int, error) {
 }
 
 const (
-	textLost  = "ollim-bot: %s does not answer any more; it is looked for again, ctrl+c ends that\n"
-	textAgain = "ollim-bot: attached to %s again\n"
+	textLost  = "ollim-bot: the connection to %s is lost; ctrl+c stops reconnecting\n"
+	textWaits = "\r\x1b[Kollim-bot: reconnecting in %d s, r to retry now"
+	textAgain = "\r\x1b[Kollim-bot: attached to %s again\n"
 )

@@ -89,7 +89,8 @@ func TestAReadOnlyKeyChangesNothing(t *testing.T) {
 	must(t, v.begin("plain"))
 	v.types("budget capacity 9\nmute 2h\nquit\n")
 	v.ends()
-	if !strings.Contains(v.out.String(), "read-only") {
+	// N14: advice about a flag is of no use to a key that is read-only.
+	if out := v.out.String(); !strings.Contains(out, "read-only, as your key is") || strings.Contains(out, "--read-only") {
 		t.Errorf("plain mode says:\n%s", v.out.String())
 	}
 	if s := h.bot.Snapshot().Budget; s.State.Capacity != 5 || !s.Muted.IsZero() {
@@ -266,6 +267,7 @@ func TestGarbageDoesNoHarm(t *testing.T) {
 	v.out.sees(t, "Ping budget")
 }
 
+// N11: what one address begins at once is limited, and what is refused gets a reason.
 func TestOneAddressHasFewHandshakesAtATime(t *testing.T) {
 	h := open(t)
 	var open []net.Conn
@@ -275,13 +277,23 @@ func TestOneAddressHasFewHandshakesAtATime(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		open = append(open, conn)
 		_ = conn.SetReadDeadline(time.Now().Add(patience))
-		n, _ := conn.Read(make([]byte, 1))
-		return n == 1
+		_, err = io.WriteString(conn, "SSH-2.0-x\r\n")
+		must(t, err)
+		packet := make([]byte, len("SSH-2.0-ollim-bot\r\n")+6)
+		_, err = io.ReadFull(conn, packet)
+		must(t, err)
+		return packet[len(packet)-1] != 1 // SSH_MSG_DISCONNECT
 	}
-	for i := range 6 {
-		if got, want := greeted(), i < 4; got != want {
+	for i := range 34 {
+		if got, want := greeted(), i < 32; got != want {
 			t.Errorf("handshake %d is begun: %v", i+1, got)
 		}
+	}
+	if _, err := h.dial(h.key("")); err == nil || !strings.Contains(err.Error(), "too many connections at once") {
+		t.Errorf("one too many gets %v", err)
+	}
+	if n := strings.Count(h.log.String(), "viewers are refused"); n != 1 {
+		t.Errorf("the log says it %d times", n)
 	}
 	for _, conn := range open {
 		_ = conn.Close()
