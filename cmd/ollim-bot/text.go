@@ -16,7 +16,7 @@ const (
 	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
 	textFresh       = `
 nothing is set up yet; there are three ways to begin
-write your first routine, here: new routine "0 9 * * mon-fri" Ping me with a good morning
+write your first routine, here: new routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"

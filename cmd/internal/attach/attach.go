@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) error {
 			_, _ = fmt.Fprintf(o.Err, textLost, o.Name)
 		}
 		again = true
-		if c.wait(ctx, pause+rand.N(pause/2)) {
+		if c.wait(ctx, pause/2+rand.N(pause/2)) {
 			pause = firstPause
 		} else {
 			pause = min(2*pause, longestPause)
