@@ -52,7 +52,8 @@ func NewStarters() *Question {
 	for _, r := range starters {
 		lines = append(lines, "- "+r.Title()+": "+cronWords(r))
 	}
-	q := Ask(pane.Question{Text: strings.Join(lines, "\n"), Yes: textInstallYes, No: textInstallNo, Do: command.AddStarters{}}, pane.Answer{Focus: action.Schedule})
+	ask := pane.Question{Text: strings.Join(lines, "\n"), Yes: textInstallYes, No: textInstallNo, Do: command.AddStarters{}}
+	q := Ask(ask, pane.Answer{Focus: action.Schedule})
 	q.name = textStartersName
 	return q
 }
