@@ -97,7 +97,10 @@ type Server struct {
 func New(o Options) *Server {
 	tidy := time.AfterFunc(tidyAfter, o.Tidy)
 	tidy.Stop()
-	return &Server{o: o, key: sync.OnceValues(o.HostKey), tidy: tidy, busy: rate.Sometimes{Interval: time.Minute}, pending: map[string]int{}, unknown: map[string]time.Time{}}
+	return &Server{
+		o: o, key: sync.OnceValues(o.HostKey), tidy: tidy, busy: rate.Sometimes{Interval: time.Minute},
+		pending: map[string]int{}, unknown: map[string]time.Time{},
+	}
 }
 
 // Run takes viewers until ctx ends, tells them so, and waits until they have gone. The bot
