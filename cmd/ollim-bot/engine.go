@@ -51,7 +51,7 @@ func (p *process) chooseEngine(at console.DataDir, name string, pace float64) (m
 	}
 	path, err := claudeproc.Find(p.EngineEnv(at))
 	if err == nil && name == choice.Claude {
-		err = p.tryClaude(at, path)
+		err = tryClaude(path, p.EngineEnviron(at))
 	}
 	if err != nil && name == choice.Claude {
 		return model{}, err
@@ -74,10 +74,10 @@ func (p *process) chooseEngine(at console.DataDir, name string, pace float64) (m
 
 // tryClaude is why the command cannot be used, before anything is written. One that is
 // only slow to answer can: the engine asks it again.
-func (p *process) tryClaude(at console.DataDir, path string) error {
+func tryClaude(path string, env []string) error {
 	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
 	defer stop()
-	version, err := claudeproc.Version(ctx, path, p.EngineEnviron(at))
+	version, err := claudeproc.Version(ctx, path, env)
 	if ctx.Err() != nil {
 		return nil
 	}
