@@ -37,7 +37,7 @@ func (c *demoCmd) Run(p *process) (err error) {
 	}
 	root, err := os.MkdirTemp("", "ollim-bot-demo-")
 	if err != nil {
-		return fmt.Errorf("make the demo's directory: %w", err)
+		return fmt.Errorf(textNoDemoDir, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
 	p.Flags.DataDir = root

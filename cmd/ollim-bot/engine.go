@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"strings"
+	"time"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/cmd/internal/google"
@@ -48,6 +50,9 @@ func (p *process) chooseEngine(at console.DataDir, name string, pace float64) (m
 		return p.offline(at, script.Options{Pace: pace, Offline: textHowToConnect}, textOffline), nil
 	}
 	path, err := claudeproc.Find(p.EngineEnv(at))
+	if err == nil && name == choice.Claude {
+		err = tryClaude(path, p.EngineEnviron(at))
+	}
 	if err != nil && name == choice.Claude {
 		return model{}, err
 	}
@@ -65,6 +70,21 @@ func (p *process) chooseEngine(at console.DataDir, name string, pace float64) (m
 		}
 	}
 	return m, nil
+}
+
+// tryClaude is why the command cannot be used, before anything is written. One that is
+// only slow to answer can: the engine asks it again.
+func tryClaude(path string, env []string) error {
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	version, err := claudeproc.Version(ctx, path, env)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return claudeproc.CheckVersion(version)
 }
 
 func (p *process) offline(at console.DataDir, o script.Options, notice string) model {

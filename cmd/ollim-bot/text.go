@@ -76,6 +76,7 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 	textTopicsToo   = "ollim-bot help topics lists the pages of the documentation."
 	textTopicsOffer = "The pages of the documentation."
 	textPageToo     = "There is a page about it, too: ollim-bot help %s.md"
+	textNoDemoDir   = "the demo cannot make its directory: %w: make the temporary directory writable, or set TMPDIR to another"
 	textNoTopic     = "there is no command or page %q%s"
 
 	textExamples = `

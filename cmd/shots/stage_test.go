@@ -60,7 +60,9 @@ func (s *stage) Write(p []byte) (int, error) {
 // play opens the dashboard in a terminal and lets a story happen.
 func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 	t.Helper()
-	root := filepath.Join(t.TempDir(), "data")
+	home := t.TempDir()
+	t.Setenv("HOME", home) // so that the log names no temporary directory
+	root := filepath.Join(home, "data")
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(opening))
 		s := &stage{t: t, paper: paper, screen: vt.NewEmulator(w, h)}

@@ -168,11 +168,14 @@ const (
 
 const socketFile = store.StateDir + "/attach.sock"
 
+// folderName begins the names of the folders of all this user's sockets.
+func folderName() string { return "ollim-attach-" + strconv.Itoa(os.Getuid()) + "-" }
+
 // places are where the socket may be, the best first: in the data directory, or where
-// that has too long a path in a folder that bears its hash.
+// that has too long a path in a folder named after its hash.
 func places(d *store.Dir) (paths []string) {
 	sum := sha256.Sum256([]byte(d.Root()))
-	name := "ollim-bot-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:6])
+	name := folderName() + hex.EncodeToString(sum[:6])
 	paths = append(paths, d.Path(socketFile))
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
 		if filepath.IsAbs(parent) {
@@ -203,7 +206,7 @@ func ours(folder string) error {
 
 // Listen opens the socket in the first place that takes it, and removes what a bot that
 // was killed has left there: whoever calls holds the lock of the directory. Closing the
-// listener removes it.
+// listener removes it, and the folder that was made for it.
 func Listen(d *store.Dir) (net.Listener, error) {
 	var errs []error
 	for _, path := range places(d) {
@@ -218,13 +221,44 @@ func Listen(d *store.Dir) (net.Listener, error) {
 
 func listen(path string) (net.Listener, error) {
 	folder := filepath.Dir(path)
+	inTemp := strings.HasPrefix(filepath.Base(folder), folderName())
+	if inTemp {
+		sweep(filepath.Dir(folder))
+	}
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	if err := ours(folder); err != nil {
 		return nil, err
 	}
-	return store.ListenSocket(path)
+	l, err := store.ListenSocket(path)
+	if err != nil || !inTemp {
+		return l, err
+	}
+	return foldered{l, folder}, nil
+}
+
+// foldered is a listener in a folder that was made for it.
+type foldered struct {
+	net.Listener
+	folder string
+}
+
+// Close removes the socket and its folder.
+func (f foldered) Close() error {
+	err := f.Listener.Close()
+	_ = os.Remove(f.folder) // stays while something else is in it
+	return err
+}
+
+// sweep removes the folders of bots that were killed.
+func sweep(parent string) {
+	left, _ := filepath.Glob(filepath.Join(parent, folderName()+"*")) // tidying only
+	for _, folder := range left {
+		if store.Abandoned(filepath.Join(folder, filepath.Base(socketFile))) {
+			_ = os.RemoveAll(folder) // another user's stays
+		}
+	}
 }
 
 // Dial reaches the bot of a directory. What is wrong is the error of the first place.

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -134,10 +135,25 @@ func TestAPathThatIsTooLongMovesTheSocket(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
 	d := storetest.At(t, filepath.Join(t.TempDir(), strings.Repeat("long", 30)))
 	must(t, d.Prepare())
+	ended, err := access.Listen(d)
+	must(t, err)
+	must(t, ended.Close())
+	if left, _ := os.ReadDir(runtime); len(left) != 0 {
+		t.Errorf("what is left: %v", left)
+	}
+	dead := filepath.Join(runtime, fmt.Sprintf("ollim-attach-%d-0123", os.Getuid()))
+	must(t, os.Mkdir(dead, 0o700))
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dead, "attach.sock"), Net: "unix"})
+	must(t, err)
+	left.SetUnlinkOnClose(false) // as after a kill
+	must(t, left.Close())
 	l, err := access.Listen(d)
 	must(t, err)
 	defer l.Close()
-	if !strings.HasPrefix(l.Addr().String(), runtime+"/ollim-bot-") {
+	if _, err := os.Lstat(dead); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of a bot that was killed is still there: %v", err)
+	}
+	if !strings.HasPrefix(l.Addr().String(), runtime+"/ollim-attach-") {
 		t.Errorf("it is at %s", l.Addr())
 	}
 	dials(t, d)

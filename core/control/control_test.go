@@ -248,6 +248,34 @@ func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestAFolderOfAKilledBotIsSweptByTheNext: the directory of a demo that was killed
+// never comes back, so a bot over any other removes its folder.
+func TestAFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
+	runtime, err := os.MkdirTemp("", "run") // t.TempDir is long by itself
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	long := func() string {
+		dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+		must(t, os.Mkdir(dir, 0o700))
+		return dir
+	}
+	folder, err := freshFolder(long())
+	must(t, err)
+	killed, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, socketName), Net: "unix"})
+	must(t, err)
+	killed.SetUnlinkOnClose(false)
+	must(t, killed.Close())
+	alive, _ := served(t, long())
+	served(t, long())
+	if _, err := os.Stat(killed.Addr().String()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder of the killed one is still there: %v", err)
+	}
+	if r := call(t, alive.Issue(echo("one")), "help"); r.Exit != 3 {
+		t.Errorf("the other bot that runs answers %+v", r)
+	}
+}
+
 func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/store"
@@ -45,9 +46,9 @@ func listen(dir string) (*socket, error) {
 	return &socket{Listener: l, path: path, folder: folder}, nil
 }
 
-// freshFolder makes a folder that only we can enter, and removes those of
-// earlier runs over the same directory. Where others can write too, the folder's
-// name cannot be foreseen.
+// freshFolder makes a folder that only we can enter, and removes those of earlier
+// runs: all over the same directory, and over others where no bot listens any more.
+// Where others can write too, the folder's name cannot be foreseen.
 func freshFolder(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	prefix := "ollim-" + hex.EncodeToString(sum[:4]) + "-"
@@ -55,9 +56,11 @@ func freshFolder(dir string) (string, error) {
 		if !filepath.IsAbs(parent) || len(filepath.Join(parent, prefix+"0123456789", socketName)) > store.MaxSocketPath {
 			continue
 		}
-		left, _ := filepath.Glob(filepath.Join(parent, prefix+"*")) // tidying only
+		left, _ := filepath.Glob(filepath.Join(parent, "ollim-*-*")) // tidying only
 		for _, folder := range left {
-			_ = os.RemoveAll(folder) // a stranger's stays
+			if strings.HasPrefix(filepath.Base(folder), prefix) || store.Abandoned(filepath.Join(folder, socketName)) {
+				_ = os.RemoveAll(folder) // another user's stays
+			}
 		}
 		if folder, err := os.MkdirTemp(parent, prefix); err == nil {
 			return folder, nil

@@ -65,7 +65,7 @@ func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
 	below, err := At(d.Path("below"))
 	must(t, err)
 	unprivileged(t, func() {
-		if err := below.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "chmod") {
+		if err := below.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
 			t.Error(err)
 		}
 	})

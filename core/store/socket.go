@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -40,6 +41,16 @@ func ListenSocket(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return &socket{path: path, open: l}, nil
+}
+
+// Abandoned reports whether path is a socket whose listener has ended without
+// removing it.
+func Abandoned(path string) bool {
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 func openSocket(path string) (*net.UnixListener, error) {
