@@ -33,7 +33,7 @@ const (
 	textCapAskMore = "%s. Allow: the conversation goes on for today. Deny: it waits until the cap is over. " +
 		"Background runs are held either way; /lift lets them go on too."
 	textCapNo         = "%s, and you said that the conversation waits: /lift goes on above the cap today, /config daily_cap and /config monthly_cap change it"
-	textCapUnanswered = "%s, and you did not answer. Send another message to be asked again."
+	textCapUnanswered = "%s, and you did not answer: send another message to be asked again"
 	textNoCaps        = "there are no caps: /config daily_cap 5 sets one"
 	textLifted        = "the caps are lifted for today"
 	textCapsBack      = "spending caps are active again"

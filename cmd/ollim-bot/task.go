@@ -30,7 +30,7 @@ type taskFlags struct {
 	NoPing      bool   `name:"no-ping" help:"The run may not ping."`
 
 	AllowedTools    []string `name:"allowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to allow beside the default ones. Repeatable."`
-	DisallowedTools []string `name:"disallowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to deny; not with --allowed-tools. Repeatable."`
+	DisallowedTools []string `name:"disallowed-tools" sep:"none" xor:"tools" placeholder:"TOOL" help:"A tool pattern to deny; not with --allowed-tools."`
 	Skills          []string `sep:"," placeholder:"NAME" help:"Skills to load. Repeatable."`
 	Critical        bool     `help:"Run even when a spending cap is reached."`
 	TrustInput      bool     `name:"trust-input" help:"Keep all tools after the run has read text written by others."`

@@ -44,7 +44,7 @@ func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
 // N6: a mistyped command of the conversation gets the nearest one; N20: the old name of
 // upgrade still works.
 func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
-	for line, want := range map[string]string{"/modell": "did you mean /model?", "/clera": "did you mean /clear?", "/xyzzy": "there are /attach "} {
+	for line, want := range map[string]string{"/modell": "did you mean /model?", "/cleer": "did you mean /clear?", "/xyzzy": "there are /attach "} {
 		if _, err := (Slash{Line: line}).CarryOut(t.Context(), Host{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
