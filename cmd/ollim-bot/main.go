@@ -163,7 +163,7 @@ func (p *process) fail(err error) int {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &again):
-		return p.fail(p.restart(again.args))
+		return p.fail(restart(p.Executable, again.args))
 	case errors.Is(err, console.ErrSilent):
 		return exitFailed
 	case errors.As(err, &usage):

@@ -52,9 +52,12 @@ func follow(root *kong.Node, before []string) position {
 	return x
 }
 
+// completer knows what a shell may offer in the place of a word.
+type completer struct{ *process }
+
 // offers are the lines of what may stand in place of the last word behind the program's
 // name: the word, a tab, what it is. None where it may be anything.
-func (p *process) offers(root *kong.Node, words []string) []string {
+func (p completer) offers(root *kong.Node, words []string) []string {
 	before, begun := words, ""
 	if n := len(words) - 1; n >= 0 {
 		before, begun = words[:n], words[n]
@@ -87,7 +90,7 @@ func (p *process) offers(root *kong.Node, words []string) []string {
 }
 
 // offered are what the value of a flag or an argument may be.
-func (p *process) offered(v *kong.Value, x position) []string {
+func (p completer) offered(v *kong.Value, x position) []string {
 	kind := v.Tag.Get("complete")
 	switch {
 	case kind == "" && (slices.Contains([]string{"FILE", "DIR", "PLACE"}, v.Tag.PlaceHolder) || strings.HasPrefix(v.Name, "file")):
@@ -116,7 +119,7 @@ func (p *process) offered(v *kong.Value, x position) []string {
 }
 
 // known is what the data directory has of a kind.
-func (p *process) known(at console.DataDir, kind string, x position) (lines []string) {
+func (p completer) known(at console.DataDir, kind string, x position) (lines []string) {
 	switch kind {
 	case "task", string(routines.KindRoutine), string(routines.KindReminder), "waiting":
 		for _, t := range p.tasks(at).Tasks() {

@@ -130,9 +130,9 @@ func (*anew) Error() string { return "the program begins anew" }
 
 // restart replaces this process by a fresh one with these arguments: after
 // everything has stopped, so that nothing is shared by the two.
-func (p *process) restart(args []string) error {
-	if err := syscall.Exec(p.Executable, append(os.Args[:1:1], args...), os.Environ()); err != nil {
-		return fmt.Errorf("restart %s: %w", p.Executable, err)
+func restart(executable string, args []string) error {
+	if err := syscall.Exec(executable, append(os.Args[:1:1], args...), os.Environ()); err != nil {
+		return fmt.Errorf("restart %s: %w", executable, err)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (c *completionCmd) Run(p *process) error {
 			p.Flags.DataDir = words[i+1]
 		}
 	}
-	for _, line := range p.offers(parser.Model.Node, words) {
+	for _, line := range (completer{p}).offers(parser.Model.Node, words) {
 		p.Print("%s\n", line)
 	}
 	return p.Unwritten()
