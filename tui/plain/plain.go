@@ -255,7 +255,7 @@ func (m *session) doThen(c command.Value, more string) {
 // said what is wrong.
 func (m *session) carryOut(c command.Value) (o command.Outcome, ok bool) {
 	if m.o.ReadOnly && !command.Reads(c) {
-		m.answer(kindError, m.readOnly())
+		m.answer(kindError, m.o.readOnly())
 		return o, false
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
@@ -272,8 +272,8 @@ func (m *session) carryOut(c command.Value) (o command.Outcome, ok bool) {
 }
 
 // readOnly says why nothing can be changed, and who can change that.
-func (m *session) readOnly() string {
-	if m.o.ByKey {
+func (o Options) readOnly() string {
+	if o.ByKey {
 		return textReadOnlyKey
 	}
 	return textReadOnly

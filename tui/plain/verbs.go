@@ -76,7 +76,7 @@ func (m *session) obey(line string) {
 	case !ok:
 		m.answer(kindError, fmt.Sprintf(textUnknown, word))
 	case c.Writes && m.o.ReadOnly:
-		m.answer(kindError, c.Name+" is refused, "+m.readOnly())
+		m.answer(kindError, c.Name+" is refused, "+m.o.readOnly())
 	case c.Make != nil:
 		if s, ok := m.subject(rest); ok {
 			m.do(c.Make(s))
