@@ -16,7 +16,7 @@ func tellsVersion(version string) string { return "#!/bin/sh\necho '" + version 
 
 func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	path := playing(t, tellsVersion("2.1.100"), 0o700)
-	e := New(Options{Path: path, Env: os.Environ(), Log: testLog(t)})
+	e := New(Options{Path: path, Env: append(os.Environ(), "HOME="+t.TempDir(), "CLAUDE_CONFIG_DIR="), Log: testLog(t)})
 	players := make(chan *player, 9)
 	e.start = func(process.Spec) (child, error) {
 		p := newPlayer()
