@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,21 @@ func (w *claudeWorld) routine(name string, steps ...fakeapi.Step) {
 	text := "---\nid: \"" + name + "\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"" + name +
 		"\"\n---\nDo it.\n\n" + fakeapi.Script(steps...) + "\n"
 	if err := os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// later makes a reminder of the fixture due tomorrow.
+func (w *claudeWorld) later(reminder string) {
+	w.t.Helper()
+	path := filepath.Join(w.data, "reminders", reminder)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	due := regexp.MustCompile(`(?m)^run-at:.*$`)
+	tomorrow := time.Now().AddDate(0, 0, 1).UTC().Format(time.RFC3339)
+	if err := os.WriteFile(path, due.ReplaceAll(text, []byte(`run-at: "`+tomorrow+`"`)), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -112,7 +128,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 		t.Errorf("no ping was written down: %s %v", pings, err)
 	}
 
-	term := startTerminalIn(t, w.env, "run")
+	term := startTerminalIn(t, append(w.env, "OLLIM_USER_NAME=Ada"), "run") // who is set up gets no welcome
 	term.seen(map[string]string{"the ping in the chat": `The red door is open`, "the update": `Told the user`})
 	term.typeKeys("5i")
 	term.typeKeys("what about the door?\r")
