@@ -155,7 +155,7 @@ func (r releases) packages(t *testing.T) {
 		}
 	}
 	man := prints(t, "gunzip", "-c", filepath.Join(root, "usr/share/man/man1/ollim-bot.1.gz"))
-	if !strings.HasPrefix(man, `.TH OLLIM\-BOT 1 "" "ollim\-bot 0.2.0"`) {
+	if !strings.HasPrefix(man, `.TH OLLIM\-BOT 1 "version 0.2.0" "ollim\-bot"`) {
 		t.Errorf("the manual page begins %.80q", man)
 	}
 	dpkg("-r", "ollim-bot")
