@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/fakeapi"
@@ -60,8 +61,13 @@ func keepsItsHistory(t *testing.T, r *rig) {
 	s := r.open()
 	id := s.ID()
 	say(t, s, fakeapi.Script(fakeapi.Step{Text: "It is a quince."})).result(t)
-	if !r.engine.HasSession(id) {
-		t.Fatal("no file has the session")
+	late := time.After(patience)
+	for tick := time.NewTicker(20 * time.Millisecond); !r.engine.HasSession(id); { // older versions write a moment later
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatal("no file has the session")
+		}
 	}
 	fork := r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork = id, true })
 	knows(fork, "a fork")
