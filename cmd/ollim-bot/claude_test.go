@@ -45,6 +45,9 @@ func newWorld(t *testing.T) *claudeWorld {
 	if err := os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"laundry.md", "stand-up-prep.md", "call-the-dentist.md"} { // the fixture's dates pass
+		w.later(name)
+	}
 	w.env = append(fakeapi.CLIEnv(t, api), "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	return w

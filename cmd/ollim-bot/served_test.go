@@ -229,7 +229,6 @@ func TestTheRealCommandAsksTheBot(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.later("laundry.md") // it has to be in the list still
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
 	read := map[string]bool{}
 	for _, r := range w.api.Requests() {

@@ -193,7 +193,7 @@ func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
 			t.Errorf("in the end %s is %s", r.ID, r.Outcome)
 		}
 	}
-	if err != nil || len(accepted) < 2**kills {
+	if err != nil || len(accepted) < *kills {
 		t.Errorf("only %d were accepted: the test looks at nothing (%v)", len(accepted), err)
 	}
 	t.Logf("%d kills: %d accepted, %d ran, %d reported as cut off", *kills, len(accepted), len(runs), reported)
