@@ -8,10 +8,10 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/messages/batch"
-	"ollimbot/core/fork"
-	"ollimbot/core/notice"
-	"ollimbot/core/skill"
-	"ollimbot/core/store"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )

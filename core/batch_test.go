@@ -9,9 +9,9 @@ import (
 	"ollimbot/core/agent/messages/batch"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/config"
-	"ollimbot/core/fork"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/fork"
 )
 
 const digestRoutine = "---\nid: d1\ncron: 0 9 * * *\nbackground: true\nmodel: far/big\nmay_wait: true\ndescription: Digest\n---\nSum up the week."

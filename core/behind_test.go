@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/session"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/talk/transcript"
 )
 
 // sessions is the offline engine with somebody who notes which session was sent what.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/prompt"
-	"ollimbot/core/updates"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )

@@ -18,27 +18,27 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/batch"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/audit"
-	"ollimbot/core/away"
-	"ollimbot/core/budget"
-	"ollimbot/core/chat"
-	"ollimbot/core/config"
-	"ollimbot/core/control"
-	"ollimbot/core/fault"
-	"ollimbot/core/fork"
-	"ollimbot/core/logs"
-	"ollimbot/core/money"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/session"
-	"ollimbot/core/store"
-	"ollimbot/core/tail"
-	"ollimbot/core/toolset"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
-	"ollimbot/core/webhook"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/logs"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/core/work/updates"
+	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -119,7 +119,7 @@ type Bot struct {
 	purse      *money.Purse
 	batches    *batch.Batches // nil where nobody takes any
 	audit      *audit.Log
-	present    *away.Keeper
+	present    *absence.Keeper
 	library    []agent.Tool // the documentation, for every session
 	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
 	// without one; hooksOff says why there is none although one was asked for.
@@ -151,7 +151,7 @@ func New(o Options) (*Bot, error) {
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
 	b.o.Commands = b.audited(o.Commands)
 	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
-	b.present = away.New(b.dir, b.log)
+	b.present = absence.New(b.dir, b.log)
 	b.index = routines.NewIndex(b.dir, zone)
 	b.budget = budget.NewBucket(b.dir, zone, b.log)
 	b.journal = budget.NewJournal(b.dir, zone, b.log)

@@ -12,10 +12,10 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
 )
 
 func noticed(s Snapshot, part string) bool {

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
 	"ollimbot/core/command"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/notice"
 	"ollimbot/routines"
 )
 

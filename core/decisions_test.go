@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/audit"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
 )
 
 // decisions are the entries of the audit log, in short.

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/away"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/brief/skill"
 	"ollimbot/core/command"
-	"ollimbot/core/fault"
-	"ollimbot/core/fork"
-	"ollimbot/core/prompt"
-	"ollimbot/core/skill"
-	"ollimbot/core/transcript"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
@@ -80,7 +80,7 @@ func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		p, err := fork.Past(b.dir, c.From, c.Most)
 		return command.Outcome{Runs: &p}, err
 	case command.Away:
-		report, err := away.Sum(b.dir, b.audit, b.present.Span(b.now()))
+		report, err := absence.Sum(b.dir, b.audit, b.present.Span(b.now()))
 		return command.Outcome{Away: &report}, err
 	case command.Past:
 		return b.past(c)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/audit"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )

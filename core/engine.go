@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/store"
-	"ollimbot/core/transcript"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/transcript"
 )
 
 // EngineStatus is the model's side of the top line.

@@ -9,7 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/transcript"
 )
 
 // choosy is an engine one of whose models obeys nothing that is set about thinking.

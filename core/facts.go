@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )

@@ -12,9 +12,9 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/logs"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/logs"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // leaky breaks where one logs in, and tells a secret in its errors.

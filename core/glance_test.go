@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/budget"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
 )
 

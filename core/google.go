@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
-	"ollimbot/core/google"
-	"ollimbot/core/notice"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/google"
 )
 
 // googleFiles are those that tell how things stand with Google; commands beside the

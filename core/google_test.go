@@ -13,27 +13,27 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/google"
-	"ollimbot/core/google/fake"
-	"ollimbot/core/post"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/google"
+	"ollimbot/core/work/google/googletest"
 )
 
 // connectable is a bot that runs beside a Google, with a client file and no login.
-func connectable(t *testing.T) (*Bot, *fake.Server) {
+func connectable(t *testing.T) (*Bot, *googletest.Server) {
 	t.Helper()
-	g := fake.New()
+	g := googletest.New()
 	t.Cleanup(g.Close)
 	h := newHome(t)
-	h.write(google.ClientFile, `{"installed":{"client_id":"`+fake.ClientID+`","client_secret":"`+fake.ClientSecret+`"}}`)
+	h.write(google.ClientFile, `{"installed":{"client_id":"`+googletest.ClientID+`","client_secret":"`+googletest.ClientSecret+`"}}`)
 	b, stop := beside(t, g, h)
 	t.Cleanup(stop)
 	return b, g
 }
 
 // beside is a bot that runs beside a Google until it is stopped.
-func beside(t *testing.T, g *fake.Server, h home) (b *Bot, stop func()) {
+func beside(t *testing.T, g *googletest.Server, h home) (b *Bot, stop func()) {
 	t.Helper()
 	dir, err := store.At(h.root)
 	if err != nil {
@@ -238,10 +238,10 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 }
 
 func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
-	g := fake.New()
+	g := googletest.New()
 	t.Cleanup(g.Close)
 	h := newHome(t)
-	h.write(google.ClientFile, `{"installed":{"client_id":"`+fake.ClientID+`","client_secret":"`+fake.ClientSecret+`"}}`)
+	h.write(google.ClientFile, `{"installed":{"client_id":"`+googletest.ClientID+`","client_secret":"`+googletest.ClientSecret+`"}}`)
 	b, stop := beside(t, g, h)
 	res, err := http.Get(begins(t, b, "/google-auth"))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/transcript"
 )
 
 // tell sends words as the chat pane does and lets the bot answer.

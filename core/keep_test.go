@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ollimbot/core/command"
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/watch"
 )
 

@@ -19,13 +19,13 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/budget"
+	"ollimbot/core/base/binarytest"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
-	"ollimbot/core/testbinary"
-	"ollimbot/core/updates"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
 
@@ -33,7 +33,7 @@ import (
 const childDir = "OLLIM_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
-	testbinary.Answer(nil)
+	binarytest.Answer(nil)
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir))
 	}
@@ -193,7 +193,7 @@ func killedThrice(t *testing.T) {
 
 func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), testbinary.Path())
+	cmd := exec.CommandContext(t.Context(), binarytest.Path())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), childDir+"="+h.root, "GIT_CONFIG_GLOBAL=/dev/null")
 	in, err := cmd.StdinPipe()

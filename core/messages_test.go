@@ -5,10 +5,10 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/messagestest"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/agent/messages/scripted"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // overMessages is the engine over the Messages API, behind which the offline engine
@@ -18,7 +18,7 @@ func overMessages(h home) (agent.Engine, func()) {
 	if err := os.MkdirAll(h.root, 0o700); err != nil {
 		h.t.Fatal(err)
 	}
-	dir, model := storetest.At(h.t, h.root), scripted.New(script.Options{Seed: 1, Pace: 0.5})
+	dir, model := storetest.At(h.t, h.root), messagestest.New(script.Options{Seed: 1, Pace: 0.5})
 	return messages.New(messages.Options{
 		Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
 		Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {

@@ -9,10 +9,10 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/audit"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
 )
 

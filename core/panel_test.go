@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines/schedule"
 )
 

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines"
 )
 

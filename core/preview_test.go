@@ -19,7 +19,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/webhook"
+	"ollimbot/core/work/webhook"
 	"ollimbot/routines/watch"
 )
 

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/budget"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/prompt"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )

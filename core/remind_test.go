@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
-	"ollimbot/core/transcript"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 )
 

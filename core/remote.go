@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/chat"
 )
 
 // Remote is a surface that reaches the user away from the dashboard, such as

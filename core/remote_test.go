@@ -15,12 +15,12 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
 )
 
 // phone is a remote surface in memory: what its user would see.

@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
 )
 
 // pinged is the newest message of a background run.

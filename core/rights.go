@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/skill"
-	"ollimbot/core/toolset"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
 	"ollimbot/routines"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/policy"
 	"ollimbot/routines"
 	"ollimbot/routines/starter"
 )

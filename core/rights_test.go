@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )

@@ -12,7 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 )
 
 // witness is an engine that remembers what sessions were opened with and told.

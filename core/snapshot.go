@@ -6,20 +6,20 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/away"
-	"ollimbot/core/budget"
-	"ollimbot/core/chat"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/fork"
-	"ollimbot/core/google"
-	"ollimbot/core/money"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
-	"ollimbot/core/webhook"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/google"
+	"ollimbot/core/work/money"
+	"ollimbot/core/work/updates"
+	"ollimbot/core/work/webhook"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
@@ -68,7 +68,7 @@ type Snapshot struct {
 	Failures []fork.View
 	// Away is when the user was away last, Decisions how many decisions were written
 	// down since the program began.
-	Away      away.Span
+	Away      absence.Span
 	Decisions uint64
 	// MaxForks is how many forks may run at once.
 	MaxForks int

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/command"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // doing is one thing that a user, an editor or the agent does.

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/fork"
-	"ollimbot/core/notice"
-	"ollimbot/core/updates"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 )
 
 func TestTheSourceOfAnUpdateIsTheOnlyRunThatFits(t *testing.T) {

@@ -3,9 +3,9 @@ package core
 import (
 	"fmt"
 
-	"ollimbot/core/audit"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/words"
+	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
-	"ollimbot/core/prompt"
-	"ollimbot/core/skill"
-	"ollimbot/core/webhook"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/core/work/webhook"
 )
 
 const (

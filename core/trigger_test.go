@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/config"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
-	"ollimbot/core/store/storetest"
-	"ollimbot/core/webhook"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/webhook"
 )
 
 const hookFile = `---

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"ollimbot/core/audit"
+	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/tail"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/config"
 )
 
 // Viewer is the bot for one who looks at it: nobody else takes its wake-ups, and

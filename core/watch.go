@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"ollimbot/core/config"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
-	"ollimbot/core/store"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/notice"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )

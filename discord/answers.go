@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/chat"
-	"ollimbot/core/post"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 	"ollimbot/discord/stream"

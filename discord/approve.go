@@ -9,8 +9,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"ollimbot/core/command"
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{NoContract: true})
+	st := newStage(t, discordtest.Options{NoContract: true})
 	st.live()
 	st.up()
 	st.s.User().Say(play("say hello"))
@@ -32,7 +32,7 @@ func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
 	before := len(st.s.State().Sent(st.s.Bot()))
 	st.live()
 	st.says("I have read all of it.")
-	state := st.s.Wait(t, "the eyes to go", func(f fake.State) bool {
+	state := st.s.Wait(t, "the eyes to go", func(f discordtest.State) bool {
 		return f.Count("DELETE", "/channels/*/messages/*/reactions/*/@me") >= 13 &&
 			!slices.ContainsFunc(ids, func(id string) bool { return len(f.Message(id).Reactions) > 0 })
 	})
@@ -54,27 +54,27 @@ func TestABacklogIsOneTurnWithAllOfItInOrder(t *testing.T) {
 
 func TestForwardedMessagesStickersPollsAndVoiceAreHeardAndNoticesCostNoTurn(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{NoContract: true}) // the description knows no forwarded messages
+	st := newStage(t, discordtest.Options{NoContract: true}) // the description knows no forwarded messages
 	b := newStub(nil)
 	st.alone(b)
 	st.up()
 	me := st.s.User()
 	type extra = map[string]any
-	me.Send(fake.Message{Extra: extra{
+	me.Send(discordtest.Message{Extra: extra{
 		"message_reference": extra{"type": 1, "channel_id": "5", "message_id": "6"},
 		"message_snapshots": []extra{{"message": extra{
 			"type": 0, "content": "The train leaves at nine.", "embeds": []any{}, "attachments": []any{}, "components": []any{},
 			"timestamp": "2026-01-01T00:00:00Z", "edited_timestamp": nil, "flags": 0, "mentions": []any{}, "mention_roles": []any{},
 		}}},
 	}})
-	me.Send(fake.Message{Type: 6}) // pinned a message
-	me.Send(fake.Message{Type: 3, Extra: extra{"call": extra{"participants": []string{}, "ended_timestamp": nil}}})
-	me.Send(fake.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Wave", "format_type": 1}}}})
+	me.Send(discordtest.Message{Type: 6}) // pinned a message
+	me.Send(discordtest.Message{Type: 3, Extra: extra{"call": extra{"participants": []string{}, "ended_timestamp": nil}}})
+	me.Send(discordtest.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Wave", "format_type": 1}}}})
 	b.wait(t, 2)
 	// The catch-up reads the same of the history.
 	st.stop()
-	me.Send(fake.Message{Type: 6})
-	me.Send(fake.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Nod", "format_type": 1}}}})
+	me.Send(discordtest.Message{Type: 6})
+	me.Send(discordtest.Message{Extra: extra{"sticker_items": []extra{{"id": "7", "name": "Nod", "format_type": 1}}}})
 	again := newStub(nil)
 	again.heard = b.LastReceived("")
 	st.alone(again)
@@ -131,12 +131,12 @@ func TestEditsAndDeletionsOfTheUserReachTheBot(t *testing.T) {
 
 func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	b := newStub(nil)
 	b.muted = time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
 	st.alone(b)
 	st.up()
-	st.s.Wait(t, "the mute", func(f fake.State) bool {
+	st.s.Wait(t, "the mute", func(f discordtest.State) bool {
 		all := strings.Join(f.Presences, "") + string(f.Identifies[0].Presence)
 		return strings.Contains(all, "pings are muted until 07:30") && strings.Contains(all, `"status":"idle"`)
 	})
@@ -144,5 +144,5 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 	b.busy = true
 	b.mu.Unlock()
 	st.d.Answer().Append("x")
-	st.s.Wait(t, "the work", func(f fake.State) bool { return strings.Contains(strings.Join(f.Presences, ""), textBusy) })
+	st.s.Wait(t, "the work", func(f discordtest.State) bool { return strings.Contains(strings.Join(f.Presences, ""), textBusy) })
 }

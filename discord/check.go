@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/message"
 	"ollimbot/discord/render"

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/config"
-	"ollimbot/discord/fake"
+	"ollimbot/core/storage/config"
+	"ollimbot/discord/discordtest"
 )
 
-func inspect(t *testing.T, s *fake.Server, o CheckOptions) (Report, string) {
+func inspect(t *testing.T, s *discordtest.Server, o CheckOptions) (Report, string) {
 	t.Helper()
 	o.API = s.URL() + "/api/v10"
 	if o.Token == "" {
@@ -32,7 +32,7 @@ func inspect(t *testing.T, s *fake.Server, o CheckOptions) (Report, string) {
 
 func TestACheckOfAGoodTokenSaysNothingToAnyone(t *testing.T) {
 	t.Parallel()
-	s := fake.Start(t, fake.Options{Token: secret})
+	s := discordtest.Start(t, discordtest.Options{Token: secret})
 	r, text := inspect(t, s, CheckOptions{})
 	if r.BotName == "" || r.OwnerID != s.Owner().ID || !strings.Contains(r.InstallLink, "client_id="+s.Bot().ID) ||
 		!strings.Contains(r.InstallLink, "scope=bot+applications.commands") || !strings.Contains(r.UserLink, "integration_type=1") {
@@ -55,29 +55,29 @@ func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		token  config.Secret
-		match  fake.Match
-		plan   fake.Plan
+		match  discordtest.Match
+		plan   discordtest.Plan
 		starts int
 		want   []string
 	}{
 		{name: "token", token: "wrong", want: []string{"Discord does not know this token", "Reset Token"}},
-		{name: "network", match: fake.Match{PathPrefix: "/users/@me", Times: -1}, plan: fake.Broken(503), want: []string{"could not be checked", "try again"}},
-		{name: "owner", match: fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, plan: fake.Refused(403, 50278), want: []string{"may not write", "private server"}},
+		{name: "network", match: discordtest.Match{PathPrefix: "/users/@me", Times: -1}, plan: discordtest.Broken(503), want: []string{"could not be checked", "try again"}},
+		{name: "owner", match: discordtest.Match{PathPrefix: "/users/@me/channels", Times: -1}, plan: discordtest.Refused(403, 50278), want: []string{"may not write", "private server"}},
 		{
-			name: "installation", match: fake.Match{PathPrefix: "/applications/@me", Times: -1},
-			plan: fake.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"0":{}}}`},
+			name: "installation", match: discordtest.Match{PathPrefix: "/applications/@me", Times: -1},
+			plan: discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"0":{}}}`},
 			want: []string{"cannot be installed by a user", "tick User Install"},
 		},
 		{
-			name: "servers", match: fake.Match{PathPrefix: "/applications/@me", Times: -1},
-			plan: fake.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"1":{}}}`},
+			name: "servers", match: discordtest.Match{PathPrefix: "/applications/@me", Times: -1},
+			plan: discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"1":{}}}`},
 			want: []string{"cannot be added to a server", "tick Guild Install"},
 		},
 		{name: "starts", starts: 3, want: []string{"only 3 of the day's", "wait"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := fake.Start(t, fake.Options{Token: secret, SessionStarts: tt.starts})
+			s := discordtest.Start(t, discordtest.Options{Token: secret, SessionStarts: tt.starts})
 			if tt.plan.Status != 0 {
 				s.Fault(tt.match, tt.plan)
 			}

@@ -14,10 +14,10 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/store/storetest"
-	"ollimbot/discord/fake"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
+	"ollimbot/discord/discordtest"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/rest"
 )
@@ -51,7 +51,7 @@ func ends(t *testing.T, st *stage, o Options) error {
 
 func TestAWrongTokenStopsWithASentence(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	o := st.options()
 	o.Token = "another"
 	if err := ends(t, st, o); !strings.Contains(err.Error(), "Reset Token") {
@@ -64,7 +64,7 @@ func TestAWrongTokenStopsWithASentence(t *testing.T) {
 
 func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	d := st.surface(st.options())
 	done := make(chan error, 1)
 	var bot core.Intake = newStub(nil)
@@ -82,8 +82,8 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 
 func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
-	st.s.Fault(fake.Match{PathPrefix: "/applications/@me", Times: -1}, fake.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`})
+	st := newStage(t, discordtest.Options{})
+	st.s.Fault(discordtest.Match{PathPrefix: "/applications/@me", Times: -1}, discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`})
 	if err := ends(t, st, st.options()); !strings.Contains(err.Error(), "OLLIM_OWNER_ID") {
 		t.Error(err)
 	}
@@ -91,10 +91,10 @@ func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
 
 func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	o := st.options()
 	o.OwnerID = "123456"
-	st.s.Fault(fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, fake.InvalidForm("recipient_id", "unknown"))
+	st.s.Fault(discordtest.Match{PathPrefix: "/users/@me/channels", Times: -1}, discordtest.InvalidForm("recipient_id", "unknown"))
 	for _, bad := range []string{"me", "12 34", strings.Repeat("9", 21)} {
 		o.OwnerID = bad
 		if _, err := New(o); err == nil {
@@ -105,7 +105,7 @@ func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
 
 func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{Team: &fake.Team{Name: "we"}})
+	st := newStage(t, discordtest.Options{Team: &discordtest.Team{Name: "we"}})
 	b := newStub(nil)
 	st.alone(b)
 	st.up()
@@ -117,8 +117,8 @@ func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
 
 func TestDiscordMayComeLater(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
-	lift := st.s.Fault(fake.Match{Times: -1}, fake.Broken(503))
+	st := newStage(t, discordtest.Options{})
+	lift := st.s.Fault(discordtest.Match{Times: -1}, discordtest.Broken(503))
 	d := st.surface(st.options())
 	down := make(chan struct{})
 	d.OnChange(func() {
@@ -146,8 +146,8 @@ func TestDiscordMayComeLater(t *testing.T) {
 func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 	t.Parallel()
 	st, _ := hears(t, nil)
-	for _, plan := range []fake.Plan{fake.Broken(500), fake.Lost(), fake.Garbled()} {
-		st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true}, plan)
+	for _, plan := range []discordtest.Plan{discordtest.Broken(500), discordtest.Lost(), discordtest.Garbled()} {
+		st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true}, plan)
 	}
 	id, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: "Stand up, please.", Context: "bg"})
 	must(t, err)
@@ -162,7 +162,7 @@ func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
 func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
 	t.Parallel()
 	st, _ := hears(t, nil)
-	lift := st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true, Times: -1}, fake.Plan{Hold: "frozen"})
+	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true, Times: -1}, discordtest.Plan{Hold: "frozen"})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := st.d.Post(ctx, post.Post{Nonce: "p1", Text: "Stand up."}); !errors.Is(err, post.ErrUnknown) {
@@ -170,7 +170,7 @@ func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
 	}
 	lift()
 	st.s.Release("frozen")
-	st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, fake.Plan{Status: 403, Body: `{"message":"x","code":50007}`})
+	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, discordtest.Plan{Status: 403, Body: `{"message":"x","code":50007}`})
 	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "Sit down."}); err == nil || errors.Is(err, post.ErrUnknown) {
 		t.Errorf("refused: %v", err)
 	}
@@ -181,7 +181,7 @@ func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 	st, _ := hears(t, nil)
 	paid := 0
 	pay := func() error { paid++; return nil }
-	st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages"}, fake.Broken(500))
+	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages"}, discordtest.Broken(500))
 	long := strings.Repeat("a line of the report\n", 300)
 	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: long, Before: pay}); err != nil || paid != 1 {
 		t.Errorf("paid %d times, %v", paid, err)
@@ -242,7 +242,7 @@ func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 
 func TestARememberedChannelThatIsGoneIsOpenedAnew(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.write("state/discord.json", `{"app":"`+st.s.Bot().ID+`","owner":"`+st.s.Owner().ID+`","channel":"424242"}`)
 	b := newStub(nil)
 	st.alone(b)
@@ -253,7 +253,7 @@ func TestARememberedChannelThatIsGoneIsOpenedAnew(t *testing.T) {
 
 func TestARuinedMemoryIsSetAside(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.write("state/discord.json", `{"app":[]`)
 	st.alone(newStub(nil))
 	st.up()

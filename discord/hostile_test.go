@@ -19,14 +19,14 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/discord/fake"
+	"ollimbot/core/talk/post"
+	"ollimbot/discord/discordtest"
 )
 
 // hears starts the surface with a stub, and gives that.
 func hears(t *testing.T, answer func(context.Context, command.Value) (command.Outcome, error)) (*stage, *stub) {
 	t.Helper()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	b := newStub(answer)
 	st.alone(b)
 	st.up()
@@ -94,7 +94,7 @@ func TestFourThousandEmojiAndAnEmptyMessageAreMessages(t *testing.T) {
 func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)
-	files := []fake.File{
+	files := []discordtest.File{
 		{Name: "small.png", Type: "image/png", Data: png, Size: 900 << 20},
 		{Name: "huge.bin", Data: make([]byte, maxFile+1), Size: 3},
 		{Name: "far.txt", Data: []byte("x"), URL: "https://example.org/far.txt"},
@@ -115,9 +115,9 @@ func TestAttachmentsThatLieAreFoundOut(t *testing.T) {
 func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)
-	var files []fake.File
+	var files []discordtest.File
 	for i := range 12 {
-		files = append(files, fake.File{Name: fmt.Sprintf("f%d.bin", i), Data: make([]byte, 20<<20)})
+		files = append(files, discordtest.File{Name: fmt.Sprintf("f%d.bin", i), Data: make([]byte, 20<<20)})
 	}
 	for i := 3; i < 12; i++ {
 		files[i].Data = []byte("small")
@@ -135,13 +135,13 @@ func TestTenFilesAndFiftyMegabytesAreTheLimit(t *testing.T) {
 func TestAFileThatDiscordDoesNotGiveIsNamed(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)
-	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Refused(404, 0))
-	st.s.User().Upload("a", fake.File{Name: "old.txt", Data: []byte("x")})
+	st.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, discordtest.Refused(404, 0))
+	st.s.User().Upload("a", discordtest.File{Name: "old.txt", Data: []byte("x")})
 	if h := b.wait(t, 1)[0].(command.Receive); !strings.Contains(h.Text, "old.txt was left out: Discord no longer has it") {
 		t.Errorf("%q", h.Text)
 	}
-	st.s.Fault(fake.Match{PathPrefix: "/attachments", Times: 1}, fake.Plan{Cut: true})
-	st.s.User().Upload("b", fake.File{Name: "cut.txt", Data: []byte("whole")})
+	st.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, discordtest.Plan{Cut: true})
+	st.s.User().Upload("b", discordtest.File{Name: "cut.txt", Data: []byte("whole")})
 	if h := b.wait(t, 2)[1].(command.Receive); len(h.Files) != 1 || string(h.Files[0].Data) != "whole" {
 		t.Errorf("%+v", h)
 	}
@@ -159,7 +159,7 @@ func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
 	st.says("too many messages wait")
 	st.s.User().Say("x")
 	b.wait(t, 6)
-	st.s.Wait(t, "the eyes to go", func(f fake.State) bool {
+	st.s.Wait(t, "the eyes to go", func(f discordtest.State) bool {
 		for _, m := range f.Sent(st.s.Owner()) {
 			if len(m.Reactions) > 0 {
 				return false
@@ -172,7 +172,7 @@ func TestAMessageThatTheBotRefusesIsSaidOnce(t *testing.T) {
 // The number that was asked for: all, once, in order.
 func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
 	const n = 10_000
-	st := newStage(t, fake.Options{NoContract: true})
+	st := newStage(t, discordtest.Options{NoContract: true})
 	b := newStub(nil)
 	o := st.options()
 	o.Log = nil
@@ -261,7 +261,7 @@ func heap() uint64 {
 
 func TestACodeOfALoginNeverReachesTheAgent(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	pending := true
 	b := newStub(func(_ context.Context, c command.Value) (command.Outcome, error) {
 		if l, ok := c.(command.Login); ok && strings.HasPrefix(l.Code, "bad") {

@@ -12,10 +12,10 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/queue"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/queue"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/message"
 	"ollimbot/discord/rest"
 )

@@ -11,10 +11,10 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
-	"ollimbot/core/fault"
-	"ollimbot/core/post"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"

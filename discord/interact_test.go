@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/command"
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 	"ollimbot/discord/rest"
 )
 
@@ -43,7 +43,7 @@ func TestEachCommandBecomesALineOfTheBot(t *testing.T) {
 
 func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.alone(newStub(nil))
 	st.up()
 	all := len(st.s.State().Commands)
@@ -52,14 +52,14 @@ func TestTheCommandsAreRegisteredOnlyWhenTheyHaveChanged(t *testing.T) {
 	}
 	st.stop()
 	st.alone(newStub(nil))
-	st.s.Wait(t, "the second look", func(f fake.State) bool { return f.Count("GET", "/applications/*/commands") == 2 })
+	st.s.Wait(t, "the second look", func(f discordtest.State) bool { return f.Count("GET", "/applications/*/commands") == 2 })
 	st.stop()
 	c := rest.New(rest.Options{Token: secret, Base: st.s.URL() + "/api/v10"})
 	if err := c.PutCommands(t.Context(), st.s.Bot().ID, nil); err != nil { // another program with this token
 		t.Fatal(err)
 	}
 	st.alone(newStub(nil))
-	state := st.s.Wait(t, "the commands to be back", func(f fake.State) bool { return len(f.Commands) == all })
+	state := st.s.Wait(t, "the commands to be back", func(f discordtest.State) bool { return len(f.Commands) == all })
 	if state.CommandPuts != 3 {
 		t.Errorf("registered %d times, want 3", state.CommandPuts)
 	}
@@ -77,11 +77,11 @@ func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 	}
 	reply <- command.Outcome{}
 	st.s.User().Slash("interrupt")
-	st.s.Wait(t, "the promise to go", func(f fake.State) bool { return f.Count("DELETE", "/webhooks/*/*/messages/@original") == 1 })
+	st.s.Wait(t, "the promise to go", func(f discordtest.State) bool { return f.Count("DELETE", "/webhooks/*/*/messages/@original") == 1 })
 	reply <- command.Outcome{}
 	st.s.User().Slash("restart")
 	st.says("done.")
-	st.s.User().Slash("config", fake.Option{Name: "value", Value: "x"})
+	st.s.User().Slash("config", discordtest.Option{Name: "value", Value: "x"})
 	st.says("choose a key")
 	if n := len(b.all()); n != 3 {
 		t.Errorf("%d commands reached the bot", n)
@@ -108,7 +108,7 @@ func TestAReplyAfterFifteenMinutesComesAsAMessage(t *testing.T) {
 func TestACommandThatComesTooLateIsNotCarriedOut(t *testing.T) {
 	t.Parallel()
 	st, b := hears(t, nil)
-	st.s.Fault(fake.Match{PathPrefix: "/interactions", Times: 1}, fake.Refused(404, 10062))
+	st.s.Fault(discordtest.Match{PathPrefix: "/interactions", Times: 1}, discordtest.Refused(404, 10062))
 	st.s.User().Slash("clear")
 	st.says("/clear did not arrive in time and was not carried out")
 	st.s.User().Slash("version")
@@ -134,7 +134,7 @@ func TestAClickTellsWhatCameOfIt(t *testing.T) {
 	if reply := st.says("no active fork"); !reply.Ephemeral() {
 		t.Errorf("%+v", reply)
 	}
-	st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/webhooks"}, fake.Refused(400, 40094))
+	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/webhooks"}, discordtest.Refused(400, 40094))
 	st.s.User().Forge(m.ID, "act:task_done:1")
 	if reply := st.says("as you like"); reply.Ephemeral() {
 		t.Error("the limit of follow-ups was not seen")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )

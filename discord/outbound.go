@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/chat"
-	"ollimbot/core/clean"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
 )
 
 // workerPool runs small works beside each other: at most some at once, each with

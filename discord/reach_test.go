@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/discord/fake"
+	"ollimbot/core/talk/post"
+	"ollimbot/discord/discordtest"
 	"ollimbot/discord/rest"
 )
 
 func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
 	t.Parallel()
 	st, _ := hears(t, nil)
-	lift := st.s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, fake.Refused(403, 50007))
+	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, discordtest.Refused(403, 50007))
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, rest.ErrCannotDM) {
 		t.Error(err)
 	}
@@ -35,11 +35,11 @@ func TestAUserWhoShutsTheBotOutIsSeenInTheStatus(t *testing.T) {
 // Nothing that can be mended without a restart needs one.
 func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
-	lift := st.s.Fault(fake.Match{PathPrefix: "/users/@me/channels", Times: -1}, fake.Refused(403, 50278))
+	st := newStage(t, discordtest.Options{})
+	lift := st.s.Fault(discordtest.Match{PathPrefix: "/users/@me/channels", Times: -1}, discordtest.Refused(403, 50278))
 	b := newStub(nil)
 	st.alone(b)
-	st.s.Wait(t, "the connection", func(f fake.State) bool { return f.Up() && len(f.Commands) > 0 })
+	st.s.Wait(t, "the connection", func(f discordtest.State) bool { return f.Up() && len(f.Commands) > 0 })
 	tick := time.NewTicker(5 * time.Millisecond) // the fake is connected a moment before the bot knows it
 	defer tick.Stop()
 	s := st.d.Status()
@@ -75,12 +75,12 @@ func TestAUserWhoMustWriteFirstOpensTheDirectMessagesByThat(t *testing.T) {
 func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 	t.Parallel()
 	st, _ := hears(t, nil)
-	st.s.Fault(fake.Match{Method: "PATCH", PathPrefix: "/channels/*/messages", Times: 1}, fake.Refused(403, 50007))
+	st.s.Fault(discordtest.Match{Method: "PATCH", PathPrefix: "/channels/*/messages", Times: 1}, discordtest.Refused(403, 50007))
 	a := st.d.Answer()
 	a.Append("the first words")
 	st.says("the first words")
 	a.Append(" and the last")
-	st.s.Wait(t, "the refusal", func(f fake.State) bool { return f.Count("PATCH", "/channels/*/messages/*") == 1 })
+	st.s.Wait(t, "the refusal", func(f discordtest.State) bool { return f.Count("PATCH", "/channels/*/messages/*") == 1 })
 	if m := st.says("the first words"); strings.Contains(m.Content, "last") {
 		t.Error(m.Content)
 	}
@@ -88,19 +88,19 @@ func TestAnAnswerSurvivesAMomentInWhichTheUserCannotBeReached(t *testing.T) {
 
 func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
 		return command.Outcome{Done: make(chan struct{})}, nil
 	})
 	st.alone(b)
 	st.up()
 	m := st.s.User().Say("tell me a story")
-	st.s.Wait(t, "the eyes", func(f fake.State) bool { return len(f.Message(m.ID).Reactions) == 1 })
+	st.s.Wait(t, "the eyes", func(f discordtest.State) bool { return len(f.Message(m.ID).Reactions) == 1 })
 	a := st.d.Answer()
 	a.Append("Once upon a time")
 	half := st.says("Once upon a time")
-	st.s.Fault(fake.Match{Method: "DELETE", PathPrefix: "/channels/*/messages/*/reactions", Times: -1}, fake.Lost())
-	lift := st.s.Fault(fake.Match{Times: -1}, fake.Lost()) // as after a kill: nothing leaves any more
+	st.s.Fault(discordtest.Match{Method: "DELETE", PathPrefix: "/channels/*/messages/*/reactions", Times: -1}, discordtest.Lost())
+	lift := st.s.Fault(discordtest.Match{Times: -1}, discordtest.Lost()) // as after a kill: nothing leaves any more
 	st.stop()
 	state, err := st.dir.Read(stateFile)
 	must(t, err)
@@ -109,7 +109,7 @@ func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	lift()
 	st.s.NoFaults()
 	st.alone(newStub(nil))
-	got := st.s.Wait(t, "the mark", func(f fake.State) bool {
+	got := st.s.Wait(t, "the mark", func(f discordtest.State) bool {
 		return strings.Contains(f.Message(half.ID).Content, "cut short") && len(f.Message(m.ID).Reactions) == 0
 	})
 	if text := got.Message(half.ID).Content; !strings.HasPrefix(text, "Once upon a time\n-# *cut short") {

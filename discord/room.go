@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ollimbot/core/post"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/rest"
 	"ollimbot/discord/stream"
 )

@@ -15,10 +15,10 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
-	"ollimbot/discord/fake"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/discord/discordtest"
 	"ollimbot/discord/stream"
 )
 
@@ -46,7 +46,7 @@ func (s *scrap) String() string {
 // stage is a Discord, a data directory, and the bot between them.
 type stage struct {
 	t    *testing.T
-	s    *fake.Server
+	s    *discordtest.Server
 	dir  *store.Dir
 	log  *scrap
 	d    *Discord
@@ -63,10 +63,10 @@ func quick() tuning {
 	}
 }
 
-func newStage(t *testing.T, o fake.Options) *stage {
+func newStage(t *testing.T, o discordtest.Options) *stage {
 	t.Helper()
 	o.Token = secret
-	st := &stage{t: t, s: fake.Start(t, o), log: new(scrap)}
+	st := &stage{t: t, s: discordtest.Start(t, o), log: new(scrap)}
 	dir := storetest.At(t, filepath.Join(t.TempDir(), "data"))
 	st.dir = dir
 	t.Cleanup(func() {
@@ -161,17 +161,17 @@ func (st *stage) run(f func(context.Context) error) {
 // up waits until the bot is there.
 func (st *stage) up() {
 	st.t.Helper()
-	st.s.Wait(st.t, "the greeting", func(f fake.State) bool { return f.Said(st.s.Bot(), "is here") && len(f.Commands) > 0 })
+	st.s.Wait(st.t, "the greeting", func(f discordtest.State) bool { return f.Said(st.s.Bot(), "is here") && len(f.Commands) > 0 })
 }
 
 // says waits until the bot has said something, and gives that message.
-func (st *stage) says(text string) *fake.Message {
+func (st *stage) says(text string) *discordtest.Message {
 	st.t.Helper()
-	state := st.s.Wait(st.t, "the bot saying "+text, func(f fake.State) bool { return st.find(f, text) != nil })
+	state := st.s.Wait(st.t, "the bot saying "+text, func(f discordtest.State) bool { return st.find(f, text) != nil })
 	return st.find(state, text)
 }
 
-func (st *stage) find(f fake.State, text string) *fake.Message {
+func (st *stage) find(f discordtest.State, text string) *discordtest.Message {
 	for _, m := range f.Sent(st.s.Bot()) {
 		if strings.Contains(m.Content, text) || len(m.Embeds) > 0 && strings.Contains(m.Embeds[0].Title+m.Embeds[0].Description, text) {
 			return m

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/discord/message"
 )
 

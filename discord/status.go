@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/rest"
 )

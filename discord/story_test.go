@@ -10,21 +10,21 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/discord/fake"
+	"ollimbot/core/safety/policy"
+	"ollimbot/discord/discordtest"
 )
 
 var png = []byte("\x89PNG\r\n\x1a\n0000")
 
 func TestAConversationWithAnImage(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.live()
 	st.up()
-	m := st.s.User().Upload(play("say I see it."), fake.File{Name: "cat.png", Type: "text/plain", Data: png},
-		fake.File{Name: "notes.txt", Type: "image/png", Data: []byte("just words")})
+	m := st.s.User().Upload(play("say I see it."), discordtest.File{Name: "cat.png", Type: "text/plain", Data: png},
+		discordtest.File{Name: "notes.txt", Type: "image/png", Data: []byte("just words")})
 	st.says("I see it.")
-	st.s.Wait(t, "the eyes to go", func(f fake.State) bool {
+	st.s.Wait(t, "the eyes to go", func(f discordtest.State) bool {
 		return f.Count("PUT", "/channels/*/messages/*/reactions/*/@me") == 1 && len(f.Message(m.ID).Reactions) == 0
 	})
 	chat := st.bot.Snapshot().Chat
@@ -40,7 +40,7 @@ func TestAConversationWithAnImage(t *testing.T) {
 	}
 	before := len(st.s.State().Messages)
 	st.stop()
-	state := st.s.Wait(t, "the farewell", func(f fake.State) bool { return f.Said(st.s.Bot(), "going offline") })
+	state := st.s.Wait(t, "the farewell", func(f discordtest.State) bool { return f.Said(st.s.Bot(), "going offline") })
 	if n := len(state.Messages); n != before+1 {
 		t.Errorf("%d messages at the end, want one more than %d", n, before)
 	}
@@ -50,7 +50,7 @@ func TestAConversationWithAnImage(t *testing.T) {
 // and the bot has been started anew meanwhile.
 func TestAPingThatIsAnsweredAnHourLaterGoesOnInItsRun(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.reminder("dddd0001", 100*time.Millisecond, `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
 	st.live()
 	ping := st.says("Water the plants?")
@@ -101,7 +101,7 @@ func await(t *testing.T, st *stage, what string, ok func(core.Snapshot) bool) co
 
 func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.live()
 	st.up()
 	st.s.User().Say(play(`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft the reply"},{"label":"Away","action":"dismiss:"}]}`, "say there"))
@@ -112,21 +112,21 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 	}
 	st.stop()
 	st.live()
-	st.s.Wait(t, "the second greeting", func(f fake.State) bool { return strings.Count(said(st), "is here") == 2 })
+	st.s.Wait(t, "the second greeting", func(f discordtest.State) bool { return strings.Count(said(st), "is here") == 2 })
 	before := len(st.s.State().Sent(st.s.Bot()))
 	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
-	state := st.s.Wait(t, "an answer to the button", func(f fake.State) bool { return len(f.Sent(st.s.Bot())) > before })
+	state := st.s.Wait(t, "an answer to the button", func(f discordtest.State) bool { return len(f.Sent(st.s.Bot())) > before })
 	if i := state.Interactions[0]; i.Callback != 6 || i.Followups != 0 {
 		t.Errorf("%+v", i)
 	}
-	st.s.Wait(t, "the used button to be disabled", func(f fake.State) bool {
+	st.s.Wait(t, "the used button to be disabled", func(f discordtest.State) bool {
 		b := f.Message(card.ID).Buttons
 		return len(b) == 2 && b[0].Disabled && !b[1].Disabled && f.Message(card.ID).Embeds[0].Title == "Mail"
 	})
 	st.s.User().Forge(card.ID, card.Buttons[0].CustomID)
 	st.says("expired or was used")
 	st.s.User().Click(card.ID, card.Buttons[1].CustomID)
-	state = st.s.Wait(t, "the card to go", func(f fake.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
+	state = st.s.Wait(t, "the card to go", func(f discordtest.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
 	if state.Interactions[2].Followups != 0 {
 		t.Error("a card that goes says so too")
 	}
@@ -139,13 +139,13 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 
 func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.live()
 	st.up()
-	st.s.User().Slash("fork", fake.Option{Name: "topic", Value: "the garden"})
+	st.s.User().Slash("fork", discordtest.Option{Name: "topic", Value: "the garden"})
 	card := st.says("Topic: the garden")
 	await(t, st, "the fork's first turn", func(s core.Snapshot) bool { return s.Fork != nil && !s.Busy })
-	state := st.s.Wait(t, "the promise to be taken back", func(f fake.State) bool {
+	state := st.s.Wait(t, "the promise to be taken back", func(f discordtest.State) bool {
 		return len(f.Interactions) == 1 && f.Interactions[0].Callback == 5 && f.Count("DELETE", "/webhooks/*/*/messages/@original") == 1
 	})
 	if m := state.Message(state.Interactions[0].Original); m == nil || !m.Ephemeral() {
@@ -153,11 +153,11 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 	}
 	st.s.User().Say(play("say deep in the garden"))
 	st.says("deep in the garden")
-	st.s.User().Slash("model", fake.Option{Name: "name", Value: "opus"})
+	st.s.User().Slash("model", discordtest.Option{Name: "name", Value: "opus"})
 	st.says("exit fork first")
 	st.s.User().Click(card.ID, "act:fork_report:_")
 	st.says("Fork Ended — summary queued")
-	st.s.Wait(t, "the exits to go", func(f fake.State) bool {
+	st.s.Wait(t, "the exits to go", func(f discordtest.State) bool {
 		m := f.Message(card.ID)
 		return len(m.Buttons) == 0 && m.Embeds[0].Description == "Topic: the garden"
 	})
@@ -169,21 +169,21 @@ func TestAForkIsEnteredReportedAndLeft(t *testing.T) {
 }
 
 // asks makes the bot ask for a permission, and gives the card.
-func asks(st *stage, call string) *fake.Message {
+func asks(st *stage, call string) *discordtest.Message {
 	st.s.User().Say(play(`ask Bash {"command":"`+call+`"}`, "say after "+call))
 	return st.says("`Bash(" + call + ")`") // the label in the answer has no backticks
 }
 
 func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.live()
 	st.up()
-	st.s.User().Slash("permissions", fake.Option{Name: "mode", Value: "default"})
+	st.s.User().Slash("permissions", discordtest.Option{Name: "mode", Value: "default"})
 	st.says("permissions: default.")
 
 	card := asks(st, "rm one")
-	st.s.Wait(t, "the three answers", func(f fake.State) bool {
+	st.s.Wait(t, "the three answers", func(f discordtest.State) bool {
 		list := f.Message(card.ID).Reactions
 		return len(list) == 3 && list[0].Emoji == "✅" && list[1].Emoji == "❌" && list[2].Emoji == "🔓"
 	})
@@ -193,7 +193,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 		t.Fatalf("%d approvals wait", n)
 	}
 	st.s.User().React(card.ID, "❌")
-	st.s.Wait(t, "the outcome", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm one)` — denied" })
+	st.s.Wait(t, "the outcome", func(f discordtest.State) bool { return f.Message(card.ID).Content == "`Bash(rm one)` — denied" })
 	st.says("after rm one")
 
 	card = asks(st, "rm two")
@@ -201,7 +201,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	if _, err := st.bot.Do(t.Context(), command.Answer{ID: s.Approvals[0].ID, Verdict: policy.Allow}); err != nil {
 		t.Fatal(err)
 	}
-	st.s.Wait(t, "the outcome of the dashboard", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm two)` — allowed" })
+	st.s.Wait(t, "the outcome of the dashboard", func(f discordtest.State) bool { return f.Message(card.ID).Content == "`Bash(rm two)` — allowed" })
 	st.s.User().React(card.ID, "❌") // too late: it changes nothing
 	st.says("after rm two")
 
@@ -209,7 +209,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	st.s.Stranger().Forge(card.ID, card.Buttons[0].CustomID)
 	st.says("not authorized.")
 	st.s.User().Click(card.ID, card.Buttons[0].CustomID)
-	st.s.Wait(t, "the outcome of the button", func(f fake.State) bool {
+	st.s.Wait(t, "the outcome of the button", func(f discordtest.State) bool {
 		m := f.Message(card.ID)
 		return m.Content == "`Bash(rm button)` — allowed" && len(m.Buttons) == 0
 	})
@@ -219,17 +219,17 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 
 	card = asks(st, "rm words")
 	st.s.User().Say("yes")
-	st.s.Wait(t, "the outcome of the words", func(f fake.State) bool { return f.Message(card.ID).Content == "`Bash(rm words)` — allowed" })
+	st.s.Wait(t, "the outcome of the words", func(f discordtest.State) bool { return f.Message(card.ID).Content == "`Bash(rm words)` — allowed" })
 	st.says("after rm words")
 
 	card = asks(st, "rm three")
 	st.s.User().Slash("interrupt")
-	st.s.Wait(t, "the question to be taken back", func(f fake.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
+	st.s.Wait(t, "the question to be taken back", func(f discordtest.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
 }
 
 func TestTheNetworkIsGoneWhileAReplyStreams(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.live()
 	st.up()
 	var lines []string
@@ -238,7 +238,7 @@ func TestTheNetworkIsGoneWhileAReplyStreams(t *testing.T) {
 	}
 	st.s.User().Say(play(lines...))
 	st.says("Line 0")
-	lift := st.s.Fault(fake.Match{PathPrefix: "/channels", Times: -1}, fake.Lost())
+	lift := st.s.Fault(discordtest.Match{PathPrefix: "/channels", Times: -1}, discordtest.Lost())
 	st.s.Down()
 	await(t, st, "the turn to end", func(s core.Snapshot) bool { return !s.Busy })
 	await(t, st, "the loss to be seen", func(s core.Snapshot) bool { return strings.HasPrefix(s.Surface.State, "down since") && !s.Surface.OK })
@@ -269,7 +269,7 @@ func said(st *stage) string {
 
 func TestMessagesOfTheTimeBetweenAreCaughtUpWithOnce(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, fake.Options{})
+	st := newStage(t, discordtest.Options{})
 	st.s.User().Say(play("say from before the first start"))
 	st.live()
 	st.up()
@@ -282,7 +282,7 @@ func TestMessagesOfTheTimeBetweenAreCaughtUpWithOnce(t *testing.T) {
 	st.says("two of the night")
 	st.s.EndSessions()
 	st.s.DropSocket()
-	st.s.Wait(t, "a new session", func(f fake.State) bool { return f.Up() && len(f.Identifies) >= 3 })
+	st.s.Wait(t, "a new session", func(f discordtest.State) bool { return f.Up() && len(f.Identifies) >= 3 })
 	st.s.Again("MESSAGE_CREATE")
 	st.s.User().Say(play("say last"))
 	st.says("last")

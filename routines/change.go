@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
 // Edit is what shall change in a file.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
 // Folders of the data directory that hold the files of each kind.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/cron"
 )
 

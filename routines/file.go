@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
 // File is a file with front matter while it is read: routines, reminders, webhooks and

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines/watch"
 )
 

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines/watch"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // room is a data directory in a test, with an index over it.

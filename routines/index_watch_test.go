@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/watch"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // Why a reminder is not moved.

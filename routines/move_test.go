@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 func TestWhatUntilDoneSays(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func reminder(body string) Reminder {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines/starter"
 )
 

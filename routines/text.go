@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // Every sentence in this file is read by whoever wrote the task's file. It says

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/transcript"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/transcript"
 )
 
 // The stories of the conversation: tool calls that wait, forks, commands.

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/theme"

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/notice"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/budget"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
 )
 
 func TestTheCaptionTellsWhatHappenedLast(t *testing.T) {

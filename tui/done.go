@@ -8,9 +8,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/notice"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core/notice"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui/pane"
 )
 

@@ -12,17 +12,17 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
-	"ollimbot/core/away"
-	"ollimbot/core/budget"
-	"ollimbot/core/chat"
+	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
-	"ollimbot/core/policy"
-	"ollimbot/core/tail"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -143,7 +143,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.Costs:
 		return command.Outcome{Costs: costReport(b.snap.At)}, nil
 	case command.Away:
-		return command.Outcome{Away: absence()}, nil
+		return command.Outcome{Away: morningAway()}, nil
 	case command.Runs:
 		return command.Outcome{Runs: &fork.Page{All: true}}, nil
 	case command.Answer:
@@ -168,11 +168,11 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	return command.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
 }
 
-// absence is a morning without the user.
-func absence() *away.Report {
-	r := &away.Report{Span: away.Span{From: day.Add(-4 * time.Hour), To: day}, Sum: away.Task{Runs: 6, Pings: 1, Failed: 1, Dollars: 0.12}}
+// morningAway is a morning without the user.
+func morningAway() *absence.Report {
+	r := &absence.Report{Span: absence.Span{From: day.Add(-4 * time.Hour), To: day}, Sum: absence.Task{Runs: 6, Pings: 1, Failed: 1, Dollars: 0.12}}
 	for i, title := range []string{"Check the rent", "Email sweep", "Medication"} {
-		r.Tasks = append(r.Tasks, away.Task{ID: title, Title: title, Runs: i + 1, Run: "f3f3f3f3", Dollars: float64(i) / 100})
+		r.Tasks = append(r.Tasks, absence.Task{ID: title, Title: title, Runs: i + 1, Run: "f3f3f3f3", Dollars: float64(i) / 100})
 		r.Log = append(r.Log, audit.Entry{At: day.Add(-time.Duration(i) * time.Hour), Actor: audit.User, From: "dashboard", Action: audit.BudgetChanged, Detail: "capacity 5 → 6"})
 	}
 	r.Tasks[0].Failed, r.Tasks[0].Why = 1, "the engine is gone"

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
+	"ollimbot/core/talk/chat"
 )
 
 // shown is a hint as the help line shows it: cells counted from 0.

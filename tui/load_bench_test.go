@@ -20,12 +20,12 @@ import (
 	"github.com/creack/pty"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
-	"ollimbot/core/post"
-	"ollimbot/core/tail"
-	"ollimbot/core/testbinary"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
@@ -39,7 +39,7 @@ import (
 const loadChild = "OLLIM_LOAD_CHILD"
 
 func TestMain(m *testing.M) {
-	testbinary.Answer(nil)
+	binarytest.Answer(nil)
 	if rate := os.Getenv(loadChild); rate != "" {
 		if err := underLoad(rate); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -157,7 +157,7 @@ type dashboard struct {
 func startDashboard(b *testing.B, perSecond int) *dashboard {
 	b.Helper()
 	d := &dashboard{b: b, frames: make(chan string, 64)}
-	d.cmd = exec.CommandContext(b.Context(), testbinary.Path())
+	d.cmd = exec.CommandContext(b.Context(), binarytest.Path())
 	d.cmd.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", loadChild + "=" + strconv.Itoa(perSecond)}
 	if v := os.Getenv("GOGC"); v != "" {
 		d.cmd.Env = append(d.cmd.Env, "GOGC="+v)

@@ -14,10 +14,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
-	"ollimbot/core/notice"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"

@@ -10,8 +10,8 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
-	"ollimbot/core/notice"
-	"ollimbot/core/webhook"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/webhook"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
 )

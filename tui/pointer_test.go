@@ -14,8 +14,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/updates"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"

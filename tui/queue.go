@@ -13,10 +13,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
-	"ollimbot/core/fault"
-	"ollimbot/core/fork"
-	"ollimbot/core/notice"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

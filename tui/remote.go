@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/time/rate"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/tui/widget"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/settings"
 )
 

@@ -11,10 +11,10 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
+	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
-	"ollimbot/core/fault"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/keyboard"
 	"ollimbot/tui/layout"

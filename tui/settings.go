@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/notice"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/chat"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/chat"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"

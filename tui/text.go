@@ -10,9 +10,9 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/policy"
-	"ollimbot/core/prompt"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/safety/policy"
 	"ollimbot/tui/action"
 	"ollimbot/tui/widget"
 )

@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 )
 

@@ -20,8 +20,8 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"ollimbot/core"
+	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
-	"ollimbot/core/tail"
 	"ollimbot/tui/action"
 	"ollimbot/tui/keyboard"
 	"ollimbot/tui/screen"

@@ -14,7 +14,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/notice"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/screen"

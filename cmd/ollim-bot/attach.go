@@ -14,8 +14,8 @@ import (
 	client "ollimbot/cmd/internal/attach"
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	"ollimbot/core/access"
 	"ollimbot/core/agent"
+	"ollimbot/core/safety/access"
 	"ollimbot/tui/attach"
 	dashboard "ollimbot/tui/settings"
 )

@@ -18,17 +18,17 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	messagesapi "ollimbot/core/agent/messages"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/policy"
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
-	"ollimbot/core/toolset"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
 
-// attempts is the table of core/policy, with the directory that it is about.
+// attempts is the table of core/safety/policy, with the directory that it is about.
 type attempts struct {
 	Files    map[string]string `json:"files"`
 	Links    map[string]string `json:"links"`
@@ -59,9 +59,9 @@ const hostile = `{
 // the real command.
 func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 	t.Parallel()
-	cli := fakeapi.RequireCLI(t)
+	cli := claudetest.RequireCLI(t)
 	noAttemptGetsPast(t, func(f *front) besieged {
-		return claude.New(claude.Options{Path: cli, Env: fakeapi.CLIEnv(t, f.api), Log: slog.New(slog.DiscardHandler)})
+		return claude.New(claude.Options{Path: cli, Env: claudetest.CLIEnv(t, f.api), Log: slog.New(slog.DiscardHandler)})
 	})
 }
 
@@ -144,7 +144,7 @@ func noAttemptGetsPast(t *testing.T, engine func(*front) besieged) {
 type front struct {
 	t             *testing.T
 	table         attempts
-	api           *fakeapi.Server
+	api           *claudetest.Server
 	engine        besieged
 	dir           *store.Dir
 	guard         *policy.Guard
@@ -156,7 +156,7 @@ type front struct {
 
 func newFront(t *testing.T, engine func(*front) besieged, settings string) *front {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "core", "policy", "testdata", "attempts.json"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "attempts.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 			}
 		}
 	})
-	if f.api, err = fakeapi.Start(fakeapi.Options{}); err != nil {
+	if f.api, err = claudetest.Start(claudetest.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.api.Close() })
@@ -251,7 +251,7 @@ var elsewhere = []string{"WebFetch", "WebSearch", "Agent"}
 func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	f.t.Helper()
 	var rows []attempt
-	var steps []fakeapi.Step
+	var steps []claudetest.Step
 	questions := 0
 	for _, a := range f.table.Attempts {
 		if !pick(a) || slices.Contains(elsewhere, a.Do) {
@@ -263,7 +263,7 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 			}
 		}
 		rows = append(rows, a)
-		steps = append(steps, fakeapi.Step{Tool: a.Do, Input: a.With})
+		steps = append(steps, claudetest.Step{Tool: a.Do, Input: a.With})
 	}
 	if len(rows) == 0 {
 		return
@@ -272,7 +272,7 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	var ends []agent.ToolEnd
-	for ev, err := range s.Send(ctx, agent.Message{Text: fakeapi.Script(append(steps, fakeapi.Step{Text: "done"})...)}) {
+	for ev, err := range s.Send(ctx, agent.Message{Text: claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)}) {
 		if err != nil {
 			f.t.Fatal(err)
 		}

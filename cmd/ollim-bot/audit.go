@@ -9,10 +9,10 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	claudeproc "ollimbot/core/agent/claude/process"
-	"ollimbot/core/audit"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/words"
+	"ollimbot/core/safety/audit"
 	"ollimbot/routines"
 )
 

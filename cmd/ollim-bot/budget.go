@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
 )
 
 // budgetCmds shows the bucket or changes its two numbers.

@@ -13,21 +13,21 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 // claudeWorld is the real bot over the real command, which talks to an API of
 // ours on loopback.
 type claudeWorld struct {
 	t    *testing.T
-	api  *fakeapi.Server
+	api  *claudetest.Server
 	env  []string
 	data string
 }
 
 func newClaudeWorld(t *testing.T) *claudeWorld {
 	t.Helper()
-	cli := fakeapi.RequireCLI(t)
+	cli := claudetest.RequireCLI(t)
 	w := newWorld(t)
 	w.env = append(w.env, "OLLIM_CLAUDE="+cli)
 	return w
@@ -36,7 +36,7 @@ func newClaudeWorld(t *testing.T) *claudeWorld {
 // newWorld is one without the command, for an engine that needs none.
 func newWorld(t *testing.T) *claudeWorld {
 	t.Helper()
-	api, err := fakeapi.Start(fakeapi.Options{})
+	api, err := claudetest.Start(claudetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,16 +48,16 @@ func newWorld(t *testing.T) *claudeWorld {
 	for _, name := range []string{"laundry.md", "stand-up-prep.md", "call-the-dentist.md"} { // the fixture's dates pass
 		w.later(name)
 	}
-	w.env = append(fakeapi.CLIEnv(t, api), "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
+	w.env = append(claudetest.CLIEnv(t, api), "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	return w
 }
 
 // routine writes one that fires each minute and lets the model take steps.
-func (w *claudeWorld) routine(name string, steps ...fakeapi.Step) {
+func (w *claudeWorld) routine(name string, steps ...claudetest.Step) {
 	w.t.Helper()
 	text := "---\nid: \"" + name + "\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"" + name +
-		"\"\n---\nDo it.\n\n" + fakeapi.Script(steps...) + "\n"
+		"\"\n---\nDo it.\n\n" + claudetest.Script(steps...) + "\n"
 	if err := os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
@@ -119,9 +119,9 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.routine("aaaa0001",
-		fakeapi.Step{Tool: "mcp__discord__ping_user", Input: map[string]any{"message": "The red door is open."}},
-		fakeapi.Step{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Told the user about the red door."}},
-		fakeapi.Step{Text: "All done."})
+		claudetest.Step{Tool: "mcp__discord__ping_user", Input: map[string]any{"message": "The red door is open."}},
+		claudetest.Step{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Told the user about the red door."}},
+		claudetest.Step{Text: "All done."})
 	w.headless("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "red door") })
 	if err := os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")); err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	term.seen(map[string]string{"an answer": `I heard:`})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	err = w.api.Wait(ctx, func(list []fakeapi.Request) bool {
+	err = w.api.Wait(ctx, func(list []claudetest.Request) bool {
 		for _, r := range list {
 			if p := r.Prompt(); strings.Contains(p, "what about the door?") && strings.Contains(p, "Told the user about the red door.") {
 				return true
@@ -166,7 +166,7 @@ func TestTwentyRunsOverTheRealCommand(t *testing.T) {
 		id := fmt.Sprintf("bbbb%04d", i)
 		text := "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
 			"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Task " + id + "\"\n---\nDo it.\n\n" +
-			fakeapi.Script(fakeapi.Step{Text: "Done with " + id + "."}) + "\n"
+			claudetest.Script(claudetest.Step{Text: "Done with " + id + "."}) + "\n"
 		if err := os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

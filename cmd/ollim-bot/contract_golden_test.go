@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/webhook"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/work/webhook"
 )
 
 // theirs stands for words of the command, of which goldens hold a digest only.
@@ -43,7 +43,7 @@ func (c *contract) told(name string, k seen) string {
 	fmt.Fprintf(&b, "\n== tools\n%s\n", strings.Join(k.first.Tools, "\n"))
 	fmt.Fprintf(&b, "\n== told by the command\nagents: %s\nskills: %s\n", listed(k.first, "Available agent types"), listed(k.first, "The following skills"))
 	b.WriteString("\n== first message\n")
-	first := k.first.Messages[slices.IndexFunc(k.first.Messages, func(m fakeapi.Message) bool { return m.Role == "user" }):]
+	first := k.first.Messages[slices.IndexFunc(k.first.Messages, func(m claudetest.Message) bool { return m.Role == "user" }):]
 	if name == "fork" || name == "background" {
 		first = first[len(c.last.Messages):]
 	}
@@ -63,7 +63,7 @@ func (c *contract) told(name string, k seen) string {
 }
 
 // listed are the names of a list that the command writes into the messages.
-func listed(r fakeapi.Request, heading string) string {
+func listed(r claudetest.Request, heading string) string {
 	for _, m := range r.Messages {
 		for _, block := range m.Blocks {
 			_, list, ok := strings.Cut(block.Text, heading)

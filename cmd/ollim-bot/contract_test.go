@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent/choice"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 // contract is the whole program over the real command, with a model that looks
@@ -23,19 +23,19 @@ type contract struct {
 	version string
 	zone    *time.Location
 	began   time.Time
-	prompt  string          // what `preview --system` prints
-	last    fakeapi.Request // of the main session, before anything branches off
+	prompt  string             // what `preview --system` prints
+	last    claudetest.Request // of the main session, before anything branches off
 }
 
 // A kind of session: its first request, and what it was told of its surroundings.
 type seen struct {
-	first       fakeapi.Request
+	first       claudetest.Request
 	environment string
 	dir         string
 }
 
 // around is how the model looks around.
-var around = []fakeapi.Step{
+var around = []claudetest.Step{
 	shellCall("env"), shellCall("pwd"),
 	call("Grep", map[string]any{"pattern": "plum", "glob": "*.md"}), call("Glob", map[string]any{"pattern": "notes/*.md"}),
 }
@@ -84,7 +84,7 @@ func newContract(t *testing.T) *contract {
 	if c.zone, err = time.LoadLocation(zone); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), fakeapi.RequireCLI(t), "--version").Output()
+	out, err := exec.CommandContext(t.Context(), claudetest.RequireCLI(t), "--version").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,14 +107,14 @@ func (c *contract) look() map[string]seen {
 	t.Helper()
 	port := somePort(t)
 	c.env = append(c.env, "WEBHOOK_PORT="+port, "WEBHOOK_SECRET="+marigold+"-"+marigold)
-	bare := func(r fakeapi.Request) bool { return len(r.Tools) == 0 }
-	c.api.Answer(func(r fakeapi.Request) (fakeapi.Step, bool) {
-		return fakeapi.Step{Text: `{"safe": false, "flagged": ["run"]}`}, bare(r)
+	bare := func(r claudetest.Request) bool { return len(r.Tools) == 0 }
+	c.api.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
+		return claudetest.Step{Text: `{"safe": false, "flagged": ["run"]}`}, bare(r)
 	})
 	c.start()
 	c.prompt = c.systemPrompt()
 	kinds := map[string]seen{}
-	note := func(name string, results []fakeapi.Block, begins func(fakeapi.Request) bool) {
+	note := func(name string, results []claudetest.Block, begins func(claudetest.Request) bool) {
 		t.Helper()
 		k := seen{first: c.first(name, begins)}
 		if len(results) > 0 {
@@ -130,15 +130,17 @@ func (c *contract) look() map[string]seen {
 		}
 		kinds[name] = k
 	}
-	says := func(words string) func(fakeapi.Request) bool {
-		return func(r fakeapi.Request) bool { return strings.Contains(r.Prompt(), words) }
+	says := func(words string) func(claudetest.Request) bool {
+		return func(r claudetest.Request) bool { return strings.Contains(r.Prompt(), words) }
 	}
-	sub := fakeapi.Script(append(slices.Clone(around[:2]), fakeapi.Step{Text: "Looked."})...)
+	sub := claudetest.Script(append(slices.Clone(around[:2]), claudetest.Step{Text: "Looked."})...)
 	results := c.talks(append(slices.Clone(around), call("Agent", map[string]any{
 		"description": "look", "prompt": "Look around. " + sub, "subagent_type": "ollim-bot-guide",
 	}))...)
 	note("main", results[:len(around)], says("go."))
-	note("subagent", c.ofSubagent(), func(r fakeapi.Request) bool { return says("Look around.")(r) && !strings.Contains(r.Prompt(), "go.") })
+	note("subagent", c.ofSubagent(), func(r claudetest.Request) bool {
+		return says("Look around.")(r) && !strings.Contains(r.Prompt(), "go.")
+	})
 	requests := c.api.Requests()
 	c.last = requests[len(requests)-1]
 	c.types("/fork Plan the move.")
@@ -155,23 +157,23 @@ func (c *contract) look() map[string]seen {
 		t.Fatalf("the webhook answers %d", status)
 	}
 	c.wait("the screening", func() bool {
-		return slices.ContainsFunc(c.api.Requests(), func(r fakeapi.Request) bool { return r.ForModel() && bare(r) })
+		return slices.ContainsFunc(c.api.Requests(), func(r claudetest.Request) bool { return r.ForModel() && bare(r) })
 	})
 	note("screener", nil, bare)
 	return kinds
 }
 
 // ofSubagent gives the results of what the subagent has called.
-func (c *contract) ofSubagent() []fakeapi.Block {
+func (c *contract) ofSubagent() []claudetest.Block {
 	c.t.Helper()
-	var all []fakeapi.Block
+	var all []claudetest.Block
 	for _, r := range c.api.Requests() {
 		if !r.ForModel() || !strings.Contains(r.Messages[0].Text, "Look around.") || strings.Contains(r.Messages[0].Text, "go.") {
 			continue
 		}
 		all = nil
 		for _, m := range r.Messages {
-			all = append(all, slices.DeleteFunc(slices.Clone(m.Blocks), func(b fakeapi.Block) bool { return b.Type != "tool_result" })...)
+			all = append(all, slices.DeleteFunc(slices.Clone(m.Blocks), func(b claudetest.Block) bool { return b.Type != "tool_result" })...)
 		}
 	}
 	if len(all) != 2 {
@@ -181,7 +183,7 @@ func (c *contract) ofSubagent() []fakeapi.Block {
 }
 
 // first is the first request of the model that begins so.
-func (c *contract) first(name string, begins func(fakeapi.Request) bool) fakeapi.Request {
+func (c *contract) first(name string, begins func(claudetest.Request) bool) claudetest.Request {
 	c.t.Helper()
 	for _, r := range c.api.Requests() {
 		if r.ForModel() && begins(r) {
@@ -189,7 +191,7 @@ func (c *contract) first(name string, begins func(fakeapi.Request) bool) fakeapi
 		}
 	}
 	c.t.Fatalf("%s asked nothing", name)
-	return fakeapi.Request{}
+	return claudetest.Request{}
 }
 
 // systemPrompt is what the program says that it appends to the command's own.
@@ -212,7 +214,7 @@ type wire struct {
 	Messages []map[string]any
 }
 
-func decoded(t *testing.T, r fakeapi.Request) wire {
+func decoded(t *testing.T, r claudetest.Request) wire {
 	t.Helper()
 	var w wire
 	if err := json.Unmarshal(r.Raw, &w); err != nil {

@@ -9,9 +9,9 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/money"
-	"ollimbot/core/words"
+	"ollimbot/core/work/money"
 	"ollimbot/routines/schedule"
 )
 

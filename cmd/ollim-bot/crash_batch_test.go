@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"ollimbot/core/budget"
-	"ollimbot/discord/fake"
+	"ollimbot/core/work/budget"
+	"ollimbot/discord/discordtest"
 )
 
 // batch is one data directory, the Discord before it and what was done to both.
@@ -27,7 +27,7 @@ type batch struct {
 	git    bool
 	port   int
 	cmd    *exec.Cmd // the present life
-	fake   *fake.Server
+	fake   *discordtest.Server
 
 	upAfter time.Duration // how long the first start took
 
@@ -80,7 +80,7 @@ func newBatch(exe, dir string, job crashJob) (*batch, error) {
 	if b.log, err = os.Create(filepath.Join(dir, "log.txt")); err != nil {
 		return nil, err
 	}
-	if b.fake, err = fake.StartProcess(fake.Options{Token: fakeToken, NoContract: true}); err != nil {
+	if b.fake, err = discordtest.StartProcess(discordtest.Options{Token: fakeToken, NoContract: true}); err != nil {
 		return nil, err
 	}
 	for _, folder := range []string{"reminders", "state", "webhooks"} {

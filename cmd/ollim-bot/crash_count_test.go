@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 // count compares what was sent in a batch with what arrived.
@@ -67,15 +67,15 @@ func (b *batch) count() {
 // evidence is what there is outside of the program, and what it has left behind.
 type evidence struct {
 	b       *batch
-	main    []string          // what the main session was told with updates
-	posts   []*fake.Message   // at Discord
-	pending string            // updates
-	waiting string            // reminder files
-	paid    map[string]int    // pings that the program has recorded, by task
-	ledger  map[string]string // what became of a webhook's delivery, as the program has it
-	hooks   []string          // webhooks that neither ran nor were reported
-	lost    int               // updates that are nowhere
-	omitted int               // updates that a sentinel stands for
+	main    []string               // what the main session was told with updates
+	posts   []*discordtest.Message // at Discord
+	pending string                 // updates
+	waiting string                 // reminder files
+	paid    map[string]int         // pings that the program has recorded, by task
+	ledger  map[string]string      // what became of a webhook's delivery, as the program has it
+	hooks   []string               // webhooks that neither ran nor were reported
+	lost    int                    // updates that are nowhere
+	omitted int                    // updates that a sentinel stands for
 }
 
 // runs is how often a task of that id was told to the engine.

@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"time"
 
-	"ollimbot/core/budget"
-	"ollimbot/core/store"
-	"ollimbot/discord/fake"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/budget"
+	"ollimbot/discord/discordtest"
 	"ollimbot/routines"
 )
 
@@ -274,7 +274,7 @@ func (b *batch) committed() bool {
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 // posted counts the bot's messages at Discord that hold a text.
-func posted(list []*fake.Message, text string) (n int) {
+func posted(list []*discordtest.Message, text string) (n int) {
 	for _, m := range list {
 		if m.Author.Bot && strings.Contains(m.Content, text) {
 			n++

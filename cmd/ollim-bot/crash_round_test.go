@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 // death is when and how a life ends, counted from its start.
@@ -91,7 +91,7 @@ func (b *batch) arrival(limit time.Time) {
 	ctx, stop := context.WithDeadline(context.Background(), limit)
 	defer stop()
 	before := len(b.fake.State().Messages)
-	_, _ = b.fake.WaitContext(ctx, "a message", func(s fake.State) bool { return len(s.Messages) > before })
+	_, _ = b.fake.WaitContext(ctx, "a message", func(s discordtest.State) bool { return len(s.Messages) > before })
 }
 
 // sleepUntil waits for a moment; false means that ctx has ended before.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
 )
 
 // `task crash` asks for more kills; a seed repeats what was done and when.

@@ -13,14 +13,14 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/command"
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 // discordWorld is the real bot, without a screen, in its user's direct messages
 // on a Discord of ours.
 type discordWorld struct {
 	t    *testing.T
-	fake *fake.Server
+	fake *discordtest.Server
 	data string
 	out  bytes.Buffer
 	cmd  *exec.Cmd
@@ -34,7 +34,7 @@ func newDiscordWorld(t *testing.T) *discordWorld {
 	if err := os.MkdirAll(filepath.Join(w.data, "reminders"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.fake = fake.Start(t, fake.Options{Token: fakeToken})
+	w.fake = discordtest.Start(t, discordtest.Options{Token: fakeToken})
 	return w
 }
 
@@ -87,12 +87,12 @@ func (w *discordWorld) until(file string, holds func(string) bool) {
 }
 
 // sees waits until the user can read something of the bot's.
-func (w *discordWorld) sees(text string) fake.Message {
+func (w *discordWorld) sees(text string) discordtest.Message {
 	w.t.Helper()
 	ctx, stop := context.WithTimeout(w.t.Context(), 30*time.Second)
 	defer stop()
-	var found fake.Message
-	_, err := w.fake.WaitContext(ctx, text, func(s fake.State) bool {
+	var found discordtest.Message
+	_, err := w.fake.WaitContext(ctx, text, func(s discordtest.State) bool {
 		for _, m := range s.Messages {
 			whole := m.Content
 			for _, e := range m.Embeds {
@@ -119,11 +119,13 @@ func TestABotInDirectMessages(t *testing.T) {
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
-	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == len(command.List(command.InDiscord)) })
+	w.fake.Wait(t, "the bot is there", func(s discordtest.State) bool {
+		return s.Up() && len(s.Commands) == len(command.List(command.InDiscord))
+	})
 	user := w.fake.User()
 	user.Say("hello\n\n```script\nsay Good to see you.\n```")
 	w.sees("Good to see you.")
-	user.Upload("look\n\n```script\nsay What a small picture.\n```", fake.File{Name: "p.png", Type: "image/png", Data: []byte(pixel)})
+	user.Upload("look\n\n```script\nsay What a small picture.\n```", discordtest.File{Name: "p.png", Type: "image/png", Data: []byte(pixel)})
 	w.sees("What a small picture.")
 	w.fake.Stranger().Say("```script\nsay I obey strangers.\n```")
 
@@ -139,7 +141,7 @@ func TestABotInDirectMessages(t *testing.T) {
 	w.stop()
 
 	w.start()
-	w.fake.Wait(t, "the bot is back", func(s fake.State) bool { return len(s.Identifies) >= 2 && s.Up() })
+	w.fake.Wait(t, "the bot is back", func(s discordtest.State) bool { return len(s.Identifies) >= 2 && s.Up() })
 	if len(card.Buttons) != 1 {
 		t.Fatalf("buttons: %+v", card)
 	}
@@ -159,7 +161,9 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	w := newDiscordWorld(t)
 	w.start()
-	w.fake.Wait(t, "the bot is there", func(s fake.State) bool { return s.Up() && len(s.Commands) == len(command.List(command.InDiscord)) })
+	w.fake.Wait(t, "the bot is there", func(s discordtest.State) bool {
+		return s.Up() && len(s.Commands) == len(command.List(command.InDiscord))
+	})
 	user := w.fake.User()
 	asked := user.Say("a long story\n\n```script\nsay Once upon a time\nwait 60s\nsay there was an end.\n```")
 	half := w.sees("Once upon a time")
@@ -175,7 +179,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	}
 	w.start()
 	w.sees("Good morning to all three.")
-	state := w.fake.Wait(t, "everything tidy", func(s fake.State) bool {
+	state := w.fake.Wait(t, "everything tidy", func(s discordtest.State) bool {
 		for _, id := range append(night, asked.ID) {
 			if len(s.Message(id).Reactions) > 0 {
 				return false
@@ -196,7 +200,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 }
 
 func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: "another"})
+	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
 	if err := errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)); err != nil {

@@ -21,9 +21,9 @@ import (
 	messagesapi "ollimbot/core/agent/messages"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/config"
-	"ollimbot/core/control"
-	"ollimbot/core/sandbox"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/storage/config"
 	"ollimbot/discord"
 )
 

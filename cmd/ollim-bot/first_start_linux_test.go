@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 // TestTheFirstStartKeepsTheConversation is D1 in the built program: with an empty home, the
@@ -28,7 +28,7 @@ func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 			prepare(w)
 
 			bot := w.plain()
-			bot.says("say " + fakeapi.Script(fakeapi.Step{Text: "It is a quince."}))
+			bot.says("say " + claudetest.Script(claudetest.Step{Text: "It is a quince."}))
 			bot.sees("bot: It is a quince.")
 			bot.says("say /fork")
 			bot.says("say what fruit, fork?")
@@ -64,7 +64,7 @@ func (w *claudeWorld) knows(prompt string) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
 	asked := false
-	err := w.api.Wait(ctx, func(list []fakeapi.Request) bool {
+	err := w.api.Wait(ctx, func(list []claudetest.Request) bool {
 		for _, r := range list {
 			if !strings.Contains(r.Prompt(), prompt) {
 				continue

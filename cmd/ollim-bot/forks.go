@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/clean"
-	"ollimbot/core/fork"
-	"ollimbot/core/tail"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/fork"
 )
 
 // forksShown is how many runs a list shows, newest first.

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/cmd/internal/google"
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/google/fake"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/work/google/googletest"
 )
 
 // googleKey is where a story keeps its Google.
@@ -50,7 +50,7 @@ func TestGoogleStories(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
-			g := fake.New()
+			g := googletest.New()
 			env.Values[googleKey{}] = g
 			env.Setenv("OLLIM_GOOGLE_API", g.URL)
 			env.Defer(func() {
@@ -68,7 +68,7 @@ func TestGoogleStories(t *testing.T) {
 // today puts events around the real now into the calendars: an all-day one, one at noon, one
 // in two days, and one of a team's.
 func today(ts *testscript.TestScript, _ bool, _ []string) {
-	g := ts.Value(googleKey{}).(*fake.Server)
+	g := ts.Value(googleKey{}).(*googletest.Server)
 	zone, err := time.LoadLocation("America/Los_Angeles")
 	ts.Check(err)
 	now := time.Now().In(zone)
@@ -91,7 +91,7 @@ func today(ts *testscript.TestScript, _ bool, _ []string) {
 var httpAddress = regexp.MustCompile(`https?://\S+`)
 
 func playGoogle(ts *testscript.TestScript, _ bool, args []string) {
-	g := ts.Value(googleKey{}).(*fake.Server)
+	g := ts.Value(googleKey{}).(*googletest.Server)
 	state := filepath.Join(ts.Getenv("OLLIM_DATA_DIR"), "state")
 	switch args[0] {
 	case "client":
@@ -143,18 +143,18 @@ func playGoogle(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func clientFile() []byte {
-	return []byte(`{"installed":{"client_id":"` + fake.ClientID + `","project_id":"mine","auth_uri":"https://accounts.google.com/o/oauth2/auth",` +
-		`"token_uri":"https://oauth2.googleapis.com/token","client_secret":"` + fake.ClientSecret + `","redirect_uris":["http://localhost"]}}`)
+	return []byte(`{"installed":{"client_id":"` + googletest.ClientID + `","project_id":"mine","auth_uri":"https://accounts.google.com/o/oauth2/auth",` +
+		`"token_uri":"https://oauth2.googleapis.com/token","client_secret":"` + googletest.ClientSecret + `","redirect_uris":["http://localhost"]}}`)
 }
 
 // tokenFile is a login as the original program writes it, of which the short token is over.
-func tokenFile(g *fake.Server, scopes ...string) []byte {
+func tokenFile(g *googletest.Server, scopes ...string) []byte {
 	for i := range scopes {
 		scopes[i] = "https://www.googleapis.com/auth/" + scopes[i]
 	}
 	data, err := json.Marshal(map[string]any{
 		"token": "ya29.old", "refresh_token": g.Grant(scopes...), "token_uri": "https://oauth2.googleapis.com/token",
-		"client_id": fake.ClientID, "client_secret": fake.ClientSecret, "scopes": scopes,
+		"client_id": googletest.ClientID, "client_secret": googletest.ClientSecret, "scopes": scopes,
 		"universe_domain": "googleapis.com", "account": "", "expiry": "2025-01-02T03:04:05.678901Z",
 	})
 	if err != nil {
@@ -163,20 +163,20 @@ func tokenFile(g *fake.Server, scopes ...string) []byte {
 	return data
 }
 
-func faultOf(ts *testscript.TestScript, how []string) fake.Fault {
+func faultOf(ts *testscript.TestScript, how []string) googletest.Fault {
 	switch how[0] {
 	case "lost":
-		return fake.Fault{Lost: true}
+		return googletest.Fault{Lost: true}
 	case "cut":
-		return fake.Fault{Cut: true}
+		return googletest.Fault{Cut: true}
 	case "slow":
 		d, err := time.ParseDuration(how[1])
 		ts.Check(err)
-		return fake.Fault{Slow: d}
+		return googletest.Fault{Slow: d}
 	}
 	status, err := strconv.Atoi(how[0])
 	ts.Check(err)
-	f := fake.Fault{Status: status, Reason: how[1]}
+	f := googletest.Fault{Status: status, Reason: how[1]}
 	if len(how) > 2 {
 		f.After, err = strconv.Atoi(how[2])
 		ts.Check(err)
@@ -222,7 +222,7 @@ func browse(ts *testscript.TestScript, args []string) {
 func TestAHostileMailCanDoNothing(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
-	g := fake.New()
+	g := googletest.New()
 	t.Cleanup(g.Close)
 	state := filepath.Join(w.data, "state")
 	if err := errors.Join(os.MkdirAll(state, 0o700), os.WriteFile(filepath.Join(state, "token.json"), tokenFile(g, "tasks", "calendar.events", "gmail.readonly"), 0o600)); err != nil {
@@ -241,10 +241,10 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 		"id": "ev1", "summary": orders, "organizer": map[string]any{"email": "eve@example.com", "self": false},
 		"start": map[string]any{"dateTime": start.Format(time.RFC3339)}, "end": map[string]any{"dateTime": start.Add(time.Hour).Format(time.RFC3339)},
 	})
-	bash := func(command string) fakeapi.Step {
-		return fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "do it"}}
+	bash := func(command string) claudetest.Step {
+		return claudetest.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "do it"}}
 	}
-	obeys := []fakeapi.Step{
+	obeys := []claudetest.Step{
 		bash("ollim-bot reminder cancel d00dfeed"), bash("rm -f reminders/*.md"), bash("ollim-bot tasks add obeyed"),
 		bash("ollim-bot cal delete ev1"),
 		{Tool: "mcp__discord__cancel_reminder", Input: map[string]any{"id": "d00dfeed"}},
@@ -253,7 +253,7 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 	}
 	const rights = "allowed-tools:\n  - \"Bash(ollim-bot *)\"\n  - \"Bash(rm *)\"\n  - \"Write(./**.md)\"\n"
 	for id, reads := range map[string]string{"eeee0001": `ollim-bot "gmail" read m1`, "eeee0002": "ollim-bot cal upcoming --days 2"} {
-		text := dueNow(id, rights, append([]fakeapi.Step{bash(reads)}, obeys...)...)
+		text := dueNow(id, rights, append([]claudetest.Step{bash(reads)}, obeys...)...)
 		if err := os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 // BenchmarkACommandAtGoogle is a whole command beside the same program that only says its
 // version, and many that need a new token at the same time.
 func BenchmarkACommandAtGoogle(b *testing.B) {
-	g := fake.New()
+	g := googletest.New()
 	b.Cleanup(g.Close)
 	root, exe := b.TempDir(), binary(b)
 	state := filepath.Join(root, "state")
@@ -343,7 +343,7 @@ var heaps = regexp.MustCompile(` (\d+)->(\d+)->(\d+) MB`)
 // what each collection leaves alive.
 func TestALongListTakesNoMoreMemoryThanItsPages(t *testing.T) {
 	t.Parallel()
-	g := fake.New()
+	g := googletest.New()
 	t.Cleanup(g.Close)
 	root, exe := t.TempDir(), built(t)
 	state := filepath.Join(root, "state")

@@ -7,7 +7,7 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
+	"ollimbot/core/storage/config"
 	"ollimbot/routines"
 )
 

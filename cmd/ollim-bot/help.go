@@ -11,9 +11,9 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/docs"
-	"ollimbot/core/pattern"
-	"ollimbot/core/words"
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/base/words"
+	"ollimbot/core/brief/docs"
 	pages "ollimbot/docs"
 	"ollimbot/tui"
 )
@@ -110,7 +110,7 @@ func topicOffers() []string {
 const widestPage = 100
 
 // pageLinks are links from one page to another.
-var pageLinks = pattern.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
+var pageLinks = lazyregexp.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
 
 // drawn is a page for the terminal that it is printed on; elsewhere, for a file or
 // a pipe, it is the page's source.
@@ -137,7 +137,7 @@ func drawn(page string, out io.Writer, environ func() []string) string {
 
 // ownLine is the beginning of a line that does not continue the one before it: a heading,
 // an item of a list, a row of a table, code, a quote.
-var ownLine = pattern.Lazily("^(#|[-*|>]|\\d+\\. |```)")
+var ownLine = lazyregexp.Lazily("^(#|[-*|>]|\\d+\\. |```)")
 
 // unwrapped joins the lines of each paragraph, so that they can be wrapped again.
 func unwrapped(page string) string {

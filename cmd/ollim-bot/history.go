@@ -11,9 +11,9 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/sessionfile"
-	"ollimbot/core/clean"
-	"ollimbot/core/history"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/talk/history"
 )
 
 type historyCmds struct {

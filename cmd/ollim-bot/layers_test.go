@@ -17,7 +17,7 @@ const (
 	wiring        // cmd: the command tree
 )
 
-var groundRooms = []string{"core/store", "core/clean", "core/fault", "core/queue", "core/testbinary", "core/words"}
+var groundRooms = []string{"core/storage/store", "core/base/clean", "core/base/fault", "core/base/queue", "core/base/binarytest", "core/base/words"}
 
 // floor places a package of ours; false for a package that stands nowhere,
 // which is a mistake of the layout.
@@ -57,7 +57,7 @@ func forbidden(from, to string) string {
 				return "the two faces of the bot do not know each other"
 			}
 		}
-		if within(from, "tui") && !within(from, "tui/settings") && within(to, "core/store") {
+		if within(from, "tui") && !within(from, "tui/settings") && within(to, "core/storage/store") {
 			return "the dashboard shows snapshots; it reads no files but its own"
 		}
 		return ""
@@ -82,21 +82,21 @@ var outside = []struct {
 	{"github.com/alecthomas/kong", []string{"cmd"}},
 	{"github.com/fsnotify/fsnotify", []string{"routines/watch"}},
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
-	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/toolset", "core/schema", "discord/fake"}},
+	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/brief/toolset", "core/base/schema", "discord/discordtest"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
-	{"golang.org/x/oauth2", []string{"core/google"}},
-	{"golang.org/x/net", []string{"core/google", "core/agent/messages/tools"}},
-	{"mvdan.cc/sh/v3", []string{"core/policy"}},
-	{"golang.org/x/crypto", []string{"core/access", "tui/attach", "cmd", "core/store", "core/update"}},
+	{"golang.org/x/oauth2", []string{"core/work/google"}},
+	{"golang.org/x/net", []string{"core/work/google", "core/agent/messages/tools"}},
+	{"mvdan.cc/sh/v3", []string{"core/safety/policy"}},
+	{"golang.org/x/crypto", []string{"core/safety/access", "tui/attach", "cmd", "core/storage/store", "core/storage/selfupdate"}},
 	{"golang.org/x/image", []string{"cmd/shots", "core/agent/messages/tools"}},
 	{"github.com/go-fonts/dejavu", []string{"cmd/shots"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
-	{"github.com/gofrs/flock", []string{"core/store"}},
-	{"github.com/goccy/go-yaml", []string{"core/store"}},
-	{"github.com/joho/godotenv", []string{"core/config"}},
-	{"filippo.io/age", []string{"core/move"}},
+	{"github.com/gofrs/flock", []string{"core/storage/store"}},
+	{"github.com/goccy/go-yaml", []string{"core/storage/store"}},
+	{"github.com/joho/godotenv", []string{"core/storage/config"}},
+	{"filippo.io/age", []string{"core/storage/archive"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},
-	{"aead.dev/minisign", []string{"core/update"}},
+	{"aead.dev/minisign", []string{"core/storage/selfupdate"}},
 }
 
 func withinAny(path string, rooms []string) bool {
@@ -133,21 +133,21 @@ func TestTheLayerRulesRefuseWhatTheyShould(t *testing.T) {
 		allowed  bool
 	}{
 		{"ollimbot/cmd/ollim-bot", "ollimbot/tui", true},
-		{"ollimbot/core", "ollimbot/core/fork", true},
-		{"ollimbot/core/fork", "ollimbot/core/budget", true},
-		{"ollimbot/core/prompt", "ollimbot/routines", true},
-		{"ollimbot/routines", "ollimbot/core/store", true},
+		{"ollimbot/core", "ollimbot/core/work/fork", true},
+		{"ollimbot/core/work/fork", "ollimbot/core/work/budget", true},
+		{"ollimbot/core/brief/prompt", "ollimbot/routines", true},
+		{"ollimbot/routines", "ollimbot/core/storage/store", true},
 		{"ollimbot/tui/pane/budget", "charm.land/lipgloss/v2", true},
-		{"ollimbot/core/fork", "fmt", true},
+		{"ollimbot/core/work/fork", "fmt", true},
 
 		{"ollimbot/core", "ollimbot/tui", false},
-		{"ollimbot/core/fork", "ollimbot/core", false},
-		{"ollimbot/routines", "ollimbot/core/budget", false},
-		{"ollimbot/core/store", "ollimbot/routines", false},
-		{"ollimbot/tui", "ollimbot/core/store", false},
+		{"ollimbot/core/work/fork", "ollimbot/core", false},
+		{"ollimbot/routines", "ollimbot/core/work/budget", false},
+		{"ollimbot/core/storage/store", "ollimbot/routines", false},
+		{"ollimbot/tui", "ollimbot/core/storage/store", false},
 		{"ollimbot/tui", "ollimbot/discord", false},
 		{"ollimbot/tui", "ollimbot/cmd/ollim-bot", false},
-		{"ollimbot/core/fork", "charm.land/bubbletea/v2", false},
+		{"ollimbot/core/work/fork", "charm.land/bubbletea/v2", false},
 		{"ollimbot/core", "github.com/bwmarrin/discordgo", false},
 		{"ollimbot/core", "ollimbot/util", false},
 	} {

@@ -27,8 +27,8 @@ import (
 	"ollimbot/cmd/internal/google"
 	"ollimbot/cmd/internal/setup"
 	"ollimbot/core/command"
-	"ollimbot/core/control"
-	"ollimbot/core/sandbox"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/sandbox"
 )
 
 // The exit statuses.

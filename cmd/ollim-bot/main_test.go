@@ -16,15 +16,15 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ollimbot/core/sandbox"
-	"ollimbot/core/testbinary"
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/safety/sandbox"
 )
 
 var update = flag.Bool("update", false, "write the expected output of the stories anew")
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "ollim-bot" { // the tests, and not the program that they start
-		testbinary.Answer(nil)
+		binarytest.Answer(nil)
 		neutral()
 	}
 	testscript.Main(m, map[string]func(){"ollim-bot": main})
@@ -210,7 +210,7 @@ func TestANegativeWordIsNoFlag(t *testing.T) {
 func TestThisBinaryIsTheProgramByItsNameOnly(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, testbinary.Path(), sandbox.HelperArg, "{}", "--", "/bin/true")
+	cmd := exec.CommandContext(ctx, binarytest.Path(), sandbox.HelperArg, "{}", "--", "/bin/true")
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != exitUsage || !strings.Contains(string(out), "is a test binary and not ollim-bot") {
 		t.Errorf("%v: %s", err, out)

@@ -12,9 +12,9 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	"ollimbot/core/audit"
-	"ollimbot/core/config"
-	"ollimbot/core/store"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 	"ollimbot/tui"
 	"ollimbot/tui/plain"
 	"ollimbot/tui/screen"

@@ -10,8 +10,8 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/agent/claude/sessionfile"
-	"ollimbot/core/move"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/archive"
 )
 
 // leastPassphrase is the length of the shortest passphrase, in bytes: the file lies where
@@ -53,14 +53,14 @@ func (c *exportCmd) Run(p *process, at console.DataDir) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
-	o := move.ExportOptions{Dir: at.Dir, Sessions: p.sessionsOf(at, at.Dir.Root()), File: c.File, Version: version, Now: at.Now}
+	o := archive.ExportOptions{Dir: at.Dir, Sessions: p.sessionsOf(at, at.Dir.Root()), File: c.File, Version: version, Now: at.Now}
 	if c.Secrets {
 		var err error
 		if o.Passphrase, err = p.newPassphrase(); err != nil {
 			return err
 		}
 	}
-	s, err := move.Export(o)
+	s, err := archive.Export(o)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (c *importCmd) Run(p *process, at console.DataDir) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
-	done, err := move.Import(move.ImportOptions{
+	done, err := archive.Import(archive.ImportOptions{
 		From: c.From, FromSessions: p.sessionsOf(at, c.From), Dir: at.Dir,
 		Sessions:   func(dir string) string { return p.sessionsOf(at, dir) },
 		Passphrase: func() (string, error) { return p.secretLine(textPassphraseOf) },

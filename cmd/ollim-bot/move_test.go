@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 // says lets the bot without a screen hear a line, and waits until the API has been asked
@@ -27,7 +27,7 @@ func (w *claudeWorld) says(line string, words ...string) {
 	check(w.t, err)
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	asked := w.api.Wait(ctx, func(list []fakeapi.Request) bool {
+	asked := w.api.Wait(ctx, func(list []claudetest.Request) bool {
 		for _, r := range list {
 			all := r.Ended
 			for _, word := range words {

@@ -10,11 +10,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/history"
-	"ollimbot/core/webhook"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/talk/history"
+	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 	dashboard "ollimbot/tui/settings"
 )

@@ -85,7 +85,7 @@ func TestThePageOfTheAuditLogHasEveryAction(t *testing.T) {
 	said, action := firstCells(pageOf(t, "audit.md")), regexp.MustCompile(`^[a-z]+\.[a-z]+$`)
 	seen := 0
 	eachNode(t, func(at string, n ast.Node) {
-		if text := literal(n); strings.Contains(at, "core/audit/audit.go:") && action.MatchString(text) {
+		if text := literal(n); strings.Contains(at, "core/safety/audit/audit.go:") && action.MatchString(text) {
 			if seen++; !slices.Contains(said, text) {
 				t.Errorf("docs/audit.md does not have %s", text)
 			}

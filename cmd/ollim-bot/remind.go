@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/updates"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/post"
-	"ollimbot/discord/fake"
+	"ollimbot/core/talk/post"
+	"ollimbot/discord/discordtest"
 )
 
 // TestAReminderUntilDoneInDirectMessages: it comes for the second time, and is put off
@@ -39,7 +39,7 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	w.stop()
 
 	w.start()
-	w.fake.Wait(t, "the bot is back", func(s fake.State) bool { return len(s.Identifies) >= 2 && s.Up() })
+	w.fake.Wait(t, "the bot is back", func(s discordtest.State) bool { return len(s.Identifies) >= 2 && s.Up() })
 	for _, b := range card.Buttons {
 		if b.Label == "Later" {
 			w.fake.User().Click(card.ID, b.CustomID)
@@ -48,7 +48,7 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	w.until("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 0") })
 	w.until("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "put the reminder") && strings.Contains(s, "2 times") })
 	w.until("state/pings.jsonl", func(s string) bool { return strings.Contains(s, `"how":"button"`) })
-	w.fake.Wait(t, "its buttons are gone", func(s fake.State) bool {
+	w.fake.Wait(t, "its buttons are gone", func(s discordtest.State) bool {
 		m := s.Message(card.ID)
 		return len(m.Buttons) == 0 && m.Content == "Call the dentist." && strings.Contains(m.Embeds[0].Footer.Text, "comes back at")
 	})
@@ -59,7 +59,7 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 		t.Error("the reminder is still there")
 	}
 	w.fake.User().Forge(card.ID, "act:"+post.RemindDone+":cccc0002")
-	w.fake.Wait(t, "the second press is answered", func(s fake.State) bool {
+	w.fake.Wait(t, "the second press is answered", func(s discordtest.State) bool {
 		last := s.Interactions[len(s.Interactions)-1]
 		return last.Followups == 1 && len(s.Interactions) == 3
 	})

@@ -19,10 +19,10 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/agent"
-	"ollimbot/core/control"
-	"ollimbot/core/fault"
-	"ollimbot/core/logs"
-	"ollimbot/core/store"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/logs"
+	"ollimbot/core/storage/store"
 	"ollimbot/tui/attach"
 )
 

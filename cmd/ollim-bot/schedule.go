@@ -9,8 +9,8 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	"ollimbot/core/clean"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )

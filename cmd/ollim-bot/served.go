@@ -12,10 +12,10 @@ import (
 	"ollimbot/cmd/internal/google"
 	"ollimbot/core"
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/control"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/policy"
 )
 
 // maxOutput is how much a served command may print: a whole session is less.

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/control"
-	"ollimbot/core/policy"
-	"ollimbot/core/store"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
 
@@ -216,16 +216,16 @@ func TestTheRealCommandAsksTheBot(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
-	look := func(command string) fakeapi.Step {
-		return fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "look"}}
+	look := func(command string) claudetest.Step {
+		return claudetest.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "look"}}
 	}
-	proxy := fakeapi.Step{Tool: "Agent", Input: map[string]any{
+	proxy := claudetest.Step{Tool: "Agent", Input: map[string]any{
 		"description": "ask", "subagent_type": "user-proxy",
-		"prompt": "Tea or coffee? " + fakeapi.Script(look("ollim-bot history search marigold"), fakeapi.Step{Text: "LOW: nothing is known."}),
+		"prompt": "Tea or coffee? " + claudetest.Script(look("ollim-bot history search marigold"), claudetest.Step{Text: "LOW: nothing is known."}),
 	}}
 	reminder := "---\nid: \"cccc0001\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
 		"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Look\"\nallowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nLook.\n\n" +
-		fakeapi.Script(look("ollim-bot reminder list"), proxy, fakeapi.Step{Text: "Done."}) + "\n"
+		claudetest.Script(look("ollim-bot reminder list"), proxy, claudetest.Step{Text: "Done."}) + "\n"
 	if err := os.WriteFile(filepath.Join(w.data, "reminders", "look.md"), []byte(reminder), 0o600); err != nil {
 		t.Fatal(err)
 	}

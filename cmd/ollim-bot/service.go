@@ -19,8 +19,8 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/cmd/internal/service"
 	"ollimbot/core"
-	"ollimbot/core/config"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/config"
 	"ollimbot/routines/schedule"
 )
 

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/choice"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 // marigold stands in everything that no model may read.
@@ -198,24 +198,24 @@ func (s *siege) types(line string) {
 }
 
 // call is a call that the model makes.
-func call(tool string, input map[string]any) fakeapi.Step {
-	return fakeapi.Step{Tool: tool, Input: input}
+func call(tool string, input map[string]any) claudetest.Step {
+	return claudetest.Step{Tool: tool, Input: input}
 }
 
-func shellCall(line string) fakeapi.Step {
+func shellCall(line string) claudetest.Step {
 	return call("Bash", map[string]any{"command": line, "description": "x"})
 }
 
-func writing(path, text string) fakeapi.Step {
+func writing(path, text string) claudetest.Step {
 	return call("Write", map[string]any{"file_path": path, "content": text})
 }
 
 // talks lets the model make calls in the conversation, and gives their results.
-func (s *siege) talks(steps ...fakeapi.Step) []fakeapi.Block {
+func (s *siege) talks(steps ...claudetest.Step) []claudetest.Block {
 	s.t.Helper()
 	s.said++
 	end := fmt.Sprintf("That was turn %d.", s.said)
-	s.types("say go. " + fakeapi.Script(append(steps, fakeapi.Step{Text: end})...))
+	s.types("say go. " + claudetest.Script(append(steps, claudetest.Step{Text: end})...))
 	s.hears("bot: " + end)
 	return s.results(end, len(steps))
 }
@@ -223,9 +223,9 @@ func (s *siege) talks(steps ...fakeapi.Step) []fakeapi.Block {
 // results are what the model was told of the calls before it said something, in that
 // session itself: a run that was forked off in the middle of them has a request too, in
 // which the call that was under way counts as interrupted.
-func (s *siege) results(end string, n int) []fakeapi.Block {
+func (s *siege) results(end string, n int) []claudetest.Block {
 	s.t.Helper()
-	var all []fakeapi.Block
+	var all []claudetest.Block
 	requests := s.api.Requests()
 	mine := false
 	for i := len(requests) - 1; i >= 0 && (!mine || len(all) != n); i-- {
@@ -249,20 +249,20 @@ func (s *siege) results(end string, n int) []fakeapi.Block {
 }
 
 // dueNow is a task file that is due at once.
-func dueNow(id, extra string, steps ...fakeapi.Step) string {
+func dueNow(id, extra string, steps ...claudetest.Step) string {
 	return "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) + "\"\nbackground: true\n" +
 		"update-main-session: \"freely\"\nallow-ping: false\ndescription: \"" + id + "\"\n" + extra + "---\nGo.\n\n" +
-		fakeapi.Script(append(steps, fakeapi.Step{Text: "Done with " + id + "."})...) + "\n"
+		claudetest.Script(append(steps, claudetest.Step{Text: "Done with " + id + "."})...) + "\n"
 }
 
 // due fires a task that the user has written.
-func (s *siege) due(id, extra string, steps ...fakeapi.Step) {
+func (s *siege) due(id, extra string, steps ...claudetest.Step) {
 	s.t.Helper()
 	s.file("reminders/"+id+".md", dueNow(id, extra, steps...))
 }
 
 // came gives the results of its calls, once it has ended.
-func (s *siege) came(id string, n int) []fakeapi.Block {
+func (s *siege) came(id string, n int) []claudetest.Block {
 	s.t.Helper()
 	s.wait("the end of "+id, func() bool { return ended(s.read("state/fork_runs.jsonl"), id) == 1 })
 	return s.results("Done with "+id+".", n)

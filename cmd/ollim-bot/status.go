@@ -7,9 +7,9 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
-	"ollimbot/core/fork"
-	"ollimbot/core/updates"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/discord"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"

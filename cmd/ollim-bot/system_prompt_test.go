@@ -13,11 +13,11 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/brief/guide"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/guide"
-	"ollimbot/core/prompt"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
 )
 
 var (

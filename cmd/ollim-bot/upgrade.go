@@ -6,8 +6,8 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	selfupdate "ollimbot/core/update"
+	"ollimbot/core/storage/config"
+	selfupdate "ollimbot/core/storage/selfupdate"
 )
 
 type upgradeCmd struct {

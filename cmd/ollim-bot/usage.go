@@ -10,8 +10,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/clean"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 )
 
 // mistake puts the parser's error into words: which command it is about, what it

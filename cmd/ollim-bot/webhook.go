@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/webhook"
+	"ollimbot/core/work/webhook"
 )
 
 type webhookCmds struct {

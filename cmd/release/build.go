@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"ollimbot/core/update"
+	"ollimbot/core/storage/selfupdate"
 )
 
 // platform is a system and a processor.
@@ -29,7 +29,7 @@ var platforms = []platform{
 	{os: "darwin", arch: "arm64"},
 }
 
-func (p platform) name() string { return update.Platform(p.os, p.arch) }
+func (p platform) name() string { return selfupdate.Platform(p.os, p.arch) }
 
 func names(list []platform) string {
 	var out []string
@@ -70,7 +70,7 @@ func (o order) build(ctx context.Context, p platform, path string) error {
 	}
 	set := "-s -w -X main.version=" + o.version
 	if o.key != "" {
-		set += " -X ollimbot/core/update.builtIn=" + o.key
+		set += " -X ollimbot/core/storage/selfupdate.builtIn=" + o.key
 	}
 	_, err := output(ctx, o.root, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", set, "-o", path, "./cmd/ollim-bot")
 	return err
@@ -90,7 +90,7 @@ var helpers = []struct {
 // texts lets a program for this machine print them.
 func (o order) texts(ctx context.Context, work string) error {
 	here := platform{os: runtime.GOOS, arch: runtime.GOARCH}
-	program := filepath.Join(o.out, update.FileName(o.version, here.name()))
+	program := filepath.Join(o.out, selfupdate.FileName(o.version, here.name()))
 	if _, err := os.Stat(program); err != nil {
 		program = filepath.Join(work, "ollim-bot")
 		if err := o.build(ctx, here, program); err != nil {
@@ -128,5 +128,5 @@ func sums(dir string) error {
 		}
 		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(data), e.Name())
 	}
-	return put(filepath.Join(dir, update.Sums), []byte(list.String()))
+	return put(filepath.Join(dir, selfupdate.Sums), []byte(list.String()))
 }

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"ollimbot/core/update"
+	"ollimbot/core/storage/selfupdate"
 )
 
 // again makes the release of some platforms a second time, from a copy of the source
@@ -66,7 +66,7 @@ func same(first, second string) error {
 	}
 	var wrong []error
 	for _, e := range entries {
-		if e.Name() == update.Sums {
+		if e.Name() == selfupdate.Sums {
 			continue
 		}
 		a, err1 := os.ReadFile(filepath.Join(first, e.Name()))

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ollimbot/core/update"
+	"ollimbot/core/storage/selfupdate"
 	"ollimbot/docs"
 )
 
@@ -74,7 +74,7 @@ const docFolder = "/usr/share/doc/ollim-bot/"
 
 // deb makes the Debian package of a platform.
 func (o order) deb(ctx context.Context, p platform, work string) error {
-	files, err := o.packed(filepath.Join(o.out, update.FileName(o.version, p.name())))
+	files, err := o.packed(filepath.Join(o.out, selfupdate.FileName(o.version, p.name())))
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/update"
+	"ollimbot/core/storage/selfupdate"
 )
 
 func main() {
@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		log.Printf("built twice from two directories, the same byte for byte: %s", names(twice))
 	}
-	log.Printf(textNext, o.version, o.out, filepath.Join(o.out, update.Sums))
+	log.Printf(textNext, o.version, o.out, filepath.Join(o.out, selfupdate.Sums))
 	if o.key == "" {
 		log.Println(textKeyless)
 	}
@@ -94,7 +94,7 @@ func (o *order) complete(ctx context.Context, only, check string) (twice []platf
 	if o.version, err = versionOf(o.root, o.version); err != nil {
 		return nil, err
 	}
-	if err := update.CheckKey(o.key); o.key != "" && err != nil {
+	if err := selfupdate.CheckKey(o.key); o.key != "" && err != nil {
 		return nil, fmt.Errorf("-key: %w", err)
 	}
 	if o.date, err = date(ctx, o.root, os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
@@ -158,7 +158,7 @@ func empty(dir string) error {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	isSums := func(e os.DirEntry) bool { return e.Name() == update.Sums }
+	isSums := func(e os.DirEntry) bool { return e.Name() == selfupdate.Sums }
 	if len(entries) > 0 && !slices.ContainsFunc(entries, isSums) {
 		return fmt.Errorf("%s holds something that is no release: give another directory with -out", dir)
 	}
@@ -176,7 +176,7 @@ func (o order) make(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(work) }() // temporary
 	for _, p := range o.platforms {
-		program := filepath.Join(o.out, update.FileName(o.version, p.name()))
+		program := filepath.Join(o.out, selfupdate.FileName(o.version, p.name()))
 		log.Println(filepath.Base(program))
 		if err := o.build(ctx, p, program); err != nil {
 			return err

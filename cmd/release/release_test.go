@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/update"
+	"ollimbot/core/storage/selfupdate"
 )
 
 // releases are two releases of this source, 0.1.0 and 0.2.0, signed by the minisign
@@ -60,7 +60,7 @@ func makeReleases(t *testing.T) releases {
 		if err := o.make(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		prints(t, "minisign", "-S", "-s", secret, "-m", filepath.Join(o.out, update.Sums))
+		prints(t, "minisign", "-S", "-s", secret, "-m", filepath.Join(o.out, selfupdate.Sums))
 	}
 	return r
 }
@@ -68,7 +68,7 @@ func makeReleases(t *testing.T) releases {
 func (r releases) place(version string) string { return filepath.Join(r.dir, version) }
 
 func (r releases) program(version string) string {
-	return filepath.Join(r.place(version), update.FileName(version, r.platform.name()))
+	return filepath.Join(r.place(version), selfupdate.FileName(version, r.platform.name()))
 }
 
 func (r releases) deb(version string) string {
@@ -292,7 +292,7 @@ func TestTheSerialNumberIsAUUIDOfTheBytes(t *testing.T) {
 
 func TestASecondBuildThatDiffersIsToldByName(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
-	for name, texts := range map[string][2]string{update.Sums: {"all", "part"}, "same": {"x", "x"}, "other": {"x", "y"}} {
+	for name, texts := range map[string][2]string{selfupdate.Sums: {"all", "part"}, "same": {"x", "x"}, "other": {"x", "y"}} {
 		if put(filepath.Join(a, name), []byte(texts[0])) != nil || put(filepath.Join(b, name), []byte(texts[1])) != nil {
 			t.Fatal("cannot write")
 		}
@@ -313,7 +313,7 @@ func TestWhatIsNoReleaseIsNotRemoved(t *testing.T) {
 	if err := empty(dir); err == nil || len(tree(t, dir)) != 1 {
 		t.Errorf("%v %v", err, tree(t, dir))
 	}
-	if err := put(filepath.Join(dir, update.Sums), nil); err != nil {
+	if err := put(filepath.Join(dir, selfupdate.Sums), nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := empty(dir); err != nil || len(tree(t, dir)) != 0 {

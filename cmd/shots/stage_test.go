@@ -21,9 +21,9 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/logs"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/logs"
+	"ollimbot/core/storage/store"
 	"ollimbot/tui"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/testbinary"
+	"ollimbot/core/base/binarytest"
 )
 
 // sample writes a module whose only test has this body, and returns its directory.
@@ -45,7 +45,7 @@ func TestSample(t *testing.T) {
 // suite runs this test binary as the program in a directory.
 func suite(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), testbinary.Path(), args...)
+	cmd := exec.CommandContext(t.Context(), binarytest.Path(), args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), asSuite+"=1", "GOFLAGS=", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
@@ -55,7 +55,7 @@ func suite(t *testing.T, dir string, args ...string) (string, error) {
 const asSuite = "SUITE_TEST_RUNS_MAIN"
 
 func TestMain(m *testing.M) {
-	testbinary.Answer(nil)
+	binarytest.Answer(nil)
 	if os.Getenv(asSuite) == "1" {
 		main()
 		return

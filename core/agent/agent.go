@@ -19,7 +19,7 @@ import (
 	"slices"
 	"time"
 
-	"ollimbot/core/pattern"
+	"ollimbot/core/base/lazyregexp"
 )
 
 // Engine opens sessions with a model.
@@ -100,7 +100,7 @@ type SessionOptions struct {
 	OnEngineTurn func(turn iter.Seq2[Event, error])
 }
 
-var idForm = pattern.Lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var idForm = lazyregexp.Lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // CheckIDs gives ErrNoSession, with words, where an id is no UUID.
 func (o SessionOptions) CheckIDs() error {

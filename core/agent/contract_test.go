@@ -14,11 +14,11 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/messages"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // The bot must not notice which engine it has: what follows holds for all of them.
@@ -50,10 +50,10 @@ func overAll(t *testing.T, test func(t *testing.T, k kind)) {
 		test(t, kind{e, inSteps, dir.Root()})
 	})
 	t.Run("claude", func(t *testing.T) {
-		path := fakeapi.RequireCLI(t)
+		path := claudetest.RequireCLI(t)
 		t.Parallel()
 		api := serve(t)
-		e := claude.New(claude.Options{Path: path, Env: fakeapi.CLIEnv(t, api), Log: testLog(t)})
+		e := claude.New(claude.Options{Path: path, Env: claudetest.CLIEnv(t, api), Log: testLog(t)})
 		running(t, e)
 		test(t, kind{e, inSteps, t.TempDir()})
 	})
@@ -71,9 +71,9 @@ func dataDir(t *testing.T) *store.Dir {
 	return dir
 }
 
-func serve(t *testing.T) *fakeapi.Server {
+func serve(t *testing.T) *claudetest.Server {
 	t.Helper()
-	api, err := fakeapi.Start(fakeapi.Options{})
+	api, err := claudetest.Start(claudetest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,15 +110,15 @@ func inScript(steps ...step) string {
 
 // inSteps are steps for a Messages API.
 func inSteps(steps ...step) string {
-	var list []fakeapi.Step
+	var list []claudetest.Step
 	for _, s := range steps {
 		if s.call != "" {
-			list = append(list, fakeapi.Step{Tool: "mcp__discord__" + s.call, Input: map[string]any{"n": 1}})
+			list = append(list, claudetest.Step{Tool: "mcp__discord__" + s.call, Input: map[string]any{"n": 1}})
 		} else {
-			list = append(list, fakeapi.Step{Text: s.say})
+			list = append(list, claudetest.Step{Text: s.say})
 		}
 	}
-	return fakeapi.Script(list...)
+	return claudetest.Script(list...)
 }
 
 // open opens a session; change may set what it needs.

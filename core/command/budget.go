@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/audit"
-	"ollimbot/core/budget"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/work/budget"
 )
 
 // CarryOut changes the budget.

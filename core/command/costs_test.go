@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )

@@ -4,25 +4,25 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
-	"ollimbot/core/away"
-	"ollimbot/core/budget"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/absence"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string       // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string       // a longer text, for Preview
-	Undo    Value        // the inverse, or nil
-	Costs   *CostReport  // what Body says in a table, for the command Costs
-	Past    *TaskPast    // for the command Past
-	Runs    *fork.Page   // for the command Runs
-	Away    *away.Report // for the command Away
-	Follows string       // why SetConfig has changed nothing: what would follow
+	Message string          // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string          // a longer text, for Preview
+	Undo    Value           // the inverse, or nil
+	Costs   *CostReport     // what Body says in a table, for the command Costs
+	Past    *TaskPast       // for the command Past
+	Runs    *fork.Page      // for the command Runs
+	Away    *absence.Report // for the command Away
+	Follows string          // why SetConfig has changed nothing: what would follow
 	// Decision is what the audit log keeps of the command, but for who asked: Message is
 	// its detail where it has none. The zero value is nothing.
 	Decision audit.Entry

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core/budget"
-	"ollimbot/core/clean"
-	"ollimbot/core/updates"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )

@@ -1,6 +1,6 @@
 package command
 
-import "ollimbot/core/policy"
+import "ollimbot/core/safety/policy"
 
 // The commands of the conversation: they begin with "/" and never reach the engine.
 

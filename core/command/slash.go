@@ -10,16 +10,16 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
-	"ollimbot/core/budget"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/policy"
-	"ollimbot/core/session"
-	"ollimbot/core/skill"
-	"ollimbot/core/store"
-	"ollimbot/core/update"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/selfupdate"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/work/budget"
 )
 
 // setupSkill is the bundled skill behind /setup. The model cannot begin it by
@@ -203,7 +203,7 @@ func (h Host) setup(ctx context.Context, _ []string) (string, error) {
 // update puts the newest release in the program's place. This process goes on as it
 // is until it is told to restart.
 func (h Host) update(ctx context.Context, args []string) (string, error) {
-	var o update.Order
+	var o selfupdate.Order
 	switch what := strings.Join(args, " "); what {
 	case "":
 	case "check":
@@ -213,7 +213,7 @@ func (h Host) update(ctx context.Context, args []string) (string, error) {
 	default:
 		return "", fmt.Errorf(textNoUpdate, clean.Cut(clean.Line(what), 40))
 	}
-	p, err := update.Here(h.Version, h.Config().UpdateSource)
+	p, err := selfupdate.Here(h.Version, h.Config().UpdateSource)
 	if err != nil {
 		return "", err
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
-	"ollimbot/core/config"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
 	"ollimbot/routines"
 )
 

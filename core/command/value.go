@@ -10,10 +10,10 @@ package command
 import (
 	"time"
 
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/store"
-	"ollimbot/core/updates"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
 

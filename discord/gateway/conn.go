@@ -16,9 +16,9 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
-	"ollimbot/core/web"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/web"
 )
 
 // The opcodes of Discord's gateway that matter here.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/discord/message"
 )
 

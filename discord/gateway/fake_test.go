@@ -7,14 +7,14 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 	"ollimbot/discord/message"
 )
 
 // The fake is another author's reading of Discord's documents than the server of
 // the other tests.
 func TestTheFakesDayIsTheLinksDay(t *testing.T) {
-	f := fake.Start(t, fake.Options{Token: testToken, Heartbeat: 200 * time.Millisecond, NoContract: true})
+	f := discordtest.Start(t, discordtest.Options{Token: testToken, Heartbeat: 200 * time.Millisecond, NoContract: true})
 	w := begin(t, new(server), Options{Token: testToken, Hurry: 500, Find: found("ws" + strings.TrimPrefix(f.URL(), "http"))})
 	defer w.leave()
 

@@ -27,7 +27,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"golang.org/x/sync/errgroup"
 
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
 )
 
 // Options are what a Link needs. Token and Find are required.

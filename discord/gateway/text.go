@@ -11,7 +11,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // Every word of this package that a person may read.

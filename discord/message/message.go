@@ -14,7 +14,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // errNonsense says that a part is missing that each message has, or is of a wrong form.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/rest"
 )
 

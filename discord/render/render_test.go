@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
 )
 
 func TestTextsCarryTheirMarks(t *testing.T) {

@@ -6,14 +6,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/discord/fake"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
+	"ollimbot/discord/discordtest"
 	"ollimbot/discord/rest"
 )
 
 func TestWhatIsRenderedDiscordTakes(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: "t"})
+	s := discordtest.Start(t, discordtest.Options{Token: "t"})
 	c := rest.New(rest.Options{Token: "t", Base: s.URL() + "/api/v10"})
 	dm := s.User().Channel()
 	send := func(m rest.Message) string {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/web"
+	"ollimbot/core/base/web"
 )
 
 const (

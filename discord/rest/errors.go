@@ -13,8 +13,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/web"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/web"
 )
 
 // What a caller can tell apart, with errors.Is.

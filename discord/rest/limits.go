@@ -12,7 +12,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/web"
+	"ollimbot/core/base/web"
 )
 
 const (

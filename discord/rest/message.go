@@ -18,8 +18,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 	"ollimbot/discord/message"
 )
 

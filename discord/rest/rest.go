@@ -21,7 +21,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/core/web"
+	"ollimbot/core/base/web"
 )
 
 // defaultBase is where Discord's API lives.

@@ -10,15 +10,15 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 // atFake is a client of a fake Discord, which holds every request against
 // Discord's own description of its API.
-func atFake(t *testing.T, o fake.Options) (*Client, *fake.Server) {
+func atFake(t *testing.T, o discordtest.Options) (*Client, *discordtest.Server) {
 	t.Helper()
 	o.Token = secret
-	s := fake.Start(t, o)
+	s := discordtest.Start(t, o)
 	return New(Options{Token: secret, Base: s.URL() + "/api/v10", Version: "1.0"}), s
 }
 
@@ -34,7 +34,7 @@ func must[T any](t *testing.T) func(T, error) T {
 
 func TestTheLifeOfAMessage(t *testing.T) {
 	t.Parallel()
-	c, s := atFake(t, fake.Options{})
+	c, s := atFake(t, discordtest.Options{})
 	ctx := t.Context()
 	me, app := must[discordgo.User](t)(c.Me(ctx)), must[App](t)(c.Application(ctx))
 	if me.ID != s.Bot().ID || app.OwnerID != s.Owner().ID || app.Team {
@@ -89,7 +89,7 @@ func TestTheLifeOfAMessage(t *testing.T) {
 
 func TestTheLifeOfACommand(t *testing.T) {
 	t.Parallel()
-	c, s := atFake(t, fake.Options{})
+	c, s := atFake(t, discordtest.Options{})
 	ctx := t.Context()
 	app := s.Bot().ID
 	want := []discordgo.ApplicationCommand{theCommand("fork", &discordgo.ApplicationCommandOption{
@@ -105,7 +105,7 @@ func TestTheLifeOfACommand(t *testing.T) {
 		t.Errorf("%+v", have)
 	}
 
-	touched := func(i fake.Interaction) *discordgo.Interaction {
+	touched := func(i discordtest.Interaction) *discordgo.Interaction {
 		return &discordgo.Interaction{ID: i.ID, AppID: app, Token: i.Token}
 	}
 	i := touched(s.User().Slash("fork"))
@@ -138,7 +138,7 @@ func TestTheLifeOfACommand(t *testing.T) {
 
 func TestAButtonIsAnswered(t *testing.T) {
 	t.Parallel()
-	c, s := atFake(t, fake.Options{})
+	c, s := atFake(t, discordtest.Options{})
 	ctx := t.Context()
 	dm := s.User().Channel()
 	id := must[string](t)(c.Send(ctx, dm, everything()))
@@ -157,8 +157,8 @@ func TestAButtonIsAnswered(t *testing.T) {
 
 func TestWhateverHappensOnTheWayAMessageArrivesOnce(t *testing.T) {
 	t.Parallel()
-	for name, plan := range map[string]fake.Plan{
-		"500": fake.Broken(500), "502": fake.Broken(502), "cut": fake.Lost(), "garbled": fake.Garbled(), "limited": fake.RateLimited(10*time.Millisecond, false),
+	for name, plan := range map[string]discordtest.Plan{
+		"500": discordtest.Broken(500), "502": discordtest.Broken(502), "cut": discordtest.Lost(), "garbled": discordtest.Garbled(), "limited": discordtest.RateLimited(10*time.Millisecond, false),
 	} {
 		for _, stored := range []bool{false, true} {
 			if stored && name == "limited" {
@@ -166,8 +166,8 @@ func TestWhateverHappensOnTheWayAMessageArrivesOnce(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s stored %v", name, stored), func(t *testing.T) {
 				t.Parallel()
-				c, s := atFake(t, fake.Options{})
-				s.Fault(fake.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: stored}, plan)
+				c, s := atFake(t, discordtest.Options{})
+				s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: stored}, plan)
 				id, err := c.Send(t.Context(), s.User().Channel(), Message{Content: "once"})
 				sent := s.State().Sent(s.Bot())
 				if err != nil || len(sent) != 1 || sent[0].ID != id || s.State().Count("POST", "/channels/*/messages") != 2 {
@@ -181,20 +181,20 @@ func TestWhateverHappensOnTheWayAMessageArrivesOnce(t *testing.T) {
 func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		plan fake.Plan
+		plan discordtest.Plan
 		want error
 	}{
-		{fake.Refused(403, 50007), ErrCannotDM},
-		{fake.Refused(403, 50278), ErrCannotDM},
-		{fake.Refused(404, 10003), ErrNoChannel},
-		{fake.Refused(413, 40005), ErrInvalid},
-		{fake.InvalidForm("content", "too long"), ErrInvalid},
-		{fake.OldEdits(time.Minute), ErrOldEdit},
-		{fake.RateLimited(5*time.Minute, true), ErrLimited},
-		{fake.Unauthorized(), ErrAuth},
+		{discordtest.Refused(403, 50007), ErrCannotDM},
+		{discordtest.Refused(403, 50278), ErrCannotDM},
+		{discordtest.Refused(404, 10003), ErrNoChannel},
+		{discordtest.Refused(413, 40005), ErrInvalid},
+		{discordtest.InvalidForm("content", "too long"), ErrInvalid},
+		{discordtest.OldEdits(time.Minute), ErrOldEdit},
+		{discordtest.RateLimited(5*time.Minute, true), ErrLimited},
+		{discordtest.Unauthorized(), ErrAuth},
 	} {
-		c, s := atFake(t, fake.Options{})
-		s.Fault(fake.Match{Method: "POST", Times: -1}, tt.plan)
+		c, s := atFake(t, discordtest.Options{})
+		s.Fault(discordtest.Match{Method: "POST", Times: -1}, tt.plan)
 		if _, err := c.Send(t.Context(), s.User().Channel(), Message{Content: "x"}); !errors.Is(err, tt.want) {
 			t.Errorf("%v, want %v", err, tt.want)
 		}
@@ -202,9 +202,9 @@ func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
 			t.Errorf("%v: %d requests", tt.want, n)
 		}
 	}
-	for _, plan := range []fake.Plan{fake.Banned(time.Minute), fake.BareRateLimit()} {
-		c, s := atFake(t, fake.Options{})
-		s.Fault(fake.Match{}, plan)
+	for _, plan := range []discordtest.Plan{discordtest.Banned(time.Minute), discordtest.BareRateLimit()} {
+		c, s := atFake(t, discordtest.Options{})
+		s.Fault(discordtest.Match{}, plan)
 		var e *LimitedError
 		if _, err := c.Me(t.Context()); !errors.As(err, &e) {
 			t.Error(err)
@@ -217,7 +217,7 @@ func TestRefusalsOfTheFakeAreUnderstood(t *testing.T) {
 
 func TestABurstMeetsNoRefusal(t *testing.T) {
 	t.Parallel()
-	c, s := atFake(t, fake.Options{Limits: true})
+	c, s := atFake(t, discordtest.Options{Limits: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	dm := s.User().Channel()

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // draft is what an answer says by now, whatever of it is shown.

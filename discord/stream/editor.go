@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"ollimbot/core/post"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/rest"
 )
 

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/post"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 )
 

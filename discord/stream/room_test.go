@@ -14,7 +14,7 @@ import (
 	"time"
 	"unicode"
 
-	"ollimbot/core/post"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )

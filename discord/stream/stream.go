@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/fault"
-	"ollimbot/core/post"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/rest"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/post"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // Error says what is wrong with an expression and how to cure it.

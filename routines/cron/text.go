@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // Every sentence in this file is read by whoever wrote the expression. It says

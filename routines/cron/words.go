@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
 )
 
 // Words says when the schedule fires, as "every 30 minutes from 9:00 to 18:59,

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"time"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // bookFile is ours alone; the original program does not know it.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/routines"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )

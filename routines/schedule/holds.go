@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ollimbot/core/fault"
-	"ollimbot/core/store"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )

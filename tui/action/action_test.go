@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/budget"
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
-	"ollimbot/core/policy"
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines/schedule"
 )
 

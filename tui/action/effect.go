@@ -6,9 +6,9 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
 )
 
 // budgetStep makes a row one that steps from the budget that is shown, by tokens of

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 )
 
 // Why actions are off; each is the end of "… is off: ". None knows what is selected, and in which view: that is the pane's

@@ -25,10 +25,10 @@ import (
 	"golang.org/x/time/rate"
 
 	"ollimbot/core"
-	"ollimbot/core/access"
 	"ollimbot/core/agent"
-	"ollimbot/core/audit"
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/safety/access"
+	"ollimbot/core/safety/audit"
 )
 
 // Options of a server. All but Listen, Host and Commands are required.

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core/audit"
+	"ollimbot/core/safety/audit"
 	"ollimbot/tui/plain"
 	"ollimbot/tui/settings"
 )

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"ollimbot/core"
-	"ollimbot/core/audit"
+	"ollimbot/core/safety/audit"
 	"ollimbot/tui"
 	"ollimbot/tui/plain"
 )

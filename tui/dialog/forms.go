@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 )

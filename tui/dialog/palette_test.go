@@ -7,10 +7,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/updates"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"

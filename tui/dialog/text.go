@@ -8,8 +8,8 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/words"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 )

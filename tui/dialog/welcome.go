@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"

@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
 )
 
 // GarbledMsg says that the terminal sent something that could not be decoded. It was

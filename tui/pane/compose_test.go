@@ -11,8 +11,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/google"
+	"ollimbot/core/work/google"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"

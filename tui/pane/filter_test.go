@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
-	"ollimbot/core/tail"
-	"ollimbot/core/updates"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/tail"
+	"ollimbot/core/base/tail"
 	"ollimbot/tui/theme"
 )
 

@@ -9,9 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/tail"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/updates"
+	"ollimbot/core/work/updates"
 )
 
 // findings are so many updates of so many words.

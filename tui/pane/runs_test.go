@@ -13,7 +13,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"

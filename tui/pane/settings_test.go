@@ -9,7 +9,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
+	"ollimbot/core/storage/config"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/words"
+	"ollimbot/core/safety/policy"
 	"ollimbot/tui/pane/chat"
 )
 

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/policy"
-	"ollimbot/core/tail"
-	"ollimbot/core/updates"
-	"ollimbot/core/words"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 )
 
 // long is a call that would write a file, as the desk has it: its label on one

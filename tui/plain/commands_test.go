@@ -11,12 +11,12 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
-	"ollimbot/core/chat"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/google"
-	"ollimbot/core/policy"
-	"ollimbot/core/transcript"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/google"
 	"ollimbot/docs"
 	"ollimbot/routines"
 )

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
-	"ollimbot/core/notice"
-	"ollimbot/core/policy"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
 

@@ -22,9 +22,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
-	"ollimbot/core/fault"
 	"ollimbot/tui"
 	look "ollimbot/tui/settings"
 )

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/tail"
-	"ollimbot/core/words"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane/forks"
 )

@@ -6,12 +6,12 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
-	"ollimbot/core/updates"
-	"ollimbot/core/words"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/pane/chat"
 	panes "ollimbot/tui/pane/updates"
 )

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/pattern"
-	"ollimbot/core/words"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -144,7 +144,7 @@ func (m *session) create(rest string) {
 }
 
 // taskWords are what may stand before a message: "silent foreground called TITLE:".
-var taskWords = pattern.Lazily(`(?is)^((?:\b(?:silent|foreground)\b,?\s*)*)(?:called\s+(.+?))?:\s(.+)$`)
+var taskWords = lazyregexp.Lazily(`(?is)^((?:\b(?:silent|foreground)\b,?\s*)*)(?:called\s+(.+?))?:\s(.+)$`)
 
 // newTask reads a message, and what may stand before it.
 func newTask(text string) command.AddTask {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
 )
 
 // thing is what a command can name: by its number in the list that was read

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

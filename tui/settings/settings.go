@@ -18,8 +18,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/config"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"pgregory.net/rapid"
 
-	"ollimbot/core/tail"
+	"ollimbot/core/base/tail"
 	"ollimbot/tui/theme"
 )
 

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"pgregory.net/rapid"
 
-	"ollimbot/core/tail"
+	"ollimbot/core/base/tail"
 	"ollimbot/tui/theme"
 )
 

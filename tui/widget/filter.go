@@ -7,8 +7,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core/tail"
-	"ollimbot/core/words"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 )

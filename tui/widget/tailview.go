@@ -9,8 +9,8 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
-	"ollimbot/core/tail"
-	"ollimbot/core/words"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core/tail"
+	"ollimbot/core/base/tail"
 	"ollimbot/tui/theme"
 )
 

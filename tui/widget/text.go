@@ -3,7 +3,7 @@ package widget
 import (
 	"fmt"
 
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
 	"ollimbot/tui/action"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ollimbot/cmd/internal/attach"
-	"ollimbot/core/access"
+	"ollimbot/core/safety/access"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"

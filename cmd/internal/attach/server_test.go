@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/access"
-	"ollimbot/core/audit"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/safety/access"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/tui/attach"
 
 	"golang.org/x/crypto/ssh"

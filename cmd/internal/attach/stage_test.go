@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/access"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/config"
-	"ollimbot/core/store"
-	"ollimbot/core/store/storetest"
+	"ollimbot/core/safety/access"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/tui/attach"
 
 	"github.com/charmbracelet/x/vt"

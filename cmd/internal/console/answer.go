@@ -13,8 +13,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/pattern"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
 )
 
 // MomentLayout prints a moment for people.
@@ -103,7 +103,7 @@ func (p *Process) JSON(v any) error {
 }
 
 // noTime is a key's value that is the zero time, in whatever zone.
-var noTime = pattern.Lazily(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
+var noTime = lazyregexp.Lazily(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
 
 // Lines writes lines as the command's answer. The error is the first of all that
 // were written.

@@ -8,7 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
 

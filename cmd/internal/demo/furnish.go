@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"time"
 
-	"ollimbot/core/budget"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/budget"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/starter"

@@ -15,13 +15,13 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/messagestest"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/agent/messages/scripted"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/config"
-	"ollimbot/core/fork"
-	"ollimbot/core/store"
-	"ollimbot/core/transcript"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/fork"
 )
 
 // TestADayOfTheDemoRunsOverTheMessagesAPI lives a whole day of the demo in a bubble, with the
@@ -29,7 +29,7 @@ import (
 // model. What must have happened by its end is what happens without that API.
 func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
 	over := live(t, func(dir *store.Dir) (agent.Engine, func()) {
-		model := scripted.New(script.Options{Seed: 1, Pace: 1})
+		model := messagestest.New(script.Options{Seed: 1, Pace: 1})
 		return messages.New(messages.Options{
 			Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
 			Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/budget"
-	"ollimbot/core/fork"
-	"ollimbot/core/money"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 

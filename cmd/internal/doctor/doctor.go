@@ -13,10 +13,10 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	sessions "ollimbot/core/agent/messages/history"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/webhook"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/work/webhook"
 )
 
 // Cmd is the command that checks everything the bot stands on.

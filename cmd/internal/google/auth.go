@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/google"
+	"ollimbot/core/work/google"
 )
 
 // loginTime is how long the command waits for the user.

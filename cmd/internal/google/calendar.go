@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/google"
+	"ollimbot/core/work/google"
 )
 
 // maxDaysAhead is how far ahead a list of events may look.

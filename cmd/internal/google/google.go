@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/google"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/work/google"
 )
 
 const (

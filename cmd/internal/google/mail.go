@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/core/clean"
-	"ollimbot/core/google"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/work/google"
 )
 
 const (

@@ -19,8 +19,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 )
 
 // Options say what is kept running, and in what world. All fields are needed but

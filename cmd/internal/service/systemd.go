@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // unit is the user unit: %[1]s is the program's description, %[2]s its environment,

@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"

@@ -16,8 +16,8 @@ import (
 	"ollimbot/cmd/internal/console"
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
 	"ollimbot/discord"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 const initToken = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
@@ -33,7 +33,7 @@ func walk(t *testing.T, root, api string, c Cmd, answers ...string) (string, err
 }
 
 func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: initToken})
+	s := discordtest.Start(t, discordtest.Options{Token: initToken})
 	root := filepath.Join(t.TempDir(), "data")
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestInitWritesTheAnswersAndKeepsTheRest(t *testing.T) {
 }
 
 func TestInitWritesNoTokenThatDiscordRefuses(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: "another"})
+	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "", "", "UTC", initToken)
 	if err == nil || !strings.Contains(out, "Reset Token") {
@@ -116,8 +116,8 @@ func TestInitUnderstandsATokenHoweverItWasCopied(t *testing.T) {
 }
 
 func TestInitWithoutANetworkKeepsTheTokenAndSaysThatNobodyHasCheckedIt(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: initToken})
-	s.Fault(fake.Match{Times: -1}, fake.Broken(503))
+	s := discordtest.Start(t, discordtest.Options{Token: initToken})
+	s.Fault(discordtest.Match{Times: -1}, discordtest.Broken(503))
 	root := filepath.Join(t.TempDir(), "data")
 	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "Ada", "Olli", "UTC", initToken)
 	if err == nil || !strings.Contains(err.Error(), "written down unchecked") || strings.Contains(out, "Reset Token, then copy") {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/cmd/internal/console"
-	"ollimbot/discord/fake"
+	"ollimbot/discord/discordtest"
 )
 
 // echoes reports whether a terminal shows what is typed.
@@ -27,7 +27,7 @@ func echoes(t *testing.T, f *os.File) bool {
 }
 
 func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUser(t *testing.T) {
-	s := fake.Start(t, fake.Options{Token: initToken})
+	s := discordtest.Start(t, discordtest.Options{Token: initToken})
 	root := filepath.Join(t.TempDir(), "data")
 	screen, keys, err := pty.Open()
 	if err != nil {

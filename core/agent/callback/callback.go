@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
 )
 
 const (

@@ -19,9 +19,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/store"
 )
 
 // The names of the engines.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // memory is an engine that remembers what each of its sessions was told, and answers

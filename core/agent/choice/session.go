@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // session is one that can change its engine between two messages, and in the middle

@@ -36,9 +36,9 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
-	"ollimbot/core/config"
-	"ollimbot/core/control"
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/config"
 )
 
 // Options of the engine.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/config"
-	"ollimbot/core/control"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/config"
 )
 
 // commands is an engine with a control socket, over played processes.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // benchStage is a stage for benchmarks.

@@ -13,8 +13,8 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/toolset"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/brief/toolset"
 )
 
 // outcome is the end of a turn's only call.
@@ -76,7 +76,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 		{"cat .env # ask", false, "the user said no", 1, 0},
 	} {
 		asked, finished := len(run.seen("ask")), len(run.seen("post"))
-		end := outcome(t, say(t, s, fakeapi.Script(bash(c.command), fakeapi.Step{Text: "done"})))
+		end := outcome(t, say(t, s, claudetest.Script(bash(c.command), claudetest.Step{Text: "done"})))
 		if end.Denied == c.runs || end.IsError == c.runs || !strings.Contains(end.Text, c.says) {
 			t.Errorf("%s ends as %+v", c.command, end)
 		}
@@ -92,7 +92,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 
 	objects.Store(true)
 	stops := len(run.seen("stop"))
-	h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "first end"}, fakeapi.Step{Text: "second end"}, fakeapi.Step{Text: "third end"}))
+	h := say(t, s, claudetest.Script(claudetest.Step{Text: "first end"}, claudetest.Step{Text: "second end"}, claudetest.Step{Text: "third end"}))
 	if end := h.result(t); end.IsError || end.Text != "second end" {
 		t.Errorf("the result is %+v", end)
 	}
@@ -110,7 +110,7 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 	var mu sync.Mutex
 	arrived := map[string]string{}
 	tools := toolset.Tools(nil)
-	var blocks []fakeapi.Block
+	var blocks []claudetest.Block
 	for i, tool := range tools {
 		tools[i].Call = func(_ context.Context, args json.RawMessage) agent.ToolResult {
 			mu.Lock()
@@ -118,11 +118,11 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 			arrived[tool.Name] = string(args)
 			return agent.ToolResult{Text: "did " + tool.Name, IsError: tool.Name == toolset.SendFile}
 		}
-		blocks = append(blocks, fakeapi.Block{Type: "tool_use", Name: toolset.Prefix + tool.Name, Input: map[string]any{"message": "for " + tool.Name}})
+		blocks = append(blocks, claudetest.Block{Type: "tool_use", Name: toolset.Prefix + tool.Name, Input: map[string]any{"message": "for " + tool.Name}})
 	}
 	begun, ended := make(chan struct{}, 1), make(chan struct{}, 1)
 	s := r.open(func(o *agent.SessionOptions) { o.Tools = append(slices.Clone(tools), waitingTool(begun, ended)) })
-	h := say(t, s, fakeapi.Script(fakeapi.Step{Blocks: blocks}, fakeapi.Step{Text: "done"}))
+	h := say(t, s, claudetest.Script(claudetest.Step{Blocks: blocks}, claudetest.Step{Text: "done"}))
 	told := map[string]agent.ToolEnd{}
 	for _, e := range all[agent.ToolEnd](h) {
 		told[e.Name] = e
@@ -144,7 +144,7 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if end := say(t, s, fakeapi.Script(fakeapi.Step{Tool: toolset.Prefix + "wait"}, fakeapi.Step{Text: "not reached"})).result(t); !end.Interrupted {
+		if end := say(t, s, claudetest.Script(claudetest.Step{Tool: toolset.Prefix + "wait"}, claudetest.Step{Text: "not reached"})).result(t); !end.Interrupted {
 			t.Errorf("the turn ended as %+v", end)
 		}
 	}()
@@ -154,7 +154,7 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 	}
 	<-ended
 	<-done
-	if h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "yes"})); h.text() != "yes" {
+	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "yes"})); h.text() != "yes" {
 		t.Errorf("the next turn gives %q", h.text())
 	}
 }

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 // The guard judges a file by what it would be after a call, so the command has to
-// make of it what the table in core/policy says.
+// make of it what the table in core/safety/policy says.
 func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 	r := newRig(t)
-	data, err := os.ReadFile(filepath.Join("..", "..", "policy", "testdata", "edits.json"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "safety", "policy", "testdata", "edits.json"))
 	must(t, err)
 	var edits []struct {
 		Name, File, Before, After string
@@ -22,21 +22,21 @@ func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 		With                      map[string]any
 	}
 	must(t, json.Unmarshal(data, &edits))
-	var steps []fakeapi.Step
+	var steps []claudetest.Step
 	for _, e := range edits {
 		path := filepath.Join(r.dir, e.File)
 		if !e.Missing {
 			must(t, os.WriteFile(path, letters(e.Before), 0o600))
-			steps = append(steps, fakeapi.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
+			steps = append(steps, claudetest.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
 		}
 		tool := "Edit"
 		if e.With["content"] != nil {
 			tool = "Write"
 		}
 		e.With["file_path"] = path
-		steps = append(steps, fakeapi.Step{Tool: tool, Input: e.With})
+		steps = append(steps, claudetest.Step{Tool: tool, Input: e.With})
 	}
-	say(t, r.open(), fakeapi.Script(append(steps, fakeapi.Step{Text: "done"})...)).result(t)
+	say(t, r.open(), claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)).result(t)
 	for _, e := range edits {
 		got, err := os.ReadFile(filepath.Join(r.dir, e.File))
 		if err != nil || !e.Varies && string(got) != string(letters(e.After)) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
@@ -21,11 +21,11 @@ func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
 		}}
 	}
 	s := r.open(leave)
-	h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "I go.", Tool: "mcp__discord__leave", Input: map[string]any{}}, fakeapi.Step{Text: "Too much."}))
+	h := say(t, s, claudetest.Script(claudetest.Step{Text: "I go.", Tool: "mcp__discord__leave", Input: map[string]any{}}, claudetest.Step{Text: "Too much."}))
 	if end := h.result(t); end.Interrupted || end.IsError || h.text() != "I go." || len(r.requests()) != 1 {
 		t.Errorf("it says %q in %d requests and ends as %+v", h.text(), len(r.requests()), end)
 	}
-	if h := say(t, s, "and on "+fakeapi.Script(fakeapi.Step{Text: "Fine."})); h.text() != "Fine." {
+	if h := say(t, s, "and on "+claudetest.Script(claudetest.Step{Text: "Fine."})); h.text() != "Fine." {
 		t.Errorf("the next turn says %q", h.text())
 	}
 	q := r.requests()

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 func TestARequestThatFailsIsMadeAgainAndSaysSo(t *testing.T) {
 	r := newRig(t)
-	h := say(t, r.open(), fakeapi.Script(fakeapi.Step{Error: 429, Times: 1, Text: "Now it works."}))
+	h := say(t, r.open(), claudetest.Script(claudetest.Step{Error: 429, Times: 1, Text: "Now it works."}))
 	if tries := all[agent.Retry](h); len(tries) != 1 || tries[0].Attempt != 1 || tries[0].Reason != "rate limit" || tries[0].Wait <= 0 {
 		t.Errorf("retries %+v", tries)
 	}
@@ -29,15 +29,15 @@ func TestAFailureSaysWhatToDo(t *testing.T) {
 	s := r.open()
 	for _, c := range []struct {
 		name string
-		step fakeapi.Step
+		step claudetest.Step
 		want string
 	}{
-		{"a key that is refused", fakeapi.Step{Error: 401}, "ANTHROPIC_API_KEY"},
-		{"a server that is overloaded", fakeapi.Step{Error: 529}, "529"},
-		{"a request that is refused", fakeapi.Step{Error: 400, ErrMsg: "this is no good"}, "this is no good"},
-		{"a stream without content", fakeapi.Step{Text: "half of it", Chunk: 4, DropAfter: -1}, ""},
+		{"a key that is refused", claudetest.Step{Error: 401}, "ANTHROPIC_API_KEY"},
+		{"a server that is overloaded", claudetest.Step{Error: 529}, "529"},
+		{"a request that is refused", claudetest.Step{Error: 400, ErrMsg: "this is no good"}, "this is no good"},
+		{"a stream without content", claudetest.Step{Text: "half of it", Chunk: 4, DropAfter: -1}, ""},
 	} {
-		h := say(t, s, fakeapi.Script(c.step))
+		h := say(t, s, claudetest.Script(c.step))
 		end := h.result(t)
 		if !end.IsError || end.Interrupted || !strings.Contains(end.Text, c.want) || end.Text == "" || strings.Contains(end.Text, "\n") {
 			t.Errorf("%s: %+v", c.name, end)
@@ -46,7 +46,7 @@ func TestAFailureSaysWhatToDo(t *testing.T) {
 			t.Errorf("%s: the turn said %q besides", c.name, h.text())
 		}
 	}
-	if h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "here"})); h.text() != "here" || h.result(t).IsError {
+	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "here"})); h.text() != "here" || h.result(t).IsError {
 		t.Errorf("after failures: %q, %+v", h.text(), h.result(t))
 	}
 }
@@ -55,11 +55,11 @@ func TestABrokenStreamIsNeverSaidTwice(t *testing.T) {
 	r := newRig(t)
 	s := r.open()
 	whole := "one two three four five six seven eight"
-	for name, step := range map[string]fakeapi.Step{
+	for name, step := range map[string]claudetest.Step{
 		"a connection that is cut": {Text: whole, Chunk: 4, DropAfter: 3, Times: 1},
 		"an error in the stream":   {Text: whole, Chunk: 4, SSEError: "overloaded_error", SSEAfter: 3, Times: 1},
 	} {
-		h := say(t, s, fakeapi.Script(step))
+		h := say(t, s, claudetest.Script(step))
 		if h.text() != whole || h.result(t).IsError {
 			t.Errorf("%s: text %q, result %+v", name, h.text(), h.result(t))
 		}
@@ -70,7 +70,7 @@ func TestAnAnswerThatStallsIsInterruptedAfterTwoMinutes(t *testing.T) {
 	r := newRig(t)
 	s := r.open()
 	once := false
-	h := say(t, s, fakeapi.Script(slow("never")), func(ev agent.Event) {
+	h := say(t, s, claudetest.Script(slow("never")), func(ev agent.Event) {
 		if _, ok := ev.(agent.Text); !ok || once {
 			return
 		}
@@ -96,7 +96,7 @@ func TestAPromptThatIsTooLongIsCompactedAndAnswered(t *testing.T) {
 	for range 4 {
 		say(t, s, "a word "+strings.Repeat("and another one ", 50))
 	}
-	h := say(t, s, fakeapi.Script(fakeapi.Step{PromptTooLong: true, Times: 1, Text: "It fits."}))
+	h := say(t, s, claudetest.Script(claudetest.Step{PromptTooLong: true, Times: 1, Text: "It fits."}))
 	got := all[agent.Compacting](h)
 	if len(got) != 2 || got[0].Done || !got[0].Auto || !got[1].Done || !got[1].Auto {
 		t.Errorf("compacting %+v", got)
@@ -105,7 +105,7 @@ func TestAPromptThatIsTooLongIsCompactedAndAnswered(t *testing.T) {
 		t.Errorf("%+v", h.result(t))
 	}
 	alone := r.open()
-	if end := say(t, alone, fakeapi.Script(fakeapi.Step{PromptTooLong: true})).result(t); !end.IsError || !strings.Contains(end.Text, "/compact") {
+	if end := say(t, alone, claudetest.Script(claudetest.Step{PromptTooLong: true})).result(t); !end.IsError || !strings.Contains(end.Text, "/compact") {
 		t.Errorf("where nothing can be compacted: %+v", end)
 	}
 }

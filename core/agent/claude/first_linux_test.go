@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/config"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/sandbox/sandboxtest"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
+	"ollimbot/core/storage/config"
 )
 
 // TestTheFirstSessionOfAnEmptyHomeIsKept is D1: without the folder of its settings,
@@ -60,7 +60,7 @@ func keepsItsHistory(t *testing.T, r *rig) {
 	}
 	s := r.open()
 	id := s.ID()
-	say(t, s, fakeapi.Script(fakeapi.Step{Text: "It is a quince."})).result(t)
+	say(t, s, claudetest.Script(claudetest.Step{Text: "It is a quince."})).result(t)
 	late := time.After(patience)
 	for tick := time.NewTicker(20 * time.Millisecond); !r.engine.HasSession(id); { // older versions write a moment later
 		select {
@@ -86,7 +86,7 @@ func TestASettingsFolderThatCannotBeWrittenIsSaid(t *testing.T) {
 		"set HOME, or CLAUDE_CONFIG_DIR":         nil,
 		"claude cannot keep sessions in /proc/":  {"HOME=/proc/1"},
 	} {
-		e := New(Options{Path: fakeapi.RequireCLI(t), Env: append(env, "PATH=/usr/bin:/bin")})
+		e := New(Options{Path: claudetest.RequireCLI(t), Env: append(env, "PATH=/usr/bin:/bin")})
 		runEngine(t, e)
 		if _, err := e.Open(t.Context(), agent.SessionOptions{Dir: home}); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("it says %v, not %s", err, name)

@@ -15,11 +15,11 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
-	"ollimbot/core/store"
-	"ollimbot/core/toolset"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/storage/store"
 )
 
 // transcriptOf writes lines as the transcript of a session and gives an engine
@@ -125,11 +125,11 @@ func TestAWitnessStopsWhenAskedTo(t *testing.T) {
 
 // A folder's real path, its characters beyond ASCII and its length all matter.
 func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
-	path := fakeapi.RequireCLI(t)
-	api, err := fakeapi.Start(fakeapi.Options{})
+	path := claudetest.RequireCLI(t)
+	api, err := claudetest.Start(claudetest.Options{})
 	must(t, err)
 	defer api.Close()
-	env := fakeapi.CLIEnv(t, api)
+	env := claudetest.CLIEnv(t, api)
 	root := t.TempDir()
 	long := filepath.Join(root, strings.Repeat("abcdefghij", 20), "x")
 	for slug := ""; !strings.HasSuffix(slug, "negative"); {
@@ -180,7 +180,7 @@ func TestWithTheRealCLIAWitnessKnowsWhatWasTaken(t *testing.T) {
 	send(t, session, agent.Message{Text: "with a picture", Images: []agent.Image{{MediaType: "image/png", Data: png}}})
 
 	// A message that arrives while a tool runs is given to the running turn.
-	prompt := "hold " + fakeapi.Script(fakeapi.Step{Tool: toolset.Prefix + "hold"}, fakeapi.Step{Text: "done"}, fakeapi.Step{Text: "done"})
+	prompt := "hold " + claudetest.Script(claudetest.Step{Tool: toolset.Prefix + "hold"}, claudetest.Step{Text: "done"}, claudetest.Step{Text: "done"})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

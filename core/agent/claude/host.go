@@ -13,7 +13,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // host is the bot's side of one CLI process: it answers the CLI's control

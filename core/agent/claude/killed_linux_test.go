@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/sandbox/sandboxtest"
-	"ollimbot/core/testbinary"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
 // What the bot that is killed is told, through its environment.
@@ -31,25 +31,25 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 		bePlayed(t, dir)
 		return
 	}
-	path := fakeapi.RequireCLI(t)
+	path := claudetest.RequireCLI(t)
 	for name, box := range map[string]string{"alone": "", "in a sandbox": "1"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if box != "" {
 				sandboxtest.Box(t, sandbox.Options{Dir: dir})
 			}
-			api, err := fakeapi.Start(fakeapi.Options{})
+			api, err := claudetest.Start(claudetest.Options{})
 			must(t, err)
 			t.Cleanup(func() { _ = api.Close() })
 			first := bash("touch made")
 			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
-			cmd := exec.Command(testbinary.Path(), "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
-			cmd.Env = append(fakeapi.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+fakeapi.Script(first, bash("touch more")))
+			cmd := exec.Command(binarytest.Path(), "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
+			cmd.Env = append(claudetest.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+claudetest.Script(first, bash("touch more")))
 			must(t, cmd.Start())
 			ctx, cancel := context.WithTimeout(context.Background(), soon)
 			defer cancel()
-			asked := func(all []fakeapi.Request) []fakeapi.Request {
-				var list []fakeapi.Request
+			asked := func(all []claudetest.Request) []claudetest.Request {
+				var list []claudetest.Request
 				for _, q := range all {
 					if q.ForModel() {
 						list = append(list, q)
@@ -57,13 +57,13 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 				}
 				return list
 			}
-			err = api.Wait(ctx, func(all []fakeapi.Request) bool { return len(asked(all)) == 1 })
+			err = api.Wait(ctx, func(all []claudetest.Request) bool { return len(asked(all)) == 1 })
 			if killed := cmd.Process.Kill(); err != nil || killed != nil {
 				t.Fatal(err, killed)
 			}
 			_ = cmd.Wait() // it was killed
 			// The process is gone when its connection is: then nothing can follow.
-			if err := api.Wait(ctx, func(all []fakeapi.Request) bool { return asked(all)[0].Left }); err != nil {
+			if err := api.Wait(ctx, func(all []claudetest.Request) bool { return asked(all)[0].Left }); err != nil {
 				t.Fatalf("the command lives on: %v", err)
 			}
 			api.Release("go")

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"ollimbot/core/config"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/sandbox/sandboxtest"
-	"ollimbot/core/testbinary"
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
+	"ollimbot/core/storage/config"
 )
 
 func TestMain(m *testing.M) {
-	testbinary.Answer(testbinary.Hidden{sandbox.HelperArg: sandbox.Helper})
+	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper})
 	os.Exit(m.Run())
 }
 

@@ -18,7 +18,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 const (

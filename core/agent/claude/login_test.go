@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 const (
@@ -333,7 +333,7 @@ func TestAskingForTheStatusEndsWithItsContext(t *testing.T) {
 // this machine: its proxy is a port that nobody listens on.
 func realLogin(t *testing.T, key string) *Engine {
 	t.Helper()
-	path := fakeapi.RequireCLI(t)
+	path := claudetest.RequireCLI(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	nobody := l.Addr().String()

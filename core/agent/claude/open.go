@@ -14,9 +14,9 @@ import (
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 )
 
 const (

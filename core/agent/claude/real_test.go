@@ -17,24 +17,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/sessionfile"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // slow is an answer that waits in its middle until it is released.
-func slow(key string) fakeapi.Step {
-	return fakeapi.Step{Text: "one two three four five six seven eight", Chunk: 4, Hold: key, HoldAfter: 2}
+func slow(key string) claudetest.Step {
+	return claudetest.Step{Text: "one two three four five six seven eight", Chunk: 4, Hold: key, HoldAfter: 2}
 }
 
-func bash(command string) fakeapi.Step {
-	return fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "a test"}}
+func bash(command string) claudetest.Step {
+	return claudetest.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "a test"}}
 }
 
 func TestATurnStreamsItsTextAndEndsWithItsUsage(t *testing.T) {
 	r := newRig(t)
 	s := r.open()
-	h := say(t, s, "hello "+fakeapi.Script(fakeapi.Step{Text: "Good morning, this comes in several pieces.", In: 100, Out: 7}))
+	h := say(t, s, "hello "+claudetest.Script(claudetest.Step{Text: "Good morning, this comes in several pieces.", In: 100, Out: 7}))
 	if got, want := h.text(), "Good morning, this comes in several pieces."; got != want {
 		t.Errorf("text %q, want %q", got, want)
 	}
@@ -45,7 +45,7 @@ func TestATurnStreamsItsTextAndEndsWithItsUsage(t *testing.T) {
 	if end.IsError || end.Interrupted || end.SessionID != s.ID() || end.Usage.InputTokens != 100 || end.Usage.OutputTokens != 7 {
 		t.Errorf("result %+v", end)
 	}
-	end = say(t, s, fakeapi.Script(fakeapi.Step{Text: "again", In: 11, Out: 3, CacheRead: 90})).result(t)
+	end = say(t, s, claudetest.Script(claudetest.Step{Text: "again", In: 11, Out: 3, CacheRead: 90})).result(t)
 	if end.Usage.InputTokens != 11 || end.Usage.OutputTokens != 3 || end.Usage.CacheRead != 90 || end.Usage.CostUSD <= 0 {
 		t.Errorf("the second turn's usage is %+v", end.Usage)
 	}
@@ -53,7 +53,7 @@ func TestATurnStreamsItsTextAndEndsWithItsUsage(t *testing.T) {
 
 func TestAToolIsSeenFromItsBeginToItsEnd(t *testing.T) {
 	r := newRig(t)
-	h := say(t, r.open(), fakeapi.Script(bash("echo here; exit 3"), fakeapi.Step{Text: "It failed."}))
+	h := say(t, r.open(), claudetest.Script(bash("echo here; exit 3"), claudetest.Step{Text: "It failed."}))
 	starts, ends := all[agent.ToolStart](h), all[agent.ToolEnd](h)
 	if len(starts) != 1 || len(ends) != 1 {
 		t.Fatalf("%d starts and %d ends", len(starts), len(ends))
@@ -84,8 +84,8 @@ func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
 		t.Error("a file was read because its name was said")
 	}
 	for _, want := range []string{"/clear", "/compact", "!ls", "@/etc/hostname"} {
-		if !slices.ContainsFunc(q.Messages, func(m fakeapi.Message) bool {
-			return m.Role == "user" && slices.ContainsFunc(m.Blocks, func(b fakeapi.Block) bool { return b.Text == want })
+		if !slices.ContainsFunc(q.Messages, func(m claudetest.Message) bool {
+			return m.Role == "user" && slices.ContainsFunc(m.Blocks, func(b claudetest.Block) bool { return b.Text == want })
 		}) {
 			t.Errorf("the model has not read %q", want)
 		}
@@ -101,7 +101,7 @@ func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
 	main := r.open(tools)
 	say(t, main, "remember the plum")
 	done := make(chan told, 1)
-	go func() { done <- say(t, main, fakeapi.Script(slow("go"))) }()
+	go func() { done <- say(t, main, claudetest.Script(slow("go"))) }()
 	r.until(2)
 	fork := r.open(func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{whoTool("fork")}
@@ -142,7 +142,7 @@ func TestABareSessionIsASmallRequest(t *testing.T) {
 		must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 	}
 	s := r.open(func(o *agent.SessionOptions) { o.Bare, o.SystemPrompt = true, "You judge texts." })
-	if h := say(t, s, fakeapi.Script(bash("touch a"), fakeapi.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
+	if h := say(t, s, claudetest.Script(bash("touch a"), claudetest.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
 		t.Errorf("it says %q, %v", h.text(), h.events)
 	}
 	q := r.requests()[0]
@@ -170,7 +170,7 @@ func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
 	say(t, s, "remember the pear")
 	r.written(s.ID(), "remember the pear")
 	killed := false
-	h := say(t, s, fakeapi.Script(slow("never")), func(ev agent.Event) {
+	h := say(t, s, claudetest.Script(slow("never")), func(ev agent.Event) {
 		if _, ok := ev.(agent.Text); ok && !killed {
 			killed = true
 			if err := syscall.Kill(r.engine.Status().Processes[0].PID, syscall.SIGKILL); err != nil {
@@ -310,24 +310,24 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 		}
 	}
 	once := false
-	ended("the text", say(t, s, fakeapi.Script(slow("never")), func(ev agent.Event) {
+	ended("the text", say(t, s, claudetest.Script(slow("never")), func(ev agent.Event) {
 		if _, ok := ev.(agent.Text); ok && !once {
 			once = true
 			interrupt()
 		}
 	}))
-	ended("a tool", say(t, s, fakeapi.Script(bash("touch a; sleep 60")), func(ev agent.Event) {
+	ended("a tool", say(t, s, claudetest.Script(bash("touch a; sleep 60")), func(ev agent.Event) {
 		if _, ok := ev.(agent.ToolStart); ok {
 			interrupt()
 		}
 	}))
 	done := make(chan told, 1)
-	go func() { done <- say(t, s, fakeapi.Script(bash("touch 'may I'"))) }()
+	go func() { done <- say(t, s, claudetest.Script(bash("touch 'may I'"))) }()
 	<-asked
 	interrupt()
 	ended("a question", <-done)
 	interrupt() // nothing runs: nothing happens
-	ended("nothing", say(t, s, fakeapi.Script(slow("never2")), func(ev agent.Event) {
+	ended("nothing", say(t, s, claudetest.Script(slow("never2")), func(ev agent.Event) {
 		if _, ok := ev.(agent.Text); ok {
 			interrupt()
 		}
@@ -339,7 +339,7 @@ func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
 	s := r.open()
 	for range 5 {
 		done := make(chan told, 1)
-		go func() { done <- say(t, s, fakeapi.Script(slow("never"))) }()
+		go func() { done <- say(t, s, claudetest.Script(slow("never"))) }()
 		eventually(t, func() bool { return inner(s).markStopped(nil) })
 		must(t, s.Interrupt(t.Context()))
 		if end := (<-done).result(t); !end.Interrupted {
@@ -351,7 +351,7 @@ func TestAMessageThatWasNotTakenYetCanBeInterrupted(t *testing.T) {
 func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
 	r := newRig(t)
 	s := r.open()
-	for _, err := range s.Send(t.Context(), agent.Message{Text: fakeapi.Script(slow("never"))}) {
+	for _, err := range s.Send(t.Context(), agent.Message{Text: claudetest.Script(slow("never"))}) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -363,7 +363,7 @@ func TestBreakingOffLeavesTheSessionClean(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
-	for ev, err := range s.Send(ctx, agent.Message{Text: fakeapi.Script(slow("never"))}) {
+	for ev, err := range s.Send(ctx, agent.Message{Text: claudetest.Script(slow("never"))}) {
 		if _, ok := ev.(agent.Text); ok {
 			cancel()
 		}
@@ -393,7 +393,7 @@ func TestATurnThatBeginsByItselfIsReadByTheBot(t *testing.T) {
 	})
 	background := bash("sleep 0.3; echo done")
 	background.Input["run_in_background"] = true
-	h := say(t, s, fakeapi.Script(background, fakeapi.Step{Text: "It runs."}, fakeapi.Step{Text: "It has ended.", DelayMS: 300}))
+	h := say(t, s, claudetest.Script(background, claudetest.Step{Text: "It runs."}, claudetest.Step{Text: "It has ended.", DelayMS: 300}))
 	if h.text() != "It runs." {
 		t.Errorf("the turn says %q", h.text())
 	}
@@ -426,7 +426,7 @@ func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
 	if raw := string(q[len(q)-1].Raw); !strings.Contains(raw, "keep the fruit /clear") {
 		t.Error("the words for /compact did not arrive in one line")
 	}
-	if h := say(t, s, fakeapi.Script(fakeapi.Step{Text: "and then"})); h.text() != "and then" || h.result(t).IsError {
+	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "and then"})); h.text() != "and then" || h.result(t).IsError {
 		t.Errorf("after /compact: %q", h.text())
 	}
 }
@@ -438,15 +438,15 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 	for _, c := range []struct {
 		set      agent.Settings
 		model    string
-		thinking fakeapi.Thinking
+		thinking claudetest.Thinking
 	}{
-		{agent.Settings{}, budgeted, fakeapi.Thinking{Type: "disabled"}},
-		{agent.Settings{Thinking: "adaptive", Mode: "bypassPermissions"}, budgeted, fakeapi.Thinking{Type: "enabled", Budget: adaptiveTokens}},
-		{agent.Settings{Thinking: "off"}, budgeted, fakeapi.Thinking{Type: "disabled"}},
-		{agent.Settings{Thinking: "2048"}, budgeted, fakeapi.Thinking{Type: "enabled", Budget: 2048}},
-		{agent.Settings{Thinking: "adaptive"}, budgeted, fakeapi.Thinking{Type: "enabled", Budget: adaptiveTokens}},
-		{agent.Settings{Model: "opus"}, "claude-opus", fakeapi.Thinking{Type: "adaptive"}},
-		{agent.Settings{Model: budgeted, Thinking: "off"}, budgeted, fakeapi.Thinking{Type: "disabled"}},
+		{agent.Settings{}, budgeted, claudetest.Thinking{Type: "disabled"}},
+		{agent.Settings{Thinking: "adaptive", Mode: "bypassPermissions"}, budgeted, claudetest.Thinking{Type: "enabled", Budget: adaptiveTokens}},
+		{agent.Settings{Thinking: "off"}, budgeted, claudetest.Thinking{Type: "disabled"}},
+		{agent.Settings{Thinking: "2048"}, budgeted, claudetest.Thinking{Type: "enabled", Budget: 2048}},
+		{agent.Settings{Thinking: "adaptive"}, budgeted, claudetest.Thinking{Type: "enabled", Budget: adaptiveTokens}},
+		{agent.Settings{Model: "opus"}, "claude-opus", claudetest.Thinking{Type: "adaptive"}},
+		{agent.Settings{Model: budgeted, Thinking: "off"}, budgeted, claudetest.Thinking{Type: "disabled"}},
 	} {
 		must(t, s.Configure(t.Context(), c.set))
 		say(t, s, "and now?").result(t)

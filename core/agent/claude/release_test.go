@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/process"
 )
 
@@ -49,9 +49,9 @@ func TestWhatIsKnownOfTheReleaseIsTrue(t *testing.T) {
 		o.Process.Extra = []string{"CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=", "CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS="}
 	})
 	s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = "opus" })
-	h := say(t, s, fakeapi.Script(fakeapi.Step{Tool: "Agent", Input: map[string]any{
-		"description": "ask", "subagent_type": "general-purpose", "prompt": fakeapi.Script(fakeapi.Step{Text: "The subagent speaks."}),
-	}}, fakeapi.Step{Text: "It spoke."}))
+	h := say(t, s, claudetest.Script(claudetest.Step{Tool: "Agent", Input: map[string]any{
+		"description": "ask", "subagent_type": "general-purpose", "prompt": claudetest.Script(claudetest.Step{Text: "The subagent speaks."}),
+	}}, claudetest.Step{Text: "It spoke."}))
 	release := process.Like(r.engine.Status().Version)
 	q := r.requests()
 	if !strings.HasPrefix(q[0].Model, release.Opus) {

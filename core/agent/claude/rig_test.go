@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
 )
@@ -25,7 +25,7 @@ const soon = 30 * time.Second
 // rig is an engine over the real command and a model of ours.
 type rig struct {
 	t      *testing.T
-	api    *fakeapi.Server
+	api    *claudetest.Server
 	engine *Engine
 	env    []string
 	dir    string
@@ -36,12 +36,12 @@ type rig struct {
 // tests that do; change may set what it needs otherwise.
 func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
-	path := fakeapi.RequireCLI(t)
+	path := claudetest.RequireCLI(t)
 	t.Parallel()
-	api, err := fakeapi.Start(fakeapi.Options{})
+	api, err := claudetest.Start(claudetest.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
-	r := &rig{t: t, api: api, env: fakeapi.CLIEnv(t, api), dir: t.TempDir()}
+	r := &rig{t: t, api: api, env: claudetest.CLIEnv(t, api), dir: t.TempDir()}
 	o := Options{Path: path, Env: r.env, Log: testLog(t), MemoryLimit: r.memory.Load}
 	for _, f := range change {
 		f(&o)
@@ -113,8 +113,8 @@ func inner(s agent.Session) *session {
 }
 
 // requests are the requests for an answer of the model.
-func (r *rig) requests() []fakeapi.Request {
-	var list []fakeapi.Request
+func (r *rig) requests() []claudetest.Request {
+	var list []claudetest.Request
 	for _, q := range r.api.Requests() {
 		if q.ForModel() {
 			list = append(list, q)
@@ -128,7 +128,7 @@ func (r *rig) until(n int) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
-	err := r.api.Wait(ctx, func(all []fakeapi.Request) bool {
+	err := r.api.Wait(ctx, func(all []claudetest.Request) bool {
 		came := 0
 		for _, q := range all {
 			if q.ForModel() {

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
-	"ollimbot/core/config"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/sandbox/sandboxtest"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
+	"ollimbot/core/storage/config"
 )
 
 // boxedRig is a rig whose processes run in the real sandbox, on a data
@@ -39,7 +39,7 @@ func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
 // shell lets the model run a command and gives what it was told.
 func shell(t *testing.T, s agent.Session, command string) agent.ToolEnd {
 	t.Helper()
-	h := say(t, s, fakeapi.Script(bash(command), fakeapi.Step{Text: "Done."}))
+	h := say(t, s, claudetest.Script(bash(command), claudetest.Step{Text: "Done."}))
 	ends := all[agent.ToolEnd](h)
 	if len(ends) != 1 || h.text() != "Done." {
 		t.Fatalf("%d ends, %q, %v", len(ends), h.text(), h.err)

@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/wire"
-	"ollimbot/core/control"
-	"ollimbot/core/store"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/store"
 )
 
 // child is the process behind a session: *process.Process in the program, pipes in

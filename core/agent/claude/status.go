@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/agent/claude/wire"
-	"ollimbot/core/clean"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 )
 
 // Status is how the engine stands now.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/toolset"
+	"ollimbot/core/brief/toolset"
 )
 
 // mcpLine is an mcp_message request with a call of the CLI.

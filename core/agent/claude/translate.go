@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/claude/wire"
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // maxNotice bounds words of the CLI, in characters.

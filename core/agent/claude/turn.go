@@ -8,7 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/wire"
-	"ollimbot/core/queue"
+	"ollimbot/core/base/queue"
 )
 
 // turnEvent is one pair of a turn's sequence.

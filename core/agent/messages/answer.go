@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // Kinds of blocks and reasons to stop.

@@ -10,7 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // BenchmarkMessageToRequest is the time from a message to its first request, which a

@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/tools"
-	"ollimbot/core/fault"
-	"ollimbot/core/policy"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/safety/policy"
 )
 
 // news is what a call tells while it runs: an event of its own, or its end.

@@ -26,8 +26,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/control"
-	"ollimbot/core/store"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/store"
 )
 
 // Options of the engine.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/web"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/web"
 )
 
 // failure is a request that was not answered.

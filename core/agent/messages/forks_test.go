@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // unmarked is a request without its cache marks, which are no content.

@@ -12,15 +12,15 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // rig is an engine over a scripted API.
 type rig struct {
 	t      testing.TB
-	api    *fakeapi.Server
+	api    *claudetest.Server
 	engine *Engine
 	dir    *store.Dir
 }
@@ -35,7 +35,7 @@ func must(t testing.TB, err error) {
 // newRig runs an engine until the test ends.
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	api, err := fakeapi.Start(fakeapi.Options{Key: "k"})
+	api, err := claudetest.Start(claudetest.Options{Key: "k"})
 	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	r := newRigFor(t, api.URL())
@@ -134,8 +134,8 @@ func find[T agent.Event](o turnOf) []T {
 }
 
 // requests are the bodies that the model was sent.
-func (r *rig) requests() []fakeapi.Request {
-	var list []fakeapi.Request
+func (r *rig) requests() []claudetest.Request {
+	var list []claudetest.Request
 	for _, q := range r.api.Requests() {
 		if q.ForModel() {
 			list = append(list, q)

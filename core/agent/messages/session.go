@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/agent/messages/preset"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/messages/tools"
-	"ollimbot/core/control"
-	"ollimbot/core/policy"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/policy"
 )
 
 // errInterrupted is the cause with which Interrupt ends a turn.

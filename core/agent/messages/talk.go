@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/policy"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/policy"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/policy"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/policy"
 )
 
 // errGone says that nobody listens any more: the consumer broke off the turn.

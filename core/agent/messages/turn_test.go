@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 func TestATurnOfTextArrivesInPiecesAndCosts(t *testing.T) {
 	r := newRig(t)
 	s := r.open()
-	got := say(t, s, fakeapi.Script(fakeapi.Step{Thinking: "hmm", Text: "Good morning, this is a longer text that streams.", In: 1000, Out: 100}))
+	got := say(t, s, claudetest.Script(claudetest.Step{Thinking: "hmm", Text: "Good morning, this is a longer text that streams.", In: 1000, Out: 100}))
 	if got.err != nil || got.text != "Good morning, this is a longer text that streams." || len(find[agent.Text](got)) < 2 {
 		t.Errorf("the turn gave %q, %v", got.text, got.err)
 	}

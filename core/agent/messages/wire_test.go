@@ -16,7 +16,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // wire stands in the place of the network: each request is answered by the next of

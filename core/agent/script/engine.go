@@ -23,9 +23,9 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/store"
 )
 
 const (

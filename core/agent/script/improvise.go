@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/pattern"
-	"ollimbot/core/post"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/talk/post"
 )
 
 func say(format string, args ...any) step {
@@ -57,7 +57,7 @@ func (t *turn) background(r reading) []step {
 // answers, but permission is asked for as a model would.
 func (t *turn) look(r reading) (steps []step) {
 	for _, wish := range []struct {
-		wanted pattern.Pattern
+		wanted lazyregexp.Pattern
 		tool   string
 		key    string
 		value  string
@@ -179,9 +179,9 @@ func capital(s string) string {
 
 var (
 	// cancelForm finds the id of a reminder that the user wants gone.
-	cancelForm = pattern.Lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
-	listForm   = pattern.Lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
-	remindForm = pattern.Lazily(`(?i)\bremind me\b`)
+	cancelForm = lazyregexp.Lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
+	listForm   = lazyregexp.Lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
+	remindForm = lazyregexp.Lazily(`(?i)\bremind me\b`)
 )
 
 // conversation answers the user, or a foreground task, in the main session.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/pattern"
+	"ollimbot/core/base/lazyregexp"
 )
 
 const (
@@ -64,7 +64,7 @@ func (e scriptError) Error() string { return fmt.Sprintf("script line %d: %s", e
 
 // fence opens a script: at the start of a line, or behind the timestamp or tag
 // that the bot puts before a message.
-var fence = pattern.Lazily("(?m)(?:^|\\] )```script[ \t]*$")
+var fence = lazyregexp.Lazily("(?m)(?:^|\\] )```script[ \t]*$")
 
 // findScript returns the lines of the prompt's last script block. Updates that
 // stand above the message are indented, so none of them can hold one.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/pattern"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
 )
 
 // reading is what the offline engine understands of a prompt: the literal tags
@@ -31,13 +31,13 @@ type reading struct {
 }
 
 var (
-	stampForm  = pattern.Lazily(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
-	tagForm    = pattern.Lazily(`^\[(routine|reminder|webhook)(-bg)?:([^\]\s]+)\]\s*`)
-	plainTag   = pattern.Lazily(`^\[(fork-started|fork-timeout|button|system)\]\s*`)
-	updateForm = pattern.Lazily(`^- \(([^)]*)\) (.*)$`)
-	budgetForm = pattern.Lazily(`Ping budget: (\d+)/\d+`)
-	checkForm  = pattern.Lazily(`check (\d+) of (\d+)`)
-	toolForm   = pattern.Lazily(`(?m)^\s+- ([A-Za-z0-9_]+(?:\(.*\))?)$`)
+	stampForm  = lazyregexp.Lazily(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
+	tagForm    = lazyregexp.Lazily(`^\[(routine|reminder|webhook)(-bg)?:([^\]\s]+)\]\s*`)
+	plainTag   = lazyregexp.Lazily(`^\[(fork-started|fork-timeout|button|system)\]\s*`)
+	updateForm = lazyregexp.Lazily(`^- \(([^)]*)\) (.*)$`)
+	budgetForm = lazyregexp.Lazily(`Ping budget: (\d+)/\d+`)
+	checkForm  = lazyregexp.Lazily(`check (\d+) of (\d+)`)
+	toolForm   = lazyregexp.Lazily(`(?m)^\s+- ([A-Za-z0-9_]+(?:\(.*\))?)$`)
 )
 
 // preambleMarks are phrases that only the bot's own sections hold; the body is
@@ -138,19 +138,19 @@ func marked(part string) bool {
 
 // The words by which a body's wishes are known.
 var (
-	wantsPing     = pattern.Lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
-	wantsEmbed    = pattern.Lazily(`(?i)\b(list|lay out|overview|summar\w+|plan|review|agenda|table|week)\b`)
-	wantsFollow   = pattern.Lazily(`(?i)\b(check|follow up|again|until|whether|did i|have i)\b`)
-	wantsUrgent   = pattern.Lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
-	wantsTasks    = pattern.Lazily(`(?i)\b(tasks?|to-?dos?)\b`)
-	wantsCalendar = pattern.Lazily(`(?i)\b(calendar|meetings?|appointments?|agenda|week)\b`)
-	wantsMail     = pattern.Lazily(`(?i)\b(e-?mails?|inbox|gmail)\b`)
-	wantsNotes    = pattern.Lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
+	wantsPing     = lazyregexp.Lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
+	wantsEmbed    = lazyregexp.Lazily(`(?i)\b(list|lay out|overview|summar\w+|plan|review|agenda|table|week)\b`)
+	wantsFollow   = lazyregexp.Lazily(`(?i)\b(check|follow up|again|until|whether|did i|have i)\b`)
+	wantsUrgent   = lazyregexp.Lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
+	wantsTasks    = lazyregexp.Lazily(`(?i)\b(tasks?|to-?dos?)\b`)
+	wantsCalendar = lazyregexp.Lazily(`(?i)\b(calendar|meetings?|appointments?|agenda|week)\b`)
+	wantsMail     = lazyregexp.Lazily(`(?i)\b(e-?mails?|inbox|gmail)\b`)
+	wantsNotes    = lazyregexp.Lazily(`(?i)\b(notes?|file|journal|finished|slipped)\b`)
 
 	// opening is what a person says to the bot before the matter itself.
-	opening = pattern.Lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
+	opening = lazyregexp.Lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
 		`\s+(to|about|of|that|when|whether|if)?\s*)`)
-	minutes = pattern.Lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
+	minutes = lazyregexp.Lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
 )
 
 // sentences cuts a body into its sentences, cleaned and on one line each.
@@ -165,7 +165,7 @@ func sentences(body string) (list []string) {
 	return list
 }
 
-var sentence = pattern.Lazily(`.+?(?:[.!?] |$)`)
+var sentence = lazyregexp.Lazily(`.+?(?:[.!?] |$)`)
 
 // gist is the matter of a body in a few words: "stand up and move for five minutes".
 func gist(body string) string {
@@ -222,7 +222,7 @@ func yours(s string) string {
 	})
 }
 
-var person = pattern.Lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
+var person = lazyregexp.Lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
 
 var personal = map[string]string{
 	"me": "you", "my": "your", "mine": "yours", "i": "you", "i'm": "you're", "i've": "you've", "myself": "yourself",

@@ -1,6 +1,6 @@
 package script
 
-import "ollimbot/core/pattern"
+import "ollimbot/core/base/lazyregexp"
 
 // Words of script errors: each says what is wrong and how to cure it.
 const (
@@ -74,27 +74,27 @@ const (
 // replies are what it answers to some words, tried in order; {model} becomes the
 // model's name.
 var replies = []struct {
-	when pattern.Pattern
+	when lazyregexp.Pattern
 	line string
 }{
 	{
-		pattern.Lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`),
+		lazyregexp.Lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`),
 		"I am the offline engine: no model stands behind me (the name in use is {model}). I read the words of a prompt " +
 			"and play along, through the same tools and rules as a real one, so that you can see the bot live without an account.",
 	},
 	{
-		pattern.Lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`),
+		lazyregexp.Lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`),
 		"Hello! Good to hear from you. What is the one thing on your mind?",
 	},
-	{pattern.Lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), "You are welcome."},
+	{lazyregexp.Lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), "You are welcome."},
 	{
-		pattern.Lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`),
+		lazyregexp.Lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`),
 		"That sounds like a lot. Put one thing aside on purpose, then take the smallest piece of what is left: five " +
 			"minutes, nothing more. I can nudge you when they are over – say: remind me to take a breath in 5 minutes.",
 	},
-	{pattern.Lazily(`(?i)\b(done|finished|completed|did it)\b`), "Well done. Take a second to enjoy it before the next one."},
+	{lazyregexp.Lazily(`(?i)\b(done|finished|completed|did it)\b`), "Well done. Take a second to enjoy it before the next one."},
 	{
-		pattern.Lazily(`(?i)\b(help|what can you do)\b`),
+		lazyregexp.Lazily(`(?i)\b(help|what can you do)\b`),
 		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what " +
 			"the background runs found, and play a script: a block fenced as script.",
 	},

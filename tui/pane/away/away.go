@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/audit"
-	"ollimbot/core/away"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/words"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/absence"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -25,8 +25,8 @@ import (
 
 // Page is the page of what was missed. Use New.
 type Page struct {
-	*pane.List[row]              // the half that has the keys
-	report          *away.Report // nil until it was read
+	*pane.List[row]                 // the half that has the keys
+	report          *absence.Report // nil until it was read
 	tasks, log      pane.List[row]
 	read            stamp
 	told            bool // on start, that there is something to see
@@ -78,7 +78,7 @@ func (p *Page) Wants(c pane.Context) command.Value {
 
 // Read implements pane.Reader.
 func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
-	told, was := p.told, cmp.Or(p.report, &away.Report{})
+	told, was := p.told, cmp.Or(p.report, &absence.Report{})
 	p.told, p.report = true, was
 	switch {
 	case err != nil && c.Zoomed:
@@ -182,7 +182,7 @@ func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 
 // row is a line: a task, or something that was noted, answered or decided.
 type row struct {
-	away.Task
+	absence.Task
 	entry *audit.Entry
 }
 
@@ -196,7 +196,7 @@ func entriesOf(lists ...[]audit.Entry) (rows []row) {
 }
 
 // tasksOf are the lines of the upper half.
-func tasksOf(r *away.Report) (rows []row) {
+func tasksOf(r *absence.Report) (rows []row) {
 	for _, t := range r.Tasks {
 		rows = append(rows, row{Task: t})
 	}
@@ -255,7 +255,7 @@ func (p *Page) logColumns() []table.Column[row] {
 }
 
 // sum is the whole in one line.
-func sum(r *away.Report) []widget.Span {
+func sum(r *absence.Report) []widget.Span {
 	out := []widget.Span{{Text: " "}}
 	for _, part := range []struct {
 		n    int

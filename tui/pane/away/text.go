@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/audit"
-	"ollimbot/core/away"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/absence"
 	"ollimbot/routines/cron"
 )
 
@@ -61,13 +61,13 @@ func decision(s *core.Snapshot, e audit.Entry) string {
 }
 
 // textSpan is when that was: "09:12 to 14:00, 4 h 48 min".
-func textSpan(s *core.Snapshot, span away.Span) string {
+func textSpan(s *core.Snapshot, span absence.Span) string {
 	moment := func(t time.Time) string { return s.When(t, cron.Layouts{Today: "15:04", Else: "Mon 2 Jan 15:04"}) }
 	return moment(span.From) + " to " + moment(span.To) + ", " + words.Long(span.To.Sub(span.From).Truncate(time.Minute))
 }
 
 // textBack is said on start.
-func textBack(r *away.Report, key string) string {
+func textBack(r *absence.Report, key string) string {
 	said := "While you were away:"
 	for _, span := range sum(r) {
 		said += span.Text

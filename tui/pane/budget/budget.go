@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/budget"
 	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/budget"
+	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
 	"ollimbot/routines/cron"
 )
 

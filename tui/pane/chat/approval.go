@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/policy"
-	"ollimbot/core/words"
+	"ollimbot/core/safety/policy"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

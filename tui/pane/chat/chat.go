@@ -13,9 +13,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/words"
+	"ollimbot/core/talk/post"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"

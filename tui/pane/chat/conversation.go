@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
-	"ollimbot/core/words"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"

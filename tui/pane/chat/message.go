@@ -3,8 +3,8 @@ package chat
 import (
 	"strings"
 
-	"ollimbot/core/post"
-	"ollimbot/core/transcript"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ollimbot/core/policy"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/policy"
 	"ollimbot/tui/action"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/fork"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/budget"
-	"ollimbot/core/config"
-	"ollimbot/core/fork"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"

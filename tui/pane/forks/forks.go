@@ -15,7 +15,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"

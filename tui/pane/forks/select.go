@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"

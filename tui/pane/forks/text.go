@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/fork"
 )
 
 // textTainted is a run that has read what strangers write: its tools that act are off.

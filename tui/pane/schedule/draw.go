@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/google"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/google"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/words"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/google"
-	"ollimbot/core/words"
+	"ollimbot/core/work/google"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/budget"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/config"
-	"ollimbot/core/words"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

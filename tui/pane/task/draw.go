@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"

@@ -3,9 +3,9 @@ package task
 import (
 	"fmt"
 
-	"ollimbot/core/budget"
-	"ollimbot/core/fork"
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
 )
 
 const (

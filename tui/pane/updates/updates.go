@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/updates"
-	"ollimbot/core/words"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"

@@ -22,7 +22,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
-	"ollimbot/core/pattern"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -215,7 +215,7 @@ func lastBlock(n ast.Node) ast.Node {
 }
 
 // runs are the marks of inline text, each as often as it stands in a row, and escapes.
-var runs = pattern.Lazily("\\\\.|`+|\\*+|_+|~+")
+var runs = lazyregexp.Lazily("\\\\.|`+|\\*+|_+|~+")
 
 // maxDepth is how many marks are ended, the innermost.
 const maxDepth = 3

@@ -3,7 +3,7 @@ package table
 import (
 	"slices"
 
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"ollimbot/core/words"
+	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ollimbot/core/config"
+	"ollimbot/core/storage/config"
 )
 
 // program is our own command's name, which the model calls in its shell.

@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
 // Release is a version of the command that all tests ran with, and what is other

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/testbinary"
+	"ollimbot/core/base/binarytest"
 )
 
 // playName is the variable that turns this test binary into one of the programs
@@ -29,7 +29,7 @@ const raceExit = "GORACE=atexit_sleep_ms=0"
 const longest = 2 * time.Minute
 
 func TestMain(m *testing.M) {
-	testbinary.Answer(nil)
+	binarytest.Answer(nil)
 	if name := os.Getenv(playName); name != "" {
 		os.Exit(plays[name]())
 	}
@@ -61,7 +61,7 @@ func playSpec(t testing.TB, name string, env ...string) Spec {
 	t.Helper()
 	// A test binary that measures its coverage complains without GOCOVERDIR.
 	base := []string{playName + "=" + name, raceExit, "GOCOVERDIR=" + t.TempDir()}
-	return Spec{Path: testbinary.Path(), Env: append(base, env...), Dir: t.TempDir()}
+	return Spec{Path: binarytest.Path(), Env: append(base, env...), Dir: t.TempDir()}
 }
 
 // line reads one line of a program's output.
@@ -156,7 +156,7 @@ func parent() int {
 // not get the mark.
 func child(name string) (pid int, err error) {
 	name, stranger := strings.CutPrefix(name, "stranger-")
-	cmd := exec.Command(testbinary.Path())
+	cmd := exec.Command(binarytest.Path())
 	cmd.Env = []string{playName + "=" + name, raceExit}
 	if !stranger {
 		cmd.Env = append(cmd.Env, MarkName+"="+os.Getenv(MarkName))
@@ -183,7 +183,7 @@ func sleeper() int {
 
 // bot is a program that uses this package and leaves everything behind.
 func bot() int {
-	p, err := Start(Spec{Path: testbinary.Path(), Env: []string{
+	p, err := Start(Spec{Path: binarytest.Path(), Env: []string{
 		playName + "=parent", "OLLIM_TEST_CHILDREN=sleeper", MarkName + "=" + os.Getenv("OLLIM_TEST_MARK"),
 	}})
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"syscall"
 	"time"
 
-	"ollimbot/core/config"
-	"ollimbot/core/fault"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/config"
 )
 
 // signalled is added to a signal's number in the exit code of who tells of it.

@@ -15,11 +15,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core/agent/claude/fakeapi"
+	"ollimbot/core/agent/claude/claudetest"
 )
 
 func TestTheRealCommandTellsItsVersion(t *testing.T) {
-	path := fakeapi.RequireCLI(t)
+	path := claudetest.RequireCLI(t)
 	home := t.TempDir()
 	v, err := Version(t.Context(), path, Environment([]string{"PATH=/usr/bin:/bin", "HOME=" + home}, Env{ConfigDir: home}))
 	if err != nil || CheckVersion(v) != nil {
@@ -30,7 +30,7 @@ func TestTheRealCommandTellsItsVersion(t *testing.T) {
 // TestShellsOfTheRealCommandAreCollected: claude runs each shell in a session of
 // its own, and only its own mild end takes them along.
 func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
-	path := fakeapi.RequireCLI(t)
+	path := claudetest.RequireCLI(t)
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
 		t.Skip("needs sleep")
@@ -70,12 +70,12 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 // shelling starts claude and lets its model call a shell.
 func shelling(t *testing.T, path, command string) *Process {
 	t.Helper()
-	api, err := fakeapi.Start(fakeapi.Options{})
+	api, err := claudetest.Start(claudetest.Options{})
 	must(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	dir := t.TempDir()
 	p, err := Start(Spec{
-		Path: path, Dir: dir, Env: Environment(fakeapi.CLIEnv(t, api), Env{Mark: "bot"}),
+		Path: path, Dir: dir, Env: Environment(claudetest.CLIEnv(t, api), Env{Mark: "bot"}),
 		Args: strings.Fields("-p --output-format stream-json --input-format stream-json --verbose --setting-sources= --allowedTools Bash"),
 	})
 	must(t, err)
@@ -86,7 +86,7 @@ func shelling(t *testing.T, path, command string) *Process {
 		_ = p.Stop(t.Context(), time.Millisecond)
 		reader.Wait()
 	})
-	prompt := fakeapi.Script(fakeapi.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "wait"}})
+	prompt := claudetest.Script(claudetest.Step{Tool: "Bash", Input: map[string]any{"command": command, "description": "wait"}})
 	text := map[string]any{"type": "text", "text": prompt}
 	err = json.NewEncoder(p.Stdin()).Encode(map[string]any{
 		"type": "user", "message": map[string]any{"role": "user", "content": []any{text}},

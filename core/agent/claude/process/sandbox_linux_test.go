@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/sandbox"
-	"ollimbot/core/sandbox/sandboxtest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
 // boxed starts a play in the real sandbox of this machine.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // Limits of the error output that is kept. A crash shows its own source in

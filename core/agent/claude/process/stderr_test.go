@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/clean"
+	"ollimbot/core/base/clean"
 )
 
 // tailOf is what is kept of a text that is written at once.

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core/config"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 )
 
 // Why the command's folder cannot be used.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
 )
 
 // The types of control traffic, and what a response says of its request.

@@ -21,8 +21,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ollimbot/core/fault"
-	"ollimbot/core/queue"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/queue"
 )
 
 const (

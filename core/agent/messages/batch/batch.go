@@ -21,8 +21,8 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 )
 
 // file holds what was handed in and not yet taken.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // api is a server of message batches.

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/money"
-	"ollimbot/core/pattern"
-	"ollimbot/core/store"
-	"ollimbot/core/web"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/base/web"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 
@@ -58,7 +58,7 @@ func (r *Registry) load() file {
 }
 
 // names of providers are words, since they stand before a slash.
-var providerName = pattern.Lazily(`^[a-z0-9][a-z0-9.-]{0,30}$`)
+var providerName = lazyregexp.Lazily(`^[a-z0-9][a-z0-9.-]{0,30}$`)
 
 // parse reads the file's text.
 func parse(data []byte) file {
@@ -221,7 +221,7 @@ var providerFields = map[string]func(*entry, store.Value) error{
 	"batches": func(e *entry, v store.Value) error { return boolean(&e.Batches, v) },
 }
 
-var variable = pattern.Lazily(`^[A-Z_][A-Z0-9_]{0,63}$`)
+var variable = lazyregexp.Lazily(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
 // modelFields are the keys of a model.
 var modelFields = map[string]func(*Model, store.Value) error{

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // withFile is a registry whose data directory holds this file.

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/money"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/work/money"
 )
 
 // Anthropic is the name of the provider that needs no file.
@@ -140,7 +140,7 @@ const (
 	toolWebSearch      = "web_search_20260318"
 )
 
-// claudeModels are Anthropic's, the default first. Their prices are in core/money.
+// claudeModels are Anthropic's, the default first. Their prices are in core/work/money.
 func claudeModels() []Model {
 	effort := []string{"low", "medium", "high", "xhigh", "max"}
 	list := []Model{

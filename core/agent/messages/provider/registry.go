@@ -10,10 +10,10 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/money"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/store"
+	"ollimbot/core/storage/store"
 )
 
 // registry is one over an empty data directory and this environment.

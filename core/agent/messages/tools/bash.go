@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/sandbox"
-	"ollimbot/core/store"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/sandbox"
-	"ollimbot/core/sandbox/sandboxtest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
 func TestACommandIsRunAsItIsWritten(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/edit"
-	"ollimbot/core/clean"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 )
 
 const (

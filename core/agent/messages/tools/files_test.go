@@ -182,10 +182,10 @@ func TestEditSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What the rules have judged is what is written: the table of core/policy, to which the
+// What the rules have judged is what is written: the table of core/safety/policy, to which the
 // claude command is held too.
 func TestEditMakesWhatTheRulesHaveJudged(t *testing.T) {
-	data, err := os.ReadFile("../../../policy/testdata/edits.json")
+	data, err := os.ReadFile("../../../safety/policy/testdata/edits.json")
 	must(t, err)
 	var edits []struct {
 		Name, File, Before, After string

@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
 

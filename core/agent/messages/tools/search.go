@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/schema"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/schema"
 )
 
 // maxNames is how many files Glob names.

@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/config"
-	"ollimbot/core/control"
-	"ollimbot/core/skill"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
 )
 
 // Subagent is a piece of work for a session of its own.

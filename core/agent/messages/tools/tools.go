@@ -20,10 +20,10 @@ import (
 	"sync"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/clean"
-	"ollimbot/core/fault"
-	"ollimbot/core/schema"
-	"ollimbot/core/store"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/schema"
+	"ollimbot/core/storage/store"
 )
 
 // Options of a Box.

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/schema"
+	"ollimbot/core/base/schema"
 )
 
 // ground is a data directory with a box before it.

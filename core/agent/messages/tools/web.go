@@ -20,9 +20,9 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 
-	"ollimbot/core/clean"
-	"ollimbot/core/pattern"
-	"ollimbot/core/words"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/base/words"
 )
 
 const (
@@ -172,7 +172,7 @@ func readable(kind string) bool {
 }
 
 // namedCharset finds the name of a page's letters in its type or at its beginning.
-var namedCharset = pattern.Lazily(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
+var namedCharset = lazyregexp.Lazily(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
 
 // plain is the name of a charset without its signs.
 func plain(name string) string {

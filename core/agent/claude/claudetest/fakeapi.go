@@ -1,0 +1,256 @@
+// Package claudetest is a Messages API on 127.0.0.1 that the real claude command
+// talks to in tests and in stories. It owns the HTTP side: what a request
+// holds, which answer it gets, the events of a streamed answer and the ways in
+// which an answer can fail. It must not know the claude command's own protocol,
+// sessions or the bot, and nothing that ships imports it.
+//
+// What the API answers stands in the prompt itself, as a script: a list of
+// steps in JSON between "@@" and "@@" (see Script). The server keeps no
+// conversation, the history that comes with every request says which step is
+// next. So a tool loop, a fork and a resumed session find their place alone.
+package claudetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// ErrClosed is what Wait returns when the server was closed first.
+var ErrClosed = errors.New("the fake API is closed")
+
+// Options are the choices at the start of a server.
+type Options struct {
+	Key string // the one API key that is let in, others get 401; empty lets everybody in
+}
+
+// Server is a running fake API. All methods may be called at any time and from
+// any goroutine.
+type Server struct {
+	o    Options
+	http *httptest.Server
+	end  context.CancelFunc // ends the context of every request
+
+	mu       sync.Mutex
+	closed   bool
+	record   []Request
+	changed  chan struct{} // closed and made new whenever record changes
+	decide   func(Request) (Step, bool)
+	failures map[string]int           // by step: how often it has failed
+	holds    map[string]chan struct{} // closed by Release
+}
+
+// Start listens on a free port of 127.0.0.1 and serves until Close.
+func Start(o Options) (*Server, error) {
+	ctx, end := context.WithCancel(context.Background())
+	s := &Server{o: o, end: end, changed: make(chan struct{}), failures: map[string]int{}, holds: map[string]chan struct{}{}}
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
+	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.http.Start()
+	return s, nil
+}
+
+// URL is the base address, for ANTHROPIC_BASE_URL, without a slash at its end.
+func (s *Server) URL() string { return s.http.URL }
+
+// Close ends every connection, held ones too, and returns when no handler is
+// left. A second Close does nothing but wait as well.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	if first {
+		s.announce()
+	}
+	s.mu.Unlock()
+	s.end()
+	s.http.CloseClientConnections()
+	s.http.Close()
+	return nil
+}
+
+// Requests is everything that came so far, oldest first. The slice is the
+// caller's; what the requests point to is shared and must not be changed.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.record)
+}
+
+// Wait blocks until holds says true about the requests so far. It is asked at
+// once, and again whenever a request came, began to be answered or ended. The
+// error is ErrClosed or the context's, with a line about what did come.
+func (s *Server) Wait(ctx context.Context, holds func([]Request) bool) error {
+	for {
+		s.mu.Lock()
+		seen, changed, closed := slices.Clone(s.record), s.changed, s.closed
+		s.mu.Unlock()
+		if holds(seen) {
+			return nil
+		}
+		if closed {
+			return fmt.Errorf("wait for the claude command: %w; %s", ErrClosed, outline(seen))
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the claude command: %w; %s", ctx.Err(), outline(seen))
+		}
+	}
+}
+
+// add records a request and returns its place.
+func (s *Server) add(r Request) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record = append(s.record, r)
+	s.announce()
+	return len(s.record) - 1
+}
+
+// update changes what is recorded about the request at a place.
+func (s *Server) update(at int, change func(*Request)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.record[at])
+	s.announce()
+}
+
+// announce wakes everybody who waits for a change. The caller holds mu.
+func (s *Server) announce() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// outline says in one line which requests came.
+func outline(seen []Request) string {
+	if len(seen) == 0 {
+		return "no request came"
+	}
+	lines := make([]string, len(seen))
+	for i, r := range seen {
+		lines[i] = fmt.Sprintf("%s %s %d", r.Method, r.Path, r.Status)
+	}
+	return "came: " + strings.Join(lines, ", ")
+}
+
+// Answer lets f decide about every request for the model, before scripts; where
+// it says false they decide. It is called from several goroutines at once and
+// must neither block nor end the test (t.Fatal works on the test's goroutine
+// only). nil takes it away.
+func (s *Server) Answer(f func(Request) (Step, bool)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.decide = f
+}
+
+// Release lets the step go on that is held under key, and everyone who comes to
+// that key later: a release that is early is not lost. Take another key to hold
+// again.
+func (s *Server) Release(key string) {
+	held := s.hold(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-held:
+	default:
+		close(held)
+	}
+}
+
+func (s *Server) hold(key string) chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holds[key] == nil {
+		s.holds[key] = make(chan struct{})
+	}
+	return s.holds[key]
+}
+
+// wait blocks until key is released.
+func (s *Server) wait(ctx context.Context, key string) error {
+	select {
+	case <-s.hold(key):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// RequireCLI gives the path of the real claude command: OLLIM_TEST_CLAUDE, else
+// the one on PATH. Without one it skips the test, or fails it when
+// OLLIM_REQUIRE_CLAUDE is 1. A path in OLLIM_TEST_CLAUDE that cannot be run
+// fails it always: somebody meant it to be there.
+func RequireCLI(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv("OLLIM_TEST_CLAUDE"); path != "" {
+		found, err := exec.LookPath(path)
+		if err != nil {
+			t.Fatalf("OLLIM_TEST_CLAUDE is not a command that can be run: %v", err)
+		}
+		return absolute(t, found)
+	}
+	found, err := exec.LookPath("claude")
+	if err == nil {
+		return absolute(t, found)
+	}
+	if os.Getenv("OLLIM_REQUIRE_CLAUDE") == "1" {
+		t.Fatal("OLLIM_REQUIRE_CLAUDE is 1, but there is no claude command: set OLLIM_TEST_CLAUDE to its path")
+	}
+	t.Skip("needs the claude command: set OLLIM_TEST_CLAUDE to its path")
+	return ""
+}
+
+// absolute makes a path work from any folder: the test starts it in its own.
+func absolute(t testing.TB, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+// CLIEnv is the whole environment for a claude command that talks to s and to
+// nothing else: folders of its own, and nothing of this machine's environment.
+// The command must have ended before the test does, because its folders go.
+func CLIEnv(t testing.TB, s *Server) []string {
+	t.Helper()
+	key := s.o.Key
+	if key == "" {
+		key = "test"
+	}
+	root := t.TempDir()
+	folder := func(name string) string {
+		path := filepath.Join(root, name)
+		if err := os.Mkdir(path, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return []string{
+		"PATH=/usr/bin:/bin",
+		"HOME=" + folder("home"),
+		"CLAUDE_CONFIG_DIR=" + folder("config"),
+		"TMPDIR=" + folder("tmp"),
+		"ANTHROPIC_BASE_URL=" + s.URL(),
+		"ANTHROPIC_API_KEY=" + key,
+		"CLAUDE_CODE_MAX_RETRIES=3", // the default of 10 would take minutes
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"DISABLE_AUTOUPDATER=1",
+		"ENABLE_TOOL_SEARCH=false",
+	}
+}

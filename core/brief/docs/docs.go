@@ -1,0 +1,260 @@
+// Package docs serves the program's own documentation to the agent: which pages
+// there are, where words stand in them, and the pages themselves. It owns the
+// search and its tools; it must not know what the pages are about, and it
+// reaches nothing but the files that it is given.
+package docs
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"ollimbot/core/base/clean"
+)
+
+// Limits of what is read and shown, in characters.
+const (
+	maxTitle   = 120
+	maxAbout   = 200
+	maxExcerpt = 320
+)
+
+// Page is one page of the documentation.
+type Page struct {
+	Name  string // the file's name without ".md"
+	Title string // its first heading, else its name
+	About string // the beginning of its first paragraph, one line
+}
+
+// Library is the pages, read when they are first asked for: most starts of the
+// program never are. Its methods may be called concurrently.
+type Library struct {
+	files fs.FS
+	load  func() (index, error)
+}
+
+// index is the pages made ready.
+type index struct {
+	pages    []Page
+	texts    map[string]string // whole pages by name
+	sections []section
+}
+
+// New is a library of the *.md files at the top of files.
+func New(files fs.FS) *Library {
+	l := &Library{files: files}
+	l.load = sync.OnceValues(l.read)
+	return l
+}
+
+// List is all pages, sorted by name. Files that cannot be read give none; the
+// tools say why.
+func (l *Library) List() []Page {
+	x, err := l.load()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(x.pages)
+}
+
+// Read is the whole text of a page; its name may end in ".md". False means that
+// there is no such page.
+func (l *Library) Read(name string) (string, bool) {
+	x, err := l.load()
+	if err != nil {
+		return "", false
+	}
+	text, ok := x.texts[strings.TrimSuffix(strings.TrimSpace(name), ".md")]
+	return text, ok
+}
+
+// read takes all pages in. An error names the page that could not be read.
+func (l *Library) read() (index, error) {
+	names, err := fs.Glob(l.files, "*.md")
+	if err != nil {
+		return index{}, fmt.Errorf("list the documentation: %w", err)
+	}
+	x := index{texts: make(map[string]string, len(names))}
+	for _, file := range names {
+		data, err := fs.ReadFile(l.files, file)
+		if err != nil {
+			return index{}, fmt.Errorf("read the documentation: %w", err)
+		}
+		x.add(strings.TrimSuffix(path.Base(file), ".md"), clean.Text(string(data)))
+	}
+	return x, nil
+}
+
+func (x *index) add(name, text string) {
+	sections := split(name, text)
+	p := Page{Name: name, Title: name}
+	if len(sections) > 0 {
+		p.Title = cmp.Or(clean.Cut(clean.Line(sections[0].heading), maxTitle), name)
+		p.About = clean.Cut(firstParagraph(sections[0].body), maxAbout)
+	}
+	x.pages = append(x.pages, p)
+	x.texts[name] = text
+	x.sections = append(x.sections, sections...)
+}
+
+// section is what stands under one heading.
+type section struct {
+	page    string
+	heading string // without its # signs; empty before the first heading
+	body    string
+}
+
+// split takes a page apart at its headings. A # inside of a code block is none.
+func split(page, text string) []section {
+	var list []section
+	var body strings.Builder
+	heading, fenced := "", false
+	flush := func() {
+		if heading != "" || strings.TrimSpace(body.String()) != "" {
+			list = append(list, section{page, heading, strings.TrimSpace(body.String())})
+		}
+		body.Reset()
+	}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		if title := strings.TrimLeft(line, "#"); !fenced && title != line && strings.HasPrefix(title, " ") {
+			flush()
+			heading = strings.TrimSpace(title)
+			continue
+		}
+		body.WriteString(line)
+	}
+	flush()
+	return list
+}
+
+// firstParagraph is the first lines of plain text, as one line.
+func firstParagraph(body string) string {
+	for part := range strings.SplitSeq(body, "\n\n") {
+		part = strings.TrimSpace(part)
+		if part != "" && !strings.HasPrefix(part, "```") && !strings.HasPrefix(part, "|") {
+			return clean.Line(part)
+		}
+	}
+	return ""
+}
+
+// Hit is a section that fits a search.
+type Hit struct {
+	Page    string // its name
+	Heading string // the section's heading; empty before the first one
+	Excerpt string // the lines around the words, at most 320 characters
+}
+
+// maxQuery is how many words of a search count.
+const maxQuery = 16
+
+// Search finds the n sections that fit best, the best first. Nothing but words that
+// occur nowhere gives no hits. Equal searches have equal answers.
+func (l *Library) Search(query string, n int) []Hit {
+	x, err := l.load()
+	if err != nil {
+		return nil
+	}
+	var wanted []string
+	for word := range words(query) {
+		if !slices.Contains(wanted, word) && len(wanted) < maxQuery {
+			wanted = append(wanted, word)
+		}
+	}
+	scores := x.score(wanted)
+	var found []int
+	for i := range x.sections {
+		if scores[i] > 0 {
+			found = append(found, i)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	hits := make([]Hit, 0, max(0, min(n, len(found))))
+	for _, i := range found[:max(0, min(n, len(found)))] {
+		s := &x.sections[i]
+		hits = append(hits, Hit{Page: s.page, Heading: s.heading, Excerpt: excerpt(s.body, wanted)})
+	}
+	return hits
+}
+
+// score says how well each section fits: a word counts three times in a heading,
+// and the more, the fewer sections hold it.
+func (x *index) score(wanted []string) []float64 {
+	scores := make([]float64, len(x.sections))
+	for _, word := range wanted {
+		holds := func(text string) bool {
+			for w := range words(text) {
+				if strings.HasPrefix(w, word) {
+					return true
+				}
+			}
+			return false
+		}
+		points, n := make([]float64, len(x.sections)), 0.0
+		for i, s := range x.sections {
+			if holds(s.body) {
+				points[i]++
+			}
+			if holds(s.heading + " " + s.page) {
+				points[i] += 3
+			}
+			if points[i] > 0 {
+				n++
+			}
+		}
+		for i := range points {
+			scores[i] += points[i] / max(1, n)
+		}
+	}
+	return scores
+}
+
+// excerpt is the part of a body with the most of the words.
+func excerpt(body string, wanted []string) string {
+	lines := strings.Split(body, "\n")
+	best, at := -1, 0
+	for i, line := range lines {
+		n := 0
+		for word := range words(line) {
+			if slices.Contains(wanted, word) {
+				n++
+			}
+		}
+		if n > best {
+			best, at = n, i
+		}
+	}
+	var b strings.Builder
+	for _, line := range lines[at:] {
+		if b.Len() >= maxExcerpt {
+			break
+		}
+		b.WriteString(line + " ")
+	}
+	return clean.Cut(clean.Line(b.String()), maxExcerpt)
+}
+
+// words are the words of a text in small letters, without the s of a plural and
+// what tells nothing. Hyphens and underscores part words, because keys are looked
+// for by their parts.
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if !slices.Contains(tooCommon, word) && !yield(strings.TrimSuffix(word, "s")) {
+				return
+			}
+		}
+	}
+}
+
+// tooCommon are words that tell nothing about a page.
+var tooCommon = strings.Fields("a an and are as at be by can do does for from how i in is it its my of on or that the this to what when which with you your")

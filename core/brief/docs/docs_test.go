@@ -1,0 +1,271 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/brief/docs"
+	pages "ollimbot/docs"
+)
+
+func library(t testing.TB, files map[string]string) *docs.Library {
+	t.Helper()
+	m := fstest.MapFS{}
+	for name, text := range files {
+		m[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return docs.New(m)
+}
+
+func shipped(t testing.TB) *docs.Library {
+	t.Helper()
+	return docs.New(pages.FS)
+}
+
+func TestPagesAreListedWithTitleAndFirstParagraph(t *testing.T) {
+	l := library(t, map[string]string{
+		"b.md":        "# Second\n\n| a | b |\n\nWhat it is\nabout.\n\n## More\n",
+		"a.md":        "No heading here\x1b[31m.",
+		"empty.md":    "",
+		"notes.txt":   "# No page",
+		"folder/c.md": "# No page either",
+	})
+	want := []docs.Page{{Name: "a", Title: "a", About: "No heading here."}, {Name: "b", Title: "Second", About: "What it is about."}, {Name: "empty", Title: "empty"}}
+	if diff := cmp.Diff(want, l.List()); diff != "" {
+		t.Error(diff)
+	}
+	if text, ok := l.Read("b.md"); !ok || !strings.HasPrefix(text, "# Second") {
+		t.Errorf("b.md reads %q", text)
+	}
+	for _, name := range []string{"", "c", "../b", "folder/c", "notes", "notes.txt"} {
+		if _, ok := l.Read(name); ok {
+			t.Errorf("%q is no page", name)
+		}
+	}
+}
+
+func TestEveryRealPageHasATitleAndSaysWhatItIsAbout(t *testing.T) {
+	list := shipped(t).List()
+	if len(list) < 5 {
+		t.Fatalf("only %d pages", len(list))
+	}
+	for _, p := range list {
+		if p.Title == p.Name || p.About == "" {
+			t.Errorf("%s is listed as %q, about %q", p.Name, p.Title, p.About)
+		}
+	}
+}
+
+// Questions that the guide is asked, and the page whose section answers them.
+func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
+	l := shipped(t)
+	for _, c := range []struct{ query, page string }{
+		{"which tools may background runs use", "routines"},
+		{"override background tools yaml", "tool-patterns"},
+		{"permission modes acceptEdits", "permissions"},
+		{"set ping budget capacity command", "cli"},
+		{"reminder add flags", "cli"},
+		{"save the fork as the main conversation", "how-it-works"},
+		{"leave a fork save report exit", "how-it-works"},
+	} {
+		hits := l.Search(c.query, 3)
+		found := false
+		for _, h := range hits {
+			found = found || h.Page == c.page
+		}
+		if !found {
+			t.Errorf("%q is not answered from %s: %+v", c.query, c.page, hits)
+		}
+	}
+}
+
+func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
+	l := library(t, map[string]string{
+		"one.md":   "# One\n\nThe fork is a fork. A budget.\n\n## Chains\n\nNothing of use.\n",
+		"two.md":   "# Two\n\nA fork.\n\n## Deep\n\nHere the chain and the quiet hours meet.\n\n```\n# not a heading: zebra\n```\n",
+		"three.md": "# Three\n\nforks, forking, forked\n",
+	})
+	for _, c := range []struct{ query, page, heading string }{
+		{"chain", "one", "Chains"},         // in a heading
+		{"fork quiet", "two", "Deep"},      // the rarer word
+		{"budget of a fork", "one", "One"}, // both words
+		{"ZEBRA", "two", "Deep"},           // code counts, its # is no heading
+		{"three", "three", "Three"},        // the page's name
+	} {
+		hits := l.Search(c.query, 5)
+		if len(hits) == 0 || hits[0].Page != c.page || hits[0].Heading != c.heading {
+			t.Errorf("%q: %+v", c.query, hits)
+		}
+	}
+	if hits := l.Search("fork", 2); len(hits) != 2 {
+		t.Errorf("a limit of 2 gives %d", len(hits))
+	}
+	for _, query := range []string{"", "the of and", "xylophone", "\x00", "?!"} {
+		if hits := l.Search(query, 5); len(hits) != 0 {
+			t.Errorf("%q finds %+v", query, hits)
+		}
+	}
+	if hits := l.Search("fork", -1); len(hits) != 0 {
+		t.Errorf("a negative limit gives %+v", hits)
+	}
+}
+
+func TestAnExcerptIsOneShortLineAroundTheWords(t *testing.T) {
+	l := library(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("filler line\n", 200) + "the needle is here\n" + strings.Repeat("more\n", 200)})
+	hits := l.Search("needle", 1)
+	if len(hits) != 1 || !strings.HasPrefix(hits[0].Excerpt, "the needle is here more") || len(hits[0].Excerpt) > 330 || strings.Contains(hits[0].Excerpt, "\n") {
+		t.Errorf("%+v", hits)
+	}
+}
+
+// call runs a tool as an engine does.
+func call(t testing.TB, l *docs.Library, name, args string) (string, bool) {
+	t.Helper()
+	for _, tool := range l.Tools() {
+		if tool.Name == name {
+			r := tool.Call(t.Context(), json.RawMessage(args))
+			return r.Text, !r.IsError
+		}
+	}
+	t.Fatalf("there is no tool %s", name)
+	return "", false
+}
+
+func TestTheToolsAnswerWithWhatCanBeActedOn(t *testing.T) {
+	l := library(t, map[string]string{"keys.md": "# Keys\n\nEvery key.\n", "forks.md": "# Forks\n\nA fork is a branch.\n"})
+	for _, c := range []struct {
+		tool, args, want string
+		ok               bool
+	}{
+		{"list", "", "- forks: Forks — A fork is a branch.\n- keys: Keys — Every key.", true},
+		{"list", "null", "- forks: ", true},
+		{"search", `{"query":"branch"}`, "forks › Forks\n  A fork is a branch.", true},
+		{"search", `{"query":"nowhere"}`, "Nothing in the documentation fits \"nowhere\"", true},
+		{"search", `{}`, `"query" is missing`, false},
+		{"search", `{"query":" "}`, "Nothing in the documentation fits", true},
+		{"search", `{"query":"fork","limit":0}`, "at least 1", false},
+		{"search", `{"query":"fork","limit":21}`, "at most 20", false},
+		{"search", `{"query":7}`, "of type string", false},
+		{"search", `[`, "cannot be read", false},
+		{"search", `{"query":"` + strings.Repeat("x", 9000) + `"}`, "larger than 8 KiB", false},
+		{"read", `{"page":"keys"}`, "# Keys\n\nEvery key.\n", true},
+		{"read", `{"page":"keys.md"}`, "# Keys", true},
+		{"read", `{"page":"../keys"}`, "The pages are: forks, keys.", false},
+		{"read", `{}`, `"page" is missing`, false},
+		{"read", `{"page":"keys","offset":-1}`, "at least 0", false},
+		{"read", `{"page":"keys","offset":1e300}`, "outside of the page", false},
+		{"read", `{"page":"keys","offset":999}`, "outside of the page", false},
+	} {
+		got, ok := call(t, l, c.tool, c.args)
+		if ok != c.ok || !strings.Contains(got, c.want) {
+			t.Errorf("%s %s: %v %q, want %v %q", c.tool, c.args, ok, got, c.ok, c.want)
+		}
+	}
+}
+
+func TestTheSchemasSayWhatTheToolsTake(t *testing.T) {
+	for _, tool := range shipped(t).Tools() {
+		var s struct {
+			Type       string
+			Required   []string
+			Properties map[string]struct{ Type, Description string }
+		}
+		if err := json.Unmarshal(tool.Schema, &s); err != nil || s.Type != "object" || tool.Description == "" {
+			t.Errorf("%s: %v %+v", tool.Name, err, s)
+		}
+		for _, name := range s.Required {
+			if _, ok := s.Properties[name]; !ok {
+				t.Errorf("%s requires %s and does not say what it is", tool.Name, name)
+			}
+		}
+		for name, p := range s.Properties {
+			if p.Type == "" || p.Description == "" {
+				t.Errorf("%s does not explain %s", tool.Name, name)
+			}
+		}
+	}
+}
+
+// However long the pages are: no answer is larger than 20 KB, and following the
+// offsets gives every byte of a page once.
+func TestPropertyLongPagesAreReadInPiecesWithoutLoss(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		piece := rapid.SampledFrom([]string{"word ", "\n", "日本", "👩‍👧", strings.Repeat("x", 700), "# Head\n"})
+		text := strings.Repeat(strings.Join(rapid.SliceOfN(piece, 1, 30).Draw(rt, "pieces"), ""), rapid.IntRange(1, 40).Draw(rt, "times"))
+		l := library(t, map[string]string{"long.md": text})
+		var whole strings.Builder
+		for from := 0; ; {
+			args, err := json.Marshal(map[string]any{"page": "long", "offset": from})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got, ok := call(t, l, docs.ToolRead, string(args))
+			if !ok || len(got) > 20<<10 || !utf8.ValidString(got) {
+				rt.Fatalf("%v, %d bytes", ok, len(got))
+			}
+			part, note, more := strings.Cut(got, "\n[The page goes on: read it again with offset ")
+			whole.WriteString(part)
+			if !more {
+				break
+			}
+			var next int
+			if err := json.Unmarshal([]byte(strings.TrimSuffix(note, ".]")), &next); err != nil || next <= from {
+				rt.Fatalf("%q leads from %d to %d", note, from, next)
+			}
+			from = next
+		}
+		if whole.String() != text {
+			rt.Fatalf("%d bytes were read of %d", whole.Len(), len(text))
+		}
+	})
+}
+
+func TestManyPagesMakeABoundedList(t *testing.T) {
+	files := map[string]string{}
+	for i := range 500 {
+		files[strings.Repeat("n", 20)+string(rune('0'+i%10))+strings.Repeat("x", i/10)+".md"] = "# " + strings.Repeat("é", 400) + "\n\n" + strings.Repeat("ü", 400)
+	}
+	if got, ok := call(t, library(t, files), docs.ToolList, ""); !ok || len(got) > 20<<10 || !strings.HasSuffix(got, "left out.]") || !utf8.ValidString(got) {
+		t.Errorf("%v, %d bytes", ok, len(got))
+	}
+}
+
+// brokenFS lists a page that cannot be read.
+type brokenFS struct{ fstest.MapFS }
+
+func (b brokenFS) ReadFile(string) ([]byte, error) { return nil, fs.ErrPermission }
+
+func TestPagesThatCannotBeReadAreToldByTheTools(t *testing.T) {
+	l := docs.New(brokenFS{fstest.MapFS{"a.md": {}}})
+	if got, ok := call(t, l, docs.ToolSearch, `{"query":"a"}`); ok || !strings.Contains(got, fs.ErrPermission.Error()) {
+		t.Errorf("%v %q", ok, got)
+	}
+	if _, ok := l.Read("a"); ok || len(l.List()) > 0 || len(l.Search("a", 1)) > 0 {
+		t.Error("there are pages")
+	}
+}
+
+func BenchmarkSearch(b *testing.B) {
+	l := shipped(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(l.Search("how does the ping budget refill", 6)) == 0 {
+			b.Fatal("nothing was found")
+		}
+	}
+}
+
+func BenchmarkFirstUse(b *testing.B) {
+	for b.Loop() {
+		if len(shipped(b).List()) == 0 {
+			b.Fatal("there are no pages")
+		}
+	}
+}

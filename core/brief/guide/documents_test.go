@@ -1,0 +1,367 @@
+package guide
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/docs"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
+)
+
+// text is a file as the program brings it.
+func text(t testing.TB, name string) string {
+	t.Helper()
+	list, err := items()
+	must(t, err)
+	for _, it := range list {
+		if it.path == name {
+			return it.text
+		}
+	}
+	t.Fatalf("there is no %s", name)
+	return ""
+}
+
+var (
+	fence   = regexp.MustCompile("(?ms)^```markdown\n(.*?)^```$")
+	span    = regexp.MustCompile("`([^`\n]+)`")
+	keyRow  = regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|(?: (both|routines|reminders) \\|)?")
+	toolish = regexp.MustCompile(`^(mcp__\w+|[a-z]+(?:_[a-z]+)+)\b`)
+)
+
+// examples are the files that a document shows.
+func examples(t testing.TB, name string) []string {
+	t.Helper()
+	var list []string
+	for _, m := range fence.FindAllStringSubmatch(text(t, name), -1) {
+		list = append(list, m[1])
+	}
+	if len(list) == 0 {
+		t.Fatalf("%s shows no example", name)
+	}
+	return list
+}
+
+// spans are the words in back quotes, code blocks left out.
+func spans(text string) []string {
+	var list []string
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+			continue
+		}
+		if !fenced {
+			for _, m := range span.FindAllStringSubmatch(line, -1) {
+				list = append(list, m[1])
+			}
+		}
+	}
+	return list
+}
+
+// keys are the keys of the table under "## Keys", with the kind of file where
+// the table says it.
+func keys(t testing.TB, name string) map[string]string {
+	t.Helper()
+	_, part, _ := strings.Cut(text(t, name), "\n## Keys\n")
+	part, _, _ = strings.Cut(part, "\n## ")
+	all := map[string]string{}
+	for _, m := range keyRow.FindAllStringSubmatch(part, -1) {
+		all[m[1]] = m[2]
+	}
+	return all
+}
+
+func parseTask(kind, text string) ([]routines.Problem, routines.Task) {
+	if kind == "reminders" {
+		r, problems := routines.ParseReminder("reminders/x.md", []byte(text), time.UTC)
+		return problems, r.Task
+	}
+	r, problems := routines.ParseRoutine("routines/x.md", []byte(text))
+	return problems, r.Task
+}
+
+func kindOf(example string) string {
+	if strings.Contains(example, "\nrun-at:") {
+		return "reminders"
+	}
+	return "routines"
+}
+
+func TestTheExamplesOfRoutinesAndRemindersAreWithoutFault(t *testing.T) {
+	kinds, ids := map[string]int{}, map[string]bool{}
+	for _, example := range examples(t, "routine-reminder-spec.md") {
+		kind := kindOf(example)
+		problems, task := parseTask(kind, example)
+		if len(problems) > 0 {
+			t.Errorf("%s\n%+v", example, problems)
+		}
+		kinds[kind]++
+		ids[task.ID] = true
+	}
+	if kinds["routines"] < 2 || kinds["reminders"] < 1 || len(ids) < 4 {
+		t.Errorf("there are examples of %v with the ids %v", kinds, ids)
+	}
+}
+
+// known asks the parser about a key: one that it reads cannot be a mapping, of
+// one that it does not know it says nothing.
+func known(kind, key string) bool {
+	base := map[string]string{"id": `id: "a"`, "cron": `cron: "0 9 * * *"`, "run-at": `run-at: "2026-11-24T15:00:00Z"`}
+	delete(base, map[string]string{"routines": "run-at", "reminders": "cron"}[kind])
+	base[key] = key + ":\n  a: b"
+	lines := make([]string, 0, len(base))
+	for _, line := range base {
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	problems, _ := parseTask(kind, "---\n"+strings.Join(lines, "\n")+"\n---\nx")
+	return slices.ContainsFunc(problems, func(p routines.Problem) bool {
+		return p.Severity == routines.Error && strings.HasPrefix(p.Message, key+" must be ")
+	})
+}
+
+func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
+	if known("routines", "colour") || !known("routines", "cron") || known("reminders", "cron") {
+		t.Fatal("the question to the parser does not work")
+	}
+	table := keys(t, "routine-reminder-spec.md")
+	for key, in := range table {
+		if in == "" {
+			t.Errorf("the document does not say where %s belongs", key)
+		}
+		for _, kind := range []string{"routines", "reminders"} {
+			if want := in == "both" || in == kind; known(kind, key) != want {
+				t.Errorf("%s in %s: the parser reads it is %v, the document says %v", key, kind, !want, want)
+			}
+		}
+	}
+}
+
+// fieldKeys are the keys behind the fields of the parsed values; the empty ones
+// are no keys. A field that is not here is new, and so are its key and its row.
+var fieldKeys = map[string]string{
+	"Kind": "", "Path": "", "Body": "", "Schedule": "", "Task": "", "Raw": "", "Digest": "", "Waits": "", "TrustInput": "trust-input", "Critical": "critical", "Name": "name", "Tools": "allowed-tools", "Fields": "fields",
+	"ID": "id", "Description": "description", "Background": "background", "Model": "model", "Thinking": "thinking",
+	"Isolated": "isolated", "Mode": "update-main-session", "UpdateMainSession": "update-main-session", "AllowPing": "allow-ping",
+	"Allowed": "allowed-tools", "Disallowed": "disallowed-tools", "AllowedTools": "allowed-tools", "DisallowedTools": "disallowed-tools",
+	"Skills": "skills", "Subagent": "subagent", "Cron": "cron", "RunMissed": "missed", "RunAt": "run-at",
+	"ChainDepth": "chain-depth", "MaxChain": "max-chain", "ChainParent": "chain-parent",
+	"UntilDone": "until", "Again": "again", "FirstAt": "first-at", "LastWord": "last-word", "MayWait": "may-wait",
+}
+
+// complete holds a document's table against the types that its files become.
+func complete(t *testing.T, name string, values ...any) {
+	t.Helper()
+	table, seen := keys(t, name), map[string]bool{}
+	for _, v := range values {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+			key, ok := fieldKeys[f.Name]
+			if !ok && f.IsExported() {
+				t.Errorf("the field %s is new: say in %s what its key does", f.Name, name)
+			}
+			seen[key] = true
+			if _, ok := table[key]; key != "" && !ok {
+				t.Errorf("%s does not explain %s", name, key)
+			}
+		}
+	}
+	for key := range table {
+		if !seen[key] {
+			t.Errorf("%s explains %s, which no file has", name, key)
+		}
+	}
+}
+
+func TestTheDocumentsExplainEveryKey(t *testing.T) {
+	complete(t, "routine-reminder-spec.md", routines.Routine{}, routines.Reminder{})
+	complete(t, "skill-spec.md", skill.Skill{})
+}
+
+// What the table says of values and defaults, asked of the parser.
+func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
+	_, routine := parseTask("routines", "---\nid: a\ncron: 0 9 * * *\n---\nx")
+	_, reminder := parseTask("reminders", "---\nid: a\nrun-at: 2026-11-24T15:00:00Z\n---\nx")
+	word := map[bool]string{true: "`true`", false: "`false`"}
+	_, table, _ := strings.Cut(text(t, "routine-reminder-spec.md"), "\n## Keys\n")
+	for _, row := range []string{
+		"| `background` | both | `true`, `false` | " + word[routine.Background] + " for routines, " + word[reminder.Background] + " for reminders |",
+		"| `thinking` | both | `true`, `false` | " + word[routine.Thinking] + " |",
+		"| `allow-ping` | both | `true`, `false` | " + word[routine.AllowPing] + " |",
+		"| `update-main-session` | both | `always`, `on_ping`, `freely`, `blocked` | `" + string(routine.Mode) + "` |",
+	} {
+		if !strings.Contains(table, row) {
+			t.Errorf("the table lacks\n%s", row)
+		}
+	}
+	for key, values := range map[string][]string{
+		"model": {"opus", "sonnet", "haiku"}, "update-main-session": {"always", "on_ping", "freely", "blocked"}, "missed": {"note", "run"},
+	} {
+		for _, v := range values {
+			if problems, _ := parseTask("routines", "---\nid: a\ncron: 0 9 * * *\n"+key+": "+v+"\n---\nx"); len(problems) > 0 {
+				t.Errorf("%s: %s is refused: %+v", key, v, problems)
+			}
+			if !strings.Contains(table, "`"+v+"`") {
+				t.Errorf("the document does not name %s of %s", v, key)
+			}
+		}
+	}
+	for _, pattern := range policy.BackgroundTools() {
+		if doc := text(t, "routine-reminder-spec.md"); !strings.HasPrefix(pattern, toolset.Prefix) && !strings.Contains(doc, "`"+pattern+"`") {
+			t.Errorf("the document does not name %s, which every run has", pattern)
+		}
+	}
+}
+
+func TestTheSkillExampleAndTheBundledSkillsAreWithoutFault(t *testing.T) {
+	d := prepared(t)
+	install(t, d)
+	storetest.Put(t, d, "skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0])
+	skills, problems := skill.List(d)
+	if len(problems) > 0 || len(skills) != 3 {
+		t.Errorf("%d skills, %+v", len(skills), problems)
+	}
+	for _, s := range skills {
+		if s.Description == "" || len(s.Body) < 50 {
+			t.Errorf("%s says %q", s.Name, s.Description)
+		}
+	}
+	if !strings.Contains(text(t, "skills/setup/SKILL.md"), "\ndisable-model-invocation: true\n") {
+		t.Error("setup must not start by itself")
+	}
+}
+
+func TestTheCommandOfTheSkillDocumentRunsAsItSays(t *testing.T) {
+	d := prepared(t)
+	_, part, _ := strings.Cut(text(t, "skill-spec.md"), "```\nToday is ")
+	command, _, _ := strings.Cut(part, "\n```")
+	if got := skill.Expand(t.Context(), d, skill.How{}, command); !strings.HasSuffix(got, "day.") {
+		t.Errorf("%s becomes %q", command, got)
+	}
+	if got := skill.Expand(t.Context(), d, skill.How{}, "!`false`"); !strings.HasPrefix(got, "[command failed (exit 1): ") {
+		t.Errorf("a failing command leaves %q", got)
+	}
+}
+
+// The examples that the guard of the agent's own writing refuses would be bad
+// advice.
+func TestTheAgentMayWriteWhatTheDocumentsShow(t *testing.T) {
+	d := prepared(t)
+	guard := policy.New(policy.Options{Dir: d, Zone: time.UTC})
+	pre := guard.Session(policy.Scope{Rules: policy.Rules{Allowed: policy.MainTools()}}).Hooks(func(string, string) {}).PreTool
+	write := func(file, content string) agent.Decision {
+		return pre(t.Context(), agent.ToolUse{Name: "Write", Input: jsonOf(t, map[string]string{"file_path": d.Path(file), "content": content})})
+	}
+	for _, example := range examples(t, "routine-reminder-spec.md") {
+		if got := write(kindOf(example)+"/x.md", example); !got.Allow {
+			t.Errorf("%s\n%s", example, got.Reason)
+		}
+	}
+	if got := write("skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0]); !got.Allow {
+		t.Errorf("the skill: %s", got.Reason)
+	}
+	if got := write("routines/x.md", "---\nid: a\n---\nx"); got.Allow {
+		t.Error("the guard does not look")
+	}
+}
+
+func TestEveryToolThatTheFilesNameExists(t *testing.T) {
+	exists := map[string]bool{
+		"mcp__docs__" + docs.ToolList: true, "mcp__docs__" + docs.ToolSearch: true, "mcp__docs__" + docs.ToolRead: true,
+		"on_ping": true, "newer_than": true, "mcp__discord__": true, // no tools
+	}
+	for _, tool := range toolset.Tools(nil) {
+		exists[tool.Name], exists[toolset.Prefix+tool.Name] = true, true
+	}
+	list, err := items()
+	must(t, err)
+	seen := 0
+	for _, it := range list {
+		for _, s := range spans(it.text) {
+			if m := toolish.FindString(s); m != "" && m != "quiet_hours" {
+				seen++
+				if !exists[m] {
+					t.Errorf("%s names %s, which does not exist", it.path, s)
+				}
+			}
+		}
+	}
+	if seen < 8 {
+		t.Errorf("only %d names of tools were seen; the test looks in the wrong place", seen)
+	}
+}
+
+// Files that the texts name in the top folder are installed, are the user's
+// profile, or stand for an example.
+func TestEveryFileThatTheFilesNameIsThere(t *testing.T) {
+	known := map[string]bool{
+		"USER.md": true, "IDENTITY.md": true, "CLAUDE.md": true, "SKILL.md": true, "tool-policy.yaml": true,
+		"routines/NAME.md": true, "reminders/NAME.md": true,
+	}
+	list, err := items()
+	must(t, err)
+	for _, it := range list {
+		known[it.path] = true
+	}
+	all := prompt.System(prompt.SystemInput{Google: true, Webhooks: true})
+	for _, it := range list {
+		all += "\n" + it.text
+	}
+	seen := map[string]bool{}
+	for _, s := range spans(all) {
+		if strings.HasSuffix(s, ".md") && !strings.ContainsAny(s, "*( ") {
+			seen[s] = true
+			if !known[s] {
+				t.Errorf("%s is named and does not exist", s)
+			}
+		}
+	}
+	for _, name := range []string{"routine-reminder-spec.md", "webhook-spec.md", "skill-spec.md"} {
+		if !seen[name] {
+			t.Errorf("nothing leads to %s", name)
+		}
+	}
+}
+
+func TestNamesAreFilledInWhereTheyCannotBreakAnything(t *testing.T) {
+	list, err := items()
+	must(t, err)
+	for _, it := range list {
+		if it.rule == follow && strings.Contains(it.text, "{USER_NAME}") {
+			t.Errorf("%s follows the program and must be the same for everybody", it.path)
+		}
+		if doc, err := store.ParseFrontMatter([]byte(it.text)); err == nil && !strings.HasSuffix(it.path, "-spec.md") {
+			head, _, _ := strings.Cut(it.text, doc.Body)
+			if strings.Contains(head, "{") {
+				t.Errorf("%s fills a name into its front matter", it.path)
+			}
+		}
+	}
+}
+
+func jsonOf(t testing.TB, v any) json.RawMessage {
+	t.Helper()
+	data, err := json.Marshal(v)
+	must(t, err)
+	return data
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

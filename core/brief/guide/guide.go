@@ -1,0 +1,275 @@
+// Package guide owns what the program brings into a data directory for the
+// agent to work with: the first IDENTITY.md, the documents about its files, the
+// subagents and the bundled skills. It knows which
+// of them the user has made their own and leaves those alone. It must not know
+// sessions, runs or engines; what the files tell the agent is in files/.
+package guide
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// Options is what the texts depend on.
+type Options struct {
+	UserName, BotName string
+	Zone              string // IANA name of the configured zone
+	// Google says that the user's account is connected and the commands for it
+	// exist, Webhooks that the bot listens for them.
+	Google, Webhooks bool
+	NoMail           bool // Google is connected, and reading mail is not allowed
+}
+
+// Note is something that happened while files were installed.
+type Note struct {
+	File string // relative to the data directory
+	Text string // a sentence: what was done, or what could not be and the cure
+	// Warning says that something was not done.
+	Warning bool
+}
+
+// rule says what becomes of a file once it is there.
+type rule int
+
+const (
+	// once: written a single time; whoever deletes it does not get it back.
+	once rule = iota
+	// keep: made where it is missing, never written over; newer versions are offered.
+	keep
+	// follow: refreshed with the program, as long as the user has not changed it.
+	follow
+)
+
+// item is one file that comes with the program.
+type item struct {
+	path    string // relative to the data directory
+	rule    rule
+	text    string // with {USER_NAME} and {BOT_NAME} still in it
+	version string // hash of text
+	google  bool   // is of use only while Google is connected
+}
+
+//go:embed files
+var files embed.FS
+
+const agentsFolder = ".claude/agents"
+
+// items are all files, in the order of their paths.
+func items() ([]item, error) {
+	var list []item
+	err := fs.WalkDir(files, "files", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, newItem(strings.TrimPrefix(name, "files/"), data))
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the files that come with the program: %w", err)
+	}
+	return list, nil
+}
+
+func newItem(name string, data []byte) item {
+	it := item{path: name, rule: follow, text: string(data), version: hash(data)}
+	switch {
+	case name == identityFile:
+		it.rule = once
+	case strings.HasPrefix(name, "agents/"):
+		it.path, it.rule = agentsFolder+strings.TrimPrefix(name, "agents"), keep
+		it.google = name == "agents/gmail-reader.md"
+	case strings.HasPrefix(name, "skills/"):
+		it.rule = keep
+	}
+	return it
+}
+
+// maxName is the longest name that is written into a file, in characters.
+const maxName = 80
+
+// fill is the file's text for this user; nothing but the two names is replaced.
+func (it item) fill(o Options) []byte {
+	user, bot := clean.Cut(clean.Line(o.UserName), maxName), clean.Cut(clean.Line(o.BotName), maxName)
+	user = cmp.Or(user, textTheUser)
+	bot = cmp.Or(bot, textTheBot)
+	return []byte(strings.NewReplacer("{USER_NAME}", user, "{BOT_NAME}", bot).Replace(it.text))
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// bundled reports whether a skill's folder came with the program or was
+// generated for a task: such skills are not the user's own.
+func bundled(folder string) bool {
+	return slices.Contains([]string{"setup", "job-config"}, folder) ||
+		slices.ContainsFunc([]string{"routine-", "reminder-", "webhook-"}, func(p string) bool { return strings.HasPrefix(folder, p) })
+}
+
+// Names where the user gave none.
+const (
+	textTheUser = "the user"
+	textTheBot  = "the assistant"
+)
+
+// What Install tells.
+const (
+	textInstalled    = "installed"
+	textRefreshed    = "refreshed: this version of the program brings a newer one"
+	textLinkReplaced = "put in the place of a link that led out of the data directory"
+	textNotReached   = "left alone, because it cannot be read as a file of the data directory (%s)"
+	textNotRecorded  = "what was installed could not be written down: %v"
+	textNoLink       = "the link for the engine's skills could not be made (%s): until then skills work in tasks only"
+)
+
+// What Offers tells, with the file's name twice.
+const (
+	textOffer       = "%s has a newer version in this program: move %s away, and the next start puts the new one in its place"
+	textOfferEdited = "%s is your own version, and this program brings another one: keep yours, or move %s away, " +
+		"and the next start puts ours in its place"
+)
+
+const textNoProfile = "[%s is there and cannot be read now. Tell the user.]"
+
+// The profile. USER.md is made by nobody but the user.
+const (
+	identityFile = "IDENTITY.md"
+	userFile     = "USER.md"
+)
+
+// SystemPrompt is the text that every session is opened with, of the profile
+// and the skills as they are now. It reads files at every call, so that changes
+// are in force for the next session; equal files give equal bytes.
+func SystemPrompt(d *store.Dir, o Options) string {
+	in := prompt.SystemInput{
+		UserName: o.UserName, Zone: o.Zone, Google: o.Google, NoMail: o.NoMail, Webhooks: o.Webhooks,
+		Identity: profile(d, identityFile), User: profile(d, userFile),
+	}
+	skills, _ := skill.List(d) // what is wrong with them is shown with the other files
+	for _, s := range skills {
+		folder := path.Base(path.Dir(s.Path))
+		if !bundled(folder) {
+			in.Skills = append(in.Skills, prompt.SkillLine{Name: folder, Description: s.Description})
+		}
+	}
+	return prompt.System(in)
+}
+
+// profile is a file of the profile, or a line that says why it is not there.
+func profile(d *store.Dir, name string) string {
+	data, err := d.Read(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		return fmt.Sprintf(textNoProfile, name)
+	}
+	return string(data)
+}
+
+// Subagent is a file in .claude/agents/ as far as the tools go; all text is
+// cleaned.
+type Subagent struct {
+	Name  string // the file's name where it says none
+	Model string // empty: the session's
+	Tools []string
+	Path  string // relative to the data directory
+}
+
+// Subagents reads the subagents of the data directory, ours and the user's own,
+// in the order of their files, for whoever judges tool lists. One
+// without tools has the session's. One without front matter is no subagent
+// and is told as a warning, as are patterns that hand over too much.
+func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
+	root, err := os.OpenRoot(d.Root())
+	if err != nil {
+		return nil, nil
+	}
+	defer root.Close()
+	names, err := fs.Glob(root.FS(), agentsFolder+"/*.md")
+	if err != nil {
+		return nil, nil
+	}
+	slices.Sort(names)
+	var list []Subagent
+	var problems []routines.Problem
+	for _, name := range names {
+		there, err := inspect(root, d, name)
+		if err != nil || there.is != ordinary {
+			continue
+		}
+		s, found := parseSubagent(name, there.data)
+		list, problems = append(list, s...), append(problems, found...)
+	}
+	return list, problems
+}
+
+// parseSubagent gives one subagent, or none with the reason.
+func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
+	doc, err := store.ParseFrontMatter(data)
+	if err != nil {
+		line, column, message := 1, 1, err.Error()
+		if syntax, ok := errors.AsType[*store.SyntaxError](err); ok {
+			line, column, message = syntax.Line, syntax.Column, syntax.Message
+		}
+		return nil, []routines.Problem{warning(file, line, column, message)}
+	}
+	stem := strings.TrimSuffix(file[strings.LastIndexByte(file, '/')+1:], ".md")
+	s := Subagent{Name: scalar(doc, "name"), Model: scalar(doc, "model"), Path: file}
+	s.Name = cmp.Or(s.Name, clean.Line(stem))
+	var problems []routines.Problem
+	for _, v := range toolValues(doc) {
+		s.Tools = append(s.Tools, v.Text)
+		if severity, message := routines.CheckTool(v.Text); severity != "" {
+			problems = append(problems, warning(file, v.Line, v.Column, message))
+		}
+	}
+	return []Subagent{s}, problems
+}
+
+// toolValues are the patterns of a list, or of a text with commas.
+func toolValues(doc store.Document) []store.Value {
+	f, _ := doc.Get("tools")
+	items := f.Value.Items
+	if f.Value.Kind == store.Scalar {
+		for part := range strings.SplitSeq(f.Value.Text, ",") {
+			items = append(items, store.Value{Kind: store.Scalar, Text: part, Line: f.Value.Line, Column: f.Value.Column})
+		}
+	}
+	var values []store.Value
+	for _, v := range items {
+		if v.Text = clean.Line(v.Text); v.Kind == store.Scalar && v.Text != "" {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+func scalar(doc store.Document, key string) string {
+	f, _ := doc.Get(key)
+	return clean.Line(f.Value.Text)
+}
+
+func warning(file string, line, column int, message string) routines.Problem {
+	return routines.Problem{File: clean.Line(file), Line: line, Column: column, Severity: routines.Warning, Message: clean.Line(message)}
+}

@@ -1,0 +1,199 @@
+package guide
+
+import (
+	"io/fs"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/webhook"
+	pages "ollimbot/docs"
+	"ollimbot/routines"
+)
+
+// N17: the pages for people explain the same keys as the agent's documents, which are
+// compared with the parsers above, and say nothing of a key that the parser does not do.
+
+// A reference is a page of the documentation that explains the keys of a kind of file.
+type reference struct{ page, spec, kind string }
+
+var references = []reference{
+	{"routines.md", "routine-reminder-spec.md", "routines"},
+	{"routines.md", "routine-reminder-spec.md", "reminders"},
+	{"webhook-files.md", "webhook-spec.md", "webhooks"},
+}
+
+// row is what a page says about a key.
+type row struct{ in, standard, example, effect string }
+
+var code = regexp.MustCompile("`([^`]+)`")
+
+func pageText(t testing.TB, page string) string {
+	t.Helper()
+	data, err := fs.ReadFile(pages.FS, page)
+	must(t, err)
+	return string(data)
+}
+
+// keyRows are the rows of the tables of a page that have an example.
+func keyRows(t testing.TB, page string) map[string]row {
+	t.Helper()
+	rows := map[string]row{}
+	var head []string
+	for line := range strings.Lines(pageText(t, page)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
+		case cells[0] == "Key":
+			head = cells
+		case !strings.HasPrefix(line, "|"):
+			head = nil
+		case len(head) > 0 && strings.HasPrefix(cells[0], "`"):
+			if len(cells) != len(head) {
+				t.Errorf("%s: %d cells below %d in %s", page, len(cells), len(head), line)
+				continue
+			}
+			r := row{}
+			for i, name := range head {
+				*map[string]*string{"Key": new(string), "Type": new(string), "In": &r.in, "Default": &r.standard, "Example": &r.example, "Effect": &r.effect}[name] = cells[i]
+			}
+			rows[strings.Trim(cells[0], "`")] = r
+		}
+	}
+	return rows
+}
+
+func TestThePagesExplainTheSameKeysAsTheAgentsDocuments(t *testing.T) {
+	for _, r := range append(references, reference{"skills.md", "skill-spec.md", "skills"}) {
+		rows, spec := keyRows(t, r.page), keys(t, r.spec)
+		if missing := slices.DeleteFunc(slices.Sorted(maps.Keys(spec)), func(k string) bool { return rows[k] != (row{}) }); len(missing) > 0 {
+			t.Errorf("docs/%s does not explain %q", r.page, missing)
+		}
+		for key, said := range rows {
+			if in, ok := spec[key]; !ok || in != said.in {
+				t.Errorf("docs/%s: %s is in %q, the agent's document says %q", r.page, key, said.in, in)
+			}
+			if said.standard == "" || said.effect == "" {
+				t.Errorf("docs/%s: the row of %s is not complete", r.page, key)
+			}
+		}
+	}
+}
+
+// file is a file of a kind with these lines in its front matter.
+func file(kind string, lines ...string) string {
+	base := map[string][]string{
+		"routines": {`cron: "0 9 * * *"`}, "reminders": {`run-at: "2026-11-24T15:00:00Z"`},
+		"webhooks": {"fields: {type: object, properties: {a: {type: string}}}"},
+	}[kind]
+	base = append([]string{`id: "a"`}, base...)
+	for _, line := range lines {
+		key, _, _ := strings.Cut(line, ":")
+		base = slices.DeleteFunc(base, func(b string) bool { return strings.HasPrefix(b, key+":") })
+	}
+	return "---\n" + strings.Join(append(base, lines...), "\n") + "\n---\nx"
+}
+
+// parsed is a file without what differs with its bytes alone.
+func parsed(kind, text string) (any, []routines.Problem) {
+	switch kind {
+	case "webhooks":
+		s, problems := webhook.Parse("webhooks/x.md", []byte(text))
+		s.Digest = ""
+		return []any{s.Task, s.Fields.Declared}, problems // compiled schemas cannot be compared
+	case "reminders":
+		r, problems := routines.ParseReminder("reminders/x.md", []byte(text), time.UTC)
+		r.Digest = ""
+		return r, problems
+	}
+	r, problems := routines.ParseRoutine("routines/x.md", []byte(text))
+	r.Digest = ""
+	return r, problems
+}
+
+// needs are the other lines that a key has no effect without.
+var needs = map[string][]string{
+	"again": {"until: done"}, "first-at": {"until: done"}, "last-word": {"until: done"},
+	"chain-depth": {"max-chain: 3"}, "may-wait": {"background: true"},
+}
+
+// The example of each row is accepted as it stands and changes something; the default of
+// each row, written out, changes nothing.
+func TestTheExamplesAndDefaultsOfThePagesAreTheParsers(t *testing.T) {
+	examples, defaults := 0, 0
+	for _, r := range references {
+		for key, said := range keyRows(t, r.page) {
+			if said.in != "" && said.in != "both" && said.in != r.kind {
+				continue
+			}
+			base, _ := parsed(r.kind, file(r.kind, needs[key]...))
+			example := strings.Trim(said.example, "`")
+			got, problems := parsed(r.kind, file(r.kind, append(needs[key][:len(needs[key]):len(needs[key])], example)...))
+			if len(problems) > 0 || !strings.HasPrefix(example, key+": ") {
+				t.Errorf("docs/%s: the example %q is refused in %s: %+v", r.page, example, r.kind, problems)
+			}
+			onlyOtherKind := key == "background" && r.kind == "reminders" // where it is the default
+			if reflect.DeepEqual(got, base) && !onlyOtherKind {
+				t.Errorf("docs/%s: the example %q changes nothing in %s", r.page, example, r.kind)
+			}
+			examples++
+			if standard := code.FindAllStringSubmatch(said.standard, -1); strings.HasPrefix(said.standard, "`") {
+				value := standard[0][1]
+				if _, other, found := strings.Cut(said.standard, "in routines, `"); found && r.kind == "reminders" {
+					value, _, _ = strings.Cut(other, "`")
+				}
+				defaults++
+				if got, _ := parsed(r.kind, file(r.kind, append(needs[key][:len(needs[key]):len(needs[key])], key+": "+value)...)); !reflect.DeepEqual(got, base) {
+					t.Errorf("docs/%s: %s: %s is not the default of %s", r.page, key, value, r.kind)
+				}
+			}
+		}
+	}
+	if examples < 45 || defaults < 25 {
+		t.Errorf("only %d examples and %d defaults were tried", examples, defaults)
+	}
+}
+
+func TestTheFilesThatThePagesShowAreWithoutFault(t *testing.T) {
+	for page, kinds := range map[string][]string{"routines.md": {"routines", "reminders"}, "webhook-files.md": {"webhooks"}} {
+		shown := fence.FindAllStringSubmatch(pageText(t, page), -1)
+		if len(shown) != len(kinds) {
+			t.Fatalf("docs/%s shows %d files", page, len(shown))
+		}
+		for i, m := range shown {
+			if _, problems := parsed(kinds[i], m[1]); len(problems) > 0 {
+				t.Errorf("docs/%s: %s\n%+v", page, m[1], problems)
+			}
+		}
+	}
+	d := prepared(t)
+	storetest.Put(t, d, "skills/email-triage/SKILL.md", fence.FindStringSubmatch(pageText(t, "skills.md"))[1])
+	if skills, problems := skill.List(d); len(problems) > 0 || len(skills) != 1 {
+		t.Errorf("docs/skills.md: %d skills, %+v", len(skills), problems)
+	}
+	for key, said := range keyRows(t, "skills.md") {
+		if doc, err := store.ParseFrontMatter([]byte("---\n" + strings.Trim(said.example, "`") + "\n---\nx")); err != nil || len(doc.Fields) != 1 || doc.Fields[0].Key != key {
+			t.Errorf("docs/skills.md: the example of %s is %s: %v", key, said.example, err)
+		}
+	}
+}
+
+// Every document that has the key model says that a provider may stand in front.
+func TestTheDocumentsSayThatAModelMayHaveItsProvider(t *testing.T) {
+	for _, name := range []string{"routine-reminder-spec.md", "webhook-spec.md"} {
+		_, line, _ := strings.Cut(text(t, name), "| `model` |")
+		line, _, _ = strings.Cut(line, "\n")
+		if !strings.Contains(line, "`local/qwen3`") {
+			t.Errorf("%s: %s", name, line)
+		}
+	}
+}

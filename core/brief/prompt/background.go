@@ -1,0 +1,222 @@
+package prompt
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// preamble is what a background run must know before its task (spec
+// 03.5): the sections in their order, a blank line between them.
+func (b Background) preamble() string {
+	t := b.Task
+	list := []string{textDiscarded + textNoPing, b.reporting()}
+	if t.AllowPing {
+		list[0] = textDiscarded + textPing
+		if b.Busy || !b.QuietUntil.IsZero() {
+			list = append(list, b.hold())
+		}
+		list = append(list, b.budget())
+	}
+	switch allowed := b.available(); {
+	case b.Allowed == nil: // nothing is restricted
+	case len(allowed) == 0:
+		list = append(list, textNoTools)
+	default:
+		list = append(list, tools(textOnlyTools, allowed))
+	}
+	if denied := policy.Merge(b.Disallowed); len(denied) > 0 {
+		list = append(list, tools(textDeniedTools, denied))
+	}
+	if t.Mode != routines.Blocked {
+		list = append(list, textMissingTool)
+	}
+	if b.GoogleTrouble != "" {
+		list = append(list, textGoogleTrouble+clean.Line(b.GoogleTrouble))
+	}
+	if b.canDelegate() {
+		list = append(list, textUserProxy)
+	}
+	return strings.Join(list, "\n\n")
+}
+
+// reporting says what the main session gets to know.
+func (b Background) reporting() (text string) {
+	ping := b.Task.AllowPing
+	switch b.Task.Mode {
+	case routines.Blocked:
+		if ping {
+			return textBlockedPing
+		}
+		return textBlockedSilent
+	case routines.Always:
+		text = textAlways
+	case routines.Freely:
+		text = textFreely
+		if ping {
+			text += textFreelyPinged
+		}
+	default: // on_ping, and whatever a file says that we do not know
+		text = textOnPing
+		if ping {
+			text += textOnPingMust
+		}
+		text += textOnPingSilent
+	}
+	return text + textQuality
+}
+
+// hold holds pings back while the user talks or sleeps.
+func (b Background) hold() (text string) {
+	switch quiet := !b.QuietUntil.IsZero(); {
+	case b.Busy && quiet:
+		text = textBusyBefore + textAnd + textQuietBefore + clockOn(b.QuietUntil, b.Now)
+	case b.Busy:
+		text = textBusyBefore
+	default:
+		text = strings.ToUpper(textQuietBefore[:1]) + textQuietBefore[1:] + clockOn(b.QuietUntil, b.Now)
+	}
+	text += "." + textHold
+	switch {
+	case b.Task.Mode == routines.Blocked:
+		return text + textHoldBlocked
+	case b.Busy:
+		return text + textHoldBusy
+	}
+	return text + textHoldQuiet
+}
+
+// budget tells what a ping costs now, what is coming, and when to ping.
+func (b Background) budget() string {
+	var w strings.Builder
+	w.WriteString(textBudget + b.Budget.Status(b.Now) + ".\n")
+	rate := b.Budget.RefillRateMinutes
+	if b.Budget.Capacity == 0 {
+		rate = 0 // nothing refills a muted bucket
+	}
+	writeSchedule(&w, b.Forward, b.Now, rate)
+	w.WriteString("\n" + textAtMost)
+	if b.Budget.Capacity == 0 {
+		w.WriteString(textMuted)
+	}
+	w.WriteString(textRegret)
+	if b.Task.Mode == routines.Blocked {
+		w.WriteString(textRegretBlocked)
+	} else {
+		w.WriteString(textRegretReport)
+	}
+	w.WriteString(textCritical)
+	return w.String()
+}
+
+// tools lists patterns under a heading.
+func tools(heading string, patterns []string) string {
+	for _, p := range patterns {
+		heading += "\n  - " + clean.Line(p)
+	}
+	return heading
+}
+
+// available is the list that is shown: what is allowed, less what the task's
+// file denies and what its other settings close, and the bot's own tools that
+// they open.
+func (b Background) available() []string {
+	t := b.Task
+	own := []struct {
+		name string
+		open bool
+	}{
+		{"ping_user", t.AllowPing},
+		{"discord_embed", t.AllowPing},
+		{"send_file", t.AllowPing},
+		{"report_updates", t.Mode != routines.Blocked},
+		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
+	}
+	list := policy.Merge(b.Allowed)
+	if !b.Google {
+		list = slices.DeleteFunc(list, needsGoogle)
+	}
+	all := slices.Contains(list, toolset.Prefix+"*")
+	for _, o := range own {
+		switch name := toolset.Prefix + o.name; {
+		case !o.open:
+			list = slices.DeleteFunc(list, func(p string) bool { return p == name })
+		case !all && !slices.Contains(list, name):
+			list = append(list, name)
+		}
+	}
+	return slices.DeleteFunc(list, func(p string) bool { return slices.Contains(b.Disallowed, p) })
+}
+
+// canDelegate reports whether the run may ask the user-proxy.
+func (b Background) canDelegate() bool {
+	if b.Allowed == nil {
+		return !slices.Contains(b.Disallowed, "Task") && !slices.Contains(b.Disallowed, "Agent")
+	}
+	return policy.DelegatesTo(policy.Rules{Allowed: b.Allowed, Disallowed: b.Disallowed}, policy.UserProxy)
+}
+
+func placeInChain(c Chain) string {
+	return "check " + strconv.Itoa(c.Depth+1) + " of " + strconv.Itoa(max(c.Max, c.Depth)+1)
+}
+
+// writeSchedule writes the forward schedule as an agent reads it, with the
+// refills until its last task at rate minutes each. Foreground tasks are left
+// out. Times are in now's zone. There is no line break at its end.
+func writeSchedule(b *strings.Builder, f schedule.Forward, now time.Time, rate int) {
+	empty := true
+	for _, e := range f.Entries {
+		if e.Foreground {
+			continue
+		}
+		if empty {
+			b.WriteString(textUpcoming + f.Window(now) + "):")
+			empty = false
+		}
+		b.WriteByte('\n')
+		writeEntry(b, e, now.Location())
+	}
+	if empty {
+		b.WriteString(textNoTasks)
+		return
+	}
+	if line := f.RefillLine(now, rate); line != "" {
+		b.WriteByte('\n')
+		b.WriteString(line)
+	}
+}
+
+// writeEntry writes one line. Everything in it comes from a user's file.
+func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
+	var clock [16]byte
+	b.WriteString("- ")
+	at := e.FireTime.In(zone)
+	b.Write(at.AppendFormat(clock[:0], "3:04 PM"))
+	b.WriteString(cron.Offset(at))
+	b.WriteString(": ")
+	b.WriteString(clean.Line(e.Label))
+	if e.Silent {
+		b.WriteString(textSilent)
+	}
+	if e.Description != e.Label { // a routine with a description is labelled by it
+		b.WriteString(" — \"")
+		b.WriteString(clean.Line(e.Description))
+		b.WriteByte('"')
+	}
+	b.WriteString(" (")
+	b.WriteString(clean.Line(e.FilePath))
+	b.WriteByte(')')
+	if e.Tag != "" {
+		b.WriteString(" [")
+		b.WriteString(e.Tag)
+		b.WriteByte(']')
+	}
+}

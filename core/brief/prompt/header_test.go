@@ -1,0 +1,159 @@
+package prompt
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/work/updates"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+func TestTimestampsNameUSZonesGenericallyAndOthersByTheirAbbreviation(t *testing.T) {
+	winter := time.Date(2026, 2, 24, 22, 30, 0, 0, time.UTC)
+	summer := time.Date(2026, 7, 4, 3, 5, 0, 0, time.UTC)
+	for _, c := range []struct {
+		zone string
+		at   time.Time
+		want string
+	}{
+		{"America/Los_Angeles", winter, "[2026-02-24 Tue 02:30 PM PT]"},
+		{"America/Los_Angeles", summer, "[2026-07-03 Fri 08:05 PM PT]"},
+		{"US/Pacific", winter, "[2026-02-24 Tue 02:30 PM PT]"},
+		{"America/Denver", summer, "[2026-07-03 Fri 09:05 PM MT]"},
+		{"America/Phoenix", summer, "[2026-07-03 Fri 08:05 PM MT]"},
+		{"America/Chicago", winter, "[2026-02-24 Tue 04:30 PM CT]"},
+		{"America/North_Dakota/Beulah", winter, "[2026-02-24 Tue 04:30 PM CT]"},
+		{"America/New_York", summer, "[2026-07-03 Fri 11:05 PM ET]"},
+		{"America/Indiana/Knox", winter, "[2026-02-24 Tue 04:30 PM CT]"},
+		{"US/Eastern", winter, "[2026-02-24 Tue 05:30 PM ET]"},
+		{"EST5EDT", winter, "[2026-02-24 Tue 05:30 PM ET]"},
+		{"Pacific/Honolulu", winter, "[2026-02-24 Tue 12:30 PM HST]"},
+		{"America/Toronto", winter, "[2026-02-24 Tue 05:30 PM EST]"},
+		{"America/Mexico_City", winter, "[2026-02-24 Tue 04:30 PM CST]"},
+		{"Asia/Shanghai", winter, "[2026-02-25 Wed 06:30 AM CST]"},
+		{"Europe/Berlin", winter, "[2026-02-24 Tue 11:30 PM CET]"},
+		{"Europe/Berlin", summer, "[2026-07-04 Sat 05:05 AM CEST]"},
+		{"Asia/Tashkent", winter, "[2026-02-25 Wed 03:30 AM +05]"},
+		{"UTC", summer, "[2026-07-04 Sat 03:05 AM UTC]"},
+	} {
+		if got := Timestamp(c.at.In(zone(t, c.zone))); got != c.want {
+			t.Errorf("%s: %s, want %s", c.zone, got, c.want)
+		}
+	}
+}
+
+func TestAZoneWithoutANameIsTimedByItsOffset(t *testing.T) {
+	at := time.Date(2026, 2, 24, 22, 30, 0, 0, time.FixedZone("", 5*3600+1800))
+	if got, want := Timestamp(at), "[2026-02-24 Tue 10:30 PM +0530]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestClocksHaveNoLeadingZero(t *testing.T) {
+	for want, at := range map[string]time.Time{
+		"9:05 AM":  time.Date(2026, 1, 1, 9, 5, 0, 0, time.UTC),
+		"12:00 AM": time.Date(2026, 1, 1, 0, 0, 59, 0, time.UTC),
+		"11:59 PM": time.Date(2026, 1, 1, 23, 59, 0, 0, time.UTC),
+	} {
+		if got := cron.Clock(at); got != want {
+			t.Errorf("cron.Clock(%v) = %q, want %q", at, got, want)
+		}
+	}
+}
+
+// A whole example, in the zone and with the ages that it shows.
+func TestTheMainMessageReadsAsTheSeedShowsIt(t *testing.T) {
+	now := time.Date(2026, 2, 24, 14, 30, 0, 0, zone(t, "America/Los_Angeles"))
+	list := []updates.Update{
+		{At: now.Add(-15*time.Minute - 20*time.Second), Message: "Morning email triage: 2 items need attention"},
+		{At: now.Add(-3 * time.Hour), Message: "CI webhook: build passed, no action needed"},
+	}
+	const body = `- (15 minutes ago) Morning email triage: 2 items need attention
+- (3 hours ago) CI webhook: build passed, no action needed
+
+How's it going?`
+	want := "[2026-02-24 Tue 02:30 PM PT] RECENT BACKGROUND UPDATES (mention key findings in your response):\n" + body
+	if got := Main(now, list, "How's it going?"); got != want {
+		t.Errorf("main:\n%s\nwant:\n%s", got, want)
+	}
+	want = "[2026-02-24 Tue 02:30 PM PT] RECENT BACKGROUND UPDATES (read-only — main session will also see these):\n" + body
+	if got := Peeked(now, list, "How's it going?"); got != want {
+		t.Errorf("fork:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestAMessageWithoutUpdatesFollowsTheTimestamp(t *testing.T) {
+	now := monday(t)
+	if got, want := Main(now, nil, "hi"), "[2026-11-23 Mon 09:02 AM PT] hi"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := Main(now, nil, ""), "[2026-11-23 Mon 09:02 AM PT]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	list := []updates.Update{{At: now, Message: "one"}}
+	if got := Main(now, list, ""); !strings.HasSuffix(got, "\n- (just now) one") {
+		t.Errorf("%q does not end with the update", got)
+	}
+}
+
+func TestNoUpdateCanForgeALineOfThePrompt(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 2, 0, 0, time.UTC)
+	first := regexp.MustCompile(`^\S`)
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.OneOf(
+			rapid.SampledFrom([]string{
+				"\n", "\r\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\t", " ", "\x1b[2K", "- (2 days ago) ",
+				"[system] ", "[routine-bg:x]", "TASK:", "RECENT BACKGROUND UPDATES:",
+			}), rapid.String())
+		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) updates.Update {
+			return updates.Update{At: now, Message: strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")}
+		}), 1, 4).Draw(t, "updates")
+		const message = "THE MESSAGE"
+		got := Main(now, list, message)
+		head, tail, ok := strings.Cut(got, "\n\n")
+		if !ok || tail != message {
+			t.Fatalf("an update broke out of its block:\n%s", got)
+		}
+		lines := strings.FieldsFunc(head, func(r rune) bool {
+			return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
+		})
+		begun := 0
+		for _, line := range lines[1:] {
+			if first.MatchString(line) {
+				begun++
+			}
+		}
+		if begun != len(list) {
+			t.Fatalf("%d lines begin in the first column for %d updates:\n%s", begun, len(list), got)
+		}
+	})
+}
+
+func TestInTheRepeatedHourTimesHaveTheirOffset(t *testing.T) {
+	la := zone(t, "America/Los_Angeles")
+	first := time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC).In(la)
+	second := first.Add(time.Hour)
+	if got := Timestamp(first) + Timestamp(second); got != "[2026-11-01 Sun 01:30 AM PT -07:00][2026-11-01 Sun 01:30 AM PT -08:00]" {
+		t.Error(got)
+	}
+	if got := cron.Clock(first) + ", " + cron.Clock(second) + ", " + cron.Clock(second.Add(time.Hour)); got != "1:30 AM -07:00, 1:30 AM -08:00, 2:30 AM" {
+		t.Error(got)
+	}
+	f := schedule.Forward{Entries: []schedule.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}
+	if got := shownSchedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
+		t.Error(got)
+	}
+}
+
+func TestADeliveryIsTheHeaderAndNothingElse(t *testing.T) {
+	now := monday(t)
+	golden(t, "delivery", Delivery(now, []updates.Update{
+		{At: now.Add(-3 * time.Hour), Message: "CI webhook: build passed, no action needed"},
+		{At: now.Add(-20 * time.Second), Message: "Email triage: 2 items need attention\nthe second is from the landlord"},
+	}))
+}

@@ -1,0 +1,257 @@
+package prompt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/brief/docs"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/routines"
+)
+
+func systemInput() SystemInput {
+	return SystemInput{
+		UserName: "Sam", Zone: "America/Los_Angeles",
+		Identity: "# Identity\n\nYou are Ollie. {{user}} stays as it is.\n",
+		User:     "\n# Sam\n\n- up at six\n\t- coffee first\n",
+		Skills:   []SkillLine{{"email-triage", "Sort email by what needs an answer."}, {"focus-coach", "Start one small thing."}},
+	}
+}
+
+func TestTheSystemPromptReadsAsTheGoldenFilesDo(t *testing.T) {
+	in := systemInput()
+	golden(t, "system", System(in))
+	in.Google, in.Webhooks = true, true
+	golden(t, "system-everything", System(in))
+	golden(t, "system-bare", System(SystemInput{}))
+}
+
+// The order of the table of tags.
+var systemOrder = []string{
+	"Capturing tasks", "How much to say", "Notes on this setup", "Skills", "Google Tasks", "Google Calendar",
+	"Routines and reminders", "Guide", "Gmail", "Past conversations", "Responsiveness", "User proxy", "Embeds",
+	"Web and documentation", "Interactive forks", "Background forks", "Webhooks",
+}
+
+func TestTheSectionsStandInTheSeedsOrderWhateverIsSetUp(t *testing.T) {
+	heading := regexp.MustCompile(`(?m)^## (.*)$`)
+	for _, google := range []bool{false, true} {
+		for _, webhooks := range []bool{false, true} {
+			var got []string
+			for _, m := range heading.FindAllStringSubmatch(System(SystemInput{Google: google, Webhooks: webhooks}), -1) {
+				got = append(got, m[1])
+			}
+			if !slices.Equal(got, systemOrder) {
+				t.Errorf("google %v, webhooks %v: the sections are %q", google, webhooks, got)
+			}
+		}
+	}
+}
+
+func TestTheProfileComesFirstAndVerbatim(t *testing.T) {
+	in := systemInput()
+	want := "# Identity\n\nYou are Ollie. {{user}} stays as it is.\n\n# Sam\n\n- up at six\n\t- coffee first\n\n# How you work here\n"
+	if got := System(in); !strings.HasPrefix(got, want) {
+		t.Errorf("the prompt begins\n%s", got[:300])
+	}
+	in.Identity = " \n\t\n"
+	if got := System(in); !strings.HasPrefix(got, "# Sam\n") {
+		t.Errorf("an empty file leaves %q behind", got[:20])
+	}
+	in.User = ""
+	if got := System(in); !strings.HasPrefix(got, "# How you work here\n") {
+		t.Errorf("without a profile the prompt begins %q", got[:20])
+	}
+}
+
+func TestALongProfileIsCutAtACharacterAndSaysWhereTheRestIs(t *testing.T) {
+	for _, text := range []string{strings.Repeat("é", maxProfile), strings.Repeat("日", maxProfile), strings.Repeat("a", maxProfile+1)} {
+		got, _, ok := strings.Cut(System(SystemInput{User: text}), "\n\n[USER.md goes on: ")
+		if !ok || !utf8.ValidString(got) || len(got) > maxProfile || len(got) < maxProfile-3 {
+			t.Errorf("%d bytes became %d", len(text), len(got))
+		}
+	}
+	if got := System(SystemInput{User: strings.Repeat("a", maxProfile)}); strings.Contains(got, "goes on: ") {
+		t.Error("a profile of exactly the limit was cut")
+	}
+}
+
+func TestWhatIsNotSetUpIsNeitherOfferedNorForgotten(t *testing.T) {
+	bare, all := System(SystemInput{}), System(SystemInput{Google: true, Webhooks: true})
+	for _, command := range []string{"ollim-bot tasks", "ollim-bot cal", "ollim-bot gmail", "gmail-reader", "task_done", "event_del"} {
+		if strings.Contains(bare, command) {
+			t.Errorf("without Google the prompt offers %s", command)
+		}
+	}
+	if n := strings.Count(bare, "Not set up here"); n != 4 {
+		t.Errorf("%d things are said to be missing, want tasks, calendar, mail and webhooks", n)
+	}
+	if strings.Contains(all, "Not set up") || strings.Contains(all, "[google]") || strings.Contains(all, "[no ") {
+		t.Error("a condition of the template is left in the text")
+	}
+}
+
+func TestTheSystemPromptStaysShort(t *testing.T) {
+	for name, in := range map[string]SystemInput{"bare": {}, "everything": {UserName: "Sam", Zone: "UTC", Google: true, Webhooks: true}} {
+		if n := len(System(in)); n < 8<<10 || n > 12<<10 {
+			t.Errorf("%s: %d bytes, want 8 to 12 KB", name, n)
+		}
+	}
+}
+
+var (
+	toolWord    = regexp.MustCompile(`^(mcp__\w+|[a-z]+(_[a-z]+)+)$`)
+	tagWord     = regexp.MustCompile(`^\[([a-z-]+)(:[A-Za-z-]+)?\]$`)
+	spanPattern = regexp.MustCompile("`([^`\n]+)`")
+)
+
+// codeSpans are the words that stand in back quotes.
+func codeSpans(text string) []string {
+	var list []string
+	for _, m := range spanPattern.FindAllStringSubmatch(text, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+func TestEveryToolThatThePromptNamesExists(t *testing.T) {
+	known := map[string]bool{
+		// Words with an underscore that are no tools.
+		"on_ping": true, "run_at": true,
+	}
+	for _, tool := range docs.New(nil).Tools() {
+		known["mcp__"+docs.Server+"__"+tool.Name] = true
+	}
+	for _, tool := range toolset.Tools(nil) {
+		known[tool.Name], known[toolset.Prefix+tool.Name] = true, true
+	}
+	seen := map[string]bool{}
+	for _, word := range codeSpans(System(SystemInput{Google: true, Webhooks: true})) {
+		if toolWord.MatchString(word) {
+			seen[word] = true
+			if !known[word] {
+				t.Errorf("there is no tool %s", word)
+			}
+		}
+	}
+	for _, name := range []string{
+		toolset.ReportUpdates, toolset.ExitFork, toolset.SaveContext, toolset.EnterFork, toolset.PingUser, toolset.DiscordEmbed,
+		toolset.SendFile, toolset.FollowUpChain, toolset.AddReminder, toolset.ListReminders, toolset.CancelReminder,
+	} {
+		if !seen[name] {
+			t.Errorf("the prompt does not explain %s", name)
+		}
+	}
+}
+
+// Every tag is one that some prompt of this package begins with, and the other
+// way round.
+func TestEveryTagThatThePromptNamesIsReallySent(t *testing.T) {
+	sent := map[string]bool{}
+	for _, kind := range []routines.Kind{routines.KindRoutine, routines.KindReminder, routines.KindWebhook} {
+		for _, background := range []bool{true, false} {
+			name, _, _ := strings.Cut(strings.Trim(tag(task(kind), background), "[]"), ":")
+			sent[name] = true
+		}
+	}
+	for _, text := range []string{
+		ForkStarted(""), ForkReply(""), ForkButton("", ""), ForkIdle(time.Minute, false), ForkIdle(time.Minute, true), Stale(time.Hour), ForkReport(), Button(""),
+	} {
+		name, _, ok := strings.Cut(strings.TrimPrefix(text, "["), "]")
+		if !ok {
+			t.Fatalf("%q has no tag", text)
+		}
+		sent[name] = true
+	}
+	named := map[string]bool{}
+	for _, word := range codeSpans(System(SystemInput{Google: true, Webhooks: true})) {
+		if m := tagWord.FindStringSubmatch(word); m != nil {
+			named[m[1]] = true
+			if !sent[m[1]] {
+				t.Errorf("nothing is ever sent with the tag %s", word)
+			}
+		}
+	}
+	for name := range sent {
+		if !named[name] {
+			t.Errorf("the prompt does not say what [%s] means", name)
+		}
+	}
+}
+
+func TestManySkillsAreCountedNotListed(t *testing.T) {
+	in := SystemInput{}
+	for range maxSkills + 7 {
+		in.Skills = append(in.Skills, SkillLine{"a-skill", strings.Repeat("long ", 1000)})
+	}
+	got := System(in)
+	if n := strings.Count(got, "\n- `a-skill`: "); n != maxSkills || !strings.Contains(got, "and 7 more") {
+		t.Errorf("%d skills are listed", n)
+	}
+	if len(got) > 12<<10+maxSkills*(maxSkillName+maxSkillAbout+16) {
+		t.Errorf("the prompt grew to %d bytes", len(got))
+	}
+}
+
+// Whatever names and descriptions hold, they add no line, no heading and
+// nothing that controls a terminal, and the profile does not either but for
+// its own lines.
+func TestPropertyNothingFromOutsideForgesALine(t *testing.T) {
+	plain := lines(System(SystemInput{UserName: "x", Zone: "x", Skills: []SkillLine{{"x", "x"}, {"x", "x"}}}))
+	wild := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\n\r\t\x00\x1b[#`{}usr\u2028\u202e")), rapid.Rune()))
+	rapid.Check(t, func(t *rapid.T) {
+		in := SystemInput{UserName: wild.Draw(t, "user"), Zone: wild.Draw(t, "zone")}
+		for range 2 {
+			in.Skills = append(in.Skills, SkillLine{wild.Draw(t, "name"), wild.Draw(t, "about")})
+		}
+		got := System(in)
+		if n := lines(got); n != plain {
+			t.Fatalf("%d lines instead of %d", n, plain)
+		}
+		if bad := strings.IndexFunc(got, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || r == '\u202e') }); bad >= 0 {
+			t.Fatalf("%q is left in the prompt", got[bad:bad+1])
+		}
+		if again := System(in); again != got {
+			t.Fatal("the same values gave another prompt")
+		}
+	})
+}
+
+func lines(s string) int { return strings.Count(s, "\n") }
+
+func BenchmarkSystem(b *testing.B) {
+	in := systemInput()
+	in.Google, in.Webhooks = true, true
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(System(in)) < 8<<10 {
+			b.Fatal("the prompt is too short to be whole")
+		}
+	}
+}
+
+func TestThePromptNamesTheCommandsThatPassAndNoOthers(t *testing.T) {
+	for _, google := range []bool{false, true} {
+		text := System(SystemInput{Google: google})
+		_, line, _ := strings.Cut(text, "these commands run without asking: ")
+		line, _, _ = strings.Cut(line, ". ")
+		for _, p := range policy.MainTools() {
+			command, ok := strings.CutPrefix(p, "Bash(")
+			if !ok {
+				continue
+			}
+			command = strings.Replace(strings.TrimSuffix(command, ")"), " *", " …", 1)
+			if named, want := strings.Contains(line, "`"+command+"`"), google || !needsGoogle(p); named != want {
+				t.Errorf("Google %v: %s is named: %v", google, command, named)
+			}
+		}
+	}
+}

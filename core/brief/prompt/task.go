@@ -1,0 +1,224 @@
+package prompt
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/updates"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// Background is all that a background run is told when it starts.
+type Background struct {
+	Now  time.Time // in the configured zone, which all times are told in
+	Task routines.Task
+	// Busy says that the user is mid-conversation; QuietUntil until when quiet
+	// hours hold, zero outside of them.
+	Busy       bool
+	QuietUntil time.Time
+	Budget     budget.State
+	Forward    schedule.Forward
+	// Allowed is the merged list of tool patterns; nil where nothing is
+	// restricted. Disallowed is what the task's file denies.
+	Allowed, Disallowed []string
+	// Google says that the account is connected: without it its commands are not
+	// listed, as they do not exist.
+	Google bool
+	// GoogleTrouble is what is wrong with a login, and the cure; "" for nothing.
+	GoogleTrouble string
+	Late          time.Time // when it should have run; zero when it is on time
+	Chain         *Chain    // nil outside of chains
+	Updates       []updates.Update
+	Skills        []Skill
+}
+
+// Foreground is what the main session is told when a task fires in it.
+type Foreground struct {
+	Now     time.Time
+	Task    routines.Task
+	Late    time.Time
+	Chain   *Chain
+	Updates []updates.Update // those that this turn delivers
+	Skills  []Skill
+}
+
+// Chain is a reminder's place in its chain: check Depth+1 of Max+1.
+type Chain struct {
+	Depth, Max int
+	UntilDone  *UntilDone // nil for one that goes on only where its run wants it to
+}
+
+// UntilDone is a reminder that comes back by itself.
+type UntilDone struct {
+	ID    string
+	Again int // minutes until it does
+	Came  int // how often it has reached the user
+	Since time.Time
+}
+
+// final reports whether no further check can follow.
+func (c Chain) final() bool { return c.Depth >= c.Max }
+
+// Skill is a skill whose text goes into the prompt.
+type Skill struct{ Name, Body string }
+
+// BackgroundPrompt is the whole message of a background run: header, tag,
+// late notice, preamble, skills, chain context, and the body as it stands. An
+// isolated task sees no updates.
+func BackgroundPrompt(b Background) string {
+	var list []updates.Update
+	if !b.Task.Isolated {
+		list = b.Updates
+	}
+	return assemble(assembly{
+		now: b.Now, heading: textUpdatesFork, updates: list,
+		task: b.Task, background: true, late: b.Late,
+		preamble: b.preamble(), skills: b.Skills, chain: b.Chain,
+	})
+}
+
+// ForegroundPrompt is the whole message of a task that fires in the main
+// session: like BackgroundPrompt, without a preamble.
+func ForegroundPrompt(f Foreground) string {
+	return assemble(assembly{
+		now: f.Now, heading: textUpdatesMain, updates: f.Updates,
+		task: f.Task, late: f.Late, skills: f.Skills, chain: f.Chain,
+	})
+}
+
+// assembly is what both kinds of prompts are put together from.
+type assembly struct {
+	now        time.Time
+	heading    string
+	updates    []updates.Update
+	task       routines.Task
+	background bool
+	late       time.Time
+	preamble   string // empty for none
+	skills     []Skill
+	chain      *Chain
+}
+
+// assemble joins the parts: a routine's tag stands before its text
+// on one line, a reminder's on a line of its own. Blocks are parted by a blank
+// line, and a missing one leaves nothing behind.
+func assemble(a assembly) string {
+	var b strings.Builder
+	b.Grow(4096 + len(a.task.Body) + 160*len(a.updates))
+	writeHeader(&b, a.now, a.heading, a.updates)
+	if len(a.updates) == 0 {
+		b.WriteByte(' ')
+	} else {
+		b.WriteString("\n\n")
+	}
+	b.WriteString(tag(a.task, a.background))
+	first, next := " ", "\n\n" // before the first block, and before the others
+	if !a.late.IsZero() {
+		b.WriteString("\n" + textLateBefore + clockOn(a.late, a.now) + textLateAfter)
+		first = "\n"
+	}
+	if a.task.Kind == routines.KindReminder {
+		first = "\n"
+	}
+	if a.preamble != "" {
+		b.WriteString(first + a.preamble)
+		first = next
+	} else if first == "\n" {
+		first = next // without a preamble the body must not look like part of the tag's lines
+	}
+	if writeSkills(&b, first, a.skills) {
+		first = next
+	}
+	if a.chain != nil && (a.chain.Max > 0 || a.chain.UntilDone != nil) {
+		b.WriteString(first)
+		writeChain(&b, *a.chain, a.task, a.background)
+		first = next
+	}
+	if a.task.Body != "" {
+		b.WriteString(first)
+		b.WriteString(a.task.Body)
+	}
+	return b.String()
+}
+
+// tag says what fired. Webhooks always run in the background.
+func tag(t routines.Task, background bool) string {
+	kind := string(t.Kind)
+	if background && t.Kind != routines.KindWebhook {
+		kind += "-bg"
+	}
+	return "[" + kind + ":" + strings.ReplaceAll(clean.Line(t.ID), "]", "") + "]"
+}
+
+// writeSkills writes the texts of the skills behind before, and reports
+// whether there were any.
+func writeSkills(b *strings.Builder, before string, skills []Skill) bool {
+	wrote := false
+	for _, s := range skills {
+		body := strings.TrimSpace(clean.Text(s.Body))
+		if body == "" {
+			continue
+		}
+		if !wrote {
+			b.WriteString(before)
+			b.WriteString(textSkills)
+		}
+		b.WriteString("\n\n### ")
+		b.WriteString(clean.Line(s.Name))
+		b.WriteByte('\n')
+		b.WriteString(body)
+		wrote = true
+	}
+	return wrote
+}
+
+// writeChain tells a reminder where in its chain it stands.
+func writeChain(b *strings.Builder, c Chain, t routines.Task, background bool) {
+	place := placeInChain(c)
+	if c.UntilDone != nil {
+		writeUntilDone(b, c)
+		return
+	}
+	if !c.final() {
+		b.WriteString(textChainHead + place + textChainMore)
+		if t.AllowPing || !background {
+			b.WriteString(textChainFollowUp)
+		}
+		return
+	}
+	b.WriteString(textChainFinal + place + textChainEnd)
+	switch reports := t.Mode != routines.Blocked; {
+	case !background:
+		b.WriteString(textFinalForeground)
+	case t.AllowPing && reports:
+		b.WriteString(textFinalPingReport)
+	case t.AllowPing:
+		b.WriteString(textFinalPing)
+	case reports:
+		b.WriteString(textFinalReport)
+	default:
+		b.WriteString(textFinalSilent)
+	}
+}
+
+// writeUntilDone tells a reminder that comes back by itself how often it came.
+func writeUntilDone(b *strings.Builder, c Chain) {
+	u := c.UntilDone
+	came := textUntilFirst
+	if u.Came > 0 {
+		came = fmt.Sprintf(textUntilCame, words.Count(u.Came, "time"), cron.Format(u.Since, "2006-01-02 03:04 PM"))
+	}
+	fmt.Fprintf(b, textUntilHead, placeInChain(c), came)
+	if c.final() {
+		b.WriteString(textUntilFinal)
+	} else {
+		fmt.Fprintf(b, textUntilAgain, u.Again)
+	}
+	fmt.Fprintf(b, textUntilKnown, u.ID)
+}

@@ -1,0 +1,202 @@
+package skill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+)
+
+const (
+	// maxBytes is how much of what a command prints is kept before it is
+	// cleaned and cut.
+	maxBytes = 64 << 10
+	maxSays  = 300 // characters of the first line on standard error
+	// leftBehind is how long a command's own children may keep its output open
+	// after it has ended.
+	leftBehind = time.Second
+	// noExec is the exit code that shells give where a program cannot be started.
+	noExec = 126
+	// How bubblewrap says that a program is not there for it.
+	sandboxSays = "bwrap: execvp "
+	noSuchFile  = "No such file or directory"
+)
+
+// run runs one command and returns what stands in its place.
+func (e expander) run(ctx context.Context, line string) string {
+	label := clean.Line(line)
+	words, err := split(line)
+	if err != nil || len(words) == 0 || words[0] == "" {
+		return fmt.Sprintf(textParseError, label)
+	}
+	if ctx.Err() != nil {
+		return fmt.Sprintf(textSkipped, label)
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.each)
+	defer cancel()
+	stdout, stderr := &head{}, &head{}
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Dir, cmd.Env = e.dir, e.environment(os.Environ())
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
+	store.OwnGroup(cmd)
+	if e.Sandbox != nil {
+		defer e.Sandbox(cmd)()
+	}
+	err = cmd.Run()
+	says := clean.FirstLine(string(stderr.data), maxSays)
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return stdout.output()
+	case errors.Is(err, exec.ErrWaitDelay):
+		store.KillGroup(cmd) // it went well, and left a child that still prints
+		return stdout.output()
+	case ctx.Err() != nil:
+		return fmt.Sprintf(textTimedOut, label)
+	case errors.As(err, &exit) && strings.HasPrefix(says, sandboxSays) && strings.HasSuffix(says, noSuchFile):
+		return fmt.Sprintf(textNotFound, label)
+	case errors.As(err, &exit):
+		return failed(exit.ExitCode(), label, says)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, exec.ErrDot), errors.Is(err, fs.ErrNotExist):
+		return fmt.Sprintf(textNotFound, label)
+	}
+	return failed(noExec, label, clean.Line(store.Bare(err).Error()))
+}
+
+func failed(code int, label, says string) string {
+	if says == "" {
+		return fmt.Sprintf(textFailed, code, label)
+	}
+	return fmt.Sprintf(textFailedSays, code, label, says)
+}
+
+// environment is what a command is told of ours: how to find programs and the
+// user's files, and our own settings but the secret ones. Our commands work on
+// the directory that the skill is from, however the bot was told of it.
+func (e expander) environment(environ []string) []string {
+	var env []string
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case name == "PATH", name == "HOME", name == "LANG", name == "TZ" && e.Zone == "":
+			env = append(env, v)
+		case strings.HasPrefix(name, "OLLIM_") && name != dataDir && !secret(name):
+			env = append(env, v)
+		}
+	}
+	if e.Zone != "" {
+		env = append(env, "TZ="+e.Zone)
+	}
+	return append(append(env, e.Env...), dataDir+"="+e.dir)
+}
+
+const dataDir = "OLLIM_DATA_DIR"
+
+// secretParts make a variable's name that of a secret wherever they stand in it.
+var secretParts = []string{"TOKEN", "SECRET", "PASS", "KEY", "CREDENTIAL", "AUTH", "COOKIE"}
+
+func secret(name string) bool {
+	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
+}
+
+// head keeps the beginning of what a command prints and swallows the rest, so
+// that the command is neither stopped nor able to fill the memory.
+type head struct {
+	data []byte
+	over bool
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	n := min(len(p), maxBytes-len(h.data))
+	h.data = append(h.data, p[:n]...)
+	h.over = h.over || n < len(p)
+	return len(p), nil
+}
+
+// output is the text that goes into the prompt.
+func (h *head) output() string {
+	text, n := strings.TrimRight(clean.Text(string(h.data)), "\n"), 0
+	for i := range text {
+		if n == maxOutput {
+			return text[:i] + "\n" + textTruncated
+		}
+		n++
+	}
+	if h.over {
+		return text + "\n" + textTruncated
+	}
+	return text
+}
+
+var (
+	errQuote     = errors.New("a quote is not closed")
+	errBackslash = errors.New("nothing follows the last backslash")
+	errNUL       = errors.New("a command cannot hold a zero byte")
+)
+
+// split takes a command line apart as a shell would, without doing anything
+// else that a shell does: no variables, patterns, pipes or comments. Words are
+// parted by white space. '…' is taken as it stands; in "…" a backslash escapes
+// a quote and itself; elsewhere it escapes whatever follows.
+func split(line string) ([]string, error) {
+	if strings.IndexByte(line, 0) >= 0 {
+		return nil, errNUL
+	}
+	var words []string
+	var word strings.Builder
+	open := false // a word has begun, perhaps with empty quotes
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; c {
+		case ' ', '\t', '\n', '\r':
+			if open {
+				words = append(words, word.String())
+				word.Reset()
+				open = false
+			}
+		case '\\':
+			if i++; i == len(line) {
+				return nil, errBackslash
+			}
+			word.WriteByte(line[i])
+			open = true
+		case '\'', '"':
+			n := quoted(&word, line[i:])
+			if n == 0 {
+				return nil, errQuote
+			}
+			i += n - 1
+			open = true
+		default:
+			word.WriteByte(c)
+			open = true
+		}
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// quoted adds the quoted text that s begins with, and returns the length of it
+// with its quotes; 0 where the quote is not closed.
+func quoted(word *strings.Builder, s string) int {
+	quote := s[0]
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == quote:
+			return i + 1
+		case quote == '"' && s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
+			i++
+		}
+		word.WriteByte(s[i])
+	}
+	return 0
+}

@@ -1,0 +1,85 @@
+package skill
+
+import (
+	"fmt"
+	"strings"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// Inspection is what a file of a skill does beyond being read.
+type Inspection struct {
+	// Commands are those that Expand would run, and the blocks that an engine runs
+	// by itself when it loads the skill, each with its marks.
+	Commands []string
+	// Mentions are the words behind an "@", by which an engine reads the file of
+	// that name when it loads the skill.
+	Mentions []string
+	// Problem is what makes the file no skill that an agent may write, with the
+	// cure: front matter that cannot be read, keys that reach past the bot's rules,
+	// tools that no skill may have.
+	Problem string
+	// Head is the front matter as it was understood, to compare; "" where it was
+	// not.
+	Head string
+}
+
+// Inspect looks at the bytes of a file, both as they are and cleaned as a prompt
+// would have them.
+func Inspect(data []byte) Inspection {
+	var in Inspection
+	body := ""
+	doc, err := store.ParseFrontMatter(data)
+	if err == nil {
+		body = doc.Body
+	}
+	for _, text := range []string{string(data), body} {
+		_, marks := locate(text)
+		in.Commands = append(in.Commands, marks...)
+		for _, raw := range []string{text, clean.Text(text)} {
+			in.Commands = append(in.Commands, block().FindAllString(raw, -1)...)
+			for _, m := range mention().FindAllStringSubmatch(raw, -1) {
+				name := strings.Trim(m[1], "\"")
+				file, _, _ := strings.Cut(name, "#") // "#L3" is a line in it
+				in.Mentions = append(in.Mentions, name, file)
+			}
+		}
+	}
+	if in.Problem = textUnwritable; err == nil {
+		in.Problem, in.Head = reaches(doc), fmt.Sprintf("%+v", doc.Fields)
+	}
+	return in
+}
+
+var (
+	// block begins a code block whose lines an engine runs: "```!". It may stand
+	// anywhere in a line.
+	block = lazyregexp.Lazily("```+[ \t]*!|~~~+[ \t]*!")
+	// mention is an "@" that is not in the middle of a word, as in an address, nor
+	// in back quotes.
+	mention = lazyregexp.Lazily("(?:^|[^\\pL\\pN_.+/`-])@(\"[^\"]*\"|[^\\pZ\\s\"`\ufeff]+)")
+)
+
+// reaches is the first key or pattern of the front matter that reaches further
+// than a skill may.
+func reaches(doc store.Document) string {
+	for _, f := range doc.Fields {
+		switch key := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(clean.Line(f.Key))); key {
+		case "hooks", "mcpservers", "permissionmode", "<<":
+			return fmt.Sprintf(textKeyReaches, clean.Cut(clean.Line(f.Key), 40))
+		case "allowedtools", "tools":
+			if f.Value.Kind != store.List && f.Value.Kind != store.Null {
+				return textNotAList
+			}
+			for _, item := range f.Value.Items {
+				if severity, message := routines.CheckTool(clean.Line(item.Text)); item.Kind != store.Scalar || severity == routines.Error {
+					return clean.Line(message + textLeftOut)
+				}
+			}
+		}
+	}
+	return ""
+}

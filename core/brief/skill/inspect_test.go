@@ -1,0 +1,79 @@
+package skill
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/base/clean"
+)
+
+func TestWhatASkillDoesIsSeen(t *testing.T) {
+	for _, tt := range []struct {
+		name, text         string
+		commands, mentions []string
+	}{
+		{"words", "Write to a@example.com, `@here` and !important `x`.", nil, nil},
+		{"a command", "It is !`date` now.", []string{"!`date`"}, nil},
+		{"hidden marks", "!\x07`a` !\x1b[1m`b` !\u200b`c`", []string{"!`a`", "!`b`", "!`c`"}, nil},
+		{"a block", "x\n```!\nls\n```", []string{"```!"}, nil},
+		{"a block in a line", "x ```! ls```", []string{"```!"}, nil},
+		{"mentions", "See @.env, (@a/b) and @\"c d\".", nil, []string{".env,", "a/b)", "c d"}},
+		{"a mention of a line", "\n@.env#L3", nil, []string{".env#L3", ".env"}},
+		{"behind other spaces", "x\u00a0@.env\ufeff@b", nil, []string{".env", "b", ".env@b"}},
+	} {
+		in := Inspect([]byte(tt.text))
+		if diff := cmp.Diff(tt.commands, unique(in.Commands)); diff != "" {
+			t.Errorf("%s: commands %s", tt.name, diff)
+		}
+		if diff := cmp.Diff(tt.mentions, unique(in.Mentions)); diff != "" {
+			t.Errorf("%s: mentions %s", tt.name, diff)
+		}
+	}
+}
+
+func unique(list []string) (out []string) {
+	seen := map[string]bool{}
+	for _, s := range list {
+		if !seen[s] {
+			out = append(out, s)
+		}
+		seen[s] = true
+	}
+	return out
+}
+
+// What runs is what was seen: Expand starts nothing that Inspect does not name,
+// whatever stands in the file.
+func TestNothingRunsThatWasNotSeen(t *testing.T) {
+	dir := t.TempDir()
+	made := filepath.Join(dir, "made")
+	piece := rapid.SampledFrom([]string{
+		"!", "`", "!`", "touch made", "\n", "\r\n", "\a", "\x1b[1m", "\x1b]", "\u200b", "\ufeff", "---\n", "name: x\n", "description: x\n", " ", "\\", "\x9b", "\x00",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		data := "---\nname: x\ndescription: x\n---\n" + strings.Join(rapid.SliceOfN(piece, 1, 12).Draw(t, "pieces"), "")
+		s, _, ok := parse("x", []byte(data))
+		if !ok {
+			return
+		}
+		expander{dir: dir, each: eachTime, total: TotalTime}.expand(context.Background(), s.Body)
+		if _, err := os.Stat(made); err != nil {
+			return
+		}
+		if err := os.Remove(made); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range Inspect([]byte(data)).Commands {
+			if strings.Contains(clean.Line(c), "touch made") {
+				return
+			}
+		}
+		t.Fatalf("a command ran that was not seen: %q", data)
+	})
+}

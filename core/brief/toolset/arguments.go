@@ -1,0 +1,42 @@
+package toolset
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"ollimbot/core/base/schema"
+)
+
+// maxArgs is the largest arguments object in bytes; a model never needs more.
+const maxArgs = 256 << 10
+
+// arguments are those of a call that fit the tool's schema.
+type arguments = schema.Arguments
+
+// schemas is every tool's schema, read when the first call arrives.
+var schemas = sync.OnceValues(readSchemas)
+
+func readSchemas() (map[string]*schema.Schema, error) {
+	all := make(map[string]*schema.Schema, len(tools))
+	for _, t := range tools {
+		data, err := schemaFiles.ReadFile("schemas/" + t.name + ".json")
+		if err == nil {
+			all[t.name], err = schema.Read(data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the schema of %s: %w", t.name, err)
+		}
+	}
+	return all, nil
+}
+
+// read decodes a tool's arguments and holds them against its schema, or says what
+// is wrong with them and how to cure it.
+func read(tool string, args json.RawMessage) (a arguments, problem string) {
+	all, err := schemas()
+	if err != nil {
+		return nil, fmt.Sprintf(textFault, tool, err)
+	}
+	return all[tool].Arguments(tool, args, maxArgs)
+}

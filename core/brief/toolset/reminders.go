@@ -1,0 +1,200 @@
+package toolset
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// maxBody and maxDescribed bound what a tool may write into a reminder file,
+// in characters.
+const (
+	maxBody      = 20_000
+	maxDescribed = 200
+	// farthest is ten years: beyond it a date is a mistake.
+	farthest = 10 * 366 * 24 * time.Hour
+)
+
+// ReminderBook keeps the pending reminders. Methods may be called concurrently
+// and block on files.
+type ReminderBook interface {
+	// Add writes a reminder and returns it with its id and path.
+	Add(ctx context.Context, r routines.Reminder) (routines.Reminder, error)
+	// Continue is Add for the next check of a chain: it may do what the one before it
+	// may, whoever asks for it.
+	Continue(ctx context.Context, from, next routines.Reminder) (routines.Reminder, error)
+	// List is all pending reminders, in any order.
+	List() []routines.Reminder
+	// Cancel removes one; false means that there is none of that id.
+	Cancel(id string) (bool, error)
+	// Now is the present in the configured zone.
+	Now() time.Time
+}
+
+func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	body := clean.Cut(strings.TrimSpace(clean.Text(a.Text("prompt"))), maxBody)
+	if body == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "prompt"))
+	}
+	book := c.Reminders()
+	at, problem := reminderTime(a, book.Now())
+	if problem != "" {
+		return Refusal(problem)
+	}
+	if a.Flag("until_done") && a.Flag("foreground") {
+		return Refusal(textUntilForeground)
+	}
+	made, err := book.Add(ctx, routines.Reminder{
+		Task: routines.Task{
+			Kind: routines.KindReminder, Body: body, Description: clean.Cut(clean.Line(a.Text("description")), maxDescribed),
+			Background: !a.Flag("foreground"), Thinking: true, Mode: routines.OnPing, AllowPing: true,
+		},
+		RunAt: at, MaxChain: a.Number("max_chain"), UntilDone: a.Flag("until_done"),
+	})
+	if err != nil {
+		return Refusal(fmt.Sprintf(textNotSaved, err))
+	}
+	return Said(fmt.Sprintf(textReminderSet, made.ID, cron.Clock(at)))
+}
+
+// reminderTime is when it runs: so many minutes from now, or at a whole minute to
+// come.
+func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
+	written := a.Text("run_at")
+	_, delayed := a["delay_minutes"]
+	_, timed := a["run_at"]
+	switch {
+	case delayed && timed:
+		return at, textBoth
+	case delayed:
+		return now.Add(time.Duration(a.Number("delay_minutes")) * time.Minute), ""
+	case !timed:
+		return at, textNeither
+	}
+	at, err := routines.ParseTime(written, now.Location())
+	if err != nil {
+		return at, fmt.Sprintf(textBadTime, clean.Cut(clean.Line(written), 60))
+	}
+	if at.Before(now) {
+		return at, fmt.Sprintf(textPast, cron.Format(at.In(now.Location()), "2006-01-02 03:04 PM"), cron.Format(now, "2006-01-02 03:04 PM"))
+	}
+	if at.Sub(now) > farthest {
+		return at, fmt.Sprintf(textTooFar, at.In(now.Location()).Format("2006-01-02"))
+	}
+	if at = at.In(now.Location()).Truncate(time.Minute); !at.After(now) {
+		at = now.Add(time.Minute)
+	}
+	return at, ""
+}
+
+func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
+	book := c.Reminders()
+	list := slices.Clone(book.List())
+	if len(list) == 0 {
+		return Said(textNone)
+	}
+	slices.SortStableFunc(list, func(a, b routines.Reminder) int { return a.RunAt.Compare(b.RunAt) })
+	zone := book.Now().Location()
+	lines := make([]string, 0, len(list))
+	for _, m := range list {
+		where, label := "fg", clean.Line(m.Description)
+		if m.Background {
+			where = "bg"
+		}
+		if label == "" {
+			label = textNoLabel
+		}
+		if m.UntilDone {
+			label += textUntilDone
+		}
+		lines = append(lines, fmt.Sprintf(textLine, m.ID, where, cron.Format(m.RunAt.In(zone), "2006-01-02 03:04 PM"), label, clean.Line(m.Path)))
+	}
+	return Said(strings.Join(lines, "\n"))
+}
+
+func cancelReminder(_ context.Context, c Caller, a arguments) agent.ToolResult {
+	id := clean.Cut(clean.Line(a.Text("reminder_id")), routines.MaxID)
+	found, err := c.Reminders().Cancel(id)
+	switch {
+	case err != nil:
+		return Refusal(fmt.Sprintf(textNotRemoved, id, err))
+	case !found:
+		return Refusal(fmt.Sprintf(textNoReminder, id))
+	}
+	return Said(fmt.Sprintf(textCancelled, id))
+}
+
+// maxFollowUp is the farthest next check, in minutes: a week.
+const maxFollowUp = 7 * 24 * 60
+
+// Chain is the reminder that is running, as follow_up_chain continues it: at
+// most once. A nil Chain answers that there is none.
+type Chain struct {
+	book     ReminderBook
+	reminder routines.Reminder
+
+	mu sync.Mutex
+	// next is the follow-up's time once it is scheduled. The lock is held while
+	// the reminder is written: it orders the two calls that a run might make.
+	next time.Time
+}
+
+// NewChain returns the chain of a firing reminder, or nil where the firing
+// task is none or a one-shot.
+func NewChain(book ReminderBook, r *routines.Reminder) *Chain {
+	if r == nil || r.MaxChain <= 0 || book == nil {
+		return nil
+	}
+	return &Chain{book: book, reminder: *r}
+}
+
+// FollowUp schedules the next check in so many minutes.
+func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
+	if c == nil {
+		return Refusal(textNoChain)
+	}
+	r := c.reminder
+	if r.ChainDepth >= r.MaxChain {
+		return Refusal(fmt.Sprintf(textChainLimit, r.ChainDepth+1, r.MaxChain+1))
+	}
+	if minutes < 1 || minutes > maxFollowUp {
+		return Refusal(fmt.Sprintf(textChainRange, maxFollowUp, minutes))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.next.IsZero() {
+		return Refusal(fmt.Sprintf(textChainTwice, cron.Clock(c.next)))
+	}
+	next, err := c.book.Continue(ctx, r, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
+	if err != nil {
+		return Refusal(fmt.Sprintf(textChainFailed, err))
+	}
+	c.next = next.RunAt
+	unit := "minutes"
+	if minutes == 1 {
+		unit = "minute"
+	}
+	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.Clock(next.RunAt), r.ChainDepth+2, r.MaxChain+1))
+}
+
+// follower is the next check: it inherits
+// everything but the id, the file and the description.
+func follower(r routines.Reminder, at time.Time) routines.Reminder {
+	n := r
+	n.Kind, n.ID, n.Path, n.Description = routines.KindReminder, "", "", ""
+	n.RunAt = at
+	n.ChainDepth++
+	if n.ChainParent == "" {
+		n.ChainParent = r.ID
+	}
+	n.Allowed, n.Disallowed, n.Skills = slices.Clone(r.Allowed), slices.Clone(r.Disallowed), slices.Clone(r.Skills)
+	return n
+}

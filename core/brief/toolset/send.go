@@ -1,0 +1,143 @@
+package toolset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/talk/post"
+)
+
+// Limits of texts, counted in UTF-16 units as Discord counts them. A message
+// leaves room for the "[bg] " that a surface may put before it. What an embed may
+// hold is the business of whoever draws it, which also says what it left away.
+const (
+	maxMessage = 2000 - len("[bg] ")
+	maxUpdate  = 4000
+	maxAction  = 2000
+	maxTopic   = 2000 // of a fork
+	// maxPerson bounds a name of the user or the bot, in characters.
+	maxPerson = 80
+)
+
+// Message is a text as a message may hold it: cleaned, trimmed, cut with an
+// ellipsis.
+func Message(s string) string { return cut(strings.TrimSpace(clean.Text(s)), maxMessage) }
+
+// cut shortens s to at most n UTF-16 units, the last an ellipsis where
+// something was cut, and never inside a character.
+func cut(s string, n int) string {
+	if len(s) <= n { // a byte is never more than a unit
+		return s
+	}
+	units, end := 0, 0
+	for i, r := range s {
+		w := max(1, utf16.RuneLen(r))
+		if units+w > n {
+			return strings.TrimRight(s[:end], " \n") + "…"
+		}
+		units += w
+		if units <= n-1 {
+			end = i + utf8.RuneLen(r)
+		}
+	}
+	return s
+}
+
+// cardOf makes an embed of what the agent sent.
+func cardOf(a arguments) post.Embed {
+	e := post.Embed{Title: clean.Line(a.Text("title")), Description: block(a.Text("description")), Color: colour(a.Text("color"))}
+	for _, f := range a.List("fields") {
+		inline, given := f["inline"].(bool)
+		// Discord refuses a field without text, so an empty one is a dash.
+		e.Fields = append(e.Fields, post.Field{
+			Name: orDash(clean.Line(f.Text("name"))), Value: orDash(block(f.Text("value"))), Inline: inline || !given,
+		})
+	}
+	for _, b := range a.List("buttons") {
+		e.Buttons = append(e.Buttons, post.Button{
+			Label: orDash(clean.Line(b.Text("label"))), Style: style(b.Text("style")), Action: cut(clean.Line(b.Text("action")), maxAction),
+		})
+	}
+	return e
+}
+
+// block cleans a text of several lines; a model often writes "\n" as two
+// characters where it means a line break.
+func block(s string) string {
+	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "–"
+	}
+	return s
+}
+
+func colour(s string) post.Color {
+	switch c := strings.ToLower(clean.Line(s)); c {
+	case "green", "red", "yellow", "purple":
+		return post.Color(c)
+	}
+	return "blue"
+}
+
+func style(s string) string {
+	switch c := strings.ToLower(clean.Line(s)); c {
+	case "primary", "success", "danger":
+		return c
+	}
+	return "secondary"
+}
+
+// maxFile is the size of the largest file that is sent, in bytes.
+const maxFile = 25 << 20
+
+// File finds the file that send_file names: absolute, below the home directory
+// (~) or relative to root, the data directory. It returns the real path, with
+// symbolic links followed, or says what is wrong: the file is missing, not an
+// ordinary one, empty, larger than maxFile, or may not be sent. That is for may
+// to say, which is asked last, about the real path, and answers with a reason.
+func File(root, path string, may func(full string) (refusal string)) (found, problem string) {
+	full, err := filepath.EvalSymlinks(expand(root, path))
+	if err != nil {
+		return "", fmt.Sprintf(textNoFile, shownPath(path))
+	}
+	info, err := os.Stat(full)
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		return "", fmt.Sprintf(textNoFile, shownPath(path))
+	case info.Size() == 0: // also the kernel's files, which only seem to be ordinary
+		return "", fmt.Sprintf(textEmptyFile, shownPath(path))
+	case info.Size() > maxFile:
+		return "", fmt.Sprintf(textLargeFile, shownPath(path), (info.Size()+1<<20-1)>>20, maxFile>>20)
+	}
+	if refusal := may(full); refusal != "" {
+		return "", fmt.Sprintf(textNotToSend, shownPath(path), refusal)
+	}
+	return full, ""
+}
+
+// FileSent is the answer once it has been sent.
+func FileSent(found string) string {
+	return fmt.Sprintf(textFileSent, clean.Line(filepath.Base(found)))
+}
+
+func expand(root, path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, path[1:])
+		}
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(root, path)
+}
+
+func shownPath(path string) string { return clean.Cut(clean.Line(path), 200) }

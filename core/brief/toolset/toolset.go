@@ -1,0 +1,197 @@
+// Package toolset is the tools that the agent calls, bound to one run: their
+// names, descriptions and JSON schemas, the check of their arguments, and the
+// words of their answers. What a call does is the run's business.
+//
+// It must not know forks, budgets or any surface.
+package toolset
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/talk/post"
+)
+
+// Server is the name under which the tools are served; a tool's name on the
+// wire is Prefix plus its own.
+const (
+	server = "discord"
+	Prefix = "mcp__" + server + "__"
+)
+
+// The tools' bare names.
+const (
+	PingUser       = "ping_user"
+	DiscordEmbed   = "discord_embed"
+	SendFile       = "send_file"
+	ReportUpdates  = "report_updates"
+	FollowUpChain  = "follow_up_chain"
+	SaveContext    = "save_context"
+	EnterFork      = "enter_fork"
+	ExitFork       = "exit_fork"
+	UpdateNames    = "update_names"
+	AddReminder    = "add_reminder"
+	ListReminders  = "list_reminders"
+	CancelReminder = "cancel_reminder"
+)
+
+// Caller is what the tools act on: one background run, an interactive fork, or the
+// main session. Methods may be called concurrently, block while they write or send,
+// and answer with a text that the agent can act on.
+type Caller interface {
+	// Ping sends a plain text, Embed a card. Both are cleaned and within limits.
+	Ping(ctx context.Context, message string, critical bool) agent.ToolResult
+	Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult
+	// SendFile sends a file. The path is as the agent wrote it: see File.
+	SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult
+	// Report passes an update to the main session.
+	Report(ctx context.Context, message string) agent.ToolResult
+	// FollowUp schedules the next check of the running chain.
+	FollowUp(ctx context.Context, minutes int) agent.ToolResult
+	// SaveContext asks to make the interactive fork the main session.
+	SaveContext(ctx context.Context) agent.ToolResult
+	// EnterFork asks for an interactive fork; idleMinutes 0 means as configured.
+	EnterFork(ctx context.Context, topic string, idleMinutes int) agent.ToolResult
+	// ExitFork asks to discard the interactive fork.
+	ExitFork(ctx context.Context) agent.ToolResult
+	// UpdateNames stores how the user and the bot are called.
+	UpdateNames(ctx context.Context, user, bot string) agent.ToolResult
+	// Reminders is the book that the reminder tools write in.
+	Reminders() ReminderBook
+}
+
+//go:embed schemas/*.json
+var schemaFiles embed.FS
+
+// tool is one entry of the list. Its handler gets arguments that fit the schema.
+type tool struct {
+	name, about string
+	handle      func(ctx context.Context, c Caller, a arguments) agent.ToolResult
+}
+
+// tools is the one list: the same for every run, so that an engine's prompt
+// cache holds. Which of them a run may use is decided when it calls them.
+var tools = []tool{
+	{PingUser, aboutPing, ping},
+	{DiscordEmbed, aboutEmbed, sendEmbed},
+	{SendFile, aboutFile, sendFile},
+	{ReportUpdates, aboutReport, report},
+	{FollowUpChain, aboutFollowUp, func(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+		return c.FollowUp(ctx, a.Number("minutes_from_now"))
+	}},
+	{SaveContext, aboutSave, func(ctx context.Context, c Caller, _ arguments) agent.ToolResult { return c.SaveContext(ctx) }},
+	{EnterFork, aboutEnter, func(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+		return c.EnterFork(ctx, cut(strings.TrimSpace(clean.Text(a.Text("topic"))), maxTopic), a.Number("idle_timeout"))
+	}},
+	{ExitFork, aboutExit, func(ctx context.Context, c Caller, _ arguments) agent.ToolResult { return c.ExitFork(ctx) }},
+	{UpdateNames, aboutNames, updateNames},
+	{AddReminder, aboutAdd, addReminder},
+	{ListReminders, aboutList, listReminders},
+	{CancelReminder, aboutCancel, cancelReminder},
+}
+
+// Tools is the bot's twelve tools bound to c. Bad arguments are answered with
+// the field and the cure; a panic inside c becomes an error answer. A nil c
+// lists the tools: every call is refused.
+func Tools(c Caller) []agent.Tool {
+	list := make([]agent.Tool, 0, len(tools))
+	for _, t := range tools {
+		schema, err := schemaFiles.ReadFile("schemas/" + t.name + ".json")
+		if err != nil { // embedded beside this file: only a build without it could fail
+			schema = []byte(`{"type":"object"}`)
+		}
+		list = append(list, agent.Tool{
+			Name: t.name, Description: t.about, Schema: schema,
+			Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult { return t.call(ctx, c, args) },
+		})
+	}
+	return list
+}
+
+func (t tool) call(ctx context.Context, c Caller, args json.RawMessage) (result agent.ToolResult) {
+	defer fault.Rescue("a tool", func(f *fault.Error) {
+		result = Refusal(fmt.Sprintf(textFault, t.name, f.Value))
+	})
+	if c == nil {
+		return Refusal(textNobody)
+	}
+	a, problem := read(t.name, args)
+	if problem != "" {
+		return Refusal(problem)
+	}
+	return t.handle(ctx, c, a)
+}
+
+// Said is the answer of a call that worked.
+func Said(text string) agent.ToolResult { return agent.ToolResult{Text: text} }
+
+// Refusal is the answer of a call that did not: its text says what to do instead.
+func Refusal(text string) agent.ToolResult { return agent.ToolResult{Text: text, IsError: true} }
+
+// NotSent is the answer where a surface did not take a message.
+func NotSent(err error) agent.ToolResult {
+	switch {
+	case errors.Is(err, post.ErrNoChannel):
+		return Refusal(TextNoChannel)
+	case errors.Is(err, post.ErrUnknown):
+		return Refusal(fmt.Sprintf(textPerhaps, err))
+	}
+	return Refusal(fmt.Sprintf(textNotSent, err))
+}
+
+func ping(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	message := Message(a.Text("message"))
+	if message == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "message"))
+	}
+	return c.Ping(ctx, message, a.Flag("critical"))
+}
+
+func sendEmbed(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	e := cardOf(a)
+	if e.Title == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "title"))
+	}
+	for i, b := range e.Buttons {
+		if err := b.CheckAgent(); err != nil {
+			return Refusal(fmt.Sprintf(textBadAction, i, err))
+		}
+	}
+	return c.Embed(ctx, e, a.Flag("critical"))
+}
+
+func sendFile(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	path := a.Text("file_path")
+	if clean.Line(path) == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "file_path"))
+	}
+	return c.SendFile(ctx, path, Message(a.Text("message")), a.Flag("critical"))
+}
+
+func report(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	message := cut(strings.TrimSpace(clean.Text(a.Text("message"))), maxUpdate)
+	if message == "" {
+		return Refusal(fmt.Sprintf(textEmptyField, "message"))
+	}
+	return c.Report(ctx, message)
+}
+
+func updateNames(ctx context.Context, c Caller, a arguments) agent.ToolResult {
+	user, bot := clean.Line(a.Text("user_name")), clean.Line(a.Text("bot_name"))
+	for _, n := range []struct{ field, name string }{{"user_name", user}, {"bot_name", bot}} {
+		if n.name == "" {
+			return Refusal(fmt.Sprintf(textEmptyField, n.field))
+		}
+		if len([]rune(n.name)) > maxPerson {
+			return Refusal(fmt.Sprintf(textLongName, n.field, maxPerson))
+		}
+	}
+	return c.UpdateNames(ctx, user, bot)
+}

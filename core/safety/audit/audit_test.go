@@ -1,0 +1,164 @@
+package audit
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+func newLog(t testing.TB, hide func(string) string) (*Log, *store.Dir) {
+	t.Helper()
+	dir := storetest.Dir(t)
+	return New(Options{Dir: dir, Hide: hide}), dir
+}
+
+func read(t testing.TB, l *Log, n int) []Entry {
+	t.Helper()
+	list, damaged, err := l.Read(n)
+	if err != nil || damaged > 0 {
+		t.Fatalf("%d damaged lines, %v", damaged, err)
+	}
+	return list
+}
+
+func TestWhatIsRecordedIsReadInOrderAndByAnotherProcess(t *testing.T) {
+	l, dir := newLog(t, nil)
+	if list := read(t, l, 10); len(list) > 0 {
+		t.Fatalf("a new log holds %+v", list)
+	}
+	want := []Entry{
+		{Actor: Agent, From: "main session", Action: ApprovalAsked, Subject: "Bash", Detail: "Bash(rm -rf x)\nand y"},
+		{Actor: User, From: "Discord", Action: ApprovalAnswered, Subject: "Bash", Detail: "allowed: Bash(rm -rf x)"},
+		{Actor: User, Action: BudgetChanged, Detail: "capacity 5 → 6"},
+	}
+	for i := range want {
+		want[i].At = noon.Add(time.Duration(i) * time.Second)
+		l.Record(want[i].At, want[i])
+	}
+	other := New(Options{Dir: dir})
+	if diff := cmp.Diff(want, read(t, other, 10)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want[1:], read(t, other, 2)); diff != "" {
+		t.Error(diff)
+	}
+	if info, err := os.Stat(dir.Path(File)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestAnythingMayBeRecordedAndOneDecisionStaysOneEntry(t *testing.T) {
+	l, _ := newLog(t, nil)
+	n := 0
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\x1b[2Jb", "x\nforged\r\n{}", "\u202eoolb", "\xff\xfe", strings.Repeat("ü", 5000)}))
+		l.Record(noon, Entry{Actor: text.Draw(t, "actor"), From: text.Draw(t, "from"), Action: "x", Subject: text.Draw(t, "subject"), Detail: text.Draw(t, "detail")})
+		n++
+	})
+	list := read(t, l, 1<<30)
+	if len(list) != n {
+		t.Fatalf("%d entries were recorded, %d read", n, len(list))
+	}
+	for _, e := range list {
+		for _, s := range []string{e.Actor, e.From, e.Subject, e.Detail} {
+			if clean.Text(s) != s || len([]rune(s)) > textLimit {
+				t.Fatalf("%q is not fit to be shown", s)
+			}
+		}
+	}
+}
+
+func TestSecretsAreNotKept(t *testing.T) {
+	l, dir := newLog(t, func(s string) string { return strings.ReplaceAll(s, "hunter2", "[hidden]") })
+	l.Record(noon, Entry{Action: ApprovalAsked, Subject: "hunter2", Detail: "curl -H 'Bearer hun\x1b[mter2'"})
+	data, err := dir.Read(File)
+	if err != nil || strings.Contains(string(data), "hunter2") {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+func TestTheFileStaysBoundedAndKeepsTheNewest(t *testing.T) {
+	l, dir := newLog(t, nil)
+	line := `{"at":"2026-11-23T12:00:00Z","actor":"user","action":"old","detail":"` + strings.Repeat("x", 1000) + "\"}\n"
+	if err := dir.Write(File, []byte(strings.Repeat(line, sizeLimit/len(line)))); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		l.Record(noon, Entry{Action: TaskAdded, Detail: fmt.Sprintf("%d %s", i, strings.Repeat("x", 500))})
+	}
+	info, err := os.Stat(dir.Path(File))
+	if err != nil || info.Size() > sizeLimit {
+		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+	list := read(t, l, 1<<30)
+	if n := len(list); n < 1000 || !strings.HasPrefix(list[n-1].Detail, "4 ") || list[0].Action != "old" {
+		t.Errorf("%d entries", n)
+	}
+}
+
+func TestAFileThatGrewTooLargeBeginsAnew(t *testing.T) {
+	l, dir := newLog(t, nil)
+	if err := dir.Write(File, make([]byte, store.MaxRead+1)); err != nil {
+		t.Fatal(err)
+	}
+	l.Record(noon, Entry{Action: TaskAdded})
+	if list := read(t, l, 10); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestDamagedLinesAreCountedAndHideNothing(t *testing.T) {
+	l, dir := newLog(t, nil)
+	l.Record(noon, Entry{Action: TaskAdded, Subject: "a"})
+	if err := dir.Append(File, []byte(`{"at": tru`)); err != nil {
+		t.Fatal(err)
+	}
+	l.Record(noon, Entry{Action: TaskAdded, Subject: "b"})
+	list, damaged, err := l.Read(10)
+	if err != nil || damaged != 1 || len(list) != 2 || list[1].Subject != "b" {
+		t.Errorf("%+v, %d damaged, %v", list, damaged, err)
+	}
+}
+
+func TestManyMayRecordAtOnce(t *testing.T) {
+	l, dir := newLog(t, nil)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			own := New(Options{Dir: dir})
+			for range 10 {
+				own.Record(noon, Entry{Action: TaskAdded})
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(read(t, l, 1000)); n != 80 {
+		t.Errorf("%d entries of 80", n)
+	}
+}
+
+func TestWithoutALogNothingIsRecordedAndNothingBreaks(*testing.T) {
+	var l *Log
+	l.Record(noon, Entry{Action: TaskAdded})
+}
+
+func TestWhoAsksTravelsInTheContextAndIsTheUserOtherwise(t *testing.T) {
+	if o := OriginOf(t.Context()); o != (Origin{Actor: User}) {
+		t.Errorf("%+v", o)
+	}
+	if o := OriginOf(With(t.Context(), Agent, "run 1")); o != (Origin{Actor: Agent, From: "run 1"}) {
+		t.Errorf("%+v", o)
+	}
+}

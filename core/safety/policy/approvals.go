@@ -1,0 +1,245 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/store"
+)
+
+// Patience is how long an approval waits for its answer.
+const Patience = 60 * time.Second
+
+const (
+	maxPending  = 100 // approvals that may wait at once
+	keptSettled = 100 // settled ones whose outcome a late answer is told
+)
+
+// Verdict is how an approval ended. Allow, Always and Deny are answers of the
+// user; Expired and Cancelled are denials that nobody gave. The words are those
+// that surfaces put behind the label.
+type Verdict string
+
+// The verdicts.
+const (
+	Allow     Verdict = "allowed"
+	Always    Verdict = "always allowed"
+	Deny      Verdict = "denied"
+	Expired   Verdict = "expired"
+	Cancelled Verdict = "cancelled"
+)
+
+// Allows reports whether the tool may run.
+func (v Verdict) Allows() bool { return v == Allow || v == Always }
+
+// Request asks the user for one tool call.
+type Request struct {
+	ID      string // empty: the queue gives one
+	Label   string // "Bash(rm x)", for people; cleaned here
+	Text    string // everything that it would do, for reading; cleaned here
+	Tool    string // the bare name that Always allows
+	Session string // who asks, for people; may be empty
+}
+
+// Approval is a request on the queue, as an immutable value for snapshots.
+type Approval struct {
+	ID, Label, Tool, Session string
+	Text                     string       // everything that it would do, cleaned, with line breaks
+	Asked, Until             time.Time    // when it was asked, when it expires
+	Verdict                  Verdict      // empty while it waits
+	By                       audit.Origin // who has settled it
+}
+
+// AnsweredError is a late answer, with the approval as it was settled.
+type AnsweredError struct{ Approval Approval }
+
+func (e *AnsweredError) Error() string {
+	return fmt.Sprintf(textAnswered, e.Approval.Label, e.Approval.Verdict)
+}
+
+// ApprovalQueue holds the approvals that wait. Several surfaces may show and answer
+// them: the first answer is the verdict. All methods are safe for concurrent
+// use. Use newApprovalQueue.
+type ApprovalQueue struct {
+	always func(tool string)
+
+	mu sync.Mutex
+	// pending in order of asking, settled the oldest first.
+	pending   []*entry
+	settled   []Approval
+	listeners []func(Approval)
+}
+
+// byNobody is the bot, where no user has answered.
+var byNobody = audit.Origin{Actor: audit.Bot}
+
+// entry is one waiting approval; done is closed when its verdict is set.
+type entry struct {
+	Approval
+	done chan struct{}
+}
+
+// OnChange adds a listener: it is called with each approval when it is asked
+// and again when it is settled, in this order, from the goroutine that asks. A
+// listener should return quickly; the wait goes on beside it.
+func (q *ApprovalQueue) OnChange(f func(Approval)) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.listeners = append(q.listeners, f)
+}
+
+// Ask puts a request on the queue and blocks until it is answered, for at most
+// Patience. The end of ctx cancels it. An error, only for a request that cannot
+// be put there, comes with Cancelled.
+func (q *ApprovalQueue) Ask(ctx context.Context, r Request) (Verdict, error) {
+	if ctx.Err() != nil {
+		return Cancelled, nil
+	}
+	timer := time.NewTimer(Patience)
+	defer timer.Stop()
+	e, err := q.put(r)
+	if err != nil {
+		return Cancelled, fmt.Errorf("ask for permission: %w", err)
+	}
+	// A listener that panics must leave nothing waiting.
+	defer q.resolve(e, Cancelled, byNobody)
+	q.notify(q.copyOf(e))
+	select {
+	case <-e.done:
+	case <-timer.C:
+		q.resolve(e, Expired, byNobody)
+	case <-ctx.Done():
+		q.resolve(e, Cancelled, byNobody)
+	}
+	<-e.done // whoever was first has set the verdict
+	a := q.copyOf(e)
+	q.notify(a)
+	return a.Verdict, nil
+}
+
+func (q *ApprovalQueue) put(r Request) (*entry, error) {
+	now := time.Now()
+	if r.ID == "" {
+		r.ID = store.NewID()
+	}
+	e := &entry{done: make(chan struct{}), Approval: Approval{
+		ID: r.ID, Label: clean.Line(r.Label), Text: clean.Text(r.Text), Tool: clean.Line(r.Tool), Session: clean.Line(r.Session),
+		Asked: now, Until: now.Add(Patience),
+	}}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.pending) >= maxPending {
+		return nil, fmt.Errorf(textTooMany, maxPending)
+	}
+	if slices.ContainsFunc(q.pending, func(p *entry) bool { return p.ID == r.ID }) {
+		return nil, fmt.Errorf(textSameID, clean.Cut(clean.Line(r.ID), 40))
+	}
+	q.pending = append(q.pending, e)
+	return e, nil
+}
+
+// copyOf is the approval as it is now.
+func (q *ApprovalQueue) copyOf(e *entry) Approval {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return e.Approval
+}
+
+func (q *ApprovalQueue) notify(a Approval) {
+	q.mu.Lock()
+	listeners := slices.Clone(q.listeners)
+	q.mu.Unlock()
+	for _, f := range listeners {
+		f(a)
+	}
+}
+
+// resolve is the one resolver: it reports whether this verdict was the first.
+func (q *ApprovalQueue) resolve(e *entry, v Verdict, by audit.Origin) (first bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.pending, e)
+	if i < 0 {
+		return false
+	}
+	q.pending = slices.Delete(q.pending, i, i+1)
+	e.Verdict, e.By = v, by
+	q.settled = append(q.settled, e.Approval)
+	if n := len(q.settled) - keptSettled; n > 0 {
+		q.settled = slices.Delete(q.settled, 0, n)
+	}
+	if v == Always && e.Tool != "" { // a question about one file allows no tool
+		// Under the lock, so that the tool is allowed before its Ask returns:
+		// always is a map's entry and does not come back here.
+		q.always(e.Tool)
+	}
+	close(e.done)
+	return true
+}
+
+func (q *ApprovalQueue) waiting(id string) *entry {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range q.pending {
+		if e.ID == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// Answer settles an approval with Allow, Always or Deny, in the name of whoever the
+// context knows. It does not wait for whoever asked. A late answer is an
+// *AnsweredError.
+func (q *ApprovalQueue) Answer(ctx context.Context, id string, v Verdict) error {
+	if v != Deny && !v.Allows() {
+		return fmt.Errorf(textNoVerdict, clean.Cut(clean.Line(string(v)), 40))
+	}
+	if e := q.waiting(id); e != nil && q.resolve(e, v, audit.OriginOf(ctx)) {
+		return nil
+	}
+	a, ok := q.Outcome(id)
+	if !ok {
+		return fmt.Errorf(textNoApproval, clean.Cut(clean.Line(id), 40), keptSettled)
+	}
+	return &AnsweredError{Approval: a}
+}
+
+// CancelAll cancels everything that waits: an interrupt, a new conversation, a
+// fork's exit, the end of the bot.
+func (q *ApprovalQueue) CancelAll() {
+	q.mu.Lock()
+	waiting := slices.Clone(q.pending)
+	q.mu.Unlock()
+	for _, e := range waiting {
+		q.resolve(e, Cancelled, byNobody)
+	}
+}
+
+// Pending are the approvals that wait, the oldest first.
+func (q *ApprovalQueue) Pending() []Approval {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	out := make([]Approval, 0, len(q.pending))
+	for _, e := range q.pending {
+		out = append(out, e.Approval)
+	}
+	return out
+}
+
+// Outcome is a settled approval, for as long as it is among the last hundred.
+func (q *ApprovalQueue) Outcome(id string) (Approval, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, a := range slices.Backward(q.settled) {
+		if a.ID == id {
+			return a, true
+		}
+	}
+	return Approval{}, false
+}

@@ -1,0 +1,279 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// Writer is the session as the author of files, as things stand.
+func (s *Session) Writer() Writer {
+	w := Writer{
+		Kind: kindWords[s.scope.Kind], Session: s.scope.Session, Alone: s.scope.Kind == Background,
+		Allowed: s.scope.Rules.Allowed, Disallowed: s.scope.Rules.Disallowed,
+	}
+	if l := s.limit(); l != nil {
+		w.Alone, w.Allowed, w.Disallowed = true, l.Allowed, l.Disallowed
+	}
+	return w.clone()
+}
+
+// Written notes that this session is about to write a task file by a command of
+// ours; the error says that it must not be written.
+func (s *Session) Written(rel string, data []byte) error { return s.g.Written(s.Writer(), rel, data) }
+
+var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
+
+// draft is a file as a call would leave it.
+type draft struct {
+	rel, digest string
+	grants      grants
+	excess      []string
+	origin      Origin
+}
+
+// draft reads what a call would write where it matters: a task, a skill, a webhook.
+func (s *Session) draft(x call) (draft, bool) {
+	if !writes(x.tool) || x.path == "" {
+		return draft{}, false
+	}
+	rel, ok := s.g.granting(x.path)
+	if !ok {
+		return draft{}, false
+	}
+	_, data, ok := s.g.proposed(x)
+	if !ok {
+		return draft{}, false
+	}
+	return s.drafted(rel, data, s.g.kept(rel))
+}
+
+// drafted is a version of a file by this session; kept are the commands in it that
+// it has found there.
+func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) {
+	g, ok := grantsOf(rel, data, s.g.skill)
+	if !ok {
+		return draft{}, false
+	}
+	w := s.Writer()
+	w.Kept = kept
+	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: excessOf(w, s.g.o.Base(), g)}
+	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
+	return d, true
+}
+
+// kept are the commands that are the user's in a skill as it stands before a call.
+func (g *Guard) kept(rel string) []string {
+	data, err := g.o.Dir.Read(rel)
+	if err != nil {
+		return nil
+	}
+	if o, known := g.provenance.Find(routines.Digest(data)); known && o.Approved.IsZero() {
+		return o.Writer.Kept
+	}
+	of, _ := grantsOf(rel, data, g.skill)
+	if of.What != "skill" {
+		return nil
+	}
+	return of.Commands
+}
+
+// author notes who writes a task, a skill or a webhook, before it is there. Where
+// it grants more than its writer has, the user is to be asked, if there is one; else
+// it is written and waits.
+func (s *Session) author(x call) agent.Decision {
+	s.claimWritten()
+	if s.g.allowsTask(x) {
+		return agent.Decision{Reason: answerAllowing}
+	}
+	f, ok := s.draft(x)
+	if !ok {
+		if writes(x.tool) && x.path != "" {
+			if _, grants := s.g.granting(x.path); grants { // whatever comes of it is the agent's
+				s.g.commands.begin(s, x.ID)
+			}
+		}
+		return agent.Decision{Allow: true}
+	}
+	if s.g.isUsers(f) {
+		s.same.Store(f.digest, true)
+		return agent.Decision{Allow: true}
+	}
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
+		s.g.o.Log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
+		return agent.Decision{Reason: answerUnnoted}
+	}
+	return agent.Decision{Allow: true, Ask: s.waitsFor(f) && s.asks()}
+}
+
+// begins notes that a command of the session is about to run, where it could write
+// tasks: what is not confined now, or was not when the session began, can.
+func (s *Session) begins(x call) {
+	if x.command != "" && (!s.fenced || !s.g.o.Confined()) {
+		s.g.commands.begin(s, x.ID)
+	}
+}
+
+// inBackground reports a command that goes on when its call has ended: it counts as
+// running until its turn has ended.
+func inBackground(x call) bool {
+	var input struct {
+		Background bool `json:"run_in_background"`
+	}
+	return json.Unmarshal(x.Input, &input) == nil && input.Background
+}
+
+// isUsers reports whether a version lies on disk already and is the user's.
+func (g *Guard) isUsers(f draft) bool {
+	if _, known := g.provenance.Find(f.digest); known {
+		return false
+	}
+	folder := func(rel string) string { first, _, _ := strings.Cut(rel, "/"); return strings.ToLower(first) }
+	return slices.ContainsFunc(append(g.grantingFiles(), f.rel), func(rel string) bool {
+		if folder(rel) != folder(f.rel) {
+			return false
+		}
+		data, err := g.o.Dir.Read(rel)
+		return err == nil && routines.Digest(data) == f.digest
+	})
+}
+
+// waitsFor reports whether a version needs the user's word.
+func (s *Session) waitsFor(f draft) bool {
+	o, _ := s.g.provenance.Find(f.digest)
+	return len(f.excess) > 0 && o.Approved.IsZero()
+}
+
+// askRights lets the user decide about a file that grants more than its writer has.
+func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, asked bool) {
+	if !s.asks() {
+		return d, false
+	}
+	f, ok := s.draft(x)
+	if !ok || !s.waitsFor(f) {
+		return d, false
+	}
+	question := f.grants.Ask(f.excess)
+	v, err := s.g.approvals.Ask(ctx, Request{
+		Label: question + " " + toolset.Whole(x.Name, x.Input), Text: question + "\n\n" + toolset.Full(x.Name, x.Input),
+		Session: s.scope.Session,
+	})
+	if err != nil {
+		s.g.o.Log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
+	}
+	if !v.Allows() {
+		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
+	}
+	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
+		s.g.o.Log.Error("an approval could not be kept; the task waits", "error", err)
+	}
+	return agent.Decision{Allow: true}, true
+}
+
+// authored is called when a call has succeeded: what it has left is the agent's,
+// also where its bytes are others than were foreseen.
+func (s *Session) authored(x call) {
+	this := func(one command) bool { return one == command{s, x.ID} }
+	if x.command != "" {
+		s.claimWritten()
+		if x.tool == "Bash" && !inBackground(x) {
+			s.g.commands.end(this)
+		}
+		return
+	}
+	defer s.g.commands.end(this)
+	if !writes(x.tool) || x.path == "" {
+		return
+	}
+	if rel, ok := s.g.granting(x.path); ok {
+		s.claimAloud(rel)
+	}
+}
+
+// claim notes that a file as it is now was written by this session.
+func (s *Session) claim(rel string) (draft, bool) {
+	data, err := s.g.o.Dir.Read(rel)
+	if err != nil {
+		return draft{}, false
+	}
+	o, _ := s.g.provenance.Find(routines.Digest(data))
+	f, ok := s.drafted(rel, data, o.Writer.Kept)
+	if !ok {
+		return f, false
+	}
+	if _, same := s.same.Load(f.digest); same {
+		return f, false
+	}
+	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
+		s.g.o.Log.Error("the writer of a task could not be noted", "error", err)
+	}
+	return f, true
+}
+
+// claimAloud is claim, and says so where the user has to allow the file.
+func (s *Session) claimAloud(rel string) {
+	if f, ok := s.claim(rel); ok && s.waitsFor(f) {
+		s.g.o.Waits(rel, f.grants.Ask(f.excess))
+	}
+}
+
+// granting is the task file, skill or webhook that a path leads to: by its name,
+// where its links lead, or because a task's own link leads there.
+func (g *Guard) granting(file string) (rel string, ok bool) {
+	places, ok := g.tree.places(file)
+	if !ok {
+		return "", false
+	}
+	for _, full := range append([]string{g.tree.absolute(file)}, places...) {
+		rel, ok := g.tree.within(full)
+		if _, task := kindOf(rel); ok && (task || isSkill(rel)) {
+			return rel, true
+		}
+	}
+	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder, webhookFolder} {
+		entries, err := os.ReadDir(g.o.Dir.Path(folder))
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if e.Type()&os.ModeSymlink == 0 {
+				continue
+			}
+			if at, ok := store.Follow(g.o.Dir.Path(folder + "/" + e.Name())); ok && (at == places[0] || at == places[len(places)-1]) {
+				return folder + "/" + e.Name(), true
+			}
+		}
+	}
+	return "", false
+}
+
+// skill reads a skill as it is now.
+func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.o.Dir, name) }
+
+// allowsTask reports a shell call that would give a task its rights: that is the
+// user's alone to say, whatever a pattern or a mode allows.
+func (g *Guard) allowsTask(x call) bool {
+	words := strings.FieldsFunc(x.command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
+	bot := false
+	for _, w := range words {
+		switch {
+		case path.Base(w) == "ollim-bot":
+			bot = true
+		case bot && w == "allow":
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,340 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"ollimbot/core/storage/store"
+)
+
+// tree is the data directory as paths are judged against it.
+type tree struct{ root string }
+
+// absolute is a path as a tool's call names it: relative ones count from the
+// data directory, which is where the agent works; "~/" is the home directory.
+func (t tree) absolute(path string) string { return filepath.Clean(t.join(path)) }
+
+// join is absolute without tidying: "link/.." keeps its meaning.
+func (t tree) join(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok {
+		if home, err := os.UserHomeDir(); err == nil {
+			return home + string(filepath.Separator) + rest
+		}
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return t.root + string(filepath.Separator) + path
+}
+
+// places are where a path may really lead: a program that tidies ".." away
+// before it opens the file, and one that lets the system follow the links
+// first, end at two places where a link stands before "..".
+func (t tree) places(path string) ([]string, bool) {
+	tidied, ok := store.Follow(t.absolute(path))
+	if !ok {
+		return nil, false
+	}
+	plain, ok := store.Follow(t.join(path))
+	if !ok {
+		return nil, false
+	}
+	if plain == tidied {
+		return []string{tidied}, true
+	}
+	return []string{tidied, plain}, true
+}
+
+// within is the path relative to the data directory, with forward slashes,
+// whether it is spelled through the directory's links or not.
+func (t tree) within(full string) (string, bool) {
+	if rel, ok := relative(full, t.root); ok {
+		return rel, true
+	}
+	realRoot, ok := store.Follow(t.root)
+	if !ok {
+		return "", false
+	}
+	return relative(full, realRoot)
+}
+
+func relative(path, dir string) (string, bool) {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// reading is what it takes to read a closed place.
+type reading int
+
+const (
+	never  reading = iota // nobody reads it for the agent
+	named                 // a pattern of the list has to name the place: "Read(./state/config.json)"
+	listed                // read like any other file
+)
+
+// closedPlace is a place that no tool writes, whatever the session, the mode, a
+// list or the user's "always" says.
+type closedPlace struct {
+	// names are patterns of one path element in small letters. What lies below
+	// belongs to the place.
+	names []string
+	where where
+	read  reading
+	says  string // what the agent is told
+}
+
+// where is at which depth a closed place counts.
+type where int
+
+const (
+	anywhere where = iota // at any depth, outside of the data directory too
+	inData                // an entry of the data directory itself
+	inSystem              // an entry of the file system's root
+)
+
+// closedPlaces are all of them: what holds secrets (a token that was read is in
+// the conversation for good), what belongs to the bot, and what configures the
+// programs that work here, by which a writer would reach past everything that is
+// decided in this package.
+var closedPlaces = [...]closedPlace{
+	{[]string{"state"}, inData, named, answerState},
+	{[]string{".env", ".env*"}, anywhere, never, answerSecret},
+	{[]string{".git"}, anywhere, never, answerGit},
+	{[]string{".claude", ".claude.json", ".mcp.json"}, anywhere, named, answerSettings},
+	{[]string{"claude.md", "claude.local.md"}, anywhere, listed, answerSettings},
+	{[]string{fileName, "prices.yaml", "providers.yaml", "keys.yaml"}, inData, listed, answerSettings},
+	{[]string{
+		".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".npmrc", ".pgpass", ".git-credentials", "authorized_keys",
+		"*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "id_rsa*", "id_ed25519*", "id_ecdsa*", "id_dsa*",
+		"credentials*.json", ".credentials*", "token*.json",
+	}, anywhere, never, answerKey},
+	// What stands there is different for each process that looks, and holds its
+	// environment and its open files.
+	{[]string{"proc", "dev", "sys"}, inSystem, never, answerSystem},
+}
+
+// holds reports whether a path, as its folded elements, lies in the place.
+func (c closedPlace) holds(elements []string, within bool) bool {
+	if c.where == anywhere {
+		return slices.ContainsFunc(elements, c.has)
+	}
+	return within == (c.where == inData) && len(elements) > 0 && c.has(elements[0])
+}
+
+func (c closedPlace) has(name string) bool {
+	return slices.ContainsFunc(c.names, func(pattern string) bool {
+		hit, err := path.Match(pattern, name)
+		return hit && err == nil
+	})
+}
+
+// Secret reports whether a file of the data directory holds a secret: what no tool may
+// read. rel is its name in the directory, with slashes.
+func Secret(rel string) bool {
+	elements := strings.Split(strings.ToLower(rel), "/")
+	return slices.ContainsFunc(closedPlaces[:], func(c closedPlace) bool {
+		return (c.says == answerSecret || c.says == answerKey) && c.holds(elements, true)
+	})
+}
+
+// closed is what stands against touching a path, or "". It holds for the path as
+// it is written and wherever its links lead. open says whether the session's list
+// names a place for reading.
+func (t tree) closed(file string, write bool, open func(closedPlace) bool) string {
+	spots, ok := t.spots(file)
+	if !ok {
+		return answerLoop
+	}
+	for _, spot := range spots {
+		elements, within := t.elements(spot)
+		aliases := t.alias(spot)
+		for i, c := range closedPlaces {
+			if (c.holds(elements, within) || aliases[i]) && (write || c.read == never || c.read == named && !open(c)) {
+				return c.says
+			}
+		}
+	}
+	return ""
+}
+
+// spots are the spellings of a path that count: as it is written, and where its
+// links lead. The engine reaches the user's skills through a link of ours in
+// .claude, which stands for the skills themselves.
+func (t tree) spots(file string) ([]string, bool) {
+	places, ok := t.places(file)
+	if !ok {
+		return nil, false
+	}
+	written := t.absolute(file)
+	if rel, inside := t.within(written); inside && strings.HasPrefix(rel, engineSkills+"/") && t.sameEntry(engineSkills, "skills") {
+		return places, true
+	}
+	if slices.Contains(places, written) {
+		return places, true
+	}
+	return append(places, written), true
+}
+
+// engineSkills is where the engine looks for skills.
+const engineSkills = ".claude/skills"
+
+// sameEntry reports whether two entries of the data directory are one.
+func (t tree) sameEntry(a, b string) bool {
+	at, ok := store.Follow(filepath.Join(t.root, a))
+	to, okToo := store.Follow(filepath.Join(t.root, b))
+	return ok && okToo && at == to
+}
+
+// elements are the folded names of a path, from the data directory on where it
+// lies in there.
+func (t tree) elements(full string) (names []string, within bool) {
+	rel, within := t.within(full)
+	if !within {
+		rel = filepath.ToSlash(full)
+	}
+	for name := range strings.SplitSeq(rel, "/") {
+		if name != "" && name != "." {
+			names = append(names, fold(name))
+		}
+	}
+	return names, within
+}
+
+// fold is a name as file systems that ignore case, invisible characters, or dots
+// and spaces at the end take it.
+func fold(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, name)
+	return strings.TrimRight(name, " .")
+}
+
+// alias tells which closed places of the data directory a path lies in under any
+// other name: through a second mount, a hard link, or where the place is a link
+// itself.
+func (t tree) alias(spot string) (in [len(closedPlaces)]bool) {
+	type entry struct {
+		place int
+		info  os.FileInfo
+	}
+	var entries []entry
+	for i, c := range closedPlaces {
+		for _, name := range c.names {
+			if c.where == inSystem || strings.Contains(name, "*") {
+				continue
+			}
+			full := filepath.Join(t.root, name)
+			info, err := os.Lstat(full)
+			if err == nil && c.read != listed {
+				info, err = os.Stat(full)
+			}
+			if err == nil {
+				entries = append(entries, entry{i, info})
+			}
+		}
+	}
+	for at := spot; len(entries) > 0; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil {
+			for _, e := range entries {
+				in[e.place] = in[e.place] || os.SameFile(info, e.info)
+			}
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return in
+}
+
+// opens reports whether one of the list's patterns names the place, before its
+// first wildcard, and lets this call read in it.
+func (s *Set) opens(x call, c closedPlace) bool {
+	return slices.ContainsFunc(s.allowed, func(p pattern) bool {
+		return p.globs != nil && c.holds(p.fixed(s.tree)) && p.allows(x, s.tree)
+	})
+}
+
+// fixed are the elements of a file pattern that hold no wildcard.
+func (p pattern) fixed(t tree) (names []string, within bool) {
+	fixed := strings.TrimPrefix(p.arg, "/") // "//srv" is the path /srv
+	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
+		fixed = fixed[:strings.LastIndexByte(fixed[:i], '/')+1]
+	}
+	return t.elements(t.absolute(fixed))
+}
+
+// maxLooked is how many entries of a folder are looked at before a search in it
+// counts as one that nobody can judge.
+const maxLooked = 20_000
+
+// plainText are the endings of files that people write for people. No closed
+// place keeps anything but the user's own words in such files.
+var plainText = []string{".md", ".markdown", ".txt", ".csv"}
+
+// searches is what stands against a search, beyond what holds for the folder or
+// file that it names: it must not print what lies in a closed place below that
+// folder. A search for names prints names only.
+func (g *Guard) searches(x call) string {
+	if x.tool != "Grep" || plainGlob(x.arg) {
+		return ""
+	}
+	folders, ok := g.tree.places(x.folder)
+	if !ok {
+		return answerLoop
+	}
+	if slices.ContainsFunc(folders, g.tree.keeps) {
+		return answerSearch
+	}
+	return ""
+}
+
+// keeps reports whether there is a closed place below a folder that the folder
+// itself does not lie in, or more than anybody wants to look at.
+func (t tree) keeps(folder string) bool {
+	begin, beginsWithin := t.elements(folder)
+	looked := 0
+	return filepath.WalkDir(folder, func(at string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at == folder {
+			return nil
+		}
+		if looked++; err != nil || looked > maxLooked {
+			return errKept
+		}
+		elements, within := t.elements(at)
+		for _, c := range closedPlaces {
+			if c.read != listed && c.holds(elements, within) && !c.holds(begin, beginsWithin) {
+				return errKept
+			}
+		}
+		return nil
+	}) != nil
+}
+
+var errKept = errors.New("there is something that must not be printed")
+
+// fixedFolder is the part of a glob before its first wildcard, as far as it is
+// folders.
+func fixedFolder(glob string) string {
+	if i := strings.IndexAny(glob, "*?[{"); i >= 0 {
+		return glob[:strings.LastIndexByte(glob[:i], '/')+1]
+	}
+	return glob
+}
+
+// plainGlob reports whether a search looks at nothing but texts.
+func plainGlob(glob string) bool {
+	return !strings.ContainsAny(glob, "!{}[],\\ \t\r\n") && slices.Contains(plainText, path.Ext(glob)) &&
+		!strings.ContainsAny(path.Ext(glob), "*?")
+}

@@ -1,0 +1,374 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/routines"
+)
+
+func TestAPatternIsCoveredOnlyWhereItCanBeProved(t *testing.T) {
+	for _, c := range []struct {
+		have, want string
+		covered    bool
+	}{
+		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks *)", true},
+		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks list)", true},
+		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks list *)", true},
+		{"Bash(ollim-bot tasks:*)", "Bash(ollim-bot tasks)", true},
+		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks*)", false},
+		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot *)", false},
+		{"Bash(ls)", "Bash(ls *)", false},
+		{"Bash(ls *)", "Bash(ls)", true},
+		{"Bash(rm *)", "Bash", false},
+		{"Bash", "Bash(rm *)", true},
+		{"Bash(git * log)", "Bash(git x log)", false},
+		{"Write(./**.md)", "Write(./notes/today.md)", true},
+		{"Write(./**.md)", "Write(notes/*.md)", true},
+		{"Write(./**.md)", "Write(./notes/**.md)", true},
+		{"Write(./**.md)", "Write(./notes/**)", false},
+		{"Write(./**.md)", "Edit(./notes/a.md)", false},
+		{"Write(./notes/*.md)", "Write(./notes/a.md)", true},
+		{"Write(./notes/*.md)", "Write(./notes/old/a.md)", false},
+		{"Write(./notes/*.md)", "Write(./notes/**.md)", false},
+		{"Write(./**.md)", "Write", false},
+		{"Write(./**.md)", "Write(*)", false},
+		{"Write(./**.md)", "Write(//etc/a.md)", false},
+		{"Read(//srv/**)", "Read(//srv/a/*)", true},
+		{"Read(~/notes/**)", "Read(//srv/a/*)", false},
+		{"WebFetch", "WebFetch(domain:example.com)", true},
+		{"WebFetch(domain:example.com)", "WebFetch(domain:www.example.com)", true},
+		{"WebFetch(domain:example.com)", "WebFetch(domain:example.org)", false},
+		{"WebFetch(domain:example.com)", "WebFetch", false},
+		{"mcp__docs__*", "mcp__docs__search", true},
+		{"mcp__docs__search", "mcp__docs__*", false},
+		{"Agent", "Task(gmail-reader)", true},
+		{"Skill(email *)", "Skill(other)", false},
+	} {
+		if got := covers([]string{"Glob", c.have}, c.want); got != c.covered {
+			t.Errorf("%s covers %s: %v", c.have, c.want, got)
+		}
+	}
+}
+
+// a day's patterns, and texts that they may meet
+var (
+	somePatterns = []string{
+		"Bash", "Bash(ls)", "Bash(ls *)", "Bash(ls -l *)", "Bash(rm *)", "Bash(rm:*)", "Bash(git * log)", "Read", "Read(./**.md)", "Read(./notes/*.md)",
+		"Write", "Write(./**.md)", "Write(./notes/*.md)", "Write(./notes/a.md)", "Write(./**)", "Write(notes/**)", "Edit(./**.md)", "Edit(*)",
+		"WebFetch", "WebFetch(domain:a.org)", "WebFetch(domain:b.a.org)", "WebSearch", "mcp__docs__*", "mcp__docs__search", "mcp__x__y", "Agent", "Task(reader)",
+	}
+	someUses = []agent.ToolUse{
+		bash("ls"), bash("ls -l x"), bash("ls x"), bash("rm x"), bash("rm"), bash("git x log"), bash("id"),
+		file("Read", "notes/a.md"), file("Read", "a.md"), file("Read", "x.txt"), file("Write", "notes/a.md"), file("Write", "notes/b/c.md"),
+		file("Write", "b.md"), file("Write", "notes/x.txt"), file("Write", "x.txt"), file("Edit", "notes/a.md"), file("Edit", "x.txt"), file("Write", "/etc/x.md"),
+		toolUse("WebFetch", fields{"url": "https://a.org/x"}), toolUse("WebFetch", fields{"url": "https://b.a.org/x"}), toolUse("WebFetch", fields{"url": "https://c.org"}),
+		toolUse("WebSearch", fields{"query": "x"}), toolUse("mcp__docs__search", nil), toolUse("mcp__docs__read", nil), toolUse("mcp__x__y", nil),
+		toolUse("Agent", fields{"subagent_type": "reader"}), toolUse("Task", fields{"subagent_type": "other"}),
+	}
+)
+
+func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
+	root := t.TempDir()
+	g, _ := guardAt(t, root)
+	n := 0
+	rapid.Check(t, func(r *rapid.T) {
+		n++
+		patterns := func(name string) []string {
+			return rapid.SliceOfN(rapid.SampledFrom(somePatterns), 0, 6).Draw(r, name)
+		}
+		w := Writer{Kind: "background run", Alone: rapid.Bool().Draw(r, "alone"), Allowed: patterns("writer"), Disallowed: patterns("not")}
+		name := fmt.Sprintf("s%d", n)
+		task := routines.Routine{Cron: "0 9 * * *", Task: routines.Task{
+			Kind: routines.KindRoutine, ID: fmt.Sprintf("id%d", n), Body: "Go.", Background: true, Thinking: true, Mode: routines.OnPing, AllowPing: true,
+			Allowed: patterns("file"), TrustInput: rapid.Bool().Draw(r, "trust"),
+		}}
+		if rapid.Bool().Draw(r, "skill") {
+			task.Skills = []string{name}
+			dir := filepath.Join(root, "skills", name)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				r.Fatal(err)
+			}
+			text := "---\nname: " + name + "\ndescription: d\nallowed-tools:\n"
+			for _, p := range patterns("skill tools") {
+				text += "  - \"" + p + "\"\n"
+			}
+			if err := os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte(text+"---\nRun.\n"), 0o600); err != nil {
+				r.Fatal(err)
+			}
+		}
+		data := routines.FormatRoutine(task)
+		rel := "routines/" + task.ID + ".md"
+		parsed, problems := routines.ParseRoutine(rel, data)
+		if routines.HasErrors(problems) {
+			return
+		}
+		parsed.Digest = routines.Digest(data)
+		if err := g.Written(w, rel, data); err != nil {
+			r.Fatal(err)
+		}
+		skills := skill.Load(g.o.Dir, task.Skills)
+		bound := Compile(root, g.Bound(parsed.Task, skills))
+		writer := Compile(root, w.rules(BackgroundTools()))
+		for _, u := range someUses {
+			if bound.Allows(u) && !writer.Allows(u) {
+				r.Fatalf("%s %s may run; writer %+v, task %+v", u.Name, u.Input, w, parsed.Allowed)
+			}
+		}
+		if g.Trusted(parsed.Task) {
+			r.Fatal("an agent's file lets its run keep its tools")
+		}
+		more := false
+		for _, p := range g.Bound(parsed.Task, nil).Allowed {
+			more = more || !covers(w.rules(BackgroundTools()).Allowed, p)
+		}
+		if more {
+			r.Fatal("a pattern of the run is not one of the writer's")
+		}
+		if waits := g.TaskWaits(&parsed.Task) != ""; !waits && len(excessOf(w, BackgroundTools(), taskGrants(parsed.Task, g.skill))) > 0 {
+			r.Fatal("it grants more and does not wait")
+		}
+		if err := g.provenance.Approve(parsed.Digest, rel, time.Unix(1, 0)); err != nil {
+			r.Fatal(err)
+		}
+		if why := g.TaskWaits(&parsed.Task); why != "" {
+			r.Fatalf("approved, and it waits: %s", why)
+		}
+	})
+}
+
+func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
+	g, root := newGuard(t)
+	must(t, os.MkdirAll(filepath.Join(root, "skills", "day"), 0o700))
+	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "---\nname: day\ndescription: d\nallowed-tools: [\"Bash(cal *)\"]\n---\nIt is !`date`.\n")
+	w := Writer{Allowed: []string{"Write(./**.md)"}}
+	routine := func(extra string) string {
+		return "---\nid: \"a\"\ncron: \"0 9 * * *\"\nbackground: true\n" + extra + "---\nGo.\n"
+	}
+	for name, c := range map[string]struct {
+		rel, text string
+		want      []string
+	}{
+		"nothing":             {"routines/a.md", routine(""), nil},
+		"defaults":            {"routines/a.md", routine("allowed-tools: [\"Read(./**.md)\"]\n"), nil},
+		"what the writer has": {"routines/a.md", routine("allowed-tools: [\"Write(./notes/*.md)\"]\n"), nil},
+		"a tool":              {"routines/a.md", routine("allowed-tools: [\"Bash(rm *)\"]\n"), []string{"use Bash(rm *)"}},
+		"with CRLF":           {"routines/a.md", strings.ReplaceAll(routine("allowed-tools: [\"Bash(rm *)\"]\n"), "\n", "\r\n"), []string{"use Bash(rm *)"}},
+		"in snake case":       {"routines/a.md", routine("allowed_tools: [\"Bash\"]\n"), []string{"use Bash"}},
+		"in YAML's ways":      {"routines/a.md", routine("allowed-tools: !!seq [ !!str \"\\x42ash\" ]\n"), []string{"use Bash"}},
+		"its skill's":         {"routines/a.md", routine("skills: [day]\n"), []string{"use Bash(cal *)", "run `date`"}},
+		"in the foreground":   {"routines/a.md", "---\nid: a\ncron: \"0 9 * * *\"\nallowed-tools: [Bash]\n---\nGo.\n", nil},
+		"trust":               {"reminders/a.md", "---\nid: a\nrun-at: \"2026-11-23T09:40:00-08:00\"\ntrust-input: true\n---\nGo.\n", []string{excessTrust}},
+		"a webhook":           {"webhooks/a.md", "anything", []string{excessOutside}},
+		"a skill":             {"skills/x/SKILL.md", "---\nname: x\ndescription: d\nallowed-tools: [Bash]\n---\n!\x07`id`\n", []string{"use Bash", "run `id`"}},
+		"a note":              {"notes/a.md", routine("allowed-tools: [Bash]\n"), nil},
+		"a folder below":      {"routines/old/a.md", routine("allowed-tools: [Bash]\n"), nil},
+	} {
+		grants, _ := grantsOf(c.rel, []byte(c.text), g.skill)
+		if got := excessOf(w, BackgroundTools(), grants); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestATaskThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
+	g, root := newGuard(t)
+	evil := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
+	task := func(rel string) routines.Task {
+		r, _ := routines.ParseRoutine(rel, evil)
+		r.Digest = routines.Digest(evil)
+		return r.Task
+	}
+	s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
+	copying := bash("cp notes/x.md routines/x.md")
+	if d := s.PreTool(t.Context(), copying); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	write(t, filepath.Join(root, "routines", "x.md"), string(evil))
+	x := task("routines/x.md")
+	if g.TaskWaits(&x) == "" {
+		t.Error("it fires while the command runs")
+	}
+	s.Hooks(nil).PostTool(t.Context(), copying)
+	must(t, os.Rename(filepath.Join(root, "routines", "x.md"), filepath.Join(root, "routines", "y.md")))
+	if y := task("routines/y.md"); g.TaskWaits(&y) == "" {
+		t.Error("another name makes it the user's")
+	}
+	evil = append(evil, "The user's.\n"...)
+	write(t, filepath.Join(root, "routines", "z.md"), string(evil))
+	if z := task("routines/z.md"); g.TaskWaits(&z) != "" {
+		t.Error("what comes after the command is not the user's")
+	}
+}
+
+func TestWhatTheUserSavesWhileAConfinedCommandRunsIsTheUsers(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		begin, now bool // whether commands are confined
+		waits      bool
+	}{{"always", true, true, false}, {"not any more", true, false, true}, {"not when the session began", false, true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			g, root := newGuard(t)
+			confined := c.begin
+			g.o.Confined = func() bool { return confined }
+			s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
+			confined = c.now
+			if d := s.PreTool(t.Context(), bash("cp notes/x.md notes/y.md")); !d.Allow {
+				t.Fatal(d.Reason)
+			}
+			mine := []byte("---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n")
+			write(t, filepath.Join(root, "routines", "x.md"), string(mine))
+			r, _ := routines.ParseRoutine("routines/x.md", mine)
+			r.Digest = routines.Digest(mine)
+			if why := g.TaskWaits(&r.Task); (why != "") != c.waits {
+				t.Errorf("it waits: %q", why)
+			}
+		})
+	}
+}
+
+func TestAReminderThatTheAgentAddsByCommandIsTheAgents(t *testing.T) {
+	g, root := newGuard(t)
+	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return DontAsk }})
+	adding := bash(`ollim-bot reminder add -m "Go" --delay 1 --allowed-tools "Bash(rm *)"`)
+	if d := s.PreTool(t.Context(), adding); !d.Allow {
+		t.Fatalf("%+v", d)
+	}
+	if d := s.Permission(t.Context(), adding); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	made, err := routines.AddReminder(g.o.Dir, routines.Reminder{RunAt: time.Now(), Task: routines.Task{Body: "Go", Background: true, Allowed: []string{"Bash(rm *)"}}})
+	must(t, err)
+	if g.TaskWaits(&made.Task) == "" {
+		t.Error("it fires before the command has ended")
+	}
+	s.Hooks(nil).PostTool(t.Context(), adding)
+	if why := g.TaskWaits(&made.Task); !strings.Contains(why, "Bash(rm *)") {
+		t.Errorf("it fires: %q", why)
+	}
+	g.Rest()
+	write(t, filepath.Join(root, "reminders", "mine.md"), "---\nid: \"m\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n")
+	data, err := g.o.Dir.Read("reminders/mine.md")
+	must(t, err)
+	r, _ := routines.ParseReminder("reminders/mine.md", data, nil)
+	r.Digest = routines.Digest(data)
+	if why := g.TaskWaits(&r.Task); why != "" {
+		t.Errorf("the user's own waits: %s", why)
+	}
+}
+
+func TestALinkOfTheUserDoesNotMakeTheAgentsWordsTheirs(t *testing.T) {
+	g, root := newGuard(t)
+	text := "---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\n"
+	write(t, filepath.Join(root, "notes", "day.md"), text+"Mine.\n")
+	link(t, "../notes/day.md", filepath.Join(root, "routines", "day.md"))
+	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
+	if d := s.PreTool(t.Context(), writing("notes/day.md", text+"Yours.\n")); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	r, _ := routines.ParseRoutine("routines/day.md", []byte(text+"Yours.\n"))
+	r.Digest = routines.Digest([]byte(text + "Yours.\n"))
+	if g.TaskWaits(&r.Task) == "" {
+		t.Error("it fires with the user's rights")
+	}
+}
+
+func TestOnlyTheUserAllows(t *testing.T) {
+	g, _ := newGuard(t)
+	for command, allowed := range map[string]bool{
+		"ollim-bot allow 1a2b3c4d": false, "/usr/bin/ollim-bot --data-dir x allow y": false, "sh -c 'ollim-bot allow x'": false,
+		"ollim-bot tasks list": true, "ollim-bot reminder list": true, "echo allow": true,
+	} {
+		mode := func() Mode { return BypassPermissions }
+		d := g.Session(Scope{Rules: Rules{Allowed: []string{"Bash"}}, Mode: mode}).PreTool(t.Context(), bash(command))
+		if d.Allow != allowed {
+			t.Errorf("%s: %+v", command, d)
+		}
+	}
+}
+
+func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) {
+	acting := []agent.ToolUse{
+		writing("notes/a.md", "x"), file("Edit", "notes/a.md"), toolUse("NotebookEdit", fields{"notebook_path": "a.ipynb"}), bash("rm x"), bash("ollim-bot reminder add -m x --delay 5"),
+		toolUse(toolset.Prefix+toolset.AddReminder, nil), toolUse(toolset.Prefix+toolset.CancelReminder, nil), toolUse(toolset.Prefix+toolset.SendFile, nil),
+		toolUse(toolset.Prefix+toolset.UpdateNames, nil),
+	}
+	quiet := []agent.ToolUse{
+		file("Read", "notes/a.md"), bash("ollim-bot help"), bash("ollim-bot reminder list"), bash("ollim-bot history list"), bash("ollim-bot gmail read 1"),
+		toolUse(toolset.Prefix+toolset.PingUser, nil), toolUse(toolset.Prefix+toolset.ReportUpdates, nil), toolUse(toolset.Prefix+toolset.FollowUpChain, nil),
+	}
+	everything := Rules{Allowed: []string{"Bash", "Read", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Grep", "mcp__mail__*", toolset.Prefix + "update_names"}}
+	for name, c := range map[string]struct {
+		reads   agent.ToolUse
+		tainted bool
+	}{
+		"a page":     {toolUse("WebFetch", fields{"url": "https://example.com"}), true},
+		"a search":   {toolUse("WebSearch", fields{"query": "x"}), true},
+		"mail":       {bash("ollim-bot  gmail unread"), true},
+		"a file":     {file("Read", "downloads/a.txt"), true},
+		"a detour":   {file("Read", "notes/../downloads/a.txt"), true},
+		"by a shell": {bash("curl -s https://example.com"), true},
+		"a server":   {toolUse("mcp__mail__read", nil), true},
+		"a note":     {file("Read", "notes/a.md"), false},
+		"a command":  {bash("date"), false},
+		"our docs":   {toolUse("mcp__docs__search", nil), false},
+	} {
+		for _, trusted := range []bool{false, true} {
+			g, _ := newGuard(t)
+			told := ""
+			s := g.Session(Scope{Kind: Background, Rules: everything, Taint: &Taint{Trusted: trusted, Changed: func(why string) { told += why }}})
+			for _, u := range acting {
+				if d := s.PreTool(t.Context(), u); !d.Allow {
+					t.Fatalf("before %s: %s %s: %s", name, u.Name, u.Input, d.Reason)
+				}
+			}
+			_ = s.PreTool(t.Context(), c.reads)
+			_ = s.PreTool(t.Context(), c.reads)
+			if (s.Tainted() != "") != c.tainted || told != s.Tainted() {
+				t.Fatalf("%s: tainted by %q, told %q", name, s.Tainted(), told)
+			}
+			for _, u := range acting {
+				d := s.PreTool(t.Context(), u)
+				if d.Allow != (!c.tainted || trusted) || !d.Allow && !strings.Contains(d.Reason, "trust-input") {
+					t.Errorf("after %s, trusted %v: %s %s: %+v", name, trusted, u.Name, u.Input, d)
+				}
+			}
+			for _, u := range quiet {
+				if d := s.PreTool(t.Context(), u); !d.Allow {
+					t.Errorf("after %s: %s %s: %s", name, u.Name, u.Input, d.Reason)
+				}
+			}
+		}
+	}
+}
+
+func TestARunThatMayAskTheUserProxyHasWhatThatReads(t *testing.T) {
+	g, _ := newGuard(t)
+	search := bash("ollim-bot history search tea")
+	for _, c := range []struct {
+		allowed, disallowed []string
+		may                 bool
+	}{
+		{nil, nil, false},
+		{[]string{"Agent"}, nil, true},
+		{[]string{"Task(user-proxy)"}, nil, true},
+		{[]string{"Agent(gmail-reader)"}, nil, false},
+		{[]string{"Agent"}, []string{"Agent(user-proxy)"}, false},
+		{[]string{"Agent"}, []string{"Bash(ollim-bot history *)"}, false},
+	} {
+		task := routines.Task{Kind: routines.KindRoutine, Background: true, Allowed: c.allowed, Disallowed: c.disallowed}
+		if got := Compile("/", g.Bound(task, nil)).Allows(search); got != c.may {
+			t.Errorf("with %v and without %v the history may be read: %t", c.allowed, c.disallowed, got)
+		}
+	}
+}

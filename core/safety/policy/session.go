@@ -1,0 +1,442 @@
+package policy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
+)
+
+// Kind tells whose tools are decided.
+type Kind int
+
+// The kinds of sessions. Main and Interactive differ in nothing but what is
+// shown; Background asks nobody, whatever the mode.
+const (
+	Main Kind = iota
+	Interactive
+	Background
+)
+
+// Scope is the session whose calls a permission callback decides.
+type Scope struct {
+	Kind Kind
+	// Session is shown with an approval: who asks.
+	Session string
+	Rules   Rules
+	// Mode is asked at each call; nil is DontAsk. Background runs have no mode.
+	Mode func() Mode
+	// Limit is asked at each call: while it is not nil, the session decides as a
+	// background run with that limit does. Nil never limits.
+	Limit func() *Limit
+	// Taint is what a background run knows of strangers' words; nil makes one.
+	Taint *Taint
+}
+
+// Session is the guard of one session: its hooks and its permission callback are
+// methods of it, so that whose call is judged is known by the object that it
+// arrives at. All methods may be called concurrently.
+type Session struct {
+	g     *Guard
+	scope Scope
+	set   func() *Set
+	taint *Taint
+	// same are versions that the session has written over themselves: they stay the
+	// user's.
+	same sync.Map
+
+	// fenced says that its process was begun with commands confined.
+	fenced bool
+
+	mu      sync.Mutex
+	permits permits
+}
+
+// Session returns the guard of a session.
+func (g *Guard) Session(s Scope) *Session {
+	// Most sessions ask for no tool: the patterns wait for the first that does.
+	if s.Taint == nil {
+		s.Taint = &Taint{}
+	}
+	set := sync.OnceValue(func() *Set { return Compile(g.tree.root, s.Rules) })
+	return &Session{g: g, scope: s, set: set, taint: s.Taint, fenced: g.o.Confined()}
+}
+
+// Scope is what the session was made with.
+func (s *Session) Scope() Scope { return s.scope }
+
+// outcome is what is decided about a call without asking anybody.
+type outcome int
+
+const (
+	refused outcome = iota
+	open            // the user decides
+	allowed
+)
+
+// verdict is an outcome with the reason for a refusal, or for a question that no
+// list and no mode would have asked.
+type verdict struct {
+	is     outcome
+	reason string
+}
+
+// judge decides about a call, in this order: what is closed to everyone; the
+// lists, what the user has allowed for this session, and the mode; and what the
+// call would write. A background run has what its rules name and nothing else.
+func (s *Session) judge(x call) verdict {
+	if reason := s.closed(x); reason != "" {
+		return verdict{is: refused, reason: reason}
+	}
+	v := s.listed(x)
+	if v.is == refused {
+		return v
+	}
+	if reason := s.g.searches(x); reason != "" {
+		return verdict{is: refused, reason: reason}
+	}
+	switch reason, unsure := s.contents(x); {
+	case reason == "":
+		return v
+	case unsure && s.asks():
+		return verdict{is: open, reason: reason}
+	default:
+		return verdict{is: refused, reason: reason}
+	}
+}
+
+// listed is what the lists, the mode, and what the session has read say of a call.
+func (s *Session) listed(x call) verdict {
+	set, taint := s.unattended()
+	if set == nil {
+		return s.decide(x)
+	}
+	if reason := s.confined(x); reason != "" {
+		return verdict{refused, reason}
+	}
+	if reason := s.g.tainted(taint, x); reason != "" {
+		return verdict{refused, reason}
+	}
+	return background(set, x)
+}
+
+// Permission is the permission callback of the session. It blocks while an
+// approval waits, and turns a fault of its own into a denial.
+func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
+	x := s.g.tree.call(u)
+	d := s.permission(ctx, x)
+	if d.Allow {
+		s.grant(x)
+		s.begins(x)
+	}
+	return d
+}
+
+func (s *Session) permission(ctx context.Context, x call) agent.Decision {
+	return s.g.guarded(x, func() agent.Decision {
+		v := s.judge(x)
+		if v.is != refused {
+			if d, asked := s.askRights(ctx, x); asked {
+				return d
+			}
+		}
+		switch v.is {
+		case allowed:
+			return agent.Decision{Allow: true}
+		case open:
+			return s.g.ask(ctx, s.scope.Session, x)
+		default:
+			return agent.Decision{Reason: v.reason}
+		}
+	})
+}
+
+// inForce are the rules that count now: those of the session, or of a task that it
+// runs for somebody who may do less.
+func (s *Session) inForce() *Set {
+	if set, _ := s.unattended(); set != nil {
+		return set
+	}
+	return s.set()
+}
+
+// closed is what stands against a call whatever any list, mode or user says.
+func (s *Session) closed(x call) string {
+	write := writes(x.tool)
+	switch {
+	case write && x.path == "":
+		return deny(answerNoFile, x).Reason
+	case x.apart:
+		return answerApart
+	case x.tool == "Glob":
+		x.path = fixedFolder(x.path) // names are printed, and nothing of what they name
+	}
+	for _, file := range []string{x.path, x.folder} {
+		if file == "" {
+			continue
+		}
+		if reason := s.closedTo(x, file, write); reason != "" {
+			return reason
+		}
+	}
+	for _, file := range x.others {
+		if reason := s.closedTo(x, file, true); reason != "" {
+			return reason
+		}
+	}
+	return s.argued(x)
+}
+
+// closedTo is what stands against a call that touches a file.
+func (s *Session) closedTo(x call, file string, write bool) string {
+	return s.g.tree.closed(file, write, func(c closedPlace) bool {
+		x.path = file
+		return s.inForce().opens(x, c)
+	})
+}
+
+// argued is what stands against a skill's arguments. Behind an "@" the engine
+// reads a file without calling a tool, and a skill's own text may put the "@"
+// before any word of them. It may also put them into a command, where a shell
+// makes more of them than words.
+func (s *Session) argued(x call) string {
+	in := skill.Inspect([]byte(x.args))
+	if len(in.Commands) > 0 || strings.ContainsFunc(x.args, shellMeans) && s.g.commandsTakeWords(x.arg) {
+		return answerArguments
+	}
+	for _, file := range in.Mentions {
+		if !s.mayRead(file) {
+			return fmt.Sprintf(answerMention, clean.Cut(clean.Line(file), 80))
+		}
+	}
+	for _, word := range strings.FieldsFunc(x.args, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\ufeff@\"'", r) }) {
+		if reason := s.closedTo(call{tool: "Read"}, word, false); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// background decides for a run that can ask nobody. The bot's own tools decide
+// for themselves.
+func background(set *Set, x call) verdict {
+	switch {
+	case set.forbids(x):
+		return verdict{refused, deny(answerForkDenied, x).Reason}
+	case strings.HasPrefix(x.Name, toolset.Prefix) && x.Name != toolset.Prefix+updateNames, set.allows(x):
+		return verdict{is: allowed}
+	}
+	return verdict{refused, deny(answerUnavailable, x).Reason + set.wouldPass(x)}
+}
+
+// decide is for sessions with a user behind them.
+func (s *Session) decide(x call) verdict {
+	set, mode := s.set(), s.mode()
+	switch {
+	case set.forbids(x):
+		return verdict{refused, deny(answerDisallowed, x).Reason}
+	case strings.HasPrefix(x.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(x.Name),
+		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
+		return verdict{is: allowed}
+	case s.asks():
+		return verdict{is: open}
+	}
+	return verdict{refused, deny(answerNotAsked, x).Reason + set.wouldPass(x)}
+}
+
+// mode is the permission mode of the session.
+func (s *Session) mode() Mode {
+	if s.scope.Mode == nil || s.scope.Kind == Background || s.limit() != nil {
+		return DontAsk
+	}
+	return s.scope.Mode()
+}
+
+// asks reports whether the user is asked about what nothing else decides. Where
+// permissions are bypassed, that is only what cannot be checked.
+func (s *Session) asks() bool {
+	switch s.mode() {
+	case Ask, AcceptEdits, BypassPermissions:
+		return true
+	}
+	return false
+}
+
+// editsHere reports an edit of a file inside the data directory: acceptEdits
+// does not reach further.
+func (g *Guard) editsHere(x call) bool {
+	if !writes(x.tool) {
+		return false
+	}
+	places, ok := g.tree.places(x.path)
+	return ok && !slices.ContainsFunc(places, func(p string) bool { _, inside := g.tree.within(p); return !inside })
+}
+
+// Limit is what a session may do for the length of a turn, when that is less than
+// it may otherwise: the turn of a foreground task that a background run has
+// written.
+type Limit struct {
+	Rules
+	Taint *Taint
+	set   *Set
+}
+
+// newLimit makes a limit ready; file patterns count from the guard's directory.
+func (g *Guard) newLimit(r Rules, trusted bool) *Limit {
+	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
+}
+
+// unattended is what decides where nobody can be asked: a background run's own rules, or
+// those of the turn that runs. Nil where a user sits in front.
+func (s *Session) unattended() (*Set, *Taint) {
+	if s.scope.Kind == Background {
+		return s.set(), s.taint
+	}
+	if l := s.limit(); l != nil {
+		return l.set, l.Taint
+	}
+	return nil, nil
+}
+
+func (s *Session) limit() *Limit {
+	if s.scope.Limit == nil {
+		return nil
+	}
+	return s.scope.Limit()
+}
+
+// Tainted is what the session's run has read of strangers' words, "" for nothing.
+func (s *Session) Tainted() string { return s.taint.Why() }
+
+// confined refuses the tools that would lead out of a limited turn.
+func (s *Session) confined(x call) string {
+	if s.scope.Kind == Background || s.limit() == nil {
+		return ""
+	}
+	switch strings.TrimPrefix(x.Name, toolset.Prefix) {
+	case toolset.EnterFork, toolset.ExitFork, toolset.SaveContext:
+		return deny(answerLimited, x).Reason
+	}
+	return ""
+}
+
+// Hooks are the guards that stand before every call, those too that an engine
+// allows by itself. After a call, a markdown file that was written is handed to
+// commit with its path relative to the data directory; nil commits nothing. commit
+// must not block. Stop is left to the caller.
+func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
+	g := s.g
+	h := agent.Hooks{PreTool: s.PreTool}
+	h.PostTool = func(_ context.Context, u agent.ToolUse) {
+		defer func() {
+			if p := recover(); p != nil {
+				g.o.Log.Error("written file was not recorded", "tool", clean.Line(u.Name), "fault", fmt.Sprint(p))
+			}
+		}()
+		x := g.tree.call(u)
+		s.authored(x)
+		if commit != nil {
+			if rel, ok := g.written(x); ok {
+				commit(rel, "auto: "+strings.ToLower(u.Name)+" "+clean.Line(rel))
+			}
+		}
+	}
+	return h
+}
+
+// PreTool is the hook before a call. It decides all that needs nobody to be asked
+// and refuses by itself, because a refusal of a hook is what no setting and no
+// other hook of an engine overrules. Where the user has to be asked, it sees to it
+// that Permission is, also for what the engine would let pass.
+func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
+	x := s.g.tree.call(u)
+	return s.g.guarded(x, func() agent.Decision {
+		v := s.judge(x)
+		if v.is == refused {
+			return agent.Decision{Reason: v.reason}
+		}
+		d := s.author(x)
+		if !d.Allow {
+			return d
+		}
+		if set, taint := s.unattended(); set != nil {
+			if why := s.g.strange(x); why != "" {
+				taint.read(why)
+			}
+		}
+		if d.Ask = d.Ask || v.is == open; !d.Ask {
+			s.begins(x) // an engine may run it without asking Permission
+		}
+		return agent.Decision{Allow: true, Ask: d.Ask, Reason: v.reason}
+	})
+}
+
+// written is the markdown file inside the data directory that a call has
+// written, where its links lead.
+func (g *Guard) written(x call) (rel string, ok bool) {
+	switch x.tool {
+	case "Write", "Edit", "MultiEdit":
+	default:
+		return "", false
+	}
+	if g.tree.closed(x.path, true, nil) != "" {
+		return "", false
+	}
+	places, ok := g.tree.places(x.path)
+	if !ok {
+		return "", false
+	}
+	for _, place := range places {
+		rel, ok := g.tree.within(place)
+		if !ok || path.Ext(rel) != ".md" {
+			continue
+		}
+		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {
+			return rel, true
+		}
+	}
+	return "", false
+}
+
+// Send is what stands against handing a file to the user, or "": full is its real
+// path. A session sends what its list lets it read within the data directory. For
+// everything else a user is asked, who sees where the file lies; "always" counts
+// within the directory only. It blocks while the approval waits.
+func (s *Session) Send(ctx context.Context, full string) (refusal string) {
+	input, err := json.Marshal(map[string]string{"file_path": full})
+	sent := call{ToolUse: agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}}
+	d := s.g.guarded(sent, func() agent.Decision {
+		x, set := call{tool: "Read", arg: full, path: full}, s.inForce()
+		alone, _ := s.unattended()
+		closed := s.closedTo(x, full, false)
+		_, inside := s.g.tree.within(full)
+		switch {
+		case err != nil:
+			return agent.Decision{Reason: answerFault}
+		case closed != "":
+			return agent.Decision{Reason: closed}
+		case set.forbids(x):
+			return agent.Decision{Reason: answerSendUnread}
+		case inside && set.allows(x):
+			return agent.Decision{Allow: true}
+		case alone != nil && inside:
+			return agent.Decision{Reason: answerSendUnread}
+		case alone != nil:
+			return agent.Decision{Reason: answerSendOutside}
+		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(sent.Name)):
+			return agent.Decision{Allow: true}
+		}
+		return s.g.ask(ctx, s.scope.Session, sent)
+	})
+	return d.Reason
+}

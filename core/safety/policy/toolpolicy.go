@@ -1,0 +1,182 @@
+package policy
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// fileName is the user's own tool policy, in the data directory.
+const fileName = "tool-policy.yaml"
+
+// ToolPolicy is what tool-policy.yaml says. The zero value changes nothing.
+type ToolPolicy struct {
+	MainAdditional       []string // main_session.additional_allowed
+	BackgroundAdditional []string // bg_forks.additional_allowed
+	// Override replaces the background defaults when it is not nil, also when
+	// it is empty: bg_forks.override.
+	Override []string
+}
+
+// Main is the list of the main session and of interactive forks.
+func (p ToolPolicy) Main() []string { return Merge(MainTools(), p.MainAdditional) }
+
+// Background is the list that every background run begins with.
+func (p ToolPolicy) Background() []string {
+	base := BackgroundTools()
+	if p.Override != nil {
+		base = p.Override
+	}
+	return Merge(base, p.BackgroundAdditional)
+}
+
+// File reads tool-policy.yaml and keeps what it read until the file changes.
+// It is safe for concurrent use.
+type File struct {
+	dir *store.Dir
+
+	loaded *store.Cached[loaded]
+	// good is the last policy that was understood.
+	good atomic.Pointer[ToolPolicy]
+}
+
+// loaded is what the file says, and what is wrong with it.
+type loaded struct {
+	policy   ToolPolicy
+	problems []routines.Problem
+}
+
+// NewFile names the file of a data directory. It reads nothing yet.
+func NewFile(d *store.Dir) *File { return &File{dir: d, loaded: store.NewCached[loaded](d, fileName)} }
+
+// Load returns the policy in force and what is wrong with the file, each problem
+// with its line and cure. Patterns with errors are left out. A file that cannot
+// be understood leaves the last good policy in force. Callers must not change
+// what the slices hold.
+func (f *File) Load() (ToolPolicy, []routines.Problem) {
+	l, err := f.loaded.Load(f.read)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l = loaded{}
+	case err != nil:
+		l.problems = []routines.Problem{problem(0, 0, routines.Error, fmt.Sprintf(yamlUnreadable, err))}
+		if good := f.good.Load(); good != nil {
+			l.policy = *good
+		}
+	}
+	f.good.Store(&l.policy)
+	return l.policy, slices.Clone(l.problems)
+}
+
+func (f *File) read() (loaded, error) {
+	data, err := f.dir.Read(fileName)
+	if err != nil {
+		return loaded{}, err
+	}
+	policy, problems, ok := parsePolicy(data)
+	if good := f.good.Load(); !ok && good != nil {
+		policy = *good
+	}
+	return loaded{policy, problems}, nil
+}
+
+func problem(line, column int, s routines.Severity, message string) routines.Problem {
+	return routines.Problem{File: fileName, Line: line, Column: column, Severity: s, Message: clean.Line(message)}
+}
+
+// reader collects what the file says and what is wrong with it.
+type reader struct {
+	policy   ToolPolicy
+	problems []routines.Problem
+}
+
+// parsePolicy reads the file's text. Not ok means that it could not be
+// understood at all.
+func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
+	sections, err := store.ParseYAML(data)
+	if wrong, ok := errors.AsType[*store.SyntaxError](err); ok {
+		return ToolPolicy{}, []routines.Problem{problem(wrong.Line, wrong.Column, routines.Error, wrong.Message)}, false
+	}
+	r := &reader{}
+	for _, s := range sections {
+		switch s.Key {
+		case "main-session":
+			r.section(s, map[string]*[]string{"additional-allowed": &r.policy.MainAdditional})
+		case "bg-forks":
+			r.section(s, map[string]*[]string{
+				"additional-allowed": &r.policy.BackgroundAdditional, "override": &r.policy.Override,
+			})
+		default:
+			r.add(s.Line, s.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(s), "main_session or bg_forks"))
+		}
+	}
+	slices.SortStableFunc(r.problems, func(a, b routines.Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return r.policy, r.problems, true
+}
+
+func (r *reader) add(line, column int, s routines.Severity, message string) {
+	r.problems = append(r.problems, problem(line, column, s, message))
+}
+
+// section reads the lists of main_session or bg_forks.
+func (r *reader) section(s store.Field, lists map[string]*[]string) {
+	known := "additional_allowed"
+	if len(lists) > 1 {
+		known += " or override"
+	}
+	switch s.Value.Kind {
+	case store.Null:
+		return
+	case store.Map:
+	default:
+		r.add(s.Value.Line, s.Value.Column, routines.Error, fmt.Sprintf(yamlSection, spelled(s), known))
+		return
+	}
+	for _, f := range s.Value.Fields {
+		list := lists[f.Key]
+		switch {
+		case list == nil:
+			r.add(f.Line, f.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(f), known))
+		case f.Value.Kind != store.Null:
+			*list = r.list(f)
+		}
+	}
+}
+
+// list reads patterns; those with errors are left out.
+func (r *reader) list(f store.Field) []string {
+	if f.Value.Kind != store.List {
+		r.add(f.Value.Line, f.Value.Column, routines.Error, fmt.Sprintf(yamlNotList, spelled(f)))
+		return nil
+	}
+	out := []string{}
+	for _, item := range f.Value.Items {
+		if item.Kind != store.Scalar {
+			r.add(item.Line, item.Column, routines.Error, fmt.Sprintf(yamlNotText, spelled(f)))
+			continue
+		}
+		severity, message := routines.CheckTool(item.Text)
+		if severity != "" {
+			r.add(item.Line, item.Column, severity, message)
+		}
+		if severity != routines.Error {
+			out = append(out, strings.TrimSpace(item.Text))
+		}
+	}
+	return out
+}
+
+// spelled is a key as people write it here.
+func spelled(f store.Field) string { return strings.ReplaceAll(f.Key, "-", "_") }
+
+func show(f store.Field) string { return `"` + clean.Cut(clean.Line(spelled(f)), 60) + `"` }

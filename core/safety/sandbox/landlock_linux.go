@@ -1,0 +1,305 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/config"
+)
+
+// HelperArg makes our own program confine itself and then become another one:
+// Landlock holds for the process that asks for it and for its children.
+const HelperArg = "__confined"
+
+// lists is what a confined process may reach; all else is refused to it.
+type lists struct {
+	Read    []string `json:"read"`
+	Write   []string `json:"write"`
+	Look    []string `json:"look"` // folders whose names may be read, and those below, without what is in the files
+	Network bool     `json:"network,omitempty"`
+}
+
+// Devices that every program expects to write.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
+
+// Helper does what HelperArg asks for: lists as JSON, "--", the program's path
+// and its arguments. It returns only where that fails, with the exit code.
+func Helper(args []string) int {
+	err := errors.New("usage: " + HelperArg + " LISTS -- PROGRAM ARGUMENTS")
+	if len(args) >= 3 && args[1] == "--" {
+		err = confine(args[0], args[2], args[3:])
+	}
+	fmt.Fprintln(os.Stderr, "sandbox:", err)
+	return noExec
+}
+
+// What may be done with a folder that is shown, with one that may be written,
+// and which of that means anything for a file. Nobody needs to make devices.
+const (
+	reading = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	writing = reading | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
+	device  = reading | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	ofFiles = device &^ unix.LANDLOCK_ACCESS_FS_READ_DIR
+)
+
+// restrict gives up all but what is on the lists, as far as the kernel knows it.
+// The libraries for this reach for all threads of a process, through a folder of
+// /proc that is closed to a sandbox within another.
+func (l lists) restrict() error {
+	version := landlockVersion()
+	known := uint64(1)<<min(12+max(version, 1), 15) - 1 // version 1 knows thirteen rights, 2 and 3 one more each, 5 another
+	attr := unix.LandlockRulesetAttr{}
+	if version >= 5 {
+		known = 1<<16 - 1
+	}
+	attr.Handled_access_fs = known
+	if version >= 4 && !l.Network {
+		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if version >= 6 {
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	// Newer fields are zero, which older kernels take.
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return fmt.Errorf("make the rules: %w", errno)
+	}
+	defer func() { _ = unix.Close(int(fd)) }()
+	for _, one := range []struct {
+		paths  []string
+		access uint64
+	}{{devices, device}, {l.Read, reading}, {l.Write, writing}, {l.Look, unix.LANDLOCK_ACCESS_FS_READ_DIR}} {
+		for _, path := range one.paths {
+			if err := allow(int(fd), path, one.access&known); err != nil {
+				return fmt.Errorf("allow %s: %w", path, err)
+			}
+		}
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("gain no rights: %w", err)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return fmt.Errorf("take the rules on: %w", errno)
+	}
+	return nil
+}
+
+// allow adds a path to the rules. One that is missing, or that an outer sandbox
+// does not show, is allowed nothing.
+func allow(rules int, path string, access uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil //nolint:nilerror // what is not there needs no rule
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		access &= ofFiles
+	}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// landlockVersion is what the kernel has, 0 where it has none.
+func landlockVersion() int {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(version)
+}
+
+// ofProc is what programs read in /proc about the machine and themselves. All of
+// it would hold the environment of other processes.
+var ofProc = []string{
+	"/proc/self", "/proc/sys", "/proc/cpuinfo", "/proc/filesystems", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version",
+}
+
+// noExec is the exit code that shells give where a program cannot be started.
+const noExec = 126
+
+func confine(text, path string, args []string) error {
+	var l lists
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		return fmt.Errorf("read the lists: %w", err)
+	}
+	// The thread that confines itself is the one that becomes the program.
+	runtime.LockOSThread()
+	if err := l.restrict(); err != nil {
+		return fmt.Errorf("confine: %w", err)
+	}
+	if os.Getuid() == 0 {
+		none := [2]unix.CapUserData{}
+		if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+			return fmt.Errorf("give root's powers up: %w", err)
+		}
+	}
+	return syscall.Exec(path, append([]string{path}, args...), os.Environ())
+}
+
+// lookLandlock reports whether the kernel has Landlock, and what it lacks.
+func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
+	version := landlockVersion()
+	if version < 1 || !filepath.IsAbs(b.o.Executable) {
+		return State{}, false
+	}
+	trial := b.trial("", State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""})
+	defer trial.Close()
+	if err := trial.tryCommand(ctx); err != nil {
+		return State{Reason: clean.FirstLine(err.Error(), maxReason)}, false
+	}
+	return trial.seen, true
+}
+
+// landlock rewrites cmd to be started by our own program.
+func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
+	run, tmp, err := b.folders()
+	if err != nil {
+		return err
+	}
+	l, err := v.lists(run, tmp)
+	if err != nil {
+		return err
+	}
+	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, tmp))
+	if v.profile == engine && inner {
+		name, err := b.innerLandlock(v, run, tmp)
+		if err != nil {
+			return err
+		}
+		v.env = config.With(v.env, shellVar, name)
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("write the lists: %w", err)
+	}
+	path := cmd.Path
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cmd.Dir, path)
+	}
+	cmd.Args = slices.Concat([]string{b.o.Executable, HelperArg, string(text), "--", path}, cmd.Args[1:])
+	cmd.Path, cmd.Env = b.o.Executable, v.env
+	return nil
+}
+
+// lists is a view as Landlock can hold it: it allows by folder and cannot take
+// anything out of one, so that the entries of a folder with something covered
+// are allowed one by one, and no new name can be made in it.
+func (v *view) lists(run, tmp string) (lists, error) {
+	l := lists{Read: append(slices.Clone(ofProc), run), Write: []string{tmp}, Network: v.network}
+	var shown, covered []mount
+	for _, m := range v.mounts {
+		switch {
+		case m.how == empty, m.how == private && m.to != v.home && m.to != "/tmp" && filepath.Base(m.to) != shellFolder:
+			covered = append(covered, m)
+		case m.how == link && !filepath.IsAbs(m.from): // /bin and its like
+			shown = append(shown, mount{how: readOnly, to: m.to})
+		case m.how == copied:
+			shown = append(shown, mount{how: writable, to: m.from})
+		case m.how == readOnly, m.how == writable:
+			shown = append(shown, m)
+		}
+	}
+	for _, m := range shown {
+		if err := l.allow(m, shown, covered); err != nil {
+			return lists{}, err
+		}
+	}
+	if socket := config.Lookup(v.env, socketVar); socket != "" {
+		l.Write = append(l.Write, socket)
+	}
+	return l, nil
+}
+
+// allow allows a path, or all in it that is not covered.
+func (l *lists) allow(m mount, shown, covered []mount) error {
+	if slices.ContainsFunc(covered, func(c mount) bool { return c.to == m.to }) {
+		return nil
+	}
+	if !slices.ContainsFunc(covered, func(c mount) bool { return within(m.to, c.to) }) {
+		if m.how == writable {
+			l.Write = append(l.Write, m.to)
+		} else {
+			l.Read = append(l.Read, m.to)
+		}
+		return nil
+	}
+	entries, err := os.ReadDir(m.to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", m.to, err)
+	}
+	l.Look = append(l.Look, m.to)
+	for _, e := range entries {
+		one := mount{how: m.how, to: filepath.Join(m.to, e.Name())}
+		if at := slices.IndexFunc(shown, func(o mount) bool { return o.to == one.to }); at >= 0 {
+			one.how = shown[at].how
+		} else if e.Type()&fs.ModeSymlink != 0 && m.how == writable {
+			continue // it would allow what it leads to
+		}
+		if err := l.allow(one, shown, covered); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// innerLandlock writes the script that takes bash's place for claude.
+func (b *Box) innerLandlock(outer *view, run, tmp string) (string, error) {
+	bash := b.find("bash")
+	v, err := b.view(command, &exec.Cmd{Path: bash, Env: outer.env})
+	if err != nil {
+		return "", err
+	}
+	l, err := v.lists(run, tmp)
+	if err != nil {
+		return "", err
+	}
+	if dir := outer.settingsOf(); dir != "" {
+		l.Write = append(l.Write, filepath.Join(resolved(dir), shellFolder))
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return "", fmt.Errorf("write the lists: %w", err)
+	}
+	body := fmt.Sprintf("%sexec %s %s %s -- %s \"$@\"\n", clearing(bash, v.network), quoted(b.o.Executable), HelperArg, quoted(string(text)), quoted(bash))
+	sum := sha256.Sum256([]byte(body))
+	name := filepath.Join(run, "bash-"+hex.EncodeToString(sum[:8]))
+	if old, err := os.ReadFile(name); err == nil && string(old) == body {
+		return name, nil
+	}
+	f, err := os.CreateTemp(run, "new-*")
+	if err != nil {
+		return "", fmt.Errorf("write the shell: %w", err)
+	}
+	_, err = f.WriteString(body)
+	if err := errors.Join(err, f.Chmod(0o700), f.Close(), os.Rename(f.Name(), name)); err != nil {
+		return "", fmt.Errorf("write the shell: %w", err)
+	}
+	return name, nil
+}

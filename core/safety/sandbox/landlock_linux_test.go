@@ -1,0 +1,67 @@
+package sandbox_test
+
+import (
+	"net"
+	"os"
+	"testing"
+
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
+)
+
+func TestMain(m *testing.M) {
+	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper, keepArg: keep})
+	os.Exit(m.Run())
+}
+
+// What Landlock does not promise: the names of files are seen, and only TCP is
+// kept from the network.
+var beyondLandlock = map[string]bool{"see what is in state": true, "see interfaces": true, "ask for a name": true}
+
+func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	for _, files := range []map[string]string{settled, {}} {
+		g := newGround(t, files)
+		g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
+		for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {
+			if out, err := g.run(t, way, "test -d notes"); err != nil {
+				t.Fatalf("%s does not even start: %v, %s", way, err, out)
+			}
+			before := g.picture(t)
+			for _, a := range attacks(g, l.Addr().(*net.TCPAddr).Port) {
+				if way == "claude itself" && !a.engine || beyondLandlock[a.name] {
+					continue
+				}
+				if out, err := g.run(t, way, a.script); err == nil {
+					t.Errorf("%s: %s: %s", way, a.name, out)
+				}
+				if after := g.picture(t); len(after) != len(before) {
+					t.Fatalf("%s: %s changed the files to %v", way, a.name, after)
+				}
+			}
+		}
+	}
+}
+
+func TestOrdinaryWorkIsDoneUnderLandlock(t *testing.T) {
+	g := newGround(t, settled)
+	g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
+	for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {
+		for script, want := range map[string]string{
+			"cat notes/a.txt routines/a.md CLAUDE.md":                              "a plumminemine",
+			"echo pear > notes/b.txt; mv notes/b.txt notes/c.txt; cat notes/c.txt": "pear\n",
+			"cat " + g.visible + "/a.txt":                                          "a plum",
+			"echo x > $TMPDIR/x && cat $TMPDIR/x":                                  "x\n",
+			"date +%z":                                                             "+0545\n",
+			"echo $OLLIM_SESSION":                                                  "session\n",
+			"bash -c 'cat <(echo a)'":                                              "a\n",
+		} {
+			if out, err := g.run(t, way, script); out != want || err != nil {
+				t.Errorf("%s: %s: %q, %v", way, script, out, err)
+			}
+		}
+	}
+}

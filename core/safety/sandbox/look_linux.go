@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"ollimbot/core/base/clean"
+
+	"golang.org/x/sys/unix"
+)
+
+// lookLimit is how long the look may take on a busy machine.
+const lookLimit = 20 * time.Second
+
+// probe finds out what this machine offers, by trying it.
+func (b *Box) probe() (State, string) {
+	if info, err := os.Stat(b.o.Dir); err == nil && os.Getuid() == 0 {
+		if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Uid != 0 {
+			return State{Reason: reasonForeign}, ""
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookLimit)
+	defer cancel()
+	exe := b.find("bwrap")
+	reason := reasonInstall
+	if exe != "" {
+		trial := b.trial(exe, State{Kind: Bubblewrap, Version: version(ctx, exe)})
+		err := trial.tryCommand(ctx)
+		if err == nil {
+			return trial.tryInner(ctx), exe
+		}
+		reason = fmt.Sprintf(reasonBroken, clean.FirstLine(err.Error(), maxReason))
+	}
+	s, ok := b.lookLandlock(ctx)
+	switch {
+	case ok:
+		s.Reason = fmt.Sprintf(reasonLandlock, reason)
+		return s, ""
+	case s.Reason != "":
+		reason += "; " + fmt.Sprintf(reasonNoLandlock, s.Reason)
+	}
+	return State{Reason: reason}, ""
+}
+
+// tryInner tries the shell that claude gets, within the engine's fence.
+func (b *Box) tryInner(ctx context.Context) State {
+	s := b.seen
+	if b.find("bash") == "" {
+		s.Reason = reasonNoBash
+		return s
+	}
+	inside := b.trial(b.exe, s)
+	inside.seen.Inner = true
+	err := try(ctx, inside.Engine, "/", b.find("sh"), "-c", "exec "+shell+" -c true")
+	if err != nil {
+		s.Reason = fmt.Sprintf(reasonOneLayer, clean.FirstLine(err.Error(), maxReason))
+		return s
+	}
+	return inside.seen
+}
+
+// version is the last word of "bubblewrap 0.8.0".
+func version(ctx context.Context, exe string) string {
+	out, err := exec.CommandContext(ctx, exe, "--version").Output()
+	words := strings.Fields(string(out))
+	if err != nil || len(words) == 0 {
+		return ""
+	}
+	return words[len(words)-1]
+}
+
+// inMemory is an open file with this text that is on no disk.
+func inMemory(name, text string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := io.WriteString(f, text); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("write a file in memory: %w", err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("rewind a file in memory: %w", err)
+	}
+	return f, nil
+}

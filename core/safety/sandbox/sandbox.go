@@ -1,0 +1,258 @@
+// Package sandbox owns the fence of the operating system around everything that
+// runs commands for a model: the engine's process, the commands that the model
+// or a skill's text runs, and git in the data directory. It finds out what the
+// machine offers (bubblewrap, Landlock, Seatbelt or nothing), and rewrites an
+// exec.Cmd so that it runs inside. It must not know what the commands are for,
+// who may call which tool, or what stands in any file of the data directory.
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+)
+
+// Kind is what the fence is made of.
+type Kind string
+
+// What a machine may offer, best first.
+const (
+	Bubblewrap Kind = "bubblewrap"
+	Landlock   Kind = "landlock"
+	Seatbelt   Kind = "sandbox-exec"
+	None       Kind = ""
+)
+
+// The variables that lead a command of ours to the running bot.
+const (
+	socketVar  = "OLLIM_SOCKET"
+	SessionVar = "OLLIM_SESSION"
+)
+
+// Settings are what the user may choose; they are read for each process.
+type Settings struct {
+	Off     bool      // no sandbox at all
+	Network bool      // commands of the model and of skills may reach the network
+	Visible []Visible // folders and files that are shown beside the data directory
+}
+
+// Visible is one path beside the data directory that commands may see.
+type Visible struct {
+	Path  string // absolute, or below "~/"
+	Write bool   // it may be written too
+}
+
+// Options of a Box.
+type Options struct {
+	Dir        string          // the data directory, absolute
+	Home       string          // the user's home directory; empty is none
+	ConfigDir  string          // the folder of the engine's settings and login, where it is not in Home
+	Executable string          // our own binary: commands may call it, and Landlock needs it
+	Settings   func() Settings // nil: the zero settings
+	// Search is where programs are looked for, a PATH. Empty is a usual one.
+	Search string
+}
+
+// Box builds fences for one data directory. Its methods may be called
+// concurrently; the first of them that needs to know looks at the machine, which
+// takes some 50 ms.
+type Box struct {
+	o    Options
+	once sync.Once
+	seen State
+	exe  string // of bubblewrap or sandbox-exec
+
+	mu      sync.Mutex // guards what follows
+	scratch scratch    // of Landlock; see Close
+}
+
+// New names a Box. It starts nothing and looks at nothing.
+func New(o Options) *Box {
+	if o.Settings == nil {
+		o.Settings = func() Settings { return Settings{} }
+	}
+	o.Search = cmp.Or(o.Search, "/usr/local/bin:/usr/bin:/bin")
+	return &Box{o: o}
+}
+
+// State is what the fence is on this machine.
+type State struct {
+	Kind    Kind
+	Version string // of the program, "0.8.0"; empty where there is none
+	Off     bool   // the user has switched it off
+	// Inner says that the commands of the engine's process run in a stricter fence
+	// of their own; else they run in that of the process.
+	Inner bool
+	// Reason says why it is not better, with the cure; empty where all is well.
+	Reason string
+}
+
+// String is the state as people read it, one line.
+func (s State) String() string {
+	switch {
+	case s.Off:
+		return textOff
+	case s.Kind == None:
+		return fmt.Sprintf(textNone, s.Reason)
+	}
+	name := strings.TrimSpace(string(s.Kind) + " " + s.Version)
+	if s.Reason != "" {
+		return fmt.Sprintf(textWeaker, name, s.Reason)
+	}
+	return fmt.Sprintf(textOn, name)
+}
+
+// State says what is on. The first call looks at the machine.
+func (b *Box) State() State {
+	if b.o.Settings().Off {
+		return State{Off: true}
+	}
+	b.once.Do(func() { b.seen, b.exe = b.probe() })
+	return b.seen
+}
+
+// Engine puts the engine's process into its fence: the network is open, the
+// folder of its own settings is there, and its commands run in a fence of their
+// own where the machine can do that. done lets go of what the start needs; call
+// it after the start, also after one that failed. An error stands in cmd.Err,
+// so that the start fails.
+func (b *Box) Engine(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, engine, "") }
+
+// Command puts a command of a model, or of a skill's text, into the strictest
+// fence. It is as Engine else.
+func (b *Box) Command(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command, "") }
+
+// CommandIn is Command with a folder for temporary files that is there for the next
+// command too: tmp, a real path below os.TempDir, which the command finds in TMPDIR.
+func (b *Box) CommandIn(tmp string, cmd *exec.Cmd) (done func()) { return b.wrap(cmd, command, tmp) }
+
+// Git puts a git command on the data directory into a fence in which nothing but
+// the repository's own folder can be written. It is as Engine else.
+func (b *Box) Git(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, git, "") }
+
+// profile is what kind of process a fence is for.
+type profile int
+
+const (
+	engine profile = iota
+	command
+	git
+)
+
+func (b *Box) wrap(cmd *exec.Cmd, p profile, tmp string) (done func()) {
+	done = func() {}
+	if cmd.Err != nil {
+		return done
+	}
+	s := b.State()
+	if s.Kind == None {
+		return done
+	}
+	v, err := b.view(p, cmd)
+	if err != nil {
+		cmd.Err = err
+		return done
+	}
+	if tmp != "" {
+		v.tmp = tmp
+		v.add(mount{how: writable, from: tmp, to: tmp})
+	}
+	switch s.Kind {
+	case Bubblewrap:
+		done, err = b.bubblewrap(cmd, v, s.Inner)
+	case Landlock:
+		err = b.landlock(cmd, v, s.Inner)
+	default:
+		seatbelt(cmd, b.exe, v)
+	}
+	if err != nil {
+		cmd.Err = err
+	}
+	return done
+}
+
+// nowhere is the data directory of a trial: looking changes nothing, no empty files
+// are made.
+const nowhere = "/nonexistent"
+
+// trial is a Box of that state, to find out whether it works.
+func (b *Box) trial(exe string, s State) *Box {
+	t := &Box{o: b.o, exe: exe, seen: s}
+	t.o.Dir = nowhere
+	t.once.Do(func() {})
+	return t
+}
+
+// tryCommand runs nothing in the strictest fence.
+func (b *Box) tryCommand(ctx context.Context) error {
+	return try(ctx, b.Command, "/", b.find("true"))
+}
+
+// find is a program's absolute path; empty where there is none.
+func (b *Box) find(name string) string {
+	for _, dir := range filepath.SplitList(b.o.Search) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+// try runs a command in a fence; the error has what it said.
+func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, args ...string) error {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin"}
+	store.OwnGroup(cmd)
+	done := wrap(cmd)
+	out, err := cmd.CombinedOutput()
+	done()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, clean.FirstLine(string(out), maxReason))
+	}
+	return nil
+}
+
+// What a state says.
+const (
+	textOn     = "sandbox: %s"
+	textWeaker = "sandbox: %s (%s)"
+	textNone   = "no sandbox: %s; until then only the tool rules keep the model's commands in"
+	textOff    = "no sandbox: it is switched off; /config sandbox auto switches it on"
+)
+
+// Why the fence is not better.
+const (
+	reasonInstall    = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
+	reasonBroken     = "bubblewrap is there and cannot work (%s): allow unprivileged user namespaces (ollim-bot help security)"
+	reasonForeign    = "the bot runs as root and its data directory belongs to somebody else: run the bot as that user, or chown -R root the directory"
+	reasonSystem     = "this system has none that the bot knows"
+	reasonSeatbelt   = "sandbox-exec cannot work (%s)"
+	reasonOneLayer   = "one layer: a sandbox within a sandbox is refused here (%s), so commands share that of claude"
+	reasonNoBash     = "one layer: there is no bash, so commands share the sandbox of claude"
+	reasonSeatbelt1  = "one layer: commands share the sandbox of claude"
+	reasonLandlock   = "files only: %s"
+	reasonNoLandlock = "Landlock cannot work (%s)"
+	reasonNoNetRules = "this kernel cannot keep commands from the network"
+)
+
+// What keeps a process from being started in its fence.
+const (
+	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
+	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
+	errScratch     = "%s is not a folder of the bot's own: remove it"
+	errSettings    = "the folder of the engine's sessions, %s, is missing: create it"
+	errNoScratch   = "make a folder for commands: %w: make the temporary directory writable, or set TMPDIR to another one"
+	errVisible     = "show %s to commands: %w"
+)
+
+// maxReason is how much of a reason of the system's stands in a sentence, in characters.
+const maxReason = 160

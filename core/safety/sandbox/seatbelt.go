@@ -1,0 +1,73 @@
+package sandbox
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ollimbot/core/storage/config"
+)
+
+// seatbelt rewrites cmd to run under macOS's sandbox-exec. A sandbox within one
+// is refused there, so that commands of claude share that of claude.
+func seatbelt(cmd *exec.Cmd, exe string, v *view) {
+	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, os.TempDir()))
+	cmd.Args = slices.Concat([]string{exe, "-p", v.seatbelt(os.TempDir()), cmd.Path}, cmd.Args[1:])
+	cmd.Path, cmd.Env = exe, v.env
+}
+
+// seatbelt is the view in the words of macOS. Later rules go before earlier
+// ones. The system is open to be read, because programs there need parts of it
+// that nobody has listed; the home directories and other disks are not.
+func (v *view) seatbelt(tmp string) string {
+	var b strings.Builder
+	rule := func(words ...string) { b.WriteString("(" + strings.Join(words, " ") + ")\n") }
+	rule("version 1")
+	rule("allow default")
+	rule("deny file-write*")
+	rule("allow file-write*", subpath("/dev"), subpath("/private/tmp"), subpath(resolved(tmp)))
+	rule("deny file-read*", subpath("/Users"), subpath("/Volumes"), subpath("/private/var/root"))
+	if v.home != "" {
+		rule("deny file-read*", subpath(v.home))
+		// A path can only be walked where its folders can be looked up.
+		for dir := v.data; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			rule("allow file-read-metadata", literal(filepath.Dir(dir)))
+		}
+	}
+	for _, m := range v.mounts {
+		switch m.how {
+		case readOnly:
+			rule("deny file-write*", subpath(m.to))
+			rule("allow file-read*", subpath(m.to))
+		case writable:
+			rule("allow file-read* file-write*", subpath(m.to))
+		case copied:
+			rule("allow file-read* file-write*", literal(m.to))
+		case empty:
+			rule("deny file-read* file-write*", literal(m.to))
+		case private:
+			if m.to != v.home && m.to != "/tmp" && filepath.Base(m.to) != shellFolder {
+				rule("deny file-read* file-write*", subpath(m.to))
+			}
+		}
+	}
+	if socket := config.Lookup(v.env, socketVar); socket != "" {
+		rule("allow file-read* file-write*", literal(socket))
+	}
+	if !v.network {
+		rule("deny network*")
+		rule("allow network* (local unix) (remote unix)")
+	}
+	// What is outside of it cannot be signalled.
+	rule("deny signal")
+	rule("allow signal (target same-sandbox)")
+	return b.String()
+}
+
+func subpath(path string) string { return "(subpath " + strconv.Quote(path) + ")" }
+
+func literal(path string) string { return "(literal " + strconv.Quote(path) + ")" }

@@ -1,0 +1,388 @@
+package sandbox
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ollimbot/core/storage/config"
+)
+
+// how a path is shown inside of a fence.
+type how int
+
+const (
+	readOnly how = iota
+	writable
+	private // an empty folder of the fence's own, writable
+	empty   // a file without content, read-only
+	link    // a symbolic link to from
+	copied  // a file of the fence's own that begins as a copy of from
+)
+
+// mount is one thing that a fence shows. Later ones lie over earlier ones.
+type mount struct {
+	how      how
+	from, to string
+	optional bool // it may be missing
+}
+
+// view is all that a process can see of the machine: what is not named in it is
+// not there.
+type view struct {
+	profile profile
+	mounts  []mount
+	network bool
+	env     []string
+	home    string // real, or empty
+	data    string // real
+	tmp     string // for what is to outlive the process; empty is that of the fence
+	links   map[string]string
+}
+
+// Where programs and their libraries are, on the systems that we know.
+var (
+	systemFolders = []string{"/usr", "/etc", "/opt", "/nix", "/gnu", "/run/current-system", "/var/lib/ca-certificates"}
+	systemLinks   = []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"}
+	// rootOnly is what a bot that runs as root could read and must not show.
+	rootOnlyFiles   = []string{"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"}
+	rootOnlyFolders = []string{"/etc/ssh", "/etc/ssl/private", "/etc/wireguard", "/etc/letsencrypt", "/etc/NetworkManager/system-connections"}
+)
+
+// view is what a process of this profile sees.
+func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
+	settings := b.o.Settings()
+	v := &view{profile: p, network: p == engine || p == command && settings.Network, links: map[string]string{}}
+	v.env = environment(p, cmd.Env, v.network)
+	v.data = resolved(b.o.Dir)
+	v.system()
+	v.own(cmp.Or(config.Lookup(v.env, "HOME"), b.o.Home))
+	if p != git {
+		if err := v.visible(settings.Visible, b.o.Home); err != nil {
+			return nil, err
+		}
+		v.program(b.o.Executable)
+		v.ourName(b.o.Executable)
+	}
+	if p == engine {
+		v.program(cmd.Path)
+		v.interpreter(cmd.Path, b.o.Search)
+		if err := v.settings(); err != nil {
+			return nil, err
+		}
+		v.accounts()
+	}
+	if p == git {
+		v.repository(cmd.Args)
+		return v, nil
+	}
+	if err := v.dataFolder(); err != nil {
+		return nil, err
+	}
+	if p == command {
+		v.hideSettings(b.o.Home, b.o.ConfigDir)
+	}
+	if socket := config.Lookup(v.env, socketVar); socket != "" {
+		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
+	}
+	return v, nil
+}
+
+// own gives the process a home directory and a /tmp of its own, both empty.
+func (v *view) own(home string) {
+	if home != "" && home != "/" {
+		v.home = resolved(home)
+		v.add(mount{how: private, to: v.home})
+		v.name(home, v.home)
+	}
+	v.add(mount{how: private, to: "/tmp"})
+}
+
+// Sight tells which paths can be read in the fence of the engine's process, or
+// written, as things stand now. It is for tools that run in our own process where they
+// would else run in that one: what is the engine's own is not shown. The paths are
+// real. Where there is no fence, everything is seen.
+func (b *Box) Sight() (sees func(path string, write bool) bool) {
+	if b.State().Kind == None {
+		return func(string, bool) bool { return true }
+	}
+	v := &view{profile: engine, data: resolved(b.o.Dir), links: map[string]string{}}
+	v.system()
+	v.own(b.o.Home)
+	if err := v.visible(b.o.Settings().Visible, b.o.Home); err != nil {
+		return func(string, bool) bool { return false }
+	}
+	v.show(writable, v.data)
+	v.cover()
+	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool { return m.how == link })
+	return func(path string, write bool) bool {
+		for _, m := range slices.Backward(v.mounts) {
+			if within(m.to, path) {
+				return m.how == writable || m.how == readOnly && !write
+			}
+		}
+		return false
+	}
+}
+
+func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }
+
+// show shows a path under its real name, and under the given one if that is
+// another.
+func (v *view) show(h how, path string) {
+	target := resolved(path)
+	v.add(mount{how: h, from: target, to: target, optional: true})
+	v.name(path, target)
+}
+
+// name makes a path lead to its real one, unless a link on the way does that.
+func (v *view) name(path, target string) {
+	path = filepath.Clean(path)
+	for from, to := range v.links {
+		if rest, ok := strings.CutPrefix(path, from+"/"); ok {
+			path = filepath.Join(to, rest)
+		}
+	}
+	if path == target {
+		return
+	}
+	v.links[path] = target
+	v.add(mount{how: link, from: target, to: path})
+}
+
+func (v *view) system() {
+	for _, path := range systemFolders {
+		if exists(path) {
+			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+		}
+	}
+	for _, path := range systemLinks {
+		if target, err := os.Readlink(path); err == nil {
+			v.add(mount{how: link, from: target, to: path})
+		} else if exists(path) {
+			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+		}
+	}
+	if v.network {
+		// Where this is a link into /run, a resolver of the system owns its target.
+		if target := resolved("/etc/resolv.conf"); strings.HasPrefix(target, "/run/") {
+			v.add(mount{how: readOnly, from: filepath.Dir(target), to: filepath.Dir(target), optional: true})
+		}
+	}
+	if os.Getuid() != 0 {
+		return
+	}
+	for _, path := range rootOnlyFiles {
+		if exists(path) {
+			v.add(mount{how: empty, to: path})
+		}
+	}
+	for _, path := range rootOnlyFolders {
+		if exists(path) {
+			v.add(mount{how: private, to: path})
+		}
+	}
+}
+
+func (v *view) visible(list []Visible, home string) error {
+	for _, s := range list {
+		path := s.Path
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(home, rest)
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			continue // a disk that is not there today
+		} else if err != nil {
+			return fmt.Errorf(errVisible, path, err)
+		}
+		if target := resolved(path); within(v.data, target) || target == "/" || home != "" && within(target, resolved(home)) {
+			continue // it is there by rules of its own; and all of the home directory is no answer
+		}
+		h := readOnly
+		if s.Write {
+			h = writable
+		}
+		v.show(h, path)
+	}
+	return nil
+}
+
+// program shows one program: its own file, where it is a link also the file
+// that it leads to, and for a package of npm's the package.
+func (v *view) program(path string) {
+	if path == "" || !filepath.IsAbs(path) {
+		return
+	}
+	target := resolved(path)
+	if scope := packageOf(target); scope != "" {
+		v.add(mount{how: readOnly, from: scope, to: scope, optional: true})
+	} else {
+		v.add(mount{how: readOnly, from: target, to: target, optional: true})
+	}
+	if path != target {
+		v.add(mount{how: readOnly, from: target, to: path, optional: true})
+	}
+}
+
+// ourProgram is the name by which commands call our own binary.
+const ourProgram = "ollim-bot"
+
+// ourName shows the link on PATH that leads to our own binary, as packages and
+// people put it into their folders of programs.
+func (v *view) ourName(executable string) {
+	for _, dir := range filepath.SplitList(config.Lookup(v.env, "PATH")) {
+		path := filepath.Join(dir, ourProgram)
+		if !filepath.IsAbs(path) || !exists(path) {
+			continue
+		}
+		if target := resolved(path); path != target && target == resolved(executable) {
+			v.program(path)
+		}
+		return
+	}
+}
+
+// packageOf is the folder of npm's that a program belongs to, with its scope,
+// where the parts for each system lie; empty for other programs.
+func packageOf(path string) string {
+	before, after, ok := strings.Cut(path, "/node_modules/")
+	if !ok {
+		return ""
+	}
+	first, _, _ := strings.Cut(after, "/")
+	return before + "/node_modules/" + first
+}
+
+// interpreter shows node where the program is a script for it.
+func (v *view) interpreter(path, search string) {
+	head := make([]byte, 64)
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	n, _ := f.Read(head)
+	line, _, _ := strings.Cut(string(head[:n]), "\n")
+	if !strings.HasPrefix(line, "#!") || !strings.Contains(line, "node") {
+		return
+	}
+	for _, dir := range filepath.SplitList(cmp.Or(config.Lookup(v.env, "PATH"), search)) {
+		if node := filepath.Join(dir, "node"); filepath.IsAbs(node) && exists(node) {
+			v.program(node)
+			return
+		}
+	}
+}
+
+// settingsOf is the folder that holds the engine's settings, sessions and login.
+func (v *view) settingsOf() string {
+	if dir := config.Lookup(v.env, "CLAUDE_CONFIG_DIR"); dir != "" {
+		return dir
+	}
+	if home := config.Lookup(v.env, "HOME"); home != "" {
+		return filepath.Join(home, ".claude")
+	}
+	return ""
+}
+
+// accounts shows the files that the environment names for the way to the model,
+// and the accounts of the clouds that it may be reached by.
+func (v *view) accounts() {
+	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "GOOGLE_APPLICATION_CREDENTIALS"} {
+		if path := config.Lookup(v.env, name); filepath.IsAbs(path) && exists(path) {
+			v.show(readOnly, path)
+		}
+	}
+	for name, folder := range map[string]string{"CLAUDE_CODE_USE_BEDROCK": ".aws", "CLAUDE_CODE_USE_VERTEX": ".config/gcloud"} {
+		if path := filepath.Join(v.home, folder); config.Lookup(v.env, name) != "" && v.home != "" && exists(path) {
+			v.show(readOnly, path)
+		}
+	}
+}
+
+// handWritten are what the user keeps in that folder for claude at their own
+// terminal, which runs outside: a hook that was planted there would run there.
+var handWritten = []string{
+	"settings.json", "settings.local.json", "CLAUDE.md", "commands", "agents", "skills", "plugins", "hooks", "rules", "output-styles",
+}
+
+// shellFolder holds what claude knows of the user's shell. Here it is one of the
+// fence's own, which the commands of the session share.
+const shellFolder = "shell-snapshots"
+
+// settings shows the folder of the engine's settings. The file beside it is a
+// copy: sessions would write it past each other, and it names servers to start.
+func (v *view) settings() error {
+	dir := v.settingsOf()
+	if dir == "" {
+		return nil
+	}
+	if !exists(dir) { // in a fence the engine would write its sessions to a folder that ends with it
+		return fmt.Errorf(errSettings, dir)
+	}
+	target := resolved(dir)
+	v.add(mount{how: writable, from: target, to: target})
+	v.name(dir, target)
+	dir = target
+	for _, name := range handWritten {
+		if path := filepath.Join(dir, name); exists(path) {
+			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+		}
+	}
+	v.add(mount{how: private, to: filepath.Join(dir, shellFolder)})
+	if file := filepath.Join(v.home, ".claude.json"); v.home != "" && config.Lookup(v.env, "CLAUDE_CONFIG_DIR") == "" && exists(file) {
+		v.add(mount{how: copied, from: file, to: file})
+	}
+	return nil
+}
+
+// hideSettings keeps that folder, and keys to other machines, out of sight where
+// they lie in something that is shown.
+func (v *view) hideSettings(home, configDir string) {
+	hidden := []string{configDir}
+	if home != "" {
+		hidden = append(hidden, filepath.Join(home, ".claude"), filepath.Join(home, ".claude.json"), filepath.Join(home, ".ssh"))
+	}
+	for _, path := range hidden {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		path, h := resolved(path), private
+		if !info.IsDir() {
+			h = empty
+		}
+		if slices.ContainsFunc(v.mounts, func(m mount) bool { return (m.how == readOnly || m.how == writable) && within(m.to, path) }) {
+			v.add(mount{how: h, to: path})
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// resolved is a path without links; one that does not exist is resolved up to
+// where it does.
+func resolved(path string) string {
+	path = filepath.Clean(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	if dir := filepath.Dir(path); dir != path {
+		return filepath.Join(resolved(dir), filepath.Base(path))
+	}
+	return path
+}
+
+// within reports whether path is dir or lies in it.
+func within(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}

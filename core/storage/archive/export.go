@@ -1,0 +1,169 @@
+package archive
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"filippo.io/age"
+
+	"ollimbot/core/storage/store"
+)
+
+// workFactor is how hard a passphrase is to guess: 2^18 rounds of scrypt, a second and 256
+// MB on a small machine. More is not taken from a file.
+const workFactor = 18
+
+// ExportOptions say what is exported.
+type ExportOptions struct {
+	Dir      *store.Dir
+	Sessions string // the folder of the conversation's sessions; it may be missing
+	File     string // where the export goes; nothing may stand there
+	Version  string // of the program
+	// Passphrase takes the secrets along, behind it; empty leaves them out.
+	Passphrase string
+	Now        time.Time
+
+	work int // of the passphrase; 0 is workFactor
+}
+
+// Export writes an export of a data directory, whose bot may run. The file is there
+// as a whole or not at all. An error says what to do.
+func Export(o ExportOptions) (Summary, error) {
+	if !o.Dir.Exists() {
+		return Summary{}, fmt.Errorf(textNoDir, o.Dir.Display())
+	}
+	file, err := filepath.Abs(o.File)
+	if err != nil {
+		return Summary{}, fmt.Errorf("find %s: %w", o.File, err)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return Summary{}, fmt.Errorf(textFileThere, o.File)
+	}
+	if within(o.Dir.Root(), file) {
+		return Summary{}, fmt.Errorf(textInside, o.File, o.Dir.Display())
+	}
+	p, err := pictureOf(o.Dir.Root(), o.Sessions, o.Passphrase != "", filepath.Dir(file))
+	if err != nil {
+		return Summary{}, advise(err)
+	}
+	defer p.close()
+	head := Head{Format: format, Version: o.Version, Made: o.Now.Truncate(time.Second), Dir: o.Dir.Display(), Secrets: o.Passphrase != ""}
+	if err := p.save(file, head, o); err != nil {
+		return Summary{}, advise(fmt.Errorf("write %s: %w", o.File, err))
+	}
+	return p.sum(head), nil
+}
+
+// within reports whether a path lies in a directory, whose own path may lead over links.
+func within(dir, file string) bool {
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = target
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
+		file = filepath.Join(folder, filepath.Base(file))
+	}
+	rel, err := filepath.Rel(dir, file)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// save writes the archive beside its place and puts it there when all of it is on the
+// disk.
+func (p *picture) save(file string, h Head, o ExportOptions) (err error) {
+	temp, err := os.CreateTemp(filepath.Dir(file), ".ollim-bot-*.tmp") // private to the user
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(temp.Name()))
+		}
+	}()
+	err = p.encrypt(temp, h, o)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(temp.Name(), file); err != nil { // never over another file
+		if errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		return os.Rename(temp.Name(), file) // this file system knows no links
+	}
+	return os.Remove(temp.Name())
+}
+
+// encrypt writes the archive, behind the passphrase where there is one.
+func (p *picture) encrypt(w io.Writer, h Head, o ExportOptions) error {
+	if o.Passphrase == "" {
+		return p.write(w, h)
+	}
+	key, err := age.NewScryptRecipient(o.Passphrase)
+	if err != nil {
+		return err
+	}
+	key.SetWorkFactor(workFactor)
+	if o.work > 0 {
+		key.SetWorkFactor(o.work)
+	}
+	sealed, err := age.Encrypt(w, key)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.write(sealed, h), sealed.Close())
+}
+
+// write writes the archive.
+func (p *picture) write(w io.Writer, h Head) error {
+	zip := gzip.NewWriter(w)
+	t := tar.NewWriter(zip)
+	if err := addJSON(t, headName, h); err != nil {
+		return err
+	}
+	m := manifest{Files: map[string]string{}}
+	for _, name := range p.names() {
+		it := p.items[name]
+		if err := t.WriteHeader(it.entry(name, h.Made).Header); err != nil {
+			return err
+		}
+		if it.folder {
+			continue
+		}
+		m.Files[name] = hex.EncodeToString(it.sum[:])
+		if _, err := io.Copy(t, p.open(it)); err != nil {
+			return err
+		}
+	}
+	if err := addJSON(t, manifestName, m); err != nil {
+		return err
+	}
+	return errors.Join(t.Close(), zip.Close())
+}
+
+// addJSON adds an entry of ours.
+func addJSON(t *tar.Writer, name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if err := t.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Typeflag: tar.TypeReg, Size: int64(len(data)), Format: tar.FormatPAX}); err != nil {
+		return err
+	}
+	_, err = t.Write(data)
+	return err
+}
+
+// advise adds what to do about a full disk.
+func advise(err error) error {
+	if store.Full(err) {
+		return fmt.Errorf("%w: %s", err, textFull)
+	}
+	return err
+}

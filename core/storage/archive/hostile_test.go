@@ -1,0 +1,215 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// forged is an archive of the given entries, between a good head and a manifest that
+// fits.
+func forged(t testing.TB, entries ...tar.Header) string {
+	t.Helper()
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	w := tar.NewWriter(zip)
+	must(t, addJSON(w, headName, Head{Format: 1, Version: "1"}))
+	m := manifest{Files: map[string]string{}}
+	for _, h := range entries {
+		body := strings.Repeat("x", int(h.Size))
+		must(t, w.WriteHeader(&h))
+		if h.Typeflag == tar.TypeReg {
+			_, err := io.WriteString(w, body)
+			must(t, err)
+			sum := sha256.Sum256([]byte(body))
+			m.Files[h.Name] = hex.EncodeToString(sum[:])
+		}
+	}
+	must(t, addJSON(w, manifestName, m))
+	must(t, w.Close())
+	must(t, zip.Close())
+	return saved(t, out.Bytes())
+}
+
+func saved(t testing.TB, data []byte) string {
+	t.Helper()
+	file := filepath.Join(t.(interface{ TempDir() string }).TempDir(), "x")
+	must(t, os.WriteFile(file, data, 0o600))
+	return file
+}
+
+// refused imports a file onto an empty machine and wants a sentence, and nothing changed.
+func refused(t testing.TB, file, part string) {
+	t.Helper()
+	m := newMachine(t)
+	m.put("beside", "")
+	before := files(t, m.home)
+	_, err := Import(m.options(file, "word"))
+	if err == nil || !strings.Contains(err.Error(), part) || strings.ContainsAny(err.Error(), "\n\x1b") {
+		t.Errorf("want a sentence with %q, got %v", part, err)
+	}
+	if diff := cmp.Diff(before, files(t, m.home)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestHostileArchivesAreRefusedWithASentence(t *testing.T) {
+	file := func(name string) tar.Header {
+		return tar.Header{Name: name, Typeflag: tar.TypeReg, Size: 1, Mode: 0o600}
+	}
+	for name, x := range map[string]struct {
+		entries []tar.Header
+		says    string
+	}{
+		"parent":          {[]tar.Header{file("data/../../beside")}, "leads out"},
+		"parent at last":  {[]tar.Header{file("data/..")}, "leads out"},
+		"absolute":        {[]tar.Header{file("/etc/passwd")}, "leads out"},
+		"absolute within": {[]tar.Header{file("data//etc/passwd")}, "leads out"},
+		"dot":             {[]tar.Header{file("data/./x")}, "leads out"},
+		"backslash":       {[]tar.Header{file(`data/..\..\x`)}, "leads out"},
+		"other place":     {[]tar.Header{file("beside")}, "leads out"},
+		"sessions out":    {[]tar.Header{file("sessions/../x")}, "leads out"},
+		"escape":          {[]tar.Header{file("data/\x1b[31mx")}, "leads out"},
+		"long element":    {[]tar.Header{file("data/" + strings.Repeat("x", 256))}, "leads out"},
+		"deep":            {[]tar.Header{file("data/" + strings.Repeat("x/", 65) + "x")}, "leads out"},
+		"symlink":         {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}}, "a link"},
+		"hard link":       {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}}, "a link"},
+		"device":          {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}}, "neither file nor folder"},
+		"pipe":            {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeFifo}}, "neither file nor folder"},
+		"twice":           {[]tar.Header{file("data/x"), file("data/x")}, "twice"},
+		"file and folder": {[]tar.Header{file("data/x"), file("data/x/y")}, "twice"},
+		"folder and file": {[]tar.Header{{Name: "data/x/", Typeflag: tar.TypeDir}, file("data/x")}, "twice"},
+		"a secret":        {[]tar.Header{file("data/.env")}, "no export like this one"},
+		"a lock":          {[]tar.Header{file("data/state/bot.lock")}, "no export like this one"},
+		"a hook":          {[]tar.Header{file("data/.git/hooks/post-checkout")}, "no export like this one"},
+	} {
+		t.Run(name, func(t *testing.T) { refused(t, forged(t, x.entries...), x.says) })
+	}
+}
+
+func TestADamagedExportIsRefusedWhereverItIsDamaged(t *testing.T) {
+	for word, says := range map[string]string{"": "", "word": ""} {
+		data, err := os.ReadFile(furnished(t).export(word))
+		must(t, err)
+		for i := range 40 {
+			refused(t, saved(t, data[:len(data)*i/40]), says)
+			flipped := bytes.Clone(data)
+			flipped[len(data)*i/40+5] ^= 0x10 // behind gzip's time of day and name of the system
+			if i > 0 && (word != "" || !bytes.Equal(unzipped(flipped), unzipped(data))) {
+				refused(t, saved(t, flipped), says)
+			}
+		}
+		refused(t, saved(t, data[:len(data)-1]), says)
+		refused(t, saved(t, append(bytes.Clone(data), "more"...)), says)
+	}
+	refused(t, saved(t, nil), "no export")
+	refused(t, saved(t, []byte("hello")), "no export")
+}
+
+// unzipped is what gzip reads of data, nil where that is damaged: a few bits of its
+// format stand for nothing (padding, lengths of codes that are not used).
+func unzipped(data []byte) []byte {
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+func TestAnExportOfANewerProgramIsRefused(t *testing.T) {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	w := tar.NewWriter(zip)
+	must(t, addJSON(w, headName, Head{Format: 2, Version: "9.9\x1b[2J"}))
+	must(t, w.Close())
+	must(t, zip.Close())
+	refused(t, saved(t, out.Bytes()), "newer ollim-bot (9.9")
+}
+
+func TestFilesThatTheManifestDoesNotNameAreRefused(t *testing.T) {
+	build := func(listed map[string]string, behind bool) string {
+		var out bytes.Buffer
+		zip := gzip.NewWriter(&out)
+		w := tar.NewWriter(zip)
+		must(t, addJSON(w, headName, Head{Format: 1}))
+		must(t, addJSON(w, "data/x", 1))
+		must(t, addJSON(w, manifestName, manifest{Files: listed}))
+		if behind {
+			must(t, addJSON(w, "data/y", 1))
+		}
+		must(t, w.Close())
+		must(t, zip.Close())
+		return saved(t, out.Bytes())
+	}
+	data, err := json.Marshal(1)
+	must(t, err)
+	sum := sha256.Sum256(data)
+	good := hex.EncodeToString(sum[:])
+	refused(t, build(nil, false), "does not name")
+	refused(t, build(map[string]string{"data/x": good, "data/z": good}, false), "lacks")
+	refused(t, build(map[string]string{"data/x": strings.Repeat("0", 64)}, false), "damaged in")
+	refused(t, build(map[string]string{"data/x": good}, true), "does not name")
+	_, err = Import(newMachine(t).options(build(map[string]string{"data/x": good}, false), ""))
+	must(t, err)
+}
+
+// zeros are endless.
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func TestABombIsRefusedBeforeItGoesOff(t *testing.T) {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	w := tar.NewWriter(zip)
+	must(t, addJSON(w, headName, Head{Format: 1}))
+	const size = freeBytes + 60<<20
+	must(t, w.WriteHeader(&tar.Header{Name: "data/x", Typeflag: tar.TypeReg, Size: size}))
+	_, err := io.CopyN(w, zeros{}, size)
+	must(t, err)
+	must(t, w.Close())
+	must(t, zip.Close())
+	refused(t, saved(t, out.Bytes()), "times its size")
+}
+
+func FuzzAnyFileIsRefusedOrImportedWhole(f *testing.F) {
+	data, err := os.ReadFile(furnished(f).export(""))
+	must(f, err)
+	f.Add(data)
+	f.Add(data[:len(data)/2])
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	must(f, err)
+	plain, err := io.ReadAll(zip)
+	must(f, err)
+	f.Add(plain)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 0 && data[0] != 0x1f { // the fuzzer is not to learn gzip
+			var out bytes.Buffer
+			zip := gzip.NewWriter(&out)
+			_, err := zip.Write(data)
+			must(t, err)
+			must(t, zip.Close())
+			data = out.Bytes()
+		}
+		m := newMachine(t)
+		m.put("beside", "")
+		if _, err := Import(m.options(saved(t, data), "x")); err != nil && exists(m.dir.Root()) {
+			t.Errorf("%v, but something is in place", err)
+		}
+		m.tidy()
+	})
+}

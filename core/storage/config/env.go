@@ -1,0 +1,383 @@
+// Package config owns what the user set outside of the assistant's own files:
+// the environment, the .env file of the data directory and the runtime
+// configuration in state/config.json. It reads them and says in words what is
+// wrong with them. It must not know what the settings do, and it never changes
+// the process's environment.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/joho/godotenv"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/store"
+)
+
+// The defaults of a machine where nothing is set.
+const (
+	defaultDataDir  = "~/.ollim-bot"
+	DefaultUserName = "you"
+	DefaultBotName  = "ollim-bot"
+)
+
+// EnvFile is the name of the file in the data directory that holds variables.
+const EnvFile = ".env"
+
+const maxName = 80 // runes of a person's or the bot's name
+
+// Flags are the global flags of the command line; empty means not given.
+type Flags struct {
+	DataDir  string
+	Timezone string
+}
+
+// FlagError is a mistake in the value of a flag.
+type FlagError string
+
+func (e FlagError) Error() string { return string(e) }
+
+// Env is the environment as the program uses it.
+type Env struct {
+	DataDir       string         // absolute
+	Zone          *time.Location // never nil after LoadEnv
+	ZoneName      string         // the IANA name of Zone, "Europe/Berlin"
+	UserName      string         // cleaned; DefaultUserName when it is not set
+	BotName       string         // cleaned; DefaultBotName when it is not set
+	DiscordToken  Secret         // empty: the bot runs without Discord
+	DiscordAPI    string         // OLLIM_DISCORD_API: another base address than Discord's own, or empty
+	GoogleAPI     string         // OLLIM_GOOGLE_API: another place than Google's own on this machine, for tests, or empty
+	OwnerID       string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
+	WebhookPort   int            // WEBHOOK_PORT: where triggers are taken on this machine; 0 takes none
+	WebhookSecret Secret         // WEBHOOK_SECRET: what a trigger has to know
+	AttachAddress string         // OLLIM_ATTACH: host:port where viewers are taken beside the socket; empty takes none
+	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor of viewers elsewhere; may be empty
+	// Engine are the variables of .env that belong to the engine's command,
+	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
+	Engine []Secret
+
+	file map[string]string // the variables of .env
+}
+
+// Variable is what .env says of a variable, or empty.
+func (e Env) Variable(name string) Secret { return Secret(e.file[name]) }
+
+// GivenName is what the user is called, empty while nobody has said it.
+func (e Env) GivenName() string {
+	if e.UserName == DefaultUserName {
+		return ""
+	}
+	return e.UserName
+}
+
+// Place is the data directory that a flag names, or the environment, or the default.
+func Place(getenv func(string) string, flag string) (*store.Dir, error) {
+	return store.At(first(flag, getenv("OLLIM_DATA_DIR"), defaultDataDir))
+}
+
+// LoadEnv reads the environment through getenv and the .env file of the data
+// directory. A real variable goes before one in .env, a flag before both, and
+// an empty one counts as not set. Warnings are sentences for the user. An error
+// names the setting and the cure.
+func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error) {
+	return loadEnv(getenv, overrides, system{timezone: "/etc/timezone", localtime: "/etc/localtime"})
+}
+
+func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []string, error) {
+	dir, err := Place(getenv, overrides.DataDir)
+	if err != nil {
+		return Env{}, nil, err
+	}
+	file, warnings, err := readEnvFile(dir)
+	if err != nil {
+		return Env{}, warnings, err
+	}
+	get := func(name string) string { return first(getenv(name), file[name]) }
+	env := Env{
+		DataDir:      dir.Root(),
+		UserName:     person(get("OLLIM_USER_NAME"), DefaultUserName),
+		BotName:      person(get("OLLIM_BOT_NAME"), DefaultBotName),
+		DiscordToken: Secret(strings.TrimSpace(get("DISCORD_TOKEN"))),
+		DiscordAPI:   strings.TrimSpace(get("OLLIM_DISCORD_API")),
+		GoogleAPI:    strings.TrimSpace(get("OLLIM_GOOGLE_API")),
+		OwnerID:      strings.TrimSpace(get("OLLIM_OWNER_ID")),
+		Engine:       engineVars(file),
+		Editor:       strings.TrimSpace(first(get("OLLIM_EDITOR"), get("VISUAL"), get("EDITOR"))),
+		file:         file,
+	}
+	port, problem := webhookPort(get("WEBHOOK_PORT"))
+	env.WebhookPort, env.WebhookSecret = port, Secret(strings.TrimSpace(get("WEBHOOK_SECRET")))
+	if problem != "" {
+		warnings = append(warnings, problem)
+	}
+	if env.AttachAddress, problem = attachAddress(get("OLLIM_ATTACH")); problem != "" {
+		warnings = append(warnings, problem)
+	}
+	zone, name, more, err := findZone(overrides.Timezone, get("OLLIM_TIMEZONE"), sys)
+	env.Zone, env.ZoneName = zone, name
+	return env, append(warnings, more...), err
+}
+
+// Lookup is the value of a variable in an environment as os.Environ gives it; the
+// last one of a name counts, as for os/exec.
+func Lookup(environ []string, name string) string {
+	for _, v := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// With is an environment in which a variable has this value, once.
+func With(environ []string, name, value string) []string {
+	rest := slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return strings.HasPrefix(v, name+"=") })
+	return append(rest, name+"="+value)
+}
+
+// first returns the first value that is set.
+func first(values ...string) string {
+	for _, v := range values {
+		if strings.TrimSpace(v) != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// webhookPort reads the port; what is none is told and takes no triggers.
+func webhookPort(s string) (port int, problem string) {
+	if s = strings.TrimSpace(s); s == "" {
+		return 0, ""
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > 65535 {
+		return 0, fmt.Sprintf(msgWebhookPort, clean.Cut(clean.Line(s), 20))
+	}
+	return n, ""
+}
+
+// attachAddress reads where viewers are taken: a port is one of this machine alone, more
+// has to be said. What is none is told and takes nobody.
+func attachAddress(s string) (address, problem string) {
+	s = strings.TrimSpace(s)
+	if s == "" || s == "off" {
+		return "", ""
+	}
+	host, port := "127.0.0.1", s
+	if strings.Contains(s, ":") {
+		var err error
+		if host, port, err = net.SplitHostPort(s); err != nil || host == "" {
+			return "", fmt.Sprintf(msgAttach, clean.Cut(clean.Line(s), 60))
+		}
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return "", fmt.Sprintf(msgAttach, clean.Cut(clean.Line(s), 60))
+	}
+	return net.JoinHostPort(host, port), ""
+}
+
+// engineVars are the variables of .env for the engine's command, in order.
+func engineVars(file map[string]string) []Secret {
+	var list []Secret
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		if name == "OLLIM_CLAUDE" || strings.HasPrefix(name, "ANTHROPIC_") || strings.HasPrefix(name, "CLAUDE_") {
+			list = append(list, Secret(name+"="+file[name]))
+		}
+	}
+	return list
+}
+
+// person makes a name fit for screens and prompts.
+func person(name, otherwise string) string {
+	if name = clean.Cut(clean.Line(name), maxName); name != "" {
+		return name
+	}
+	return otherwise
+}
+
+// readEnvFile reads .env if there is one. It may hold secrets, so that no
+// message shows any of its text but the names of variables.
+func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
+	data, err := dir.Read(EnvFile)
+	if errors.Is(err, fs.ErrNotExist) || !dir.Exists() {
+		return nil, nil, nil
+	}
+	path := dir.Display() + "/" + EnvFile
+	if err != nil {
+		return nil, nil, fmt.Errorf(msgEnvRead, path, err)
+	}
+	values, err := parseEnv(data, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var warnings []string
+	if info, err := os.Stat(dir.Path(EnvFile)); err == nil && info.Mode().Perm()&0o077 != 0 {
+		warnings = append(warnings, fmt.Sprintf(msgEnvMode, path, info.Mode().Perm(), path))
+	}
+	if values["OLLIM_DATA_DIR"] != "" {
+		warnings = append(warnings, fmt.Sprintf(msgEnvDataDir, path))
+	}
+	return values, warnings, nil
+}
+
+// parseEnv reads NAME=value lines. The library's own errors quote the rest of
+// the file, tokens and all, so that they are never passed on; the line is found
+// by looking for the shortest beginning of the file that fails.
+func parseEnv(data []byte, path string) (values map[string]string, err error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	values, err = unmarshalEnv(data)
+	if err == nil {
+		return values, nil
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	for i, line := range lines {
+		if !looksRight(string(line)) {
+			return nil, fmt.Errorf(msgEnvLine, path, i+1)
+		}
+	}
+	for i := range lines {
+		if _, err := unmarshalEnv(bytes.Join(lines[:i+1], nil)); err != nil {
+			return nil, fmt.Errorf(msgEnvLine, path, i+1)
+		}
+	}
+	return nil, fmt.Errorf(msgEnvLine, path, 1)
+}
+
+// unmarshalEnv calls the library, which may panic on garbage.
+func unmarshalEnv(data []byte) (values map[string]string, err error) {
+	defer fault.Rescue("the .env file", func(f *fault.Error) {
+		values, err = nil, fmt.Errorf("read variables: %w", f)
+	})
+	return godotenv.UnmarshalBytes(data)
+}
+
+// looksRight reports whether a line is empty, a comment or NAME=value.
+func looksRight(line string) bool {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' {
+		return true
+	}
+	line = strings.TrimSpace(strings.TrimPrefix(line, "export "))
+	name, _, found := strings.Cut(line, "=")
+	name = strings.TrimSpace(name)
+	return found && name != "" && strings.Trim(name, "_.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// system names the two files that tell a machine's time zone.
+type system struct {
+	timezone  string // a file that holds the name
+	localtime string // a link into the zone database
+}
+
+// findZone finds the time zone: the flag, OLLIM_TIMEZONE, the
+// machine's two files, UTC. What the user wrote must be right; what the machine
+// says may be passed over.
+func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {
+	for _, given := range []struct {
+		from, name string
+		wrong      func(string) error
+	}{{"--timezone", flag, func(text string) error { return FlagError(text) }}, {"OLLIM_TIMEZONE", variable, errors.New}} {
+		if name := strings.TrimSpace(given.name); name != "" {
+			zone, err := loadZone(name)
+			if err != nil {
+				return nil, "", nil, given.wrong(fmt.Sprintf(msgZone, given.from, clean.Cut(clean.Line(name), 60)))
+			}
+			return zone, name, nil, nil
+		}
+	}
+	if data, err := os.ReadFile(sys.timezone); err == nil {
+		name := strings.TrimSpace(string(data))
+		if zone, err := loadZone(name); err == nil {
+			return zone, name, nil, nil
+		}
+		if name != "" {
+			warnings = append(warnings, fmt.Sprintf(msgSystemZone, sys.timezone, clean.Cut(clean.Line(name), 60)))
+		}
+	}
+	if target, err := filepath.EvalSymlinks(sys.localtime); err == nil {
+		if _, name, found := strings.Cut(filepath.ToSlash(target), "/zoneinfo/"); found {
+			name = strings.TrimPrefix(strings.TrimPrefix(name, "posix/"), "right/")
+			if zone, err := loadZone(name); err == nil {
+				return zone, name, warnings, nil
+			}
+		}
+	}
+	return time.UTC, "UTC", warnings, nil
+}
+
+// loadZone loads a zone by its IANA name. "Local" and nothing, which the
+// library takes too, would hide which zone is meant.
+func loadZone(name string) (*time.Location, error) {
+	if name == "" || strings.EqualFold(name, "local") {
+		return nil, fmt.Errorf("%q names no zone", name)
+	}
+	return time.LoadLocation(name)
+}
+
+// Secret is a text that must not be printed: every way of formatting it gives
+// "[hidden]". Reveal gives the text to the one place that needs it.
+type Secret string
+
+const hidden = "[hidden]"
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String hides the secret from fmt, and from people.
+func (s Secret) String() string { return hidden }
+
+// GoString hides it from %#v.
+func (s Secret) GoString() string { return hidden }
+
+// MarshalText hides it from JSON and its like.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
+
+// LogValue hides it from slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
+
+// shortestSecret is how long a value must be to be looked for in texts, in
+// bytes: "1" would be found everywhere.
+const shortestSecret = 6
+
+// Secrets are the values that must appear in no log and no error: the tokens of
+// this environment, and whatever a variable of environ ("NAME=value") that looks
+// like ours holds in a name such as ANTHROPIC_API_KEY.
+func (e Env) Secrets(environ []string) []string {
+	list := []string{e.DiscordToken.Reveal(), e.WebhookSecret.Reveal()}
+	for _, v := range e.Engine {
+		environ = append(environ[:len(environ):len(environ)], v.Reveal())
+	}
+	for _, v := range environ {
+		if name, value, ok := strings.Cut(v, "="); ok && secretVariable(name) {
+			list = append(list, strings.TrimSpace(value))
+		}
+	}
+	return slices.DeleteFunc(list, func(s string) bool { return len(s) < shortestSecret })
+}
+
+// secretWords make a variable's name that of a secret wherever they stand in it.
+var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "HEADERS"}
+
+// secretVariable tells by its name whether a variable holds something secret.
+func secretVariable(name string) bool {
+	ours := slices.ContainsFunc([]string{"ANTHROPIC_", "CLAUDE_", "DISCORD_", "WEBHOOK_", "OLLIM_", "GOOGLE_", "AWS_"}, func(p string) bool {
+		return strings.HasPrefix(name, p)
+	})
+	return ours && !strings.HasSuffix(name, "_TOKENS") && slices.ContainsFunc(secretWords, func(w string) bool {
+		return strings.Contains(name, w)
+	})
+}

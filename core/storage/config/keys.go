@@ -1,0 +1,223 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/pycompat"
+	"ollimbot/core/base/words"
+)
+
+// key is one setting: how it is read, written and told to people. A setting's
+// text is the form in which Set takes it and gives it back.
+type key struct {
+	name string // in the file, and for people
+	// always marks the ten keys that the original program writes with every save.
+	always bool
+	// ours marks the keys that the original does not know.
+	ours bool
+	// unused marks the keys that nothing reads yet: their values are kept, and they
+	// are not offered.
+	unused bool
+	must   string            // what is accepted, the end of "x is not accepted; it …"
+	offers []string          // the same in a few words each
+	free   bool              // the offers are examples: a value is the user's own
+	legacy map[string]string // what early files hold, and what it means
+	parse  func(r *Runtime, text string) bool
+	text   func(r Runtime) string
+	// shown is the value in people's words; nil: the text itself.
+	shown  func(r Runtime) string
+	encode func(text string) string // the text as JSON
+}
+
+// A year is longer than anybody waits, and short enough for a time.Duration.
+const (
+	maxSeconds = 366 * 24 * 3600
+	maxMinutes = 366 * 24 * 60
+)
+
+// keys are all settings, in the order of the original, then ours.
+var keys = slices.Concat(
+	each(func(k *key) { k.always = true },
+		modelKey("model_main", shownDefault, func(r *Runtime) *string { return &r.ModelMain }),
+		modelKey("model_fork", shownInherit, func(r *Runtime) *string { return &r.ModelFork }),
+		thinkingKey("thinking_main", func(r *Runtime) *string { return &r.ThinkingMain }),
+		thinkingKey("thinking_fork", func(r *Runtime) *string { return &r.ThinkingFork }),
+		spanKey("bg_fork_timeout", time.Second, func(r *Runtime) *time.Duration { return &r.BgForkTimeout }),
+		spanKey("fork_idle_timeout", time.Minute, func(r *Runtime) *time.Duration { return &r.ForkIdleTimeout }),
+		choiceKey("permission_mode", "", []string{"acceptEdits", "bypassPermissions", "default", "dontAsk"}, func(r *Runtime) *string { return &r.PermissionMode }),
+		unused(switchKey("auto_update", func(r *Runtime) *bool { return &r.AutoUpdate })),
+		unused(spanKey("auto_update_interval", time.Minute, func(r *Runtime) *time.Duration { return &r.AutoUpdateInterval })),
+		unused(hourKey("auto_update_hour", func(r *Runtime) *int { return &r.AutoUpdateHour })),
+	),
+	each(func(*key) {},
+		wordsKey("google_calendars", "", list, func(r *Runtime) *string { return &r.GoogleCalendars }).takes(mustCalendars, "primary", "id,id"),
+		wordsKey("google_task_list", "", word, func(r *Runtime) *string { return &r.GoogleTaskList }).takes(mustWord, "@default", "id"),
+	),
+	each(func(k *key) { k.ours = true },
+		choiceKey("engine", "auto", []string{"auto", "claude", "messages", "script"}, func(r *Runtime) *string { return &r.Engine }),
+		wordsKey("fallback", "none", fallback, func(r *Runtime) *string { return &r.Fallback }).takes(mustFallback, "local/qwen3", "messages", "none"),
+		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
+		textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off"),
+		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
+		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
+		countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
+		textKey("claude_memory_limit", memory, size, func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }).takes(mustMemory, "4GB", "512MB"),
+
+		choiceKey("sandbox", "auto", []string{"auto", "off"}, func(r *Runtime) *string { return &r.Sandbox }),
+		switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork }),
+		wordsKey("sandbox_visible", "none", paths, func(r *Runtime) *string { return &r.SandboxVisible }).takes(mustPaths, "~/notes", "~/site:rw", "none"),
+
+		wordsKey("update_source", "none", source, func(r *Runtime) *string { return &r.UpdateSource }).
+			takes(mustSource, "https://example.org/ollim-bot", "/srv/ollim-bot", "none"),
+	),
+)
+
+// each marks keys that have something in common.
+func each(mark func(*key), list ...key) []key {
+	for i := range list {
+		mark(&list[i])
+	}
+	return list
+}
+
+func unused(k key) key {
+	k.unused = true
+	return k
+}
+
+// takes says what a setting takes, in a sentence and in a few words each.
+func (k key) takes(must string, offers ...string) key {
+	k.must, k.offers = must, offers
+	return k
+}
+
+// textKey is a setting whose value parse reads and text writes.
+func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T) key {
+	return key{
+		name:   name,
+		parse:  func(r *Runtime, s string) bool { return parse(field(r), s) },
+		text:   func(r Runtime) string { return text(*field(&r)) },
+		encode: pycompat.Quote,
+	}
+}
+
+// wordsKey is a text of the user's own; none is the word for an empty one, where there
+// may be one.
+func wordsKey(name, none string, parse func(to *string, s string) bool, field func(*Runtime) *string) key {
+	k := textKey(name, func(to *string, s string) bool {
+		if none != "" && (s == "" || strings.EqualFold(s, none)) {
+			*to = ""
+			return true
+		}
+		return parse(to, s)
+	}, func(s string) string { return cmp.Or(s, none) }, field)
+	k.free = true
+	return k
+}
+
+// choiceKey is one of several words; standard is the one that an empty text stands for.
+// The original's modes have none, and mind capital letters.
+func choiceKey(name, standard string, choices []string, field func(*Runtime) *string) key {
+	k := textKey(name, func(to *string, s string) bool {
+		if standard != "" {
+			s = strings.ToLower(s)
+		}
+		if !slices.Contains(choices, s) {
+			return false
+		}
+		if *to = s; s == standard {
+			*to = ""
+		}
+		return true
+	}, func(s string) string { return cmp.Or(s, standard) }, field)
+	return k.takes(fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), choices...)
+}
+
+func modelKey(name, none string, field func(*Runtime) *string) key {
+	k := textKey(name, model, func(s string) string { return cmp.Or(s, "default") }, field).takes(mustModel, "opus", "sonnet", "haiku", "default")
+	k.shown = func(r Runtime) string { return cmp.Or(*field(&r), none) }
+	k.encode = func(text string) string {
+		if text == "default" {
+			return "null"
+		}
+		return pycompat.Quote(text)
+	}
+	return k
+}
+
+func thinkingKey(name string, field func(*Runtime) *string) key {
+	k := textKey(name, thinking, func(s string) string { return s }, field).takes(mustThinking, "off", "adaptive", "tokens")
+	k.legacy = map[string]string{"true": "adaptive", "false": "off"}
+	k.shown = func(r Runtime) string { return budget(*field(&r)) }
+	return k
+}
+
+// numberKey is a number of whole units.
+func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runtime) *T) key {
+	k := textKey(name, func(to *T, s string) bool {
+		n, ok := whole(s, b)
+		if ok {
+			*to = T(n) * unit
+		}
+		return ok
+	}, func(v T) string { return strconv.Itoa(int(v / unit)) }, field)
+	k.encode = func(text string) string { return text }
+	return k
+}
+
+// spanKey is a time in whole seconds or minutes.
+func spanKey(name string, unit time.Duration, field func(*Runtime) *time.Duration) key {
+	most, words := maxSeconds, "seconds"
+	if unit == time.Minute {
+		most, words = maxMinutes, "minutes"
+	}
+	k := numberKey(name, unit, bounds{1, most}, field).takes(fmt.Sprintf(mustSpan, words, most), words)
+	text := k.text
+	k.shown = func(r Runtime) string { return text(r) + words[:1] }
+	return k
+}
+
+func countKey(name string, b bounds, field func(*Runtime) *int) key {
+	return numberKey(name, 1, b, field).takes(fmt.Sprintf(mustCount, b.low, b.high), fmt.Sprintf("%d-%d", b.low, b.high))
+}
+
+func hourKey(name string, field func(*Runtime) *int) key {
+	k := countKey(name, bounds{0, 23}, field)
+	k.shown = func(r Runtime) string { return strconv.Itoa(*field(&r)) + ":00" }
+	return k
+}
+
+func switchKey(name string, field func(*Runtime) *bool) key {
+	k := textKey(name, boolean, func(on bool) string {
+		if on {
+			return "on"
+		}
+		return "off"
+	}, field).takes(mustSwitch, "on", "off")
+	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
+	return k
+}
+
+// dollarsKey is an amount that may be spent; off is no bound.
+func dollarsKey(name string, field func(*Runtime) *float64) key {
+	k := textKey(name, dollars, func(v float64) string {
+		if math.IsInf(v, 1) {
+			return "off"
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}, field).takes(mustDollars, "5", "2.50", "off")
+	text := k.text
+	k.shown = func(r Runtime) string {
+		if text(r) == "off" {
+			return "off"
+		}
+		return words.Dollars(*field(&r))
+	}
+	return k
+}

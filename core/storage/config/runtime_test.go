@@ -1,0 +1,254 @@
+package config
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/storage/store"
+)
+
+// withConfig is a data directory with that state/config.json.
+func withConfig(t *testing.T, text string) *store.Dir {
+	t.Helper()
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != "" {
+		if err := d.Write(RuntimeFile, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
+	d := withConfig(t, `{"model_main": "Sonnet", "model_fork": null, "thinking_main": 8000, "thinking_fork": "16000",
+		"bg_fork_timeout": 60, "fork_idle_timeout": "5", "permission_mode": "acceptEdits", "auto_update": true,
+		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "max_background_forks": 2,
+		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
+		"google_task_list": "MDM4", "never heard of": [1]}`)
+	got, problems, err := LoadRuntime(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Runtime{
+		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
+		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
+		AutoUpdateInterval: 30 * time.Minute, MaxBackgroundForks: 2, QuietHours: Quiet{From: 22 * 60, To: 7*60 + 30},
+		DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), ClaudeMemoryLimit: 512 << 20, GoogleCalendars: "primary,x@example.com", GoogleTaskList: "MDM4",
+	}
+	if diff := cmp.Diff(want, got); diff != "" || problems != nil {
+		t.Error(diff, problems)
+	}
+}
+
+func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
+	for _, text := range []string{"", "{}"} {
+		got, problems, err := LoadRuntime(withConfig(t, text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(defaultRuntime(), got); diff != "" || problems != nil {
+			t.Error(diff, problems)
+		}
+	}
+}
+
+func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
+	for _, tt := range []struct{ key, value, says string }{
+		{"model_main", `"gpt"`, "default, haiku, opus, sonnet, or a model with its provider"},
+		{"model_fork", `7`, "default, haiku, opus, sonnet, or a model with its provider"},
+		{"thinking_main", `"loud"`, "off, adaptive or a number"},
+		{"thinking_fork", `-1`, "off, adaptive or a number"},
+		{"bg_fork_timeout", `0`, "number of seconds from 1"},
+		{"bg_fork_timeout", `1e3`, "number of seconds from 1"},
+		{"fork_idle_timeout", `"+5"`, "number of minutes from 1"},
+		{"permission_mode", `"dontask"`, "dontAsk"},
+		{"max_background_forks", `0`, "from 1"},
+		{"quiet_hours", `"22:00"`, "22:00-07:30"},
+		{"quiet_hours", `"22:00-22:00"`, "22:00-07:30"},
+		{"quiet_hours", `["22:00"]`, "22:00-07:30"},
+		{"claude_warm", `-1`, "from 0"},
+		{"claude_memory_limit", `"lots"`, "4GB"},
+		{"claude_memory_limit", `"99999999999GB"`, "4GB"},
+		{"claude_memory_limit", `"1KB"`, "at least 64MB"},
+		{"claude_memory_limit", `"+4GB"`, "at least 64MB"},
+	} {
+		t.Run(tt.key+" "+tt.value, func(t *testing.T) {
+			got, problems, err := LoadRuntime(withConfig(t, `{"`+tt.key+`": `+tt.value+`}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
+				t.Error(diff)
+			}
+			if len(problems) != 1 || !strings.Contains(problems[0], tt.key+" is ") ||
+				!strings.Contains(problems[0], tt.value) || !strings.Contains(problems[0], tt.says) {
+				t.Errorf("problems are %q", problems)
+			}
+		})
+	}
+}
+
+// The original drops what it does not know when it writes its file.
+func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
+	d := withConfig(t, `{"model_main": "opus", "quiet_hours": "22:00-07:30", "claude_warm": 3, "theirs": 1}`)
+	if err := Move(d); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := content(t, d), `{"model_main": "opus", "theirs": 1}`+"\n"; got != want {
+		t.Errorf("the original's file is %s", got)
+	}
+	if err := d.Write(RuntimeFile, []byte(tenKeys)); err != nil { // its save
+		t.Fatal(err)
+	}
+	r, problems, err := LoadRuntime(d)
+	if r.QuietHours != (Quiet{22 * 60, 7*60 + 30}) || r.ClaudeWarm != 3 || problems != nil || err != nil {
+		t.Errorf("%+v, %v, %v", r, problems, err)
+	}
+	before := own(t, d)
+	if err := Move(d); err != nil || own(t, d) != before {
+		t.Errorf("a second start moved something: %v, %s", err, own(t, d))
+	}
+}
+
+func TestWhatIsInBothFilesCountsWhereItIsOurs(t *testing.T) {
+	d := withConfig(t, `{"quiet_hours": "1:00-2:00", "claude_warm": 3}`)
+	if err := d.Write(SettingsFile, []byte(`{"quiet_hours": "off", "mine": [1]}`)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if r, _, err := LoadRuntime(d); r.QuietHours != (Quiet{}) || r.ClaudeWarm != 3 || err != nil {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if err := Move(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := content(t, d) + own(t, d); got != `{"quiet_hours": "1:00-2:00"}`+"\n"+`{"quiet_hours": "off", "claude_warm": 3, "mine": [1]}`+"\n" {
+		t.Errorf("the files are %s", got)
+	}
+}
+
+func TestOneFileThatIsNoJSONTakesTheOtherNothing(t *testing.T) {
+	d := withConfig(t, `{"model_main": `)
+	if err := d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)); err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err := LoadRuntime(d); r.ClaudeWarm != 0 || err == nil || !strings.Contains(err.Error(), RuntimeFile) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if err := Move(d); err == nil || content(t, d) != `{"model_main": ` {
+		t.Errorf("half a save was touched: %v", err)
+	}
+}
+
+// What nothing reads yet is neither offered nor reported, and keeps its value.
+func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
+	d := withConfig(t, `{"auto_update": "perhaps", "auto_update_hour": 30}`)
+	if _, problems, err := LoadRuntime(d); problems != nil || err != nil {
+		t.Error(problems, err)
+	}
+	if _, _, err := Set(d, "model.main", "opus"); err != nil {
+		t.Fatal(err)
+	}
+	for _, kept := range []string{`"auto_update": "perhaps"`, `"auto_update_hour": 30`} {
+		if !strings.Contains(content(t, d), kept) {
+			t.Errorf("%s is gone: %s", kept, content(t, d))
+		}
+	}
+	for _, name := range []string{"auto_update", "auto_update_interval", "auto_update_hour"} {
+		_, _, setErr := Set(d, name, "1")
+		_, showErr := ShowOne(defaultRuntime(), name)
+		for _, err := range []error{setErr, showErr} {
+			if err == nil || !strings.Contains(err.Error(), name+" does nothing in this version") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	_, err := ShowOne(defaultRuntime(), "colour")
+	if strings.Contains(err.Error(), "auto_update") {
+		t.Error(err)
+	}
+}
+
+func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
+	got, problems, err := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.ThinkingMain != "adaptive" || got.ThinkingFork != "off" || problems != nil {
+		t.Errorf("main %q, fork %q, %q", got.ThinkingMain, got.ThinkingFork, problems)
+	}
+}
+
+func TestModelsMayBeGivenAsNothing(t *testing.T) {
+	for _, v := range []string{`null`, `""`, `"none"`, `"default"`, `"NULL"`} {
+		got, problems, err := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.ModelMain != "" || problems != nil {
+			t.Errorf("%s: %q, %q", v, got.ModelMain, problems)
+		}
+	}
+}
+
+func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
+	d := withConfig(t, "{\"model_main\": \n")
+	got, _, err := LoadRuntime(d)
+	if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
+		t.Error(diff)
+	}
+	if err == nil || !strings.Contains(err.Error(), "state/config.json: line 2") {
+		t.Fatalf("the error is %v", err)
+	}
+	if data, err := d.Read(RuntimeFile); err != nil || string(data) != "{\"model_main\": \n" {
+		t.Errorf("the file is now %q, %v: half a save must not be moved away", data, err)
+	}
+}
+
+func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
+	dir, err := os.MkdirTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := store.At(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		values := map[string]any{}
+		for _, k := range keys {
+			values[k.name] = rapid.OneOf(
+				rapid.Map(rapid.String(), func(s string) any { return s }),
+				rapid.Map(rapid.Int(), func(n int) any { return n }),
+				rapid.Just[any]("\x1b[2Jx"), rapid.Just[any](nil), rapid.Just[any](true), rapid.Just[any]([]string{"x"}),
+			).Draw(t, k.name)
+		}
+		if err := d.WriteJSON(RuntimeFile, values); err != nil {
+			t.Fatal(err)
+		}
+		r, problems, err := LoadRuntime(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.BgForkTimeout <= 0 || r.ForkIdleTimeout <= 0 || r.AutoUpdateInterval <= 0 || r.MaxBackgroundForks < 1 ||
+			r.AutoUpdateHour < 0 || r.AutoUpdateHour > 23 || r.ClaudeWarm < 0 || r.ClaudeMemoryLimit < 64<<20 ||
+			r.PermissionMode == "" || r.ThinkingMain == "" || r.ThinkingFork == "" {
+			t.Fatalf("unusable: %+v", r)
+		}
+		for _, p := range problems {
+			if strings.ContainsFunc(p, func(r rune) bool { return r < 0x20 }) {
+				t.Fatalf("control characters in %q", p)
+			}
+		}
+	})
+}

@@ -1,0 +1,373 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/storage/store"
+)
+
+// tenKeys is what the original writes when nothing was ever set.
+const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off", "thinking_fork": "adaptive", ` +
+	`"bg_fork_timeout": 1800, "fork_idle_timeout": 10, "permission_mode": "dontAsk", "auto_update": false, ` +
+	`"auto_update_interval": 60, "auto_update_hour": 6}` + "\n"
+
+func content(t *testing.T, d *store.Dir) string {
+	t.Helper()
+	data, err := d.Read(RuntimeFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// own is what our file holds; empty where it is not there.
+func own(t *testing.T, d *store.Dir) string {
+	t.Helper()
+	data, err := d.Read(SettingsFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestEveryAcceptedValueIsSetAndReadBack(t *testing.T) {
+	for _, tt := range []struct {
+		name, value, file string // file: how it is written
+		want              func(*Runtime)
+	}{
+		{"model.main", "Opus", `"model_main": "opus"`, func(r *Runtime) { r.ModelMain = "opus" }},
+		{"model_main", " haiku ", `"model_main": "haiku"`, func(r *Runtime) { r.ModelMain = "haiku" }},
+		{"model.main", "default", `"model_main": null`, func(r *Runtime) { r.ModelMain = "" }},
+		{"model.main", "None", `"model_main": null`, func(r *Runtime) { r.ModelMain = "" }},
+		{"model.fork", "", `"model_fork": null`, func(*Runtime) {}},
+		{"model.fork", "null", `"model_fork": null`, func(*Runtime) {}},
+		{"MODEL.FORK", "SONNET", `"model_fork": "sonnet"`, func(r *Runtime) { r.ModelFork = "sonnet" }},
+		{"thinking.main", "adaptive", `"thinking_main": "adaptive"`, func(r *Runtime) { r.ThinkingMain = "adaptive" }},
+		{"thinking.main", "08000", `"thinking_main": "8000"`, func(r *Runtime) { r.ThinkingMain = "8000" }},
+		{"thinking.fork", "off", `"thinking_fork": "off"`, func(r *Runtime) { r.ThinkingFork = "off" }},
+		{"bg_fork_timeout", "60", `"bg_fork_timeout": 60`, func(r *Runtime) { r.BgForkTimeout = time.Minute }},
+		{"fork_idle_timeout", "5", `"fork_idle_timeout": 5`, func(r *Runtime) { r.ForkIdleTimeout = 5 * time.Minute }},
+		{"permission_mode", "acceptEdits", `"permission_mode": "acceptEdits"`, func(r *Runtime) { r.PermissionMode = "acceptEdits" }},
+		{"permission_mode", "default", `"permission_mode": "default"`, func(r *Runtime) { r.PermissionMode = "default" }},
+		{"max_background_forks", "2", `"max_background_forks": 2`, func(r *Runtime) { r.MaxBackgroundForks = 2 }},
+		{"quiet_hours", "22:00–7:30", `"quiet_hours": "22:00-07:30"`, func(r *Runtime) { r.QuietHours = Quiet{22 * 60, 7*60 + 30} }},
+		{"claude_warm", "0", `"claude_warm": 0`, func(r *Runtime) { r.ClaudeWarm = 0 }},
+		{"claude_memory_limit", "512 mb", `"claude_memory_limit": "512MB"`, func(r *Runtime) { r.ClaudeMemoryLimit = 512 << 20 }},
+	} {
+		t.Run(tt.name+" "+tt.value, func(t *testing.T) {
+			d := withConfig(t, `{"model_main": "sonnet"}`)
+			want := defaultRuntime()
+			want.ModelMain = "sonnet"
+			tt.want(&want)
+			got, change, err := Set(d, tt.name, tt.value)
+			if err != nil || change.Note != "" {
+				t.Fatal(err, change)
+			}
+			read, problems, err := LoadRuntime(d)
+			if err != nil || problems != nil {
+				t.Fatal(err, problems)
+			}
+			if diff := cmp.Diff(want, got) + cmp.Diff(want, read); diff != "" {
+				t.Error(diff)
+			}
+			if text := content(t, d) + own(t, d); !strings.Contains(text, tt.file) {
+				t.Errorf("the file lacks %s: %s", tt.file, text)
+			}
+		})
+	}
+}
+
+func TestARefusedValueSaysWhatIsAcceptedAndWritesNothing(t *testing.T) {
+	for _, tt := range []struct{ name, value, says string }{
+		{"model_main", "local/", "model_main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
+		{"engine", "gpt", "engine: must be one of: auto, claude, messages, script"},
+		{"fallback", "claude,claude", "fallback: must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"},
+		{"model_main", "gpt", "model_main: must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"},
+		{"thinking.main", "loud", "thinking_main: must be off, adaptive or a number of tokens"},
+		{"thinking.main", "true", "thinking_main: must be off"},
+		{"thinking.fork", "0", "thinking_fork: must be off"},
+		{"thinking.fork", "-1", "thinking_fork: must be off"},
+		{"bg_fork_timeout", "0", "bg_fork_timeout: must be a whole number of seconds from 1"},
+		{"bg_fork_timeout", "1_000", "whole number of seconds"},
+		{"bg_fork_timeout", "30m", "whole number of seconds"},
+		{"fork_idle_timeout", "٣", "whole number of minutes"},
+		{"fork_idle_timeout", strings.Repeat("9", 1<<20), "whole number of minutes"},
+		{"permission_mode", "dontask", "permission_mode: must be one of: acceptEdits, bypassPermissions, default, dontAsk"},
+		{"max_background_forks", "0", "whole number from 1 to 100"},
+		{"quiet_hours", "25:00-26:00", "22:00-07:30, or off"},
+		{"claude_memory_limit", "1MB", "at least 64MB"},
+		{"sandbox", "on", "one of: auto, off"},
+		{"sandbox_visible", "notes", "absolute paths"},
+		{"sandbox_visible", "/a,", "absolute paths"},
+		{"sandbox_visible", "/a\x1b[2J", "absolute paths"},
+		{"update_source", "releases", "absolute path"},
+		{"update_source", "ftp://example.org/x", "an address"},
+		{"update_source", "https://", "an address"},
+		{"update_source", "https://me:secret@example.org/x", "without a name or password"},
+		{"update_source", "https://example.org/x?token=1", "an address"},
+		{"update_source", "/a\x1b[2J", "absolute path"},
+		{"dialy_cap", "5", `unknown key "dialy_cap", did you mean "daily_cap"?`}, // N6
+		{"thinking.frok", "off", `did you mean "thinking_fork"?`},
+		{"colour\x1b[2J", "red", `unknown key "colour": the keys are model_main, model_fork, thinking_main`},
+		{"", "red", `unknown key "": the keys are`},
+	} {
+		t.Run(tt.name+" "+tt.value[:min(len(tt.value), 9)], func(t *testing.T) {
+			d := withConfig(t, "")
+			_, _, err := Set(d, tt.name, tt.value)
+			if err == nil || !strings.Contains(err.Error(), tt.says) || len(err.Error()) > 400 || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("%.500v", err)
+			}
+			if _, err := d.Read(RuntimeFile); err == nil {
+				t.Error("a file was written")
+			}
+		})
+	}
+}
+
+func TestTheFirstSaveWritesExactlyTheOriginalsTenKeys(t *testing.T) {
+	d := withConfig(t, "")
+	if _, _, err := Set(d, "claude_warm", "1"); err != nil { // the default of a key that is ours
+		t.Fatal(err)
+	}
+	if _, err := d.Read(RuntimeFile); err == nil || own(t, d) != "" {
+		t.Error("there was nothing to write")
+	}
+	if _, _, err := Set(d, "permission_mode", "dontAsk"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(tenKeys, content(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSettingWhatIsSetLeavesTheOriginalsBytes(t *testing.T) {
+	d := withConfig(t, strings.Replace(tenKeys, "null", `"sonnet"`, 1))
+	before := content(t, d)
+	if _, c, err := Set(d, "model.main", "sonnet"); err != nil || c.Before != "sonnet" || c.After != "sonnet" {
+		t.Fatal(c, err)
+	}
+	if diff := cmp.Diff(before, content(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestASaveTouchesNoOtherKey(t *testing.T) {
+	d := withConfig(t, "{\n \"zeta\": {\"b\": 1, \"a\": \"\\u00e9\"},\n \"bg_fork_timeout\": \"soon\",\n"+
+		" \"thinking_fork\": true, \"quiet_hours\": \"\", \"alpha\": [1, 2]\n}\n")
+	if _, _, err := Set(d, "model.fork", "opus"); err != nil {
+		t.Fatal(err)
+	}
+	want := `{
+  "model_main": null,
+  "model_fork": "opus",
+  "thinking_main": "off",
+  "thinking_fork": true,
+  "bg_fork_timeout": "soon",
+  "fork_idle_timeout": 10,
+  "permission_mode": "dontAsk",
+  "auto_update": false,
+  "auto_update_interval": 60,
+  "auto_update_hour": 6,
+  "quiet_hours": "",
+  "alpha": [
+    1,
+    2
+  ],
+  "zeta": {
+    "b": 1,
+    "a": "\u00e9"
+  }
+}
+`
+	if diff := cmp.Diff(want, content(t, d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAKeyOfOursThatIsInTheFileStaysWhenSetToItsDefault(t *testing.T) {
+	d := withConfig(t, "")
+	if err := d.Write(SettingsFile, []byte(`{"max_background_forks": 2, "new": 1}`)); err != nil {
+		t.Fatal(err)
+	}
+	_, c, err := Set(d, "max_background_forks", "4")
+	if err != nil || c.Before != "2" || c.After != "4" {
+		t.Fatal(c, err)
+	}
+	if text := own(t, d); text != `{"max_background_forks": 4, "new": 1}`+"\n" {
+		t.Error(text)
+	}
+}
+
+func TestAFileThatIsNoJSONIsSetAsideAndSaid(t *testing.T) {
+	for _, broken := range []string{"{\"model_main\": \n", "", "[1]", "\"sonnet\""} {
+		d := withConfig(t, "x")
+		if err := d.Write(RuntimeFile, []byte(broken)); err != nil {
+			t.Fatal(err)
+		}
+		r, c, err := Set(d, "model.main", "opus")
+		if err != nil || r.ModelMain != "opus" {
+			t.Fatal(r, err)
+		}
+		_, kept, found := strings.Cut(c.Note, "kept as ")
+		kept, _, _ = strings.Cut(kept, " ")
+		if !found {
+			t.Fatalf("%q: nothing was said: %q", broken, c.Note)
+		}
+		if data, err := d.Read(kept); err != nil || string(data) != broken {
+			t.Errorf("%q was kept as %q, %v", broken, data, err)
+		}
+		if want := strings.Replace(tenKeys, "null", `"opus"`, 1); content(t, d) != want {
+			t.Error(content(t, d))
+		}
+	}
+}
+
+func TestAFileThatHoldsNullCountsAsEmpty(t *testing.T) {
+	d := withConfig(t, "null")
+	if _, c, err := Set(d, "bg_fork_timeout", "60"); err != nil || c.Note != "" {
+		t.Fatal(c, err)
+	}
+	if want := strings.Replace(tenKeys, "1800", "60", 1); content(t, d) != want {
+		t.Error(content(t, d))
+	}
+}
+
+func TestAFolderInTheFilesPlaceIsAnErrorOrSetAside(t *testing.T) {
+	d := withConfig(t, "")
+	if err := d.Write(RuntimeFile+"/x", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	_, c, err := Set(d, "model.main", "opus")
+	if err != nil || !strings.Contains(c.Note, "kept as") {
+		t.Error(c, err)
+	}
+}
+
+func TestSettersAtOnceLoseNothing(t *testing.T) {
+	d := withConfig(t, "")
+	sets := map[string]string{
+		"model.main": "opus", "model.fork": "haiku", "bg_fork_timeout": "7", "claude_warm": "3",
+		"quiet_hours": "1:00-2:00", "fork_idle_timeout": "9", "thinking.main": "9000", "sandbox": "off",
+	}
+	var g errgroup.Group
+	for name, value := range sets {
+		other, err := store.At(d.Root()) // as another process would see it
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Go(func() error { _, _, err := Set(other, name, value); return err })
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	r, problems, err := LoadRuntime(d)
+	want := defaultRuntime()
+	want.ModelMain, want.ModelFork, want.BgForkTimeout, want.ClaudeWarm = "opus", "haiku", 7*time.Second, 3
+	want.QuietHours, want.ForkIdleTimeout, want.ThinkingMain, want.Sandbox = Quiet{60, 120}, 9*time.Minute, "9000", "off"
+	if diff := cmp.Diff(want, r); diff != "" || err != nil || problems != nil {
+		t.Error(diff, err, problems)
+	}
+}
+
+// drawValue is a text that the key accepts.
+func drawValue(t *rapid.T, k key) string {
+	number := func(low, high int) string { return fmt.Sprint(rapid.IntRange(low, high).Draw(t, "n")) }
+	switch {
+	case strings.HasPrefix(k.name, "model"):
+		return rapid.SampledFrom([]string{"opus", "Sonnet", "haiku", "", "null", "local/Qwen3:8b"}).Draw(t, "model")
+	case strings.HasPrefix(k.name, "thinking"):
+		return rapid.SampledFrom([]string{"off", "adaptive", number(1, 100000)}).Draw(t, "thinking")
+	case k.name == "permission_mode":
+		return rapid.SampledFrom(k.offers).Draw(t, "mode")
+	case k.name == "engine":
+		return rapid.SampledFrom([]string{"auto", "Claude", "messages", "script"}).Draw(t, "engine")
+	case k.name == "fallback":
+		return rapid.SampledFrom([]string{"none", "", "claude", "local/qwen3, messages"}).Draw(t, "fallback")
+	case k.name == "sandbox":
+		return rapid.SampledFrom([]string{"auto", "off", "OFF"}).Draw(t, "sandbox")
+	case k.name == "sandbox_visible":
+		return rapid.SampledFrom([]string{"none", "", "/srv", "~/a b:rw, /srv/c"}).Draw(t, "paths")
+	case k.name == "update_source":
+		return rapid.SampledFrom([]string{"none", "", "/srv", "~/releases", "https://example.org/a b"}).Draw(t, "source")
+	case k.name == "sandbox_network":
+		return rapid.SampledFrom([]string{"on", "off", "1", "no"}).Draw(t, "switch")
+	case k.name == "quiet_hours":
+		return rapid.SampledFrom([]string{"off", "22:00-07:30", "0:00-5:05"}).Draw(t, "quiet")
+	case k.name == "claude_memory_limit":
+		return number(64<<20, 1<<40)
+	case k.name == "claude_warm":
+		return number(0, 16)
+	}
+	return number(1, 100)
+}
+
+func TestSettingBeforeTakesAnyChangeBack(t *testing.T) {
+	dir := t.TempDir()
+	rapid.Check(t, func(t *rapid.T) {
+		d, err := store.At(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, _, err := LoadRuntime(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(keys), func(k key) bool { return k.unused })).Draw(t, "key")
+		r, c, err := Set(d, rapid.SampledFrom([]string{k.name, strings.Replace(k.name, "_", ".", 1)}).Draw(t, "name"), drawValue(t, k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read, problems, err := LoadRuntime(d); err != nil || problems != nil || read != r {
+			t.Fatalf("%+v was returned, %+v read, %v, %v", r, read, problems, err)
+		}
+		if line, err := ShowOne(r, c.Key); err != nil || line.Value != c.Is {
+			t.Fatalf("%+v, change %+v, %v", line, c, err)
+		}
+		back, c2, err := Set(d, c.Key, c.Before)
+		if err != nil || back != start || c2.Before != c.After || c2.Is != c.Was {
+			t.Fatalf("back to %+v from %+v: %+v, %v", start, c, c2, err)
+		}
+	})
+}
+
+func TestEveryFieldHasExactlyOneKey(t *testing.T) {
+	typ := reflect.TypeFor[Runtime]()
+	if len(keys) != typ.NumField() {
+		t.Errorf("%d keys for %d fields", len(keys), typ.NumField())
+	}
+	other := Runtime{
+		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
+		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
+		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
+		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: true, SandboxVisible: "/srv:rw",
+		UpdateSource: "/srv",
+	}
+	seen := map[string]bool{}
+	for i, k := range keys {
+		r := defaultRuntime()
+		if !k.parse(&r, k.text(other)) {
+			t.Errorf("%s does not take its own text %q", k.name, k.text(other))
+		}
+		for f := range typ.NumField() {
+			changed := !reflect.DeepEqual(reflect.ValueOf(r).Field(f).Interface(), reflect.ValueOf(defaultRuntime()).Field(f).Interface())
+			if changed != (f == i) {
+				t.Errorf("%s: field %s changed: %v", k.name, typ.Field(f).Name, changed)
+			}
+		}
+		if seen[k.name] {
+			t.Errorf("%s is there twice", k.name)
+		}
+		seen[k.name] = true
+	}
+}

@@ -1,0 +1,303 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// bounds are the least and the greatest number that is accepted.
+type bounds struct{ low, high int }
+
+// whole reads a number of plain digits within bounds.
+func whole(s string, b bounds) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && digits(s) && n >= b.low && n <= b.high
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
+
+func model(to *string, s string) bool {
+	switch strings.ToLower(s) {
+	case "", "null", "none", "default":
+		*to = ""
+		return true
+	}
+	if !strings.Contains(s, "/") { // the name of a model may know capital letters
+		s = strings.ToLower(s)
+	}
+	if !routines.ValidModel(s) {
+		return false
+	}
+	*to = s
+	return true
+}
+
+// fallback reads names of engines and models, separated by commas.
+func fallback(to *string, s string) bool {
+	var list []string
+	for item := range strings.SplitSeq(s, ",") {
+		item = strings.TrimSpace(item)
+		known := slices.Contains([]string{"claude", "messages", "script"}, item) || strings.Contains(item, "/") && routines.ValidModel(item)
+		if !known || slices.Contains(list, item) {
+			return false
+		}
+		list = append(list, item)
+	}
+	*to = strings.Join(list, ",")
+	return true
+}
+
+// thinking reads off, adaptive or a budget in tokens.
+func thinking(to *string, s string) bool {
+	if n, err := strconv.Atoi(s); err == nil && n > 0 && digits(s) {
+		*to = strconv.Itoa(n)
+		return true
+	}
+	s = strings.ToLower(s)
+	if s != "off" && s != "adaptive" {
+		return false
+	}
+	*to = s
+	return true
+}
+
+// budget is a thinking mode in people's words: "off", "8k budget". A budget
+// below a thousand tokens is told in full, since "0k" would hide it.
+func budget(mode string) string {
+	n, err := strconv.Atoi(mode)
+	switch {
+	case err != nil:
+		return mode
+	case n < 1000:
+		return mode + " tokens budget"
+	}
+	return strconv.Itoa(n/1000) + "k budget"
+}
+
+func boolean(to *bool, s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "on", "yes", "1":
+		*to = true
+	case "false", "off", "no", "0":
+		*to = false
+	default:
+		return false
+	}
+	return true
+}
+
+// maxDollars is more than anybody means by a cap.
+const maxDollars = 1e6
+
+// dollars reads an amount such as 5, 2.50 or $5; off is as much as there is.
+func dollars(to *float64, s string) bool {
+	switch strings.ToLower(s) {
+	case "", "off", "none", "false":
+		*to = math.Inf(1)
+		return true
+	}
+	s = strings.TrimPrefix(s, "$")
+	if strings.Trim(s, "0123456789.") != "" {
+		return false // no sign, no exponent, nothing that a person would not write
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || v > maxDollars {
+		return false
+	}
+	*to = v
+	return true
+}
+
+// memory reads a size in bytes, or with KB, MB or GB behind it.
+func memory(to *int64, s string) bool {
+	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
+	shift := 0
+	for _, u := range []struct {
+		suffix string
+		shift  int
+	}{{"GIB", 30}, {"MIB", 20}, {"KIB", 10}, {"GB", 30}, {"MB", 20}, {"KB", 10}, {"G", 30}, {"M", 20}, {"B", 0}} {
+		if rest, ok := strings.CutSuffix(s, u.suffix); ok {
+			s, shift = rest, u.shift
+			break
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || !digits(s) || n > 1<<50>>shift || n<<shift < 64<<20 {
+		return false
+	}
+	*to = n << shift
+	return true
+}
+
+// size is a number of bytes in the largest unit that tells it exactly.
+func size(n int64) string {
+	for _, u := range []struct {
+		suffix string
+		shift  int
+	}{{"GB", 30}, {"MB", 20}, {"KB", 10}} {
+		if n>>u.shift<<u.shift == n {
+			return strconv.FormatInt(n>>u.shift, 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(n, 10) + "B"
+}
+
+const (
+	maxID  = 200 // bytes of one id of Google's
+	maxIDs = 50
+	// maxPath is the longest path, in bytes.
+	maxPath = 1000
+)
+
+// word reads an id: one word without odd characters.
+func word(to *string, s string) bool {
+	if s == "" || len(s) > maxID || s != clean.Line(s) || strings.ContainsAny(s, " ,\"\\") {
+		return false
+	}
+	*to = s
+	return true
+}
+
+// list reads ids separated by commas; spaces around them do not count.
+func list(to *string, s string) bool {
+	ids := strings.Split(s, ",")
+	for i := range ids {
+		if !word(&ids[i], strings.TrimSpace(ids[i])) {
+			return false
+		}
+	}
+	if len(ids) > maxIDs {
+		return false
+	}
+	*to = strings.Join(ids, ",")
+	return true
+}
+
+// paths reads absolute paths, separated by commas, each with ":rw" behind it or
+// without.
+func paths(to *string, s string) bool {
+	list := strings.Split(s, ",")
+	for i, item := range list {
+		item = strings.TrimSpace(item)
+		path := strings.TrimSuffix(item, ":rw")
+		if path != clean.Line(path) || len(path) > maxPath || !strings.HasPrefix(path, "~/") && !filepath.IsAbs(path) {
+			return false
+		}
+		list[i] = item
+	}
+	*to = strings.Join(list, ",")
+	return len(list) <= maxIDs
+}
+
+// source reads where releases are: an address, or a directory.
+func source(to *string, s string) bool {
+	u, err := url.Parse(s)
+	address := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+	if s != clean.Line(s) || len(s) > maxPath || !address && !strings.HasPrefix(s, "~/") && !filepath.IsAbs(s) {
+		return false
+	}
+	*to = s
+	return true
+}
+
+// Quiet is a span of each day in which only critical pings are sent: from one
+// minute of the day up to another, which may be on the next day. The zero Quiet
+// is no span.
+type Quiet struct {
+	From, To int // minutes since midnight; equal when there is no span
+}
+
+// text is the form of the configuration: "22:00-07:30", or "off".
+func (q Quiet) text() string {
+	if q.From == q.To {
+		return "off"
+	}
+	return fmt.Sprintf("%02d:%02d-%02d:%02d", q.From/60, q.From%60, q.To/60, q.To%60)
+}
+
+// QuietUntil is the end of the quiet hours that hold at now, in now's zone; the
+// zero time outside of them. They begin and end by the clock on the wall: a time
+// that a clock change skips counts as the first instant after the change, one
+// that it repeats counts the first time.
+func (r Runtime) QuietUntil(now time.Time) time.Time {
+	q := r.QuietHours
+	if q.From == q.To {
+		return time.Time{}
+	}
+	for day := -1; day <= 0; day++ {
+		last := day
+		if q.To < q.From {
+			last++
+		}
+		if end := wall(now, last, q.To); now.Before(end) && !now.Before(wall(now, day, q.From)) {
+			return end
+		}
+	}
+	return time.Time{}
+}
+
+// QuietSpans are the quiet hours that touch the time between two moments, each as its
+// begin and its end.
+func (r Runtime) QuietSpans(from, to time.Time) [][2]time.Time {
+	q := r.QuietHours
+	if q.From == q.To {
+		return nil
+	}
+	var spans [][2]time.Time
+	for day := -1; ; day++ {
+		last := day
+		if q.To < q.From {
+			last++
+		}
+		begin, end := wall(from, day, q.From), wall(from, last, q.To)
+		if begin.After(to) {
+			return spans
+		}
+		if end.After(from) {
+			spans = append(spans, [2]time.Time{begin, end})
+		}
+	}
+}
+
+// wall is the instant of a minute of the day, some days after now's date.
+func wall(now time.Time, days, minute int) time.Time {
+	return cron.Wall(now, days, minute/60, minute%60, now.Location())
+}
+
+// quiet reads "22:00-07:30". Nothing, "off" and "none" mean no span.
+func quiet(to *Quiet, s string) bool {
+	switch strings.ToLower(s) {
+	case "", "off", "none", "false":
+		*to = Quiet{}
+		return true
+	}
+	from, until, found := strings.Cut(strings.ReplaceAll(s, "–", "-"), "-")
+	f, ok1 := minuteOfDay(from)
+	t, ok2 := minuteOfDay(until)
+	if !found || !ok1 || !ok2 || f == t {
+		return false
+	}
+	*to = Quiet{From: f, To: t}
+	return true
+}
+
+// minuteOfDay reads "7:30" or "07:30"; 24:00 is the end of the day.
+func minuteOfDay(s string) (int, bool) {
+	hour, minute, found := strings.Cut(strings.TrimSpace(s), ":")
+	h, err1 := strconv.Atoi(hour)
+	m, err2 := strconv.Atoi(minute)
+	if !found || err1 != nil || err2 != nil || len(minute) != 2 || h < 0 || m < 0 || m > 59 || h*60+m > 24*60 {
+		return 0, false
+	}
+	return (h*60 + m) % (24 * 60), true
+}

@@ -1,0 +1,250 @@
+// Package logs owns what the bot says about itself: a slog handler that writes
+// to a ring for the dashboard, to a rotating file in the data directory, and to
+// standard output when there is no dashboard. Secrets are taken out before a
+// line reaches any of the three. It must not know what the lines are about, nor
+// who reads them.
+package logs
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/storage/store"
+)
+
+const (
+	ringLines = 5000    // kept in memory
+	fileLimit = 1 << 20 // bytes, before bot.log becomes bot.log.1
+	lineLimit = 4000    // runes of one line; the rest is cut
+)
+
+// File is the log's name in the data directory; one older file stands beside
+// it as bot.log.1.
+const File = store.StateDir + "/bot.log"
+
+// Options says where the lines go.
+type Options struct {
+	Dir    *store.Dir     // nil: no file
+	Level  slog.Leveler   // nil: info and above
+	Stdout io.Writer      // nil: none; a slow one slows the program down
+	Zone   *time.Location // of the printed times; nil: UTC
+}
+
+// Sink is where the lines go, and where they can be read. Use New. All methods are safe
+// for use by several goroutines.
+type Sink struct {
+	secrets Secrets
+
+	zone  *time.Location
+	level slog.Leveler
+	ring  *tail.Ring
+	file  *store.Rotating // nil: no file
+
+	// out orders standard output: it is held over the write.
+	out    sync.Mutex
+	stdout io.Writer
+
+	mu sync.Mutex
+	// changed is called after each line; fileBroken is true while the file cannot
+	// be written, so that this is said once.
+	changed    []func()
+	fileBroken bool
+}
+
+// New returns a logger and where it writes. The file is opened by the first line.
+func New(o Options) (*slog.Logger, *Sink) {
+	s := &Sink{zone: o.Zone, level: o.Level, ring: tail.New(ringLines), stdout: o.Stdout}
+	if s.zone == nil {
+		s.zone = time.UTC
+	}
+	if s.level == nil {
+		s.level = slog.LevelInfo
+	}
+	if o.Dir != nil {
+		s.file = o.Dir.Rotating(File, fileLimit)
+	}
+	p := &pairs{}
+	text := slog.NewTextHandler(&p.out, &slog.HandlerOptions{Level: s.level, ReplaceAttr: s.harmless})
+	return slog.New(&handler{text, s, p}), s
+}
+
+// Tail returns the lines from the cursor on. The ring keeps 5,000.
+func (s *Sink) Tail(from tail.Cursor) tail.Page { return s.ring.Read(from) }
+
+// Lines is the number of lines ever written.
+func (s *Sink) Lines() uint64 { return s.ring.Len() }
+
+// Changed registers a function that is called after each line, on the goroutine
+// that logs. It must return at once and must not log.
+func (s *Sink) Changed(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = append(slices.Clone(s.changed), fn)
+}
+
+// Close closes the file; lines logged later reach the ring only.
+func (s *Sink) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// Hide registers a secret: from now on it is printed as [hidden].
+func (s *Sink) Hide(secret string) { s.secrets.Hide(secret) }
+
+// Redact takes the registered secrets out of a text. A nil Sink knows none.
+func (s *Sink) Redact(text string) string {
+	if s == nil {
+		return text
+	}
+	return s.secrets.Redact(text)
+}
+
+// fit makes a text one clean line without secrets. It redacts twice: cleaning
+// can join what an escape character had kept apart.
+func (s *Sink) fit(text string) string {
+	return clean.Cut(s.Redact(clean.Line(s.Redact(text))), lineLimit)
+}
+
+// write puts a finished line into the ring, the file and standard output.
+func (s *Sink) write(at time.Time, level slog.Level, text string) {
+	at = at.In(s.zone)
+	s.ring.Add(tail.Line{At: at, Kind: kind(level), Text: text})
+	line := []byte(at.Format(time.RFC3339) + " " + name(level) + " " + text + "\n")
+	if s.file != nil {
+		_, err := s.file.Write(line)
+		s.noteFile(at, err)
+	}
+	if s.stdout != nil {
+		s.out.Lock()
+		_, _ = s.stdout.Write(line) // a closed pipe has nobody left to be told
+		s.out.Unlock()
+	}
+	s.mu.Lock()
+	changed := s.changed
+	s.mu.Unlock()
+	for _, fn := range changed {
+		fn()
+	}
+}
+
+// noteFile says once in the ring that the file fails, and once that it works
+// again.
+func (s *Sink) noteFile(at time.Time, err error) {
+	s.mu.Lock()
+	was := s.fileBroken
+	s.fileBroken = err != nil
+	s.mu.Unlock()
+	switch {
+	case err != nil && !was:
+		s.ring.Add(tail.Line{At: at, Kind: tail.Warn, Text: s.fit(msgFileBroken + err.Error())})
+	case err == nil && was:
+		s.ring.Add(tail.Line{At: at, Kind: tail.Info, Text: msgFileWorks})
+	}
+}
+
+func kind(l slog.Level) tail.Kind {
+	switch {
+	case l >= slog.LevelError:
+		return tail.Error
+	case l >= slog.LevelWarn:
+		return tail.Warn
+	case l >= slog.LevelInfo:
+		return tail.Info
+	}
+	return tail.Debug
+}
+
+func name(l slog.Level) string {
+	switch kind(l) {
+	case tail.Error:
+		return "ERROR"
+	case tail.Warn:
+		return "WARN "
+	case tail.Info:
+		return "INFO "
+	}
+	return "DEBUG"
+}
+
+// Every word of this package that a user may read.
+const (
+	mask          = "[hidden]"
+	msgFileBroken = "the log file cannot be written, lines are kept in memory only: "
+	msgFileWorks  = "the log file can be written again"
+)
+
+// handler turns records into lines: the message, then key=value pairs, which
+// slog's own handler spells once they are harmless.
+type handler struct {
+	slog.Handler // of the pairs alone; it writes into pairs
+	sink         *Sink
+	pairs        *pairs
+}
+
+// pairs is where the attributes of one record after the other are spelled.
+type pairs struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	at, message := r.Time, r.Message
+	if at.IsZero() {
+		at = time.Now()
+	}
+	r.Time, r.Message = time.Time{}, "" // the line begins with them
+	h.pairs.mu.Lock()
+	h.pairs.out.Reset()
+	err := h.Handler.Handle(ctx, r)
+	text := h.pairs.out.String()
+	h.pairs.mu.Unlock()
+	h.sink.write(at, r.Level, h.sink.fit(h.sink.fit(message)+" "+text))
+	return err
+}
+
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &handler{h.Handler.WithAttrs(attrs), h.sink, h.pairs}
+}
+
+func (h *handler) WithGroup(name string) slog.Handler {
+	return &handler{h.Handler.WithGroup(name), h.sink, h.pairs}
+}
+
+// harmless cleans an attribute, hides what its name says is secret, and puts the
+// place of a fault behind it. The record's own level and message go: they are
+// told already.
+func (s *Sink) harmless(groups []string, a slog.Attr) slog.Attr {
+	v := a.Value.Resolve()
+	if _, own := v.Any().(slog.Level); own && a.Key == slog.LevelKey || a.Key == slog.MessageKey && v.String() == "" {
+		return slog.Attr{}
+	}
+	if v.Kind() == slog.KindGroup {
+		return a
+	}
+	key := s.fit(a.Key)
+	if secretKey(a.Key) || slices.ContainsFunc(groups, secretKey) {
+		return slog.String(key, mask)
+	}
+	switch v.Kind() {
+	case slog.KindTime:
+		return slog.String(key, v.Time().In(s.zone).Format(time.RFC3339))
+	case slog.KindAny, slog.KindString:
+		text := slog.String(key, s.fit(strings.TrimSuffix(v.String(), "\n")))
+		if err, ok := v.Any().(error); ok && fault.Stack(err) != "" {
+			return slog.Group("", text, slog.String("stack", fault.Stack(err)))
+		}
+		return text
+	}
+	return slog.Attr{Key: key, Value: v}
+}

@@ -1,0 +1,107 @@
+package logs
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"ollimbot/core/base/clean"
+)
+
+// Secrets are texts that must be printed nowhere. The zero value knows none. Its
+// methods are safe for several goroutines.
+type Secrets struct {
+	mu sync.Mutex
+	// hidden are the secrets in all their spellings, longest first.
+	hidden []string
+	hide   *strings.Replacer
+}
+
+// Hide registers a secret, wherever in a text it stands, also when quoted or
+// escaped for an address.
+func (k *Secrets) Hide(secret string) {
+	if strings.TrimSpace(secret) == "" {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, s := range spellings(secret) {
+		if !slices.Contains(k.hidden, s) {
+			k.hidden = append(k.hidden, s)
+		}
+	}
+	slices.SortFunc(k.hidden, func(x, y string) int { return len(y) - len(x) })
+	pairs := make([]string, 0, 2*len(k.hidden))
+	for _, s := range k.hidden {
+		pairs = append(pairs, s, mask)
+	}
+	k.hide = strings.NewReplacer(pairs...)
+}
+
+// Redact takes the secrets out of a text.
+func (k *Secrets) Redact(s string) string {
+	k.mu.Lock()
+	hide := k.hide
+	k.mu.Unlock()
+	if hide == nil {
+		return s
+	}
+	return hide.Replace(s)
+}
+
+// secretKey reports whether an attribute of this name holds something that must
+// not be printed. Counts of the model's tokens are no secret.
+func secretKey(key string) bool {
+	for _, word := range words(key) {
+		if word == "tokens" {
+			continue
+		}
+		for _, part := range secretParts {
+			if strings.Contains(word, part) {
+				return true
+			}
+		}
+		if strings.HasSuffix(word, "key") || word == "keys" {
+			return true
+		}
+	}
+	return false
+}
+
+// secretParts make a word of a key secret wherever they stand in it.
+var secretParts = []string{"token", "secret", "passw", "authorization", "credential", "cookie", "bearer"}
+
+// words splits snake_case, kebab-case, dotted and camelCase names.
+func words(key string) []string {
+	var b strings.Builder
+	lower := false
+	for _, r := range key {
+		if unicode.IsUpper(r) && lower {
+			b.WriteByte(' ')
+		}
+		lower = unicode.IsLower(r)
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			r = ' '
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(b.String())
+}
+
+// spellings are the forms in which a secret shows up in messages: as it is,
+// trimmed, cleaned, quoted, and escaped for an address.
+func spellings(secret string) []string {
+	quoted := strconv.Quote(secret)
+	out := []string{
+		secret, strings.TrimSpace(secret), clean.Line(secret), quoted[1 : len(quoted)-1],
+		url.QueryEscape(secret), url.PathEscape(secret),
+	}
+	if j, err := json.Marshal(secret); err == nil {
+		out = append(out, string(j[1:len(j)-1]))
+	}
+	return out
+}

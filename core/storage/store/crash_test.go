@@ -1,0 +1,191 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ollimbot/core/base/binarytest"
+)
+
+// TestMain lets the test binary play another process: with STORE_CHILD set it
+// plays that part instead of running tests.
+func TestMain(m *testing.M) {
+	binarytest.Answer(nil)
+	part, ok := children[os.Getenv("STORE_CHILD")]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	d, err := At(os.Getenv("STORE_DIR"))
+	if err == nil {
+		err = part(d)
+	}
+	if err != nil {
+		fmt.Println("error:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// children are the parts that the test binary can play.
+var children = map[string]func(*Dir) error{
+	"write":    writeForever,
+	"fulldisk": fullDisk,
+	"lock":     lockAndWait,
+	"count":    countUp,
+}
+
+// child starts the test binary in a part.
+func child(t *testing.T, part string, d *Dir, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, binarytest.Path(), args...)
+	cmd.Env = append(os.Environ(), "STORE_CHILD="+part, "STORE_DIR="+d.Root())
+	return cmd
+}
+
+// generation is a file's content: a number and as many bytes as it says.
+func generation(n int) []byte {
+	return fmt.Appendf(nil, "%d:%s", n, strings.Repeat("x", n%7*9000))
+}
+
+func writeForever(d *Dir) error {
+	for n := 0; ; n++ {
+		if err := d.Write("state/x.json", generation(n)); err != nil {
+			return err
+		}
+		if err := d.Append("state/h.jsonl", fmt.Appendf(nil, "{\"n\":%d}", n)); err != nil {
+			return err
+		}
+		if n == 0 {
+			fmt.Println("writing")
+		}
+	}
+}
+
+func TestAKilledWriterLeavesWholeFiles(t *testing.T) {
+	d := prepared(t)
+	for round := range 12 {
+		cmd := child(t, "write", d)
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		// How far the child is by now differs from round to round; reading a
+		// few thousand files lets it go on for a while without a clock.
+		for range round * 300 {
+			if got, err := d.Read("state/x.json"); err != nil || !whole(got) {
+				t.Fatalf("while it writes: %.40q, %v", got, err)
+			}
+		}
+		must(t, cmd.Process.Kill())
+		_ = cmd.Wait() // killed
+		got, err := d.Read("state/x.json")
+		if err != nil || !whole(got) {
+			t.Fatalf("round %d: %.40q, %v", round, got, err)
+		}
+	}
+	must(t, d.Append("state/h.jsonl", []byte("{}")))
+	data, err := d.Read("state/h.jsonl")
+	if err != nil || !bytes.HasSuffix(data, []byte("\n{}\n")) {
+		t.Errorf("the history ends in %q, %v", data[max(0, len(data)-40):], err)
+	}
+}
+
+func whole(got []byte) bool {
+	var n int
+	if _, err := fmt.Sscanf(string(got), "%d:", &n); err != nil {
+		return false
+	}
+	return bytes.Equal(got, generation(n))
+}
+
+// fullDisk lets the system refuse files beyond 8 KiB, which reaches a program
+// in the same way as a disk that has filled up in the middle of a write.
+func fullDisk(d *Dir) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	limit := syscall.Rlimit{Cur: 8192, Max: 8192}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		return err
+	}
+	big := bytes.Repeat([]byte("x"), 20_000)
+	werr := d.Write("state/x.json", big)
+	aerr := d.Append("state/h.jsonl", big)
+	r := d.Rotating("state/bot.log", 1<<20)
+	_, rerr := r.Write(big)
+	_, again := r.Write([]byte("small\n"))
+	for _, err := range []error{werr, aerr, rerr, again} {
+		fmt.Println(err)
+	}
+	return nil
+}
+
+func TestAFullDiskHarmsNothingAndNamesTheCure(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "state/x.json", "old")
+	put(t, d, "state/h.jsonl", "{\"a\":1}\n")
+	out, err := child(t, "fulldisk", d).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != 4 || lines[3] != "<nil>" {
+		t.Fatalf("it said %q", lines)
+	}
+	for _, line := range lines[:3] {
+		if !strings.Contains(line, "free some space") {
+			t.Errorf("%q names no cure", line)
+		}
+	}
+	for rel, want := range map[string]string{"x.json": "old", "h.jsonl": "{\"a\":1}\n", "bot.log": "small\n"} {
+		if got, err := d.Read("state/" + rel); err != nil || string(got) != want {
+			t.Errorf("%s holds %q, %v", rel, got, err)
+		}
+	}
+	names, err := os.ReadDir(d.Path("state"))
+	if err != nil || len(names) != 3 {
+		t.Errorf("left behind: %v, %v", names, err)
+	}
+}
+
+// lockAndWait is another bot: it holds the lock until its input ends.
+func lockAndWait(d *Dir) error {
+	unlock, err := d.Lock()
+	if err != nil {
+		return err
+	}
+	fmt.Println("locked", os.Getpid())
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return unlock()
+}
+
+// countUp adds to a number in a file, again and again.
+func countUp(d *Dir) error {
+	for range 40 {
+		err := d.WithLock("counter", func() error {
+			var n int
+			if _, err := d.ReadJSON("state/n.json", &n); err != nil {
+				return err
+			}
+			return d.WriteJSON("state/n.json", n+1)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+)
+
+// Bounds of what the library is given. A webhook's schema nests about six deep;
+// the library's time grows with the square of the lines.
+const (
+	maxDepth = 50
+	maxLines = 2000
+)
+
+// yamlError is what the library's errors can do.
+type yamlError interface {
+	error
+	GetToken() *token.Token
+	GetMessage() string
+}
+
+// parseYAML reads any front matter with the YAML library, which knows all of
+// YAML but costs twenty times the fast path; inner spells the keys inside of values. The library may panic on garbage.
+func parseYAML(f fences, inner func(string) string) (fields []Field, err error) {
+	defer fault.Rescue("the front matter", func(_ *fault.Error) {
+		fields, err = nil, &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
+	})
+	if e := checkSize(f); e != nil {
+		return nil, e
+	}
+	file, perr := parser.ParseBytes([]byte(clearBlank(f.yaml)), 0, parser.AllowDuplicateMapKey())
+	if perr != nil {
+		return nil, f.translate(perr)
+	}
+	c := converter{f: f, inner: inner}
+	switch len(file.Docs) {
+	case 0:
+		return []Field{}, nil
+	case 1:
+		return c.fields(file.Docs[0].Body, 0)
+	}
+	line, col := f.firstLine, 1
+	if d := file.Docs[1]; d.Body != nil {
+		line, _ = f.position(d.Body.GetToken())
+	}
+	return nil, &SyntaxError{Line: line, Column: col, Message: msgTwoDocs}
+}
+
+// clearBlank empties the lines that hold nothing but white space: the library
+// takes a tab in one for indentation.
+func clearBlank(yaml string) string {
+	if !strings.Contains(yaml, "\t") {
+		return yaml
+	}
+	lines := strings.Split(yaml, "\n")
+	for i, l := range lines {
+		if blank(l) {
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// checkSize refuses what would only exhaust the library: it counts lines,
+// brackets and the steps of `- - -` and `? ? ?` on a line, quoted or not.
+func checkSize(f fences) error {
+	depth, line := 0, f.firstLine
+	for i := 0; i < len(f.yaml); i++ {
+		switch f.yaml[i] {
+		case '\n':
+			line++
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		}
+		if depth > maxDepth {
+			return &SyntaxError{Line: line, Column: 1, Message: msgTooDeep}
+		}
+	}
+	lines := strings.Split(f.yaml, "\n")
+	if len(lines) > maxLines {
+		return &SyntaxError{Line: f.firstLine + maxLines, Column: 1, Message: msgTooLong}
+	}
+	for no, l := range lines {
+		if strings.Count(l, "- -") > maxDepth || strings.Count(l, "? ?") > maxDepth ||
+			len(l)-len(strings.TrimLeft(l, " ")) > 20*maxDepth {
+			return &SyntaxError{Line: f.firstLine + no, Column: 1, Message: msgTooDeep}
+		}
+	}
+	return nil
+}
+
+// position is a token's place in the file.
+func (f fences) position(t *token.Token) (line, col int) {
+	if t == nil || t.Position == nil {
+		return f.firstLine, 1
+	}
+	return f.firstLine + max(1, t.Position.Line) - 1, max(1, t.Position.Column)
+}
+
+// translate puts the library's error into our words and our lines.
+func (f fences) translate(err error) error {
+	out := &SyntaxError{Line: f.firstLine, Column: 1, Message: msgUnreadable}
+	var y yamlError
+	if !errors.As(err, &y) {
+		return out
+	}
+	out.Line, out.Column = f.position(y.GetToken())
+	message := y.GetMessage()
+	for _, h := range hints {
+		if strings.Contains(message, h.has) {
+			out.Message = h.message
+			return out
+		}
+	}
+	out.Message = fmt.Sprintf(msgYAML, clean.Cut(clean.Line(message), 100))
+	return out
+}
+
+// converter turns the library's tree into fields.
+type converter struct {
+	f     fences
+	inner func(string) string // how keys inside of values are spelled
+}
+
+func (c converter) fields(n ast.Node, depth int) ([]Field, error) {
+	var pairs []*ast.MappingValueNode
+	what := "not a list of keys"
+	switch n := n.(type) {
+	case nil, *ast.CommentGroupNode:
+		return []Field{}, nil
+	case *ast.NullNode:
+		if implicit(n) {
+			return []Field{}, nil
+		}
+		what = "a single value"
+	case *ast.MappingNode:
+		pairs = n.Values
+	case *ast.MappingValueNode:
+		pairs = []*ast.MappingValueNode{n}
+	case *ast.SequenceNode:
+		what = "a list"
+	case *ast.StringNode, *ast.LiteralNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		what = "a single value"
+	}
+	if pairs == nil {
+		line, col := c.f.position(n.GetToken())
+		return nil, &SyntaxError{Line: line, Column: col, Message: fmt.Sprintf(msgNotMap, what)}
+	}
+	out := make([]Field, 0, len(pairs))
+	for _, p := range pairs {
+		f, err := c.field(p, depth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
+
+func (c converter) field(p *ast.MappingValueNode, depth int) (Field, error) {
+	var f Field
+	spell := kebab
+	if depth > 0 {
+		spell = c.inner
+	}
+	f.Line, f.Column = c.f.position(p.Key.GetToken())
+	switch k := p.Key.(type) {
+	case *ast.StringNode:
+		f.Key = spell(k.Value)
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.MergeKeyNode:
+		f.Key = spell(strings.TrimSpace(p.Key.GetToken().Value))
+	default:
+		return f, &SyntaxError{Line: f.Line, Column: f.Column, Message: msgComplexKey}
+	}
+	v, err := c.value(p.Value, depth)
+	if v.Kind == Null && implicit(p.Value) {
+		v.Line, v.Column = f.Line, f.Column
+	}
+	f.Value = v
+	return f, err
+}
+
+// implicit reports whether a null is the absence of any text.
+func implicit(n ast.Node) bool {
+	null, ok := n.(*ast.NullNode)
+	return n == nil || ok && null.Token.Type == token.ImplicitNullType
+}
+
+// value converts a node. Scalars keep the text that stands in the file.
+func (c converter) value(n ast.Node, depth int) (Value, error) {
+	if n == nil {
+		return Value{}, nil
+	}
+	var v Value
+	v.Line, v.Column = c.f.position(n.GetToken())
+	if depth > maxDepth {
+		return v, &SyntaxError{Line: v.Line, Column: v.Column, Message: msgTooDeep}
+	}
+	switch n := n.(type) {
+	case *ast.NullNode:
+	case *ast.StringNode:
+		v.Kind, v.Text = Scalar, n.Value
+		v.Quoted = n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
+	case *ast.LiteralNode:
+		v.Kind, v.Text = Scalar, n.Value.Value
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
+		v.Kind, v.Text = Scalar, strings.TrimSpace(n.GetToken().Value)
+	case *ast.SequenceNode:
+		v.Kind = List
+		for _, item := range n.Values {
+			i, err := c.value(item, depth+1)
+			if err != nil {
+				return v, err
+			}
+			v.Items = append(v.Items, i)
+		}
+	case *ast.MappingNode, *ast.MappingValueNode:
+		v.Kind = Map
+		var err error
+		if v.Fields, err = c.fields(n, depth+1); err == nil {
+			err = checkDuplicates(v.Fields)
+		}
+		return v, err
+	case *ast.TagNode:
+		return c.value(n.Value, depth+1)
+	case *ast.AnchorNode, *ast.AliasNode:
+		return v, &SyntaxError{Line: v.Line, Column: v.Column, Message: msgAlias}
+	default:
+		return v, &SyntaxError{Line: v.Line, Column: v.Column, Message: msgUnreadable}
+	}
+	return v, nil
+}

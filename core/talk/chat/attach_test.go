@@ -1,0 +1,138 @@
+package chat
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/base/clean"
+)
+
+// attachSome attaches bytes that are no image under a name.
+func attachSome(s *stage, name string) error {
+	_, err := s.attach(name, []byte("some words of "+name))
+	return err
+}
+
+func TestNamesThatAreTakenAreLongOrStrangeNeverFreezeTheBot(t *testing.T) {
+	s := newStage(t, nil)
+	for _, name := range []string{
+		strings.Repeat("x", 254), strings.Repeat("漢", 96) + ".txt", "a\nline.md", "../routines/evil.md", ".env", strings.Repeat("é", 400),
+	} {
+		for range 2 {
+			if err := attachSome(s, name); err != nil {
+				t.Errorf("%.40q: %v", name, err)
+			}
+			s.attached.take()
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(s.dir.Root(), "downloads"))
+	if err != nil || len(entries) != 12 {
+		t.Errorf("%d files in downloads/, want 12 (%v)", len(entries), err)
+	}
+	if s.has("routines/evil.md") {
+		t.Error("a name has led out of downloads/")
+	}
+}
+
+func TestAFileInThePlaceOfDownloadsIsAnErrorAndNotTheEnd(t *testing.T) {
+	s := newStage(t, nil)
+	must(t, s.dir.Write("downloads", []byte("I am a file")))
+	if err := attachSome(s, "notes.txt"); err == nil || !strings.Contains(err.Error(), "downloads") {
+		t.Errorf("attach says %v", err)
+	}
+	if a := s.Attached(); len(a) != 0 {
+		t.Errorf("attached: %q", a)
+	}
+}
+
+func TestNothingThatExistsIsWrittenOver(t *testing.T) {
+	s := newStage(t, nil)
+	elsewhere := filepath.Join(t.TempDir(), "secret")
+	must(t, os.MkdirAll(filepath.Join(s.dir.Root(), "downloads"), 0o700))
+	// A link that leads nowhere yet is a name that is taken, too.
+	must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
+	must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
+	must(t, attachSome(s, "notes.txt"))
+	_, files := s.attached.take()
+	if !slices.Equal(files, []string{"downloads/notes-3.txt"}) {
+		t.Errorf("saved as %q", files)
+	}
+	if _, err := os.Lstat(elsewhere); !errors.Is(err, os.ErrNotExist) {
+		t.Error("a link was followed")
+	}
+	if old, err := os.ReadFile(filepath.Join(s.dir.Root(), "downloads/notes-2.txt")); err != nil || string(old) != "older" {
+		t.Errorf("%q, %v", old, err)
+	}
+}
+
+func TestManyFilesOfOneNameGetANameEachAndTenMayWait(t *testing.T) {
+	s := newStage(t, nil)
+	for range 40 {
+		if _, err := s.download("same.txt", []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(s.dir.Root(), "downloads"))
+	if err != nil || len(entries) != 40 {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	taken := 0
+	for range 3 * maxAttachments {
+		wg.Go(func() {
+			err := attachSome(s, "many.txt")
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				taken++
+			}
+		})
+	}
+	wg.Wait()
+	if n := len(s.Attached()); n != maxAttachments || taken != n {
+		t.Errorf("%d wait, %d were taken, want %d", n, taken, maxAttachments)
+	}
+}
+
+func TestWhateverAFileIsCalledItStaysInDownloadsAndInOneLineOfThePrompt(t *testing.T) {
+	s := newStage(t, nil)
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[./\\\[\]a漢\n -]{0,300}`)).Draw(rt, "name")
+		rel, err := s.download(name, []byte("x"))
+		if err != nil {
+			rt.Fatalf("%q: %v", name, err)
+		}
+		base, ok := strings.CutPrefix(rel, "downloads/")
+		if !ok || filepath.Base(base) != base || base[0] == '.' || len(base) > 255 || clean.Line(rel) != rel {
+			rt.Fatalf("%q was saved as %q", name, rel)
+		}
+		if strings.ContainsFunc(rel, func(r rune) bool { return !unicode.IsPrint(r) || r == '[' || r == ']' }) || !s.has(rel) {
+			rt.Fatalf("%q was saved as %q", name, rel)
+		}
+	})
+}
+
+func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
+	s := newStage(t, nil)
+	large := filepath.Join(t.TempDir(), "large")
+	f, err := os.Create(large)
+	must(t, err)
+	must(t, errors.Join(f.Truncate(maxAttachment+1), f.Close()))
+	for _, path := range []string{large, "/dev/zero", t.TempDir(), filepath.Join(t.TempDir(), "gone\nline")} {
+		if _, err := s.Attach(path); err == nil || strings.ContainsAny(err.Error(), "\n") {
+			t.Errorf("%q gives %v", path, err)
+		}
+	}
+	if _, err := s.attach("x", make([]byte, maxAttachment+1)); err == nil {
+		t.Error("a file that is too large was saved")
+	}
+}

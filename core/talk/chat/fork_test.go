@@ -1,0 +1,146 @@
+package chat
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+)
+
+// pinged is a message that a background run has sent, whose session the engine
+// knows.
+func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Embed) {
+	s.t.Helper()
+	e := post.Embed{Title: "Mail", Buttons: buttons}
+	id, err := s.Post(s.t.Context(), post.Post{Embed: &e, Context: "background"})
+	must(s.t, err)
+	must(s.t, s.o.Runs.Record(s.now(), []post.MessageID{id}, "11111111-0000-4000-8000-000000000000", ""))
+	for _, e := range s.o.Transcript.Entries() {
+		if e.Is(id) {
+			card = e.Embed
+		}
+	}
+	return id, card
+}
+
+func (s *stage) said(text string) bool {
+	for _, e := range s.o.Transcript.Entries() {
+		if e.Role == transcript.Bot && strings.Contains(e.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
+	live(t, func(s *stage) {
+		ping, _ := s.pinged()
+		release := s.occupy() // both come before the run has been entered
+		for i, words := range []string{"say one", "say two", "say three"} {
+			if i == 2 {
+				release()
+				pass(time.Minute)
+			}
+			s.take(command.Receive{From: "Phone", Key: string(rune('1' + i)), Text: lines(words), ReplyTo: ping})
+		}
+		pass(time.Minute)
+		for _, e := range s.o.Transcript.Entries() {
+			if e.Role == transcript.Notice && (strings.Contains(e.Text, textTurnFailed) || e.Text == textReplyInFork) {
+				t.Errorf("the user is told %q", e.Text)
+			}
+		}
+		if f := s.inFork(); f == nil || f.session.ID() != "11111111-0000-4000-8000-000000000000" || !s.said("one") || !s.said("two") || !s.said("three") {
+			t.Errorf("the replies were not answered in the run: %+v", s.o.Transcript.Entries())
+		}
+		if left := s.waitingRoom().Messages; len(left) != 0 {
+			t.Errorf("still waiting: %+v", left)
+		}
+	})
+}
+
+func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
+	live(t, func(s *stage) {
+		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"}, post.Button{Label: "B", Action: "agent:file it"})
+		release := s.occupy()
+		for _, button := range card.Buttons {
+			if _, err := s.Click(t.Context(), id, button.Action); err != nil {
+				t.Fatal(err)
+			}
+		}
+		release()
+		pass(time.Minute)
+		if told := s.ear.told(); len(told) != 2 {
+			t.Errorf("the session was told %q", told)
+		}
+	})
+}
+
+func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
+	live(t, func(s *stage) {
+		must(t, s.EnterFork(""))
+		pass(time.Minute)
+		must(t, s.o.Updates.Append(s.now(), "The kettle is hot."))
+		s.hear("1", "one")
+		pass(time.Minute)
+		s.hear("2", "two")
+		pass(time.Minute)
+		if n := strings.Count(strings.Join(s.ear.told(), "\n"), "The kettle is hot."); n != 1 {
+			t.Errorf("the fork was told %d times", n)
+		}
+		if len(s.o.Updates.Peek()) != 1 {
+			t.Error("a fork took an update that belongs to main")
+		}
+	})
+}
+
+func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
+	live(t, func(s *stage) {
+		must(t, s.EnterFork(""))
+		asked := func() (n int) {
+			for _, e := range s.o.Transcript.Entries() {
+				if e.Role == transcript.Notice && e.Text == textForkIdle {
+					n++
+				}
+			}
+			return n
+		}
+		time.Sleep(13 * time.Minute)
+		if asked() != 1 || s.Banner() == nil {
+			t.Fatalf("after 13 minutes: asked %d times, fork %v", asked(), s.Banner())
+		}
+		time.Sleep(30 * time.Minute)
+		if s.Banner() != nil {
+			t.Errorf("the fork still stands; asked %d times", asked())
+		}
+	})
+}
+
+func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
+	s := newStage(t, nil)
+	s.postExit(context.Background(), &interactive{}, command.ExitReport)
+	if p := s.phone.posts; len(p) != 1 || p[0].Embed.Title != "Fork Ended — no summary" {
+		t.Errorf("the cards are %+v", p)
+	}
+}
+
+func TestATurnBehindAForkHasMainsMode(t *testing.T) {
+	live(t, func(s *stage) {
+		must(t, s.EnterFork(""))
+		pass(time.Minute)
+		must(t, s.SetMode(t.Context(), policy.BypassPermissions))
+		s.goBehind(true)
+		seen := s.Mode()
+		s.goBehind(false)
+		if seen != policy.DontAsk || s.Mode() != policy.BypassPermissions {
+			t.Errorf("behind the fork the mode is %s, in it %s", seen, s.Mode())
+		}
+		if got := s.Settings(false).Mode; got != policy.DontAsk.Engine() {
+			t.Errorf("main is opened with %s", got)
+		}
+	})
+}

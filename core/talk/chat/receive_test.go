@@ -1,0 +1,192 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+)
+
+func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
+	live(t, func(s *stage) {
+		var done []<-chan struct{}
+		var want []string
+		for i := range 100 {
+			text := fmt.Sprint("message ", i)
+			want = append(want, text)
+			done = append(done, s.take(command.Receive{From: "Phone", Key: fmt.Sprint(100 + i), Text: text, More: i < 99}))
+			pass(time.Second) // as long as its files take
+		}
+		for _, d := range done {
+			<-d
+		}
+		synctest.Wait()
+		if got := s.ear.told(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
+			t.Errorf("%d turns: %.300q", len(got), got)
+		}
+		if n := len(s.waitingRoom().Messages); n != 0 {
+			t.Errorf("%d messages still wait", n)
+		}
+	})
+}
+
+func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
+	live(t, func(s *stage) {
+		release := s.occupy() // something else has the conversation
+		for i := range 3 {
+			s.hear(fmt.Sprint(100+i), fmt.Sprint("part ", i))
+			pass(time.Second)
+		}
+		release()
+		pass(time.Minute)
+		if got := s.ear.told(); !slices.Equal(got, []string{"part 0\n\npart 1\n\npart 2"}) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
+	liveAt(t, func(root string) {
+		dir, err := store.At(root)
+		if err == nil {
+			err = errors.Join(dir.Prepare(), dir.Write(waitingFile, []byte(`{"messages":[`+
+				`{"id":"a1","at":"2026-01-01T00:00:00Z","text":"one"},{"id":"a2","at":"2026-01-01T00:00:01Z","text":"two"}]}`)))
+		}
+		must(t, err)
+	}, func(s *stage) {
+		pass(time.Minute)
+		if got := s.ear.told(); !slices.Equal(got, []string{"one\n\ntwo"}) {
+			t.Errorf("%q", got)
+		}
+		if n := len(s.waitingRoom().Messages); n != 0 {
+			t.Errorf("%d messages still wait", n)
+		}
+	})
+}
+
+func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "data")
+	synctest.Test(t, func(t *testing.T) {
+		s := stageAt(t, root, nil)
+		must(t, s.dir.Write(waitingFile, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
+		s.hear("101", "quick")
+		s.run(func(s *stage) {
+			pass(time.Minute)
+			if got := s.ear.told(); !slices.Equal(got, []string{"from before\n\nquick"}) {
+				t.Errorf("%q", got)
+			}
+		})
+		s = stageAt(t, root, nil)
+		s.hear("102", "alone")
+		s.run(func(s *stage) {
+			pass(time.Minute)
+			if got := s.ear.told(); !slices.Equal(got, []string{"alone"}) {
+				t.Errorf("%q", got)
+			}
+			if n := len(s.waitingRoom().Messages); n != 0 {
+				t.Errorf("%d messages still wait", n)
+			}
+		})
+	})
+}
+
+func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
+	live(t, func(s *stage) {
+		release := s.occupy()
+		s.hear("101", "milc")
+		gone := s.hear("102", "my password")
+		s.reword("101", "milk", false)
+		s.reword("102", "", true)
+		s.reword("999", "nobody has said this", false)
+		<-gone
+		if w := s.waitingRoom().Messages; len(w) != 1 || w[0].Text != "milk" {
+			t.Errorf("on disk waits %+v", w)
+		}
+		release()
+		pass(time.Minute)
+		s.reword("101", "too late", false)
+		pass(time.Minute)
+		if got := s.ear.told(); !slices.Equal(got, []string{"milk"}) {
+			t.Errorf("%q", got)
+		}
+		for _, e := range s.o.Transcript.Entries() {
+			if e.Role == "you" && e.Text != "milk" {
+				t.Errorf("the chat shows %q", e.Text)
+			}
+		}
+	})
+}
+
+func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
+	live(t, func(s *stage) {
+		release := s.occupy()
+		s.hear("101", "never mind")
+		s.reword("101", "", true)
+		release()
+		pass(time.Minute)
+		if len(s.ear.told()) != 0 {
+			t.Errorf("%q", s.ear.told())
+		}
+	})
+}
+
+func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testing.T) {
+	for words, want := range map[string]policy.Verdict{
+		"yes": policy.Allow, "Yes!": policy.Allow, "ok": policy.Allow, "👍": policy.Allow, "always": policy.Always,
+		"no": policy.Deny, "No.": policy.Deny, "deny": policy.Deny, "what does it do?": policy.Cancelled,
+	} {
+		t.Run(words, func(t *testing.T) {
+			live(t, func(s *stage) {
+				must(t, s.SetMode(t.Context(), policy.Ask))
+				s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
+				pass(5 * time.Second)
+				s.hear("102", words)
+				pass(time.Second)
+				if asked := s.phone.approvals(); len(asked) != 2 || asked[1].Verdict != want {
+					t.Fatalf("%+v, want %s", asked, want)
+				}
+				turns := 1
+				if want == policy.Cancelled {
+					turns = 2
+				}
+				if len(s.ear.told()) != turns || s.LastReceived("Phone") != "102" {
+					t.Errorf("%d turns, last heard %s", len(s.ear.told()), s.LastReceived("Phone"))
+				}
+			})
+		})
+	}
+}
+
+func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
+	live(t, func(s *stage) {
+		must(t, s.SetMode(t.Context(), policy.Ask))
+		before := time.Now()
+		pass(time.Minute)
+		s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
+		pass(5 * time.Second)
+		s.take(command.Receive{From: "Phone", Key: "102", Text: "yes", At: before})
+		pass(time.Second)
+		if asked := s.phone.approvals(); len(asked) != 2 || asked[1].Verdict != policy.Cancelled {
+			t.Errorf("%+v", asked)
+		}
+	})
+}
+
+func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
+	live(t, func(s *stage) {
+		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
+		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{{Name: "cat.png", Data: large}}})
+		pass(time.Minute)
+		if len(s.ear.told()) != 1 || !strings.Contains(s.ear.told()[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains(s.ear.told()[0], "downloads/cat.png") {
+			t.Errorf("%q", s.ear.told())
+		}
+	})
+}

@@ -1,0 +1,266 @@
+package chat
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/updates"
+)
+
+// stage is a conversation on a data directory of its own, with a user who has a
+// phone, and an engine of which is known what it was told.
+type stage struct {
+	*Conversation
+	t     *testing.T
+	dir   *store.Dir
+	phone *phone
+	ear   *ear
+}
+
+// newStage makes a conversation that does not run. engine may be nil.
+func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stage {
+	t.Helper()
+	return stageAt(t, filepath.Join(t.TempDir(), "data"), engine, change...)
+}
+
+func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Options)) *stage {
+	t.Helper()
+	dir, err := store.At(root)
+	must(t, err)
+	must(t, dir.Prepare())
+	if engine == nil {
+		engine = script.New(script.Options{Seed: 1, Pace: 1, Dir: dir})
+	}
+	log, zone, nothing := slog.New(slog.DiscardHandler), time.UTC, func() {}
+	s := &stage{t: t, dir: dir, phone: &phone{}, ear: &ear{Engine: engine}}
+	asIs := func(text string) string { return text }
+	o := Options{
+		Dir: dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
+		Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),
+		Updates:    updates.NewQueue(dir, zone, log), Sessions: session.NewStore(dir, zone, log), Runs: session.NewForkMessages(dir, log),
+		Guard: policy.New(policy.Options{Dir: dir, Zone: zone, Log: log}), Policy: policy.NewFile(dir),
+		Redirected: func(context.Context, string) bool { return false },
+		Google: func(context.Context, string, string) (string, error) {
+			return "", errors.New("google is not connected")
+		},
+		Audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: asIs}), Notices: notice.NewBoard(zone, asIs, nothing),
+		Config:       func() *config.Runtime { r, _, _ := config.LoadRuntime(dir); return &r },
+		SystemPrompt: func() string { return "" }, Reminders: func(policy.Writer) toolset.ReminderBook { return nil },
+		Commit: func(string, string) {}, Hide: asIs, Spent: func(string, agent.Usage) {}, Changed: nothing,
+	}
+	for _, f := range change {
+		f(&o)
+	}
+	s.Conversation = New(o)
+	o.Guard.Approvals().OnChange(s.phone.Approval)
+	return s
+}
+
+// live runs a story inside a bubble with a running conversation.
+func live(t *testing.T, story func(s *stage)) { liveAt(t, func(string) {}, story) }
+
+// liveAt is live in a directory that was prepared.
+func liveAt(t *testing.T, prepare func(root string), story func(s *stage)) {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "data")
+	synctest.Test(t, func(t *testing.T) {
+		prepare(root)
+		stageAt(t, root, nil).run(story)
+	})
+}
+
+// run brings the conversation to life for a story.
+func (s *stage) run(story func(s *stage)) {
+	s.t.Helper()
+	ctx, stop := context.WithCancel(s.t.Context())
+	done := make(chan error, 1)
+	s.Recover(ctx)
+	go func() { done <- s.Run(ctx) }()
+	synctest.Wait()
+	story(s)
+	stop()
+	if err := <-done; err != nil {
+		s.t.Errorf("Run ended with %v", err)
+	}
+}
+
+// hear takes a message from the phone, as its user sent it.
+func (s *stage) hear(key, text string) <-chan struct{} {
+	s.t.Helper()
+	return s.take(command.Receive{From: "Phone", Key: key, Text: text})
+}
+
+func (s *stage) take(m command.Receive) <-chan struct{} {
+	s.t.Helper()
+	done, err := s.Receive(s.t.Context(), m)
+	if err != nil {
+		s.t.Fatalf("receive %+v: %v", m, err)
+	}
+	return done
+}
+
+// occupy lets something else have the conversation until it is released.
+func (s *stage) occupy() (release func()) {
+	s.t.Helper()
+	over := make(chan struct{})
+	must(s.t, s.later(func(ctx context.Context) error {
+		select {
+		case <-over:
+		case <-ctx.Done():
+		}
+		return nil
+	}))
+	synctest.Wait()
+	return func() { close(over) }
+}
+
+// has reports whether a file is there.
+func (s *stage) has(rel string) bool {
+	_, err := os.Lstat(s.dir.Path(rel))
+	return err == nil
+}
+
+// pass lets time go by, and all that happens at its end.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// lines are words that make the offline engine play a script.
+func lines(list ...string) string {
+	return "please\n\n```script\n" + strings.Join(list, "\n") + "\n```"
+}
+
+// ear notes what the model is told.
+type ear struct {
+	agent.Engine
+	mu    sync.Mutex
+	heard []string
+}
+
+func (e *ear) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	s, err := e.Engine.Open(ctx, o)
+	return eavesdropper{s, e}, err
+}
+
+// HasMessage asks the engine behind it.
+func (e *ear) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	return e.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
+}
+
+// told is what the model has heard of the user, without timestamps.
+func (e *ear) told() (out []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, h := range e.heard {
+		_, words, _ := strings.Cut(h, "] ")
+		out = append(out, strings.TrimSpace(words))
+	}
+	return out
+}
+
+type eavesdropper struct {
+	agent.Session
+	ear *ear
+}
+
+func (s eavesdropper) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	s.ear.mu.Lock()
+	s.ear.heard = append(s.ear.heard, m.Text)
+	s.ear.mu.Unlock()
+	return s.Session.Send(ctx, m)
+}
+
+// phone is a remote surface in memory: what its user would see.
+type phone struct {
+	mu    sync.Mutex
+	posts []post.Post
+	notes []string
+	texts []*strings.Builder
+	asked []policy.Approval
+}
+
+func (p *phone) with(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	do()
+}
+
+func (p *phone) Post(_ context.Context, m post.Post) (id post.MessageID, err error) {
+	p.with(func() {
+		p.posts = append(p.posts, m)
+		id = post.MessageID(fmt.Sprintf("9%03d", len(p.posts)))
+	})
+	return id, nil
+}
+func (p *phone) Edit(context.Context, post.MessageID, post.Post) error { return nil }
+func (p *phone) Delete(context.Context, post.MessageID) error          { return nil }
+func (p *phone) Typing(context.Context) error                          { return nil }
+func (p *phone) Small(text string)                                     { p.with(func() { p.notes = append(p.notes, text) }) }
+
+func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }
+
+func (p *phone) Answer() RemoteAnswer {
+	a := &phoneAnswer{p: p}
+	p.with(func() { p.texts = append(p.texts, &a.text) })
+	return a
+}
+
+// approvals are the tool calls that were shown, asked and settled.
+func (p *phone) approvals() (list []policy.Approval) {
+	p.with(func() { list = append(list, p.asked...) })
+	return list
+}
+
+type phoneAnswer struct {
+	p    *phone
+	text strings.Builder
+}
+
+func (a *phoneAnswer) Append(d string) { a.p.with(func() { a.text.WriteString(d) }) }
+func (a *phoneAnswer) Rewind(n int) {
+	a.p.with(func() {
+		kept := a.text.String()[:a.text.Len()-n]
+		a.text.Reset()
+		a.text.WriteString(kept)
+	})
+}
+func (a *phoneAnswer) Tool(string, bool)                        {}
+func (a *phoneAnswer) Status(string)                            {}
+func (a *phoneAnswer) Compacting(agent.Compacting)              {}
+func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *stage) reword(key, text string, gone bool) {
+	s.t.Helper()
+	must(s.t, s.Reword("Phone", key, text, gone))
+}

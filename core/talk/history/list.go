@@ -1,0 +1,238 @@
+package history
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+)
+
+const (
+	// wholeSize is the size in bytes up to which a session is read as a whole to be
+	// listed, and tailSize what is read of the end of a larger one. From 2.1.330 on
+	// the command keeps what it asks the API for beside the messages: one message
+	// takes 200 kB.
+	wholeSize = 384 << 10
+	tailSize  = 96 << 10
+	// farthest is how far from either end of a file a listing looks for a message,
+	// in bytes, where pictures stand in the way.
+	farthest = 8 << 20
+	// firstWords is how many runes of the first message a listing shows.
+	firstWords = 100
+)
+
+// Session is a session as a list shows it. Times are zero where the file tells
+// none.
+type Session struct {
+	ID      string    `json:"id"`
+	Folder  string    `json:"folder"` // the CLI's name for the directory that it worked in
+	Kind    Kind      `json:"kind"`
+	Parent  string    `json:"parent"` // the session that a fork came from, or empty
+	Title   string    `json:"title"`  // of the task, for a background run
+	Words   string    `json:"words"`  // the first words of the first message that is its own
+	Started time.Time `json:"started"`
+	Last    time.Time `json:"last"`
+	// Messages is how many messages went both ways, without what a fork has copied;
+	// an estimate unless Exact, because large files are not read as a whole.
+	Messages int  `json:"messages"`
+	Exact    bool `json:"exact"`
+}
+
+// Query says which sessions are wanted.
+type Query struct {
+	Since time.Time // those that changed since then; zero is all
+	All   bool      // of every directory, not just this data directory
+	Limit int       // so many, the newest; must be above 0
+}
+
+// List is the sessions, newest first, and how many more there are. Large files
+// are read at their ends only.
+func (h *History) List(q Query) (list []Session, more int, err error) {
+	in, err := h.folders()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer in.close()
+	files := h.find(in, q.Since, q.All)
+	if len(files) > q.Limit {
+		files, more = files[:q.Limit], len(files)-q.Limit
+	}
+	known := h.knowledge()
+	for _, f := range files {
+		s, err := h.summary(f)
+		if err != nil {
+			h.skipped(f, err)
+			continue
+		}
+		list = append(list, known.complete(s))
+	}
+	slices.SortStableFunc(list, func(a, b Session) int { return b.Last.Compare(a.Last) })
+	return list, more, nil
+}
+
+// complete adds what our own files tell.
+func (k knowledge) complete(s Session) Session {
+	s.Parent = k.parent[s.ID]
+	if kind, ok := k.kind[s.ID]; ok {
+		s.Kind = kind
+	}
+	if v, ok := k.runs[s.ID]; ok {
+		s.Title = clean.Cut(v.Title, firstWords)
+	}
+	return s
+}
+
+// summary reads as much of a session as a list needs.
+func (h *History) summary(f found) (Session, error) {
+	file, err := f.open()
+	if err != nil {
+		return Session{}, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	t := tally{h: h, s: Session{ID: f.id, Folder: f.folder, Kind: Other, Exact: true}}
+	if f.size <= wholeSize {
+		err = store.EachLine(file, func(data []byte) bool {
+			t.count(data)
+			return true
+		})
+	} else {
+		err = t.ends(file, f.size)
+	}
+	if t.s.Last.IsZero() {
+		t.s.Last = f.changed
+	}
+	t.s.Started, t.s.Last = in(t.s.Started, h.o.Zone), in(t.s.Last, h.o.Zone)
+	return t.s, err
+}
+
+func in(t time.Time, zone *time.Location) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.In(zone)
+}
+
+// tally sums a session up line by line.
+type tally struct {
+	h    *History
+	s    Session
+	fork forking
+}
+
+// count takes one line into account. It reports whether it was a message of the
+// session's own, and whether it was a copied one.
+func (t *tally) count(data []byte) (own, copied bool) {
+	l, ok := readLine(data)
+	if !ok {
+		return false, false
+	}
+	copied = t.fork.copied(&l)
+	t.s.Started = t.fork.began
+	if l.kind == other {
+		return false, false
+	}
+	if l.at.After(t.s.Last) {
+		t.s.Last = l.at
+	}
+	if copied || !l.counts() {
+		return false, copied
+	}
+	t.s.Messages++
+	if t.s.Words == "" && l.kind == prompt {
+		t.begin(l)
+	}
+	return true, false
+}
+
+// begin notes the first message.
+func (t *tally) begin(l line) {
+	for _, e := range l.entries() {
+		words := e.Text
+		if e.Role == Program && e.Tag != "" {
+			words = "[" + e.Tag + "] " + words
+			if kind := kindOfTag(e.Tag); kind != "" {
+				t.s.Kind = kind
+			}
+		}
+		if words = clean.Cut(clean.Line(words), firstWords); words != "" {
+			t.s.Words = words
+			return
+		}
+	}
+}
+
+// kindOfTag is the kind of a session that begins with such a message.
+func kindOfTag(tag string) Kind {
+	name, _, _ := strings.Cut(tag, ":")
+	switch {
+	case name == "fork-started":
+		return Fork
+	case strings.HasSuffix(name, "-bg"), name == "webhook":
+		return Background
+	}
+	return ""
+}
+
+// ends reads the first message and the end of a large file. What lies between
+// is estimated by what the end holds.
+func (t *tally) ends(file *os.File, size int64) error {
+	var head int64
+	err := store.EachLine(io.NewSectionReader(file, 0, min(size, farthest)), func(data []byte) bool {
+		head += int64(len(data))
+		if head == size || bytes.HasSuffix(data, []byte("\n")) {
+			t.count(data)
+		}
+		return !t.fork.begun && head < size
+	})
+	if err != nil {
+		return err
+	}
+	return t.end(file, head, size)
+}
+
+// end reads the last lines; from is where the head has ended. A fork's own part
+// is read from its beginning, where that is not too far, and is exact then.
+func (t *tally) end(file *os.File, from, size int64) error {
+	before, fork := *t, !t.fork.own
+	for want := int64(tailSize); ; want *= 8 {
+		at := max(from, size-want)
+		data, err := io.ReadAll(io.NewSectionReader(file, at, size-at))
+		if err != nil {
+			return err
+		}
+		if at > from {
+			_, data, _ = bytes.Cut(data, []byte("\n")) // the line that this has torn
+		}
+		*t = before
+		own, copies := t.lines(data)
+		switch {
+		case at == from || copies:
+			return nil
+		case own > 0 && !fork:
+			t.s.Exact = false
+			t.s.Messages += int(int64(own) * (at - from) / int64(len(data)))
+			return nil
+		case want >= farthest:
+			t.s.Exact = false
+			return nil
+		}
+	}
+}
+
+// lines counts the own messages of the end, and reports whether there are copied
+// ones among them.
+func (t *tally) lines(data []byte) (own int, copies bool) {
+	for one := range bytes.Lines(data) {
+		mine, copied := t.count(one)
+		if mine {
+			own++
+		}
+		copies = copies || copied
+	}
+	return own, copies
+}

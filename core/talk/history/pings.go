@@ -1,0 +1,245 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+)
+
+// What can stand in an Event.
+const (
+	Fired  = "fire" // a task fired
+	Pinged = "ping" // a background run reached the user
+)
+
+// maxEvents is how many events are given, the newest.
+const maxEvents = 2000
+
+// Event is a task that fired, or a message that one sent to the user.
+type Event struct {
+	At         time.Time `json:"at"`
+	What       string    `json:"what"` // Fired or Pinged
+	Task       string    `json:"task"`
+	Title      string    `json:"title"`
+	Kind       string    `json:"kind"` // "routine", "reminder" or "webhook"; empty where it is not known
+	Background bool      `json:"background"`
+	State      string    `json:"state"`    // how a background run stands or ended; of a fire
+	Pings      int       `json:"pings"`    // messages that reached the user; of a fire
+	Form       string    `json:"form"`     // "ping", "embed" or "file"; of a ping
+	Critical   bool      `json:"critical"` // of a ping
+	Session    string    `json:"session"`  // where it happened, where that is known
+	// Next is when the user answered: of a ping by the rules of budget.Journal, of a
+	// fire in the foreground when they wrote or pressed a button for the first time after
+	// it. Zero where that never was, and for a background fire, which shows nothing by
+	// itself: its pings do.
+	Next time.Time  `json:"next"`
+	How  budget.How `json:"how"` // in what way a ping was answered
+}
+
+// Summary is how often a task pinged and how it was answered.
+type Summary struct {
+	Task, Title string
+	Rate        fork.Rate
+	Answers     budget.Answers
+}
+
+// Answers sums up the pings since then by task, in the order of their first ping.
+func (h *History) Answers(since time.Time) ([]Summary, error) {
+	pings, err := budget.NewJournal(h.o.Dir, h.o.Zone, h.o.Log).All()
+	pings = slices.DeleteFunc(pings, func(p budget.Ping) bool { return p.At.Before(since) || p.Refused != "" })
+	rates := fork.Rates(slices.DeleteFunc(h.runs(), func(v fork.View) bool { return fired(v).Before(since) }))
+	var list []Summary
+	for _, p := range pings {
+		if !slices.ContainsFunc(list, func(s Summary) bool { return s.Task == p.Task }) {
+			list = append(list, Summary{Task: p.Task, Title: p.Title, Rate: rates[p.Task], Answers: budget.AnswersTo(pings, p.Task)})
+		}
+	}
+	return list, err
+}
+
+// Pings are the fires and the pings since then, oldest first, and how many older
+// ones there are. The fires are those of the ledger of runs, of the sessions in
+// which a task spoke in the foreground, and the last one that the schedule
+// remembers; the user's words those of the sessions and of the transcript.
+func (h *History) Pings(since time.Time) (list []Event, more int, err error) {
+	p := pinged{h: h, since: since, titles: map[string]string{}, kinds: map[string]string{}, sessions: map[string]string{}}
+	p.runs()
+	if err := errors.Join(p.journal(), p.talk()); err != nil {
+		return nil, 0, err
+	}
+	p.transcript()
+	p.schedule()
+	p.finish()
+	if len(p.events) > maxEvents {
+		more = len(p.events) - maxEvents
+	}
+	return p.events[more:], more, nil
+}
+
+// pinged collects the events and the moments at which the user moved.
+type pinged struct {
+	h      *History
+	since  time.Time
+	events []Event
+	moves  []time.Time
+
+	titles, kinds map[string]string // by task
+	sessions      map[string]string // by run
+}
+
+func (p *pinged) add(e Event) {
+	if e.Task = clean.Cut(clean.Line(e.Task), 100); !e.At.IsZero() && !e.At.Before(p.since) {
+		e.At = e.At.In(p.h.o.Zone)
+		p.events = append(p.events, e)
+	}
+}
+
+func (p *pinged) runs() {
+	for _, v := range p.h.runs() {
+		if p.titles[v.TaskID] == "" {
+			p.titles[v.TaskID], p.kinds[v.TaskID] = v.Title, string(v.Kind)
+		}
+		p.sessions[v.ID] = v.Session
+		p.add(Event{
+			At: fired(v), What: Fired, Task: v.TaskID, Title: v.Title, Kind: string(v.Kind), Background: true,
+			State: string(v.State), Pings: v.Pings, Session: v.Session,
+		})
+	}
+}
+
+// fired is when a run's task fired: before it waited for its turn.
+func fired(v fork.View) time.Time {
+	if v.Queued.IsZero() {
+		return v.Started
+	}
+	return v.Queued
+}
+
+func (p *pinged) journal() error {
+	pings, err := budget.NewJournal(p.h.o.Dir, p.h.o.Zone, p.h.o.Log).All()
+	for _, e := range pings {
+		if e.Refused == "" {
+			p.add(Event{
+				At: e.At, What: Pinged, Task: e.Task, Title: e.Title, Background: true,
+				Form: e.Kind, Critical: e.Critical, Session: p.sessions[e.Run], Next: e.Answered, How: e.How,
+			})
+		}
+	}
+	return err
+}
+
+// talk reads the sessions: when the user moved, and what fired in the
+// foreground. What a fork has copied is in its parent's session, too.
+func (p *pinged) talk() error {
+	in, err := p.h.folders()
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	seen := map[string]bool{}
+	for _, f := range p.h.oldestFirst(p.h.find(in, p.since, false)) {
+		err := p.h.read(f, seen, func(e Entry) bool {
+			if e.user {
+				p.moves = append(p.moves, e.At)
+			}
+			if kind, id, foreground := (said{tag: e.Tag}).task(); foreground {
+				p.add(Event{At: e.At, What: Fired, Task: id, Kind: kind, Session: f.id})
+			}
+			return true
+		})
+		if err != nil {
+			p.h.skipped(f, err)
+		}
+	}
+	return nil
+}
+
+func (p *pinged) transcript() {
+	p.h.stateLines("state/transcript.jsonl", func(data []byte) {
+		var e struct {
+			At   time.Time `json:"at"`
+			Role string    `json:"role"`
+		}
+		if json.Unmarshal(data, &e) == nil && e.Role == "you" && !e.At.IsZero() {
+			p.moves = append(p.moves, e.At)
+		}
+	})
+}
+
+// schedule adds the last fires that nothing else tells of, as with an engine
+// that keeps no session files.
+func (p *pinged) schedule() {
+	var book struct {
+		Routines map[string]*struct {
+			LastFire time.Time `json:"last_fire"`
+			Outcome  string    `json:"outcome"`
+		} `json:"routines"`
+	}
+	if _, err := p.h.o.Dir.PeekJSON("state/schedule.json", &book); err != nil {
+		p.h.o.Log.Warn("the last fires were not read", "error", err)
+		return
+	}
+	last := map[string]time.Time{}
+	for _, e := range p.events {
+		if e.What == Fired && e.At.After(last[e.Task]) {
+			last[e.Task] = e.At
+		}
+	}
+	for id, r := range book.Routines {
+		// A run is noted at the moment of its fire or later.
+		if r != nil && last[id].Before(r.LastFire.Truncate(time.Minute)) {
+			p.add(Event{At: r.LastFire, What: Fired, Task: id, Kind: string(routines.KindRoutine), State: clean.Line(r.Outcome)})
+		}
+	}
+}
+
+// finish brings the events in order and adds titles and the user's next move.
+func (p *pinged) finish() {
+	set := schedule.Files(p.h.o.Dir, p.h.o.Zone)
+	slices.SortFunc(p.moves, time.Time.Compare)
+	for i := range p.events {
+		e := &p.events[i]
+		task, known := set.Find(e.Task)
+		if known && e.What == Fired && e.Session == "" { // the schedule does not say where
+			e.Background = e.Background || task.Background
+		}
+		if e.Title == "" {
+			if e.Title = p.titles[e.Task]; e.Title == "" && known {
+				e.Title = task.Title()
+			}
+		}
+		e.Kind = cmp.Or(e.Kind, p.kinds[e.Task])
+		if !e.Background {
+			e.Next = p.next(e.At)
+		}
+	}
+	slices.SortStableFunc(p.events, func(a, b Event) int {
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.What, b.What) // the fire before its ping
+	})
+}
+
+// next is the user's first move after t.
+func (p *pinged) next(t time.Time) time.Time {
+	i, _ := slices.BinarySearchFunc(p.moves, t, func(move, t time.Time) int {
+		if move.After(t) {
+			return 1
+		}
+		return -1
+	})
+	if i == len(p.moves) {
+		return time.Time{}
+	}
+	return p.moves[i].In(p.h.o.Zone)
+}

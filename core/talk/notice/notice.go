@@ -1,0 +1,113 @@
+// Package notice keeps the short messages that the program has for its user:
+// a dashboard shows them as toasts. It owns the board and puts what is logged as
+// an error on it. It must not know who looks at it.
+package notice
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ollimbot/core/base/clean"
+)
+
+const (
+	// kept is how many notices a dashboard can look back on.
+	kept = 100
+	// alertEvery is how long the same trouble is not shown again.
+	alertEvery = time.Minute
+)
+
+// Level of a notice.
+type Level string
+
+// The levels of a notice.
+const (
+	Info  Level = "info"
+	Warn  Level = "warning"
+	Alert Level = "error"
+)
+
+// Notice is a short message of the program to its user: a toast.
+type Notice struct {
+	Seq   uint64 // grows by one with each notice
+	At    time.Time
+	Level Level
+	Text  string
+}
+
+// Board keeps the newest notices.
+type Board struct {
+	zone    *time.Location
+	hide    func(string) string
+	changed func()
+
+	mu sync.Mutex
+	// list is never changed in place, so that snapshots may share it.
+	list []Notice
+	seq  uint64
+}
+
+// NewBoard returns an empty board. hide takes secrets out of a text; changed is
+// called after each notice and must not block.
+func NewBoard(zone *time.Location, hide func(string) string, changed func()) *Board {
+	return &Board{zone: zone, hide: hide, changed: changed}
+}
+
+// All are the notices, oldest first, the newest 100.
+func (b *Board) All() []Notice {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.list
+}
+
+// Add tells the user something at once.
+func (b *Board) Add(level Level, text string) {
+	text = clean.Line(b.hide(text))
+	b.mu.Lock()
+	b.seq++
+	old := b.list
+	if len(old) >= kept {
+		old = old[len(old)-kept+1:]
+	}
+	b.list = append(append(make([]Notice, 0, len(old)+1), old...),
+		Notice{Seq: b.seq, At: time.Now().In(b.zone), Level: level, Text: text})
+	b.mu.Unlock()
+	b.changed()
+}
+
+// Errors is a log handler that shows what is logged as an error: a full disk must
+// not be found out by reading a file on it.
+func (b *Board) Errors() slog.Handler { return alerts{b} }
+
+type alerts struct{ board *Board }
+
+// Enabled is part of slog.Handler: errors only.
+func (alerts) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
+
+// Handle shows the message with its error, unless it was shown just before.
+func (a alerts) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(at slog.Attr) bool {
+		if at.Key == "error" {
+			text += ": " + at.Value.String()
+			return false
+		}
+		return true
+	})
+	all := a.board.All()
+	for i := len(all) - 1; i >= 0 && time.Since(all[i].At) < alertEvery; i-- {
+		if all[i].Text == text {
+			return nil
+		}
+	}
+	a.board.Add(Alert, text)
+	return nil
+}
+
+// WithAttrs is part of slog.Handler; only a record's own attributes are shown.
+func (a alerts) WithAttrs([]slog.Attr) slog.Handler { return a }
+
+// WithGroup is part of slog.Handler.
+func (a alerts) WithGroup(string) slog.Handler { return a }

@@ -1,0 +1,102 @@
+package session
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/pycompat"
+	"ollimbot/core/storage/store"
+)
+
+// maxInquiry is the length of a prompt in runes; longer ones end in an ellipsis.
+const maxInquiry = 4000
+
+var errNoPrompt = errors.New("the prompt is empty: say what the agent shall be asked")
+
+// Inquiries keeps what the buttons of the agent's cards ask, so
+// that a button still works after a restart: state/inquiries.json. All methods
+// are safe for several goroutines, and beside other processes of ours. Use
+// NewInquiries.
+type Inquiries struct{ keeper }
+
+// NewInquiries is the inquiries of a data directory. Nothing is read or written
+// yet; a nil log is silent.
+func NewInquiries(d *store.Dir, log *slog.Logger) *Inquiries {
+	return &Inquiries{newKeeper(d, log, "inquiries")}
+}
+
+// Register keeps a prompt, cleaned and cut to 4,000 runes, and returns its id:
+// eight hex characters. It is good for seven days. An empty prompt is an error.
+func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error) {
+	prompt = clean.Cut(strings.TrimSpace(clean.Text(prompt)), maxInquiry)
+	if prompt == "" {
+		return "", fmt.Errorf("keep an inquiry: %w", errNoPrompt)
+	}
+	err = q.change(now, func(list map[string]json.RawMessage) bool {
+		for id = store.NewID(); list[id] != nil; {
+			id = store.NewID()
+		}
+		o := object{"prompt": rawText(prompt), "ts": rawTime(stamp(now))}
+		list[id] = json.RawMessage(o.spell("prompt", "ts"))
+		return true
+	})
+	if err != nil {
+		return "", fmt.Errorf("keep an inquiry: %w", err)
+	}
+	return id, nil
+}
+
+// Pop returns a prompt and removes it: of two clicks on a button one gets it.
+// The answer is false for an id that is unknown, used or older than seven days.
+// On an error the prompt is still kept.
+func (q *Inquiries) Pop(now time.Time, id string) (prompt string, ok bool, err error) {
+	err = q.change(now, func(list map[string]json.RawMessage) bool {
+		o, _ := asObject(list[id])
+		if prompt, ok = o.text("prompt"); ok {
+			delete(list, id)
+		}
+		return ok
+	})
+	if err != nil {
+		return "", false, fmt.Errorf("take an inquiry: %w", err)
+	}
+	return prompt, ok, nil
+}
+
+// change writes what f makes of the living inquiries, by their ids, unless f says no.
+func (q *Inquiries) change(now time.Time, f func(map[string]json.RawMessage) bool) error {
+	return q.dir.WithLock(q.turn, func() error {
+		list := map[string]json.RawMessage{}
+		if err := q.load(&list); err != nil {
+			return err
+		}
+		if list == nil { // the file held "null"
+			list = map[string]json.RawMessage{}
+		}
+		maps.DeleteFunc(list, func(_ string, raw json.RawMessage) bool { return stale(raw, now) })
+		if !f(list) {
+			return nil
+		}
+		return q.dir.Write(q.file, encodeMembers(list))
+	})
+}
+
+// encodeMembers is one object on one line, the oldest member first, and a line break.
+func encodeMembers(list map[string]json.RawMessage) []byte {
+	ids := slices.SortedFunc(maps.Keys(list), func(a, b string) int {
+		return cmp.Or(cmp.Compare(since(list[a]), since(list[b])), cmp.Compare(a, b))
+	})
+	members := make([]string, len(ids))
+	for i, id := range ids {
+		members[i] = pycompat.Quote(id) + ": " + string(list[id])
+	}
+	return []byte("{" + strings.Join(newest(members), ", ") + "}\n")
+}

@@ -1,0 +1,239 @@
+// Package session keeps which Claude session is the main one
+// (state/sessions.json) and the history of all of them
+// (state/session_history.jsonl), what the buttons of the agent's cards ask
+// (state/inquiries.json) and which fork sent which message
+// (state/fork_messages.json), in the formats of the original (docs/data-directory.md). It must not know
+// what a session says, nor how an engine runs one or a surface shows a message.
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/pycompat"
+	"ollimbot/core/storage/store"
+)
+
+const (
+	mainFile    = "state/sessions.json"
+	historyFile = "state/session_history.jsonl"
+	turnName    = "sessions"
+)
+
+// The events of the history.
+const (
+	Created         = "created"
+	Compacted       = "compacted"
+	Swapped         = "swapped"
+	cleared         = "cleared"
+	InteractiveFork = "interactive_fork"
+	BgFork          = "bg_fork"
+	IsolatedBg      = "isolated_bg"
+	Restarting      = "restarting"
+)
+
+// Event is one thing that happened to a session.
+type Event struct {
+	SessionID string
+	Event     string // one of the constants above
+	Parent    string // the session that this one came from, or empty
+}
+
+// Store is the sessions of a data directory. All methods are safe for several
+// goroutines, and beside other processes of ours. Use NewStore.
+type Store struct {
+	dir  *store.Dir
+	zone *time.Location
+	log  *slog.Logger
+
+	trouble store.Trouble // with the id of the main session
+}
+
+// NewStore is the store of a data directory. Nothing is read or written yet.
+// Times are written in zone; a nil log is silent.
+func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
+	return &Store{dir: d, zone: zone, log: log}
+}
+
+// Main is the id of the main session; empty when there is none: no file, an
+// empty one, an object from another program, or something that is no id.
+func (s *Store) Main() string {
+	data, err := s.dir.Read(mainFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		s.logOnce(err)
+		return ""
+	}
+	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	if id == "" || strings.HasPrefix(id, "{") {
+		return ""
+	}
+	if err := checkID(id); err != nil {
+		s.logOnce(err)
+		return ""
+	}
+	return id
+}
+
+// logOnce logs that the main session's file is of no use, once for the same reason.
+func (s *Store) logOnce(err error) {
+	if s.trouble.News(err) {
+		s.log.Warn("main session id was not read", "file", mainFile, "problem", err)
+	}
+}
+
+// SaveMain keeps the id of the main session as an engine reports it after a
+// turn. The first id of all is logged as created, a changed one as compacted,
+// with the old id as its parent; the same id writes nothing.
+func (s *Store) SaveMain(now time.Time, id string) error {
+	return s.saveMain(now, id, Compacted)
+}
+
+// SwapMain makes a fork the main session: it is logged as swapped, with the
+// previous main session as its parent.
+func (s *Store) SwapMain(now time.Time, id string) error {
+	return s.saveMain(now, id, Swapped)
+}
+
+// saveMain writes the file before the history: a crash between the two loses a
+// line of history, not the conversation.
+func (s *Store) saveMain(now time.Time, id, change string) error {
+	if err := checkID(id); err != nil {
+		return fmt.Errorf("save the main session: %w", err)
+	}
+	return s.dir.WithLock(turnName, func() error {
+		old := s.Main()
+		if old == id {
+			return nil
+		}
+		if err := s.dir.Write(mainFile, []byte(id)); err != nil {
+			return fmt.Errorf("save the main session: %w", err)
+		}
+		e := Event{SessionID: id, Event: change, Parent: old}
+		if old == "" && change == Compacted {
+			e.Event = Created
+		}
+		return s.append(now, e)
+	})
+}
+
+// ClearMain forgets the main session; the next one starts afresh. Without a
+// main session nothing happens.
+func (s *Store) ClearMain(now time.Time) error {
+	return s.dir.WithLock(turnName, func() error {
+		old := s.Main()
+		if err := s.dir.Remove(mainFile); err != nil {
+			return fmt.Errorf("clear the main session: %w", err)
+		}
+		if old == "" {
+			return nil
+		}
+		return s.append(now, Event{SessionID: old, Event: cleared})
+	})
+}
+
+// Log adds an event to the history.
+func (s *Store) Log(now time.Time, e Event) error {
+	return s.dir.WithLock(turnName, func() error { return s.append(now, e) })
+}
+
+// append writes one line as the original spells it. The caller is alone with
+// the file. The original commits it each time; a file that grows with every run
+// would be in the history once for each of its lines, so we do not.
+func (s *Store) append(now time.Time, e Event) error {
+	if err := e.check(); err != nil {
+		return fmt.Errorf("log a session event: %w", err)
+	}
+	parent := "null"
+	if e.Parent != "" {
+		parent = pycompat.Quote(e.Parent)
+	}
+	line := fmt.Sprintf(`{"session_id": %s, "event": %s, "timestamp": %s, "parent_session_id": %s}`,
+		pycompat.Quote(e.SessionID), pycompat.Quote(e.Event),
+		pycompat.Quote(pycompat.Time(now.Round(0).In(s.zone))), parent)
+	if err := s.dir.Append(historyFile, []byte(line)); err != nil {
+		return fmt.Errorf("log a session event: %w", err)
+	}
+	return nil
+}
+
+func (e Event) check() error {
+	switch e.Event {
+	case Created, Compacted, Swapped, cleared, InteractiveFork, BgFork, IsolatedBg, Restarting:
+	default:
+		return fmt.Errorf("unknown event %q", e.Event)
+	}
+	if e.Parent != "" {
+		if err := checkID(e.Parent); err != nil {
+			return err
+		}
+	}
+	return checkID(e.SessionID)
+}
+
+// checkID keeps what is no id away from command lines and log lines: an id is
+// letters, digits, dots, dashes and underscores, and does not begin with a dash.
+func checkID(id string) error {
+	const most = 200
+	if id == "" {
+		return errors.New("a session id is empty")
+	}
+	odd := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(idChars, r) })
+	if odd || len(id) > most || id[0] == '-' {
+		return fmt.Errorf("%.60q is no session id: up to %d letters, digits, '.', '_' and '-' make one", id, most)
+	}
+	return nil
+}
+
+const idChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+// historyLine is what Created needs of a line of the history.
+type historyLine struct {
+	Event     string `json:"event"`
+	Timestamp string `json:"timestamp"`
+}
+
+// Created is when the main conversation began: the time of the last created
+// event. The file is read as a stream, since it is never pruned; lines that
+// are no events are passed over. It gives false when there is no such event.
+func (s *Store) Created() (time.Time, bool) {
+	f, err := s.dir.Open(historyFile)
+	if err != nil {
+		return time.Time{}, false
+	}
+	defer func() { _ = f.Close() }() // only read
+	var last time.Time
+	err = store.EachLine(f, func(line []byte) bool {
+		if at, ok := s.createdAt(line); ok {
+			last = at
+		}
+		return true
+	})
+	if err != nil {
+		s.log.Warn("session history was not read to its end", "error", err)
+	}
+	return last, !last.IsZero()
+}
+
+func (s *Store) createdAt(line []byte) (time.Time, bool) {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return time.Time{}, false
+	}
+	var h historyLine
+	if json.Unmarshal(line, &h) != nil || h.Event != Created {
+		return time.Time{}, false
+	}
+	at, err := pycompat.ParseTime(h.Timestamp, s.zone)
+	return at, err == nil
+}

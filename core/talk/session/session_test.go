@@ -1,0 +1,183 @@
+package session
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+)
+
+var pacific = time.FixedZone("PST", -8*3600)
+
+func morning() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, pacific) }
+
+type place struct {
+	dir    *store.Dir
+	store  *Store
+	logged *bytes.Buffer
+}
+
+func newPlace(t *testing.T) place {
+	t.Helper()
+	d := storetest.Dir(t)
+	logged := &bytes.Buffer{}
+	return place{d, NewStore(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func line(id, event, parent string) string {
+	return fmt.Sprintf(`{"session_id": %q, "event": %q, "timestamp": "2026-11-23T09:00:00-08:00", "parent_session_id": %s}`+"\n", id, event, parent)
+}
+
+func TestTheMainSessionIsThePlainTextOfItsFile(t *testing.T) {
+	fixture, err := os.ReadFile("testdata/sessions.json")
+	must(t, err)
+	for content, want := range map[string]string{
+		string(fixture):              "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001",
+		"abc":                        "abc",
+		"\ufeff  abc \n":             "abc",
+		" \n":                        "",
+		`{"old": "format"}`:          "",
+		"two words":                  "",
+		"--dangerously-skip":         "",
+		"a\x1b[31mb":                 "",
+		"a\nb":                       "",
+		"é":                          "",
+		strings.Repeat("a", 201):     "",
+		strings.Repeat("a", 5000000): "",
+	} {
+		p := newPlace(t)
+		storetest.Put(t, p.dir, mainFile, content)
+		if got := p.store.Main(); got != want {
+			t.Errorf("%.40q: %q, want %q", content, got, want)
+		}
+	}
+	if got := newPlace(t).store.Main(); got != "" {
+		t.Errorf("without a file: %q", got)
+	}
+}
+
+func TestAnUnusableIDIsReportedOnce(t *testing.T) {
+	p := newPlace(t)
+	storetest.Put(t, p.dir, mainFile, "two words")
+	for range 3 {
+		p.store.Main()
+	}
+	if n := strings.Count(p.logged.String(), "level=WARN"); n != 1 {
+		t.Errorf("reported %d times:\n%s", n, p.logged)
+	}
+}
+
+func TestTheMainSessionsLifeIsWrittenDown(t *testing.T) {
+	p := newPlace(t)
+	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
+	must(t, p.store.SaveMain(morning(), "aaaaaaaa-1"))
+	must(t, p.store.SaveMain(morning(), "bbbbbbbb-2"))
+	must(t, p.store.SwapMain(morning(), "cccccccc-3"))
+	if got := storetest.Text(t, p.dir, mainFile); got != "cccccccc-3" {
+		t.Errorf("the file says %q", got)
+	}
+	must(t, p.store.ClearMain(morning()))
+	must(t, p.store.ClearMain(morning()))
+	if got := p.store.Main(); got != "" {
+		t.Errorf("after clearing: %q", got)
+	}
+	must(t, p.store.SaveMain(morning(), "short"))
+	want := line("aaaaaaaa-1", "created", "null") + line("bbbbbbbb-2", "compacted", `"aaaaaaaa-1"`) +
+		line("cccccccc-3", "swapped", `"bbbbbbbb-2"`) + line("cccccccc-3", "cleared", "null") + line("short", "created", "null")
+	if diff := cmp.Diff(want, storetest.Text(t, p.dir, historyFile)); diff != "" {
+		t.Errorf("history (-want +got)\n%s", diff)
+	}
+}
+
+func TestALineIsSpelledAsTheOriginalSpellsIt(t *testing.T) {
+	fixture, err := os.ReadFile("testdata/session_history.jsonl")
+	must(t, err)
+	p := newPlace(t)
+	main, fork := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001", "3d0b9a52-51f0-4df4-8a6e-8a3c2c5bb002"
+	must(t, p.store.SaveMain(time.Date(2026, 11, 20, 9, 12, 0, 0, pacific), main))
+	must(t, p.store.Log(time.Date(2026, 11, 23, 16, 0, 31, 0, time.UTC), Event{SessionID: fork, Event: BgFork, Parent: main}))
+	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, historyFile)); diff != "" {
+		t.Errorf("(-fixture +written)\n%s", diff)
+	}
+}
+
+func TestWhatIsNoEventIsRefused(t *testing.T) {
+	p := newPlace(t)
+	for _, e := range []Event{
+		{SessionID: "", Event: BgFork},
+		{SessionID: "a", Event: "exploded"},
+		{SessionID: "a\nb", Event: BgFork},
+		{SessionID: "a", Event: BgFork, Parent: "two words"},
+	} {
+		if err := p.store.Log(morning(), e); err == nil {
+			t.Errorf("%+v was written", e)
+		}
+	}
+	if err := p.store.SaveMain(morning(), "-x"); err == nil {
+		t.Error("an id that looks like a flag was saved")
+	}
+	if got := storetest.Text(t, p.dir, historyFile) + storetest.Text(t, p.dir, mainFile); got != "" {
+		t.Errorf("files say %q", got)
+	}
+}
+
+func TestCreatedIsTheLastCreationOfTheHistory(t *testing.T) {
+	p := newPlace(t)
+	if at, ok := p.store.Created(); ok {
+		t.Errorf("without a history: %v", at)
+	}
+	storetest.Put(t, p.dir, historyFile, "\nnot json\n{broken\n"+strings.Repeat("x", 200_000)+"\n"+
+		`{"session_id": "a", "event": "created", "timestamp": "2026-11-20T09:12:00-08:00", "parent_session_id": null}`+"\n"+
+		`{"session_id": "b", "event": "created", "timestamp": "2026-11-21T10:00:00-08:00", "x": 1}`+"\n"+
+		`{"session_id": "c", "event": "created", "timestamp": "some day"}`+"\n"+
+		`{"session_id": "d", "event": "bg_fork", "timestamp": "2026-11-23T09:12:00-08:00"}`+"\n"+
+		`{"session_id": "e", "event": "created", "timest`)
+	at, ok := p.store.Created()
+	if want := time.Date(2026, 11, 21, 10, 0, 0, 0, pacific); !ok || !at.Equal(want) {
+		t.Errorf("%v, %v, want %v", at, ok, want)
+	}
+}
+
+func TestManyForksWriteWholeLines(t *testing.T) {
+	p := newPlace(t)
+	var g errgroup.Group
+	for i := range 12 {
+		g.Go(func() error {
+			return p.store.Log(morning(), Event{SessionID: fmt.Sprintf("fork-%d", i), Event: IsolatedBg})
+		})
+	}
+	must(t, g.Wait())
+	got := storetest.Text(t, p.dir, historyFile)
+	for i := range 12 {
+		if want := line(fmt.Sprintf("fork-%d", i), "isolated_bg", "null"); strings.Count(got, want) != 1 {
+			t.Errorf("fork %d is not there once:\n%s", i, got)
+		}
+	}
+}
+
+func TestAHistoryThatCannotBeWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
+	p := newPlace(t)
+	must(t, os.MkdirAll(p.dir.Path(historyFile), 0o700))
+	if err := p.store.SaveMain(morning(), "a"); err == nil {
+		t.Error("no error")
+	}
+	if got := p.store.Main(); got != "a" {
+		t.Errorf("the main session is %q, want it saved before the history", got)
+	}
+}

@@ -1,0 +1,333 @@
+package transcript
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
+)
+
+// maxText is the longest text of one entry in bytes; what goes beyond is cut.
+const maxText = 64 << 10
+
+// maxName is the longest shown name of a file, in characters.
+const maxName = 200
+
+// errClosed answers messages that come after Close; it is a post.ErrNoChannel.
+var errClosed = fmt.Errorf("the bot has stopped: %w", post.ErrNoChannel)
+
+// Options are what a Chat is made of. Zero values work: no file, UTC, 500 entries.
+type Options struct {
+	Dir   *store.Dir // nil keeps the conversation in memory only
+	Log   *slog.Logger
+	Limit int // entries kept for scrolling back
+	Zone  *time.Location
+}
+
+// Chat is the conversation. It is a surface (chat.Surface): what the bot posts
+// becomes an entry. All methods may be called concurrently.
+type Chat struct {
+	limit int
+	zone  *time.Location
+	file  *file
+
+	mu sync.Mutex
+	// entries are the newest ones, oldest first; live are the answers that still
+	// grow, by entry id; nonces map a post's nonce to its entry. seen is the
+	// snapshot last handed out, nil once anything has changed.
+	entries  []Entry
+	live     map[post.MessageID]*Stream
+	nonces   map[string]post.MessageID
+	seen     []Entry
+	onChange func()
+	closed   bool
+	more     bool // entries went beyond the limit
+}
+
+// New returns a chat that begins with what was last said before the program
+// ended. It writes nothing until something is said.
+func New(o Options) *Chat {
+	c := &Chat{
+		limit: o.Limit, zone: o.Zone,
+		live: map[post.MessageID]*Stream{}, nonces: map[string]post.MessageID{},
+	}
+	if c.limit <= 0 {
+		c.limit = 500
+	}
+	c.zone = cmp.Or(c.zone, time.UTC)
+	log := o.Log
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
+	if o.Dir != nil {
+		c.file = &file{lines: store.Log[record]{Dir: o.Dir, Rel: fileName, Limit: rotateAt, Keep: keepBytes}, log: log}
+		for _, r := range c.file.load() {
+			e := r.entry(c.zone)
+			c.entries = append(c.entries, e)
+			if r.Nonce != "" {
+				c.nonces[r.Nonce] = e.ID
+			}
+		}
+		c.trim()
+	}
+	return c
+}
+
+// OnChange sets the function that is called after every change, from the
+// goroutine that made it and without a lock. Set it before the chat is shared.
+func (c *Chat) OnChange(f func()) { c.onChange = f }
+
+// Entries is the conversation, oldest first: an immutable slice, the same one
+// until something changes.
+func (c *Chat) Entries() []Entry {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = make([]Entry, len(c.entries))
+		copy(c.seen, c.entries)
+		for i := range c.seen {
+			if s := c.live[c.seen[i].ID]; s != nil {
+				c.seen[i].Text = s.text.String()
+				c.seen[i].Tools = slices.Clone(s.tools)
+			}
+		}
+	}
+	return c.seen
+}
+
+// More reports that there was more said than Entries has.
+func (c *Chat) More() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.more
+}
+
+// Add appends a finished entry, such as the user's own words.
+func (c *Chat) Add(role Role, text string) post.MessageID {
+	return c.add(Entry{ID: newID(), At: c.now(), Role: role, Text: tidy(text)})
+}
+
+// AddFrom is Add for words that came over another surface, under their id there.
+func (c *Chat) AddFrom(where string, id post.MessageID, text string) post.MessageID {
+	e := Entry{ID: newID(), At: c.now(), Role: User, Text: tidy(text), Where: where}
+	if id != "" {
+		e.Elsewhere = []post.MessageID{id}
+	}
+	return c.add(e)
+}
+
+func (c *Chat) add(e Entry) post.MessageID {
+	c.mu.Lock()
+	c.append(e)
+	c.mu.Unlock()
+	c.save(e, "")
+	return e.ID
+}
+
+// Post adds the bot's message, once per nonce: a repeated nonce gives the id
+// of the first message and changes nothing.
+func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	if err := p.Begin(); err != nil {
+		return "", err
+	}
+	e := c.fromPost(p)
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return "", errClosed
+	}
+	if id, again := c.nonces[p.Nonce]; again && p.Nonce != "" {
+		c.mu.Unlock()
+		return id, nil
+	}
+	if p.Nonce != "" {
+		c.nonces[p.Nonce] = e.ID
+	}
+	c.append(e)
+	c.mu.Unlock()
+	c.save(e, p.Nonce)
+	return e.ID, nil
+}
+
+// Reword replaces the words of an entry; one that is gone stays gone.
+func (c *Chat) Reword(id post.MessageID, text string) {
+	if e, ok := c.change(id, func(e *Entry) { e.Text = tidy(text) }); ok {
+		c.save(e, "")
+	}
+}
+
+// change alters an entry; false where it is gone.
+func (c *Chat) change(id post.MessageID, alter func(*Entry)) (Entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := c.find(id)
+	if i < 0 {
+		return Entry{}, false
+	}
+	e := &c.entries[i]
+	alter(e)
+	e.Version++
+	c.seen = nil
+	return *e, true
+}
+
+// PostAs shows a message that another surface has sent, under its id there. A
+// message that is already shown under that id stays as it is.
+func (c *Chat) PostAs(id post.MessageID, p post.Post, where string) {
+	e := c.fromPost(p)
+	e.ID, e.Where = id, where
+	c.mu.Lock()
+	if c.closed || c.find(id) >= 0 {
+		c.mu.Unlock()
+		return
+	}
+	if p.Nonce != "" {
+		c.nonces[p.Nonce] = id
+	}
+	c.append(e)
+	c.mu.Unlock()
+	c.save(e, p.Nonce)
+}
+
+// Edit replaces a message; its place and time stay.
+func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	next := c.fromPost(p)
+	c.mu.Lock()
+	i := c.find(id)
+	if c.closed || i < 0 {
+		closed := c.closed
+		c.mu.Unlock()
+		if closed {
+			return errClosed
+		}
+		return errors.New("edit a message: it is no longer part of the conversation")
+	}
+	old := c.entries[i]
+	next.ID, next.At, next.Version = old.ID, old.At, old.Version+1
+	next.Where, next.Elsewhere = old.Where, old.Elsewhere
+	c.entries[i], c.seen = next, nil
+	c.mu.Unlock()
+	c.save(next, p.Nonce)
+	return nil
+}
+
+// Delete removes a message; one that is gone is no error.
+func (c *Chat) Delete(ctx context.Context, id post.MessageID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	i := c.find(id)
+	if i >= 0 {
+		c.entries, c.seen = slices.Delete(c.entries, i, i+1), nil
+		delete(c.live, id)
+	}
+	c.mu.Unlock()
+	if i < 0 {
+		return nil
+	}
+	c.write(record{ID: string(id), Deleted: true})
+	return nil
+}
+
+// Typing does nothing: a dashboard sees from the snapshot that the bot works.
+func (c *Chat) Typing(ctx context.Context) error { return ctx.Err() }
+
+// Close keeps the answers that were still growing and ends the chat: posting
+// fails from now on. It is idempotent.
+func (c *Chat) Close() error {
+	c.mu.Lock()
+	c.closed = true
+	open := make([]*Stream, 0, len(c.live))
+	for _, s := range c.live {
+		open = append(open, s)
+	}
+	c.mu.Unlock()
+	for _, s := range open {
+		s.End()
+	}
+	if c.file == nil {
+		return nil
+	}
+	return c.file.failed()
+}
+
+func (c *Chat) fromPost(p post.Post) Entry {
+	e := Entry{
+		ID: newID(), At: c.now(), Role: Bot, Text: withFiles(tidy(p.Text), p.Files), Embed: tidyEmbed(p.Embed),
+		Source: clean.Line(p.Source), Critical: p.Critical,
+	}
+	switch {
+	case p.Small:
+		e.Role = Notice
+	case p.Context == "bg":
+		e.Role = Ping
+	}
+	return e
+}
+
+// append adds an entry and forgets the oldest beyond the limit; mu is held.
+func (c *Chat) append(e Entry) {
+	c.entries, c.seen = append(c.entries, e), nil
+	c.trim()
+}
+
+func (c *Chat) trim() {
+	over := len(c.entries) - c.limit
+	if over <= 0 {
+		return
+	}
+	gone := map[post.MessageID]bool{}
+	for _, e := range c.entries[:over] {
+		gone[e.ID] = true
+	}
+	c.entries, c.more = slices.Delete(c.entries, 0, over), true
+	for nonce, id := range c.nonces {
+		if gone[id] {
+			delete(c.nonces, nonce)
+		}
+	}
+}
+
+// find searches from the end, where what changes is.
+func (c *Chat) find(id post.MessageID) int {
+	for i, e := range slices.Backward(c.entries) {
+		if e.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// save writes a finished entry to the file. A full disk costs the entry its
+// life after a restart, never the conversation.
+func (c *Chat) save(e Entry, nonce string) { c.write(recordOf(e, nonce)) }
+
+func (c *Chat) write(r record) {
+	if c.file != nil {
+		c.file.add(r)
+	}
+	c.changed()
+}
+
+func (c *Chat) changed() {
+	if c.onChange != nil {
+		c.onChange()
+	}
+}
+
+func (c *Chat) now() time.Time { return time.Now().In(c.zone) }
+
+func newID() post.MessageID { return post.MessageID("t" + store.NewID()) }

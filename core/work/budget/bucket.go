@@ -1,0 +1,272 @@
+package budget
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"ollimbot/core/storage/store"
+)
+
+const (
+	file     = "state/ping_budget.json"
+	turnName = "ping_budget"
+)
+
+// Bucket keeps the State in the data directory. All methods are safe for
+// several goroutines, and beside other processes of ours that change the file.
+// Use NewBucket.
+type Bucket struct {
+	dir  *store.Dir
+	zone *time.Location
+	log  *slog.Logger
+
+	// reserved counts the tokens of messages on their way, which the file has as
+	// spent.
+	reserved atomic.Int64
+
+	state   *store.Cached[State]
+	trouble store.Trouble // with the file
+}
+
+// NewBucket is the bucket of a data directory. Nothing is read or written yet.
+// Daily counters go by zone; a nil log is silent.
+func NewBucket(d *store.Dir, zone *time.Location, log *slog.Logger) *Bucket {
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
+	return &Bucket{dir: d, zone: zone, log: log, state: store.NewCached[State](d, file)}
+}
+
+// State is the bucket as it is at now, and how many tokens, missing from it,
+// belong to messages on their way. It never writes, and reads the file only when
+// it has changed; a file that cannot be read counts as defaults and is logged once.
+func (b *Bucket) State(now time.Time) (s State, reserved int) {
+	now = b.wall(now)
+	s, err := b.state.Load(func() (State, error) {
+		data, err := b.dir.Read(file)
+		if err != nil {
+			return State{}, err
+		}
+		s, problems := Decode(data, now)
+		b.tell(problems)
+		return s, nil
+	})
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			b.tell([]string{err.Error()})
+		}
+		s = Default(now)
+	}
+	return s.At(now), int(b.reserved.Load())
+}
+
+// tell logs what is wrong with the file, once for the same trouble.
+func (b *Bucket) tell(problems []string) {
+	var err error
+	if len(problems) > 0 {
+		err = errors.New(strings.Join(problems, "; "))
+	}
+	if !b.trouble.News(err) {
+		return
+	}
+	for _, p := range problems {
+		b.log.Warn("ping budget was not fully understood", "file", file, "problem", p)
+	}
+}
+
+// wall is now as the file can tell it: in the zone, in whole microseconds.
+func (b *Bucket) wall(now time.Time) time.Time {
+	return now.Round(0).Truncate(time.Microsecond).In(b.zone)
+}
+
+// UnpaidError is why a message was not sent: the budget did not pay for it.
+type UnpaidError struct {
+	State State // as it was then: without a whole token; muted where its capacity is 0
+	Err   error // why the budget could not be read or written; nil where no token was left
+}
+
+func (u *UnpaidError) Error() string {
+	if u.Err != nil {
+		return u.Err.Error()
+	}
+	return textEmpty
+}
+
+// Unwrap is why the budget could not be read or written.
+func (u *UnpaidError) Unwrap() error { return u.Err }
+
+// Try sends a message that costs a token, or is only counted where it is critical.
+// Without a token it answers an *UnpaidError before anything is sent. send calls pay in
+// the moment before the message leaves, and sends nothing where that fails: by then
+// the token is spent in the file, so that no crash gives away what may have been
+// sent. It is given back where send says that nothing was sent, or panics.
+//
+// The error is an *UnpaidError or that of send. unsaved is what could not be written
+// besides: the count of a critical message, which goes out all the same, or the
+// token that comes back by refilling then.
+func (b *Bucket) Try(critical bool, send func(pay func() error) (sent bool, err error)) (unsaved, err error) {
+	if s, _ := b.State(time.Now()); !critical && s.Whole() < 1 {
+		return nil, &UnpaidError{State: s}
+	}
+	var paid *payment
+	var unpaid *UnpaidError
+	sent := false
+	defer func() {
+		if sent && unpaid == nil {
+			paid.spend()
+		} else if failed := paid.release(time.Now()); failed != nil {
+			unsaved = failed
+		}
+	}()
+	sent, err = send(func() error {
+		var s State
+		var failed error
+		paid, s, failed = b.pay(time.Now(), critical)
+		switch {
+		case paid != nil:
+			return nil
+		case critical:
+			unsaved = failed
+			return nil
+		}
+		unpaid = &UnpaidError{State: s, Err: failed}
+		return unpaid
+	})
+	if unpaid != nil {
+		err = unpaid
+	}
+	return unsaved, err
+}
+
+// pay takes a token, or counts a critical message. It is nil where no token is
+// left, with the state that says so, and after an error.
+func (b *Bucket) pay(now time.Time, critical bool) (*payment, State, error) {
+	p := &payment{bucket: b, tokens: 1}
+	if critical {
+		p.tokens = 0
+	}
+	ok := true
+	_, after, err := b.change(now, func(s *State) bool {
+		if critical {
+			s.CriticalUsed++
+			p.day = s.CriticalResetDate
+			return true
+		}
+		if ok = s.Whole() >= 1; ok { // else somebody was faster
+			s.spend()
+			p.day = s.DailyUsedReset
+		}
+		return ok
+	})
+	switch {
+	case err != nil:
+		return nil, after, fmt.Errorf("pay for a ping: %w", err)
+	case !ok:
+		return nil, after, nil
+	}
+	b.reserved.Add(p.tokens)
+	return p, after, nil
+}
+
+// payment is what a message on its way has cost. Either spend or release takes
+// effect, the first that is called; both do nothing to nil.
+type payment struct {
+	bucket *Bucket
+	tokens int64  // one, or none for a critical message
+	day    string // whose counter has it
+	done   atomic.Bool
+}
+
+// spend leaves it at that: the message was sent, or may have been.
+func (p *payment) spend() bool {
+	if p == nil || p.done.Swap(true) {
+		return false
+	}
+	p.bucket.reserved.Add(-p.tokens)
+	return true
+}
+
+// release gives it back: the message was not sent. After an error it stays spent,
+// and refilling makes up for it.
+func (p *payment) release(now time.Time) error {
+	if !p.spend() {
+		return nil
+	}
+	if _, _, err := p.bucket.change(now, func(s *State) bool { s.refund(p.tokens, p.day); return true }); err != nil {
+		return fmt.Errorf("give a ping back: %w", err)
+	}
+	return nil
+}
+
+// Set changes capacity (tokens) and refill rate (minutes for one); nil leaves
+// one as it is. The time until now is refilled at the old rate first. What
+// Validate refuses changes nothing.
+func (b *Bucket) Set(now time.Time, capacity, refill *int) (before, after State, err error) {
+	if err := Validate(capacity, refill); err != nil {
+		return State{}, State{}, err
+	}
+	before, after, err = b.change(now, func(s *State) bool { s.set(capacity, refill); return true })
+	if err != nil {
+		return State{}, State{}, fmt.Errorf("change the ping budget: %w", err)
+	}
+	return before, after, nil
+}
+
+// Restore undoes a Set, given what was before it: capacity, rate, and the
+// tokens that the change had cut off. Tokens spent since then stay spent.
+func (b *Bucket) Restore(now time.Time, old Settings) (after State, err error) {
+	switch {
+	case old.Capacity < 0:
+		return State{}, fmt.Errorf(textBadCapacity, old.Capacity, maxCapacity)
+	case old.RefillMinutes < minRefill:
+		return State{}, fmt.Errorf(textBadRefill, old.RefillMinutes, minRefill, MaxRefill)
+	case math.IsNaN(old.Available) || math.IsInf(old.Available, 0) || old.Available < 0:
+		return State{}, fmt.Errorf(textBadTokens, old.Available)
+	}
+	if _, after, err = b.change(now, func(s *State) bool { s.restore(old); return true }); err != nil {
+		return State{}, fmt.Errorf("restore the ping budget: %w", err)
+	}
+	return after, nil
+}
+
+// change reads the file, refills it to now, applies do and writes it, all alone;
+// do says whether there is anything to write.
+func (b *Bucket) change(now time.Time, do func(*State) bool) (before, after State, err error) {
+	now = b.wall(now)
+	err = b.dir.WithLock(turnName, func() error {
+		stored, err := b.load(now)
+		if err != nil {
+			return err
+		}
+		before = stored.At(now)
+		after = before
+		if !do(&after) {
+			return nil
+		}
+		return b.dir.Write(file, after.Encode())
+	})
+	return before, after, err
+}
+
+// load reads the file for a change. Bytes that are no JSON object are kept
+// aside and reported; a file that cannot be read at all is an error, because
+// writing over it would lose it.
+func (b *Bucket) load(now time.Time) (State, error) {
+	var fields map[string]json.RawMessage
+	found, err := b.dir.LoadJSON(file, &fields, b.log)
+	if err != nil {
+		return State{}, err
+	}
+	if !found {
+		return Default(now), nil
+	}
+	s, problems := decode(fields, now)
+	b.tell(problems)
+	return s, nil
+}

@@ -1,0 +1,260 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/updates"
+	"ollimbot/routines"
+)
+
+// harness is a manager over a temporary directory, with everything around it
+// recorded.
+type harness struct {
+	t    testing.TB
+	dir  *store.Dir
+	o    Options
+	m    *Manager
+	book *book
+
+	mu     sync.Mutex
+	poster func(context.Context, post.Post) (post.MessageID, error) // what Post does
+	posts  []post.Post
+	failed error // what Post answers
+	busy   bool
+	quiet  time.Time
+	limits Limits
+}
+
+func newHarness(t testing.TB, change ...func(*Options)) *harness {
+	t.Helper()
+	dir := storetest.Prepared(t)
+	log := slog.New(slog.DiscardHandler)
+	h := &harness{t: t, dir: dir, book: &book{}}
+	h.o = Options{
+		Dir: dir, Zone: time.UTC, Log: log, Engine: script.New(script.Options{Pace: 1}),
+		Budget: budget.NewBucket(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
+		Updates: updates.NewQueue(dir, time.UTC, log), Sessions: session.NewStore(dir, time.UTC, log),
+		Changed: func() {}, Host: h, Guard: policy.New(policy.Options{Dir: dir, Zone: time.UTC, Log: log}),
+	}
+	h.poster = h.post
+	for _, c := range change {
+		c(&h.o)
+	}
+	h.m = h.manager()
+	return h
+}
+
+func (h *harness) manager() *Manager {
+	h.t.Helper()
+	m, err := NewManager(h.o)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m
+}
+
+// serve runs the manager; the function it returns stops it and waits.
+func (h *harness) serve() (stop func()) {
+	ctx, cancel := context.WithCancel(h.t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := h.m.Run(ctx); err != nil {
+			h.t.Error(err)
+		}
+	})
+	synctest.Wait()
+	return func() { cancel(); wg.Wait() }
+}
+
+func (h *harness) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
+	return h.poster(ctx, p)
+}
+
+func (h *harness) Busy() (bool, time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.busy, h.quiet
+}
+
+func (h *harness) Limits() Limits {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.limits
+}
+
+func (h *harness) SystemPrompt() string { return "" }
+
+func (h *harness) Reminders(policy.Writer) toolset.ReminderBook { return h.book }
+
+func (h *harness) post(_ context.Context, p post.Post) (post.MessageID, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.failed != nil && !errors.Is(h.failed, post.ErrUnknown) {
+		return "", h.failed
+	}
+	if err := p.Begin(); err != nil || h.failed != nil {
+		return "", errors.Join(err, h.failed)
+	}
+	p.Before = nil
+	h.posts = append(h.posts, p)
+	return post.MessageID(fmt.Sprint(len(h.posts))), nil
+}
+
+func (h *harness) sent() []post.Post {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]post.Post(nil), h.posts...)
+}
+
+func (h *harness) set(change func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change()
+}
+
+// drain leaves the bucket with so many tokens.
+func (h *harness) drain(left int) {
+	h.t.Helper()
+	for {
+		now := h.m.now()
+		state, _ := h.o.Budget.State(now)
+		if state.Whole() <= left {
+			return
+		}
+		if unsaved, err := h.o.Budget.Try(false, func(pay func() error) (bool, error) { return true, pay() }); unsaved != nil || err != nil {
+			h.t.Fatal(unsaved, err)
+		}
+	}
+}
+
+func (h *harness) tokens() float64 {
+	state, _ := h.o.Budget.State(h.m.now())
+	return state.Available
+}
+
+// task is a background routine with the defaults of its file format.
+func task(change ...func(*routines.Task)) routines.Task {
+	t := routines.Task{
+		Kind: routines.KindRoutine, ID: "a1b2c3d4", Description: "Email sweep", Body: "Sweep.",
+		Background: true, Thinking: true, Mode: routines.OnPing, AllowPing: true,
+	}
+	for _, c := range change {
+		c(&t)
+	}
+	return t
+}
+
+func mode(m routines.Mode) func(*routines.Task) { return func(t *routines.Task) { t.Mode = m } }
+
+func noPing(t *routines.Task) { t.AllowPing = false }
+
+// playing is a job whose prompt is a script for the offline engine.
+func playing(t routines.Task, lines ...string) Job {
+	return Job{Task: t, Allowed: []string{"Read(./**.md)"}, Prompt: func(context.Context) string {
+		return "[routine-bg:" + t.ID + "]\n```script\n" + strings.Join(lines, "\n") + "\n```\n"
+	}}
+}
+
+// run is a run whose tools can be called without an engine.
+func (h *harness) run(t routines.Task, change ...func(*Job)) *run {
+	j := playing(t, "stop")
+	for _, c := range change {
+		c(&j)
+	}
+	return newRun(h.m, j)
+}
+
+// tailOf is a run's lines as "kind text".
+func tailOf(r *tail.Ring) []string {
+	var list []string
+	for _, l := range r.Read(0).Lines {
+		list = append(list, string(l.Kind)+" "+l.Text)
+	}
+	return list
+}
+
+// book keeps reminders in memory.
+type book struct {
+	mu   sync.Mutex
+	list []routines.Reminder
+	fail error
+}
+
+func (b *book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fail != nil {
+		return r, b.fail
+	}
+	r.ID = fmt.Sprintf("%08x", len(b.list)+1)
+	b.list = append(b.list, r)
+	return r, nil
+}
+
+func (b *book) Continue(ctx context.Context, _, next routines.Reminder) (routines.Reminder, error) {
+	return b.Add(ctx, next)
+}
+
+func (b *book) List() []routines.Reminder {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]routines.Reminder(nil), b.list...)
+}
+
+func (b *book) Cancel(string) (bool, error) { return false, nil }
+
+func (b *book) Now() time.Time { return time.Now().UTC() }
+
+// engineFunc is an engine of one function, for what the offline engine never does.
+type engineFunc func(ctx context.Context, o agent.SessionOptions) (agent.Session, error)
+
+func (f engineFunc) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	return f(ctx, o)
+}
+
+// rude is a session that ignores interrupts and its context until it is closed.
+type rude struct {
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (s *rude) ID() string { return "11111111-2222-4333-8444-555555555555" }
+
+func (s *rude) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		if yield(agent.Text{Delta: "la la la\n"}, nil) {
+			<-s.closed
+			yield(nil, fmt.Errorf("the process is gone"))
+		}
+	}
+}
+
+func (s *rude) Interrupt(context.Context) error                 { return nil }
+func (s *rude) Configure(context.Context, agent.Settings) error { return nil }
+func (s *rude) Close() error                                    { s.once.Do(func() { close(s.closed) }); return nil }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,284 @@
+package fork
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+)
+
+const (
+	// ledgerName holds a line when a run starts and one when it ends; the last
+	// line of a run counts.
+	ledgerName = "state/fork_runs.jsonl"
+	// ledgerMax is the size in bytes at which the file is cut down to its last
+	// ledgerKept: those hold more than 10,000 runs.
+	ledgerMax  = 20 << 20
+	ledgerKept = 12 << 20
+)
+
+// entry is one line of the ledger. Where it does not say how the tokens were divided,
+// as with the original and our earlier versions, their sum stands as input.
+type entry struct {
+	View
+	Tokens  int          `json:"tokens"`
+	CostUSD float64      `json:"cost_usd"`
+	Used    *agent.Usage `json:"usage,omitempty"`
+}
+
+// view cleans what a file says.
+func (e entry) view() View {
+	v := e.View
+	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error, &v.Tainted} {
+		*text = clean.Line(*text)
+	}
+	v.Usage = agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}
+	if e.Used != nil && e.Used.Tokens() == e.Tokens {
+		v.Usage = *e.Used
+	}
+	return v
+}
+
+// recorded are the states that a line may have.
+var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport}
+
+// Ledger is the newest n runs of the ledger, newest first, without a running
+// bot. A run that has no end line stands as running: whether its program still
+// lives is not the ledger's to know. Lines that cannot be read are skipped; a
+// missing file is an empty ledger.
+func Ledger(d *store.Dir, n int) ([]View, error) {
+	p, err := pageOf(d, store.Place{}, n, func(State) bool { return true })
+	return p.Runs, err
+}
+
+// Find is the run of an id, read from the newest on and no further than it stands.
+func Find(d *store.Dir, id string) (v View, ok bool, err error) {
+	_, _, err = runLog(d).Before(store.Place{}, func(e entry) bool {
+		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
+			v = e.view()
+		}
+		return !ok
+	})
+	if err != nil {
+		return v, false, fmt.Errorf("read the ledger of runs: %w", err)
+	}
+	return v, ok, nil
+}
+
+// Page is a part of the ledger.
+type Page struct {
+	Runs    []View      // that have ended, newest first
+	Next    store.Place // where the next one begins
+	All     bool        // there is no next one
+	Damaged int         // lines on the way that were no runs
+}
+
+// Past reads up to n runs that have ended, from a place of the ledger towards its
+// beginning; the zero place is its end. Where the ledger was shortened meanwhile it
+// gives runs again that were given before.
+func Past(d *store.Dir, from store.Place, n int) (Page, error) {
+	return pageOf(d, from, n, func(s State) bool { return s != Running })
+}
+
+// pageOf reads up to n runs in states that are wanted. Read backwards, the first line
+// of a run is the one that counts.
+func pageOf(d *store.Dir, from store.Place, n int, wanted func(State) bool) (p Page, err error) {
+	if n <= 0 {
+		return Page{Next: from}, nil
+	}
+	seen := map[string]bool{}
+	strange := 0
+	p.Next, p.Damaged, err = runLog(d).Before(from, func(e entry) bool {
+		switch {
+		case !validRun(e.ID) || !slices.Contains(recorded, e.State):
+			strange++
+		case !seen[e.ID]:
+			seen[e.ID] = true
+			if wanted(e.State) {
+				p.Runs = append(p.Runs, e.view())
+			}
+		}
+		return len(p.Runs) < n
+	})
+	p.Damaged += strange
+	p.All = p.Next.AtBeginning()
+	if err != nil {
+		return p, fmt.Errorf("read the ledger of runs: %w", err)
+	}
+	return p, nil
+}
+
+// cutOff are the runs without an end line, however many have come after them, the
+// oldest first. Few lines of a ledger say that a run has begun and is not its last:
+// the others are not decoded.
+func cutOff(d *store.Dir) ([]View, error) {
+	f, err := d.Open(ledgerName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	var open []View
+	err = store.EachLine(f, func(line []byte) bool {
+		begins := bytes.Contains(line, []byte(`"state":"running"`))
+		if !begins && len(open) == 0 {
+			return true
+		}
+		var e entry
+		if json.Unmarshal(line, &e) != nil || !validRun(e.ID) || !slices.Contains(recorded, e.State) {
+			return true
+		}
+		open = slices.DeleteFunc(open, func(v View) bool { return v.ID == e.ID })
+		if e.State == Running {
+			open = append(open, e.view())
+		}
+		return true
+	})
+	return open, err
+}
+
+func runLog(d *store.Dir) store.Log[entry] {
+	return store.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
+}
+
+// validRun reports whether s has the form of a run id, so that it can be part
+// of a file name.
+func validRun(s string) bool {
+	if len(s) != 8 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+func appendLedger(d *store.Dir, v View) error {
+	line := entry{View: v, Tokens: v.Usage.Tokens(), CostUSD: v.Usage.CostUSD}
+	if line.Tokens > 0 {
+		line.Used = &v.Usage
+	}
+	if err := runLog(d).Append(line); err != nil {
+		return fmt.Errorf("write the ledger of runs: %w", err)
+	}
+	return nil
+}
+
+func inZone(v View, zone *time.Location) View {
+	for _, t := range []*time.Time{&v.Queued, &v.Started, &v.Ended} {
+		if !t.IsZero() {
+			*t = t.In(zone)
+		}
+	}
+	return v
+}
+
+const (
+	// unseenName keeps which failures somebody has looked at, over restarts.
+	unseenName = store.StateDir + "/failures_seen.json"
+	// unseenKept is how many failures are remembered until somebody looks.
+	unseenKept = 200
+)
+
+// seen is what is kept of looking: every failure up to Since was looked at, and those
+// of later ones.
+type seen struct {
+	Since time.Time `json:"since"`
+	Runs  []string  `json:"runs"` // ids
+}
+
+// unseen are the failures that nobody has looked at, the newest first. Its lock orders
+// the file, too.
+type unseen struct {
+	mu   sync.Mutex
+	list []View
+	seen seen
+}
+
+// Failed reports that a run in this state has not done what it was for.
+func (s State) Failed() bool { return s == Failed || s == TimedOut || s == NoReport }
+
+// Failures are the runs that have failed and that nobody has looked at, the newest
+// first: at most 200, of this program and of those before it.
+func (m *Manager) Failures() []View {
+	m.unseen.mu.Lock()
+	defer m.unseen.mu.Unlock()
+	return slices.Clone(m.unseen.list)
+}
+
+// Looked notes that somebody has looked at runs. Ids of others do nothing.
+func (m *Manager) Looked(runs ...string) error {
+	u := &m.unseen
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := len(u.list)
+	u.list = slices.DeleteFunc(slices.Clone(u.list), func(v View) bool { return slices.Contains(runs, v.ID) })
+	if len(u.list) == n {
+		return nil
+	}
+	u.seen.Runs = append(u.seen.Runs, runs...)
+	if len(u.list) == 0 {
+		u.seen = seen{Since: m.now()}
+	}
+	return m.o.Dir.WriteJSON(unseenName, u.seen)
+}
+
+// failed notes a failure of this program.
+func (m *Manager) failed(v View) {
+	if !v.State.Failed() {
+		return
+	}
+	m.unseen.mu.Lock()
+	defer m.unseen.mu.Unlock()
+	m.unseen.list = slices.Insert(slices.Clone(m.unseen.list), 0, v)
+	m.unseen.list = m.unseen.list[:min(len(m.unseen.list), unseenKept)]
+}
+
+// recallFailures finds those of earlier programs that nobody has looked at. Where
+// nothing is known of looking, the first start begins with none.
+func (m *Manager) recallFailures() {
+	u := &m.unseen
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	found, err := m.o.Dir.LoadJSON(unseenName, &u.seen, m.log)
+	if err != nil {
+		m.log.Warn("failures that were looked at are not known", "error", err)
+	}
+	if !found {
+		u.seen = seen{Since: m.now()}
+		if err := m.o.Dir.WriteJSON(unseenName, u.seen); err != nil {
+			m.log.Warn("failures that were looked at are not kept", "error", err)
+		}
+		return
+	}
+	var from store.Place
+	for more := true; more; {
+		p, err := Past(m.o.Dir, from, unseenKept)
+		if err != nil {
+			m.log.Warn("earlier failures could not be looked for", "error", err)
+			return
+		}
+		from, more = p.Next, !p.All
+		for _, v := range p.Runs {
+			if !v.Ended.After(u.seen.Since) || len(u.list) == unseenKept {
+				return
+			}
+			known := slices.ContainsFunc(u.list, func(o View) bool { return o.ID == v.ID })
+			if v.State.Failed() && !known && !slices.Contains(u.seen.Runs, v.ID) {
+				u.list = append(u.list, inZone(v, m.zone))
+			}
+		}
+	}
+}

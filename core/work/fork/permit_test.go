@@ -1,0 +1,117 @@
+package fork
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/safety/policy"
+)
+
+// Hook and callback of a run decide alike: engines allow some calls without
+// asking the callback.
+func TestARunMayUseWhatItsListsName(t *testing.T) {
+	h := newHarness(t)
+	r := newRun(h.m, Job{
+		Task: task(), Allowed: []string{"Read(./**.md)", "Write", "Bash"}, Disallowed: []string{"Bash(rm *)"},
+	})
+	o := r.options(Limits{})
+	hooks, permission := o.Hooks, o.Permission
+	for _, tt := range []struct {
+		tool, input string
+		want        string // a part of the reason; empty: allowed
+	}{
+		{"Read", `{"file_path":"notes/a.md"}`, ""},
+		{"Read", `{"file_path":"notes/a.json"}`, "not available in background forks"},
+		{"Read", `{"file_path":"state/config.json"}`, "only where a list of tools names it"},
+		{"Bash", `{"command":"ls"}`, ""},
+		{"Bash", `{"command":"ls; rm x"}`, "disallowed"},
+		{"Write", `{"file_path":"notes/a.txt","content":"x"}`, ""},
+		{"Write", `{"file_path":"state/a.txt","content":"x"}`, "write-protected"},
+		{"WebFetch", `{"url":"https://example.com"}`, "not available in background forks"},
+		{"mcp__discord__ping_user", `{"message":"x"}`, ""},
+	} {
+		u := agent.ToolUse{Name: tt.tool, Input: []byte(tt.input)}
+		for name, d := range map[string]agent.Decision{"hook": hooks.PreTool(t.Context(), u), "callback": permission(t.Context(), u)} {
+			if d.Allow != (tt.want == "") || !strings.Contains(d.Reason, tt.want) {
+				t.Errorf("%s %s by %s: %+v", tt.tool, tt.input, name, d)
+			}
+		}
+	}
+	broken := agent.ToolUse{Name: "Write", Input: []byte(`{"file_path":"routines/a.md","content":"x"}`)}
+	if d := hooks.PreTool(t.Context(), broken); d.Allow || !strings.HasPrefix(d.Reason, "routine-validator: ") {
+		t.Errorf("a broken routine: %+v", d)
+	}
+}
+
+func TestARunsCommandsHaveTheRightsOfTheRun(t *testing.T) {
+	var by []policy.Scope
+	h := newHarness(t, func(o *Options) {
+		o.Commands = func(_ context.Context, s *policy.Session, _ []string) agent.CommandResult {
+			by = append(by, s.Scope())
+			return agent.CommandResult{Stdout: "done"}
+		}
+	})
+	r := newRun(h.m, Job{Task: task(), Allowed: []string{"Bash(ollim-bot reminder *)"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}})
+	o := r.options(Limits{})
+	if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Stdout != "done" {
+		t.Errorf("what is allowed gives %+v", got)
+	}
+	for _, args := range [][]string{{"reminder", "cancel", "x"}, {"routine", "list"}} {
+		if got := o.Command(t.Context(), args); got.Exit == 0 || !strings.Contains(got.Stderr, "not available in background forks") {
+			t.Errorf("%q gives %+v", args, got)
+		}
+	}
+	if len(by) != 1 || by[0].Kind != policy.Background || by[0].Session != r.id || len(by[0].Rules.Allowed) != 1 {
+		t.Errorf("who asks: %+v", by)
+	}
+}
+
+func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var commits []string
+		h := newHarness(t, func(o *Options) {
+			o.Guard = policy.New(policy.Options{Dir: o.Dir, Zone: o.Zone, Log: o.Log})
+			o.Commit = func(rel, message string) {
+				mu.Lock()
+				defer mu.Unlock()
+				commits = append(commits, rel+": "+message)
+			}
+		})
+		defer h.serve()()
+		// The script engine runs no tools: what is written stands there already.
+		for _, name := range []string{"USER.md", "other.txt"} {
+			must(t, os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600))
+		}
+		job := playing(task(),
+			`ask Write {"file_path":"USER.md","content":"x"}`,
+			`ask Write {"file_path":"other.txt","content":"x"}`,
+			`ask Write {"file_path":"state/x.md","content":"x"}`,
+			`ask Write {"file_path":"routines/x.md","content":"no front matter"}`,
+			`say done`)
+		job.Allowed = []string{"Write"}
+		v, err := h.m.Do(t.Context(), job)
+		must(t, err)
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff([]string{"USER.md: auto: write USER.md"}, commits); diff != "" {
+			t.Error(diff)
+		}
+		page, _ := h.m.Tail(v.ID, 0)
+		for _, part := range []string{"write-protected", "routine-validator: "} {
+			if !slices.ContainsFunc(page.Lines, func(l tail.Line) bool { return strings.Contains(l.Text, part) }) {
+				t.Errorf("the tail does not tell of %q: %+v", part, page.Lines)
+			}
+		}
+	})
+}

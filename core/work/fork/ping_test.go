@@ -1,0 +1,352 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/budget"
+	"ollimbot/routines"
+)
+
+// sendings are the ways to reach the user; the rules are the same.
+var sendings = map[string]func(*run, bool) agent.ToolResult{
+	"ping": func(r *run, critical bool) agent.ToolResult {
+		return r.Ping(context.Background(), "Water the plants", critical)
+	},
+	"embed": func(r *run, critical bool) agent.ToolResult {
+		return r.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
+	},
+	"file": func(r *run, critical bool) agent.ToolResult {
+		if err := r.m.o.Dir.Write("plants.md", []byte("Water them.")); err != nil {
+			panic(err)
+		}
+		return r.SendFile(context.Background(), "plants.md", "", critical)
+	},
+}
+
+func TestPingRules(t *testing.T) {
+	tests := map[string]struct {
+		task     routines.Task
+		prepare  func(*harness)
+		critical bool
+		want     []string // substrings of the answer
+		not      string
+		sent     int
+		tokens   float64
+		daily    int
+		crit     int
+	}{
+		"a ping costs a token and counts": {task: task(), want: []string{"sent"}, sent: 1, tokens: 4, daily: 1},
+		"a task that may not ping is refused": {
+			task: task(noPing), want: []string{"disabled", "report_updates"}, tokens: 5,
+		},
+		"and even its critical ping is": {
+			task: task(noPing), critical: true, want: []string{"disabled"}, tokens: 5,
+		},
+		"an empty bucket refuses": {
+			task: task(), prepare: func(h *harness) { h.drain(0) },
+			want: []string{"Budget exhausted", "0 of 5", "report_updates", "next one is free in"}, tokens: 0, daily: 5,
+		},
+		"a critical ping passes an empty bucket": {
+			task: task(), prepare: func(h *harness) { h.drain(0) }, critical: true,
+			want: []string{"sent"}, sent: 1, tokens: 0, daily: 5, crit: 1,
+		},
+		"a conversation refuses": {
+			task: task(), prepare: func(h *harness) { h.busy = true },
+			want: []string{"mid-conversation", "report_updates", "critical=True"}, tokens: 5,
+		},
+		"a critical ping passes a conversation": {
+			task: task(), prepare: func(h *harness) { h.busy = true }, critical: true,
+			want: []string{"sent"}, sent: 1, tokens: 5, crit: 1,
+		},
+		"quiet hours refuse and say until when": {
+			task:    task(),
+			prepare: func(h *harness) { h.quiet = time.Now().Add(90 * time.Minute) },
+			want:    []string{"quiet hours until 1:30 AM", "report_updates", "critical=True"}, tokens: 5,
+		},
+		"a critical ping passes quiet hours": {
+			task: task(), prepare: func(h *harness) { h.quiet = time.Now().Add(time.Hour) }, critical: true,
+			want: []string{"sent"}, sent: 1, tokens: 5, crit: 1,
+		},
+		"capacity 0 is muted, not exhausted": {
+			task: task(),
+			prepare: func(h *harness) {
+				zero := 0
+				if _, _, err := h.o.Budget.Set(h.m.now(), &zero, nil); err != nil {
+					h.t.Fatal(err)
+				}
+			},
+			want: []string{"Muted", "capacity is 0"}, not: "exhausted",
+		},
+		"a blocked task is not sent to a report that it cannot make": {
+			task: task(mode(routines.Blocked)), prepare: func(h *harness) { h.busy = true },
+			want: []string{"mid-conversation"}, not: "report_updates", tokens: 5,
+		},
+	}
+	for name, tt := range tests {
+		for kind, send := range sendings {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newHarness(t)
+					if tt.prepare != nil {
+						tt.prepare(h)
+					}
+					r := h.run(tt.task)
+					answer := send(r, tt.critical)
+					for _, w := range tt.want {
+						if !strings.Contains(answer.Text, w) {
+							t.Errorf("answer %q lacks %q", answer.Text, w)
+						}
+					}
+					if tt.not != "" && strings.Contains(answer.Text, tt.not) {
+						t.Errorf("answer %q holds %q", answer.Text, tt.not)
+					}
+					if answer.IsError != (tt.sent == 0) {
+						t.Errorf("IsError %v with %d sent", answer.IsError, tt.sent)
+					}
+					state, reserved := h.o.Budget.State(h.m.now())
+					got := []any{len(h.sent()), state.Available, state.DailyUsed, state.CriticalUsed, reserved}
+					want := []any{tt.sent, tt.tokens, tt.daily, tt.crit, 0}
+					if diff := cmp.Diff(want, got); diff != "" {
+						t.Errorf("sent, tokens, daily, critical, reserved:\n%s", diff)
+					}
+					v := r.snapshot()
+					if v.Pings != tt.sent || v.Refused != 1-tt.sent || v.Critical != tt.crit {
+						t.Errorf("counters: %d pings, %d refused, %d critical", v.Pings, v.Refused, v.Critical)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestOnePingOrEmbedPerForkAndACriticalOneCountsAsIt(t *testing.T) {
+	tests := []struct {
+		first, second         string
+		firstCrit, secondCrit bool
+		sent                  int
+	}{
+		{"ping", "ping", false, false, 1},
+		{"embed", "embed", false, false, 1},
+		{"ping", "embed", false, false, 1},
+		{"ping", "ping", true, false, 1},
+		{"ping", "ping", false, true, 2},
+		{"embed", "ping", true, true, 2},
+		{"file", "ping", false, false, 1},
+		{"embed", "file", false, false, 1},
+		{"file", "file", true, true, 2},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%s %v then %s %v", tt.first, tt.firstCrit, tt.second, tt.secondCrit), func(t *testing.T) {
+			h := newHarness(t)
+			r := h.run(task())
+			if a := sendings[tt.first](r, tt.firstCrit); a.IsError {
+				t.Fatal(a.Text)
+			}
+			a := sendings[tt.second](r, tt.secondCrit)
+			if len(h.sent()) != tt.sent {
+				t.Fatalf("%d sent, want %d: %s", len(h.sent()), tt.sent, a.Text)
+			}
+			if tt.sent == 1 && !strings.Contains(a.Text, "Already sent 1 ping") {
+				t.Errorf("answer %q", a.Text)
+			}
+		})
+	}
+}
+
+func TestAPingSaysWhereItComesFrom(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	r.Ping(t.Context(), "Water the plants", true)
+	r.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
+	posts := h.sent()
+	for _, p := range posts {
+		if p.Context != "bg" || p.Source != "Email sweep" || !p.Critical || p.Nonce == "" {
+			t.Errorf("post: %+v", p)
+		}
+	}
+	if posts[0].Nonce == posts[1].Nonce {
+		t.Error("two messages share a nonce")
+	}
+	if posts[1].Embed.Footer != "bg" {
+		t.Errorf("footer %q, want bg", posts[1].Embed.Footer)
+	}
+}
+
+func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
+	h := newHarness(t)
+	h.failed = errors.New("no route to Discord")
+	r := h.run(task())
+	a := r.Ping(t.Context(), "hello", false)
+	if !a.IsError || !strings.Contains(a.Text, "no route to Discord") {
+		t.Errorf("answer %+v", a)
+	}
+	state, reserved := h.o.Budget.State(h.m.now())
+	if state.Available != 5 || reserved != 0 || state.DailyUsed != 0 || r.snapshot().Pings != 0 {
+		t.Errorf("after a failed send: %v tokens, %d reserved, %d used", state.Available, reserved, state.DailyUsed)
+	}
+	h.set(func() { h.failed = nil })
+	if a := r.Ping(t.Context(), "hello", false); a.IsError {
+		t.Errorf("second try: %s", a.Text)
+	}
+	if reason := r.stopRule(t.Context(), false); reason == "" {
+		t.Error("the delivered ping must be reported")
+	}
+}
+
+func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
+	h := newHarness(t)
+	var seen []budget.State
+	h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
+		if before, _ := h.o.Budget.State(h.m.now()); len(seen) == 0 && before.Whole() != 5 {
+			t.Errorf("%v tokens are left while the network is waited for", before.Available)
+		}
+		if err := p.Begin(); err != nil {
+			return "", err
+		}
+		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.now()) // as after a crash at this moment
+		seen = append(seen, s)
+		return "1", nil
+	}
+	h.m = h.manager()
+	h.run(task()).Ping(t.Context(), "hello", false)
+	h.run(task()).Ping(t.Context(), "hello", true)
+	if len(seen) != 2 || seen[0].Whole() != 4 || seen[0].DailyUsed != 1 || seen[1].CriticalUsed != 1 {
+		t.Errorf("while it was sent the file said %+v", seen)
+	}
+}
+
+func TestACriticalPingGoesOutThoughItCannotBeCounted(t *testing.T) {
+	h := newHarness(t)
+	defer breakBudget(t, h)()
+	r := h.run(task())
+	if a := r.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
+		t.Errorf("a plain one that cannot be paid: %+v", a)
+	}
+	if a := r.Ping(t.Context(), "the house is on fire", true); a.IsError || len(h.sent()) != 1 {
+		t.Errorf("answer %+v, %d sent", a, len(h.sent()))
+	}
+	if lines := strings.Join(tailOf(r.ring), "\n"); !strings.Contains(lines, "not counted") {
+		t.Errorf("the tail says %s", lines)
+	}
+}
+
+func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
+	h := newHarness(t)
+	h.poster = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }
+	r := h.run(task())
+	for _, tool := range toolset.Tools(r) {
+		if tool.Name != toolset.PingUser {
+			continue
+		}
+		for range 2 { // the gate is open again after the first
+			if a := tool.Call(t.Context(), []byte(`{"message":"x"}`)); !a.IsError {
+				t.Errorf("answer %+v", a)
+			}
+		}
+	}
+	if state, reserved := h.o.Budget.State(h.m.now()); state.Available != 5 || reserved != 0 {
+		t.Errorf("%v tokens, %d reserved", state.Available, reserved)
+	}
+}
+
+func TestTwoPingsRacingSendOne(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { r.Ping(t.Context(), "me first", false) })
+	}
+	wg.Wait()
+	if v := r.snapshot(); len(h.sent()) != 1 || v.Pings != 1 || v.Refused != 7 || h.tokens() > 4.01 || h.tokens() < 4 {
+		t.Errorf("%d sent, %d refused, %v tokens left", len(h.sent()), v.Refused, h.tokens())
+	}
+}
+
+func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
+	h := newHarness(t)
+	h.drain(1)
+	var wg sync.WaitGroup
+	for range 6 {
+		r := h.run(task())
+		wg.Go(func() { r.Ping(t.Context(), "the last one", false) })
+	}
+	wg.Wait()
+	if len(h.sent()) != 1 {
+		t.Errorf("%d sent with one token", len(h.sent()))
+	}
+}
+
+func TestAPingIsInTheJournal(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	r.Ping(t.Context(), "hello", false)
+	hours := h.o.Journal.Hours(h.m.now())
+	if hours[23] != 1 {
+		t.Errorf("the last hour holds %d pings", hours[23])
+	}
+}
+
+func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	r.ended = true
+	if a := r.Ping(t.Context(), "late", true); !a.IsError || len(h.sent()) != 0 {
+		t.Errorf("answer %+v", a)
+	}
+	if a := r.Report(t.Context(), "late"); !a.IsError || len(h.o.Updates.Peek()) != 0 {
+		t.Errorf("answer %+v", a)
+	}
+}
+
+// Whatever is called in whatever order: no more than one non-critical message,
+// none but the first, tokens and counters agree with what was sent.
+func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		h := newHarness(t)
+		h.drain(rapid.IntRange(0, 3).Draw(rt, "tokens"))
+		before, _ := h.o.Budget.State(h.m.now())
+		r := h.run(task())
+		plain, critical := 0, 0
+		for range rapid.IntRange(1, 8).Draw(rt, "calls") {
+			h.set(func() {
+				h.busy = rapid.Bool().Draw(rt, "busy")
+				h.failed = nil
+				if rapid.IntRange(0, 3).Draw(rt, "fails") == 0 {
+					h.failed = errors.New("no")
+				}
+			})
+			crit := rapid.Bool().Draw(rt, "critical")
+			a := r.Ping(t.Context(), "x", crit)
+			switch {
+			case a.IsError:
+			case crit:
+				critical++
+			default:
+				if plain+critical > 0 {
+					rt.Fatal("a plain ping after another one")
+				}
+				plain++
+			}
+		}
+		after, reserved := h.o.Budget.State(h.m.now())
+		if len(h.sent()) != plain+critical || reserved != 0 ||
+			after.DailyUsed-before.DailyUsed != plain || after.CriticalUsed != critical || budgetWhole(before)-budgetWhole(after) != plain {
+			rt.Fatalf("sent %d, plain %d, critical %d: before %+v, after %+v", len(h.sent()), plain, critical, before, after)
+		}
+	})
+}
+
+func budgetWhole(s budget.State) int { return s.Whole() }

@@ -1,0 +1,154 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
+)
+
+func TestOnlyAnOpenThatTimedOutIsTriedAgainAfter5And15Seconds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fail int // how many opens time out
+		want State
+		took time.Duration
+	}{
+		"twice, then it opens": {2, Done, 20 * time.Second},
+		"three times":          {3, Failed, 20 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				offline := script.New(script.Options{})
+				n := 0
+				h := newHarness(t, func(o *Options) {
+					o.Engine = engineFunc(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
+						if n++; n <= tt.fail {
+							return nil, errors.New("Control request timeout: initialize")
+						}
+						return offline.Open(ctx, so)
+					})
+				})
+				defer h.serve()()
+				begin := time.Now()
+				v, _ := h.m.Do(t.Context(), playing(task(), "say hello"))
+				if v.State != tt.want || time.Since(begin) != tt.took {
+					t.Errorf("got %s after %s, want %s after %s", v.State, time.Since(begin), tt.want, tt.took)
+				}
+			})
+		})
+	}
+}
+
+func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
+	const main = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
+	tests := map[string]struct {
+		main string
+		task routines.Task
+		want agent.SessionOptions
+	}{
+		"forked": {main, task(), agent.SessionOptions{Resume: main, Fork: true, Settings: agent.Settings{Model: "sonnet", Thinking: "adaptive", Mode: "default"}}},
+		"isolated, with its own model, without thinking": {main, task(func(t *routines.Task) { t.Isolated, t.Model, t.Thinking = true, "haiku", false }), agent.SessionOptions{Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"}}},
+		"the task's model counts in a forked run too":    {main, task(func(t *routines.Task) { t.Model = "opus" }), agent.SessionOptions{Resume: main, Fork: true, Settings: agent.Settings{Model: "opus", Thinking: "adaptive", Mode: "default"}}},
+		"no main session yet":                            {"", task(), agent.SessionOptions{Settings: agent.Settings{Model: "sonnet", Thinking: "adaptive", Mode: "default"}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				offline := script.New(script.Options{})
+				var got agent.SessionOptions
+				h := newHarness(t, func(o *Options) {
+					o.Engine = engineFunc(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
+						got = so
+						return offline.Open(ctx, so)
+					})
+				})
+				h.limits.Model = "sonnet"
+				if tt.main != "" {
+					storetest.Put(t, h.dir, "state/sessions.json", tt.main)
+				}
+				defer h.serve()()
+				v, err := h.m.Do(t.Context(), playing(tt.task, "say x"))
+				must(t, err)
+				if got.Resume != tt.want.Resume || got.Fork != tt.want.Fork || got.Settings != tt.want.Settings || got.Dir != h.dir.Root() {
+					t.Errorf("opened with %+v", got)
+				}
+				if v.Parent != tt.want.Resume || v.Session == "" || v.Session == main || v.Model != tt.want.Settings.Model {
+					t.Errorf("view: parent %q, session %q, model %q", v.Parent, v.Session, v.Model)
+				}
+				history, err := h.dir.Read("state/session_history.jsonl")
+				must(t, err)
+				want := "bg_fork"
+				if tt.task.Isolated {
+					want = "isolated_bg"
+				}
+				if !strings.Contains(string(history), want) || !strings.Contains(string(history), v.Session) {
+					t.Errorf("history: %s", history)
+				}
+			})
+		})
+	}
+}
+
+func TestAMainSessionThatTheEngineDoesNotKnowIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		storetest.Put(t, h.dir, "state/sessions.json", "not-a-uuid")
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
+		if err != nil || v.State != Done || v.Parent != "" {
+			t.Errorf("got %s with parent %q, %v", v.State, v.Parent, err)
+		}
+	})
+}
+
+func TestARunCountsWhatItDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(),
+			`think is it worth it?`,
+			`ask Bash {"command":"ollim-bot tasks list"}`,
+			`call ping_user {"message":"Water the plants"}`,
+			`call ping_user {"message":"And again"}`,
+			`call report_updates {"message":"pinged once"}`,
+			`say done with it`))
+		must(t, err)
+		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.State != Done {
+			t.Errorf("counters: %+v", v)
+		}
+		page, ok := h.m.Tail(v.ID, 0)
+		if !ok {
+			t.Fatal("no tail")
+		}
+		var got []string
+		for _, l := range page.Lines {
+			got = append(got, string(l.Kind)+" "+l.Text)
+		}
+		want := []string{
+			"think is it worth it?",
+			"tool Bash(ollim-bot tasks list)",
+			"refuse Bash denied: Bash is not available in background forks, or not with these arguments.",
+			"tool ping_user", "ping Water the plants", "result Message sent.",
+			"tool ping_user",
+			"refuse ping refused: " + answerLimit + answerReport,
+			"tool report_updates", "report pinged once", "result " + answerReported,
+			"text done with it", "note done",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if !slices.ContainsFunc(h.m.Views(), func(x View) bool { return x.ID == v.ID && x.Activity == "done" }) {
+			t.Error("the newest line is not the activity")
+		}
+	})
+}

@@ -1,0 +1,121 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
+	"ollimbot/routines"
+)
+
+func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
+	calls := map[string]func(*run) agent.ToolResult{
+		toolset.SaveContext: func(r *run) agent.ToolResult { return r.SaveContext(context.Background()) },
+		toolset.EnterFork:   func(r *run) agent.ToolResult { return r.EnterFork(context.Background(), "plants", 0) },
+		toolset.ExitFork:    func(r *run) agent.ToolResult { return r.ExitFork(context.Background()) },
+		toolset.UpdateNames: func(r *run) agent.ToolResult { return r.UpdateNames(context.Background(), "Sam", "b") },
+	}
+	for name, call := range calls {
+		h := newHarness(t)
+		r := h.run(task())
+		a := call(r)
+		if !a.IsError || !strings.HasPrefix(a.Text, "Error: "+name+" is not available in background forks") {
+			t.Errorf("%s: %+v", name, a)
+		}
+		if lines := tailOf(r.ring); len(lines) != 1 || !strings.HasPrefix(lines[0], "refuse "+name+" refused: ") {
+			t.Errorf("%s: tail %q", name, lines)
+		}
+		if v := r.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
+			t.Errorf("%s counts as a refused ping", name)
+		}
+	}
+}
+
+func TestLeavingABackgroundRunPointsToTheReportWhereThereIsOne(t *testing.T) {
+	h := newHarness(t)
+	if a := h.run(task()).ExitFork(t.Context()); !strings.Contains(a.Text, "report_updates") {
+		t.Errorf("%q", a.Text)
+	}
+	if a := h.run(task(mode(routines.Blocked))).ExitFork(t.Context()); strings.Contains(a.Text, "report_updates") {
+		t.Errorf("%q", a.Text)
+	}
+}
+
+func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
+	h := newHarness(t)
+	storetest.Put(t, h.dir, "notes/week.md", "plan")
+	r := h.run(task())
+	if a := r.SendFile(t.Context(), "notes/week.md", "Your week", false); a.IsError || a.Text != "File sent: week.md" {
+		t.Fatalf("%+v", a)
+	}
+	root, err := filepath.EvalSymlinks(h.dir.Root())
+	must(t, err)
+	want := []post.Post{{
+		Nonce: r.id + "-1", Text: "Your week", Context: "bg", Source: "Email sweep", Files: []string{filepath.Join(root, "notes", "week.md")},
+	}}
+	if diff := cmp.Diff(want, h.sent()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"ping File sent: week.md · Your week"}, tailOf(r.ring)); diff != "" {
+		t.Error(diff)
+	}
+	if reason := r.stopRule(t.Context(), false); reason == "" {
+		t.Error("a sent file must be reported")
+	}
+}
+
+func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
+	h := newHarness(t)
+	storetest.Put(t, h.dir, "state/token.json", "{}")
+	r := h.run(task())
+	for path, want := range map[string]string{"missing.md": "Error: file not found or not a regular file", "state/token.json": "was not sent"} {
+		if a := r.SendFile(t.Context(), path, "", true); !a.IsError || !strings.Contains(a.Text, want) {
+			t.Errorf("%+v", a)
+		}
+	}
+	if v := r.snapshot(); v.Pings != 0 || v.Refused != 0 || h.tokens() != 5 || len(h.sent()) != 0 {
+		t.Errorf("%d pings, %d refused, %v tokens", v.Pings, v.Refused, h.tokens())
+	}
+	// Whether anything may be sent at all is told before the file is looked at.
+	if a := h.run(task(noPing)).SendFile(t.Context(), "missing.md", "", false); !strings.Contains(a.Text, "disabled") {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestWithoutAChannelNothingIsSentAndNoTokenSpent(t *testing.T) {
+	for name, send := range sendings {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			h.failed = errors.Join(errors.New("the bot has stopped"), post.ErrNoChannel)
+			a := send(h.run(task()), false)
+			if !a.IsError || !strings.HasPrefix(a.Text, "Error: no active channel") {
+				t.Errorf("%+v", a)
+			}
+			if state, reserved := h.o.Budget.State(h.m.now()); state.Available != 5 || reserved != 0 {
+				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
+			}
+		})
+	}
+}
+
+func TestAScriptCanSendAFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		storetest.Put(t, h.dir, "week.md", "plan")
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Freely)),
+			`call enter_fork {"topic":"plants"}`, `call send_file {"file_path":"week.md"}`, `call send_file {"file_path":"week.md"}`))
+		if err != nil || v.State != Done || v.Pings != 1 || v.Refused != 1 || v.Tools != 3 {
+			t.Errorf("%+v, %v", v, err)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/talk/post"
+)
+
+// errUnknown is what a surface answers that got no answer itself.
+var errUnknown = fmt.Errorf("send the message: no answer within 20s: %w", post.ErrUnknown)
+
+func TestAPingWithoutAnAnswerCountsAsSentAndSaysThatItIsNotKnown(t *testing.T) {
+	for name, send := range sendings {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			h.failed = errUnknown
+			r := h.run(task())
+			a := send(r, false)
+			if !strings.Contains(a.Text, "not known whether") || strings.Contains(a.Text, "No token was spent") || strings.Contains(a.Text, "once more") {
+				t.Errorf("%+v", a)
+			}
+			h.failed = nil
+			if again := send(r, false); !again.IsError || !strings.Contains(again.Text, "limit") {
+				t.Errorf("a second ping of the run gets %+v", again)
+			}
+			if state, reserved := h.o.Budget.State(h.m.now()); state.Whole() != 4 || reserved != 0 {
+				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
+			}
+			if len(h.sent()) != 0 || r.snapshot().Pings != 1 {
+				t.Errorf("%d were sent, %d count", len(h.sent()), r.snapshot().Pings)
+			}
+			if lines := strings.Join(tailOf(r.ring), "\n"); !strings.Contains(lines, "not known whether") {
+				t.Errorf("the tail says %s", lines)
+			}
+			if reason := r.stopRule(t.Context(), false); reason == "" {
+				t.Error("a message that may have been sent must be reported")
+			}
+		})
+	}
+}
+
+// Whatever fails, no run has two messages out, and each that may be out has cost
+// its token.
+func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
+	faults := map[string]func(ctx context.Context) error{
+		"none":           func(context.Context) error { return nil },
+		"refused":        func(context.Context) error { return errors.New("50007") },
+		"no channel":     func(context.Context) error { return post.ErrNoChannel },
+		"no answer":      func(context.Context) error { return errUnknown },
+		"frozen a while": func(context.Context) error { time.Sleep(time.Minute); return errUnknown },
+		"slow":           func(context.Context) error { time.Sleep(50 * time.Second); return nil },
+		"cancelled": func(ctx context.Context) error {
+			<-ctx.Done()
+			return fmt.Errorf("%w: %w", post.ErrUnknown, ctx.Err())
+		},
+	}
+	out := map[string]bool{"none": true, "no answer": true, "frozen a while": true, "slow": true, "cancelled": true}
+	names := []string{"none", "refused", "no channel", "no answer", "frozen a while", "slow", "cancelled"}
+	rapid.Check(t, func(rt *rapid.T) {
+		plan := rapid.SliceOfN(rapid.SampledFrom(names), 2, 6).Draw(rt, "faults")
+		full := rapid.SliceOfN(rapid.Bool(), len(plan), len(plan)).Draw(rt, "the budget cannot be written")
+		synctest.Test(t, func(t *testing.T) {
+			var now string
+			maybe := 0
+			h := newHarness(t)
+			h.poster = func(ctx context.Context, p post.Post) (post.MessageID, error) {
+				if now != "no channel" {
+					if err := p.Begin(); err != nil {
+						return "", err
+					}
+				}
+				if out[now] {
+					maybe++
+				}
+				return "1", faults[now](ctx)
+			}
+			h.m = h.manager()
+			r := h.run(task())
+			before := h.m.now()
+			for i, name := range plan {
+				now = name
+				mend := func() {}
+				if full[i] {
+					mend = breakBudget(t, h)
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+				r.Ping(ctx, "hello", false)
+				cancel()
+				mend()
+			}
+			state, reserved := h.o.Budget.State(h.m.now())
+			refilled := h.m.now().Sub(before).Minutes() / 90
+			if maybe > 1 || reserved != 0 || r.snapshot().Pings != maybe {
+				t.Errorf("%q: %d may be out, %d count, %d tokens are reserved", plan, maybe, r.snapshot().Pings, reserved)
+			}
+			if least := 5 - float64(maybe); state.Available < least-1e-6 || state.Available > min(5, least+refilled)+1e-6 {
+				t.Errorf("%q: %d may be out, %v tokens are left", plan, maybe, state.Available)
+			}
+		})
+		if t.Failed() {
+			rt.FailNow()
+		}
+	})
+}
+
+// breakBudget makes every write of the budget fail until it is mended.
+func breakBudget(t *testing.T, h *harness) (mend func()) {
+	lock := h.dir.Path("state/.ping_budget.lock")
+	if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(lock, lock); err != nil { // a loop, which nobody can open
+		t.Fatal(err)
+	}
+	return func() {
+		must(t, os.Remove(lock))
+	}
+}

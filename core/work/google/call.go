@@ -1,0 +1,302 @@
+package google
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/web"
+)
+
+const (
+	attempts    = 4
+	attemptTime = 15 * time.Second
+	firstWait   = 150 * time.Millisecond
+	// patience is how long a call waits at most because Google asks for it.
+	patience  = 20 * time.Second
+	maxAnswer = 64 << 20 // bytes
+)
+
+// call is one call of an API.
+type call struct {
+	scope  Scope
+	method string
+	path   []string // its elements, the service first
+	query  url.Values
+	body   any
+	once   bool    // not to be repeated once it may have been done
+	sync   *string // gets the token that asks for what changes after a list; nil for none
+}
+
+// refusal is what Google has answered in place of what was asked for.
+type refusal struct {
+	status  int
+	reasons []string
+	message string
+	wait    time.Duration // Retry-After
+	after   bool          // an attempt before this one may have been done
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf(textRefused, r.status, clean.Cut(clean.Line(r.message), 300))
+}
+
+// is reports whether one of the reasons was given.
+func (r *refusal) is(reasons ...string) bool {
+	return slices.ContainsFunc(r.reasons, func(s string) bool { return slices.Contains(reasons, s) })
+}
+
+// later reports that the same call may succeed in a while.
+func (r *refusal) later() bool {
+	return r.status == http.StatusTooManyRequests || r.status == http.StatusForbidden && r.is("rateLimitExceeded", "userRateLimitExceeded")
+}
+
+// lostError says that no answer came: whether the call was done is not known, but for
+// one that was never sent.
+type lostError struct {
+	err    error
+	unsent bool
+	at     time.Time // Google's clock, where it was told
+}
+
+func (e *lostError) Error() string { return clean.Cut(clean.Line(root(e.err).Error()), 200) }
+func (e *lostError) Unwrap() error { return e.err }
+
+// root is the cause of a failed request: what stands around it quotes the address.
+func root(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// gone reports that what was named is not there.
+func gone(err error) bool {
+	r := (*refusal)(nil)
+	return errors.As(err, &r) && (r.status == http.StatusNotFound || r.status == http.StatusGone)
+}
+
+// do makes a call and reads its answer into out, which may be nil. It repeats what failed
+// for the moment, within limits, and says in a sentence why it gave up.
+func (c *Client) do(ctx context.Context, k call, out any) error {
+	if s := c.State(); s.On() && !s.May(k.scope) {
+		return notAllowed(k.scope)
+	}
+	for _, p := range k.path { // ids come from anybody, and a path means something
+		if p == "" || p == "." || p == ".." {
+			return ErrUnknown
+		}
+	}
+	var err error
+	rejected, renewed, lost := "", false, false
+	for n := range attempts {
+		err = c.try(ctx, k, &rejected, out)
+		r, missing := (*refusal)(nil), (*lostError)(nil)
+		wait := firstWait << n
+		switch {
+		case err == nil:
+			c.reached("")
+			return nil
+		case errors.As(err, &missing):
+			lost = lost || !missing.unsent
+			if k.once && !missing.unsent {
+				return err
+			}
+		case errors.As(err, &r):
+			r.after = lost
+			switch {
+			case r.status == http.StatusUnauthorized && !renewed:
+				renewed = true
+				continue // with a new token
+			case !r.later():
+				return c.explain(k, r)
+			case r.wait > patience:
+				return says(textPatience, r.wait)
+			}
+			wait = max(wait, r.wait)
+		default:
+			return err
+		}
+		if n == attempts-1 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait + rand.N(wait/4+1)):
+		}
+	}
+	if missing := (*lostError)(nil); errors.As(err, &missing) {
+		text := fmt.Sprintf(textReach, missing)
+		c.reached(text)
+		return errors.New(text)
+	}
+	return says(textPatience, "a while")
+}
+
+// try makes one attempt. A token that was not taken is noted in rejected.
+func (c *Client) try(ctx context.Context, k call, rejected *string, out any) error {
+	t, err := c.bearer(ctx, *rejected)
+	if err != nil {
+		return err
+	}
+	var body io.Reader
+	if k.body != nil {
+		data, err := json.Marshal(k.body)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, c.address(k.path, k.query), body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+t.Access)
+	if k.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		dial := (*net.OpError)(nil)
+		return &lostError{err: err, unsent: errors.As(err, &dial) && dial.Op == "dial"}
+	}
+	defer res.Body.Close()
+	at, _ := http.ParseTime(res.Header.Get("Date")) // zero where it is not told
+	switch {
+	case res.StatusCode >= 500:
+		return &lostError{err: fmt.Errorf("it answers %d", res.StatusCode), at: at}
+	case res.StatusCode >= 300:
+		if res.StatusCode == http.StatusUnauthorized {
+			*rejected = t.Access
+		}
+		return readRefusal(res)
+	case out == nil || res.StatusCode == http.StatusNoContent:
+		_, err = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer))
+	default:
+		if err = json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err == nil {
+			_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<10)) // so that the connection serves again
+		}
+	}
+	if err != nil {
+		return &lostError{err: fmt.Errorf("its answer is cut off or no JSON: %w", err), at: at}
+	}
+	return nil
+}
+
+func readRefusal(res *http.Response) *refusal {
+	var answer struct {
+		Error struct {
+			Message string
+			Status  string
+			Errors  []struct{ Reason string }
+			Details []struct{ Reason string }
+		}
+	}
+	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer) // the status tells enough
+	r := &refusal{status: res.StatusCode, message: answer.Error.Message, wait: web.RetryAfter(res.Header)}
+	for _, e := range append(answer.Error.Errors, answer.Error.Details...) {
+		r.reasons = append(r.reasons, e.Reason)
+	}
+	return r
+}
+
+// explain is a refusal with its cure.
+func (c *Client) explain(k call, r *refusal) error {
+	switch {
+	case r.status == http.StatusUnauthorized:
+		return says(textLapsed)
+	case r.is("insufficientPermissions", "insufficientScopes", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"):
+		return notAllowed(k.scope)
+	case r.is("accessNotConfigured", "SERVICE_DISABLED"):
+		return says(textSwitchedOff)
+	case r.is("dailyLimitExceeded", "quotaExceeded"):
+		return says(textQuota)
+	}
+	return r
+}
+
+func notAllowed(s Scope) error {
+	flag := ""
+	if s == Mail {
+		flag = " --mail"
+	}
+	return fmt.Errorf(textNotAllowed, s.Name(), flag)
+}
+
+// pages are the items of all pages of a list, of which one is in memory at a time.
+func pages[T any](ctx context.Context, c *Client, k call) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		for {
+			var page struct {
+				Items    []T    `json:"items"`
+				Messages []T    `json:"messages"`
+				Next     string `json:"nextPageToken"`
+				Sync     string `json:"nextSyncToken"`
+			}
+			if err := c.do(ctx, k, &page); err != nil {
+				yield(none, unknown(err))
+				return
+			}
+			for _, item := range append(page.Items, page.Messages...) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if page.Next == "" {
+				if k.sync != nil {
+					*k.sync = page.Sync
+				}
+				return
+			}
+			k.query.Set("pageToken", page.Next)
+		}
+	}
+}
+
+// ErrUnknown says that there is nothing under an id.
+var ErrUnknown = errors.New("there is nothing under this id")
+
+// unknown makes ErrUnknown of Google's several ways to say it.
+func unknown(err error) error {
+	r := (*refusal)(nil)
+	if gone(err) || errors.As(err, &r) && r.status == http.StatusBadRequest && invalidID(r) {
+		return fmt.Errorf("%w%w", ErrUnknown, silent{err})
+	}
+	return err
+}
+
+func invalidID(r *refusal) bool {
+	text := strings.ToLower(r.message)
+	return slices.ContainsFunc([]string{"invalid id", "invalid task id", "invalid task list", "invalid resource id"}, func(s string) bool {
+		return strings.Contains(text, s)
+	})
+}
+
+// deleted is what has become of a deletion: one that was lost on the way back and
+// finds nothing when it is repeated has been done.
+func deleted(err error) error {
+	if r := (*refusal)(nil); gone(err) && errors.As(err, &r) && r.after {
+		return nil
+	}
+	return unknown(err)
+}
+
+// lostAfter says that it is not known whether something was made.
+func lostAfter(err error) error { return fmt.Errorf(textLost, err) }

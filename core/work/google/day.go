@@ -1,0 +1,268 @@
+package google
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/base/clean"
+)
+
+const (
+	// dayEvery is how long what was read stands before Google is asked again.
+	dayEvery = 5 * time.Minute
+	// daysAhead is how many days are kept: today, and tomorrow for the hours before midnight.
+	daysAhead = 2
+	// What is kept of a title or a place, and of a text, in characters.
+	maxTitle, maxText = 200, 2000
+)
+
+// Item is an appointment, or the tasks that are due on a day. Its texts are cleaned.
+type Item struct {
+	ID, Calendar string // of an appointment
+	Title, Place string // on one line
+	Text, Link   string
+	Start, End   time.Time // of whole days midnights, End the one behind the last day
+	AllDay       bool
+	Tasks        []Task // that are due on the day, ids and titles alone; nil for an appointment
+}
+
+// Wanted says what a day is made of.
+type Wanted struct {
+	Calendars []string
+	List      string // of tasks
+	Zone      *time.Location
+}
+
+// Day keeps what the user's Google holds for today and tomorrow. It reads in Read alone;
+// until the next time what was read last stands, however old it is. It is safe for
+// concurrent use.
+type Day struct {
+	c *Client
+
+	reading sync.Mutex // one reads at a time; it guards what is kept between two reads
+	tried   time.Time
+	account string
+	zone    *time.Location
+	from    time.Time
+	held    map[string]*calendar
+	due     []Item
+
+	mu    sync.Mutex // guards items, which is replaced and never changed
+	items []Item
+}
+
+// Day is the day of the client's user, of which nothing has been read yet.
+func (c *Client) Day() *Day { return &Day{c: c, held: map[string]*calendar{}} }
+
+// Ahead are the items that have not ended now, by their starts, those of whole days first.
+// Nobody may change them. While none ends or is read it is the same list.
+func (d *Day) Ahead(now time.Time) []Item {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	over := func(i Item) bool { return !i.End.After(now) }
+	if slices.ContainsFunc(d.items, over) {
+		d.items = slices.DeleteFunc(slices.Clone(d.items), over)
+	}
+	return d.items
+}
+
+// Forget lets go of an appointment or a task that is no more.
+func (d *Day) Forget(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var left []Item
+	for _, i := range d.items {
+		if i.Tasks != nil {
+			i.Tasks = slices.DeleteFunc(slices.Clone(i.Tasks), func(t Task) bool { return t.ID == id })
+		}
+		if i.ID != id && (i.Tasks == nil || len(i.Tasks) > 0) {
+			left = append(left, i)
+		}
+	}
+	d.items = left
+}
+
+// Read asks Google for what has changed, where the user has allowed it and the last time is
+// five minutes ago; asked says whether it has. It waits for Google. What could not be read
+// stays as it was, and err says why.
+func (d *Day) Read(ctx context.Context, want Wanted) (asked bool, err error) {
+	if !d.reading.TryLock() {
+		return false, nil // somebody does
+	}
+	defer d.reading.Unlock()
+	now := d.c.now()
+	if !d.tried.IsZero() && now.Sub(d.tried) < dayEvery {
+		return false, nil
+	}
+	s := d.c.State()
+	if !s.On() {
+		return false, nil
+	}
+	d.tried = now
+	if d.account != s.Account || d.zone != want.Zone {
+		d.account, d.zone, d.held, d.due = s.Account, want.Zone, map[string]*calendar{}, nil
+	}
+	y, m, day := now.In(want.Zone).Date()
+	from, to := time.Date(y, m, day, 0, 0, 0, 0, want.Zone), time.Date(y, m, day+daysAhead, 0, 0, 0, 0, want.Zone)
+	if !from.Equal(d.from) { // what is known of a span says nothing of another one
+		for _, k := range d.held {
+			k.token = ""
+		}
+		d.from = from
+	}
+	if s.May(Calendar) {
+		err = d.calendars(ctx, want.Calendars, from, to)
+	}
+	if s.May(Tasks) && (err == nil || reached(err)) {
+		due, e := d.c.due(ctx, want.List, from, to)
+		if e == nil {
+			d.due = due
+		}
+		err = errors.Join(err, e)
+	}
+	d.publish()
+	return true, err
+}
+
+// calendars reads those that are wanted and lets go of the others. One that fails does not
+// keep the rest from being read, unless Google is out of reach.
+func (d *Day) calendars(ctx context.Context, ids []string, from, to time.Time) (err error) {
+	maps.DeleteFunc(d.held, func(id string, _ *calendar) bool { return !slices.Contains(ids, id) })
+	for _, id := range ids {
+		if d.held[id] == nil {
+			d.held[id] = &calendar{id: id}
+		}
+		if e := d.held[id].read(ctx, d.c, from, to); e != nil {
+			if err = errors.Join(err, fmt.Errorf(textCalendar, clean.Line(id), e)); !reached(e) {
+				return err
+			}
+		}
+	}
+	return err
+}
+
+// reached reports whether it was Google that has failed a call, and not the way there.
+func reached(err error) bool {
+	return errors.As(err, new(*refusal))
+}
+
+// publish shows what is known.
+func (d *Day) publish() {
+	all := slices.Clone(d.due)
+	for _, k := range d.held {
+		for _, i := range k.items {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b Item) int {
+		if c := a.Start.Compare(b.Start); c != 0 {
+			return c
+		}
+		if a.AllDay != b.AllDay {
+			return map[bool]int{true: -1, false: 1}[a.AllDay]
+		}
+		return strings.Compare(a.Title+a.Calendar+a.ID, b.Title+b.Calendar+b.ID)
+	})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.items = all
+}
+
+// calendar is what is known of a calendar: its items within a span, and the token that asks
+// for what has changed in it since.
+type calendar struct {
+	id    string
+	token string
+	items map[string]Item
+}
+
+// read brings a calendar to its newest state. The first time asks for the span; after that
+// the token stands for it, which no other condition may stand beside. A change may lead out
+// of the span: then Google tells it all the same.
+func (k *calendar) read(ctx context.Context, c *Client, from, to time.Time) error {
+	items, next := maps.Clone(k.items), ""
+	list := onEvent(http.MethodGet, k.id, nil)
+	list.query = url.Values{"singleEvents": {"true"}, "maxResults": {"250"}}
+	list.sync = &next
+	if k.token != "" {
+		list.query.Set("syncToken", k.token)
+	} else {
+		items = nil
+		list.query.Set("timeMin", from.Format(time.RFC3339))
+		list.query.Set("timeMax", to.Format(time.RFC3339))
+	}
+	if items == nil {
+		items = map[string]Item{}
+	}
+	for e, err := range pages[Event](ctx, c, list) {
+		if r := (*refusal)(nil); k.token != "" && errors.As(err, &r) && r.status == http.StatusGone {
+			k.token = "" // it is too old
+			return k.read(ctx, c, from, to)
+		}
+		if err != nil {
+			return err
+		}
+		delete(items, e.ID)
+		if i, ok := k.item(e, from.Location()); ok && i.End.After(from) && i.Start.Before(to) {
+			items[e.ID] = i
+		}
+	}
+	k.items, k.token = items, next
+	return nil
+}
+
+// item is an event as a day shows it; false where it does not: it was cancelled, the user
+// has declined it, or it only says where they work.
+func (k *calendar) item(e Event, zone *time.Location) (Item, bool) {
+	start, starts := e.Start.Time(zone)
+	end, ends := e.End.Time(zone)
+	if !ends {
+		end = start
+	}
+	if !starts || e.Status == "cancelled" || e.Kind == "workingLocation" || slices.ContainsFunc(e.Attendees, func(a Attendee) bool {
+		return a.Self && a.Response == "declined"
+	}) {
+		return Item{}, false
+	}
+	return Item{
+		ID: e.ID, Calendar: k.id, Title: clean.Cut(clean.Line(e.Summary), maxTitle), Place: clean.Cut(clean.Line(e.Location), maxTitle),
+		Text: strings.TrimSpace(clean.Cut(clean.Text(e.Text()), maxText)), Link: clean.Line(e.Link),
+		Start: start, End: end, AllDay: e.AllDay(),
+	}, true
+}
+
+// due are the open tasks that are due on the days of a span, an item for each day with any.
+// There is no token for tasks, and what has changed since a moment leaves out which tasks
+// were due before: the few of the span are the shortest answer.
+func (c *Client) due(ctx context.Context, list string, from, to time.Time) ([]Item, error) {
+	k := onTask(http.MethodGet, list, nil)
+	k.query = url.Values{
+		"maxResults": {"100"}, "showCompleted": {"false"},
+		"dueMin": {DueOn(from.Format(time.DateOnly))}, "dueMax": {DueOn(to.Format(time.DateOnly))}, // the latter is left out
+	}
+	var days []Item
+	for t, err := range pages[Task](ctx, c, k) {
+		if err != nil {
+			return nil, err
+		}
+		start, err := time.ParseInLocation(time.DateOnly, t.Day(), from.Location())
+		if err != nil || start.Before(from) || !start.Before(to) {
+			continue
+		}
+		at := slices.IndexFunc(days, func(i Item) bool { return i.Start.Equal(start) })
+		if at < 0 {
+			at = len(days)
+			days = append(days, Item{Start: start, End: start.AddDate(0, 0, 1), AllDay: true})
+		}
+		days[at].Tasks = append(days[at].Tasks, Task{ID: t.ID, Title: clean.Cut(clean.Line(t.Title), maxTitle)})
+	}
+	return days, nil
+}

@@ -1,0 +1,241 @@
+package google_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/work/google"
+	"ollimbot/core/work/google/googletest"
+)
+
+// today is a day that is looked at, of an account with two calendars and a task list; its
+// clock is turned by hand.
+type today struct {
+	*testing.T
+	*google.Day
+	g    *googletest.Server
+	now  time.Time
+	want google.Wanted
+}
+
+func newToday(t *testing.T, scopes ...google.Scope) *today {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Los_Angeles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, g, d := account(t, scopes...)
+	g.Events["team"] = nil
+	s := &today{T: t, g: g, now: time.Date(2026, 11, 23, 10, 0, 0, 0, zone)}
+	c, err := google.New(google.Options{Dir: d, API: g.URL, Now: func() time.Time { return s.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Day, s.want = c.Day(), google.Wanted{Calendars: []string{"primary", "team"}, List: "@default", Zone: zone}
+	return s
+}
+
+// event puts an appointment into a calendar, from one time of the day to another one, or to
+// one of the next day.
+func (s *today) event(calendar, id, title string, day int, from, to string) {
+	moment := func(day int, text string) map[string]any {
+		at, err := time.ParseInLocation("2006-01-02 15:04", fmt.Sprintf("2026-11-%02d %s", day, text), s.want.Zone)
+		if err != nil {
+			s.Fatal(err)
+		}
+		return map[string]any{"dateTime": at.UTC().Format(time.RFC3339)}
+	}
+	end := day
+	if to < from {
+		end++
+	}
+	s.g.AddEvent(calendar, map[string]any{"id": id, "summary": title, "start": moment(day, from), "end": moment(end, to)})
+}
+
+// change changes an event.
+func (s *today) change(calendar, id string, change map[string]any) {
+	s.g.Lock()
+	defer s.g.Unlock()
+	for _, e := range s.g.Events[calendar] {
+		if e["id"] == id {
+			for name, v := range change {
+				e[name] = v
+			}
+		}
+	}
+}
+
+// reads lets five minutes pass and reads.
+func (s *today) reads() {
+	s.Helper()
+	s.now = s.now.Add(5 * time.Minute)
+	if asked, err := s.Read(context.Background(), s.want); !asked || err != nil {
+		s.Fatal(asked, err)
+	}
+}
+
+// shows compares what is ahead with a line for each item.
+func (s *today) shows(want ...string) {
+	s.Helper()
+	var got []string
+	for _, i := range s.Ahead(s.now) {
+		when := i.Start.Format("02 15:04") + "-" + i.End.Format("02 15:04")
+		if i.AllDay {
+			when = i.Start.Format("02") + "-" + i.End.Format("02")
+		}
+		for _, task := range i.Tasks {
+			i.Title += task.Title
+		}
+		got = append(got, when+" "+i.Title)
+	}
+	if !slices.Equal(got, want) {
+		s.Errorf("%s shows\n%s\nand not\n%s", s.now, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(s.g.Refused) > 0 {
+		s.Error(s.g.Refused)
+	}
+}
+
+func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
+	s := newToday(t, google.Tasks, google.Calendar)
+	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
+	s.event("primary", "past", "Breakfast", 23, "08:00", "09:00")
+	s.event("primary", "night", "Night train", 22, "23:00", "11:00")
+	s.event("primary", "far", "Next week", 30, "12:00", "13:00")
+	s.event("team", "standup_20261123T173000Z", "Stand-up", 23, "10:30", "10:45")
+	s.event("team", "standup_20261124T173000Z", "Stand-up", 24, "10:30", "10:45")
+	s.g.AddEvent("primary", map[string]any{"id": "fair", "summary": "Fair", "start": map[string]any{"date": "2026-11-22"}, "end": map[string]any{"date": "2026-11-24"}})
+	s.g.AddEvent("primary", map[string]any{"id": "home", "eventType": "workingLocation", "summary": "Home", "start": map[string]any{"date": "2026-11-23"}, "end": map[string]any{"date": "2026-11-24"}})
+	for title, due := range map[string]string{"Milk": "2026-11-23", "Soap": "2026-11-24", "Old": "2026-11-22", "Far": "2026-11-25"} {
+		s.g.AddTask("@default", map[string]any{"title": title, "due": google.DueOn(due)})
+	}
+	s.g.AddTask("@default", map[string]any{"title": "Some day"})
+	s.reads()
+	const fair, milk, soap = "22-24 Fair", "23-24 Milk", "24-25 Soap"
+	s.shows(fair, "22 23:00-23 11:00 Night train", milk, "23 10:30-23 10:45 Stand-up", "23 12:00-23 13:00 Lunch", soap, "24 10:30-24 10:45 Stand-up")
+
+	// What has changed since: cancelled, moved away, moved here, new, declined, renamed.
+	s.change("team", "standup_20261123T173000Z", map[string]any{"status": "cancelled"})
+	s.change("primary", "lunch", map[string]any{"start": map[string]any{"dateTime": "2026-12-01T12:00:00Z"}, "end": map[string]any{"dateTime": "2026-12-01T13:00:00Z"}})
+	s.change("primary", "far", map[string]any{"start": map[string]any{"dateTime": "2026-11-23T22:00:00Z"}, "end": map[string]any{"dateTime": "2026-11-23T23:00:00Z"}})
+	s.change("primary", "fair", map[string]any{"attendees": []any{map[string]any{"self": true, "responseStatus": "declined"}}})
+	s.change("primary", "night", map[string]any{"summary": "Night\x1b[31m train\u202e\n2"})
+	s.event("team", "new", "Retro", 23, "16:00", "17:00")
+	s.reads()
+	after := []string{"22 23:00-23 11:00 Night train 2", milk, "23 14:00-23 15:00 Next week", "23 16:00-23 17:00 Retro", soap, "24 10:30-24 10:45 Stand-up"}
+	s.shows(after...)
+	s.reads()
+	s.shows(after...)
+	if n := s.g.Count("calendar.events.list"); n != 6 {
+		t.Errorf("asked %d times for three reads of two calendars", n)
+	}
+
+	s.Forget("new")
+	s.shows(slices.DeleteFunc(slices.Clone(after), func(l string) bool { return strings.HasSuffix(l, "Retro") })...)
+
+	// Google forgets, and all is read again.
+	s.g.ForgetSync()
+	s.reads()
+	s.shows(after...)
+	if n := s.g.Count("calendar.events.list"); n != 10 {
+		t.Errorf("asked %d times", n)
+	}
+
+	// Midnight comes.
+	s.event("primary", "later", "Later", 25, "09:00", "10:00")
+	s.now = time.Date(2026, 11, 24, 0, 0, 30, 0, s.want.Zone)
+	s.shows(soap, "24 10:30-24 10:45 Stand-up")
+	s.reads()
+	s.shows(soap, "24 10:30-24 10:45 Stand-up", "25-26 Far", "25 09:00-25 10:00 Later")
+}
+
+func TestGoogleIsAskedForTheDayEveryFiveMinutesAtMost(t *testing.T) {
+	s := newToday(t, google.Tasks, google.Calendar)
+	start, read := s.now, 0
+	for ; s.now.Sub(start) < time.Hour; s.now = s.now.Add(7 * time.Second) {
+		if s.now.Sub(start) > 20*time.Minute {
+			s.want.Calendars = []string{"primary"} // a change of the settings is no reason
+		}
+		asked, err := s.Read(context.Background(), s.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if asked {
+			read++
+		}
+	}
+	if n := s.g.Count("tasks.tasks.list"); read != 12 || n != 12 {
+		t.Errorf("read %d times, asked %d times in an hour", read, n)
+	}
+}
+
+func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
+	s := newToday(t, google.Tasks, google.Calendar)
+	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
+	s.event("team", "retro", "Retro", 23, "16:00", "17:00")
+	s.reads()
+	both := []string{"23 12:00-23 13:00 Lunch", "23 16:00-23 17:00 Retro"}
+	s.shows(both...)
+
+	// One calendar goes, another one has changed: the rest is read.
+	s.g.Lock()
+	delete(s.g.Events, "team")
+	s.g.Unlock()
+	s.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn("2026-11-23")})
+	s.now = s.now.Add(5 * time.Minute)
+	if asked, err := s.Read(context.Background(), s.want); !asked || !errors.Is(err, google.ErrUnknown) || !strings.Contains(err.Error(), "calendar team: ") {
+		t.Error(asked, err)
+	}
+	s.shows(append([]string{"23-24 Milk"}, both...)...)
+	s.want.Calendars = []string{"primary"} // the user takes it out
+	s.reads()
+	s.shows("23-24 Milk", both[0])
+
+	// Nobody is there: tried once in five minutes, and nothing is lost.
+	s.g.Close()
+	s.now = s.now.Add(5 * time.Minute)
+	if asked, err := s.Read(context.Background(), s.want); !asked || err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Error(asked, err)
+	}
+	if asked, err := s.Read(context.Background(), s.want); asked || err != nil {
+		t.Error("asked again at once", err)
+	}
+	s.shows("23-24 Milk", both[0])
+}
+
+func TestOfTheDayOnlyWhatTheUserAllowsIsRead(t *testing.T) {
+	s := newToday(t, google.Tasks)
+	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
+	s.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn("2026-11-23")})
+	s.reads()
+	s.shows("23-24 Milk")
+	if n := s.g.Count("calendar.events.list"); n != 0 {
+		t.Errorf("the calendar was asked for %d times", n)
+	}
+	s.g.Revoke()
+	s.now = s.now.Add(5 * time.Minute)
+	_, _ = s.Read(context.Background(), s.want)
+	calls, refreshes := len(s.g.Calls), s.g.Refreshes
+	s.now = s.now.Add(5 * time.Minute)
+	if asked, err := s.Read(context.Background(), s.want); asked || err != nil || len(s.g.Calls) != calls || s.g.Refreshes != refreshes {
+		t.Error("somebody who is not logged in was asked for", asked, err)
+	}
+	s.shows("23-24 Milk")
+}
+
+func TestADescriptionIsReadWithoutItsTags(t *testing.T) {
+	for text, want := range map[string]string{
+		"One\ntwo":                       "One\ntwo",
+		"<p>Agenda</p>\n<ul><li>a</ul>b": "Agenda\n\na\nb",
+		"a &amp; b<br>c":                 "a & b\nc",
+	} {
+		if got := (google.Event{Description: text}).Text(); got != want {
+			t.Errorf("%q gives %q", text, got)
+		}
+	}
+}

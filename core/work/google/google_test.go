@@ -1,0 +1,345 @@
+package google_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/google"
+	"ollimbot/core/work/google/googletest"
+)
+
+// account is a directory that is logged in at a Google of its own.
+func account(t testing.TB, scopes ...google.Scope) (*google.Client, *googletest.Server, *store.Dir) {
+	t.Helper()
+	g := googletest.New()
+	t.Cleanup(g.Close)
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, s := range scopes {
+		list = append(list, string(s))
+	}
+	login(t, d, map[string]any{
+		"token": "ya29.old", "refresh_token": g.Grant(list...), "token_uri": "https://oauth2.googleapis.com/token",
+		"client_id": googletest.ClientID, "client_secret": googletest.ClientSecret, "scopes": list, "universe_domain": "googleapis.com",
+		"account": "sam@example.com", "expiry": "2025-01-02T03:04:05.678901Z", "quota_project_id": "theirs",
+	})
+	return client(t, d, g.URL), g, d
+}
+
+func client(t testing.TB, d *store.Dir, api string) *google.Client {
+	t.Helper()
+	c, err := google.New(google.Options{Dir: d, API: api})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func login(t testing.TB, d *store.Dir, token map[string]any) {
+	t.Helper()
+	if err := d.WriteJSON(google.TokenFile, token); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, d *store.Dir) map[string]any {
+	t.Helper()
+	var m map[string]any
+	if _, err := d.PeekJSON(google.TokenFile, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func count(t *testing.T, c *google.Client) (n int) {
+	t.Helper()
+	for _, err := range c.Tasks(context.Background(), "@default", true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func TestOnlyAnAddressOfThisMachineStandsInForGoogle(t *testing.T) {
+	d, _ := store.At(t.TempDir())
+	for api, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:1": true, "https://localhost:2/": true, "http://[::1]:3": true,
+		"http://example.com": false, "http://127.0.0.1.example.com": false, "http://a@127.0.0.1:1": false, "file:///x": false, "127.0.0.1:1": false,
+	} {
+		if _, err := google.New(google.Options{Dir: d, API: api}); (err == nil) != ok {
+			t.Errorf("%q: %v", api, err)
+		}
+	}
+}
+
+func TestManyAtOnceRenewTheTokenOnceAndKeepWhatTheOriginalWrote(t *testing.T) {
+	c, g, d := account(t, google.Tasks)
+	g.Rotates = true
+	before := read(t, d)
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			mine := c
+			if i%2 == 0 { // as another process would be
+				other, err := store.At(d.Root())
+				if err != nil {
+					t.Error(err)
+				}
+				mine = client(t, other, g.URL)
+			}
+			for _, err := range mine.Tasks(context.Background(), "@default", false) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	after := read(t, d)
+	if g.Refreshes != 1 || after["refresh_token"] == before["refresh_token"] || after["token"] == "ya29.old" {
+		t.Errorf("renewed %d times: %v", g.Refreshes, after)
+	}
+	for _, same := range []string{"client_id", "client_secret", "account", "quota_project_id", "token_uri"} {
+		if before[same] != after[same] {
+			t.Errorf("%s is %v", same, after[same])
+		}
+	}
+	if _, err := time.Parse("2006-01-02T15:04:05.000000Z", after["expiry"].(string)); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(d.Path(google.TokenFile)); err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode(), err)
+	}
+}
+
+func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
+	for name, f := range map[string]googletest.Fault{"lost": {Lost: true}, "cut": {Cut: true}, "500": {Status: 500}, "503": {Status: 503}} {
+		t.Run(name, func(t *testing.T) {
+			c, g, _ := account(t, google.Tasks, google.Calendar)
+			ctx := context.Background()
+			for i := range 3 {
+				g.Fail("tasks.tasks.insert", f)
+				made, err := c.AddTask(ctx, "@default", google.Task{Title: "Milk", Due: google.DueOn("2026-11-24")})
+				if err != nil || made.ID == "" {
+					t.Fatal(made, err)
+				}
+				// What was there before with the same words is another thing, some seconds later.
+				g.Lock()
+				for _, task := range g.Tasks["@default"] {
+					task["updated"] = "2026-01-01T00:00:00.000Z"
+				}
+				g.Unlock()
+				if n := count(t, c); n != i+1 {
+					t.Fatalf("%d tasks after %d calls", n, i+1)
+				}
+			}
+			g.Fail("calendar.events.insert", f, f)
+			at := time.Date(2031, 1, 2, 3, 0, 0, 0, time.UTC)
+			e, err := c.AddEvent(ctx, "primary", google.Event{Summary: "Dentist", Start: google.At(at), End: google.At(at.Add(time.Hour))})
+			if err != nil || len(g.Events["primary"]) != 1 || g.Events["primary"][0]["id"] != e.ID {
+				t.Errorf("%v, %v, %v", e, err, g.Events)
+			}
+			g.Fail("calendar.events.delete", f)
+			if err := c.DeleteEvent(ctx, []string{"primary"}, e.ID); err != nil {
+				t.Error(err)
+			}
+			if err := c.DeleteEvent(ctx, []string{"primary"}, e.ID); !errors.Is(err, google.ErrUnknown) {
+				t.Error("deleted twice:", err)
+			}
+		})
+	}
+}
+
+func TestARevokedLoginIsAskedForOnce(t *testing.T) {
+	c, g, d := account(t, google.Tasks)
+	g.Revoke()
+	for range 5 {
+		for _, err := range c.Tasks(context.Background(), "@default", false) {
+			if !errors.Is(err, google.ErrOff) || !strings.Contains(err.Error(), "log in again with ollim-bot auth google") {
+				t.Error(err)
+			}
+		}
+	}
+	if s := c.State(); g.Refreshes != 1 || s.Kind != google.Lapsed || s.Account != "sam@example.com" || s.On() {
+		t.Errorf("%d %+v", g.Refreshes, s)
+	}
+	if why, ended := c.Revoked(); !ended || why == "" {
+		t.Error("nobody was told")
+	}
+	if _, again := c.Revoked(); again {
+		t.Error("told twice")
+	}
+	if _, err := d.Read(google.TokenFile); err == nil {
+		t.Error("the token is still there")
+	}
+}
+
+func TestARefreshThatFailsForAWhileKeepsTheLogin(t *testing.T) {
+	c, g, _ := account(t, google.Tasks)
+	g.Fail("token", googletest.Fault{Status: 503, Reason: "x"}, googletest.Fault{Status: 500, Reason: "x"})
+	if n := count(t, c); n != 0 || c.State().Kind != google.Connected {
+		t.Error(n, c.State())
+	}
+	g.Fail("token", googletest.Fault{Status: 400, Reason: "invalid_client"})
+	g.Expire()
+	for _, err := range c.Tasks(context.Background(), "@default", false) {
+		if err == nil || !strings.Contains(err.Error(), "does not know the client") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestATokenWithoutScopesOrWithAText(t *testing.T) {
+	c, g, d := account(t, google.Tasks)
+	m := read(t, d)
+	delete(m, "scopes")
+	delete(m, "expiry")
+	login(t, d, m)
+	if !c.State().May(google.Mail) || count(t, c) != 0 {
+		t.Error(c.State())
+	}
+	m = read(t, d)
+	m["scopes"] = string(google.Tasks) + " https://mail.google.com/"
+	login(t, d, m)
+	if s := c.State(); !s.May(google.Mail) || s.May(google.Calendar) || count(t, c) != 0 {
+		t.Error(s)
+	}
+	for _, err := range c.Events(context.Background(), []string{"primary"}, time.Now(), time.Now().Add(time.Hour)) {
+		if err == nil || !strings.Contains(err.Error(), "you have not allowed this for calendar") {
+			t.Error(err)
+		}
+	}
+	if g.Count("calendar.events.list") != 0 {
+		t.Error("Google was asked for what was not allowed")
+	}
+}
+
+func TestEventsOfSeveralCalendarsComeInOrder(t *testing.T) {
+	c, g, _ := account(t, google.Calendar)
+	from := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 600 {
+		at := from.Add(time.Duration(i) * time.Minute)
+		g.AddEvent(fmt.Sprintf("c%d", i%3), map[string]any{
+			"id": fmt.Sprint("e", i), "start": map[string]any{"dateTime": at.Format(time.RFC3339)},
+			"end": map[string]any{"dateTime": at.Add(time.Minute).Format(time.RFC3339)},
+		})
+	}
+	n := 0
+	for e, err := range c.Events(context.Background(), []string{"c0", "c1", "c2"}, from, from.AddDate(0, 0, 1)) {
+		if err != nil || e.ID != fmt.Sprint("e", n) || e.Calendar != fmt.Sprintf("c%d", n%3) {
+			t.Fatal(n, e, err)
+		}
+		n++
+	}
+	if n != 600 {
+		t.Error(n)
+	}
+	for _, err := range c.Events(context.Background(), []string{"c0", "c1"}, from, from.AddDate(0, 0, 1)) {
+		if err != nil {
+			t.Error(err)
+		}
+		break // leaves nothing behind
+	}
+}
+
+func TestHTMLIsReadAsSomebodySeesIt(t *testing.T) {
+	for page, want := range map[string]string{
+		"":                                     "",
+		"a<b":                                  "a",
+		"<p>One   two</p><p>three<br>four</p>": "One two\n\nthree\nfour",
+		"<style>x</style><script>y</script>z":  "z",
+		"<div style='DISPLAY : none'>a<div>b</div>c</div>d":                        "d",
+		"<p hidden>a</p>b<template>c</template>":                                   "b",
+		"x<img hidden src=a>y<input hidden>z":                                      "x y z",
+		"&lt;b&gt; &amp; &#x41;":                                                   "<b> & A",
+		"<title>t</title><table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr>x": "1 2\n\n3\nx",
+		strings.Repeat("<div>", 10000) + "deep":                                    "deep",
+	} {
+		if got := google.Plain(page); got != want {
+			t.Errorf("%.60q gives %q, want %q", page, got, want)
+		}
+	}
+}
+
+func FuzzPlain(f *testing.F) {
+	f.Add("<p style=\"display:none\">a</p>b<!-- c -->")
+	f.Fuzz(func(t *testing.T, page string) {
+		if text := google.Plain(page); len(text) > 8*len(page)+8 || text != strings.TrimSpace(text) {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+// BenchmarkLists reads 10,000 tasks: what is in memory at once must not grow with them.
+func BenchmarkLists(b *testing.B) {
+	c, g, _ := account(b, google.Tasks)
+	for i := range 10000 {
+		g.Tasks["@default"] = append(g.Tasks["@default"], map[string]any{"id": fmt.Sprint(i), "title": "A task", "updated": "2026-01-01T00:00:00.000Z"})
+	}
+	for b.Loop() {
+		n := 0
+		for _, err := range c.Tasks(context.Background(), "@default", true) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n++
+		}
+		if n != 10000 {
+			b.Fatal(n)
+		}
+	}
+}
+
+// BenchmarkState is what each look at the files costs. Without a login it is all that a bot's
+// start does for Google.
+func BenchmarkState(b *testing.B) {
+	c, _, _ := account(b, google.Tasks)
+	b.Run("on", func(b *testing.B) {
+		for b.Loop() {
+			if !c.State().On() {
+				b.Fatal("off")
+			}
+		}
+	})
+	d, err := store.At(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	c = client(b, d, "")
+	b.Run("off", func(b *testing.B) {
+		for b.Loop() {
+			if c.State().On() {
+				b.Fatal("on")
+			}
+		}
+	})
+}
+
+func TestTheTokenIsInNoError(t *testing.T) {
+	c, g, d := account(t, google.Tasks)
+	secrets := []string{read(t, d)["refresh_token"].(string), googletest.ClientSecret}
+	g.Close()
+	for _, err := range c.Tasks(context.Background(), "@default", false) {
+		text := err.Error()
+		state, _ := json.Marshal(c.State())
+		for _, s := range secrets {
+			if strings.Contains(text+string(state), s) {
+				t.Errorf("%s holds %s", text, s)
+			}
+		}
+		if c.State().Kind != google.Unreachable || !strings.Contains(text, "cannot be reached") {
+			t.Errorf("%v, %v", text, c.State())
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/oauth2"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/store"
+)
+
+// The files. The first three are the original program's.
+const (
+	ClientFile = store.StateDir + "/credentials.json"
+	TokenFile  = store.StateDir + "/token.json"
+	markFile   = store.StateDir + "/google_auth_revoked"
+	notesFile  = store.StateDir + "/google.json"
+	loginFile  = store.StateDir + "/google_login.json"
+	tokenLock  = "google"
+)
+
+const (
+	// early is how long before its end a token is renewed.
+	early = time.Minute
+	// refreshTime bounds the renewing, for others wait meanwhile.
+	refreshTime = 8 * time.Second
+)
+
+var (
+	errDamaged = errors.New("damaged")
+	// ErrOff says that nobody is logged in.
+	ErrOff = errors.New("google is not connected")
+)
+
+// offError is ErrOff with what to do.
+type offError struct{ text string }
+
+func (e *offError) Error() string        { return e.text }
+func (e *offError) Is(target error) bool { return target == ErrOff }
+
+// token is the file that google-auth calls an authorized user's. Keys that are not known
+// here stay as they are.
+type token struct {
+	Access   string  `json:"token"`
+	Refresh  string  `json:"refresh_token"`
+	URI      string  `json:"token_uri"`
+	ID       string  `json:"client_id"`
+	Secret   string  `json:"client_secret"`
+	Scopes   scopes  `json:"scopes"`
+	Universe string  `json:"universe_domain"`
+	Account  string  `json:"account"`
+	Expiry   instant `json:"expiry"`
+
+	others map[string]json.RawMessage
+}
+
+// scopes may be a list, or words in one text.
+type scopes []string
+
+func (s *scopes) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*s = strings.Fields(text)
+		return nil
+	}
+	return json.Unmarshal(data, (*[]string)(s))
+}
+
+// instant is a time as Python writes it: UTC, to the microsecond, perhaps without
+// a zone.
+type instant struct{ time.Time }
+
+func (i *instant) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	if text == "" {
+		return nil
+	}
+	t, err := time.Parse("2006-01-02T15:04:05", strings.TrimSuffix(text, "Z")) // takes fractions too
+	if err != nil {
+		t, err = time.Parse(time.RFC3339, text)
+	}
+	i.Time = t
+	return err
+}
+
+func (i instant) MarshalJSON() ([]byte, error) {
+	return json.Marshal(i.UTC().Format("2006-01-02T15:04:05.000000Z"))
+}
+
+// load reads the token. Where there is none to be used, the error says what to do.
+func (c *Client) load() (token, error) {
+	var t token
+	var others map[string]json.RawMessage
+	found, err := c.dir.PeekJSON(TokenFile, &t)
+	if err == nil && found {
+		_, err = c.dir.PeekJSON(TokenFile, &others)
+	}
+	switch {
+	case err != nil, found && (t.Refresh == "" || t.ID == ""):
+		return token{}, fmt.Errorf(textDamaged+"%w", TokenFile, silent{errDamaged})
+	case found:
+		t.others = others
+		return t, nil
+	}
+	return token{}, &offError{textLogIn}
+}
+
+// silent is an error that is found by errors.Is and says nothing.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }
+
+// save writes the token; the lock is held.
+func (c *Client) save(t token) error {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	all := maps.Clone(t.others)
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	return c.dir.WriteJSON(TokenFile, all)
+}
+
+// off is why nobody is logged in.
+func (c *Client) off() error {
+	if s := c.State(); s.Why != "" {
+		return &offError{"google: " + s.Why}
+	}
+	return &offError{textLogIn}
+}
+
+// bearer is a token that Google takes, renewed where it is about to end or was
+// rejected. Of many that need it at once, here and in other processes, one renews it.
+func (c *Client) bearer(ctx context.Context, rejected string) (token, error) {
+	good := func(t token) bool { return t.Access != "" && t.Access != rejected && t.Expiry.Sub(c.now()) > early }
+	t, err := c.load()
+	if err == nil && good(t) {
+		return t, nil
+	}
+	if err != nil {
+		return token{}, c.off()
+	}
+	err = c.dir.WithLock(tokenLock, func() error {
+		if t, err = c.load(); err != nil {
+			return c.off()
+		}
+		if good(t) {
+			return nil
+		}
+		t, err = c.renew(ctx, t)
+		return err
+	})
+	return t, err
+}
+
+// renew asks for a new token; the lock is held.
+func (c *Client) renew(ctx context.Context, t token) (token, error) {
+	ctx, stop := context.WithTimeout(context.WithValue(ctx, oauth2.HTTPClient, c.http), refreshTime)
+	defer stop()
+	conf := oauth2.Config{ClientID: t.ID, ClientSecret: t.Secret, Endpoint: c.endpoint("", t.URI)}
+	fresh, err := conf.TokenSource(ctx, &oauth2.Token{RefreshToken: t.Refresh}).Token()
+	if err != nil {
+		return token{}, c.notRenewed(t, err)
+	}
+	t.Access, t.Expiry = fresh.AccessToken, instant{fresh.Expiry}
+	if fresh.Expiry.IsZero() {
+		t.Expiry = instant{c.now().Add(time.Hour)}
+	}
+	if fresh.RefreshToken != "" {
+		t.Refresh = fresh.RefreshToken
+	}
+	return t, c.save(t)
+}
+
+// notRenewed sorts what can be tried again from a login that is over. The latter ends
+// here, once: nobody asks Google for it again.
+func (c *Client) notRenewed(t token, err error) error {
+	refused := (*oauth2.RetrieveError)(nil)
+	if !errors.As(err, &refused) || refused.Response != nil && refused.Response.StatusCode >= 500 {
+		return &lostError{err: err}
+	}
+	var text string
+	switch refused.ErrorCode {
+	case "invalid_grant":
+		text = textLapsed
+	case "invalid_client", "unauthorized_client", "deleted_client":
+		text = textNoClient
+	default:
+		if refused.Response != nil && refused.Response.StatusCode == http.StatusTooManyRequests {
+			return &lostError{err: errors.New("it is asked too often")}
+		}
+		return says(textRefused, 0, clean.Line(refused.ErrorCode+" "+refused.ErrorDescription))
+	}
+	n := notes{Lapsed: text, Account: t.Account}
+	err = errors.Join(c.dir.WriteJSON(notesFile, n), c.dir.Write(markFile, nil), c.dir.Remove(TokenFile))
+	return errors.Join(&offError{"google: " + text}, err)
+}
+
+// notes are what is known beside the original's files.
+type notes struct {
+	Lapsed  string `json:"lapsed,omitempty"`  // why the login is over
+	Account string `json:"account,omitempty"` // whose it was
+	Failure string `json:"failure,omitempty"` // why the last call reached nobody
+}
+
+func (c *Client) notes() notes {
+	var n notes
+	_, _ = c.dir.PeekJSON(notesFile, &n) // it only explains
+	return n
+}
+
+// reached notes whether Google was there; nothing is written while nothing changes.
+func (c *Client) reached(failure string) {
+	n := c.notes()
+	if n.Failure == failure {
+		return
+	}
+	n.Failure = failure
+	_ = c.dir.WriteJSON(notesFile, n) // it only explains
+}
+
+// Revoked reports, once, that the login has ended by itself, and why.
+func (c *Client) Revoked() (why string, ended bool) {
+	if _, err := c.dir.Read(markFile); err != nil || c.dir.Remove(markFile) != nil {
+		return "", false
+	}
+	if why = c.notes().Lapsed; why == "" { // it was the original that found out
+		why = textLapsed
+	}
+	return why, true
+}
+
+// app is the client that the user has made at Google.
+type app struct {
+	ID       string `json:"client_id"`
+	Secret   string `json:"client_secret"`
+	AuthURI  string `json:"auth_uri"`
+	TokenURI string `json:"token_uri"`
+}
+
+// app reads the client file.
+func (c *Client) app() (app, error) {
+	data, err := c.dir.Read(ClientFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return app{}, fmt.Errorf(textNoApp, c.dir.Display()+"/"+ClientFile)
+	}
+	if err != nil {
+		return app{}, err
+	}
+	return readApp(ClientFile, data)
+}
+
+func readApp(name string, data []byte) (app, error) {
+	var kinds map[string]json.RawMessage
+	if err := json.Unmarshal(data, &kinds); err != nil {
+		return app{}, fmt.Errorf(textBadApp, name, "no JSON")
+	}
+	raw, ok := kinds["installed"]
+	if !ok {
+		for kind := range kinds {
+			if kind == "web" || kind == "type" {
+				return app{}, fmt.Errorf(textWrongApp, name, kind)
+			}
+		}
+		return app{}, fmt.Errorf(textBadApp, name, `nothing in it is called "installed"`)
+	}
+	var a app
+	if err := json.Unmarshal(raw, &a); err != nil || a.ID == "" || a.Secret == "" {
+		return app{}, fmt.Errorf(textBadApp, name, "client_id or client_secret is missing")
+	}
+	return a, nil
+}
+
+// SetApp takes the client file that the user has downloaded.
+func (c *Client) SetApp(name string, data []byte) error {
+	if _, err := readApp(clean.Line(name), data); err != nil {
+		return err
+	}
+	return c.dir.Write(ClientFile, data)
+}

@@ -1,0 +1,358 @@
+package money
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines/cron"
+)
+
+// Caps are what may be spent in a day and in a month, in dollars; +Inf is no cap.
+type Caps struct{ Day, Month float64 }
+
+const (
+	// most is the part of a cap at which the user is told.
+	most = 0.8
+	// meanRuns is how many runs of a task tell what its next one costs.
+	meanRuns = 20
+	// tiny keeps sums of fractions from holding a run for a rounding error.
+	tiny = 1e-9
+)
+
+// firstRun is what a run may use of which nothing is known.
+const firstRunInput, firstRunOutput = 20_000, 1_000
+
+// Ticket names what is set aside for one run; empty is nothing.
+type Ticket string
+
+// Reservation is what is set aside for one run, in dollars.
+type Reservation struct {
+	Task    Task    `json:"task"`
+	Dollars float64 `json:"usd"`
+	Drawn   float64 `json:"drawn_usd,omitempty"` // what it has cost already
+	Begun   bool    `json:"begun,omitempty"`     // a model has been sent something
+	Told    bool    `json:"told,omitempty"`      // and has said what that used
+}
+
+// Talk is the user's answer whether the conversation goes on above a cap.
+type Talk string
+
+// The answers; the empty one is none.
+const (
+	GoOn Talk = "yes"
+	Wait Talk = "no"
+)
+
+// Span is a day or a month: what was spent in it, and what may be, in dollars.
+type Span struct {
+	Spent float64
+	Cap   float64   // +Inf without a cap
+	Ends  time.Time // when the next one begins
+}
+
+// Capped reports whether there is a cap.
+func (s Span) Capped() bool { return !math.IsInf(s.Cap, 1) }
+
+// State is the purse at a moment.
+type State struct {
+	Today, Month Span
+	Reserved     float64 // dollars set aside for runs that have not ended
+	Lifted       bool    // the user has lifted the caps for today
+	Talk         Talk    // the user's answer of today
+}
+
+// Until is when a run of that cost may start: the zero time where it may now. What is
+// set aside counts as spent.
+func (s State) Until(dollars float64) time.Time {
+	switch {
+	case s.Lifted:
+	case s.Month.over(s.Reserved, dollars):
+		return s.Month.Ends
+	case s.Today.over(s.Reserved, dollars):
+		return s.Today.Ends
+	}
+	return time.Time{}
+}
+
+// over reports whether a cap is reached, or would be exceeded by so much more.
+func (s Span) over(reserved, dollars float64) bool {
+	gone := s.Spent + reserved
+	return gone >= s.Cap-tiny && s.Capped() || gone+dollars > s.Cap+tiny
+}
+
+// State is the purse at now.
+func (p *Purse) State(now time.Time) State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.read()
+	return p.state(now)
+}
+
+// state is State; mu is held.
+func (p *Purse) state(now time.Time) State {
+	now = now.In(p.o.Zone)
+	caps, date := p.o.Caps(), p.date(now)
+	today := p.days[date]
+	year, month, _ := now.Date()
+	next := time.Date(year, month+1, 1, 0, 0, 0, 0, time.UTC)
+	s := State{
+		Today:  Span{Spent: today.Spent(), Cap: caps.Day, Ends: cron.Wall(now, 1, 0, 0, p.o.Zone)},
+		Month:  Span{Cap: caps.Month, Ends: cron.Wall(next, 0, 0, 0, p.o.Zone)},
+		Lifted: today.Lifted, Talk: today.Talk,
+	}
+	for d, day := range p.days {
+		if strings.HasPrefix(d, date[:len("2006-01")]) {
+			s.Month.Spent += day.Spent()
+		}
+		for _, r := range day.Reserved {
+			s.Reserved += max(0, r.Dollars-r.Drawn)
+		}
+	}
+	return s
+}
+
+// Reserve sets aside what a run of the task is expected to cost. Where that is not
+// there, it says when it will be, and the ticket is empty; firm runs get theirs in
+// any case. An error means that the file does not know of it.
+func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until time.Time, err error) {
+	err = p.change(now, func(d *Day) bool {
+		o := p.outlook(now)
+		dollars := o.share(t)
+		if until = o.State.Until(dollars); !until.IsZero() && !firm {
+			return false
+		}
+		until, ticket = time.Time{}, Ticket(store.NewID())
+		d.set(ticket, Reservation{Task: t, Dollars: dollars})
+		return true
+	})
+	return ticket, until, err
+}
+
+// Begin notes that a model is sent something for the run: from now on it may have
+// cost what is set aside for it, whatever becomes of it.
+func (p *Purse) Begin(t Ticket) error {
+	return p.alter(t, func(_ *Day, r *Reservation) { r.Begun = true })
+}
+
+// Settle ends what is set aside for a run, whose turns were added before. What began
+// and never told what it used counts as all that was set aside.
+func (p *Purse) Settle(t Ticket) error {
+	return p.alter(t, func(d *Day, r *Reservation) {
+		p.end(d, *r)
+		delete(d.Reserved, t)
+	})
+}
+
+// Recover settles what an earlier program has left. It is called once, before
+// anything is set aside.
+func (p *Purse) Recover() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.read()
+	found := false
+	for date, d := range p.days {
+		for _, r := range d.Reserved {
+			p.end(&d, r)
+			found = true
+		}
+		d.Reserved = nil
+		p.days[date] = d
+	}
+	if !found {
+		return nil
+	}
+	return p.write()
+}
+
+// end counts what a run cost of which nobody told; mu is held.
+func (p *Purse) end(d *Day, r Reservation) {
+	switch {
+	case r.Told:
+		p.learn(Run{r.Task, r.Drawn})
+	case r.Begun:
+		d.Unknown += r.Dollars
+	}
+}
+
+// alter changes what is set aside under a ticket, on whatever day it was. An unknown
+// ticket changes nothing.
+func (p *Purse) alter(t Ticket, do func(*Day, *Reservation)) error {
+	if t == "" {
+		return nil
+	}
+	p.mu.Lock()
+	p.read()
+	if !p.find(t, do) {
+		p.mu.Unlock()
+		return nil
+	}
+	err := p.write()
+	p.mu.Unlock()
+	p.o.Changed()
+	return err
+}
+
+// find calls do with the reservation and its day; mu is held.
+func (p *Purse) find(t Ticket, do func(*Day, *Reservation)) bool {
+	for date, d := range p.days {
+		r, ok := d.Reserved[t]
+		if !ok {
+			continue
+		}
+		d.set(t, r)
+		do(&d, &r)
+		if _, still := d.Reserved[t]; still {
+			d.Reserved[t] = r
+		}
+		p.days[date] = d
+		return true
+	}
+	return false
+}
+
+// set puts a reservation into a copy of the day's.
+func (d *Day) set(t Ticket, r Reservation) {
+	d.Reserved = maps.Clone(d.Reserved)
+	if d.Reserved == nil {
+		d.Reserved = map[Ticket]Reservation{}
+	}
+	d.Reserved[t] = r
+}
+
+// Lift takes the caps away for the day of now, or puts them back, and says how it was
+// before.
+func (p *Purse) Lift(now time.Time, lifted bool) (before bool, err error) {
+	err = p.change(now, func(d *Day) bool {
+		before, d.Lifted = d.Lifted, lifted
+		return before != lifted
+	})
+	return before, err
+}
+
+// Answer keeps the user's word for the day of now: whether the conversation goes on
+// above a cap.
+func (p *Purse) Answer(now time.Time, t Talk) error {
+	return p.change(now, func(d *Day) bool { d.Talk = t; return true })
+}
+
+// tell notes on a day of which caps most is spent, and gives the words for those of
+// which the user has not been told; mu is held.
+func (p *Purse) tell(now time.Time, d *Day) (texts []string) {
+	s := p.state(now)
+	for _, one := range []struct {
+		name string
+		span Span
+	}{{"day", s.Today}, {"month", s.Month}} {
+		if !one.span.Capped() || one.span.Cap <= 0 || one.span.Spent < most*one.span.Cap-tiny || p.told(one.name, p.date(now)) {
+			continue
+		}
+		d.Told = append(slices.Clip(d.Told), one.name)
+		texts = append(texts, fmt.Sprintf(textMost, words.Dollars(one.span.Spent), words.Dollars(one.span.Cap), textSpans[one.name]))
+	}
+	return texts
+}
+
+// told reports whether the user knows already: of a month, from any of its days.
+func (p *Purse) told(name, date string) bool {
+	if name == "month" {
+		date = date[:len("2006-01")]
+	}
+	for d, day := range p.days {
+		if strings.HasPrefix(d, date) && slices.Contains(day.Told, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Outlook is what runs cost and whether there is money for them, at one moment.
+type Outlook struct {
+	State State
+	means map[Task]float64
+	all   float64
+	known bool // a run has told what it cost
+	first float64
+}
+
+// Outlook is that of now. Whoever has it may keep it.
+func (p *Purse) Outlook(now time.Time) Outlook {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.read()
+	return p.outlook(now)
+}
+
+// outlook is Outlook; mu is held.
+func (p *Purse) outlook(now time.Time) Outlook {
+	p.recall()
+	o := Outlook{State: p.state(now), means: make(map[Task]float64, len(p.means)), known: len(p.means) > 0}
+	for t, list := range p.means {
+		o.means[t] = mean(list)
+		o.all += o.means[t] / float64(len(p.means))
+	}
+	if !o.known {
+		o.first = p.o.Prices.Cost("", agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput})
+	}
+	return o
+}
+
+// Of is what the next run of a task is expected to cost, by what runs have cost: the
+// mean of its newest ones, for a task that never ran that of all tasks, and 0 before
+// the first run of all. until is when there is money for it: the zero time for now.
+func (o Outlook) Of(t Task) (dollars float64, until time.Time) {
+	dollars = o.expected(t)
+	return dollars, o.State.Until(o.share(t))
+}
+
+func (o Outlook) expected(t Task) float64 {
+	if dollars, ok := o.means[t]; ok {
+		return dollars
+	}
+	return o.all
+}
+
+// share is what is set aside for a run of the task: a guess where no run tells.
+func (o Outlook) share(t Task) float64 {
+	if !o.known {
+		return o.first
+	}
+	return o.expected(t)
+}
+
+// recall reads what runs of earlier programs have cost, once; mu is held.
+func (p *Purse) recall() {
+	if p.means != nil {
+		return
+	}
+	p.means = map[Task][]float64{}
+	for _, r := range p.o.Past() {
+		p.learn(r)
+	}
+}
+
+// learn takes a run into its task's mean; mu is held.
+func (p *Purse) learn(r Run) {
+	if p.means == nil {
+		return // it is in the ledger when that is read
+	}
+	list := append(p.means[r.Task], r.Dollars)
+	p.means[r.Task] = list[max(0, len(list)-meanRuns):]
+}
+
+func mean(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range list {
+		sum += v
+	}
+	return sum / float64(len(list))
+}

@@ -1,0 +1,279 @@
+package money
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// costing is a task whose runs have cost so much.
+func costing(id string, dollars float64) Run {
+	return Run{Task{routines.KindRoutine, id}, dollars}
+}
+
+func capped(d *store.Dir, caps Caps, past ...Run) Options {
+	return Options{Dir: d, Caps: func() Caps { return caps }, Past: func() []Run { return past }}
+}
+
+func spend(t testing.TB, p *Purse, now time.Time, ticket Ticket, dollars float64) {
+	t.Helper()
+	if err := p.Add(now, ticket, agent.Usage{InputTokens: 1, CostUSD: dollars}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 }
+
+func TestAtTheCapARunIsHeldUntilTheNextDay(t *testing.T) {
+	d, _ := open(t)
+	p := made(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
+	spend(t, p, noon, "", 0.8)
+	ticket, until, err := p.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
+	if want := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC); err != nil || ticket != "" || !until.Equal(want) {
+		t.Errorf("got %q until %v, %v; want it held until %v", ticket, until, err, want)
+	}
+	if ticket, until, _ := p.Reserve(noon.Add(12*time.Hour), Task{routines.KindRoutine, "a"}, false); ticket == "" || !until.IsZero() {
+		t.Errorf("the next day it is still held until %v", until)
+	}
+}
+
+func TestACriticalRunIsNeverHeldAndCounts(t *testing.T) {
+	d, _ := open(t)
+	p := made(capped(d, Caps{Day: 0, Month: 0}, costing("a", 0.3)))
+	ticket, until, err := p.Reserve(noon, Task{routines.KindRoutine, "a"}, true)
+	if err != nil || ticket == "" || !until.IsZero() {
+		t.Fatalf("held until %v, %v", until, err)
+	}
+	if s := p.State(noon); !near(s.Reserved, 0.3) {
+		t.Errorf("set aside is %v", s.Reserved)
+	}
+}
+
+func TestALiftedCapHoldsNothingUntilMidnightAlsoAfterARestart(t *testing.T) {
+	d, _ := open(t)
+	o := capped(d, Caps{Day: 1, Month: 1}, costing("a", 0.3))
+	p := made(o)
+	spend(t, p, noon, "", 5)
+	if before, err := p.Lift(noon, true); before || err != nil {
+		t.Fatal(before, err)
+	}
+	p = made(o)
+	if ticket, _, _ := p.Reserve(noon, Task{routines.KindRoutine, "a"}, false); ticket == "" {
+		t.Error("a lifted cap holds")
+	}
+	if s := p.State(noon.Add(13 * time.Hour)); s.Until(0).IsZero() || !s.Until(0).Equal(s.Month.Ends) {
+		t.Errorf("the month's cap does not hold the day after: %+v", s)
+	}
+}
+
+// Mean, guess and what is not known: each is set aside as the best that is known.
+func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
+	d, _ := open(t)
+	p := made(capped(d, noCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
+	for id, want := range map[string]float64{"a": 0.2, "b": 1, "never ran": 0.6} {
+		if got, _ := p.Outlook(noon).Of(Task{routines.KindRoutine, id}); !near(got, want) {
+			t.Errorf("%s: %v, want %v", id, got, want)
+		}
+	}
+	first := made(capped(d, noCaps()))
+	if got, _ := first.Outlook(noon).Of(Task{routines.KindRoutine, "a"}); got != 0 {
+		t.Errorf("before the first run %v is expected", got)
+	}
+	if _, _, err := first.Reserve(noon, Task{routines.KindRoutine, "a"}, false); err != nil || first.State(noon).Reserved <= 0 {
+		t.Errorf("nothing is set aside for the first run: %v", err)
+	}
+}
+
+func TestARunThatEndedTeachesWhatTheNextOneCosts(t *testing.T) {
+	d, _ := open(t)
+	p := made(capped(d, noCaps(), costing("a", 0.2)))
+	task := Task{routines.KindRoutine, "a"}
+	ticket, _, _ := p.Reserve(noon, task, false)
+	must(t, p.Begin(ticket))
+	spend(t, p, noon, ticket, 0.5)
+	spend(t, p, noon, ticket, 0.1)
+	must(t, p.Settle(ticket))
+	if got, _ := p.Outlook(noon).Of(task); !near(got, 0.4) {
+		t.Errorf("%v", got)
+	}
+	if s := p.State(noon); s.Reserved != 0 || !near(s.Today.Spent, 0.6) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Ten fires of one moment cannot all take the last of the money.
+func TestTenRunsAtOnceStayWithinTheCap(t *testing.T) {
+	d, _ := open(t)
+	p := made(capped(d, Caps{Day: 1, Month: math.Inf(1)}, costing("a", 0.3)))
+	var group sync.WaitGroup
+	tickets := make([]Ticket, 10)
+	for i := range tickets {
+		group.Go(func() { tickets[i], _, _ = p.Reserve(noon, Task{routines.KindRoutine, "a"}, false) })
+	}
+	group.Wait()
+	if n := len(slices.DeleteFunc(tickets, func(t Ticket) bool { return t == "" })); n != 3 {
+		t.Errorf("%d of 10 runs of $0.30 start within $1", n)
+	}
+}
+
+// The program may be killed after each step of a run; the next one settles what it
+// finds, and what may have been spent counts.
+func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
+	task := Task{routines.KindRoutine, "a"}
+	for i, want := range []float64{0, 0, 0.3, 0.2, 0.2} { // before, set aside, begun, told, settled
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			d, _ := open(t)
+			o := capped(d, Caps{Day: 1, Month: 1}, costing("a", 0.3))
+			p := made(o)
+			var ticket Ticket
+			steps := []func(){
+				func() { ticket, _, _ = p.Reserve(noon, task, false) },
+				func() { must(t, p.Begin(ticket)) },
+				func() { spend(t, p, noon, ticket, 0.2) },
+				func() { must(t, p.Settle(ticket)) },
+			}
+			for _, step := range steps[:i] {
+				step()
+			}
+			again := made(o)
+			must(t, again.Recover())
+			must(t, again.Recover())
+			if s := again.State(noon); !near(s.Today.Spent, want) || s.Reserved != 0 {
+				t.Errorf("after step %d: spent %v, reserved %v, want %v and nothing", i, s.Today.Spent, s.Reserved, want)
+			}
+		})
+	}
+}
+
+func TestTheUserIsToldOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
+	d, _ := open(t)
+	var told []string
+	fresh := func() *Purse {
+		o := capped(d, Caps{Day: 1, Month: 10})
+		o.Notice = func(text string) { told = append(told, text) }
+		return made(o)
+	}
+	for day := range 11 { // a dollar each day
+		for range 10 {
+			spend(t, fresh(), noon.AddDate(0, 0, -20+day), "", 0.1)
+		}
+	}
+	var days, months int
+	for _, text := range told {
+		if strings.Contains(text, "this month") {
+			months++
+		} else {
+			days++
+		}
+	}
+	if days != 11 || months != 1 {
+		t.Errorf("told %d times of a day in 11 days, %d of the month:\n%s", days, months, strings.Join(told, "\n"))
+	}
+}
+
+func TestDaysAndMonthsEndByTheUsersClock(t *testing.T) {
+	for _, tt := range []struct{ zone, now, day, month string }{
+		{"Europe/Berlin", "2026-10-25T01:30:00+02:00", "2026-10-26T00:00:00+01:00", "2026-11-01T00:00:00+01:00"},
+		{"America/Los_Angeles", "2026-03-31T23:59:00-07:00", "2026-04-01T00:00:00-07:00", "2026-04-01T00:00:00-07:00"},
+		{"Africa/Cairo", "2026-04-23T12:00:00+02:00", "2026-04-24T01:00:00+03:00", "2026-05-01T00:00:00+03:00"}, // no midnight on the 24th
+		{"Asia/Tokyo", "2026-12-31T15:30:00+00:00", "2027-01-02T00:00:00+09:00", "2027-02-01T00:00:00+09:00"},
+	} {
+		zone, err := time.LoadLocation(tt.zone)
+		must(t, err)
+		now, err := time.Parse(time.RFC3339, tt.now)
+		must(t, err)
+		d, _ := open(t)
+		s := made(Options{Dir: d, Zone: zone}).State(now)
+		if got := s.Today.Ends.Format(time.RFC3339); got != tt.day {
+			t.Errorf("%s %s: the day ends %s, want %s", tt.zone, tt.now, got, tt.day)
+		}
+		if got := s.Month.Ends.Format(time.RFC3339); got != tt.month {
+			t.Errorf("%s %s: the month ends %s, want %s", tt.zone, tt.now, got, tt.month)
+		}
+	}
+}
+
+// Whatever happens, with restarts in between: what was spent exceeds a cap by no more
+// than what runs under way cost beyond what was set aside for them, and what was
+// spent outside of runs.
+func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
+	root := t.TempDir()
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		d, err := store.At(filepath.Join(root, fmt.Sprint(n)))
+		must(t, err)
+		must(t, d.Prepare())
+		caps := Caps{Day: rapid.Float64Range(0, 2).Draw(rt, "day"), Month: rapid.Float64Range(0, 6).Draw(rt, "month")}
+		o := capped(d, caps, costing("a", rapid.Float64Range(0, 0.5).Draw(rt, "mean a")), costing("b", 0.05))
+		p, now := made(o), noon
+		var open []Ticket
+		share := map[Ticket]float64{}
+		cost := map[Ticket]float64{}
+		var over float64 // what runs have cost beyond their share, and the conversation
+		step := func() {
+			switch rapid.SampledFrom([]string{"reserve", "reserve", "spend", "settle", "talk", "wait", "kill"}).Draw(rt, "step") {
+			case "reserve":
+				before := p.State(now).Reserved
+				task := Task{routines.KindRoutine, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "task")}
+				if ticket, _, err := p.Reserve(now, task, false); err != nil {
+					rt.Fatal(err)
+				} else if ticket != "" {
+					open = append(open, ticket)
+					share[ticket] = p.State(now).Reserved - before
+					must(t, p.Begin(ticket))
+				}
+			case "spend":
+				if len(open) > 0 {
+					ticket, dollars := rapid.SampledFrom(open).Draw(rt, "run"), rapid.Float64Range(0, 0.6).Draw(rt, "cost")
+					over -= max(0, cost[ticket]-share[ticket])
+					cost[ticket] += dollars
+					over += max(0, cost[ticket]-share[ticket])
+					spend(t, p, now, ticket, dollars)
+				}
+			case "settle":
+				if len(open) > 0 {
+					must(t, p.Settle(open[0]))
+					open = open[1:]
+				}
+			case "talk":
+				dollars := rapid.Float64Range(0, 0.2).Draw(rt, "talk")
+				over += dollars
+				spend(t, p, now, "", dollars)
+			case "wait":
+				now = now.Add(time.Duration(rapid.IntRange(1, 30).Draw(rt, "hours")) * time.Hour)
+			case "kill":
+				p = made(o)
+				must(t, p.Recover())
+				open = nil
+			}
+		}
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			step()
+			s := p.State(now)
+			for name, span := range map[string]Span{"day": s.Today, "month": s.Month} {
+				if span.Spent+s.Reserved > span.Cap+over+1e-6 {
+					rt.Fatalf("the %s has cost %v and %v are set aside, of %v with %v beyond", name, span.Spent, s.Reserved, span.Cap, over)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,177 @@
+// Package updates keeps what background runs have to say to the main session:
+// pending updates in state/pending_updates.json. They are appended by runs,
+// peeked by forks, and claimed by a main turn, whose delivery is on disk from
+// before the message is sent until it is settled. One lock orders the queue and
+// the delivery, in this process and beside others: never lost, never twice.
+package updates
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/pycompat"
+)
+
+// rawEntry is one element of the file, whatever it may be.
+type rawEntry = json.RawMessage
+
+// entry is an update with what the file holds beside it.
+type entry struct {
+	Update
+	// ts is the time as the file spells it, so that a rewrite keeps its bytes.
+	ts string
+	// extra are keys of others, which are kept.
+	extra map[string]json.RawMessage
+}
+
+func newEntry(at time.Time, message string) entry {
+	at = at.Truncate(time.Microsecond)
+	e := entry{Update: Update{At: at, Message: message}, ts: pycompat.Time(at)}
+	e.Key = key(e.ts, message)
+	return e
+}
+
+// key identifies an update by its content: rewriting and restoring keep it.
+func key(ts, message string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(ts + "\x00" + message)) // a hash takes everything
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+func keys(list []entry) []string {
+	out := make([]string, 0, len(list))
+	for _, e := range list {
+		out = append(out, e.Key)
+	}
+	return out
+}
+
+// decode makes entries of a file's elements. What is not an update as we know
+// it is shown as it stands rather than lost; only what has no text is left out.
+// info gives the time of an element that has none.
+func (q *Queue) decode(raw []rawEntry, info os.FileInfo) []entry {
+	list := make([]entry, 0, len(raw))
+	at := info.ModTime().In(q.zone)
+	used := map[string]int{}
+	for _, r := range raw {
+		e, ok := decodeEntry(r, at, q.zone)
+		if !ok {
+			continue
+		}
+		// Two updates may be equal to the microsecond: their order tells them apart.
+		base := e.Key
+		if used[base]++; used[base] > 1 {
+			e.Key = base + "-" + strconv.Itoa(used[base])
+		}
+		at = e.At
+		list = append(list, e)
+	}
+	return list
+}
+
+func decodeEntry(raw rawEntry, fallback time.Time, zone *time.Location) (entry, bool) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		return finish(entry{ts: pycompat.Time(fallback)}, text(raw), fallback)
+	}
+	e := entry{ts: text(fields["ts"])}
+	at, err := pycompat.ParseTime(e.ts, zone)
+	if err != nil {
+		at, e.ts = fallback, pycompat.Time(fallback)
+	}
+	message := text(fields["message"])
+	// The original knows no such key: its sentinels tell their count in words.
+	if n := 0; json.Unmarshal(fields["dropped"], &n) == nil && n > 0 {
+		e.Dropped = n
+	} else {
+		e.Dropped = sentinelCount(message)
+	}
+	delete(fields, "ts")
+	delete(fields, "message")
+	delete(fields, "dropped")
+	e.extra = fields
+	return finish(e, message, at)
+}
+
+func finish(e entry, message string, at time.Time) (entry, bool) {
+	e.At, e.Message = at, tidy(message)
+	e.Key = key(e.ts, e.Message)
+	return e, e.Message != ""
+}
+
+// text is a JSON string's value, or the JSON itself of anything else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// sentinelCount reads the count of a sentinel that the original wrote; 0 for
+// every other message.
+func sentinelCount(message string) int {
+	prefix, suffix, _ := strings.Cut(textSentinel, "%d")
+	rest, ok := strings.CutPrefix(message, prefix)
+	if !ok {
+		return 0
+	}
+	digits, ok := strings.CutSuffix(rest, suffix)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 {
+		return 0
+	}
+	return n
+}
+
+// encode is the file's content: a list of objects on one line, spelled as the
+// original spells them, and a line break.
+func encode(list []entry) []byte {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, `{"ts": %s, "message": %s`, pycompat.Quote(e.ts), pycompat.Quote(e.Message))
+		if e.Dropped > 0 {
+			fmt.Fprintf(&b, `, "dropped": %d`, e.Dropped)
+		}
+		for _, k := range slices.Sorted(maps.Keys(e.extra)) {
+			fmt.Fprintf(&b, ", %s: %s", pycompat.Quote(k), e.extra[k])
+		}
+		b.WriteByte('}')
+	}
+	b.WriteString("]\n")
+	return []byte(b.String())
+}
+
+// Update is one pending update.
+type Update struct {
+	// Key identifies the entry for discarding: derived from its content.
+	Key     string    `json:"key"`
+	At      time.Time `json:"at"`
+	Message string    `json:"message"` // cleaned
+	// Dropped is the count of updates that a cap sentinel stands for, else 0.
+	Dropped int `json:"dropped"`
+}
+
+// Every word of this package that a user or the agent may read.
+const (
+	textGone      = "that update is no longer pending: the main session took it, or it was discarded before"
+	textUnsettled = "it is not known yet whether the message before arrived"
+	textEmpty     = "an update needs a text: nothing readable is in it"
+	// textSentinel stands for updates that the cap dropped; the original writes
+	// the same words.
+	textSentinel = "(%d earlier update(s) omitted — cap reached)"
+)

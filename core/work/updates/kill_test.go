@@ -1,0 +1,181 @@
+package updates
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/storage/store"
+)
+
+// kills is how often the child is killed.
+var kills = flag.Int("kills", 100, "how often the process that delivers updates is killed")
+
+// childDir makes the test binary a process that works on that directory until
+// it is killed; childNumber tells its updates from those of others.
+const (
+	childDir    = "OLLIM_TEST_UPDATES_DIR"
+	childNumber = "OLLIM_TEST_UPDATES_NUMBER"
+	heardFile   = "heard.txt" // what the session was told, a line for each message
+)
+
+func TestMain(m *testing.M) {
+	binarytest.Answer(nil)
+	if root := os.Getenv(childDir); root != "" {
+		if err := child(root, os.Getenv(childNumber)); err != nil {
+			fmt.Println("error", err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// child settles what the process before it left, and then appends and delivers
+// side by side. It says what it begins to append and what is appended.
+func child(root, number string) error {
+	dir, err := store.At(root)
+	if err != nil {
+		return err
+	}
+	q := NewQueue(dir, pacific, nil)
+	if d, _, found, err := q.Unsettled(); err != nil {
+		return err
+	} else if found {
+		told, err := os.ReadFile(filepath.Join(root, heardFile))
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		if err := q.Settle(d, strings.Contains(string(told), d.Digest)); err != nil {
+			return err
+		}
+	}
+	fmt.Println("ready")
+	failed := make(chan error, 2)
+	go func() {
+		for i := 0; ; i++ {
+			name := fmt.Sprintf("u%s.%d;", number, i)
+			fmt.Println("append", name)
+			if err := q.Append(time.Now(), name); err != nil {
+				failed <- err
+			}
+			fmt.Println("appended", name)
+		}
+	}()
+	go func() {
+		for {
+			if err := deliverAll(q, root); err != nil {
+				failed <- err
+			}
+		}
+	}()
+	return <-failed
+}
+
+// deliverAll is a main turn: it claims, tells the session, and settles.
+func deliverAll(q *Queue, root string) error {
+	text := ""
+	d, err := q.Claim(func(list []Update) Delivery {
+		text = strings.Join(messages(list), " ")
+		return NewDelivery("session", text, nil)
+	})
+	if err != nil || d.empty() {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(root, heardFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(f, d.Digest, text); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return q.Settle(d, true)
+}
+
+// TestNothingIsLostOrDeliveredTwiceOverKills kills a process that appends and
+// delivers at once, while this one appends beside it. In the end every update
+// that was appended was delivered exactly once, is pending, or is counted by a
+// sentinel.
+func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, "")
+	begun, appended := map[string]bool{}, map[string]bool{}
+	for round := range *kills {
+		victim(t, p, round, begun, appended)
+		name := fmt.Sprintf("beside%d;", round)
+		must(t, p.queue.Append(time.Now(), name))
+		begun[name], appended[name] = true, true
+	}
+	p.queue = NewQueue(p.dir, pacific, nil)
+	data, err := os.ReadFile(filepath.Join(p.dir.Root(), heardFile))
+	must(t, err)
+	if d, _, found, err := p.queue.Unsettled(); err != nil || found {
+		must(t, err)
+		must(t, p.queue.Settle(d, strings.Contains(string(data), d.Digest)))
+	}
+	told := string(data) + strings.Join(messages(p.queue.Peek()), "\n")
+	counted, delivered := 0, 0
+	for _, m := range regexp.MustCompile(`\((\d+) earlier update`).FindAllStringSubmatch(told, -1) {
+		n, err := strconv.Atoi(m[1])
+		must(t, err)
+		counted += n
+	}
+	missing, unsure := 0, 0
+	for name := range begun {
+		switch n := strings.Count(told, name); {
+		case n > 1:
+			t.Errorf("%s was delivered %d times", name, n)
+		case n == 1:
+			delivered++
+		case appended[name]:
+			missing++
+		default: // the kill came before or after it was written
+			unsure++
+		}
+	}
+	if counted < missing || counted > missing+unsure {
+		t.Errorf("%d updates are missing, of %d more it is not known, and sentinels count %d", missing, unsure, counted)
+	}
+	if delivered < *kills {
+		t.Errorf("only %d updates were delivered: the test looks at nothing", delivered)
+	}
+	t.Logf("%d kills: %d updates begun, %d appended, %d delivered or pending, %d dropped for the cap", *kills, len(begun), len(appended), delivered, missing)
+}
+
+// victim starts a child, lets it live for a moment and kills it.
+func victim(t *testing.T, p place, number int, begun, appended map[string]bool) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binarytest.Path())
+	cmd.Env = append(os.Environ(), childDir+"="+p.dir.Root(), fmt.Sprintf("%s=%d", childNumber, number))
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		word, name, _ := strings.Cut(lines.Text(), " ")
+		switch word {
+		case "ready":
+			timer := time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
+			defer timer.Stop()
+		case "append":
+			begun[name] = true
+		case "appended":
+			appended[name] = true
+		case "error":
+			t.Error(name)
+		}
+	}
+	_ = cmd.Wait() // it was killed
+}

@@ -1,0 +1,438 @@
+package updates
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/fulldisk"
+)
+
+var pacific = time.FixedZone("PST", -8*3600)
+
+func morning() time.Time { return time.Date(2026, 11, 23, 9, 0, 0, 0, pacific) }
+
+type place struct {
+	dir    *store.Dir
+	queue  *Queue
+	logged *bytes.Buffer
+}
+
+func newPlace(t testing.TB, content string) place {
+	t.Helper()
+	d, err := store.At(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if content != "" {
+		if err := d.Write(file, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	logged := &bytes.Buffer{}
+	return place{d, NewQueue(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
+}
+
+func (p place) content(t testing.TB) string {
+	t.Helper()
+	data, err := p.dir.Read(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// add appends one message each minute from the morning on.
+func (p place) add(t testing.TB, messages ...string) {
+	t.Helper()
+	for i, m := range messages {
+		if err := p.queue.Append(morning().Add(time.Duration(i)*time.Minute), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func messages(list []Update) []string {
+	var out []string
+	for _, u := range list {
+		out = append(out, u.Message)
+	}
+	return out
+}
+
+func (p place) pending(t testing.TB, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, messages(p.queue.Peek())); diff != "" {
+		t.Errorf("pending (-want +got)\n%s", diff)
+	}
+}
+
+func numbered(from, to int) []string {
+	var out []string
+	for i := from; i <= to; i++ {
+		out = append(out, fmt.Sprintf("update %d", i))
+	}
+	return out
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUpdatesGatherInOrderAndPeekingTakesNothing(t *testing.T) {
+	p := newPlace(t, "")
+	p.pending(t)
+	p.add(t, "one", "two", "three")
+	p.pending(t, "one", "two", "three")
+	p.pending(t, "one", "two", "three")
+	if got := p.queue.Peek()[1].At; !got.Equal(morning().Add(time.Minute)) || got.Location() != pacific {
+		t.Errorf("the second is of %v", got)
+	}
+}
+
+func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
+	data, err := os.ReadFile("testdata/pending_updates.json")
+	must(t, err)
+	p := newPlace(t, string(data))
+	list := p.queue.Peek()
+	want := []Update{
+		{At: time.Date(2026, 11, 23, 8, 2, 11, 120_000_000, pacific), Message: "Medication: pinged at 8:00, no answer yet."},
+		{At: time.Date(2026, 11, 23, 8, 45, 40, 0, pacific), Message: "Email triage: 2 items need an answer today (landlord, Dana)."},
+	}
+	for i := range want {
+		want[i].Key = list[i].Key
+	}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	must(t, p.queue.Append(morning(), "third"))
+	_, err = p.queue.Discard(p.queue.Peek()[2].Key)
+	must(t, err)
+	if diff := cmp.Diff(string(data), p.content(t)); diff != "" {
+		t.Errorf("rewritten (-file +written)\n%s", diff)
+	}
+}
+
+func TestKeysOfOthersAreKept(t *testing.T) {
+	p := newPlace(t, `[{"ts": "2026-11-23T08:45:40-08:00", "message": "caf\u00e9 \ud83c\udf75", "source": {"run": 7}, "a": null}]`)
+	p.add(t, "mine")
+	want := `[{"ts": "2026-11-23T08:45:40-08:00", "message": "caf\u00e9 \ud83c\udf75", "a": null, "source": {"run": 7}}, ` +
+		`{"ts": "2026-11-23T09:00:00-08:00", "message": "mine"}]` + "\n"
+	if diff := cmp.Diff(want, p.content(t)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	p.pending(t, "café 🍵", "mine")
+}
+
+func TestOddElementsAreShownRatherThanLost(t *testing.T) {
+	p := newPlace(t, `["just text", {"message": 5, "ts": 7}, {"ts": "2026-11-23T08:00:00-08:00", "message": ""}, 3, null]`)
+	p.pending(t, "just text", "5", "3")
+	p.add(t, "mine")
+	p.pending(t, "just text", "5", "3", "mine")
+}
+
+func TestMessagesAreCleanedAndCut(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "\n  red \x1b[31malert\x1b[0m\u202e\r\nsecond line\n\n", strings.Repeat("é", maxMessage+1))
+	list := p.queue.Peek()
+	if got, want := list[0].Message, "red alert\nsecond line"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := list[1].Message, strings.Repeat("é", maxMessage-1)+"…"; got != want {
+		t.Errorf("a long message has %d runes and ends %q", len([]rune(got)), got[len(got)-8:])
+	}
+	for _, nothing := range []string{"", " \n ", "\x1b[31m\u200b"} {
+		if err := p.queue.Append(morning(), nothing); err == nil {
+			t.Errorf("%q was taken", nothing)
+		}
+	}
+}
+
+func TestTheCapKeepsTheNewestAndCountsTheRest(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, numbered(1, 10)...)
+	p.pending(t, numbered(1, 10)...)
+	p.add(t, "update 11")
+	p.pending(t, append([]string{"(2 earlier update(s) omitted — cap reached)"}, numbered(3, 11)...)...)
+	p.add(t, numbered(12, 14)...)
+	p.pending(t, append([]string{"(5 earlier update(s) omitted — cap reached)"}, numbered(6, 14)...)...)
+	if got := p.queue.Peek()[0].Dropped; got != 5 {
+		t.Errorf("the sentinel counts %d, want 5", got)
+	}
+	if !strings.HasPrefix(p.content(t), `[{"ts": "2026-11-23T09:02:00-08:00", "message": "(5 earlier update(s) omitted \u2014 cap reached)", "dropped": 5}, `) {
+		t.Errorf("the file begins %.160s", p.content(t))
+	}
+}
+
+func TestASentinelOfTheOriginalIsCountedOn(t *testing.T) {
+	p := newPlace(t, `[{"ts": "2026-11-23T08:00:00-08:00", "message": "(4 earlier update(s) omitted — cap reached)"}]`)
+	if got := p.queue.Peek()[0].Dropped; got != 4 {
+		t.Fatalf("it counts %d, want 4", got)
+	}
+	p.add(t, numbered(1, 10)...)
+	p.pending(t, append([]string{"(5 earlier update(s) omitted — cap reached)"}, numbered(2, 10)...)...)
+}
+
+func (p place) discard(t testing.TB, i int) *Discarded {
+	t.Helper()
+	gone, err := p.queue.Discard(p.queue.Peek()[i].Key)
+	must(t, err)
+	return gone
+}
+
+func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "one", "two", "three")
+	before := p.queue.Peek()
+	for i := range before {
+		gone := p.discard(t, i)
+		if gone.Update != before[i] {
+			t.Errorf("discarded %+v, want %+v", gone, before[i])
+		}
+		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, errGone) {
+			t.Errorf("discarded twice: %v", err)
+		}
+		for range 2 { // a second time changes nothing
+			must(t, p.queue.Restore(gone))
+		}
+		if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
+			t.Errorf("after restoring number %d (-want +got)\n%s", i+1, diff)
+		}
+	}
+}
+
+// Undo gives back what the file held: its spelling of the time, the keys of
+// others, equal ones, an order that is not that of the times, and more than fit.
+func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
+	same := `{"ts": "2026-11-23T08:45:40+00:00", "message": "same"}`
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprintf(`{"ts": "2026-11-23T08:%02d:00-08:00", "message": "update %d", "a": %d}`, 59-i%60, i, i))
+	}
+	for _, list := range [][]string{
+		{same},
+		{same, same, same},
+		{`{"ts": "2026-11-24T08:45:40-08:00", "message": "later", "source": {"run": 7}}`, same, `{"ts": "2026-11-23T08:02:11.120000-08:00", "message": "(4 earlier update(s) omitted \u2014 cap reached)", "dropped": 4}`},
+		many,
+	} {
+		content := "[" + strings.Join(list, ", ") + "]\n"
+		p := newPlace(t, content)
+		for i := 0; i < len(list); i += 1 + len(list)/10 {
+			must(t, p.queue.Restore(p.discard(t, i)))
+			if diff := cmp.Diff(content, p.content(t)); diff != "" {
+				t.Fatalf("after number %d of %d (-before +after)\n%s", i, len(list), diff)
+			}
+		}
+		var gone []*Discarded
+		for range min(len(list), 20) {
+			gone = append(gone, p.discard(t, len(gone)%2*(len(p.queue.Peek())-1)))
+		}
+		for _, d := range slices.Backward(gone) {
+			must(t, p.queue.Restore(d))
+		}
+		if diff := cmp.Diff(content, p.content(t)); diff != "" {
+			t.Fatalf("after undoing one after the other (-before +after)\n%s", diff)
+		}
+	}
+}
+
+func TestADiscardedSentinelComesBackInFront(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, numbered(1, 12)...)
+	before := p.queue.Peek()
+	must(t, p.queue.Restore(p.discard(t, 0)))
+	if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestUndoDropsNothingAndComesBackToItsNeighbours(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, numbered(1, 10)...)
+	gone := p.discard(t, 4)
+	must(t, p.queue.Append(morning().Add(time.Hour), "new"))
+	must(t, p.queue.Restore(gone))
+	p.pending(t, append(numbered(1, 10), "new")...)
+	// What comes next makes room as ever.
+	must(t, p.queue.Append(morning().Add(2*time.Hour), "next"))
+	p.pending(t, append([]string{"(3 earlier update(s) omitted — cap reached)"}, append(numbered(4, 10), "new", "next")...)...)
+}
+
+func TestWhatIsRestoredAmongOthersStandsBehindTheSentinel(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "old")
+	gone := p.discard(t, 0)
+	p.add(t, numbered(1, 11)...)
+	must(t, p.queue.Restore(gone))
+	p.pending(t, append([]string{"(2 earlier update(s) omitted — cap reached)", "old"}, numbered(3, 11)...)...)
+}
+
+func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
+	if !fulldisk.Alone(t) {
+		return
+	}
+	p := newPlace(t, "")
+	p.add(t, "one", "two")
+	gone := p.discard(t, 0)
+	if err := fulldisk.During(t, func() error { return p.queue.Restore(gone) }); err == nil {
+		t.Error("it could not be written, and says nothing")
+	}
+	must(t, p.queue.Restore(gone))
+	p.pending(t, "one", "two")
+}
+
+func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {
+	p := newPlace(t, "")
+	for range 2 {
+		must(t, p.queue.Append(morning(), "same"))
+	}
+	list := p.queue.Peek()
+	if list[0].Key == list[1].Key {
+		t.Fatalf("both have the key %s", list[0].Key)
+	}
+	_, err := p.queue.Discard(list[1].Key)
+	must(t, err)
+	p.pending(t, "same")
+}
+
+func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
+	p := newPlace(t, `{"not": "a list"}`)
+	for range 3 {
+		p.pending(t)
+	}
+	if n := strings.Count(p.logged.String(), "level=WARN"); n != 1 {
+		t.Errorf("reading reported it %d times:\n%s", n, p.logged)
+	}
+	p.add(t, "one")
+	p.pending(t, "one")
+	kept, err := filepath.Glob(p.dir.Path(file) + ".corrupt-*")
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept aside: %q, %v", kept, err)
+	}
+	if data, err := os.ReadFile(kept[0]); err != nil || string(data) != `{"not": "a list"}` {
+		t.Errorf("kept aside: %q, %v", data, err)
+	}
+}
+
+func TestAFullDiskHarmsNothing(t *testing.T) {
+	if !fulldisk.Alone(t) {
+		return
+	}
+	p := newPlace(t, "")
+	p.add(t, "one", "two")
+	before := p.content(t)
+	err := fulldisk.During(t, func() error { return p.queue.Append(morning(), "three") })
+	if err == nil || !strings.Contains(err.Error(), "free some space") {
+		t.Errorf("error %v does not say what to do", err)
+	}
+	if got := p.content(t); got != before {
+		t.Errorf("the file was changed to %q", got)
+	}
+	p.pending(t, "one", "two")
+}
+
+func TestManyWritersLoseNothing(t *testing.T) {
+	p := newPlace(t, "")
+	other := NewQueue(p.dir, pacific, nil)
+	var g errgroup.Group
+	for i := range 10 {
+		q := p.queue
+		if i%2 == 1 {
+			q = other
+		}
+		g.Go(func() error { return q.Append(morning(), fmt.Sprintf("from %d", i)) })
+	}
+	must(t, g.Wait())
+	seen := map[string]bool{}
+	for _, m := range messages(p.queue.Peek()) {
+		seen[m] = true
+	}
+	if len(seen) != 10 {
+		t.Errorf("%d of 10 updates are there: %v", len(seen), seen)
+	}
+}
+
+func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnows(t *testing.T) {
+	p := newPlace(t, "")
+	for range 2 {
+		told := false
+		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", func() {
+			free, err := flock.New(p.dir.Path("state/." + turnName + ".lock")).TryLock()
+			told = len(p.queue.Peek()) == 1 && !free && err == nil
+		})
+		if err != nil || !told {
+			t.Errorf("told in time: %v, %v", told, err)
+		}
+	}
+	if list := p.queue.Peek(); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestAnUpdateAboutAMatterIsReplacedUntilItIsRead(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "before")
+	say := func(fresh, all string) {
+		t.Helper()
+		if err := p.queue.Replace(morning(), "routine files", func(unread bool) string {
+			if unread {
+				return all
+			}
+			return fresh
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(messages ...string) {
+		t.Helper()
+		var got []string
+		for _, u := range p.queue.Peek() {
+			got = append(got, u.Message)
+		}
+		if diff := cmp.Diff(messages, got); diff != "" {
+			t.Errorf("pending (-want +got):\n%s", diff)
+		}
+	}
+	say("", "")
+	want("before")
+	say("a is broken", "a is broken")
+	want("before", "a is broken")
+	bytesBefore := p.content(t)
+	say("", "a is broken")
+	if p.content(t) != bytesBefore {
+		t.Error("nothing has changed, and the file was written")
+	}
+	say("b is broken", "a and b are broken")
+	want("before", "a and b are broken")
+	say("", "b is broken")
+	want("before", "b is broken")
+	say("", "")
+	want("before")
+	// What is on its way to the main session counts as read.
+	say("a is broken", "a is broken")
+	if _, err := p.queue.Claim(func(list []Update) Delivery { return NewDelivery("s", "text", nil) }); err != nil {
+		t.Fatal(err)
+	}
+	say("", "")
+	want("before", "a is broken")
+	say("c is broken", "a and c are broken")
+	want("before", "a is broken", "c is broken")
+}

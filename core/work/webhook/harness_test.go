@@ -1,0 +1,277 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+)
+
+const secret = "a-long-secret-of-the-tests"
+
+// ciSpec is the fixture that the original program's users know.
+const ciSpec = `---
+id: "github-ci"
+isolated: true
+model: "haiku"
+allow-ping: true
+update-main-session: "on_ping"
+fields:
+  type: object
+  required:
+    - repo
+    - status
+  properties:
+    repo:
+      type: string
+      maxLength: 200
+    status:
+      type: string
+      enum: [success, failure, cancelled]
+    branch:
+      type: string
+    run:
+      type: integer
+  additionalProperties: false
+---
+CI result for {repo}: {status}. Check if it warrants attention.
+`
+
+// fixedSpec takes nothing that would need screening.
+const fixedSpec = `---
+id: fixed
+fields:
+  type: object
+  properties:
+    status: {enum: [up, down]}
+    n: {type: integer}
+---
+The server is {status}.
+`
+
+const openSpec = `---
+id: open
+fields: {type: object, properties: {note: {type: string, maxLength: 9000}}}
+---
+Someone says: {{note}}
+`
+
+// rig is a server with what it was told and what it did.
+type rig struct {
+	*Server
+	dir   *store.Dir
+	index *Index
+	log   *bytes.Buffer
+	// writer guards log.
+	writer *locked
+
+	mu     sync.Mutex
+	jobs   []Job
+	notes  []string
+	told   []string // at once
+	refuse error    // what Note gives
+}
+
+// toldAtOnce is what the user was told.
+func (r *rig) toldAtOnce() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.told...)
+}
+
+// logged is the log so far, while others write.
+func (r *rig) logged() string {
+	r.writer.mu.Lock()
+	defer r.writer.mu.Unlock()
+	return r.log.String()
+}
+
+func (r *rig) deliveryLog() *deliveryLog { return r.Server.log }
+
+func (r *rig) ran() []Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Job(nil), r.jobs...)
+}
+
+func (r *rig) noted() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]string(nil), r.notes...)
+}
+
+func safeScreen(context.Context, map[string]string) (bool, []string, error) { return true, nil, nil }
+
+func put(t testing.TB, d *store.Dir, name, text string) {
+	t.Helper()
+	storetest.Put(t, d, folder+"/"+name, text)
+}
+
+func newRig(t testing.TB, change func(*Options)) *rig {
+	t.Helper()
+	d := storetest.Dir(t)
+	put(t, d, "github-ci.md", ciSpec)
+	put(t, d, "fixed.md", fixedSpec)
+	put(t, d, "open.md", openSpec)
+	return rigOn(t, d, change)
+}
+
+// rigOn makes a server on a data directory, which may have a past.
+func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
+	t.Helper()
+	r := &rig{dir: d, index: NewIndex(d), log: &bytes.Buffer{}}
+	r.writer = &locked{w: r.log}
+	r.index.Scan()
+	o := Options{
+		Dir: d, Index: r.index, Secret: secret, Addr: "127.0.0.1:0", Zone: time.UTC, Changed: func() {},
+		Log:    slog.New(slog.NewTextHandler(r.writer, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Screen: safeScreen,
+		Run: func(_ context.Context, j Job) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.jobs = append(r.jobs, j)
+			return nil
+		},
+		Note: func(text string, kept func()) error {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if r.refuse == nil {
+				r.notes = append(r.notes, text)
+				kept()
+			}
+			return r.refuse
+		},
+		Notice: func(text string) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.told = append(r.told, text)
+		},
+	}
+	if change != nil {
+		change(&o)
+	}
+	s, err := New(o)
+	must(t, err)
+	r.Server = s
+	return r
+}
+
+type locked struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
+
+// ask sends a request to the handler alone.
+func (r *rig) ask(method, path, token, body string) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(method, path, strings.NewReader(body))
+	if token != "" {
+		request.Header.Set("Authorization", token)
+	}
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, request)
+	return w
+}
+
+func (r *rig) post(id, body string) *httptest.ResponseRecorder {
+	return r.ask(http.MethodPost, "/hook/"+id, "Bearer "+secret, body)
+}
+
+// start runs the server on the listener and returns the function that ends it
+// and waits.
+func (r *rig) start(t testing.TB, l net.Listener) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	var g sync.WaitGroup
+	g.Go(func() { done <- r.run(ctx, func(context.Context) (net.Listener, error) { return l, nil }) })
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			cancel()
+			g.Wait()
+			if err := <-done; err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		})
+	}
+}
+
+// pipes is a listener in memory, so that time can be that of a bubble.
+type pipes struct {
+	coming chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newPipes() *pipes { return &pipes{coming: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.coming:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+func (p *pipes) dial() (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.coming <- there:
+		return here, nil
+	case <-p.closed:
+		return nil, errors.New("closed")
+	}
+}
+
+// client speaks HTTP over the pipes.
+func (p *pipes) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext:       func(context.Context, string, string) (net.Conn, error) { return p.dial() },
+	}}
+}
+
+func (p *pipes) post(t testing.TB, id, body string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+id, strings.NewReader(body))
+	must(t, err)
+	request.Header.Set("Authorization", "Bearer "+secret)
+	response, err := p.client().Do(request)
+	must(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	must(t, err)
+	return response.StatusCode, string(text)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

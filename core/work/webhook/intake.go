@@ -1,0 +1,268 @@
+package webhook
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/store"
+)
+
+const (
+	bearer     = "Bearer "
+	hookPath   = "/hook/"
+	healthPath = "/healthz"
+)
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer fault.Rescue("the webhook server", func(f *fault.Error) {
+		// What a panic says may hold parts of the payload: only its kind and the place are logged.
+		s.o.Log.Error("a delivery made the webhook server fail", "fault", f.Kind(), "stack", f.Stack)
+		write(w, http.StatusInternalServerError, reply{Error: answerInternal})
+	})
+	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
+	switch {
+	case hook && slug != "" && !strings.Contains(slug, "/"):
+		if r.Method != http.MethodPost {
+			notAllowed(w, http.MethodPost)
+			return
+		}
+		s.hook(w, r, slug)
+	case r.URL.Path == healthPath:
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			notAllowed(w, "GET, HEAD")
+			return
+		}
+		write(w, http.StatusOK, reply{Status: "ok"})
+	default:
+		write(w, http.StatusNotFound, reply{Error: answerNotFound})
+	}
+}
+
+// hook takes one delivery.
+func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
+	d := &Delivery{ID: store.NewID(), At: time.Now(), Remote: clean.Line(r.RemoteAddr), Count: 1}
+	refusal := s.check(w, r, slug, d)
+	if refusal == nil {
+		write(w, http.StatusAccepted, reply{Status: Accepted})
+		return
+	}
+	if refusal.Status != statusNotStored { // the log has that one already
+		d.refused(refusal.Status)
+		s.log.refuse(*d)
+	}
+	reason, _, _ := strings.Cut(refusal.Reason, ":") // what follows its sender may have chosen
+	s.o.Log.Debug("delivery refused", "delivery", d.ID, "webhook", d.Webhook, "status", d.Status, "reason", reason)
+	// net/http reads the rest of a body before it answers. What is already there
+	// costs nothing; nobody waits for more. A writer without deadlines waits.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
+	if refusal.retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(refusal.retry))
+	}
+	write(w, refusal.Status, reply{Error: refusal.Reason, Details: refusal.Details})
+}
+
+// check makes the checks in their order: token, spec, rate, size, payload, room.
+func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
+	spec, known := s.o.Index.Find(slug)
+	if known {
+		d.Webhook = spec.ID
+	}
+	if refusal := s.admits(r, d.At); refusal != nil {
+		return refusal
+	}
+	if !known {
+		slug = clean.Cut(clean.Line(slug), maxID)
+		d.Webhook = slug
+		return &RefusedError{Status: http.StatusNotFound, Reason: answerUnknown + slug}
+	}
+	if wait := s.limit.allow(spec.ID, d.At); wait > 0 {
+		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
+	}
+	body, refusal := readBody(w, r)
+	d.Size = len(body)
+	if refusal != nil {
+		return refusal
+	}
+	payload, err := spec.Check(body)
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	defer serving(r)()
+	d.Status, d.Outcome = http.StatusAccepted, Accepted
+	return s.accept(&task{
+		job:    Job{Spec: spec, Payload: payload, Delivery: *d},
+		record: &record{Delivery: *d, Payload: body},
+	})
+}
+
+// admits checks the token. Guesses are limited; past that even the right token
+// has to wait where it is one that could be guessed. Whoever has a long one is
+// not to be locked out by a stranger's guesses.
+func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
+	right := s.authorized(r)
+	if right && s.weak == "" {
+		return nil
+	}
+	if right && s.wrong.TokensAt(now) >= 1 {
+		return nil
+	}
+	if wait := allowOne(s.wrong, now); wait > 0 {
+		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: wait}
+	}
+	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
+}
+
+// authorized compares digests, whose length tells nothing, in constant time.
+func (s *Server) authorized(r *http.Request) bool {
+	given := sha256.Sum256([]byte(r.Header.Get("Authorization")))
+	return subtle.ConstantTimeCompare(given[:], s.token[:]) == 1
+}
+
+// readBody reads at most one byte more than is allowed.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
+	tooLarge := &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
+	if r.ContentLength > MaxBody {
+		w.Header().Set("Connection", "close") // its rest is not worth reading
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
+	switch {
+	case len(body) > MaxBody:
+		w.Header().Set("Connection", "close")
+		return body, tooLarge
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return body, &RefusedError{Status: http.StatusRequestTimeout, Reason: answerTimeout}
+	case err != nil:
+		return body, &RefusedError{Status: http.StatusBadRequest, Reason: answerJSON}
+	}
+	return body, nil
+}
+
+// statusNotStored tells a sender that its delivery is not on the disk.
+const statusNotStored = http.StatusInsufficientStorage
+
+// accept hands a delivery to the work, if there is room for it, once it is on
+// the disk: its sender may forget it then.
+func (s *Server) accept(t *task) *RefusedError {
+	if refusal := s.reserve(); refusal != nil {
+		return refusal
+	}
+	if err := s.log.add(t.record); err != nil {
+		s.release()
+		return &RefusedError{Status: statusNotStored, Reason: answerNotStored, retry: retrySlot}
+	}
+	s.queue <- t // it has room for all that are active
+	return nil
+}
+
+func (s *Server) reserve() *RefusedError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopping:
+		return &RefusedError{Status: http.StatusServiceUnavailable, Reason: answerStopping, retry: retrySlot}
+	case s.active >= underWay:
+		return &RefusedError{Status: http.StatusTooManyRequests, Reason: answerTooMany, retry: retrySlot}
+	}
+	s.active++
+	return nil
+}
+
+// reply is an answer's body.
+type reply struct {
+	Status  string   `json:"status,omitempty"`
+	Error   string   `json:"error,omitempty"`
+	Details []string `json:"details,omitempty"`
+}
+
+func notAllowed(w http.ResponseWriter, methods string) {
+	w.Header().Set("Allow", methods)
+	write(w, http.StatusMethodNotAllowed, reply{Error: answerMethod})
+}
+
+// write answers. A sender that no longer listens is its own trouble.
+func write(w http.ResponseWriter, status int, body reply) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":"`+answerInternal+`"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}
+
+// quiet keeps the words of net/http, which may quote a request, to one cleaned
+// line each under a constant message.
+type quiet struct{ slog.Handler }
+
+func (q quiet) Handle(ctx context.Context, r slog.Record) error {
+	told := slog.NewRecord(r.Time, r.Level, "connection trouble", r.PC)
+	told.AddAttrs(slog.String("trouble", clean.Cut(clean.Line(r.Message), 200)))
+	return q.Handler.Handle(ctx, told)
+}
+
+// Limits of what is taken.
+const (
+	perMinute = 60  // deliveries of one webhook: as many at once, then one a second
+	atOnce    = 10  // deliveries that are screened or run at the same time
+	underWay  = 100 // deliveries that are accepted and not ended: the rest of them wait
+	guesses   = 10  // wrong tokens a minute
+	// retrySlot is what a sender is told to wait when underWay has been reached, or
+	// nothing can be written, in seconds: nobody knows how long that lasts.
+	retrySlot = 10
+)
+
+// limiter counts the deliveries of each webhook.
+type limiter struct {
+	mu sync.Mutex
+	of map[string]*rate.Limiter
+}
+
+// allow counts a delivery at now, or says how many whole seconds to wait. The id
+// is that of a spec, so that strangers cannot make it remember anything.
+func (l *limiter) allow(id string, now time.Time) (wait int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil {
+		l.of = map[string]*rate.Limiter{}
+	}
+	if l.of[id] == nil {
+		l.of[id] = newRate(perMinute)
+	}
+	return allowOne(l.of[id], now)
+}
+
+// newRate lets so many through at once, and then as many in a minute.
+func newRate(perMinute int) *rate.Limiter {
+	return rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
+}
+
+// allowOne takes one of what is free at now, or says how many whole seconds to wait.
+func allowOne(l *rate.Limiter, now time.Time) (wait int) {
+	r := l.ReserveN(now, 1)
+	d := r.DelayFrom(now)
+	if d == 0 {
+		return 0
+	}
+	r.CancelAt(now)
+	return int((d + time.Second - 1) / time.Second)
+}

@@ -1,0 +1,200 @@
+package webhook
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+)
+
+// kills is how often the child is killed.
+var kills = flag.Int("kills", 60, "how often the process that takes deliveries is killed")
+
+// childDir makes the test binary a server on that directory until it is killed.
+const (
+	childDir  = "OLLIM_TEST_WEBHOOK_DIR"
+	ranFile   = "ran.txt"   // a line for each run that began: its number
+	notesFile = "notes.txt" // a line for each note
+)
+
+func TestMain(m *testing.M) {
+	binarytest.Answer(nil)
+	if root := os.Getenv(childDir); root != "" {
+		fmt.Println("error", serveUntilKilled(root))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+const countSpec = `---
+id: %s
+fields: {type: object, properties: {n: {type: integer}}}
+---
+Number {n}.
+`
+
+func serveUntilKilled(root string) error {
+	dir, err := store.At(root)
+	if err != nil {
+		return err
+	}
+	put := func(name, line string) error {
+		f, err := os.OpenFile(filepath.Join(root, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(f, line)
+		_ = f.Close() // the kernel has the line
+		return err
+	}
+	index := NewIndex(dir)
+	index.Scan()
+	s, err := New(Options{
+		Dir: dir, Index: index, Secret: secret, Addr: "127.0.0.1:0", Zone: time.UTC, Notice: func(string) {}, Changed: func() {},
+		Log: slog.New(slog.DiscardHandler),
+		Run: func(_ context.Context, j Job) error {
+			err := put(ranFile, j.Delivery.ID+" "+j.Payload.Data[0].Value)
+			time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+			return err
+		},
+		// What is pending is known, as the bot's own note knows it.
+		Note: func(text string, kept func()) error {
+			if told, err := os.ReadFile(filepath.Join(root, notesFile)); err == nil && strings.Contains(string(told), text) {
+				kept()
+				return nil
+			}
+			err := put(notesFile, text)
+			if err == nil {
+				kept()
+			}
+			return err
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return s.run(context.Background(), func(ctx context.Context) (net.Listener, error) {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err == nil {
+			fmt.Println("ready", l.Addr())
+		}
+		return l, err
+	})
+}
+
+// TestAcceptedDeliveriesOutliveKills kills a server that senders deliver to. In
+// the end every delivery that was answered with 202 has run once, and where its
+// run may have been cut off that was reported once; nothing ran twice.
+func TestAcceptedDeliveriesOutliveKills(t *testing.T) {
+	t.Parallel()
+	dir := storetest.Dir(t)
+	const hooks = 10
+	for i := range hooks { // enough of them that the rate refuses nothing
+		put(t, dir, fmt.Sprintf("w%d.md", i), fmt.Sprintf(countSpec, fmt.Sprintf("w%d", i)))
+	}
+	var number atomic.Int64
+	var mu sync.Mutex
+	accepted := map[string]bool{}
+	for range *kills {
+		outlive(t, dir, func(addr string) {
+			n := number.Add(1)
+			status, _, err := Deliver(t.Context(), addr, secret, fmt.Sprintf("w%d", n%hooks), fmt.Appendf(nil, `{"n":%d}`, n))
+			if err == nil && status == http.StatusAccepted {
+				mu.Lock()
+				accepted[fmt.Sprint(n)] = true
+				mu.Unlock()
+			}
+		}, time.Duration(rand.IntN(20_000))*time.Microsecond)
+	}
+	outlive(t, dir, nil, 300*time.Millisecond) // what is left runs to its end
+	settleAccounts(t, dir, accepted)
+}
+
+// outlive starts a server, lets four senders at it, and kills it.
+func outlive(t *testing.T, dir *store.Dir, send func(addr string), life time.Duration) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binarytest.Path())
+	cmd.Env = append(os.Environ(), childDir+"="+dir.Root())
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "ready ") {
+		t.Fatalf("the child says %q", lines.Text())
+	}
+	addr := strings.TrimPrefix(lines.Text(), "ready ")
+	end := time.Now().Add(life)
+	timer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	var g sync.WaitGroup
+	for range 4 {
+		g.Go(func() {
+			for send != nil && time.Now().Before(end) {
+				send(addr)
+			}
+		})
+	}
+	g.Wait()
+	_ = cmd.Wait() // it was killed
+}
+
+func settleAccounts(t *testing.T, dir *store.Dir, accepted map[string]bool) {
+	t.Helper()
+	lines := func(name string) []string {
+		data, err := os.ReadFile(dir.Path(name))
+		must(t, err)
+		return strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	runs, ids := map[string]int{}, map[string]string{}
+	for _, line := range lines(ranFile) {
+		id, n, _ := strings.Cut(line, " ")
+		runs[n]++
+		ids[n] = id
+	}
+	notes := strings.Join(lines(notesFile), "\n")
+	reported, neither := strings.Count(notes, "Delivery "), 0
+	for n := range accepted {
+		if runs[n] == 0 {
+			neither++ // cut off between the disk and its first step, so reported
+		}
+	}
+	cut := 0
+	for n, times := range runs {
+		told := strings.Count(notes, "Delivery "+ids[n]+".")
+		cut += told
+		if times > 1 || told > 1 {
+			t.Errorf("number %s ran %d times and was reported %d times", n, times, told)
+		}
+	}
+	// Reported were those that were cut off in their run and those that had not
+	// taken its first step; of the latter a few may not have had their answer.
+	if neither > reported-cut {
+		t.Errorf("%d accepted deliveries neither ran nor were reported", neither-(reported-cut))
+	}
+	list, err := readLog(dir)
+	for _, r := range list {
+		if r.open() {
+			t.Errorf("in the end %s is %s", r.ID, r.Outcome)
+		}
+	}
+	if err != nil || len(accepted) < *kills {
+		t.Errorf("only %d were accepted: the test looks at nothing (%v)", len(accepted), err)
+	}
+	t.Logf("%d kills: %d accepted, %d ran, %d reported as cut off", *kills, len(accepted), len(runs), reported)
+}

@@ -1,0 +1,293 @@
+package webhook
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/schema"
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// maxID is the longest id, in characters.
+const maxID = 64
+
+// Spec is one webhook: the task that a delivery starts, always in the
+// background, with the template as its body, and what its payload has to be.
+type Spec struct {
+	routines.Task
+	Fields Fields
+}
+
+// Parse reads a spec file. rel is its path relative to the data
+// directory. All problems come back in the file's order; while
+// routines.HasErrors of them, the spec must not be used.
+func Parse(rel string, data []byte) (Spec, []routines.Problem) {
+	p, ok := routines.Open(routines.KindWebhook, rel, data)
+	if !ok {
+		return Spec{Task: routines.Task{Kind: routines.KindWebhook, Path: rel}}, p.Problems()
+	}
+	s := Spec{Task: p.Task()}
+	if f, text, ok := p.Text("id", msgNoID); ok {
+		if s.ID = text; !plainID(text) {
+			p.AddAt(routines.Error, f, msgBadID, show(text), maxID, "github-ci")
+		}
+	}
+	s.Fields = parseFields(p)
+	checkTemplate(p, s)
+	p.UnknownKeys()
+	return s, p.Problems()
+}
+
+// plainID reports whether a text can be the last part of an address as it stands:
+// 1 to 64 plain letters, digits, - or _.
+func plainID(text string) bool {
+	return text != "" && len(text) <= maxID && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
+// parseFields reads the schema, which is required.
+func parseFields(p *routines.File) Fields {
+	f := p.Field("fields")
+	switch f.Value.Kind {
+	case store.Map:
+	case store.Null:
+		p.Add(routines.Error, f.Line, f.Column, msgNoFields)
+		return Fields{}
+	default:
+		p.AddAt(routines.Error, f, msgFieldsMapping)
+		return Fields{}
+	}
+	m := &mapping{places: map[string]place{}, start: place{f.Line, f.Column}}
+	var fields Fields
+	var err error
+	m.value, err = m.convert(f.Value, "")
+	if err == nil {
+		fields, err = compile(m)
+	}
+	if wrong, ok := errors.AsType[*fieldError](err); ok {
+		p.Add(routines.Error, wrong.at.line, wrong.at.column, "%s", wrong.message)
+		return Fields{}
+	}
+	switch n := len(fields.Declared); {
+	case n > maxProperties:
+		at := m.at("/properties")
+		p.Add(routines.Warning, at.line, at.column, msgTooManyDeclared, n, maxProperties)
+	case n == 0:
+		p.Add(routines.Warning, m.start.line, m.start.column, msgNothingDeclared)
+	}
+	return fields
+}
+
+// checkTemplate warns of placeholders that no declared field fills, and refuses
+// a template that could make a prompt of any size.
+func checkTemplate(p *routines.File, s Spec) {
+	list := prompt.Placeholders(s.Body)
+	if len(list) > maxPlaceholders {
+		p.Add(routines.Error, p.Doc.BodyLine, 1, msgTooManyPlaceholders, len(list), maxPlaceholders)
+		return
+	}
+	lines := strings.Split(s.Body, "\n")
+	for _, h := range list {
+		if len(s.Fields.Declared) == 0 || slices.Contains(s.Fields.Declared, h.Name) {
+			continue
+		}
+		column := utf8.RuneCountInString(lines[h.Line-1][:h.Column]) + 1
+		p.Add(routines.Warning, p.Doc.BodyLine+h.Line-1, column, msgUnfilled, show(h.Name))
+	}
+}
+
+// Index knows the spec files of a data directory: what is in force, and what is
+// wrong. A webhook that waits for its user is not in force. All methods may be called
+// by several goroutines; only Scan, Apply and Judge read files.
+type Index struct{ *routines.Folder[Spec] }
+
+// NewIndex makes an empty index; Scan fills it.
+func NewIndex(d *store.Dir) *Index {
+	return &Index{routines.NewFolder(d, folder, Parse, func(s *Spec) *routines.Task { return &s.Task })}
+}
+
+// Find returns the spec with that id.
+func (x *Index) Find(id string) (Spec, bool) {
+	s, ok := x.Now().Find(id)
+	if !ok || s.Waits != "" {
+		return Spec{}, false
+	}
+	return *s, true
+}
+
+// Specs are those in force, or those that wait for their user, by path.
+func (x *Index) Specs(waiting bool) []*Spec {
+	return slices.DeleteFunc(slices.Clone(x.Now().InForce), func(s *Spec) bool { return (s.Waits != "") != waiting })
+}
+
+// Problems are what is wrong with the files, and which of them wait for their user:
+// errors first, then by file and place.
+func (x *Index) Problems() []routines.Problem {
+	list := slices.Clone(x.Now().Problems)
+	for _, s := range x.Specs(true) {
+		list = append(list, routines.Problem{
+			File: s.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(msgWaits, s.Waits)), Waits: true, Version: s.Digest,
+		})
+	}
+	slices.SortStableFunc(list, routines.ByWeight)
+	return list
+}
+
+// RefusedError is why a delivery is not taken, as its sender reads it. It holds no
+// value of the payload.
+type RefusedError struct {
+	Status  int // of HTTP
+	Reason  string
+	Details []string
+	retry   int // seconds to wait; 0 says nothing of it
+}
+
+func (r *RefusedError) Error() string {
+	if len(r.Details) == 0 {
+		return r.Reason
+	}
+	return r.Reason + ": " + strings.Join(r.Details, "; ")
+}
+
+// Check holds a payload against the spec. An error
+// is a *RefusedError. The spec must be one that parsed without errors.
+func (s Spec) Check(body []byte) (Payload, error) {
+	if len(body) > MaxBody {
+		return Payload{}, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
+	}
+	list, err := readObject(body)
+	switch {
+	case errors.Is(err, errNotObject):
+		return Payload{}, invalid(textPayload + textNotObject)
+	case errors.Is(err, errNumber):
+		return Payload{}, invalid(textPayload + textBadNumber)
+	case err != nil:
+		return Payload{}, &RefusedError{Status: http.StatusBadRequest, Reason: answerJSON}
+	}
+	if wrong := s.Fields.check(asMap(list)); len(wrong) > 0 {
+		return Payload{}, invalid(wrong...)
+	}
+	if missing := unfilledBy(s.Body, list); len(missing) > 0 {
+		return Payload{}, &RefusedError{Status: http.StatusBadRequest, Reason: fmt.Sprintf(answerMissing, strings.Join(missing, "', '"))}
+	}
+	p := Payload{Data: make([]prompt.Datum, 0, len(list))}
+	for _, m := range list {
+		p.Data = append(p.Data, prompt.Datum{Key: m.key, Value: m.text()})
+		if s.Fields.free(m) {
+			p.Screened = append(p.Screened, m.key)
+		}
+	}
+	return p, nil
+}
+
+func invalid(details ...string) *RefusedError {
+	return &RefusedError{Status: http.StatusBadRequest, Reason: answerInvalid, Details: details}
+}
+
+// unfilledBy are the names of the template that the payload lacks, each once.
+func unfilledBy(template string, list []member) []string {
+	var missing []string
+	for _, h := range prompt.Placeholders(template) {
+		if !slices.ContainsFunc(list, func(m member) bool { return m.key == h.Name }) && !slices.Contains(missing, h.Name) {
+			missing = append(missing, h.Name)
+		}
+	}
+	return missing
+}
+
+// free reports whether a field can carry words of the sender's choice: any text
+// and anything that may hold one, unless the spec fixes its values; and a name
+// that is none of the spec's and no plain one.
+func (f Fields) free(m member) bool {
+	if f.closed[m.key] {
+		return false
+	}
+	switch m.value.(type) {
+	case string, []any, map[string]any:
+		return true
+	}
+	_, declared := slices.BinarySearch(f.Declared, m.key)
+	return !declared && prompt.DataKey(m.key) != m.key
+}
+
+// Bounds of an answer, so that no payload gets back more than it is worth.
+const (
+	maxSentences = 20
+	maxSentence  = 200 // characters
+	maxNamed     = 40  // characters of a name that the sender chose
+)
+
+// sentences says what is wrong with a document: one short sentence for each
+// thing, in alphabetical order. root is what the document itself is called.
+// Values never show; names do, cleaned and cut.
+func sentences(problems []schema.Problem, root string) []string {
+	var list []string
+	for _, p := range problems {
+		list = append(list, clean.Cut(clean.Line(sentence(p, root)), maxSentence))
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if more := len(list) - maxSentences; more > 0 {
+		list = append(list[:maxSentences], fmt.Sprintf(textMore, more))
+	}
+	return list
+}
+
+func sentence(p schema.Problem, root string) string {
+	where := root
+	if len(p.Path) > 0 {
+		steps := make([]string, len(p.Path))
+		for i, s := range p.Path {
+			steps[i] = clean.Cut(clean.Line(s), maxNamed)
+		}
+		where = strings.Join(steps, ".")
+	}
+	switch p.Keyword {
+	case "required":
+		return fmt.Sprintf(textRequired, where)
+	case "additionalProperties":
+		return fmt.Sprintf(textUndeclared, where)
+	}
+	return where + simple(p)
+}
+
+// simple is the end of a sentence about one value.
+func simple(p schema.Problem) string {
+	if words, known := simpleWords[p.Keyword]; known {
+		return words
+	}
+	switch p.Keyword {
+	case "type":
+		want, _ := p.Want.([]string)
+		return fmt.Sprintf(textType, strings.Join(want, textOr), p.Kind)
+	case "enum":
+		want, _ := p.Want.([]any)
+		list := make([]string, 0, len(want)) // they are the author's of the spec
+		for _, w := range want {
+			list = append(list, fmt.Sprint(w))
+		}
+		return textEnum + strings.Join(list, ", ")
+	case "maxLength":
+		return fmt.Sprintf(textTooLong, p.Count, p.Want)
+	case "minLength":
+		return fmt.Sprintf(textTooShort, p.Count, p.Want)
+	case "maxItems":
+		return fmt.Sprintf(textTooManyItems, p.Count, p.Want)
+	case "minItems":
+		return fmt.Sprintf(textTooFewItems, p.Count, p.Want)
+	}
+	return textDoesNotFit + " (" + p.Keyword + ")"
+}
+
+// simpleWords are those of keywords of which nothing more is to be said.
+var simpleWords = map[string]string{
+	"const": textConst, "pattern": textPattern, "minimum": textTooSmall, "exclusiveMinimum": textTooSmall,
+	"maximum": textTooLarge, "exclusiveMaximum": textTooLarge, schema.Exhausted: textTooCostly,
+	schema.False: textDoesNotFit, "not": textDoesNotFit, "$ref": textDoesNotFit, // the keyword would say nothing more
+}

@@ -1,0 +1,290 @@
+package discordtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Environment of the contract.
+const (
+	envDocument = "OLLIM_DISCORD_OPENAPI"  // the file; else it is looked for
+	envRequire  = "OLLIM_REQUIRE_CONTRACT" // "1": without the file nothing starts
+	document    = "shared/reference/discord-openapi.json"
+)
+
+// documentID names the document inside of the compiler; nothing is fetched.
+const documentID = "https://discord.invalid/openapi.json"
+
+var errNoDocument = errors.New("the description of Discord's API is absent")
+
+// contract holds requests and answers against Discord's own description, an
+// OpenAPI 3.1 document. Its schemas are compiled when they are needed first.
+// Safe for concurrent use.
+type contract struct {
+	root any
+
+	mu       sync.Mutex // guards what follows
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema // by JSON pointer
+}
+
+// theContract is loaded once for the process: it takes a fifth of a second.
+var theContract = sync.OnceValues(loadContract)
+
+// sayAbsent makes sure that the first test, and only that one, says so.
+var sayAbsent sync.Once
+
+// openContract returns nil where the description is absent and not required.
+func openContract(t testing.TB, load func() (*contract, error)) (*contract, error) {
+	c, err := load()
+	if !errors.Is(err, errNoDocument) || os.Getenv(envRequire) == "1" {
+		return c, err
+	}
+	if t != nil {
+		sayAbsent.Do(func() { t.Logf("requests are not checked: %v (set %s)", err, envDocument) })
+	}
+	return nil, nil
+}
+
+func loadContract() (*contract, error) {
+	raw, err := readDocument()
+	if errors.Is(err, os.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", errNoDocument, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("read the description of the API: %w", err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.RegisterFormat(&jsonschema.Format{Name: "int32", Validate: checkInt32})
+	c.AssertFormat()
+	if err := c.AddResource(documentID, root); err != nil {
+		return nil, fmt.Errorf("read the schemas of the API: %w", err)
+	}
+	return &contract{root: root, compiler: c, compiled: make(map[string]*jsonschema.Schema)}, nil
+}
+
+// readDocument looks in the environment, then beside every directory above the
+// working directory.
+func readDocument() ([]byte, error) {
+	if path := os.Getenv(envDocument); path != "" {
+		return os.ReadFile(path)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(document)))
+		if up := filepath.Dir(dir); errors.Is(err, os.ErrNotExist) && up != dir {
+			dir = up
+			continue
+		}
+		return raw, err
+	}
+}
+
+// checkRequest says what is wrong with a request. Of an upload it sees the JSON
+// part; files alone make a message without any.
+func (k *contract) checkRequest(c *call) error {
+	at, values, err := k.find(c)
+	if err != nil {
+		return err
+	}
+	if err := k.checkParameters(c, at, values); err != nil {
+		return err
+	}
+	at = append(at, strings.ToLower(c.method))
+	if err := k.checkParameters(c, at, values); err != nil {
+		return err
+	}
+	body, described := k.node(append(at, "requestBody")...)
+	if !described || len(c.body) == 0 && (body["required"] != true || len(c.files) > 0) {
+		return nil
+	}
+	return k.check(c.body, append(at, "requestBody", "content", "application/json", "schema"))
+}
+
+// checkParameters looks at those that are described at one place. All that come
+// are texts; one that has to be a number has to look like one.
+func (k *contract) checkParameters(c *call, at []string, values map[string]string) error {
+	at = append(at, "parameters")
+	for i := 0; ; i++ {
+		at := append(at, strconv.Itoa(i))
+		p, described := k.node(at...)
+		if !described {
+			return nil
+		}
+		name, _ := p["name"].(string)
+		value, given := values[name]
+		if p["in"] == "query" {
+			value, given = c.query.Get(name), c.query.Has(name)
+		}
+		if !given {
+			if p["required"] == true {
+				return fmt.Errorf("parameter %s is missing", name)
+			}
+			continue
+		}
+		at = append(at, "schema")
+		if err := k.check(encode(value), at); err != nil && (!json.Valid([]byte(value)) || k.check([]byte(value), at) != nil) {
+			return fmt.Errorf("parameter %s: %w", name, err)
+		}
+	}
+}
+
+// checkAnswer says what is wrong with an answer of ours. Errors with a tree are
+// left out: the description says that the codes in it are numbers, and Discord
+// sends words.
+func (k *contract) checkAnswer(c *call, a *Plan) error {
+	if o, isObject := a.body.(object); isObject && o["errors"] != nil {
+		return nil
+	}
+	at, _, err := k.find(c)
+	if err != nil {
+		return err
+	}
+	status := strconv.Itoa(a.Status)
+	at = append(at, strings.ToLower(c.method), "responses")
+	if _, described := k.node(append(at, status)...); !described {
+		status = status[:1] + "XX"
+	}
+	at = append(at, status)
+	described, found := k.node(at...)
+	if !found {
+		return fmt.Errorf("status %d is not described", a.Status)
+	}
+	if described["content"] == nil {
+		if a.body != nil {
+			return fmt.Errorf("status %d has no body", a.Status)
+		}
+		return nil
+	}
+	return k.check(a.encoded(), append(at, "content", "application/json", "schema"))
+}
+
+// find leads to the path that describes a call, the one with the fewest
+// parameters, and names their values.
+func (k *contract) find(c *call) (at []string, values map[string]string, err error) {
+	paths, _ := k.node("paths")
+	seg, best := strings.Split(c.path, "/"), ""
+	for path, item := range paths {
+		found := matchPath(path, seg)
+		if item, _ := item.(object); found == nil || item[strings.ToLower(c.method)] == nil {
+			continue
+		}
+		if best == "" || len(found) < len(values) {
+			best, values = path, found
+		}
+	}
+	if best == "" {
+		return nil, nil, fmt.Errorf("no %s in the description of the API", c.method)
+	}
+	return []string{"paths", best}, values, nil
+}
+
+// matchPath is what stands for the {names} of a path, nil where it is another.
+func matchPath(path string, seg []string) map[string]string {
+	want := strings.Split(path, "/")
+	if len(want) != len(seg) {
+		return nil
+	}
+	values := make(map[string]string)
+	for i, w := range want {
+		if name, ok := strings.CutPrefix(w, "{"); ok {
+			values[strings.TrimSuffix(name, "}")] = seg[i]
+		} else if w != seg[i] {
+			return nil
+		}
+	}
+	return values
+}
+
+// check holds JSON against the schema to which the steps lead.
+func (k *contract) check(raw json.RawMessage, steps []string) error {
+	schema, err := k.schema(steps)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	if err := schema.Validate(value); err != nil {
+		// A schema with many variants explains each.
+		return fmt.Errorf("not as described: %.1500s", err.Error())
+	}
+	return nil
+}
+
+func (k *contract) schema(steps []string) (*jsonschema.Schema, error) {
+	_, pointer := k.follow(steps)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if s := k.compiled[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := k.compiler.Compile(documentID + "#" + pointer)
+	if err != nil {
+		return nil, fmt.Errorf("compile a schema of the API: %w", err)
+	}
+	k.compiled[pointer] = s
+	return s, nil
+}
+
+// node is the object to which the steps lead.
+func (k *contract) node(steps ...string) (object, bool) {
+	at, _ := k.follow(steps)
+	o, found := at.(object)
+	return o, found
+}
+
+// follow takes the steps from the root, through references, and returns what is
+// there, nil for nothing, with its JSON pointer as a fragment of a URL.
+func (k *contract) follow(steps []string) (at any, pointer string) {
+	at = k.root
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
+	for _, step := range steps {
+		switch node := at.(type) {
+		case object:
+			at = node[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(node) {
+				return nil, ""
+			}
+			at = node[i]
+		}
+		pointer += "/" + escape.Replace(step)
+		if node, _ := at.(object); node["$ref"] != nil {
+			at, pointer = k.follow(strings.Split(strings.TrimPrefix(node["$ref"].(string), "#/"), "/"))
+		}
+	}
+	return at, pointer
+}
+
+func checkInt32(v any) error {
+	n, isNumber := v.(json.Number)
+	if !isNumber {
+		return nil
+	}
+	if f, err := n.Float64(); err != nil || f < math.MinInt32 || f > math.MaxInt32 {
+		return errors.New("does not fit into 32 bits")
+	}
+	return nil
+}

@@ -1,0 +1,131 @@
+package discordtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// Limits that Discord's description of its API does not contain, or states
+// too generously (resources/message, components/reference).
+const (
+	maxContent = 2000 // UTF-16 units
+	maxEmbeds  = 6000 // over all embeds of a message
+	maxRows    = 5
+)
+
+func checkCreate(c *call) *Plan { return checkMessage(c, c.body, true) }
+
+func checkEdit(c *call) *Plan { return checkMessage(c, c.body, false) }
+
+// checkCallback looks into the data of the callbacks that carry a message.
+func checkCallback(c *call) *Plan {
+	var in callback
+	if refusal := c.decode(&in); refusal != nil {
+		c.problem("not a callback")
+		return refusal
+	}
+	if in.Type == discordgo.InteractionResponseChannelMessageWithSource {
+		return checkMessage(c, in.Data, true)
+	}
+	return nil
+}
+
+// checkMessage applies the rules to one message. A breach is a violation; if
+// Discord would refuse it too, the refusal is returned.
+func checkMessage(c *call, raw []byte, whole bool) *Plan {
+	d, refusal := readDraft(raw)
+	if refusal != nil {
+		c.problem("not a message")
+		return refusal
+	}
+	var content string
+	var embeds, components []object
+	if d.Content != nil {
+		content = *d.Content
+	}
+	if d.Embeds != nil {
+		embeds = *d.Embeds
+	}
+	if d.Components != nil {
+		components = *d.Components
+	}
+	speaks := content != "" || len(embeds) > 0
+	if speaks && !silent(d.AllowedMentions) {
+		c.problem(`allowed_mentions is not {"parse":[]}`)
+	}
+	if whole && strings.TrimSpace(content) == "" && len(embeds)+len(components)+len(c.files) == 0 {
+		c.problem("the message is empty")
+		return failure(http.StatusBadRequest, 50006)
+	}
+	field, why := checkEmbeds(embeds)
+	twice := sameID(components)
+	switch {
+	case units(content) > maxContent:
+		field, why = "content", fmt.Sprintf("content has %d characters, more than %d", units(content), maxContent)
+	case why != "":
+	case len(components) > maxRows:
+		field, why = "components", fmt.Sprintf("%d rows, more than %d", len(components), maxRows)
+	case twice != "":
+		field, why = "components", fmt.Sprintf("custom_id %q stands twice", twice)
+	default:
+		return nil
+	}
+	c.problem(why)
+	return invalidForm(field, why)
+}
+
+// silent reports whether nobody is mentioned, whatever the text says.
+func silent(raw json.RawMessage) bool {
+	var m discordgo.MessageAllowedMentions
+	return len(raw) > 0 && json.Unmarshal(raw, &m) == nil && m.Parse != nil &&
+		len(m.Parse)+len(m.Users)+len(m.Roles) == 0 && !m.RepliedUser
+}
+
+// checkEmbeds adds up what Discord adds up, and looks at the fields.
+func checkEmbeds(all []object) (field, why string) {
+	total := 0
+	for _, e := range all {
+		footer, _ := e["footer"].(object)
+		author, _ := e["author"].(object)
+		for _, text := range []any{e["title"], e["description"], footer["text"], author["name"]} {
+			total += trimmed(text)
+		}
+		for _, f := range children(e, "fields") {
+			name, value := trimmed(f["name"]), trimmed(f["value"])
+			if name == 0 || value == 0 {
+				return "embeds", "an embed field has an empty name or value"
+			}
+			total += name + value
+		}
+	}
+	if total > maxEmbeds {
+		return "embeds", fmt.Sprintf("the embeds have %d characters together, more than %d", total, maxEmbeds)
+	}
+	return "", ""
+}
+
+// sameID finds a custom_id that stands twice.
+func sameID(all []object) (twice string) {
+	seen := make(map[string]bool)
+	walk(all, func(c object) {
+		id, _ := c["custom_id"].(string)
+		if id != "" && seen[id] {
+			twice = id
+		}
+		seen[id] = true
+	})
+	return twice
+}
+
+// units counts a text as Discord does.
+func units(text string) int { return len(utf16.Encode([]rune(text))) }
+
+func trimmed(v any) int {
+	text, _ := v.(string)
+	return units(strings.TrimSpace(text))
+}
