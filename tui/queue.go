@@ -24,38 +24,11 @@ import (
 
 // queue brings the commands of the user to the core in the order of the keys.
 // Those that write a small file and can be undone are quick: they run one after
-// the other, and what changes the bot waits for those before it. Of the others,
-// which may take seconds, each kind has a lane: nothing but its own kind waits
-// for it.
+// the other, and what changes the bot waits for those before it. The others may
+// take seconds, and wait only for those of their own lane.
 type queue struct {
 	waiting []doneMsg // oldest first
-	busy    map[string]bool
-}
-
-// quick is the lane of what can be undone, and of undoing it.
-const quick = "quick"
-
-// talk is the lane of what the conversation takes in its order.
-const talk = "talk"
-
-// laneOf is the lane of a command; empty for one that waits for nothing: what
-// only reads, and what stops something.
-func laneOf(c command.Value) string {
-	if command.Reads(c) {
-		return ""
-	}
-	switch c.(type) {
-	case command.Looked, command.Here, command.Interrupt, command.StopFork:
-		return ""
-	case command.SetBudget, command.RestoreBudget, command.DiscardUpdate, command.RestoreUpdate,
-		command.Snooze, command.Pause, command.MuteUntil, command.AllowTask, command.AddTask, command.AddStarters, command.RemoveTask,
-		command.EditTask, command.RevertTask, command.DeleteTask,
-		command.RestoreTask, command.Remind, command.SetConfig, command.SetLook:
-		return quick
-	case command.Say, command.DeliverNow, command.ExitFork, command.ResumeFork, command.Click, command.Slash:
-		return talk
-	}
-	return fmt.Sprintf("%T", c)
+	busy    map[command.Lane]bool
 }
 
 // reads reports that nothing is said of a command beside what has asked for it.
@@ -66,12 +39,12 @@ func reads(c command.Value) bool {
 
 // changes reports that a quick command is under way, or waits.
 func (q *queue) changes() bool {
-	return q.busy[quick] || slices.ContainsFunc(q.waiting, func(m doneMsg) bool { return laneOf(m.command) == quick })
+	return q.busy[command.LaneQuick] || slices.ContainsFunc(q.waiting, func(m doneMsg) bool { return command.LaneOf(m.command) == command.LaneQuick })
 }
 
 // command runs a command beside the program, once it is its turn.
 func (r *root) command(msg doneMsg) tea.Cmd {
-	if laneOf(msg.command) == "" {
+	if !command.LaneOf(msg.command).Waits() {
 		return r.begin(msg)
 	}
 	r.queue.waiting = append(r.queue.waiting, msg)
@@ -91,8 +64,8 @@ func (r *root) advance() tea.Cmd {
 func (q *queue) ready() (out []doneMsg) {
 	taken := maps.Clone(q.busy)
 	q.waiting = slices.DeleteFunc(q.waiting, func(m doneMsg) bool {
-		lane := laneOf(m.command)
-		begins := !taken[lane] && !taken[quick]
+		lane := command.LaneOf(m.command)
+		begins := !taken[lane] && !taken[command.LaneQuick]
 		if taken[lane] = true; begins {
 			q.busy[lane] = true
 			out = append(out, m)
@@ -105,7 +78,7 @@ func (q *queue) ready() (out []doneMsg) {
 // ended makes room for what waited for a command, and then takes the keys that
 // were held for it: what they mean depends on what it has come to.
 func (r *root) ended(c command.Value) tea.Cmd {
-	delete(r.queue.busy, laneOf(c))
+	delete(r.queue.busy, command.LaneOf(c))
 	cmds := []tea.Cmd{r.advance()}
 	for len(r.held) > 0 && !r.waits(r.held[0]) {
 		msg := r.held[0]

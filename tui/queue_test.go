@@ -141,19 +141,19 @@ func TestADiskThatHangsHoldsNeitherTheWayAboutNorTheEnd(t *testing.T) {
 func TestNoCommandOvertakesAnother(t *testing.T) {
 	kinds := []command.Value{command.SetBudget{}, command.Pause{}, command.Say{}, command.ExitFork{}, command.FireNow{}, command.Answer{}}
 	rapid.Check(t, func(t *rapid.T) {
-		q := queue{busy: map[string]bool{}}
+		q := queue{busy: map[command.Lane]bool{}}
 		number := map[pane.Dialog]int{}
 		var began, running []doneMsg
 		pull := func() {
 			for _, m := range q.ready() {
-				lane := laneOf(m.command)
+				lane := command.LaneOf(m.command)
 				for _, other := range running {
-					if l := laneOf(other.command); l == lane || l == quick {
+					if l := command.LaneOf(other.command); l == lane || l == command.LaneQuick {
 						t.Fatalf("%T begins while %T runs", m.command, other.command)
 					}
 				}
 				for _, other := range began {
-					if l := laneOf(other.command); number[other.asker] > number[m.asker] && (l == lane || lane == quick) {
+					if l := command.LaneOf(other.command); number[other.asker] > number[m.asker] && (l == lane || lane == command.LaneQuick) {
 						t.Fatalf("%T has overtaken %T", other.command, m.command)
 					}
 				}
@@ -161,7 +161,7 @@ func TestNoCommandOvertakesAnother(t *testing.T) {
 			}
 		}
 		end := func(i int) {
-			delete(q.busy, laneOf(running[i].command))
+			delete(q.busy, command.LaneOf(running[i].command))
 			running = slices.Delete(running, i, i+1)
 			pull()
 		}

@@ -108,7 +108,7 @@ func newRoot(ctx context.Context, c Core, o Options) *root {
 			action.Settings: settingspage.New(),
 		},
 		focus: action.Forks, lower: action.Chat,
-		snap: &core.Snapshot{}, queue: queue{busy: map[string]bool{}},
+		snap: &core.Snapshot{}, queue: queue{busy: map[command.Lane]bool{}},
 		timer: time.NewTimer(time.Minute), reading: map[action.Pane]bool{}, desk: desk{answered: map[string]policy.Approval{}},
 	}
 	r.w, r.h = r.facts.w, r.facts.h
@@ -181,7 +181,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, soon
 
 	case changedMsg:
-		if !r.queue.busy[quick] { // a quick command brings its own snapshot in a moment
+		if !r.queue.busy[command.LaneQuick] { // a quick command brings its own snapshot in a moment
 			r.refresh()
 		}
 		return r.after(frameGap, lookMsg{}), soon

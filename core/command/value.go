@@ -17,17 +17,10 @@ import (
 	"ollimbot/routines"
 )
 
-// Value is one thing that a user asks of the bot, as data. The types of this file
-// are all there are: the bot refuses what is none of them.
-type Value any
-
-// Reads reports whether a command leaves the bot as it is.
-func Reads(c Value) bool {
-	switch c.(type) {
-	case Preview, Describe, Costs, Runs, Past, Away:
-		return true
-	}
-	return false
+// Value is one thing that a user asks of the bot, as data. The types of this file are the
+// only ones.
+type Value interface {
+	lane() Lane
 }
 
 // SetBudget changes capacity and refill rate. Nil fields stay as they are.

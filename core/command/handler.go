@@ -1,0 +1,55 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+)
+
+// Needs is what must be true for a command to be carried out.
+type Needs int
+
+// The needs.
+const (
+	Directory Needs = iota // the data directory is enough
+	Unowned                // no other program runs the bot on the directory
+	Running                // this program runs the bot
+)
+
+// Handler carries out the commands of one type. A service lists the handlers of the
+// commands that it carries out.
+type Handler struct {
+	Needs Needs
+	// Do carries the command out. It may block on a file; what starts a run returns once
+	// that is queued. Errors are sentences for people, and the outcome beside one says nothing.
+	Do func(context.Context, Value) (Outcome, error)
+
+	of reflect.Type
+}
+
+// On makes the handler of the commands of type C.
+func On[C Value](needs Needs, do func(context.Context, C) (Outcome, error)) Handler {
+	return Handler{Needs: needs, of: reflect.TypeFor[C](), Do: func(ctx context.Context, c Value) (Outcome, error) {
+		return do(ctx, c.(C))
+	}}
+}
+
+// Handlers finds the handler of a command.
+type Handlers map[reflect.Type]Handler
+
+// Add registers handlers. It panics where a type has one already: which of the two
+// counts must not depend on their order.
+func (h Handlers) Add(list ...Handler) {
+	for _, one := range list {
+		if _, twice := h[one.of]; twice {
+			panic(fmt.Sprintf("two handlers for %v", one.of))
+		}
+		h[one.of] = one
+	}
+}
+
+// Of is the handler of a command.
+func (h Handlers) Of(c Value) (Handler, bool) {
+	one, ok := h[reflect.TypeOf(c)]
+	return one, ok
+}

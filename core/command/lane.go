@@ -1,0 +1,75 @@
+package command
+
+// Lane says which commands must wait for each other. A surface runs the commands of one
+// lane one after the other, in the order in which the user gave them.
+type Lane string
+
+// The lanes. Commands of LaneRead and LaneBeside wait for nothing, and LaneQuick goes before all
+// others: it changes a small file, can be undone, and what follows may depend on it.
+const (
+	LaneRead     Lane = "read"   // changes nothing
+	LaneBeside   Lane = "beside" // changes something, or stops it, at once
+	LaneQuick    Lane = "quick"
+	LaneTalk     Lane = "talk" // the conversation's, in its order
+	LaneFiring   Lane = "firing"
+	LaneSpending Lane = "spending"
+	LaneApproval Lane = "approval"
+	LaneAccount  Lane = "account"
+)
+
+// Waits reports whether commands of the lane wait for each other.
+func (l Lane) Waits() bool { return l != LaneRead && l != LaneBeside }
+
+// LaneOf is the lane of a command.
+func LaneOf(c Value) Lane { return c.lane() }
+
+// Reads reports whether a command changes nothing.
+func Reads(c Value) bool { return c.lane() == LaneRead }
+
+// All commands and their lanes. The method seals Value.
+
+func (Preview) lane() Lane { return LaneRead }
+
+func (Describe) lane() Lane { return LaneRead }
+func (Costs) lane() Lane    { return LaneRead }
+func (Runs) lane() Lane     { return LaneRead }
+func (Past) lane() Lane     { return LaneRead }
+func (Away) lane() Lane     { return LaneRead }
+
+func (Looked) lane() Lane    { return LaneBeside }
+func (Here) lane() Lane      { return LaneBeside }
+func (Interrupt) lane() Lane { return LaneBeside }
+func (StopFork) lane() Lane  { return LaneBeside }
+
+func (SetBudget) lane() Lane     { return LaneQuick }
+func (RestoreBudget) lane() Lane { return LaneQuick }
+func (DiscardUpdate) lane() Lane { return LaneQuick }
+func (RestoreUpdate) lane() Lane { return LaneQuick }
+func (Snooze) lane() Lane        { return LaneQuick }
+func (Pause) lane() Lane         { return LaneQuick }
+func (MuteUntil) lane() Lane     { return LaneQuick }
+func (AllowTask) lane() Lane     { return LaneQuick }
+func (AddTask) lane() Lane       { return LaneQuick }
+func (AddStarters) lane() Lane   { return LaneQuick }
+func (RemoveTask) lane() Lane    { return LaneQuick }
+func (EditTask) lane() Lane      { return LaneQuick }
+func (RevertTask) lane() Lane    { return LaneQuick }
+func (DeleteTask) lane() Lane    { return LaneQuick }
+func (RestoreTask) lane() Lane   { return LaneQuick }
+func (Remind) lane() Lane        { return LaneQuick }
+func (SetConfig) lane() Lane     { return LaneQuick }
+func (SetLook) lane() Lane       { return LaneQuick }
+
+func (Say) lane() Lane        { return LaneTalk }
+func (Receive) lane() Lane    { return LaneTalk }
+func (Reword) lane() Lane     { return LaneTalk }
+func (DeliverNow) lane() Lane { return LaneTalk }
+func (ExitFork) lane() Lane   { return LaneTalk }
+func (ResumeFork) lane() Lane { return LaneTalk }
+func (Click) lane() Lane      { return LaneTalk }
+func (Slash) lane() Lane      { return LaneTalk }
+
+func (FireNow) lane() Lane  { return LaneFiring }
+func (LiftCaps) lane() Lane { return LaneSpending }
+func (Answer) lane() Lane   { return LaneApproval }
+func (Login) lane() Lane    { return LaneAccount }
