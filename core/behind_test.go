@@ -101,7 +101,7 @@ func behindFork(t *testing.T, lines []string, story func(h home, b *Bot, e *sess
 	t.Helper()
 	e := &sessions{}
 	liveWith(t, func() agent.Engine {
-		e.Engine = script.New(script.Options{Seed: 1, Pace: 1})
+		e.Engine = script.New(script.Options{Pace: 1})
 		return e
 	}, func(h home) { h.foreground("aaaa0001", 10*time.Minute, lines...) }, func(h home, b *Bot) {
 		tell(t, b, "hello")

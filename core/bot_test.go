@@ -108,7 +108,7 @@ func liveWith(t *testing.T, engine func() agent.Engine, prepare func(h home), st
 // each but the first.
 func lives(t *testing.T, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
 	t.Helper()
-	livesWith(t, func() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1}) }, gap, prepare, stories...)
+	livesWith(t, func() agent.Engine { return script.New(script.Options{Pace: 1}) }, gap, prepare, stories...)
 }
 
 func livesWith(t *testing.T, engine func() agent.Engine, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
@@ -257,7 +257,7 @@ func TestAnUnfinishedReminderSurvivesTheEndOfTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h.t = t
 		h.reminder("aaaa0006", time.Second, "", `wait 10m`)
-		b := h.bot(script.New(script.Options{Seed: 1, Pace: 1}))
+		b := h.bot(script.New(script.Options{Pace: 1}))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- b.Run(ctx) }()

@@ -141,7 +141,7 @@ func TestAnAnswerThatFailsOrIsInterruptedSaysSoInTheChat(t *testing.T) {
 }
 
 func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
-	e := &sessions{Engine: script.New(script.Options{Seed: 1, Pace: 1})}
+	e := &sessions{Engine: script.New(script.Options{Pace: 1})}
 	liveWith(t, func() agent.Engine { return e }, func(h home) {
 		h.reminder("cccc0001", time.Second, "", `say looked at it`)
 	}, func(_ home, b *Bot) {

@@ -55,7 +55,7 @@ func (p *process) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessi
 
 func TestTheMainSessionIsOpenBeforeItsFirstMessage(t *testing.T) {
 	for config, want := range map[string]int32{`{}`: 1, `{"claude_warm": 0}`: 0} {
-		p := &process{Engine: script.New(script.Options{Seed: 1})}
+		p := &process{Engine: script.New(script.Options{})}
 		liveWith(t, func() agent.Engine { return p }, func(h home) { h.write("state/settings.json", config) }, func(_ home, b *Bot) {
 			synctest.Wait()
 			if n := p.opened.Load(); n != want {
@@ -70,7 +70,7 @@ func TestTheMainSessionIsOpenBeforeItsFirstMessage(t *testing.T) {
 }
 
 func TestASessionThatNobodyWasLoggedInForIsNotKept(t *testing.T) {
-	p := &process{Engine: script.New(script.Options{Seed: 1}), loggedOut: true}
+	p := &process{Engine: script.New(script.Options{}), loggedOut: true}
 	liveWith(t, func() agent.Engine { return p }, func(home) {}, func(_ home, b *Bot) {
 		synctest.Wait()
 		tell(t, b, "hello")
@@ -81,7 +81,7 @@ func TestASessionThatNobodyWasLoggedInForIsNotKept(t *testing.T) {
 }
 
 func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
-	w := &warning{Engine: script.New(script.Options{Seed: 1})}
+	w := &warning{Engine: script.New(script.Options{})}
 	liveWith(t, func() agent.Engine { return w }, func(home) {}, func(_ home, b *Bot) {
 		for range 3 {
 			w.changed()
@@ -100,7 +100,7 @@ func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
 }
 
 func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
-	engine := func() agent.Engine { return choosy{script.New(script.Options{Seed: 1})} }
+	engine := func() agent.Engine { return choosy{script.New(script.Options{})} }
 	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
 		for _, c := range []struct{ line, says string }{
 			{"/thinking off", "(default) thinks all the same"},

@@ -40,7 +40,7 @@ func beside(t *testing.T, g *googletest.Server, h home) (b *Bot, stop func()) {
 		t.Fatal(err)
 	}
 	b, err = New(Options{
-		Dir: dir, Env: config.Env{Zone: h.zone, GoogleAPI: g.URL}, Engine: script.New(script.Options{Seed: 1}), EngineName: "script",
+		Dir: dir, Env: config.Env{Zone: h.zone, GoogleAPI: g.URL}, Engine: script.New(script.Options{}), EngineName: "script",
 		Log: slog.New(slog.DiscardHandler), Still: true,
 	})
 	if err != nil {

@@ -247,7 +247,7 @@ func (e *opened) last() agent.SessionOptions {
 }
 
 func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
-	e := &opened{Engine: script.New(script.Options{Seed: 1, Pace: 1})}
+	e := &opened{Engine: script.New(script.Options{Pace: 1})}
 	liveWith(t, func() agent.Engine { return e }, func(h home) {
 		h.write("state/config.json", `{"model_main": "opus", "model_fork": "haiku", "thinking_main": "adaptive", "thinking_fork": "off"}`)
 	}, func(_ home, b *Bot) {

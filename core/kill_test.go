@@ -49,7 +49,7 @@ func child(root string) int {
 		return 1
 	}
 	b, err := New(Options{
-		Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Seed: 7, Pace: 0.1}),
+		Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Pace: 0.1}),
 		EngineName: "script", Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ func overMessages(h home) (agent.Engine, func()) {
 	if err := os.MkdirAll(h.root, 0o700); err != nil {
 		h.t.Fatal(err)
 	}
-	dir, model := storetest.At(h.t, h.root), messagestest.New(script.Options{Seed: 1, Pace: 0.5})
+	dir, model := storetest.At(h.t, h.root), messagestest.New(script.Options{Pace: 0.5})
 	return messages.New(messages.Options{
 		Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
 		Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {

@@ -17,7 +17,7 @@ import (
 )
 
 // costly is an engine whose tokens cost by the table.
-func costly() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1, Priced: true}) }
+func costly() agent.Engine { return script.New(script.Options{Pace: 1, Priced: true}) }
 
 // dear gives each run of the script engine a price of some cents, and says what one
 // has cost before.

@@ -216,7 +216,7 @@ func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
 func listener() (*witness, func() agent.Engine) {
 	w := &witness{}
 	return w, func() agent.Engine {
-		w.Engine = script.New(script.Options{Seed: 1, Pace: 1})
+		w.Engine = script.New(script.Options{Pace: 1})
 		return w
 	}
 }

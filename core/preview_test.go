@@ -125,7 +125,7 @@ func (p *previewed) write(folder, when string) string {
 }
 
 func (p *previewed) start() {
-	p.bot = p.h.bot(&previewEar{script.New(script.Options{Seed: 1, Pace: 1}), p})
+	p.bot = p.h.bot(&previewEar{script.New(script.Options{Pace: 1}), p})
 	p.began = time.Now()
 	ctx, stop := context.WithCancel(p.t.Context())
 	p.end, p.ran = stop, make(chan error, 1)

@@ -423,7 +423,7 @@ func TestPropertyAReminderEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h.t = t
 				dentist(h, fmt.Sprintf("max-chain: %d\nagain: %d\n", seed%3, 10+seed))
-				b := h.bot(script.New(script.Options{Seed: 1, Pace: 1}))
+				b := h.bot(script.New(script.Options{Pace: 1}))
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- b.Run(ctx) }()

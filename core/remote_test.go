@@ -134,7 +134,7 @@ func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home),
 	t.Helper()
 	h := newHome(t)
 	if e == nil {
-		e = func() agent.Engine { return script.New(script.Options{Seed: 1, Pace: 1}) }
+		e = func() agent.Engine { return script.New(script.Options{Pace: 1}) }
 	}
 	synctest.Test(t, func(t *testing.T) {
 		h.t = t
@@ -211,7 +211,7 @@ func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
 	p := &phone{}
 	var heard []string
-	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
+	engine := func() agent.Engine { return listening{script.New(script.Options{Pace: 1}), &heard} }
 	remotely(t, p, engine, func(home) {}, func(_ home, b *Bot) {
 		hear(t, b, command.Receive{Key: "1", Text: script_(`say the red door`)})
 		hear(t, b, command.Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
@@ -298,7 +298,7 @@ func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
 	p := &phone{}
 	var e eager
 	remotely(t, p, func() agent.Engine {
-		e = eager{script.New(script.Options{Seed: 1, Pace: 1}), make(chan agent.SessionOptions, 9)}
+		e = eager{script.New(script.Options{Pace: 1}), make(chan agent.SessionOptions, 9)}
 		return e
 	}, func(home) {}, func(_ home, b *Bot) {
 		hear(t, b, command.Receive{Key: "1", Text: script_(`say first`)})
@@ -347,7 +347,7 @@ func (e listening) Open(ctx context.Context, o agent.SessionOptions) (agent.Sess
 
 func TestAReplyToAForgottenMessageIsQuotedAsTheSurfaceKnowsIt(t *testing.T) {
 	var heard []string
-	engine := func() agent.Engine { return listening{script.New(script.Options{Seed: 1, Pace: 1}), &heard} }
+	engine := func() agent.Engine { return listening{script.New(script.Options{Pace: 1}), &heard} }
 	remotely(t, &phone{}, engine, func(home) {}, func(_ home, b *Bot) {
 		hear(t, b, command.Receive{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
 		synctest.Wait()

@@ -44,7 +44,7 @@ func mustRead(b *Bot, rel string) []byte {
 }
 
 func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
-	e := &sessions{Engine: script.New(script.Options{Seed: 1, Pace: 1})}
+	e := &sessions{Engine: script.New(script.Options{Pace: 1})}
 	liveWith(t, func() agent.Engine { return e }, func(h home) {
 		h.reminder("dddd0001", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
 	}, func(_ home, b *Bot) {

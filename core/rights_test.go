@@ -256,7 +256,7 @@ func TestRightsSurviveARestart(t *testing.T) {
 	live := func(story func(b *Bot)) {
 		synctest.Test(t, func(t *testing.T) {
 			h.t = t
-			b := h.bot(script.New(script.Options{Seed: 1, Pace: 1}))
+			b := h.bot(script.New(script.Options{Pace: 1}))
 			ctx, stop := context.WithCancel(t.Context())
 			done := make(chan error, 1)
 			go func() { done <- b.Run(ctx) }()

@@ -66,7 +66,7 @@ const skillBlock = "SKILL INSTRUCTIONS:\n\n### coach\nOne thing at a time.\n\n##
 func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 	w := &witness{}
 	liveWith(t, func() agent.Engine {
-		w.Engine = script.New(script.Options{Seed: 1, Pace: 1})
+		w.Engine = script.New(script.Options{Pace: 1})
 		return w
 	}, func(h home) {
 		skills(h)
@@ -100,7 +100,7 @@ func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
 	w := &witness{}
 	liveWith(t, func() agent.Engine {
-		w.Engine = script.New(script.Options{Seed: 1, Pace: 1})
+		w.Engine = script.New(script.Options{Pace: 1})
 		return w
 	}, func(h home) {
 		skills(h)

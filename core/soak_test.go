@@ -49,7 +49,7 @@ const (
 // day. Webhooks are not among it: a bubble has no network; TestCrashes has them.
 func TestSoak(t *testing.T) {
 	soakWith(t, *soakDays, func(home) (agent.Engine, func()) {
-		return script.New(script.Options{Seed: *soakSeed, Pace: 0.5}), func() {}
+		return script.New(script.Options{Pace: 0.5}), func() {}
 	})
 }
 

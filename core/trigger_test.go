@@ -45,7 +45,7 @@ func hooked(t *testing.T, h home) (*Bot, string) {
 	}
 	dir := storetest.At(t, h.root)
 	b, err := New(Options{
-		Dir: dir, Engine: script.New(script.Options{Seed: 1}), EngineName: "script", Log: slog.New(slog.DiscardHandler), Still: true,
+		Dir: dir, Engine: script.New(script.Options{}), EngineName: "script", Log: slog.New(slog.DiscardHandler), Still: true,
 		Env: config.Env{Zone: time.UTC, WebhookPort: port, WebhookSecret: "hush"},
 	})
 	if err != nil {

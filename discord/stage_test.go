@@ -120,7 +120,7 @@ func (st *stage) live() {
 	st.t.Helper()
 	d := st.surface(st.options())
 	bot, err := core.New(core.Options{
-		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Seed: 1}), EngineName: "script",
+		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{}), EngineName: "script",
 		Log: st.logger(), Remote: d, Still: true,
 	})
 	if err != nil {

@@ -121,7 +121,7 @@ func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 	log, book := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
 	bot, err := core.New(core.Options{
 		Dir: dir, Env: config.Env{Zone: time.UTC, ZoneName: "UTC", UserName: "Sam", BotName: "Ollie"},
-		Engine: script.New(script.Options{Seed: 7, Pace: 1, Dir: dir}), EngineName: "script", Demo: true,
+		Engine: script.New(script.Options{Pace: 1, Dir: dir}), EngineName: "script", Demo: true,
 		Log: log, Book: book, Version: "demo", Still: true,
 	})
 	if err != nil {

@@ -128,7 +128,7 @@ func (h *house) start() {
 	h.log = newText()
 	log := slog.New(slog.NewTextHandler(h.log, nil))
 	bot, err := core.New(core.Options{
-		Dir: h.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Seed: 1}), EngineName: "script", Log: log, Still: true,
+		Dir: h.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{}), EngineName: "script", Log: log, Still: true,
 	})
 	must(h.t, err)
 	h.bot = bot

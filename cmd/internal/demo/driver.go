@@ -95,7 +95,7 @@ func (d *driver) remind(r run) error {
 	soon := time.Now().In(d.Now.Location()).Truncate(time.Second).Add(2 * time.Second)
 	_, err := routines.AddReminder(d.Dir, routines.Reminder{
 		Task: routines.Task{
-			Kind: routines.KindReminder, Description: r.title, Body: r.words + "\n\n```script\n" + r.script + "\n```",
+			Kind: routines.KindReminder, Description: r.title, Body: withScript(r.words, r.script),
 			Background: true, Thinking: true, Isolated: r.isolated, Mode: mode, AllowPing: !r.silent,
 		},
 		RunAt: soon, MaxChain: r.chain, UntilDone: r.untilDone,

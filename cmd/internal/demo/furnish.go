@@ -6,6 +6,7 @@ package demo
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ollimbot/core/storage/store"
@@ -34,7 +35,7 @@ func Furnish(h Home) error {
 		return err
 	}
 	for _, f := range files {
-		if err := h.Dir.Write(f.Path, f.Data); err != nil {
+		if err := h.Dir.Write(f.Path, []byte(withScript(string(f.Data), starterScripts[f.Path]))); err != nil {
 			return err
 		}
 	}
@@ -63,6 +64,7 @@ func furnishBudget(h Home, pings int) error {
 // routine is a routine that fires once a day, some time from the start on.
 type routine struct {
 	id, title, body  string
+	script           string // empty: the offline engine reads the body
 	from             time.Duration
 	silent, speaking bool // without pings; in the foreground
 }
@@ -73,8 +75,8 @@ const plants = "de300001"
 var dayAhead = []routine{
 	{id: plants, title: "Water the plants", body: "Ping me to water the plants on the balcony.", from: 55 * time.Minute},
 	{id: "de300002", title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute},
-	{id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.", from: 95 * time.Minute, silent: true},
-	{id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.", from: 140 * time.Minute, speaking: true},
+	{id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.", from: 95 * time.Minute, silent: true, script: standUp},
+	{id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.", from: 140 * time.Minute, speaking: true, script: "say How is your afternoon going?"},
 }
 
 func addRoutine(h Home, d routine) error {
@@ -85,12 +87,20 @@ func addRoutine(h Home, d routine) error {
 	}
 	_, err = routines.AddRoutine(h.Dir, routines.Routine{
 		Task: routines.Task{
-			Kind: routines.KindRoutine, ID: d.id, Description: d.title, Body: d.body,
+			Kind: routines.KindRoutine, ID: d.id, Description: d.title, Body: withScript(d.body, d.script),
 			Background: !d.speaking, Thinking: true, Mode: routines.OnPing, AllowPing: !d.silent,
 		},
 		Cron: expr, Schedule: schedule,
 	})
 	return err
+}
+
+// withScript appends a script for the offline engine to the text of a task.
+func withScript(text, script string) string {
+	if script == "" {
+		return text
+	}
+	return strings.TrimRight(text, "\n") + "\n\n```script\n" + script + "\n```\n"
 }
 
 // daily is the expression of a wall-clock minute, every day.

@@ -29,7 +29,7 @@ import (
 // model. What must have happened by its end is what happens without that API.
 func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
 	over := live(t, func(dir *store.Dir) (agent.Engine, func()) {
-		model := messagestest.New(script.Options{Seed: 1, Pace: 1})
+		model := messagestest.New(script.Options{Pace: 1})
 		return messages.New(messages.Options{
 			Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},
 			Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string {
@@ -38,7 +38,7 @@ func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
 		}), model.Close
 	})
 	without := live(t, func(dir *store.Dir) (agent.Engine, func()) {
-		return script.New(script.Options{Seed: 1, Pace: 1, Dir: dir}), func() {}
+		return script.New(script.Options{Pace: 1, Dir: dir}), func() {}
 	})
 	t.Logf("%+v over the API, %+v without", over, without)
 	if over != without || over.runs < 50 || over.pings < 10 || over.answers < 10 || over.failed > 0 || over.faults > 0 {

@@ -128,3 +128,25 @@ func quietRun(title, words string) run {
 		script: "say Looking.\nwait 3s\nsay " + words,
 	}
 }
+
+const standUp = `think Yesterday's runs and the chat say enough.
+say Three lines: what got done, what is open, what is next.
+wait 1s
+call report_updates {"message": "Stand-up: the landlord is answered, Dana is open, the tax letter is next."}`
+
+// starterScripts are played by the example routines for which the offline engine would
+// have too little to say, by file.
+var starterScripts = map[string]string{
+	"routines/morning-plan.md": `think What would be missed most? The tax letter; it is due on Friday.
+say Two meetings, one open letter, nothing urgent in the inbox.
+wait 1s
+call discord_embed {"title": "Today", "color": "blue", "fields": [{"name": "First", "value": "the tax letter"}, {"name": "First step", "value": "put the form on the table"}]}
+call report_updates {"message": "Morning plan: sent a card, the tax letter comes first."}`,
+	"routines/inbox-sweep.md": inboxRun.script,
+	"routines/weekly-review.md": `think The calls got finished, the letter slipped twice.
+say Finished: the calls. Slipped: the tax letter. Repeated: late evenings.
+wait 1s
+call ping_user {"message": "Your week: calls done, the tax letter slipped again, three late evenings. What would make the letter smaller?"}
+call report_updates {"message": "Weekly review: sent; asked what would make the letter smaller."}`,
+	"routines/good-night.md": "say What was the one thing worth remembering today? Good night.",
+}

@@ -1,12 +1,8 @@
-// Package script is an engine like any other, only that no model stands behind
-// it: it plays the small script that a prompt's body holds (docs/offline-engine.md),
-// and without one it improvises from the prompt's words. It goes through the
-// same tools, hooks and permission callback as a model would, so the demo, the
-// tests and a run without an account exercise the real paths.
+// Package script is the offline engine: an engine without a model. It plays the script
+// in a prompt (docs/offline-engine.md), or improvises a simple answer. It uses the same
+// tools, hooks and permission checks as a model, and keeps a journal of the messages it got.
 //
-// It must not know forks, budgets or the bot's files: what it knows of the bot
-// stands in the prompt and comes back from the tools. Of its own it keeps a
-// journal of what it was told, as a model keeps its sessions.
+// It must not know forks, budgets or the bot's files: it sees prompts and tool results only.
 package script
 
 import (
@@ -29,50 +25,46 @@ import (
 )
 
 const (
-	// keptSessions and keptTurns bound what is remembered: the oldest go first.
+	// keptSessions and keptTurns limit the memory: the oldest are dropped first.
 	keptSessions = 200
 	keptTurns    = 50
-	// defaultModel is the name that stands for no model at all.
+	// defaultModel is the name of no model.
 	defaultModel = "offline"
 )
 
-// Options of the engine. The zero value plays without any waiting.
+// Options of the engine. The zero value never waits.
 type Options struct {
-	// Seed makes the improvisation repeatable: the same seed and prompt give the
-	// same words and calls.
-	Seed uint64
-	// Pace scales every wait, those of a script too: 1 is the pace of a quick
-	// model, 0.1 ten times faster, 0 waits for nothing.
+	// Pace scales every wait, including those of scripts: 1 is the pace of a fast
+	// model, 0.1 is ten times faster, 0 does not wait.
 	Pace float64
-	// Dir is where it is written down which session was told what, so that it is
-	// known after a crash; nil remembers nothing.
+	// Dir holds the journal of the messages each session got, which survives a crash;
+	// nil keeps no journal.
 	Dir *store.Dir
-	// Offline is said once in front of a session's first answer to the user; empty in the
-	// demo.
+	// Offline precedes a session's first answer to the user; empty in the demo.
 	Offline string
-	// Priced leaves open what the tokens cost, so that they count as those of a model
-	// would; otherwise they are free.
+	// Priced reports usage without a price, so that tokens cost what a model's would;
+	// otherwise they are free.
 	Priced bool
 }
 
-// Engine opens sessions that live in memory. Use New.
+// Engine opens sessions, which are in memory. Use New.
 type Engine struct {
 	o Options
 
 	mu sync.Mutex
-	// sessions is what each session id remembers, order the ids by age.
+	// sessions holds the history of each session ID, order the IDs by age.
 	sessions map[string][]exchange
 	order    []string
 }
 
-// exchange is one finished turn: the beginnings of what was said, and the size of
-// all of it in characters.
+// exchange is one finished turn: the start of the question and the answer, and the size
+// of both in characters.
 type exchange struct {
 	Asked, Answered string
 	size            int
 }
 
-// keptWords is how much of a question and of an answer is kept, in characters.
+// keptWords is how much of a question or answer is kept, in characters.
 const keptWords = 4 << 10
 
 // New returns an engine.
@@ -80,9 +72,9 @@ func New(o Options) *Engine {
 	return &Engine{o: o, sessions: map[string][]exchange{}}
 }
 
-// Open starts, resumes or forks a session. An id that is not a UUID gives
-// agent.ErrNoSession; a UUID that this engine has never seen is resumed with an
-// empty history, because an engine without a memory on disk cannot know better.
+// Open starts, resumes or forks a session. An ID that is not a UUID returns
+// agent.ErrNoSession. An unknown UUID is resumed with an empty history, because sessions
+// do not survive a restart.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open an offline session: %w", err)
@@ -101,7 +93,7 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	return &session{engine: e, id: id, o: o, settings: o.Settings, history: history}, nil
 }
 
-// remember stores a history, which nobody changes in place.
+// remember stores a history, which must not be changed afterwards.
 func (e *Engine) remember(id string, history []exchange) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -134,7 +126,7 @@ type session struct {
 	closed   bool
 }
 
-// ID is the session's id, known from the start.
+// ID returns the session's ID, which is known from the start.
 func (s *session) ID() string { return s.id }
 
 // Send plays one turn in the caller's goroutine.
@@ -160,7 +152,6 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	}
 }
 
-// begin marks the turn as running.
 func (s *session) begin(ctx context.Context) (context.Context, []exchange, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,18 +166,18 @@ func (s *session) begin(ctx context.Context) (context.Context, []exchange, error
 	return turnCtx, s.history, nil
 }
 
-// end keeps the turn in the history and lets the next one begin.
+// end adds the turn to the history and admits the next one.
 func (s *session) end(t *turn, asked string) {
 	s.mu.Lock()
 	s.cancel(nil)
 	s.cancel = nil
 	s.used = s.used.Add(t.usage())
 	if t.command {
-		s.history = t.history // its own words are none of the conversation
+		s.history = t.history // a command is not part of the conversation
 	} else {
 		s.turns++
-		body := read(asked).Body
-		// A copy of the question: it is a part of a longer prompt.
+		body := read(asked).body
+		// Cloned, so that the long prompt around it can be freed.
 		one := exchange{Asked: strings.Clone(clean.Cut(body, keptWords)), Answered: clean.Cut(t.said.String(), keptWords), size: len(body) + t.saidSize}
 		h := append(slices.Clone(s.history), one)
 		s.history = h[max(0, len(h)-keptTurns):]
@@ -196,7 +187,7 @@ func (s *session) end(t *turn, asked string) {
 	s.engine.remember(s.id, h)
 }
 
-// Interrupt ends the running turn; its Result says Interrupted.
+// Interrupt ends the running turn; its Result is marked as interrupted.
 func (s *session) Interrupt(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,8 +197,8 @@ func (s *session) Interrupt(context.Context) error {
 	return nil
 }
 
-// Configure changes what fields are set. The model's name is all that this
-// engine takes from it.
+// Configure changes the settings that are set. Only the model's name and the thinking
+// have an effect.
 func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +220,7 @@ func (s *session) Close() error {
 	return nil
 }
 
-// spent is what the finished turns have used, and how many they were.
+// spent returns the usage and the number of the finished turns.
 func (s *session) spent() (agent.Usage, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -242,10 +233,10 @@ func (s *session) current() agent.Settings {
 	return s.settings
 }
 
-// maxSummary is what is left of an answer once it was summed up, in characters.
+// maxSummary is the length of a summarized question or answer, in characters.
 const maxSummary = 200
 
-// engineCommand carries out a command of the engine itself; false when there is none.
+// engineCommand runs /compact and /cost; false for any other message.
 func (t *turn) engineCommand(c agent.Command) bool {
 	switch c {
 	case agent.Compact:
@@ -259,8 +250,8 @@ func (t *turn) engineCommand(c agent.Command) bool {
 	return t.command
 }
 
-// compactNow sums the history up: the last exchange stays, shortened. A turn
-// that is interrupted meanwhile changes nothing.
+// compactNow reduces the history to its last exchange, shortened. An interrupted turn
+// leaves it unchanged.
 func (t *turn) compactNow() {
 	before := preset + t.in/4
 	if !t.emit(agent.Compacting{PreTokens: before}) || !t.wait(1500*time.Millisecond) {
@@ -286,39 +277,39 @@ func (t *turn) compactNow() {
 }
 
 const (
-	// journalFile is what a model's own session files would be: which session
-	// was told what. It is cut to its newer half when it has journalMost bytes.
+	// journalFile records which session got which message. It is cut to its newer
+	// half when it reaches journalMost bytes.
 	journalFile = "state/script_messages.jsonl"
 	journalMost = 2 << 20
-	journalText = 2000 // characters of a message that are kept for people
+	journalText = 2000 // characters of a message kept for readers
 )
 
-// heard is one line of the journal.
-type heard struct {
+// journalEntry is one line of the journal.
+type journalEntry struct {
 	Session string `json:"session"`
 	Digest  string `json:"sha256"`
 	Text    string `json:"text"`
 }
 
-// record writes down that a session has taken a message, before anything is said
-// to it: from then on the message counts as delivered, crash or not.
+// record writes to the journal that a session got a message, before it is answered. From
+// then on the message counts as delivered, even after a crash.
 func (e *Engine) record(session, text string) error {
 	if e.o.Dir == nil {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(text))
-	err := e.journal().Append(heard{session, hex.EncodeToString(sum[:]), clean.Cut(clean.Text(text), journalText)})
+	err := e.journal().Append(journalEntry{session, hex.EncodeToString(sum[:]), clean.Cut(clean.Text(text), journalText)})
 	if err != nil {
 		return fmt.Errorf("keep the message: %w", err)
 	}
 	return nil
 }
 
-func (e *Engine) journal() store.Log[heard] {
-	return store.Log[heard]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
+func (e *Engine) journal() store.Log[journalEntry] {
+	return store.Log[journalEntry]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
 }
 
-// HasMessage reports whether a session was told a message (agent.HistoryChecker).
+// HasMessage reports whether a session got a message (agent.HistoryChecker).
 func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	if e.o.Dir == nil {
 		return false, nil
@@ -327,15 +318,15 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 	if err != nil {
 		return false, fmt.Errorf("read the journal: %w", err)
 	}
-	want := heard{Session: session, Digest: hex.EncodeToString(digest[:])}
-	return slices.ContainsFunc(list, func(h heard) bool { return h.Session == want.Session && h.Digest == want.Digest }), nil
+	want := journalEntry{Session: session, Digest: hex.EncodeToString(digest[:])}
+	return slices.ContainsFunc(list, func(h journalEntry) bool { return h.Session == want.Session && h.Digest == want.Digest }), nil
 }
 
-// HasSession reports whether a session was told anything (agent.Keeper).
+// HasSession reports whether a session got any message (agent.Keeper).
 func (e *Engine) HasSession(id string) bool {
 	if e.o.Dir == nil {
 		return false
 	}
 	list, _, err := e.journal().Newest(journalMost)
-	return err == nil && slices.ContainsFunc(list, func(h heard) bool { return h.Session == id })
+	return err == nil && slices.ContainsFunc(list, func(h journalEntry) bool { return h.Session == id })
 }

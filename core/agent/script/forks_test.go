@@ -20,19 +20,19 @@ func forkPrompt(t *testing.T, name string) string {
 }
 
 func TestTheUsersOwnWordsAreFoundInForkPrompts(t *testing.T) {
-	for name, want := range map[string]reading{
-		"started":     {Tag: "fork-started"},
-		"topic":       {Tag: "fork-started", Body: "Plan the\nmove"},
-		"reply":       {Tag: "fork-started", Body: "What about the blue one?"},
-		"reply-stale": {Tag: "fork-started", Body: "What about the blue one?"},
-		"button":      {Tag: "fork-started", Body: "Draft the answer to the landlord"},
-		"idle":        {Tag: "fork-timeout"},
-		"idle-hard":   {Tag: "fork-timeout", Must: true},
-		"report":      {Tag: "system"},
+	for name, want := range map[string]message{
+		"started":     {tag: "fork-started"},
+		"topic":       {tag: "fork-started", body: "Plan the\nmove"},
+		"reply":       {tag: "fork-started", body: "What about the blue one?"},
+		"reply-stale": {tag: "fork-started", body: "What about the blue one?"},
+		"button":      {tag: "fork-started", body: "Draft the answer to the landlord"},
+		"idle":        {tag: "fork-timeout"},
+		"idle-hard":   {tag: "fork-timeout", mustLeave: true},
+		"report":      {tag: "system"},
 	} {
 		got := read(forkPrompt(t, name))
-		if got.Tag != want.Tag || got.Body != want.Body || got.Must != want.Must {
-			t.Errorf("%s: tag %q, body %q, must %v", name, got.Tag, got.Body, got.Must)
+		if got.tag != want.tag || got.body != want.body || got.mustLeave != want.mustLeave {
+			t.Errorf("%s: tag %q, body %q, must %v", name, got.tag, got.body, got.mustLeave)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestAForkIsLeftAsItsPromptsAsk(t *testing.T) {
 		{"", "idle-hard", []string{"exit_fork{}"}},
 		{"Sort the boxes", "idle-hard", []string{`report_updates{"message":"Talked in a fork about: sort the boxes."}`}},
 		{"Sort the boxes", "report", []string{`report_updates{"message":"Talked in a fork about: sort the boxes."}`}},
-		{"", "report", []string{`report_updates{"message":"A fork ended without a word from the user."}`}},
+		{"", "report", []string{`report_updates{"message":"A fork ended without a message from the user."}`}},
 	} {
 		t.Run(tt.prompt+" "+tt.said, func(t *testing.T) {
 			var calls []string

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
-	"ollimbot/core/talk/post"
 )
 
 func say(format string, args ...any) step {
@@ -21,8 +21,8 @@ func think(format string, args ...any) step {
 	return step{verb: vThink, text: fmt.Sprintf(format, args...)}
 }
 
-// call is a step that calls a tool of the bot's, with arguments made of strings,
-// numbers and lists, which JSON always takes.
+// call returns a step that calls one of the bot's tools. The arguments must be encodable
+// as JSON.
 func call(tool string, args map[string]any) step {
 	data, err := json.Marshal(args)
 	if err != nil {
@@ -31,144 +31,39 @@ func call(tool string, args map[string]any) step {
 	return step{verb: vCall, text: tool, input: data}
 }
 
-// background plays a run: look, think, speak up where it is wanted, report as
-// the mode asks, follow up in a chain.
-func (t *turn) background(r reading) []step {
-	steps := []step{t.pause(), think(thinkTask, yours(gist(r.Body)))}
-	if r.Late {
-		steps = append(steps, think(thinkLate))
-	}
-	steps = append(steps, t.look(r)...)
-	more, spoke := t.speakUp(r)
-	steps = append(steps, more...)
-	switch {
-	case r.Chain && wantsFollow().MatchString(r.Body):
-		steps = append(steps, t.followUp(r)...)
-	case r.Of > 0 && !r.Chain:
-		steps = append(steps, say(sayLastCheck, r.Check, r.Of))
-	}
-	if t.reports(r, spoke) {
-		steps = append(steps, report(r))
-	}
-	return append(steps, t.pause(), say(sayDone))
-}
-
-// look uses the tools that the body's words call for. Offline none of them
-// answers, but permission is asked for as a model would.
-func (t *turn) look(r reading) (steps []step) {
-	for _, wish := range []struct {
-		wanted lazyregexp.Pattern
-		tool   string
-		key    string
-		value  string
-	}{
-		{wantsTasks, "Bash", "command", "ollim-bot tasks list"},
-		{wantsCalendar, "Bash", "command", "ollim-bot cal today"},
-		{wantsMail, "Bash", "command", "ollim-bot gmail unread --max 20"},
-		{wantsNotes, "Read", "file_path", "USER.md"},
-	} {
-		// Now and then a model tries what it was told it lacks.
-		if wish.wanted().MatchString(r.Body) && (r.offers(wish.tool) || t.rng.IntN(4) == 0) {
-			asked := call(wish.tool, map[string]any{wish.key: wish.value})
-			asked.verb = vAsk
-			steps = append(steps, asked, t.pause())
-		}
-	}
-	return append(steps, say(sayMatter, yours(gist(r.Body))))
-}
-
-// offers reports whether the preamble names a tool, or names none at all.
-func (r reading) offers(tool string) bool {
-	for _, p := range r.Tools {
-		if p == tool || strings.HasPrefix(p, tool+"(") {
-			return true
-		}
-	}
-	return len(r.Tools) == 0
-}
-
-// speakUp decides whether the user hears of it now, and how.
-func (t *turn) speakUp(r reading) (steps []step, spoke bool) {
-	ping, embed := wantsPing().MatchString(r.Body), wantsEmbed().MatchString(r.Body)
-	urgent := wantsUrgent().MatchString(r.Body)
-	switch {
-	case !ping && !embed:
-		return []step{think(thinkNoPing)}, false
-	case !r.Ping:
-		return []step{think(thinkForbidden)}, false
-	case !urgent && r.Busy && t.rng.IntN(4) > 0:
-		return []step{think(thinkBusy)}, false
-	case !urgent && r.Tokens == 0 && t.rng.IntN(2) == 0:
-		return []step{think(thinkEmpty)}, false
-	}
-	tell := call("discord_embed", embedOf(r))
-	if ping {
-		args := map[string]any{"message": addressed(r.Body)}
-		if urgent {
+// background plays a run without a script: it pings if its text asks for it. If the
+// mode requires a report, the Stop hook asks for it.
+func (t *turn) background(m message) []step {
+	steps := []step{pause(), think(thinkTask, yours(gist(m.body)))}
+	if wantsPing().MatchString(m.body) && t.offers("ping_user") {
+		args := map[string]any{"message": addressed(m.body)}
+		if wantsUrgent().MatchString(m.body) {
 			args["critical"] = true
 		}
-		tell = call("ping_user", args)
+		ping := call("ping_user", args)
+		ping.refused = []step{think(thinkRefused)}
+		steps = append(steps, think(thinkRegret), ping)
+	} else {
+		steps = append(steps, think(thinkNoPing))
 	}
-	tell.refused = []step{think(thinkRefused)}
-	return []step{think(thinkRegret), tell}, true
+	return append(steps, pause(), say(sayDone))
 }
 
-// embedOf lays the body's sentences out as a card.
-func embedOf(r reading) map[string]any {
-	fields := []post.Field{}
-	list := sentences(r.Body)
-	for i, s := range list[:min(len(list), 4)] {
-		fields = append(fields, post.Field{Name: fmt.Sprintf(embedStep, i+1), Value: yours(s)})
-	}
-	return map[string]any{
-		"title": capital(clean.Cut(yours(gist(r.Body)), 60)), "description": embedText, "color": "blue", "fields": fields,
-		"buttons": []post.Button{{Label: embedButton, Style: "primary", Action: "agent:help me with: " + clean.Cut(gist(r.Body), 80)}},
-	}
+func (t *turn) offers(tool string) bool {
+	return slices.ContainsFunc(t.s.o.Tools, func(o agent.Tool) bool { return o.Name == tool })
 }
 
-func (t *turn) followUp(r reading) []step {
-	d, ok := delay(r.Body)
-	if !ok {
-		d = time.Duration(20+5*t.rng.IntN(6)) * time.Minute
-	}
-	n := max(1, int(d.Minutes()))
-	return []step{say(sayFollowUp, r.Check, r.Of, n), call("follow_up_chain", map[string]any{"minutes_from_now": n})}
-}
-
-// reports decides whether the main session is told what the mode asks for. Now and
-// then a run that spoke up forgets it, as models do: then the Stop hook has its turn.
-func (t *turn) reports(r reading, spoke bool) bool {
-	switch r.Mode {
-	case "always":
-		return t.rng.IntN(5) > 0
-	case "on_ping":
-		return spoke && t.rng.IntN(4) > 0 || !spoke && wantsPing().MatchString(r.Body)
-	case "freely":
-		return t.rng.IntN(2) == 0
-	}
-	return false
-}
-
-func report(r reading) step {
-	text := fmt.Sprintf(reportTask, capital(yours(gist(r.Body))))
-	if r.Check > 0 {
-		text += fmt.Sprintf(reportCheck, r.Check, r.Of)
-	}
-	return call("report_updates", map[string]any{"message": text})
-}
-
-// obey does what a Stop hook's reason asks for.
-func obey(reason string, r reading) []step {
+// obey does what the Stop hook asks for.
+func obey(reason string, m message) []step {
 	if strings.Contains(reason, "report_updates") {
-		return []step{think(thinkForgot), report(r)}
+		text := fmt.Sprintf(reportTask, capital(yours(gist(m.body))))
+		return []step{think(thinkForgot), call("report_updates", map[string]any{"message": text})}
 	}
 	return []step{say("%s", clean.Cut(clean.Line(reason), 200))}
 }
 
-// pause is the time in which a model would think.
-func (t *turn) pause() step {
-	return step{verb: vWait, wait: time.Duration(400+t.rng.IntN(800)) * time.Millisecond}
-}
+// pause is the time that a model would think.
+func pause() step { return step{verb: vWait, wait: 800 * time.Millisecond} }
 
 func capital(s string) string {
 	if s == "" {
@@ -178,64 +73,52 @@ func capital(s string) string {
 }
 
 var (
-	// cancelForm finds the id of a reminder that the user wants gone.
+	// cancelForm finds the ID of the reminder to cancel.
 	cancelForm = lazyregexp.Lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
 	listForm   = lazyregexp.Lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
 	remindForm = lazyregexp.Lazily(`(?i)\bremind me\b`)
 )
 
 // conversation answers the user, or a foreground task, in the main session.
-func (t *turn) conversation(r reading) []step {
+func (t *turn) conversation(m message) []step {
 	var steps []step
-	if offline := t.s.engine.o.Offline; offline != "" && r.Tag == "" && !t.saidOffline() {
+	if offline := t.s.engine.o.Offline; offline != "" && m.tag == "" && !t.saidOffline() {
 		steps = append(steps, say("%s", offline))
 	}
-	if len(r.Updates) > 0 { // what happened in the background, newest last
-		steps = append(steps, say(sayUpdates, clean.Cut(clean.Line(strings.Join(r.Updates, " · ")), 1000)))
+	if len(m.updates) > 0 { // what happened in the background, newest last
+		steps = append(steps, say(sayUpdates, clean.Cut(clean.Line(strings.Join(m.updates, " · ")), 1000)))
 	}
 	switch {
-	case r.Tag == "routine" || r.Tag == "reminder":
-		return append(steps, t.foreground(r)...)
-	case strings.HasPrefix(r.Tag, "fork-") && r.Body == "", r.Tag == "system":
-		return append(steps, t.inFork(r)...)
-	case r.Body == "" && len(r.Updates) > 0:
-		return steps // nobody has said a word
-	case r.Body == "" && r.Images > 0:
+	case m.tag == "routine" || m.tag == "reminder":
+		return append(steps, say("%s", addressed(m.body)), say(sayEncourage))
+	case strings.HasPrefix(m.tag, "fork-") && m.body == "", m.tag == "system":
+		return append(steps, t.inFork(m)...)
+	case m.body == "" && len(m.updates) > 0:
+		return steps // no message, only updates
+	case m.body == "" && m.images > 0:
 		return append(steps, say(sayPicture))
-	case cancelForm().MatchString(r.Body):
-		id := cancelForm().FindStringSubmatch(r.Body)[1]
+	case cancelForm().MatchString(m.body):
+		id := cancelForm().FindStringSubmatch(m.body)[1]
 		return append(steps, call("cancel_reminder", map[string]any{"reminder_id": id}), say(sayCancelled))
-	case remindForm().MatchString(r.Body):
-		return append(steps, remind(r.Body)...)
-	case listForm().MatchString(r.Body):
+	case remindForm().MatchString(m.body):
+		return append(steps, remind(m.body)...)
+	case listForm().MatchString(m.body):
 		return append(steps, call("list_reminders", map[string]any{}), say(sayListed))
 	}
 	for _, a := range replies {
-		if a.when().MatchString(r.Body) {
+		if a.when().MatchString(m.body) {
 			return append(steps, say("%s", strings.ReplaceAll(a.line, "{model}", cmp.Or(t.s.current().Model, defaultModel))))
 		}
 	}
-	return append(steps, otherwise(r)...)
+	return append(steps, otherwise(m)...)
 }
 
-// saidOffline reports whether the session was told before that no model is connected.
+// saidOffline reports whether the session has already said that no model is connected.
 func (t *turn) saidOffline() bool {
 	return slices.ContainsFunc(t.history, func(e exchange) bool { return strings.Contains(e.Answered, t.s.engine.o.Offline) })
 }
 
-// foreground speaks for a routine or reminder of the main session.
-func (t *turn) foreground(r reading) []step {
-	steps := []step{say("%s", addressed(r.Body))}
-	if r.Late {
-		steps = append(steps, say(sayLate))
-	}
-	if r.Chain && wantsFollow().MatchString(r.Body) {
-		return append(steps, t.followUp(r)...)
-	}
-	return append(steps, say(sayEncourage))
-}
-
-// remind sets a reminder where the user said when; otherwise it asks.
+// remind sets a reminder if the user gave a time; otherwise it asks for one.
 func remind(body string) []step {
 	d, ok := delay(body)
 	if !ok {
@@ -252,31 +135,30 @@ func remind(body string) []step {
 	return []step{call("add_reminder", args), say(sayReminded, yours(what))}
 }
 
-// otherwise is honest about what an engine without a model cannot do, and
-// still leaves the user with a next step.
-func otherwise(r reading) []step {
-	what := yours(gist(r.Body))
+// otherwise admits what an engine without a model cannot do and offers a next step.
+func otherwise(m message) []step {
+	what := yours(gist(m.body))
 	answer := say(sayNoted, what)
-	if strings.HasSuffix(strings.TrimSpace(r.Body), "?") {
+	if strings.HasSuffix(strings.TrimSpace(m.body), "?") {
 		answer = say(sayQuestion)
 	}
 	return []step{think(thinkMain, what), answer}
 }
 
-// inFork answers what the bot itself says to an interactive fork: a beginning
-// without a topic, the idle notices, the Report button.
-func (t *turn) inFork(r reading) []step {
+// inFork answers the bot's own messages to an interactive fork: a start without a topic,
+// the idle notices, the Report button.
+func (t *turn) inFork(m message) []step {
 	matter := t.lastAsked()
 	told := reportEmpty
 	if matter != "" {
 		told = fmt.Sprintf(reportFork, clean.Cut(yours(gist(matter)), 200))
 	}
 	switch {
-	case r.Tag == "fork-started":
+	case m.tag == "fork-started":
 		return []step{say(sayForkHello)}
-	case r.Tag == "fork-timeout" && !r.Must:
+	case m.tag == "fork-timeout" && !m.mustLeave:
 		return []step{say(sayForkIdle)}
-	case r.Tag == "fork-timeout" && matter == "":
+	case m.tag == "fork-timeout" && matter == "":
 		return []step{say(sayForkOver), call("exit_fork", map[string]any{})}
 	}
 	return []step{call("report_updates", map[string]any{"message": told}), say(sayForkTold)}

@@ -16,23 +16,15 @@ import (
 	"ollimbot/core/agent"
 )
 
-func TestTheSameSeedAndPromptGiveTheSameTurn(t *testing.T) {
-	prompt := prompts(t)["bg-reminder-chain-mid"]
-	play := func(seed uint64) string {
-		s := open(t, Options{Seed: seed}, agent.SessionOptions{Tools: botTools(nil)})
-		got, _, err := turnOf(t.Context(), s, prompt)
+func TestTheSamePromptGivesTheSameTurn(t *testing.T) {
+	play := func() string {
+		s := open(t, Options{}, agent.SessionOptions{Tools: botTools(nil)})
+		got, _, err := turnOf(t.Context(), s, prompts(t)["bg-reminder-chain-mid"])
 		must(t, err)
 		return strings.Join(got, "\n")
 	}
-	if first, second := play(7), play(7); first != second {
-		t.Error("two turns of one seed differ")
-	}
-	seen := map[string]bool{}
-	for seed := range uint64(30) {
-		seen[play(seed)] = true
-	}
-	if len(seen) < 2 {
-		t.Errorf("thirty seeds gave %d different turns", len(seen))
+	if diff := cmp.Diff(play(), play()); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -65,115 +57,62 @@ func botTools(calls *[]string) []agent.Tool {
 	return list
 }
 
-func TestPromptsAreUnderstood(t *testing.T) {
-	all := prompts(t)
-	tests := map[string]reading{
-		"bg-routine-always":          {Tag: "routine-bg", Mode: "always", Ping: true, Tokens: 3},
-		"bg-routine-on_ping":         {Tag: "routine-bg", Mode: "on_ping", Ping: true, Tokens: 3},
-		"bg-reminder-freely":         {Tag: "reminder-bg", Mode: "freely", Ping: true, Tokens: 3},
-		"bg-reminder-blocked-silent": {Tag: "reminder-bg", Mode: "blocked", Tokens: -1},
-		"bg-reminder-busy":           {Tag: "reminder-bg", Mode: "on_ping", Ping: true, Busy: true, Tokens: 3},
-		"bg-reminder-quiet":          {Tag: "reminder-bg", Mode: "on_ping", Ping: true, Busy: true, Tokens: 3},
-		"bg-reminder-muted":          {Tag: "reminder-bg", Mode: "on_ping", Ping: true, Tokens: 0},
-		"bg-reminder-chain-mid":      {Tag: "reminder-bg", Mode: "on_ping", Ping: true, Tokens: 3, Chain: true},
-		"bg-reminder-chain-final":    {Tag: "reminder-bg", Mode: "on_ping", Ping: true, Tokens: 3},
-		"bg-reminder-everything":     {Tag: "reminder-bg", Mode: "on_ping", Ping: true, Busy: true, Tokens: 3, Chain: true, Late: true},
-	}
-	for name, want := range tests {
-		t.Run(name, func(t *testing.T) {
-			got := read(all[name])
-			if got.ID != "a1b2c3d4" || !got.Background || got.Body != "Look at my tasks.\n\nThen tell me the three that matter." {
-				t.Errorf("id %q, background %v, body %q", got.ID, got.Background, got.Body)
-			}
-			chain := strings.Contains(name, "chain") || strings.Contains(name, "everything")
-			if chain != (got.Of >= got.Check && got.Check > 1) || len(got.Tools) < 5 {
-				t.Errorf("check %d of %d, %d tools", got.Check, got.Of, len(got.Tools))
-			}
-			if updates := len(got.Updates); updates != 0 && !strings.HasPrefix(got.Updates[0], "Morning email triage") {
-				t.Errorf("updates: %q", got.Updates)
-			}
-			got.ID, got.Background, got.Body, got.Check, got.Of, got.Tools, got.Updates = "", false, "", 0, 0, nil, nil
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
+func TestPromptsOfRunsAreUnderstood(t *testing.T) {
+	for name, prompt := range prompts(t) {
+		got := read(prompt)
+		want := message{tag: "reminder", background: true, body: "Then tell me the three that matter."}
+		if strings.HasPrefix(name, "bg-routine") {
+			want.tag = "routine"
+		}
+		if strings.Contains(prompt, "RECENT BACKGROUND UPDATES") {
+			want.updates = []string{"Morning email triage: 2 items need attention (15 minutes ago)", "CI webhook: build passed (3 hours ago)"}
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(message{})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 
 func TestUserMessagesAreUnderstood(t *testing.T) {
 	got := read("[2026-11-23 Mon 09:02 AM CET] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) a\n- (2 days ago) b\n\nWhat's up?\n\nReally.")
-	if diff := cmp.Diff([]string{"a (just now)", "b (2 days ago)"}, got.Updates); diff != "" || got.Body != "What's up?\n\nReally." || got.Tag != "" {
+	if diff := cmp.Diff([]string{"a (just now)", "b (2 days ago)"}, got.updates); diff != "" || got.body != "What's up?\n\nReally." || got.tag != "" {
 		t.Error(diff, got)
 	}
-	if got := read("[2026-11-23 Mon 09:02 AM PT] [routine:x] Say good morning."); got.Body != "Say good morning." || got.Background {
+	if got := read("[2026-11-23 Mon 09:02 AM PT] [routine:x] Say good morning."); got.body != "Say good morning." || got.background {
 		t.Errorf("%+v", got)
 	}
 }
 
-// An improvised background run keeps the rules that its preamble tells, calls
-// tools with good arguments, and ends with one result, whatever the seed.
-func TestImprovisedRunsKeepThePreamblesRules(t *testing.T) {
-	bodies := []string{
-		"Nudge me to stand up and move for five minutes, unless I am busy.", "It is time for the medication. This one is a health routine: ping.",
-		"Lay out the week ahead. Keep it to five lines.\n\n---\n\nA divider.", "Sweep the inbox. Summarise only what needs an answer today.", "x", "",
-		"Check whether the laundry is dry. Ask me again in 20 minutes.", "This is critical: tell me to leave now.",
-	}
-	for name, prompt := range prompts(t) {
-		base, _, _ := strings.Cut(prompt, "Look at my tasks.")
-		for _, body := range bodies {
-			for seed := range uint64(12) {
-				var calls []string
-				s := open(t, Options{Seed: seed}, agent.SessionOptions{Tools: botTools(&calls)})
-				got, result, err := turnOf(t.Context(), s, base+body)
-				if err != nil || result.IsError || result.SessionID == "" {
-					t.Fatalf("%s %q: %v, %v", name, body, got, err)
-				}
-				r := read(base + body)
-				for _, c := range calls {
-					tool, args, _ := strings.Cut(c, "{")
-					if !json.Valid([]byte("{" + args)) {
-						t.Errorf("%s: arguments %s", tool, args)
-					}
-					switch {
-					case r.Mode == "blocked" && tool == "report_updates", !r.Ping && (tool == "ping_user" || tool == "discord_embed"), !r.Chain && tool == "follow_up_chain":
-						t.Errorf("%s called %s", name, tool)
-					}
-				}
-			}
+func TestARunWithoutAScriptPingsIfItsTextAsksForIt(t *testing.T) {
+	base, _, _ := strings.Cut(prompts(t)["bg-routine-on_ping"], "Look at my tasks.")
+	for body, want := range map[string]string{
+		"Nudge me to stand up and move, unless I am busy.": `ping_user{"message":"Time to stand up and move."}`,
+		"It is time for the medication. Ping me.":          `ping_user{"message":"It is time for the medication."}`,
+		"Tell me about my train.":                          `ping_user{"message":"A reminder: your train."}`,
+		"This is critical: tell me to leave now.":          `ping_user{"critical":true,"message":"This is critical: tell you to leave now."}`,
+		"Sweep the inbox.":                                 "",
+		"First this.\n\nThen nudge me to eat.":             `ping_user{"message":"Then nudge you to eat."}`,
+	} {
+		var calls []string
+		s := open(t, Options{}, agent.SessionOptions{Tools: botTools(&calls)})
+		_, result, err := turnOf(t.Context(), s, base+body)
+		if err != nil || result.IsError || strings.Join(calls, "\n") != want {
+			t.Errorf("%q: called %q, want %q, %v", body, calls, want, err)
+		}
+		calls = nil
+		s = open(t, Options{}, agent.SessionOptions{})
+		if _, result, err := turnOf(t.Context(), s, base+body); err != nil || result.IsError {
+			t.Errorf("%q without tools: %+v, %v", body, result, err)
 		}
 	}
 }
 
-func TestWhatTheDemoShowsHappensForMostSeeds(t *testing.T) {
-	all := prompts(t)
-	tests := map[string]struct{ prompt, body, call string }{
-		"a nudge pings":            {"bg-routine-on_ping", "Nudge me to stand up and move.", `ping_user{"message":"Time to stand up and move."}`},
-		"a health routine pings":   {"bg-routine-always", "It is time for the medication.", `ping_user{"message":"It is time for the medication."}`},
-		"a plan is an embed":       {"bg-routine-on_ping", "Lay out the week ahead.", "discord_embed"},
-		"a chain goes on":          {"bg-reminder-chain-mid", "Check whether the laundry is dry.", "follow_up_chain"},
-		"a report when it must be": {"bg-routine-always", "Look back over the day.", "report_updates"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			base, _, _ := strings.Cut(all[tt.prompt], "Look at my tasks.")
-			hits := 0
-			for seed := range uint64(40) {
-				var calls []string
-				s := open(t, Options{Seed: seed}, agent.SessionOptions{Tools: botTools(&calls)})
-				if _, _, err := turnOf(t.Context(), s, base+tt.body); err != nil {
-					t.Fatal(err)
-				}
-				for _, c := range calls {
-					if strings.HasPrefix(c, tt.call) {
-						hits++
-						break
-					}
-				}
-			}
-			if hits < 25 {
-				t.Errorf("%d of 40 runs called %s", hits, tt.call)
-			}
-		})
+func TestARefusedPingIsNotRepeated(t *testing.T) {
+	s := open(t, Options{}, agent.SessionOptions{Tools: []agent.Tool{echo("ping_user", true)}})
+	got, _, err := turnOf(t.Context(), s, "[routine-bg:a1b2c3d4] Preamble.\n\nNudge me to move.")
+	must(t, err)
+	if all := strings.Join(got, "\n"); strings.Count(all, "start mcp__discord__ping_user") != 1 || !strings.Contains(all, thinkRefused) {
+		t.Error(all)
 	}
 }
 
@@ -195,62 +134,51 @@ func TestAnImprovisedRunTakesBelievableTime(t *testing.T) {
 func TestTheUserIsAnswered(t *testing.T) {
 	tests := map[string]struct {
 		message string
-		want    []string
+		want    string
 		call    string
 	}{
-		"a greeting":           {"hello!", []string{"Hello", "Hi there"}, ""},
-		"what it is":           {"which model are you?", []string{"offline engine"}, ""},
-		"a reminder":           {"please remind me to water the plants in 20 minutes", []string{"water the plants"}, `add_reminder{"delay_minutes":20,"description":"Water the plants","prompt":"Remind me to water the plants."}`},
-		"a reminder in hours":  {"remind me in 2 hours to call mum", []string{"call mum"}, `add_reminder{"delay_minutes":120`},
-		"one without a time":   {"remind me to water the plants", []string{"When?"}, ""},
-		"the list":             {"which reminders are pending?", []string{"list as it stands"}, "list_reminders{}"},
-		"a cancelled reminder": {"cancel reminder a1b2c3d4", []string{"gone"}, `cancel_reminder{"reminder_id":"a1b2c3d4"}`},
-		"a hard day":           {"I am so overwhelmed", []string{"five minutes", "smaller"}, ""},
-		"a question":           {"What is the capital of France?", []string{"model"}, ""},
-		"anything":             {"The shelf wobbles", []string{"the shelf wobbles"}, ""},
-		"a foreground routine": {"[routine:a1b2c3d4] Remind me to take my pills.", []string{"Time to take your pills."}, ""},
+		"a greeting":           {"hello!", "Hello", ""},
+		"what it is":           {"which model are you?", "offline engine", ""},
+		"a reminder":           {"please remind me to water the plants in 20 minutes", "water the plants", `add_reminder{"delay_minutes":20,"description":"Water the plants","prompt":"Remind me to water the plants."}`},
+		"a reminder in hours":  {"remind me in 2 hours to call mum", "call mum", `add_reminder{"delay_minutes":120`},
+		"one without a time":   {"remind me to water the plants", "When?", ""},
+		"the list":             {"which reminders are pending?", "the current list", "list_reminders{}"},
+		"a cancelled reminder": {"cancel reminder a1b2c3d4", "cancelled", `cancel_reminder{"reminder_id":"a1b2c3d4"}`},
+		"a hard day":           {"I am so overwhelmed", "five minutes", ""},
+		"a question":           {"What is the capital of France?", "model", ""},
+		"anything":             {"The shelf wobbles", "the shelf wobbles", ""},
+		"a foreground routine": {"[routine:a1b2c3d4] Remind me to take my pills.", "Time to take your pills.", ""},
 		"pending updates": {
 			"[2026-11-23 Mon 09:02 AM PT] RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (3 hours ago) CI build passed\n\nhi",
-			[]string{"While you were away: CI build passed (3 hours ago)"},
+			"While you were away: CI build passed (3 hours ago)",
 			"",
 		},
-		"nothing": {"", []string{"this task", "What is the smallest", "Noted"}, ""},
+		"nothing": {"", "this task", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(8) {
-				var calls []string
-				s := open(t, Options{Seed: seed}, agent.SessionOptions{Tools: botTools(&calls)})
-				text := tt.message
-				if !strings.HasPrefix(text, "[20") {
-					text = "[2026-11-23 Mon 09:02 AM PT] " + text
-				}
-				got, result, err := turnOf(t.Context(), s, text)
-				if err != nil || result.IsError {
-					t.Fatal(got, err)
-				}
-				joined := strings.Join(got, "\n")
-				if !containsAny(joined, tt.want) {
-					t.Errorf("seed %d: none of %q in\n%s", seed, tt.want, joined)
-				}
-				if strings.Contains(joined, "%!") || strings.Contains(joined, "{model}") {
-					t.Errorf("a word was not filled in:\n%s", joined)
-				}
-				if tt.call != "" && (len(calls) != 1 || !strings.HasPrefix(calls[0], tt.call)) {
-					t.Errorf("calls: %q", calls)
-				}
+			var calls []string
+			s := open(t, Options{}, agent.SessionOptions{Tools: botTools(&calls)})
+			text := tt.message
+			if !strings.HasPrefix(text, "[20") {
+				text = "[2026-11-23 Mon 09:02 AM PT] " + text
+			}
+			got, result, err := turnOf(t.Context(), s, text)
+			if err != nil || result.IsError {
+				t.Fatal(got, err)
+			}
+			joined := strings.Join(got, "\n")
+			if !strings.Contains(joined, tt.want) {
+				t.Errorf("no %q in\n%s", tt.want, joined)
+			}
+			if strings.Contains(joined, "%!") || strings.Contains(joined, "{model}") {
+				t.Errorf("a word was not filled in:\n%s", joined)
+			}
+			if tt.call != "" && (len(calls) != 1 || !strings.HasPrefix(calls[0], tt.call)) {
+				t.Errorf("calls: %q", calls)
 			}
 		})
 	}
-}
-
-func containsAny(s string, list []string) bool {
-	for _, w := range list {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
 }
 
 func TestPropertyNoMessageBreaksATurn(t *testing.T) {
@@ -262,7 +190,7 @@ func TestPropertyNoMessageBreaksATurn(t *testing.T) {
 				"say x\n", "call ping_user {}\n", "\n\n", "[late:", "CHAIN CONTEXT check 1 of 2", "remind me ", "in 5 min", "Ping budget: 9999999999999999999/5", "\x1b[31m", "\xff",
 			}),
 		), 0, 8).Draw(rt, "parts")
-		s := open(t, Options{Seed: rapid.Uint64().Draw(rt, "seed")}, agent.SessionOptions{Tools: botTools(nil)})
+		s := open(t, Options{}, agent.SessionOptions{Tools: botTools(nil)})
 		n := 0
 		for ev, err := range s.Send(t.Context(), agent.Message{Text: strings.Join(parts, "")}) {
 			if err != nil {

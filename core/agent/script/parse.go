@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxWait and maxRepeat bound a single step, maxSteps a whole script once its
-	// repetitions are written out.
+	// maxWait and maxRepeat limit a single step, maxSteps a script after its repetitions
+	// are expanded.
 	maxWait   = time.Hour
 	maxRepeat = 10_000
 	maxSteps  = 100_000
@@ -30,23 +30,23 @@ const (
 	vFail    verb = "fail"
 	vStop    verb = "stop"
 	vCompact verb = "compact"
-	vRepeat  verb = "repeat" // only while parsing: repetitions are written out
+	vRepeat  verb = "repeat" // only while parsing: repetitions are expanded
 	vEnd     verb = "end"
 )
 
-// step is one thing to do. Which fields count depends on the verb.
+// step is one line of a script. Which fields are used depends on the verb.
 type step struct {
 	verb  verb
-	text  string // what to say or think, the tool's name, why to fail
+	text  string // what to say or think, the tool's name, or the reason to fail
 	input json.RawMessage
 	wait  time.Duration
-	round int // of the repetition that it stands in, 0 outside of one
-	// refused are the steps that follow when a call is answered with an error;
-	// only improvisation uses them.
+	round int // of its repetition, 0 outside of one
+	// refused are the steps that follow a call that returned an error; only
+	// improvisation uses them.
 	refused []step
 }
 
-// words is the text as it is played: in a repetition %d is the round.
+// words returns the text to play: in a repetition, %d is the round.
 func (s step) words() string {
 	if s.round == 0 {
 		return s.text
@@ -54,7 +54,7 @@ func (s step) words() string {
 	return strings.ReplaceAll(s.text, "%d", strconv.Itoa(s.round))
 }
 
-// scriptError names the line of the script and the cure.
+// scriptError is a mistake in a script, with its line.
 type scriptError struct {
 	line    int
 	message string
@@ -62,12 +62,12 @@ type scriptError struct {
 
 func (e scriptError) Error() string { return fmt.Sprintf("script line %d: %s", e.line, e.message) }
 
-// fence opens a script: at the start of a line, or behind the timestamp or tag
-// that the bot puts before a message.
+// fence opens a script, at the start of a line or after the timestamp or tag that the bot
+// puts before a message.
 var fence = lazyregexp.Lazily("(?m)(?:^|\\] )```script[ \t]*$")
 
-// findScript returns the lines of the prompt's last script block. Updates that
-// stand above the message are indented, so none of them can hold one.
+// findScript returns the lines of the prompt's last script block. Pending updates above
+// the message are indented, so they cannot contain one.
 func findScript(prompt string) (source string, unclosed, found bool) {
 	prompt = strings.ReplaceAll(prompt, "\r\n", "\n")
 	all := fence().FindAllStringIndex(prompt, -1)
@@ -86,7 +86,7 @@ func findScript(prompt string) (source string, unclosed, found bool) {
 	return strings.Join(lines, "\n"), true, true
 }
 
-// parse reads a whole script before anything of it is played.
+// parse reads the whole script before any of it is played.
 func parse(source string, unclosed bool) ([]step, error) {
 	p := parser{lines: strings.Split(source, "\n")}
 	steps, err := p.block(0)
@@ -104,8 +104,8 @@ type parser struct {
 	at    int // the next line, from 0
 }
 
-// block reads steps up to the end of the script or of a repetition, which
-// began at the line opened (0: none).
+// block reads steps up to the end of the script, or of the repetition that started at
+// the line opened (0: none).
 func (p *parser) block(opened int) ([]step, error) {
 	var steps []step
 	for p.at < len(p.lines) {
@@ -145,7 +145,7 @@ func (p *parser) block(opened int) ([]step, error) {
 	return steps, nil
 }
 
-// repeat reads a repetition and writes it out.
+// repeat reads a repetition and expands it.
 func (p *parser) repeat(rest string, opened int) ([]step, error) {
 	line := p.at
 	if opened > 0 {

@@ -117,18 +117,18 @@ func TestTextComesInWords(t *testing.T) {
 
 func TestAScriptErrorNamesItsLineAndTheCureAndPlaysNothing(t *testing.T) {
 	tests := map[string][]string{
-		"script line 2: there is no command \"dance\"; use say":                {"say a", "dance wildly"},
-		"script line 1: say needs a text behind it, such as: say Good morning": {"say"},
-		"script line 1: \"soon\" is no waiting time":                           {"wait soon"},
-		"script line 1: \"2h\" is no waiting time":                             {"wait 2h"},
-		"script line 1: stop stands alone":                                     {"stop now"},
-		"script line 1: call needs a tool and its arguments":                   {"call"},
-		"script line 1: the arguments of ping_user are not a JSON object":      {"call ping_user [1]"},
-		"script line 3: this end has no repeat":                                {"say a", "", "end"},
-		"script line 2: this repeat has no end":                                {"say a", "repeat 3", "say b"},
-		"script line 2: a repeat cannot stand inside another":                  {"repeat 2", "repeat 2", "end", "end"},
-		"script line 1: repeat needs a number from 1 to 10000":                 {"repeat many", "end"},
-		"script line 1: the script has more than 100000 steps":                 append(append([]string{"repeat 10000"}, strings.Split(strings.Repeat("stop\n", 11), "\n")...), "end"),
+		"script line 2: unknown command \"dance\"; use say":               {"say a", "dance wildly"},
+		"script line 1: say needs a text, such as: say Good morning":      {"say"},
+		"script line 1: \"soon\" is not a duration":                       {"wait soon"},
+		"script line 1: \"2h\" is not a duration":                         {"wait 2h"},
+		"script line 1: stop takes no argument":                           {"stop now"},
+		"script line 1: call needs a tool and its arguments":              {"call"},
+		"script line 1: the arguments of ping_user are not a JSON object": {"call ping_user [1]"},
+		"script line 3: this end has no repeat":                           {"say a", "", "end"},
+		"script line 2: this repeat has no end":                           {"say a", "repeat 3", "say b"},
+		"script line 2: a repeat cannot contain another":                  {"repeat 2", "repeat 2", "end", "end"},
+		"script line 1: repeat needs a number from 1 to 10000":            {"repeat many", "end"},
+		"script line 1: the script has more than 100000 steps":            append(append([]string{"repeat 10000"}, strings.Split(strings.Repeat("stop\n", 11), "\n")...), "end"),
 	}
 	for want, lines := range tests {
 		t.Run(want, func(t *testing.T) {

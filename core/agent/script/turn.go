@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -14,23 +12,22 @@ import (
 	"ollimbot/core/agent"
 )
 
-// botPrefix is how the bot's own tools are called on the wire.
+// botPrefix precedes the names of the bot's own tools.
 const botPrefix = "mcp__discord__"
 
-// errGone says that nobody listens any more: the consumer broke off the turn.
+// errGone means that the consumer stopped reading the turn.
 var errGone = errors.New("the consumer has left the turn")
 
 // turn plays the steps of one message.
 type turn struct {
 	s *session
-	// ctx is the turn's own: it ends with it, like everything in this value.
+	// ctx ends with the turn, as does everything in this value.
 	ctx     context.Context
 	yield   func(agent.Event, error) bool
-	rng     *rand.Rand
 	history []exchange
 
-	// said is the beginning of the turn's text, saidSize the size of all of it, and
-	// lastText what was said since the last tool.
+	// said is the start of the turn's text, saidSize the size of all of it, and lastText
+	// the text since the last tool.
 	said     strings.Builder
 	saidSize int
 	lastText strings.Builder
@@ -44,8 +41,8 @@ type turn struct {
 	over     bool   // a tool has ended it
 }
 
-// play chooses between the script in the body and improvisation, and goes on
-// as long as the Stop hook blocks the end.
+// play plays the script in the prompt or improvises, and continues as long as the Stop
+// hook blocks the end.
 func (t *turn) play(m agent.Message) {
 	t.in = len(m.Text) + len(t.s.o.SystemPrompt)
 	for _, e := range t.history {
@@ -54,20 +51,16 @@ func (t *turn) play(m agent.Message) {
 	if t.engineCommand(m.Command) {
 		return
 	}
-	r := read(m.Text)
-	r.Images = len(m.Images)
-	hash := fnv.New64a()
-	_, _ = fmt.Fprint(hash, r.Tag, r.Body, len(t.history))
-	t.rng = rand.New(rand.NewPCG(t.s.engine.o.Seed, hash.Sum64()))
-
+	asked := read(m.Text)
+	asked.images = len(m.Images)
 	source, unclosed, scripted := findScript(m.Text)
 	if !scripted {
-		if r.Background {
-			t.perform(t.background(r))
+		if asked.background {
+			t.perform(t.background(asked))
 		} else {
-			t.perform(append([]step{t.pause()}, t.conversation(r)...))
+			t.perform(append([]step{pause()}, t.conversation(asked)...))
 		}
-		t.stopping(nil, r)
+		t.stopping(nil, asked)
 		return
 	}
 	steps, err := parse(source, unclosed)
@@ -75,12 +68,12 @@ func (t *turn) play(m agent.Message) {
 		t.fault = err.Error()
 		return
 	}
-	t.stopping(t.perform(steps), r)
+	t.stopping(t.perform(steps), asked)
 }
 
-// stopping asks the Stop hook for leave. While it blocks, the rest of the
-// script is played; where nothing is left, the turn does what it was asked for.
-func (t *turn) stopping(rest []step, r reading) {
+// stopping asks the Stop hook whether the turn may end. While it blocks, the rest of the
+// script is played; if none is left, the turn does what the hook asks for.
+func (t *turn) stopping(rest []step, m message) {
 	hook := t.s.o.Hooks.Stop
 	for again := false; hook != nil && t.alive(); again = true {
 		reason := hook(t.ctx, again)
@@ -93,19 +86,19 @@ func (t *turn) stopping(rest []step, r reading) {
 			rest = t.perform(rest)
 			continue
 		}
-		if again { // a hook that blocks for ever must not play for ever
+		if again { // never loop on a hook that always blocks
 			return
 		}
-		t.perform(obey(reason, r))
+		t.perform(obey(reason, m))
 	}
 }
 
-// alive reports whether the turn may go on.
+// alive reports whether the turn continues.
 func (t *turn) alive() bool {
 	return t.err == nil && t.fault == "" && !t.over && t.ctx.Err() == nil
 }
 
-// finish sends the Result, or the error that took its place.
+// finish sends the Result, or the error that replaces it.
 func (t *turn) finish() {
 	cause := context.Cause(t.ctx)
 	interrupted := errors.Is(cause, errInterrupted)
@@ -129,11 +122,11 @@ func (t *turn) finish() {
 	}, nil)
 }
 
-// preset is the tokens of a system prompt that a real engine always sends.
+// preset is the size of the system prompt that a real engine always sends, in tokens.
 const preset = 1800
 
-// usage is plausible: four characters are about a token, and what was said before
-// comes from the cache.
+// usage estimates plausible numbers: a token is about four characters, and the history
+// is read from the cache.
 func (t *turn) usage() agent.Usage {
 	return agent.Usage{
 		InputTokens: 4 + t.rounds*6, OutputTokens: 1 + t.out/4,
@@ -152,7 +145,7 @@ func (t *turn) emit(e agent.Event) bool {
 	return t.alive()
 }
 
-// wait pauses for d at the engine's pace and reports whether the turn goes on.
+// wait pauses for d at the engine's pace and reports whether the turn continues.
 func (t *turn) wait(d time.Duration) bool {
 	d = time.Duration(float64(d) * t.s.engine.o.Pace)
 	if d <= 0 || !t.alive() {
@@ -168,7 +161,7 @@ func (t *turn) wait(d time.Duration) bool {
 	}
 }
 
-// say sends a line in words, with a line break before it where one is due.
+// say sends a line word by word, on a new line after other text.
 func (t *turn) say(text string) {
 	if t.saidSize > 0 {
 		text = "\n" + text
@@ -188,7 +181,7 @@ func (t *turn) say(text string) {
 	}
 }
 
-// think sends reasoning in words; with thinking switched off it only takes time.
+// think sends reasoning word by word; if thinking is off it only takes time.
 func (t *turn) think(text string) {
 	for word := range strings.SplitAfterSeq(text+"\n", " ") {
 		if t.thinks {
@@ -203,7 +196,7 @@ func (t *turn) think(text string) {
 	}
 }
 
-// call calls one of the bot's tools and returns its answer.
+// call calls one of the bot's tools and returns its result.
 func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 	name = strings.TrimPrefix(name, botPrefix)
 	use := t.toolStart(botPrefix+name, input)
@@ -227,8 +220,8 @@ func (t *turn) call(name string, input json.RawMessage) agent.ToolResult {
 	return answer
 }
 
-// ask asks for a tool that is not the bot's: hook, then permission. A tool that
-// may run is not really run, because there is nothing offline to run it.
+// ask requests a tool that is not the bot's: first the hook, then the permission. An
+// allowed tool is not run, because the offline engine has none.
 func (t *turn) ask(name string, input json.RawMessage) {
 	use := t.toolStart(name, input)
 	if !t.emit(agent.ToolStart{ID: use.ID, Name: use.Name, Input: input}) {
@@ -282,8 +275,8 @@ func toolNames(tools []agent.Tool) string {
 	return strings.Join(names, ", ")
 }
 
-// perform plays steps until one of them ends the turn, and returns what stands
-// behind a stop: it is played when the Stop hook does not let the turn end.
+// perform plays steps until one of them ends the turn. It returns the steps after a stop,
+// which are played if the Stop hook does not let the turn end.
 func (t *turn) perform(steps []step) (rest []step) {
 	for i, s := range steps {
 		if !t.alive() {
@@ -313,7 +306,7 @@ func (t *turn) perform(steps []step) (rest []step) {
 	return nil
 }
 
-// compact pretends that the history grew too long and was summed up.
+// compact pretends that the history grew too long and was summarized.
 func (t *turn) compact() {
 	tokens := 20_000 + t.in/4
 	if t.emit(agent.Compacting{Auto: true, PreTokens: tokens}) && t.wait(2*time.Second) {

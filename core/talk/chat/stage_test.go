@@ -52,7 +52,7 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	must(t, err)
 	must(t, dir.Prepare())
 	if engine == nil {
-		engine = script.New(script.Options{Seed: 1, Pace: 1, Dir: dir})
+		engine = script.New(script.Options{Pace: 1, Dir: dir})
 	}
 	log, zone, nothing := slog.New(slog.DiscardHandler), time.UTC, func() {}
 	s := &stage{t: t, dir: dir, phone: &phone{}, ear: &ear{Engine: engine}}
