@@ -10,7 +10,7 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -171,7 +171,7 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 			t.Fatalf("what the file says: %+v", seen)
 		}
 		body := "Look twice."
-		edit := routines.Edit{Set: []store.Out{{Key: "cron", Value: "0 10 * * *"}, {Key: "description", Value: "Look"}}, Body: &body}
+		edit := routines.Edit{Set: []frontmatter.Entry{{Key: "cron", Value: "0 10 * * *"}, {Key: "description", Value: "Look"}}, Body: &body}
 		out := do(t, b, command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
 		want := "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 10 * * *\"\ncolour: blue\nbackground: true\ndescription: \"Look\"\n---\nLook twice.\n"
 		if got := fileOf(t, h, "routines/look.md"); got != want || out.Message != "Look changed" {
@@ -195,9 +195,9 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 			t.Errorf("and again:\n%s", got)
 		}
 		for _, bad := range []routines.Edit{
-			{Set: []store.Out{{Key: "cron", Value: "61 * * * *"}}},
-			{Set: []store.Out{{Key: "cron", Value: "0 0 30 2 *"}}},
-			{Set: []store.Out{{Key: "model", Value: "gpt"}}},
+			{Set: []frontmatter.Entry{{Key: "cron", Value: "61 * * * *"}}},
+			{Set: []frontmatter.Entry{{Key: "cron", Value: "0 0 30 2 *"}}},
+			{Set: []frontmatter.Entry{{Key: "model", Value: "gpt"}}},
 			{Body: new(string)},
 		} {
 			version := do(t, b, command.Past{ID: "aaaa0001"}).Past.File.Digest

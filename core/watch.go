@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/trash"
 	"ollimbot/core/talk/notice"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
@@ -107,12 +108,13 @@ const (
 func (b *Bot) keepDirectory(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	lost, tidied := "", b.now()
+	lost, tidied := "", time.Time{}
 	for {
 		lost = b.lookAtDirectory(lost)
 		if now := b.now(); lost == "" && now.Sub(tidied) >= tidyEvery {
 			tidied = now
 			b.dir.Tidy(now)
+			trash.Expire(b.dir, now)
 		}
 		select {
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 )
 
@@ -15,7 +16,7 @@ import (
 type Edit struct {
 	// Set are keys of its front matter with what they shall say: a string, bool, int or
 	// []string, or nil to leave the key out.
-	Set  []store.Out
+	Set  []frontmatter.Entry
 	Body *string // the prompt; nil leaves it
 }
 
@@ -71,12 +72,12 @@ func rewrite(d *store.Dir, t Task, version string, change func([]byte) ([]byte, 
 
 // apply makes the changes in a file's bytes.
 func (e Edit) apply(data []byte) ([]byte, error) {
-	data, err := store.SpliceFrontMatter(data, e.Set)
+	data, err := frontmatter.Splice(data, e.Set)
 	if err != nil || e.Body == nil {
 		return data, err
 	}
 	body := strings.TrimSpace(clean.Text(*e.Body))
-	doc, err := store.ParseFrontMatter(data)
+	doc, err := frontmatter.Parse(data)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func (e Edit) apply(data []byte) ([]byte, error) {
 		head += eol
 	}
 	changed := []byte(head + strings.ReplaceAll(body, "\n", eol) + eol)
-	if again, err := store.ParseFrontMatter(changed); err != nil || again.Body != body {
+	if again, err := frontmatter.Parse(changed); err != nil || again.Body != body {
 		return nil, errors.New("the prompt cannot be changed safely; edit the file by hand")
 	}
 	return changed, nil

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/trash"
 )
 
 // Folders of the data directory that hold the files of each kind.
@@ -81,7 +83,7 @@ func create(d *store.Dir, t Task, data []byte, before []Before) (rel string, err
 		return "", err
 	}
 	err = d.WithLock(folder, func() error {
-		rel, err = d.PlaceFor(folder, t.ID, t.Body)
+		rel, err = fileName(d, folder, t.ID, t.Body)
 		if err != nil {
 			return err
 		}
@@ -130,7 +132,7 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 			return err
 		}
 		found = true
-		return d.Discard(time.Now(), rel)
+		return trash.Put(d, time.Now(), rel)
 	})
 	if err != nil {
 		return "", false, fmt.Errorf("remove %s %s: %w", kind, id, err)
@@ -144,7 +146,7 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 func fileOf(d *store.Dir, folder, id, inForce string) (string, error) {
 	carries := func(rel string) bool {
 		data, err := d.Read(rel)
-		return err == nil && store.HoldsID(data, id)
+		return err == nil && frontmatter.HasID(data, id)
 	}
 	if inForce != "" && path.Dir(inForce) == folder && carries(inForce) {
 		return inForce, nil
@@ -169,7 +171,7 @@ type Removed struct {
 	Task
 	At time.Time // when it was removed
 
-	file store.Discarded
+	file trash.File
 }
 
 // RemovedTasks are the tasks whose files were removed within the day before
@@ -179,8 +181,8 @@ func RemovedTasks(d *store.Dir, now time.Time) []Removed {
 	seen := map[[2]string]bool{}
 	for _, kind := range []Kind{KindReminder, KindRoutine} {
 		folder, _ := FolderOf(kind)
-		for _, file := range d.Trash(now, folder) {
-			data, err := d.ReadDiscarded(file)
+		for _, file := range trash.List(d, now, folder) {
+			data, err := trash.Read(d, file)
 			if err != nil {
 				continue
 			}
@@ -212,15 +214,15 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 			if there != "" {
 				return fmt.Errorf("it is there already (%s)", there)
 			}
-			if err = d.Restore(r.file, r.Path); err == nil {
+			if err = trash.Restore(d, r.file, r.Path); err == nil {
 				return nil
 			}
-			place, perr := d.PlaceFor(folder, id, r.Body)
+			place, perr := fileName(d, folder, id, r.Body)
 			if perr != nil || place == r.Path {
 				return err
 			}
 			r.Path = place
-			return d.Restore(r.file, place)
+			return trash.Restore(d, r.file, place)
 		})
 		if err != nil {
 			return Task{}, fmt.Errorf("restore %s %s: %w", r.Kind, id, err)
@@ -233,18 +235,18 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 // FormatRoutine writes a routine as its file: keys in the order of the original,
 // those left out that have their default.
 func FormatRoutine(r Routine) []byte {
-	out := []store.Out{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
-	out = append(append(out, common(r.Task)...), store.Out{Key: "missed", Value: nil})
+	out := []frontmatter.Entry{{Key: "id", Value: r.ID}, {Key: "cron", Value: r.Cron}, {Key: "background", Value: unless(false, r.Background)}}
+	out = append(append(out, common(r.Task)...), frontmatter.Entry{Key: "missed", Value: nil})
 	if r.RunMissed {
 		out[len(out)-1].Value = "run"
 	}
-	return store.FormatFrontMatter(out, r.Body)
+	return frontmatter.Format(out, r.Body)
 }
 
 // FormatReminder writes a reminder as its file. background is always written:
 // the original program has another default than ours.
 func FormatReminder(r Reminder) []byte {
-	out := []store.Out{
+	out := []frontmatter.Entry{
 		{Key: "id", Value: r.ID},
 		{Key: "run-at", Value: r.RunAt.Format(runAtLayout)},
 		{Key: "background", Value: r.Background},
@@ -253,14 +255,14 @@ func FormatReminder(r Reminder) []byte {
 		{Key: "chain-parent", Value: unless("", r.ChainParent)},
 	}
 	if r.UntilDone {
-		out = append(out, store.Out{Key: "until", Value: "done"}, store.Out{Key: "again", Value: unless(defaultAgain, cmp.Or(r.Again, defaultAgain))})
+		out = append(out, frontmatter.Entry{Key: "until", Value: "done"}, frontmatter.Entry{Key: "again", Value: unless(defaultAgain, cmp.Or(r.Again, defaultAgain))})
 	}
-	return store.FormatFrontMatter(append(out, common(r.Task)...), r.Body)
+	return frontmatter.Format(append(out, common(r.Task)...), r.Body)
 }
 
 // common is what both kinds share, from model on.
-func common(t Task) []store.Out {
-	return []store.Out{
+func common(t Task) []frontmatter.Entry {
+	return []frontmatter.Entry{
 		{Key: "model", Value: unless("", t.Model)},
 		{Key: "thinking", Value: unless(true, t.Thinking)},
 		{Key: "isolated", Value: unless(false, t.Isolated)},

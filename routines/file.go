@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 )
 
 // File is a file with front matter while it is read: routines, reminders, webhooks and
 // skills all go through it. It collects what is wrong with the file; a method that
 // reads a key gives the default where what stands there cannot be used.
 type File struct {
-	Doc store.Document
+	Doc frontmatter.Document
 
 	kind     Kind
 	rel      string
@@ -30,8 +30,8 @@ type File struct {
 // without front matter: there is nothing else to read then.
 func Open(kind Kind, rel string, data []byte) (*File, bool) {
 	p := &File{kind: kind, rel: rel, data: data}
-	doc, err := store.ParseFrontMatter(data)
-	var syntax *store.SyntaxError
+	doc, err := frontmatter.Parse(data)
+	var syntax *frontmatter.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
 		p.Add(Error, syntax.Line, syntax.Column, "%s", syntax.Message)
@@ -64,20 +64,20 @@ func (p *File) Add(s Severity, line, column int, format string, args ...any) {
 }
 
 // AddAt points at a field's value, or where it has none, at its key.
-func (p *File) AddAt(s Severity, f store.Field, format string, args ...any) {
+func (p *File) AddAt(s Severity, f frontmatter.Field, format string, args ...any) {
 	line, column := f.Value.Line, f.Value.Column
-	if line == 0 || f.Value.Kind == store.Null {
+	if line == 0 || f.Value.Kind == frontmatter.Null {
 		line, column = f.Line, f.Column
 	}
 	p.Add(s, line, column, format, args...)
 }
 
 // addText points at the text of a field: behind its quote.
-func (p *File) addText(s Severity, v store.Value, format string, args ...any) {
+func (p *File) addText(s Severity, v frontmatter.Value, format string, args ...any) {
 	p.Add(s, v.Line, textColumn(v), format, args...)
 }
 
-func textColumn(v store.Value) int {
+func textColumn(v frontmatter.Value) int {
 	if v.Quoted {
 		return v.Column + 1
 	}
@@ -85,7 +85,7 @@ func textColumn(v store.Value) int {
 }
 
 // Field is the field of that key, the zero Field where there is none.
-func (p *File) Field(key string) store.Field {
+func (p *File) Field(key string) frontmatter.Field {
 	f, _ := p.Doc.Get(key)
 	return f
 }
@@ -124,7 +124,7 @@ func (p *File) Task() Task {
 		t.Disallowed = nil
 	}
 	for _, item := range p.Field("allowed-tools").Value.Items {
-		if severity, message := CheckTool(item.Text); severity != "" && item.Kind == store.Scalar {
+		if severity, message := CheckTool(item.Text); severity != "" && item.Kind == frontmatter.Scalar {
 			p.addText(severity, item, "%s", message)
 		}
 	}
@@ -133,12 +133,12 @@ func (p *File) Task() Task {
 
 // Text is the text of a key; not ok where it is absent, null or, with an error noted,
 // something else than text. A key whose text is missing gets the message given, if any.
-func (p *File) Text(key, missing string) (f store.Field, text string, ok bool) {
+func (p *File) Text(key, missing string) (f frontmatter.Field, text string, ok bool) {
 	f = p.Field(key)
 	switch f.Value.Kind {
-	case store.Scalar:
+	case frontmatter.Scalar:
 		return f, f.Value.Text, true
-	case store.Null:
+	case frontmatter.Null:
 		if missing != "" {
 			p.Add(Error, f.Line, f.Column, "%s", missing)
 		}
@@ -172,7 +172,7 @@ const MaxID = 256
 func (p *File) id(key string, required bool) string {
 	f, text, ok := p.Text(key, "")
 	if !ok {
-		if required && f.Value.Kind == store.Null {
+		if required && f.Value.Kind == frontmatter.Null {
 			p.Add(Error, f.Line, f.Column, msgMissingID, p.freshID())
 		}
 		return ""
@@ -271,9 +271,9 @@ func (p *File) count(key string) int {
 func (p *File) list(key string) []string {
 	f := p.Field(key)
 	switch f.Value.Kind {
-	case store.Null:
+	case frontmatter.Null:
 		return nil
-	case store.List:
+	case frontmatter.List:
 	default:
 		p.AddAt(Error, f, msgNotAList, key, clean.Cut(clean.Line(cmp.Or(f.Value.Text, "…")), 40))
 		return nil
@@ -281,7 +281,7 @@ func (p *File) list(key string) []string {
 	items := make([]string, 0, len(f.Value.Items))
 	for _, item := range f.Value.Items {
 		text := clean.Line(item.Text)
-		if item.Kind != store.Scalar || text == "" {
+		if item.Kind != frontmatter.Scalar || text == "" {
 			p.Add(Error, item.Line, item.Column, msgNotAnItem, key)
 			continue
 		}

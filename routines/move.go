@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/trash"
 )
 
 // Why a reminder is not moved.
@@ -59,7 +61,7 @@ func (m Mover) Move(now time.Time, id, inForce string, next func(Reminder) (Move
 		case err != nil:
 			return err
 		case to.Gone:
-			return m.Dir.Discard(now, rel)
+			return trash.Put(m.Dir, now, rel)
 		}
 		if data, err = moved(r, data, to); err != nil {
 			return err
@@ -75,18 +77,18 @@ func (m Mover) Move(now time.Time, id, inForce string, next func(Reminder) (Move
 // moved is the file of a reminder at another time. A limit that the file leaves out is
 // written, because the original takes no depth without one.
 func moved(r Reminder, data []byte, m Move) ([]byte, error) {
-	out := []store.Out{{Key: "run-at", Value: m.At.Format(runAtLayout)}}
+	out := []frontmatter.Entry{{Key: "run-at", Value: m.At.Format(runAtLayout)}}
 	if m.Depth != r.ChainDepth {
-		out = append(out, store.Out{Key: "chain-depth", Value: m.Depth}, store.Out{Key: "max-chain", Value: r.MaxChain})
+		out = append(out, frontmatter.Entry{Key: "chain-depth", Value: m.Depth}, frontmatter.Entry{Key: "max-chain", Value: r.MaxChain})
 	}
 	if r.UntilDone && r.FirstAt.IsZero() {
-		out = append(out, store.Out{Key: "first-at", Value: r.RunAt.Format(runAtLayout)})
+		out = append(out, frontmatter.Entry{Key: "first-at", Value: r.RunAt.Format(runAtLayout)})
 	}
 	switch {
 	case m.Last:
-		out = append(out, store.Out{Key: "last-word", Value: true})
+		out = append(out, frontmatter.Entry{Key: "last-word", Value: true})
 	case r.LastWord:
-		out = append(out, store.Out{Key: "last-word"})
+		out = append(out, frontmatter.Entry{Key: "last-word"})
 	}
-	return store.SpliceFrontMatter(data, out)
+	return frontmatter.Splice(data, out)
 }

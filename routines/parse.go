@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines/cron"
 )
 
@@ -95,7 +95,7 @@ func (p *File) untilDone(r *Reminder, zone *time.Location) {
 	}
 	r.UntilDone, r.LastWord, r.FirstAt = true, last, first
 	r.Again = cmp.Or(again, defaultAgain)
-	if p.Field("max-chain").Value.Kind == store.Null {
+	if p.Field("max-chain").Value.Kind == frontmatter.Null {
 		r.MaxChain = max(DefaultRounds, r.ChainDepth)
 	}
 }

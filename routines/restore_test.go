@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/storage/trash"
 )
 
 func reminder(body string) Reminder {
@@ -49,10 +50,10 @@ func TestARemovedTaskIsKeptForADay(t *testing.T) {
 	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RestoreTask(d, time.Now().Add(store.TrashFor), r.ID); !errors.Is(err, ErrNotRemoved) {
+	if _, err := RestoreTask(d, time.Now().Add(trash.Kept), r.ID); !errors.Is(err, ErrNotRemoved) {
 		t.Errorf("after a day: %v", err)
 	}
-	if got := RemovedTasks(d, time.Now().Add(store.TrashFor-time.Minute)); len(got) != 1 {
+	if got := RemovedTasks(d, time.Now().Add(trash.Kept-time.Minute)); len(got) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -17,7 +17,7 @@ const (
 	wiring        // cmd: the command tree
 )
 
-var groundRooms = []string{"core/storage/store", "core/base/clean", "core/base/fault", "core/base/queue", "core/base/binarytest", "core/base/words"}
+var groundRooms = []string{"core/storage/store", "core/storage/frontmatter", "core/storage/trash", "core/base/clean", "core/base/fault", "core/base/queue", "core/base/binarytest", "core/base/words"}
 
 // floor places a package of ours; false for a package that stands nowhere,
 // which is a mistake of the layout.
@@ -92,7 +92,7 @@ var outside = []struct {
 	{"github.com/go-fonts/dejavu", []string{"cmd/shots"}},
 	{"github.com/yuin/goldmark", []string{"tui/widget/markdown"}},
 	{"github.com/gofrs/flock", []string{"core/storage/store"}},
-	{"github.com/goccy/go-yaml", []string{"core/storage/store"}},
+	{"github.com/goccy/go-yaml", []string{"core/storage/frontmatter"}},
 	{"github.com/joho/godotenv", []string{"core/storage/config"}},
 	{"filippo.io/age", []string{"core/storage/archive"}},
 	{"github.com/coreos/go-systemd", []string{"cmd/internal/service"}},

@@ -184,7 +184,7 @@ var oversized = map[string]int{
 	"core/talk/chat.Conversation": 104,
 	"core/work/fork.run":          50,
 	"core/work/google.Client":     51,
-	"core/storage/store.Dir":      57,
+	"core/storage/store.Dir":      49,
 	"cmd/ollim-bot.process":       44,
 	"discord/discordtest.Server":  104,
 	"routines/schedule.Schedule":  80,

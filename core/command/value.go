@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/updates"
@@ -105,7 +106,7 @@ type Costs struct{ Days int }
 type Mark = store.Place
 
 // Field is a field of a task's file and its new value; nil takes it out.
-type Field = store.Out
+type Field = frontmatter.Entry
 
 // Runs reads stored runs that have ended, newest first, from a place of their ledger
 // on; Outcome.Runs holds them.

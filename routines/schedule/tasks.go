@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"time"
 
+	"ollimbot/core/storage/trash"
 	"ollimbot/routines"
 )
 
@@ -78,7 +79,7 @@ func (s *Schedule) Withdraw(id, version string) (routines.Task, error) {
 		case routines.Digest(data) != version:
 			return ErrEdited
 		}
-		return s.o.Dir.Discard(s.clock(), t.Path)
+		return trash.Put(s.o.Dir, s.clock(), t.Path)
 	})
 	if err == nil {
 		s.removed(t.Path, t.Kind, id)

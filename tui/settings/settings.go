@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"ollimbot/core/storage/config"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 )
@@ -146,7 +146,7 @@ func Load(dir string) (Dashboard, []Problem) {
 	r := reader{file: DashboardFile}
 	for _, f := range r.fields(dir) {
 		switch choices := Choices[f.Key]; {
-		case f.Value.Kind != store.Scalar:
+		case f.Value.Kind != frontmatter.Scalar:
 			r.key(f, textOneValue)
 		case choices != nil:
 			d[f.Key] = r.choice(f.Value, choices)
@@ -211,7 +211,7 @@ const maxFile = 16 << 10
 
 // fields reads the file of a directory: names with one value or a list of them each. One
 // that does not exist is empty.
-func (r *reader) fields(dir string) []store.Field {
+func (r *reader) fields(dir string) []frontmatter.Field {
 	if dir == "" {
 		return nil
 	}
@@ -233,8 +233,8 @@ func (r *reader) fields(dir string) []store.Field {
 		r.add(0, 0, textUnreadable, err)
 		return nil
 	}
-	fields, err := store.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown meanwhile
-	if wrong, ok := errors.AsType[*store.SyntaxError](err); ok {
+	fields, err := frontmatter.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown meanwhile
+	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
 		r.add(wrong.Line, wrong.Column, "%s", wrong.Message)
 		return nil
 	}
@@ -246,14 +246,14 @@ func (r *reader) add(line, column int, format string, args ...any) {
 }
 
 // key and value report something wrong with a name or with what stands behind it.
-func (r *reader) key(f store.Field, format string) { r.add(f.Line, f.Column, format, f.Key) }
+func (r *reader) key(f frontmatter.Field, format string) { r.add(f.Line, f.Column, format, f.Key) }
 
-func (r *reader) value(v store.Value, format string, args ...any) {
+func (r *reader) value(v frontmatter.Value, format string, args ...any) {
 	r.add(v.Line, v.Column, format, append([]any{v.Text}, args...)...)
 }
 
 // choice is one of some words, or empty.
-func (r *reader) choice(v store.Value, from []string) string {
+func (r *reader) choice(v frontmatter.Value, from []string) string {
 	// What switches is read as true or false where it stands without quotes.
 	word := cmp.Or(map[string]string{"true": "on", "false": "off"}[v.Text], v.Text)
 	if slices.Contains(from, word) {
@@ -264,7 +264,7 @@ func (r *reader) choice(v store.Value, from []string) string {
 }
 
 // number is a whole number up to mostMoved, or empty.
-func (r *reader) number(v store.Value) string {
+func (r *reader) number(v frontmatter.Value) string {
 	if n, err := strconv.Atoi(v.Text); err == nil && n >= -mostMoved && n <= mostMoved {
 		return number(n)
 	}
@@ -278,7 +278,7 @@ func (r *reader) number(v store.Value) string {
 func Keys(dir string) (action.Keys, []Problem) {
 	r := reader{file: KeysFile}
 	var changes []action.Change
-	var places []store.Field
+	var places []frontmatter.Field
 	for _, f := range r.fields(dir) {
 		if c, ok := r.change(f); ok {
 			changes, places = append(changes, c), append(places, f)
@@ -301,20 +301,20 @@ func Keys(dir string) (action.Keys, []Problem) {
 }
 
 // valuesOf are the words of a field, of which there may be one without a list.
-func valuesOf(f store.Field) []store.Value {
-	if f.Value.Kind == store.Scalar {
-		return []store.Value{f.Value}
+func valuesOf(f frontmatter.Field) []frontmatter.Value {
+	if f.Value.Kind == frontmatter.Scalar {
+		return []frontmatter.Value{f.Value}
 	}
 	return f.Value.Items
 }
 
 // change reads one field.
-func (r *reader) change(f store.Field) (action.Change, bool) {
+func (r *reader) change(f frontmatter.Field) (action.Change, bool) {
 	c := action.Change{ID: action.ID(f.Key)}
 	if pane, id, ok := strings.Cut(f.Key, "/"); ok {
 		c.Pane, c.ID = action.Pane(pane), action.ID(id)
 	}
-	if f.Value.Kind == store.Null || f.Value.Kind == store.Map {
+	if f.Value.Kind == frontmatter.Null || f.Value.Kind == frontmatter.Map {
 		r.key(f, textNoKeys)
 		return c, false
 	}

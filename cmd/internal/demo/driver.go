@@ -8,7 +8,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/command"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines"
 )
 
@@ -126,7 +126,7 @@ func (d *driver) editRoutine(id, expr string) error {
 	if err != nil {
 		return err
 	}
-	data, err = store.SpliceFrontMatter(data, []store.Out{{Key: "cron", Value: expr}})
+	data, err = frontmatter.Splice(data, []frontmatter.Entry{{Key: "cron", Value: expr}})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
@@ -142,7 +143,7 @@ func isReminder(path string, data []byte) bool {
 	case "routines":
 		return false
 	}
-	doc, err := store.ParseFrontMatter(data)
+	doc, err := frontmatter.Parse(data)
 	if err != nil {
 		return false
 	}

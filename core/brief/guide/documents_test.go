@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -343,7 +343,7 @@ func TestNamesAreFilledInWhereTheyCannotBreakAnything(t *testing.T) {
 		if it.rule == follow && strings.Contains(it.text, "{USER_NAME}") {
 			t.Errorf("%s follows the program and must be the same for everybody", it.path)
 		}
-		if doc, err := store.ParseFrontMatter([]byte(it.text)); err == nil && !strings.HasSuffix(it.path, "-spec.md") {
+		if doc, err := frontmatter.Parse([]byte(it.text)); err == nil && !strings.HasSuffix(it.path, "-spec.md") {
 			head, _, _ := strings.Cut(it.text, doc.Body)
 			if strings.Contains(head, "{") {
 				t.Errorf("%s fills a name into its front matter", it.path)

@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -226,10 +227,10 @@ func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
 
 // parseSubagent gives one subagent, or none with the reason.
 func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
-	doc, err := store.ParseFrontMatter(data)
+	doc, err := frontmatter.Parse(data)
 	if err != nil {
 		line, column, message := 1, 1, err.Error()
-		if syntax, ok := errors.AsType[*store.SyntaxError](err); ok {
+		if syntax, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
 			line, column, message = syntax.Line, syntax.Column, syntax.Message
 		}
 		return nil, []routines.Problem{warning(file, line, column, message)}
@@ -248,24 +249,24 @@ func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 }
 
 // toolValues are the patterns of a list, or of a text with commas.
-func toolValues(doc store.Document) []store.Value {
+func toolValues(doc frontmatter.Document) []frontmatter.Value {
 	f, _ := doc.Get("tools")
 	items := f.Value.Items
-	if f.Value.Kind == store.Scalar {
+	if f.Value.Kind == frontmatter.Scalar {
 		for part := range strings.SplitSeq(f.Value.Text, ",") {
-			items = append(items, store.Value{Kind: store.Scalar, Text: part, Line: f.Value.Line, Column: f.Value.Column})
+			items = append(items, frontmatter.Value{Kind: frontmatter.Scalar, Text: part, Line: f.Value.Line, Column: f.Value.Column})
 		}
 	}
-	var values []store.Value
+	var values []frontmatter.Value
 	for _, v := range items {
-		if v.Text = clean.Line(v.Text); v.Kind == store.Scalar && v.Text != "" {
+		if v.Text = clean.Line(v.Text); v.Kind == frontmatter.Scalar && v.Text != "" {
 			values = append(values, v)
 		}
 	}
 	return values
 }
 
-func scalar(doc store.Document, key string) string {
+func scalar(doc frontmatter.Document, key string) string {
 	f, _ := doc.Get(key)
 	return clean.Line(f.Value.Text)
 }

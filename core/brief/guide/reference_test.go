@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/brief/skill"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/webhook"
 	pages "ollimbot/docs"
@@ -181,7 +181,7 @@ func TestTheFilesThatThePagesShowAreWithoutFault(t *testing.T) {
 		t.Errorf("docs/skills.md: %d skills, %+v", len(skills), problems)
 	}
 	for key, said := range keyRows(t, "skills.md") {
-		if doc, err := store.ParseFrontMatter([]byte("---\n" + strings.Trim(said.example, "`") + "\n---\nx")); err != nil || len(doc.Fields) != 1 || doc.Fields[0].Key != key {
+		if doc, err := frontmatter.Parse([]byte("---\n" + strings.Trim(said.example, "`") + "\n---\nx")); err != nil || len(doc.Fields) != 1 || doc.Fields[0].Key != key {
 			t.Errorf("docs/skills.md: the example of %s is %s: %v", key, said.example, err)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/routines"
 )
 
@@ -32,7 +32,7 @@ type Inspection struct {
 func Inspect(data []byte) Inspection {
 	var in Inspection
 	body := ""
-	doc, err := store.ParseFrontMatter(data)
+	doc, err := frontmatter.Parse(data)
 	if err == nil {
 		body = doc.Body
 	}
@@ -65,17 +65,17 @@ var (
 
 // reaches is the first key or pattern of the front matter that reaches further
 // than a skill may.
-func reaches(doc store.Document) string {
+func reaches(doc frontmatter.Document) string {
 	for _, f := range doc.Fields {
 		switch key := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(clean.Line(f.Key))); key {
 		case "hooks", "mcpservers", "permissionmode", "<<":
 			return fmt.Sprintf(textKeyReaches, clean.Cut(clean.Line(f.Key), 40))
 		case "allowedtools", "tools":
-			if f.Value.Kind != store.List && f.Value.Kind != store.Null {
+			if f.Value.Kind != frontmatter.List && f.Value.Kind != frontmatter.Null {
 				return textNotAList
 			}
 			for _, item := range f.Value.Items {
-				if severity, message := routines.CheckTool(clean.Line(item.Text)); item.Kind != store.Scalar || severity == routines.Error {
+				if severity, message := routines.CheckTool(clean.Line(item.Text)); item.Kind != frontmatter.Scalar || severity == routines.Error {
 					return clean.Line(message + textLeftOut)
 				}
 			}

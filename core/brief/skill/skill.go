@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -205,7 +206,7 @@ func required(p *routines.File, key, missing string) string {
 	f := p.Field(key)
 	text := clean.Line(f.Value.Text)
 	switch {
-	case f.Value.Kind == store.List || f.Value.Kind == store.Map:
+	case f.Value.Kind == frontmatter.List || f.Value.Kind == frontmatter.Map:
 		p.Add(routines.Error, f.Line, f.Column, textNotText, key)
 	case text == "":
 		p.Add(routines.Error, f.Line, f.Column, "%s", missing)
@@ -218,9 +219,9 @@ func required(p *routines.File, key, missing string) string {
 func tools(p *routines.File) []string {
 	f := p.Field("allowed-tools")
 	switch f.Value.Kind {
-	case store.Null:
+	case frontmatter.Null:
 		return nil
-	case store.List:
+	case frontmatter.List:
 	default:
 		p.AddAt(routines.Warning, f, textNotAList)
 		return nil
@@ -228,7 +229,7 @@ func tools(p *routines.File) []string {
 	var tools []string
 	for _, item := range f.Value.Items {
 		pattern := clean.Line(item.Text)
-		if item.Kind != store.Scalar || pattern == "" {
+		if item.Kind != frontmatter.Scalar || pattern == "" {
 			p.Add(routines.Warning, item.Line, item.Column, textNotAPattern)
 			continue
 		}

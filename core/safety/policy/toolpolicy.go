@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -101,8 +102,8 @@ type reader struct {
 // parsePolicy reads the file's text. Not ok means that it could not be
 // understood at all.
 func parsePolicy(data []byte) (policy ToolPolicy, problems []routines.Problem, ok bool) {
-	sections, err := store.ParseYAML(data)
-	if wrong, ok := errors.AsType[*store.SyntaxError](err); ok {
+	sections, err := frontmatter.ParseYAML(data)
+	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
 		return ToolPolicy{}, []routines.Problem{problem(wrong.Line, wrong.Column, routines.Error, wrong.Message)}, false
 	}
 	r := &reader{}
@@ -129,15 +130,15 @@ func (r *reader) add(line, column int, s routines.Severity, message string) {
 }
 
 // section reads the lists of main_session or bg_forks.
-func (r *reader) section(s store.Field, lists map[string]*[]string) {
+func (r *reader) section(s frontmatter.Field, lists map[string]*[]string) {
 	known := "additional_allowed"
 	if len(lists) > 1 {
 		known += " or override"
 	}
 	switch s.Value.Kind {
-	case store.Null:
+	case frontmatter.Null:
 		return
-	case store.Map:
+	case frontmatter.Map:
 	default:
 		r.add(s.Value.Line, s.Value.Column, routines.Error, fmt.Sprintf(yamlSection, spelled(s), known))
 		return
@@ -147,21 +148,21 @@ func (r *reader) section(s store.Field, lists map[string]*[]string) {
 		switch {
 		case list == nil:
 			r.add(f.Line, f.Column, routines.Warning, fmt.Sprintf(yamlUnknown, show(f), known))
-		case f.Value.Kind != store.Null:
+		case f.Value.Kind != frontmatter.Null:
 			*list = r.list(f)
 		}
 	}
 }
 
 // list reads patterns; those with errors are left out.
-func (r *reader) list(f store.Field) []string {
-	if f.Value.Kind != store.List {
+func (r *reader) list(f frontmatter.Field) []string {
+	if f.Value.Kind != frontmatter.List {
 		r.add(f.Value.Line, f.Value.Column, routines.Error, fmt.Sprintf(yamlNotList, spelled(f)))
 		return nil
 	}
 	out := []string{}
 	for _, item := range f.Value.Items {
-		if item.Kind != store.Scalar {
+		if item.Kind != frontmatter.Scalar {
 			r.add(item.Line, item.Column, routines.Error, fmt.Sprintf(yamlNotText, spelled(f)))
 			continue
 		}
@@ -177,6 +178,6 @@ func (r *reader) list(f store.Field) []string {
 }
 
 // spelled is a key as people write it here.
-func spelled(f store.Field) string { return strings.ReplaceAll(f.Key, "-", "_") }
+func spelled(f frontmatter.Field) string { return strings.ReplaceAll(f.Key, "-", "_") }
 
-func show(f store.Field) string { return `"` + clean.Cut(clean.Line(spelled(f)), 60) + `"` }
+func show(f frontmatter.Field) string { return `"` + clean.Cut(clean.Line(spelled(f)), 60) + `"` }

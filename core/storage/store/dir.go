@@ -103,17 +103,17 @@ func (d *Dir) Prepare() error {
 	}
 	d.tighten()
 	if err := d.makeRoot(); err != nil {
-		return advise("prepare "+d.Display(), err)
+		return Advise("prepare "+d.Display(), err)
 	}
 	if err := makePrivate(d.Path(StateDir)); err != nil {
-		return advise("prepare "+d.Display(), err)
+		return Advise("prepare "+d.Display(), err)
 	}
 	d.Tidy(time.Now())
 	for _, folder := range []string{".", StateDir} {
 		probe := folder + "/probe"
 		name, err := d.writeTemp(d.Path(probe), []byte("x"), false)
 		if err != nil {
-			return advise("write in "+d.Display(), err)
+			return Advise("write in "+d.Display(), err)
 		}
 		_ = os.Remove(name) // a leftover is removed by a later Prepare
 	}
@@ -196,9 +196,8 @@ const (
 	asideMark = ".corrupt-"
 )
 
-// Tidy removes what was kept for long enough at now: the trash after a day,
-// files that could not be read after thirty, and what a crash left behind. What
-// cannot be removed stays.
+// Tidy removes what was kept for long enough at now: files that could not be read, after
+// thirty days, and temporary files that a crash left behind. What cannot be removed stays.
 func (d *Dir) Tidy(now time.Time) {
 	if d.Present() != nil {
 		return
@@ -215,11 +214,6 @@ func (d *Dir) Tidy(now time.Time) {
 	}
 	d.sweep(StateDir, now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
 	d.sweep(".git", now.Add(-leftoverAge), func(name string) bool { return strings.HasPrefix(name, gitIndex) })
-	for i, t := range d.trash() {
-		if i >= trashMost || now.Sub(t.At) >= TrashFor {
-			_ = os.Remove(d.Path(t.in))
-		}
-	}
 }
 
 // sweep removes what lies in a folder, is older, and has a name of ours.

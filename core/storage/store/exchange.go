@@ -14,7 +14,7 @@ import (
 // three are on one file system, and what was written there is on the disk by then. The error says what to do, and then nothing was changed.
 func Exchange(from, root, keep string) error {
 	if err := syncDisk(from); err != nil {
-		return advise("write "+from, err)
+		return Advise("write "+from, err)
 	}
 	var err error
 	if keep == "" {
@@ -30,11 +30,11 @@ func Exchange(from, root, keep string) error {
 	case errors.Is(err, syscall.EINVAL), errors.Is(err, syscall.ENOSYS), errors.Is(err, errors.ErrUnsupported):
 		return fmt.Errorf(msgNoSwap, root)
 	case err != nil:
-		return advise("put "+root+" in place", err)
+		return Advise("put "+root+" in place", err)
 	}
 	if keep != "" {
 		if err := os.Rename(from, keep); err != nil {
-			return errors.Join(advise("keep what was at "+root, err), swap(from, root))
+			return errors.Join(Advise("keep what was at "+root, err), swap(from, root))
 		}
 	}
 	return syncFolder(filepath.Dir(root))

@@ -129,7 +129,7 @@ func (d *Dir) Write(rel string, data []byte) error {
 		return err
 	}
 	if err := d.writeAtomic(d.Path(rel), data); err != nil {
-		return advise("write "+rel, err)
+		return Advise("write "+rel, err)
 	}
 	if d.tenant.Load() != nil {
 		d.memory.note(rel, data)
@@ -230,7 +230,7 @@ func (d *Dir) Append(rel string, lines ...[]byte) error {
 		}
 	}
 	if err := d.appendLine(d.Path(rel), bytes.Join(lines, []byte("\n"))); err != nil {
-		return advise("append to "+rel, err)
+		return Advise("append to "+rel, err)
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func (d *Dir) Remove(rel string) error {
 		return err
 	}
 	if err := d.Present(); err != nil {
-		return advise("remove "+rel, err)
+		return Advise("remove "+rel, err)
 	}
 	d.memory.forget(rel)
 	err := os.Remove(d.Path(rel))
@@ -301,9 +301,30 @@ func (d *Dir) Remove(rel string) error {
 		err = syncFolder(filepath.Dir(d.Path(rel)))
 	}
 	if err != nil {
-		return advise("remove "+rel, err)
+		return Advise("remove "+rel, err)
 	}
 	return nil
+}
+
+// Rename moves a file within the directory, durably. Folders on the way are created. A
+// missing file is fs.ErrNotExist; what has the new name is replaced.
+func (d *Dir) Rename(from, to string) error {
+	if err := errors.Join(local(from), local(to)); err != nil {
+		return err
+	}
+	if err := d.Present(); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(d.Path(from)); err != nil {
+		return err
+	}
+	if err := d.makeFolder(filepath.Dir(d.Path(to))); err != nil {
+		return err
+	}
+	if err := os.Rename(d.Path(from), d.Path(to)); err != nil {
+		return err
+	}
+	return errors.Join(syncFolder(filepath.Dir(d.Path(to))), syncFolder(filepath.Dir(d.Path(from))))
 }
 
 // local refuses names that lead out of the directory: ids and slugs come from
@@ -327,7 +348,7 @@ func (d *Dir) Create(rel string, data []byte) error {
 		err = syncFolder(filepath.Dir(d.Path(rel)))
 	}
 	if err != nil {
-		return advise("create "+rel, err)
+		return Advise("create "+rel, err)
 	}
 	return nil
 }

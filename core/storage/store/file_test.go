@@ -205,7 +205,7 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 			&fs.PathError{Op: "open", Path: "/secret/place", Err: tt.err},
 			&os.LinkError{Op: "rename", Old: "/secret/place", New: "/secret/place", Err: tt.err},
 		} {
-			err := advise("write x", wrapped)
+			err := Advise("write x", wrapped)
 			if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "/secret") {
 				t.Errorf("%v says %q", tt.err, err)
 			}

@@ -84,7 +84,7 @@ func (d *Dir) Lock() (unlock func() error, err error) {
 // settle takes both locks.
 func (d *Dir) settle() (t *tenancy, err error) {
 	if err := os.MkdirAll(d.Path(StateDir), dirMode); err != nil {
-		return nil, advise("lock "+d.Display(), err)
+		return nil, Advise("lock "+d.Display(), err)
 	}
 	t = &tenancy{dir: flock.New(d.root, flock.SetFlag(os.O_RDONLY))}
 	got, err := tryLock(t.dir)
@@ -118,7 +118,7 @@ func (d *Dir) lockState() (*flock.Flock, error) {
 	}
 	got, err := tryLock(l)
 	if err != nil {
-		return nil, advise("lock "+d.Display(), err)
+		return nil, Advise("lock "+d.Display(), err)
 	}
 	if !got {
 		return nil, &RunningError{Dir: d.Display(), PID: d.readPID()}
@@ -183,7 +183,7 @@ func (d *Dir) WithLock(name string, fn func() error) error {
 	defer turn.Unlock()
 
 	if err := d.makeFolder(d.Path(StateDir)); err != nil {
-		return advise("lock "+name, err)
+		return Advise("lock "+name, err)
 	}
 	l, err := d.lockOf(StateDir + "/." + name + ".lock")
 	if err != nil {
@@ -199,7 +199,7 @@ func (d *Dir) WithLock(name string, fn func() error) error {
 		return fmt.Errorf(msgTurn, name, turnPatience)
 	}
 	if err != nil {
-		return advise("lock "+name, err)
+		return Advise("lock "+name, err)
 	}
 	defer func() { _ = l.Close() }() // closing a lock file cannot lose anything
 	return fn()

@@ -94,10 +94,10 @@ func (d *Dir) Look() (Found, error) {
 		return AsItWas, nil
 	}
 	if _, err := d.recall(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return AsItWas, advise("prepare "+d.Display(), err)
+		return AsItWas, Advise("prepare "+d.Display(), err)
 	}
 	if err := d.makeFolder(d.Path(StateDir)); err != nil {
-		return AsItWas, advise("prepare "+d.Display(), err)
+		return AsItWas, Advise("prepare "+d.Display(), err)
 	}
 	state, err := d.lockState()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // tenant is a directory whose bot this process is.
@@ -36,13 +35,13 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 	move(t, d.Root(), away)
 	var v any
 	attempts := map[string]func() error{
-		"write":   func() error { return d.Write("state/y.json", []byte("x")) },
-		"append":  func() error { return d.Append("state/y.jsonl", []byte("x")) },
-		"remove":  func() error { return d.Remove("state/x.json") },
-		"discard": func() error { return d.Discard(time.Now(), "state/x.json") },
-		"lock":    func() error { return d.WithLock("x", func() error { return nil }) },
-		"log":     func() error { _, err := log.Write([]byte("two\n")); return err },
-		"read":    func() error { _, err := d.ReadJSON("state/x.json", &v); return err },
+		"write":  func() error { return d.Write("state/y.json", []byte("x")) },
+		"append": func() error { return d.Append("state/y.jsonl", []byte("x")) },
+		"remove": func() error { return d.Remove("state/x.json") },
+		"rename": func() error { return d.Rename("state/x.json", "state/z.json") },
+		"lock":   func() error { return d.WithLock("x", func() error { return nil }) },
+		"log":    func() error { _, err := log.Write([]byte("two\n")); return err },
+		"read":   func() error { _, err := d.ReadJSON("state/x.json", &v); return err },
 	}
 	refused := func(when string) {
 		t.Helper()
@@ -186,7 +185,7 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 	}
 	for kind, make := range kinds {
 		d := prepared(t)
-		for _, name := range []string{"x.json", "x.jsonl", "x.log", ".x.lock", "bot.lock", "trash"} {
+		for _, name := range []string{"x.json", "x.jsonl", "x.log", ".x.lock", "bot.lock"} {
 			must(t, make(d.Path("state/"+name)))
 		}
 		must(t, make(d.Path("routines")))
@@ -215,7 +214,6 @@ func TestWhatIsNoFileNeverHangs(t *testing.T) {
 				t.Errorf("%s, %s: no cure in %v", kind, what, err)
 			}
 		}
-		d.Trash(time.Now(), "routines")
 		if err := d.Prepare(); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}

@@ -46,7 +46,7 @@ func (r *Rotating) Write(p []byte) (int, error) {
 	r.follow()
 	if r.file == nil {
 		if err := r.open(int64(len(p))); err != nil {
-			return 0, advise("write "+filepath.Base(r.path), err)
+			return 0, Advise("write "+filepath.Base(r.path), err)
 		}
 	}
 	n, err := r.file.Write(p)
@@ -55,7 +55,7 @@ func (r *Rotating) Write(p []byte) (int, error) {
 		if n > 0 && r.file.Truncate(r.size-int64(n)) == nil {
 			r.size -= int64(n) // no half lines
 		}
-		return 0, advise("write "+filepath.Base(r.path), err)
+		return 0, Advise("write "+filepath.Base(r.path), err)
 	}
 	return n, nil
 }

@@ -18,7 +18,7 @@ func (d *Dir) Usable() error {
 	at, info, err := d.nearest()
 	switch {
 	case err != nil:
-		return advise("open "+d.Display(), err)
+		return Advise("open "+d.Display(), err)
 	case !info.IsDir():
 		return fmt.Errorf(msgIsFile, clean.Line(at))
 	case at == d.root && unix.Access(at, unix.R_OK|unix.X_OK) != nil:
@@ -41,7 +41,7 @@ func (d *Dir) Writable() error {
 	case err == nil:
 		return nil
 	case at == d.root:
-		return advise("write in "+d.Display(), err)
+		return Advise("write in "+d.Display(), err)
 	}
 	return fmt.Errorf(msgParent, d.Display(), clean.Line(at), err)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"ollimbot/core/base/schema"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 )
 
 // Fields is what a payload of one webhook has to be: JSON Schema, draft 7.
@@ -137,11 +137,11 @@ func (m *mapping) at(pointer string) place {
 }
 
 // convert turns a value into what JSON knows, and notes the places of what is in it.
-func (m *mapping) convert(v store.Value, pointer string) (any, error) {
+func (m *mapping) convert(v frontmatter.Value, pointer string) (any, error) {
 	switch v.Kind {
-	case store.Scalar:
+	case frontmatter.Scalar:
 		return scalar(v)
-	case store.List:
+	case frontmatter.List:
 		list := make([]any, len(v.Items))
 		for i, item := range v.Items {
 			inner := pointer + "/" + strconv.Itoa(i)
@@ -152,7 +152,7 @@ func (m *mapping) convert(v store.Value, pointer string) (any, error) {
 			}
 		}
 		return list, nil
-	case store.Map:
+	case frontmatter.Map:
 		object := make(map[string]any, len(v.Fields))
 		for _, f := range v.Fields {
 			inner := pointer + "/" + pointerToken.Replace(f.Key)
@@ -168,7 +168,7 @@ func (m *mapping) convert(v store.Value, pointer string) (any, error) {
 }
 
 // scalar is a number or a boolean where JSON would read one, and else a text.
-func scalar(v store.Value) (any, error) {
+func scalar(v frontmatter.Value) (any, error) {
 	switch {
 	case v.Quoted:
 		return v.Text, nil

@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/schema"
 	"ollimbot/core/brief/prompt"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -55,8 +56,8 @@ func plainID(text string) bool {
 func parseFields(p *routines.File) Fields {
 	f := p.Field("fields")
 	switch f.Value.Kind {
-	case store.Map:
-	case store.Null:
+	case frontmatter.Map:
+	case frontmatter.Null:
 		p.Add(routines.Error, f.Line, f.Column, msgNoFields)
 		return Fields{}
 	default:

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/web"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
@@ -63,8 +63,8 @@ var providerName = lazyregexp.Lazily(`^[a-z0-9][a-z0-9.-]{0,30}$`)
 // parse reads the file's text.
 func parse(data []byte) file {
 	var f file
-	fields, err := store.ParseYAML(data)
-	if syntax := (*store.SyntaxError)(nil); errors.As(err, &syntax) {
+	fields, err := frontmatter.ParseYAML(data)
+	if syntax := (*frontmatter.SyntaxError)(nil); errors.As(err, &syntax) {
 		f.add(syntax.Line, syntax.Column, routines.Error, syntax.Message)
 		return f
 	}
@@ -72,7 +72,7 @@ func parse(data []byte) file {
 		switch {
 		case !providerName().MatchString(p.Key):
 			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textBadName, clean.Cut(clean.Line(p.Key), 40)))
-		case p.Value.Kind != store.Map:
+		case p.Value.Kind != frontmatter.Map:
 			f.add(p.Line, p.Column, routines.Error, fmt.Sprintf(textNoKeys, p.Key))
 		default:
 			f.provider(p)
@@ -83,12 +83,12 @@ func parse(data []byte) file {
 
 // provider reads one provider, which counts unless its address or its key's place
 // cannot be used: a request must not go elsewhere, nor without the key.
-func (f *file) provider(p store.Field) {
+func (f *file) provider(p frontmatter.Field) {
 	e := entry{Provider: Provider{Name: p.Key}, line: p.Line}
 	if p.Key == Anthropic {
 		e.Provider = anthropic("", true)
 	}
-	var models store.Value
+	var models frontmatter.Value
 	sound := true
 	for _, field := range p.Value.Fields {
 		set, known := providerFields[field.Key]
@@ -123,17 +123,17 @@ func (f *file) provider(p store.Field) {
 	}
 }
 
-func (f *file) unknown(field store.Field, known []string, more ...string) {
+func (f *file) unknown(field frontmatter.Field, known []string, more ...string) {
 	f.add(field.Line, field.Column, routines.Warning,
 		fmt.Sprintf(textUnknownKey, clean.Cut(clean.Line(field.Key), 40), strings.Join(append(known, more...), ", ")))
 }
 
 // models reads the models of a provider; one with errors is left out.
-func (f *file) models(e *entry, v store.Value) {
-	if v.Kind == store.Null && len(e.Models) > 0 {
+func (f *file) models(e *entry, v frontmatter.Value) {
+	if v.Kind == frontmatter.Null && len(e.Models) > 0 {
 		return
 	}
-	if v.Kind != store.List || len(v.Items) == 0 {
+	if v.Kind != frontmatter.List || len(v.Items) == 0 {
 		f.add(max(v.Line, e.line), v.Column, routines.Error, e.Name+": "+textNoModels)
 		return
 	}
@@ -152,14 +152,14 @@ func (f *file) models(e *entry, v store.Value) {
 }
 
 // model reads one: a name, or keys.
-func (f *file) model(e *entry, item store.Value) (Model, bool) {
+func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
 	m := Model{Provider: e.Name, Window: defaultWindow, MaxOutput: defaultOutput, Free: e.nearby()}
 	fields := item.Fields
-	if item.Kind == store.Scalar {
-		fields = []store.Field{{Key: "name", Value: item}}
+	if item.Kind == frontmatter.Scalar {
+		fields = []frontmatter.Field{{Key: "name", Value: item}}
 	}
 	sound := true
-	slices.SortStableFunc(fields, func(a, b store.Field) int { // what it is like comes first
+	slices.SortStableFunc(fields, func(a, b frontmatter.Field) int { // what it is like comes first
 		return -strings.Compare(strconv.FormatBool(a.Key == "like"), strconv.FormatBool(b.Key == "like"))
 	})
 	for _, field := range fields {
@@ -190,8 +190,8 @@ const (
 )
 
 // providerFields are the keys of a provider.
-var providerFields = map[string]func(*entry, store.Value) error{
-	"base-url": func(e *entry, v store.Value) error {
+var providerFields = map[string]func(*entry, frontmatter.Value) error{
+	"base-url": func(e *entry, v frontmatter.Value) error {
 		u, err := url.Parse(v.Text)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 			return errors.New(textBadURL)
@@ -201,31 +201,31 @@ var providerFields = map[string]func(*entry, store.Value) error{
 		e.Batches = e.Batches && u.Host == anthropicHost
 		return nil
 	},
-	"key": func(e *entry, v store.Value) error {
+	"key": func(e *entry, v frontmatter.Value) error {
 		if e.keyVar = v.Text; !variable().MatchString(v.Text) {
 			return errors.New(textBadKey)
 		}
 		return nil
 	},
-	"key-file": func(e *entry, v store.Value) error {
+	"key-file": func(e *entry, v frontmatter.Value) error {
 		if e.keyFile = v.Text; !strings.HasPrefix(v.Text, "/") && !strings.HasPrefix(v.Text, "~/") {
 			return errors.New(textBadKeyFile)
 		}
 		return nil
 	},
-	"auth": func(e *entry, v store.Value) error {
+	"auth": func(e *entry, v frontmatter.Value) error {
 		e.Bearer = v.Text == "bearer"
 		return oneOf(v, "x-api-key", "bearer")
 	},
-	"betas":   func(e *entry, v store.Value) error { return boolean(&e.Betas, v) },
-	"batches": func(e *entry, v store.Value) error { return boolean(&e.Batches, v) },
+	"betas":   func(e *entry, v frontmatter.Value) error { return boolean(&e.Betas, v) },
+	"batches": func(e *entry, v frontmatter.Value) error { return boolean(&e.Batches, v) },
 }
 
 var variable = lazyregexp.Lazily(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
 // modelFields are the keys of a model.
-var modelFields = map[string]func(*Model, store.Value) error{
-	"like": func(m *Model, v store.Value) error {
+var modelFields = map[string]func(*Model, frontmatter.Value) error{
+	"like": func(m *Model, v frontmatter.Value) error {
 		like, ok := (Provider{Models: claudeModels()}).model(v.Text)
 		if !ok {
 			return errors.New(textLike)
@@ -234,22 +234,22 @@ var modelFields = map[string]func(*Model, store.Value) error{
 		*m = like
 		return nil
 	},
-	"name":            func(m *Model, v store.Value) error { return word(&m.Name, v) },
-	"aliases":         func(m *Model, v store.Value) error { return list(&m.Aliases, v) },
-	"window":          func(m *Model, v store.Value) error { return count(&m.Window, v, 1024) },
-	"max-output":      func(m *Model, v store.Value) error { return count(&m.MaxOutput, v, 256) },
+	"name":            func(m *Model, v frontmatter.Value) error { return word(&m.Name, v) },
+	"aliases":         func(m *Model, v frontmatter.Value) error { return list(&m.Aliases, v) },
+	"window":          func(m *Model, v frontmatter.Value) error { return count(&m.Window, v, 1024) },
+	"max-output":      func(m *Model, v frontmatter.Value) error { return count(&m.MaxOutput, v, 256) },
 	"thinking":        thinking,
-	"thinking-off":    func(m *Model, v store.Value) error { return word(&m.Thinking.Off, v) },
-	"efforts":         func(m *Model, v store.Value) error { return list(&m.Efforts, v) },
-	"cache":           func(m *Model, v store.Value) error { return boolean(&m.Cache, v) },
-	"system-messages": func(m *Model, v store.Value) error { return boolean(&m.SystemMessages, v) },
-	"images":          func(m *Model, v store.Value) error { return boolean(&m.Images, v) },
-	"pdfs":            func(m *Model, v store.Value) error { return boolean(&m.PDFs, v) },
-	"compaction":      func(m *Model, v store.Value) error { return word(&m.Compaction, v) },
-	"context-editing": func(m *Model, v store.Value) error { return word(&m.ContextEditing, v) },
-	"web-search":      func(m *Model, v store.Value) error { return word(&m.WebSearch, v) },
-	"free":            func(m *Model, v store.Value) error { return boolean(&m.Free, v) },
-	"price": func(m *Model, v store.Value) (err error) {
+	"thinking-off":    func(m *Model, v frontmatter.Value) error { return word(&m.Thinking.Off, v) },
+	"efforts":         func(m *Model, v frontmatter.Value) error { return list(&m.Efforts, v) },
+	"cache":           func(m *Model, v frontmatter.Value) error { return boolean(&m.Cache, v) },
+	"system-messages": func(m *Model, v frontmatter.Value) error { return boolean(&m.SystemMessages, v) },
+	"images":          func(m *Model, v frontmatter.Value) error { return boolean(&m.Images, v) },
+	"pdfs":            func(m *Model, v frontmatter.Value) error { return boolean(&m.PDFs, v) },
+	"compaction":      func(m *Model, v frontmatter.Value) error { return word(&m.Compaction, v) },
+	"context-editing": func(m *Model, v frontmatter.Value) error { return word(&m.ContextEditing, v) },
+	"web-search":      func(m *Model, v frontmatter.Value) error { return word(&m.WebSearch, v) },
+	"free":            func(m *Model, v frontmatter.Value) error { return boolean(&m.Free, v) },
+	"price": func(m *Model, v frontmatter.Value) (err error) {
 		text := v.Text
 		for _, item := range v.Items {
 			text += " " + item.Text
@@ -261,7 +261,7 @@ var modelFields = map[string]func(*Model, store.Value) error{
 	},
 }
 
-func thinking(m *Model, v store.Value) error {
+func thinking(m *Model, v frontmatter.Value) error {
 	styles := []string{"none", "budget", "adaptive"}
 	if err := oneOf(v, styles...); err != nil {
 		return err
@@ -270,28 +270,28 @@ func thinking(m *Model, v store.Value) error {
 	return nil
 }
 
-func oneOf(v store.Value, accepted ...string) error {
-	if v.Kind != store.Scalar || !slices.Contains(accepted, v.Text) {
+func oneOf(v frontmatter.Value, accepted ...string) error {
+	if v.Kind != frontmatter.Scalar || !slices.Contains(accepted, v.Text) {
 		return fmt.Errorf(textOneOf, strings.Join(accepted, ", "))
 	}
 	return nil
 }
 
-func boolean(to *bool, v store.Value) error {
+func boolean(to *bool, v frontmatter.Value) error {
 	*to = v.Text == "true"
 	return oneOf(v, "true", "false")
 }
 
-func word(to *string, v store.Value) error {
-	if v.Kind != store.Scalar || v.Text == "" || clean.Line(v.Text) != v.Text || strings.ContainsAny(v.Text, " \t") || len(v.Text) > 120 {
+func word(to *string, v frontmatter.Value) error {
+	if v.Kind != frontmatter.Scalar || v.Text == "" || clean.Line(v.Text) != v.Text || strings.ContainsAny(v.Text, " \t") || len(v.Text) > 120 {
 		return errors.New(textWord)
 	}
 	*to = v.Text
 	return nil
 }
 
-func list(to *[]string, v store.Value) error {
-	if v.Kind != store.List {
+func list(to *[]string, v frontmatter.Value) error {
+	if v.Kind != frontmatter.List {
 		return errors.New(textList)
 	}
 	*to = make([]string, len(v.Items))
@@ -303,7 +303,7 @@ func list(to *[]string, v store.Value) error {
 	return nil
 }
 
-func count(to *int, v store.Value, least int) error {
+func count(to *int, v frontmatter.Value, least int) error {
 	const most = 100_000_000
 	n, err := strconv.Atoi(strings.ReplaceAll(v.Text, "_", ""))
 	if err != nil || n < least || n > most {

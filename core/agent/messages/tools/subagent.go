@@ -15,7 +15,7 @@ import (
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/frontmatter"
 )
 
 // Subagent is a piece of work for a session of its own.
@@ -99,7 +99,7 @@ func (b *Box) subagents() []agentFile {
 }
 
 func parseAgent(file string, data []byte) (agentFile, bool) {
-	doc, err := store.ParseFrontMatter(data)
+	doc, err := frontmatter.Parse(data)
 	if err != nil {
 		return agentFile{}, false
 	}
@@ -112,18 +112,18 @@ func parseAgent(file string, data []byte) (agentFile, bool) {
 		f.model = ""
 	}
 	list, there := doc.Get("tools")
-	if !there || list.Value.Kind == store.Null {
+	if !there || list.Value.Kind == frontmatter.Null {
 		return f, true
 	}
 	f.tools = []string{}
 	items := list.Value.Items
-	if list.Value.Kind == store.Scalar {
+	if list.Value.Kind == frontmatter.Scalar {
 		for part := range strings.SplitSeq(list.Value.Text, ",") {
-			items = append(items, store.Value{Kind: store.Scalar, Text: part})
+			items = append(items, frontmatter.Value{Kind: frontmatter.Scalar, Text: part})
 		}
 	}
 	for _, item := range items {
-		if pattern := clean.Line(item.Text); item.Kind == store.Scalar && pattern != "" {
+		if pattern := clean.Line(item.Text); item.Kind == frontmatter.Scalar && pattern != "" {
 			f.tools = append(f.tools, pattern)
 		}
 	}

@@ -1,107 +1,17 @@
-package store
+package frontmatter
 
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
-// Out is one key to be written. Value is a string, bool, int or []string; nil leaves
-// the key out, and SpliceFrontMatter takes it out of the file.
-type Out struct {
-	Key   string
-	Value any
-}
-
-// FormatFrontMatter writes a file as the original does: the fields in order,
-// strings in double quotes, the body without white space at its ends.
-func FormatFrontMatter(fields []Out, body string) []byte {
-	var b strings.Builder
-	b.WriteString("---\n")
-	for _, f := range fields {
-		if f.Value != nil {
-			b.WriteString(strings.Join(formatField(f.Key, f.Value), "\n") + "\n")
-		}
-	}
-	b.WriteString("---\n")
-	if body = strings.TrimSpace(body); body != "" {
-		b.WriteString(strings.ToValidUTF8(body, "\ufffd"))
-		b.WriteByte('\n')
-	}
-	return []byte(b.String())
-}
-
-// formatField gives the lines of one field, without indentation.
-func formatField(key string, value any) []string {
-	switch v := value.(type) {
-	case string:
-		return []string{key + ": " + quote(v)}
-	case bool:
-		return []string{key + ": " + strconv.FormatBool(v)}
-	case int:
-		return []string{key + ": " + strconv.Itoa(v)}
-	case []string:
-		if len(v) == 0 {
-			return []string{key + ": []"}
-		}
-		lines := make([]string, 0, len(v)+1)
-		lines = append(lines, key+":")
-		for _, item := range v {
-			lines = append(lines, "  - "+quote(item))
-		}
-		return lines
-	}
-	return []string{key + ": " + quote(fmt.Sprint(value))}
-}
-
-// quote writes a YAML double-quoted scalar on one line. Three dashes in a row
-// are broken by an escape, because the original program ends the front matter
-// at the next "---", wherever it stands.
-func quote(s string) string {
-	var b strings.Builder
-	b.Grow(len(s) + 2)
-	b.WriteByte('"')
-	dashes := 0
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		i += n
-		if r != '-' {
-			dashes = 0
-		} else if dashes++; dashes == 3 {
-			b.WriteString(`\x2d`)
-			dashes = 0
-			continue
-		}
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r < 0x20 || r >= 0x7f && r < 0xa0:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-// SpliceFrontMatter changes or adds keys in a user's file and leaves all else
+// Splice changes or adds keys in a user's file and leaves all else
 // as it is: comments, order, unknown keys, the spelling of keys, line ends and
 // every byte of the body. A key that already has the value is not touched. The
 // result is read back before it is returned; an error leaves the file alone.
-func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
-	before, err := ParseFrontMatter(data)
+func Splice(data []byte, set []Entry) ([]byte, error) {
+	before, err := Parse(data)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +20,7 @@ func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
 		s.eol = "\r\n"
 	}
 	for _, out := range set {
-		doc, err := ParseFrontMatter([]byte(s.text()))
+		doc, err := Parse([]byte(s.text()))
 		if err != nil {
 			return nil, fmt.Errorf("change %s: %w", out.Key, err)
 		}
@@ -118,7 +28,7 @@ func SpliceFrontMatter(data []byte, set []Out) ([]byte, error) {
 			return nil, err
 		}
 	}
-	after, err := ParseFrontMatter([]byte(s.text()))
+	after, err := Parse([]byte(s.text()))
 	if err != nil {
 		return nil, fmt.Errorf("check the changed front matter: %w", err)
 	}
@@ -137,7 +47,7 @@ type splicer struct {
 func (s *splicer) text() string { return strings.Join(s.lines, "") }
 
 // set writes one key into the lines. Lines of doc match the splicer's.
-func (s *splicer) set(doc Document, out Out) error {
+func (s *splicer) set(doc Document, out Entry) error {
 	i := slices.IndexFunc(doc.Fields, func(f Field) bool { return f.Key == kebab(out.Key) })
 	if i < 0 {
 		if out.Value != nil {
@@ -175,7 +85,7 @@ func (s *splicer) set(doc Document, out Out) error {
 }
 
 // add puts a new key at the end of the front matter.
-func (s *splicer) add(doc Document, out Out) error {
+func (s *splicer) add(doc Document, out Entry) error {
 	indent := ""
 	if n := len(doc.Fields); n > 0 {
 		f := doc.Fields[n-1]
@@ -304,7 +214,7 @@ func equal(v Value, want any) bool {
 }
 
 // sameBut checks that a splice changed what it should and nothing else.
-func sameBut(before, after Document, set []Out) error {
+func sameBut(before, after Document, set []Entry) error {
 	last := map[string]any{}
 	for _, o := range set {
 		last[kebab(o.Key)] = o.Value

@@ -1,4 +1,4 @@
-package store
+package frontmatter
 
 import (
 	"bytes"
@@ -99,15 +99,15 @@ func TestParsedValuesSurviveFormatting(t *testing.T) {
 		list := rapid.SliceOfN(rapid.String(), 0, 4).Draw(t, "list")
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[-"'\\ #:a\n\t]{0,12}`)).Draw(t, "text")
 		body := strings.TrimSpace(strings.ReplaceAll(rapid.String().Draw(t, "body"), "\r\n", "\n"))
-		data := FormatFrontMatter([]Out{{"id", text}, {"skills", list}, {"n", 7}, {"thinking", false}}, body)
+		data := Format([]Entry{{"id", text}, {"skills", list}, {"n", 7}, {"thinking", false}}, body)
 		if yaml, _, _ := bytes.Cut(data[4:], []byte("\n---\n")); bytes.Contains(yaml, []byte("---")) {
 			t.Fatalf("the original program would end the front matter too early: %q", data)
 		}
-		doc, err := ParseFrontMatter(data)
+		doc, err := Parse(data)
 		if err != nil {
 			t.Fatalf("%v in %q", err, data)
 		}
-		for _, o := range []Out{{"id", text}, {"skills", list}, {"n", 7}, {"thinking", false}} {
+		for _, o := range []Entry{{"id", text}, {"skills", list}, {"n", 7}, {"thinking", false}} {
 			if f, ok := doc.Get(o.Key); !ok || !equal(f.Value, o.Value) {
 				t.Fatalf("%s is %q, wrote %q", o.Key, briefValue(f.Value), o.Value)
 			}
@@ -135,8 +135,8 @@ func TestSplicingChangesOnlyWhatItShould(t *testing.T) {
 			rapid.Map(rapid.SliceOfN(rapid.String(), 0, 3), func(l []string) any { return l }),
 			rapid.Just[any](nil),
 		).Draw(t, "value")
-		before, err := ParseFrontMatter(data)
-		out, serr := SpliceFrontMatter(data, []Out{{key, value}})
+		before, err := Parse(data)
+		out, serr := Splice(data, []Entry{{key, value}})
 		if err != nil {
 			if serr == nil {
 				t.Fatalf("a file that cannot be read was changed: %q", out)
@@ -146,11 +146,11 @@ func TestSplicingChangesOnlyWhatItShould(t *testing.T) {
 		if serr != nil {
 			return // written in a way that is only for people to change
 		}
-		after, err := ParseFrontMatter(out)
+		after, err := Parse(out)
 		if err != nil {
 			t.Fatalf("%v in %q, was %q", err, out, data)
 		}
-		if err := sameBut(before, after, []Out{{key, value}}); err != nil {
+		if err := sameBut(before, after, []Entry{{key, value}}); err != nil {
 			t.Fatalf("%v: %q, was %q", err, out, data)
 		}
 		if _, tail, _ := bytes.Cut(data, []byte("Body")); !bytes.HasSuffix(out, append([]byte("Body"), tail...)) {
@@ -182,7 +182,7 @@ func FuzzFrontMatter(f *testing.F) {
 		f.Add([]byte("---\nA:\n- " + value + "\n---\n"))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		doc, err := ParseFrontMatter(data)
+		doc, err := Parse(data)
 		var se *SyntaxError
 		if err != nil && (!errors.As(err, &se) || se.Line < 1 || se.Column < 1 || se.Message == "" ||
 			strings.ContainsFunc(se.Message, func(r rune) bool { return r < 0x20 })) {
@@ -197,8 +197,8 @@ func FuzzFrontMatter(f *testing.F) {
 		if slices.ContainsFunc(doc.Fields, func(f Field) bool { return f.Line < 1 || f.Column < 1 }) {
 			t.Fatalf("a field without a place: %s", brief(doc))
 		}
-		if out, err := SpliceFrontMatter(data, []Out{{"id", "x\ny"}, {"skills", []string{"a"}}}); err == nil {
-			if _, err := ParseFrontMatter(out); err != nil {
+		if out, err := Splice(data, []Entry{{"id", "x\ny"}, {"skills", []string{"a"}}}); err == nil {
+			if _, err := Parse(out); err != nil {
 				t.Fatalf("%v in %q", err, out)
 			}
 		}

@@ -1,4 +1,4 @@
-package store
+package frontmatter
 
 import (
 	"errors"
@@ -114,7 +114,7 @@ func TestFrontMatterIsReadAsText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			doc, err := ParseFrontMatter([]byte(tt.in))
+			doc, err := Parse([]byte(tt.in))
 			if err != nil && tt.want != "" {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestBodyIsTrimmedAndKnowsItsLine(t *testing.T) {
 		{"---\r\nid: x\r\n---\r\na\r\nb\r\n", "a\nb", 4},
 	}
 	for _, tt := range tests {
-		doc, err := ParseFrontMatter([]byte(tt.in))
+		doc, err := Parse([]byte(tt.in))
 		must(t, err)
 		if doc.Body != tt.body || doc.BodyLine != tt.line {
 			t.Errorf("%q: body %q at line %d, want %q at %d", tt.in, doc.Body, doc.BodyLine, tt.body, tt.line)
@@ -194,7 +194,7 @@ func TestSyntaxErrorsNameThePlaceAndTheCure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := ParseFrontMatter([]byte(tt.in))
+			_, err := Parse([]byte(tt.in))
 			var se *SyntaxError
 			if !errors.As(err, &se) {
 				t.Fatalf("error is %v, want a *SyntaxError", err)
@@ -214,7 +214,7 @@ func TestFixturesOfARealUserParse(t *testing.T) {
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		must(t, err)
-		doc, err := ParseFrontMatter(data)
+		doc, err := Parse(data)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -238,7 +238,7 @@ func TestBrokenFixturesFailAtTheRightPlace(t *testing.T) {
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		must(t, err)
-		_, err = ParseFrontMatter(data)
+		_, err = Parse(data)
 		says, broken := want[filepath.Base(name)]
 		if broken != (err != nil) || broken && !strings.HasPrefix(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", name, err, says)
@@ -250,7 +250,7 @@ func TestGarbageIsRefusedQuickly(t *testing.T) {
 	for _, unit := range []string{"[", "{", "- ", "? ", "a: ", "&a ", "!!a ", "- - ", "\"", "'", "a:\n ", "|\n", "{a: ", "*a ", "%", "#", ": ", ",", "a: [\n", "- a\n", "? a\n"} {
 		in := "---\n" + strings.Repeat(unit, maxFrontMatter/len(unit)-8) + "\n---\n"
 		start := time.Now()
-		_, _ = ParseFrontMatter([]byte(in))
+		_, _ = Parse([]byte(in))
 		if took := time.Since(start); took > 20*time.Second { // of a loaded machine; the square would take minutes
 			t.Errorf("%q repeated took %v", unit, took)
 		}

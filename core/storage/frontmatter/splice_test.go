@@ -1,4 +1,4 @@
-package store
+package frontmatter
 
 import (
 	"errors"
@@ -36,30 +36,30 @@ Drink.
 func TestSplicingKeepsAllThatIsNotItsBusiness(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		set  []Out
+		set  []Entry
 		old  []string // what of the file is replaced, by pairs
 	}{
 		{"nothing", nil, nil},
-		{"the same value", []Out{{"cron", "0 9 * * *"}, {"allow-ping", true}, {"skills", []string{"a", "b"}}}, nil},
-		{"a value with a comment", []Out{{"cron", "0 8 * * *"}}, []string{
+		{"the same value", []Entry{{"cron", "0 9 * * *"}, {"allow-ping", true}, {"skills", []string{"a", "b"}}}, nil},
+		{"a value with a comment", []Entry{{"cron", "0 8 * * *"}}, []string{
 			`cron: "0 9 * * *"   # every morning`, `cron: "0 8 * * *" # every morning`,
 		}},
-		{"a key in the other style", []Out{{"allow-ping", false}}, []string{"allow_ping: true # for now", "allow_ping: false # for now"}},
-		{"a list", []Out{{"skills", []string{"c"}}}, []string{"  - a\n  - b\n", "  - \"c\"\n"}},
-		{"a list becomes empty", []Out{{"skills", []string{}}}, []string{"skills:\n  # first\n  - a\n  - b\n", "skills: []\n  # first\n"}},
-		{"a block of text", []Out{{"description", "x\ny"}}, []string{"description: |\n  one\n  # not a comment\n", "description: \"x\\ny\"\n"}},
-		{"a new key", []Out{{"max_chain", 3}, {"allowed-tools", []string{"Bash(ls *)"}}}, []string{
+		{"a key in the other style", []Entry{{"allow-ping", false}}, []string{"allow_ping: true # for now", "allow_ping: false # for now"}},
+		{"a list", []Entry{{"skills", []string{"c"}}}, []string{"  - a\n  - b\n", "  - \"c\"\n"}},
+		{"a list becomes empty", []Entry{{"skills", []string{}}}, []string{"skills:\n  # first\n  - a\n  - b\n", "skills: []\n  # first\n"}},
+		{"a block of text", []Entry{{"description", "x\ny"}}, []string{"description: |\n  one\n  # not a comment\n", "description: \"x\\ny\"\n"}},
+		{"a new key", []Entry{{"max_chain", 3}, {"allowed-tools", []string{"Bash(ls *)"}}}, []string{
 			"# the end\n", "# the end\nmax-chain: 3\nallowed-tools:\n  - \"Bash(ls *)\"\n",
 		}},
-		{"a key goes", []Out{{"unknown-key", nil}, {"never-there", nil}}, []string{"unknown-key: \"a newer version wrote this\"\n", ""}},
-		{"a list goes", []Out{{"skills", nil}}, []string{"skills:\n  # first\n  - a\n  - b\n", ""}},
-		{"the last of two", []Out{{"id", "a"}, {"id", "b"}}, []string{"id: 12345678", `id: "b"`}},
+		{"a key goes", []Entry{{"unknown-key", nil}, {"never-there", nil}}, []string{"unknown-key: \"a newer version wrote this\"\n", ""}},
+		{"a list goes", []Entry{{"skills", nil}}, []string{"skills:\n  # first\n  - a\n  - b\n", ""}},
+		{"the last of two", []Entry{{"id", "a"}, {"id", "b"}}, []string{"id: 12345678", `id: "b"`}},
 	} {
 		for _, eol := range []string{"\n", "\r\n"} {
 			t.Run(tt.name, func(t *testing.T) {
 				in := strings.ReplaceAll(users, "\n", eol)
 				want := strings.ReplaceAll(strings.NewReplacer(tt.old...).Replace(users), "\n", eol)
-				got, err := SpliceFrontMatter([]byte(in), tt.set)
+				got, err := Splice([]byte(in), tt.set)
 				must(t, err)
 				if diff := cmp.Diff(want, string(got)); diff != "" {
 					t.Error(diff)
@@ -75,7 +75,7 @@ func TestSplicingRefusesWhatItCannotDoSafely(t *testing.T) {
 		"a flow mapping":  "---\n{id: x, cron: y}\n---\n",
 		"a quoted key":    "---\n\"id\": x\n---\n",
 	} {
-		got, err := SpliceFrontMatter([]byte(in), []Out{{"id", "new"}})
+		got, err := Splice([]byte(in), []Entry{{"id", "new"}})
 		var se *SyntaxError
 		if got != nil || !errors.As(err, &se) {
 			t.Errorf("%s: %q, %v", name, got, err)
@@ -86,7 +86,7 @@ func TestSplicingRefusesWhatItCannotDoSafely(t *testing.T) {
 func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
 	data, err := os.ReadFile("testdata/data-dir/routines/sunday-reset.md")
 	must(t, err)
-	got, err := SpliceFrontMatter(data, []Out{{"cron", "0 18 * * 0"}})
+	got, err := Splice(data, []Entry{{"cron", "0 18 * * 0"}})
 	must(t, err)
 	want := strings.Replace(string(data), "0 19 * * 0", "0 18 * * 0", 1)
 	if diff := cmp.Diff(want, string(got)); diff != "" {
@@ -95,7 +95,7 @@ func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
 }
 
 func TestFormattingFollowsTheSpec(t *testing.T) {
-	got := FormatFrontMatter([]Out{
+	got := Format([]Entry{
 		{"id", "a1b2c3d4"},
 		{"cron", "0 9 * * *"},
 		{"description", `say "hi" --- \o/`},

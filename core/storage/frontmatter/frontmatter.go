@@ -1,4 +1,7 @@
-package store
+// Package frontmatter reads, writes and changes markdown files that begin with YAML
+// keys. It owns their syntax and the messages about mistakes in it; it must not know
+// what the keys mean, or where the files are.
+package frontmatter
 
 import (
 	"bytes"
@@ -58,6 +61,19 @@ func (d Document) Get(key string) (Field, bool) {
 	return Field{}, false
 }
 
+// HasID reports whether a file's bytes are those of the item with that id.
+func HasID(data []byte, id string) bool {
+	if !bytes.Contains(data, []byte(id)) && !bytes.ContainsAny(data, `\'`) {
+		return false // only an escape can hide an id
+	}
+	doc, err := Parse(data)
+	if err != nil {
+		return false
+	}
+	f, ok := doc.Get("id")
+	return ok && f.Value.Kind == Scalar && f.Value.Text == id
+}
+
 // SyntaxError says what is wrong with a file's front matter, where, and how to
 // cure it. Line and Column count from 1 within the file, Column in runes.
 type SyntaxError struct {
@@ -77,11 +93,11 @@ type fences struct {
 	bodyLine  int    // file line of the first line of body
 }
 
-// ParseFrontMatter splits a file into its front matter and its body (spec
+// Parse splits a file into its front matter and its body (spec
 // 01.3.1). Both key styles are read; the fences are lines of their own, so that
 // "---" inside a value or in the body does no harm. An error is a *SyntaxError.
 // It never panics, and costs about a microsecond for an ordinary file.
-func ParseFrontMatter(data []byte) (Document, error) {
+func Parse(data []byte) (Document, error) {
 	f, err := split(data)
 	if err != nil {
 		return Document{}, err

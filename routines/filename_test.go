@@ -1,4 +1,4 @@
-package store
+package routines
 
 import (
 	"regexp"
@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/storage/frontmatter"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func TestSlugsFollowTheSpec(t *testing.T) {
@@ -18,7 +21,7 @@ func TestSlugsFollowTheSpec(t *testing.T) {
 		"../../etc/passwd":                   "etc-passwd",
 		"K (Kelvin) is lowered to a plain k": "k-kelvin-is-lowered-to-a-plain-k",
 	} {
-		if got := Slug(in); got != want {
+		if got := slug(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
@@ -27,33 +30,21 @@ func TestSlugsFollowTheSpec(t *testing.T) {
 func TestSlugsAreFitForFileNames(t *testing.T) {
 	shape := regexp.MustCompile(`^([a-z0-9]+(-[a-z0-9]+)*)?$`)
 	rapid.Check(t, func(t *rapid.T) {
-		s := Slug(rapid.String().Draw(t, "text"))
-		if !shape.MatchString(s) || len(s) > 50 || Slug(s) != s {
+		s := slug(rapid.String().Draw(t, "text"))
+		if !shape.MatchString(s) || len(s) > 50 || slug(s) != s {
 			t.Fatalf("%q", s)
 		}
 	})
 }
 
-func TestIdsAreEightHexDigitsAndDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for range 1000 {
-		id := NewID()
-		if !regexp.MustCompile(`^[0-9a-f]{8}$`).MatchString(id) {
-			t.Fatal(id)
-		}
-		seen[id] = true
-	}
-	if len(seen) < 999 {
-		t.Errorf("only %d of 1000 differ", len(seen))
-	}
-}
-
 func TestAFileIsFoundForEachItem(t *testing.T) {
-	d := prepared(t)
-	item := func(id string) string { return string(FormatFrontMatter([]Out{{"id", id}}, "x")) }
-	put(t, d, "routines/water.md", item("aaaa0000"))
-	put(t, d, "routines/water-2.md", "no front matter")
-	put(t, d, "routines/water-3.md", "---\nid: 12345678\n---\nx\n")
+	d := storetest.Prepared(t)
+	item := func(id string) string {
+		return string(frontmatter.Format([]frontmatter.Entry{{Key: "id", Value: id}}, "x"))
+	}
+	storetest.Put(t, d, "routines/water.md", item("aaaa0000"))
+	storetest.Put(t, d, "routines/water-2.md", "no front matter")
+	storetest.Put(t, d, "routines/water-3.md", "---\nid: 12345678\n---\nx\n")
 	for _, tt := range []struct{ id, text, want string }{
 		{"aaaa0000", "Water!", "routines/water.md"},
 		{"12345678", "Water!", "routines/water-3.md"},
@@ -62,11 +53,11 @@ func TestAFileIsFoundForEachItem(t *testing.T) {
 		{"bbbb0000", "Tea", "routines/tea.md"},
 		{"../../x", "", "routines/x.md"},
 	} {
-		if got, err := d.PlaceFor("routines", tt.id, tt.text); err != nil || got != tt.want {
+		if got, err := fileName(d, "routines", tt.id, tt.text); err != nil || got != tt.want {
 			t.Errorf("%s, %q: %s, %v, want %s", tt.id, tt.text, got, err, tt.want)
 		}
 	}
-	if got, err := d.PlaceFor("routines", "..", "…"); err != nil || !regexp.MustCompile(`^routines/[0-9a-f]{8}\.md$`).MatchString(got) {
+	if got, err := fileName(d, "routines", "..", "…"); err != nil || !regexp.MustCompile(`^routines/[0-9a-f]{8}\.md$`).MatchString(got) {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -1,0 +1,55 @@
+package frontmatter
+
+// What a user may read about a file.
+const (
+	msgNoFrontMatter = "no front matter: begin the file with a line of three dashes, " +
+		"then `key: value` lines such as id: \"a1b2c3d4\", then three dashes again, then the text"
+	msgUnclosed        = "the front matter is not closed: put a line of three dashes between the keys and the text"
+	msgFileSize        = "the file is larger than 64 KiB: leave out what it need not hold"
+	msgFrontMatterSize = "the front matter is larger than 64 KiB: close it with a line of three dashes, " +
+		"and move long text below it"
+	msgNotUTF8   = "a byte that is not UTF-8 text: save the file as UTF-8"
+	msgControl   = "a control character that cannot be in front matter: remove it"
+	msgDuplicate = "the key %s is already set in line %d: remove one of the two"
+	msgNotMap    = "the front matter is %s: write one `key: value` on each line" + exampleID
+	exampleID    = ", such as id: \"a1b2c3d4\""
+
+	msgNoColon     = "this line is not `key: value`: add a colon and a space after the key, or remove the line"
+	msgNoSpace     = "put a space after the colon: `%s: …`"
+	msgQuoteOpen   = "the quote that opens here is never closed: end the value with %s on the same line"
+	msgAfterQuote  = "text after the closing quote: put the whole value in one pair of quotes"
+	msgColonInside = "a value with a colon and a space in it must be in quotes: `%s: \"…\"`"
+	msgFirstChar   = "a value that begins with %s must be in quotes: `\"%s…\"`"
+	msgInlineDash  = "a list begins on the line below its key, each item as `- item`; or write [one, two] here"
+	msgListOpen    = "the [ that opens here is never closed: end the list with ] on the same line"
+	msgIndented    = "this line does not belong to the value above it: begin keys in the first column"
+	msgTab         = "a tab cannot indent front matter: use spaces"
+	msgAlias       = "anchors and aliases (& and *) are not read here: write the value itself, in quotes"
+	msgComplexKey  = "this key is not a plain word: write `key: value`"
+	msgTooDeep     = "values are nested too deeply: write them flatter"
+	msgTooLong     = "front matter of more than 2,000 lines is not read: move long text below the closing dashes"
+	msgTwoDocs     = "a second document begins here: indent the dashes or put the value in quotes"
+	msgYAML        = "the front matter cannot be read (%s): put values with special characters in quotes"
+	msgUnreadable  = "the front matter cannot be read: write one `key: value` on each line, values in quotes"
+
+	msgSpliceFlow = "the keys are not on lines of their own: write one `key: value` on each line first"
+)
+
+// hints translate the YAML library's words, found in its message, into a cure.
+var hints = []struct{ has, message string }{
+	{"could not find end character", "a quote that is opened here is never closed: close it on the same line"},
+	{"found character '\t'", msgTab},
+	{"found invalid token", "a character that cannot begin a value: put the value in quotes"},
+	{"after document separator", "three dashes stand alone on their line: move the text below them"},
+	{"mapping value is not allowed", "a colon where none can be: put the value in quotes"},
+	{"value is not allowed in this context", "this line does not belong to the key above it: " +
+		"begin keys in the first column, or put the value in quotes"},
+	{"unexpected key name", "a key is expected here: write `key: value`"},
+	{"non-map value is specified", msgNoColon},
+	{"sequence end token ']' not found", "a [ that is opened here is never closed: add ]"},
+	{"sequence was used where mapping", "a list item where a key is expected: write `key: value`"},
+	{"could not find flow map", "a { that is opened here is never closed: add }"},
+	{"could not find flow mapping end", "a { that is opened here is never closed: add }"},
+	{"invalid header option", "after | or > only a line break can follow: begin the text on the next line"},
+	{"already defined", "this key is already set: remove one of the two"},
+}
