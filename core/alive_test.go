@@ -50,7 +50,7 @@ func TestALongTurnIsAliveUntilItHasBeenSilentForAnHour(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * time.Minute)
-		if err := alive(b); err == nil || !strings.Contains(err.Error(), "stands still") {
+		if err := alive(b); err == nil || !strings.Contains(err.Error(), "is stuck") {
 			t.Errorf("a turn that was silent for more than an hour counts as %v", err)
 		}
 		if _, err := b.Do(context.Background(), command.Interrupt{}); err != nil {

@@ -220,17 +220,42 @@ func (b *Bot) makeParts() error {
 // makeChat builds the conversation with the user.
 func (b *Bot) makeChat() {
 	o := chat.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Transcript: b.book,
-		Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Guard: b.guard, Policy: b.policy, Audit: b.audit, Notices: b.notices,
-		UserName: b.o.Env.UserName, Library: b.library, Commands: b.o.Commands,
-		Config: b.runtime.Load, SystemPrompt: b.SystemPrompt, Reminders: b.bookOf, Commit: b.git.Add, Hide: b.o.Book.Redact,
-		Spent: b.spent, MayTalk: b.mayTalk, Google: b.clickGoogle, Redirected: b.redirected, Changed: b.notify,
+		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
+		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
+		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library,
+		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b}, Money: chatMoney{b}, Google: chatGoogle{b},
 	}
 	if b.o.Remote != nil {
 		b.o.Remote.OnChange(b.notify)
 		o.Remote, o.RemoteName = b.o.Remote, b.o.Remote.Status().Name
 	}
 	b.chat = chat.New(o)
+}
+
+// chatHost is the bot as the conversation sees it.
+type chatHost struct{ b *Bot }
+
+func (h chatHost) Config() *config.Runtime                        { return h.b.runtime.Load() }
+func (h chatHost) SystemPrompt() string                           { return h.b.SystemPrompt() }
+func (h chatHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.b.bookOf(w) }
+func (h chatHost) Hide(text string) string                        { return h.b.o.Book.Redact(text) }
+func (h chatHost) Changed()                                       { h.b.notify() }
+
+// chatMoney pays for the conversation.
+type chatMoney struct{ b *Bot }
+
+func (m chatMoney) MayTalk(ctx context.Context) error { return m.b.mayTalk(ctx) }
+func (m chatMoney) Spent(model string, u agent.Usage) { m.b.spent(model, u) }
+
+// chatGoogle is the user's account at Google in the conversation.
+type chatGoogle struct{ b *Bot }
+
+func (g chatGoogle) Redirected(ctx context.Context, text string) bool {
+	return g.b.redirected(ctx, text)
+}
+
+func (g chatGoogle) Click(ctx context.Context, action, data string) (string, error) {
+	return g.b.clickGoogle(ctx, action, data)
 }
 
 // recover takes up what an earlier run of the bot has left half done.

@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/command"
 	"ollimbot/core/storage/store"
 )
 
@@ -24,10 +27,14 @@ const (
 	maxAttachments = 10
 )
 
-// attachments wait for the user's next message. The zero value is ready.
+// attachments saves the files that arrive with the user's messages, and keeps those
+// attached in the dashboard for the next message.
 type attachments struct {
-	// saving is held while a file is saved: it orders them, so that no more than
-	// maxAttachments wait. Snapshots take mu alone.
+	dir *store.Dir
+	log *slog.Logger
+
+	// saving is held while a file is saved, so that at most maxAttachments are
+	// attached. Snapshots take mu alone.
 	saving sync.Mutex
 
 	mu     sync.Mutex
@@ -36,7 +43,47 @@ type attachments struct {
 	names  []string // of all, for people
 }
 
-// take hands over what waits and forgets it.
+// gather is a message of a text and the files that came with it: images, recognized
+// by their first bytes, are shown to the model, all others are saved and named.
+func (a *attachments) gather(in command.Receive) agent.Message {
+	var m agent.Message
+	var files, lost []string
+	if in.From == "" {
+		m.Images, files = a.take()
+	}
+	for _, f := range in.Files {
+		kind := imageType(f.Data)
+		if kind != "" && len(f.Data) <= maxImage {
+			m.Images = append(m.Images, agent.Image{MediaType: kind, Data: f.Data})
+			continue
+		}
+		if kind != "" {
+			in.Text += fmt.Sprintf(textLargeImage, clean.Cut(clean.Line(f.Name), 100), float64(len(f.Data))/(1<<20), maxImage>>20)
+		}
+		rel, err := a.download(f.Name, f.Data)
+		if err != nil {
+			a.log.Error("an attachment could not be saved", "error", err)
+			lost = append(lost, clean.FileName(f.Name))
+			continue
+		}
+		files = append(files, rel)
+	}
+	m.Text = withFiles(in.Text, files, lost)
+	return m
+}
+
+// withFiles adds to a message where its files are, and which were lost.
+func withFiles(text string, files, lost []string) string {
+	for _, f := range files {
+		text += "\n[attached file: " + f + "]"
+	}
+	for _, name := range lost {
+		text += "\n[attached file that could not be saved: " + name + "]"
+	}
+	return strings.TrimSpace(text)
+}
+
+// take returns the attached files and forgets them.
 func (a *attachments) take() (images []agent.Image, files []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -45,19 +92,17 @@ func (a *attachments) take() (images []agent.Image, files []string) {
 	return images, files
 }
 
-func (a *attachments) shown() []string {
+// Attached are the names of the files that are sent with the next message.
+func (a *attachments) Attached() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return append([]string(nil), a.names...)
+	return slices.Clone(a.names)
 }
 
-// Attached are the names of the files that go with the next message.
-func (c *Conversation) Attached() []string { return c.attached.shown() }
-
-// Attach takes a file of the user's along with the next message: an image as an
-// image, known by its first bytes and never by its name, anything else saved to
-// downloads/ with its path in the message.
-func (c *Conversation) Attach(path string) (string, error) {
+// Attach adds a file of the user's to the next message: an image, recognized by its
+// first bytes and never by its name, as an image; any other file is saved in
+// downloads/ and the message names its path.
+func (a *attachments) Attach(path string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			path = filepath.Join(home, rest)
@@ -67,15 +112,15 @@ func (c *Conversation) Attach(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("attach %s: %w", clean.Line(path), err)
 	}
-	return c.attach(filepath.Base(path), data)
+	return a.attach(filepath.Base(path), data)
 }
 
-// readAttachment reads a file of the user's: an ordinary one, for a pipe would
-// hang the bot and a device never ends.
+// readAttachment reads a regular file: a pipe would block the bot, and a device never
+// ends.
 func readAttachment(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, errors.Unwrap(err) // the path is told by the caller
+		return nil, errors.Unwrap(err) // the caller names the path
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -95,8 +140,8 @@ func readAttachment(path string) ([]byte, error) {
 	return data, nil
 }
 
-// attach keeps a file for the next message.
-func (c *Conversation) attach(name string, data []byte) (string, error) {
+// attach adds a file to the next message.
+func (a *attachments) attach(name string, data []byte) (string, error) {
 	kind, shown := imageType(data), clean.FileName(name)
 	switch {
 	case kind != "" && len(data) > maxImage:
@@ -104,16 +149,15 @@ func (c *Conversation) attach(name string, data []byte) (string, error) {
 	case len(data) > maxAttachment:
 		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
 	}
-	a := &c.attached
 	a.saving.Lock()
 	defer a.saving.Unlock()
-	if n := len(a.shown()); n >= maxAttachments {
+	if n := len(a.Attached()); n >= maxAttachments {
 		return "", fmt.Errorf("%d files wait already: send them with a message first", n)
 	}
 	rel := ""
 	if kind == "" {
 		var err error
-		if rel, err = c.download(name, data); err != nil {
+		if rel, err = a.download(name, data); err != nil {
 			return "", fmt.Errorf("attach %s: %w", shown, err)
 		}
 	}
@@ -128,13 +172,12 @@ func (c *Conversation) attach(name string, data []byte) (string, error) {
 	return "attached " + shown + ": it goes with your next message", nil
 }
 
-// numberedNames is how many names with a number are tried where one is taken;
-// then it gets some random digits.
+// numberedNames is how many numbered names are tried when a name is taken; after
+// that the file gets random digits.
 const numberedNames = 20
 
-// download saves a file under downloads/, under a name of its own, and nothing
-// that exists is touched.
-func (c *Conversation) download(name string, data []byte) (rel string, err error) {
+// download saves a file in downloads/ under a new name; it never overwrites a file.
+func (a *attachments) download(name string, data []byte) (rel string, err error) {
 	if len(data) > maxAttachment {
 		return "", errors.New(textTooLarge)
 	}
@@ -149,14 +192,14 @@ func (c *Conversation) download(name string, data []byte) (rel string, err error
 		case n > 1:
 			rel = fmt.Sprintf("%s-%d%s", stem, n, ext)
 		}
-		if err = c.o.Dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
+		if err = a.dir.Create(rel, data); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
 	return rel, err
 }
 
-// imageType tells an image by its first bytes; empty for anything else.
+// imageType is an image's media type by its first bytes; empty for any other file.
 func imageType(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte{0xff, 0xd8, 0xff}):

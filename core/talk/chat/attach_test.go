@@ -30,7 +30,7 @@ func TestNamesThatAreTakenAreLongOrStrangeNeverFreezeTheBot(t *testing.T) {
 			if err := attachSome(s, name); err != nil {
 				t.Errorf("%.40q: %v", name, err)
 			}
-			s.attached.take()
+			s.attachments.take()
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(s.dir.Root(), "downloads"))
@@ -61,7 +61,7 @@ func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 	must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
 	must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
 	must(t, attachSome(s, "notes.txt"))
-	_, files := s.attached.take()
+	_, files := s.attachments.take()
 	if !slices.Equal(files, []string{"downloads/notes-3.txt"}) {
 		t.Errorf("saved as %q", files)
 	}

@@ -1,358 +1,394 @@
 // Package chat is the conversation with the user: the main session, the
-// interactive fork that may stand in front of it, their turns, and the messages
-// that wait for one. It owns the user's words from the moment they are received
-// until the engine has taken them, the answers while they grow, and the delivery
-// of pending updates. It must not know the schedule, background runs, commands or
-// any dashboard; what it needs is handed in as Options.
+// interactive fork that may be open in front of it, and their turns. It owns the
+// user's messages from the moment they are received until the engine has them, the
+// answers while they grow, and the delivery of pending updates. It must not know the
+// schedule, background runs, commands or any dashboard.
 package chat
 
 import (
 	"context"
 	"errors"
-	"fmt"
+	"iter"
 	"log/slog"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/base/fault"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/updates"
+	"ollimbot/routines/schedule"
 )
 
-// idleCheck is how often an interactive fork is looked at.
-const idleCheck = time.Minute
-
-// Options are what a conversation is made of. All are needed but those that say
-// otherwise. The functions may be called concurrently; Changed must not block.
-type Options struct {
-	Dir        *store.Dir
-	Zone       *time.Location
-	Log        *slog.Logger
-	Engine     agent.Engine
-	Transcript *transcript.Chat
-	// Remote reaches the user away from the dashboard, RemoteName is what it is
-	// called; nil is none.
-	Remote     Remote
-	RemoteName string
-	Updates    *updates.Queue
-	Sessions   *session.Store
-	// Runs knows which run has sent which message.
-	Runs    *session.ForkMessages
-	Guard   *policy.Guard
-	Policy  *policy.File
-	Audit   *audit.Log
-	Notices *notice.Board
-	// UserName is how the user is called in prompts.
-	UserName string
-	// Library are tools that every session has beside the bot's own; nil is none.
-	Library []agent.Tool
-	// Commands runs the program's own commands for a session; nil refuses them.
-	Commands     policy.Runner
-	Config       func() *config.Runtime
-	SystemPrompt func() string
-	// Reminders is the book that the reminder tools write in, with a writer's rights.
-	Reminders func(policy.Writer) toolset.ReminderBook
-	// Google carries out a button of a task or an event there.
-	Google func(ctx context.Context, action, data string) (done string, err error)
-	// Redirected reports whether words were the address that ends a login, and no
-	// message: they hold a secret.
-	Redirected func(ctx context.Context, text string) bool
-	// Commit records a file that a session has written.
-	Commit func(rel, message string)
-	// Hide takes secrets out of a text.
-	Hide func(text string) string
-	// Spent is told what a turn of a model has used.
-	Spent func(model string, u agent.Usage)
-	// MayTalk reports why no turn may begin now; it may block while the user is asked.
-	// Nil never minds.
-	MayTalk func(context.Context) error
-	// Changed is called after something that a dashboard shows.
-	Changed func()
-}
-
-// Conversation is the main session and the interactive fork that may stand in
-// front of it. One turn at a time: turns wait for each other in order, and a
-// user's message interrupts the running one.
-type Conversation struct {
-	o         Options
-	surface   Surface
-	inquiries *session.Inquiries
-	attached  attachments
-	// jobs are what needs a session, in order. Run carries out one after the other;
-	// nothing else starts a turn.
-	jobs chan job
-	// done is closed when Run has ended: no job is begun any more.
-	done chan struct{}
-	// tools are what the sessions call; they know the running chain.
-	tools *mainRun
-
-	mu sync.Mutex
-	// words wait for the next turn, which answers all of them; queued says that it
-	// is among the jobs.
-	words  []inbound
-	queued bool
-	// kept are the ids of messages that were written down before Recover has looked
-	// for those of the program's last run; recovered says that it has.
-	kept      []string
-	recovered bool
-	// session is the open main session or nil; speaking the session whose turn
-	// runs; since is when that turn began, zero when none runs; state is a word
-	// for the top line; compacting keeps messages from interrupting.
-	session    agent.Session
-	speaking   agent.Session
-	since      time.Time
-	state      string
-	compacting bool
-	// fork is the interactive fork or nil; wanted is a fork that the agent asked
-	// for and that is entered when its turn has ended.
-	fork   *interactive
-	wanted *forkRequest
-	// behind says that the turn which runs is one of the main session although a fork
-	// is open.
-	behind bool
-	// limit is what the running turn may do, where that is less than the
-	// conversation may; nil for all others.
-	limit *policy.Limit
-	// model and thinking are the user's choice for this process, else empty.
-	model, thinking string
-	chosenMode      policy.Mode
-	// probe is the job that Alive waits for; nil while none is in the queue.
-	probe chan struct{}
-
-	// heard is when a job has begun or a turn has last said something, in
-	// nanoseconds since 1970.
-	heard atomic.Int64
-}
-
-// job is something that needs a session to itself. Its error is told to the user.
-type job func(ctx context.Context) error
-
-// New returns a conversation that reads and starts nothing.
-func New(o Options) *Conversation {
-	c := &Conversation{
-		o: o, surface: o.Transcript, inquiries: session.NewInquiries(o.Dir, o.Log),
-		jobs: make(chan job, 64), done: make(chan struct{}),
-	}
-	if o.Remote != nil {
-		c.surface = &fanout{remote: o.Remote, name: o.RemoteName, book: o.Transcript}
-	}
-	c.tools = &mainRun{c: c}
-	return c
-}
-
-// now is the present in the configured zone.
-func (c *Conversation) now() time.Time { return time.Now().In(c.o.Zone) }
-
-// Run serves the user until ctx ends, and closes what is open then.
-func (c *Conversation) Run(ctx context.Context) error {
-	defer close(c.done)
-	defer c.close()
-	c.hear()
-	c.openAhead(ctx)
-	tick := time.NewTicker(idleCheck)
-	defer tick.Stop()
-	for {
-		var j job
-		select {
-		case <-ctx.Done():
-		case j = <-c.jobs:
-		case <-tick.C:
-			j = c.checkIdle
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		c.hear()
-		if err := fault.Guard("a turn", func() error { return j(ctx) })(); err != nil && ctx.Err() == nil {
-			c.o.Log.Error(textTurnFailed, "error", err)
-			c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast goes by, the question stays
-		}
-	}
-}
-
-// do runs f when its turn has come, and waits for it. Its context ends with the
-// caller's and with the conversation; what has begun is waited for all the same.
-func (c *Conversation) do(ctx context.Context, f job) error {
-	var claimed atomic.Bool // by the worker, or by a caller that waits no longer
-	result := make(chan error, 1)
-	j := func(run context.Context) error {
-		if !claimed.CompareAndSwap(false, true) {
-			return nil
-		}
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(run, cancel)()
-		result <- fault.Guard("a turn", func() error { return f(ctx) })()
-		return nil
-	}
-	select {
-	case c.jobs <- j:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.done:
-		return context.Canceled
-	}
-	select {
-	case err := <-result:
-		return err
-	case <-ctx.Done():
-	case <-c.done:
-	}
-	if claimed.CompareAndSwap(false, true) {
-		return context.Canceled
-	}
-	return <-result
-}
-
-// later queues a job; it does not wait for it.
-func (c *Conversation) later(j job) error {
-	select {
-	case c.jobs <- j:
-		return nil
-	default:
-		return errors.New(textTooManyMessages)
-	}
-}
-
-// interruptFor makes room for a new message: the running turn ends, unless it
-// is compacting, which is only waited for, or a task's behind the fork
-// that the message is for.
-func (c *Conversation) interruptFor(ctx context.Context) error {
-	c.mu.Lock()
-	waits := c.compacting || c.behind
-	c.mu.Unlock()
-	if waits {
-		return nil
-	}
-	return c.Interrupt(ctx)
-}
-
-// Interrupt ends the running turn, if there is one, and its open questions.
-func (c *Conversation) Interrupt(ctx context.Context) error {
-	c.mu.Lock()
-	s := c.speaking
-	c.mu.Unlock()
-	if s == nil {
-		return nil
-	}
-	c.o.Guard.Approvals().CancelAll()
-	if err := s.Interrupt(ctx); err != nil {
-		return fmt.Errorf("interrupt the turn: %w", err)
-	}
-	return nil
-}
-
-// Busy reports whether a turn is under way, and since when.
-func (c *Conversation) Busy() (bool, time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.since.IsZero(), c.since
-}
-
-// Status is what holds the running turn up, in a few words; empty where nothing does.
-func (c *Conversation) Status() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.state
-}
-
-// close closes the sessions. No turn runs any more.
-func (c *Conversation) close() {
-	c.mu.Lock()
-	f := c.fork
-	c.fork = nil
-	c.mu.Unlock()
-	if f != nil {
-		c.closeSession(f.session)
-	}
-	c.drop()
-}
-
-// closeSession closes a session; trouble with it is only logged.
-func (c *Conversation) closeSession(s agent.Session) {
-	if err := s.Close(); err != nil {
-		c.o.Log.Warn("session did not close cleanly", "error", err)
-	}
-}
-
-func (c *Conversation) begin(s agent.Session, now time.Time) {
-	c.mu.Lock()
-	c.speaking, c.since, c.state = s, now, ""
-	c.mu.Unlock()
-	c.o.Changed()
-}
-
-func (c *Conversation) end() {
-	c.mu.Lock()
-	c.speaking, c.since, c.state, c.compacting = nil, time.Time{}, "", false
-	c.mu.Unlock()
-	c.o.Guard.Rest()
-	c.o.Changed()
-}
-
-func (c *Conversation) setStatus(s string) {
-	c.mu.Lock()
-	c.state = s
-	c.mu.Unlock()
-	c.o.Changed()
-}
-
-// How long nothing may be heard before the queue counts as stuck: of a turn, longer
-// than a tool call takes, or a wait for the model; of any other job.
 const (
+	// idleCheck is how often an interactive fork is checked for being left alone.
+	idleCheck = time.Minute
+	// A queue without a sign of life for this long is stuck: longer than a tool call
+	// or the wait for a model takes, if its job is a turn.
 	turnQuiet = time.Hour
 	jobQuiet  = 10 * time.Minute
 )
 
-// Alive waits until the queue has taken a job for the sake of this question. Where a
-// job is under way until ctx ends, it is enough that it has begun within ten minutes, or
-// that its turn has said something within an hour. An error says what stands still.
-func (c *Conversation) Alive(ctx context.Context) error {
-	select {
-	case <-c.ask():
-		return nil
-	case <-ctx.Done():
+// Host is the program around the conversation. Its methods may be called concurrently.
+type Host interface {
+	Config() *config.Runtime
+	SystemPrompt() string
+	// Reminders is what the reminder tools write to, with a writer's rights.
+	Reminders(policy.Writer) toolset.ReminderBook
+	// Hide removes secrets from a text.
+	Hide(text string) string
+	// Changed is called after something that a dashboard shows has changed. It must
+	// not block.
+	Changed()
+}
+
+// Money pays for the turns.
+type Money interface {
+	// MayTalk returns why no turn may start now, or nil; it may block while the user
+	// is asked.
+	MayTalk(context.Context) error
+	// Spent records what a turn of a model has used.
+	Spent(model string, u agent.Usage)
+}
+
+// Google is the user's account there.
+type Google interface {
+	// Redirected reports whether a message was the address that ends a login, and
+	// finishes the login. The message holds a secret.
+	Redirected(ctx context.Context, text string) bool
+	// Click carries out a button of a task or an event and returns what it did.
+	Click(ctx context.Context, action, data string) (done string, err error)
+}
+
+// Records are the files that the conversation reads and writes.
+type Records struct {
+	Transcript *transcript.Chat
+	Updates    *updates.Queue
+	Sessions   *session.Store
+	// Runs records which run sent which message.
+	Runs  *session.ForkMessages
+	Audit *audit.Log
+}
+
+// Options are what a conversation is made of. All are needed unless they say
+// otherwise.
+type Options struct {
+	Dir    *store.Dir
+	Zone   *time.Location
+	Log    *slog.Logger
+	Engine agent.Engine
+	// Remote reaches the user away from the dashboard, under the name RemoteName; nil
+	// is none.
+	Remote     Remote
+	RemoteName string
+	Records    Records
+	Notices    *notice.Board
+	Guard      *policy.Guard
+	Policy     *policy.File
+	// UserName is the user's name in prompts.
+	UserName string
+	// Library are tools that every session has besides the bot's own; nil is none.
+	Library []agent.Tool
+	// Commands runs the program's own commands for a session; nil refuses them.
+	Commands policy.Runner
+	// Commit records a file that a session has written in the directory's history.
+	Commit func(rel, message string)
+	Host   Host
+	Money  Money
+	Google Google
+}
+
+// Conversation is the main session and the interactive fork that may be open in front
+// of it. One turn runs at a time, in order; a user's message interrupts the running
+// one. Its methods may be called from any goroutine.
+type Conversation struct {
+	// What these export is part of the conversation.
+	*inbox
+	*poster
+	*running
+	*settings
+	*rights
+	*forks
+
+	queue    *queue
+	turns    *turns
+	main     *mainSession
+	delivery *delivery
+	tools    *tools
+	money    Money
+	google   Google
+	userName string
+	log      *slog.Logger
+	now      func() time.Time
+}
+
+// New returns a conversation that reads and starts nothing.
+func New(o Options) *Conversation {
+	c := &Conversation{queue: newQueue(), money: o.Money, google: o.Google, userName: o.UserName, log: o.Log}
+	c.now = func() time.Time { return time.Now().In(o.Zone) }
+	r := o.Records
+	c.poster = &poster{
+		transcript: r.Transcript, remote: o.Remote, remoteName: o.RemoteName, surface: r.Transcript,
+		inquiries: session.NewInquiries(o.Dir, o.Log), audit: r.Audit, log: o.Log, now: c.now, hide: o.Host.Hide,
 	}
-	limit := jobQuiet
-	if busy, _ := c.Busy(); busy {
-		limit = turnQuiet
+	if o.Remote != nil {
+		c.poster.surface = &fanout{remote: o.Remote, name: o.RemoteName, transcript: r.Transcript}
 	}
-	if quiet := time.Since(time.Unix(0, c.heard.Load())); quiet > limit {
-		return fmt.Errorf("the conversation's queue stands still: nothing was heard of its job for %s", quiet.Round(time.Second))
+	c.inbox = &inbox{
+		unansweredFile: &unansweredFile{dir: o.Dir, log: o.Log},
+		attachments:    &attachments{dir: o.Dir, log: o.Log},
+		poster:         c.poster, now: c.now,
 	}
+	c.delivery = &delivery{updates: r.Updates, engine: o.Engine, log: o.Log, ack: c.inbox.ack}
+
+	fork := &forkState{}
+	c.running = &running{guard: o.Guard, log: o.Log, changed: o.Host.Changed}
+	c.settings = &settings{config: o.Host.Config, fork: fork, turn: c.running, apply: c.configure}
+	c.rights = &rights{guard: o.Guard, policy: o.Policy, settings: c.settings, turn: c.running}
+	c.tools = &tools{
+		dir: o.Dir, host: o.Host, rights: c.rights, fork: fork, running: c.running, poster: c.poster,
+		updates: r.Updates, audit: r.Audit, notices: o.Notices, now: c.now,
+	}
+	opener := &opener{
+		engine: o.Engine, dir: o.Dir.Root(), host: o.Host, rights: c.rights, settings: c.settings, tools: c.tools,
+		library: o.Library, commands: o.Commands, commit: o.Commit, onEngineTurn: c.onEngineTurn,
+	}
+	c.turns = &turns{
+		poster: c.poster, running: c.running, fork: fork, settings: c.settings, money: o.Money,
+		notices: o.Notices, zone: o.Zone, log: o.Log, alive: c.queue.hear,
+	}
+	c.main = &mainSession{
+		opener: opener, turns: c.turns, running: c.running, delivery: c.delivery,
+		sessions: r.Sessions, notices: o.Notices, log: o.Log, now: c.now,
+	}
+	c.forks = &forks{
+		forkState: fork, opener: opener, turns: c.turns, main: c.main, poster: c.poster, running: c.running,
+		updates: r.Updates, sessions: r.Sessions, runs: r.Runs, log: o.Log, now: c.now,
+	}
+	return c
+}
+
+// Recover continues where the program's last run ended: it settles a delivery and
+// queues the messages without an answer. Call it once, before Run.
+func (c *Conversation) Recover(ctx context.Context) {
+	c.delivery.recover(ctx)
+	if !c.inbox.recover() {
+		return
+	}
+	if err := c.answerWaiting(context.Background()); err != nil {
+		c.log.Error("messages from before could not be queued", "error", err)
+	}
+	c.main.notices.Add(notice.Info, textResumeWaiting)
+}
+
+// Run serves the user until ctx ends, and then closes the sessions.
+func (c *Conversation) Run(ctx context.Context) error {
+	defer c.close()
+	c.queue.hear()
+	c.main.openAhead(ctx)
+	c.queue.run(ctx, c.forks.checkIdle, func(err error) {
+		c.log.Error(textTurnFailed, "error", err)
+		c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast disappears, the question stays
+	})
 	return nil
 }
 
-// ask puts a job into the queue that closes the channel, unless one is there already:
-// a long turn must not fill the queue with questions.
-func (c *Conversation) ask() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.probe != nil {
-		return c.probe
+// close closes the sessions. No turn runs any more.
+func (c *Conversation) close() {
+	if f := c.forks.current(); f != nil {
+		c.forks.set(nil)
+		closeSession(f.session, c.log)
 	}
-	probe := make(chan struct{})
-	job := func(context.Context) error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.probe = nil
-		close(probe)
-		return nil
-	}
-	if c.later(job) == nil {
-		c.probe = probe
-	}
-	return probe
+	c.main.drop()
 }
 
-// hear notes that the conversation goes on.
-func (c *Conversation) hear() { c.heard.Store(time.Now().UnixNano()) }
+// Alive waits until the queue has run a job for this question. If another job is still
+// running when ctx ends, it is enough that the job started within ten minutes, or that
+// its turn showed a sign of life within an hour. The error says what is stuck.
+func (c *Conversation) Alive(ctx context.Context) error {
+	return c.queue.alive(ctx, func() time.Duration {
+		if busy, _ := c.Busy(); busy {
+			return turnQuiet
+		}
+		return jobQuiet
+	})
+}
+
+// configure hands changed settings to the open sessions.
+func (c *Conversation) configure(ctx context.Context) error {
+	var err error
+	if s := c.main.current(); s != nil {
+		err = s.Configure(ctx, c.Settings(false))
+	}
+	if f := c.forks.current(); f != nil {
+		err = errors.Join(err, f.session.Configure(ctx, c.Settings(true)))
+	}
+	return err
+}
+
+// onEngineTurn shows a turn that a session starts by itself, such as when a command
+// in the background has ended. It is a job like any turn. Its events are kept only
+// until this returns. A fork that was left in the meantime no longer reaches the user.
+func (c *Conversation) onEngineTurn(kind policy.Kind, events iter.Seq2[agent.Event, error]) {
+	shown := make(chan struct{})
+	err := c.queue.later(func(ctx context.Context) error {
+		defer close(shown)
+		return c.showEngineTurn(ctx, kind, events)
+	})
+	if err != nil {
+		c.log.Warn("a turn that began by itself was dropped", "error", err)
+		return
+	}
+	select {
+	case <-shown:
+	case <-c.queue.done:
+	}
+}
+
+func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, events iter.Seq2[agent.Event, error]) error {
+	s, inFork := c.main.current(), kind == policy.Interactive
+	if inFork {
+		f := c.forks.current()
+		if f == nil {
+			return nil
+		}
+		s = f.session
+	}
+	c.running.begin(s, c.now())
+	defer c.running.end()
+	t := &turn{
+		turns: c.turns, session: s, inFork: inFork,
+		accepted: func() error { return nil }, ended: func(agent.Result) error { return nil },
+	}
+	return c.forks.after(ctx, t.consume(ctx, events))
+}
+
+// RunTask runs one turn of the main session for a foreground task, in order with all
+// others. An interactive fork stays open in front of it: the task's output must not be
+// discarded with a fork.
+func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due) error {
+	return c.queue.do(ctx, func(ctx context.Context) error {
+		c.tools.chainOf(d.Reminder)
+		defer c.tools.chainOf(nil)
+		c.running.confine(c.rights.guard.LimitOf(d.Task()))
+		defer c.running.confine(nil)
+		if f := c.forks.current(); f != nil {
+			return c.forks.behind(ctx, f, build, d.Task().Title())
+		}
+		return c.forks.after(ctx, c.main.turn(ctx, build, nil, nil))
+	})
+}
+
+// DeliverUpdates queues a turn that hands the main session its pending updates, n of
+// them. It interrupts nothing. Updates that another turn has taken by then are not
+// delivered again.
+func (c *Conversation) DeliverUpdates() (n int, done <-chan struct{}, err error) {
+	n = len(c.delivery.updates.Peek())
+	switch {
+	case c.forks.current() != nil:
+		return 0, nil, errors.New(textDeliverInFork)
+	case n == 0:
+		return 0, nil, nil
+	}
+	finished := make(chan struct{})
+	err = c.queue.later(func(ctx context.Context) error {
+		defer close(finished)
+		switch {
+		case len(c.delivery.updates.Peek()) == 0:
+			return nil
+		case c.forks.current() != nil:
+			return errors.New(textDeliverInFork)
+		}
+		return c.forks.after(ctx, c.main.turn(ctx, prompt.Delivery, nil, nil))
+	})
+	return n, finished, err
+}
+
+// ExitFork queues the user's way out of the fork.
+func (c *Conversation) ExitFork(how command.Exit) error {
+	f := c.forks.current()
+	switch {
+	case f == nil:
+		return errors.New(textNoFork)
+	case how == command.ExitSave && f.resumes != "":
+		return errors.New(textSaveResumed)
+	}
+	return c.queue.later(func(ctx context.Context) error { return c.forks.exit(ctx, how) })
+}
+
+// EnterFork queues a fork that the user leads.
+func (c *Conversation) EnterFork(topic string) error {
+	return c.enterLater(forkRequest{topic: cleanTopic(topic)})
+}
+
+// Resume continues the session of a background run, without branching off from it.
+func (c *Conversation) Resume(session, title string, ended time.Time) error {
+	first := prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(c.now().Sub(ended))
+	return c.enterLater(forkRequest{resume: session, title: title, first: first})
+}
+
+func (c *Conversation) enterLater(r forkRequest) error {
+	if c.forks.current() != nil {
+		return errors.New(textAlreadyForked)
+	}
+	return c.queue.later(func(ctx context.Context) error { return c.forks.enter(ctx, r) })
+}
+
+// Clear forgets the conversation: the fork, the session and its id, and what was
+// allowed and denied so far. Pending updates stay. The running turn is interrupted
+// first, so that the user does not wait for a turn that is about to be forgotten.
+func (c *Conversation) Clear(ctx context.Context) (forkToo bool, err error) {
+	if err := c.Interrupt(ctx); err != nil {
+		c.log.Warn("turn was not interrupted", "error", err)
+	}
+	err = c.queue.do(ctx, func(context.Context) error {
+		forkToo = c.forks.discard("")
+		if err := c.main.forget(); err != nil {
+			return err
+		}
+		c.rights.guard.Reset()
+		return nil
+	})
+	return forkToo, err
+}
+
+// Command sends the engine one of its own commands, between two turns, and returns
+// its output. tokens is the length of the history before it was compacted.
+func (c *Conversation) Command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error) {
+	err = c.queue.do(ctx, func(ctx context.Context) (err error) {
+		text, r, tokens, err = c.main.command(ctx, m)
+		return err
+	})
+	return text, r, tokens, err
+}
+
+// Click carries out a button of a message.
+func (c *Conversation) Click(ctx context.Context, message post.MessageID, button string) (done string, err error) {
+	action, data, ok := post.ParseCustomID(button)
+	if !ok {
+		return "", errors.New(textUnknownButton)
+	}
+	switch action {
+	case "fork_save":
+		return "", c.ExitFork(command.ExitSave)
+	case "fork_report":
+		return "", c.ExitFork(command.ExitReport)
+	case "fork_exit":
+		return "", c.ExitFork(command.ExitDiscard)
+	case "dismiss":
+		return "dismissed", c.surface.Delete(ctx, message)
+	case post.AskAgent:
+		return "", c.clickAgent(ctx, message, data)
+	case "task_done", "task_del", "event_del":
+		return c.google.Click(ctx, action, data)
+	}
+	return "", errors.New(textUnknownButton)
+}

@@ -16,9 +16,9 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 	for _, taken := range []bool{true, false} {
 		root := filepath.Join(t.TempDir(), "data")
 		s := stageAt(t, root, nil)
-		must(t, errors.Join(s.o.Updates.Append(s.now(), "one"), s.o.Updates.Append(s.now(), "two")))
+		must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "one"), s.o.Records.Updates.Append(s.now(), "two")))
 		const id = "5f4dcc3b-0000-4000-8000-000000000000"
-		_, err := s.o.Updates.Claim(func([]updates.Update) updates.Delivery { return updates.NewDelivery(id, "the message", nil) })
+		_, err := s.o.Records.Updates.Claim(func([]updates.Update) updates.Delivery { return updates.NewDelivery(id, "the message", nil) })
 		must(t, err)
 		if taken {
 			main, err := s.ear.Engine.Open(t.Context(), agent.SessionOptions{ID: id})
@@ -28,8 +28,8 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 			}
 		}
 		next := stageAt(t, root, nil)
-		next.recoverDelivery(t.Context())
-		if n := len(next.o.Updates.Peek()); taken && n != 0 || !taken && n != 2 {
+		next.delivery.recover(t.Context())
+		if n := len(next.o.Records.Updates.Peek()); taken && n != 0 || !taken && n != 2 {
 			t.Errorf("taken %v: %d updates pending", taken, n)
 		}
 		if next.has("state/delivery.json") {
@@ -47,14 +47,14 @@ func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testin
 			s.hear("1", lines("say here you are"))
 			time.Sleep(time.Minute)
 		})
-		if !first.has(waitingFile) {
+		if !first.has(unansweredPath) {
 			t.Fatal("the message is gone with the program")
 		}
 		second := stageAt(t, root, nil)
 		second.run(func(s *stage) {
 			time.Sleep(time.Minute)
-			if !s.said("here you are") || len(s.waitingRoom().Messages) != 0 {
-				t.Errorf("it was not answered: %+v", s.o.Transcript.Entries())
+			if !s.said("here you are") || len(s.load().Messages) != 0 {
+				t.Errorf("it was not answered: %+v", s.o.Records.Transcript.Entries())
 			}
 		})
 		if second.has("state/delivery.json") {

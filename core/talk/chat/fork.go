@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ollimbot/core/agent"
@@ -17,318 +18,257 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// interactive is a fork that the user talks in. Its fields belong to the job
-// that runs, save those that Conversation.mu guards.
-type interactive struct {
-	session agent.Session
-	id      string // once an engine has told it
-	topic   string
-	resumes string // the session of a background run that it continues, or empty
-	entered time.Time
-	card    post.MessageID // that shows its exits, below title
-	title   string
-	idle    time.Duration
-
-	// Guarded by Conversation.mu: when the user or the agent last did something,
-	// when the agent was asked whether to leave, how the agent wants to leave,
-	// and whether it waits for the user's word on saving.
-	active, prompted time.Time
-	exit             command.Exit
-	saveAsked        bool
-	report           string      // the agent's last report
-	mode             policy.Mode // this fork's own, else empty
-
-	// ranBehind are the tasks that ran in the main session meanwhile.
-	ranBehind []string
-	seen      map[string]bool // updates that were shown in this fork
-	overdue   bool            // the hard prompt was given
+// forks enters, runs and ends the interactive fork in front of the main session. All
+// its methods but Banner belong to the running job.
+type forks struct {
+	*forkState
+	opener   *opener
+	turns    *turns
+	main     *mainSession
+	poster   *poster
+	running  *running
+	updates  *updates.Queue
+	sessions *session.Store
+	// runs records which fork sent which answer.
+	runs *session.ForkMessages
+	log  *slog.Logger
+	now  func() time.Time
 }
 
-// forkRequest is a fork that somebody wants to enter.
-type forkRequest struct {
-	topic  string
-	idle   time.Duration // 0: as configured
-	resume string        // session of a background run to continue, or empty
-	first  string        // the first prompt, where it is not that of a new fork
-	title  string        // what is resumed, for people
-	images []agent.Image // that come with the first prompt
-}
-
-func (c *Conversation) inFork() *interactive {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.fork
-}
-
-// front is the fork that the running turn belongs to; nil in a turn of the main
-// session, also in one behind a fork.
-func (c *Conversation) front() *interactive {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.behind {
-		return nil
-	}
-	return c.fork
-}
-
-func (c *Conversation) goBehind(behind bool) {
-	c.mu.Lock()
-	c.behind = behind
-	c.mu.Unlock()
-}
-
-// behindFork runs a turn of the main session while the fork stays open.
-func (c *Conversation) behindFork(ctx context.Context, f *interactive, build Prompt, title string) error {
-	c.goBehind(true)
-	defer c.goBehind(false)
-	c.SystemNote(fmt.Sprintf(textBehindFork, title))
+// behind runs a turn of the main session while the fork stays open.
+func (s *forks) behind(ctx context.Context, f *interactive, build Prompt, title string) error {
+	s.running.goBehind(true)
+	defer s.running.goBehind(false)
+	s.poster.SystemNote(fmt.Sprintf(textBehindFork, title))
 	f.ranBehind = append(f.ranBehind, title)
-	return c.mainTurn(ctx, build, incoming{})
-}
-
-// tellBehind lets a saved fork know what it has not seen: it takes the place of the
-// session in which those tasks ran.
-func (c *Conversation) tellBehind(f *interactive) {
-	for _, title := range f.ranBehind {
-		if err := c.o.Updates.Append(c.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
-			c.o.Log.Error("a saved fork does not know what ran behind it", "error", err)
-		}
-	}
-}
-
-// requestFork notes that the agent wants a fork; false when it is in one.
-func (c *Conversation) requestFork(topic string, minutes int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.fork != nil {
-		return false
-	}
-	c.wanted = &forkRequest{topic: topic, idle: time.Duration(minutes) * time.Minute}
-	return true
-}
-
-// requestExit notes how the agent wants to leave the fork when its turn has
-// ended, and with which report; the later of two wishes wins. False when there is
-// no fork.
-func (c *Conversation) requestExit(how command.Exit, report string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.fork == nil || c.behind {
-		return false
-	}
-	c.fork.exit = how
-	c.fork.report = cmp.Or(report, c.fork.report)
-	return true
+	return s.main.turn(ctx, build, nil, nil)
 }
 
 // enter opens a fork and lets it speak first.
-func (c *Conversation) enter(ctx context.Context, r forkRequest) error {
-	if c.inFork() != nil {
-		return fmt.Errorf("%s", textAlreadyForked)
+func (s *forks) enter(ctx context.Context, r forkRequest) error {
+	if s.current() != nil {
+		return errors.New(textAlreadyForked)
 	}
-	o := c.options(policy.Interactive)
-	o.Resume, o.Fork, o.ID = c.o.Sessions.Main(), true, store.NewUUID()
-	if o.Resume == "" {
-		o.Fork = false
-	}
+	o := s.opener.options(policy.Interactive)
 	if r.resume != "" {
-		o.Resume, o.Fork, o.ID = r.resume, false, ""
+		o.Resume = r.resume
+	} else {
+		o.Resume, o.ID = s.sessions.Main(), store.NewUUID()
+		o.Fork = o.Resume != ""
 	}
-	s, err := c.o.Engine.Open(ctx, o)
+	opened, err := s.opener.engine.Open(ctx, o)
 	if err != nil {
 		return fmt.Errorf("open the fork: %w", err)
 	}
-	now := c.now()
+	now := s.now()
 	f := &interactive{
-		session: s, topic: r.topic, resumes: r.resume, entered: now, active: now,
+		session: opened, topic: r.topic, resumes: r.resume, entered: now, active: now,
 		idle: r.idle, seen: map[string]bool{},
 	}
 	if f.idle <= 0 {
-		f.idle = c.o.Config().ForkIdleTimeout
+		f.idle = s.opener.host.Config().ForkIdleTimeout
 	}
-	c.mu.Lock()
-	c.fork, c.wanted = f, nil
-	c.mu.Unlock()
-	f.card = c.postEnter(ctx, f, r)
-	first := r.first
-	first = cmp.Or(first, prompt.ForkStarted(r.topic))
-	return c.afterTurn(ctx, c.forkTurn(ctx, f, agent.Message{Text: first, Images: r.images}))
+	s.set(f)
+	s.postEnter(ctx, f, r)
+	first := cmp.Or(r.first, prompt.ForkStarted(r.topic))
+	return s.after(ctx, s.turn(ctx, f, agent.Message{Text: first, Images: r.images}))
 }
 
-// forkTurn runs one turn of the fork. Updates are peeked, and those that the
-// fork has seen are not repeated.
-func (c *Conversation) forkTurn(ctx context.Context, f *interactive, m agent.Message) error {
-	now := c.now()
-	c.begin(f.session, now)
-	defer c.end()
+// turn runs one turn of the fork. It shows pending updates once and leaves them for
+// the main session.
+func (s *forks) turn(ctx context.Context, f *interactive, m agent.Message) error {
+	now := s.now()
+	s.running.begin(f.session, now)
+	defer s.running.end()
 	var news []updates.Update
-	for _, u := range c.o.Updates.Peek() {
+	for _, u := range s.updates.Peek() {
 		if !f.seen[u.Key] {
 			news = append(news, u)
 		}
 	}
-	t := &turn{c: c, session: f.session, fork: f, accepted: func() error {
+	t := &turn{turns: s.turns, session: f.session, inFork: true, accepted: func() error {
 		for _, u := range news {
 			f.seen[u.Key] = true
 		}
 		return nil
-	}, ended: func(r agent.Result) error { return c.named(f, sessionID(r, f.session)) }}
+	}, ended: func(r agent.Result) error {
+		return s.learn(f, sessionID(r, f.session))
+	}, shown: func(ids []post.MessageID) {
+		s.remember(f, ids)
+	}}
 	err := t.consume(ctx, f.session.Send(ctx, agent.Message{Text: prompt.Peeked(now, news, m.Text), Images: m.Images}))
-	f.overdue = false
-	c.mu.Lock()
-	f.active, f.prompted = c.now(), time.Time{}
-	c.mu.Unlock()
+	f.active, f.prompted, f.overdue = s.now(), time.Time{}, false
 	return err
 }
 
-// named learns the fork's session id, and logs it once.
-func (c *Conversation) named(f *interactive, id string) error {
-	if f.id != "" || id == "" {
+// learn records the fork's session id, and logs it once.
+func (s *forks) learn(f *interactive, id string) error {
+	if !f.learn(id) || f.resumes != "" {
 		return nil
 	}
-	f.id = id
-	if f.resumes != "" {
-		return nil
-	}
-	return c.o.Sessions.Log(c.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: c.o.Sessions.Main()})
+	return s.sessions.Log(s.now(), session.Event{SessionID: id, Event: session.InteractiveFork, Parent: s.sessions.Main()})
 }
 
-// afterTurn follows a turn: it carries out what the agent asked for, leaving a
-// fork or entering one.
-func (c *Conversation) afterTurn(ctx context.Context, err error) error {
-	c.mu.Lock()
-	f, r := c.fork, c.wanted
-	c.wanted = nil
-	var how command.Exit
-	if f != nil {
-		how = f.exit
+// remember records the ids of an answer, so that a later reply to it continues this
+// fork.
+func (s *forks) remember(f *interactive, ids []post.MessageID) {
+	id := f.sessionID()
+	if id == "" {
+		return
 	}
-	c.mu.Unlock()
-	switch { // what went wrong in the turn is told all the same
-	case how != "":
-		return errors.Join(err, c.leaveFork(ctx, f, how))
-	case f == nil && r != nil:
-		return errors.Join(err, c.enter(ctx, *r))
+	if err := s.runs.Record(s.now(), ids, id, s.sessions.Main()); err != nil {
+		s.log.Warn("a reply to this message will not find its fork", "error", err)
+	}
+}
+
+// after ends a turn: it carries out the agent's request to leave the fork or to enter
+// one. It returns err, the turn's own error, with its own.
+func (s *forks) after(ctx context.Context, err error) error {
+	wanted := s.takeRequest()
+	f := s.current()
+	if f == nil {
+		if wanted != nil {
+			err = errors.Join(err, s.enter(ctx, *wanted))
+		}
+		return err
+	}
+	if how, _ := f.exiting(); how != "" {
+		err = errors.Join(err, s.leave(ctx, f, how))
 	}
 	return err
 }
 
-// leaveFork ends the fork. A save makes it the main session, exactly once: the id
-// is written before anything is closed. The next turn resumes it as main, for
-// its process was bound to the fork's model, thinking and rights.
-func (c *Conversation) leaveFork(ctx context.Context, f *interactive, how command.Exit) error {
-	if how == command.ExitSave && (f.id == "" || f.resumes != "") {
+// leave ends the fork. Saving makes it the main session, exactly once: the id
+// is written before anything is closed. The next turn resumes it as main, since
+// its process has the fork's model, thinking and rights.
+func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) error {
+	id := f.sessionID()
+	if how == command.ExitSave && (id == "" || f.resumes != "") {
 		how = command.ExitDiscard
 	}
 	if how == command.ExitSave {
-		if err := c.o.Sessions.SwapMain(c.now(), f.id); err != nil {
+		if err := s.sessions.SwapMain(s.now(), id); err != nil {
 			return fmt.Errorf("save the fork: %w", err)
 		}
-		c.drop()
-		c.tellBehind(f)
+		s.main.drop()
+		s.reportBehind(f)
 	}
-	c.o.Guard.Approvals().CancelAll()
-	c.mu.Lock()
-	c.fork, c.wanted = nil, nil
-	c.mu.Unlock()
-	c.closeSession(f.session)
-	c.postExit(ctx, f, how)
+	s.close(f)
+	s.postExit(ctx, f, how)
 	return nil
 }
 
-// discardFork ends the fork without a word from it; false when there is none.
-func (c *Conversation) discardFork(why string) bool {
-	f := c.inFork()
+// reportBehind reports to a saved fork what it has not seen: it replaces the session
+// in which those tasks ran.
+func (s *forks) reportBehind(f *interactive) {
+	for _, title := range f.ranBehind {
+		if err := s.updates.Append(s.now(), fmt.Sprintf(textRanBehind, title)); err != nil {
+			s.log.Error("a saved fork does not know what ran behind it", "error", err)
+		}
+	}
+}
+
+// close ends the fork's session and its open questions.
+func (s *forks) close(f *interactive) {
+	s.opener.rights.guard.Approvals().CancelAll()
+	s.set(nil)
+	closeSession(f.session, s.log)
+}
+
+// discard ends the fork at once, for a reason that the user sees; false if none is open.
+func (s *forks) discard(why string) bool {
+	f := s.current()
 	if f == nil {
 		return false
 	}
 	if why != "" {
-		c.SystemNote(why)
+		s.poster.SystemNote(why)
 	}
-	c.mu.Lock()
-	f.exit = ""
-	c.mu.Unlock()
-	if err := c.leaveFork(context.Background(), f, command.ExitDiscard); err != nil {
-		c.o.Log.Warn("fork did not end cleanly", "error", err)
-	}
+	s.close(f)
+	s.postExit(context.Background(), f, command.ExitDiscard)
 	return true
 }
 
-// exitByUser carries out the user's choice. For a report the agent is asked
-// for a summary first; the fork ends whether it gives one or not.
-func (c *Conversation) exitByUser(ctx context.Context, how command.Exit) error {
-	f := c.inFork()
+// exit carries out the user's choice. For a report the agent is asked for a summary
+// first; the fork ends even if there is none.
+func (s *forks) exit(ctx context.Context, how command.Exit) error {
+	f := s.current()
 	if f == nil {
-		return fmt.Errorf("%s", textNoFork)
+		return errors.New(textNoFork)
 	}
 	if how == command.ExitReport {
-		if err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkReport()}); err != nil {
-			c.o.Log.Warn("fork gave no report", "error", err)
+		if err := s.turn(ctx, f, agent.Message{Text: prompt.ForkReport()}); err != nil {
+			s.log.Warn("fork gave no report", "error", err)
 		}
 	}
-	return c.leaveFork(ctx, f, how)
+	return s.leave(ctx, f, how)
 }
 
-// checkIdle looks whether the fork has been left alone: first it is asked, then
-// told, then ended (an ignored hard prompt ends it).
-func (c *Conversation) checkIdle(ctx context.Context) error {
-	f := c.inFork()
+// checkIdle looks after a fork that the user has left alone: the agent is asked
+// whether to leave, then told to, and then the fork is discarded.
+func (s *forks) checkIdle(ctx context.Context) error {
+	f := s.current()
 	if f == nil {
 		return nil
 	}
-	now := c.now()
-	c.mu.Lock()
-	quiet, prompted := now.Sub(f.active), f.prompted
-	c.mu.Unlock()
-	if quiet <= f.idle {
+	now := s.now()
+	switch {
+	case now.Sub(f.active) <= f.idle:
+		return nil
+	case f.overdue:
+		s.discard(textForkExpired)
 		return nil
 	}
-	if f.overdue {
-		c.discardFork(textForkExpired)
-		return nil
-	}
-	hard := !prompted.IsZero() && now.Sub(prompted) > f.idle
-	if prompted.IsZero() {
-		prompted = now
-	}
-	c.SystemNote(textForkIdle)
+	asked := cmp.Or(f.prompted, now)
+	overdue := now.Sub(asked) > f.idle
+	s.poster.SystemNote(textForkIdle)
 	idle := f.idle
-	if hard {
+	if overdue {
 		idle *= 2
 	}
-	err := c.forkTurn(ctx, f, agent.Message{Text: prompt.ForkIdle(idle, hard)})
-	c.mu.Lock()
-	f.prompted, f.overdue = prompted, hard
-	c.mu.Unlock()
-	return c.afterTurn(ctx, err)
+	err := s.turn(ctx, f, agent.Message{Text: prompt.ForkIdle(idle, overdue)})
+	f.prompted, f.overdue = asked, overdue
+	return s.after(ctx, err)
 }
 
-// ExitFork queues the user's way out of the fork.
-func (c *Conversation) ExitFork(how command.Exit) error {
-	f := c.inFork()
+// postEnter shows a card with the fork's exits as buttons.
+func (s *forks) postEnter(ctx context.Context, f *interactive, r forkRequest) {
+	f.title = textForkPlain
 	switch {
-	case f == nil:
-		return errors.New(textNoFork)
-	case how == command.ExitSave && f.resumes != "":
-		return errors.New("this fork continues a background run and cannot be saved: report or leave it")
+	case r.title != "":
+		f.title = fmt.Sprintf(textForkResumed, r.title)
+	case f.topic != "":
+		f.title = "Topic: " + f.topic
 	}
-	return c.later(func(ctx context.Context) error { return c.exitByUser(ctx, how) })
+	buttons := []post.Button{
+		{Label: "Save Context", Style: "success", Action: "fork_save:_"},
+		{Label: "Report", Style: "primary", Action: "fork_report:_"},
+		{Label: "Exit Fork", Style: "danger", Action: "fork_exit:_"},
+	}
+	if f.resumes != "" { // it cannot be saved
+		buttons = buttons[1:]
+	}
+	f.card = s.poster.card(ctx, post.Embed{Title: textForkCard, Description: f.title, Color: "purple", Buttons: buttons})
 }
 
-// EnterFork queues a fork that the user leads.
-func (c *Conversation) EnterFork(topic string) error {
-	if c.inFork() != nil {
-		return errors.New(textAlreadyForked)
+// postExit removes the exits of the fork's card and shows how it ended.
+func (s *forks) postExit(ctx context.Context, f *interactive, how command.Exit) {
+	if f.card != "" {
+		closed := post.Post{Embed: &post.Embed{Title: textForkCard, Description: f.title, Color: "greyple"}, Context: "fork"}
+		if err := s.poster.surface.Edit(context.WithoutCancel(ctx), f.card, closed); err != nil {
+			s.log.Warn("an ended fork's card still shows its exits", "error", err)
+		}
 	}
-	r := forkRequest{topic: cleanTopic(topic)}
-	return c.later(func(ctx context.Context) error { return c.enter(ctx, r) })
-}
-
-// Resume goes on in the session of a background run, without branching from it.
-func (c *Conversation) Resume(session, title string, ended time.Time) error {
-	if c.inFork() != nil {
-		return errors.New(textAlreadyForked)
+	_, report := f.exiting()
+	e := post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}
+	switch how {
+	case command.ExitSave:
+		e = post.Embed{Title: "Fork Ended — saved to main", Description: report, Color: "green"}
+	case command.ExitReport:
+		e = post.Embed{Title: "Fork Ended — summary queued", Description: report, Color: "blue"}
+		if report == "" {
+			e = post.Embed{Title: "Fork Ended — no summary", Description: textNoSummary, Color: "greyple"}
+		}
 	}
-	r := forkRequest{resume: session, title: title, first: prompt.ForkReply(textGoOn) + "\n\n" + prompt.Stale(c.now().Sub(ended))}
-	return c.later(func(ctx context.Context) error { return c.enter(ctx, r) })
+	s.poster.card(ctx, e)
 }

@@ -19,8 +19,8 @@ func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Em
 	e := post.Embed{Title: "Mail", Buttons: buttons}
 	id, err := s.Post(s.t.Context(), post.Post{Embed: &e, Context: "background"})
 	must(s.t, err)
-	must(s.t, s.o.Runs.Record(s.now(), []post.MessageID{id}, "11111111-0000-4000-8000-000000000000", ""))
-	for _, e := range s.o.Transcript.Entries() {
+	must(s.t, s.o.Records.Runs.Record(s.now(), []post.MessageID{id}, "11111111-0000-4000-8000-000000000000", ""))
+	for _, e := range s.o.Records.Transcript.Entries() {
 		if e.Is(id) {
 			card = e.Embed
 		}
@@ -29,7 +29,7 @@ func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Em
 }
 
 func (s *stage) said(text string) bool {
-	for _, e := range s.o.Transcript.Entries() {
+	for _, e := range s.o.Records.Transcript.Entries() {
 		if e.Role == transcript.Bot && strings.Contains(e.Text, text) {
 			return true
 		}
@@ -49,15 +49,15 @@ func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
 			s.take(command.Receive{From: "Phone", Key: string(rune('1' + i)), Text: lines(words), ReplyTo: ping})
 		}
 		pass(time.Minute)
-		for _, e := range s.o.Transcript.Entries() {
+		for _, e := range s.o.Records.Transcript.Entries() {
 			if e.Role == transcript.Notice && (strings.Contains(e.Text, textTurnFailed) || e.Text == textReplyInFork) {
 				t.Errorf("the user is told %q", e.Text)
 			}
 		}
-		if f := s.inFork(); f == nil || f.session.ID() != "11111111-0000-4000-8000-000000000000" || !s.said("one") || !s.said("two") || !s.said("three") {
-			t.Errorf("the replies were not answered in the run: %+v", s.o.Transcript.Entries())
+		if f := s.current(); f == nil || f.session.ID() != "11111111-0000-4000-8000-000000000000" || !s.said("one") || !s.said("two") || !s.said("three") {
+			t.Errorf("the replies were not answered in the run: %+v", s.o.Records.Transcript.Entries())
 		}
-		if left := s.waitingRoom().Messages; len(left) != 0 {
+		if left := s.load().Messages; len(left) != 0 {
 			t.Errorf("still waiting: %+v", left)
 		}
 	})
@@ -84,7 +84,7 @@ func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
 	live(t, func(s *stage) {
 		must(t, s.EnterFork(""))
 		pass(time.Minute)
-		must(t, s.o.Updates.Append(s.now(), "The kettle is hot."))
+		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 		s.hear("1", "one")
 		pass(time.Minute)
 		s.hear("2", "two")
@@ -92,7 +92,7 @@ func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
 		if n := strings.Count(strings.Join(s.ear.told(), "\n"), "The kettle is hot."); n != 1 {
 			t.Errorf("the fork was told %d times", n)
 		}
-		if len(s.o.Updates.Peek()) != 1 {
+		if len(s.o.Records.Updates.Peek()) != 1 {
 			t.Error("a fork took an update that belongs to main")
 		}
 	})
@@ -102,7 +102,7 @@ func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
 	live(t, func(s *stage) {
 		must(t, s.EnterFork(""))
 		asked := func() (n int) {
-			for _, e := range s.o.Transcript.Entries() {
+			for _, e := range s.o.Records.Transcript.Entries() {
 				if e.Role == transcript.Notice && e.Text == textForkIdle {
 					n++
 				}
@@ -122,7 +122,7 @@ func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
 
 func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
 	s := newStage(t, nil)
-	s.postExit(context.Background(), &interactive{}, command.ExitReport)
+	s.forks.postExit(context.Background(), &interactive{}, command.ExitReport)
 	if p := s.phone.posts; len(p) != 1 || p[0].Embed.Title != "Fork Ended — no summary" {
 		t.Errorf("the cards are %+v", p)
 	}
@@ -133,9 +133,9 @@ func TestATurnBehindAForkHasMainsMode(t *testing.T) {
 		must(t, s.EnterFork(""))
 		pass(time.Minute)
 		must(t, s.SetMode(t.Context(), policy.BypassPermissions))
-		s.goBehind(true)
+		s.running.goBehind(true)
 		seen := s.Mode()
-		s.goBehind(false)
+		s.running.goBehind(false)
 		if seen != policy.DontAsk || s.Mode() != policy.BypassPermissions {
 			t.Errorf("behind the fork the mode is %s, in it %s", seen, s.Mode())
 		}

@@ -32,7 +32,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 		if got := s.ear.told(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
 			t.Errorf("%d turns: %.300q", len(got), got)
 		}
-		if n := len(s.waitingRoom().Messages); n != 0 {
+		if n := len(s.load().Messages); n != 0 {
 			t.Errorf("%d messages still wait", n)
 		}
 	})
@@ -57,7 +57,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 	liveAt(t, func(root string) {
 		dir, err := store.At(root)
 		if err == nil {
-			err = errors.Join(dir.Prepare(), dir.Write(waitingFile, []byte(`{"messages":[`+
+			err = errors.Join(dir.Prepare(), dir.Write(unansweredPath, []byte(`{"messages":[`+
 				`{"id":"a1","at":"2026-01-01T00:00:00Z","text":"one"},{"id":"a2","at":"2026-01-01T00:00:01Z","text":"two"}]}`)))
 		}
 		must(t, err)
@@ -66,7 +66,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 		if got := s.ear.told(); !slices.Equal(got, []string{"one\n\ntwo"}) {
 			t.Errorf("%q", got)
 		}
-		if n := len(s.waitingRoom().Messages); n != 0 {
+		if n := len(s.load().Messages); n != 0 {
 			t.Errorf("%d messages still wait", n)
 		}
 	})
@@ -76,7 +76,7 @@ func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
 		s := stageAt(t, root, nil)
-		must(t, s.dir.Write(waitingFile, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
+		must(t, s.dir.Write(unansweredPath, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
 		s.hear("101", "quick")
 		s.run(func(s *stage) {
 			pass(time.Minute)
@@ -91,7 +91,7 @@ func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
 			if got := s.ear.told(); !slices.Equal(got, []string{"alone"}) {
 				t.Errorf("%q", got)
 			}
-			if n := len(s.waitingRoom().Messages); n != 0 {
+			if n := len(s.load().Messages); n != 0 {
 				t.Errorf("%d messages still wait", n)
 			}
 		})
@@ -107,7 +107,7 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 		s.reword("102", "", true)
 		s.reword("999", "nobody has said this", false)
 		<-gone
-		if w := s.waitingRoom().Messages; len(w) != 1 || w[0].Text != "milk" {
+		if w := s.load().Messages; len(w) != 1 || w[0].Text != "milk" {
 			t.Errorf("on disk waits %+v", w)
 		}
 		release()
@@ -117,7 +117,7 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 		if got := s.ear.told(); !slices.Equal(got, []string{"milk"}) {
 			t.Errorf("%q", got)
 		}
-		for _, e := range s.o.Transcript.Entries() {
+		for _, e := range s.o.Records.Transcript.Entries() {
 			if e.Role == "you" && e.Text != "milk" {
 				t.Errorf("the chat shows %q", e.Text)
 			}

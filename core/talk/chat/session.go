@@ -5,168 +5,170 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
+	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/work/updates"
 )
 
-// open returns the main session, resumed where one is known. An id that the
-// engine does not know starts afresh, and the user is told.
-func (c *Conversation) open(ctx context.Context) (agent.Session, error) {
-	c.mu.Lock()
-	s := c.session
-	c.mu.Unlock()
-	if s != nil {
+// Prompt composes a turn's message, with the updates that it delivers.
+type Prompt func(now time.Time, u []updates.Update) string
+
+// mainSession is the session that lasts. Its turns belong to the running job.
+type mainSession struct {
+	opener   *opener
+	turns    *turns
+	running  *running
+	delivery *delivery
+	sessions *session.Store
+	notices  *notice.Board
+	log      *slog.Logger
+	now      func() time.Time
+
+	mu      sync.Mutex
+	session agent.Session // nil while it is closed
+}
+
+// current is the open session, or nil.
+func (m *mainSession) current() agent.Session {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.session
+}
+
+// open returns the session, resumed if one is known. If the engine does not know its
+// id, a new one starts and the user is told.
+func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
+	if s := m.current(); s != nil {
 		return s, nil
 	}
-	o := c.options(policy.Main)
-	o.Resume = c.o.Sessions.Main()
-	s, err := c.o.Engine.Open(ctx, o)
+	o := m.opener.options(policy.Main)
+	o.Resume = m.sessions.Main()
+	s, err := m.opener.engine.Open(ctx, o)
 	if errors.Is(err, agent.ErrNoSession) {
-		c.o.Notices.Add(notice.Warn, textFreshSession)
+		m.notices.Add(notice.Warn, textFreshSession)
 		o.Resume = ""
-		s, err = c.o.Engine.Open(ctx, o)
+		s, err = m.opener.engine.Open(ctx, o)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the main session: %w", err)
 	}
-	c.mu.Lock()
-	c.session = s
-	c.mu.Unlock()
+	m.mu.Lock()
+	m.session = s
+	m.mu.Unlock()
 	return s, nil
 }
 
-// openAhead opens the main session, so that the user's next message finds its
-// process ready. Where that costs too much memory, claude_warm 0 leaves it to the
-// message.
-func (c *Conversation) openAhead(ctx context.Context) {
-	if _, processes := c.o.Engine.(agent.Runner); !processes || c.o.Config().ClaudeWarm == 0 {
+// openAhead opens the session, so that the user's next message finds its process
+// ready. With claude_warm 0 it stays closed until then, which saves memory.
+func (m *mainSession) openAhead(ctx context.Context) {
+	engine := m.opener.engine
+	if _, processes := engine.(agent.Runner); !processes || m.opener.host.Config().ClaudeWarm == 0 {
 		return
 	}
-	if _, err := c.open(ctx); err != nil && ctx.Err() == nil {
-		c.o.Log.Warn("the main session could not be opened ahead", "error", err)
+	if _, err := m.open(ctx); err != nil && ctx.Err() == nil {
+		m.log.Warn("the main session could not be opened ahead", "error", err)
 	}
-	if r, tells := c.o.Engine.(agent.Reporter); tells && r.Status().LoginNeeded {
-		c.drop() // a process would not hear of the login
-	}
-}
-
-// options are what main session and forks have in common: the same tools, so
-// that an engine's prompt cache holds, the same hooks and the same permissions.
-func (c *Conversation) options(kind policy.Kind) agent.SessionOptions {
-	guard, allowed := c.Guard(kind)
-	return agent.SessionOptions{
-		Dir:          c.o.Dir.Root(),
-		SystemPrompt: c.o.SystemPrompt(),
-		Settings:     c.Settings(kind == policy.Interactive),
-		Tools:        append(toolset.Tools(c.tools), c.o.Library...),
-		Allowed:      allowed,
-		Hooks:        guard.Hooks(c.o.Commit),
-		Permission:   guard.Permission,
-		Command:      guard.Command(c.o.Commands),
-		OnEngineTurn: c.onEngineTurn(kind),
+	if r, reports := engine.(agent.Reporter); reports && r.Status().LoginNeeded {
+		m.drop() // its process would not notice the login
 	}
 }
 
-// Guard judges the calls of the main session or of a fork, by the list that is
-// in force now.
-func (c *Conversation) Guard(kind policy.Kind) (*policy.Session, []string) {
-	tools, _ := c.o.Policy.Load() // its problems are shown with those of the files
-	allowed := policy.Strip(tools.Main())
-	return c.o.Guard.Session(policy.Scope{
-		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: c.Mode, Limit: c.limited,
-	}), allowed
+// drop closes the session, so that the next turn opens it again.
+func (m *mainSession) drop() {
+	m.mu.Lock()
+	s := m.session
+	m.session = nil
+	m.mu.Unlock()
+	closeSession(s, m.log)
 }
 
-// limited is what the running turn may do, or nil.
-func (c *Conversation) limited() *policy.Limit {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.limit
-}
-
-// kind is that of the session whose turn runs.
-func (c *Conversation) kind() policy.Kind {
-	if c.front() != nil {
-		return policy.Interactive
+// closeSession closes a session, which may be nil; trouble with it is only logged.
+func closeSession(s agent.Session, log *slog.Logger) {
+	if s == nil {
+		return
 	}
-	return policy.Main
-}
-
-func kindName(k policy.Kind) string {
-	if k == policy.Interactive {
-		return "fork"
-	}
-	return "main session"
-}
-
-// drop closes the main session, so that the next turn opens it again.
-func (c *Conversation) drop() {
-	c.mu.Lock()
-	s := c.session
-	c.session = nil
-	c.mu.Unlock()
-	if s != nil {
-		c.closeSession(s)
+	if err := s.Close(); err != nil {
+		log.Warn("session did not close cleanly", "error", err)
 	}
 }
 
-// Clear forgets the conversation: the fork, the session and its id, and what was
-// allowed and denied so far. Pending updates stay. What runs is interrupted first,
-// so that nobody waits for a turn that is about to be forgotten.
-func (c *Conversation) Clear(ctx context.Context) (forkToo bool, err error) {
-	if err := c.Interrupt(ctx); err != nil {
-		c.o.Log.Warn("turn was not interrupted", "error", err)
-	}
-	err = c.do(ctx, func(context.Context) error {
-		forkToo = c.discardFork("")
-		if err := c.o.Sessions.ClearMain(c.now()); err != nil {
-			return err
-		}
-		c.drop()
-		c.o.Guard.Reset()
-		return nil
-	})
-	return forkToo, err
-}
-
-// Command sends the engine one of its own commands, deliberately, when no turn
-// runs, and collects what it says. tokens is how long the history was before it
-// was compacted.
-func (c *Conversation) Command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error) {
-	err = c.do(ctx, func(ctx context.Context) (err error) {
-		text, r, tokens, err = c.command(ctx, m)
+// forget starts a new conversation: the session and its id are dropped.
+func (m *mainSession) forget() error {
+	if err := m.sessions.ClearMain(m.now()); err != nil {
 		return err
-	})
-	return text, r, tokens, err
+	}
+	m.drop()
+	return nil
 }
 
-// command is Command as a job.
-func (c *Conversation) command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error) {
-	now := c.now()
-	c.begin(nil, now)
-	defer c.end()
-	s, err := c.open(ctx)
+// turn sends one message. It claims the pending updates when it starts and removes
+// them once the engine has the message. If the message never gets there, they stay
+// pending. waiting are the ids of the user's messages in it.
+func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Image, waiting []string) error {
+	now := m.now()
+	m.running.begin(nil, now) // busy while the session opens
+	defer m.running.end()
+	s, err := m.open(ctx)
+	if err != nil {
+		return err
+	}
+	var text string
+	claimed, err := m.delivery.claim(ctx, func(u []updates.Update) updates.Delivery {
+		text = build(now, u)
+		return updates.NewDelivery(s.ID(), text, waiting)
+	})
+	if err != nil {
+		return err
+	}
+	if n := len(claimed.Keys); n > 0 {
+		m.turns.poster.SystemNote(catchingUp(n))
+	}
+	m.running.begin(s, now)
+	accepted := false
+	t := &turn{turns: m.turns, session: s, accepted: func() error {
+		accepted = true
+		return m.delivery.settle(claimed, true)
+	}, ended: func(r agent.Result) error {
+		return m.sessions.SaveMain(m.now(), sessionID(r, s))
+	}}
+	err = t.consume(ctx, s.Send(ctx, agent.Message{Text: text, Images: images}))
+	if !accepted {
+		m.delivery.recover(ctx)
+	}
+	if err != nil {
+		m.drop()
+	}
+	return err
+}
+
+// command sends one of the engine's own commands and returns its output. tokens is
+// the length of the history before it was compacted.
+func (m *mainSession) command(ctx context.Context, message agent.Message) (text string, r agent.Result, tokens int, err error) {
+	now := m.now()
+	m.running.begin(nil, now)
+	defer m.running.end()
+	s, err := m.open(ctx)
 	if err != nil {
 		return "", r, 0, err
 	}
-	c.begin(s, now)
+	m.running.begin(s, now)
 	var parts []string
-	for ev, err := range s.Send(ctx, m) {
+	for ev, err := range s.Send(ctx, message) {
 		if err != nil {
-			c.drop()
+			m.drop()
 			return "", r, tokens, err
 		}
 		switch ev := ev.(type) {
 		case agent.Compacting:
-			c.mu.Lock()
-			c.compacting = !ev.Done
-			c.mu.Unlock()
 			tokens = max(tokens, ev.PreTokens)
-			c.setStatus(compactingText(ev))
+			m.running.compact(ev)
 		case agent.Notice:
 			parts = append(parts, ev.Text)
 		case agent.Text:
@@ -174,7 +176,7 @@ func (c *Conversation) command(ctx context.Context, m agent.Message) (text strin
 		case agent.Result:
 			r = ev
 			text = cmp.Or(text, ev.Text)
-			if err := c.o.Sessions.SaveMain(c.now(), sessionID(ev, s)); err != nil {
+			if err := m.sessions.SaveMain(m.now(), sessionID(ev, s)); err != nil {
 				return "", r, tokens, err
 			}
 		}

@@ -10,16 +10,16 @@ import (
 
 func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
 	s := newStage(t, nil)
-	if o := s.options(policy.Main); o.Command != nil {
+	if o := s.main.opener.options(policy.Main); o.Command != nil {
 		t.Error("commands are taken although nobody runs them")
 	}
 	var by []policy.Scope
-	s.o.Commands = func(_ context.Context, caller *policy.Session, _ []string) agent.CommandResult {
+	s.main.opener.commands = func(_ context.Context, caller *policy.Session, _ []string) agent.CommandResult {
 		by = append(by, caller.Scope())
 		return agent.CommandResult{}
 	}
 	for _, kind := range []policy.Kind{policy.Main, policy.Interactive} {
-		o := s.options(kind)
+		o := s.main.opener.options(kind)
 		if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Exit != 0 {
 			t.Errorf("%s: reminder list gives %+v", kindName(kind), got)
 		}

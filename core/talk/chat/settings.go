@@ -4,113 +4,105 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"sync"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
 )
 
-// Settings are in force for the main session or a fork: what the user has chosen
-// for this process, else the configuration.
-func (c *Conversation) Settings(inFork bool) agent.Settings {
-	r := c.o.Config()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := agent.Settings{Model: r.ModelMain, Thinking: r.ThinkingMain, Mode: c.modeOf(inFork).Engine()}
-	s.Model = cmp.Or(c.model, s.Model)
-	s.Thinking = cmp.Or(c.thinking, s.Thinking)
-	if inFork {
-		s.Thinking = r.ThinkingFork
-		s.Model = cmp.Or(r.ModelFork, s.Model)
-	}
-	return s
+// settings are the model, thinking and permission mode of the sessions: the user's
+// choice for this process, else the configuration. A fork can have its own mode.
+type settings struct {
+	config func() *config.Runtime
+	fork   *forkState
+	turn   *running
+	// apply hands the settings to the open sessions.
+	apply func(context.Context) error
+
+	mu sync.Mutex
+	// model, thinking and mode are the user's choice for this process, else empty.
+	model, thinking string
+	mode            policy.Mode
 }
 
-// CurrentSettings are in force where the user is.
-func (c *Conversation) CurrentSettings() agent.Settings { return c.Settings(c.inFork() != nil) }
+// Settings are in effect for the main session or a fork.
+func (s *settings) Settings(inFork bool) agent.Settings {
+	r := s.config()
+	mode := s.modeOf(inFork).Engine()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	model := cmp.Or(s.model, r.ModelMain)
+	if inFork {
+		return agent.Settings{Model: cmp.Or(r.ModelFork, model), Thinking: r.ThinkingFork, Mode: mode}
+	}
+	return agent.Settings{Model: model, Thinking: cmp.Or(s.thinking, r.ThinkingMain), Mode: mode}
+}
+
+// CurrentSettings are in effect for the session that the user talks to.
+func (s *settings) CurrentSettings() agent.Settings { return s.Settings(s.fork.current() != nil) }
 
 // SetModel switches the main session's model for the life of the process.
-func (c *Conversation) SetModel(ctx context.Context, name string) error {
-	return c.choose(ctx, func() { c.model = name })
+func (s *settings) SetModel(ctx context.Context, name string) error {
+	return s.choose(ctx, func() { s.model = name })
 }
 
-// SetThinking is SetModel for how much is thought before answering.
-func (c *Conversation) SetThinking(ctx context.Context, mode string) error {
-	return c.choose(ctx, func() { c.thinking = mode })
+// SetThinking does the same for how much the model thinks before it answers.
+func (s *settings) SetThinking(ctx context.Context, mode string) error {
+	return s.choose(ctx, func() { s.thinking = mode })
 }
 
-func (c *Conversation) choose(ctx context.Context, set func()) error {
-	c.mu.Lock()
-	inFork := c.fork != nil
-	if !inFork {
-		set()
-	}
-	c.mu.Unlock()
-	if inFork {
+func (s *settings) choose(ctx context.Context, set func()) error {
+	if s.fork.current() != nil {
 		return errors.New(textExitFirst)
 	}
-	return c.configure(ctx)
+	s.mu.Lock()
+	set()
+	s.mu.Unlock()
+	return s.apply(ctx)
 }
 
-// Mode is the permission mode of the session whose turn runs, or of the one that
-// the user talks with.
-func (c *Conversation) Mode() policy.Mode {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.modeOf(!c.behind)
-}
+// Mode is the permission mode of the session whose turn runs, or of the one that the
+// user talks to.
+func (s *settings) Mode() policy.Mode { return s.modeOf(!s.turn.isBehind()) }
 
-// modeOf is the fork's own mode, the process's, or the configuration's. The caller
-// holds mu.
-func (c *Conversation) modeOf(inFork bool) policy.Mode {
-	switch {
-	case inFork && c.fork != nil && c.fork.mode != "":
-		return c.fork.mode
-	case c.chosenMode != "":
-		return c.chosenMode
+// modeOf is the fork's own mode, the process's, or the configuration's.
+func (s *settings) modeOf(inFork bool) policy.Mode {
+	if f := s.fork.current(); inFork && f != nil {
+		if own := f.ownMode(); own != "" {
+			return own
+		}
 	}
-	return policy.Mode(c.o.Config().PermissionMode)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.mode, policy.Mode(s.config().PermissionMode))
 }
 
-// SetMode sets the mode of the fork where there is one, else that of the main
-// session, for the life of the process.
-func (c *Conversation) SetMode(ctx context.Context, m policy.Mode) error {
-	c.mu.Lock()
-	if c.fork != nil {
-		c.fork.mode = m
+// SetMode sets the mode of the open fork, else that of the main session, for the life
+// of the process.
+func (s *settings) SetMode(ctx context.Context, m policy.Mode) error {
+	if f := s.fork.current(); f != nil {
+		f.setMode(m)
 	} else {
-		c.chosenMode = m
+		s.mu.Lock()
+		s.mode = m
+		s.mu.Unlock()
 	}
-	c.mu.Unlock()
-	return c.configure(ctx)
+	return s.apply(ctx)
 }
 
-// ConfigChanged lets a changed key of the configuration count at once: it takes
-// the place of what was chosen for the process.
-func (c *Conversation) ConfigChanged(ctx context.Context, key string) error {
-	c.mu.Lock()
+// ConfigChanged applies a changed key of the configuration at once: it replaces the
+// user's choice for this process.
+func (s *settings) ConfigChanged(ctx context.Context, key string) error {
+	s.mu.Lock()
 	switch key {
 	case "model_main":
-		c.model = ""
+		s.model = ""
 	case "thinking_main":
-		c.thinking = ""
+		s.thinking = ""
 	case "permission_mode":
-		c.chosenMode = ""
+		s.mode = ""
 	}
-	c.mu.Unlock()
-	return c.configure(ctx)
-}
-
-// configure tells the open sessions what is in force.
-func (c *Conversation) configure(ctx context.Context) error {
-	c.mu.Lock()
-	main, fork := c.session, c.fork
-	c.mu.Unlock()
-	var err error
-	if main != nil {
-		err = main.Configure(ctx, c.Settings(false))
-	}
-	if fork != nil {
-		err = errors.Join(err, fork.session.Configure(ctx, c.Settings(true)))
-	}
-	return err
+	s.mu.Unlock()
+	return s.apply(ctx)
 }

@@ -34,10 +34,49 @@ import (
 // phone, and an engine of which is known what it was told.
 type stage struct {
 	*Conversation
+	o     Options
 	t     *testing.T
 	dir   *store.Dir
 	phone *phone
 	ear   *ear
+	purse purse
+}
+
+// The stage is the program around its conversation.
+func (s *stage) Config() *config.Runtime                      { r, _, _ := config.LoadRuntime(s.dir); return &r }
+func (s *stage) SystemPrompt() string                         { return "" }
+func (s *stage) Reminders(policy.Writer) toolset.ReminderBook { return nil }
+func (s *stage) Hide(text string) string                      { return strings.ReplaceAll(text, secret, "***") }
+func (s *stage) Changed()                                     {}
+
+// secret is what Hide hides.
+const secret = "hunter2-hunter2"
+
+// purse pays for everything, unless it is empty.
+type purse struct {
+	mu    sync.Mutex
+	empty error
+	spent []string
+}
+
+func (p *purse) MayTalk(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.empty
+}
+
+func (p *purse) Spent(model string, _ agent.Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spent = append(p.spent, model)
+}
+
+// offline is a user without an account at Google.
+type offline struct{}
+
+func (offline) Redirected(context.Context, string) bool { return false }
+func (offline) Click(context.Context, string, string) (string, error) {
+	return "", errors.New("google is not connected")
 }
 
 // newStage makes a conversation that does not run. engine may be nil.
@@ -59,22 +98,19 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	asIs := func(text string) string { return text }
 	o := Options{
 		Dir: dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
-		Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),
-		Updates:    updates.NewQueue(dir, zone, log), Sessions: session.NewStore(dir, zone, log), Runs: session.NewForkMessages(dir, log),
-		Guard: policy.New(policy.Options{Dir: dir, Zone: zone, Log: log}), Policy: policy.NewFile(dir),
-		Redirected: func(context.Context, string) bool { return false },
-		Google: func(context.Context, string, string) (string, error) {
-			return "", errors.New("google is not connected")
+		Records: Records{
+			Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),
+			Updates:    updates.NewQueue(dir, zone, log), Sessions: session.NewStore(dir, zone, log), Runs: session.NewForkMessages(dir, log),
+			Audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: asIs}),
 		},
-		Audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: asIs}), Notices: notice.NewBoard(zone, asIs, nothing),
-		Config:       func() *config.Runtime { r, _, _ := config.LoadRuntime(dir); return &r },
-		SystemPrompt: func() string { return "" }, Reminders: func(policy.Writer) toolset.ReminderBook { return nil },
-		Commit: func(string, string) {}, Hide: asIs, Spent: func(string, agent.Usage) {}, Changed: nothing,
+		Guard: policy.New(policy.Options{Dir: dir, Zone: zone, Log: log}), Policy: policy.NewFile(dir),
+		Notices: notice.NewBoard(zone, asIs, nothing), Commit: func(string, string) {},
+		Host: s, Money: &s.purse, Google: offline{},
 	}
 	for _, f := range change {
 		f(&o)
 	}
-	s.Conversation = New(o)
+	s.o, s.Conversation = o, New(o)
 	o.Guard.Approvals().OnChange(s.phone.Approval)
 	return s
 }
@@ -126,7 +162,7 @@ func (s *stage) take(m command.Receive) <-chan struct{} {
 func (s *stage) occupy() (release func()) {
 	s.t.Helper()
 	over := make(chan struct{})
-	must(s.t, s.later(func(ctx context.Context) error {
+	must(s.t, s.queue.later(func(ctx context.Context) error {
 		select {
 		case <-over:
 		case <-ctx.Done():

@@ -9,7 +9,7 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// Surface is where the bot's words go. Discord is one; without it the
+// Surface is where the bot's messages go. Discord is one; without it the
 // dashboard's transcript is. Every method may block on a network and respects
 // ctx; all may be called concurrently. After the bot has stopped they fail.
 type Surface interface {
@@ -17,7 +17,7 @@ type Surface interface {
 	Post(ctx context.Context, p post.Post) (post.MessageID, error)
 	// Edit replaces a message that was posted before.
 	Edit(ctx context.Context, id post.MessageID, p post.Post) error
-	// Delete removes it; a message that is gone is no error.
+	// Delete removes it; a message that no longer exists is no error.
 	Delete(ctx context.Context, id post.MessageID) error
 	// Typing shows that the bot is at work.
 	Typing(ctx context.Context) error
@@ -26,40 +26,40 @@ type Surface interface {
 // Remote is a surface that reaches the user away from the dashboard.
 type Remote interface {
 	Surface
-	// Answer begins an answer that grows on the screen of the user.
+	// Answer starts an answer that grows on the user's screen.
 	Answer() RemoteAnswer
 	// Small shows a short notice of the program, in order with everything else.
 	// It never blocks; a notice that cannot be delivered is dropped.
 	Small(text string)
 }
 
-// RemoteAnswer is an answer on its way. No method blocks: a network that is slow
-// or gone must never hold up a turn.
+// RemoteAnswer is an answer on its way. No method blocks: a slow or broken network
+// must never delay a turn.
 type RemoteAnswer interface {
-	// Append adds text; Rewind takes the last n bytes of it back.
+	// Append adds text; Rewind removes its last n bytes again.
 	Append(delta string)
 	Rewind(n int)
 	// Tool adds the label of a tool that was called, or that was refused.
 	Tool(label string, denied bool)
 	// Status shows what the bot does while it says nothing: "Thinking".
 	Status(label string)
-	// Compacting shows that the history is made shorter.
+	// Compacting shows that the history is being compacted.
 	Compacting(ev agent.Compacting)
 	// End finishes the answer: what is not shown yet follows as soon as the network
 	// allows. shown is called once, with the ids of the messages, when everything
-	// is there or was given up. An answer that is empty leaves nothing behind, or
-	// says so where it should not be.
+	// was shown or given up. An empty answer leaves nothing behind, or an excuse if
+	// it should not be empty.
 	End(emptyIsFine bool, shown func(ids []post.MessageID))
 }
 
 // fanout is the surface of a bot with a remote one: what reaches the user there
-// is shown in the dashboard too, under the same id. A message that does not
-// reach the user is shown nowhere, so that the agent and the budget can count on
-// what they are told.
+// appears in the dashboard too, under the same id. A message that does not
+// reach the user appears nowhere, so that the agent and the budget can rely on
+// the result.
 type fanout struct {
-	remote Remote
-	name   string
-	book   *transcript.Chat
+	remote     Remote
+	name       string
+	transcript *transcript.Chat
 }
 
 func (f *fanout) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
@@ -67,99 +67,84 @@ func (f *fanout) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 	if err != nil {
 		return "", err
 	}
-	f.book.PostAs(id, p, f.name)
+	f.transcript.PostAs(id, p, f.name)
 	return id, nil
 }
 
 func (f *fanout) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
-	return errors.Join(f.remote.Edit(ctx, id, p), f.book.Edit(ctx, id, p))
+	return errors.Join(f.remote.Edit(ctx, id, p), f.transcript.Edit(ctx, id, p))
 }
 
 func (f *fanout) Delete(ctx context.Context, id post.MessageID) error {
-	return errors.Join(f.remote.Delete(ctx, id), f.book.Delete(ctx, id))
+	return errors.Join(f.remote.Delete(ctx, id), f.transcript.Delete(ctx, id))
 }
 
 func (f *fanout) Typing(ctx context.Context) error { return f.remote.Typing(ctx) }
 
-// SystemNote tells the user something about the program: in the chat, and where
-// they are.
-func (c *Conversation) SystemNote(text string) {
-	text = c.o.Hide(text)
-	c.o.Transcript.Add(transcript.Notice, text)
-	if c.o.Remote != nil {
-		c.o.Remote.Small(text)
-	}
-}
-
-// replyWriter is one answer while it grows: on the transcript and, where there is
-// one, on the remote surface.
-type replyWriter struct {
+// reply is one answer while it grows: in the transcript and, if there is one, on the
+// remote surface.
+type reply struct {
 	entry  *transcript.Stream
 	remote RemoteAnswer // nil without a remote surface
 	where  string
 }
 
-func (c *Conversation) newReply() *replyWriter {
-	s := &replyWriter{entry: c.o.Transcript.Begin(transcript.Bot)}
-	if c.o.Remote != nil {
-		s.remote, s.where = c.o.Remote.Answer(), c.o.RemoteName
-	}
-	return s
-}
-
-func (s *replyWriter) append(delta string) {
-	s.entry.Append(delta)
-	if s.remote != nil {
-		s.remote.Append(delta)
+func (r *reply) append(delta string) {
+	r.entry.Append(delta)
+	if r.remote != nil {
+		r.remote.Append(delta)
 	}
 }
 
-func (s *replyWriter) rewind(n int) {
-	s.entry.Rewind(n)
-	if s.remote != nil {
-		s.remote.Rewind(n)
+func (r *reply) rewind(n int) {
+	r.entry.Rewind(n)
+	if r.remote != nil {
+		r.remote.Rewind(n)
 	}
 }
 
-func (s *replyWriter) tool(label string, denied bool) {
+func (r *reply) tool(label string, denied bool) {
 	if denied {
-		s.entry.Denied(label)
+		r.entry.Denied(label)
 	} else {
-		s.entry.Tool(label)
+		r.entry.Tool(label)
 	}
-	if s.remote != nil {
-		s.remote.Tool(label, denied)
-	}
-}
-
-func (s *replyWriter) status(label string) {
-	if s.remote != nil {
-		s.remote.Status(label)
+	if r.remote != nil {
+		r.remote.Tool(label, denied)
 	}
 }
 
-func (s *replyWriter) compacting(ev agent.Compacting) {
-	if s.remote != nil {
-		s.remote.Compacting(ev)
+func (r *reply) status(label string) {
+	if r.remote != nil {
+		r.remote.Status(label)
 	}
 }
 
-func (s *replyWriter) empty() bool { return s.entry.Empty() }
-
-// end finishes the answer. shown is told under which ids it can be replied to:
-// at once that of the chat, and later, from another goroutine, those elsewhere.
-// quietIsFine says that an answer without a word needs no excuse.
-func (s *replyWriter) end(quietIsFine bool, shown func([]post.MessageID)) {
-	if !s.empty() {
-		shown([]post.MessageID{s.entry.ID()})
+func (r *reply) compacting(ev agent.Compacting) {
+	if r.remote != nil {
+		r.remote.Compacting(ev)
 	}
-	s.entry.End()
-	if s.remote == nil {
+}
+
+func (r *reply) empty() bool { return r.entry.Empty() }
+
+// end finishes the answer. shown, unless nil, receives the ids under which it can be
+// replied to: that of the transcript at once, those of the remote surface later, from
+// another goroutine.
+func (r *reply) end(emptyIsFine bool, shown func([]post.MessageID)) {
+	if shown == nil {
+		shown = func([]post.MessageID) {}
+	}
+	if !r.empty() {
+		shown([]post.MessageID{r.entry.ID()})
+	}
+	r.entry.End()
+	if r.remote == nil {
 		return
 	}
-	s.remote.End(quietIsFine, func(ids []post.MessageID) {
+	r.remote.End(emptyIsFine, func(ids []post.MessageID) {
 		if len(ids) > 0 {
-			s.entry.Elsewhere(s.where, ids)
+			r.entry.Elsewhere(r.where, ids)
 			shown(ids)
 		}
 	})

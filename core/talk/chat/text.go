@@ -42,6 +42,7 @@ const (
 	textForkDiscarding = "The fork is discarded after this response. Say goodbye briefly."
 	textAlreadyIn      = "Error: already in an interactive fork. Forks are never nested; leave this one first."
 	textEntering       = "Entering fork: it begins when this turn ends, which is now."
+	textSaveResumed    = "this fork continues a background run and cannot be saved: report or leave it"
 	textDeliverInFork  = "updates go to the main session: leave the fork first, with save, report or exit"
 	textLargeImage     = "\n[the image %s has %.1f MB and was not shown to you: %d MB is the most; it was saved]"
 	textForkCard       = "Forked Session"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
@@ -14,6 +15,7 @@ import (
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/post"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
 
@@ -23,133 +25,157 @@ const (
 	fromRun  = "background run"
 )
 
-// mainRun is the main session as the bot's tools see it. The user started the
-// conversation, so nothing here is counted against the ping budget.
-type mainRun struct {
-	c *Conversation
+// tools is what the sessions' tools act on. The user started the conversation, so
+// nothing here counts against the ping budget. Its methods may be called concurrently.
+type tools struct {
+	dir     *store.Dir
+	host    Host
+	rights  *rights
+	fork    *forkState
+	running *running
+	poster  *poster
+	updates *updates.Queue
+	audit   *audit.Log
+	notices *notice.Board
+	now     func() time.Time
 
 	mu sync.Mutex
 	// chain is the foreground reminder whose turn runs, or nil.
 	chain *toolset.Chain
 }
 
+// front is the fork that the running turn belongs to, or nil. A turn behind the fork
+// is the main session's.
+func (t *tools) front() *interactive {
+	if t.running.isBehind() {
+		return nil
+	}
+	return t.fork.current()
+}
+
+// guard judges calls of the session whose turn runs.
+func (t *tools) guard() *policy.Session {
+	kind := policy.Main
+	if t.front() != nil {
+		kind = policy.Interactive
+	}
+	guard, _ := t.rights.Guard(kind)
+	return guard
+}
+
 // chainOf sets the reminder that follow_up_chain continues; nil ends it.
-func (m *mainRun) chainOf(r *routines.Reminder) {
-	c := toolset.NewChain(m.c.o.Reminders(policy.Writer{Kind: fromMain}), r)
-	m.mu.Lock()
-	m.chain = c
-	m.mu.Unlock()
+func (t *tools) chainOf(r *routines.Reminder) {
+	c := toolset.NewChain(t.host.Reminders(policy.Writer{Kind: fromMain}), r)
+	t.mu.Lock()
+	t.chain = c
+	t.mu.Unlock()
 }
 
 // The main session calls the same tools as every run.
-var _ toolset.Caller = (*mainRun)(nil)
+var _ toolset.Caller = (*tools)(nil)
 
 // Ping is for background runs only.
-func (m *mainRun) Ping(context.Context, string, bool) agent.ToolResult {
+func (t *tools) Ping(context.Context, string, bool) agent.ToolResult {
 	return toolset.Refusal(toolset.TextPingOutside)
 }
 
 // Embed shows a card in the conversation.
-func (m *mainRun) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
-	p := post.Post{Nonce: store.NewID() + store.NewID(), Embed: &e, Critical: critical}
-	if m.inFork() != nil {
+func (t *tools) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
+	p := post.Post{Nonce: newNonce(), Embed: &e, Critical: critical}
+	if t.front() != nil {
 		p.Context, e.Footer = "fork", "fork"
 	}
-	if _, err := m.c.Post(ctx, p); err != nil {
+	if _, err := t.poster.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
 	return toolset.Said(toolset.TextEmbedSent)
 }
 
 // FollowUp continues the chain of a foreground reminder.
-func (m *mainRun) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
-	m.mu.Lock()
-	c := m.chain
-	m.mu.Unlock()
+func (t *tools) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
+	t.mu.Lock()
+	c := t.chain
+	t.mu.Unlock()
 	return c.FollowUp(ctx, minutes)
 }
 
 // Reminders is the book that the reminder tools write in.
-func (m *mainRun) Reminders() toolset.ReminderBook {
-	guard, _ := m.c.Guard(m.c.kind())
-	return m.c.o.Reminders(guard.Writer())
+func (t *tools) Reminders() toolset.ReminderBook {
+	return t.host.Reminders(t.guard().Writer())
 }
 
 // record writes a decision of the main session into the audit log.
-func (m *mainRun) record(e audit.Entry) {
+func (t *tools) record(e audit.Entry) {
 	e.Actor, e.From = audit.Agent, fromMain
-	m.c.o.Audit.Record(m.c.now(), e)
+	t.audit.Record(t.now(), e)
 }
 
 // SendFile shows a file in the conversation.
-func (m *mainRun) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
-	guard, _ := m.c.Guard(m.c.kind())
-	found, problem := toolset.File(m.c.o.Dir.Root(), path, func(full string) string { return guard.Send(ctx, full) })
+func (t *tools) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
+	guard := t.guard()
+	found, problem := toolset.File(t.dir.Root(), path, func(full string) string { return guard.Send(ctx, full) })
 	if problem != "" {
 		return toolset.Refusal(problem)
 	}
-	p := post.Post{Nonce: store.NewID() + store.NewID(), Text: message, Files: []string{found}, Critical: critical}
-	if _, err := m.c.surface.Post(ctx, p); err != nil {
+	p := post.Post{Nonce: newNonce(), Text: message, Files: []string{found}, Critical: critical}
+	if _, err := t.poster.surface.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
-	m.record(audit.Entry{Action: audit.FileSent, Subject: found, Detail: message})
+	t.record(audit.Entry{Action: audit.FileSent, Subject: found, Detail: message})
 	return toolset.Said(toolset.FileSent(found))
 }
 
 // UpdateNames writes the names into .env, where the next start reads them.
-func (m *mainRun) UpdateNames(_ context.Context, user, bot string) agent.ToolResult {
-	if err := config.SetNames(m.c.o.Dir, user, bot); err != nil {
+func (t *tools) UpdateNames(_ context.Context, user, bot string) agent.ToolResult {
+	if err := config.SetNames(t.dir, user, bot); err != nil {
 		return toolset.Refusal(fmt.Sprintf(toolset.TextNamesFailed, err))
 	}
-	m.record(audit.Entry{Action: audit.NamesChanged, Detail: "user " + user + ", bot " + bot})
+	t.record(audit.Entry{Action: audit.NamesChanged, Detail: "user " + user + ", bot " + bot})
 	return toolset.Said(fmt.Sprintf(toolset.TextNamesSet, user, bot))
 }
 
-// inFork is the interactive fork that the calls come from, or nil.
-func (m *mainRun) inFork() *interactive { return m.c.front() }
-
 // Report ends a fork with a summary for the main session.
-func (m *mainRun) Report(_ context.Context, message string) agent.ToolResult {
-	f := m.inFork()
+func (t *tools) Report(_ context.Context, message string) agent.ToolResult {
+	f := t.front()
 	if f == nil {
 		return toolset.Refusal(toolset.TextReportOutside)
 	}
-	if err := m.c.o.Updates.Append(m.c.now(), message); err != nil {
+	if err := t.updates.Append(t.now(), message); err != nil {
 		return toolset.Refusal("Error: the update was not saved: " + err.Error())
 	}
-	m.c.requestExit(command.ExitReport, message)
-	m.c.o.Changed()
+	f.requestExit(command.ExitReport, message)
+	t.host.Changed()
 	return toolset.Said(textForkReported)
 }
 
 // SaveContext asks the user whether the fork becomes the main session: nothing
 // happens until they say so.
-func (m *mainRun) SaveContext(context.Context) agent.ToolResult {
-	f := m.inFork()
+func (t *tools) SaveContext(context.Context) agent.ToolResult {
+	f := t.front()
 	switch {
 	case f == nil:
 		return toolset.Refusal(toolset.TextNotInFork)
 	case f.resumes != "":
 		return toolset.Refusal(textNoSaveResumed)
 	}
-	m.c.mu.Lock()
-	f.saveAsked = true
-	m.c.mu.Unlock()
-	m.c.o.Notices.Add(notice.Info, textSaveQuestion)
+	f.askToSave()
+	t.notices.Add(notice.Info, textSaveQuestion)
 	return toolset.Said(textSaveAsked)
 }
 
 // ExitFork leaves the fork; nothing of it is kept.
-func (m *mainRun) ExitFork(context.Context) agent.ToolResult {
-	if !m.c.requestExit(command.ExitDiscard, "") {
+func (t *tools) ExitFork(context.Context) agent.ToolResult {
+	f := t.front()
+	if f == nil {
 		return toolset.Refusal(toolset.TextNotInFork)
 	}
+	f.requestExit(command.ExitDiscard, "")
 	return toolset.Said(textForkDiscarding)
 }
 
 // EnterFork branches off when the running turn has ended.
-func (m *mainRun) EnterFork(_ context.Context, topic string, idleMinutes int) agent.ToolResult {
-	if !m.c.requestFork(cleanTopic(topic), idleMinutes) {
+func (t *tools) EnterFork(_ context.Context, topic string, idleMinutes int) agent.ToolResult {
+	if !t.fork.request(cleanTopic(topic), idleMinutes) {
 		return toolset.Refusal(textAlreadyIn)
 	}
 	r := toolset.Said(textEntering)

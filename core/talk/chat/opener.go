@@ -1,0 +1,66 @@
+package chat
+
+import (
+	"iter"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+)
+
+// rights are what the conversation's sessions may do.
+type rights struct {
+	guard    *policy.Guard
+	policy   *policy.File
+	settings *settings
+	turn     *running
+}
+
+// Guard judges the calls of the main session or of a fork by the list in effect now,
+// which it returns too.
+func (r *rights) Guard(kind policy.Kind) (guard *policy.Session, allowed []string) {
+	tools, _ := r.policy.Load() // its problems are shown with those of the files
+	allowed = policy.Strip(tools.Main())
+	return r.guard.Session(policy.Scope{
+		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: r.settings.Mode, Limit: r.turn.limited,
+	}), allowed
+}
+
+func kindName(k policy.Kind) string {
+	if k == policy.Interactive {
+		return "fork"
+	}
+	return "main session"
+}
+
+// opener opens sessions of the engine.
+type opener struct {
+	engine   agent.Engine
+	dir      string // the data directory
+	host     Host
+	rights   *rights
+	settings *settings
+	tools    toolset.Caller
+	library  []agent.Tool
+	commands policy.Runner
+	commit   func(rel, message string)
+	// onEngineTurn shows turns that a session starts by itself.
+	onEngineTurn func(kind policy.Kind, events iter.Seq2[agent.Event, error])
+}
+
+// options are those of a new session. Main session and forks have the same tools, so
+// that an engine's prompt cache stays valid, and the same hooks and permissions.
+func (o *opener) options(kind policy.Kind) agent.SessionOptions {
+	guard, allowed := o.rights.Guard(kind)
+	return agent.SessionOptions{
+		Dir:          o.dir,
+		SystemPrompt: o.host.SystemPrompt(),
+		Settings:     o.settings.Settings(kind == policy.Interactive),
+		Tools:        append(toolset.Tools(o.tools), o.library...),
+		Allowed:      allowed,
+		Hooks:        guard.Hooks(o.commit),
+		Permission:   guard.Permission,
+		Command:      guard.Command(o.commands),
+		OnEngineTurn: func(events iter.Seq2[agent.Event, error]) { o.onEngineTurn(kind, events) },
+	}
+}

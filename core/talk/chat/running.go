@@ -1,0 +1,133 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/safety/policy"
+)
+
+// running is the turn that runs, of whichever session.
+type running struct {
+	guard   *policy.Guard
+	log     *slog.Logger
+	changed func()
+
+	mu sync.Mutex
+	// session is the one whose turn runs, nil while it is being opened; since is when
+	// the turn began, zero when none runs; status is a note for the top line.
+	session agent.Session
+	since   time.Time
+	status  string
+	// compacting keeps messages from interrupting the turn.
+	compacting bool
+	// behind is set during a turn of the main session while a fork is open.
+	behind bool
+	// limit restricts a task's turn; nil for all others.
+	limit *policy.Limit
+}
+
+// Busy reports whether a turn runs, and since when.
+func (r *running) Busy() (bool, time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.since.IsZero(), r.since
+}
+
+// Status is what delays the running turn, in a few words; empty when nothing does.
+func (r *running) Status() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
+}
+
+// Interrupt ends the running turn, if there is one, and its open questions.
+func (r *running) Interrupt(ctx context.Context) error {
+	r.mu.Lock()
+	s := r.session
+	r.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	r.guard.Approvals().CancelAll()
+	if err := s.Interrupt(ctx); err != nil {
+		return fmt.Errorf("interrupt the turn: %w", err)
+	}
+	return nil
+}
+
+// makeRoom interrupts the running turn for a new message, unless it is compacting or
+// is a task's turn behind the fork that the message is for.
+func (r *running) makeRoom(ctx context.Context) {
+	r.mu.Lock()
+	waits := r.compacting || r.behind
+	r.mu.Unlock()
+	if waits {
+		return
+	}
+	if err := r.Interrupt(ctx); err != nil {
+		r.log.Warn("running turn was not interrupted", "error", err)
+	}
+}
+
+func (r *running) begin(s agent.Session, now time.Time) {
+	r.mu.Lock()
+	r.session, r.since, r.status = s, now, ""
+	r.mu.Unlock()
+	r.changed()
+}
+
+func (r *running) end() {
+	r.mu.Lock()
+	r.session, r.since, r.status, r.compacting = nil, time.Time{}, "", false
+	r.mu.Unlock()
+	r.guard.Rest()
+	r.changed()
+}
+
+func (r *running) setStatus(s string) {
+	r.mu.Lock()
+	r.status = s
+	r.mu.Unlock()
+	r.changed()
+}
+
+// compact follows the compaction of the session's history.
+func (r *running) compact(ev agent.Compacting) {
+	r.mu.Lock()
+	r.compacting, r.status = !ev.Done, ""
+	if r.compacting {
+		r.status = compactingText(ev)
+	}
+	r.mu.Unlock()
+	r.changed()
+}
+
+func (r *running) goBehind(behind bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.behind = behind
+}
+
+func (r *running) isBehind() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.behind
+}
+
+// confine restricts the running turn; nil lifts that.
+func (r *running) confine(l *policy.Limit) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.limit = l
+}
+
+func (r *running) limited() *policy.Limit {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.limit
+}
