@@ -29,10 +29,10 @@ func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		return err
 	}
 	forward := bot.Schedule().Forward(now, c.For)
-	rate := bot.SnapshotAt(now).Budget.State.RefillRateMinutes
-	lines := []string{nothingAhead(bot.Schedule(), now)}
+	seen := bot.SnapshotAt(now)
+	lines := []string{nothingAhead(seen.Schedule.Tasks)}
 	if len(forward.Told()) > 0 {
-		lines = scheduleLines(forward, now, rate)
+		lines = scheduleLines(forward, now, seen.Budget.State.RefillRateMinutes)
 	}
 	if waiting := waitingLines(bot); len(waiting) > 0 {
 		lines = append(append(lines, textWaiting), waiting...)
@@ -41,19 +41,11 @@ func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 }
 
 // nothingAhead says what comes after the hours ahead, if anything does.
-func nothingAhead(x *schedule.Schedule, now time.Time) string {
-	tasks, next := x.NextFires(now)
-	var first time.Time
-	title := ""
-	for i, at := range next {
-		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
-			first, title = at, tasks[i].Title()
-		}
-	}
-	if first.IsZero() {
+func nothingAhead(tasks []schedule.TaskView) string {
+	if len(tasks) == 0 || tasks[0].Next.IsZero() {
 		return textNothingAhead + ": add a routine with ollim-bot routine add"
 	}
-	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", title, first.Format(console.MomentLayout))
+	return fmt.Sprintf(textNothingAhead+"; next: %s at %s", tasks[0].Title, tasks[0].Next.Format(console.MomentLayout))
 }
 
 func scheduleLines(f schedule.Forward, now time.Time, rate int) []string {

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // BenchmarkThousandRoutinesOfOneMinute is from the minute until the last of the
@@ -18,20 +16,20 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 		r.put(fmt.Sprintf("routines/%04d.md", i), routineText(fmt.Sprintf("%08x", i), "* * * * *", "water"))
 	}
 	var started sync.WaitGroup
-	l := made(Options{Dir: r.dir, Fire: func(context.Context, Due) error {
+	s := made(Options{Dir: r.dir, Fire: func(context.Context, Due) error {
 		started.Done()
 		return nil
 	}})
-	l.index.Scan()
+	s.index.Scan()
+	l := s.newLoop()
 	now := time.Now().UTC().Truncate(time.Minute).Add(time.Second)
 	l.begin(now.Add(-30 * time.Second))
 	for b.Loop() {
 		started.Add(1000)
-		var fires errgroup.Group
-		l.step(context.Background(), &fires, now)
+		l.step(context.Background(), now)
 		started.Wait()
 		b.StopTimer()
-		if err := fires.Wait(); err != nil {
+		if err := l.fires.Wait(); err != nil {
 			b.Fatal(err)
 		}
 		now = now.Add(time.Minute)

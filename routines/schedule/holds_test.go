@@ -330,27 +330,30 @@ func TestAgentsDoNotSeeHeldFiresAndPeopleSeeThemMarked(t *testing.T) {
 		for _, id := range []string{idB, "dddddddd", "ffffffff"} {
 			n.hold(id, Hold{Paused: true})
 		}
-		now := n.clock()
-		f := n.loop.Forward(now, "")
+		p := n.loop.Plan(n.clock())
 		agents := []string{"12:00 aaaaaaaa just fired", "13:00 aaaaaaaa ", "13:00 cccccccc "}
-		if diff := cmp.Diff(agents, brief(f.Entries)); diff != "" {
+		if diff := cmp.Diff(agents, brief(p.Forward("").Entries)); diff != "" {
 			t.Errorf("agents (-want +got):\n%s", diff)
 		}
 		people := []string{
 			"12:00 aaaaaaaa just fired", "12:12 dddddddd paused held", "12:15 bbbbbbbb paused held", "12:20 ffffffff paused held",
 			"12:30 aaaaaaaa snoozed until 13:00 held", "13:00 aaaaaaaa ", "13:00 cccccccc snoozed until 13:00",
 		}
-		if diff := cmp.Diff(people, brief(n.loop.forPeople(f, now, now.Add(3*time.Hour)))); diff != "" {
+		if diff := cmp.Diff(people, brief(p.View().Entries)); diff != "" {
 			t.Errorf("people (-want +got):\n%s", diff)
 		}
 		day := []string{
 			"12:12 dddddddd paused held", "12:15 bbbbbbbb paused held", "12:20 ffffffff paused held",
 			"12:30 aaaaaaaa snoozed until 13:00 held", "13:00 aaaaaaaa ", "13:00 cccccccc snoozed until 13:00", "13:15 bbbbbbbb paused held",
 		}
-		if diff := cmp.Diff(day, brief(n.loop.calendar(now, now.Add(75*time.Minute), 100))); diff != "" {
+		if diff := cmp.Diff(day, brief(p.calendar(p.Now.Add(75*time.Minute), 100))); diff != "" {
 			t.Errorf("day (-want +got):\n%s", diff)
 		}
-		if _, next := n.loop.NextFires(now); !next[0].Equal(n.at("01 13:00")) || !next[1].IsZero() || !next[4].IsZero() {
+		next := map[string]time.Time{}
+		for _, task := range p.View().Tasks {
+			next[task.ID] = task.Next
+		}
+		if !next[idA].Equal(n.at("01 13:00")) || !next[idB].IsZero() || !next["dddddddd"].IsZero() {
 			t.Errorf("next: %v", next)
 		}
 	})

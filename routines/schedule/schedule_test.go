@@ -45,7 +45,7 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 		n.start()
 		var atFire []byte
 		n.does(func(context.Context, Due) error {
-			atFire, _ = n.dir.Read(bookFile)
+			atFire, _ = n.dir.Read(recordFile)
 			return nil
 		})
 		n.sleep(5 * time.Minute)
@@ -55,12 +55,12 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 		if !strings.Contains(string(atFire), `"last_fire":"2000-01-01T00:05:00Z","outcome":"running"`) {
 			t.Fatalf("the fire was not written before it started:\n%s", atFire)
 		}
-		n.put(bookFile, string(atFire))
+		n.put(recordFile, string(atFire))
 		n.start()
 		n.sleep(30 * time.Second)
 		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
 		n.wantNotes()
-		if b := readBook(n.dir, slog.New(slog.DiscardHandler)); b.Routines[idA].Outcome != fateCutOff {
+		if b := readRecord(n.dir, slog.New(slog.DiscardHandler)); b.Routines[idA].Outcome != outcomeCutOff {
 			t.Errorf("outcome is %s", b.Routines[idA].Outcome)
 		}
 	})
@@ -69,12 +69,12 @@ func TestACrashDuringARunDoesNotDoubleIt(t *testing.T) {
 func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		work func(context.Context, Due) error
-		want fate
+		want outcome
 	}{
-		"done":        {func(context.Context, Due) error { return nil }, fateDone},
-		"failed":      {func(context.Context, Due) error { return errors.New("no") }, fateFailed},
-		"panicked":    {func(context.Context, Due) error { panic("no") }, fateFailed},
-		"interrupted": {func(ctx context.Context, _ Due) error { <-ctx.Done(); return ctx.Err() }, fateCutOff},
+		"done":        {func(context.Context, Due) error { return nil }, outcomeDone},
+		"failed":      {func(context.Context, Due) error { return errors.New("no") }, outcomeFailed},
+		"panicked":    {func(context.Context, Due) error { panic("no") }, outcomeFailed},
+		"interrupted": {func(ctx context.Context, _ Due) error { <-ctx.Done(); return ctx.Err() }, outcomeCutOff},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(n *night) {
@@ -82,13 +82,13 @@ func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 				n.does(c.work)
 				n.start()
 				n.sleep(6 * time.Minute)
-				if c.want != fateCutOff { // within the second, without a stop
-					if b := readBook(n.dir, slog.New(slog.DiscardHandler)); b.Routines[idA].Outcome != c.want {
+				if c.want != outcomeCutOff { // within the second, without a stop
+					if b := readRecord(n.dir, slog.New(slog.DiscardHandler)); b.Routines[idA].Outcome != c.want {
 						t.Errorf("outcome before the stop is %s", b.Routines[idA].Outcome)
 					}
 				}
 				n.stop()
-				if b := readBook(n.dir, slog.New(slog.DiscardHandler)); b.Routines[idA].Outcome != c.want {
+				if b := readRecord(n.dir, slog.New(slog.DiscardHandler)); b.Routines[idA].Outcome != c.want {
 					t.Errorf("outcome is %s", b.Routines[idA].Outcome)
 				}
 			})
@@ -100,7 +100,7 @@ func TestACorruptBookStartsAfresh(t *testing.T) {
 	inBubble(t, func(n *night) {
 		time.Sleep(12 * time.Hour)
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
-		n.put(bookFile, `{"routines": {"aaaaaaaa": {"after": 12`)
+		n.put(recordFile, `{"routines": {"aaaaaaaa": {"after": 12`)
 		n.start()
 		n.sleep(6 * time.Minute)
 		n.want("01 12:05:00 aaaaaaaa 01 12:05:00")
@@ -116,10 +116,7 @@ func TestARunningRoutineIsSkippedAndThatIsSaidOncePerRun(t *testing.T) {
 			return nil
 		})
 		n.start()
-		n.loop.mu.Lock()
-		running := n.loop.running[routineKey(idA)] != nil
-		n.loop.mu.Unlock()
-		if !running {
+		if !n.loop.orders.runs(routineKey(idA)) {
 			t.Error("it should run")
 		}
 		n.sleep(20 * time.Minute)

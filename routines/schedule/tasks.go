@@ -6,62 +6,75 @@ import (
 	"io/fs"
 	"time"
 
+	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/trash"
 	"ollimbot/routines"
 )
 
-// Why Withdraw leaves a file where it is.
+// taskFiles changes the files of tasks: each change is committed, and the loop hears of it.
+type taskFiles struct {
+	dir     *store.Dir
+	index   *routines.Index
+	zone    *time.Location
+	clock   func() time.Time
+	orders  *orders
+	inherit func(old, rel string, data []byte) error
+	commits Commits // may be nil
+}
+
+// Commits takes note of the files that were written and removed.
+type Commits interface {
+	Add(rel, message string)
+	Remove(rel, message string)
+}
+
+// The errors of Withdraw.
 var (
-	ErrGone   = errors.New("the file is gone already")
+	ErrGone   = errors.New("the file was removed already")
 	ErrEdited = errors.New("the file was edited since")
 )
 
-// AddRoutine writes the file of a new routine and takes it into the schedule; see
-// routines.AddRoutine.
-func (s *Schedule) AddRoutine(r routines.Routine, before ...routines.Before) (routines.Routine, error) {
-	r, err := routines.AddRoutine(s.o.Dir, r, before...)
+// AddRoutine writes the file of a new routine and schedules it; see routines.AddRoutine.
+func (f *taskFiles) AddRoutine(r routines.Routine, before ...routines.Before) (routines.Routine, error) {
+	r, err := routines.AddRoutine(f.dir, r, before...)
 	if err == nil {
-		s.written(r.Task, "add")
+		f.written(r.Task, "add")
 	}
 	return r, err
 }
 
 // AddStarters installs the starter routines; see routines.AddStarters.
-func (s *Schedule) AddStarters() ([]routines.Routine, error) {
-	added, err := routines.AddStarters(s.o.Dir, s.Set())
+func (f *taskFiles) AddStarters() ([]routines.Routine, error) {
+	added, err := routines.AddStarters(f.dir, f.index.Set())
 	for _, r := range added {
-		s.written(r.Task, "add")
+		f.written(r.Task, "add")
 	}
 	return added, err
 }
 
 // AddReminder is AddRoutine for a reminder.
-func (s *Schedule) AddReminder(r routines.Reminder, before ...routines.Before) (routines.Reminder, error) {
-	r, err := routines.AddReminder(s.o.Dir, r, before...)
+func (f *taskFiles) AddReminder(r routines.Reminder, before ...routines.Before) (routines.Reminder, error) {
+	r, err := routines.AddReminder(f.dir, r, before...)
 	if err == nil {
-		s.written(r.Task, "add")
+		f.written(r.Task, "add")
 	}
 	return r, err
 }
 
 // Remove removes the file of a task, the one in force where several carry its id; see
 // routines.RemoveTask.
-func (s *Schedule) Remove(kind routines.Kind, id string) (rel string, found bool, err error) {
-	inForce := ""
-	if t, ok := taskOf(s.Set(), kind, id); ok {
-		inForce = t.Path
-	}
-	rel, found, err = routines.RemoveTask(s.o.Dir, kind, id, inForce)
+func (f *taskFiles) Remove(kind routines.Kind, id string) (rel string, found bool, err error) {
+	rel, found, err = routines.RemoveTask(f.dir, kind, id, f.inForce(kind, id))
 	if err == nil && found {
-		s.removed(rel, kind, id)
+		f.removed(rel, kind, id)
 	}
 	return rel, found, err
 }
 
-// Withdraw removes the file of a task that is still the version that is given, and
-// returns the task. Errors: ErrGone, ErrEdited.
-func (s *Schedule) Withdraw(id, version string) (routines.Task, error) {
-	t, ok := s.Set().Find(id)
+// Withdraw removes the file of a task if it still has the given version, and returns the
+// task. Errors: ErrGone, ErrEdited.
+func (f *taskFiles) Withdraw(id, version string) (routines.Task, error) {
+	t, ok := f.index.Set().Find(id)
 	if !ok {
 		return t, ErrGone
 	}
@@ -69,8 +82,8 @@ func (s *Schedule) Withdraw(id, version string) (routines.Task, error) {
 	if err != nil {
 		return t, err
 	}
-	err = s.o.Dir.WithLock(folder, func() error {
-		data, err := s.o.Dir.Read(t.Path)
+	err = f.dir.WithLock(folder, func() error {
+		data, err := f.dir.Read(t.Path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return ErrGone
@@ -79,53 +92,87 @@ func (s *Schedule) Withdraw(id, version string) (routines.Task, error) {
 		case routines.Digest(data) != version:
 			return ErrEdited
 		}
-		return trash.Put(s.o.Dir, s.clock(), t.Path)
+		return trash.Put(f.dir, f.clock(), t.Path)
 	})
 	if err == nil {
-		s.removed(t.Path, t.Kind, id)
+		f.removed(t.Path, t.Kind, id)
 	}
 	return t, err
 }
 
 // Restore puts back the file of a task that was removed within the last day; see
 // routines.RestoreTask.
-func (s *Schedule) Restore(id string) (routines.Task, error) {
-	t, err := routines.RestoreTask(s.o.Dir, s.clock(), id)
+func (f *taskFiles) Restore(id string) (routines.Task, error) {
+	t, err := routines.RestoreTask(f.dir, f.clock(), id)
 	if err == nil {
-		s.written(t, "restore")
+		f.written(t, "restore")
 	}
 	return t, err
 }
 
-func (s *Schedule) written(t routines.Task, done string) {
-	if s.o.Commits != nil {
-		s.o.Commits.Add(t.Path, fmt.Sprintf("%s %s %s", done, t.Kind, t.ID))
+func (f *taskFiles) written(t routines.Task, done string) {
+	if f.commits != nil {
+		f.commits.Add(t.Path, fmt.Sprintf("%s %s %s", done, t.Kind, t.ID))
 	}
-	s.Refresh(t.Path)
+	f.refresh(t.Path)
 }
 
-func (s *Schedule) removed(rel string, kind routines.Kind, id string) {
-	if s.o.Commits != nil {
-		s.o.Commits.Remove(rel, fmt.Sprintf("remove %s %s", kind, id))
+func (f *taskFiles) removed(rel string, kind routines.Kind, id string) {
+	if f.commits != nil {
+		f.commits.Remove(rel, fmt.Sprintf("remove %s %s", kind, id))
 	}
-	s.Refresh(rel)
+	f.refresh(rel)
 }
 
-// Edit changes the file of a task, and gives its bytes as they were; see
-// routines.EditTask.
-func (s *Schedule) Edit(t routines.Task, version string, zone *time.Location, e routines.Edit) (before []byte, err error) {
-	before, err = routines.EditTask(s.o.Dir, t, version, zone, e)
+// Edit changes the file of a task and returns its previous content; see routines.EditTask.
+func (f *taskFiles) Edit(t routines.Task, version string, zone *time.Location, e routines.Edit) (before []byte, err error) {
+	before, err = routines.EditTask(f.dir, t, version, zone, e)
 	if err == nil {
-		s.written(t, "change")
+		f.written(t, "change")
 	}
 	return before, err
 }
 
-// Revert writes the file of a task as it was; see routines.RevertTask.
-func (s *Schedule) Revert(t routines.Task, version string, file []byte) (before []byte, err error) {
-	before, err = routines.RevertTask(s.o.Dir, t, version, file)
+// Revert writes the previous content of a task's file; see routines.RevertTask.
+func (f *taskFiles) Revert(t routines.Task, version string, file []byte) (before []byte, err error) {
+	before, err = routines.RevertTask(f.dir, t, version, file)
 	if err == nil {
-		s.written(t, "change")
+		f.written(t, "change")
 	}
 	return before, err
 }
+
+// MoveReminder changes when a pending reminder is due, or removes it; see routines.Mover.
+func (f *taskFiles) MoveReminder(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error) {
+	m := routines.Mover{Dir: f.dir, Zone: f.zone, Inherit: f.inherit}
+	gone := false
+	// The file may have been renamed during the reminder's run.
+	r, err := m.Move(f.clock(), id, f.inForce(routines.KindReminder, id), func(r routines.Reminder) (routines.Move, error) {
+		to, err := next(r)
+		gone = to.Gone
+		return to, err
+	})
+	switch {
+	case err != nil:
+	case gone:
+		f.removed(r.Path, r.Kind, id)
+	default:
+		f.written(r.Task, "move")
+	}
+	return r, err
+}
+
+// inForce is the file of a task, if one is in force.
+func (f *taskFiles) inForce(kind routines.Kind, id string) string {
+	if kind == routines.KindReminder {
+		if r, ok := f.index.Set().ReminderByID(id); ok {
+			return r.Path
+		}
+	} else if r, ok := f.index.Set().RoutineByID(id); ok {
+		return r.Path
+	}
+	return ""
+}
+
+// refresh reads the named files again.
+func (f *taskFiles) refresh(names ...string) { f.orders.change(f.index.Refresh(names)) }

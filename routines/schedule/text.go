@@ -9,8 +9,8 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// The words of the loop: for the main session, which reads them among its
-// updates, and for the user, who sees them as notices.
+// The loop's messages: for the main session, which reads them among its updates, and for
+// the user, who sees them as notices.
 
 const (
 	msgClosed       = "nothing can fire: the schedule is not running"
@@ -26,15 +26,15 @@ const (
 	listAtMost = 5
 )
 
-// missedFire is a fire of a routine that nobody was there for.
+// missedFire is a fire of a routine while the bot was not running.
 type missedFire struct {
 	routine *routines.Routine
 	at      time.Time
 	catchUp bool // it runs late
 }
 
-// missedNotes says what was missed: each by itself, or all in one note when
-// there are many, so that a long absence does not push out all other updates.
+// missedNotes reports missed fires: one note each, or a single note if there are many, so
+// that a long absence does not push out all other updates.
 func missedNotes(list []missedFire, now time.Time) []string {
 	var notes []string
 	late := 0
@@ -62,8 +62,7 @@ func missedNotes(list []missedFire, now time.Time) []string {
 	return []string{text}
 }
 
-// dueWords is a time as people say it: with the weekday or the date when it is
-// not today.
+// dueWords is a time as people say it: with the weekday or the date unless it is today.
 func dueWords(at, now time.Time) string {
 	at = at.In(now.Location())
 	clock := cron.Format(at, "15:04")
@@ -79,53 +78,10 @@ func dueWords(at, now time.Time) string {
 	return at.Format("January 2 2006, ") + clock
 }
 
-// midnight is the date as an instant that may be subtracted: without zones and
-// their days of 23 hours.
+// midnight is the date as an instant that can be subtracted: without zones and their days
+// of 23 hours.
 func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
-}
-
-// trouble is what is wrong with the files of a kind, and what of it is new.
-type trouble struct {
-	kind       routines.Kind
-	all, fresh []string
-}
-
-// words are those for whoever has read what was said before, or has not.
-func (t trouble) words(unread bool) string {
-	list := t.fresh
-	if unread {
-		list = t.all
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return invalidNote(t.kind, list)
-}
-
-// noteProblems reports files that are not in force: one note for each kind, each
-// file once until it is well again. A note that nobody has read yet goes with the
-// trouble that it was about.
-func (s *Schedule) noteProblems() {
-	kinds := []trouble{{kind: routines.KindRoutine}, {kind: routines.KindReminder}}
-	wrong := map[string]bool{}
-	for _, p := range s.Set().Problems {
-		if p.Severity != routines.Error || wrong[p.File] {
-			continue
-		}
-		wrong[p.File] = true
-		t := &kinds[0]
-		if p.File == routines.ReminderFolder || strings.HasPrefix(p.File, routines.ReminderFolder+"/") {
-			t = &kinds[1]
-		}
-		t.all = append(t.all, problemWords(p))
-		if !s.reported[p.File] {
-			t.fresh = append(t.fresh, problemWords(p))
-		}
-	}
-	s.reported = wrong
-	s.touched = true
-	s.troubles = append(s.troubles, kinds...)
 }
 
 // problemWords is "file:line:column: why", as `ollim-bot check` prints it.
@@ -152,10 +108,10 @@ func invalidNote(kind routines.Kind, list []string) string {
 	return noun + ":\n" + strings.Join(list, "\n") + more
 }
 
-// The words of the forward schedule; agents read them too.
+// labelRoutine labels a routine without a description; agents read it too.
 const labelRoutine = "Routine"
 
-// snoozedTag stands behind a task that people have put off.
+// snoozedTag is the tag of a snoozed task.
 func snoozedTag(until, now time.Time) string { return "snoozed until " + untilWords(until, now) }
 
 func untilWords(until, now time.Time) string {

@@ -31,13 +31,15 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 			if f := x.Forward(now, ""); len(f.Entries) == 0 || f.Entries[0].ID != "c" {
 				t.Errorf("agents see %+v", f.Entries)
 			}
-			for _, e := range x.forPeople(x.Forward(now, ""), now, now.Add(2*time.Hour)) {
+			for _, e := range x.View(now).Entries {
 				if waits := e.ID != "c"; e.Held != waits || (e.Tag == TagWaits) != waits || (e.Why == why) != waits {
 					t.Errorf("people see %+v", e)
 				}
 			}
-			if _, next := x.NextFires(now); !next[0].IsZero() || !next[2].IsZero() || next[1].IsZero() {
-				t.Errorf("next fires %v", next)
+			for _, task := range x.View(now).Tasks {
+				if waits := task.ID != "c"; task.Next.IsZero() != waits {
+					t.Errorf("%s fires next at %v", task.ID, task.Next)
+				}
 			}
 			asked := len(seen)
 			r.put("routines/c.md", "---\nid: c\ncron: \"* * * * *\"\nbackground: true\n---\ngood too\n")
@@ -45,15 +47,15 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 			if len(seen) != asked+1 {
 				t.Errorf("one file has changed, and %v were asked about", seen[asked:])
 			}
-			l := made(Options{Dir: r.dir, Index: index})
+			l := x.newLoop()
 			l.begin(now)
-			if len(l.plan) != 1 || !l.book.entry("a").Waits {
+			if len(l.agenda.items) != 1 || !l.record.entry("a").Waits {
 				t.Error("what waits is planned")
 			}
-			if err := l.FireNow("a"); err == nil || !strings.Contains(err.Error(), why) {
+			if err := x.FireNow("a"); err == nil || !strings.Contains(err.Error(), why) {
 				t.Errorf("by hand: %v", err)
 			}
-			l.save()
+			l.record.save()
 			later := now.Add(72 * time.Hour)
 			why = ""
 			c := index.Judge()
@@ -61,17 +63,17 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 				t.Errorf("the change is %+v", c)
 			}
 			if restart {
-				l = made(Options{Dir: r.dir, Index: index})
+				l = x.newLoop()
 				l.begin(later)
 			} else {
 				l.sync("a", later)
 				l.sync("b", later)
 			}
-			it := l.plan[spot{key: routineKey("a")}]
+			it, _ := l.agenda.get(itemKey{key: routineKey("a")})
 			if it.at.Before(later.Add(-grace)) {
 				t.Errorf("it owes a fire of %v", it.at)
 			}
-			if it, ok := l.plan[spot{key: reminderKey("b")}]; !ok || !it.late {
+			if it, ok := l.agenda.get(itemKey{key: reminderKey("b")}); !ok || !it.late {
 				t.Errorf("the reminder is %+v, %v", it, ok)
 			}
 		})

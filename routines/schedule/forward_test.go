@@ -24,26 +24,25 @@ func zoneOf(t testing.TB, name string) *time.Location {
 	return zone
 }
 
-// scheduleOf is a schedule over tasks that are written to files for it.
-func scheduleOf(t testing.TB, zone *time.Location, tasks ...any) *Schedule {
-	t.Helper()
-	r := newRoom(t)
+// planOf is the plan of some tasks at a moment.
+func planOf(now time.Time, tasks ...any) *Plan {
+	p := &Plan{Now: now, Set: &routines.Set{}}
 	for _, task := range tasks {
 		switch one := task.(type) {
 		case routines.Routine:
-			r.put(one.Path, string(routines.FormatRoutine(one)))
+			p.Set.Routines = append(p.Set.Routines, &one)
 		case routines.Reminder:
-			r.put(one.Path, string(routines.FormatReminder(one)))
-		default:
-			t.Fatalf("%T is no task", task)
+			p.Set.Reminders = append(p.Set.Reminders, &one)
 		}
 	}
-	s := made(Options{Dir: r.dir, Zone: zone})
-	s.index.Scan()
-	if n := len(s.Set().Tasks()); n != len(tasks) {
-		t.Fatalf("%d of %d tasks are in force: %v", n, len(tasks), s.Set().Problems)
-	}
-	return s
+	return p
+}
+
+// seenAt is the plan as seen at another moment.
+func (p *Plan) seenAt(now time.Time) *Plan {
+	next := *p
+	next.Now = now
+	return &next
 }
 
 func routineOf(t testing.TB, id, expr string, change func(*routines.Routine)) routines.Routine {
@@ -68,19 +67,20 @@ func reminderOf(id string, at time.Time, change func(*routines.Reminder)) routin
 }
 
 // literal is the algorithm of the forward schedule without any thought for speed:
-// of each task its last fire within the grace, and its first behind now.
-func literal(x *Schedule, now time.Time, current string) []string {
+// of each task its last fire within the grace, and its first after now.
+func literal(p *Plan, current string) []string {
+	now := p.Now
 	type found struct {
 		at time.Time
 		id string
 	}
 	var list []found
 	baseCutoff, maxCutoff, graceStart := now.Add(3*time.Hour), now.Add(12*time.Hour), now.Add(-15*time.Minute)
-	for _, r := range x.Set().Routines {
+	for _, r := range p.Set.Routines {
 		if !r.Background {
 			continue
 		}
-		n := r.Schedule.Next(graceStart.In(x.o.Zone))
+		n := r.Schedule.Next(graceStart)
 		for last := (time.Time{}); !n.IsZero(); last, n = n, r.Schedule.Next(n.Add(time.Second)) {
 			if !n.After(now) {
 				continue
@@ -94,7 +94,7 @@ func literal(x *Schedule, now time.Time, current string) []string {
 			break
 		}
 	}
-	for _, r := range x.Set().Reminders {
+	for _, r := range p.Set.Reminders {
 		if r.Background && !r.RunAt.Before(graceStart) && !r.RunAt.After(maxCutoff) {
 			list = append(list, found{at: r.RunAt, id: r.ID})
 		}
@@ -125,7 +125,7 @@ func literal(x *Schedule, now time.Time, current string) []string {
 		} else if !f.at.After(now) {
 			tag = "just fired"
 		}
-		out = append(out, fmt.Sprintf("%s %s %s", f.at.In(x.o.Zone).Format(time.RFC3339Nano), f.id, tag))
+		out = append(out, fmt.Sprintf("%s %s %s", f.at.In(now.Location()).Format(time.RFC3339Nano), f.id, tag))
 	}
 	return out
 }
@@ -138,7 +138,7 @@ func summary(f Forward) []string {
 	return out
 }
 
-func TestForwardIsTheAlgorithmOfTheSpecWhateverWasAskedBefore(t *testing.T) {
+func TestForwardIsTheAlgorithmOfTheSpec(t *testing.T) {
 	zone := zoneOf(t, "Europe/Berlin")
 	exprs := []string{"*/5 * * * *", "0 * * * *", "17 * * * *", "0 9 * * *", "30 2 * * *", "0 0,12 * * 1-5", "15 10-17/2 * * mon-fri", "0 3 29 2 *", "59 23 * * *", "* * * * *", "*/4 1-3 * * *"}
 	start := time.Date(2026, 10, 24, 18, 0, 0, 0, zone)
@@ -155,16 +155,15 @@ func TestForwardIsTheAlgorithmOfTheSpecWhateverWasAskedBefore(t *testing.T) {
 				r.Background = rapid.IntRange(0, 4).Draw(rt, "background") > 0
 			}))
 		}
-		x := scheduleOf(t, zone, tasks...)
 		for range 6 {
 			now := start.Add(time.Duration(rapid.IntRange(0, 30*60).Draw(rt, "minute")) * time.Minute)
 			if rapid.Bool().Draw(rt, "between") {
 				now = now.Add(time.Duration(rapid.IntRange(1, 59_999).Draw(rt, "ms")) * time.Millisecond)
 			}
-			if diff := cmp.Diff(literal(x, now, "r01"), summary(x.Forward(now, "r01"))); diff != "" {
+			p := planOf(now, tasks...)
+			if diff := cmp.Diff(literal(p, "r01"), summary(p.Forward("r01"))); diff != "" {
 				rt.Fatalf("at %v (-spec +got):\n%s", now, diff)
 			}
-			x.calendar(now.Add(-time.Hour), now.Add(time.Hour), 10) // shares the memory
 		}
 	})
 }
@@ -180,12 +179,12 @@ func TestForwardFollowsTheIndex(t *testing.T) {
 	r.put("routines/b.md", routineText("bbbbbbbb", "0 10 * * *", "two"))
 	r.put("routines/c.md", routineText("cccccccc", "45 8 * * *", "three"))
 	x.index.Scan()
-	if diff := cmp.Diff(literal(x, now, ""), summary(x.Forward(now, ""))); diff != "" {
+	if diff := cmp.Diff(literal(x.Plan(now), ""), summary(x.Forward(now, ""))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	r.remove("routines/a.md")
 	x.index.Scan()
-	if diff := cmp.Diff(literal(x, now, ""), summary(x.Forward(now, ""))); diff != "" {
+	if diff := cmp.Diff(literal(x.Plan(now), ""), summary(x.Forward(now, ""))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -193,7 +192,7 @@ func TestForwardFollowsTheIndex(t *testing.T) {
 func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 	zone := zoneOf(t, "America/Los_Angeles")
 	now := time.Date(2026, 11, 23, 9, 0, 5, 0, zone)
-	x := scheduleOf(t, zone,
+	x := planOf(now,
 		routineOf(t, "r1", "0 9 * * *", func(r *routines.Routine) { r.Description = "Review tasks" }),
 		routineOf(t, "r2", "30 9 * * *", func(r *routines.Routine) { r.AllowPing = false; r.Body = "Check\nthe mail" }),
 		routineOf(t, "r3", "45 9 * * *", func(r *routines.Routine) { r.Body = strings.Repeat("é", 61) }),
@@ -212,7 +211,7 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 		{ID: "m1", FireTime: at(10, 10), Label: "Chain reminder (2/4)", Description: "body of m1", FilePath: "reminders/m1.md", Kind: routines.KindReminder},
 		{ID: "m2", FireTime: at(10, 20), Label: "Reminder", Description: "Dentist", FilePath: "reminders/m2.md", Kind: routines.KindReminder},
 	}
-	f := x.Forward(now, "r1")
+	f := x.Forward("r1")
 	if diff := cmp.Diff(want, f.Entries); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -223,7 +222,7 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 
 func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	f := scheduleOf(t, time.UTC, routineOf(t, "r1", "0 9 * * *", nil)).Forward(now, "")
+	f := planOf(now, routineOf(t, "r1", "0 9 * * *", nil)).Forward("")
 	if len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired || !f.Last.IsZero() {
 		t.Errorf("got %+v", f)
 	}
@@ -231,11 +230,11 @@ func TestAFireAtExactlyNowIsListedOnce(t *testing.T) {
 
 func TestAFireFifteenMinutesAgoIsTheLastThatIsListed(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 15, 0, 0, time.UTC)
-	x := scheduleOf(t, time.UTC, routineOf(t, "r1", "0 9 * * *", nil))
-	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired {
+	x := planOf(now, routineOf(t, "r1", "0 9 * * *", nil))
+	if f := x.Forward(""); len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired {
 		t.Errorf("got %+v", f.Entries)
 	}
-	if f := x.Forward(now.Add(time.Second), ""); len(f.Entries) != 0 {
+	if f := x.seenAt(now.Add(time.Second)).Forward(""); len(f.Entries) != 0 {
 		t.Errorf("got %+v", f.Entries)
 	}
 }
@@ -289,7 +288,7 @@ func TestRefillLine(t *testing.T) {
 
 func TestCalendarListsEveryFireOfEverything(t *testing.T) {
 	from := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	x := scheduleOf(t, time.UTC,
+	x := planOf(from,
 		routineOf(t, "r1", "0,30 * * * *", func(r *routines.Routine) { r.Background = false }),
 		routineOf(t, "r2", "15 9 * * *", nil),
 		reminderOf("m1", from.Add(30*time.Minute), func(r *routines.Reminder) { r.Background = false }),
@@ -298,7 +297,7 @@ func TestCalendarListsEveryFireOfEverything(t *testing.T) {
 	)
 	got := func(limit int) []string {
 		var out []string
-		for _, e := range x.calendar(from, from.Add(time.Hour), limit) {
+		for _, e := range x.calendar(from.Add(time.Hour), limit) {
 			out = append(out, fmt.Sprintf("%s %s %v", e.FireTime.Format("15:04"), e.ID, e.Foreground))
 		}
 		return out
@@ -317,20 +316,20 @@ func TestCalendarListsEveryFireOfEverything(t *testing.T) {
 
 func TestCalendarEqualsAWalkThroughTheMinutes(t *testing.T) {
 	zone := zoneOf(t, "Europe/Berlin")
-	x := scheduleOf(t, zone,
-		routineOf(t, "r1", "*/20 * * * *", nil), routineOf(t, "r2", "30 2 * * *", nil), routineOf(t, "r3", "0 0 * * 0", nil))
 	from := time.Date(2026, 10, 24, 20, 0, 0, 0, zone) // over the end of summer time
+	x := planOf(from,
+		routineOf(t, "r1", "*/20 * * * *", nil), routineOf(t, "r2", "30 2 * * *", nil), routineOf(t, "r3", "0 0 * * 0", nil))
 	to := from.Add(12 * time.Hour)
 	var want []string
 	for at := from; !at.After(to); at = at.Add(time.Minute) {
-		for _, r := range x.Set().Routines {
+		for _, r := range x.Set.Routines {
 			if r.Schedule.Next(at).Equal(at) {
 				want = append(want, at.Format(time.RFC3339)+" "+r.ID)
 			}
 		}
 	}
 	var got []string
-	for _, e := range x.calendar(from, to, 1000) {
+	for _, e := range x.calendar(to, 1000) {
 		got = append(got, e.FireTime.Format(time.RFC3339)+" "+e.ID)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -340,14 +339,14 @@ func TestCalendarEqualsAWalkThroughTheMinutes(t *testing.T) {
 
 func TestForegroundTasksAreForPeopleOnly(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	x := scheduleOf(t, time.UTC,
+	x := planOf(now,
 		routineOf(t, "r1", "30 * * * *", func(r *routines.Routine) { r.Background = false }),
 		reminderOf("m1", now.Add(time.Minute), func(r *routines.Reminder) { r.Background = false }),
 		routineOf(t, "r2", "40 * * * *", nil))
-	if f := x.Forward(now, ""); len(f.Entries) != 1 || f.Entries[0].ID != "r2" {
+	if f := x.Forward(""); len(f.Entries) != 1 || f.Entries[0].ID != "r2" {
 		t.Errorf("agents see %+v", f.Entries)
 	}
-	list := x.forPeople(x.Forward(now, ""), now, now.Add(3*time.Hour))
+	list := x.View().Entries
 	if len(list) != 3 || list[0].ID != "m1" || list[1].ID != "r1" || !list[0].Foreground || list[2].ID != "r2" {
 		t.Errorf("people see %+v", list)
 	}

@@ -1,0 +1,84 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+const (
+	// lateDelay and lateSpacing keep a backlog from starting in a burst.
+	lateDelay   = 5 * time.Second
+	lateSpacing = 2 * time.Second
+)
+
+// itemKey identifies an item of the agenda. A task has at most one next fire and, with
+// catchUp, one late run of a missed routine.
+type itemKey struct {
+	key
+	catchUp bool
+}
+
+// item is one upcoming fire.
+type item struct {
+	itemKey
+	at       time.Time // the scheduled instant
+	when     time.Time // when to act: at, or later if it queues up
+	late     bool      // of a reminder: it was overdue when it was planned
+	missed   int
+	forMoney bool // of a reminder: it waits until when for money
+}
+
+// compare orders by when, then by scheduled instant, then by task, so that the order
+// is the same every time.
+func (it item) compare(o item) int {
+	return cmp.Or(it.when.Compare(o.when), it.at.Compare(o.at), cmp.Compare(it.kind, o.kind), cmp.Compare(it.id, o.id))
+}
+
+// agenda is what the loop will do next.
+type agenda struct {
+	items map[itemKey]item
+	slot  time.Time // when the last late task starts
+}
+
+func newAgenda() agenda { return agenda{items: map[itemKey]item{}} }
+
+func (a *agenda) put(it item)    { a.items[it.itemKey] = it }
+func (a *agenda) drop(k itemKey) { delete(a.items, k) }
+
+// get is the item with a key, if there is one.
+func (a *agenda) get(k itemKey) (item, bool) {
+	it, ok := a.items[k]
+	return it, ok
+}
+
+// next is when the first item is due; zero if there is none.
+func (a *agenda) next() (first time.Time) {
+	for _, it := range a.items {
+		if first.IsZero() || it.when.Before(first) {
+			first = it.when
+		}
+	}
+	return first
+}
+
+// filter lists the items that are wanted, in order.
+func (a *agenda) filter(wanted func(item) bool) (list []item) {
+	for _, it := range a.items {
+		if wanted(it) {
+			list = append(list, it)
+		}
+	}
+	slices.SortFunc(list, item.compare)
+	return list
+}
+
+// nextSlot is when the next late task may start.
+func (a *agenda) nextSlot(now time.Time) time.Time {
+	at := now.Add(lateDelay)
+	if next := a.slot.Add(lateSpacing); !a.slot.IsZero() && next.After(at) {
+		at = next
+	}
+	a.slot = at
+	return at
+}

@@ -1,0 +1,112 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ollimbot/core/base/fault"
+	"ollimbot/routines"
+)
+
+// retryDelay is the pause before a reminder whose run could not be recorded is tried again.
+const retryDelay = 5 * time.Minute
+
+// errKept leaves a reminder where it is.
+var errKept = errors.New("it was moved during its run")
+
+// runner runs one fire in its own goroutine, and reports its end to the loop.
+type runner struct {
+	work   func(ctx context.Context, d Due) error
+	log    *slog.Logger
+	clock  func() time.Time
+	orders *orders
+	files  *taskFiles
+}
+
+func (r *runner) run(ctx context.Context, d Due) {
+	k := d.key()
+	err := r.call(ctx, d)
+	e := ended{key: k, outcome: outcomeDone}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		e.outcome = outcomeCutOff
+	case err != nil:
+		e.outcome = outcomeFailed
+		r.log.Error("task failed", "kind", string(d.Kind), "task", k.id, "error", err)
+	}
+	switch {
+	case d.Kind == routines.KindRoutine:
+		e.at = d.At
+	case ctx.Err() != nil:
+	case errors.Is(err, routines.ErrUnrecorded):
+		e.retry = true
+	case !r.orders.keeps(k):
+		if e.retry = !r.finish(d.Reminder); !e.retry {
+			e.spent = d.Reminder.RunAt
+		}
+	}
+	r.orders.end(e)
+}
+
+// call turns a panic of the work into an error.
+func (r *runner) call(ctx context.Context, d Due) (err error) {
+	t := d.Task()
+	defer fault.Catch(fmt.Sprintf("%s %s", t.Kind, t.ID), &err)
+	return r.work(ctx, d)
+}
+
+// finish removes a reminder after its run or, until it is done, moves it on to the next
+// check of its chain. A file that was edited during the run to another time, or into
+// something that cannot be read, stays. False means that the run has to be tried again.
+func (r *runner) finish(ran *routines.Reminder) bool {
+	_, err := r.files.MoveReminder(ran.ID, func(now routines.Reminder) (routines.Move, error) {
+		switch {
+		case !now.RunAt.Equal(ran.RunAt):
+			return routines.Move{}, errKept
+		case !now.UntilDone, now.LastWord:
+			return routines.Move{Gone: true}, nil
+		}
+		to := routines.Move{At: r.clock().Add(time.Duration(now.Again) * time.Minute).Truncate(time.Second), Depth: now.ChainDepth + 1}
+		if to.Depth > now.MaxChain { // the answer to the last one has the same time
+			to.Depth, to.Last = now.ChainDepth, true
+		}
+		return to, nil
+	})
+	switch {
+	case err == nil, errors.Is(err, errKept), errors.Is(err, routines.ErrNoReminder), errors.Is(err, routines.ErrBroken):
+		return true
+	case ran.UntilDone:
+		r.log.Error("a reminder that is not done could not be moved on; its run is tried again", "file", ran.Path, "error", err)
+		return false
+	}
+	r.log.Error("the file of a reminder that has run could not be removed; it would fire again after a restart",
+		"file", ran.Path, "error", err)
+	return true
+}
+
+// noteEnded records the ends of runs.
+func (l *loop) noteEnded(list []ended, now time.Time) {
+	for _, e := range list {
+		l.report.changed = true
+		if e.key.kind == routines.KindRoutine {
+			if r, ok := l.record.Routines[e.key.id]; ok && r.LastFire.Equal(e.at) {
+				r.Outcome = e.outcome
+				l.record.saveSoon(now)
+			}
+			continue
+		}
+		delete(l.record.Reminders, e.key.id)
+		l.record.saveSoon(now)
+		if !e.spent.IsZero() {
+			l.spent[e.key.id] = e.spent
+		}
+		l.syncReminder(e.key.id, now)
+		if it, planned := l.agenda.get(itemKey{key: e.key}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
+			it.late, it.when = true, now.Add(retryDelay)
+			l.agenda.put(it)
+		}
+	}
+}

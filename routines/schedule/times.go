@@ -1,0 +1,70 @@
+package schedule
+
+import (
+	"math"
+	"time"
+
+	"ollimbot/routines/cron"
+)
+
+// mostMissed is where the counting of missed fires ends.
+const mostMissed = 100
+
+// never is the fire, in unix seconds, of a schedule that has none.
+const never = math.MaxInt64
+
+// moment turns unix seconds into a time; never is the zero time.
+func moment(sec int64, zone *time.Location) time.Time {
+	if sec == never {
+		return time.Time{}
+	}
+	return time.Unix(sec, 0).In(zone)
+}
+
+// nextFire is the schedule's Next in unix seconds, or never.
+func nextFire(s cron.Schedule, sec int64, zone *time.Location) int64 {
+	next := s.Next(time.Unix(sec, 0).In(zone))
+	if next.IsZero() {
+		return never
+	}
+	return next.Unix()
+}
+
+// ceilSecond is the first whole second at or after t.
+func ceilSecond(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
+}
+
+// after is the first whole second after t.
+func after(t time.Time) time.Time { return time.Unix(t.Unix()+1, 0) }
+
+// lastFires counts the fires from first, which is one, to now. It returns the last fire,
+// the one before it, and how many there are, at most mostMissed.
+func lastFires(s cron.Schedule, first, now int64, zone *time.Location) (last, before int64, n int) {
+	last, before, n = first, first, 1
+	walk := func(most int) bool {
+		for ; n < most; n++ {
+			next := nextFire(s, last+1, zone)
+			if next > now {
+				return true
+			}
+			before, last = last, next
+		}
+		return false
+	}
+	if walk(mostMissed) {
+		return last, before, n
+	}
+	// Too many to count. Find the last one from the end, looking back ever further.
+	for back := int64(3600); ; back *= 4 {
+		from := max(last, now-back)
+		if at := nextFire(s, from, zone); at <= now {
+			last, before = at, at
+			walk(math.MaxInt)
+			return last, before, mostMissed
+		}
+	}
+}
