@@ -26,6 +26,7 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/git"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/absence"
@@ -107,7 +108,7 @@ type Bot struct {
 	forks     *fork.Manager
 	pingFires pingFires
 	book      *transcript.Chat
-	git       *store.Git
+	git       *git.Recorder
 	chat      *chat.Conversation
 	guard     *policy.Guard
 	policy    *policy.File
@@ -157,7 +158,7 @@ func New(o Options) (*Bot, error) {
 	b.journal = budget.NewJournal(b.dir, zone, b.log)
 	b.updates = updates.NewQueue(b.dir, zone, b.log)
 	b.sessions = session.NewStore(b.dir, zone, b.log)
-	b.git = store.NewGit(b.dir, b.log)
+	b.git = git.New(b.dir, b.log)
 	if o.Sandbox != nil {
 		b.git.Sandbox = o.Sandbox.Git
 	}

@@ -13,7 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/git"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/storage/trash"
 )
@@ -81,7 +81,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 }
 
 // drained lets everything that waits be committed.
-func drained(t *testing.T, g *store.Git) {
+func drained(t *testing.T, g *git.Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -97,7 +97,7 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 	texts := []string{"Water the plants", "Tea", "茶"}
 	rapid.Check(t, func(rt *rapid.T) {
 		d := storetest.Dir(t)
-		g := store.NewGit(d, slog.New(slog.DiscardHandler))
+		g := git.New(d, slog.New(slog.DiscardHandler))
 		if err := g.Init(t.Context()); err != nil {
 			rt.Fatal(err)
 		}

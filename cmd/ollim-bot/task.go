@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/git"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -384,11 +384,11 @@ func (p *process) before() []routines.Before {
 func (p *process) commit(at console.DataDir, rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	git := store.NewGit(at.Dir, p.Log())
+	recorder := git.New(at.Dir, p.Log())
 	box := p.Sandbox(at)
 	defer box.Close()
-	git.Sandbox = box.Git
-	if err := git.Commit(ctx, rel, message); err != nil {
+	recorder.Sandbox = box.Git
+	if err := recorder.Commit(ctx, rel, message); err != nil {
 		console.Tell(p.Err, "warning: %v", err)
 	}
 }

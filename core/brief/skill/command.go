@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/storage/store"
 )
 
@@ -46,7 +47,7 @@ func (e expander) run(ctx context.Context, line string) string {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir, cmd.Env = e.dir, e.environment(os.Environ())
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, leftBehind
-	store.OwnGroup(cmd)
+	procgroup.Own(cmd)
 	if e.Sandbox != nil {
 		defer e.Sandbox(cmd)()
 	}
@@ -57,7 +58,7 @@ func (e expander) run(ctx context.Context, line string) string {
 	case err == nil:
 		return stdout.output()
 	case errors.Is(err, exec.ErrWaitDelay):
-		store.KillGroup(cmd) // it went well, and left a child that still prints
+		procgroup.Kill(cmd) // it went well, and left a child that still prints
 		return stdout.output()
 	case ctx.Err() != nil:
 		return fmt.Sprintf(textTimedOut, label)

@@ -17,7 +17,7 @@ import (
 	"sync"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/base/procgroup"
 )
 
 // Kind is what the fence is made of.
@@ -211,7 +211,7 @@ func (b *Box) find(name string) string {
 func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin"}
-	store.OwnGroup(cmd)
+	procgroup.Own(cmd)
 	done := wrap(cmd)
 	out, err := cmd.CombinedOutput()
 	done()

@@ -213,7 +213,6 @@ func (d *Dir) Tidy(now time.Time) {
 		d.sweep(folder, now.Add(-leftoverAge), IsTemp)
 	}
 	d.sweep(StateDir, now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
-	d.sweep(".git", now.Add(-leftoverAge), func(name string) bool { return strings.HasPrefix(name, gitIndex) })
 }
 
 // sweep removes what lies in a folder, is older, and has a name of ours.

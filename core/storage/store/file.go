@@ -34,13 +34,13 @@ func (d *Dir) Read(rel string) ([]byte, error) {
 	if err := local(rel); err != nil {
 		return nil, err
 	}
-	data, err := readRegular(d.Path(rel))
+	data, err := ReadFile(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {
 		// Nobody should take this for a file that was never there.
 		if gone := d.Present(); gone != nil {
 			err = gone
 		} else if d.recalled(rel) {
-			data, err = readRegular(d.Path(rel))
+			data, err = ReadFile(d.Path(rel))
 		}
 	}
 	if err != nil {
@@ -105,7 +105,9 @@ func readFolder(path string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-func readRegular(path string) ([]byte, error) {
+// ReadFile reads an ordinary file of at most MaxRead bytes. What else has the name, such
+// as a pipe, is an error.
+func ReadFile(path string) ([]byte, error) {
 	f, info, err := openRegular(path)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (d *Dir) Remember(rels ...string) {
 		return
 	}
 	for _, rel := range rels {
-		if data, err := readRegular(d.Path(rel)); err == nil {
+		if data, err := ReadFile(d.Path(rel)); err == nil {
 			d.memory.note(rel, data)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/procgroup"
 	"ollimbot/core/base/words"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
@@ -120,7 +121,7 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	cmd.Dir, cmd.Env = folder, b.environment(folder)
 	out := &output{}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = out, out, leftBehind
-	store.OwnGroup(cmd)
+	procgroup.Own(cmd)
 	where, told, err := os.Pipe()
 	if err != nil {
 		return Result{}, err
@@ -132,7 +133,7 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	_ = told.Close() // it is the command's
 	if err == nil {
 		err = cmd.Wait()
-		store.KillGroup(cmd)
+		procgroup.Kill(cmd)
 	}
 	done()
 	text := out.String()

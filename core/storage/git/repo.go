@@ -1,10 +1,11 @@
-package store
+package git
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,14 +14,16 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/procgroup"
+	"ollimbot/core/storage/store"
 )
 
 // gitLimit is the longest that one git command may take.
 const gitLimit = 10 * time.Second
 
-// harmless are the settings under which git runs nothing but itself: whatever
-// .git/config says, which somebody else may have written, these stand above it.
-// Filters need no line, since no command of ours runs them.
+// harmless are the settings under which git starts no other program. They override
+// .git/config, which someone else may have written. Filters need no line, since no
+// command of ours runs them.
 var harmless = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
 	"core.attributesFile=/dev/null", "core.alternateRefsCommand=false", "core.gitProxy=false",
@@ -30,9 +33,19 @@ var harmless = []string{
 	"gc.auto=0", "maintenance.auto=false", "gc.recentObjectsHook=",
 }
 
-// call is what a git command needs beside its arguments.
+// repo is a repository that contains files of the data directory.
+type repo struct {
+	root    string // absolute
+	dir     *store.Dir
+	log     *slog.Logger
+	sandbox func(*exec.Cmd) (done func()) // nil is none
+}
+
+func (r repo) meta(name string) string { return filepath.Join(r.root, ".git", name) }
+
+// call is what a git command needs in addition to its arguments.
 type call struct {
-	index string // of the user where empty
+	index string // the user's if empty
 	stdin string
 	env   []string
 	limit time.Duration // gitLimit where zero
@@ -81,9 +94,9 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second // a child of git's may keep the pipe open
-	OwnGroup(cmd)
-	if r.git.Sandbox != nil {
-		defer r.git.Sandbox(cmd)()
+	procgroup.Own(cmd)
+	if r.sandbox != nil {
+		defer r.sandbox(cmd)()
 	}
 	err := cmd.Start()
 	if err == nil && c.nice {
@@ -101,14 +114,14 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// saidNo reports whether git answered no, which is exit status 1 without a word.
+// saidNo reports whether git answered no, which is exit status 1 without a message.
 func saidNo(err error) bool {
 	var failed *gitError
 	var exit *exec.ExitError
 	return errors.As(err, &failed) && failed.said == "" && errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
-// verb is the first argument that is no setting.
+// verb is the first argument that is not a setting.
 func verb(args []string) string {
 	for len(args) > 2 && args[0] == "-c" {
 		args = args[2:]
@@ -128,9 +141,9 @@ func withoutGit(environ []string) []string {
 	return env
 }
 
-// author names whoever the user has told git to name, in the repository or for
-// all of them, and the bot where that is nobody: without a name nothing would be
-// recorded on a fresh machine. Reading settings runs nothing.
+// author returns the identity that the user has configured, for the repository or for
+// all of them, or else the bot's: without a name git commits nothing on a fresh
+// machine. Reading settings starts no program.
 func (r repo) author(ctx context.Context) []string {
 	name, mail := "ollim-bot", "ollim-bot@localhost"
 	if ident, err := ask(ctx, "var", "GIT_AUTHOR_IDENT"); err == nil {
@@ -173,69 +186,17 @@ func ask(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-const (
-	// packAt is how many loose objects are worth a pack. Each takes a block of
-	// the disk; in a pack most of them are a few dozen bytes.
-	packAt = 2000
-	// packPause is the least time between two packs, packLimit the longest one.
-	packPause = time.Hour
-	packLimit = 5 * time.Minute
-)
+// tip is a commit and its tree, both empty before the first commit.
+type tip struct{ commit, tree string }
 
-// packFrugal keeps packing small beside everything else that runs.
-var packFrugal = []string{
-	"-c", "pack.threads=1", "-c", "pack.windowMemory=32m", "-c", "pack.deltaCacheSize=16m",
-	"-c", "core.packedGitLimit=64m", "-c", "repack.writeBitmaps=false",
-}
-
-// maybePack packs when it pays. Nothing is ever dropped: packs are only merged,
-// each at most doubling, so that a year of commits is written a few times over
-// and not once a day.
-func (g *Git) maybePack(ctx context.Context, r repo) {
-	if time.Since(g.packed) < packPause || r.loose() < g.packAt {
-		return
+func (r repo) head(ctx context.Context) (tip, error) {
+	out, err := r.run(ctx, call{}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if saidNo(err) {
+		return tip{}, nil // no commit yet
 	}
-	g.packed = time.Now()
-	if err := r.pack(ctx); err != nil {
-		g.warn("pack", "could not pack the history; continuing", err)
+	if err != nil {
+		return tip{}, err
 	}
-}
-
-func (r repo) pack(ctx context.Context) error {
-	c := call{limit: packLimit, nice: true}
-	_, err := r.run(ctx, c, append(packFrugal, "repack", "--geometric=2", "-d", "-q")...)
-	if err != nil { // a git before 2.32 does not merge packs
-		_, err = r.run(ctx, c, append(packFrugal, "repack", "-d", "-q")...)
-	}
-	return err
-}
-
-// loose estimates the number of loose objects from a sixteenth of them.
-func (r repo) loose() int {
-	n := 0
-	for i := range 16 {
-		entries, _ := os.ReadDir(r.meta(fmt.Sprintf("objects/%02x", i))) // not there: none
-		n += len(entries)
-	}
-	return 16 * n
-}
-
-// OwnGroup gives a command a process group, so that its children end with it when its
-// context does, and a session, so that none of them can reach the dashboard's
-// terminal. A bubblewrap that is killed while it starts leaves its child waiting
-// for good; the group takes that along.
-func OwnGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error {
-		err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		if errors.Is(err, syscall.ESRCH) {
-			return os.ErrProcessDone
-		}
-		return err
-	}
-}
-
-// KillGroup ends what a command has left behind.
-func KillGroup(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what is gone needs no end
+	tree, err := r.run(ctx, call{}, "rev-parse", "--verify", "--quiet", out+"^{tree}")
+	return tip{out, tree}, err
 }

@@ -1,4 +1,4 @@
-package store
+package git
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// CatchUp queues commits of what a folder's .md files have become since the last
-// one: what waited for its commit when the process was killed. Gone files are
-// taken as removed; of the others only those that are ours, because what the user
-// has not committed by hand is left to them.
-func (g *Git) CatchUp(ctx context.Context, folder string, ours func(data []byte) bool) error {
+// CatchUp queues commits of a folder's .md files that have changed since the last one:
+// those that were pending when the process was killed. Missing files count as
+// removed; of the others only those that are ours, because the user's own changes
+// are theirs to commit.
+func (g *Recorder) CatchUp(ctx context.Context, folder string, ours func(data []byte) bool) error {
 	r, inside, ok := g.locate(folder)
 	if info, err := os.Lstat(g.dir.Path(folder)); !ok || err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // nothing is there to be committed
+		return nil //nolint:nilerr // there is nothing to commit
 	}
 	committed, err := r.blobs(ctx, inside)
 	if err != nil {
@@ -31,9 +31,9 @@ func (g *Git) CatchUp(ctx context.Context, folder string, ours func(data []byte)
 			g.Remove(rel, "remove "+rel)
 		}
 	}
-	return fs.WalkDir(os.DirFS(g.dir.root), folder, func(rel string, e fs.DirEntry, err error) error {
+	return fs.WalkDir(os.DirFS(g.dir.Root()), folder, func(rel string, e fs.DirEntry, err error) error {
 		if err != nil || ctx.Err() != nil || !e.Type().IsRegular() || filepath.Ext(rel) != ".md" {
-			return ctx.Err() // a file that cannot be looked at has nothing to tell
+			return ctx.Err() // a file that cannot be read is skipped
 		}
 		data, err := g.dir.Read(rel)
 		if err == nil && !isBlob(data, committed[inside+strings.TrimPrefix(rel, folder)]) && ours(data) {
@@ -44,7 +44,7 @@ func (g *Git) CatchUp(ctx context.Context, folder string, ours func(data []byte)
 }
 
 // blobs are the .md files of a folder in the last commit, with their hashes, and
-// those that are only staged, without: a commit that was cut off has left them.
+// those that are only staged, without: an interrupted commit has left them.
 func (r repo) blobs(ctx context.Context, folder string) (map[string]string, error) {
 	found := map[string]string{}
 	head, err := r.head(ctx)

@@ -1,4 +1,4 @@
-package store
+package git
 
 import (
 	"fmt"
@@ -8,11 +8,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"ollimbot/core/storage/store"
 )
 
 // live plays the changes of some runs of the bot, each of which sets a reminder
 // and removes one that has fired.
-func live(t testing.TB, d *Dir, g *Git, from, runs int) {
+func live(t testing.TB, d *store.Dir, g *Recorder, from, runs int) {
 	t.Helper()
 	const pending = 20
 	name := func(n int) string { return fmt.Sprintf("reminders/look-after-the-thing-number-%d.md", n) }
@@ -30,7 +32,7 @@ func live(t testing.TB, d *Dir, g *Git, from, runs int) {
 }
 
 // onDisk is how much room the history takes, in bytes of whole blocks.
-func onDisk(t testing.TB, d *Dir) int64 {
+func onDisk(t testing.TB, d *store.Dir) int64 {
 	t.Helper()
 	var sum int64
 	err := filepath.WalkDir(d.Path(".git"), func(_ string, e fs.DirEntry, err error) error {
@@ -102,9 +104,9 @@ func TestPackingBeginsByItselfAndKeepsWhatIsDangling(t *testing.T) {
 func BenchmarkAYearOfHistory(b *testing.B) {
 	const runs = 300
 	for b.Loop() {
-		d, err := At(b.TempDir())
+		d, err := store.At(b.TempDir())
 		must(b, err)
-		g := NewGit(d, slog.New(slog.DiscardHandler))
+		g := New(d, slog.New(slog.DiscardHandler))
 		must(b, g.Init(b.Context()))
 		live(b, d, g, 0, runs)
 		r, _, _ := g.locate("a.md")

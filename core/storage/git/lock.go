@@ -1,4 +1,4 @@
-package store
+package git
 
 import (
 	"errors"
@@ -7,28 +7,30 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"ollimbot/core/storage/store"
 )
 
-// leftLock is how old a lock must be before it can count as left behind: no git
-// that was there when it was made may run any more, either.
+// leftLock is how old a lock must be before it can count as left behind by a git that
+// was killed.
 const leftLock = time.Minute
 
 // busyReason begins the reasons of warnings about locks.
 const busyReason = "busy "
 
-// busyError says that another git, or the user, is in the middle of something.
+// busyError says that another git holds a lock, or that a merge or rebase is unfinished.
 type busyError struct {
 	file string
-	old  bool // so old that somebody should look at it
+	old  bool // so old that the user should look at it
 }
 
 func (e *busyError) Error() string {
-	return fmt.Sprintf(msgGitBusy, e.file, e.file)
+	return fmt.Sprintf("another git is running, or a merge or rebase is unfinished (%s): changes are recorded "+
+		"when it is over; if no git is running, remove it: rm -r '%s'", e.file, e.file)
 }
 
-// free reports, with a *busyError, that this is no moment to commit: a git holds
-// a lock, or the user is in a merge or rebase. A lock whose git has gone is
-// removed.
+// free reports, with a *busyError, that no commit can be made now: a git holds
+// a lock, or a merge or rebase is unfinished. A lock whose git has ended is removed.
 func (r repo) free() error {
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
 		if _, err := os.Lstat(r.meta(name)); err == nil {
@@ -49,7 +51,7 @@ func (r repo) free() error {
 		if err := os.Remove(lock); err != nil {
 			return &busyError{file: lock, old: true}
 		}
-		r.git.log.Warn("git: a lock that was left behind has been removed", "file", lock, "from", info.ModTime())
+		r.log.Warn("git: an abandoned lock was removed", "file", lock, "from", info.ModTime())
 	}
 	return nil
 }
@@ -71,8 +73,8 @@ func (r repo) orBusy(err error) error {
 // locks are the files that keep a commit from being made.
 func (r repo) locks() []string {
 	list := []string{r.meta("index.lock"), r.meta("HEAD.lock")}
-	if head, err := readRegular(r.meta("HEAD")); err == nil {
-		if ref, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: "); ok && local(ref) == nil {
+	if head, err := store.ReadFile(r.meta("HEAD")); err == nil {
+		if ref, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: "); ok && filepath.IsLocal(ref) {
 			list = append(list, r.meta(filepath.FromSlash(ref)+".lock"))
 		}
 	}

@@ -1,9 +1,11 @@
-package store
+package git
 
 import (
 	"bytes"
 	"os"
 	"testing"
+
+	"ollimbot/core/storage/store/storetest"
 )
 
 func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
@@ -25,7 +27,7 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 		must(t, os.Remove(d.Path(rel)))
 	}
 
-	restarted := NewGit(d, g.log)
+	restarted := New(d, g.log)
 	catchUp := func() {
 		t.Helper()
 		ours := func(data []byte) bool { return bytes.HasPrefix(data, []byte("agent")) }
@@ -50,10 +52,10 @@ func TestWhatAKillKeptFromTheHistoryIsMadeUp(t *testing.T) {
 }
 
 func TestNothingIsMadeUpWithoutARepository(t *testing.T) {
-	d := prepared(t)
+	d := storetest.Prepared(t)
 	put(t, d, "routines/a.md", "agent")
-	g := NewGit(d, nil)
-	if err := g.CatchUp(t.Context(), "routines", func([]byte) bool { return true }); err != nil || g.left() != 0 {
-		t.Errorf("%v, %d commits wait", err, g.left())
+	g := New(d, nil)
+	if err := g.CatchUp(t.Context(), "routines", func([]byte) bool { return true }); err != nil || g.queue.len() != 0 {
+		t.Errorf("%v, %d commits wait", err, g.queue.len())
 	}
 }

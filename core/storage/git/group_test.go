@@ -1,4 +1,4 @@
-package store
+package git
 
 import (
 	"bufio"
@@ -13,12 +13,12 @@ func TestGitEndsWithAllThatItHasStarted(t *testing.T) {
 	alive, held, err := os.Pipe()
 	must(t, err)
 	defer alive.Close()
-	r := repo{root: t.TempDir(), git: &Git{Sandbox: func(cmd *exec.Cmd) func() {
+	r := repo{root: t.TempDir(), sandbox: func(cmd *exec.Cmd) func() {
 		cmd.Path = "/bin/sh"
 		cmd.Args = []string{"sh", "-c", "sleep 1000 & echo started >&3; wait"}
 		cmd.ExtraFiles = []*os.File{held}
 		return func() { _ = held.Close() }
-	}}}
+	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { _, err := r.run(ctx, call{}, "status"); ended <- err }()

@@ -1,4 +1,4 @@
-package store
+package git
 
 import (
 	"bytes"
@@ -14,20 +14,23 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // gitRepo is a data directory with a repository, an identity and a log. What the
 // machine says about git counts for nothing.
-func gitRepo(t *testing.T) (*Dir, *Git, *bytes.Buffer) {
+func gitRepo(t *testing.T) (*store.Dir, *Recorder, *bytes.Buffer) {
 	t.Helper()
 	isolateGit(t)
 	t.Setenv("GIT_AUTHOR_NAME", "Sam")
 	t.Setenv("GIT_AUTHOR_EMAIL", "sam@example.com")
 	t.Setenv("GIT_COMMITTER_NAME", "Sam")
 	t.Setenv("GIT_COMMITTER_EMAIL", "sam@example.com")
-	d := prepared(t)
+	d := storetest.Prepared(t)
 	var log bytes.Buffer
-	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
+	g := New(d, slog.New(slog.NewTextHandler(&log, nil)))
 	must(t, g.Init(t.Context()))
 	return d, g, &log
 }
@@ -48,7 +51,21 @@ func isolateGit(t *testing.T) {
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 }
 
-func git(t *testing.T, d *Dir, args ...string) string {
+// put writes a file as a user would, without the store.
+func put(t testing.TB, d *store.Dir, rel, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(d.Path(rel)), 0o700))
+	must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func git(t *testing.T, d *store.Dir, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("git", append([]string{"-C", d.Root()}, args...)...).CombinedOutput()
 	if err != nil {
@@ -58,7 +75,7 @@ func git(t *testing.T, d *Dir, args ...string) string {
 }
 
 // drain lets Run work the queue off and stop.
-func drain(t *testing.T, g *Git) {
+func drain(t *testing.T, g *Recorder) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -122,8 +139,8 @@ func TestNothingToCommitIsNoError(t *testing.T) {
 func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
 	for _, gone := range []string{"HEAD", "config", "objects", "refs"} {
 		isolateGit(t)
-		d := prepared(t)
-		g := NewGit(d, slog.New(slog.DiscardHandler))
+		d := storetest.Prepared(t)
+		g := New(d, slog.New(slog.DiscardHandler))
 		must(t, g.Init(t.Context()))
 		must(t, errors.Join(os.RemoveAll(d.Path(".git/"+gone)), os.WriteFile(d.Path(".git/HEAD.lock"), nil, 0o600)))
 		if err := g.Init(t.Context()); err != nil || !wholeRepository(d.Path(".git")) {
@@ -135,11 +152,11 @@ func TestARepositoryThatWasHalfMadeIsMadeWhole(t *testing.T) {
 func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 	for name, begun := range map[string]bool{"a fresh directory": false, "one that an earlier start has left": true} {
 		isolateGit(t)
-		d := prepared(t)
+		d := storetest.Prepared(t)
 		if begun {
 			must(t, os.Mkdir(d.Path(".git"), 0o700))
 		}
-		g := NewGit(d, slog.New(slog.DiscardHandler))
+		g := New(d, slog.New(slog.DiscardHandler))
 		g.Sandbox = func(*exec.Cmd) func() {
 			if _, err := os.Stat(d.Path(".git")); err != nil { // a sandbox shows what is there
 				t.Errorf("%s: %v", name, err)
@@ -172,10 +189,10 @@ func TestTheNearestRepositoryIsUsed(t *testing.T) {
 
 func TestWithoutARepositoryNothingHappens(t *testing.T) {
 	isolateGit(t)
-	d := prepared(t)
+	d := storetest.Prepared(t)
 	put(t, d, "a.md", "a")
 	put(t, d, ".git", "gitdir: elsewhere") // a file is no repository
-	g := NewGit(d, slog.New(slog.DiscardHandler))
+	g := New(d, slog.New(slog.DiscardHandler))
 	must(t, g.Init(t.Context()))
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
 		t.Error(err)
@@ -183,10 +200,10 @@ func TestWithoutARepositoryNothingHappens(t *testing.T) {
 }
 
 func TestAMissingGitIsOneWarning(t *testing.T) {
-	d := prepared(t)
+	d := storetest.Prepared(t)
 	t.Setenv("PATH", t.TempDir())
 	var log bytes.Buffer
-	g := NewGit(d, slog.New(slog.NewTextHandler(&log, nil)))
+	g := New(d, slog.New(slog.NewTextHandler(&log, nil)))
 	must(t, os.Mkdir(d.Path(".git"), 0o700))
 	put(t, d, "a.md", "x")
 	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
@@ -204,12 +221,12 @@ func TestAMissingGitIsOneWarning(t *testing.T) {
 func TestQueueingNeverWaitsAndIsBounded(t *testing.T) {
 	d, g, log := gitRepo(t)
 	put(t, d, "a.md", "x")
-	for n := range 3 * gitQueue {
+	for n := range 3 * queueLimit {
 		g.Add(fmt.Sprintf("%d.md", n), "add it")
 		g.Add("0.md", "add it once more")
 	}
-	if len(g.waiting) != gitQueue || strings.Count(log.String(), "dropped") != 1 {
-		t.Errorf("%d wait, logged %s", len(g.waiting), log)
+	if len(g.queue.pending) != queueLimit || strings.Count(log.String(), "dropped") != 1 {
+		t.Errorf("%d wait, logged %s", len(g.queue.pending), log)
 	}
 }
 

@@ -1,4 +1,4 @@
-package store
+package git
 
 import (
 	"context"
@@ -9,48 +9,28 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+
+	"ollimbot/core/storage/store"
 )
 
-// gitApart is how many changes get a commit each; more than these came in a
+// maxSeparate is how many changes get a commit each; more than these came in a
 // burst and become one.
-const gitApart = 4
+const maxSeparate = 4
 
-// gitIndex begins the names of the indexes that commits are made in.
-const gitIndex = "ollim-bot-"
+const (
+	// indexPrefix begins the names of the temporary indexes in which commits are made.
+	indexPrefix = "ollim-bot-"
+	// indexAge is how old such an index must be to count as left behind by a crash.
+	indexAge = 10 * time.Minute
+)
 
-// repo is a repository that holds files of ours.
-type repo struct {
-	git  *Git
-	root string // absolute
-}
-
-func (r repo) meta(name string) string { return filepath.Join(r.root, ".git", name) }
-
-// locate finds the repository of a file, and the file's path in it: the nearest
-// parent with a .git directory. A link on the way is followed as long as it
-// stays in the data directory.
-func (g *Git) locate(rel string) (r repo, path string, ok bool) {
-	if local(rel) != nil {
-		return r, "", false
-	}
-	abs := g.dir.Path(rel)
-	if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
-		root, err := filepath.EvalSymlinks(g.dir.root)
-		if err != nil {
-			return r, "", false
-		}
-		if inside, err := filepath.Rel(root, folder); err != nil || !filepath.IsLocal(inside) {
-			return r, "", false
-		}
-		abs = filepath.Join(folder, filepath.Base(abs))
-	}
-	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil && info.IsDir() {
-			path, err := filepath.Rel(dir, abs)
-			return repo{git: g, root: dir}, filepath.ToSlash(path), err == nil
-		}
-		if dir == filepath.Dir(dir) {
-			return r, "", false
+// removeOldIndexes removes the indexes that a crash has left in a .git folder.
+func removeOldIndexes(folder string) {
+	names, _ := filepath.Glob(filepath.Join(folder, indexPrefix+"*")) // the pattern is well formed
+	for _, name := range names {
+		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) >= indexAge {
+			_ = os.Remove(name) // it does no harm if it stays
 		}
 	}
 }
@@ -68,7 +48,7 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 	}
 	entries := make([]string, len(changes))
 	for i, c := range changes {
-		if entries[i], err = r.entry(ctx, c.path); err != nil {
+		if entries[i], err = r.entry(ctx, c); err != nil {
 			return fmt.Errorf("record %s: %w", c.rel, err)
 		}
 	}
@@ -81,7 +61,7 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 	}
 	tip, last, err := r.grow(ctx, head, changes, entries)
 	if err != nil || tip == head.commit {
-		return err // nothing changed: files written as they were, or never known to git
+		return err // nothing changed: the same content, or files that git never knew
 	}
 	old := head.commit
 	if old == "" {
@@ -93,15 +73,15 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 
 // grow makes the commits and returns the last of them with its subject.
 func (r repo) grow(ctx context.Context, head tip, changes []change, entries []string) (commit, subject string, err error) {
-	index := r.meta(gitIndex + NewID() + ".index")
-	defer func() { _ = os.Remove(index) }() // a leftover harms nobody, and Tidy removes it
+	index := r.meta(indexPrefix + store.NewID() + ".index")
+	defer func() { _ = os.Remove(index) }() // if it stays, Init removes it
 	if head.commit != "" {
 		if _, err := r.run(ctx, call{index: index}, "read-tree", head.commit); err != nil {
 			return "", "", err
 		}
 	}
 	each := 1
-	if len(changes) > gitApart {
+	if len(changes) > maxSeparate {
 		each = len(changes)
 	}
 	who := r.author(ctx)
@@ -114,14 +94,14 @@ func (r repo) grow(ctx context.Context, head tip, changes []change, entries []st
 		if err != nil {
 			return "", "", err
 		}
-		if tree == head.tree || head.tree == "" && r.emptyTree(tree) {
+		if tree == head.tree || head.tree == "" && isEmptyTree(tree) {
 			continue
 		}
 		args := []string{"commit-tree", tree, "--no-gpg-sign"}
 		if head.commit != "" {
 			args = append(args, "-p", head.commit)
 		}
-		message := says(part, entries[at:])
+		message := messageOf(part, entries[at:])
 		commit, err := r.run(ctx, call{stdin: message, env: who}, append(args, "-F", "-")...)
 		if err != nil {
 			return "", "", err
@@ -132,8 +112,8 @@ func (r repo) grow(ctx context.Context, head tip, changes []change, entries []st
 	return head.commit, subject, nil
 }
 
-// says is the message of one commit.
-func says(part []change, entries []string) string {
+// messageOf is the message of one commit.
+func messageOf(part []change, entries []string) string {
 	lines := make([]string, len(part))
 	for i, c := range part {
 		switch gone := strings.HasPrefix(entries[i], "0 "); {
@@ -153,59 +133,40 @@ func says(part []change, entries []string) string {
 	return fmt.Sprintf("%d changes\n\n%s\n", len(lines), strings.Join(lines, "\n"))
 }
 
-// tip is a commit and its tree, both empty before the first commit.
-type tip struct{ commit, tree string }
-
-func (r repo) head(ctx context.Context) (tip, error) {
-	out, err := r.run(ctx, call{}, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	if saidNo(err) {
-		return tip{}, nil // no commit yet
-	}
-	if err != nil {
-		return tip{}, err
-	}
-	tree, err := r.run(ctx, call{}, "rev-parse", "--verify", "--quiet", out+"^{tree}")
-	return tip{out, tree}, err
-}
-
-// emptyTree recognises the tree without files, of either kind of hash.
-func (r repo) emptyTree(tree string) bool {
+// isEmptyTree recognises the tree without files, of either kind of hash.
+func isEmptyTree(tree string) bool {
 	return tree == "4b825dc642cb6eb9a060e54bf8d69288fbee4904" ||
 		tree == "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 }
 
-// entry is a line for update-index: what a path holds at this moment.
-func (r repo) entry(ctx context.Context, path string) (string, error) {
-	abs := filepath.Join(r.root, filepath.FromSlash(path))
+// entry is a line for update-index: the mode and content of a path at this moment.
+func (r repo) entry(ctx context.Context, c change) (string, error) {
+	abs := filepath.Join(r.root, filepath.FromSlash(c.path))
 	info, err := os.Lstat(abs)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Sprintf("0 %s\t%s", strings.Repeat("0", 40), path), nil
+		return fmt.Sprintf("0 %s\t%s", strings.Repeat("0", 40), c.path), nil
 	}
 	if err != nil {
-		return "", Bare(err)
+		return "", store.Bare(err)
 	}
-	var mode, content string
+	var content []byte
+	mode := "100644"
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
-		mode = "120000"
-		content, err = os.Readlink(abs)
+		var target string
+		target, err = os.Readlink(abs)
+		mode, content = "120000", []byte(target)
 	case info.Mode()&0o100 != 0:
 		mode = "100755"
-		content, err = readText(abs)
+		fallthrough
 	default:
-		mode = "100644"
-		content, err = readText(abs)
+		content, err = store.ReadFile(abs)
 	}
 	if err != nil {
-		return "", Bare(err)
+		return "", store.Bare(err)
 	}
-	hash, err := r.run(ctx, call{stdin: content}, "hash-object", "-w", "--no-filters", "--stdin")
-	return fmt.Sprintf("%s %s\t%s", mode, hash, path), err
-}
-
-func readText(path string) (string, error) {
-	data, err := readRegular(path)
-	return string(data), err
+	hash, err := r.run(ctx, call{stdin: string(content)}, "hash-object", "-w", "--no-filters", "--stdin")
+	return fmt.Sprintf("%s %s\t%s", mode, hash, c.path), err
 }
 
 // updateIndex puts entries into an index, the user's where none is named.

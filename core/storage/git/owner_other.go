@@ -1,8 +1,8 @@
 //go:build !linux
 
-package store
+package git
 
 import "time"
 
-// ownerGone cannot be certain without /proc: the user is told instead.
+// ownerGone cannot be certain without /proc: a warning asks the user to look.
 func ownerGone(string, time.Time) bool { return false }

@@ -1,0 +1,282 @@
+// Package git records files of the data directory in a git repository. It owns the queue
+// of commits and the way git is run: with settings under which it starts no other
+// program. It must not know what the files mean, and no caller ever waits for it.
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ollimbot/core/storage/store"
+)
+
+const (
+	drainLimit = 5 * time.Second // for what is pending when the bot stops
+	maxTries   = 3               // of a commit that fails for a reason of its own
+	// firstPause is the pause after a failure; it doubles up to longestPause.
+	firstPause   = time.Second
+	longestPause = time.Minute
+	// patience is how long Commit waits for a git of the user's to finish.
+	patience = 3 * time.Second
+)
+
+// Recorder commits files of the data directory. Add and Remove only queue a change,
+// which Run commits; a failure is a line in the log.
+//
+// The work tree is only read, by us and never by git: a commit is made of what
+// is on disk when its turn comes, with git's plumbing, which runs no filters.
+type Recorder struct {
+	// Sandbox puts every git command into its sandbox before it starts; done is
+	// called after the start. Nil is none. Set it before the first use.
+	Sandbox func(*exec.Cmd) (done func())
+
+	dir   *store.Dir
+	log   *slog.Logger
+	warn  warnings
+	queue queue
+	wake  chan struct{} // holds a value when a change was queued
+
+	// The rest belongs to the goroutine that commits: Run, or Commit where there is no Run.
+	packed time.Time // when packing was last tried
+	packAt int       // how many loose objects are worth a pack
+}
+
+// New returns the recorder of a directory. It starts nothing.
+func New(d *store.Dir, log *slog.Logger) *Recorder {
+	return &Recorder{
+		dir: d, log: log, wake: make(chan struct{}, 1), packAt: packAt,
+		warn: warnings{log: log, known: map[string]bool{}},
+	}
+}
+
+// Init makes the directory a repository if it has no .git, and completes one that a
+// killed start has left unfinished. A missing git is a warning, once; only a failing
+// git is an error. The folder is made here: in a sandbox git can write in it only.
+func (g *Recorder) Init(ctx context.Context) error {
+	folder := g.dir.Path(".git")
+	removeOldIndexes(folder)
+	if err := os.Mkdir(folder, 0o700); errors.Is(err, fs.ErrExist) {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() || wholeRepository(folder) {
+			return nil //nolint:nilerror // a file there refers to a repository elsewhere
+		}
+		for _, lock := range []string{"HEAD.lock", "config.lock"} {
+			_ = os.Remove(filepath.Join(folder, lock)) // of the git that was killed
+		}
+	} else if err != nil {
+		return fmt.Errorf("make a repository: %w", err)
+	}
+	_, err := g.repoAt(g.dir.Root()).run(ctx, call{}, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
+	if err != nil {
+		_ = os.Remove(folder) // it stays if git has left something in it
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		g.warn.add("git_missing", "git not found, changes are not recorded", err)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w (in %s)", err, g.dir.Display())
+	}
+	return nil
+}
+
+// wholeRepository reports whether git accepts the folder as a repository. One that
+// lacks any of this has no history yet.
+func wholeRepository(folder string) bool {
+	return !slices.ContainsFunc([]string{"HEAD", "config", "objects", "refs"}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(folder, name))
+		return err != nil
+	})
+}
+
+// Add queues a commit of a file that was written. It never waits.
+func (g *Recorder) Add(rel, message string) { g.push(change{rel: rel, added: message}) }
+
+// Remove queues a commit of a file that was removed. It never waits.
+func (g *Recorder) Remove(rel, message string) { g.push(change{rel: rel, removed: message}) }
+
+func (g *Recorder) push(c change) {
+	if !g.queue.add(c) {
+		g.warn.add("git_queue", "too many commits are pending, some are dropped", nil)
+		return
+	}
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run commits queued changes until ctx ends, and then what is left, for at most 5
+// seconds. It returns nil: no commit is worth stopping the bot.
+func (g *Recorder) Run(ctx context.Context) error {
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+	pause := firstPause
+	for ctx.Err() == nil {
+		if g.work(ctx) {
+			pause = firstPause
+			retry.Stop()
+		} else {
+			retry.Reset(pause)
+			pause = min(2*pause, longestPause)
+		}
+		select {
+		case <-ctx.Done():
+		case <-g.wake:
+		case <-retry.C:
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
+	defer cancel()
+	for g.queue.len() > 0 && last.Err() == nil && g.work(last) {
+	}
+	if left := g.queue.len(); left > 0 {
+		g.log.Warn("commits left undone", "count", left)
+	}
+	return nil
+}
+
+// work commits all that is pending; false means that some of it has to be tried again.
+func (g *Recorder) work(ctx context.Context) bool {
+	batch := g.queue.take()
+	if len(batch) == 0 {
+		return true
+	}
+	again := batch
+	if g.dir.Present() == nil {
+		// A commit that has begun when the bot stops is finished within its limit.
+		again = g.commit(context.WithoutCancel(ctx), batch)
+	}
+	g.queue.putBack(again)
+	return len(again) == 0
+}
+
+// commit commits a batch and returns the changes that should be tried again.
+func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) {
+	for _, part := range g.byRepository(batch) {
+		err := part.repo.commit(ctx, part.changes)
+		busy, isBusy := errors.AsType[*busyError](err)
+		switch {
+		case err == nil:
+			g.warn.forget(busyReason) // a lock that is left again is a new warning
+			g.maybePack(ctx, part.repo)
+		case isBusy:
+			if busy.old {
+				g.warn.add(busyReason+busy.file, "commits are pending", busy)
+			}
+			again = append(again, part.changes...)
+		case errors.Is(err, exec.ErrNotFound):
+			g.warn.add("git_missing", "git not found, changes are not recorded", err)
+		default:
+			g.warn.add("commit "+err.Error(), "commit not made", err)
+			for _, c := range part.changes {
+				if c.tries++; c.tries < maxTries {
+					again = append(again, c)
+				}
+			}
+		}
+	}
+	return again
+}
+
+// Commit commits one file at once, for the command line. Without a repository or
+// without git it does nothing. It waits a moment for another git.
+func (g *Recorder) Commit(ctx context.Context, rel, message string) error {
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	r, path, ok := g.locate(rel)
+	if !ok {
+		return nil
+	}
+	changes := []change{{rel: rel, path: path, added: message, removed: message}}
+	for until := time.Now().Add(patience); ; {
+		err := r.commit(ctx, changes)
+		if _, busy := errors.AsType[*busyError](err); busy && time.Now().Before(until) && ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(firstPause / 10):
+			}
+			continue
+		}
+		if errors.Is(err, exec.ErrNotFound) {
+			g.warn.add("git_missing", "git not found, changes are not recorded", err)
+			return nil
+		}
+		return err
+	}
+}
+
+// part is the share of one repository in a batch.
+type part struct {
+	repo    repo
+	changes []change
+}
+
+// byRepository sorts changes by their repository; those in none are left out.
+func (g *Recorder) byRepository(batch []change) []part {
+	var parts []part
+	for _, c := range batch {
+		r, path, ok := g.locate(c.rel)
+		if !ok {
+			continue
+		}
+		c.path = path
+		i := slices.IndexFunc(parts, func(p part) bool { return p.repo.root == r.root })
+		if i < 0 {
+			parts, i = append(parts, part{repo: r}), len(parts)
+		}
+		parts[i].changes = append(parts[i].changes, c)
+	}
+	return parts
+}
+
+func (g *Recorder) repoAt(root string) repo {
+	return repo{root: root, dir: g.dir, log: g.log, sandbox: g.Sandbox}
+}
+
+// locate finds the repository of a file, and the file's path in it: the nearest
+// parent with a .git directory. A link on the way is followed as long as it
+// stays in the data directory.
+func (g *Recorder) locate(rel string) (r repo, path string, ok bool) {
+	if !filepath.IsLocal(filepath.FromSlash(rel)) {
+		return r, "", false
+	}
+	abs := g.dir.Path(rel)
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		root, err := filepath.EvalSymlinks(g.dir.Root())
+		if err != nil {
+			return r, "", false
+		}
+		if inside, err := filepath.Rel(root, folder); err != nil || !filepath.IsLocal(inside) {
+			return r, "", false
+		}
+		abs = filepath.Join(folder, filepath.Base(abs))
+	}
+	for dir := filepath.Dir(abs); ; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(filepath.Join(dir, ".git")); err == nil && info.IsDir() {
+			path, err := filepath.Rel(dir, abs)
+			return g.repoAt(dir), filepath.ToSlash(path), err == nil
+		}
+		if dir == filepath.Dir(dir) {
+			return r, "", false
+		}
+	}
+}
+
+// maybePack packs when it pays.
+func (g *Recorder) maybePack(ctx context.Context, r repo) {
+	if time.Since(g.packed) < packPause || r.loose() < g.packAt {
+		return
+	}
+	g.packed = time.Now()
+	if err := r.pack(ctx); err != nil {
+		g.warn.add("pack", "could not pack the history; continuing", err)
+	}
+}
