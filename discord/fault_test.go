@@ -105,7 +105,7 @@ func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
 
 func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
 	t.Parallel()
-	st := newStage(t, discordtest.Options{Team: &discordtest.Team{Name: "we"}})
+	st := newStage(t, discordtest.Options{Team: true})
 	b := newStub(nil)
 	st.alone(b)
 	st.up()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -21,11 +22,6 @@ const (
 	opAck       = 11
 )
 
-const (
-	intentsPrivileged = discordgo.IntentGuildMembers | discordgo.IntentGuildPresences | discordgo.IntentMessageContent
-	intentsAll        = 1<<26 - 1
-)
-
 // packet is what goes to a client: one frame, or the end of the connection.
 type packet struct {
 	data  []byte
@@ -40,9 +36,13 @@ type session struct {
 	attached *socket  // nil while no connection carries it
 }
 
-// gateway is what the server remembers of sockets and sessions. The server's
-// lock guards it.
+// gateway is the websocket half of Discord: sockets, sessions and their replay. The
+// world's lock guards what changes.
 type gateway struct {
+	w  *world
+	o  Options
+	ws string // its own URL
+
 	sockets    []*socket // all that ever were
 	sessions   map[string]*session
 	reconnects int // IDENTIFYs and RESUMEs that op 7 answers
@@ -51,26 +51,31 @@ type gateway struct {
 	dispatches []dispatched
 }
 
+func newGateway(w *world, o Options) *gateway {
+	g := &gateway{w: w, o: o, ws: "ws" + strings.TrimPrefix(w.base, "http") + "/", sessions: make(map[string]*session), startsLeft: o.SessionStarts}
+	w.dispatch = g.dispatch
+	return g
+}
+
 // dispatched is an event that was handed to the sessions.
 type dispatched struct {
 	event string
 	data  json.RawMessage
 }
 
-// dispatch hands an event to every session that asked for its kind. Callers
-// hold the lock.
-func (s *Server) dispatch(event, guild string, body object) {
+// dispatch hands an event to every session that asked for its kind.
+func (g *gateway) dispatch(event, guild string, body object) {
 	data := encode(body)
-	s.dispatches = append(s.dispatches, dispatched{event, data})
-	for _, se := range s.sessions {
+	g.dispatches = append(g.dispatches, dispatched{event, data})
+	for _, se := range g.sessions {
 		if se.wants(event, guild) {
 			se.send(event, data)
 		}
 	}
-	s.change()
+	g.w.change()
 }
 
-// wants applies the intents. What has none here goes to everybody.
+// wants applies the intents. Events without one here go to every session.
 func (se *session) wants(event, guild string) bool {
 	need := discordgo.IntentsNone
 	switch event {
@@ -101,26 +106,26 @@ func (se *session) send(event string, data json.RawMessage) {
 func control(op int, data any) packet { return packet{data: encode(object{"op": op, "d": data})} }
 
 // begin makes a session and greets it. Sessions without a connection end with
-// it, because nobody will come back for them. Callers hold the lock.
-func (s *Server) begin(k *socket, intents discordgo.Intent) {
-	for id, se := range s.sessions {
+// it, because no client will resume them.
+func (g *gateway) begin(k *socket, intents discordgo.Intent) {
+	for id, se := range g.sessions {
 		if se.attached == nil || se.attached == k {
-			delete(s.sessions, id)
+			delete(g.sessions, id)
 		}
 	}
-	se := &session{id: "session" + s.next(s.now()), intents: intents}
-	s.sessions[se.id] = se
+	se := &session{id: "session" + g.w.next(), intents: intents}
+	g.sessions[se.id] = se
 	se.send("READY", encode(object{
-		"v": 10, "user": wireUser(s.bot), "session_id": se.id, "session_type": "normal", "resume_gateway_url": s.ws,
-		"application": object{"id": s.app, "flags": 0}, "guilds": []any{}, "shard": []int{0, 1},
+		"v": 10, "user": wireUser(g.w.bot), "session_id": se.id, "session_type": "normal", "resume_gateway_url": g.ws,
+		"application": object{"id": g.w.app, "flags": 0}, "guilds": []any{}, "shard": []int{0, 1},
 	}))
 	k.carry(se, 0)
 }
 
 // resume replays what a session missed and attaches it. It reports false for a
-// session that cannot go on. Callers hold the lock.
-func (s *Server) resume(k *socket, id string, seq int) bool {
-	se := s.sessions[id]
+// session that cannot be resumed.
+func (g *gateway) resume(k *socket, id string, seq int) bool {
+	se := g.sessions[id]
 	if se == nil || seq > len(se.log) || seq < 0 {
 		return false
 	}
@@ -132,7 +137,7 @@ func (s *Server) resume(k *socket, id string, seq int) bool {
 	return true
 }
 
-// carry attaches a session and sends what came after this number.
+// carry attaches a session and sends the events after this number.
 func (k *socket) carry(se *session, seq int) {
 	se.attached, k.session, k.info.Ready = k, se, true
 	for _, p := range se.log[seq:] {
@@ -140,93 +145,93 @@ func (k *socket) carry(se *session, seq int) {
 	}
 }
 
-// forget ends a session for good. Callers hold the lock.
-func (s *Server) forget(se *session) {
+// forget ends a session for good.
+func (g *gateway) forget(se *session) {
 	if se == nil {
 		return
 	}
-	delete(s.sessions, se.id)
+	delete(g.sessions, se.id)
 	if se.attached != nil {
 		se.attached.session = nil
 		se.attached = nil
 	}
 }
 
-// everySocket does something to all open sockets under the lock.
-func (s *Server) everySocket(do func(*socket)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, k := range s.sockets {
+// everySocket calls do for all open sockets under the lock.
+func (g *gateway) everySocket(do func(*socket)) {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	for _, k := range g.sockets {
 		if k.info.Closed.IsZero() {
 			do(k)
 		}
 	}
-	s.change()
+	g.w.change()
 }
 
 // DropSocket resets every gateway connection. Sessions can be resumed.
-func (s *Server) DropSocket() {
-	s.everySocket(func(k *socket) { reset(k.ws.NetConn()) })
+func (g *gateway) DropSocket() {
+	g.everySocket(func(k *socket) { reset(k.ws.NetConn()) })
 }
 
 // SendOp7 asks the clients to reconnect and resume.
-func (s *Server) SendOp7() {
-	s.everySocket(func(k *socket) { k.enqueue(control(opReconnect, nil)) })
+func (g *gateway) SendOp7() {
+	g.everySocket(func(k *socket) { k.enqueue(control(opReconnect, nil)) })
 }
 
 // Op7First answers the next IDENTIFY or RESUME by asking to reconnect.
-func (s *Server) Op7First() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reconnects++
+func (g *gateway) Op7First() {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	g.reconnects++
 }
 
 // Op9 says that the session is invalid. Unless it is resumable, it has ended,
 // and the connection waits for another IDENTIFY.
-func (s *Server) Op9(resumable bool) {
-	s.everySocket(func(k *socket) {
+func (g *gateway) Op9(resumable bool) {
+	g.everySocket(func(k *socket) {
 		if !resumable {
-			s.forget(k.session)
+			g.forget(k.session)
 		}
 		k.enqueue(control(opInvalid, resumable))
 	})
 }
 
 // CloseWith closes the open connections with this code.
-func (s *Server) CloseWith(code int) {
-	s.everySocket(func(k *socket) { k.enqueue(packet{close: code}) })
+func (g *gateway) CloseWith(code int) {
+	g.everySocket(func(k *socket) { k.enqueue(packet{close: code}) })
 }
 
 // EndSessions forgets all sessions, so that the next RESUME fails.
-func (s *Server) EndSessions() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, se := range s.sessions {
-		s.forget(se)
+func (g *gateway) EndSessions() {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	for _, se := range g.sessions {
+		g.forget(se)
 	}
 }
 
-// Dispatch hands an event to all sessions, whatever it says and whether anybody
-// asked for it.
-func (s *Server) Dispatch(event string, data json.RawMessage) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dispatches = append(s.dispatches, dispatched{event, data})
-	for _, se := range s.sessions {
+// Dispatch hands an event to all sessions, whatever it says and whatever
+// their intents.
+func (g *gateway) Dispatch(event string, data json.RawMessage) {
+	g.w.mu.Lock()
+	defer g.w.mu.Unlock()
+	g.dispatches = append(g.dispatches, dispatched{event, data})
+	for _, se := range g.sessions {
 		se.send(event, data)
 	}
-	s.change()
+	g.w.change()
 }
 
 // Again dispatches the newest event of this type once more under a new number,
 // as Discord sometimes does. It reports whether there was one.
-func (s *Server) Again(event string) bool {
-	s.mu.Lock()
-	all := slices.Clone(s.dispatches)
-	s.mu.Unlock()
+func (g *gateway) Again(event string) bool {
+	g.w.mu.Lock()
+	all := slices.Clone(g.dispatches)
+	g.w.mu.Unlock()
 	for _, d := range slices.Backward(all) {
 		if d.event == event {
-			s.Dispatch(event, d.data)
+			g.Dispatch(event, d.data)
 			return true
 		}
 	}
@@ -234,8 +239,8 @@ func (s *Server) Again(event string) bool {
 }
 
 // Repeat sends the last n packets of each session again, numbers and all.
-func (s *Server) Repeat(n int) {
-	s.everySocket(func(k *socket) {
+func (g *gateway) Repeat(n int) {
+	g.everySocket(func(k *socket) {
 		if k.session == nil {
 			return
 		}

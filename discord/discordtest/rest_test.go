@@ -16,7 +16,7 @@ import (
 )
 
 func TestEveryAnswerOfTheFakeKeepsDiscordsContract(t *testing.T) {
-	s := discordtest.Start(t, discordtest.Options{Team: &discordtest.Team{Name: "us"}})
+	s := discordtest.Start(t, discordtest.Options{Team: true})
 	u := s.User()
 	ch := dm(t, s)
 	full := obj{
@@ -69,7 +69,7 @@ func TestEveryAnswerOfTheFakeKeepsDiscordsContract(t *testing.T) {
 }
 
 func TestAnApplicationOfATeamIsOwnedByNobodyWhoCanBeWrittenTo(t *testing.T) {
-	s := discordtest.Start(t, discordtest.Options{Team: &discordtest.Team{}, Owner: discordtest.User{ID: "42"}})
+	s := discordtest.Start(t, discordtest.Options{Team: true, Owner: discordtest.User{ID: "42"}})
 	r := do(t, s, "GET", "/applications/@me", nil)
 	owner, team := r.json["owner"].(obj), r.json["team"].(obj)
 	if owner["id"] == "42" || team["owner_user_id"] != "42" {
@@ -219,7 +219,7 @@ func TestABreachIsReportedAndRefused(t *testing.T) {
 		"embeds over 6000":     {with(obj{"embeds": []obj{{"description": long}, {"description": long}}}), 50035, "6002 characters"},
 		"six rows":             {with(obj{"content": "x", "components": six}), 50035, "6 rows"},
 		"empty field":          {with(obj{"embeds": []obj{{"fields": []obj{{"name": "", "value": "v"}}}}}), 50035, "empty name"},
-		"same id twice":        {with(obj{"content": "x", "components": []obj{row(button("a"), button("a"))}}), 50035, "stands twice"},
+		"same id twice":        {with(obj{"content": "x", "components": []obj{row(button("a"), button("a"))}}), 50035, "occurs twice"},
 		"empty":                {with(obj{"content": " "}), 50006, "empty"},
 		"mentions":             {obj{"content": "@everyone"}, 0, "allowed_mentions"},
 		"mentions of users":    {obj{"content": "x", "allowed_mentions": obj{"parse": []string{"users"}}}, 0, "allowed_mentions"},

@@ -1,21 +1,64 @@
 package discordtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/bwmarrin/discordgo"
 )
 
-// Limits that Discord's description of its API does not contain, or states
-// too generously (resources/message, components/reference).
+// The rules of Discord that its description of the API does not contain, or states
+// too generously. Pages are below https://discord.com/developers/docs/.
+
+// Messages: resources/message#create-message, resources/message#embed-object-embed-limits
+// and components/reference#action-row.
 const (
 	maxContent = 2000 // UTF-16 units
 	maxEmbeds  = 6000 // over all embeds of a message
 	maxRows    = 5
+)
+
+// nonceLife is how long a nonce is remembered: "the past few minutes"
+// (resources/message#create-message).
+const nonceLife = 5 * time.Minute
+
+// Files: reference#uploading-files and reference#signed-attachment-cdn-urls.
+const (
+	maxRequest = 25 << 20       // bytes of one request
+	maxFile    = 10 << 20       // bytes of one file
+	linkLife   = 24 * time.Hour // how long the address of a file works
+)
+
+// Interactions: interactions/receiving-and-responding#followup-messages.
+const (
+	firstAnswer  = 3 * time.Second
+	tokenLife    = 15 * time.Minute
+	maxFollowups = 5
+)
+
+// Gateway: events/gateway#sending-events, events/gateway#rate-limiting and
+// events/gateway#privileged-intents.
+const (
+	maxPacket         = 4096            // bytes that a client may send at once
+	maxPackets        = 120             // in a minute, on one connection
+	startSpan         = 5 * time.Second // between two IDENTIFYs, as max_concurrency is 1
+	intentsPrivileged = discordgo.IntentGuildMembers | discordgo.IntentGuildPresences | discordgo.IntentMessageContent
+	intentsAll        = 1<<26 - 1
+)
+
+// Requests: topics/rate-limits#global-rate-limit. The limits per channel are not
+// documented; these are the observed ones (Discord.Net issue 2375).
+const (
+	channelLimit = 5
+	channelSpan  = 5 * time.Second
+	globalLimit  = 50
+	globalSpan   = time.Second
 )
 
 func checkCreate(c *call) *Plan { return checkMessage(c, c.body, true) }
@@ -71,7 +114,7 @@ func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	case len(components) > maxRows:
 		field, why = "components", fmt.Sprintf("%d rows, more than %d", len(components), maxRows)
 	case twice != "":
-		field, why = "components", fmt.Sprintf("custom_id %q stands twice", twice)
+		field, why = "components", fmt.Sprintf("custom_id %q occurs twice", twice)
 	default:
 		return nil
 	}
@@ -79,14 +122,16 @@ func checkMessage(c *call, raw []byte, whole bool) *Plan {
 	return invalidForm(field, why)
 }
 
-// silent reports whether nobody is mentioned, whatever the text says.
+// silent reports whether a message mentions nobody, whatever its text says: our own
+// rule, by means of resources/message#allowed-mentions-object.
 func silent(raw json.RawMessage) bool {
 	var m discordgo.MessageAllowedMentions
 	return len(raw) > 0 && json.Unmarshal(raw, &m) == nil && m.Parse != nil &&
 		len(m.Parse)+len(m.Users)+len(m.Roles) == 0 && !m.RepliedUser
 }
 
-// checkEmbeds adds up what Discord adds up, and looks at the fields.
+// checkEmbeds adds up what Discord adds up, and looks at the fields
+// (resources/message#embed-object-embed-limits).
 func checkEmbeds(all []object) (field, why string) {
 	total := 0
 	for _, e := range all {
@@ -109,7 +154,7 @@ func checkEmbeds(all []object) (field, why string) {
 	return "", ""
 }
 
-// sameID finds a custom_id that stands twice.
+// sameID finds a custom_id that occurs twice (components/reference#anatomy-of-a-component).
 func sameID(all []object) (twice string) {
 	seen := make(map[string]bool)
 	walk(all, func(c object) {
@@ -128,4 +173,23 @@ func units(text string) int { return len(utf16.Encode([]rune(text))) }
 func trimmed(v any) int {
 	text, _ := v.(string)
 	return units(strings.TrimSpace(text))
+}
+
+// validPresence reports whether a presence has the keys that Discord documents, and of
+// an activity those that a bot may set (events/gateway-events#update-presence).
+func validPresence(raw json.RawMessage) bool {
+	var p struct {
+		Since      *int64 `json:"since"`
+		Activities []struct {
+			Name  string `json:"name"`
+			State string `json:"state"`
+			Type  int    `json:"type"`
+			URL   string `json:"url"`
+		} `json:"activities"`
+		Status string `json:"status"`
+		AFK    bool   `json:"afk"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	return dec.Decode(&p) == nil && slices.Contains([]string{"online", "dnd", "idle", "invisible", "offline"}, p.Status)
 }

@@ -1,32 +1,45 @@
 package discordtest
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 )
 
-// patience is how long Wait waits for something that should happen at once. It
-// is long because a loaded machine is no fault of the bot.
-const patience = 10 * time.Second
-
-var errClosed = errors.New("the fake is closed")
-
-// world is what the server remembers. The server's lock guards it, and all
-// methods that read or change it want it held.
+// world is what Discord remembers. Its lock also guards sessions and rate limits,
+// because a request and its event are one step. Callers of its methods hold it, unless a comment says
+// otherwise.
 type world struct {
-	all          State // but for what is asked of others in look
-	ids          int64 // last snowflake
+	app   string // application id; the bot's user has the same
+	bot   User
+	owner User
+	team  bool
+	base  string           // URL of the fake
+	now   func() time.Time // the clock of the fake
+	tb    testing.TB       // nil in StartProcess
+
+	// dispatch hands an event to the gateway's sessions.
+	dispatch func(event, guild string, body object)
+
+	mu           sync.Mutex    // guards everything below
+	closed       bool          // violations are only noted
+	changed      chan struct{} // closed at the next change
+	token        string        // of the bot, without "Bot "
+	all          State         // but for what look copies
+	ids          int64         // last snowflake
 	users        map[string]User
 	channels     map[string]*channel
 	place        map[string]int // message id -> index in all.Messages
 	nonces       map[string]noted
 	files        map[string]File // by path
 	interactions []*Interaction
+	connections  []*Connection
 }
 
 type channel struct {
@@ -39,148 +52,160 @@ type noted struct {
 	at      time.Time
 }
 
-func newWorld() world {
-	return world{
+func newWorld(t testing.TB, o Options, base string) *world {
+	return &world{
+		tb: t, base: base, token: o.Token, team: o.Team, changed: make(chan struct{}),
 		users: make(map[string]User), channels: make(map[string]*channel), place: make(map[string]int),
 		nonces: make(map[string]noted), files: make(map[string]File),
 	}
 }
 
-// next is a snowflake for this instant: it carries the clock in milliseconds
-// and is greater than every one before.
-func (w *world) next(now time.Time) string {
-	w.ids = max(w.ids+1, (now.UnixMilli()-epoch)<<22)
-	return strconv.FormatInt(w.ids, 10)
-}
-
-// State is the state now.
-func (s *Server) State() State {
-	st, _ := s.look()
-	return st
+// populate makes the bot and its owner, as soon as there is a clock. It needs no lock.
+func (w *world) populate(owner User) {
+	w.app = w.next()
+	w.bot = User{ID: w.app, Username: "ollim", Bot: true}
+	w.owner = owner
+	w.owner.ID = cmp.Or(owner.ID, w.next())
+	w.users[w.owner.ID], w.users[w.app] = w.owner, w.bot
 }
 
 // look returns the state and what is closed at the next change.
-func (s *Server) look() (State, <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	st := s.all // what is only ever appended to may share its array
+func (w *world) look() (State, <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	st := w.all // what is only ever appended to may share its array
 	st.Messages, st.Requests = slices.Clone(st.Messages), slices.Clone(st.Requests)
-	for _, k := range s.sockets {
-		st.Connections = append(st.Connections, k.info)
+	for _, k := range w.connections {
+		st.Connections = append(st.Connections, *k)
 	}
-	for _, i := range s.interactions {
+	for _, i := range w.interactions {
 		st.Interactions = append(st.Interactions, *i)
 	}
-	return st, s.changed
+	return st, w.changed
 }
 
-// Wait returns the first state that satisfies ok. It looks again at every
-// change, stops the test after 10 s, and then says what there was instead.
-func (s *Server) Wait(t testing.TB, what string, ok func(State) bool) State {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	st, err := s.WaitContext(ctx, what, ok)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
+// next is a snowflake for this instant: it carries the clock in milliseconds
+// and is greater than every one before.
+func (w *world) next() string {
+	w.ids = max(w.ids+1, (w.now().UnixMilli()-epoch)<<22)
+	return strconv.FormatInt(w.ids, 10)
 }
 
-// WaitContext is Wait with a deadline of the caller's. The error wraps the one
-// of the context and describes the last state.
-func (s *Server) WaitContext(ctx context.Context, what string, ok func(State) bool) (State, error) {
-	for {
-		st, changed := s.look()
-		if ok(st) {
-			return st, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return st, fmt.Errorf("wait for %s: %w\n%s", what, ctx.Err(), st)
-		case <-s.stopped.Done():
-			return st, fmt.Errorf("wait for %s: %w", what, errClosed)
-		}
+// violate notes a breach of the contract. Callers do not hold mu.
+func (w *world) violate(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	w.mu.Lock()
+	w.all.Violations = append(w.all.Violations, text)
+	late := w.closed
+	w.change()
+	w.mu.Unlock()
+	if w.tb != nil && !late {
+		w.tb.Errorf("discord: %s", text)
 	}
+}
+
+// noPanic turns a panic of a goroutine into a violation, except for a handler
+// that aborts its connection on purpose.
+func (w *world) noPanic() {
+	switch v := recover(); v {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(v)
+	default:
+		w.violate("the fake panicked: %v", v)
+	}
+}
+
+// change wakes those who wait for one.
+func (w *world) change() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+func (w *world) somebody(u User) *Person {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	u.ID = w.next()
+	w.users[u.ID] = u
+	return &Person{w: w, User: u}
 }
 
 // directChannel is the channel between the bot and this user.
-func (s *Server) directChannel(u User) *channel { return s.open(channel{user: u.ID}) }
+func (w *world) directChannel(u User) *channel { return w.open(channel{user: u.ID}) }
 
 // open finds a channel, or makes it on first use.
-func (s *Server) open(want channel) *channel {
-	for _, c := range s.channels {
+func (w *world) open(want channel) *channel {
+	for _, c := range w.channels {
 		if c.guild == want.guild && c.user == want.user {
 			return c
 		}
 	}
-	want.id = s.next(s.now())
-	s.channels[want.id] = &want
+	want.id = w.next()
+	w.channels[want.id] = &want
 	return &want
 }
 
-// message is the standing message with this id, nil without one.
-func (s *Server) message(id string) *Message {
-	if i, ok := s.place[id]; ok && s.all.Messages[i].Deleted.IsZero() {
-		return s.all.Messages[i]
+// message is the message with this id, nil if it was deleted or never existed.
+func (w *world) message(id string) *Message {
+	if i, ok := w.place[id]; ok && w.all.Messages[i].Deleted.IsZero() {
+		return w.all.Messages[i]
 	}
 	return nil
 }
 
-// add stores a new message, tells the gateway and returns it with its id.
-func (s *Server) add(m Message) *Message {
-	m.created = s.now()
+// add stores and dispatches a new message and returns it with its id.
+func (w *world) add(m Message) *Message {
+	m.created = w.now()
 	if m.ID == "" {
-		m.ID = s.next(m.created)
+		m.ID = w.next()
 	}
-	s.place[m.ID] = len(s.all.Messages)
-	s.all.Messages = append(s.all.Messages, &m)
-	s.tellMessage("MESSAGE_CREATE", &m)
+	w.place[m.ID] = len(w.all.Messages)
+	w.all.Messages = append(w.all.Messages, &m)
+	w.announce("MESSAGE_CREATE", &m)
 	return &m
 }
 
-// replace puts a changed copy in the place of a message.
-func (s *Server) replace(m *Message) { s.all.Messages[s.place[m.ID]] = m }
+// replace stores a changed copy of a message.
+func (w *world) replace(m *Message) { w.all.Messages[w.place[m.ID]] = m }
 
 // edit stores a changed copy of a message.
-func (s *Server) edit(m Message) *Message {
-	m.edited = s.now()
-	s.replace(&m)
-	s.tellMessage("MESSAGE_UPDATE", &m)
+func (w *world) edit(m Message) *Message {
+	m.edited = w.now()
+	w.replace(&m)
+	w.announce("MESSAGE_UPDATE", &m)
 	return &m
 }
 
 // remove marks a message as deleted.
-func (s *Server) remove(old *Message) {
+func (w *world) remove(old *Message) {
 	m := *old
-	m.Deleted = s.now()
-	s.replace(&m)
+	m.Deleted = w.now()
+	w.replace(&m)
 	o := object{"id": m.ID, "channel_id": m.ChannelID}
 	if m.GuildID != "" {
 		o["guild_id"] = m.GuildID
 	}
-	s.dispatch("MESSAGE_DELETE", m.GuildID, o)
+	w.dispatch("MESSAGE_DELETE", m.GuildID, o)
 }
 
-// tellMessage dispatches a message event. Messages in guilds arrive empty, since
-// no bot of ours may read them; of ephemeral ones the gateway says nothing.
-func (s *Server) tellMessage(event string, m *Message) {
+// announce dispatches a message event. Messages in guilds arrive empty, since
+// our bot may not read them; ephemeral ones are not dispatched.
+func (w *world) announce(event string, m *Message) {
 	if m.Ephemeral() {
 		return
 	}
-	o := s.wireMessage(m)
+	o := w.wireMessage(m)
 	if m.GuildID != "" {
 		o["guild_id"], o["member"] = m.GuildID, wireMember(m.Author)
-		if m.Author.ID != s.bot.ID {
+		if m.Author.ID != w.bot.ID {
 			o["content"], o["embeds"], o["components"], o["attachments"] = "", []any{}, []any{}, []any{}
 		}
 	}
-	s.dispatch(event, m.GuildID, o)
+	w.dispatch(event, m.GuildID, o)
 }
 
-// react adds one reaction, unless it is there.
-func (s *Server) react(old *Message, u User, emoji string) {
+// react adds one reaction, unless it exists.
+func (w *world) react(old *Message, u User, emoji string) {
 	m, i := withReactions(old, emoji)
 	if i < 0 {
 		m.Reactions, i = append(m.Reactions, Reaction{Emoji: emoji}), len(m.Reactions)
@@ -189,12 +214,12 @@ func (s *Server) react(old *Message, u User, emoji string) {
 		return
 	}
 	m.Reactions[i].users = append(slices.Clip(m.Reactions[i].users), u.ID)
-	s.replace(m)
-	s.tellReaction("MESSAGE_REACTION_ADD", m, u, emoji)
+	w.replace(m)
+	w.announceReaction("MESSAGE_REACTION_ADD", m, u, emoji)
 }
 
-// unreact takes one reaction back and reports whether it was there.
-func (s *Server) unreact(old *Message, u User, emoji string) bool {
+// unreact takes one reaction back and reports whether it existed.
+func (w *world) unreact(old *Message, u User, emoji string) bool {
 	m, i := withReactions(old, emoji)
 	if i < 0 || !slices.Contains(m.Reactions[i].users, u.ID) {
 		return false
@@ -203,20 +228,20 @@ func (s *Server) unreact(old *Message, u User, emoji string) bool {
 	if m.Reactions[i].users = left; len(left) == 0 {
 		m.Reactions = slices.Delete(m.Reactions, i, i+1)
 	}
-	s.replace(m)
-	s.tellReaction("MESSAGE_REACTION_REMOVE", m, u, emoji)
+	w.replace(m)
+	w.announceReaction("MESSAGE_REACTION_REMOVE", m, u, emoji)
 	return true
 }
 
-// withReactions is a copy whose list of reactions may be changed, and the place
-// of an emoji in it, -1 where it is not.
+// withReactions is a copy whose list of reactions may be changed, and the index
+// of an emoji in it, or -1.
 func withReactions(old *Message, emoji string) (*Message, int) {
 	m := *old
 	m.Reactions = slices.Clone(old.Reactions)
 	return &m, slices.IndexFunc(m.Reactions, func(r Reaction) bool { return r.Emoji == emoji })
 }
 
-func (s *Server) tellReaction(event string, m *Message, u User, emoji string) {
+func (w *world) announceReaction(event string, m *Message, u User, emoji string) {
 	o := object{
 		"user_id": u.ID, "channel_id": m.ChannelID, "message_id": m.ID, "message_author_id": m.Author.ID,
 		"emoji": object{"id": nil, "name": emoji}, "burst": false, "type": 0,
@@ -224,5 +249,60 @@ func (s *Server) tellReaction(event string, m *Message, u User, emoji string) {
 	if m.GuildID != "" {
 		o["guild_id"], o["member"] = m.GuildID, wireMember(u)
 	}
-	s.dispatch(event, m.GuildID, o)
+	w.dispatch(event, m.GuildID, o)
+}
+
+// interaction finds one by its token.
+func (w *world) interaction(token string) *Interaction {
+	i := slices.IndexFunc(w.interactions, func(k *Interaction) bool { return k.Token == token })
+	if i < 0 {
+		return nil
+	}
+	return w.interactions[i]
+}
+
+// attachmentRoot is where files are, on Discord's CDN and here.
+const attachmentRoot = "/attachments/"
+
+var unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]`)
+
+// keep stores a file and returns it as an attachment.
+func (w *world) keep(channel string, f File) Attachment {
+	a := Attachment{ID: w.next(), File: f}
+	a.Size = cmp.Or(f.Size, len(f.Data))
+	a.Name = cmp.Or(f.Name, "unknown")
+	// A name that could leave its folder is cleaned, as Discord does.
+	path := attachmentRoot + channel + "/" + a.ID + "/" + unsafeInName.ReplaceAllString(a.Name, "_")
+	w.files[path] = f
+	if a.URL == "" {
+		a.path, a.URL = path, w.signed(path)
+	}
+	return a
+}
+
+// signed is the address of a file with its expiry in hexadecimal seconds
+// (reference#signed-attachment-cdn-urls).
+func (w *world) signed(path string) string {
+	now := w.now()
+	return fmt.Sprintf("%s%s?ex=%x&is=%x&hm=0", w.base, path, now.Add(linkLife).Unix(), now.Unix())
+}
+
+// arrive notes a request before anything happens to it.
+func (w *world) arrive(c *call) int {
+	r := &Request{Method: c.method, Path: c.path, Body: c.body}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all.Requests = append(w.all.Requests, r)
+	w.change()
+	return len(w.all.Requests) - 1
+}
+
+// decide notes what a request is answered with.
+func (w *world) decide(entry int, a *Plan) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := *w.all.Requests[entry]
+	r.Status = a.Status
+	w.all.Requests[entry] = &r
+	w.change()
 }

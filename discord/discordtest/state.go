@@ -3,7 +3,6 @@ package discordtest
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +18,7 @@ type User struct {
 	Bot      bool
 }
 
-// Team owns an application in place of a person. The options' owner owns it.
-type Team struct {
-	Name string
-}
-
-// Message is one message as it stands. Values of this type are never changed:
+// Message is one message. Values of this type are never changed:
 // an edit makes a new one.
 type Message struct {
 	ID, ChannelID string
@@ -36,11 +30,11 @@ type Message struct {
 	ReplyTo       string // id of the message that it answers
 	Interaction   string // id of the interaction that it answers
 	Embeds        []discordgo.MessageEmbed
-	Buttons       []discordgo.Button // in reading order, whatever rows they stand in
+	Buttons       []discordgo.Button // in reading order, whatever their rows
 	Attachments   []Attachment
 	Reactions     []Reaction
 	Extra         object    // further properties, as Discord writes them: stickers, a call
-	Deleted       time.Time // zero while it stands
+	Deleted       time.Time // zero until then
 
 	created, edited    time.Time
 	nonce              json.RawMessage // as it was sent, string or number
@@ -59,6 +53,23 @@ type Reaction struct {
 	users []string // ids
 }
 
+// File is what a person uploads. What it declares may be a lie.
+type File struct {
+	Name string
+	Type string // declared; may be empty
+	Data []byte
+	Size int    // declared, in bytes; 0 is the true one
+	URL  string // where the message says it is; empty is here
+}
+
+// Attachment is a file of a message.
+type Attachment struct {
+	File
+	ID string
+
+	path string // here; empty for a file that claims to be elsewhere
+}
+
 // Request is one REST request. Path has no /api/vN in front; Body is JSON, of
 // an upload its payload_json. Status is 0 until the answer is decided, and 0 for
 // ever where the connection was cut instead of one.
@@ -73,7 +84,7 @@ type Interaction struct {
 	ID, Token string
 	Type      discordgo.InteractionType
 	ChannelID string
-	MessageID string                            // that the button stands on
+	MessageID string                            // of the button
 	Callback  discordgo.InteractionResponseType // the first answer, 0 without one
 	Original  string                            // id of the message that @original means
 	Followups int
@@ -200,7 +211,7 @@ func last[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
 // epoch is where Discord's clock begins: the first second of 2015.
 const epoch = 1420070400000
 
-// Time is the instant that a snowflake carries; zero for what is none.
+// Time is the instant that a snowflake carries; zero if it is not one.
 func Time(id string) time.Time {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -209,129 +220,10 @@ func Time(id string) time.Time {
 	return time.UnixMilli(n>>22 + epoch)
 }
 
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000+00:00") }
-
-// encode is for values that are made here and cannot fail.
-func encode(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
+// later compares ids, which grow in length, then in order.
+func later(id, than string) bool {
+	if len(id) != len(than) {
+		return len(id) > len(than)
 	}
-	return b
-}
-
-type object = map[string]any
-
-func wireUser(u User) object {
-	return object{
-		"id": u.ID, "username": u.Username, "discriminator": "0", "global_name": nil, "avatar": nil,
-		"bot": u.Bot, "public_flags": 0, "flags": 0, "primary_guild": nil,
-	}
-}
-
-func wireMember(u User) object {
-	return object{
-		"user": wireUser(u), "roles": []string{}, "joined_at": stamp(time.UnixMilli(epoch)), "deaf": false, "mute": false,
-		"flags": 0, "nick": nil, "avatar": nil, "permissions": "0",
-	}
-}
-
-func (s *Server) wireChannel(c *channel) object {
-	if c.guild != "" {
-		return object{
-			"id": c.id, "type": 0, "guild_id": c.guild, "name": "general", "position": 0, "flags": 0, "nsfw": false,
-			"permission_overwrites": []any{}, "parent_id": nil, "topic": nil, "last_message_id": nil,
-		}
-	}
-	return object{
-		"id": c.id, "type": 1, "flags": 0, "last_message_id": nil,
-		"recipients": []object{wireUser(s.users[c.user])},
-	}
-}
-
-// wireMessage is a message as REST answers it; events add to it.
-func (s *Server) wireMessage(m *Message) object {
-	o := object{
-		"id": m.ID, "channel_id": m.ChannelID, "type": m.Type, "author": wireUser(m.Author), "content": m.Content,
-		"embeds": []any{}, "components": []any{}, "attachments": s.wireAttachments(m.Attachments),
-		"flags": m.Flags, "timestamp": stamp(m.created), "edited_timestamp": nil, "pinned": false, "tts": false,
-		"mention_everyone": false, "mentions": []object{}, "mention_roles": []string{},
-	}
-	if m.embeds != nil {
-		o["embeds"] = m.embeds
-	}
-	if m.components != nil {
-		o["components"] = m.components
-	}
-	if !m.edited.IsZero() {
-		o["edited_timestamp"] = stamp(m.edited)
-	}
-	if m.nonce != nil {
-		o["nonce"] = m.nonce
-	}
-	maps.Copy(o, m.Extra)
-	if m.Interaction != "" {
-		o["webhook_id"], o["application_id"] = s.app, s.app
-	}
-	if len(m.Reactions) > 0 {
-		o["reactions"] = s.wireReactions(m.Reactions)
-	}
-	if m.ReplyTo != "" {
-		o["message_reference"] = object{"type": 0, "channel_id": m.ChannelID, "message_id": m.ReplyTo}
-		o["referenced_message"] = nil // of one that was deleted
-		if to := s.message(m.ReplyTo); to != nil {
-			flat := *to
-			flat.ReplyTo = "" // replies are not followed any further
-			o["referenced_message"] = s.wireMessage(&flat)
-		}
-	}
-	return o
-}
-
-// wireAttachments signs the addresses anew, as Discord does for every look.
-func (s *Server) wireAttachments(all []Attachment) []object {
-	out := make([]object, 0, len(all))
-	for _, a := range all {
-		url := a.URL
-		if a.path != "" {
-			url = s.signed(a.path)
-		}
-		o := object{"id": a.ID, "filename": a.Name, "size": a.Size, "url": url, "proxy_url": url}
-		if a.Type != "" {
-			o["content_type"] = a.Type
-		}
-		out = append(out, o)
-	}
-	return out
-}
-
-func (s *Server) wireReactions(all []Reaction) []object {
-	out := make([]object, 0, len(all))
-	for _, r := range all {
-		out = append(out, object{
-			"emoji": object{"id": nil, "name": r.Emoji}, "count": len(r.users), "me": slices.Contains(r.users, s.app), "me_burst": false,
-			"count_details": object{"burst": 0, "normal": len(r.users)}, "burst_colors": []string{},
-		})
-	}
-	return out
-}
-
-func (s *Server) wireApplication() object {
-	owner, team := wireUser(s.o.Owner), any(nil)
-	if s.o.Team != nil {
-		// The owner of a team's application is a placeholder that nobody can
-		// write to (Discord, topics/teams).
-		const id = "1"
-		member := object{"user": owner, "team_id": id, "membership_state": 2, "role": "admin", "permissions": []string{"*"}}
-		team = object{"id": id, "icon": nil, "name": s.o.Team.Name, "owner_user_id": s.o.Owner.ID, "members": []object{member}}
-		owner = wireUser(User{ID: id, Username: "team" + id})
-	}
-	return object{
-		"id": s.app, "name": s.bot.Username, "icon": nil, "description": "", "type": nil, "bot": wireUser(s.bot),
-		"bot_public": false, "bot_require_code_grant": false, "verify_key": "00", "flags": 0, "flags_new": "0",
-		"redirect_uris": []string{}, "interactions_endpoint_url": nil, "role_connections_verification_url": nil,
-		"owner": owner, "team": team, "approximate_guild_count": 1, "approximate_user_install_count": 1,
-		"approximate_user_authorization_count": 0, "explicit_content_filter": 0, "eligible_oauth2_scopes": []string{},
-		"integration_types_config": object{"0": object{}, "1": object{}},
-	}
+	return id > than
 }

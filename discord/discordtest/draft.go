@@ -1,0 +1,155 @@
+package discordtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/bwmarrin/discordgo"
+)
+
+// draft is what a request says about a message. Nil means absent.
+type draft struct {
+	Content         *string                `json:"content"`
+	Embeds          *[]object              `json:"embeds"`
+	Components      *[]object              `json:"components"`
+	Flags           discordgo.MessageFlags `json:"flags"`
+	Nonce           json.RawMessage        `json:"nonce"`
+	EnforceNonce    bool                   `json:"enforce_nonce"`
+	AllowedMentions json.RawMessage        `json:"allowed_mentions"`
+	Attachments     *[]struct {            // those that stay, or describe an upload
+		ID any `json:"id"`
+	} `json:"attachments"`
+}
+
+// readDraft decodes a message with its numbers as they were written.
+func readDraft(raw []byte) (*draft, *Plan) {
+	var d draft
+	if len(raw) == 0 {
+		return &d, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if err := dec.Decode(&d); err != nil {
+		return nil, invalidForm("", err.Error())
+	}
+	return &d, nil
+}
+
+// fill applies a draft to a message. Fields that the draft does not mention keep their values.
+func (s *rest) fill(m *Message, d *draft, files []File) *Plan {
+	if d.Content != nil {
+		m.Content = strings.TrimSpace(*d.Content) // as Discord does
+	}
+	if d.Embeds != nil {
+		m.setEmbeds(*d.Embeds)
+	}
+	if d.Components != nil {
+		m.setComponents(*d.Components)
+	}
+	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications)
+	if d.Attachments != nil {
+		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(a Attachment) bool {
+			for _, k := range *d.Attachments {
+				if k.ID == a.ID {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	for _, f := range files {
+		m.Attachments = append(slices.Clip(m.Attachments), s.w.keep(m.ChannelID, f))
+	}
+	if m.Content == "" && len(m.Embeds) == 0 && len(m.Attachments) == 0 && m.components == nil {
+		return failure(http.StatusBadRequest, 50006)
+	}
+	return nil
+}
+
+// setEmbeds stores embeds as Discord returns them: with a type, fields with
+// their inline flag, and without nulls.
+func (m *Message) setEmbeds(all []object) {
+	m.embeds, m.Embeds = nil, nil
+	if len(all) == 0 {
+		return
+	}
+	for _, e := range all {
+		dropNulls(e)
+		e["type"] = "rich"
+		for _, f := range children(e, "fields") {
+			defaults(f, object{"inline": false})
+		}
+	}
+	m.embeds = encode(all)
+	// The contract has accepted them; without it a strange one stays empty.
+	_ = json.Unmarshal(m.embeds, &m.Embeds)
+}
+
+// setComponents stores components with the ids and defaults that Discord adds,
+// and the buttons among them once more by themselves.
+func (m *Message) setComponents(all []object) {
+	m.components, m.Buttons = nil, nil
+	if len(all) == 0 {
+		return
+	}
+	id := 0
+	walk(all, func(c object) {
+		id++
+		dropNulls(c)
+		defaults(c, object{"id": id})
+		if c["type"] == json.Number("2") {
+			var b discordgo.Button
+			_ = json.Unmarshal(encode(c), &b) // as with the embeds
+			m.Buttons = append(m.Buttons, b)
+		}
+	})
+	m.components = encode(all)
+}
+
+// walk visits components and their children, in reading order.
+func walk(all []object, visit func(object)) {
+	for _, c := range all {
+		visit(c)
+		walk(children(c, "components"), visit)
+	}
+}
+
+// children are the objects in a list of decoded JSON.
+func children(o object, key string) (out []object) {
+	all, _ := o[key].([]any)
+	for _, child := range all {
+		if child, is := child.(object); is {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
+func defaults(c, values object) {
+	for k, v := range values {
+		if c[k] == nil {
+			c[k] = v
+		}
+	}
+}
+
+// dropNulls removes null values, recursively.
+func dropNulls(v any) {
+	switch v := v.(type) {
+	case object:
+		for k, child := range v {
+			if child == nil {
+				delete(v, k)
+				continue
+			}
+			dropNulls(child)
+		}
+	case []any:
+		for _, child := range v {
+			dropNulls(child)
+		}
+	}
+}
