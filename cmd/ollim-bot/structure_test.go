@@ -180,7 +180,6 @@ var oversized = map[string]int{
 	"core/storage/store.Dir":  49,
 	"cmd/ollim-bot.process":   44,
 	"tui.root":                131,
-	"tui/plain.session":       68,
 	"tui/widget.Scroll":       44,
 }
 

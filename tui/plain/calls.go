@@ -14,12 +14,62 @@ import (
 	"ollimbot/tui/pane/chat"
 )
 
-// callHead is how much of a call its short form says, in characters.
+// callCommands are the commands about tool calls that wait for an answer.
+type callCommands struct{ *console }
+
+// verdicts are the commands that answer a tool call, and what is printed after them.
+var verdicts = map[string]struct {
+	verdict policy.Verdict
+	text    string
+}{
+	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
+}
+
+func (c callCommands) handlers() map[string]func(request) {
+	return map[string]func(request){"waits": c.print, "allow": c.settle, "always": c.settle, "deny": c.settle}
+}
+
+func (c callCommands) thing(a policy.Approval) thing {
+	return callThing(c.snap, a, c.numbers.of(allCalls, a.ID))
+}
+
+// print lists the calls that wait; with a number it prints all of that one.
+func (c callCommands) print(r request) {
+	if r.rest == "" {
+		c.list(kindApproval, allCalls, each(c.snap.Approvals, c.thing))
+		return
+	}
+	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.thing)
+	if !ok {
+		return
+	}
+	now, number := time.Now(), c.numbers.of(allCalls, a.ID)
+	tool, text := toolAndText(a)
+	c.say(now, kindApproval, fmt.Sprintf(textCallIs, number, tool, c.snap.Clock(a.Until, time.TimeOnly), callSize(text)))
+	for _, l := range callLines(text) {
+		c.verbatim(now, kindApproval, l)
+	}
+	c.say(now, kindApproval, fmt.Sprintf(textCallEnds, number, callAnswers(number)))
+}
+
+// settle answers the tool call that the words name; without words the only one that waits.
+func (c callCommands) settle(r request) {
+	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.thing)
+	if !ok {
+		return
+	}
+	v := verdicts[r.Name]
+	if _, ok := c.carryOut(command.Answer{ID: a.ID, Verdict: v.verdict}); ok {
+		c.answer(kindOK, fmt.Sprintf("number %d is %s", c.numbers.of(allCalls, a.ID), v.text))
+	}
+}
+
+// callHead is how much of a call its short form has, in characters.
 const callHead = 80
 
-// taken is the tool of a call, as people know it, and everything that the call would
-// do, with its line breaks; empty for a tool that takes nothing.
-func taken(a policy.Approval) (tool, text string) {
+// toolAndText are the tool of a call and everything that the call would do, with its
+// line breaks; empty for a tool that takes nothing.
+func toolAndText(a policy.Approval) (tool, text string) {
 	tool, _, _ = strings.Cut(a.Label, "(")
 	text = strings.TrimRight(clean.Text(chat.CallText(a)), "\n ")
 	if inner, ok := strings.CutPrefix(text, tool+"("); ok {
@@ -31,10 +81,9 @@ func taken(a policy.Approval) (tool, text string) {
 	return tool, strings.Trim(text, "\n")
 }
 
-// shortCall names a call: its tool, the begin of what it would do, and how much there
-// is where that is not all.
+// shortCall is the tool of a call and the start of its text, with its size if there is more.
 func shortCall(a policy.Approval) (short string, more bool) {
-	tool, text := taken(a)
+	tool, text := toolAndText(a)
 	first, _, _ := strings.Cut(text, "\n")
 	head := clean.Cut(strings.TrimSpace(first), callHead)
 	switch {
@@ -46,83 +95,36 @@ func shortCall(a policy.Approval) (short string, more bool) {
 	return words.Joined(tool+": "+head, callSize(text)), true
 }
 
-// callSize is how much there is to read of a call. It is said before its text, so that
-// no line of that can pass for the end.
+// callSize is how long a call is. It is printed before the text, so that no line of
+// the text can pass for the end.
 func callSize(text string) string {
 	return words.Joined(words.Grouped(uint64(strings.Count(text, "\n")+1), "line"), words.Grouped(uint64(len([]rune(text))), "character"))
 }
 
-// callLines are all of what a call would do. Unlike a message, nothing of it is cut:
-// a line that is too long to be heard in one go becomes several.
+// callLines are all of a call. Unlike a message it is never cut: long lines are split.
 func callLines(text string) (lines []string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		runes := []rune(strings.TrimRight(l, " "))
 		if len(runes) == 0 {
 			lines = append(lines, textBlank)
 		}
-		for part := range slices.Chunk(runes, maxWords) {
+		for part := range slices.Chunk(runes, maxWidth) {
 			lines = append(lines, string(part))
 		}
 	}
 	return lines
 }
 
-// call is a tool call that waits.
-func (n numbers) call(s *core.Snapshot, a policy.Approval) thing {
-	number := n.of(allCalls, a.ID)
+func callThing(s *core.Snapshot, a policy.Approval, number int) thing {
 	short, more := shortCall(a)
 	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(number))
 	if more {
-		line += fmt.Sprintf("; waits %d reads it all", number)
+		line += fmt.Sprintf("; waits %d reads all of it", number)
 	}
 	return thing{id: a.ID, title: a.Label, line: line}
 }
 
-// callAnswers are the words that settle a call.
+// callAnswers are the commands that answer a call.
 func callAnswers(number int) string {
 	return fmt.Sprintf("allow %d, always %d or deny %d", number, number, number)
-}
-
-// call is the tool call that the words name.
-func (m *session) call(rest string) (policy.Approval, bool) {
-	return pick(m, allCalls, m.s.Approvals, func(a policy.Approval) thing { return m.numbers.call(&m.s, a) }, rest)
-}
-
-// waits names the calls that wait; with a number it reads that one whole.
-func (m *session) waits(rest string) {
-	if rest == "" {
-		m.list(kindApproval, allCalls, each(m.s.Approvals, func(a policy.Approval) thing { return m.numbers.call(&m.s, a) }))
-		return
-	}
-	a, ok := m.call(rest)
-	if !ok {
-		return
-	}
-	now, number := time.Now(), m.numbers.of(allCalls, a.ID)
-	tool, text := taken(a)
-	m.say(now, kindApproval, fmt.Sprintf(textCallIs, number, tool, m.s.Clock(a.Until, time.TimeOnly), callSize(text)))
-	for _, l := range callLines(text) {
-		m.write(now, kindApproval, l)
-	}
-	m.say(now, kindApproval, fmt.Sprintf(textCallEnds, number, callAnswers(number)))
-}
-
-// verdicts are what can be said of a tool call, and how that is answered.
-var verdicts = map[string]struct {
-	verdict policy.Verdict
-	said    string
-}{
-	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
-}
-
-// settle answers the tool call that the words name; without them the only one that waits.
-func (m *session) settle(rest string) {
-	a, ok := m.call(rest)
-	if !ok {
-		return
-	}
-	v := verdicts[m.named.Name]
-	if _, ok := m.carryOut(command.Answer{ID: a.ID, Verdict: v.verdict}); ok {
-		m.answer(kindOK, fmt.Sprintf("number %d is %s", m.numbers.of(allCalls, a.ID), v.said))
-	}
 }

@@ -55,7 +55,7 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 				const short = "Write: notes/plan.md, 31 lines, "
 				for _, got := range [][]string{s.hears(), s.types("waits")} {
 					s.one(got, "1, "+short)
-					if strings.Contains(got[0], "⏎") || strings.Contains(got[0], "of the plan") || !strings.Contains(got[0], "waits 1 reads it") {
+					if strings.Contains(got[0], "⏎") || strings.Contains(got[0], "of the plan") || !strings.Contains(got[0], "waits 1 reads all of it") {
 						t.Errorf("heard %q", got[0])
 					}
 				}
@@ -65,8 +65,8 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 					t.Errorf("waits 1 says\n%s", strings.Join(got, "\n"))
 				}
 				s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
-				s.one(s.hears(), "number 1 waits no longer: "+short)
-				s.one(s.types("waits 1"), "no tool call waits for you")
+				s.one(s.hears(), "number 1 is no longer waiting: "+short)
+				s.one(s.types("waits 1"), "no tool calls are waiting for you")
 			})
 		})
 	}
@@ -81,7 +81,7 @@ func TestAShortCallIsSaidWhole(t *testing.T) {
 		got := s.hears()
 		s.one(got, "approval: number 1, Bash: ls -la, waits until")
 		s.hasLines(s.types("waits 1"), "number 1", "approval: ls -la", "allow 1")
-		s.one(s.types("waits 7"), "there is no number 7 in the list")
+		s.one(s.types("waits 7"), "there is no number 7 in the last list")
 	})
 }
 
@@ -89,11 +89,11 @@ func TestAShortCallIsSaidWhole(t *testing.T) {
 func TestNothingOfACallIsLeftOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := clean.Text(rapid.StringOf(rapid.SampledFrom([]rune("ab ä\n(⏎)"))).Draw(t, "text"))
-		text += strings.Repeat(rapid.SampledFrom([]string{"", "x", "wide ", "\n"}).Draw(t, "tail"), rapid.IntRange(0, 3*maxWords).Draw(t, "times"))
-		_, what := taken(policy.Approval{Tool: "Bash", Label: "Bash(x)", Text: "Bash(" + text + ")"})
+		text += strings.Repeat(rapid.SampledFrom([]string{"", "x", "wide ", "\n"}).Draw(t, "tail"), rapid.IntRange(0, 3*maxWidth).Draw(t, "times"))
+		_, what := toolAndText(policy.Approval{Tool: "Bash", Label: "Bash(x)", Text: "Bash(" + text + ")"})
 		var whole strings.Builder
 		for _, l := range callLines(what) {
-			if n := len([]rune(l)); n > maxWords {
+			if n := len([]rune(l)); n > maxWidth {
 				t.Fatalf("a line has %d characters", n)
 			}
 			if l == textBlank {
@@ -111,8 +111,8 @@ func TestNothingOfACallIsLeftOut(t *testing.T) {
 func TestInterruptSaysThatNothingRuns(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		s.one(s.types("interrupt"), "error: no answer is being given")
-		s.one(s.types("/interrupt"), "error: no answer is being given")
+		s.one(s.types("interrupt"), "error: there is nothing to interrupt")
+		s.one(s.types("/interrupt"), "error: there is nothing to interrupt")
 		if did := s.bot.done(); len(did) != 0 {
 			t.Errorf("did %+v", did)
 		}
@@ -157,7 +157,7 @@ func TestTheTitleThatIsExactlySoCountsBeforeOthersThatHoldIt(t *testing.T) {
 func TestWhatFitsSeveralDoesNothingAndReadsThem(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		s.hasLines(s.types("pause medic"), `error: "medic" fits 2 tasks`, "choice: 1, Medication, routine", "choice: 2, Medication refill, reminder")
+		s.hasLines(s.types("pause medic"), `error: "medic" matches 2 tasks`, "choice: 1, Medication, routine", "choice: 2, Medication refill, reminder")
 		if did := s.bot.done(); len(did) != 0 {
 			t.Fatalf("did %+v", did)
 		}
@@ -171,8 +171,8 @@ func TestWhatFitsSeveralDoesNothingAndReadsThem(t *testing.T) {
 func TestWhatIsUnknownReadsWhatThereIs(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		s.hasLines(s.types("fire dentist"), `error: no task fits "dentist"`, "choice: 1, Email sweep", "2, Medication", "3, Medication refill")
-		s.one(s.types("fire 4"), "there is no number 4 in the list that was read last, it has 3")
+		s.hasLines(s.types("fire dentist"), `error: no task matches "dentist"`, "choice: 1, Email sweep", "2, Medication", "3, Medication refill")
+		s.one(s.types("fire 4"), "there is no number 4 in the last list, which has 3")
 		if did := s.bot.done(); len(did) != 0 {
 			t.Errorf("did %+v", did)
 		}
@@ -182,7 +182,7 @@ func TestWhatIsUnknownReadsWhatThereIs(t *testing.T) {
 func TestANumberMeansNothingBeforeAListWasRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		if got := s.types("fire 1"); len(got) != 4 || !strings.Contains(got[0], "numbers are those of the list") {
+		if got := s.types("fire 1"); len(got) != 4 || !strings.Contains(got[0], "numbers refer to the last list") {
 			t.Errorf("heard %q", got)
 		}
 		if did := s.bot.done(); len(did) != 0 {
@@ -205,7 +205,7 @@ func TestANumberMeansWhatWasReadAndNotWhatCameSince(t *testing.T) {
 		s.hears()
 		s.one(s.types("stop 1"), `Stop "Email sweep"?`)
 		s.types("no")
-		if got := s.types("stop 2"); !strings.Contains(got[0], "number 2 of the list that was read last is gone") {
+		if got := s.types("stop 2"); !strings.Contains(got[0], "number 2 of the last list no longer exists") {
 			t.Errorf("heard %q", got)
 		}
 		if did := s.bot.done(); len(did) != 0 {
@@ -252,16 +252,16 @@ func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 			})
 			return s.hears()
 		}
-		s.hasLines(flood(6), "update: older updates were left out: only 10 are kept", "update: update 6")
+		s.hasLines(flood(6), "update: older updates were dropped: only 10 are kept", "update: update 6")
 		s.hasLines(flood(7), "update: update 7")
 		s.hasLines(flood(8), "update: update 8")
-		s.hasLines(s.types("updates"), "updates: 1, 00:00, update 8", "updates: 2, 00:00, older updates were left out: only 10 are kept")
+		s.hasLines(s.types("updates"), "updates: 1, 00:00, update 8", "updates: 2, 00:00, older updates were dropped: only 10 are kept")
 		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: updates: 1 pending update") {
 			t.Errorf("status says\n%s", got)
 		}
 		s.bot.change(func(n *core.Snapshot) { n.Updates = nil })
 		s.hears()
-		s.hasLines(flood(2), "older updates were left out", "update 2")
+		s.hasLines(flood(2), "older updates were dropped", "update 2")
 	})
 }
 
@@ -272,7 +272,7 @@ func TestAnUpdateIsReadInFullAndDiscardedByNumberOrWords(t *testing.T) {
 		})
 		s.hears()
 		s.types("updates")
-		s.hasLines(s.types("update 2"), "Left Saturday 1 January 2000, 00:00 UTC.", "update: Two letters.", "update: One is urgent.", "discard throws it away")
+		s.hasLines(s.types("update 2"), "Left Saturday 1 January 2000, 00:00 UTC.", "update: Two letters.", "update: One is urgent.", "discard deletes it")
 		s.one(s.types("discard letters"), "ok: so it is")
 		if diff := cmp.Diff([]command.Value{command.DiscardUpdate{Key: "u1"}}, s.bot.done()); diff != "" {
 			t.Error(diff)

@@ -31,7 +31,7 @@ func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2, Bash: rm, waits") || !strings.Contains(got[1], "Bash: rm") {
 			t.Errorf("heard %q", got)
 		}
-		s.hasLines(s.types("allow"), "say it again with one of these", "choice: 1, Bash: ls", "choice: 2, Bash: rm")
+		s.hasLines(s.types("allow"), "repeat the command with one of these", "choice: 1, Bash: ls", "choice: 2, Bash: rm")
 		s.one(s.types("deny 2"), "ok: number 2 is denied")
 		s.one(s.types("ALLOW 1"), "ok: number 1 is allowed")
 		s.types("allow 7")
@@ -40,7 +40,7 @@ func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 			t.Errorf("did %+v, want %+v", got, want)
 		}
 		s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
-		if got := s.hears(); len(got) != 2 || !strings.Contains(strings.Join(got, " "), "number 1 waits no longer") {
+		if got := s.hears(); len(got) != 2 || !strings.Contains(strings.Join(got, " "), "number 1 is no longer waiting") {
 			t.Errorf("heard %q", got)
 		}
 	})
@@ -84,27 +84,27 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"deliver", command.DeliverNow{}, "ok: so it is"},
 		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
 		{"say", nil, "error: say takes WORDS, as in say what is left today?"},
-		{"fire", nil, "error: fire takes TASK, as in fire email; help fire says more"},
+		{"fire", nil, "error: fire takes TASK, as in fire email; help fire explains it"},
 		{"snooze email", nil, "error: snooze takes TASK WHEN"},
 		{"snooze 2h", nil, "error: snooze takes TASK WHEN"},
 		{"new", nil, "error: new takes routine CRON MESSAGE, or reminder WHEN MESSAGE"},
 		{"new routine 0 9 * *", nil, "error: new takes routine CRON MESSAGE"},
-		{"new routine 0 99 * * * hi", nil, "error: the cron line 0 99 * * * is wrong"},
+		{"new routine 0 99 * * * hi", nil, "error: invalid cron line 0 99 * * *"},
 		{"new routine 0 9 * * *", nil, "error: the task has no message"},
 		{"new reminder soon tea", nil, "error: new takes routine CRON MESSAGE, or reminder WHEN MESSAGE"},
 		{"budget many", nil, "error: budget takes [CAPACITY, or refill MINUTES], as in budget +1"},
 		{"mute never", nil, "error: mute takes WHEN, or off, as in mute 2h"},
-		{"exit", nil, "error: the conversation stands in no fork"},
+		{"exit", nil, "error: you are not in a fork"},
 		{"undo", nil, "error: nothing to undo"},
-		{"yes", nil, "error: no question was asked"},
+		{"yes", nil, "error: there is no question to answer"},
 		{"dance", nil, "error: there is no command \"dance\""},
 		{"help dance", nil, "error: there is no command \"dance\""},
 		{"schedule", nil, "schedule: 1, "},
-		{"updates", nil, "no update is pending"},
-		{"discard", nil, "no update is pending"},
-		{"runs", nil, "no run yet"},
-		{"stop 1", nil, "no run yet"},
-		{"waits", nil, "no tool call waits"},
+		{"updates", nil, "no pending updates"},
+		{"discard", nil, "no pending updates"},
+		{"runs", nil, "no runs yet"},
+		{"stop 1", nil, "no runs yet"},
+		{"waits", nil, "no tool calls are waiting"},
 		{"buttons", nil, "no message has a button"},
 		{"budget", nil, "3 of 5 pings left, one comes back every 1 hour 30 minutes"},
 	} {
@@ -128,14 +128,14 @@ func TestCommandsReachTheBot(t *testing.T) {
 func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		s.one(s.types("grant email"), "nothing waits for you")
+		s.one(s.types("grant email"), "nothing is waiting for approval")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Schedule.Tasks[0].Waits = "it may use Bash"
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
 		})
 		s.hears()
 		s.one(s.types("grant email"), `Let "Email sweep" do what its file says? Now it waits for you: it may use Bash.`)
-		s.one(s.types("no"), "left")
+		s.one(s.types("no"), "nothing changed")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")
 		if diff := gocmp.Diff([]command.Value{command.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
@@ -175,7 +175,7 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 		})
 		s.hears()
 		s.one(s.types("stop a"), "stop is refused, this is read-only")
-		s.one(s.types("yes"), "no question was asked")
+		s.one(s.types("yes"), "there is no question to answer")
 		s.one(s.types("/clear"), "error: this is read-only")
 		s.one(s.types("budget +1"), "error: this is read-only")
 		for _, c := range command.List(command.InPlain) {
@@ -197,8 +197,8 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 		does         bool
 	}{
 		{"yes", "no run has the id f1", true}, // it has ended meanwhile
-		{"no", "left as it is", false},
-		{"deliver", "", false}, // done itself, and the question is dropped
+		{"no", "nothing changed", false},
+		{"deliver", "", false}, // done itself, and question cancelled
 		{"stop email", "", false},
 	} {
 		t.Run(c.answer, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 					t.Fatalf("did %+v before the answer", did)
 				}
 				got := s.types(c.answer)
-				if !strings.Contains(got[0], c.says) || c.says == "" && !strings.Contains(got[0], "the question is dropped") {
+				if !strings.Contains(got[0], c.says) || c.says == "" && !strings.Contains(got[0], "question cancelled") {
 					t.Errorf("heard %q", got)
 				}
 				if slices.Contains(s.bot.done(), command.Value(command.StopFork{Run: "f1"})) != c.does {
@@ -227,7 +227,7 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
 		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
-		s.one(s.hears(), "the conversation stands in a fork now: the trip; exit leaves it")
+		s.one(s.hears(), "you are in a fork now: the trip; exit leaves it")
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit takes [save or report]")
 		s.one(s.types("exit report"), "ok: so it is")
@@ -244,10 +244,10 @@ func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
 		s.hears()
-		s.one(s.types("quit"), "1 run waiting or running")
+		s.one(s.types("quit"), "1 run in progress or queued")
 		s.types("status")
-		s.one(s.types("quit"), "Say yes to end")
-		s.one(s.types("quit"), "ending") // as before: the word twice
+		s.one(s.types("quit"), "Type yes to quit")
+		s.one(s.types("quit"), "goodbye") // as before: the word twice
 		if err := <-s.ended; err != nil {
 			t.Error(err)
 		}
@@ -257,12 +257,12 @@ func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 
 func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 	all := helpText()
-	verbs := (&session{}).verbs()
+	handlers := newSession(t.Context(), newBot(), Options{}).handlers
 	for _, c := range command.List(command.InPlain) {
 		if n := strings.Count(all, shortText(c)+"\n"); n != 1 {
 			t.Errorf("help tells %s %d times", c.Name, n)
 		}
-		if (verbs[c.Name] == nil) == (c.Make == nil) {
+		if (handlers[c.Name] == nil) == (c.Make == nil) {
 			t.Errorf("%s is done in no way, or in two", c.Name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,14 +18,14 @@ import (
 	"ollimbot/routines"
 )
 
-// event is one thing that has happened.
+// event is something that has happened.
 type event struct {
 	at    time.Time
 	kind  string
 	words string
 }
 
-// notice reports words of the program itself.
+// notice reports whether the program itself says it.
 func (e event) notice() bool {
 	switch e.kind {
 	case string(notice.Info), string(notice.Warn), string(notice.Alert), kindNotice:
@@ -36,7 +37,7 @@ func (e event) notice() bool {
 // snapshotDiff remembers the last snapshot and finds what is new in the next one.
 type snapshotDiff struct {
 	last     core.Snapshot
-	heard    map[string]bool // messages, and whether they still grow
+	heard    map[string]bool // messages, and whether they are still growing
 	notice   uint64
 	runs     map[string]fork.State
 	updates  map[string]bool
@@ -44,15 +45,15 @@ type snapshotDiff struct {
 	asked    map[string]bool
 	numbers  numbers // of tool calls and buttons
 	events   []event
-	said     map[string]time.Time // what was told in a short while
+	recent   map[string]time.Time // lines of the last seconds
 }
 
-// notAgain is how long what was said stays said: trouble in the conversation is a
-// notice and a message.
+// notAgain is how long the same line is not repeated: an error in the conversation is
+// both a notice and a message.
 const notAgain = 10 * time.Second
 
-// hear gives what is new, in the order in which it can be told.
-func (e *snapshotDiff) hear(s *core.Snapshot) []event {
+// news are the events since the last snapshot, in the order in which they are understood.
+func (e *snapshotDiff) news(s *core.Snapshot) []event {
 	e.events = nil
 	e.state(s)
 	for _, p := range fresh(&e.problems, s.Schedule.Problems, func(p routines.Problem) (string, bool) { return problemText(p), true }) {
@@ -80,14 +81,13 @@ func (e *snapshotDiff) hear(s *core.Snapshot) []event {
 	return e.events
 }
 
-// fresh gives the items of a list that are new since the last look, or look
-// otherwise: look is an item's name, and what of it can change. was becomes what
-// there is now.
-func fresh[T any, V comparable](was *map[string]V, list []T, look func(T) (string, V)) []T {
+// fresh returns the items of a list that are new or changed. key is an item's name and the
+// part of it that can change. was becomes the state of this list.
+func fresh[T any, V comparable](was *map[string]V, list []T, key func(T) (string, V)) []T {
 	now := make(map[string]V, len(list))
 	var out []T
 	for _, item := range list {
-		name, state := look(item)
+		name, state := key(item)
 		if old, known := (*was)[name]; !known || old != state {
 			out = append(out, item)
 		}
@@ -97,9 +97,8 @@ func fresh[T any, V comparable](was *map[string]V, list []T, look func(T) (strin
 	return out
 }
 
-// updateKey tells updates apart. While the list is full, each one that comes
-// changes the entry that counts what was left out: that is said once, until the
-// updates are taken.
+// updateKey distinguishes updates. While the list is full, each new one changes the
+// entry that counts those that were dropped: that is printed once.
 func updateKey(u updates.Update) (string, bool) {
 	if u.Dropped > 0 {
 		return "", true
@@ -107,22 +106,22 @@ func updateKey(u updates.Update) (string, bool) {
 	return u.Key, true
 }
 
-// add notes what has happened. What is told in two ways at once, such as a file
-// with a mistake that is also left as an update, is said once.
+// add adds an event. A notice that repeats another event, such as an error in a file
+// that is also an update, is left out.
 func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	one, line := event{at, kind, words}, flat(words)
-	maps.DeleteFunc(e.said, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
-	if _, again := e.said[line]; again && one.notice() {
+	maps.DeleteFunc(e.recent, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
+	if _, again := e.recent[line]; again && one.notice() {
 		return
 	}
-	if e.said == nil {
-		e.said = map[string]time.Time{}
+	if e.recent == nil {
+		e.recent = map[string]time.Time{}
 	}
-	e.said[line] = at
+	e.recent[line] = at
 	e.events = append(e.events, one)
 }
 
-// state tells of what is up or down, and of the budget's numbers.
+// state compares what is up or down, the budget and the fork.
 func (e *snapshotDiff) state(s *core.Snapshot) {
 	was := &e.last
 	if s.Engine.OK != was.Engine.OK || s.Engine.Model != was.Engine.Model {
@@ -140,7 +139,7 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 	switch {
 	case s.Fork != nil && was.Fork == nil:
-		e.add(s.At, kindFork, fmt.Sprintf(textEntered, cmp.Or(s.Fork.Topic, textLead)))
+		e.add(s.At, kindFork, fmt.Sprintf(textEntered, cmp.Or(s.Fork.Topic, textNoTopic)))
 	case s.Fork == nil && was.Fork != nil:
 		e.add(s.At, kindFork, textLeftFork)
 	case s.Fork != nil && s.Fork.Asks && !was.Fork.Asks:
@@ -148,7 +147,7 @@ func (e *snapshotDiff) state(s *core.Snapshot) {
 	}
 }
 
-// message tells of a message that is whole.
+// message adds a complete message, the tools it was denied and its buttons.
 func (e *snapshotDiff) message(m transcript.Entry) {
 	for _, tool := range m.Tools {
 		if label, denied := strings.CutSuffix(tool, transcript.DeniedMark); denied {
@@ -159,7 +158,7 @@ func (e *snapshotDiff) message(m transcript.Entry) {
 	switch {
 	case m.Role == transcript.Ping && m.Critical:
 		kind = kindCritical
-	case m.Role == transcript.Notice: // of the program itself
+	case m.Role == transcript.Notice: // the program's own words
 		text = spoken(text)
 	}
 	if text != "" {
@@ -171,10 +170,11 @@ func (e *snapshotDiff) message(m transcript.Entry) {
 	}
 }
 
-// approvals tells of tool calls that have come to wait, and that wait no longer.
+// approvals adds tool calls that now wait, and those that no longer do.
 func (e *snapshotDiff) approvals(s *core.Snapshot) {
 	for _, a := range fresh(&e.asked, s.Approvals, func(a policy.Approval) (string, bool) { return a.ID, true }) {
-		e.add(a.Asked, kindApproval, fmt.Sprintf("number %d, %s", e.numbers.of(allCalls, a.ID), e.numbers.call(s, a).line))
+		number := e.numbers.of(allCalls, a.ID)
+		e.add(a.Asked, kindApproval, fmt.Sprintf("number %d, %s", number, callThing(s, a, number).line))
 	}
 	for _, a := range e.last.Approvals {
 		words := textCallGone
@@ -186,4 +186,26 @@ func (e *snapshotDiff) approvals(s *core.Snapshot) {
 			e.add(s.At, kindApproval, fmt.Sprintf(words, e.numbers.of(allCalls, a.ID), short))
 		}
 	}
+}
+
+// maxPast is how many notices can be read again.
+const maxPast = 100
+
+// notices are what the program itself has said, oldest first.
+type notices struct{ events []event }
+
+// add keeps an event that is a notice. One without a time is from now.
+func (n *notices) add(e event, now time.Time) {
+	if e.notice() {
+		e.at = cmp.Or(e.at, now)
+		n.events = append(n.events, e)
+		n.events = n.events[max(0, len(n.events)-maxPast):]
+	}
+}
+
+// newest are the last ones, newest first.
+func (n *notices) newest(most int) []event {
+	list := slices.Clone(n.events[max(0, len(n.events)-most):])
+	slices.Reverse(list)
+	return list
 }

@@ -308,11 +308,11 @@ func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.hears()
-		s.one(s.types("read"), "read: no such message")
-		s.one(s.types("day"), "nothing fires in the next 24 hours; tasks reads all there is")
+		s.one(s.types("read"), "read: no matching message")
+		s.one(s.types("day"), "nothing fires in the next 24 hours; tasks lists all tasks")
 		s.bot.change(func(n *core.Snapshot) { n.Schedule.Entries = nil })
 		s.hears()
-		s.one(s.types("schedule"), "nothing is scheduled in this window; day reads the next 24 hours")
+		s.one(s.types("schedule"), "nothing is scheduled in this window; day lists the next 24 hours")
 		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")
 	})
 }
@@ -375,7 +375,7 @@ func TestARealPipeEndsWithTheContext(t *testing.T) {
 	if _, err := io.WriteString(w, strings.Repeat("x", 3*maxLine)+"\nruns\n"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"error: this is too long", "runs: no run yet"} {
+	for _, want := range []string{"error: this is too long", "runs: no runs yet"} {
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 			t.Fatalf("heard %q, want %q", lines.Text(), want)
 		}

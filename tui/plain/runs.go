@@ -14,55 +14,80 @@ import (
 	"ollimbot/tui/pane/forks"
 )
 
-// oneRun is the run that the words name. off says why the command can do nothing with
-// one; among several, those count that are good for it.
-func (m *session) oneRun(rest string, off func(f fork.View) string) (fork.View, bool) {
-	f, ok := pick(m, allRuns, m.s.Forks, func(f fork.View) thing {
-		t := runThing(f)
-		t.off = off(f) != ""
-		return t
-	}, rest)
-	if why := off(f); ok && why != "" {
-		m.answer(kindError, f.Title+": "+why)
-		return f, false
-	}
-	return f, ok
+// lastLines is how many lines of a tail are printed by default.
+const lastLines = 15
+
+// runCommands are the commands about runs and the log.
+type runCommands struct {
+	*console
+	followed *following // nil if nothing is followed
 }
 
-func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: runText(f)} }
-
-// onRun does what a key of the runs' pane does, to the run that the words name.
-func (m *session) onRun(rest string) {
-	id := map[string]action.ID{"stop": action.ForksStop, "again": action.ForksAgain, "continue": action.ForksResume}[m.named.Name]
-	f, ok := m.oneRun(rest, func(f fork.View) string { return forks.Off(f, id) })
-	switch {
-	case !ok:
-	case id == action.ForksStop:
-		m.ask(forks.StopQuestion(f, m.s.At))
-	case id == action.ForksAgain:
-		m.do(command.FireNow{ID: f.TaskID, Stays: true})
-	default:
-		m.do(command.ResumeFork{Run: f.ID})
-	}
-}
-
-// following is a tail whose lines are said as they come.
+// following is a tail whose lines are printed as they arrive.
 type following struct {
 	id, title, kind string
 	cursor          tail.Cursor
 }
 
-// follow reads "RUN", "log" and "off".
-func (m *session) follow(rest string) {
+func (c *runCommands) handlers() map[string]func(request) {
+	return map[string]func(request){
+		"runs":   func(r request) { c.list(r.Name, allRuns, each(c.snap.Forks, runThing)) },
+		"output": c.output, "log": c.log, "follow": c.follow,
+		"stop": c.stop, "again": c.again, "continue": c.resume,
+	}
+}
+
+func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: runText(f)} }
+
+// find is the run that the words name. why says why the command does not apply to a run,
+// or nothing.
+func (c *runCommands) find(r request, why func(f fork.View) string) (fork.View, bool) {
+	f, ok := pick(c.finder, r, allRuns, c.snap.Forks, func(f fork.View) thing {
+		t := runThing(f)
+		t.off = why(f) != ""
+		return t
+	})
+	if reason := why(f); ok && reason != "" {
+		c.fail(f.Title + ": " + reason)
+		return f, false
+	}
+	return f, ok
+}
+
+// findFor is find for a key of the pane of runs.
+func (c *runCommands) findFor(r request, id action.ID) (fork.View, bool) {
+	return c.find(r, func(f fork.View) string { return forks.Off(f, id) })
+}
+
+func (c *runCommands) stop(r request) {
+	if f, ok := c.findFor(r, action.ForksStop); ok {
+		c.ask(r, forks.StopQuestion(f, c.snap.At))
+	}
+}
+
+func (c *runCommands) again(r request) {
+	if f, ok := c.findFor(r, action.ForksAgain); ok {
+		c.do(r, command.FireNow{ID: f.TaskID, Stays: true})
+	}
+}
+
+func (c *runCommands) resume(r request) {
+	if f, ok := c.findFor(r, action.ForksResume); ok {
+		c.do(r, command.ResumeFork{Run: f.ID})
+	}
+}
+
+// follow takes a run, "log" or "off".
+func (c *runCommands) follow(r request) {
 	f := following{core.LogTail, textTheLog, kindLog, 0}
-	switch strings.ToLower(rest) {
+	switch strings.ToLower(r.rest) {
 	case "off":
-		m.followed = nil
-		m.answer(kindOK, textNotFollowed)
+		c.followed = nil
+		c.answer(kindOK, textNotFollowed)
 		return
 	case "log":
 	default:
-		run, ok := m.oneRun(rest, func(f fork.View) string {
+		run, ok := c.find(r, func(f fork.View) string {
 			if f.Live() {
 				return ""
 			}
@@ -73,54 +98,53 @@ func (m *session) follow(rest string) {
 		}
 		f = following{run.ID, run.Title, kindOutput, 0}
 	}
-	f.cursor = m.core.Tail(f.id, 0).Next
-	m.followed = &f
-	m.answer(kindOK, fmt.Sprintf(textFollowed, f.title))
+	f.cursor = c.core.Tail(f.id, 0).Next
+	c.followed = &f
+	c.answer(kindOK, fmt.Sprintf(textFollowed, f.title))
 }
 
-// lookAtTail says the lines that have come since. Where they come faster than
-// anybody can listen, it says how many it left out.
-func (m *session) lookAtTail() {
-	f := m.followed
+// printNewLines prints the lines that have arrived in the tail that is followed. It skips
+// some, and counts them, if there are too many to listen to.
+func (c *runCommands) printNewLines() {
+	f := c.followed
 	if f == nil {
 		return
 	}
-	p := m.core.Tail(f.id, f.cursor)
+	p := c.core.Tail(f.id, f.cursor)
 	f.cursor = p.Next
-	left := max(0, len(p.Lines)-most)
-	if n := uint64(left) + p.Lost; n > 0 {
-		m.say(m.s.At, kindOutput, fmt.Sprintf(textLinesLost, words.Grouped(n, "line")))
+	skipped := max(0, len(p.Lines)-maxLines)
+	if n := uint64(skipped) + p.Lost; n > 0 {
+		c.say(c.snap.At, kindOutput, fmt.Sprintf(textSkipped, words.Grouped(n, "line")))
 	}
-	for _, l := range p.Lines[left:] {
-		m.say(l.At, f.kind, tailText(l))
+	for _, l := range p.Lines[skipped:] {
+		c.say(l.At, f.kind, tailText(l))
 	}
 	live := func(v fork.View) bool { return v.ID == f.id && v.Live() }
-	if f.id != core.LogTail && !slices.ContainsFunc(m.s.Forks, live) {
-		m.followed = nil
-		m.say(m.s.At, kindOutput, fmt.Sprintf(textFollowOver, f.title))
+	if f.id != core.LogTail && !slices.ContainsFunc(c.snap.Forks, live) {
+		c.followed = nil
+		c.say(c.snap.At, kindOutput, fmt.Sprintf(textFollowOver, f.title))
 	}
 }
 
-// lastLines is how many lines of a tail are read unless told.
-const lastLines = 15
-
-// output reads the last lines of a run: "RUN last 40 find WORDS".
-func (m *session) output(rest string) {
-	rest, find := cutAt(rest, "find")
-	query, n := cutAt(rest, "last")
-	most, ok := m.many(n, lastLines)
+// output takes "RUN last 40 find WORDS".
+func (c *runCommands) output(r request) {
+	rest, find := cutAt(r.rest, "find")
+	name, last := cutAt(rest, "last")
+	n, ok := howMany(last, lastLines)
 	if !ok {
+		c.usage(r.Command)
 		return
 	}
-	if f, ok := m.oneRun(query, func(fork.View) string { return "" }); ok {
-		m.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
-		m.tail(f.ID, kindOutput, most, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
+	r.rest = name
+	if f, ok := c.find(r, func(fork.View) string { return "" }); ok {
+		c.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
+		c.tail(f.ID, kindOutput, n, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
 	}
 }
 
-// log reads "20", "errors", "warnings", "find WORDS" in this order.
-func (m *session) log(rest string) {
-	rest, find := cutAt(strings.ToLower(rest), "find")
+// log takes "20", "errors", "warnings", "find WORDS" in this order.
+func (c *runCommands) log(r request) {
+	rest, find := cutAt(strings.ToLower(r.rest), "find")
 	most, kinds := lastLines, []tail.Kind(nil)
 	for w := range strings.FieldsSeq(rest) {
 		n, ok := howMany(w, 0)
@@ -132,28 +156,22 @@ func (m *session) log(rest string) {
 		case ok:
 			most = n
 		case w != "lines" && w != "last":
-			m.wrong()
+			c.usage(r.Command)
 			return
 		}
 	}
-	m.tail(core.LogTail, kindLog, most, func(l tail.Line) bool {
+	c.tail(core.LogTail, kindLog, most, func(l tail.Line) bool {
 		return (kinds == nil || slices.Contains(kinds, l.Kind)) && words.HoldsAll(l.Text, find)
 	})
 }
 
-// cutAt takes a word and what is behind it from a line.
-func cutAt(line, word string) (before, behind string) {
-	before, behind, _ = strings.Cut(" "+line+" ", " "+word+" ")
-	return strings.TrimSpace(before), strings.TrimSpace(behind)
-}
-
-// tail reads the newest lines of a tail that are asked for, oldest first.
-func (m *session) tail(id, kind string, most int, asked func(l tail.Line) bool) {
-	lines := slices.DeleteFunc(slices.Clone(m.core.Tail(id, 0).Lines), func(l tail.Line) bool { return !asked(l) })
+// tail prints the newest lines that match, oldest first.
+func (c *runCommands) tail(id, kind string, most int, matches func(l tail.Line) bool) {
+	lines := slices.DeleteFunc(slices.Clone(c.core.Tail(id, 0).Lines), func(l tail.Line) bool { return !matches(l) })
 	if len(lines) == 0 {
-		m.answer(kind, textNoLines)
+		c.answer(kind, textNoLines)
 	}
 	for _, l := range lines[max(0, len(lines)-most):] {
-		m.say(l.At, kind, tailText(l))
+		c.say(l.At, kind, tailText(l))
 	}
 }

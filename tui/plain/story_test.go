@@ -29,20 +29,20 @@ func TestARunIsFollowedToItsEnd(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running}} })
 		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Text, Text: "I begin."})
 		s.hears()
-		s.hasLines(s.types("output email"), "the last lines of Email sweep running (f1)", "output: I begin.")
+		s.hasLines(s.types("output email"), "output: last lines of Email sweep running (f1)", "output: I begin.")
 		s.one(s.types("follow email"), "ok: following Email sweep")
 		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Tool, Text: "Read(mail)"}, tail.Line{At: time.Now(), Kind: tail.Text, Text: "Two letters."})
 		s.hasLines(s.hears(), "output: tool: Read(mail)", "output: Two letters.")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Done, Pings: 1}}
 		})
-		s.hasLines(s.hears(), "run: Email sweep done, 1 ping (f1)", "Email sweep has ended and is no longer followed")
+		s.hasLines(s.hears(), "run: Email sweep done, 1 ping (f1)", "Email sweep has ended, so it is no longer followed")
 		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Note, Text: "late"})
 		if got := s.hears(); got[0] != "" {
 			t.Errorf("heard %q of a run that is no longer followed", got)
 		}
-		s.one(s.types("follow email"), "Email sweep: it has ended; output reads its last lines")
-		s.one(s.types("follow off"), "nothing is followed")
+		s.one(s.types("follow email"), "Email sweep: it has ended; output shows its last lines")
+		s.one(s.types("follow off"), "stopped following")
 	})
 }
 
@@ -56,10 +56,10 @@ func TestLinesThatComeTooFastAreCounted(t *testing.T) {
 		}
 		s.bot.speaks(core.LogTail, many...)
 		got := s.hears()
-		if len(got) != most+1 || !strings.Contains(got[0], "70 lines came too fast") || !strings.HasSuffix(got[most], "log: line 99") {
+		if len(got) != maxLines+1 || !strings.Contains(got[0], "70 lines arrived too fast") || !strings.HasSuffix(got[maxLines], "log: line 99") {
 			t.Errorf("heard %d lines, from %q to %q", len(got), got[0], got[len(got)-1])
 		}
-		s.one(s.types("follow off"), "nothing is followed")
+		s.one(s.types("follow off"), "stopped following")
 	})
 }
 
@@ -72,7 +72,7 @@ func TestTheLogIsReadByLevelAndWords(t *testing.T) {
 		s.hasLines(s.types("log 1"), "log: error: disk is full")
 		s.hasLines(s.types("log warnings"), "warn: discord is slow", "error: discord is away", "error: disk is full")
 		s.hasLines(s.types("log 20 errors find Discord"), "error: discord is away")
-		s.hasLines(s.types("log find nothing of it"), "no line fits")
+		s.hasLines(s.types("log find nothing of it"), "no matching lines")
 		s.hasLines(s.types("log loudly"), "error: log takes")
 	})
 }
@@ -91,7 +91,7 @@ func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
 		s.hasLines(s.types("chat"), "chat: 1, 00:00, notice: a notice", "2, 00:00, bot: Good.", "3, 00:00, you: yes", "4, 00:00, ping: Tea: Kettle on?")
 		s.one(s.types("reply 4 not yet"), "ok: done")
 		s.one(s.types("reply great"), "ok: done")
-		s.one(s.types("reply 1 hello"), "a word of the program")
+		s.one(s.types("reply 1 hello"), "from the program, which does not reply")
 		s.one(s.types("reply"), "reply takes [NUMBER] WORDS")
 		s.hasLines(s.types("chat find kettle"), "chat: 1, 00:00, ping: Tea: Kettle on?")
 		want := []command.Value{command.Say{Text: "not yet", ReplyTo: "1"}, command.Say{Text: "great", ReplyTo: "3"}}
@@ -118,7 +118,7 @@ func TestTheNumberOfAButtonIsGivenOnce(t *testing.T) {
 		s.hasLines(s.hears(), "bot: Tea", "press 3 for Done, press 4 for Not today")
 		s.one(s.types("press 1"), "ok: so it is")
 		s.one(s.types("press not"), "ok: so it is")
-		s.hasLines(s.types("press 9"), "there is no number 9 in the list")
+		s.hasLines(s.types("press 9"), "there is no number 9 in the last list")
 		s.hasLines(s.types("buttons"), "buttons: 3, Done, Tea", "buttons: 4, Not today, Tea", "buttons: 1, Done, Bins", "buttons: 2, Later, Bins")
 		want := []command.Value{command.Click{Message: "1", ID: "act:Done"}, command.Click{Message: "2", ID: "act:Not today"}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
@@ -149,7 +149,7 @@ func TestATaskIsToldInSentences(t *testing.T) {
 		s.hears()
 		s.hasLines(s.types("details medication"), "details: Email sweep", "routine, aaaa1111, routines/email.md", "runs, in the background",
 			"may use, Read, Glob", "when, every hour (0 * * * *)", "next, Sat 2000-01-01 01:00, in 1 h", "Sat 2000-01-01 02:00, in 2 h")
-		s.hasLines(s.types("file medication"), "its file is /data/routines/m.md, and says:", "file: ---", "id: aaaa1111", "---", "Look.")
+		s.hasLines(s.types("file medication"), "the file is /data/routines/m.md and contains:", "file: ---", "id: aaaa1111", "---", "Look.")
 	})
 }
 
@@ -207,7 +207,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 				t.Errorf("status says %q", line)
 			}
 		}
-		s.one(s.types("notices"), "no notice yet")
+		s.one(s.types("notices"), "no notices yet")
 		s.one(s.types("problems"), "no file has a problem")
 		s.one(s.types("webhooks"), "Nothing came in")
 		s.bot.change(func(n *core.Snapshot) {
@@ -299,7 +299,7 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 			t.Errorf("heard %q", got)
 		}
 		s.one(s.types("updates"), "updates: 1, 00:00, H0 red: rep red")
-		s.hasLines(s.types("update h0"), "Left Saturday 1 January 2000, 00:00 UTC by H0 red.", "update: rep red", "the main conversation gets it")
+		s.hasLines(s.types("update h0"), "Left Saturday 1 January 2000, 00:00 UTC by H0 red.", "update: rep red", "it is delivered with your next message")
 	})
 }
 
@@ -310,8 +310,8 @@ func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 		})
 		s.hears()
 		s.one(s.types(`say Dear Sam, \`), "more: ")
-		s.one(s.types(`\`), "more: it goes on")
-		s.one(s.types(`  two spaces \ `), "more: it goes on")
+		s.one(s.types(`\`), "more: continues")
+		s.one(s.types(`  two spaces \ `), "more: continues")
 		s.one(s.types("yes"), "ok: done")
 		s.types(`say\`)
 		s.one(s.types("on its own line"), "ok: done")

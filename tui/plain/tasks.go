@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,136 +16,153 @@ import (
 	panes "ollimbot/tui/pane/schedule"
 )
 
-// oftenFires is how many fires of one task a list of a day has one by one.
+// oftenFires is how many fires of one task the list of a day has as lines of their own.
 const oftenFires = 4
 
-func (m *session) schedule(string) {
-	m.list(m.named.Name, allTasks.or(textNothingNext), each(m.s.Schedule.Entries, func(e schedule.Entry) thing {
-		return thing{id: e.ID, line: entryText(&m.s, e, "")}
-	}))
-	if m.s.Schedule.Refills != "" {
-		m.answer(m.named.Name, strings.Replace(m.s.Schedule.Refills, "~", textRefillsAbout, 1))
+// taskCommands are the commands about routines and reminders.
+type taskCommands struct {
+	*console
+	look func() // takes a new snapshot
+}
+
+func (c taskCommands) handlers() map[string]func(request) {
+	return map[string]func(request){
+		"tasks":    func(r request) { c.list(r.Name, allTasks, each(c.snap.Schedule.Tasks, c.thing)) },
+		"schedule": c.schedule, "day": c.day, "details": c.details, "file": c.file, "grant": c.grant, "new": c.create,
 	}
 }
 
-// day reads the fires of 24 hours, and what the user's own calendar and tasks hold
-// then. A task that fires often has one line, at its first fire.
-func (m *session) day(string) {
-	ctx, cancel := context.WithTimeout(m.ctx, commandTime)
+func (c taskCommands) thing(t schedule.TaskView) thing {
+	return thing{id: t.ID, title: t.Title, line: taskText(c.snap, t)}
+}
+
+// find is the task that the words name.
+func (c taskCommands) find(r request) (schedule.TaskView, bool) {
+	return pick(c.finder, r, allTasks, c.snap.Schedule.Tasks, c.thing)
+}
+
+func (c taskCommands) schedule(r request) {
+	c.list(r.Name, allTasks.or(textNothingNext), each(c.snap.Schedule.Entries, func(e schedule.Entry) thing {
+		return thing{id: e.ID, line: entryText(c.snap, e, "")}
+	}))
+	if c.snap.Schedule.Refills != "" {
+		c.answer(r.Name, strings.Replace(c.snap.Schedule.Refills, "~", textRefillsAbout, 1))
+	}
+}
+
+// day lists the fires of the next 24 hours and the user's appointments and tasks then. A task
+// that fires often has one line, at its first fire.
+func (c taskCommands) day(r request) {
+	ctx, cancel := context.WithTimeout(c.ctx, commandTime)
 	defer cancel()
-	m.core.Look(ctx)
-	m.look()
+	c.core.Look(ctx)
+	c.look()
 	fires := map[string]int{}
-	for _, e := range m.s.Schedule.Day {
+	for _, e := range c.snap.Schedule.Day {
 		fires[e.ID]++
 	}
 	var list []thing
-	for _, e := range m.s.Schedule.Day {
+	for _, e := range c.snap.Schedule.Day {
 		more := ""
 		if n := fires[e.ID]; n > oftenFires {
-			fires[e.ID] = -1
+			fires[e.ID] = 0 // the rest is in this line
 			more = "and " + words.Some(n-1, "more time", "")
-		} else if n < 0 {
+		} else if n == 0 {
 			continue
 		}
-		list = append(list, thing{id: e.ID, line: entryText(&m.s, e, more)})
+		list = append(list, thing{id: e.ID, line: entryText(c.snap, e, more)})
 	}
-	m.list(m.named.Name, allTasks.or(textNothingToday), list)
-	for _, d := range m.s.Day {
-		if d.Start.Before(m.s.At.Add(24 * time.Hour)) {
-			m.say(m.s.At, kindDate, dateText(&m.s, d))
+	c.list(r.Name, allTasks.or(textNothingToday), list)
+	for _, d := range c.snap.Day {
+		if d.Start.Before(c.snap.At.Add(24 * time.Hour)) {
+			c.say(c.snap.At, kindDate, dateText(c.snap, d))
 		}
 	}
 }
 
-func (m *session) taskThing(t schedule.TaskView) thing {
-	return thing{id: t.ID, title: t.Title, line: taskText(&m.s, t)}
-}
-
-// task is the task that the words name.
-func (m *session) task(query string) (schedule.TaskView, bool) {
-	return pick(m, allTasks, m.s.Schedule.Tasks, m.taskThing, query)
-}
-
-// details reads everything about a task; file where its file is, for an editor
-// beside plain mode, and what it says.
-func (m *session) details(rest string) {
-	t, ok := m.task(rest)
-	if !ok {
-		return
-	}
-	o, ok := m.carryOut(command.Describe{ID: t.ID})
-	about, file, _ := strings.Cut(o.Body, "\n\n")
-	if m.named.Name == "file" {
-		about = fmt.Sprintf(textFileIs, filepath.Join(m.s.Root, t.Path)) + "\n" + file
-	} else {
-		about = spoken(about)
-	}
-	if ok {
-		m.answer(m.named.Name, about)
+// details prints everything about a task but its file.
+func (c taskCommands) details(r request) {
+	if _, about, _, ok := c.describe(r); ok {
+		c.answer(r.Name, spoken(about))
 	}
 }
 
-// grant lets a task, a skill or a webhook that waits for the user do what its file
-// says, after a question that says what that is.
-func (m *session) grant(rest string) {
+// file prints where the file of a task is, for an editor, and what it contains.
+func (c taskCommands) file(r request) {
+	if t, _, file, ok := c.describe(r); ok {
+		c.answer(r.Name, fmt.Sprintf(textFileIs, filepath.Join(c.snap.Root, t.Path))+"\n"+file)
+	}
+}
+
+func (c taskCommands) describe(r request) (t schedule.TaskView, about, file string, ok bool) {
+	if t, ok = c.find(r); !ok {
+		return t, "", "", false
+	}
+	o, ok := c.carryOut(command.Describe{ID: t.ID})
+	about, file, _ = strings.Cut(o.Body, "\n\n")
+	return t, about, file, ok
+}
+
+// grant approves a task, a skill or a webhook, after a question that says what it would be
+// allowed.
+func (c taskCommands) grant(r request) {
 	var all []thing
 	questions := map[string]*pane.Question{}
 	add := func(t thing, why, version string) {
 		all = append(all, t)
 		questions[t.id] = panes.AllowQuestion(t.title, schedule.TagWaits+": "+why, command.AllowTask{ID: t.id, Version: version})
 	}
-	for _, t := range m.s.Schedule.Tasks {
+	for _, t := range c.snap.Schedule.Tasks {
 		if t.Waits != "" {
-			add(m.taskThing(t), t.Waits, t.Version)
+			add(c.thing(t), t.Waits, t.Version)
 		}
 	}
-	for _, p := range m.s.Schedule.Problems {
+	for _, p := range c.snap.Schedule.Problems {
 		if p.Waits {
 			add(thing{id: p.File, title: p.File, line: problemText(p)}, p.Message, p.Version)
 		}
 	}
-	if t, ok := m.find(allTasks.or(textNothingWaits), all, rest); ok {
-		m.ask(questions[t.id])
+	if t, ok := c.finder.find(r, allTasks.or(textNothingWaits), all); ok {
+		c.ask(r, questions[t.id])
 	}
 }
 
 // create writes a new task: "routine CRON MESSAGE" or "reminder WHEN MESSAGE".
-func (m *session) create(rest string) {
-	kind, rest := command.CutWord(rest)
-	c, more, ok := command.AddTask{}, "", true
+func (c taskCommands) create(r request) {
+	kind, rest := command.CutWord(r.rest)
+	t, more, ok := command.AddTask{}, "", true
 	switch fields := strings.Fields(rest); {
 	case strings.EqualFold(kind, "routine") && len(fields) >= 5:
 		expr := strings.Join(fields[:5], " ")
-		note, ok := dialog.CheckCron(pane.Context{Snap: &m.s}, expr)
+		note, ok := dialog.CheckCron(pane.Context{Snap: c.snap}, expr)
 		if !ok {
-			m.answer(kindError, fmt.Sprintf(textBadCron, expr, note))
+			c.fail(fmt.Sprintf(textBadCron, expr, note))
 			return
 		}
-		c, more = newTask(command.Behind(rest, 5)), "; "+note
-		c.Cron = expr
+		t, more = newTask(command.Behind(rest, 5)), "; "+note
+		t.Cron = expr
 	case strings.EqualFold(kind, "reminder"):
 		var at time.Time
-		at, rest, ok = command.FirstMoment(rest, m.now())
-		c = newTask(rest)
-		c.At = at
+		at, rest, ok = command.FirstMoment(rest, c.now())
+		t = newTask(rest)
+		t.At = at
 	default:
 		ok = false
 	}
 	switch {
 	case !ok:
-		m.wrong()
-	case c.Message == "":
-		m.answer(kindError, textNoMessage)
+		c.usage(r.Command)
+	case t.Message == "":
+		c.fail(textNoMessage)
 	default:
-		m.doThen(c, more)
+		c.doAndAdd(r, t, more)
 	}
 }
 
-// taskWords are what may stand before a message: "silent foreground called TITLE:".
+// taskWords are what may precede a message: "silent foreground called TITLE:".
 var taskWords = lazyregexp.Lazily(`(?is)^((?:\b(?:silent|foreground)\b,?\s*)*)(?:called\s+(.+?))?:\s(.+)$`)
 
-// newTask reads a message, and what may stand before it.
+// newTask reads a message and the words before it.
 func newTask(text string) command.AddTask {
 	parts := taskWords().FindStringSubmatch(text)
 	if parts == nil || parts[1]+parts[2] == "" {
@@ -157,39 +173,4 @@ func newTask(text string) command.AddTask {
 		Description: strings.Join(strings.Fields(parts[2]), " "), Message: strings.TrimSpace(parts[3]),
 		Silent: strings.Contains(how, "silent"), Foreground: strings.Contains(how, "foreground"),
 	}
-}
-
-// budget reads "+1", "-1", "6", "refill 60", "refill +5"; nothing tells it.
-func (m *session) budget(rest string) {
-	state, given := m.s.Budget.State, strings.Fields(rest)
-	var set command.SetBudget
-	switch {
-	case len(given) == 0:
-		m.answer(kindBudget, m.s.BudgetText())
-		if !m.s.Budget.Muted.IsZero() {
-			m.answer(kindBudget, m.s.MutedText())
-		}
-		return
-	case len(given) == 1:
-		set.Capacity = number(given[0], state.Capacity)
-	case len(given) == 2 && given[0] == "refill":
-		set.RefillMinutes = number(given[1], state.RefillRateMinutes)
-	}
-	if set.Capacity == nil && set.RefillMinutes == nil {
-		m.wrong()
-		return
-	}
-	m.do(set)
-}
-
-// number is a number, or one that a step leads to: "+1". Nil is none.
-func number(word string, now int) *int {
-	n, err := strconv.Atoi(word)
-	if err != nil {
-		return nil
-	}
-	if word[0] == '+' || word[0] == '-' {
-		n += now
-	}
-	return &n
 }

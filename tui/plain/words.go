@@ -24,13 +24,13 @@ var (
 	settings = strings.NewReplacer("` `", ", ", " `", " (", "`", ")")
 )
 
-// spoken puts words in the place of signs that a screen reader spells, makes gaps
-// between columns commas, and drops the marks of markdown. It is for words of the program: what the model or
-// the user wrote stays as it is.
+// spoken replaces signs that a screen reader spells with words and gaps between columns
+// with commas, and drops the marks of markdown. It is for text of the program: what the
+// model or the user wrote is left unchanged.
 func spoken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
-		if strings.HasPrefix(l, "**") { // a setting, and behind it the values that it takes as code
+		if strings.HasPrefix(l, "**") { // a setting and its values
 			l = settings.Replace(l)
 		}
 		parts := strings.Split(signs.Replace(l), "  ")
@@ -46,15 +46,15 @@ func spoken(text string) string {
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func readyText(s *core.Snapshot) string {
-	return fmt.Sprintf("ollim-bot without a screen in %s, %s; help lists the commands", s.Dir, engineName(s.Engine))
+	return fmt.Sprintf(textReady, s.Dir, engineName(s.Engine))
 }
 
 // engineName is the engine with its model, where it has one.
 func engineName(e core.EngineStatus) string { return flat("engine " + e.Name + " " + e.Model) }
 
-// upDown says whether something works, and how it stands where that is known.
+// upDown says whether something works, with its state if that is known.
 func upDown(ok bool, state string) string {
-	if inner, ok := strings.CutPrefix(state, "("); ok { // an aside of the top line
+	if inner, ok := strings.CutPrefix(state, "("); ok { // from the top line
 		state = strings.TrimSuffix(inner, ")")
 	}
 	if ok {
@@ -65,7 +65,7 @@ func upDown(ok bool, state string) string {
 
 func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
 
-// runText is what became of a run.
+// runText is the state of a run.
 func runText(f fork.View) string {
 	text := f.Title + " " + string(f.State)
 	switch {
@@ -87,7 +87,7 @@ func runText(f fork.View) string {
 	return text + " (" + f.ID + ")"
 }
 
-// messageText is a message with its card, behind the task that it comes from.
+// messageText is a message with its card, after the task that sent it.
 func messageText(m transcript.Entry) string {
 	text := chat.MessageText(m)
 	if text != "" && m.Source != "" {
@@ -96,7 +96,7 @@ func messageText(m transcript.Entry) string {
 	return text
 }
 
-// updateText is an update with its source, or that some were left out.
+// updateText is an update with its source, or that some were dropped.
 func updateText(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf(textOmitted, updates.MaxPending)
@@ -104,7 +104,7 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 	return s.Sourced(u)
 }
 
-// statusText is one look at everything. What there is none of is left out.
+// statusText is one line about everything that there is.
 func statusText(s *core.Snapshot) []string {
 	lines := []string{"it is " + s.Clock(s.At, "Monday 15:04"), engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State)}
 	if s.Surface.Name != "" {
@@ -117,12 +117,12 @@ func statusText(s *core.Snapshot) []string {
 		lines = append(lines, "next: "+entryText(s, s.Schedule.Entries[0], ""))
 	}
 	if s.Busy {
-		lines = append(lines, "an answer is being given")
+		lines = append(lines, textBusy)
 	}
 	return append(lines, words.Some(len(s.Attached), "file", " attached to the next message"))
 }
 
-// rowsText makes sentences of the rows of a page.
+// rowsText turns the rows of a page into sentences.
 func rowsText(rows []dialog.Row) []string {
 	return each(rows, func(r dialog.Row) string {
 		if r.Head == "" {
@@ -132,7 +132,7 @@ func rowsText(rows []dialog.Row) []string {
 	})
 }
 
-// entryText is a fire of the schedule, and what is said of it.
+// entryText is a fire of the schedule.
 func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
 	return flat(words.Joined(s.Clock(e.FireTime, "15:04")+" "+words.Joined(panes.FireWords(s, e)...), more)) + " (" + e.ID + ")"
 }
@@ -159,7 +159,7 @@ func taskText(s *core.Snapshot, t schedule.TaskView) string {
 	return flat(words.Joined(what[0], string(t.Kind), next, words.Joined(what[1:]...))) + " (" + t.ID + ")"
 }
 
-// tailText is a line of a run's output or of the log: what it is, and its words.
+// tailText is a line of a run's output or of the log, after its kind.
 func tailText(l tail.Line) string {
 	if l.Kind == tail.Text || l.Kind == tail.Info {
 		return l.Text
@@ -167,8 +167,7 @@ func tailText(l tail.Line) string {
 	return string(l.Kind) + ": " + l.Text
 }
 
-// costsText makes sentences of what runs have cost: all of them, then a line for
-// each task.
+// costsText is what all runs have cost, then a line for each task.
 func costsText(o command.Outcome) []string {
 	lines := []string{spoken(o.Message)}
 	for _, t := range o.Costs.Tasks {
@@ -180,4 +179,16 @@ func costsText(o command.Outcome) []string {
 			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
 	}
 	return lines
+}
+
+// buttonsOf are the buttons of a card.
+func buttonsOf(e transcript.Entry) (things []thing) {
+	if e.Embed == nil {
+		return nil
+	}
+	for _, b := range e.Embed.Buttons {
+		label := flat(b.Label)
+		things = append(things, thing{id: string(e.ID) + " " + b.Action, title: label, line: words.Joined(label, flat(e.Embed.Title))})
+	}
+	return things
 }

@@ -1,0 +1,31 @@
+package plain
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/tui"
+)
+
+// console is what all groups of commands share: the last snapshot, the printer, the
+// numbers of lists, and the bot.
+type console struct {
+	snap *core.Snapshot
+	*printer
+	*finder
+	*executor
+}
+
+func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly string) *console {
+	snap := new(core.Snapshot)
+	out := &printer{w: w, snap: snap}
+	return &console{
+		snap: snap, printer: out, finder: &finder{out: out, numbers: numbers{}},
+		executor: &executor{ctx: ctx, core: c, out: out, readOnly: readOnly},
+	}
+}
+
+// now is the current time in the bot's zone.
+func (c *console) now() time.Time { return c.snap.Local(c.snap.At) }

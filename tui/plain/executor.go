@@ -1,0 +1,116 @@
+package plain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"ollimbot/core/base/fault"
+	"ollimbot/core/command"
+	"ollimbot/tui"
+	"ollimbot/tui/pane"
+)
+
+// maxUndo is how many changes can be undone, newest first.
+const maxUndo = 50
+
+// question is asked before a change that cannot be undone. Only "yes" on the very next
+// line confirms it.
+type question struct {
+	again string // the word that also confirms; may be empty
+	do    func()
+}
+
+// executor has the bot carry out commands, asks before some of them, and can undo them.
+type executor struct {
+	ctx      context.Context
+	core     tui.Core
+	out      *printer
+	readOnly string // why changes are refused; empty if they are not
+
+	undo    []command.Value
+	asked   *question
+	awaited []<-chan struct{} // closed when a message of the user was answered
+}
+
+// do carries out a command and prints its outcome.
+func (x *executor) do(r request, v command.Value) { x.doAndAdd(r, v, "") }
+
+// doAndAdd is do with more words after the outcome.
+func (x *executor) doAndAdd(r request, v command.Value, more string) {
+	o, ok := x.carryOut(v)
+	if !ok {
+		return
+	}
+	if o.Done != nil {
+		x.awaited = append(x.awaited, o.Done)
+	}
+	if o.Body != "" && command.Reads(v) {
+		x.out.answer(r.Name, o.Body)
+		return
+	}
+	text := spoken(cmp.Or(o.Body, o.Message, textDone)) + more
+	if o.Undo != nil {
+		x.undo = append(x.undo, o.Undo)
+		x.undo = x.undo[max(0, len(x.undo)-maxUndo):]
+		text += textUndoable
+	}
+	x.out.answer(kindOK, text)
+}
+
+// carryOut carries out a command; a panic in it is an error. False means that it has
+// printed why not.
+func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
+	if x.readOnly != "" && !command.Reads(v) {
+		x.out.fail(x.readOnly)
+		return o, false
+	}
+	ctx, cancel := context.WithTimeout(x.ctx, commandTime)
+	defer cancel()
+	err := fault.Guard(fmt.Sprintf("%T", v), func() (err error) {
+		o, err = x.core.Do(ctx, v)
+		return err
+	})()
+	if err != nil {
+		x.out.fail(spoken(err.Error()))
+		return o, false
+	}
+	return o, true
+}
+
+// ask asks a question of the panes, which the next line answers.
+func (x *executor) ask(r request, q *pane.Question) {
+	x.asked = &question{do: func() { x.do(r, q.Do) }}
+	x.out.answer(kindQuestion, fmt.Sprintf(textAsk, q.Text, q.Yes, q.No))
+}
+
+// confirmed reports whether a word was the answer to a question, and carries it out.
+func (x *executor) confirmed(word string) bool {
+	q := x.asked
+	if q == nil {
+		return false
+	}
+	x.asked = nil
+	switch word {
+	case "yes", "y", q.again:
+		q.do()
+	case "no", "n":
+		x.out.answer(kindOK, textUnchanged)
+	default:
+		x.out.answer(kindQuestion, textDropped)
+		return false
+	}
+	return true
+}
+
+func (x *executor) undoLast(request) {
+	n := len(x.undo)
+	if n == 0 {
+		x.out.fail(textNoUndo)
+		return
+	}
+	if o, ok := x.carryOut(x.undo[n-1]); ok {
+		x.undo = x.undo[:n-1]
+		x.out.answer(kindOK, textUndone+spoken(cmp.Or(o.Message, textDone)))
+	}
+}

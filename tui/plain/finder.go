@@ -1,0 +1,178 @@
+package plain
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ollimbot/core/base/words"
+)
+
+// thing is what a command can name: by its number in the last list, by its ID, or by
+// words of its title.
+type thing struct {
+	id, title string
+	line      string // in a list, without its number
+	off       bool   // the command does not apply to it
+}
+
+// list is a kind of things. Each kind has its own numbers.
+type list struct {
+	noun   string
+	none   string // printed if there are none
+	newest bool   // of several with one title the first is meant
+	alone  bool   // the only one need not be named
+	kept   bool   // a thing keeps its number for good
+}
+
+var (
+	allTasks    = list{noun: "task", none: textNoTasks}
+	allRuns     = list{noun: "run", none: textNoRuns, newest: true}
+	allUpdates  = list{noun: "update", none: textNoUpdates, alone: true}
+	allMessages = list{noun: "message", none: textNoMessages}
+	allCalls    = list{noun: "tool call", none: textNoCalls, alone: true, kept: true}
+	allButtons  = list{noun: "button", none: textNoButtons, newest: true, kept: true}
+)
+
+// minID is how much of an ID is enough, in characters.
+const minID = 4
+
+// or is the list with other words if it is empty.
+func (l list) or(none string) list {
+	l.none = none
+	return l
+}
+
+// numbers are the IDs of numbered things, by the noun of their list. The first has number 1.
+type numbers map[string][]string
+
+// of is the number of a thing; a new one gets the next.
+func (n numbers) of(l list, id string) int {
+	i := slices.Index(n[l.noun], id)
+	if i < 0 {
+		i = len(n[l.noun])
+		n[l.noun] = append(n[l.noun], id)
+	}
+	return i + 1
+}
+
+// each makes something of each value.
+func each[T, U any](values []T, of func(T) U) []U {
+	out := make([]U, len(values))
+	for i, v := range values {
+		out[i] = of(v)
+	}
+	return out
+}
+
+// finder prints lists with numbers and finds what words or numbers name.
+type finder struct {
+	out     *printer
+	numbers numbers
+}
+
+// list prints things with numbers, which mean these things until the next list.
+func (f *finder) list(kind string, l list, things []thing) {
+	if !l.kept {
+		delete(f.numbers, l.noun)
+	}
+	f.out.read(kind, each(things, func(t thing) string { return fmt.Sprintf("%d, %s", f.numbers.of(l, t.id), t.line) }), l.none)
+}
+
+// pick finds the value that a request names; of makes a thing of each. If that is not exactly
+// one, it prints the candidates.
+func pick[T any](f *finder, r request, l list, values []T, of func(T) thing) (v T, ok bool) {
+	things := each(values, of)
+	t, ok := f.find(r, l, things)
+	if ok {
+		v = values[slices.IndexFunc(things, func(o thing) bool { return o.id == t.id })]
+	}
+	return v, ok
+}
+
+// find is pick among things. Among several whose titles match, those to which the command
+// applies win.
+func (f *finder) find(r request, l list, things []thing) (thing, bool) {
+	query := r.rest
+	n, err := strconv.Atoi(query)
+	t, ok := byID(things, query)
+	switch {
+	case len(things) == 0:
+		f.out.fail(l.none)
+		return t, false
+	case query == "" && l.alone && len(things) == 1:
+		return things[0], true
+	case query == "" && l.alone:
+		return f.candidates(l, things, textNoList)
+	case query == "":
+		f.out.usage(r.Command)
+		return t, false
+	case ok && (!l.kept || err != nil): // IDs of kept things are never numbers
+		return t, true
+	case err == nil:
+		return f.byNumber(l, things, n)
+	}
+	found := byWords(things, query)
+	if better := slices.DeleteFunc(slices.Clone(found), func(t thing) bool { return t.off }); len(better) > 0 {
+		found = better
+	}
+	other := func(t thing) bool { return t.title != found[0].title }
+	switch {
+	case len(found) == 0:
+		return f.candidates(l, things, fmt.Sprintf(textNoMatch, l.noun, query))
+	case len(found) == 1, l.newest && !slices.ContainsFunc(found, other):
+		return found[0], true
+	}
+	return f.candidates(l, found, fmt.Sprintf(textSeveral, query, words.Grouped(uint64(len(found)), l.noun)))
+}
+
+// candidates prints what could have been meant, and why it is not clear.
+func (f *finder) candidates(l list, things []thing, why string) (thing, bool) {
+	f.out.fail(why)
+	f.list(kindChoice, l, things)
+	return thing{}, false
+}
+
+// byNumber is the thing with a number in the last list. Without a list no number is
+// valid, because the order may have changed since the user saw it.
+func (f *finder) byNumber(l list, things []thing, n int) (t thing, ok bool) {
+	ids := f.numbers[l.noun]
+	switch {
+	case len(things) == 0:
+		f.out.fail(l.none)
+	case len(ids) == 0:
+		return f.candidates(l, things, textNoList)
+	case n < 1 || n > len(ids):
+		f.out.fail(fmt.Sprintf(textNoNumber, n, len(ids)))
+	default:
+		if t, ok = byID(things, ids[n-1]); !ok {
+			return f.candidates(l, things, fmt.Sprintf(textGone, n))
+		}
+	}
+	return t, ok
+}
+
+func byID(things []thing, id string) (thing, bool) {
+	i := slices.IndexFunc(things, func(t thing) bool { return strings.EqualFold(t.id, id) })
+	if i < 0 {
+		return thing{}, false
+	}
+	return things[i], true
+}
+
+// byWords are the things with exactly this title, else those whose ID starts with it,
+// else those whose title contains every word.
+func byWords(things []thing, query string) []thing {
+	query = strings.ToLower(query)
+	for _, fits := range []func(t thing) bool{
+		func(t thing) bool { return strings.ToLower(t.title) == query },
+		func(t thing) bool { return len(query) >= minID && strings.HasPrefix(strings.ToLower(t.id), query) },
+		func(t thing) bool { return words.HoldsAll(t.title, query) },
+	} {
+		if found := slices.DeleteFunc(slices.Clone(things), func(t thing) bool { return !fits(t) }); len(found) > 0 {
+			return found
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package plain
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode"
+
+	"github.com/muesli/cancelreader"
+)
+
+// maxLine is the longest command, in bytes.
+const maxLine = 64 << 10
+
+// input joins lines that end in a backslash. One that ends in two ends in one.
+type input struct {
+	begun string // at most one line more than maxLine
+}
+
+// add adds a line and reports whether the command continues in the next one.
+func (in *input) add(line string) (continues bool) {
+	line = strings.TrimRightFunc(line, unicode.IsSpace)
+	line, continues = strings.CutSuffix(line, `\`)
+	if len(in.begun) <= maxLine {
+		in.begun += strings.TrimRightFunc(line, unicode.IsSpace) + "\n"
+	}
+	return continues && !strings.HasSuffix(line, `\`)
+}
+
+// end returns the whole command. False means that it was too long.
+func (in *input) end() (text string, ok bool) {
+	text, in.begun = in.begun, ""
+	return strings.TrimSpace(text), len(text) <= maxLine // readLine may have cut it
+}
+
+// readLines sends the lines of the input until its end or the end of ctx, and closes
+// the channel.
+func readLines(ctx context.Context, from io.Reader, lines chan<- string) error {
+	defer close(lines)
+	if from == nil {
+		<-ctx.Done()
+		return nil
+	}
+	in, stop := interruptible(ctx, from)
+	defer stop()
+	r := bufio.NewReaderSize(in, 4096)
+	for {
+		line, err := readLine(r)
+		if line != "" { // an empty line still has its line break
+			select {
+			case lines <- line:
+			case <-ctx.Done():
+				return nil
+			}
+		}
+		switch {
+		case err == nil:
+		case ctx.Err() != nil, errors.Is(err, io.EOF), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe):
+			return nil
+		default:
+			return fmt.Errorf("read a command: %w", err)
+		}
+	}
+}
+
+// readLine reads a line of any length and keeps its first maxLine bytes.
+func readLine(r *bufio.Reader) (string, error) {
+	var b strings.Builder
+	for {
+		part, err := r.ReadSlice('\n')
+		b.Write(part[:min(len(part), maxLine-b.Len())])
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return b.String(), err
+		}
+	}
+}
+
+// interruptible makes a Read of the input end with ctx. Closing a terminal does not wake
+// its reader, so that files are polled; what cannot be polled is closed.
+func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
+	r, err := cancelreader.NewReader(in)
+	if err != nil {
+		return in, func() {}
+	}
+	stop := context.AfterFunc(ctx, func() {
+		if c, ok := in.(io.Closer); !r.Cancel() && ok {
+			_ = c.Close() // there is no cure for an input that does not close
+		}
+	})
+	return r, func() { stop(); _ = r.Close() }
+}
