@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/policy"
@@ -30,7 +31,9 @@ import (
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/attention"
 	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/notes"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
@@ -38,6 +41,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/tasks"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
@@ -115,6 +119,10 @@ type Bot struct {
 	replies   *session.ForkMessages
 	muted     *schedule.Mute
 	google    *account
+	handlers  command.Handlers
+	tasks     *tasks.Editor
+	notes     *notes.Notes
+	attention *attention.Attention
 	// heldSkills are the skills that wait for the user.
 	heldSkills atomic.Pointer[[]routines.Problem]
 	purse      *money.Purse
@@ -176,9 +184,14 @@ func New(o Options) (*Bot, error) {
 	}
 	b.reloadRuntime()
 	b.muted = schedule.NewMute(b.dir, b.log)
+	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.notify}
+	b.attention = &attention.Attention{
+		Zone: b.zone, Config: b.runtime.Load, Mute: b.muted, Talking: func() (bool, time.Time) { return b.chat.Busy() },
+	}
 	if err := b.makeParts(); err != nil {
 		return nil, err
 	}
+	b.addHandlers()
 	if !o.Later {
 		b.index.Scan()
 	}
@@ -212,8 +225,12 @@ func (b *Bot) makeParts() error {
 	b.makeWebhooks()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Purse: schedulePurse{b}, Fire: b.fire, Note: b.note, Troubles: b.noteTroubles, Changed: b.notify, Commits: b.git,
+		Purse: schedulePurse{b}, Fire: b.fire, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.notify, Commits: b.git,
 		Inherit: b.guard.Inherit,
+	})
+	b.tasks = tasks.New(tasks.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
+		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, Changed: b.notify,
 	})
 	return nil
 }
@@ -238,7 +255,7 @@ type chatHost struct{ b *Bot }
 
 func (h chatHost) Config() *config.Runtime                        { return h.b.runtime.Load() }
 func (h chatHost) SystemPrompt() string                           { return h.b.SystemPrompt() }
-func (h chatHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.b.bookOf(w) }
+func (h chatHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.b.tasks.Book(w) }
 func (h chatHost) Hide(text string) string                        { return h.b.o.Book.Redact(text) }
 func (h chatHost) Changed()                                       { h.b.notify() }
 
@@ -379,18 +396,11 @@ func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
 func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
 
 // Busy is busy, for a surface that shows it.
-func (b *Bot) Busy() (busy bool, muted time.Time) { return b.busy() }
+func (b *Bot) Busy() (busy bool, muted time.Time) { return b.attention.Busy() }
 
 // LastReceived is the key of the newest message that was taken from a surface
 // (Receive.Key), or empty.
 func (b *Bot) LastReceived(from string) string { return b.chat.LastReceived(from) }
-
-// busy says whether a conversation is under way and until when quiet hours or a
-// mute hold: read when a ping is attempted.
-func (b *Bot) busy() (bool, time.Time) {
-	busy, _ := b.chat.Busy()
-	return busy, b.quietUntil(b.now())
-}
 
 // runHost is the bot as background runs see it.
 type runHost struct{ *Bot }
@@ -408,5 +418,8 @@ func (h runHost) Limits() fork.Limits {
 	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain}
 }
 
+// Busy is when a ping cannot go.
+func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
+
 // Reminders is the book that a run's tools write in.
-func (h runHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.bookOf(w) }
+func (h runHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.tasks.Book(w) }

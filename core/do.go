@@ -1,12 +1,9 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"ollimbot/core/base/fault"
 	"ollimbot/core/brief/prompt"
@@ -14,7 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/talk/absence"
-	"ollimbot/core/talk/transcript"
+	"ollimbot/core/talk/intake"
 	"ollimbot/core/work/fork"
 )
 
@@ -29,174 +26,106 @@ func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err
 		}
 	}()
 	defer fault.Catch(fmt.Sprintf("%T", c), &err)
-	if out, err = b.do(ctx, c); err != nil {
+	h, ok := b.handlers.Of(c)
+	if !ok {
+		return command.Outcome{}, fmt.Errorf("nothing carries out %T", c)
+	}
+	if !b.meets(h.Needs) {
+		return command.Outcome{}, b.redacted(errors.New(textNotRunning))
+	}
+	if out, err = h.Do(ctx, c); err != nil {
 		return out, b.redacted(err)
 	}
 	b.recordCommand(ctx, out)
 	return out, nil
 }
 
-// discreet is an error whose text is told without the secrets in it.
-type discreet struct {
+// meets reports whether a command that needs something can be carried out now.
+func (b *Bot) meets(n command.Needs) bool {
+	if n == command.Directory || b.started.Load() != nil {
+		return true
+	}
+	_, other := b.dir.Running()
+	return n == command.Unowned && !other
+}
+
+// redactedError is an error with the secrets removed from its text.
+type redactedError struct {
 	error
 	text string
 }
 
-func (e discreet) Error() string { return e.text }
+func (e redactedError) Error() string { return e.text }
 
-// Unwrap is the error as it was.
-func (e discreet) Unwrap() error { return e.error }
+// Unwrap returns the error with its own text.
+func (e redactedError) Unwrap() error { return e.error }
 
-// redacted takes the known secrets out of an error's text.
+// redacted removes the known secrets from an error's text.
 func (b *Bot) redacted(err error) error {
 	if text := b.o.Book.Redact(err.Error()); text != err.Error() {
-		return discreet{err, text}
+		return redactedError{err, text}
 	}
 	return err
 }
 
-func (b *Bot) do(ctx context.Context, c command.Value) (command.Outcome, error) {
-	switch c := c.(type) {
-	case command.SetBudget:
-		return c.CarryOut(b.budget, b.now())
-	case command.RestoreBudget:
-		return c.CarryOut(b.budget, b.now())
-	case command.DiscardUpdate:
-		u, err := b.updates.Discard(c.Key)
-		return command.Outcome{
-			Message: "update discarded", Undo: command.RestoreUpdate{Update: u}, Decision: audit.Entry{Action: audit.UpdateDiscarded, Subject: c.Key},
-		}, err
-	case command.RestoreUpdate:
-		done := audit.Entry{Action: audit.UpdateRestored, Subject: c.Update.Key}
-		return command.Outcome{Message: "update restored", Decision: done}, b.updates.Restore(c.Update)
-	case command.Preview:
-		body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
-		return command.Outcome{Body: body}, err
-	case command.Describe:
-		return c.Of(command.Tasks{Dir: b.dir, Set: b.index.Set(), Holds: b.schedule.Holds(), SkillWaits: b.guard.SkillLeft}, b.now())
-	case command.Costs:
-		return b.costs(c)
-	case command.Runs:
-		p, err := fork.Past(b.dir, c.From, c.Most)
-		return command.Outcome{Runs: &p}, err
-	case command.Away:
-		report, err := absence.Sum(b.dir, b.audit, b.present.Span(b.now()))
-		return command.Outcome{Away: &report}, err
-	case command.Past:
-		return b.past(c)
-	case command.AllowTask:
-		return b.allowTask(c)
-	case command.SetConfig:
-		return c.CarryOut(ctx, b.slashHost())
-	}
-	if b.started.Load() == nil {
-		return b.doAlone(c)
-	}
-	b.noteMove(c)
-	return b.doRunning(ctx, c)
+// addHandlers lists what carries out which command.
+func (b *Bot) addHandlers() {
+	desk := intake.New(intake.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Chat: b.chat, Forks: b.chat, Runs: b.forks.Views, Journal: b.journal, Present: b.present,
+		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer,
+	})
+	b.handlers = command.Handlers{}
+	b.handlers.Add(desk.Handlers()...)
+	b.handlers.Add(b.tasks.Handlers()...)
+	b.handlers.Add(command.BudgetHandlers(b.budget, b.zone)...)
+	b.handlers.Add(command.UpdateHandlers(b.updates)...)
+	b.handlers.Add(
+		command.On(command.Directory, b.costs),
+		command.On(command.Directory, b.past),
+		command.On(command.Directory, b.allowTask),
+		command.On(command.Directory, func(ctx context.Context, c command.Preview) (command.Outcome, error) {
+			body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
+			return command.Outcome{Body: body}, err
+		}),
+		command.On(command.Directory, func(_ context.Context, c command.Runs) (command.Outcome, error) {
+			p, err := fork.Past(b.dir, c.From, c.Most)
+			return command.Outcome{Runs: &p}, err
+		}),
+		command.On(command.Directory, func(context.Context, command.Away) (command.Outcome, error) {
+			report, err := absence.Sum(b.dir, b.audit, b.present.Span(b.now()))
+			return command.Outcome{Away: &report}, err
+		}),
+		command.On(command.Unowned, b.lift),
+		command.On(command.Running, b.fireNow),
+		command.On(command.Running, b.login),
+		command.On(command.Running, func(_ context.Context, c command.StopFork) (command.Outcome, error) {
+			var err error
+			if !b.stopWaiting(c.Run) {
+				err = b.forks.Stop(c.Run)
+			}
+			return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
+		}),
+		command.On(command.Running, func(_ context.Context, c command.Looked) (command.Outcome, error) {
+			return command.Outcome{}, b.forks.Looked(c.Runs...)
+		}),
+		command.On(command.Running, func(ctx context.Context, c command.Answer) (command.Outcome, error) {
+			return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)
+		}),
+		command.On(command.Running, lookChanged),
+	)
 }
 
-// doAlone carries out what can be done on files for the next start, where no bot runs.
-func (b *Bot) doAlone(c command.Value) (command.Outcome, error) {
-	if _, running := b.dir.Running(); !running {
-		switch c.(type) {
-		case command.Snooze, command.Pause, command.MuteUntil, command.LiftCaps:
-			return b.holdBack(c)
-		}
-	}
-	return command.Outcome{}, errors.New(textNotRunning)
+// lookChanged is the outcome of a change of how the dashboard looks, which it has made
+// itself.
+func lookChanged(_ context.Context, c command.SetLook) (command.Outcome, error) {
+	return command.Outcome{
+		Message:  fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
+		Undo:     command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
+		Decision: audit.Entry{Action: audit.ConfigChanged, Subject: "dashboard " + c.Name, Detail: c.Was + " → " + c.Value},
+	}, nil
 }
 
-// holdBack carries out the commands that say what may fire, ping and cost something,
-// and until when.
-func (b *Bot) holdBack(c command.Value) (command.Outcome, error) {
-	switch c := c.(type) {
-	case command.Snooze:
-		return b.snooze(c)
-	case command.Pause:
-		return b.pause(c)
-	case command.MuteUntil:
-		return b.mute(c)
-	case command.LiftCaps:
-		return b.lift(c)
-	}
-	return command.Outcome{}, fmt.Errorf("unknown command %T", c)
-}
-
-// doRunning carries out the commands that need a running bot.
-func (b *Bot) doRunning(ctx context.Context, c command.Value) (command.Outcome, error) {
-	switch c := c.(type) {
-	case command.FireNow:
-		return b.fireNow(c)
-	case command.DeliverNow:
-		return b.deliver()
-	case command.StopFork:
-		var err error
-		if !b.stopWaiting(c.Run) {
-			err = b.forks.Stop(c.Run)
-		}
-		return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
-	case command.SetLook:
-		return command.Outcome{
-			Message:  fmt.Sprintf("%s: %s → %s", c.Name, c.Was, c.Value),
-			Undo:     command.SetLook{Name: c.Name, Value: c.Was, Was: c.Value},
-			Decision: audit.Entry{Action: audit.ConfigChanged, Subject: "dashboard " + c.Name, Detail: c.Was + " → " + c.Value},
-		}, nil
-	case command.Here:
-		b.present.Here(b.now())
-		return command.Outcome{}, nil
-	case command.Looked:
-		return command.Outcome{}, b.forks.Looked(c.Runs...)
-	case command.Say:
-		return b.say(ctx, c)
-	case command.Receive:
-		done, err := b.chat.Receive(ctx, c)
-		return command.Outcome{Done: done}, err
-	case command.Reword:
-		return command.Outcome{}, b.chat.Reword(c.From, c.Key, c.Text, c.Gone)
-	case command.Slash:
-		reply, err := c.CarryOut(ctx, b.slashHost())
-		return command.Outcome{Message: reply}, err
-	case command.Click:
-		return b.click(ctx, c)
-	case command.Remind:
-		return b.remind(ctx, c, "")
-	case command.Interrupt:
-		return command.Outcome{}, b.chat.Interrupt(ctx)
-	case command.ExitFork:
-		return command.Outcome{}, b.chat.ExitFork(c.How)
-	case command.ResumeFork:
-		return b.resumeFork(c.Run)
-	case command.Answer:
-		return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)
-	case command.Login:
-		return b.login(ctx, c)
-	}
-	return b.changeTask(c)
-}
-
-// changeTask carries out the commands that write the file of a task.
-func (b *Bot) changeTask(c command.Value) (command.Outcome, error) {
-	switch c := c.(type) {
-	case command.AddTask:
-		return b.addTask(c)
-	case command.AddStarters:
-		return b.addStarters()
-	case command.RemoveTask:
-		return b.removeTask(c)
-	case command.EditTask:
-		return b.editTask(c)
-	case command.RevertTask:
-		return b.revertTask(c)
-	case command.DeleteTask:
-		return b.deleteTask(c)
-	case command.RestoreTask:
-		return b.restoreTask(c)
-	}
-	return b.holdBack(c)
-}
-
-func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
+func (b *Bot) fireNow(_ context.Context, c command.FireNow) (command.Outcome, error) {
 	task, ok := b.index.Set().Find(c.ID)
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
@@ -218,25 +147,12 @@ func (b *Bot) fireNow(c command.FireNow) (command.Outcome, error) {
 	return out, nil
 }
 
-// say takes a line of the dashboard: a command, or words for the conversation.
-func (b *Bot) say(ctx context.Context, c command.Say) (command.Outcome, error) {
-	text := strings.TrimSpace(c.Text)
-	if strings.HasPrefix(text, "/") {
-		reply, err := command.Slash{Line: text}.CarryOut(ctx, b.slashHost())
-		if err == nil && reply != "" {
-			b.book.Add(transcript.Notice, reply)
-		}
-		return command.Outcome{Message: reply}, err
-	}
-	done, err := b.chat.Receive(ctx, command.Receive{Text: text, ReplyTo: c.ReplyTo})
-	return command.Outcome{Done: done}, err
-}
-
 // slashHost is the bot as the commands of the conversation see it.
 func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
-		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: b.record, Restart: b.o.Restart, Google: b.slashGoogle,
+		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) },
+		Restart: b.o.Restart, Google: b.slashGoogle,
 		CheckModel: b.checkModel,
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
@@ -246,36 +162,4 @@ func (b *Bot) slashHost() command.Host {
 			return b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
 		},
 	}
-}
-
-// deliver begins a turn that hands the main session its pending updates.
-func (b *Bot) deliver() (command.Outcome, error) {
-	n, done, err := b.chat.DeliverUpdates()
-	switch {
-	case err != nil:
-		return command.Outcome{}, err
-	case n == 0:
-		return command.Outcome{Message: textNothingPending}, nil
-	case n == 1:
-		return command.Outcome{Message: "1 update goes to the main session", Done: done}, nil
-	}
-	return command.Outcome{Message: fmt.Sprintf("%d updates go to the main session", n), Done: done}, nil
-}
-
-// resumeFork goes on in a finished run's session, without branching from it.
-func (b *Bot) resumeFork(run string) (command.Outcome, error) {
-	runs := b.forks.Views()
-	i := slices.IndexFunc(runs, func(v fork.View) bool { return v.ID == run })
-	if i < 0 {
-		v, ok, err := fork.Find(b.dir, run)
-		if err != nil || !ok {
-			return command.Outcome{}, cmp.Or(err, fmt.Errorf("no run has the id %q", run))
-		}
-		runs, i = []fork.View{v}, 0
-	}
-	v := runs[i]
-	if v.Live() || v.Session == "" {
-		return command.Outcome{}, fmt.Errorf("%q cannot be resumed: it has not ended, or never reached the engine", v.Title)
-	}
-	return command.Outcome{Message: "resuming " + v.Title}, b.chat.Resume(v.Session, v.Title, v.Ended)
 }

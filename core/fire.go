@@ -97,7 +97,7 @@ type promptMoment struct {
 }
 
 func (b *Bot) moment() promptMoment {
-	busy, quiet := b.busy()
+	busy, quiet := b.attention.Busy()
 	return promptMoment{b.now(), busy, quiet}
 }
 
@@ -154,7 +154,7 @@ func (b *Bot) Preview(ctx context.Context, id string, at time.Time, busy bool) (
 	task := d.Task()
 	skills := b.loadSkills(task)
 	if task.Background {
-		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.quietUntil(now)}, skills), nil
+		return b.backgroundPrompt(ctx, d, promptMoment{now, busy, b.attention.QuietUntil(now)}, skills), nil
 	}
 	p := b.foreground(task, d, now, b.updates.Peek())
 	p.Skills = b.expandSkills(ctx, skills)

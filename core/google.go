@@ -119,7 +119,7 @@ func (b *Bot) slashGoogle(ctx context.Context, args []string) (string, error) {
 	default: // one is about to be waited for; the address of this one may be sent
 		err = l.Close()
 	}
-	b.record(ctx, audit.Entry{Action: audit.LoginChanged, Detail: "google"})
+	b.audit.RecordBy(ctx, b.now(), audit.Entry{Action: audit.LoginChanged, Detail: "google"})
 	return fmt.Sprintf(textGoogleOpen, l.URL), err
 }
 

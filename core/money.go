@@ -157,7 +157,7 @@ func (b *Bot) mayTalk(ctx context.Context) error {
 }
 
 // lift takes the caps away for today, or puts them back.
-func (b *Bot) lift(c command.LiftCaps) (command.Outcome, error) {
+func (b *Bot) lift(_ context.Context, c command.LiftCaps) (command.Outcome, error) {
 	if s := b.purse.State(b.now()); !s.Today.Capped() && !s.Month.Capped() {
 		return command.Outcome{Message: textNoCaps}, nil
 	}
@@ -193,7 +193,7 @@ func (b *Bot) capFollows(key, value string) string {
 }
 
 // costs reports what was spent and what is about to be.
-func (b *Bot) costs(c command.Costs) (command.Outcome, error) {
+func (b *Bot) costs(_ context.Context, c command.Costs) (command.Outcome, error) {
 	runs, err := fork.Ledger(b.dir, math.MaxInt)
 	if err != nil {
 		return command.Outcome{}, err

@@ -178,25 +178,6 @@ func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
 	})
 }
 
-func TestAMuteAndQuietHoursThatMeetAreOneQuietTime(t *testing.T) {
-	h := newHome(t)
-	h.write("state/config.json", `{"quiet_hours": "22:00-07:30"}`)
-	h.write("state/mute.json", `{"until": "2026-11-23T23:00:00+01:00"}`)
-	b := h.bot(script.New(script.Options{}))
-	at := func(day, hour, minute int) time.Time { return time.Date(2026, 11, day, hour, minute, 0, 0, h.zone) }
-	for _, c := range []struct{ now, want time.Time }{
-		{at(23, 20, 0), at(24, 7, 30)},
-		{at(23, 22, 30), at(24, 7, 30)},
-		{at(23, 23, 0), at(24, 7, 30)},
-		{at(22, 23, 0), at(24, 7, 30)},
-		{at(24, 7, 30), time.Time{}},
-	} {
-		if got := b.quietUntil(c.now); !got.Equal(c.want) {
-			t.Errorf("at %v: quiet until %v, want %v", c.now, got, c.want)
-		}
-	}
-}
-
 func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
 	for _, text := range []string{"{", `{"until": 5}`, "[]", "null", ""} {
 		live(t, func(h home) { h.write("state/mute.json", text) }, func(_ home, b *Bot) {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"ollimbot/core/brief/prompt"
-	"ollimbot/core/command"
-	"ollimbot/core/safety/audit"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
 	"ollimbot/routines"
@@ -18,59 +16,6 @@ import (
 // lookAgain is how long a reminder that comes back waits for the end of a conversation.
 const lookAgain = 5 * time.Minute
 
-// buttonWords are what the buttons of a reminder say.
-var buttonWords = map[string]command.Word{
-	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
-}
-
-// click presses a button: a reminder's is answered here, all others by the conversation.
-func (b *Bot) click(ctx context.Context, c command.Click) (command.Outcome, error) {
-	action, id, _ := post.ParseCustomID(c.ID)
-	if word, ok := buttonWords[action]; ok {
-		return b.remind(ctx, command.Remind{ID: id, Word: word}, c.Message)
-	}
-	message, err := b.chat.Click(ctx, c.Message, c.ID)
-	return command.Outcome{Message: message}, err
-}
-
-// remind answers a reminder, and takes the buttons off its newest message and off the
-// one that was pressed.
-func (b *Bot) remind(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error) {
-	newest := budget.CameOf(b.journal.Recent(), c.ID).Message
-	out, err := c.CarryOut(command.Reminders{
-		Move: b.schedule.MoveReminder, Journal: b.journal, Updates: b.updates, Who: textTheUser,
-	}, b.now())
-	if out.Message == "" {
-		if _, pending := b.index.Set().ReminderByID(c.ID); !pending {
-			b.chat.Retire(ctx, pressed, textNoLonger)
-		}
-		return out, err
-	}
-	e := audit.Entry{Action: audit.TaskMoved, Subject: c.ID, Detail: out.Message}
-	if c.Word == command.Done {
-		e.Action = audit.TaskRemoved
-	}
-	b.record(ctx, e)
-	why := fmt.Sprintf(textAnswered, out.Message, b.now().Format("15:04"))
-	b.chat.Retire(ctx, pressed, why)
-	b.chat.Retire(ctx, post.MessageID(newest), why)
-	return out, err
-}
-
-// openAgain takes back what the agent was told of a reminder that is restored, or where
-// it has read that, says otherwise.
-func (b *Bot) openAgain(r *routines.Reminder) {
-	err := b.updates.Replace(b.now(), command.AboutReminder(r.ID), func(unread bool) string {
-		if unread {
-			return ""
-		}
-		return fmt.Sprintf(textOpenAgain, r.Title(), r.ID)
-	})
-	if err != nil {
-		b.log.Error("a pending update could not be saved", "error", err)
-	}
-}
-
 // stopped has the last word on a reminder that was never done, and whose last message
 // was not answered either. A crash before its file goes says it again.
 func (b *Bot) stopped(r *routines.Reminder) {
@@ -79,7 +24,7 @@ func (b *Bot) stopped(r *routines.Reminder) {
 	if came.Times > 0 {
 		times = fmt.Sprintf(textSinceFirst, came.Times, cron.DayClock(came.Since.In(b.zone), b.now()))
 	}
-	b.note(fmt.Sprintf(textStopped, r.Title(), r.ID, times))
+	b.notes.Add(fmt.Sprintf(textStopped, r.Title(), r.ID, times))
 	b.chat.Retire(context.Background(), post.MessageID(came.Message), textLastTime)
 }
 
@@ -91,7 +36,7 @@ func (b *Bot) notNow(r *routines.Reminder) (until time.Time) {
 		return until
 	}
 	now := b.now()
-	busy, quiet := b.busy()
+	busy, quiet := b.attention.Busy()
 	state, _ := b.budget.State(now)
 	switch {
 	case !quiet.IsZero():

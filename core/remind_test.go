@@ -370,7 +370,7 @@ func TestAReminderThatWasDueWhileNobodyWasThereComesLate(t *testing.T) {
 // What the agent has written stays the agent's when the program moves it.
 func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 	live(t, func(home) {}, func(_ home, b *Bot) {
-		book := reminderBook{b, policy.Writer{Kind: "background", Alone: true}}
+		book := b.tasks.Book(policy.Writer{Kind: "background", Alone: true})
 		r, err := book.Add(t.Context(), routines.Reminder{RunAt: b.now().Add(10 * time.Second), UntilDone: true, Task: routines.Task{
 			ID: "dddd0001", Background: true, Thinking: true, Mode: routines.Freely, AllowPing: true, Body: "Ask.\n\n```script\nsay hm\n```",
 		}})

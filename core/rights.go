@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path"
@@ -10,7 +11,6 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
-	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
@@ -87,13 +87,10 @@ func (b *Bot) inForce() func(digest string) bool {
 	return func(digest string) bool { return there[digest] }
 }
 
-// bookOf is the book of reminders for a session.
-func (b *Bot) bookOf(w policy.Writer) toolset.ReminderBook { return reminderBook{b, w} }
-
 // fileWaits says once that a file waits for the user.
 func (b *Bot) fileWaits(rel, why string) {
 	b.log.Warn("a file of the agent waits for the user", "file", rel)
-	b.note(fmt.Sprintf(textFileWaits, clean.Line(rel), why))
+	b.notes.Add(fmt.Sprintf(textFileWaits, clean.Line(rel), why))
 	if strings.HasPrefix(rel, skill.Folder+"/") {
 		b.judge()
 	}
@@ -101,7 +98,7 @@ func (b *Bot) fileWaits(rel, why string) {
 
 // allowTask lets a task, a webhook or a skill that the agent wrote have what its
 // file says, or takes that back.
-func (b *Bot) allowTask(c command.AllowTask) (command.Outcome, error) {
+func (b *Bot) allowTask(_ context.Context, c command.AllowTask) (command.Outcome, error) {
 	one, err := b.waiting(c.ID)
 	if err != nil {
 		return command.Outcome{}, err

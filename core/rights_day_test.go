@@ -41,7 +41,7 @@ func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 			}
 			for _, w := range []policy.Writer{p.s.Writer(), runPen(h.t, h, b).s.Writer()} {
 				for _, background := range []bool{true, false} {
-					if _, err := b.bookOf(w).Add(t.Context(), routines.Reminder{RunAt: b.now().Add(time.Hour), MaxChain: 2, Task: routines.Task{
+					if _, err := b.tasks.Book(w).Add(t.Context(), routines.Reminder{RunAt: b.now().Add(time.Hour), MaxChain: 2, Task: routines.Task{
 						Body: "Remember.", Background: background, Thinking: true, Mode: routines.OnPing, AllowPing: true,
 					}}); err != nil {
 						t.Error(err)

@@ -213,7 +213,7 @@ func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 				writer = mainPen(t, h, b).s.Writer()
 			}
 			at := b.now().Add(10 * time.Second)
-			r, err := b.bookOf(writer).Add(t.Context(), routines.Reminder{RunAt: at, MaxChain: 1, Task: routines.Task{
+			r, err := b.tasks.Book(writer).Add(t.Context(), routines.Reminder{RunAt: at, MaxChain: 1, Task: routines.Task{
 				Kind: routines.KindReminder, Thinking: true, Mode: routines.OnPing, AllowPing: true,
 				Body: "Go.\n\n```script\nwait 30s\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall enter_fork {}\n" +
 					"call add_reminder {\"prompt\":\"Again.\",\"delay_minutes\":60,\"foreground\":true}\ncall follow_up_chain {\"minutes_from_now\":90}\nsay done\n```",
@@ -270,7 +270,7 @@ func TestRightsSurviveARestart(t *testing.T) {
 	}
 	live(func(b *Bot) {
 		mainPen(h.t, h, b).write("routines/evil.md", everyMinute("bbbb0003", bash, "Go."))
-		if _, err := b.bookOf(runPen(h.t, h, b).s.Writer()).Add(h.t.Context(), routines.Reminder{
+		if _, err := b.tasks.Book(runPen(h.t, h, b).s.Writer()).Add(h.t.Context(), routines.Reminder{
 			RunAt: b.now().Add(time.Hour), Task: routines.Task{ID: "bbbb0004", Body: "Speak.", Thinking: true, Mode: routines.OnPing, AllowPing: true},
 		}); err != nil {
 			t.Fatal(err)

@@ -201,7 +201,7 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	state, reserved := b.budget.State(now)
 	fires := b.pingFires.take(view.Day, b.runtime.Load(), func() []budget.Fire {
-		return mayPing(view.Day, b.quietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
+		return mayPing(view.Day, b.attention.QuietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
 	})
 	var near []time.Time
 	for _, f := range fires {
@@ -213,7 +213,7 @@ func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.quietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
+		Hours: b.journal.Hours(now), Quiet: b.attention.QuietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
 		Forecast: levels, Dry: dry,
 		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
 		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,

@@ -35,7 +35,7 @@ func TestTheStarterRoutinesAreInstalledBesideWhatIsThere(t *testing.T) {
 		if h.has("routines/medication.md") {
 			t.Error("a routine that was renamed is installed again")
 		}
-		if out := do(t, b, command.AddStarters{}); out.Message != textStartersThere || out.Decision.Action != "" {
+		if out := do(t, b, command.AddStarters{}); out.Message != "the starter routines are already installed" || out.Decision.Action != "" {
 			t.Errorf("a second time: %+v", out)
 		}
 	})

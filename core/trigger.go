@@ -37,7 +37,7 @@ func (b *Bot) makeWebhooks() {
 	s, err := webhook.New(webhook.Options{
 		Dir: b.dir, Index: b.hooks, Secret: env.WebhookSecret, Zone: b.zone, Log: b.log,
 		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(env.WebhookPort)),
-		Screen: b.screen, Afford: b.afford, Run: b.fireWebhook, Note: b.leaveNote, Changed: b.notify,
+		Screen: b.screen, Afford: b.afford, Run: b.fireWebhook, Note: b.notes.Leave, Changed: b.notify,
 		Notice: func(text string) { b.notices.Add(notice.Warn, text) },
 	})
 	if err != nil {
@@ -142,5 +142,5 @@ func (b *Bot) PreviewWebhook(ctx context.Context, id string, payload []byte, at 
 	}
 	now := b.previewMoment(at)
 	j := webhook.Job{Spec: spec, Payload: p}
-	return b.webhookPrompt(ctx, j, promptMoment{now, busy, b.quietUntil(now)}, b.loadSkills(spec.Task)), nil
+	return b.webhookPrompt(ctx, j, promptMoment{now, busy, b.attention.QuietUntil(now)}, b.loadSkills(spec.Task)), nil
 }

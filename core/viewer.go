@@ -66,7 +66,7 @@ func (v *Viewer) Do(ctx context.Context, c command.Value) (command.Outcome, erro
 
 // Note keeps in the audit log what a viewer has done beside its commands; ctx says who.
 func (b *Bot) Note(ctx context.Context, action, subject, detail string) {
-	b.record(ctx, audit.Entry{Action: action, Subject: subject, Detail: detail})
+	b.audit.RecordBy(ctx, b.now(), audit.Entry{Action: action, Subject: subject, Detail: detail})
 }
 
 // inert is the key of a context in which nothing is run for a text.

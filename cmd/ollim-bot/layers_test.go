@@ -9,12 +9,12 @@ import (
 // The rooms of ARCHITECTURE.md, from the ground up. A package may import its
 // own floor and those below.
 const (
-	ground = iota // the data directory, text, faults, queues: nothing of ours above
-	tasks         // routines: what fires when
-	rooms         // core/*: one part of the bot each
-	bot           // core: the parts joined
-	faces         // tui, discord: what people see
-	wiring        // cmd: the command tree
+	ground    = iota // the data directory, text, faults, queues: nothing of ours above
+	taskFloor        // routines: what fires when
+	rooms            // core/*: one part of the bot each
+	bot              // core: the parts joined
+	faces            // tui, discord: what people see
+	wiring           // cmd: the command tree
 )
 
 var groundRooms = []string{"core/storage/store", "core/storage/frontmatter", "core/storage/trash", "core/storage/git", "core/base/procgroup", "core/base/clean", "core/base/fault", "core/base/queue", "core/base/binarytest", "core/base/words"}
@@ -26,7 +26,7 @@ func floor(path string) (int, bool) {
 	case withinAny(path, groundRooms), path == "ollimbot/docs":
 		return ground, true
 	case within(path, "routines"):
-		return tasks, true
+		return taskFloor, true
 	case path == "ollimbot/core":
 		return bot, true
 	case within(path, "core"):

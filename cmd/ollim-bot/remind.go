@@ -7,6 +7,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
+	"ollimbot/core/work/tasks"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
@@ -61,7 +62,7 @@ func (p *process) remind(c command.Remind) error {
 		return err // without it a task of the agent would pass for the user's
 	}
 	mover := routines.Mover{Dir: at.Dir, Zone: at.Env.Zone, Inherit: guard.Inherit}
-	k := command.Reminders{
+	k := tasks.Reminders{
 		Move: func(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error) {
 			r, err := mover.Move(at.Now, id, inForce, next)
 			rel = r.Path
@@ -76,7 +77,7 @@ func (p *process) remind(c command.Remind) error {
 			k.Updates = nil
 		}
 	}
-	out, err := c.CarryOut(k, at.Now)
+	out, err := k.Answer(c, at.Now)
 	if out.Message == "" {
 		return err
 	}

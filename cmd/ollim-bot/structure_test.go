@@ -24,7 +24,7 @@ import (
 // lists may only get shorter.
 var unknotted = map[string][]knot{
 	"ollimbot/core": {{
-		"batch.go bot.go decisions.go do.go edit.go engine.go fire.go google.go money.go past.go remind.go rights.go snapshot.go tasks.go trigger.go viewer.go watch.go",
+		"batch.go bot.go decisions.go do.go engine.go fire.go google.go money.go past.go remind.go rights.go snapshot.go trigger.go viewer.go watch.go",
 		"Bot still owns what its services should",
 	}},
 	"ollimbot/core/talk/chat": {},
@@ -174,7 +174,7 @@ const maxMethods, maxFakeMethods = 40, 60
 
 // oversized are the types that have more. Their numbers may only fall.
 var oversized = map[string]int{
-	"core.Bot":                154,
+	"core.Bot":                119,
 	"core/work/fork.run":      50,
 	"core/work/google.Client": 51,
 	"core/storage/store.Dir":  49,

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -8,6 +9,16 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/work/budget"
 )
+
+// BudgetHandlers change the ping budget.
+func BudgetHandlers(bucket *budget.Bucket, zone *time.Location) []Handler {
+	return []Handler{
+		On(Directory, func(_ context.Context, c SetBudget) (Outcome, error) { return c.CarryOut(bucket, time.Now().In(zone)) }),
+		On(Directory, func(_ context.Context, c RestoreBudget) (Outcome, error) {
+			return c.restore(bucket, time.Now().In(zone))
+		}),
+	}
+}
 
 // CarryOut changes the budget.
 func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
@@ -20,8 +31,7 @@ func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, erro
 	return out, err
 }
 
-// CarryOut puts the budget back.
-func (c RestoreBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, error) {
+func (c RestoreBudget) restore(bucket *budget.Bucket, now time.Time) (Outcome, error) {
 	before, _ := bucket.State(now)
 	after, err := bucket.Restore(now, budget.Settings(c))
 	return Outcome{Message: budgetChange(before, after), Decision: audit.Entry{Action: audit.BudgetChanged}}, err

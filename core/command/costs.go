@@ -54,7 +54,7 @@ func (c Costs) Of(s Spending, now time.Time) Outcome {
 	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
 	// The ledger keeps what fits into it: where it begins later, that is said.
 	if first := oldest(s.Runs).In(now.Location()); first.After(report.Days[0].Date) {
-		head += fmt.Sprintf(textCostsSince, first.Format(longClock))
+		head += fmt.Sprintf(textCostsSince, first.Format("Mon 2006-01-02 15:04"))
 	}
 	return Outcome{Message: head, Body: head + "\n\n" + costTable(report.Tasks, total), Costs: &report}
 }

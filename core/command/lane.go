@@ -23,8 +23,8 @@ func (l Lane) Waits() bool { return l != LaneRead && l != LaneBeside }
 // LaneOf is the lane of a command.
 func LaneOf(c Value) Lane { return c.lane() }
 
-// Reads reports whether a command changes nothing.
-func Reads(c Value) bool { return c.lane() == LaneRead }
+// Reads reports whether a command changes nothing; nil does not read.
+func Reads(c Value) bool { return c != nil && c.lane() == LaneRead }
 
 // All commands and their lanes. The method seals Value.
 

@@ -107,6 +107,13 @@ func (l *Log) Record(now time.Time, e Entry) {
 	}
 }
 
+// RecordBy records an entry with the origin that ctx carries.
+func (l *Log) RecordBy(ctx context.Context, now time.Time, e Entry) {
+	from := OriginOf(ctx)
+	e.Actor, e.From = from.Actor, from.From
+	l.Record(now, e)
+}
+
 // Recorded is how many entries this program has recorded: another number means that
 // there is more to read.
 func (l *Log) Recorded() uint64 { return l.recorded.Load() }

@@ -1,6 +1,7 @@
-package core
+package tasks
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,9 +13,9 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// taskFile is what the file of a task says, as it is in force.
-func (b *Bot) taskFile(id string) command.TaskFile {
-	set := b.index.Set()
+// File is what the file of a task in force says.
+func (e *Editor) File(id string) command.TaskFile {
+	set := e.o.Index.Set()
 	if r, ok := set.RoutineByID(id); ok {
 		return command.TaskFile{Task: r.Task, Cron: r.Cron, RunMissed: r.RunMissed}
 	}
@@ -24,38 +25,38 @@ func (b *Bot) taskFile(id string) command.TaskFile {
 	return command.TaskFile{}
 }
 
-// editTask changes the file of a task, once it is known that the task would fire.
-func (b *Bot) editTask(c command.EditTask) (command.Outcome, error) {
-	t, ok := b.index.Set().Find(c.ID)
+// edit changes the file of a task, once it is known that the task would fire.
+func (e *Editor) edit(_ context.Context, c command.EditTask) (command.Outcome, error) {
+	t, ok := e.o.Index.Set().Find(c.ID)
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
-	if err := b.fires(c.Edit); err != nil {
+	if err := e.checkFires(c.Edit); err != nil {
 		return command.Outcome{}, err
 	}
-	before, err := b.schedule.Edit(t, c.Version, b.zone, c.Edit)
+	before, err := e.o.Schedule.Edit(t, c.Version, e.o.Zone, c.Edit)
 	if err != nil {
-		return command.Outcome{}, b.another(c.ID, err)
+		return command.Outcome{}, e.asChanged(c.ID, err)
 	}
-	return b.edited(c.ID, before)
+	return e.edited(c.ID, before)
 }
 
-// revertTask takes an edit back.
-func (b *Bot) revertTask(c command.RevertTask) (command.Outcome, error) {
-	t, ok := b.index.Set().Find(c.ID)
+// revert undoes an edit.
+func (e *Editor) revert(_ context.Context, c command.RevertTask) (command.Outcome, error) {
+	t, ok := e.o.Index.Set().Find(c.ID)
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
-	before, err := b.schedule.Revert(t, c.Version, c.File)
+	before, err := e.o.Schedule.Revert(t, c.Version, c.File)
 	if err != nil {
-		return command.Outcome{}, b.another(c.ID, err)
+		return command.Outcome{}, e.asChanged(c.ID, err)
 	}
-	return b.edited(c.ID, before)
+	return e.edited(c.ID, before)
 }
 
-// edited is the outcome of a change: what takes it back knows the file as it is now.
-func (b *Bot) edited(id string, before []byte) (command.Outcome, error) {
-	now := b.taskFile(id)
+// edited is the outcome of a change. Its undo knows the file as it is now.
+func (e *Editor) edited(id string, before []byte) (command.Outcome, error) {
+	now := e.File(id)
 	return command.Outcome{
 		Message:  fmt.Sprintf(textEdited, now.Title()),
 		Undo:     command.RevertTask{ID: id, Version: now.Digest, File: before},
@@ -63,24 +64,24 @@ func (b *Bot) edited(id string, before []byte) (command.Outcome, error) {
 	}, nil
 }
 
-// another tells a file that is another by now from what else may be wrong.
-func (b *Bot) another(id string, err error) error {
+// asChanged turns the error about a file that changed meanwhile into a ChangedError.
+func (e *Editor) asChanged(id string, err error) error {
 	if !errors.Is(err, routines.ErrOther) {
 		return err
 	}
-	if t, ok := b.index.Set().Find(id); ok {
-		b.schedule.Refresh(t.Path)
+	if t, ok := e.o.Index.Set().Find(id); ok {
+		e.o.Schedule.Refresh(t.Path)
 	}
-	return &command.ChangedError{Now: b.taskFile(id)}
+	return &command.ChangedError{Now: e.File(id)}
 }
 
-// fires says why a task would never fire as it is meant to be written.
-func (b *Bot) fires(e routines.Edit) error {
-	for _, out := range e.Set {
+// checkFires reports why an edited task would never fire.
+func (e *Editor) checkFires(edit routines.Edit) error {
+	for _, out := range edit.Set {
 		text, _ := out.Value.(string)
 		switch out.Key {
 		case "cron":
-			if _, err := schedules(text); err != nil {
+			if _, err := parseCron(text); err != nil {
 				return err
 			}
 		case "run-at":
@@ -88,7 +89,7 @@ func (b *Bot) fires(e routines.Edit) error {
 			if err != nil {
 				return fmt.Errorf("read the time of the reminder: %w", err)
 			}
-			if err := b.comes(at.In(b.zone)); err != nil {
+			if err := e.checkDue(at.In(e.o.Zone)); err != nil {
 				return err
 			}
 		}
@@ -96,8 +97,8 @@ func (b *Bot) fires(e routines.Edit) error {
 	return nil
 }
 
-// schedules reads the cron line of a task, which has to fire at some time.
-func schedules(text string) (cron.Schedule, error) {
+// parseCron reads the cron line of a task, which must fire at some time.
+func parseCron(text string) (cron.Schedule, error) {
 	s, err := cron.Parse(strings.TrimSpace(text))
 	var bad *cron.Error
 	switch {
@@ -109,9 +110,9 @@ func schedules(text string) (cron.Schedule, error) {
 	return s, err
 }
 
-// comes says why a reminder cannot be due at a moment.
-func (b *Bot) comes(at time.Time) error {
-	switch now := b.now(); {
+// checkDue reports why a reminder cannot be due at a moment.
+func (e *Editor) checkDue(at time.Time) error {
+	switch now := e.now(); {
 	case !at.After(now):
 		return fmt.Errorf(textAddPassed, cron.DayClock(at, now))
 	case at.After(now.Add(farthest)):
@@ -120,13 +121,13 @@ func (b *Bot) comes(at time.Time) error {
 	return nil
 }
 
-// deleteTask removes the file of a task; it can be put back for a day.
-func (b *Bot) deleteTask(c command.DeleteTask) (command.Outcome, error) {
-	t, ok := b.index.Set().Find(c.ID)
+// delete removes the file of a task; it can be restored for a day.
+func (e *Editor) delete(_ context.Context, c command.DeleteTask) (command.Outcome, error) {
+	t, ok := e.o.Index.Set().Find(c.ID)
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
-	_, found, err := b.schedule.Remove(t.Kind, c.ID)
+	_, found, err := e.o.Schedule.Remove(t.Kind, c.ID)
 	if err == nil && !found {
 		err = fmt.Errorf("remove %s: its file is gone already", t.Path)
 	}

@@ -1,6 +1,7 @@
-package command
+package tasks
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -8,7 +9,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/skill"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -23,46 +24,38 @@ const (
 	longClock = "Mon 2006-01-02 15:04"
 )
 
-// Tasks is what is known of the tasks in force.
-type Tasks struct {
-	Dir   *store.Dir
-	Set   *routines.Set
-	Holds *schedule.Holds
-	// SkillWaits says why a task has to do without a skill; empty where it has it.
-	SkillWaits func(routines.Task, skill.Skill) string
-}
-
-// Of is everything about a task in force, at a moment in the bot's zone.
-func (c Describe) Of(b Tasks, now time.Time) (Outcome, error) {
-	set := b.Set
+// describe is everything about a task in force: what it is, its next fires and the text of
+// its file, as Outcome.Body.
+func (e *Editor) describe(_ context.Context, c command.Describe) (command.Outcome, error) {
+	now, set := e.now(), e.o.Index.Set()
 	var out strings.Builder
 	var task routines.Task
 	if r, ok := set.RoutineByID(c.ID); ok {
 		task = r.Task
-		b.describe(&out, task, now)
-		describeRoutine(&out, r, b.Holds.Of(&r.Task), now)
+		e.describeTask(&out, task, now)
+		describeRoutine(&out, r, e.o.Schedule.Holds().Of(&r.Task), now)
 	} else if r, ok := set.ReminderByID(c.ID); ok {
 		task = r.Task
-		b.describe(&out, task, now)
+		e.describeTask(&out, task, now)
 		describeReminder(&out, r, now)
 	} else {
-		return Outcome{}, fmt.Errorf(TextNoTask, clean.Cut(clean.Line(c.ID), 60))
+		return command.Outcome{}, fmt.Errorf(command.TextNoTask, clean.Cut(clean.Line(c.ID), 60))
 	}
 	for _, p := range set.Problems {
 		if p.File == task.Path {
 			row(&out, string(p.Severity), fmt.Sprintf("line %d: %s", p.Line, p.Message))
 		}
 	}
-	data, err := b.Dir.Read(task.Path)
+	data, err := e.o.Dir.Read(task.Path)
 	if err != nil {
-		return Outcome{}, err
+		return command.Outcome{}, err
 	}
 	text := clean.Text(string(data))
 	if cut := clean.Cut(text, describedText); cut != text {
 		text = cut + "\n" + textCutHere
 	}
 	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
-	return Outcome{Message: task.Title(), Body: out.String()}, nil
+	return command.Outcome{Message: task.Title(), Body: out.String()}, nil
 }
 
 // row is one line of a description.
@@ -71,7 +64,7 @@ func row(out *strings.Builder, name, value string) {
 }
 
 // describe says what both kinds have in common.
-func (b Tasks) describe(out *strings.Builder, t routines.Task, now time.Time) {
+func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Time) {
 	out.WriteString(t.Title() + "\n")
 	row(out, string(t.Kind), t.ID+" · "+clean.Line(t.Path))
 	where := "in the background"
@@ -103,8 +96,8 @@ func (b Tasks) describe(out *strings.Builder, t routines.Task, now time.Time) {
 			row(out, l.name, strings.Join(l.list, ", "))
 		}
 	}
-	for _, s := range skill.Load(b.Dir, t.Skills) {
-		if why := b.SkillWaits(t, s); why != "" {
+	for _, s := range skill.Load(e.o.Dir, t.Skills) {
+		if why := e.o.Rights.SkillLeft(t, s); why != "" {
 			row(out, "without", s.Name+": "+fmt.Sprintf(textWaits, why))
 		}
 	}
@@ -117,7 +110,7 @@ func (b Tasks) describe(out *strings.Builder, t routines.Task, now time.Time) {
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
 	}
-	if h := b.Holds.Of(&t); !h.Ended(now) {
+	if h := e.o.Schedule.Holds().Of(&t); !h.Ended(now) {
 		word := "paused, until you let it go on"
 		switch {
 		case h.Why != "":

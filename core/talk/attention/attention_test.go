@@ -1,0 +1,35 @@
+package attention
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines/schedule"
+)
+
+func TestAMuteAndQuietHoursThatMeetAreOneQuietTime(t *testing.T) {
+	zone := time.FixedZone("CET", 3600)
+	dir := storetest.Prepared(t)
+	storetest.Put(t, dir, "state/config.json", `{"quiet_hours": "22:00-07:30"}`)
+	storetest.Put(t, dir, "state/mute.json", `{"until": "2026-11-23T23:00:00+01:00"}`)
+	r, _, err := config.LoadRuntime(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Attention{Zone: zone, Config: func() *config.Runtime { return &r }, Mute: schedule.NewMute(dir, slog.New(slog.DiscardHandler))}
+	at := func(day, hour, minute int) time.Time { return time.Date(2026, 11, day, hour, minute, 0, 0, zone) }
+	for _, c := range []struct{ now, want time.Time }{
+		{at(23, 20, 0), at(24, 7, 30)},
+		{at(23, 22, 30), at(24, 7, 30)},
+		{at(23, 23, 0), at(24, 7, 30)},
+		{at(22, 23, 0), at(24, 7, 30)},
+		{at(24, 7, 30), time.Time{}},
+	} {
+		if got := a.QuietUntil(c.now.UTC()); !got.Equal(c.want) {
+			t.Errorf("at %v: quiet until %v, want %v", c.now, got, c.want)
+		}
+	}
+}

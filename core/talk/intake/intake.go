@@ -1,0 +1,184 @@
+// Package intake takes what the user says and presses to the conversation, and records which
+// ping they answered by it. It must not know where the words come from or how a turn runs.
+package intake
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/absence"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+)
+
+// Conversation takes words and buttons. It may block on a file.
+type Conversation interface {
+	Receive(ctx context.Context, c command.Receive) (answered <-chan struct{}, err error)
+	Reword(from, key, text string, gone bool) error
+	Click(ctx context.Context, message post.MessageID, id string) (reply string, err error)
+	DeliverUpdates() (n int, answered <-chan struct{}, err error)
+	Interrupt(ctx context.Context) error
+}
+
+// Forks opens and closes the interactive fork.
+type Forks interface {
+	Resume(session, title string, ended time.Time) error
+	ExitFork(how command.Exit) error
+}
+
+// Options are the parts that a Desk needs; all are required.
+type Options struct {
+	Dir     *store.Dir
+	Zone    *time.Location
+	Log     *slog.Logger
+	Chat    Conversation
+	Forks   Forks
+	Runs    func() []fork.View // those that are listed
+	Journal *budget.Journal
+	Present *absence.Keeper
+	Book    *transcript.Chat
+	// Slash is what a line that begins with "/" works with.
+	Slash func() command.Host
+	// Remind answers a reminder by a button of a message.
+	Remind func(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error)
+}
+
+// Desk takes what the user says and presses. Its methods may be called concurrently.
+type Desk struct{ o Options }
+
+// New returns a Desk.
+func New(o Options) *Desk { return &Desk{o} }
+
+// Handlers are the commands that the Desk carries out.
+func (d *Desk) Handlers() []command.Handler {
+	return []command.Handler{
+		command.On(command.Running, d.say),
+		command.On(command.Running, d.receive),
+		command.On(command.Running, d.click),
+		command.On(command.Running, d.deliver),
+		command.On(command.Running, d.resume),
+		command.On(command.Running, func(ctx context.Context, c command.Slash) (command.Outcome, error) {
+			reply, err := c.CarryOut(ctx, d.o.Slash())
+			return command.Outcome{Message: reply}, err
+		}),
+		command.On(command.Directory, func(ctx context.Context, c command.SetConfig) (command.Outcome, error) {
+			return c.CarryOut(ctx, d.o.Slash())
+		}),
+		command.On(command.Running, func(_ context.Context, c command.Reword) (command.Outcome, error) {
+			return command.Outcome{}, d.o.Chat.Reword(c.From, c.Key, c.Text, c.Gone)
+		}),
+		command.On(command.Running, func(ctx context.Context, _ command.Interrupt) (command.Outcome, error) {
+			return command.Outcome{}, d.o.Chat.Interrupt(ctx)
+		}),
+		command.On(command.Running, func(_ context.Context, c command.ExitFork) (command.Outcome, error) {
+			return command.Outcome{}, d.o.Forks.ExitFork(c.How)
+		}),
+		command.On(command.Running, func(context.Context, command.Here) (command.Outcome, error) {
+			d.o.Present.Here(d.now())
+			return command.Outcome{}, nil
+		}),
+	}
+}
+
+// say takes a line of the dashboard: a command, or words for the conversation.
+func (d *Desk) say(ctx context.Context, c command.Say) (command.Outcome, error) {
+	text := strings.TrimSpace(c.Text)
+	if strings.HasPrefix(text, "/") {
+		d.o.Present.Here(d.now())
+		reply, err := command.Slash{Line: text}.CarryOut(ctx, d.o.Slash())
+		if err == nil && reply != "" {
+			d.o.Book.Add(transcript.Notice, reply)
+		}
+		return command.Outcome{Message: reply}, err
+	}
+	d.answered(budget.Move{At: d.now(), To: string(c.ReplyTo)})
+	done, err := d.o.Chat.Receive(ctx, command.Receive{Text: text, ReplyTo: c.ReplyTo})
+	return command.Outcome{Done: done}, err
+}
+
+// receive takes words from another surface.
+func (d *Desk) receive(ctx context.Context, c command.Receive) (command.Outcome, error) {
+	m := budget.Move{At: d.now(), To: string(c.ReplyTo)}
+	if !c.At.IsZero() {
+		m.At = c.At
+	}
+	d.answered(m)
+	done, err := d.o.Chat.Receive(ctx, c)
+	return command.Outcome{Done: done}, err
+}
+
+// words are the answers that the buttons of a reminder give.
+var words = map[string]command.Word{
+	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
+}
+
+// click presses a button: one of a reminder answers that, all others go to the conversation.
+func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
+	d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
+	action, id, _ := post.ParseCustomID(c.ID)
+	if word, ok := words[action]; ok {
+		return d.o.Remind(ctx, command.Remind{ID: id, Word: word}, c.Message)
+	}
+	reply, err := d.o.Chat.Click(ctx, c.Message, c.ID)
+	return command.Outcome{Message: reply}, err
+}
+
+// answered records that the user is here, and which ping they answer. It comes before the
+// deed: if the program ends between the two, the deed is repeated, and an answer that is
+// recorded stays unchanged.
+func (d *Desk) answered(m budget.Move) {
+	d.o.Present.Here(d.now())
+	if err := d.o.Journal.Answer(m); err != nil {
+		d.o.Log.Warn("the answer to a ping was not written down", "error", err)
+	}
+}
+
+// deliver starts a turn that gives the main session its pending updates.
+func (d *Desk) deliver(context.Context, command.DeliverNow) (command.Outcome, error) {
+	n, done, err := d.o.Chat.DeliverUpdates()
+	switch {
+	case err != nil:
+		return command.Outcome{}, err
+	case n == 0:
+		return command.Outcome{Message: textNothingPending}, nil
+	case n == 1:
+		return command.Outcome{Message: textDeliverOne, Done: done}, nil
+	}
+	return command.Outcome{Message: fmt.Sprintf(textDeliverMany, n), Done: done}, nil
+}
+
+// resume continues a finished run in its own session, as an interactive fork.
+func (d *Desk) resume(_ context.Context, c command.ResumeFork) (command.Outcome, error) {
+	v, err := d.run(c.Run)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	if v.Live() || v.Session == "" {
+		return command.Outcome{}, fmt.Errorf(textCannotResume, v.Title)
+	}
+	return command.Outcome{Message: fmt.Sprintf(textResuming, v.Title)}, d.o.Forks.Resume(v.Session, v.Title, v.Ended)
+}
+
+// run finds a run among those that are listed, or in the ledger.
+func (d *Desk) run(id string) (fork.View, error) {
+	listed := d.o.Runs()
+	if i := slices.IndexFunc(listed, func(v fork.View) bool { return v.ID == id }); i >= 0 {
+		return listed[i], nil
+	}
+	v, ok, err := fork.Find(d.o.Dir, id)
+	if err != nil || !ok {
+		return v, cmp.Or(err, fmt.Errorf(textNoRun, id))
+	}
+	return v, nil
+}
+
+func (d *Desk) now() time.Time { return time.Now().In(d.o.Zone) }

@@ -1,0 +1,56 @@
+// Package notes tells the user and the agent what happened in the background: as a notice,
+// as a pending update for the main session, and in the audit log. It must not know what
+// happened.
+package notes
+
+import (
+	"log/slog"
+	"time"
+
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/updates"
+	"ollimbot/routines"
+)
+
+// Notes are the three places. Its methods may be called concurrently and write a file.
+type Notes struct {
+	Zone    *time.Location
+	Log     *slog.Logger
+	Audit   *audit.Log
+	Notices *notice.Board
+	Updates *updates.Queue
+	// Changed is called after an update was saved.
+	Changed func()
+}
+
+// Add leaves a note in all three places. An error is logged.
+func (n *Notes) Add(text string) {
+	n.Audit.Record(n.now(), audit.Entry{Actor: audit.Bot, Action: audit.Noted, Detail: text})
+	if err := n.Leave(text, nil); err != nil {
+		n.Log.Error("a pending update could not be saved", "error", err)
+	}
+}
+
+// Leave is Add for a caller that tries again after an error or a crash: a text that is
+// still pending is not left twice. Saved, which may be nil, is called once the update is on
+// the disk and before a turn can take it.
+func (n *Notes) Leave(text string, saved func()) error {
+	n.Notices.Add(notice.Warn, text)
+	defer n.Changed()
+	return n.Updates.AppendOnce(n.now(), text, saved)
+}
+
+// Troubles replaces the pending update about files with mistakes. A mistake that was mended
+// before the agent read of it is not mentioned again.
+func (n *Notes) Troubles(kind routines.Kind, text func(unread bool) string) {
+	if text := text(false); text != "" {
+		n.Notices.Add(notice.Warn, text)
+	}
+	if err := n.Updates.Replace(n.now(), string(kind)+" files", text); err != nil {
+		n.Log.Error("a pending update about files could not be saved", "error", err)
+	}
+	n.Changed()
+}
+
+func (n *Notes) now() time.Time { return time.Now().In(n.Zone) }

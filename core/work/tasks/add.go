@@ -1,0 +1,125 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// add writes the file of a new task, once it is known to be valid.
+func (e *Editor) add(_ context.Context, c command.AddTask) (command.Outcome, error) {
+	t := taskFor(c)
+	expr := strings.TrimSpace(c.Cron)
+	if (expr == "") == c.At.IsZero() {
+		return command.Outcome{}, errors.New(textAddOneTime)
+	}
+	if t.Body == "" {
+		return command.Outcome{}, errors.New(textAddNoMessage)
+	}
+	add := e.addReminder
+	if expr != "" {
+		add = e.addRoutine
+	}
+	t, next, err := add(t, c)
+	return command.Outcome{
+		Message:  fmt.Sprintf(textAdded, t.Title(), cron.DayClock(next, e.now())),
+		Undo:     command.RemoveTask{ID: t.ID, Version: t.Digest, Made: c},
+		Decision: audit.Entry{Action: audit.TaskAdded, Subject: t.ID},
+	}, err
+}
+
+func taskFor(c command.AddTask) routines.Task {
+	return routines.Task{
+		Description: clean.Line(c.Description), Body: strings.TrimSpace(clean.Text(c.Message)), Background: !c.Foreground,
+		Thinking: true, Mode: routines.OnPing, AllowPing: !c.Silent,
+	}
+}
+
+// addRoutine returns the task as its file says it, and when it fires first.
+func (e *Editor) addRoutine(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
+	s, err := parseCron(c.Cron)
+	if err != nil {
+		return t, time.Time{}, err
+	}
+	r, err := e.o.Schedule.AddRoutine(routines.Routine{Task: t, Cron: s.String(), Schedule: s})
+	return r.Task, s.Next(e.now()), err
+}
+
+// addReminder is addRoutine for a task with a time.
+func (e *Editor) addReminder(t routines.Task, c command.AddTask) (routines.Task, time.Time, error) {
+	at := c.At.Round(0).Truncate(time.Second).In(e.o.Zone)
+	if err := e.checkDue(at); err != nil {
+		return t, at, err
+	}
+	if c.UntilDone && (c.Foreground || c.Silent) {
+		return t, at, errors.New(textAddUntilDone)
+	}
+	r, err := e.o.Schedule.AddReminder(routines.Reminder{Task: t, RunAt: at, UntilDone: c.UntilDone})
+	return r.Task, at, err
+}
+
+// withdraw undoes add, as long as the file is unchanged.
+func (e *Editor) withdraw(_ context.Context, c command.RemoveTask) (command.Outcome, error) {
+	if c.Version == "" {
+		return command.Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))
+	}
+	t, err := e.o.Schedule.Withdraw(c.ID, c.Version)
+	switch {
+	case errors.Is(err, schedule.ErrGone):
+		return command.Outcome{}, fmt.Errorf(textAddedGone, taskFor(c.Made).Title())
+	case errors.Is(err, schedule.ErrEdited):
+		return command.Outcome{}, fmt.Errorf(textAddedEdited, t.Title(), t.Path)
+	case err != nil:
+		return command.Outcome{}, err
+	}
+	return command.Outcome{Message: fmt.Sprintf(textRemoved, t.Title()), Undo: c.Made, Decision: audit.Entry{Action: audit.TaskRemoved, Subject: c.ID}}, nil
+}
+
+// restore undoes the removal of a task. A reminder that is running just stays.
+func (e *Editor) restore(_ context.Context, c command.RestoreTask) (command.Outcome, error) {
+	if c.ID == "" {
+		removed := routines.RemovedTasks(e.o.Dir, e.now())
+		if len(removed) == 0 {
+			return command.Outcome{}, errors.New(textNoneRemoved)
+		}
+		c.ID = slices.MaxFunc(removed, func(a, b routines.Removed) int { return a.At.Compare(b.At) }).ID
+	}
+	done := audit.Entry{Action: audit.TaskAdded, Subject: c.ID}
+	if t, ok := e.o.Index.Set().Find(c.ID); ok && e.o.Schedule.Keep(c.ID) {
+		return command.Outcome{Message: fmt.Sprintf(textKept, t.Title()), Decision: done}, nil
+	}
+	t, err := e.o.Schedule.Restore(c.ID)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	if r, ok := e.o.Index.Set().ReminderByID(c.ID); ok && r.UntilDone {
+		e.reopen(r)
+	}
+	return command.Outcome{Message: fmt.Sprintf(textRestored, t.Title()), Undo: command.DeleteTask{ID: t.ID}, Decision: done}, nil
+}
+
+// addStarters installs the starter routines that are missing; see routines.AddStarters.
+func (e *Editor) addStarters(context.Context, command.AddStarters) (command.Outcome, error) {
+	added, err := e.o.Schedule.AddStarters()
+	switch {
+	case err != nil:
+		return command.Outcome{}, err
+	case len(added) == 0:
+		return command.Outcome{Message: textStartersThere}, nil
+	}
+	return command.Outcome{
+		Message:  fmt.Sprintf(textStartersAdded, words.Count(len(added), "starter routine"), routines.Titles(added)),
+		Decision: audit.Entry{Action: audit.TaskAdded, Subject: "starter routines", Detail: routines.Titles(added)},
+	}, nil
+}

@@ -1,0 +1,53 @@
+package tasks
+
+// Text for people.
+const (
+	textAddCron       = "cron line, column %d: %s"
+	textAddNever      = "%q never fires: no month has such a day"
+	textAddNoMessage  = "the task has no message: say what the bot should do"
+	textAddOneTime    = "a task needs either a cron line (a routine) or a time (a reminder): give one of the two"
+	textAddPassed     = "%s has passed: a reminder needs a time to come"
+	textAddTooFar     = "%s is more than a year away: a reminder fires within a year"
+	textAddUntilDone  = "a reminder that comes back until it is done runs in the background and pings: let it do both, or let it come once"
+	textAdded         = "%s added, next %s"
+	textAddedEdited   = "%s has been edited since: delete its file %s yourself if you no longer want it"
+	textAddedGone     = "%s is gone already: it has run, or its file was removed"
+	textAnswered      = "%s (%s)"
+	textComesBack     = "%s comes back at %s"
+	textCutHere       = "(the rest of the file is not shown)"
+	textDone          = "%s is done"
+	textEdited        = "%s changed"
+	textGoesOn        = "%s resumed"
+	textKept          = "%s stays in the schedule after this run"
+	textLaterFar      = "%s is more than a year away: name a nearer time"
+	textLaterPassed   = "%s has passed: name a time to come"
+	textMutePassed    = "%s is in the past; choose a later time"
+	textMuteTooLong   = "a mute can last a year at most; set the capacity to 0 to mute permanently"
+	textMuted         = "pings are muted until %s; critical ones come through"
+	textNoLonger      = "no longer pending"
+	textNoWord        = "%q is no answer to a reminder: say done, later or not-today"
+	textNoneRemoved   = "no task was removed within the last day"
+	textNotAdded      = "the task %q was not added from here: delete its file, or use ollim-bot routine cancel or reminder cancel"
+	textNotHeld       = "%s is neither paused nor snoozed"
+	textNotMuted      = "pings are not muted"
+	textNotPending    = "the reminder %s is not pending any more: it was done, cancelled, or came for the last time"
+	textNotTold       = "%s, but it could not be written down for the agent: %w"
+	textOpenAgain     = "The reminder %q (%s) is pending again: it was restored."
+	textPaused        = "%s is paused until you resume it"
+	textRemoved       = "%s removed"
+	textRestored      = "%s is back in the schedule"
+	textSnoozeTooLong = "a snooze ends within a year, not on %s: pause the task to hold it for longer"
+	textSnoozed       = "%s is snoozed until %s"
+	textStartersAdded = "%s installed: %s"
+	textStartersThere = "the starter routines are already installed"
+	textTheUser       = "The user"
+	textUnmuted       = "pings are no longer muted"
+	textWaits         = "waits for you: %s"
+)
+
+// Text for the agent about an answer to a reminder; the first %s is who answered.
+const (
+	updateDone    = "%s marked the reminder %q (%s) as done at %s."
+	updatePutOff  = "%s put the reminder %q (%s) off at %s: it comes back at %s. If another time would suit better, propose it."
+	updateReached = " It had reached the user %s since %s."
+)
