@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -94,6 +95,42 @@ func TestAListOpensAPlaceByItsName(t *testing.T) {
 		s := g.Session(Scope{Rules: Rules{Allowed: []string{tt.pattern, "Write"}}, Mode: func() Mode { return BypassPermissions }})
 		if d := s.Permission(t.Context(), writing(tt.path, "x")); d.Allow {
 			t.Errorf("%s lets %s be written", tt.pattern, tt.path)
+		}
+	}
+}
+
+// The folder of a search is checked even if its glob could mean several files.
+func TestASearchInAClosedFolderIsRefusedWhateverItsGlob(t *testing.T) {
+	g, _ := newGuard(t)
+	for _, glob := range []string{"", "*.json", "{a,b}.json", "!x", "a b"} {
+		u := toolUse("Grep", fields{"pattern": "x", "path": "state", "glob": glob})
+		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), u); d.Allow || d.Reason != answerState {
+			t.Errorf("%q: %+v", glob, d)
+		}
+	}
+}
+
+// A folder that cannot be looked through may contain anything.
+func TestASearchThatCannotBeCheckedIsRefused(t *testing.T) {
+	g, _ := newGuard(t)
+	for folder, want := range map[string]bool{"notes": true, "none": true, strings.Repeat("x", 300): false} {
+		u := toolUse("Grep", fields{"pattern": "x", "path": folder})
+		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), u); d.Allow != want {
+			t.Errorf("%.10s: %+v", folder, d)
+		}
+	}
+}
+
+// An engine may read the files that the arguments of a skill name.
+func TestTheArgumentsOfASkillOpenNoClosedFile(t *testing.T) {
+	g, _ := newGuard(t)
+	s := g.Session(Scope{Rules: Rules{Allowed: []string{"Skill", "Read(./state/config.json)"}}})
+	for args, want := range map[string]bool{
+		"about notes/a.md": true, "about state/config.json": true, "about state/sessions.json": false, "about '.env'": false,
+	} {
+		d := s.PreTool(t.Context(), toolUse("Skill", fields{"skill": "day", "args": args}))
+		if d.Allow != want {
+			t.Errorf("%s: %+v", args, d)
 		}
 	}
 }

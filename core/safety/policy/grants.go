@@ -281,9 +281,7 @@ func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 			}
 		}
 		named = within
-		if len(o.Writer.Disallowed) > 0 {
-			not = Merge(not, o.Writer.Disallowed)
-		}
+		not = Merge(not, o.Writer.Disallowed)
 	}
 	return Rules{Allowed: Strip(Merge(base, named)), Disallowed: not}
 }

@@ -92,6 +92,7 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 	for _, name := range []string{"notes/a.md", "notes/a.txt", "state/x.md", "routines/r.md"} {
 		write(t, filepath.Join(root, name), "x")
 	}
+	must(t, os.Mkdir(filepath.Join(root, "notes", "folder.md"), 0o700))
 	write(t, filepath.Join(base, "out.md"), "x")
 	link(t, "../routines/r.md", filepath.Join(root, "notes", "link.md"))
 	link(t, filepath.Join(base, "out.md"), filepath.Join(root, "notes", "out.md"))
@@ -108,6 +109,7 @@ func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
 		{file("Write", "notes/out.md"), nil},
 		{file("Write", filepath.Join(base, "out.md")), nil},
 		{file("Write", "notes/none.md"), nil},
+		{file("Write", "notes/folder.md"), nil},
 		{file("Write", "state/x.md"), nil},
 		{file("Read", "notes/a.md"), nil},
 		{toolUse("Write", nil), nil},

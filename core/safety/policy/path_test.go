@@ -57,7 +57,9 @@ func TestStateIsWriteProtectedByHookAndByCallback(t *testing.T) {
 		{"notes/inner/x", false},
 		{"notes/new.md", false},
 		{"notes/loop.md", false},
-		{"notes/side/../../state/x.md", false}, // where the system follows the link first
+		{"notes/side/../../state/x.md", false}, // if the system follows the link first
+		{"notes/inner/../x.md", false},         // notes/x.md, or state/x.md if the link is followed first
+		{"notes/loop.md/../x.md", false},       // notes/x.md, or nothing at all
 		{filepath.Join(base, "outside") + "/../data/state/x", false},
 
 		{"notes/plain.md", true},

@@ -41,6 +41,7 @@ func TestAPatternIsCoveredOnlyWhereItCanBeProved(t *testing.T) {
 		{"Write(./notes/*.md)", "Write(./notes/a.md)", true},
 		{"Write(./notes/*.md)", "Write(./notes/old/a.md)", false},
 		{"Write(./notes/*.md)", "Write(./notes/**.md)", false},
+		{"Write(./notes)", "Write(./notes*)", false},
 		{"Write(./**.md)", "Write", false},
 		{"Write(./**.md)", "Write(*)", false},
 		{"Write(./**.md)", "Write(//etc/a.md)", false},
@@ -280,6 +281,102 @@ func TestALinkOfTheUserDoesNotMakeTheAgentsWordsTheirs(t *testing.T) {
 	r.Digest = routines.Digest([]byte(text + "Yours.\n"))
 	if g.TaskWaits(&r.Task) == "" {
 		t.Error("it fires with the user's rights")
+	}
+}
+
+// A skill folder without a SKILL.md does not hide the skills after it.
+func TestASkillThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
+	g, root := newGuard(t)
+	for _, folder := range []string{"aaa", "day", "mine"} {
+		must(t, os.MkdirAll(filepath.Join(root, "skills", folder), 0o700))
+	}
+	save := func(folder, more string) {
+		write(t, filepath.Join(root, "skills", folder, "SKILL.md"), "---\nname: "+folder+"\ndescription: d\nallowed-tools: [Bash]\n---\n"+more)
+	}
+	s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)"}}})
+	copying := bash("cp x skills/day/SKILL.md")
+	if d := s.PreTool(t.Context(), copying); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	save("day", "Go.\n")
+	s.Hooks(nil).PostTool(t.Context(), copying)
+	save("mine", "Go.\n")
+	for folder, waits := range map[string]bool{"day": true, "mine": false} {
+		found, ok := skill.Read(g.o.Dir, folder)
+		if why := g.SkillWaits(found); !ok || (why != "") != waits {
+			t.Errorf("%s: %v, %q", folder, ok, why)
+		}
+	}
+}
+
+// A call may leave other bytes than the guard foresaw.
+func TestWhatACallHasReallyWrittenIsTheAgents(t *testing.T) {
+	g, root := newGuard(t)
+	s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
+	text := "---\nid: \"a\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\n"
+	u := writing("routines/day.md", text+"As foreseen.\n")
+	if d := s.PreTool(t.Context(), u); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	write(t, filepath.Join(root, "routines", "day.md"), text+"Something else.\n")
+	s.Hooks(nil).PostTool(t.Context(), u)
+	g.Rest()
+	r, _ := routines.ParseRoutine("routines/day.md", []byte(text+"Something else.\n"))
+	r.Digest = routines.Digest([]byte(text + "Something else.\n"))
+	if g.TaskWaits(&r.Task) == "" {
+		t.Error("it fires with the user's rights")
+	}
+}
+
+func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
+	g, root := newGuard(t)
+	write(t, filepath.Join(root, "notes", "day.md"), "x")
+	write(t, filepath.Join(root, "routines", "plain.md"), "x")
+	link(t, "../notes/day.md", filepath.Join(root, "routines", "day.md"))
+	for path, want := range map[string]string{
+		"routines/plain.md": "routines/plain.md", "notes/day.md": "routines/day.md", "notes/../notes/day.md": "routines/day.md",
+		"notes/other.md": "", "routines/old/a.md": "", "skills/day/SKILL.md": "skills/day/SKILL.md", "skills/day/more.md": "", "/srv/routines/a.md": "",
+	} {
+		if rel, ok := g.granting(path); rel != want || ok != (want != "") {
+			t.Errorf("%s is %q, %v", path, rel, ok)
+		}
+	}
+}
+
+// The command line allows tasks in a process of its own.
+func TestAnApprovalByAnotherProcessIsNoticed(t *testing.T) {
+	g, _ := newGuard(t)
+	mine, other := g.provenance, newProvenance(g.o.Dir)
+	must(t, mine.record("abc", Origin{Path: "routines/a.md", At: time.Unix(1, 0), Excess: []string{"use Bash"}}))
+	load := func(what string, want bool) {
+		t.Helper()
+		changed, err := mine.Load()
+		if o, _ := mine.Find("abc"); err != nil || changed != want || o.Approved.IsZero() == (what == "approved") {
+			t.Errorf("%s: changed %v, %+v, %v", what, changed, o, err)
+		}
+	}
+	load("recorded", false)
+	must(t, other.Approve("abc", "routines/a.md", time.Unix(2, 0)))
+	load("approved", true)
+	load("approved", false)
+	must(t, other.Withdraw("abc"))
+	load("withdrawn", true)
+}
+
+// A run that starts with untrusted text is told only what it may use.
+func TestQuietLeavesWhatReads(t *testing.T) {
+	may, mayNot := Quiet([]string{
+		"Read(./**.md)", "Write(./**.md)", "Edit", "NotebookEdit(a.ipynb)", "Bash", "Bash(rm *)", "Bash(ollim-bot gmail read *)", "Bash(ollim-bot help)",
+		"WebFetch", toolset.Prefix + toolset.SendFile, toolset.Prefix + toolset.PingUser,
+	}, []string{"WebSearch"})
+	if want := []string{"Read(./**.md)", "Bash(ollim-bot gmail read *)", "Bash(ollim-bot help)", "WebFetch", toolset.Prefix + toolset.PingUser}; !slices.Equal(may, want) {
+		t.Errorf("may use %q, want %q", may, want)
+	}
+	want := []string{
+		"WebSearch", toolset.Prefix + toolset.AddReminder, toolset.Prefix + toolset.CancelReminder, toolset.Prefix + toolset.UpdateNames, toolset.Prefix + toolset.SendFile,
+	}
+	if !slices.Equal(mayNot, want) {
+		t.Errorf("may not use %q, want %q", mayNot, want)
 	}
 }
 

@@ -70,3 +70,29 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T) {
 		})
 	}
 }
+
+// Allowing a tool that reads files, or send_file itself, allows sending files of the data directory.
+func TestARememberedApprovalAllowsSendingFilesOfTheDataDirectory(t *testing.T) {
+	base := t.TempDir()
+	for _, tool := range []string{"Read", "mcp__discord__send_file", "Bash"} {
+		g, root := guardAt(t, filepath.Join(base, "data"))
+		g.Allow(tool)
+		asked := 0
+		g.approvals.OnChange(func(a Approval) {
+			if a.Verdict == "" {
+				asked++
+				if err := g.approvals.Answer(t.Context(), a.ID, Deny); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}})
+		inside := s.Send(t.Context(), filepath.Join(root, "notes", "a.png"))
+		if sent := inside == ""; sent == (tool == "Bash") || sent != (asked == 0) {
+			t.Errorf("%s allowed: %q, asked %d times", tool, inside, asked)
+		}
+		if outside := s.Send(t.Context(), filepath.Join(base, "a.png")); outside == "" || asked == 0 {
+			t.Errorf("%s allowed: a file outside is sent without asking", tool)
+		}
+	}
+}

@@ -43,11 +43,7 @@ func oneCommand(line string) *syntax.CallExpr {
 	// What is compared is the line as it is written: between its words stand blanks
 	// alone, and every word is what it looks like.
 	at := uint(0)
-	gap := func(to uint) bool {
-		blank := strings.Trim(line[at:to], " \t") == ""
-		at = to
-		return blank
-	}
+	gap := func(to uint) bool { return strings.Trim(line[at:to], " \t") == "" }
 	for _, a := range call.Assigns {
 		if a.Append || a.Index != nil || a.Array != nil || !gap(a.Pos().Offset()) || a.Value != nil && !plainWord(line, a.Value) {
 			return nil
