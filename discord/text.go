@@ -1,7 +1,6 @@
 package discord
 
-// Words for people. Notices are short, in lower case and without jargon (spec
-// 07.7).
+// Words for people. Notices are short, in lower case and without jargon.
 const (
 	textNoToken    = "there is no Discord token: put it into .env as DISCORD_TOKEN (ollim-bot init asks for it)"
 	textBadOwnerID = "OLLIM_OWNER_ID is not a user ID: in Discord switch on Settings > Advanced > Developer Mode, " +

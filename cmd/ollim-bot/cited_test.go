@@ -14,7 +14,8 @@ import (
 // that is cited exists, and nothing is cited that lies elsewhere.
 func TestWhatIsCitedCanBeRead(t *testing.T) {
 	page := regexp.MustCompile(`docs/[a-z-]+\.md`)
-	elsewhere := regexp.MustCompile(`\b(?:spec|design|claude-` + `cli|discord-` + `api) [0-9]+(?:\.[0-9]+)*\b|\bdecisions?,? [A-C][0-9]{1,2}\b`)
+	// A citation may be spread over two lines.
+	elsewhere := regexp.MustCompile(`\b(?:spec|design|claude-` + `cli|discord-` + `api)\s+[0-9]+(?:\.[0-9]+)*\b|\bdecisions?,?\s+[A-C][0-9]{1,2}\b|\([A-C][0-9]{1,2}\)`)
 	code := regexp.MustCompile("`([\\w./-]+\\.go)`|\\b((?:Test|Benchmark)[A-Z]\\w+)\\b")
 	root := filepath.Join("..", "..")
 	sources := sourcesOf(t, root)
@@ -38,15 +39,12 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 			return err
 		}
 		documents := filepath.Ext(path) == ".md" && filepath.Base(path) != "CHANGELOG.md"
-		for i, line := range strings.Split(string(bytes.ToValidUTF8(text, nil)), "\n") {
-			if _, comment, found := strings.Cut(line, "//"); found || !strings.HasSuffix(path, ".go") {
-				if !found {
-					comment = line
-				}
-				if cited := elsewhere.FindString(comment); cited != "" {
-					t.Errorf("%s:%d cites %q, which is not in the repository: say it in place", path, i+1, cited)
-				}
-			}
+		lines := strings.Split(string(bytes.ToValidUTF8(text, nil)), "\n")
+		prose := proseOf(path, lines)
+		for _, at := range elsewhere.FindAllStringIndex(prose, -1) {
+			t.Errorf("%s:%d cites %q, which is not in the repository: say it in place", path, 1+strings.Count(prose[:at[0]], "\n"), prose[at[0]:at[1]])
+		}
+		for i, line := range lines {
 			if documents {
 				for _, cited := range code.FindAllStringSubmatch(line, -1) {
 					want := "/" + cited[1] + "\n"
@@ -69,6 +67,18 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// proseOf returns the text of a page or the comments of a Go file, with the line breaks.
+func proseOf(path string, lines []string) string {
+	if !strings.HasSuffix(path, ".go") {
+		return strings.Join(lines, "\n")
+	}
+	comments := make([]string, len(lines))
+	for i, line := range lines {
+		_, comments[i], _ = strings.Cut(line, "//")
+	}
+	return strings.Join(comments, "\n")
 }
 
 // sourcesOf are the names of all Go files, each on a line with a slash in front, and the

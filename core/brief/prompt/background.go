@@ -14,8 +14,7 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// preamble is what a background run must know before its task (spec
-// 03.5): the sections in their order, a blank line between them.
+// preamble is the part before the task: the sections in order, separated by blank lines.
 func (b Background) preamble() string {
 	t := b.Task
 	list := []string{textDiscarded + textNoPing, b.reporting()}

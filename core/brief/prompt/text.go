@@ -98,7 +98,7 @@ const (
 )
 
 // Interactive forks. What a clicked button says is kept to the letter, line
-// breaks included; the sentence about the exit tools is added to it (A10).
+// breaks included; the sentence about the exit tools is added to it.
 const (
 	textForkStarted = "[fork-started] You are now inside an interactive fork of the main session, with all of its " +
 		"history. The main session learns of what is said here only what you report or what is saved."

@@ -24,9 +24,8 @@ const (
 	maxDatumKey = 64
 )
 
-// WebhookPrompt is the whole message of a run that a delivery started (spec
-// 03.9): what BackgroundPrompt gives for the task, with the payload fenced off
-// in front of the filled template, which is the task's body.
+// WebhookPrompt returns the message for a run that a delivery started: BackgroundPrompt,
+// with the payload fenced off before the filled template, which is the task's body.
 func WebhookPrompt(b Background, data []Datum) string {
 	b.Task.Kind, b.Task.Background = routines.KindWebhook, true
 	var w strings.Builder

@@ -125,6 +125,10 @@ func TestLinksMustMatchThePatternTooWhereTheyLead(t *testing.T) {
 	if !set.Allows(file("Read", filepath.Join(root, "USER.md"))) || !set.Allows(file("Read", "USER.md")) {
 		t.Error("the real path of a linked data directory is not taken for its own")
 	}
+	link(t, "loop", filepath.Join(base, "loop"))
+	if Compile(root, Rules{Allowed: []string{"Read(//" + filepath.Join(base, "loop", "x")[1:] + "/**)"}}).Allows(file("Read", "/etc/hosts")) {
+		t.Error("a pattern that leads nowhere allows everything")
+	}
 	taken := Compile(root, Rules{Allowed: []string{"Read"}, Disallowed: []string{"Read(./state/**)"}})
 	if taken.Allows(file("Read", "notes/door/config.json")) {
 		t.Error("a disallowed file is open by a link")

@@ -309,6 +309,30 @@ func TestASkillThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 	}
 }
 
+// A file that is known already does not hide the files after it.
+func TestACommandMayLeaveSeveralTasks(t *testing.T) {
+	g, root := newGuard(t)
+	text := "---\nid: \"%s\"\ncron: \"* * * * *\"\nbackground: true\nallowed-tools: [\"Bash\"]\n---\nGo.\n"
+	s := g.Session(Scope{Kind: Background, Rules: Rules{Allowed: []string{"Bash(cp *)", "Write(./**.md)"}}})
+	copying := bash("cp x routines/b.md")
+	for _, u := range []agent.ToolUse{writing("routines/a.md", fmt.Sprintf(text, "a")), copying} {
+		if d := s.PreTool(t.Context(), u); !d.Allow {
+			t.Fatal(d.Reason)
+		}
+	}
+	for _, id := range []string{"a", "b", "c"} {
+		write(t, filepath.Join(root, "routines", id+".md"), fmt.Sprintf(text, id))
+	}
+	s.Hooks(nil).PostTool(t.Context(), copying)
+	for _, id := range []string{"a", "b", "c"} {
+		r, _ := routines.ParseRoutine("routines/"+id+".md", []byte(fmt.Sprintf(text, id)))
+		r.Digest = routines.Digest([]byte(fmt.Sprintf(text, id)))
+		if g.TaskWaits(&r.Task) == "" {
+			t.Errorf("%s fires with the user's rights", id)
+		}
+	}
+}
+
 // A call may leave other bytes than the guard foresaw.
 func TestWhatACallHasReallyWrittenIsTheAgents(t *testing.T) {
 	g, root := newGuard(t)

@@ -21,9 +21,8 @@ const (
 	SettingsFile = store.StateDir + "/settings.json"
 )
 
-// Runtime is the configuration that the user changes while the bot lives (spec
-// 08.7), and settings of our own that the original program ignores. Its
-// values can be compared with ==.
+// Runtime is the configuration that the user changes while the bot runs. Values can be
+// compared with ==.
 type Runtime struct {
 	ModelMain          string        // "opus", "sonnet", "haiku", "local/qwen3"; empty: the engine's default
 	ModelFork          string        // the same; empty: as the main conversation

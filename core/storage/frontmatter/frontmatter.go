@@ -93,8 +93,8 @@ type fences struct {
 	bodyLine  int    // file line of the first line of body
 }
 
-// Parse splits a file into its front matter and its body (spec
-// 01.3.1). Both key styles are read; the fences are lines of their own, so that
+// Parse splits a file into its front matter and its body. Both key styles are read; the
+// fences are lines of their own, so that
 // "---" inside a value or in the body does no harm. An error is a *SyntaxError.
 // It never panics, and costs about a microsecond for an ordinary file.
 func Parse(data []byte) (Document, error) {

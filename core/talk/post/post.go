@@ -115,8 +115,7 @@ var (
 	errLongAction = fmt.Errorf("a button's action is too long: with its data it has at most %d characters", maxCustomID-len(prefix))
 )
 
-// agentActions are the actions that a card of the agent may have (spec
-// 06.1.2). The bot's own buttons have others, which the agent must not forge.
+// agentActions are the actions that a card of the agent may have. The bot's own buttons have others, which the agent must not forge.
 var agentActions = []string{AskAgent, "dismiss", "event_del", "task_del", "task_done"}
 
 // CustomID is the id under which a surface sends the button, by which alone a

@@ -1,6 +1,6 @@
 // Package fork runs background tasks: the queue of runs, each run's life from
-// its prompt to its ledger line, what a run may send and must report (spec
-// 02.5, 03.11, 05.7), its tail, and the permissions of its tools.
+// its prompt to its ledger line, what a run may send and must report, its tail,
+// and the permissions of its tools.
 //
 // A run is a value that its tools, hooks and permission callback are methods
 // of; nothing is looked up. The package must not know schedules, dashboards,
