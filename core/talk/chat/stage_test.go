@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/updates"
+	"ollimbot/routines"
 )
 
 // stage is a conversation on a data directory of its own, with a user who has a
@@ -40,14 +42,28 @@ type stage struct {
 	phone *phone
 	ear   *ear
 	purse purse
+	// adjust changes the settings; set it before the conversation runs.
+	adjust func(*config.Runtime)
+	sent   int // messages, by say
+	book   book
 }
 
 // The stage is the program around its conversation.
-func (s *stage) Config() *config.Runtime                      { r, _, _ := config.LoadRuntime(s.dir); return &r }
-func (s *stage) SystemPrompt() string                         { return "" }
-func (s *stage) Reminders(policy.Writer) toolset.ReminderBook { return nil }
-func (s *stage) Hide(text string) string                      { return strings.ReplaceAll(text, secret, "***") }
-func (s *stage) Changed()                                     {}
+func (s *stage) Config() *config.Runtime {
+	r, _, _ := config.LoadRuntime(s.dir)
+	if s.adjust != nil {
+		s.adjust(&r)
+	}
+	return &r
+}
+func (s *stage) SystemPrompt() string { return "" }
+func (s *stage) Reminders(w policy.Writer) toolset.ReminderBook {
+	s.book.by = append(s.book.by, w)
+	return &s.book
+}
+
+func (s *stage) Hide(text string) string { return strings.ReplaceAll(text, secret, "***") }
+func (s *stage) Changed()                {}
 
 // secret is what Hide hides.
 const secret = "hunter2-hunter2"
@@ -70,6 +86,20 @@ func (p *purse) Spent(model string, _ agent.Usage) {
 	defer p.mu.Unlock()
 	p.spent = append(p.spent, model)
 }
+
+// book counts the checks that continue a chain, and records who wrote.
+type book struct {
+	toolset.ReminderBook
+	continued int
+	by        []policy.Writer
+}
+
+func (b *book) Continue(_ context.Context, _, next routines.Reminder) (routines.Reminder, error) {
+	b.continued++
+	return next, nil
+}
+func (b *book) List() []routines.Reminder { return nil }
+func (b *book) Now() time.Time            { return time.Now() }
 
 // offline is a user without an account at Google.
 type offline struct{}
@@ -237,6 +267,13 @@ type phone struct {
 	notes []string
 	texts []*strings.Builder
 	asked []policy.Approval
+	// edits are the posts that replaced others, deleted the ids that were removed, aside
+	// what answers showed besides their text.
+	edits   map[post.MessageID]post.Post
+	deleted []post.MessageID
+	aside   []string
+	// broken is the error of all posts.
+	broken error
 }
 
 func (p *phone) with(do func()) {
@@ -247,15 +284,30 @@ func (p *phone) with(do func()) {
 
 func (p *phone) Post(_ context.Context, m post.Post) (id post.MessageID, err error) {
 	p.with(func() {
-		p.posts = append(p.posts, m)
-		id = post.MessageID(fmt.Sprintf("9%03d", len(p.posts)))
+		if err = p.broken; err == nil {
+			p.posts = append(p.posts, m)
+			id = post.MessageID(fmt.Sprintf("9%03d", len(p.posts)))
+		}
 	})
-	return id, nil
+	return id, err
 }
-func (p *phone) Edit(context.Context, post.MessageID, post.Post) error { return nil }
-func (p *phone) Delete(context.Context, post.MessageID) error          { return nil }
-func (p *phone) Typing(context.Context) error                          { return nil }
-func (p *phone) Small(text string)                                     { p.with(func() { p.notes = append(p.notes, text) }) }
+
+func (p *phone) Edit(_ context.Context, id post.MessageID, m post.Post) error {
+	p.with(func() {
+		if p.edits == nil {
+			p.edits = map[post.MessageID]post.Post{}
+		}
+		p.edits[id] = m
+	})
+	return nil
+}
+
+func (p *phone) Delete(_ context.Context, id post.MessageID) error {
+	p.with(func() { p.deleted = append(p.deleted, id) })
+	return nil
+}
+func (p *phone) Typing(context.Context) error { return nil }
+func (p *phone) Small(text string)            { p.with(func() { p.notes = append(p.notes, text) }) }
 
 func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }
 
@@ -284,10 +336,25 @@ func (a *phoneAnswer) Rewind(n int) {
 		a.text.WriteString(kept)
 	})
 }
-func (a *phoneAnswer) Tool(string, bool)                        {}
-func (a *phoneAnswer) Status(string)                            {}
-func (a *phoneAnswer) Compacting(agent.Compacting)              {}
-func (a *phoneAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
+func (a *phoneAnswer) Tool(label string, denied bool) { a.note("tool %s denied=%v", label, denied) }
+func (a *phoneAnswer) Status(label string)            { a.note("status %s", label) }
+func (a *phoneAnswer) Compacting(ev agent.Compacting) { a.note("compacting done=%v", ev.Done) }
+
+// End shows the answer as the message "8" and its number.
+func (a *phoneAnswer) End(emptyIsFine bool, shown func([]post.MessageID)) {
+	a.note("end emptyIsFine=%v", emptyIsFine)
+	if a.text.Len() == 0 {
+		shown(nil)
+		return
+	}
+	n := 0
+	a.p.with(func() { n = slices.Index(a.p.texts, &a.text) + 1 })
+	shown([]post.MessageID{post.MessageID(fmt.Sprintf("8%03d", n))})
+}
+
+func (a *phoneAnswer) note(format string, args ...any) {
+	a.p.with(func() { a.p.aside = append(a.p.aside, fmt.Sprintf(format, args...)) })
+}
 
 func must(t testing.TB, err error) {
 	t.Helper()
