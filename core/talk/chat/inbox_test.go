@@ -1,0 +1,463 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/session"
+	"ollimbot/core/talk/transcript"
+)
+
+// Whatever is put into the inbox, changed and taken back comes out once, in order,
+// and the disk has the same.
+func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
+	s := newStage(t, nil)
+	rapid.Check(t, func(rt *rapid.T) {
+		b := s.inbox
+		_, ids, finish := b.take()
+		b.forget(ids...)
+		finish()
+		type want struct {
+			key, text string
+			done      chan struct{}
+		}
+		var model []want
+		text := rapid.StringMatching(`[a-z]{1,6}`)
+		for i := range rapid.IntRange(1, 7).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 3).Draw(rt, "step") {
+			case 0, 1:
+				w := want{strconv.Itoa(100 + i), text.Draw(rt, "text"), make(chan struct{})}
+				m := inbound{message: agent.Message{Text: w.text}, plain: w.text, from: "Phone", key: w.key, done: w.done}
+				if err := b.put(m); err != nil {
+					rt.Fatal(err)
+				}
+				model = append(model, w)
+			case 2:
+				if i := rapid.IntRange(0, 6).Draw(rt, "which"); i < len(model) {
+					model[i].text = text.Draw(rt, "text")
+					if err := b.Reword("Phone", model[i].key, model[i].text, false); err != nil {
+						rt.Fatal(err)
+					}
+				}
+			case 3:
+				if i := rapid.IntRange(0, 6).Draw(rt, "which"); i < len(model) {
+					if err := b.Reword("Phone", model[i].key, "", true); err != nil {
+						rt.Fatal(err)
+					}
+					<-model[i].done
+					model = slices.Delete(model, i, i+1)
+				}
+			}
+		}
+		var texts, onDisk []string
+		for _, w := range model {
+			texts = append(texts, w.text)
+		}
+		for _, m := range b.load().Messages {
+			onDisk = append(onDisk, m.Text)
+		}
+		if !slices.Equal(onDisk, texts) {
+			rt.Fatalf("on disk is %q, want %q", onDisk, texts)
+		}
+		needed := b.needsTurn()
+		if needed != (len(model) > 0) || b.needsTurn() {
+			rt.Fatalf("needs a turn: %v, with %d messages", needed, len(model))
+		}
+		m, ids, finish := b.take()
+		if m.Text != strings.Join(texts, "\n\n") || len(ids) != len(model) {
+			rt.Fatalf("taken: %q, want %q", m.Text, texts)
+		}
+		b.forget(ids...)
+		finish()
+		for _, w := range model {
+			<-w.done
+		}
+		if n := len(b.load().Messages); n != 0 {
+			rt.Fatalf("%d messages are left on disk", n)
+		}
+	})
+}
+
+func TestPropertyTheNewerKeyIsTheLargerNumber(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		a, b := rapid.Uint64Min(1).Draw(rt, "a"), rapid.Uint64Min(1).Draw(rt, "b")
+		if newer(strconv.FormatUint(a, 10), strconv.FormatUint(b, 10)) != (a > b) || !newer(strconv.FormatUint(a, 10), "") {
+			rt.Fatalf("%d and %d", a, b)
+		}
+	})
+}
+
+func TestAMessageThatArrivesTwiceIsAnsweredOnce(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		for _, key := range []string{"9", "10", "10", "9"} {
+			s.hear(key, "key "+key)
+			synctest.Wait()
+		}
+		equal(t, "told", a.told(), []string{"key 9", "key 10"})
+		if s.LastReceived("Phone") != "10" || s.LastReceived("Watch") != "" {
+			t.Errorf("last received %q", s.LastReceived("Phone"))
+		}
+	})
+}
+
+func TestWhatIsNoMessageIsRefused(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		for text, want := range map[string]string{
+			"": textEmptyMessage, " \n": textEmptyMessage,
+			strings.Repeat("é", maxMessage+1): fmt.Sprintf(textLongMessage, maxMessage+1, maxMessage),
+		} {
+			done, err := s.Receive(s.t.Context(), command.Receive{Text: text})
+			if done != nil || err == nil || err.Error() != want {
+				t.Errorf("%.20q: %v", text, err)
+			}
+		}
+		long := strings.Repeat("é", maxMessage)
+		if _, err := s.Receive(s.t.Context(), command.Receive{Text: long}); err != nil {
+			t.Errorf("the longest message: %v", err)
+		}
+		synctest.Wait()
+		s.take(command.Receive{From: "Phone", Key: "1"}) // such as a sticker
+		synctest.Wait()
+		if len(a.told()) != 2 || a.told()[0] != long {
+			t.Errorf("%d turns", len(a.told()))
+		}
+	})
+}
+
+func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		must(t, attachSome(s, "notes.txt"))
+		png := []byte("\x89PNG\r\n\x1a\n")
+		for range 2 {
+			if _, err := s.attach("cat.png", png); err != nil {
+				t.Fatal(err)
+			}
+		}
+		equal(t, "attached", s.Attached(), []string{"notes.txt", "cat.png", "cat.png"})
+		done := s.take(command.Receive{Text: "look at these"})
+		<-done
+		synctest.Wait()
+		want := "look at these\n[attached file: downloads/notes.txt]"
+		equal(t, "told", a.told(), []string{want})
+		equal(t, "in the chat", s.entries(transcript.User), []string{want + "\n[2 images]"})
+		if !s.noted("look at these") || len(s.Attached()) != 0 {
+			t.Errorf("notes %q, attached %q", s.phone.notes, s.Attached())
+		}
+		s.say("from the phone")
+		if s.noted("from the phone") {
+			t.Error("the phone hears its own message")
+		}
+		must(t, s.dir.Write("downloads/x", nil))
+		s.take(command.Receive{From: "Phone", Key: "9000", Text: "one", Files: []command.File{{Name: "dog.png", Data: png}, {Name: "a.txt", Data: make([]byte, maxAttachment+1)}}})
+		synctest.Wait()
+		equal(t, "in the chat", s.entries(transcript.User)[2:], []string{"one\n[attached file that could not be saved: a.txt]\n[1 image]"})
+	})
+}
+
+func TestAFullQueueGivesTheMessageBack(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		release := s.occupy()
+		for range maxJobs {
+			must(t, s.Ask("busy"))
+		}
+		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"77"}, "run-1", ""))
+		for _, in := range []command.Receive{{Text: "lost"}, {Text: "lost", ReplyTo: "77"}} {
+			done, err := s.Receive(s.t.Context(), in)
+			if err == nil || err.Error() != textTooManyMessages || len(s.load().Messages) != 0 {
+				t.Errorf("%v", err)
+			}
+			<-done
+		}
+		release()
+		synctest.Wait()
+		s.say("now")
+		if n := len(a.told()); n != maxJobs+1 || a.told()[n-1] != "now" {
+			t.Errorf("%d turns", n)
+		}
+	})
+}
+
+func TestAReplyIsAnsweredInItsRunOrQuoted(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		age      time.Duration
+		fork     string // the run that is open
+		quoted   bool
+		note     string
+		branches bool
+	}{
+		{name: "remembered", age: time.Hour, branches: true},
+		{name: "expired", age: 8 * 24 * time.Hour, quoted: true, note: textReplyExpired},
+		{name: "its own fork", age: time.Hour, fork: "run-1"},
+		{name: "another fork", age: time.Hour, fork: "run-2", quoted: true, note: textReplyInFork},
+		{name: "unknown", quoted: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			acted(t, func(s *stage, a *actor) {
+				id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Context: "bg"})
+				must(t, err)
+				if tt.age > 0 {
+					must(t, s.o.Records.Runs.Record(s.now().Add(-tt.age), []post.MessageID{id}, "run-1", ""))
+				}
+				if tt.fork != "" {
+					must(t, s.Resume(tt.fork, "Mail", s.now()))
+					synctest.Wait()
+				}
+				before, sessions := len(a.told()), len(a.opened)
+				<-s.take(command.Receive{From: "Phone", Key: "1", Text: "what does she want?", ReplyTo: id})
+				synctest.Wait()
+				told := a.told()[before:]
+				if len(told) != 1 || !strings.Contains(told[0], "what does she want?") || strings.Contains(told[0], "> Mail from Ada") != tt.quoted {
+					t.Errorf("told %q", told)
+				}
+				if s.noted(textReplyExpired) != (tt.note == textReplyExpired) || s.noted(textReplyInFork) != (tt.note == textReplyInFork) {
+					t.Errorf("notes %q", s.phone.notes)
+				}
+				if branches := len(a.opened) > sessions; branches != tt.branches || branches && a.opened[sessions].Resume != "run-1" {
+					t.Errorf("opened %+v", a.opened[sessions:])
+				}
+				equal(t, "in the chat", s.entries(transcript.User), []string{"what does she want?"})
+				if len(s.load().Messages) != 0 {
+					t.Error("the reply is still waiting")
+				}
+			})
+		})
+	}
+}
+
+func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		s.take(command.Receive{From: "Phone", Key: "1", Text: "yes please", ReplyTo: "123", Quoted: "Shall I?"})
+		synctest.Wait()
+		if told := a.told(); len(told) != 1 || !strings.Contains(told[0], "Shall I?") {
+			t.Errorf("told %q", told)
+		}
+		id, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Description: "dentist"}})
+		must(t, err)
+		s.take(command.Receive{From: "Phone", Key: "2", Text: "when?", ReplyTo: id, Quoted: "unused"})
+		synctest.Wait()
+		if told := a.told()[1]; !strings.Contains(told, "dentist") || strings.Contains(told, "unused") {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
+		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"2"}, "run-2", ""))
+		release := s.occupy()
+		s.hear("10", "before")
+		s.take(command.Receive{From: "Phone", Key: "11", Text: "to one", ReplyTo: "1"})
+		s.take(command.Receive{From: "Phone", Key: "12", Text: "to two", ReplyTo: "2", Quoted: "two said"})
+		if n := len(s.load().Messages); n != 3 {
+			t.Errorf("%d messages are on disk", n)
+		}
+		release()
+		synctest.Wait()
+		told := a.told()
+		if len(told) != 3 || told[0] != "before" || !strings.Contains(told[1], "to one") || !strings.Contains(told[2], "two said") || !s.noted(textReplyInFork) {
+			t.Errorf("told %q, notes %q", told, s.phone.notes)
+		}
+		if len(a.opened) != 2 || len(s.load().Messages) != 0 {
+			t.Errorf("opened %d sessions, %d messages wait", len(a.opened), len(s.load().Messages))
+		}
+	})
+}
+
+func TestMessagesOfEarlierVersionsAreRead(t *testing.T) {
+	s := newStage(t, nil)
+	must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"}]`)))
+	if m := s.load().Messages; len(m) != 1 || m[0].Text != "old" {
+		t.Errorf("%+v", m)
+	}
+	must(t, s.ack("a1"))
+	if s.has(unansweredPath) {
+		t.Error("an empty file is left")
+	}
+	must(t, errors.Join(s.noteReceived("Phone", ""), s.ack()))
+	if s.has(unansweredPath) {
+		t.Error("nothing was written down")
+	}
+}
+
+func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		e := &post.Embed{Title: "Mail", Buttons: []post.Button{
+			{Label: "Draft", Action: "agent:draft it"}, {Label: "Bad", Action: "No Action"}, {Label: "Gone", Action: "dismiss:"},
+		}}
+		id, err := s.Post(s.t.Context(), post.Post{Embed: e, Files: []string{"/a", "/b"}, Text: "see", Source: "Email sweep"})
+		must(t, err)
+		buttons := s.phone.posts[0].Embed.Buttons
+		if len(buttons) != 2 || len(e.Buttons) != 3 || e.Buttons[0].Action != "agent:draft it" {
+			t.Fatalf("%+v", buttons)
+		}
+		list, _, err := s.o.Records.Audit.Read(10)
+		if err != nil || len(list) != 1 || list[0].From != fromRun+" Email sweep" || list[0].Subject != "/a /b" || list[0].Detail != "see" {
+			t.Errorf("%+v, %v", list, err)
+		}
+		s.click(buttons[0].Action)
+		if told := a.told(); len(told) != 1 || !strings.Contains(told[0], "draft it") {
+			t.Errorf("told %q", told)
+		}
+		if done := s.click(buttons[1].Action); done != "dismissed" || !slices.Equal(s.phone.deleted, []post.MessageID{"9001"}) {
+			t.Errorf("%q, deleted %q", done, s.phone.deleted)
+		}
+		for button, want := range map[string]string{
+			buttons[0].Action: textButtonExpired, "act:unheard_of:_": textUnknownButton, "what": textUnknownButton,
+			"act:task_done:_": "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
+		} {
+			if _, err := s.Click(s.t.Context(), id, button); err == nil || err.Error() != want {
+				t.Errorf("%s: %v, want %s", button, err, want)
+			}
+		}
+		s.phone.with(func() { s.phone.broken = errors.New("no network") })
+		if _, err := s.Post(s.t.Context(), post.Post{Text: "lost", Files: []string{"/c"}}); err == nil {
+			t.Error("a post that failed did not say so")
+		}
+		if list, _, _ := s.o.Records.Audit.Read(10); len(list) != 1 || slices.Contains(s.entries(transcript.Bot), "lost") {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"})
+		must(t, s.EnterFork(""))
+		synctest.Wait()
+		if _, err := s.Click(s.t.Context(), id, card.Buttons[0].Action); err == nil || err.Error() != textAlreadyForked {
+			t.Errorf("%v", err)
+		}
+		s.click("act:fork_exit:_")
+		if _, err := s.Click(s.t.Context(), id, card.Buttons[0].Action); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if b := s.Banner(); b == nil || !b.Resumed || a.opened[2].Resume != "11111111-0000-4000-8000-000000000000" {
+			t.Errorf("%+v", b)
+		}
+		if told := a.told(); !strings.Contains(told[1], "draft it") || !strings.Contains(told[1], s.o.UserName) {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
+func TestARetiredMessageHasNoButtons(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		id, err := s.Post(s.t.Context(), post.Post{Text: "hi", Source: "Tea", Embed: &post.Embed{Title: "Tea", Buttons: []post.Button{{Label: "Done", Action: "dismiss:"}}}})
+		must(t, err)
+		plain, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Plain"}})
+		must(t, err)
+		s.Retire(s.t.Context(), plain, "why")
+		s.Retire(s.t.Context(), "unknown", "why")
+		if len(s.phone.edits) != 0 {
+			t.Errorf("%+v", s.phone.edits)
+		}
+		for range 2 { // a second time there is nothing to take away
+			s.Retire(s.t.Context(), id, "answered")
+		}
+		p := s.phone.edits[id]
+		if p.Embed == nil || len(p.Embed.Buttons) != 0 || p.Embed.Footer != "answered" || p.Text != "hi" || p.Source != "Tea" || p.Context != "bg" {
+			t.Errorf("%+v", p)
+		}
+		for _, e := range s.o.Records.Transcript.Entries() {
+			if e.Is(id) && len(e.Embed.Buttons) != 0 {
+				t.Errorf("the chat still shows %+v", e)
+			}
+		}
+	})
+}
+
+func TestAnAddressThatEndsALoginIsNoMessage(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		s.google = login{}
+		s.say("http://localhost/?code=4")
+		if len(a.told()) != 0 || len(s.entries(transcript.User)) != 0 || s.LastReceived("Phone") == "" {
+			t.Errorf("told %q, the chat shows %q", a.told(), s.entries(transcript.User))
+		}
+	})
+}
+
+// login waits for the address of a page.
+type login struct{ offline }
+
+func (login) Redirected(_ context.Context, text string) bool { return strings.HasPrefix(text, "http") }
+
+func TestDeliverUpdatesIsOneTurn(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		if n, done, err := s.DeliverUpdates(); n != 0 || done != nil || err != nil {
+			t.Errorf("nothing pending: %d, %v, %v", n, done, err)
+		}
+		must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "The kettle is hot."), s.o.Records.Updates.Append(s.now(), "It rains.")))
+		release := s.occupy()
+		n, done, err := s.DeliverUpdates()
+		_, again, _ := s.DeliverUpdates()
+		if n != 2 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		release()
+		<-done
+		<-again
+		told := a.told()
+		if len(told) != 1 || !strings.Contains(strings.Join(a.heard, ""), "The kettle is hot.") || len(s.o.Records.Updates.Peek()) != 0 || !s.noted("2 background updates") {
+			t.Errorf("told %q, notes %q", a.heard, s.phone.notes)
+		}
+		must(t, s.o.Records.Updates.Append(s.now(), "It stopped."))
+		release = s.occupy()
+		_, done, err = s.DeliverUpdates()
+		must(t, err)
+		must(t, s.forks.enter(s.t.Context(), forkRequest{}))
+		release()
+		<-done
+		synctest.Wait()
+		if !s.noted(textDeliverInFork) || len(s.o.Records.Updates.Peek()) != 1 {
+			t.Errorf("notes %q", s.phone.notes)
+		}
+	})
+}
+
+func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		has     bool
+		err     error
+		pending int
+	}{{"arrived", true, nil, 0}, {"did not arrive", false, nil, 1}, {"nobody knows", false, errors.New("no history"), 1}} {
+		acted(t, func(s *stage, a *actor) {
+			a.has, a.hasErr = tt.has, tt.err
+			must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+			a.next(errors.New("no engine"))
+			s.say("hello")
+			if n := len(s.o.Records.Updates.Peek()); n != tt.pending || s.has("state/delivery.json") {
+				t.Errorf("%s: %d pending", tt.name, n)
+			}
+			s.say("again")
+			if n := strings.Count(strings.Join(a.heard, ""), "The kettle is hot."); n != 1+tt.pending {
+				t.Errorf("%s: told %d times", tt.name, n)
+			}
+		})
+	}
+}
+
+func TestTheStandingOfARunIsRemembered(t *testing.T) {
+	s := newStage(t, nil)
+	must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
+	from, standing := s.o.Records.Runs.Lookup(s.now(), "1")
+	r := resumption(from, "first", from.At.Add(3*24*time.Hour))
+	if standing != session.Live || r.resume != "run-1" || r.title != textEarlierRun || !strings.HasPrefix(r.first, "first\n\n") || !strings.Contains(r.first, "3 days") {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,177 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// worked runs a story beside a running queue, whose errors it collects.
+func worked(t *testing.T, story func(ctx context.Context, q *queue, stop func(), failed *[]string)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue()
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		var failed []string
+		ended := make(chan struct{})
+		idle := func(context.Context) error { return errors.New("idle") }
+		go func() {
+			defer close(ended)
+			q.run(ctx, idle, func(err error) { failed = append(failed, err.Error()) })
+		}()
+		story(ctx, q, stop, &failed)
+		stop()
+		<-ended
+	})
+}
+
+func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
+	worked(t, func(ctx context.Context, q *queue, _ func(), failed *[]string) {
+		var order []string
+		for i := range maxJobs {
+			must(t, q.later(func(context.Context) error {
+				order = append(order, fmt.Sprint(i))
+				switch i {
+				case 1:
+					return errors.New("one")
+				case 2:
+					panic("two")
+				}
+				return nil
+			}))
+		}
+		if err := q.later(func(context.Context) error { return nil }); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("a full queue answers %v", err)
+		}
+		if err := q.do(ctx, func(context.Context) error { return errors.New("mine") }); err == nil || err.Error() != "mine" {
+			t.Errorf("do returns %v", err)
+		}
+		if err := q.do(ctx, func(context.Context) error { panic("mine") }); err == nil || !strings.Contains(err.Error(), "mine") {
+			t.Errorf("do returns %v", err)
+		}
+		if len(order) != maxJobs || !slices.IsSortedFunc(order, func(a, b string) int { return len(a) - len(b) }) {
+			t.Errorf("the jobs ran as %q", order)
+		}
+		if len(*failed) != 2 || (*failed)[0] != "one" || !strings.Contains((*failed)[1], "two") {
+			t.Errorf("reported: %q", *failed)
+		}
+		time.Sleep(idleCheck + time.Second)
+		if n := len(*failed); n != 3 || (*failed)[2] != "idle" {
+			t.Errorf("after a minute: %q", *failed)
+		}
+	})
+}
+
+func TestACallerThatNoLongerWaitsTakesItsJobBack(t *testing.T) {
+	worked(t, func(ctx context.Context, q *queue, _ func(), _ *[]string) {
+		over := make(chan struct{})
+		must(t, q.later(func(context.Context) error { <-over; return nil }))
+		caller, leave := context.WithCancel(ctx)
+		result := make(chan error)
+		ran := false
+		go func() { result <- q.do(caller, func(context.Context) error { ran = true; return nil }) }()
+		synctest.Wait()
+		leave()
+		if err := <-result; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		close(over)
+		synctest.Wait()
+		if ran {
+			t.Error("its job ran all the same")
+		}
+	})
+}
+
+func TestAJobThatRunsIsWaitedForAndStoppedWithItsCallerOrItsQueue(t *testing.T) {
+	for _, who := range []string{"caller", "queue"} {
+		worked(t, func(ctx context.Context, q *queue, stop func(), _ *[]string) {
+			caller, leave := context.WithCancel(context.Background())
+			defer leave()
+			result := make(chan error)
+			go func() {
+				result <- q.do(caller, func(ctx context.Context) error {
+					<-ctx.Done()
+					time.Sleep(time.Second)
+					return errors.New("cleaned up")
+				})
+			}()
+			synctest.Wait()
+			if who == "queue" {
+				stop()
+			} else {
+				leave()
+			}
+			if err := <-result; err == nil || err.Error() != "cleaned up" {
+				t.Errorf("%s: %v", who, err)
+			}
+		})
+	}
+}
+
+func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
+	worked(t, func(_ context.Context, q *queue, stop func(), _ *[]string) {
+		over := make(chan struct{})
+		must(t, q.later(func(context.Context) error { <-over; return errors.New("not reported after the end") }))
+		waiting := make(chan error)
+		go func() {
+			waiting <- q.do(context.Background(), func(context.Context) error { t.Error("it ran"); return nil })
+		}()
+		synctest.Wait()
+		stop()
+		close(over)
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		for len(q.jobs) < maxJobs { // nobody makes room any more
+			must(t, q.later(func(context.Context) error { return nil }))
+		}
+		if err := q.do(context.Background(), func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		gone, cancel := context.WithCancelCause(context.Background())
+		cancel(errors.New("gone"))
+		if err := q.do(gone, func(context.Context) error { return nil }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestAQueueIsAliveWhileItsJobGivesSignsOfLife(t *testing.T) {
+	worked(t, func(_ context.Context, q *queue, _ func(), _ *[]string) {
+		alive := func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			return q.alive(ctx, func() time.Duration { return 10 * time.Minute })
+		}
+		must(t, alive())
+		over := make(chan struct{})
+		must(t, q.later(func(context.Context) error { <-over; return nil }))
+		synctest.Wait()
+		for range maxJobs + 1 { // one question is in the queue, however often it is asked
+			must(t, alive())
+		}
+		if len(q.jobs) != 1 {
+			t.Errorf("%d jobs are waiting", len(q.jobs))
+		}
+		time.Sleep(8 * time.Minute)
+		must(t, alive())
+		time.Sleep(2 * time.Minute)
+		if err := alive(); err == nil || !strings.Contains(err.Error(), "stuck") || !strings.Contains(err.Error(), "11m") {
+			t.Errorf("%v", err)
+		}
+		q.hear()
+		must(t, alive())
+		time.Sleep(11 * time.Minute)
+		close(over)
+		synctest.Wait()
+		must(t, alive())
+	})
+}
