@@ -37,8 +37,7 @@ func (c *auditCmd) Run(p *process, at console.DataDir) error {
 	return p.Answer(c.JSON, append([]audit.Entry{}, list...), console.OrNone(lines, "no decisions yet"))
 }
 
-// decisionLine is one decision on a line of its own; what it says in more lines
-// stands indented below.
+// decisionLine formats one decision. Further lines of its detail are indented.
 func decisionLine(at console.DataDir, e audit.Entry) string {
 	who := e.Actor
 	if e.From != "" {
@@ -54,17 +53,16 @@ func decisionLine(at console.DataDir, e audit.Entry) string {
 	return line
 }
 
-// asking notes who gives a command: the agent, where its own Bash runs this
-// program, else the user.
+// asking adds who runs this command: the agent if its Bash tool does, else the user.
 func (p *process) asking(ctx context.Context) context.Context {
 	actor := audit.User
-	if p.Getenv("CLAUDECODE") != "" { // set by the claude command for what it runs
+	if p.Getenv("CLAUDECODE") != "" { // set by claude for its commands
 		actor = audit.Agent
 	}
 	return audit.With(ctx, actor, "command line")
 }
 
-// record writes a decision of this command into the audit log.
+// record writes a decision of this command to the audit log.
 func (p *process) record(at console.DataDir, e audit.Entry) {
 	from := audit.OriginOf(p.asking(context.Background()))
 	e.Actor, e.From = from.Actor, from.From
@@ -73,18 +71,17 @@ func (p *process) record(at console.DataDir, e audit.Entry) {
 
 type allowCmd struct {
 	ID   string `arg:"" optional:"" complete:"waiting" help:"The id of a task or webhook, or the path of its file."`
-	Undo bool   `help:"Take the word back: it waits again."`
+	Undo bool   `help:"Withdraw the approval."`
 }
 
-// Run gives the user's word. It is no subcommand of routine or reminder, because
-// those are on the agent's list, and whoever reads a list of patterns must see that
-// this one is not.
+// Run approves a file. It is not a subcommand of routine or reminder, which the agent may
+// run: a reader of its tool patterns must see that it may not run this one.
 func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if p.Getenv(claudeproc.MarkName) != "" {
-		return errors.New("only the user lets a task have more rights than its writer: tell them what it is for")
+		return errors.New("only the user may approve a task that has more rights than its author: explain to them what it is for")
 	}
 	if c.ID == "" {
-		return p.Lines(console.OrNone(waitingLines(bot), "nothing waits for you")...)
+		return p.Lines(console.OrNone(waitingLines(bot), "nothing is waiting for approval")...)
 	}
 	o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: c.ID, Withdraw: c.Undo})
 	if err != nil {
@@ -93,17 +90,16 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	return p.Lines(o.Message)
 }
 
-// waitingLines are the files that do nothing until the user says so.
+// waitingLines lists the files that need approval.
 func waitingLines(bot *core.Bot) []string {
 	return console.Each(bot.Waiting(), func(w routines.Problem) string { return "  " + w.File + "  " + w.Message })
 }
 
 type restoreCmd struct {
-	ID string `arg:"" optional:"" complete:"removed" help:"The task's id; without one, what can be put back is listed."`
+	ID string `arg:"" optional:"" complete:"removed" help:"The ID of the task; without it, the removed tasks are listed."`
 }
 
-// Run puts back the file of a task that was removed within the last day, or
-// lists such tasks.
+// Run restores a task that was removed within the last day, or lists such tasks.
 func (c *restoreCmd) Run(p *process, at console.DataDir) error {
 	if c.ID == "" {
 		return p.Lines(console.OrNone(console.Each(routines.RemovedTasks(at.Dir, at.Now), func(r routines.Removed) string {
@@ -112,11 +108,11 @@ func (c *restoreCmd) Run(p *process, at console.DataDir) error {
 	}
 	t, err := routines.RestoreTask(at.Dir, at.Now, c.ID)
 	if errors.Is(err, routines.ErrNotRemoved) {
-		return fmt.Errorf("%s: %w: ollim-bot restore lists what can be put back", clean.Line(c.ID), err)
+		return fmt.Errorf("%s: %w; run `ollim-bot restore` to list the removed tasks", clean.Line(c.ID), err)
 	}
 	if err != nil {
 		return err
 	}
-	p.commit(at, t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
+	taskFiles{p, at}.commit(t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
 	return p.Lines(fmt.Sprintf("restored %s: %s -- %s", t.ID, clean.Line(t.Path), described(t)))
 }

@@ -19,11 +19,11 @@ type demoCmd struct {
 	Speed float64 `default:"1" placeholder:"N" help:"Play N times as fast, 0.1 to 20."`
 }
 
-// textDemoPlain is textDemo for who hears it: words in the place of keys.
+// textDemoPlain is textDemo for plain mode, with commands in place of keys.
 const textDemoPlain = "demo: all is real but the model; try schedule, fire 1, say hello"
 
-// Run plays the demo: a real bot on a temporary data directory, and a driver
-// that does beside it what a user and the hours would do.
+// Run plays the demo: a real bot on a temporary data directory, with a driver that
+// acts as the user and lets time pass.
 func (c *demoCmd) Run(p *process) (err error) {
 	if !(c.Speed >= 0.1 && c.Speed <= 20) {
 		return console.Usagef("--speed takes a number from 0.1 to 20")
@@ -53,8 +53,8 @@ func (c *demoCmd) Run(p *process) (err error) {
 	defer stop()
 	return p.serve(ctx, at, serving{
 		uiMode: uiMode{uiFlags: c.uiFlags, demo: true},
-		// What its tokens would cost is shown: there is nobody to pay.
-		model: p.offline(at, script.Options{Pace: 1 / c.Speed, Priced: true}, notice),
+		// Costs are shown although nobody is charged.
+		model: models{&p.Process, at}.offline(script.Options{Pace: 1 / c.Speed, Priced: true}, notice),
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return demo.Drive(ctx, bot, home, log, c.Speed)
 		},

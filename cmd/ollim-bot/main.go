@@ -1,10 +1,9 @@
 // Package main is the command line of ollim-bot: the tree of commands, the
-// wiring of the parts, and the only code that speaks to a terminal in plain
-// lines. A command reads the data directory through core and its rooms; no rule
-// of the bot is decided here.
+// wiring of the parts, and the only code that prints plain lines to a terminal. A command reads the data directory through core and its packages; no rule of
+// the bot is decided here.
 //
-// Exit status: 0 done, 1 failed, 2 wrong usage. What was asked for goes to
-// standard output; errors go to standard error and say what to do.
+// Exit status: 0 done, 1 failed, 2 wrong usage. Answers go to standard output; errors go
+// to standard error and name the cure.
 package main
 
 import (
@@ -38,7 +37,7 @@ const (
 	exitUsage  = 2
 )
 
-// process is what the commands of this package work with.
+// process is the context of the commands in this package.
 type process struct {
 	console.Process
 
@@ -51,22 +50,22 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
 		os.Exit(sandbox.Helper(os.Args[2:]))
 	}
-	exe, _ := os.Executable() // without it, commands do not find the program and Landlock is not used
+	exe, _ := os.Executable() // without it, the model cannot run this program and Landlock is not used
 	p := &process{Process: console.Process{
 		Executable: exe, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now,
 	}}
 	if socket, session := p.Getenv(control.SocketVar), p.Getenv(control.SessionVar); socket != "" && session != "" {
 		os.Exit(p.ask(socket, session, os.Args[1:]))
 	}
-	debug.SetGCPercent(400) // what a start or a command leaves behind is not worth collecting; a bot changes it (leanMemory)
+	debug.SetGCPercent(400) // the garbage of a short command is not worth collecting; a bot changes this (leanMemory)
 	os.Exit(run(os.Args[1:], p))
 }
 
-// negatives puts "--" before a word such as -3 or -2h, which is no flag of ours but an
-// argument, for the command to judge. Flags behind it go before it.
+// negatives puts "--" before an argument such as -3 or -2h, so that the parser does not
+// take it for a flag. Flags after it are moved in front.
 func negatives(args []string) []string {
 	at := slices.IndexFunc(args, func(a string) bool { return len(a) > 1 && a[0] == '-' && strings.IndexByte("0123456789.$", a[1]) >= 0 })
-	if at < 1 || strings.HasPrefix(args[at-1], "-") { // the value of a flag, or behind "--" already
+	if at < 1 || strings.HasPrefix(args[at-1], "-") { // the value of a flag, or already after "--"
 		return args
 	}
 	flags := slices.IndexFunc(args[at:], func(a string) bool { return strings.HasPrefix(a, "--") })
@@ -76,7 +75,7 @@ func negatives(args []string) []string {
 	return slices.Concat(args[:at], args[at+flags:], []string{"--"}, args[at:at+flags])
 }
 
-// run parses the arguments, runs the command and gives the exit status.
+// run parses the arguments, runs the command and returns the exit status.
 func run(args []string, p *process) int {
 	var tree cli
 	if len(args) == 0 {
@@ -88,7 +87,7 @@ func run(args []string, p *process) int {
 	}
 	args = negatives(args)
 	ctx, err := parser.Parse(args)
-	if p.helped { // --help has said what was asked for
+	if p.helped { // --help has printed everything
 		return exitDone
 	}
 	if err != nil {
@@ -102,15 +101,15 @@ func run(args []string, p *process) int {
 	if exit, handed := p.handOver(ctx.Command(), args); handed {
 		return exit
 	}
-	// What a command takes is made when it takes it.
+	// Arguments of Run are made only for the commands that take them.
 	if err := errors.Join(ctx.BindSingletonProvider(p.Open), ctx.BindToProvider(p.Bot), ctx.BindSingletonProvider(google.Open)); err != nil {
 		return p.fail(err)
 	}
 	return p.fail(ctx.Run(p, &p.Process))
 }
 
-// newParser builds the tree, or the branch of it that the first argument names. The
-// parser would leave the process after --help; here it only notes that help was given.
+// newParser builds the command tree, or the branch that the first argument names. The
+// parser would exit the process after --help; here it only sets helped.
 func newParser(tree *cli, p *process, first string) (*kong.Kong, error) {
 	parser, err := kong.New(
 		tree, append(tree.branches(first),
@@ -130,8 +129,8 @@ func newParser(tree *cli, p *process, first string) (*kong.Kong, error) {
 	return parser, err
 }
 
-// branches are the commands: the one that the first argument names, where it is not
-// about all of them. Building the whole tree would take a third of a command's time.
+// branches returns the command that the first argument names, or all commands. Building
+// the whole tree would take a third of a command's time.
 func (t *cli) branches(first string) (all []kong.Option) {
 	for f, v := range reflect.ValueOf(&t.commands).Elem().Fields() {
 		name := strings.ToLower(f.Name)
@@ -144,7 +143,7 @@ func (t *cli) branches(first string) (all []kong.Option) {
 	return all
 }
 
-// describe gives the commands below a node their help from the table.
+// describe sets the help of the commands below a node from the command table.
 func describe(n *kong.Node, path string) {
 	for _, child := range n.Children {
 		name := strings.TrimSpace(path + " " + child.Name)
@@ -155,10 +154,10 @@ func describe(n *kong.Node, path string) {
 	}
 }
 
-// fail prints an error for people, without secrets, and gives its exit status.
+// fail prints an error without secrets and returns its exit status.
 func (p *process) fail(err error) int {
 	var usage *console.UsageError
-	var again *anew
+	var again *restartError
 	switch {
 	case err == nil:
 		return exitDone
@@ -175,7 +174,7 @@ func (p *process) fail(err error) int {
 	}
 }
 
-// cli is what may stand on the command line.
+// cli is the whole command line.
 type cli struct {
 	console.Globals
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version and exit."`
@@ -240,8 +239,8 @@ type commands struct {
 	Help    helpCmd
 }
 
-// version is the release that CHANGELOG.md describes at its top. A variable, because
-// the linker may set it: -ldflags "-X main.version=0.2.0". Nothing else writes it.
+// version is the newest release in CHANGELOG.md. It is a variable so that the linker can
+// set it: -ldflags "-X main.version=0.2.0". Nothing else writes it.
 var version = "0.1.0"
 
 type versionCmd struct{}
@@ -254,7 +253,7 @@ func versionLine() string {
 	return fmt.Sprintf("ollim-bot %s%s %s %s/%s", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// revision names the commit that the binary was built from, where Go knows it.
+// revision is the commit that the binary was built from, if Go recorded it.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

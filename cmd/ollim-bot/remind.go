@@ -47,19 +47,20 @@ func (c *reminderLaterCmd) Run(p *process) error {
 	return p.remind(r)
 }
 
-// remind answers a reminder in its file; a running bot takes it up at once.
+// remind answers a reminder by changing its file; a running bot loads it at once.
 func (p *process) remind(c command.Remind) error {
 	at, err := p.Writable()
 	if err != nil {
 		return err
 	}
 	inForce, rel := "", ""
-	if r, ok := p.tasks(at).ReminderByID(c.ID); ok {
+	files := taskFiles{p, at}
+	if r, ok := files.read().ReminderByID(c.ID); ok {
 		inForce = r.Path
 	}
-	guard := p.guard(at)
+	guard := files.guard()
 	if _, err := guard.Provenance().Load(); err != nil {
-		return err // without it a task of the agent would pass for the user's
+		return err // otherwise a task written by the agent would count as the user's
 	}
 	mover := routines.Mover{Dir: at.Dir, Zone: at.Env.Zone, Inherit: guard.Inherit}
 	k := tasks.Reminders{
@@ -73,7 +74,7 @@ func (p *process) remind(c command.Remind) error {
 	}
 	if p.Served != nil {
 		k.Who = textARun
-		if p.Served.By.Scope().Kind == policy.Main { // it knows
+		if p.Served.By.Scope().Kind == policy.Main { // the main session knows already
 			k.Updates = nil
 		}
 	}
@@ -86,6 +87,6 @@ func (p *process) remind(c command.Remind) error {
 		action, what = audit.TaskRemoved, "remove reminder "
 	}
 	p.record(at, audit.Entry{Action: action, Subject: c.ID, Detail: out.Message})
-	p.commit(at, rel, what+c.ID)
+	files.commit(rel, what+c.ID)
 	return errors.Join(p.Lines(out.Message), err)
 }

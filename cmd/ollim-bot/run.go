@@ -7,14 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core"
@@ -23,6 +19,7 @@ import (
 	"ollimbot/core/safety/control"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
+	"ollimbot/discord"
 	"ollimbot/tui/attach"
 )
 
@@ -33,7 +30,7 @@ type runCmd struct {
 	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
-// Run starts the bot on the data directory and stays until it is ended.
+// Run starts the bot on the data directory and returns when it has ended.
 func (c *runCmd) Run(p *process, at console.DataDir) error {
 	if c.Pace < 0 || c.Pace > 100 {
 		return console.Usagef("--pace %v is not possible: give 0 to 100", c.Pace)
@@ -44,7 +41,7 @@ func (c *runCmd) Run(p *process, at console.DataDir) error {
 	if attached, err := p.beside(at, c.uiFlags); attached {
 		return err
 	}
-	m, err := p.chooseEngine(at, c.Engine, c.Pace)
+	m, err := models{&p.Process, at}.choose(c.Engine, c.Pace)
 	if err != nil {
 		return err
 	}
@@ -57,15 +54,15 @@ func (c *runCmd) Run(p *process, at console.DataDir) error {
 	return p.serve(ctx, at, serving{uiMode: uiMode{uiFlags: c.uiFlags, fresh: unset(at), dir: at.Dir.Root()}, model: m, discord: true})
 }
 
-// serving says how a bot is run.
+// serving is how a bot runs.
 type serving struct {
 	uiMode
 	model    model
-	discord  bool        // connect where a token is set
-	restarts func() bool // the end that has come is followed by a fresh start
-	// beside runs with the bot and ends with it: the demo's driver. Nil for none.
+	discord  bool        // connect if a token is set
+	restarts func() bool // whether a new start follows the end
+	// beside runs and ends with the bot: the demo's driver. Nil for none.
 	beside func(ctx context.Context, bot *core.Bot, log *slog.Logger) error
-	at     console.DataDir // where
+	at     console.DataDir
 }
 
 // serve runs the bot with or without a dashboard until ctx ends, the user
@@ -76,7 +73,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	}
 	defer s.model.box.Close()
 	log, book := p.openLog(at, s.Headless)
-	asked := ctx // has ended where the user or the system wants the end, of a fresh start too
+	asked := ctx // ends when the user or the system stops the program, which also cancels a restart
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var next atomic.Pointer[[]string]
@@ -104,7 +101,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	var err error
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
-		if options.Remote, options.NoRemote, err = p.discord(at, log, pending); err != nil {
+		if options.Remote, options.NoRemote, err = directMessages(at, log, pending); err != nil {
 			return errors.Join(err, book.Close())
 		}
 	}
@@ -119,17 +116,34 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	if err := errors.Join(p.together(ctx, bot, log, s), book.Close()); err != nil || !s.restarts() {
 		return err
 	}
-	return &anew{*next.Load()}
+	return &restartError{*next.Load()}
 }
 
-// anew asks for a fresh process with these arguments. It goes up as an error, so
-// that whoever made something for this one puts it away first.
-type anew struct{ args []string }
+// directMessages makes the surface of the user's direct messages, if a token is set.
+// Without one, it returns how to get one. It does not use the network yet.
+func directMessages(at console.DataDir, log *slog.Logger, pending func() bool) (remote core.Remote, without string, err error) {
+	if at.Env.DiscordToken == "" {
+		return nil, textNoDiscord, nil
+	}
+	d, err := discord.New(discord.Options{
+		Token: at.Env.DiscordToken, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Log: log, Version: version,
+		UserName: at.Env.UserName, BotName: at.Env.BotName, Dir: at.Dir, Zone: at.Env.Zone,
+		LoginPending: pending,
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return d, "", nil
+}
 
-func (*anew) Error() string { return "the program begins anew" }
+// restartError asks for a new process with these arguments. It is returned as an error,
+// so that every caller cleans up first.
+type restartError struct{ args []string }
 
-// restart replaces this process by a fresh one with these arguments: after
-// everything has stopped, so that nothing is shared by the two.
+func (*restartError) Error() string { return "the program restarts" }
+
+// restart replaces this process with a new one. Call it after everything has stopped, so
+// that the two share nothing.
 func restart(executable string, args []string) error {
 	if err := syscall.Exec(executable, append(os.Args[:1:1], args...), os.Environ()); err != nil {
 		return fmt.Errorf("restart %s: %w", executable, err)
@@ -137,8 +151,8 @@ func restart(executable string, args []string) error {
 	return nil
 }
 
-// together runs the bot, the dashboard and what stands beside them. The first
-// one to end ends the others, and all have ended when it returns.
+// together runs the bot, the dashboard and the services next to them. The first to end
+// ends the others; all have ended when it returns.
 func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger, s serving) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -147,7 +161,7 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		defer stop()
 		return bot.Run(ctx)
 	}))
-	if !begun(ctx, bot) {
+	if !started(ctx, bot) {
 		return g.Wait()
 	}
 	g.Go(fault.Guard("the viewers", func() error { return p.viewers(s.at, bot, attach.Options{Log: log, Tidy: tidyMemory}).Run(ctx) }))
@@ -165,16 +179,15 @@ func (p *process) together(ctx context.Context, bot *core.Bot, log *slog.Logger,
 		}))
 	}
 	err := g.Wait()
-	if fault.Stack(err) != "" { // the user gets the sentence, the log the place
+	if fault.Stack(err) != "" { // the user gets the message, the log the stack
 		log.Error("the program broke", "error", err)
 	}
 	return err
 }
 
-// begun waits until the bot has the lock and is under way, so that a refusal is
-// one plain line and not a dashboard that flashes. It is false when the bot has
-// ended instead.
-func begun(ctx context.Context, bot *core.Bot) bool {
+// started waits until the bot has the lock and runs, so that a refusal is one line
+// instead of a dashboard that flashes. It returns false if the bot has ended instead.
+func started(ctx context.Context, bot *core.Bot) bool {
 	v := bot.Viewer(true)
 	defer v.Close()
 	for bot.Snapshot().Started.IsZero() {
@@ -187,8 +200,8 @@ func begun(ctx context.Context, bot *core.Bot) bool {
 	return ctx.Err() == nil
 }
 
-// openLog opens the bot's log: always the ring and the file, and without a
-// dashboard lines on standard output too. No secret of the environment reaches any.
+// openLog opens the bot's log: the ring, the file, and standard output if there is no
+// dashboard. Secrets of the environment are redacted in all of them.
 func (p *process) openLog(at console.DataDir, headless bool) (*slog.Logger, *logs.Sink) {
 	var stdout io.Writer
 	if headless {
@@ -199,57 +212,4 @@ func (p *process) openLog(at console.DataDir, headless bool) (*slog.Logger, *log
 		book.Hide(secret)
 	}
 	return log, book
-}
-
-// The bot does a little each minute and waits: memory is dearer than time.
-
-// leanMemory lets the garbage collector come early. Measured on two cores with
-// 1,000 lines a second into a dashboard of 200×60 and a tail of 100,000 lines: 36
-// MB and 5.7 % of a core, where the usual 100 % takes 47 MB and 4.2 %. After two minutes
-// without a collection the runtime makes one, which brings in pages of the program's
-// file: ours comes before that, and gives them back.
-func leanMemory(ctx context.Context) error {
-	for wait := time.Second; ; wait = 100 * time.Second { // a second: all that a start reads has been read
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(wait):
-			debug.SetGCPercent(25)
-			tidyMemory()
-		}
-	}
-}
-
-// unmapProgram tells the system that the pages of the program's own file that the
-// start has brought in are done with: what is needed again comes back, 64 kB at a
-// time, from the system's cache. A bot without a dashboard has 23 MB resident without
-// this. That is Linux; elsewhere there is no list of mappings, and nothing happens.
-func unmapProgram() {
-	exe, err := os.Executable()
-	maps, _ := os.ReadFile("/proc/self/smaps")
-	if err != nil {
-		return
-	}
-	var from, to uintptr
-	for line := range strings.Lines(string(maps)) {
-		field := strings.Fields(line)
-		switch {
-		case len(field) == 6 && field[5] == exe && strings.HasPrefix(field[1], "r-"):
-			if n, err := fmt.Sscanf(field[0], "%x-%x", &from, &to); n != 2 || err != nil {
-				return
-			}
-		case len(field) != 3: // another mapping, or flags
-			to = 0
-		case field[0] == "Anonymous:" && field[1] == "0" && to != 0: // no page of it is ours alone
-			_, _, _ = unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED)
-		}
-	}
-}
-
-// tidyMemory gives back at once what a burst has left behind: reading every file
-// at the start, or background runs. Else it would stay until the next collection,
-// which in a quiet program is the one that comes every two minutes.
-func tidyMemory() {
-	debug.FreeOSMemory()
-	unmapProgram()
 }

@@ -42,7 +42,7 @@ func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := p.chooseEngine(at, choice.Script, 0)
+		m, err := models{&p.Process, at}.choose(choice.Script, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 			return nil
 		}
 		err = p.serve(ctx, at, serving{uiMode: uiMode{uiFlags: uiFlags{Headless: true}}, model: m, beside: restarts})
-		if again := new(anew); errors.As(err, &again) == ends {
+		if again := new(restartError); errors.As(err, &again) == ends {
 			t.Errorf("an end that was asked for: %v; serve gives %v", ends, err)
 		}
 	}

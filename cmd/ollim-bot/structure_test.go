@@ -178,7 +178,6 @@ var oversized = map[string]int{
 	"core/work/fork.run":      50,
 	"core/work/google.Client": 51,
 	"core/storage/store.Dir":  49,
-	"cmd/ollim-bot.process":   44,
 	"tui.root":                131,
 	"tui/widget.Scroll":       44,
 }

@@ -19,7 +19,7 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// taskFlags are what routine add and reminder add have in common.
+// taskFlags are the flags that routine add and reminder add share.
 type taskFlags struct {
 	Message     string `short:"m" required:"" help:"The prompt."`
 	Description string `short:"d" help:"A few words for lists and the schedule."`
@@ -36,7 +36,7 @@ type taskFlags struct {
 	TrustInput      bool     `name:"trust-input" help:"Keep all tools after the run has read text written by others."`
 }
 
-// task makes the common part of a file.
+// task makes the common part of the file.
 func (f *taskFlags) task(kind routines.Kind, background bool) (routines.Task, error) {
 	body := strings.TrimSpace(clean.Text(f.Message))
 	if body == "" {
@@ -73,7 +73,7 @@ type routineAddCmd struct {
 	MayWait    bool   `name:"may-wait" help:"Answer within a day at half the price, in one request without tools; needs --background."`
 }
 
-// Run writes the file; a running bot takes it up at once.
+// Run writes the file; a running bot loads it at once.
 func (c *routineAddCmd) Run(p *process) error {
 	task, err := c.task(routines.KindRoutine, c.Background)
 	if err != nil {
@@ -93,18 +93,20 @@ func (c *routineAddCmd) Run(p *process) error {
 	if err != nil {
 		return err
 	}
-	r, err := routines.AddRoutine(at.Dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule, RunMissed: c.Missed == "run"}, p.before()...)
+	files := taskFiles{p, at}
+	r, err := routines.AddRoutine(at.Dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule, RunMissed: c.Missed == "run"}, files.before()...)
 	if err != nil {
 		return err
 	}
-	return p.added(at, r.Task, routineTimes(&r))
+	return files.added(r.Task, routineTimes(&r))
 }
 
 type routineListCmd struct{}
 
 func (routineListCmd) Run(p *process, at console.DataDir) error {
-	set := p.tasks(at)
-	p.warnProblems(set.Problems, "routines/")
+	files := taskFiles{p, at}
+	set := files.read()
+	files.warn(set.Problems, "routines/")
 	return p.Lines(console.OrNone(console.Each(set.Routines, func(r *routines.Routine) string {
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, routineTimes(r), r.Title(), waitsMark(r.Task))
 	}), "no routines")...)
@@ -115,7 +117,7 @@ type routineCancelCmd struct {
 }
 
 func (c *routineCancelCmd) Run(p *process, at console.DataDir) error {
-	return p.cancel(at, routines.KindRoutine, c.ID)
+	return taskFiles{p, at}.cancel(routines.KindRoutine, c.ID)
 }
 
 type routineStartersCmd struct {
@@ -125,13 +127,13 @@ type routineStartersCmd struct {
 // Run lists the starter routines, or installs them.
 func (c *routineStartersCmd) Run(p *process, at console.DataDir) error {
 	if c.Install {
-		return p.installStarters()
+		return installStarters(p)
 	}
 	starters, err := routines.Starters()
 	if err != nil {
 		return err
 	}
-	set := p.tasks(at)
+	set := taskFiles{p, at}.read()
 	return p.Lines(append(console.Each(starters, func(r routines.Routine) string {
 		mark := ""
 		if _, installed := set.Find(r.ID); installed {
@@ -141,14 +143,15 @@ func (c *routineStartersCmd) Run(p *process, at console.DataDir) error {
 	}), textInstallStarters)...)
 }
 
-func (p *process) installStarters() error {
+func installStarters(p *process) error {
 	at, err := p.Writable()
 	if err != nil {
 		return err
 	}
-	added, err := routines.AddStarters(at.Dir, p.tasks(at))
+	files := taskFiles{p, at}
+	added, err := routines.AddStarters(at.Dir, files.read())
 	for _, r := range added {
-		if err := p.added(at, r.Task, routineTimes(&r)); err != nil {
+		if err := files.added(r.Task, routineTimes(&r)); err != nil {
 			return err
 		}
 	}
@@ -179,10 +182,10 @@ type reminderAddCmd struct {
 	ChainParent string `name:"chain-parent" hidden:"" placeholder:"ID" help:"The first reminder of the chain."`
 }
 
-// reminderLimit is a year: a longer delay is a slip of the finger.
+// reminderLimit is a year: a longer delay is a typing error.
 const reminderLimit = 366 * 24 * time.Hour
 
-// delay reads --delay: a bare number is minutes, all else a moment as snooze takes it.
+// delay reads --delay: a number in minutes, or a time as snooze takes it.
 func delay(text string, now time.Time) (time.Time, error) {
 	until, ok := momentOf(text, now)
 	if minutes, err := strconv.Atoi(text); err == nil && minutes >= 0 && minutes <= int(reminderLimit/time.Minute) {
@@ -194,7 +197,7 @@ func delay(text string, now time.Time) (time.Time, error) {
 	return until.Truncate(time.Second), nil
 }
 
-// Run writes the file; a running bot takes it up at once.
+// Run writes the file; a running bot loads it at once.
 func (c *reminderAddCmd) Run(p *process) error {
 	if c.Foreground && c.Background {
 		return console.Usagef("a reminder is --foreground or --background, not both")
@@ -220,18 +223,19 @@ func (c *reminderAddCmd) Run(p *process) error {
 	if err := at.Dir.Prepare(); err != nil {
 		return err
 	}
+	files := taskFiles{p, at}
 	r, err := routines.AddReminder(at.Dir, routines.Reminder{
 		Task: task, RunAt: runAt,
 		MaxChain: c.MaxChain, ChainDepth: c.ChainDepth, ChainParent: c.ChainParent,
 		UntilDone: c.Until != "", Again: c.Again,
-	}, p.before()...)
+	}, files.before()...)
 	if err != nil {
 		return err
 	}
-	return p.added(at, r.Task, reminderTimes(&r, at.Env.Zone))
+	return files.added(r.Task, reminderTimes(&r, at.Env.Zone))
 }
 
-// untilDone refuses what cannot go together with --until done.
+// untilDone refuses flags that exclude --until done.
 func (c *reminderAddCmd) untilDone() error {
 	switch {
 	case c.Until == "" && c.Again != 0:
@@ -249,8 +253,9 @@ func (c *reminderAddCmd) untilDone() error {
 type reminderListCmd struct{}
 
 func (reminderListCmd) Run(p *process, at console.DataDir) error {
-	set := p.tasks(at)
-	p.warnProblems(set.Problems, "reminders/")
+	files := taskFiles{p, at}
+	set := files.read()
+	files.warn(set.Problems, "reminders/")
 	return p.Lines(console.OrNone(console.Each(set.RemindersByTime(), func(r *routines.Reminder) string {
 		return fmt.Sprintf("  %s  %-24s  %s%s", r.ID, reminderTimes(r, at.Env.Zone), r.Title(), waitsMark(r.Task))
 	}), "no pending reminders")...)
@@ -261,13 +266,13 @@ type reminderCancelCmd struct {
 }
 
 func (c *reminderCancelCmd) Run(p *process, at console.DataDir) error {
-	return p.cancel(at, routines.KindReminder, c.ID)
+	return taskFiles{p, at}.cancel(routines.KindReminder, c.ID)
 }
 
-// routineTimes is a routine's schedule in a list.
+// routineTimes formats a routine's schedule for a list.
 func routineTimes(r *routines.Routine) string { return times(r.Task, "cron '"+r.Cron+"'") }
 
-// reminderTimes is a reminder's schedule in a list.
+// reminderTimes formats a reminder's schedule for a list.
 func reminderTimes(r *routines.Reminder, zone *time.Location) string {
 	s := times(r.Task, "at "+cron.Format(r.RunAt.In(zone), "2006-01-02T15:04"))
 	switch {
@@ -295,14 +300,21 @@ func times(t routines.Task, when string) string {
 	return when
 }
 
-// added notes a new task, and says so.
-func (p *process) added(at console.DataDir, t routines.Task, times string) error {
-	p.record(at, audit.Entry{Action: audit.TaskAdded, Subject: t.ID, Detail: times + " " + described(t)})
-	p.commit(at, t.Path, fmt.Sprintf("add %s %s", t.Kind, t.ID))
-	return p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", t.ID, times, described(t)))
+// taskFiles are the files of routines and reminders in a data directory, as a command
+// sees them that runs without a bot.
+type taskFiles struct {
+	p  *process
+	at console.DataDir
 }
 
-// described is the description, or the whole message on one line.
+// added records a new task in the audit log and the history, and prints it.
+func (f taskFiles) added(t routines.Task, times string) error {
+	f.p.record(f.at, audit.Entry{Action: audit.TaskAdded, Subject: t.ID, Detail: times + " " + described(t)})
+	f.commit(t.Path, fmt.Sprintf("add %s %s", t.Kind, t.ID))
+	return f.p.Lines(fmt.Sprintf("scheduled %s: %s -- %s", t.ID, times, described(t)))
+}
+
+// described returns the description, or the whole message on one line.
 func described(t routines.Task) string {
 	if t.Description != "" {
 		return t.Description
@@ -310,29 +322,30 @@ func described(t routines.Task) string {
 	return clean.Line(t.Body)
 }
 
-// tasks reads the routine and reminder files, and what holds them.
-func (p *process) tasks(at console.DataDir) *routines.Set {
-	guard := p.guard(at) // a whole bot would cost more than all the rest of a list
+// read reads the files, and which tasks are on hold. Making a whole bot would take longer
+// than the rest of a list.
+func (f taskFiles) read() *routines.Set {
+	guard := f.guard()
 	if _, err := guard.Provenance().Load(); err != nil {
-		console.Tell(p.Err, "warning: %v", err)
+		console.Tell(f.p.Err, "warning: %v", err)
 	}
-	index := routines.NewIndex(at.Dir, at.Env.Zone)
+	index := routines.NewIndex(f.at.Dir, f.at.Env.Zone)
 	index.JudgeBy(guard.TaskWaits)
-	s := schedule.New(schedule.Options{Dir: at.Dir, Index: index, Zone: at.Env.Zone})
+	s := schedule.New(schedule.Options{Dir: f.at.Dir, Index: index, Zone: f.at.Env.Zone})
 	index.Scan()
 	return s.Set()
 }
 
-// guard knows who has written which task.
-func (p *process) guard(at console.DataDir) *policy.Guard {
-	file := policy.NewFile(at.Dir)
-	return policy.New(policy.Options{Dir: at.Dir, Zone: at.Env.Zone, Log: p.Log(), Base: func() []string {
+// guard makes the guard that knows who wrote which task.
+func (f taskFiles) guard() *policy.Guard {
+	file := policy.NewFile(f.at.Dir)
+	return policy.New(policy.Options{Dir: f.at.Dir, Zone: f.at.Env.Zone, Log: f.p.Log(), Base: func() []string {
 		tools, _ := file.Load()
 		return policy.Strip(tools.Background())
 	}})
 }
 
-// waitsMark says that a task waits for the user.
+// waitsMark marks a task that needs approval.
 func waitsMark(t routines.Task) string {
 	if t.Waits == "" {
 		return ""
@@ -340,8 +353,8 @@ func waitsMark(t routines.Task) string {
 	return "  (" + schedule.TagWaits + ": ollim-bot allow " + console.Word(t.ID) + ")"
 }
 
-// warnProblems says on standard error that files of a folder are not in the list.
-func (p *process) warnProblems(problems []routines.Problem, folder string) {
+// warn prints a warning if files of a folder have errors and are missing in the list.
+func (f taskFiles) warn(problems []routines.Problem, folder string) {
 	bad := 0
 	for _, pr := range problems {
 		if pr.Severity == routines.Error && strings.HasPrefix(pr.File, folder) {
@@ -349,46 +362,46 @@ func (p *process) warnProblems(problems []routines.Problem, folder string) {
 		}
 	}
 	if bad > 0 {
-		console.Tell(p.Err, "warning: %s in %s: ollim-bot check says where, and how to mend it", words.Count(bad, "problem"), folder)
+		console.Tell(f.p.Err, "warning: %s in %s: run `ollim-bot check` to see where and how to fix it", words.Count(bad, "problem"), folder)
 	}
 }
 
 // cancel removes the file of a task.
-func (p *process) cancel(at console.DataDir, kind routines.Kind, id string) error {
+func (f taskFiles) cancel(kind routines.Kind, id string) error {
 	inForce := ""
-	if t, ok := p.tasks(at).Find(id); ok && t.Kind == kind {
+	if t, ok := f.read().Find(id); ok && t.Kind == kind {
 		inForce = t.Path
 	}
-	rel, found, err := routines.RemoveTask(at.Dir, kind, id, inForce)
+	rel, found, err := routines.RemoveTask(f.at.Dir, kind, id, inForce)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("%s %s not found: ollim-bot %s list shows the ids", kind, clean.Line(id), kind)
+		return fmt.Errorf("%s %s not found; run `ollim-bot %s list` to see the IDs", kind, clean.Line(id), kind)
 	}
-	p.record(at, audit.Entry{Action: audit.TaskRemoved, Subject: id, Detail: rel})
-	p.commit(at, rel, fmt.Sprintf("remove %s %s", kind, id))
-	return p.Lines("cancelled " + clean.Line(id))
+	f.p.record(f.at, audit.Entry{Action: audit.TaskRemoved, Subject: id, Detail: rel})
+	f.commit(rel, fmt.Sprintf("remove %s %s", kind, id))
+	return f.p.Lines("cancelled " + clean.Line(id))
 }
 
-// before notes who writes a task where the agent does.
-func (p *process) before() []routines.Before {
-	if p.Served == nil {
+// before records the author of a task that the agent is about to write.
+func (f taskFiles) before() []routines.Before {
+	if f.p.Served == nil {
 		return nil
 	}
-	return []routines.Before{p.Served.By.Written}
+	return []routines.Before{f.p.Served.By.Written}
 }
 
-// commit records a changed file where the data directory is a repository. A
-// commit that fails is a warning: the file itself is written.
-func (p *process) commit(at console.DataDir, rel, message string) {
+// commit commits a changed file if the data directory is a git repository. A failed
+// commit is only a warning, because the file itself is written.
+func (f taskFiles) commit(rel, message string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	recorder := git.New(at.Dir, p.Log())
-	box := p.Sandbox(at)
+	recorder := git.New(f.at.Dir, f.p.Log())
+	box := f.p.Sandbox(f.at)
 	defer box.Close()
 	recorder.Sandbox = box.Git
 	if err := recorder.Commit(ctx, rel, message); err != nil {
-		console.Tell(p.Err, "warning: %v", err)
+		console.Tell(f.p.Err, "warning: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
-	selfupdate "ollimbot/core/storage/selfupdate"
+	"ollimbot/core/storage/selfupdate"
 )
 
 type upgradeCmd struct {

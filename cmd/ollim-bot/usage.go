@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// mistake puts the parser's error into words: which command it is about, what it
-// needs, and what was probably meant. The parser's own sentences leave the first out.
+// mistake rewords a parser error. It adds the command, which the parser's own messages
+// leave out, what the command needs, and what was probably meant.
 func mistake(err error) error {
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) {
@@ -41,10 +41,10 @@ func mistake(err error) error {
 			text = flag + ": " + textNeedsValue
 		}
 	}
-	return &console.UsageError{Text: clean.Line(text), Help: name} // it quotes the arguments
+	return &console.UsageError{Text: clean.Line(text), Help: name} // the message quotes the arguments
 }
 
-// nameOf is a command as it is typed behind the program's name: "budget set".
+// nameOf is the name of a command as the user types it: "budget set".
 func nameOf(n *kong.Node) string {
 	if n == nil || n.Parent == nil {
 		return ""
@@ -52,8 +52,8 @@ func nameOf(n *kong.Node) string {
 	return strings.TrimSpace(nameOf(n.Parent) + " " + n.Name)
 }
 
-// place is the command that the words led to, and the words behind it. The command that
-// a group stands for by default is not named by any word: then it is the group.
+// place returns the command that the words led to, and the rest of the words. If that is
+// the default command of a group and the user did not type its name, it is the group.
 func place(ctx *kong.Context) (at *kong.Node, rest []string) {
 	for _, step := range ctx.Path {
 		if node := step.Node(); node != nil && (node.Parent == nil || node.Parent.DefaultCmd != node || slices.Contains(ctx.Args, node.Name)) {
@@ -64,7 +64,7 @@ func place(ctx *kong.Context) (at *kong.Node, rest []string) {
 	return at, rest
 }
 
-// unknown says that a command has no such subcommand, and which one was probably meant.
+// unknown reports an unknown command, and which one was probably meant.
 func unknown(group, word string, candidates []string) string {
 	full := func(word string) string { return strings.TrimSpace(group + " " + word) }
 	text := fmt.Sprintf(textUnknownCommand, full(word))
@@ -74,7 +74,7 @@ func unknown(group, word string, candidates []string) string {
 	return text
 }
 
-// commandsOf are the names of the commands below a node that are shown.
+// commandsOf returns the names of the visible commands below a node.
 func commandsOf(n *kong.Node) []string {
 	var names []string
 	for _, child := range n.Children {
@@ -85,7 +85,7 @@ func commandsOf(n *kong.Node) []string {
 	return names
 }
 
-// orList is a list in a sentence: "install, status or logs".
+// orList joins a list for a sentence: "install, status or logs".
 func orList(list []string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -94,8 +94,8 @@ func orList(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// textValue reads the value of a flag or argument that is a text. The parser takes
-// nothing, and the next flag, for a text as well.
+// textValue reads a text value. The parser alone would also accept an empty value, or the
+// next flag.
 func textValue(ctx *kong.DecodeContext, target reflect.Value) error {
 	token := ctx.Scan.Pop()
 	value := token.String()

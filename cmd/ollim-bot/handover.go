@@ -18,19 +18,19 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// maxOutput is how much a served command may print: a whole session is less.
+// maxOutput limits what a served command prints, in bytes. A whole session is smaller.
 const maxOutput = 16 << 20
 
-// doorPatience is how long a bot may take from its start until it takes commands.
+// doorPatience is how long a new bot may take until it accepts commands.
 const doorPatience = 2 * time.Second
 
-// ask has the bot behind a socket do it, and gives its answer out as our own.
+// ask sends the command to the bot at a socket and prints its answer.
 func (p *process) ask(socket, token string, args []string) int {
 	r, err := control.Call(socket, token, args)
 	if err != nil {
 		return p.fail(err)
 	}
-	_, _ = io.WriteString(p.Err, r.Stderr) // where even that fails, nobody is left to be told
+	_, _ = io.WriteString(p.Err, r.Stderr) // no one is left to report an error to
 	p.Print("%s", r.Stdout)
 	if err := p.Unwritten(); err != nil && r.Exit == exitDone {
 		return p.fail(err)
@@ -38,7 +38,7 @@ func (p *process) ask(socket, token string, args []string) int {
 	return r.Exit
 }
 
-// commands runs the command line for sessions of the bot that runs at a place.
+// commands runs this command line for sessions of the bot.
 func (p *process) commands(at console.DataDir) policy.Runner {
 	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
 		r := inside(ctx, args, &process{Process: console.Process{
@@ -49,7 +49,7 @@ func (p *process) commands(at console.DataDir) policy.Runner {
 	}
 }
 
-// carryOut runs a command line of the user's in the bot that runs.
+// carryOut runs the user's command line in the running bot.
 func (p *process) carryOut(ctx context.Context, at console.DataDir, bot *core.Bot, args []string) agent.CommandResult {
 	getenv := func(string) string { return "" }
 	return inside(ctx, args, &process{Process: console.Process{
@@ -68,8 +68,8 @@ func inside(ctx context.Context, args []string, p *process) agent.CommandResult 
 	return agent.CommandResult{Stdout: out.text.String(), Stderr: err.text.String(), Exit: status}
 }
 
-// handOver lets the running bot carry a command out, where it is one of those and a
-// bot runs. What is not handed over is carried out here.
+// handOver lets the running bot execute the command, if there is one and the command is
+// meant for it. Otherwise this process executes it.
 func (p *process) handOver(asked string, args []string) (exit int, handed bool) {
 	name, _, _ := strings.Cut(asked, " <")
 	c, ok := command.Find(command.InShell, name)
@@ -77,7 +77,7 @@ func (p *process) handOver(asked string, args []string) (exit int, handed bool) 
 		return 0, false
 	}
 	agents := c.In&command.InAgent != 0
-	if agents && p.Flags.Timezone != "" { // it only reads, and the bot would answer in its own zone
+	if agents && p.Flags.Timezone != "" { // the command only reads, and the bot would use its own zone
 		return 0, false
 	}
 	if err := p.UsersOnly(); err != nil && agents {
@@ -100,9 +100,8 @@ func (p *process) handOver(asked string, args []string) (exit int, handed bool) 
 	return p.ask(door.Socket, door.Token, args), true
 }
 
-// openDoor is where the running bot takes commands of the user's; false where none does.
-// A bot that was killed has left its door behind; one that has just been started gets
-// a moment to open it.
+// openDoor returns where the running bot accepts the user's commands, or false. A killed
+// bot leaves a stale door; a bot that has just started gets a moment to open its own.
 func openDoor(at console.DataDir, patience time.Duration) (door core.Door, open bool) {
 	for end := time.Now().Add(patience); ; time.Sleep(doorPatience / 40) {
 		found, err := at.Dir.PeekJSON(core.DoorFile, &door)
@@ -113,8 +112,8 @@ func openDoor(at console.DataDir, patience time.Duration) (door core.Door, open 
 	}
 }
 
-// mayServe refuses what the agent has no business with; whether this session may
-// run the rest has been decided by its rules.
+// mayServe refuses commands that are not for the agent. Whether this session may run the
+// others has been decided by its rules.
 func (p *process) mayServe(asked string, tree *cli) error {
 	if p.Served == nil {
 		return nil
@@ -132,7 +131,7 @@ func (p *process) mayServe(asked string, tree *cli) error {
 	return nil
 }
 
-// servedHelp names the commands by what the session's rules say about each.
+// servedHelp lists the commands, grouped by what the session's rules say about them.
 func (p *process) servedHelp() error {
 	by := p.Served.By.Scope()
 	rules := policy.Compile(p.Served.At.Dir.Root(), by.Rules)
@@ -160,7 +159,7 @@ func (p *process) servedHelp() error {
 	return p.Lines(may...)
 }
 
-// printed holds what a command prints, up to a limit.
+// printed collects what a command prints, up to a limit.
 type printed struct{ text strings.Builder }
 
 func (w *printed) Write(b []byte) (int, error) {

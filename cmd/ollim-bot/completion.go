@@ -19,18 +19,96 @@ import (
 	dashboard "ollimbot/tui/settings"
 )
 
-// filesOffered has the shell complete the name of a file.
+type completionCmd struct {
+	Shell string   `arg:"" enum:"bash,zsh,fish,words" help:"bash, zsh or fish."`
+	Words []string `arg:"" optional:"" passthrough:"" help:"For the scripts: with words as the shell, the words to complete."`
+}
+
+// Run prints the completion script of a shell or, for such a script, the candidates for
+// the last of some words.
+func (c *completionCmd) Run(p *process) error {
+	if c.Shell != "words" {
+		return p.Lines(strings.TrimSpace(completions[c.Shell]))
+	}
+	parser, err := newParser(&cli{}, p, "") // the parsed tree holds only the path to its command
+	if err != nil {
+		return err
+	}
+	words := c.Words[min(1, len(c.Words)):] // after "--"
+	for i, word := range words[:max(0, len(words)-1)] {
+		if i+2 < len(words) && word == "--data-dir" {
+			p.Flags.DataDir = words[i+1]
+		}
+	}
+	for _, line := range (completer{p}).offers(parser.Model.Node, words) {
+		p.Print("%s\n", line)
+	}
+	return p.Unwritten()
+}
+
+// completions are the scripts. Each asks this program, so none becomes outdated.
+var completions = map[string]string{
+	"bash": `
+# bash completion for ollim-bot: source <(ollim-bot completion bash)
+_ollim_bot() {
+    local IFS=$'\n' offers
+    offers=$(ollim-bot completion words -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1)
+    COMPREPLY=()
+    if [[ $offers == :files ]]; then
+        compopt -o default 2>/dev/null
+    else
+        COMPREPLY=($(compgen -W "$offers" -- "${COMP_WORDS[COMP_CWORD]}"))
+    fi
+}
+complete -F _ollim_bot ollim-bot
+`,
+	"zsh": `
+#compdef ollim-bot
+# zsh completion for ollim-bot: source <(ollim-bot completion zsh), or as _ollim-bot in a folder of $fpath
+_ollim-bot() {
+    local -a offers
+    offers=(${(f)"$(ollim-bot completion words -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    if [[ $offers[1] == :files ]]; then
+        _files
+        return
+    fi
+    offers=(${offers//:/\\:})
+    offers=(${offers/$'\t'/:})
+    _describe command offers
+}
+if [[ $funcstack[1] == _ollim-bot ]]; then
+    _ollim-bot "$@"
+else
+    compdef _ollim-bot ollim-bot
+fi
+`,
+	"fish": `
+# fish completion for ollim-bot: ollim-bot completion fish | source
+function __ollim_bot
+    set -l begun (commandline -ct)
+    set -l offers (ollim-bot completion words -- (commandline -opc)[2..] "$begun" 2>/dev/null)
+    if test "$offers[1]" = :files
+        __fish_complete_path "$begun"
+    else
+        printf '%s\n' $offers
+    end
+end
+complete -c ollim-bot -f -a '(__ollim_bot)'
+`,
+}
+
+// filesOffered asks the shell to complete file names.
 const filesOffered = ":files"
 
-// position is where the word that is to be completed stands.
+// position is the command and argument that the word to complete belongs to.
 type position struct {
 	at     *kong.Node
 	flags  []*kong.Flag
-	values []string // what stands behind the command that is no flag
+	values []string // arguments so far, without flags
 	flag   *kong.Flag
 }
 
-// follow reads the words before the one that is to be completed.
+// follow reads the words before the one to complete.
 func follow(root *kong.Node, before []string) position {
 	x := position{at: root, flags: flagsOf(root)}
 	for _, word := range before {
@@ -52,11 +130,11 @@ func follow(root *kong.Node, before []string) position {
 	return x
 }
 
-// completer knows what a shell may offer in the place of a word.
+// completer finds the candidates for a word.
 type completer struct{ *process }
 
-// offers are the lines of what may stand in place of the last word behind the program's
-// name: the word, a tab, what it is. None where it may be anything.
+// offers returns the candidates for the last word, one per line: the word, a tab, its
+// description. There are none if the word may be anything.
 func (p completer) offers(root *kong.Node, words []string) []string {
 	before, begun := words, ""
 	if n := len(words) - 1; n >= 0 {
@@ -89,7 +167,7 @@ func (p completer) offers(root *kong.Node, words []string) []string {
 	return lines
 }
 
-// offered are what the value of a flag or an argument may be.
+// offered returns the candidates for the value of a flag or an argument.
 func (p completer) offered(v *kong.Value, x position) []string {
 	kind := v.Tag.Get("complete")
 	switch {
@@ -110,7 +188,7 @@ func (p completer) offered(v *kong.Value, x position) []string {
 	}
 	var lines []string
 	for _, line := range p.known(at, kind, x) {
-		// An id is text of somebody's: a shell must not find anything in it to carry out.
+		// An id may come from anyone: it must contain nothing that a shell would run.
 		if word, about, _ := strings.Cut(line, "\t"); console.Word(word) == word {
 			lines = append(lines, word+"\t"+clean.Cut(clean.Line(about), 80))
 		}
@@ -118,11 +196,11 @@ func (p completer) offered(v *kong.Value, x position) []string {
 	return lines
 }
 
-// known is what the data directory has of a kind.
+// known returns the items of a kind in the data directory.
 func (p completer) known(at console.DataDir, kind string, x position) (lines []string) {
 	switch kind {
 	case "task", string(routines.KindRoutine), string(routines.KindReminder), "waiting":
-		for _, t := range p.tasks(at).Tasks() {
+		for _, t := range (taskFiles{p.process, at}).read().Tasks() {
 			if kind == "task" || kind == string(t.Kind) || kind == "waiting" && t.Waits != "" {
 				lines = append(lines, t.ID+"\t"+t.Title())
 			}
@@ -132,7 +210,7 @@ func (p completer) known(at console.DataDir, kind string, x position) (lines []s
 			lines = append(lines, t.ID+"\t"+t.Title())
 		}
 	case "run":
-		views, _ := ledger(at) // what cannot be read is not offered
+		views, _ := ledger(at) // an unreadable ledger offers nothing
 		for _, v := range views {
 			lines = append(lines, v.ID+"\t"+v.Title)
 		}
@@ -159,7 +237,7 @@ func (p completer) known(at console.DataDir, kind string, x position) (lines []s
 	return lines
 }
 
-// zones are the names of all time zones that this machine has.
+// zones returns the names of all time zones on this machine.
 func zones(own string) []string {
 	for _, dir := range []string{own, "/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo"} {
 		var names []string
@@ -170,7 +248,7 @@ func zones(own string) []string {
 			name, relErr := filepath.Rel(dir, path)
 			switch {
 			case err != nil || relErr != nil:
-				return nil //nolint:nilerr // it is not offered
+				return nil //nolint:nilerr // an unreadable file is not offered
 			case d.IsDir() && (name == "posix" || name == "right"):
 				return filepath.SkipDir
 			case !d.IsDir() && name[0] >= 'A' && name[0] <= 'Z' && isZone(path):
@@ -185,7 +263,7 @@ func zones(own string) []string {
 	return []string{"UTC"}
 }
 
-// isZone reports whether a file has the rules of a time zone in it.
+// isZone reports whether a file contains the rules of a time zone.
 func isZone(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -197,8 +275,8 @@ func isZone(path string) bool {
 	return err == nil && string(head) == "TZif"
 }
 
-// flagsOf are the flags that a command takes: its own, those of the command that it
-// stands for, and those of all.
+// flagsOf returns the flags of a command: its own, those of its default subcommand, and
+// the global ones.
 func flagsOf(n *kong.Node) []*kong.Flag {
 	own := slices.Clone(n.Flags)
 	if n.DefaultCmd != nil {

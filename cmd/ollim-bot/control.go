@@ -11,15 +11,15 @@ import (
 	"ollimbot/routines"
 )
 
-// What keys do in the dashboard, for scripts: the running bot carries it out
-// (handOver); where none runs, what can be done on files is done.
+// These commands do for scripts what keys do in the dashboard. The running bot executes
+// them (handOver); without one, they change the files.
 
 // doneAnswer is the JSON answer of a command that changes something.
 type doneAnswer struct {
 	Message string `json:"message"`
 }
 
-// ofTask is what names a task.
+// ofTask is the argument that names a task.
 type ofTask struct {
 	ID string `arg:"" complete:"task" help:"The id of a routine or reminder."`
 	console.AsJSON
@@ -27,21 +27,21 @@ type ofTask struct {
 
 type fireCmd struct{ ofTask }
 
-// Run runs a task now, beside its schedule.
+// Run runs a task now, independently of its schedule.
 func (c *fireCmd) Run(p *process, bot *core.Bot) error {
 	return p.doing(bot, c.AsJSON, command.FireNow{ID: c.ID})
 }
 
 type pauseCmd struct{ ofTask }
 
-// Run keeps a task from firing.
+// Run stops a task from firing.
 func (c *pauseCmd) Run(p *process, bot *core.Bot) error {
 	return p.doing(bot, c.AsJSON, command.Pause{ID: c.ID, Paused: true})
 }
 
 type resumeCmd struct{ ofTask }
 
-// Run lets a task go on.
+// Run resumes a task.
 func (c *resumeCmd) Run(p *process, bot *core.Bot) error {
 	return p.doing(bot, c.AsJSON, command.Snooze{ID: c.ID})
 }
@@ -51,7 +51,7 @@ type snoozeCmd struct {
 	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00, 2026-12-01 08:00."`
 }
 
-// Run keeps a task from firing until a time.
+// Run stops a task from firing until a time.
 func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	until, err := readWhen(c.When, at.Now)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *snoozeCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 }
 
 type muteCmd struct {
-	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00; off hears pings again."`
+	When []string `arg:"" help:"Until when: 2h, 18:30, tomorrow 9:00; off ends the mute."`
 	console.AsJSON
 }
 
@@ -78,11 +78,11 @@ func (c *muteCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 }
 
 type liftCmd struct {
-	Undo bool `help:"The caps hold again."`
+	Undo bool `help:"Make the caps active again."`
 	console.AsJSON
 }
 
-// Run takes the caps on money away for today.
+// Run suspends the spending caps for today.
 func (c *liftCmd) Run(p *process, bot *core.Bot) error {
 	return p.doing(bot, c.AsJSON, command.LiftCaps{Undo: c.Undo})
 }
@@ -90,14 +90,14 @@ func (c *liftCmd) Run(p *process, bot *core.Bot) error {
 type configCmd struct {
 	Key   string   `arg:"" optional:"" complete:"setting" help:"The setting; without one, all are shown."`
 	Value []string `arg:"" optional:"" complete:"value" help:"What to set it to."`
-	Sure  bool     `help:"Set it also where the answer would say first what follows."`
+	Sure  bool     `help:"Set it even if the command would first warn of the consequences."`
 	console.AsJSON
 }
 
 // settingAnswer is one setting of the JSON answer.
 type settingAnswer struct {
 	Key     string   `json:"key"`
-	Value   string   `json:"value"` // in people's words
+	Value   string   `json:"value"` // as people write it
 	Default bool     `json:"default"`
 	Takes   []string `json:"takes"`
 }
@@ -127,7 +127,7 @@ func (c *configCmd) Run(p *process, bot *core.Bot) error {
 // plainLine is a line without Discord's markup.
 func plainLine(text string) string { return strings.NewReplacer("**", "", "`", "").Replace(text) }
 
-// readWhen reads a time to come.
+// readWhen reads a time in the future.
 func readWhen(words []string, now time.Time) (time.Time, error) {
 	text := strings.Join(words, " ")
 	if at, ok := momentOf(text, now); ok {
@@ -145,7 +145,7 @@ func momentOf(text string, now time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// doing carries a command out and says what came of it.
+// doing executes a command and prints the result.
 func (p *process) doing(bot *core.Bot, a console.AsJSON, v command.Value) error {
 	ctx, cancel := p.Context()
 	defer cancel()
