@@ -162,18 +162,18 @@ func (b *Bot) clickGoogle(ctx context.Context, action, data string) (done string
 	switch action {
 	case "task_done":
 		var t google.Task
-		t, err = b.google.CompleteTask(ctx, list, id)
+		t, err = b.google.Tasks.Complete(ctx, list, id)
 		title, done, update = t.Title, "done", textTaskDone
 	case "task_del":
 		var t google.Task
-		if t, err = b.google.Task(ctx, list, id); err == nil {
-			err = b.google.DeleteTask(ctx, list, id)
+		if t, err = b.google.Tasks.Get(ctx, list, id); err == nil {
+			err = b.google.Tasks.Delete(ctx, list, id)
 		}
 		title, done, update = t.Title, "deleted", textTaskDeleted
 	default:
 		var e google.Event
-		if e, err = b.google.Event(ctx, calendars, id); err == nil {
-			err = b.google.DeleteEvent(ctx, []string{e.Calendar}, id)
+		if e, err = b.google.Calendar.Get(ctx, calendars, id); err == nil {
+			err = b.google.Calendar.Delete(ctx, []string{e.Calendar}, id)
 		}
 		title, done, update = e.Summary, "deleted", textEventDeleted
 	}

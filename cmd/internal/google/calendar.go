@@ -119,7 +119,7 @@ func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) err
 	if err := warned(p, TextEventsAreNot); err != nil {
 		return err
 	}
-	err := streamed(p, asJSON, "no events", g.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
+	err := streamed(p, asJSON, "no events", g.Calendar.Events(g, calendars, from, from.AddDate(0, 0, days)), func(e google.Event) (string, any) {
 		strangers(p, e)
 		line := fmt.Sprintf("  %s  %s  %s", clean.Line(e.ID), when(e, zone), oneLine(e.Summary, "(no title)"))
 		if len(calendars) > 1 {
@@ -144,7 +144,7 @@ type calShowCmd struct {
 
 // Run shows one event.
 func (c *calShowCmd) Run(p *console.Process, g *At) error {
-	e, err := g.Event(g, c.in(g), c.ID)
+	e, err := g.Calendar.Get(g, c.in(g), c.ID)
 	if err != nil {
 		return named(err, textNoEvent, c.ID)
 	}
@@ -219,7 +219,7 @@ func (c *calAddCmd) Run(p *console.Process, g *At) error {
 		return err
 	}
 	calendar := c.in(g)[0]
-	e, err := g.AddEvent(g, calendar, google.Event{
+	e, err := g.Calendar.Add(g, calendar, google.Event{
 		Summary: summary, Description: clean.Text(c.Description), Start: google.At(start), End: google.At(end),
 	})
 	if err != nil {
@@ -263,7 +263,7 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 	if len(fields) == 0 {
 		return console.Usagef(textOneOf, "--summary, --start, --end, --description")
 	}
-	e, err := g.Event(g, c.in(g), c.ID) // it says in which calendar it is
+	e, err := g.Calendar.Get(g, c.in(g), c.ID) // it says in which calendar it is
 	if err != nil {
 		return named(err, textNoEvent, c.ID)
 	}
@@ -281,7 +281,7 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 			return err
 		}
 	}
-	_, err = g.UpdateEvent(g, e.Calendar, c.ID, fields)
+	_, err = g.Calendar.Update(g, e.Calendar, c.ID, fields)
 	return c.changed(p, "updated", textNoEvent, err)
 }
 
@@ -292,5 +292,5 @@ type calDeleteCmd struct {
 
 // Run removes an event.
 func (c *calDeleteCmd) Run(p *console.Process, g *At) error {
-	return c.changed(p, "deleted", textNoEvent, g.DeleteEvent(g, c.in(g), c.ID))
+	return c.changed(p, "deleted", textNoEvent, g.Calendar.Delete(g, c.in(g), c.ID))
 }

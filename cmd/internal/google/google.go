@@ -220,7 +220,7 @@ type tasksListCmd struct {
 
 // Run lists the tasks of the list that the settings name.
 func (c *tasksListCmd) Run(p *console.Process, g *At) error {
-	err := streamed(p, c.JSON, "no tasks", g.Tasks(g, g.list, c.All), func(t google.Task) (string, any) {
+	err := streamed(p, c.JSON, "no tasks", g.Tasks.List(g, g.list, c.All), func(t google.Task) (string, any) {
 		mark, notes := "[ ]", ""
 		if t.Done() {
 			mark = "[x]"
@@ -237,7 +237,7 @@ type tasksShowCmd struct{ ofID }
 
 // Run shows one task.
 func (c *tasksShowCmd) Run(p *console.Process, g *At) error {
-	t, err := g.Task(g, g.list, c.ID)
+	t, err := g.Tasks.Get(g, g.list, c.ID)
 	if err != nil {
 		return named(err, textNoTask, c.ID)
 	}
@@ -266,7 +266,7 @@ func (c *tasksAddCmd) Run(p *console.Process, g *At) error {
 	if err != nil {
 		return err
 	}
-	t, err := g.AddTask(g, g.list, google.Task{Title: title, Notes: clean.Text(c.Notes), Due: due})
+	t, err := g.Tasks.Add(g, g.list, google.Task{Title: title, Notes: clean.Text(c.Notes), Due: due})
 	if err != nil {
 		return named(err, textNoTaskList, g.list)
 	}
@@ -291,7 +291,7 @@ type tasksDoneCmd struct{ ofID }
 
 // Run completes a task.
 func (c *tasksDoneCmd) Run(p *console.Process, g *At) error {
-	_, err := g.CompleteTask(g, g.list, c.ID)
+	_, err := g.Tasks.Complete(g, g.list, c.ID)
 	return c.changed(p, "completed", textNoTask, err)
 }
 
@@ -316,7 +316,7 @@ func (c *tasksUpdateCmd) Run(p *console.Process, g *At) error {
 	if len(fields) == 0 {
 		return console.Usagef(textOneOf, "--title, --due, --notes")
 	}
-	_, err = g.UpdateTask(g, g.list, c.ID, fields)
+	_, err = g.Tasks.Update(g, g.list, c.ID, fields)
 	return c.changed(p, "updated", textNoTask, err)
 }
 
@@ -324,5 +324,5 @@ type tasksDeleteCmd struct{ ofID }
 
 // Run removes a task.
 func (c *tasksDeleteCmd) Run(p *console.Process, g *At) error {
-	return c.changed(p, "deleted", textNoTask, g.DeleteTask(g, g.list, c.ID))
+	return c.changed(p, "deleted", textNoTask, g.Tasks.Delete(g, g.list, c.ID))
 }

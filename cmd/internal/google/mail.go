@@ -59,7 +59,7 @@ func (c atMost) mails(p *console.Process, g *At, query string) error {
 	if err := warned(p, TextMailIsData); err != nil {
 		return err
 	}
-	return streamed(p, c.JSON, "no messages", g.Messages(g, query, c.Max), func(m google.Message) (string, any) {
+	return streamed(p, c.JSON, "no messages", g.Mail.Search(g, query, c.Max), func(m google.Message) (string, any) {
 		m = cleaned(m, g.Env.Zone)
 		return fmt.Sprintf("  %s  %s  %s  %s", clean.Line(m.ID), mailDate(m.At), sender(m.From), m.Subject), m
 	})
@@ -95,7 +95,7 @@ type gmailReadCmd struct{ ofID }
 
 // Run shows one mail.
 func (c *gmailReadCmd) Run(p *console.Process, g *At) error {
-	m, err := g.Message(g, c.ID)
+	m, err := g.Mail.Get(g, c.ID)
 	if err != nil {
 		return named(err, textNoMail, c.ID)
 	}
@@ -122,7 +122,7 @@ type gmailLabelsCmd struct{ console.AsJSON }
 
 // Run lists the labels.
 func (c *gmailLabelsCmd) Run(p *console.Process, g *At) error {
-	labels, err := g.Labels(g)
+	labels, err := g.Mail.Labels(g)
 	if err != nil {
 		return err
 	}

@@ -79,6 +79,9 @@ func (e Event) Text() string {
 	return Plain(strings.ReplaceAll(e.Description, "\n", "<br>"))
 }
 
+// CalendarAPI is Google Calendar.
+type CalendarAPI struct{ api *api }
+
 func onEvent(method, calendar string, body any, id ...string) call {
 	path := append([]string{"calendar", "v3", "calendars", calendar, "events"}, id...)
 	return call{scope: Calendar, method: method, path: path, query: url.Values{}, body: body}
@@ -86,11 +89,11 @@ func onEvent(method, calendar string, body any, id ...string) call {
 
 // Events are the events of calendars between two moments by their starts, each
 // occurrence of its own.
-func (c *Client) Events(ctx context.Context, calendars []string, from, to time.Time) iter.Seq2[Event, error] {
+func (s *CalendarAPI) Events(ctx context.Context, calendars []string, from, to time.Time) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var open []*stream
 		for _, id := range calendars {
-			next, stop := iter.Pull2(c.events(ctx, id, from, to))
+			next, stop := iter.Pull2(s.events(ctx, id, from, to))
 			defer stop()
 			if s := (&stream{calendar: id, next: next}); s.advance(from.Location()) {
 				open = append(open, s)
@@ -131,21 +134,21 @@ func (s *stream) advance(zone *time.Location) bool {
 	return ok
 }
 
-func (c *Client) events(ctx context.Context, calendar string, from, to time.Time) iter.Seq2[Event, error] {
+func (s *CalendarAPI) events(ctx context.Context, calendar string, from, to time.Time) iter.Seq2[Event, error] {
 	k := onEvent(http.MethodGet, calendar, nil)
 	k.query = url.Values{
 		"timeMin": {from.Format(time.RFC3339)}, "timeMax": {to.Format(time.RFC3339)},
 		"singleEvents": {"true"}, "orderBy": {"startTime"}, "maxResults": {"250"},
 	}
-	return pages[Event](ctx, c, k)
+	return pages[Event](ctx, s.api, k)
 }
 
 // Event is an event of the first of these calendars that has it.
-func (c *Client) Event(ctx context.Context, calendars []string, id string) (e Event, err error) {
+func (s *CalendarAPI) Get(ctx context.Context, calendars []string, id string) (e Event, err error) {
 	err = ErrUnknown
 	for _, calendar := range calendars {
 		e = Event{}
-		err = unknown(c.do(ctx, onEvent(http.MethodGet, calendar, nil, id), &e))
+		err = unknown(s.api.do(ctx, onEvent(http.MethodGet, calendar, nil, id), &e))
 		if e.Calendar = calendar; err == nil && e.Status == "cancelled" {
 			err = ErrUnknown
 		}
@@ -157,13 +160,13 @@ func (c *Client) Event(ctx context.Context, calendars []string, id string) (e Ev
 }
 
 // AddEvent makes an event, once: its id is ours, so that the same call can be repeated.
-func (c *Client) AddEvent(ctx context.Context, calendar string, e Event) (made Event, err error) {
+func (s *CalendarAPI) Add(ctx context.Context, calendar string, e Event) (made Event, err error) {
 	var id [13]byte
 	_, _ = rand.Read(id[:]) // it never fails
 	e.ID = hex.EncodeToString(id[:])
-	err = c.do(ctx, onEvent(http.MethodPost, calendar, e), &made)
+	err = s.api.do(ctx, onEvent(http.MethodPost, calendar, e), &made)
 	if r := (*refusal)(nil); errors.As(err, &r) && r.status == http.StatusConflict && r.after {
-		return c.Event(ctx, []string{calendar}, e.ID)
+		return s.Get(ctx, []string{calendar}, e.ID)
 	}
 	made.ID = cmp.Or(made.ID, e.ID)
 	return made, unknown(err)
@@ -176,15 +179,15 @@ func Change(t time.Time) map[string]any {
 }
 
 // UpdateEvent changes these fields and leaves the rest.
-func (c *Client) UpdateEvent(ctx context.Context, calendar, id string, fields map[string]any) (now Event, err error) {
-	return now, unknown(c.do(ctx, onEvent(http.MethodPatch, calendar, fields, id), &now))
+func (s *CalendarAPI) Update(ctx context.Context, calendar, id string, fields map[string]any) (now Event, err error) {
+	return now, unknown(s.api.do(ctx, onEvent(http.MethodPatch, calendar, fields, id), &now))
 }
 
 // DeleteEvent removes an event from the first of these calendars that has it.
-func (c *Client) DeleteEvent(ctx context.Context, calendars []string, id string) error {
+func (s *CalendarAPI) Delete(ctx context.Context, calendars []string, id string) error {
 	err := ErrUnknown
 	for _, calendar := range calendars {
-		if err = deleted(c.do(ctx, onEvent(http.MethodDelete, calendar, nil, id), nil)); !errors.Is(err, ErrUnknown) {
+		if err = deleted(s.api.do(ctx, onEvent(http.MethodDelete, calendar, nil, id), nil)); !errors.Is(err, ErrUnknown) {
 			break
 		}
 	}

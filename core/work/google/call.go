@@ -88,10 +88,41 @@ func gone(err error) bool {
 	return errors.As(err, &r) && (r.status == http.StatusNotFound || r.status == http.StatusGone)
 }
 
+// api makes calls with the user's credentials, for all services.
+type api struct {
+	creds *credentials
+	base  string // of everything, in tests
+	http  *http.Client
+}
+
+// The services, by the first element of their paths.
+var hosts = map[string]string{
+	"tasks":    "https://tasks.googleapis.com",
+	"calendar": "https://www.googleapis.com",
+	"gmail":    "https://gmail.googleapis.com",
+}
+
+// address is where a path of a service is.
+func (a *api) address(path []string, query url.Values) string {
+	base := a.base
+	if base == "" {
+		base = hosts[path[0]]
+	}
+	escaped := make([]string, len(path))
+	for i, p := range path {
+		escaped[i] = url.PathEscape(p)
+	}
+	address := base + "/" + strings.Join(escaped, "/")
+	if len(query) > 0 {
+		address += "?" + query.Encode()
+	}
+	return address
+}
+
 // do makes a call and reads its answer into out, which may be nil. It repeats what failed
 // for the moment, within limits, and says in a sentence why it gave up.
-func (c *Client) do(ctx context.Context, k call, out any) error {
-	if s := c.State(); s.On() && !s.May(k.scope) {
+func (a *api) do(ctx context.Context, k call, out any) error {
+	if s := a.creds.State(); s.On() && !s.May(k.scope) {
 		return notAllowed(k.scope)
 	}
 	for _, p := range k.path { // ids come from anybody, and a path means something
@@ -102,12 +133,12 @@ func (c *Client) do(ctx context.Context, k call, out any) error {
 	var err error
 	rejected, renewed, lost := "", false, false
 	for n := range attempts {
-		err = c.try(ctx, k, &rejected, out)
+		err = a.try(ctx, k, &rejected, out)
 		r, missing := (*refusal)(nil), (*lostError)(nil)
 		wait := firstWait << n
 		switch {
 		case err == nil:
-			c.reached("")
+			a.creds.reached("")
 			return nil
 		case errors.As(err, &missing):
 			lost = lost || !missing.unsent
@@ -121,7 +152,7 @@ func (c *Client) do(ctx context.Context, k call, out any) error {
 				renewed = true
 				continue // with a new token
 			case !r.later():
-				return c.explain(k, r)
+				return explain(k, r)
 			case r.wait > patience:
 				return says(textPatience, r.wait)
 			}
@@ -140,15 +171,15 @@ func (c *Client) do(ctx context.Context, k call, out any) error {
 	}
 	if missing := (*lostError)(nil); errors.As(err, &missing) {
 		text := fmt.Sprintf(textReach, missing)
-		c.reached(text)
+		a.creds.reached(text)
 		return errors.New(text)
 	}
 	return says(textPatience, "a while")
 }
 
 // try makes one attempt. A token that was not taken is noted in rejected.
-func (c *Client) try(ctx context.Context, k call, rejected *string, out any) error {
-	t, err := c.bearer(ctx, *rejected)
+func (a *api) try(ctx context.Context, k call, rejected *string, out any) error {
+	t, err := a.bearer(ctx, *rejected)
 	if err != nil {
 		return err
 	}
@@ -160,7 +191,7 @@ func (c *Client) try(ctx context.Context, k call, rejected *string, out any) err
 		}
 		body = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, k.method, c.address(k.path, k.query), body)
+	req, err := http.NewRequestWithContext(ctx, k.method, a.address(k.path, k.query), body)
 	if err != nil {
 		return err
 	}
@@ -168,7 +199,7 @@ func (c *Client) try(ctx context.Context, k call, rejected *string, out any) err
 	if k.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := c.http.Do(req)
+	res, err := a.http.Do(req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -217,7 +248,7 @@ func readRefusal(res *http.Response) *refusal {
 }
 
 // explain is a refusal with its cure.
-func (c *Client) explain(k call, r *refusal) error {
+func explain(k call, r *refusal) error {
 	switch {
 	case r.status == http.StatusUnauthorized:
 		return says(textLapsed)
@@ -240,7 +271,7 @@ func notAllowed(s Scope) error {
 }
 
 // pages are the items of all pages of a list, of which one is in memory at a time.
-func pages[T any](ctx context.Context, c *Client, k call) iter.Seq2[T, error] {
+func pages[T any](ctx context.Context, a *api, k call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
 		for {
@@ -250,7 +281,7 @@ func pages[T any](ctx context.Context, c *Client, k call) iter.Seq2[T, error] {
 				Next     string `json:"nextPageToken"`
 				Sync     string `json:"nextSyncToken"`
 			}
-			if err := c.do(ctx, k, &page); err != nil {
+			if err := a.do(ctx, k, &page); err != nil {
 				yield(none, unknown(err))
 				return
 			}

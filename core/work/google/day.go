@@ -45,7 +45,7 @@ type Wanted struct {
 // until the next time what was read last stands, however old it is. It is safe for
 // concurrent use.
 type Day struct {
-	c *Client
+	api *api
 
 	reading sync.Mutex // one reads at a time; it guards what is kept between two reads
 	tried   time.Time
@@ -60,7 +60,7 @@ type Day struct {
 }
 
 // Day is the day of the client's user, of which nothing has been read yet.
-func (c *Client) Day() *Day { return &Day{c: c, held: map[string]*calendar{}} }
+func (c *Client) Day() *Day { return &Day{api: c.api, held: map[string]*calendar{}} }
 
 // Ahead are the items that have not ended now, by their starts, those of whole days first.
 // Nobody may change them. While none ends or is read it is the same list.
@@ -98,11 +98,11 @@ func (d *Day) Read(ctx context.Context, want Wanted) (asked bool, err error) {
 		return false, nil // somebody does
 	}
 	defer d.reading.Unlock()
-	now := d.c.now()
+	now := d.api.creds.now()
 	if !d.tried.IsZero() && now.Sub(d.tried) < dayEvery {
 		return false, nil
 	}
-	s := d.c.State()
+	s := d.api.creds.State()
 	if !s.On() {
 		return false, nil
 	}
@@ -122,7 +122,7 @@ func (d *Day) Read(ctx context.Context, want Wanted) (asked bool, err error) {
 		err = d.calendars(ctx, want.Calendars, from, to)
 	}
 	if s.May(Tasks) && (err == nil || reached(err)) {
-		due, e := d.c.due(ctx, want.List, from, to)
+		due, e := due(ctx, d.api, want.List, from, to)
 		if e == nil {
 			d.due = due
 		}
@@ -140,7 +140,7 @@ func (d *Day) calendars(ctx context.Context, ids []string, from, to time.Time) (
 		if d.held[id] == nil {
 			d.held[id] = &calendar{id: id}
 		}
-		if e := d.held[id].read(ctx, d.c, from, to); e != nil {
+		if e := d.held[id].read(ctx, d.api, from, to); e != nil {
 			if err = errors.Join(err, fmt.Errorf(textCalendar, clean.Line(id), e)); !reached(e) {
 				return err
 			}
@@ -187,7 +187,7 @@ type calendar struct {
 // read brings a calendar to its newest state. The first time asks for the span; after that
 // the token stands for it, which no other condition may stand beside. A change may lead out
 // of the span: then Google tells it all the same.
-func (k *calendar) read(ctx context.Context, c *Client, from, to time.Time) error {
+func (k *calendar) read(ctx context.Context, a *api, from, to time.Time) error {
 	items, next := maps.Clone(k.items), ""
 	list := onEvent(http.MethodGet, k.id, nil)
 	list.query = url.Values{"singleEvents": {"true"}, "maxResults": {"250"}}
@@ -202,10 +202,10 @@ func (k *calendar) read(ctx context.Context, c *Client, from, to time.Time) erro
 	if items == nil {
 		items = map[string]Item{}
 	}
-	for e, err := range pages[Event](ctx, c, list) {
+	for e, err := range pages[Event](ctx, a, list) {
 		if r := (*refusal)(nil); k.token != "" && errors.As(err, &r) && r.status == http.StatusGone {
 			k.token = "" // it is too old
-			return k.read(ctx, c, from, to)
+			return k.read(ctx, a, from, to)
 		}
 		if err != nil {
 			return err
@@ -242,14 +242,14 @@ func (k *calendar) item(e Event, zone *time.Location) (Item, bool) {
 // due are the open tasks that are due on the days of a span, an item for each day with any.
 // There is no token for tasks, and what has changed since a moment leaves out which tasks
 // were due before: the few of the span are the shortest answer.
-func (c *Client) due(ctx context.Context, list string, from, to time.Time) ([]Item, error) {
+func due(ctx context.Context, a *api, list string, from, to time.Time) ([]Item, error) {
 	k := onTask(http.MethodGet, list, nil)
 	k.query = url.Values{
 		"maxResults": {"100"}, "showCompleted": {"false"},
 		"dueMin": {DueOn(from.Format(time.DateOnly))}, "dueMax": {DueOn(to.Format(time.DateOnly))}, // the latter is left out
 	}
 	var days []Item
-	for t, err := range pages[Task](ctx, c, k) {
+	for t, err := range pages[Task](ctx, a, k) {
 		if err != nil {
 			return nil, err
 		}

@@ -7,15 +7,12 @@ package google
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/oauth2"
 
 	"ollimbot/core/base/web"
 	"ollimbot/core/storage/store"
@@ -60,79 +57,38 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Client speaks for the user of one data directory. It keeps nothing in memory: all
-// processes of a directory share its files. It is safe for concurrent use.
+// Client is the user's Google: the login, and a field for each service. It keeps nothing
+// in memory, since all processes of a directory share its files. It is safe for
+// concurrent use.
 type Client struct {
-	dir  *store.Dir
-	now  func() time.Time
-	base string // of everything, in tests
-	http *http.Client
+	*credentials
+	api *api
+
+	Tasks    TasksAPI
+	Calendar CalendarAPI
+	Mail     MailAPI
 }
 
-// New makes a client. Nothing is read and nobody is asked; an error says that
-// o.API leads out of this machine.
+// New makes a client without reading a file or calling Google. An error means that
+// o.API is not on this machine.
 func New(o Options) (*Client, error) {
-	c := &Client{dir: o.Dir, now: o.Now, base: strings.TrimRight(o.API, "/"), http: &http.Client{
+	a := &api{base: strings.TrimRight(o.API, "/"), creds: &credentials{dir: o.Dir, now: o.Now}, http: &http.Client{
 		Timeout:       attemptTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	if c.now == nil {
-		c.now = time.Now
+	if a.creds.now == nil {
+		a.creds.now = time.Now
 	}
-	if c.base != "" && !loopback(c.base) {
+	if a.base != "" && !loopback(a.base) {
 		return nil, fmt.Errorf(textNotLoopback, o.API)
 	}
-	return c, nil
+	return &Client{credentials: a.creds, api: a, Tasks: TasksAPI{a}, Calendar: CalendarAPI{a}, Mail: MailAPI{a}}, nil
 }
 
 // loopback reports whether an address is on this machine.
 func loopback(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && web.Loopback(u.Hostname())
-}
-
-// The services, by the first element of their paths.
-var hosts = map[string]string{
-	"tasks":    "https://tasks.googleapis.com",
-	"calendar": "https://www.googleapis.com",
-	"gmail":    "https://gmail.googleapis.com",
-}
-
-// address is where a path of a service is.
-func (c *Client) address(path []string, query url.Values) string {
-	base := c.base
-	if base == "" {
-		base = hosts[path[0]]
-	}
-	escaped := make([]string, len(path))
-	for i, p := range path {
-		escaped[i] = url.PathEscape(p)
-	}
-	address := base + "/" + strings.Join(escaped, "/")
-	if len(query) > 0 {
-		address += "?" + query.Encode()
-	}
-	return address
-}
-
-// endpoint is where tokens come from. What a file says of it counts in tests only:
-// nobody who writes one may have tokens sent elsewhere.
-func (c *Client) endpoint(authURI, tokenURI string) oauth2.Endpoint {
-	e := oauth2.Endpoint{
-		AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: "https://oauth2.googleapis.com/token",
-		AuthStyle: oauth2.AuthStyleInParams,
-	}
-	if c.base == "" {
-		return e
-	}
-	e.AuthURL, e.TokenURL = c.base+"/o/oauth2/v2/auth", c.base+"/token"
-	if loopback(authURI) {
-		e.AuthURL = authURI
-	}
-	if loopback(tokenURI) {
-		e.TokenURL = tokenURI
-	}
-	return e
 }
 
 // Kind is how things stand with Google.
@@ -186,26 +142,6 @@ func (s State) String() string {
 	return text
 }
 
-// State reads how things stand; nobody is asked.
-func (c *Client) State() State {
-	t, err := c.load()
-	n := c.notes()
-	switch {
-	case err == nil && n.Failure != "":
-		return State{Kind: Unreachable, Account: t.Account, Scopes: t.Scopes, Why: n.Failure}
-	case err == nil:
-		return State{Kind: Connected, Account: t.Account, Scopes: t.Scopes}
-	case n.Lapsed != "":
-		return State{Kind: Lapsed, Account: n.Account, Why: n.Lapsed}
-	case errors.Is(err, errDamaged):
-		return State{Kind: Lapsed, Why: err.Error()}
-	}
-	if _, err := c.app(); err != nil {
-		return State{Kind: NotSetUp, Why: err.Error()}
-	}
-	return State{Kind: NotSetUp, Why: textLogIn}
-}
-
 // Probe asks Google one small thing, so that the state is true now.
 func (c *Client) Probe(ctx context.Context) State {
 	if s := c.State(); s.On() {
@@ -219,11 +155,29 @@ func (c *Client) Probe(ctx context.Context) State {
 // hello makes the smallest call that the permissions allow.
 func (c *Client) hello(ctx context.Context, s State) error {
 	if s.May(Tasks) {
-		for _, err := range c.Tasks(ctx, "@default", false) {
+		for _, err := range c.Tasks.List(ctx, "@default", false) {
 			return err
 		}
 		return nil
 	}
 	_, err := c.whose(ctx, s)
 	return err
+}
+
+// whose is the account's address, as far as the permissions tell it.
+func (c *Client) whose(ctx context.Context, s State) (string, error) {
+	if s.May(Mail) {
+		var profile struct {
+			Address string `json:"emailAddress"`
+		}
+		err := c.api.do(ctx, onMail(nil, "profile"), &profile)
+		return profile.Address, err
+	}
+	var list struct {
+		Summary string `json:"summary"` // of the primary calendar: the address
+	}
+	k := onEvent(http.MethodGet, "primary", nil)
+	k.query.Set("maxResults", "1")
+	err := c.api.do(ctx, k, &list)
+	return list.Summary, err
 }

@@ -64,7 +64,7 @@ func read(t *testing.T, d *store.Dir) map[string]any {
 
 func count(t *testing.T, c *google.Client) (n int) {
 	t.Helper()
-	for _, err := range c.Tasks(context.Background(), "@default", true) {
+	for _, err := range c.Tasks.List(context.Background(), "@default", true) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +100,7 @@ func TestManyAtOnceRenewTheTokenOnceAndKeepWhatTheOriginalWrote(t *testing.T) {
 				}
 				mine = client(t, other, g.URL)
 			}
-			for _, err := range mine.Tasks(context.Background(), "@default", false) {
+			for _, err := range mine.Tasks.List(context.Background(), "@default", false) {
 				t.Error(err)
 			}
 		})
@@ -130,7 +130,7 @@ func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
 			ctx := context.Background()
 			for i := range 3 {
 				g.Fail("tasks.tasks.insert", f)
-				made, err := c.AddTask(ctx, "@default", google.Task{Title: "Milk", Due: google.DueOn("2026-11-24")})
+				made, err := c.Tasks.Add(ctx, "@default", google.Task{Title: "Milk", Due: google.DueOn("2026-11-24")})
 				if err != nil || made.ID == "" {
 					t.Fatal(made, err)
 				}
@@ -146,15 +146,15 @@ func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
 			}
 			g.Fail("calendar.events.insert", f, f)
 			at := time.Date(2031, 1, 2, 3, 0, 0, 0, time.UTC)
-			e, err := c.AddEvent(ctx, "primary", google.Event{Summary: "Dentist", Start: google.At(at), End: google.At(at.Add(time.Hour))})
+			e, err := c.Calendar.Add(ctx, "primary", google.Event{Summary: "Dentist", Start: google.At(at), End: google.At(at.Add(time.Hour))})
 			if err != nil || len(g.Events["primary"]) != 1 || g.Events["primary"][0]["id"] != e.ID {
 				t.Errorf("%v, %v, %v", e, err, g.Events)
 			}
 			g.Fail("calendar.events.delete", f)
-			if err := c.DeleteEvent(ctx, []string{"primary"}, e.ID); err != nil {
+			if err := c.Calendar.Delete(ctx, []string{"primary"}, e.ID); err != nil {
 				t.Error(err)
 			}
-			if err := c.DeleteEvent(ctx, []string{"primary"}, e.ID); !errors.Is(err, google.ErrUnknown) {
+			if err := c.Calendar.Delete(ctx, []string{"primary"}, e.ID); !errors.Is(err, google.ErrUnknown) {
 				t.Error("deleted twice:", err)
 			}
 		})
@@ -165,7 +165,7 @@ func TestARevokedLoginIsAskedForOnce(t *testing.T) {
 	c, g, d := account(t, google.Tasks)
 	g.Revoke()
 	for range 5 {
-		for _, err := range c.Tasks(context.Background(), "@default", false) {
+		for _, err := range c.Tasks.List(context.Background(), "@default", false) {
 			if !errors.Is(err, google.ErrOff) || !strings.Contains(err.Error(), "log in again with ollim-bot auth google") {
 				t.Error(err)
 			}
@@ -193,7 +193,7 @@ func TestARefreshThatFailsForAWhileKeepsTheLogin(t *testing.T) {
 	}
 	g.Fail("token", googletest.Fault{Status: 400, Reason: "invalid_client"})
 	g.Expire()
-	for _, err := range c.Tasks(context.Background(), "@default", false) {
+	for _, err := range c.Tasks.List(context.Background(), "@default", false) {
 		if err == nil || !strings.Contains(err.Error(), "does not know the client") {
 			t.Error(err)
 		}
@@ -215,7 +215,7 @@ func TestATokenWithoutScopesOrWithAText(t *testing.T) {
 	if s := c.State(); !s.May(google.Mail) || s.May(google.Calendar) || count(t, c) != 0 {
 		t.Error(s)
 	}
-	for _, err := range c.Events(context.Background(), []string{"primary"}, time.Now(), time.Now().Add(time.Hour)) {
+	for _, err := range c.Calendar.Events(context.Background(), []string{"primary"}, time.Now(), time.Now().Add(time.Hour)) {
 		if err == nil || !strings.Contains(err.Error(), "you have not allowed this for calendar") {
 			t.Error(err)
 		}
@@ -236,7 +236,7 @@ func TestEventsOfSeveralCalendarsComeInOrder(t *testing.T) {
 		})
 	}
 	n := 0
-	for e, err := range c.Events(context.Background(), []string{"c0", "c1", "c2"}, from, from.AddDate(0, 0, 1)) {
+	for e, err := range c.Calendar.Events(context.Background(), []string{"c0", "c1", "c2"}, from, from.AddDate(0, 0, 1)) {
 		if err != nil || e.ID != fmt.Sprint("e", n) || e.Calendar != fmt.Sprintf("c%d", n%3) {
 			t.Fatal(n, e, err)
 		}
@@ -245,7 +245,7 @@ func TestEventsOfSeveralCalendarsComeInOrder(t *testing.T) {
 	if n != 600 {
 		t.Error(n)
 	}
-	for _, err := range c.Events(context.Background(), []string{"c0", "c1"}, from, from.AddDate(0, 0, 1)) {
+	for _, err := range c.Calendar.Events(context.Background(), []string{"c0", "c1"}, from, from.AddDate(0, 0, 1)) {
 		if err != nil {
 			t.Error(err)
 		}
@@ -289,7 +289,7 @@ func BenchmarkLists(b *testing.B) {
 	}
 	for b.Loop() {
 		n := 0
-		for _, err := range c.Tasks(context.Background(), "@default", true) {
+		for _, err := range c.Tasks.List(context.Background(), "@default", true) {
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -330,7 +330,7 @@ func TestTheTokenIsInNoError(t *testing.T) {
 	c, g, d := account(t, google.Tasks)
 	secrets := []string{read(t, d)["refresh_token"].(string), googletest.ClientSecret}
 	g.Close()
-	for _, err := range c.Tasks(context.Background(), "@default", false) {
+	for _, err := range c.Tasks.List(context.Background(), "@default", false) {
 		text := err.Error()
 		state, _ := json.Marshal(c.State())
 		for _, s := range secrets {

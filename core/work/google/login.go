@@ -74,7 +74,7 @@ func (c *Client) Begin(scopes ...Scope) (*Login, error) {
 }
 
 func (c *Client) config(a app, p pending) *oauth2.Config {
-	conf := &oauth2.Config{ClientID: a.ID, ClientSecret: a.Secret, RedirectURL: p.Redirect, Endpoint: c.endpoint(a.AuthURI, a.TokenURI)}
+	conf := &oauth2.Config{ClientID: a.ID, ClientSecret: a.Secret, RedirectURL: p.Redirect, Endpoint: c.api.endpoint(a.AuthURI, a.TokenURI)}
 	for _, s := range p.Scopes {
 		conf.Scopes = append(conf.Scopes, string(s))
 	}
@@ -197,7 +197,7 @@ func (c *Client) exchange(ctx context.Context, p pending, code string) error {
 	ctx, stop := context.WithTimeout(ctx, refreshTime)
 	defer stop()
 	conf := c.config(a, p)
-	got, err := conf.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c.http), code, oauth2.VerifierOption(p.Verifier))
+	got, err := conf.Exchange(context.WithValue(ctx, oauth2.HTTPClient, c.api.http), code, oauth2.VerifierOption(p.Verifier))
 	if refused := (*oauth2.RetrieveError)(nil); errors.As(err, &refused) && refused.Response.StatusCode < 500 {
 		return errors.Join(says(textCode, clean.Line(cmp.Or(refused.ErrorCode, refused.Response.Status))), c.dir.Remove(loginFile))
 	}
@@ -225,16 +225,6 @@ func (c *Client) exchange(ctx context.Context, p pending, code string) error {
 	return c.dir.Remove(loginFile)
 }
 
-// keep makes a token the one that counts; what is known of an older one goes.
-func (c *Client) keep(t token) error {
-	return c.dir.WithLock(tokenLock, func() error {
-		if err := c.save(t); err != nil {
-			return err
-		}
-		return errors.Join(c.dir.Remove(notesFile), c.dir.Remove(markFile))
-	})
-}
-
 // Logout ends the login, at Google too. What the user should know beside that is in note.
 func (c *Client) Logout(ctx context.Context) (note string, err error) {
 	t, err := c.load()
@@ -247,30 +237,19 @@ func (c *Client) Logout(ctx context.Context) (note string, err error) {
 	return note, c.forget()
 }
 
-// forget removes all that a login has left.
-func (c *Client) forget() error {
-	return c.dir.WithLock(tokenLock, func() error {
-		var err error
-		for _, name := range []string{TokenFile, notesFile, markFile, loginFile} {
-			err = errors.Join(err, c.dir.Remove(name))
-		}
-		return err
-	})
-}
-
 // revoke tells Google that the login is over; it says what the user has to know where
 // that fails.
 func (c *Client) revoke(ctx context.Context, t token) (note string) {
 	address := "https://oauth2.googleapis.com/revoke"
-	if c.base != "" {
-		address = c.base + "/revoke"
+	if c.api.base != "" {
+		address = c.api.base + "/revoke"
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(url.Values{"token": {t.Refresh}}.Encode()))
 	if err != nil {
 		return fmt.Sprintf(textNotRevoked, clean.Line(err.Error()))
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := c.http.Do(req)
+	res, err := c.api.http.Do(req)
 	if err != nil {
 		return fmt.Sprintf(textNotRevoked, clean.Line(root(err).Error()))
 	}

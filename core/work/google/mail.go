@@ -16,8 +16,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/text/encoding/charmap"
 )
@@ -79,6 +77,9 @@ func (p part) header(name, otherwise string) string {
 	return otherwise
 }
 
+// MailAPI is Gmail.
+type MailAPI struct{ api *api }
+
 func onMail(query url.Values, path ...string) call {
 	return call{scope: Mail, method: http.MethodGet, path: append([]string{"gmail", "v1", "users", "me"}, path...), query: query}
 }
@@ -88,10 +89,10 @@ const mailsAtOnce = 10
 
 // Messages are the newest mails that a search in Gmail's words finds, at most so many,
 // without their bodies.
-func (c *Client) Messages(ctx context.Context, query string, most int) iter.Seq2[Message, error] {
+func (s *MailAPI) Search(ctx context.Context, query string, most int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		var ids []string
-		for m, err := range pages[struct{ ID string }](ctx, c, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(min(most, 100))}}, "messages")) {
+		for m, err := range pages[struct{ ID string }](ctx, s.api, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(min(most, 100))}}, "messages")) {
 			if err != nil {
 				yield(Message{}, err)
 				return
@@ -105,7 +106,7 @@ func (c *Client) Messages(ctx context.Context, query string, most int) iter.Seq2
 			group, ctx := errgroup.WithContext(ctx)
 			for i, id := range some {
 				group.Go(func() (err error) {
-					list[i], err = c.head(ctx, id)
+					list[i], err = s.head(ctx, id)
 					return err
 				})
 			}
@@ -120,10 +121,10 @@ func (c *Client) Messages(ctx context.Context, query string, most int) iter.Seq2
 }
 
 // head is a mail without its body.
-func (c *Client) head(ctx context.Context, id string) (Message, error) {
+func (s *MailAPI) head(ctx context.Context, id string) (Message, error) {
 	var raw rawMessage
 	query := url.Values{"format": {"metadata"}, "metadataHeaders": {"From", "Subject"}}
-	if err := c.do(ctx, onMail(query, "messages", id), &raw); err != nil {
+	if err := s.api.do(ctx, onMail(query, "messages", id), &raw); err != nil {
 		return Message{}, err
 	}
 	return raw.message(), nil
@@ -141,9 +142,9 @@ func (m rawMessage) message() Message {
 }
 
 // Message is one mail with its text: the plain one, or what the HTML says.
-func (c *Client) Message(ctx context.Context, id string) (Message, error) {
+func (s *MailAPI) Get(ctx context.Context, id string) (Message, error) {
 	var raw rawMessage
-	if err := c.do(ctx, onMail(url.Values{"format": {"full"}}, "messages", id), &raw); err != nil {
+	if err := s.api.do(ctx, onMail(url.Values{"format": {"full"}}, "messages", id), &raw); err != nil {
 		return Message{}, unknown(err)
 	}
 	m := raw.message()
@@ -162,7 +163,7 @@ func (c *Client) Message(ctx context.Context, id string) (Message, error) {
 		if i < 0 {
 			continue
 		}
-		text, err := c.text(ctx, id, texts[i])
+		text, err := s.text(ctx, id, texts[i])
 		if err != nil {
 			return Message{}, err
 		}
@@ -189,9 +190,9 @@ func (p part) walk(depth int, visit func(part)) {
 }
 
 // text is what a part says. A long one is kept by Google apart from the mail.
-func (c *Client) text(ctx context.Context, id string, p part) (string, error) {
+func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	if p.Body.Data == "" {
-		if err := c.do(ctx, onMail(nil, "messages", id, "attachments", p.Body.Attachment), &p.Body); err != nil {
+		if err := s.api.do(ctx, onMail(nil, "messages", id, "attachments", p.Body.Attachment), &p.Body); err != nil {
 			return "", err
 		}
 	}
@@ -226,108 +227,8 @@ func decoded(set string, text io.Reader) (io.Reader, error) {
 var urlSafe = strings.NewReplacer("+", "-", "/", "_", "=", "", "\r", "", "\n", "")
 
 // Labels are the user's labels.
-func (c *Client) Labels(ctx context.Context) ([]Label, error) {
+func (s *MailAPI) Labels(ctx context.Context) ([]Label, error) {
 	var answer struct{ Labels []Label }
-	err := c.do(ctx, onMail(nil, "labels"), &answer)
+	err := s.api.do(ctx, onMail(nil, "labels"), &answer)
 	return answer.Labels, err
-}
-
-// whose is the account's address, as far as the permissions tell it.
-func (c *Client) whose(ctx context.Context, s State) (string, error) {
-	if s.May(Mail) {
-		var profile struct {
-			Address string `json:"emailAddress"`
-		}
-		err := c.do(ctx, onMail(nil, "profile"), &profile)
-		return profile.Address, err
-	}
-	var list struct {
-		Summary string `json:"summary"` // of the primary calendar: the address
-	}
-	k := onEvent(http.MethodGet, "primary", nil)
-	k.query.Set("maxResults", "1")
-	err := c.do(ctx, k, &list)
-	return list.Summary, err
-}
-
-// hiddenTags are elements whose text nobody sees.
-var hiddenTags = map[atom.Atom]bool{
-	atom.Style: true, atom.Script: true, atom.Head: true, atom.Title: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Svg: true,
-}
-
-// blockTags are elements that begin a line of their own.
-var blockTags = map[atom.Atom]bool{
-	atom.P: true, atom.Div: true, atom.Br: true, atom.Tr: true, atom.Table: true, atom.Li: true, atom.Ul: true, atom.Ol: true, atom.Hr: true,
-	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true, atom.Blockquote: true, atom.Pre: true, atom.Section: true,
-}
-
-// voidTags have no end.
-var voidTags = map[atom.Atom]bool{
-	atom.Br: true, atom.Hr: true, atom.Img: true, atom.Input: true, atom.Meta: true, atom.Link: true, atom.Area: true, atom.Base: true,
-	atom.Col: true, atom.Embed: true, atom.Source: true, atom.Track: true, atom.Wbr: true,
-}
-
-// Plain is the text of an HTML page as a reader would see it: without what is hidden,
-// a line for each block, and spaces collapsed.
-func Plain(page string) string {
-	var b strings.Builder
-	z := html.NewTokenizer(strings.NewReader(page))
-	var hidden []atom.Atom // the elements that hide what is in them, the outermost first
-	for {
-		switch z.Next() {
-		case html.ErrorToken:
-			return tidy(b.String())
-		case html.TextToken:
-			if len(hidden) == 0 {
-				b.WriteString(strings.Join(strings.FieldsFunc(string(z.Text())+"\x00", isSpace), " "))
-				b.WriteByte(' ')
-			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			t := z.Token()
-			if blockTags[t.DataAtom] {
-				b.WriteByte('\n')
-			}
-			if t.Type == html.StartTagToken && !voidTags[t.DataAtom] && (len(hidden) > 0 && t.DataAtom == hidden[0] || len(hidden) == 0 && hides(t)) {
-				hidden = append(hidden, t.DataAtom)
-			}
-		case html.EndTagToken:
-			t := z.Token()
-			if len(hidden) > 0 && t.DataAtom == hidden[0] {
-				hidden = hidden[1:]
-			} else if blockTags[t.DataAtom] {
-				b.WriteByte('\n')
-			}
-		}
-	}
-}
-
-func isSpace(r rune) bool {
-	return r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == '\f' || r == 0 || r == '\u00a0'
-}
-
-// hides reports whether an element is not to be seen.
-func hides(t html.Token) bool {
-	if hiddenTags[t.DataAtom] {
-		return true
-	}
-	for _, a := range t.Attr {
-		style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
-		if a.Key == "hidden" || a.Key == "style" && (strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")) {
-			return true
-		}
-	}
-	return false
-}
-
-// tidy collapses spaces, and empty lines to one.
-func tidy(s string) string {
-	var out []string
-	for line := range strings.SplitSeq(s, "\n") {
-		line = strings.Join(strings.Fields(line), " ")
-		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
-			continue
-		}
-		out = append(out, line)
-	}
-	return strings.TrimSpace(strings.Join(out, "\n"))
 }

@@ -27,7 +27,7 @@ func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
 			"mimeType": "text/plain", "headers": []any{map[string]any{"name": "Content-Type", "value": "text/plain; charset=" + set}},
 			"body": map[string]any{"data": body},
 		}}}
-		if m, err := c.Message(context.Background(), "m"); err != nil || m.Body != mail.want {
+		if m, err := c.Mail.Get(context.Background(), "m"); err != nil || m.Body != mail.want {
 			t.Errorf("%s: %q, %v", set, m.Body, err)
 		}
 	}
@@ -35,7 +35,7 @@ func TestMailIsReadInTheCharsetThatItNames(t *testing.T) {
 		"=?koi8-r?B?8NLJ18XU?=": "Привет", "=?ISO-8859-1?Q?Gr=FC=DFe?= you": "Grüße you", "=?x-none?Q?a?=": "=?x-none?Q?a?=", "Grüße": "Grüße",
 	} {
 		g.Mails = []map[string]any{{"id": "m", "payload": map[string]any{"headers": []any{map[string]any{"name": "Subject", "value": header}}}}}
-		if m, err := c.Message(context.Background(), "m"); err != nil || m.Subject != want {
+		if m, err := c.Mail.Get(context.Background(), "m"); err != nil || m.Subject != want {
 			t.Errorf("%s: %q, %v", header, m.Subject, err)
 		}
 	}

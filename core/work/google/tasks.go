@@ -32,13 +32,16 @@ func (t Task) Day() string { return t.Due[:min(10, len(t.Due))] }
 // DueOn is a day, 2006-01-02, as a task is due on it.
 func DueOn(day string) string { return day + "T00:00:00.000Z" }
 
+// TasksAPI is Google Tasks.
+type TasksAPI struct{ api *api }
+
 func onTask(method, list string, body any, id ...string) call {
 	path := append([]string{"tasks", "v1", "lists", list, "tasks"}, id...)
 	return call{scope: Tasks, method: method, path: path, query: url.Values{}, body: body}
 }
 
-// Tasks are the open tasks of a list, in its order, or all of them.
-func (c *Client) Tasks(ctx context.Context, list string, all bool) iter.Seq2[Task, error] {
+// List returns the open tasks of a list, in its order, or all of them.
+func (s *TasksAPI) List(ctx context.Context, list string, all bool) iter.Seq2[Task, error] {
 	k := onTask(http.MethodGet, list, nil)
 	k.query.Set("maxResults", "100")
 	k.query.Set("showCompleted", "false")
@@ -46,29 +49,29 @@ func (c *Client) Tasks(ctx context.Context, list string, all bool) iter.Seq2[Tas
 		k.query.Set("showCompleted", "true")
 		k.query.Set("showHidden", "true")
 	}
-	return pages[Task](ctx, c, k)
+	return pages[Task](ctx, s.api, k)
 }
 
-// Task is one task.
-func (c *Client) Task(ctx context.Context, list, id string) (t Task, err error) {
-	return t, unknown(c.do(ctx, onTask(http.MethodGet, list, nil, id), &t))
+// Get returns one task.
+func (s *TasksAPI) Get(ctx context.Context, list, id string) (t Task, err error) {
+	return t, unknown(s.api.do(ctx, onTask(http.MethodGet, list, nil, id), &t))
 }
 
-// AddTask makes a task, once: where the answer is lost it looks before it tries again.
-func (c *Client) AddTask(ctx context.Context, list string, t Task) (made Task, err error) {
+// Add makes a task, once: if the answer is lost, it looks for the task before it tries again.
+func (s *TasksAPI) Add(ctx context.Context, list string, t Task) (made Task, err error) {
 	k := onTask(http.MethodPost, list, t)
 	k.once = true
 	for range attempts {
-		begun := c.now()
-		err = c.do(ctx, k, &made)
+		begun := s.api.creds.now()
+		err = s.api.do(ctx, k, &made)
 		lost := (*lostError)(nil)
 		if !errors.As(err, &lost) {
 			return made, unknown(err)
 		}
 		if !lost.at.IsZero() { // by Google's clock, which counts whole seconds
-			begun = begun.Add(min(0, lost.at.Sub(c.now())) - 2*time.Second)
+			begun = begun.Add(min(0, lost.at.Sub(s.api.creds.now())) - 2*time.Second)
 		}
-		found, ok, looked := c.made(ctx, list, t, begun)
+		found, ok, looked := s.made(ctx, list, t, begun)
 		if looked != nil {
 			return Task{}, lostAfter(looked)
 		}
@@ -80,10 +83,10 @@ func (c *Client) AddTask(ctx context.Context, list string, t Task) (made Task, e
 }
 
 // made looks for a task like this one that was made since a moment.
-func (c *Client) made(ctx context.Context, list string, t Task, since time.Time) (Task, bool, error) {
+func (s *TasksAPI) made(ctx context.Context, list string, t Task, since time.Time) (Task, bool, error) {
 	k := onTask(http.MethodGet, list, nil)
 	k.query.Set("updatedMin", since.UTC().Format(time.RFC3339))
-	for have, err := range pages[Task](ctx, c, k) {
+	for have, err := range pages[Task](ctx, s.api, k) {
 		if err != nil {
 			return Task{}, false, err
 		}
@@ -94,17 +97,17 @@ func (c *Client) made(ctx context.Context, list string, t Task, since time.Time)
 	return Task{}, false, nil
 }
 
-// UpdateTask changes these fields and leaves the rest.
-func (c *Client) UpdateTask(ctx context.Context, list, id string, fields map[string]any) (now Task, err error) {
-	return now, unknown(c.do(ctx, onTask(http.MethodPatch, list, fields, id), &now))
+// Update changes these fields and leaves the rest.
+func (s *TasksAPI) Update(ctx context.Context, list, id string, fields map[string]any) (now Task, err error) {
+	return now, unknown(s.api.do(ctx, onTask(http.MethodPatch, list, fields, id), &now))
 }
 
-// CompleteTask marks a task as done.
-func (c *Client) CompleteTask(ctx context.Context, list, id string) (Task, error) {
-	return c.UpdateTask(ctx, list, id, map[string]any{"status": completed})
+// Complete marks a task as done.
+func (s *TasksAPI) Complete(ctx context.Context, list, id string) (Task, error) {
+	return s.Update(ctx, list, id, map[string]any{"status": completed})
 }
 
-// DeleteTask removes a task for good.
-func (c *Client) DeleteTask(ctx context.Context, list, id string) error {
-	return deleted(c.do(ctx, onTask(http.MethodDelete, list, nil, id), nil))
+// Delete removes a task permanently.
+func (s *TasksAPI) Delete(ctx context.Context, list, id string) error {
+	return deleted(s.api.do(ctx, onTask(http.MethodDelete, list, nil, id), nil))
 }

@@ -1,17 +1,13 @@
 package google
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/http"
 	"strings"
 	"time"
-
-	"golang.org/x/oauth2"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
@@ -25,13 +21,6 @@ const (
 	notesFile  = store.StateDir + "/google.json"
 	loginFile  = store.StateDir + "/google_login.json"
 	tokenLock  = "google"
-)
-
-const (
-	// early is how long before its end a token is renewed.
-	early = time.Minute
-	// refreshTime bounds the renewing, for others wait meanwhile.
-	refreshTime = 8 * time.Second
 )
 
 var (
@@ -98,8 +87,15 @@ func (i instant) MarshalJSON() ([]byte, error) {
 	return json.Marshal(i.UTC().Format("2006-01-02T15:04:05.000000Z"))
 }
 
+// credentials are the files of the login. The lock of the directory orders changes
+// between processes.
+type credentials struct {
+	dir *store.Dir
+	now func() time.Time
+}
+
 // load reads the token. Where there is none to be used, the error says what to do.
-func (c *Client) load() (token, error) {
+func (c *credentials) load() (token, error) {
 	var t token
 	var others map[string]json.RawMessage
 	found, err := c.dir.PeekJSON(TokenFile, &t)
@@ -123,7 +119,7 @@ func (silent) Error() string   { return "" }
 func (s silent) Unwrap() error { return s.error }
 
 // save writes the token; the lock is held.
-func (c *Client) save(t token) error {
+func (c *credentials) save(t token) error {
 	data, err := json.Marshal(t)
 	if err != nil {
 		return err
@@ -135,79 +131,33 @@ func (c *Client) save(t token) error {
 	return c.dir.WriteJSON(TokenFile, all)
 }
 
+// keep makes a token the one that counts; what is known of an older one goes.
+func (c *credentials) keep(t token) error {
+	return c.dir.WithLock(tokenLock, func() error {
+		if err := c.save(t); err != nil {
+			return err
+		}
+		return errors.Join(c.dir.Remove(notesFile), c.dir.Remove(markFile))
+	})
+}
+
+// forget removes all that a login has left.
+func (c *credentials) forget() error {
+	return c.dir.WithLock(tokenLock, func() error {
+		var err error
+		for _, name := range []string{TokenFile, notesFile, markFile, loginFile} {
+			err = errors.Join(err, c.dir.Remove(name))
+		}
+		return err
+	})
+}
+
 // off is why nobody is logged in.
-func (c *Client) off() error {
+func (c *credentials) off() error {
 	if s := c.State(); s.Why != "" {
 		return &offError{"google: " + s.Why}
 	}
 	return &offError{textLogIn}
-}
-
-// bearer is a token that Google takes, renewed where it is about to end or was
-// rejected. Of many that need it at once, here and in other processes, one renews it.
-func (c *Client) bearer(ctx context.Context, rejected string) (token, error) {
-	good := func(t token) bool { return t.Access != "" && t.Access != rejected && t.Expiry.Sub(c.now()) > early }
-	t, err := c.load()
-	if err == nil && good(t) {
-		return t, nil
-	}
-	if err != nil {
-		return token{}, c.off()
-	}
-	err = c.dir.WithLock(tokenLock, func() error {
-		if t, err = c.load(); err != nil {
-			return c.off()
-		}
-		if good(t) {
-			return nil
-		}
-		t, err = c.renew(ctx, t)
-		return err
-	})
-	return t, err
-}
-
-// renew asks for a new token; the lock is held.
-func (c *Client) renew(ctx context.Context, t token) (token, error) {
-	ctx, stop := context.WithTimeout(context.WithValue(ctx, oauth2.HTTPClient, c.http), refreshTime)
-	defer stop()
-	conf := oauth2.Config{ClientID: t.ID, ClientSecret: t.Secret, Endpoint: c.endpoint("", t.URI)}
-	fresh, err := conf.TokenSource(ctx, &oauth2.Token{RefreshToken: t.Refresh}).Token()
-	if err != nil {
-		return token{}, c.notRenewed(t, err)
-	}
-	t.Access, t.Expiry = fresh.AccessToken, instant{fresh.Expiry}
-	if fresh.Expiry.IsZero() {
-		t.Expiry = instant{c.now().Add(time.Hour)}
-	}
-	if fresh.RefreshToken != "" {
-		t.Refresh = fresh.RefreshToken
-	}
-	return t, c.save(t)
-}
-
-// notRenewed sorts what can be tried again from a login that is over. The latter ends
-// here, once: nobody asks Google for it again.
-func (c *Client) notRenewed(t token, err error) error {
-	refused := (*oauth2.RetrieveError)(nil)
-	if !errors.As(err, &refused) || refused.Response != nil && refused.Response.StatusCode >= 500 {
-		return &lostError{err: err}
-	}
-	var text string
-	switch refused.ErrorCode {
-	case "invalid_grant":
-		text = textLapsed
-	case "invalid_client", "unauthorized_client", "deleted_client":
-		text = textNoClient
-	default:
-		if refused.Response != nil && refused.Response.StatusCode == http.StatusTooManyRequests {
-			return &lostError{err: errors.New("it is asked too often")}
-		}
-		return says(textRefused, 0, clean.Line(refused.ErrorCode+" "+refused.ErrorDescription))
-	}
-	n := notes{Lapsed: text, Account: t.Account}
-	err = errors.Join(c.dir.WriteJSON(notesFile, n), c.dir.Write(markFile, nil), c.dir.Remove(TokenFile))
-	return errors.Join(&offError{"google: " + text}, err)
 }
 
 // notes are what is known beside the original's files.
@@ -217,14 +167,14 @@ type notes struct {
 	Failure string `json:"failure,omitempty"` // why the last call reached nobody
 }
 
-func (c *Client) notes() notes {
+func (c *credentials) notes() notes {
 	var n notes
 	_, _ = c.dir.PeekJSON(notesFile, &n) // it only explains
 	return n
 }
 
 // reached notes whether Google was there; nothing is written while nothing changes.
-func (c *Client) reached(failure string) {
+func (c *credentials) reached(failure string) {
 	n := c.notes()
 	if n.Failure == failure {
 		return
@@ -233,8 +183,28 @@ func (c *Client) reached(failure string) {
 	_ = c.dir.WriteJSON(notesFile, n) // it only explains
 }
 
+// State reads how things stand; nobody is asked.
+func (c *credentials) State() State {
+	t, err := c.load()
+	n := c.notes()
+	switch {
+	case err == nil && n.Failure != "":
+		return State{Kind: Unreachable, Account: t.Account, Scopes: t.Scopes, Why: n.Failure}
+	case err == nil:
+		return State{Kind: Connected, Account: t.Account, Scopes: t.Scopes}
+	case n.Lapsed != "":
+		return State{Kind: Lapsed, Account: n.Account, Why: n.Lapsed}
+	case errors.Is(err, errDamaged):
+		return State{Kind: Lapsed, Why: err.Error()}
+	}
+	if _, err := c.app(); err != nil {
+		return State{Kind: NotSetUp, Why: err.Error()}
+	}
+	return State{Kind: NotSetUp, Why: textLogIn}
+}
+
 // Revoked reports, once, that the login has ended by itself, and why.
-func (c *Client) Revoked() (why string, ended bool) {
+func (c *credentials) Revoked() (why string, ended bool) {
 	if _, err := c.dir.Read(markFile); err != nil || c.dir.Remove(markFile) != nil {
 		return "", false
 	}
@@ -253,7 +223,7 @@ type app struct {
 }
 
 // app reads the client file.
-func (c *Client) app() (app, error) {
+func (c *credentials) app() (app, error) {
 	data, err := c.dir.Read(ClientFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return app{}, fmt.Errorf(textNoApp, c.dir.Display()+"/"+ClientFile)
@@ -286,7 +256,7 @@ func readApp(name string, data []byte) (app, error) {
 }
 
 // SetApp takes the client file that the user has downloaded.
-func (c *Client) SetApp(name string, data []byte) error {
+func (c *credentials) SetApp(name string, data []byte) error {
 	if _, err := readApp(clean.Line(name), data); err != nil {
 		return err
 	}

@@ -1,0 +1,90 @@
+package google
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// hiddenTags are elements whose text nobody sees.
+var hiddenTags = map[atom.Atom]bool{
+	atom.Style: true, atom.Script: true, atom.Head: true, atom.Title: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Svg: true,
+}
+
+// blockTags are elements that begin a line of their own.
+var blockTags = map[atom.Atom]bool{
+	atom.P: true, atom.Div: true, atom.Br: true, atom.Tr: true, atom.Table: true, atom.Li: true, atom.Ul: true, atom.Ol: true, atom.Hr: true,
+	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true, atom.Blockquote: true, atom.Pre: true, atom.Section: true,
+}
+
+// voidTags have no end.
+var voidTags = map[atom.Atom]bool{
+	atom.Br: true, atom.Hr: true, atom.Img: true, atom.Input: true, atom.Meta: true, atom.Link: true, atom.Area: true, atom.Base: true,
+	atom.Col: true, atom.Embed: true, atom.Source: true, atom.Track: true, atom.Wbr: true,
+}
+
+// Plain is the text of an HTML page as a reader would see it: without what is hidden,
+// a line for each block, and spaces collapsed.
+func Plain(page string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(page))
+	var hidden []atom.Atom // the elements that hide what is in them, the outermost first
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return tidy(b.String())
+		case html.TextToken:
+			if len(hidden) == 0 {
+				b.WriteString(strings.Join(strings.FieldsFunc(string(z.Text())+"\x00", isSpace), " "))
+				b.WriteByte(' ')
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			t := z.Token()
+			if blockTags[t.DataAtom] {
+				b.WriteByte('\n')
+			}
+			if t.Type == html.StartTagToken && !voidTags[t.DataAtom] && (len(hidden) > 0 && t.DataAtom == hidden[0] || len(hidden) == 0 && hides(t)) {
+				hidden = append(hidden, t.DataAtom)
+			}
+		case html.EndTagToken:
+			t := z.Token()
+			if len(hidden) > 0 && t.DataAtom == hidden[0] {
+				hidden = hidden[1:]
+			} else if blockTags[t.DataAtom] {
+				b.WriteByte('\n')
+			}
+		}
+	}
+}
+
+func isSpace(r rune) bool {
+	return r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == '\f' || r == 0 || r == '\u00a0'
+}
+
+// hides reports whether an element is not to be seen.
+func hides(t html.Token) bool {
+	if hiddenTags[t.DataAtom] {
+		return true
+	}
+	for _, a := range t.Attr {
+		style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
+		if a.Key == "hidden" || a.Key == "style" && (strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")) {
+			return true
+		}
+	}
+	return false
+}
+
+// tidy collapses spaces, and empty lines to one.
+func tidy(s string) string {
+	var out []string
+	for line := range strings.SplitSeq(s, "\n") {
+		line = strings.Join(strings.Fields(line), " ")
+		if line == "" && (len(out) == 0 || out[len(out)-1] == "") {
+			continue
+		}
+		out = append(out, line)
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
