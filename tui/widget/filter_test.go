@@ -54,7 +54,7 @@ func TestALineFoundByAFilterIsShownInItsContext(t *testing.T) {
 	b.up(3)
 	b.screen()
 	marked := b.copyLine().Copy
-	y := b.lineOf(b.mark)
+	y := b.lineOf(b.mark, b.top)
 	b.EndFind()
 	screen := b.screen()
 	if !strings.HasSuffix(screen[y], marked) || !strings.HasPrefix(screen[y], "▸") {
@@ -161,12 +161,12 @@ func TestTheMarkedLineStaysWhenTheTimesGo(t *testing.T) {
 	b.screen()
 	b.up(9)
 	b.screen()
-	marked, y := b.mark, b.lineOf(b.mark)
+	marked, y := b.mark, b.lineOf(b.mark, b.top)
 	for range 4 {
 		b.Do("time")
 		b.screen()
-		if b.mark != marked || b.lineOf(marked) != y {
-			t.Errorf("line %d stood on %d, now line %d stands on %d", marked, y, b.mark, b.lineOf(b.mark))
+		if b.mark != marked || b.lineOf(marked, b.top) != y {
+			t.Errorf("line %d stood on %d, now line %d stands on %d", marked, y, b.mark, b.lineOf(b.mark, b.top))
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestAMatchBehindTheEdgeIsBroughtIntoSight(t *testing.T) {
 	if screen := strings.Join(b.screen(), "\n"); !strings.Contains(screen, "needle hay") {
 		t.Errorf("the match is not in sight:\n%s", screen)
 	}
-	b.hit("next")
+	b.nextHit(false)
 	if screen := strings.Join(b.screen(), "\n"); !strings.Contains(screen, "short needle") {
 		t.Errorf("the next one is not in sight:\n%s", screen)
 	}

@@ -75,8 +75,8 @@ const (
 	textNoSideways = "long lines are wrapped: %s cuts them"
 )
 
-// textFindKeys are the keys of a search that is done; esc is nobody's to change.
-func textFindKeys(n action.Names) string {
+// textSearchKeys are the keys of a search that was entered.
+func textSearchKeys(n action.Names) string {
 	out := ""
 	for _, k := range []struct {
 		id   action.ID

@@ -16,12 +16,12 @@ func (s *Scroll) Lines(t *theme.Theme, w, h int, focused bool) []string {
 	s.settle()
 	lines := Fill(s.draw(h, focused), w, h)
 	if bar {
-		lines = append(lines, s.findBar(Brush{Theme: t}, w))
+		lines = append(lines, s.find.bar(Brush{Theme: t}, w, s.mark, s.Names))
 	}
 	return lines
 }
 
-// settle makes the remembered position fit the items and the size of today.
+// settle makes the position fit the current items and size.
 func (s *Scroll) settle() {
 	first, end := s.bounds()
 	s.mark = max(s.mark, first)
@@ -37,9 +37,9 @@ func (s *Scroll) settle() {
 	}
 	if s.reveal {
 		s.reveal = false
-		s.aside()
-		if s.lineOf(s.mark) < 0 {
-			// Not on the screen: with a third of the screen as context above it.
+		s.revealHit()
+		if s.lineOf(s.mark, s.top) < 0 {
+			// with a third of the screen as context above it
 			s.top = s.above(position{item: s.mark}, s.h/3)
 		}
 	}
@@ -49,7 +49,7 @@ func (s *Scroll) settle() {
 }
 
 // draw renders the items from the top of the view on. The end of the last line
-// tells how much has arrived below.
+// counts what has arrived below.
 func (s *Scroll) draw(h int, focused bool) []string {
 	_, end := s.bounds()
 	lines := make([]string, 0, h+1)
@@ -79,7 +79,7 @@ func (s *Scroll) draw(h int, focused bool) []string {
 	return lines
 }
 
-// At is what stands on line y of the last drawing: which row of which item.
+// At is the row of an item that is on line y of the last drawing.
 func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
 	if y >= len(s.drawn) {
 		return 0, 0, false
@@ -87,7 +87,7 @@ func (s *Scroll) At(y int) (item uint64, row int, ok bool) {
 	return s.drawn[y].item, s.drawn[y].row, true
 }
 
-// badge is empty when there is nothing new or no room to say so.
+// badge counts new items; empty without any, or without room for it.
 func (s *Scroll) badge() string {
 	n := s.New()
 	if n == 0 {
@@ -98,4 +98,29 @@ func (s *Scroll) badge() string {
 		return ""
 	}
 	return text
+}
+
+// headRoom is about the width of the columns before the text of a line.
+const headRoom = 20
+
+// revealHit scrolls sideways until the match in the marked item is visible, if long
+// lines are cut.
+func (s *Scroll) revealHit() {
+	if first, end := s.bounds(); s.Wrap || s.mark < first || s.mark >= end {
+		return
+	}
+	text := Tidy(s.Source.Text(s.mark))
+	hits := s.find.matcher.pieces(text)
+	if len(hits) == 0 {
+		return
+	}
+	begin, stop := Cells(text[:hits[0].from]), Cells(text[:hits[0].to])
+	// The first cell of a scrolled line holds the mark.
+	if s.left > 0 && begin <= s.left || stop > s.left+max(1, s.w-headRoom) {
+		s.left = 0
+		if stop > max(1, s.w-headRoom) {
+			s.left = max(0, begin-s.w/3)
+		}
+		s.look.Left = s.left
+	}
 }

@@ -1,0 +1,107 @@
+package widget
+
+import (
+	"slices"
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/tui/theme"
+)
+
+// Query filters a list or a tail by words on a line below it. A row has to contain each
+// of them, or must not if "!" precedes it. The zero Query keeps every row.
+type Query struct {
+	prompt
+	words []term
+}
+
+type term struct {
+	Matcher
+	not bool
+}
+
+// Open starts editing.
+func (q *Query) Open() { q.typing = true }
+
+// Typing reports whether it takes every key now.
+func (q *Query) Typing() bool { return q.typing }
+
+// On reports whether rows may be left out.
+func (q *Query) On() bool { return len(q.words) > 0 }
+
+// Shown reports whether it takes a line of the screen.
+func (q *Query) Shown() bool { return q.typing || q.On() }
+
+// Text is what has been written.
+func (q *Query) Text() string { return q.field.Text() }
+
+// Keeps reports whether a row is shown, by its text and the names of its state.
+func (q *Query) Keeps(text string, names ...string) bool {
+	return !slices.ContainsFunc(q.words, func(t term) bool { return t.not == (t.In(text) || slices.Contains(names, t.query)) })
+}
+
+// End removes it and reports whether there was one.
+func (q *Query) End() bool {
+	was := q.Shown()
+	*q = Query{}
+	return was
+}
+
+// Type gives it a key or a paste. changed means that it keeps other rows now; verb is
+// how a key moves the selection of the list, mostly empty.
+func (q *Query) Type(msg tea.Msg) (changed bool, verb string) {
+	changed, verb = q.take(msg)
+	switch {
+	case verb == "esc":
+		changed = q.On()
+		q.End()
+		return changed, ""
+	case verb == "enter":
+		return false, ""
+	case changed:
+		q.Set(q.Text())
+	}
+	return changed, verb
+}
+
+// Set replaces its text.
+func (q *Query) Set(text string) {
+	if q.words = nil; text != q.Text() {
+		q.field.Set(text)
+	}
+	for w := range strings.FieldsSeq(text) {
+		if word, not := strings.CutPrefix(w, "!"); word != "" {
+			q.words = append(q.words, term{newMatcher(word), not})
+		}
+	}
+}
+
+// Mark splits a text into spans of the role, with the words of the query painted as
+// matches.
+func (q *Query) Mark(role theme.Role, text string) []Span {
+	var hits []piece
+	for _, t := range q.words {
+		if !t.not {
+			hits = append(hits, t.pieces(text)...)
+		}
+	}
+	slices.SortFunc(hits, func(a, b piece) int { return a.from - b.from })
+	return marked(role, text, piece{0, len(text)}, hits)
+}
+
+// Line is the query in exactly w cells after its sign, with the number of rows that it
+// keeps: "3 of 41 runs".
+func (q *Query) Line(b Brush, w int, sign, found string) string {
+	right := Span{theme.Accent, found + " "}
+	if !q.On() {
+		right = Span{theme.Dim, textQueryHelp + " "}
+	}
+	return q.line(b, w, " "+sign, right)
+}
+
+// Hint is the help for the keys while the query is edited.
+func (q *Query) Hint() []key.Binding {
+	return []key.Binding{bound("enter", textKeepsQuery), bound("esc", textAllRows)}
+}
