@@ -128,7 +128,7 @@ func TestAForegroundTaskRunsInTheMainSessionBehindAFork(t *testing.T) {
 		told, answered := -1, -1
 		for i, entry := range s.Chat {
 			switch {
-			case entry.Role == transcript.Notice && strings.Contains(entry.Text, "Task aaaa0001") && strings.Contains(entry.Text, "behind the fork"):
+			case entry.Role == transcript.Notice && strings.Contains(entry.Text, "Task aaaa0001") && strings.Contains(entry.Text, "runs in the main session"):
 				told = i
 			case entry.Role == transcript.Bot && strings.Contains(entry.Text, "The laundry is done."):
 				answered = i

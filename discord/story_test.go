@@ -131,7 +131,7 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 		t.Error("a card that goes says so too")
 	}
 	st.s.User().Forge(st.says("I hear you").ID, "act:nonsense:1")
-	st.says("does nothing that this version knows")
+	st.says("this version does not know this button")
 	if n := st.s.State().CommandPuts; n != 1 {
 		t.Errorf("the commands were registered %d times", n)
 	}

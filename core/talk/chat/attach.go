@@ -145,14 +145,14 @@ func (a *attachments) attach(name string, data []byte) (string, error) {
 	kind, shown := imageType(data), clean.FileName(name)
 	switch {
 	case kind != "" && len(data) > maxImage:
-		return "", fmt.Errorf("attach %s: an image may have 5 MB at most", shown)
+		return "", fmt.Errorf("attach %s: an image can have at most 5 MB", shown)
 	case len(data) > maxAttachment:
 		return "", fmt.Errorf("attach %s: %s", shown, textTooLarge)
 	}
 	a.saving.Lock()
 	defer a.saving.Unlock()
 	if n := len(a.Attached()); n >= maxAttachments {
-		return "", fmt.Errorf("%d files wait already: send them with a message first", n)
+		return "", fmt.Errorf("%d files are already attached: send them with a message first", n)
 	}
 	rel := ""
 	if kind == "" {
@@ -169,7 +169,7 @@ func (a *attachments) attach(name string, data []byte) (string, error) {
 	} else {
 		a.images = append(a.images, agent.Image{MediaType: kind, Data: data})
 	}
-	return "attached " + shown + ": it goes with your next message", nil
+	return "attached " + shown + " to your next message", nil
 }
 
 // numberedNames is how many numbered names are tried when a name is taken; after

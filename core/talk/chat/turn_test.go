@@ -25,7 +25,7 @@ func TestATurnIsShownInTheChatAndOnThePhone(t *testing.T) {
 			agent.ToolEnd{Name: "Read", Denied: true}, agent.ToolEnd{Name: "Bash"},
 			agent.Retry{Reason: "overloaded", Wait: 3100 * time.Millisecond},
 			func() {
-				if s.Status() != "waiting 3s to try again: overloaded" {
+				if s.Status() != "retrying in 3s: overloaded" {
 					t.Errorf("the top line says %q", s.Status())
 				}
 			},
@@ -36,7 +36,7 @@ func TestATurnIsShownInTheChatAndOnThePhone(t *testing.T) {
 		equal(t, "the answer", s.entries(transcript.Bot), []string{"right"})
 		equal(t, "beside it", s.phone.aside, []string{
 			"tool Read(a.md) denied=false", "tool helper: Bash(ls) denied=false", "tool Read denied=true",
-			"status waiting 3s to try again: overloaded", "end emptyIsFine=false",
+			"status retrying in 3s: overloaded", "end emptyIsFine=false",
 		})
 		if got := s.phone.texts[0].String(); got != "right" {
 			t.Errorf("the phone shows %q", got)
