@@ -124,7 +124,7 @@ func TestAnAgentsButtonWorksAfterARestart(t *testing.T) {
 		return len(b) == 2 && b[0].Disabled && !b[1].Disabled && f.Message(card.ID).Embeds[0].Title == "Mail"
 	})
 	st.s.User().Forge(card.ID, card.Buttons[0].CustomID)
-	st.says("expired or was used")
+	st.says("expired or was already used")
 	st.s.User().Click(card.ID, card.Buttons[1].CustomID)
 	state = st.s.Wait(t, "the card to go", func(f discordtest.State) bool { return !f.Message(card.ID).Deleted.IsZero() })
 	if state.Interactions[2].Followups != 0 {

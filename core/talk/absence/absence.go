@@ -1,5 +1,5 @@
-// Package absence knows when the user was here last, over restarts, and sums up what the
-// bot did while they were away. It must not know surfaces, screens or what the
+// Package absence records when the user was last here, across restarts, and summarizes
+// what the bot did while they were away. It must not know surfaces, screens or what the
 // decisions in the audit log mean.
 package absence
 
@@ -16,26 +16,26 @@ import (
 )
 
 const (
-	// fileName keeps when the user was here.
+	// fileName records when the user was here.
 	fileName = store.StateDir + "/presence.json"
-	// leastAway is how long nobody has to be here for it to count as having been away.
+	// leastAway is the shortest absence.
 	leastAway = 15 * time.Minute
-	// writeEvery is how much of the present may be forgotten by a crash.
+	// writeEvery is how much of a stay a crash may lose.
 	writeEvery = time.Minute
-	// pageRuns is how many runs are read at once, mostRuns how many are summed up.
+	// pageRuns is how many runs are read at once, mostRuns how many are summarized.
 	pageRuns, mostRuns = 200, 5000
 	// logShown is how many decisions a report has.
 	logShown = 5000
 )
 
-// Span is a time in which the user was away; zero where they never were.
+// Span is an absence of the user; zero if there was none.
 type Span struct {
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"` // when they came back
 }
 
-// Keeper knows when the user was here. Use New; its methods may be called from
-// anywhere. Its lock orders the file, too.
+// Keeper records when the user was here. Use New; its methods may be called from any
+// goroutine. Its lock also orders the writes to the file.
 type Keeper struct {
 	dir *store.Dir
 	log *slog.Logger
@@ -46,16 +46,17 @@ type Keeper struct {
 	state   state
 }
 
+// state is the content of the file.
 type state struct {
 	Last time.Time `json:"last,omitzero"` // when the user was here
-	Span
+	Span           // their latest absence
 }
 
-// New is the keeper of a data directory. Nothing is read yet.
+// New returns the keeper of a data directory. It reads nothing yet.
 func New(d *store.Dir, log *slog.Logger) *Keeper { return &Keeper{dir: d, log: log} }
 
-// Here notes that the user does something now, wherever that is. Where they come back
-// the span since they were here last is the one that is told of from now on.
+// Here records that the user does something now, on any surface. If they have just
+// returned, the absence that ends is the one reported from now on.
 func (k *Keeper) Here(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -70,11 +71,11 @@ func (k *Keeper) Here(now time.Time) {
 	}
 	k.written = now
 	if err := k.dir.WriteJSON(fileName, k.state); err != nil {
-		k.log.Warn("when the user was here is not kept", "error", err)
+		k.log.Warn("the user's presence could not be saved", "error", err)
 	}
 }
 
-// Span is when the user was away last: up to now while nobody has come back for long.
+// Span is the user's latest absence; it extends to now while they are away.
 func (k *Keeper) Span(now time.Time) Span {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -92,7 +93,7 @@ func (k *Keeper) load() {
 	}
 	k.loaded = true
 	if _, err := k.dir.PeekJSON(fileName, &k.state); err != nil {
-		k.log.Warn("when the user was here is not known", "error", err)
+		k.log.Warn("the user's presence could not be read", "error", err)
 		k.state = state{}
 	}
 }
@@ -102,11 +103,11 @@ type Report struct {
 	Span
 	Tasks []Task // those that failed first, then those that pinged, then by name
 	Sum   Task   // of all of them
-	// Notes is what the bot had to tell by itself: missed and held fires, files with
-	// errors. Answers are the approvals that were answered. Both are the oldest first.
+	// Notes are the bot's own reports: missed and held fires, files with errors.
+	// Answers are the approvals that were answered. Both are oldest first.
 	Notes, Answers []audit.Entry
-	// Held are fires that were held for money, Front the runs in the conversation; both
-	// are the oldest first.
+	// Held are fires that were held because of a spending cap, Front the runs in the
+	// conversation; both are oldest first.
 	Held, Front []audit.Entry
 	Log         []audit.Entry // newest first
 	Damaged     int           // lines of the log that cannot be read
@@ -118,12 +119,12 @@ type Task struct {
 	Runs, Pings, Refused, Reports, Failed int
 	Tokens                                int
 	Dollars                               float64
-	Run                                   string // the run to look at: the newest that failed, else the newest
-	Why                                   string // why that one failed
+	Run                                   string // the run to open: the newest that failed, else the newest
+	Why                                   string // why it failed
 	Ended                                 time.Time
 }
 
-// Sum looks a span up in the files of a data directory.
+// Sum reports an absence from the files of a data directory.
 func Sum(d *store.Dir, log *audit.Log, s Span) (Report, error) {
 	r := Report{Span: s}
 	entries, damaged, err := log.Read(logShown)
@@ -132,7 +133,7 @@ func Sum(d *store.Dir, log *audit.Log, s Span) (Report, error) {
 	}
 	r.Damaged = damaged
 	for _, e := range entries {
-		if !r.holds(e.At) {
+		if !r.covers(e.At) {
 			continue
 		}
 		switch e.Action {
@@ -151,10 +152,13 @@ func Sum(d *store.Dir, log *audit.Log, s Span) (Report, error) {
 	if s.From.IsZero() {
 		return r, nil
 	}
-	return r, r.runs(d)
+	err = r.runs(d)
+	slices.SortStableFunc(r.Tasks, byTrouble)
+	return r, err
 }
 
-func (r *Report) holds(at time.Time) bool {
+// covers reports whether a moment is in the span.
+func (r *Report) covers(at time.Time) bool {
 	return !r.From.IsZero() && !at.Before(r.From) && !at.After(r.To)
 }
 
@@ -171,9 +175,9 @@ func (r *Report) runs(d *store.Dir) error {
 		for i := range p.Runs {
 			v := &p.Runs[i]
 			if v.Ended.Before(r.From) {
-				return r.order()
+				return nil
 			}
-			if seen[v.ID] || !r.holds(v.Ended) {
+			if seen[v.ID] || !r.covers(v.Ended) {
 				continue
 			}
 			seen[v.ID] = true
@@ -187,10 +191,10 @@ func (r *Report) runs(d *store.Dir) error {
 			r.Sum.add(v)
 		}
 	}
-	return r.order()
+	return nil
 }
 
-// add counts a run that is older than those before it.
+// add counts a run. Newer runs are added first.
 func (t *Task) add(v *fork.View) {
 	t.Runs++
 	t.Pings += v.Pings
@@ -207,9 +211,6 @@ func (t *Task) add(v *fork.View) {
 	}
 }
 
-func (r *Report) order() error {
-	slices.SortStableFunc(r.Tasks, func(a, b Task) int {
-		return cmp.Or(cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)), cmp.Compare(min(b.Pings, 1), min(a.Pings, 1)), cmp.Compare(a.Title, b.Title))
-	})
-	return nil
+func byTrouble(a, b Task) int {
+	return cmp.Or(cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)), cmp.Compare(min(b.Pings, 1), min(a.Pings, 1)), cmp.Compare(a.Title, b.Title))
 }

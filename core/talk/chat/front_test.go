@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -148,12 +149,14 @@ func TestAResumedRunCannotBeSaved(t *testing.T) {
 		if len(card.Buttons) != 2 || card.Buttons[0].Label != "Report" || !strings.Contains(card.Description, "Mail") {
 			t.Errorf("the card is %+v", card)
 		}
-		for what, err := range map[string]error{
-			textSaveResumed: s.ExitFork(command.ExitSave), textAlreadyForked: s.EnterFork(""), textDeliverInFork: func() error { _, _, err := s.DeliverUpdates(); return err }(),
-		} {
-			if err == nil && what != textDeliverInFork || err != nil && err.Error() != what {
-				t.Errorf("%v, want %s", err, what)
-			}
+		if err := s.ExitFork(command.ExitSave); err == nil || err.Error() != textSaveResumed {
+			t.Errorf("save: %v", err)
+		}
+		if err := s.EnterFork(""); err == nil || err.Error() != textAlreadyForked {
+			t.Errorf("a fork in a fork: %v", err)
+		}
+		if _, done, err := s.DeliverUpdates(); done != nil || err == nil || err.Error() != textDeliverInFork {
+			t.Errorf("deliver: %v", err)
 		}
 		if err := s.Resume("run-2", "Other", s.now()); err == nil {
 			t.Error("a run was resumed in a fork")
@@ -318,6 +321,38 @@ func TestAReminderInTheConversationContinuesItsChainWhileItsTurnRuns(t *testing.
 		s.say("list them")
 		if n := len(s.book.by); s.book.by[n-1].Kind != "main session" {
 			t.Errorf("%+v", s.book.by)
+		}
+	})
+}
+
+func TestATaskThatARunHasWrittenHasNoMoreRightsThanTheRun(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		d := due(t, "Tea", false)
+		data := []byte("---\nid: \"abcd1234\"\nrun-at: \"2030-01-01T10:00:00\"\ndescription: \"Tea\"\nallowed-tools: [Bash]\n---\nTea.\n")
+		d.Reminder.Path, d.Reminder.Digest = "reminders/tea.md", routines.Digest(data)
+		must(t, s.o.Guard.Written(policy.Writer{Kind: fromRun, Alone: true}, d.Reminder.Path, data))
+		var during *policy.Limit
+		a.next(func() { during = s.running.limited() })
+		must(t, s.RunTask(s.t.Context(), func(time.Time, []updates.Update) string { return "tea" }, d))
+		if during == nil || s.running.limited() != nil {
+			t.Errorf("in its turn the limit is %v, after it %v", during, s.running.limited())
+		}
+	})
+}
+
+func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		must(t, s.EnterFork(""))
+		synctest.Wait()
+		verdict := make(chan policy.Verdict, 1)
+		go func() {
+			v, _ := s.o.Guard.Approvals().Ask(context.Background(), policy.Request{Label: "Bash(rm x)"})
+			verdict <- v
+		}()
+		synctest.Wait()
+		s.click("act:fork_exit:_")
+		if v := <-verdict; v != policy.Cancelled {
+			t.Errorf("the question was answered with %s", v)
 		}
 	})
 }
