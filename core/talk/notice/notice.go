@@ -1,6 +1,6 @@
-// Package notice keeps the short messages that the program has for its user:
-// a dashboard shows them as toasts. It owns the board and puts what is logged as
-// an error on it. It must not know who looks at it.
+// Package notice keeps the program's short messages to its user, which a dashboard shows
+// as toasts. It owns the board, on which logged errors appear too. It must not know who
+// reads it.
 package notice
 
 import (
@@ -15,7 +15,7 @@ import (
 const (
 	// kept is how many notices a dashboard can look back on.
 	kept = 100
-	// alertEvery is how long the same trouble is not shown again.
+	// alertEvery is how long a repeated error is not shown again.
 	alertEvery = time.Minute
 )
 
@@ -49,20 +49,20 @@ type Board struct {
 	seq  uint64
 }
 
-// NewBoard returns an empty board. hide takes secrets out of a text; changed is
-// called after each notice and must not block.
+// NewBoard returns an empty board. hide removes secrets from a text; changed is called
+// after each notice and must not block.
 func NewBoard(zone *time.Location, hide func(string) string, changed func()) *Board {
 	return &Board{zone: zone, hide: hide, changed: changed}
 }
 
-// All are the notices, oldest first, the newest 100.
+// All are the newest 100 notices, oldest first.
 func (b *Board) All() []Notice {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.list
 }
 
-// Add tells the user something at once.
+// Add shows the user a notice.
 func (b *Board) Add(level Level, text string) {
 	text = clean.Line(b.hide(text))
 	b.mu.Lock()
@@ -77,8 +77,8 @@ func (b *Board) Add(level Level, text string) {
 	b.changed()
 }
 
-// Errors is a log handler that shows what is logged as an error: a full disk must
-// not be found out by reading a file on it.
+// Errors is a log handler that shows logged errors as notices: a user must not learn of
+// a full disk from a file on it.
 func (b *Board) Errors() slog.Handler { return alerts{b} }
 
 type alerts struct{ board *Board }
@@ -86,7 +86,7 @@ type alerts struct{ board *Board }
 // Enabled is part of slog.Handler: errors only.
 func (alerts) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
 
-// Handle shows the message with its error, unless it was shown just before.
+// Handle shows the message with its error, unless it was shown within the last minute.
 func (a alerts) Handle(_ context.Context, r slog.Record) error {
 	text := r.Message
 	r.Attrs(func(at slog.Attr) bool {

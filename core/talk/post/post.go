@@ -1,6 +1,6 @@
-// Package post holds the values that the bot says to its user: texts, embeds
-// and buttons, as any surface (the dashboard's transcript, Discord) renders
-// them. It knows no surface.
+// Package post is the bot's messages to its user as values: texts, embeds and buttons.
+// It owns their limits and the ids of buttons. It must not know the surfaces that render
+// them.
 package post
 
 import (
@@ -13,12 +13,12 @@ import (
 	"unicode/utf16"
 )
 
-// ErrNoChannel says that there is nobody to send to: a surface that has stopped,
-// or that knows no user yet, answers with it.
+// ErrNoChannel is the error of a surface that has stopped, or that does not know its
+// user yet.
 var ErrNoChannel = errors.New("no active channel")
 
-// ErrUnknown says that no answer came, so that nobody knows whether the message
-// was delivered. Its sender counts it as sent.
+// ErrUnknown is the error of a message that got no answer and may have been delivered.
+// Its sender counts it as sent.
 var ErrUnknown = errors.New("it is not known whether it arrived")
 
 // MessageID is a surface's own id of a message.
@@ -32,22 +32,23 @@ type Post struct {
 	Embed *Embed
 	// Small marks a framework notice (Discord's "-# " subtext).
 	Small bool
-	// Context is "", "bg" or "fork": where the words come from.
+	// Context is "", "bg" or "fork": the kind of session that sent it.
 	Context string
 	// Source names the task or run for people: "Email sweep".
 	Source string
 	// Critical marks a message that bypassed the ping budget.
 	Critical bool
 	// Files are the absolute paths of files to attach. They were checked when the
-	// message was made; a surface that cannot read one any more fails as a whole.
+	// message was made; if a surface can no longer read one, the whole message fails.
 	Files []string
-	// Before must be called, through Begin, by every surface: once, right before the message leaves: not while a network
-	// or a limit is waited for. Its error means that nothing is sent, and is among
-	// those of the surface's answer. It may take the time of a write. Nil is fine.
+	// Before is called by every surface, through Begin, once and right before the
+	// message leaves, after it has waited for a network or a limit. On an error nothing
+	// is sent, and the surface returns the error. It may take the time of a write. Nil
+	// is fine.
 	Before func() error
 }
 
-// Begin calls Before, where there is one.
+// Begin calls Before, if it is set.
 func (p *Post) Begin() error {
 	if p.Before == nil {
 		return nil
@@ -83,14 +84,14 @@ type Button struct {
 	Action string `json:"action"`
 }
 
-// The actions of a reminder's buttons; their data is its id.
+// The actions of a reminder's buttons; their data is the reminder's id.
 const (
 	RemindDone     = "remind_done"
 	RemindLater    = "remind_later"
 	RemindNotToday = "remind_not_today"
 )
 
-// Remind are the buttons of a reminder that comes back until it is done.
+// Remind are the buttons of a reminder that repeats until it is done.
 func Remind(id string) []Button {
 	return []Button{
 		{Label: "Done", Style: "success", Action: RemindDone + ":" + id},
@@ -99,8 +100,7 @@ func Remind(id string) []Button {
 	}
 }
 
-// AskAgent is the action that asks the agent something; what it asks is kept
-// elsewhere, under an id.
+// AskAgent is the action that sends the agent a prompt, which is kept under an id.
 const AskAgent = "agent"
 
 const prefix = "act:"
@@ -109,21 +109,20 @@ const prefix = "act:"
 const maxCustomID = 100
 
 var (
-	// errNoAction says that a button's action is no action at all.
+	// errNoAction is the error of an action that does not have the form of one.
 	errNoAction = errors.New("a button's action is a name of small letters, a colon and its data, such as task_done:<task_id>")
-	// errLongAction says that an action does not fit into a button's id.
+	// errLongAction is the error of an action that does not fit into a button's id.
 	errLongAction = fmt.Errorf("a button's action is too long: with its data it has at most %d characters", maxCustomID-len(prefix))
 )
 
 // agentActions are the actions that a card of the agent may have. The bot's own buttons have others, which the agent must not forge.
 var agentActions = []string{AskAgent, "dismiss", "event_del", "task_del", "task_done"}
 
-// CustomID is the id under which a surface sends the button, by which alone a
-// click is understood, also after a restart. The prompt of an
-// agent:<prompt> action goes through register, which answers the id that it is
-// kept under; it is not called for other actions. An empty prompt asks what the
-// label says. Errors are errNoAction, errLongAction and those of register: such
-// a button is left away.
+// CustomID is the id under which a surface sends the button. A click is understood from
+// it alone, also after a restart. register keeps the prompt of an agent:<prompt> action
+// and returns its id; it is not called for other actions. An empty prompt is replaced by
+// the label. Errors are errNoAction, errLongAction and those of register: such a button
+// is left out.
 func (b Button) CustomID(register func(prompt string) (id string, err error)) (string, error) {
 	action, data, _ := strings.Cut(b.Action, ":")
 	if action == AskAgent {
@@ -131,7 +130,7 @@ func (b Button) CustomID(register func(prompt string) (id string, err error)) (s
 		prompt = cmp.Or(prompt, b.Label)
 		id, err := register(prompt)
 		if err != nil {
-			return "", fmt.Errorf("keep what the button %q asks: %w", b.Label, err)
+			return "", fmt.Errorf("keep the prompt of the button %q: %w", b.Label, err)
 		}
 		data = id
 	}
@@ -146,8 +145,8 @@ func (b Button) CustomID(register func(prompt string) (id string, err error)) (s
 	return id, nil
 }
 
-// ParseCustomID takes a button's id apart: the action and its data, "_" where
-// it has none. It is false for an id that is no button of ours.
+// ParseCustomID splits a button's id into its action and data, "_" if it has none. It
+// returns false for any other id.
 func ParseCustomID(id string) (action, data string, ok bool) {
 	rest, ours := strings.CutPrefix(id, prefix)
 	action, data, found := strings.Cut(rest, ":")
@@ -162,8 +161,8 @@ func isAction(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") == ""
 }
 
-// CheckAgent says what is wrong with a button that the agent made: an action
-// that is not in its gift, or one that fits into no button. Nil when nothing is.
+// CheckAgent returns what is wrong with a button of the agent: an action that it may not
+// use, or one that is too long.
 func (b Button) CheckAgent() error {
 	action, _, _ := strings.Cut(b.Action, ":")
 	if !slices.Contains(agentActions, action) {

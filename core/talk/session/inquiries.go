@@ -16,25 +16,24 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// maxInquiry is the length of a prompt in runes; longer ones end in an ellipsis.
+// maxInquiry is the longest prompt in runes; longer ones end in an ellipsis.
 const maxInquiry = 4000
 
-var errNoPrompt = errors.New("the prompt is empty: say what the agent shall be asked")
+var errNoPrompt = errors.New("the prompt is empty: write what the agent is asked")
 
-// Inquiries keeps what the buttons of the agent's cards ask, so
-// that a button still works after a restart: state/inquiries.json. All methods
-// are safe for several goroutines, and beside other processes of ours. Use
-// NewInquiries.
+// Inquiries keeps the prompts of the buttons on the agent's cards, so that a button
+// still works after a restart: state/inquiries.json. All methods are safe for several
+// goroutines, and with other processes of the bot. Use NewInquiries.
 type Inquiries struct{ keeper }
 
-// NewInquiries is the inquiries of a data directory. Nothing is read or written
+// NewInquiries returns the inquiries of a data directory. It reads and writes nothing
 // yet; a nil log is silent.
 func NewInquiries(d *store.Dir, log *slog.Logger) *Inquiries {
 	return &Inquiries{newKeeper(d, log, "inquiries")}
 }
 
-// Register keeps a prompt, cleaned and cut to 4,000 runes, and returns its id:
-// eight hex characters. It is good for seven days. An empty prompt is an error.
+// Register keeps a prompt for seven days, cleaned and cut to 4,000 runes, and returns
+// its id: eight hex characters. An empty prompt is an error.
 func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error) {
 	prompt = clean.Cut(strings.TrimSpace(clean.Text(prompt)), maxInquiry)
 	if prompt == "" {
@@ -54,9 +53,9 @@ func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error
 	return id, nil
 }
 
-// Pop returns a prompt and removes it: of two clicks on a button one gets it.
-// The answer is false for an id that is unknown, used or older than seven days.
-// On an error the prompt is still kept.
+// Pop returns a prompt and removes it: only the first click on a button gets it. It
+// returns false for an id that is unknown, used or older than seven days. On an error
+// the prompt is kept.
 func (q *Inquiries) Pop(now time.Time, id string) (prompt string, ok bool, err error) {
 	err = q.change(now, func(list map[string]json.RawMessage) bool {
 		o, _ := asObject(list[id])
@@ -71,7 +70,8 @@ func (q *Inquiries) Pop(now time.Time, id string) (prompt string, ok bool, err e
 	return prompt, ok, nil
 }
 
-// change writes what f makes of the living inquiries, by their ids, unless f says no.
+// change lets f alter the inquiries that have not expired, by id, and writes them if f
+// returns true.
 func (q *Inquiries) change(now time.Time, f func(map[string]json.RawMessage) bool) error {
 	return q.dir.WithLock(q.turn, func() error {
 		list := map[string]json.RawMessage{}
@@ -89,7 +89,7 @@ func (q *Inquiries) change(now time.Time, f func(map[string]json.RawMessage) boo
 	})
 }
 
-// encodeMembers is one object on one line, the oldest member first, and a line break.
+// encodeMembers is an object on one line, the oldest member first, and a line break.
 func encodeMembers(list map[string]json.RawMessage) []byte {
 	ids := slices.SortedFunc(maps.Keys(list), func(a, b string) int {
 		return cmp.Or(cmp.Compare(since(list[a]), since(list[b])), cmp.Compare(a, b))

@@ -1,9 +1,8 @@
-// Package session keeps which Claude session is the main one
-// (state/sessions.json) and the history of all of them
-// (state/session_history.jsonl), what the buttons of the agent's cards ask
-// (state/inquiries.json) and which fork sent which message
-// (state/fork_messages.json), in the formats of the original (docs/data-directory.md). It must not know
-// what a session says, nor how an engine runs one or a surface shows a message.
+// Package session records which session is the main one (state/sessions.json), what
+// happened to all of them (state/session_history.jsonl), the prompts of buttons
+// (state/inquiries.json) and which fork sent which message (state/fork_messages.json),
+// in the formats of the original (docs/data-directory.md). It must not know what is said
+// in a session, how an engine runs one or how a surface shows a message.
 package session
 
 import (
@@ -39,15 +38,15 @@ const (
 	Restarting      = "restarting"
 )
 
-// Event is one thing that happened to a session.
+// Event is something that happened to a session.
 type Event struct {
 	SessionID string
 	Event     string // one of the constants above
-	Parent    string // the session that this one came from, or empty
+	Parent    string // the session that this one branched off from, or empty
 }
 
 // Store is the sessions of a data directory. All methods are safe for several
-// goroutines, and beside other processes of ours. Use NewStore.
+// goroutines, and with other processes of the bot. Use NewStore.
 type Store struct {
 	dir  *store.Dir
 	zone *time.Location
@@ -56,15 +55,15 @@ type Store struct {
 	trouble store.Trouble // with the id of the main session
 }
 
-// NewStore is the store of a data directory. Nothing is read or written yet.
+// NewStore returns the sessions of a data directory. It reads and writes nothing yet.
 // Times are written in zone; a nil log is silent.
 func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Store{dir: d, zone: zone, log: log}
 }
 
-// Main is the id of the main session; empty when there is none: no file, an
-// empty one, an object from another program, or something that is no id.
+// Main is the id of the main session; empty if there is none: no file, an empty one,
+// an object from another program, or not an id.
 func (s *Store) Main() string {
 	data, err := s.dir.Read(mainFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,22 +84,22 @@ func (s *Store) Main() string {
 	return id
 }
 
-// logOnce logs that the main session's file is of no use, once for the same reason.
+// logOnce logs that the main session's file is unusable, once for the same reason.
 func (s *Store) logOnce(err error) {
 	if s.trouble.News(err) {
 		s.log.Warn("main session id was not read", "file", mainFile, "problem", err)
 	}
 }
 
-// SaveMain keeps the id of the main session as an engine reports it after a
-// turn. The first id of all is logged as created, a changed one as compacted,
-// with the old id as its parent; the same id writes nothing.
+// SaveMain saves the id of the main session that an engine reports after a turn. The
+// first id is logged as created, a changed one as compacted, with the old id as its
+// parent; the same id writes nothing.
 func (s *Store) SaveMain(now time.Time, id string) error {
 	return s.saveMain(now, id, Compacted)
 }
 
-// SwapMain makes a fork the main session: it is logged as swapped, with the
-// previous main session as its parent.
+// SwapMain makes a fork the main session. It is logged as swapped, with the previous
+// main session as its parent.
 func (s *Store) SwapMain(now time.Time, id string) error {
 	return s.saveMain(now, id, Swapped)
 }
@@ -127,8 +126,8 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 	})
 }
 
-// ClearMain forgets the main session; the next one starts afresh. Without a
-// main session nothing happens.
+// ClearMain forgets the main session; the next one starts afresh. Without one it does
+// nothing.
 func (s *Store) ClearMain(now time.Time) error {
 	return s.dir.WithLock(turnName, func() error {
 		old := s.Main()
@@ -147,9 +146,9 @@ func (s *Store) Log(now time.Time, e Event) error {
 	return s.dir.WithLock(turnName, func() error { return s.append(now, e) })
 }
 
-// append writes one line as the original spells it. The caller is alone with
-// the file. The original commits it each time; a file that grows with every run
-// would be in the history once for each of its lines, so we do not.
+// append writes one line as the original spells it. The caller holds the lock. The
+// original commits the file each time; since it grows with every run, the git history
+// would have a version for each line, so we do not.
 func (s *Store) append(now time.Time, e Event) error {
 	if err := e.check(); err != nil {
 		return fmt.Errorf("log a session event: %w", err)
@@ -181,8 +180,8 @@ func (e Event) check() error {
 	return checkID(e.SessionID)
 }
 
-// checkID keeps what is no id away from command lines and log lines: an id is
-// letters, digits, dots, dashes and underscores, and does not begin with a dash.
+// checkID keeps anything but an id away from command lines and log lines: an id is
+// letters, digits, dots, dashes and underscores, and does not start with a dash.
 func checkID(id string) error {
 	const most = 200
 	if id == "" {
@@ -190,7 +189,7 @@ func checkID(id string) error {
 	}
 	odd := strings.ContainsFunc(id, func(r rune) bool { return !strings.ContainsRune(idChars, r) })
 	if odd || len(id) > most || id[0] == '-' {
-		return fmt.Errorf("%.60q is no session id: up to %d letters, digits, '.', '_' and '-' make one", id, most)
+		return fmt.Errorf("%.60q is not a session id, which is up to %d letters, digits, '.', '_' and '-'", id, most)
 	}
 	return nil
 }
@@ -203,9 +202,9 @@ type historyLine struct {
 	Timestamp string `json:"timestamp"`
 }
 
-// Created is when the main conversation began: the time of the last created
-// event. The file is read as a stream, since it is never pruned; lines that
-// are no events are passed over. It gives false when there is no such event.
+// Created is when the main conversation started: the time of the last created event;
+// false if there is none. The file is read as a stream, since it is never pruned; other
+// lines are skipped.
 func (s *Store) Created() (time.Time, bool) {
 	f, err := s.dir.Open(historyFile)
 	if err != nil {

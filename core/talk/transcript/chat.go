@@ -1,3 +1,7 @@
+// Package transcript is the conversation as the dashboard shows it: the user's
+// messages, the bot's answers, and every message it sent. It owns the entries and
+// their file, and is the bot's surface when there is no Discord. It must not know
+// engines, sessions or dashboards.
 package transcript
 
 import (
@@ -15,13 +19,13 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// maxText is the longest text of one entry in bytes; what goes beyond is cut.
+// maxText is the longest text of an entry in bytes; longer ones are cut.
 const maxText = 64 << 10
 
 // maxName is the longest shown name of a file, in characters.
 const maxName = 200
 
-// errClosed answers messages that come after Close; it is a post.ErrNoChannel.
+// errClosed is the error of posts after Close; it is a post.ErrNoChannel.
 var errClosed = fmt.Errorf("the bot has stopped: %w", post.ErrNoChannel)
 
 // Options are what a Chat is made of. Zero values work: no file, UTC, 500 entries.
@@ -32,8 +36,8 @@ type Options struct {
 	Zone  *time.Location
 }
 
-// Chat is the conversation. It is a surface (chat.Surface): what the bot posts
-// becomes an entry. All methods may be called concurrently.
+// Chat is the conversation. It is a surface (chat.Surface): each post becomes an
+// entry. All methods may be called concurrently.
 type Chat struct {
 	limit int
 	zone  *time.Location
@@ -41,8 +45,8 @@ type Chat struct {
 
 	mu sync.Mutex
 	// entries are the newest ones, oldest first; live are the answers that still
-	// grow, by entry id; nonces map a post's nonce to its entry. seen is the
-	// snapshot last handed out, nil once anything has changed.
+	// grow, by entry id; nonces maps a post's nonce to its entry. seen is the latest
+	// snapshot, nil once anything has changed.
 	entries  []Entry
 	live     map[post.MessageID]*Stream
 	nonces   map[string]post.MessageID
@@ -52,8 +56,8 @@ type Chat struct {
 	more     bool // entries went beyond the limit
 }
 
-// New returns a chat that begins with what was last said before the program
-// ended. It writes nothing until something is said.
+// New returns a chat that starts with the saved entries. It writes nothing until an
+// entry is added.
 func New(o Options) *Chat {
 	c := &Chat{
 		limit: o.Limit, zone: o.Zone,
@@ -101,7 +105,7 @@ func (c *Chat) Entries() []Entry {
 	return c.seen
 }
 
-// More reports that there was more said than Entries has.
+// More reports whether older entries were dropped.
 func (c *Chat) More() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +117,7 @@ func (c *Chat) Add(role Role, text string) post.MessageID {
 	return c.add(Entry{ID: newID(), At: c.now(), Role: role, Text: tidy(text)})
 }
 
-// AddFrom is Add for words that came over another surface, under their id there.
+// AddFrom adds the user's message from another surface, with its id there.
 func (c *Chat) AddFrom(where string, id post.MessageID, text string) post.MessageID {
 	e := Entry{ID: newID(), At: c.now(), Role: User, Text: tidy(text), Where: where}
 	if id != "" {
@@ -130,7 +134,7 @@ func (c *Chat) add(e Entry) post.MessageID {
 	return e.ID
 }
 
-// Post adds the bot's message, once per nonce: a repeated nonce gives the id
+// Post adds the bot's message, once per nonce: a repeated nonce returns the id
 // of the first message and changes nothing.
 func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if err := ctx.Err(); err != nil {
@@ -158,14 +162,14 @@ func (c *Chat) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	return e.ID, nil
 }
 
-// Reword replaces the words of an entry; one that is gone stays gone.
+// Reword replaces the text of an entry; a removed one stays removed.
 func (c *Chat) Reword(id post.MessageID, text string) {
 	if e, ok := c.change(id, func(e *Entry) { e.Text = tidy(text) }); ok {
 		c.save(e, "")
 	}
 }
 
-// change alters an entry; false where it is gone.
+// change alters an entry; false if it was removed.
 func (c *Chat) change(id post.MessageID, alter func(*Entry)) (Entry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,8 +184,8 @@ func (c *Chat) change(id post.MessageID, alter func(*Entry)) (Entry, bool) {
 	return *e, true
 }
 
-// PostAs shows a message that another surface has sent, under its id there. A
-// message that is already shown under that id stays as it is.
+// PostAs adds a message that another surface has sent, under its id there. An entry
+// with that id stays unchanged.
 func (c *Chat) PostAs(id post.MessageID, p post.Post, where string) {
 	e := c.fromPost(p)
 	e.ID, e.Where = id, where
@@ -223,7 +227,7 @@ func (c *Chat) Edit(ctx context.Context, id post.MessageID, p post.Post) error {
 	return nil
 }
 
-// Delete removes a message; one that is gone is no error.
+// Delete removes a message; a missing one is no error.
 func (c *Chat) Delete(ctx context.Context, id post.MessageID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -245,8 +249,8 @@ func (c *Chat) Delete(ctx context.Context, id post.MessageID) error {
 // Typing does nothing: a dashboard sees from the snapshot that the bot works.
 func (c *Chat) Typing(ctx context.Context) error { return ctx.Err() }
 
-// Close keeps the answers that were still growing and ends the chat: posting
-// fails from now on. It is idempotent.
+// Close saves the answers that are still growing. Posting fails afterwards. It is
+// idempotent.
 func (c *Chat) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -278,7 +282,7 @@ func (c *Chat) fromPost(p post.Post) Entry {
 	return e
 }
 
-// append adds an entry and forgets the oldest beyond the limit; mu is held.
+// append adds an entry and drops the oldest beyond the limit; mu is held.
 func (c *Chat) append(e Entry) {
 	c.entries, c.seen = append(c.entries, e), nil
 	c.trim()
@@ -301,7 +305,7 @@ func (c *Chat) trim() {
 	}
 }
 
-// find searches from the end, where what changes is.
+// find searches from the end, since newer entries change more often.
 func (c *Chat) find(id post.MessageID) int {
 	for i, e := range slices.Backward(c.entries) {
 		if e.ID == id {
@@ -311,8 +315,8 @@ func (c *Chat) find(id post.MessageID) int {
 	return -1
 }
 
-// save writes a finished entry to the file. A full disk costs the entry its
-// life after a restart, never the conversation.
+// save writes a finished entry to the file. With a full disk the entry is missing
+// after a restart; the conversation continues.
 func (c *Chat) save(e Entry, nonce string) { c.write(recordOf(e, nonce)) }
 
 func (c *Chat) write(r record) {

@@ -9,8 +9,8 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// maxHeld is how many bytes after an escape character are held back while the
-// rest of its sequence may still come.
+// maxHeld is how many bytes after an escape character are held back while the rest of
+// its sequence may still arrive.
 const maxHeld = 4096
 
 // Stream is an answer that still grows. Its methods may be called from any
@@ -18,8 +18,8 @@ const maxHeld = 4096
 type Stream struct {
 	chat *Chat
 	id   post.MessageID
-	// Guarded by chat.mu. held are bytes that cannot be cleaned yet: the
-	// beginning of an escape sequence or of a character.
+	// Guarded by chat.mu. held are bytes that cannot be cleaned yet: the start of an
+	// escape sequence or of a character.
 	text  strings.Builder
 	held  []byte
 	tools []string
@@ -41,9 +41,9 @@ func (c *Chat) Begin(role Role) *Stream {
 // ID is the entry's id.
 func (s *Stream) ID() post.MessageID { return s.id }
 
-// Append adds a piece of the answer. Pieces may be cut anywhere, in the middle
-// of a character or of an escape sequence too. The first one gives the entry its
-// time and its place, behind all that was shown while the bot was thinking.
+// Append adds a piece of the answer. Pieces may be cut anywhere, even within a
+// character or an escape sequence. The first one sets the entry's time and moves it
+// after everything that was shown while the bot was thinking.
 func (s *Stream) Append(delta string) {
 	if delta == "" {
 		return
@@ -59,8 +59,8 @@ func (s *Stream) Append(delta string) {
 	})
 }
 
-// Rewind takes the last n bytes of what was appended back, as far as cleaning
-// has left them: the stream broke, and what follows says it anew.
+// Rewind removes the last n bytes that were appended, as far as cleaning has left
+// them: the stream broke, and what follows repeats them.
 func (s *Stream) Rewind(n int) {
 	s.update(func() {
 		n -= len(s.held)
@@ -75,8 +75,8 @@ func (s *Stream) Rewind(n int) {
 	})
 }
 
-// Elsewhere notes under which ids another surface shows the answer, also when
-// it has ended.
+// Elsewhere records the ids under which another surface shows the answer, even after
+// its end.
 func (s *Stream) Elsewhere(where string, ids []post.MessageID) {
 	ended := false
 	e, ok := s.chat.change(s.id, func(e *Entry) {
@@ -96,8 +96,8 @@ func (s *Stream) Tool(label string) {
 	s.update(func() { s.tools = append(s.tools, clean.Cut(clean.Line(label), 200)) })
 }
 
-// Denied marks the newest use of a tool as denied; where the answer has not named
-// the tool it does now.
+// Denied marks the newest use of a tool as denied. If the answer has not named the
+// tool yet, it does now.
 func (s *Stream) Denied(name string) {
 	name = clean.Cut(clean.Line(name), 100)
 	s.update(func() {
@@ -116,15 +116,14 @@ const DeniedMark = " — denied"
 
 func deniedLabel(tool string) string { return tool + DeniedMark }
 
-// Empty reports whether nothing has been said yet.
+// Empty reports whether the answer has no text yet.
 func (s *Stream) Empty() bool {
 	s.chat.mu.Lock()
 	defer s.chat.mu.Unlock()
 	return s.text.Len() == 0 && len(s.held) == 0
 }
 
-// End finishes the entry and keeps it. An answer without text and tools leaves
-// no entry behind.
+// End finishes and saves the entry. An answer without text and tools leaves no entry.
 func (s *Stream) End() {
 	c := s.chat
 	c.mu.Lock()
@@ -174,7 +173,7 @@ func (s *Stream) update(change func()) {
 	c.changed()
 }
 
-// add cleans what is complete and holds the rest back.
+// add cleans complete sequences and holds the rest back.
 func (s *Stream) add(delta string) {
 	s.held = append(s.held, delta...)
 	n := complete(s.held)
@@ -193,7 +192,7 @@ func (s *Stream) write(raw string) {
 	s.text.WriteString(text)
 }
 
-// complete is how many bytes of p can be cleaned without knowing what follows.
+// complete is how many bytes of p can be cleaned whatever follows.
 func complete(p []byte) int {
 	end := len(p)
 	if i := bytes.LastIndexByte(p, 0x1b); i >= 0 && bytes.IndexByte(p[i:], '\n') < 0 && len(p)-i < maxHeld {
