@@ -32,7 +32,7 @@ func remembering(t *testing.T) *harness {
 }
 
 func (h *harness) lookup(id post.MessageID) (session.ForkMessage, session.Standing) {
-	return h.o.Messages.Lookup(h.m.now(), id)
+	return h.o.Messages.Lookup(h.m.o.now(), id)
 }
 
 func TestTheMessagesOfARunThatSucceededLeadBackToItsSession(t *testing.T) {
@@ -119,19 +119,19 @@ func TestOnlyMessagesThatReachedTheUserAreRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := remembering(t)
 		r := h.run(task())
-		r.view.Session, r.view.Parent = "fork-1", "main-1"
+		r.status.view.Session, r.status.view.Parent = "fork-1", "main-1"
 		h.set(func() { h.failed = errors.New("gateway timeout") })
-		if a := r.Ping(t.Context(), "lost", false); !a.IsError {
+		if a := r.tools.Ping(t.Context(), "lost", false); !a.IsError {
 			t.Error(a.Text)
 		}
 		h.set(func() { h.failed = nil })
-		if a := r.Embed(t.Context(), post.Embed{Title: "arrives"}, false); a.IsError {
+		if a := r.tools.Embed(t.Context(), post.Embed{Title: "arrives"}, false); a.IsError {
 			t.Error(a.Text)
 		}
-		if a := r.Ping(t.Context(), "one too many", false); !a.IsError {
+		if a := r.tools.Ping(t.Context(), "one too many", false); !a.IsError {
 			t.Error(a.Text)
 		}
-		if diff := cmp.Diff([]post.MessageID{"1"}, r.messages); diff != "" {
+		if diff := cmp.Diff([]post.MessageID{"1"}, r.tools.sent); diff != "" {
 			t.Error(diff)
 		}
 		r.remember()
@@ -149,9 +149,9 @@ func TestAMessageStillOnItsWayWhenTheRunEndsIsRecordedToo(t *testing.T) {
 			return h.post(ctx, p)
 		}
 		r := h.run(task())
-		r.view.Session = "fork-1"
+		r.status.view.Session = "fork-1"
 		var wg sync.WaitGroup
-		wg.Go(func() { r.Ping(t.Context(), "hi", false) })
+		wg.Go(func() { r.tools.Ping(t.Context(), "hi", false) })
 		synctest.Wait()
 		r.remember()
 		wg.Wait()
@@ -169,10 +169,10 @@ func TestASurfaceThatHangsHoldsNoEndedRunBack(t *testing.T) {
 			return "", ctx.Err()
 		}
 		r := h.run(task())
-		r.view.Session = "fork-1"
+		r.status.view.Session = "fork-1"
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		wg.Go(func() { r.Ping(ctx, "hi", false) })
+		wg.Go(func() { r.tools.Ping(ctx, "hi", false) })
 		synctest.Wait()
 		begin := time.Now()
 		r.remember()
@@ -222,12 +222,12 @@ func TestARecordThatCannotBeWrittenIsLoggedAndNoFailureOfTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := remembering(t)
 		logged := &bytes.Buffer{}
-		h.m.log = slog.New(slog.NewTextHandler(logged, nil))
+		h.m.o.Log = slog.New(slog.NewTextHandler(logged, nil))
 		r := h.run(task())
-		r.view.Session = "--no-session"
-		r.messages = append(r.messages, "1")
+		r.status.view.Session = "--no-session"
+		r.tools.sent = append(r.tools.sent, "1")
 		r.end(t.Context(), nil)
-		if v := r.snapshot(); v.State != Done || v.Error != "" {
+		if v := r.status.snapshot(); v.State != Done || v.Error != "" {
 			t.Errorf("%+v", v)
 		}
 		if !strings.Contains(logged.String(), "replies will quote them") {

@@ -242,7 +242,7 @@ func TestOnlyTheNewest200TailsAreKept(t *testing.T) {
 		must(t, os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)))
 	}
 	storetest.Put(t, h.dir, tailFolder+"/notes.txt", "the user's own")
-	h.m.prune()
+	prune(h.dir, h.o.Log)
 	left, err := filepath.Glob(h.dir.Path(tailFolder) + "/*.jsonl")
 	if err != nil || len(left) != keptTails || strings.HasSuffix(left[0], "00000004.jsonl") {
 		t.Errorf("%d files left, the oldest %s, %v", len(left), left[0], err)
@@ -384,7 +384,7 @@ func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
 		at := time.Now().Add(time.Duration(i) * time.Minute)
 		must(t, os.Chtimes(name, at, at))
 	}
-	h.m.prune()
+	prune(h.dir, h.o.Log)
 	left, err := h.dir.Entries(tailFolder)
 	if err != nil || len(left) != maxTails/maxTailFile || left[0].Name() != "00000002.jsonl" {
 		t.Errorf("%v, %v", left, err)

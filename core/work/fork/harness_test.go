@@ -135,7 +135,7 @@ func (h *harness) set(change func()) {
 func (h *harness) drain(left int) {
 	h.t.Helper()
 	for {
-		now := h.m.now()
+		now := h.m.o.now()
 		state, _ := h.o.Budget.State(now)
 		if state.Whole() <= left {
 			return
@@ -147,7 +147,7 @@ func (h *harness) drain(left int) {
 }
 
 func (h *harness) tokens() float64 {
-	state, _ := h.o.Budget.State(h.m.now())
+	state, _ := h.o.Budget.State(h.m.o.now())
 	return state.Available
 }
 
@@ -180,7 +180,7 @@ func (h *harness) run(t routines.Task, change ...func(*Job)) *run {
 	for _, c := range change {
 		c(&j)
 	}
-	return newRun(h.m, j)
+	return newRun(&h.m.o, j, h.m.stop)
 }
 
 // tailOf is a run's lines as "kind text".

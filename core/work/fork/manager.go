@@ -1,30 +1,19 @@
-// Package fork runs background tasks: the queue of runs, each run's life from
-// its prompt to its ledger line, what a run may send and must report, its tail,
-// and the permissions of its tools.
+// Package fork runs background tasks: the queue of runs, each run's life from its prompt
+// to its ledger line, what a run may send and must report, and its tail. It must not know
+// schedules, dashboards, surfaces or any particular engine.
 //
-// A run is a value that its tools, hooks and permission callback are methods
-// of; nothing is looked up. The package must not know schedules, dashboards,
-// surfaces or any particular engine.
+// Manager has the queue. A run has a status (what others see), tools (what the agent
+// calls) and a talk (the session with the engine), none of which knows the run.
 package fork
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
-	"ollimbot/core/agent"
-	"ollimbot/core/brief/toolset"
-	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/store"
-	"ollimbot/core/talk/post"
-	"ollimbot/core/talk/session"
-	"ollimbot/core/work/budget"
-	"ollimbot/core/work/money"
-	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 )
 
@@ -49,86 +38,9 @@ const (
 // errStopping answers Do when the manager has stopped or stops before the run ended.
 var errStopping = errors.New("the bot is stopping")
 
-// Limits are read when a run starts. Zero fields mean the defaults: 4 runs at
-// once, 30 minutes, the engine's own model.
-type Limits struct {
-	MaxRunning int
-	Timeout    time.Duration
-	Model      string // for tasks that name none
-}
-
-// Host is what runs need of the bot around them. Methods may be called
-// concurrently; only Post may block for long, on a network.
-type Host interface {
-	// Post sends to the user.
-	Post(ctx context.Context, p post.Post) (post.MessageID, error)
-	// Busy says whether a conversation is under way and until when quiet hours
-	// hold (zero outside of them). It is asked whenever a ping is attempted.
-	Busy() (busy bool, quietUntil time.Time)
-	Limits() Limits
-	SystemPrompt() string
-	// Reminders is the book that a run's reminder tools write in, with its rights.
-	Reminders(policy.Writer) toolset.ReminderBook
-}
-
-// Options are the parts that runs need. All down to Guard are required.
-type Options struct {
-	Dir      *store.Dir
-	Zone     *time.Location
-	Log      *slog.Logger
-	Engine   agent.Engine
-	Host     Host
-	Budget   *budget.Bucket
-	Journal  *budget.Journal
-	Updates  *updates.Queue
-	Sessions *session.Store
-	// Guard decides the tools of runs.
-	Guard *policy.Guard
-	// Messages remembers which run sent which message, so that replies can resume
-	// it; nil remembers nothing.
-	Messages *session.ForkMessages
-	// Money counts what turns have used; nil counts nothing.
-	Money *money.Purse
-	// Tools are listed in every session beside the bot's own.
-	Tools []agent.Tool
-	// Changed is called after everything that a View shows; it must not block.
-	Changed func()
-	// Idle is called when a run has ended and no other runs or waits: a moment to
-	// tidy up. It may take a while. Nil does nothing.
-	Idle func()
-	// Commit records a markdown file that a run has written, by its path relative
-	// to the data directory; it must not block. Nil records nothing.
-	Commit func(rel, message string)
-	// Commands runs the program's own commands for a run; nil refuses them.
-	Commands policy.Runner
-}
-
-// Job is one task to run in the background.
-type Job struct {
-	Task routines.Task
-	// Reminder is the firing reminder, whose chain follow_up_chain continues.
-	Reminder *routines.Reminder
-	At       time.Time // when it was due
-	Late     bool
-	// Prompt builds the message when the run starts, so that budget, schedule
-	// and busy state in it are those of that moment. It may block for as long as
-	// the commands of skills take; ctx ends with the run.
-	Prompt func(ctx context.Context) string
-	// Allowed are the tool patterns of the run, Disallowed what is taken from them.
-	Allowed, Disallowed []string
-	// Tainted is what the run begins with of strangers' words, "" for nothing;
-	// Trusted lets it keep its tools whatever it reads.
-	Tainted string
-	Trusted bool
-	// Ticket is what is set aside for the run; whoever queues the job settles it.
-	Ticket money.Ticket
-}
-
 // Manager runs jobs, a few at a time, first come first served.
 type Manager struct {
-	o    Options
-	zone *time.Location
-	log  *slog.Logger
+	o Options
 	// stop is closed when Run's context ends.
 	stop chan struct{}
 	// live counts the runs that have started and not yet ended.
@@ -145,7 +57,7 @@ type Manager struct {
 	rates             map[string]Rate // by task, of all runs that are known to have ended
 	serving, stopping bool
 
-	unseen unseen
+	*failures
 }
 
 // NewManager reads the ledger of earlier runs. It starts nothing and writes
@@ -154,14 +66,15 @@ func NewManager(o Options) (*Manager, error) {
 	if o.Idle == nil {
 		o.Idle = func() {}
 	}
-	m := &Manager{o: o, zone: o.Zone, log: o.Log, stop: make(chan struct{})}
+	m := &Manager{o: o, stop: make(chan struct{})}
+	m.failures = &failures{o: &m.o}
 	past, err := Ledger(o.Dir, ratedRuns)
 	if err != nil {
 		return nil, err
 	}
 	m.rates = Rates(past)
 	for i := range past {
-		past[i] = inZone(past[i], m.zone)
+		past[i] = inZone(past[i], m.o.Zone)
 	}
 	for _, v := range slices.Backward(past) {
 		m.keepDay(v)
@@ -175,7 +88,7 @@ func NewManager(o Options) (*Manager, error) {
 // all have ended. It must be called once.
 func (m *Manager) Run(ctx context.Context) error {
 	m.closeOpen()
-	m.recallFailures()
+	m.recall()
 	m.mu.Lock()
 	m.serving = true
 	m.dispatch()
@@ -194,13 +107,13 @@ func (m *Manager) Run(ctx context.Context) error {
 func (m *Manager) closeOpen() {
 	open, err := cutOff(m.o.Dir)
 	if err != nil {
-		m.log.Warn("runs that were cut off could not be looked for", "error", err)
+		m.o.Log.Warn("runs that were cut off could not be looked for", "error", err)
 	}
 	for _, v := range open {
-		v = inZone(v, m.zone)
-		v.State, v.Ended, v.Error = Interrupted, m.now(), textProgramEnded
+		v = inZone(v, m.o.Zone)
+		v.State, v.Ended, v.Error = Interrupted, m.o.now(), textProgramEnded
 		if err := appendLedger(m.o.Dir, v); err != nil {
-			m.log.Warn("ledger line was not written", "run", v.ID, "error", err)
+			m.o.Log.Warn("ledger line was not written", "run", v.ID, "error", err)
 		}
 		m.mu.Lock()
 		m.keepDay(v)
@@ -210,7 +123,7 @@ func (m *Manager) closeOpen() {
 		}
 		m.mu.Unlock()
 	}
-	m.prune()
+	prune(m.o.Dir, m.o.Log)
 }
 
 // Do queues a job and waits for its end. A run that timed out or that the user
@@ -222,7 +135,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		return View{}, err
 	}
 	if !m.await(ctx, r) {
-		v := r.snapshot()
+		v := r.status.snapshot()
 		if v.State == Stopped {
 			return v, nil
 		}
@@ -232,7 +145,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 		defer m.finish(r) // whatever happens in it, the next one gets its place
 		r.execute(ctx)
 	}()
-	v := r.snapshot()
+	v := r.status.snapshot()
 	switch v.State {
 	case Failed:
 		if r.unrecorded {
@@ -246,7 +159,7 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 }
 
 func (m *Manager) enqueue(j Job) (*run, error) {
-	r := newRun(m, j)
+	r := newRun(&m.o, j, m.stop)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopping {
@@ -322,13 +235,13 @@ func (m *Manager) drop(r *run, s State) bool {
 // finish makes room for the next run.
 func (m *Manager) finish(r *run) {
 	m.archive(r)
-	m.failed(r.snapshot())
+	m.failures.add(r.status.snapshot())
 	m.mu.Lock()
 	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
 	m.dispatch()
 	idle := len(m.running) == 0 && len(m.waiting) == 0
 	m.mu.Unlock()
-	m.prune()
+	prune(m.o.Dir, m.o.Log)
 	m.o.Changed()
 	if idle {
 		m.o.Idle()
@@ -337,22 +250,22 @@ func (m *Manager) finish(r *run) {
 }
 
 func (m *Manager) archive(r *run) {
-	if err := appendLedger(m.o.Dir, r.snapshot()); err != nil {
+	if err := appendLedger(m.o.Dir, r.status.snapshot()); err != nil {
 		r.unrecorded = true
-		m.log.Warn("ledger line was not written", "run", r.id, "error", err)
+		m.o.Log.Warn("ledger line was not written", "run", r.id, "error", err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.keepDay(r.snapshot())
+	m.keepDay(r.status.snapshot())
 	m.finished = slices.Insert(m.finished, 0, r)
 	m.finished = m.finished[:min(len(m.finished), keptRuns)]
-	count(m.rates, r.snapshot())
+	count(m.rates, r.status.snapshot())
 }
 
 // Put shows a run that goes on elsewhere, or takes the place of what was shown of it.
 // One that has ended is written into the ledger.
 func (m *Manager) Put(v View) error {
-	v = inZone(v, m.zone)
+	v = inZone(v, m.o.Zone)
 	m.mu.Lock()
 	past := slices.DeleteFunc(slices.Clone(m.past), func(p View) bool { return p.ID == v.ID })
 	m.past = slices.Insert(past, 0, v)
@@ -370,7 +283,7 @@ func (m *Manager) Put(v View) error {
 
 // keepDay adds a run that has ended to those of the last day; mu is held.
 func (m *Manager) keepDay(v View) {
-	since := m.now().Add(-oneDay)
+	since := m.o.now().Add(-oneDay)
 	if v.Live() || v.Ended.Before(since) {
 		return
 	}
@@ -379,20 +292,3 @@ func (m *Manager) keepDay(v View) {
 	}
 	m.day = append(m.day, v)
 }
-
-// oneDay is how far back Ended goes.
-const oneDay = 24 * time.Hour
-
-// Ended are the runs that have ended since a moment of the last day, in the order of
-// their ends. Nobody may change them.
-func (m *Manager) Ended(since time.Time) []View {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	i := slices.IndexFunc(m.day, func(v View) bool { return !v.Ended.Before(since) })
-	if i < 0 {
-		return nil
-	}
-	return m.day[i:len(m.day):len(m.day)]
-}
-
-func (m *Manager) now() time.Time { return time.Now().In(m.zone) }

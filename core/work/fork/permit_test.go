@@ -21,9 +21,9 @@ import (
 // asking the callback.
 func TestARunMayUseWhatItsListsName(t *testing.T) {
 	h := newHarness(t)
-	r := newRun(h.m, Job{
+	r := newRun(&h.m.o, Job{
 		Task: task(), Allowed: []string{"Read(./**.md)", "Write", "Bash"}, Disallowed: []string{"Bash(rm *)"},
-	})
+	}, nil)
 	o := r.options(Limits{})
 	hooks, permission := o.Hooks, o.Permission
 	for _, tt := range []struct {
@@ -61,7 +61,7 @@ func TestARunsCommandsHaveTheRightsOfTheRun(t *testing.T) {
 			return agent.CommandResult{Stdout: "done"}
 		}
 	})
-	r := newRun(h.m, Job{Task: task(), Allowed: []string{"Bash(ollim-bot reminder *)"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}})
+	r := newRun(&h.m.o, Job{Task: task(), Allowed: []string{"Bash(ollim-bot reminder *)"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}}, nil)
 	o := r.options(Limits{})
 	if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Stdout != "done" {
 		t.Errorf("what is allowed gives %+v", got)

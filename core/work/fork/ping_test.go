@@ -23,16 +23,16 @@ import (
 // sendings are the ways to reach the user; the rules are the same.
 var sendings = map[string]func(*run, bool) agent.ToolResult{
 	"ping": func(r *run, critical bool) agent.ToolResult {
-		return r.Ping(context.Background(), "Water the plants", critical)
+		return r.tools.Ping(context.Background(), "Water the plants", critical)
 	},
 	"embed": func(r *run, critical bool) agent.ToolResult {
-		return r.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
+		return r.tools.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
 	},
 	"file": func(r *run, critical bool) agent.ToolResult {
-		if err := r.m.o.Dir.Write("plants.md", []byte("Water them.")); err != nil {
+		if err := r.o.Dir.Write("plants.md", []byte("Water them.")); err != nil {
 			panic(err)
 		}
-		return r.SendFile(context.Background(), "plants.md", "", critical)
+		return r.tools.SendFile(context.Background(), "plants.md", "", critical)
 	},
 }
 
@@ -84,7 +84,7 @@ func TestPingRules(t *testing.T) {
 			task: task(),
 			prepare: func(h *harness) {
 				zero := 0
-				if _, _, err := h.o.Budget.Set(h.m.now(), &zero, nil); err != nil {
+				if _, _, err := h.o.Budget.Set(h.m.o.now(), &zero, nil); err != nil {
 					h.t.Fatal(err)
 				}
 			},
@@ -116,13 +116,13 @@ func TestPingRules(t *testing.T) {
 					if answer.IsError != (tt.sent == 0) {
 						t.Errorf("IsError %v with %d sent", answer.IsError, tt.sent)
 					}
-					state, reserved := h.o.Budget.State(h.m.now())
+					state, reserved := h.o.Budget.State(h.m.o.now())
 					got := []any{len(h.sent()), state.Available, state.DailyUsed, state.CriticalUsed, reserved}
 					want := []any{tt.sent, tt.tokens, tt.daily, tt.crit, 0}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Errorf("sent, tokens, daily, critical, reserved:\n%s", diff)
 					}
-					v := r.snapshot()
+					v := r.status.snapshot()
 					if v.Pings != tt.sent || v.Refused != 1-tt.sent || v.Critical != tt.crit {
 						t.Errorf("counters: %d pings, %d refused, %d critical", v.Pings, v.Refused, v.Critical)
 					}
@@ -169,8 +169,8 @@ func TestOnePingOrEmbedPerForkAndACriticalOneCountsAsIt(t *testing.T) {
 func TestAPingSaysWhereItComesFrom(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task())
-	r.Ping(t.Context(), "Water the plants", true)
-	r.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
+	r.tools.Ping(t.Context(), "Water the plants", true)
+	r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
 	posts := h.sent()
 	for _, p := range posts {
 		if p.Context != "bg" || p.Source != "Email sweep" || !p.Critical || p.Nonce == "" {
@@ -189,19 +189,19 @@ func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
 	h := newHarness(t)
 	h.failed = errors.New("no route to Discord")
 	r := h.run(task())
-	a := r.Ping(t.Context(), "hello", false)
+	a := r.tools.Ping(t.Context(), "hello", false)
 	if !a.IsError || !strings.Contains(a.Text, "no route to Discord") {
 		t.Errorf("answer %+v", a)
 	}
-	state, reserved := h.o.Budget.State(h.m.now())
-	if state.Available != 5 || reserved != 0 || state.DailyUsed != 0 || r.snapshot().Pings != 0 {
+	state, reserved := h.o.Budget.State(h.m.o.now())
+	if state.Available != 5 || reserved != 0 || state.DailyUsed != 0 || r.status.snapshot().Pings != 0 {
 		t.Errorf("after a failed send: %v tokens, %d reserved, %d used", state.Available, reserved, state.DailyUsed)
 	}
 	h.set(func() { h.failed = nil })
-	if a := r.Ping(t.Context(), "hello", false); a.IsError {
+	if a := r.tools.Ping(t.Context(), "hello", false); a.IsError {
 		t.Errorf("second try: %s", a.Text)
 	}
-	if reason := r.stopRule(t.Context(), false); reason == "" {
+	if reason := r.tools.stopRule(t.Context(), false); reason == "" {
 		t.Error("the delivered ping must be reported")
 	}
 }
@@ -210,19 +210,19 @@ func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
 	h := newHarness(t)
 	var seen []budget.State
 	h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
-		if before, _ := h.o.Budget.State(h.m.now()); len(seen) == 0 && before.Whole() != 5 {
+		if before, _ := h.o.Budget.State(h.m.o.now()); len(seen) == 0 && before.Whole() != 5 {
 			t.Errorf("%v tokens are left while the network is waited for", before.Available)
 		}
 		if err := p.Begin(); err != nil {
 			return "", err
 		}
-		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.now()) // as after a crash at this moment
+		s, _ := budget.NewBucket(h.dir, time.UTC, nil).State(h.m.o.now()) // as after a crash at this moment
 		seen = append(seen, s)
 		return "1", nil
 	}
 	h.m = h.manager()
-	h.run(task()).Ping(t.Context(), "hello", false)
-	h.run(task()).Ping(t.Context(), "hello", true)
+	h.run(task()).tools.Ping(t.Context(), "hello", false)
+	h.run(task()).tools.Ping(t.Context(), "hello", true)
 	if len(seen) != 2 || seen[0].Whole() != 4 || seen[0].DailyUsed != 1 || seen[1].CriticalUsed != 1 {
 		t.Errorf("while it was sent the file said %+v", seen)
 	}
@@ -232,13 +232,13 @@ func TestACriticalPingGoesOutThoughItCannotBeCounted(t *testing.T) {
 	h := newHarness(t)
 	defer breakBudget(t, h)()
 	r := h.run(task())
-	if a := r.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
+	if a := r.tools.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
 		t.Errorf("a plain one that cannot be paid: %+v", a)
 	}
-	if a := r.Ping(t.Context(), "the house is on fire", true); a.IsError || len(h.sent()) != 1 {
+	if a := r.tools.Ping(t.Context(), "the house is on fire", true); a.IsError || len(h.sent()) != 1 {
 		t.Errorf("answer %+v, %d sent", a, len(h.sent()))
 	}
-	if lines := strings.Join(tailOf(r.ring), "\n"); !strings.Contains(lines, "not counted") {
+	if lines := strings.Join(tailOf(r.status.ring), "\n"); !strings.Contains(lines, "not counted") {
 		t.Errorf("the tail says %s", lines)
 	}
 }
@@ -247,7 +247,7 @@ func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
 	h := newHarness(t)
 	h.poster = func(context.Context, post.Post) (post.MessageID, error) { panic("no surface") }
 	r := h.run(task())
-	for _, tool := range toolset.Tools(r) {
+	for _, tool := range toolset.Tools(r.tools) {
 		if tool.Name != toolset.PingUser {
 			continue
 		}
@@ -257,7 +257,7 @@ func TestASurfaceThatPanicsCostsNoToken(t *testing.T) {
 			}
 		}
 	}
-	if state, reserved := h.o.Budget.State(h.m.now()); state.Available != 5 || reserved != 0 {
+	if state, reserved := h.o.Budget.State(h.m.o.now()); state.Available != 5 || reserved != 0 {
 		t.Errorf("%v tokens, %d reserved", state.Available, reserved)
 	}
 }
@@ -267,10 +267,10 @@ func TestTwoPingsRacingSendOne(t *testing.T) {
 	r := h.run(task())
 	var wg sync.WaitGroup
 	for range 8 {
-		wg.Go(func() { r.Ping(t.Context(), "me first", false) })
+		wg.Go(func() { r.tools.Ping(t.Context(), "me first", false) })
 	}
 	wg.Wait()
-	if v := r.snapshot(); len(h.sent()) != 1 || v.Pings != 1 || v.Refused != 7 || h.tokens() > 4.01 || h.tokens() < 4 {
+	if v := r.status.snapshot(); len(h.sent()) != 1 || v.Pings != 1 || v.Refused != 7 || h.tokens() > 4.01 || h.tokens() < 4 {
 		t.Errorf("%d sent, %d refused, %v tokens left", len(h.sent()), v.Refused, h.tokens())
 	}
 }
@@ -281,7 +281,7 @@ func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 6 {
 		r := h.run(task())
-		wg.Go(func() { r.Ping(t.Context(), "the last one", false) })
+		wg.Go(func() { r.tools.Ping(t.Context(), "the last one", false) })
 	}
 	wg.Wait()
 	if len(h.sent()) != 1 {
@@ -292,8 +292,8 @@ func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
 func TestAPingIsInTheJournal(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task())
-	r.Ping(t.Context(), "hello", false)
-	hours := h.o.Journal.Hours(h.m.now())
+	r.tools.Ping(t.Context(), "hello", false)
+	hours := h.o.Journal.Hours(h.m.o.now())
 	if hours[23] != 1 {
 		t.Errorf("the last hour holds %d pings", hours[23])
 	}
@@ -302,11 +302,11 @@ func TestAPingIsInTheJournal(t *testing.T) {
 func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task())
-	r.ended = true
-	if a := r.Ping(t.Context(), "late", true); !a.IsError || len(h.sent()) != 0 {
+	r.tools.close()
+	if a := r.tools.Ping(t.Context(), "late", true); !a.IsError || len(h.sent()) != 0 {
 		t.Errorf("answer %+v", a)
 	}
-	if a := r.Report(t.Context(), "late"); !a.IsError || len(h.o.Updates.Peek()) != 0 {
+	if a := r.tools.Report(t.Context(), "late"); !a.IsError || len(h.o.Updates.Peek()) != 0 {
 		t.Errorf("answer %+v", a)
 	}
 }
@@ -317,7 +317,7 @@ func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHarness(t)
 		h.drain(rapid.IntRange(0, 3).Draw(rt, "tokens"))
-		before, _ := h.o.Budget.State(h.m.now())
+		before, _ := h.o.Budget.State(h.m.o.now())
 		r := h.run(task())
 		plain, critical := 0, 0
 		for range rapid.IntRange(1, 8).Draw(rt, "calls") {
@@ -329,7 +329,7 @@ func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
 				}
 			})
 			crit := rapid.Bool().Draw(rt, "critical")
-			a := r.Ping(t.Context(), "x", crit)
+			a := r.tools.Ping(t.Context(), "x", crit)
 			switch {
 			case a.IsError:
 			case crit:
@@ -341,7 +341,7 @@ func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
 				plain++
 			}
 		}
-		after, reserved := h.o.Budget.State(h.m.now())
+		after, reserved := h.o.Budget.State(h.m.o.now())
 		if len(h.sent()) != plain+critical || reserved != 0 ||
 			after.DailyUsed-before.DailyUsed != plain || after.CriticalUsed != critical || budgetWhole(before)-budgetWhole(after) != plain {
 			rt.Fatalf("sent %d, plain %d, critical %d: before %+v, after %+v", len(h.sent()), plain, critical, before, after)

@@ -22,26 +22,26 @@ func TestTwoReportsRacingAreBothKept(t *testing.T) {
 	r := h.run(task())
 	var wg sync.WaitGroup
 	for i := range 2 {
-		wg.Go(func() { r.Report(t.Context(), fmt.Sprint("finding ", i)) })
+		wg.Go(func() { r.tools.Report(t.Context(), fmt.Sprint("finding ", i)) })
 	}
 	wg.Wait()
-	if n := len(h.o.Updates.Peek()); n != 2 || r.snapshot().Reports != 2 {
-		t.Errorf("%d updates, %d counted", n, r.snapshot().Reports)
+	if n := len(h.o.Updates.Peek()); n != 2 || r.status.snapshot().Reports != 2 {
+		t.Errorf("%d updates, %d counted", n, r.status.snapshot().Reports)
 	}
 }
 
 func TestABlockedTaskCannotReport(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task(mode(routines.Blocked)))
-	a := r.Report(t.Context(), "hello")
+	a := r.tools.Report(t.Context(), "hello")
 	if !a.IsError || !strings.Contains(a.Text, "disabled") || len(h.o.Updates.Peek()) != 0 {
 		t.Errorf("answer %+v", a)
 	}
 }
 
 func TestTheStopRule(t *testing.T) {
-	ping := func(r *run) { r.Ping(context.Background(), "hello", true) }
-	report := func(r *run) { r.Report(context.Background(), "hello") }
+	ping := func(r *run) { r.tools.Ping(context.Background(), "hello", true) }
+	report := func(r *run) { r.tools.Report(context.Background(), "hello") }
 	tests := []struct {
 		mode   routines.Mode
 		before []func(*run)
@@ -65,14 +65,14 @@ func TestTheStopRule(t *testing.T) {
 				f(r)
 				f(again)
 			}
-			if again.stopRule(t.Context(), true) != "" {
+			if again.tools.stopRule(t.Context(), true) != "" {
 				t.Error("a turn that goes on because of the hook was blocked")
 			}
-			reason := r.stopRule(t.Context(), false)
+			reason := r.tools.stopRule(t.Context(), false)
 			if (reason != "") != tt.blocks || tt.blocks && !strings.Contains(reason, "report_updates") {
 				t.Errorf("reason %q", reason)
 			}
-			if r.stopRule(t.Context(), false) != "" {
+			if r.tools.stopRule(t.Context(), false) != "" {
 				t.Error("it blocked twice")
 			}
 		})
@@ -119,16 +119,16 @@ func TestAFollowUpIsScheduledOnceWithWhatTheChainInherits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		r := h.run(reminder.Task, func(j *Job) { j.Reminder = reminder })
-		if a := r.FollowUp(t.Context(), 0); !a.IsError || !strings.Contains(a.Text, "between 1 and 10080") {
+		if a := r.tools.FollowUp(t.Context(), 0); !a.IsError || !strings.Contains(a.Text, "between 1 and 10080") {
 			t.Errorf("0 minutes: %+v", a)
 		}
-		if a := r.FollowUp(t.Context(), 10081); !a.IsError {
+		if a := r.tools.FollowUp(t.Context(), 10081); !a.IsError {
 			t.Errorf("more than a week: %+v", a)
 		}
-		if a := r.FollowUp(t.Context(), 45); a.IsError || !strings.Contains(a.Text, "45 minutes") {
+		if a := r.tools.FollowUp(t.Context(), 45); a.IsError || !strings.Contains(a.Text, "45 minutes") {
 			t.Errorf("45 minutes: %+v", a)
 		}
-		if a := r.FollowUp(t.Context(), 45); !a.IsError || !strings.Contains(a.Text, "already scheduled") {
+		if a := r.tools.FollowUp(t.Context(), 45); !a.IsError || !strings.Contains(a.Text, "already scheduled") {
 			t.Errorf("a second one: %+v", a)
 		}
 		want := *reminder
@@ -142,12 +142,12 @@ func TestAFollowUpIsScheduledOnceWithWhatTheChainInherits(t *testing.T) {
 
 func TestNoFollowUpWithoutAChainOrAtItsEnd(t *testing.T) {
 	h := newHarness(t)
-	if a := h.run(task()).FollowUp(t.Context(), 5); !strings.Contains(a.Text, "no active reminder context") {
+	if a := h.run(task()).tools.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "no active reminder context") {
 		t.Errorf("a routine: %+v", a)
 	}
 	last := &routines.Reminder{Task: task(), ChainDepth: 3, MaxChain: 3}
 	r := h.run(task(), func(j *Job) { j.Reminder = last })
-	if a := r.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "limit reached") {
+	if a := r.tools.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "limit reached") {
 		t.Errorf("the last check: %+v", a)
 	}
 	if len(h.book.List()) != 0 {
@@ -158,7 +158,7 @@ func TestNoFollowUpWithoutAChainOrAtItsEnd(t *testing.T) {
 func TestAFirstCheckIsTheParentOfItsChain(t *testing.T) {
 	h := newHarness(t)
 	root := &routines.Reminder{Task: task(func(t *routines.Task) { t.ID = "root0001" }), MaxChain: 2}
-	h.run(task(), func(j *Job) { j.Reminder = root }).FollowUp(t.Context(), 5)
+	h.run(task(), func(j *Job) { j.Reminder = root }).tools.FollowUp(t.Context(), 5)
 	if got := h.book.List()[0].ChainParent; got != "root0001" {
 		t.Errorf("parent %q", got)
 	}
@@ -168,11 +168,11 @@ func TestAFollowUpThatCannotBeWrittenMayBeTriedAgain(t *testing.T) {
 	h := newHarness(t)
 	h.book.fail = errors.New("disk full")
 	r := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task(), MaxChain: 2} })
-	if a := r.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "disk full") {
+	if a := r.tools.FollowUp(t.Context(), 5); !strings.Contains(a.Text, "disk full") {
 		t.Errorf("answer %+v", a)
 	}
 	h.book.fail = nil
-	if a := r.FollowUp(t.Context(), 5); a.IsError {
+	if a := r.tools.FollowUp(t.Context(), 5); a.IsError {
 		t.Errorf("second try: %+v", a)
 	}
 }
@@ -180,11 +180,11 @@ func TestAFollowUpThatCannotBeWrittenMayBeTriedAgain(t *testing.T) {
 func TestEveryModeIsOneOfFour(t *testing.T) {
 	h := newHarness(t)
 	r := h.run(task(mode("a mode from the future")))
-	r.Ping(t.Context(), "hello", false)
-	if r.stopRule(t.Context(), false) == "" {
+	r.tools.Ping(t.Context(), "hello", false)
+	if r.tools.stopRule(t.Context(), false) == "" {
 		t.Error("an unknown mode reads as on_ping")
 	}
-	if !slices.Contains(tailOf(r.ring), "note "+textMustReport) {
+	if !slices.Contains(tailOf(r.status.ring), "note "+textMustReport) {
 		t.Error("the tail does not say that a report is due")
 	}
 }

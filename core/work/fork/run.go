@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,10 +15,13 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/session"
+	"ollimbot/routines"
 )
 
 // Why a run was ended from outside.
@@ -26,57 +30,37 @@ var (
 	errShutdown = errors.New("the program ends")
 )
 
-// run is one background run. Its tools, hooks and permission callback are its
-// methods, so that a call is known by the object it arrives at.
+// run is the life of one background run, from the queue to its end.
 type run struct {
-	m    *Manager
-	job  Job
-	id   string
-	ring *tail.Ring
+	o      *Options
+	job    Job
+	id     string
+	status *status
+	guard  *policy.Session
+	tools  *tools
+	talk   *talk
 	// start is closed when the run's turn has come, stopped when the user wants
-	// it to end.
+	// it to end, stop when the program ends.
 	start, stopped chan struct{}
+	stop           <-chan struct{}
 	stopOnce       sync.Once
-	chain          *toolset.Chain
-	guard          *policy.Session
-	lines          *lines
 
-	// gate has one token, held while a ping or a report is checked and sent, so
-	// that two calls of one run cannot both pass the check.
-	gate chan struct{}
-	// Guarded by gate: whether something visible was sent since the last report,
-	// whether there was a report, whether the stop rule has blocked once.
-	unreported, reported, blocked bool
-	sent                          int // attempts, for nonces
-
-	mu sync.Mutex
-	// view is the run as others see it; session is open while the run talks;
-	// asked is why it was told to end, nil when it was not; ended refuses late
-	// calls of its tools.
-	view    View
-	session agent.Session
-	asked   error
-	ended   bool
-	// messages are those that reached the user.
-	messages []post.MessageID
-	lost     error // why the last report could not be stored
-	// unrecorded is set when the line of its end could not be written; it belongs
+	mu    sync.Mutex
+	asked error // why it was asked to end; nil if it was not
+	// unrecorded is set if its end could not be written to the ledger; it belongs
 	// to the goroutine that performs the run.
 	unrecorded bool
 }
 
-func newRun(m *Manager, j Job) *run {
-	r := &run{
-		m: m, job: j, id: store.NewID(), ring: tail.New(ringLines),
-		start: make(chan struct{}), stopped: make(chan struct{}), gate: make(chan struct{}, 1),
-	}
-	r.guard = r.newGuard()
-	r.chain = toolset.NewChain(r.Reminders(), j.Reminder)
-	r.lines = &lines{add: r.add}
-	r.view = View{
+func newRun(o *Options, j Job, stop <-chan struct{}) *run {
+	r := &run{o: o, job: j, id: store.NewID(), start: make(chan struct{}), stopped: make(chan struct{}), stop: stop}
+	r.status = newStatus(o, View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
-		Queued: m.now(), Late: j.Late, Model: j.Task.Model, Tainted: j.Tainted, Trusted: j.Tainted != "" && j.Trusted,
-	}
+		Queued: o.now(), Late: j.Late, Model: j.Task.Model, Tainted: j.Tainted, Trusted: j.Tainted != "" && j.Trusted,
+	})
+	r.guard = r.newGuard()
+	r.tools = newTools(o, j, r.status, r.guard)
+	r.talk = &talk{o: o, job: j, status: r.status}
 	return r
 }
 
@@ -87,7 +71,7 @@ func (r *run) newGuard() *policy.Session {
 		taint = policy.NewTaint(r.job.Tainted)
 	}
 	taint.Trusted, taint.Changed = r.job.Trusted, r.tainted
-	return r.m.o.Guard.Session(policy.Scope{
+	return r.o.Guard.Session(policy.Scope{
 		Kind: policy.Background, Session: r.id, Taint: taint,
 		Rules: policy.Rules{Allowed: r.job.Allowed, Disallowed: r.job.Disallowed},
 	})
@@ -95,7 +79,7 @@ func (r *run) newGuard() *policy.Session {
 
 // execute runs the job to its end; it returns when nothing of it is left.
 func (r *run) execute(ctx context.Context) {
-	limits := r.m.o.Host.Limits()
+	limits := r.o.Host.Limits()
 	if limits.Timeout <= 0 {
 		limits.Timeout = defaultTimeout
 	}
@@ -112,40 +96,58 @@ func (r *run) execute(ctx context.Context) {
 	defer func() {
 		close(done)
 		if err := group.Wait(); err != nil {
-			r.m.log.Error("background run's helper failed", "run", r.id, "error", err)
+			r.o.Log.Error("background run's helper failed", "run", r.id, "error", err)
 		}
 	}()
-	group.Go(fault.Guard("a run's ledger", func() error { r.record(done); return nil }))
+	group.Go(fault.Guard("a run's ledger", func() error { record(r.o, r.status, done); return nil }))
 	group.Go(fault.Guard("a run's watch", func() error { r.watch(ctx, runCtx, cancel, done); return nil }))
-	err := r.converse(runCtx, limits)
-	r.mu.Lock()
-	r.ended = true
-	r.mu.Unlock()
+	err := r.talk.converse(runCtx, r.options(limits))
+	r.tools.close()
 	r.guard.End()
 	r.end(runCtx, err)
 }
 
 func (r *run) begin(l Limits) {
-	r.update(func(v *View) {
-		v.State, v.Started, v.Timeout = Running, r.m.now(), l.Timeout
+	r.status.update(func(v *View) {
+		v.State, v.Started, v.Timeout = Running, r.o.now(), l.Timeout
 		v.Model = cmp.Or(v.Model, l.Model)
 	})
 	if r.job.Tainted != "" {
 		r.tainted(r.job.Tainted)
 	}
 	if r.job.Late {
-		r.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.m.zone).Format("Mon 15:04")))
+		r.status.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.o.Zone).Format("Mon 15:04")))
 	}
 }
 
-// tainted shows that the run reads what strangers write.
+// tainted shows that the run handles untrusted input.
 func (r *run) tainted(why string) {
-	r.update(func(v *View) { v.Tainted, v.Trusted = why, r.job.Trusted })
+	r.status.update(func(v *View) { v.Tainted, v.Trusted = why, r.job.Trusted })
 	text := textTainted
 	if r.job.Trusted {
 		text = textTrusted
 	}
-	r.line(tail.Note, fmt.Sprintf(text, why))
+	r.status.line(tail.Note, fmt.Sprintf(text, why))
+}
+
+// options are those of the run's session.
+func (r *run) options(l Limits) agent.SessionOptions {
+	t := r.job.Task
+	o := agent.SessionOptions{
+		Dir: r.o.Dir.Root(), SystemPrompt: r.o.Host.SystemPrompt(),
+		Settings: agent.Settings{Model: cmp.Or(t.Model, l.Model), Thinking: "off", Mode: "default"},
+		Hooks:    r.guard.Hooks(r.o.Commit), Permission: r.guard.Permission, Command: r.guard.Command(r.o.Commands),
+		Tools:   append(toolset.Tools(r.tools), r.o.Tools...),
+		Allowed: slices.Clone(r.job.Allowed), Disallowed: slices.Clone(r.job.Disallowed),
+	}
+	o.Hooks.Stop = r.tools.stopRule
+	if main := r.o.Sessions.Main(); main != "" && !t.Isolated {
+		o.Resume, o.Fork = main, true
+	}
+	if t.Thinking {
+		o.Settings.Thinking = "adaptive"
+	}
+	return o
 }
 
 // watch turns a stop, a shutdown or the timeout into the session's end.
@@ -155,18 +157,18 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 	case <-done:
 		return
 	case <-runCtx.Done():
-		r.closeSession()
+		r.talk.close()
 		return
 	case <-r.stopped:
 		cause, limit = errUserStop, grace
-		r.line(tail.Note, textStopping)
-	case <-r.m.stop:
+		r.status.line(tail.Note, textStopping)
+	case <-r.stop:
 	case <-caller.Done():
 	}
 	r.mu.Lock()
-	s := r.session
 	r.asked = cause
 	r.mu.Unlock()
+	s := r.talk.session()
 	if s == nil {
 		cancel(cause)
 		return
@@ -178,48 +180,114 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 	defer again.Stop()
 	for {
 		if err := s.Interrupt(patience); err != nil && patience.Err() == nil {
-			r.m.log.Warn("background run did not take the interrupt", "run", r.id, "error", err)
+			r.o.Log.Warn("background run did not take the interrupt", "run", r.id, "error", err)
 		}
 		select {
 		case <-done:
 			return
 		case <-patience.Done():
 			cancel(cause)
-			r.closeSession()
+			r.talk.close()
 			return
 		case <-again.C:
 		}
 	}
 }
 
-// update changes the view and lets dashboards know.
-func (r *run) update(change func(*View)) {
+// end decides how the run ended, tells the user if it failed, and writes the session's
+// history event.
+func (r *run) end(ctx context.Context, err error) {
 	r.mu.Lock()
-	change(&r.view)
+	asked := r.asked
 	r.mu.Unlock()
-	r.m.o.Changed()
-}
-
-// snapshot is the run as others see it now.
-func (r *run) snapshot() View {
-	r.mu.Lock()
-	v := r.view
-	r.mu.Unlock()
-	v.Lines = r.ring.Len()
-	if last, ok := r.ring.Last(); ok {
-		v.Activity = clean.Cut(last.Text, 80)
+	v := r.status.snapshot()
+	switch lost := r.tools.lostReport(); {
+	case err == nil && lost != nil:
+		r.remember()
+		r.fail(fmt.Sprintf(textReportLost, lost))
+	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0:
+		r.remember()
+		r.conclude(NoReport, textNoReport)
+		if err := r.o.Updates.Append(r.o.now(), fmt.Sprintf(updateNoReport, v.Title)); err != nil {
+			r.o.Log.Error("an update could not be saved", "run", r.id, "error", err)
+		}
+	case err == nil:
+		r.remember()
+		r.conclude(Done, "")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
+		n := words.Count(int(v.Timeout/time.Minute), "minute")
+		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n))
+		r.notify(fmt.Sprintf(tellTimedOut, v.Title, n))
+	case errors.Is(asked, errUserStop):
+		r.conclude(Stopped, "")
+	case errors.Is(asked, errShutdown):
+		r.conclude(Interrupted, textProgramEnded)
+	default:
+		r.fail(err.Error())
 	}
-	return v
+	r.logSession()
 }
 
-// line adds one line to the tail, behind what was said before it.
-func (r *run) line(k tail.Kind, text string) {
-	r.lines.flush()
-	r.add(k, text)
+// fail ends a run that did not do its work, and tells the user.
+func (r *run) fail(why string) {
+	why = clean.Cut(clean.Line(why), 300)
+	r.conclude(Failed, why)
+	r.notify(fmt.Sprintf(tellFailed, r.status.snapshot().Title, why))
 }
 
-// add never blocks on a reader or the disk.
-func (r *run) add(k tail.Kind, text string) {
-	r.ring.Add(tail.Line{At: r.m.now(), Kind: k, Text: clean.Line(text)})
-	r.m.o.Changed()
+// conclude sets the final state and adds it to the tail.
+func (r *run) conclude(s State, why string) {
+	kind, text := tail.Note, string(s)
+	if why != "" {
+		text += ": " + why
+	}
+	if s.Failed() {
+		kind = tail.Error
+	}
+	r.status.line(kind, text)
+	r.status.update(func(v *View) { v.State, v.Ended, v.Error = s, r.o.now(), why })
+}
+
+// notify tells the user about a run that did not work, ignoring the budget.
+func (r *run) notify(text string) {
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	p := post.Post{Nonce: r.id + "-end", Text: text, Small: true, Source: r.status.snapshot().Title}
+	if _, err := r.o.Host.Post(ctx, p); err != nil {
+		r.o.Log.Warn("user was not told about a failed run", "run", r.id, "error", err)
+	}
+}
+
+// logSession writes the history event of a run that had a session.
+func (r *run) logSession() {
+	v := r.status.snapshot()
+	if v.Session == "" {
+		return
+	}
+	e := session.Event{SessionID: v.Session, Event: session.BgFork, Parent: v.Parent}
+	if r.job.Task.Isolated {
+		e.Event, e.Parent = session.IsolatedBg, ""
+	}
+	if err := r.o.Sessions.Log(r.o.now(), e); err != nil {
+		r.o.Log.Warn("session history was not written", "run", r.id, "error", err)
+	}
+}
+
+// remember records the messages of a run that has succeeded, so that replies continue
+// its session; the session of a run that failed is nothing to continue.
+func (r *run) remember() {
+	if r.o.Messages == nil {
+		return
+	}
+	ids := r.tools.messages()
+	v := r.status.snapshot()
+	if len(ids) == 0 || v.Session == "" {
+		return
+	}
+	if r.job.Task.Isolated {
+		v.Parent = ""
+	}
+	if err := r.o.Messages.Record(r.o.now(), ids, v.Session, v.Parent); err != nil {
+		r.o.Log.Warn("messages of a background run were not recorded: replies will quote them", "run", r.id, "error", err)
+	}
 }

@@ -19,10 +19,10 @@ import (
 
 func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
 	calls := map[string]func(*run) agent.ToolResult{
-		toolset.SaveContext: func(r *run) agent.ToolResult { return r.SaveContext(context.Background()) },
-		toolset.EnterFork:   func(r *run) agent.ToolResult { return r.EnterFork(context.Background(), "plants", 0) },
-		toolset.ExitFork:    func(r *run) agent.ToolResult { return r.ExitFork(context.Background()) },
-		toolset.UpdateNames: func(r *run) agent.ToolResult { return r.UpdateNames(context.Background(), "Sam", "b") },
+		toolset.SaveContext: func(r *run) agent.ToolResult { return r.tools.SaveContext(context.Background()) },
+		toolset.EnterFork:   func(r *run) agent.ToolResult { return r.tools.EnterFork(context.Background(), "plants", 0) },
+		toolset.ExitFork:    func(r *run) agent.ToolResult { return r.tools.ExitFork(context.Background()) },
+		toolset.UpdateNames: func(r *run) agent.ToolResult { return r.tools.UpdateNames(context.Background(), "Sam", "b") },
 	}
 	for name, call := range calls {
 		h := newHarness(t)
@@ -31,10 +31,10 @@ func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
 		if !a.IsError || !strings.HasPrefix(a.Text, "Error: "+name+" is not available in background forks") {
 			t.Errorf("%s: %+v", name, a)
 		}
-		if lines := tailOf(r.ring); len(lines) != 1 || !strings.HasPrefix(lines[0], "refuse "+name+" refused: ") {
+		if lines := tailOf(r.status.ring); len(lines) != 1 || !strings.HasPrefix(lines[0], "refuse "+name+" refused: ") {
 			t.Errorf("%s: tail %q", name, lines)
 		}
-		if v := r.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
+		if v := r.status.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
 			t.Errorf("%s counts as a refused ping", name)
 		}
 	}
@@ -42,10 +42,10 @@ func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
 
 func TestLeavingABackgroundRunPointsToTheReportWhereThereIsOne(t *testing.T) {
 	h := newHarness(t)
-	if a := h.run(task()).ExitFork(t.Context()); !strings.Contains(a.Text, "report_updates") {
+	if a := h.run(task()).tools.ExitFork(t.Context()); !strings.Contains(a.Text, "report_updates") {
 		t.Errorf("%q", a.Text)
 	}
-	if a := h.run(task(mode(routines.Blocked))).ExitFork(t.Context()); strings.Contains(a.Text, "report_updates") {
+	if a := h.run(task(mode(routines.Blocked))).tools.ExitFork(t.Context()); strings.Contains(a.Text, "report_updates") {
 		t.Errorf("%q", a.Text)
 	}
 }
@@ -54,7 +54,7 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 	h := newHarness(t)
 	storetest.Put(t, h.dir, "notes/week.md", "plan")
 	r := h.run(task())
-	if a := r.SendFile(t.Context(), "notes/week.md", "Your week", false); a.IsError || a.Text != "File sent: week.md" {
+	if a := r.tools.SendFile(t.Context(), "notes/week.md", "Your week", false); a.IsError || a.Text != "File sent: week.md" {
 		t.Fatalf("%+v", a)
 	}
 	root, err := filepath.EvalSymlinks(h.dir.Root())
@@ -65,10 +65,10 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 	if diff := cmp.Diff(want, h.sent()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"ping File sent: week.md · Your week"}, tailOf(r.ring)); diff != "" {
+	if diff := cmp.Diff([]string{"ping File sent: week.md · Your week"}, tailOf(r.status.ring)); diff != "" {
 		t.Error(diff)
 	}
-	if reason := r.stopRule(t.Context(), false); reason == "" {
+	if reason := r.tools.stopRule(t.Context(), false); reason == "" {
 		t.Error("a sent file must be reported")
 	}
 }
@@ -78,15 +78,15 @@ func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
 	storetest.Put(t, h.dir, "state/token.json", "{}")
 	r := h.run(task())
 	for path, want := range map[string]string{"missing.md": "Error: file not found or not a regular file", "state/token.json": "was not sent"} {
-		if a := r.SendFile(t.Context(), path, "", true); !a.IsError || !strings.Contains(a.Text, want) {
+		if a := r.tools.SendFile(t.Context(), path, "", true); !a.IsError || !strings.Contains(a.Text, want) {
 			t.Errorf("%+v", a)
 		}
 	}
-	if v := r.snapshot(); v.Pings != 0 || v.Refused != 0 || h.tokens() != 5 || len(h.sent()) != 0 {
+	if v := r.status.snapshot(); v.Pings != 0 || v.Refused != 0 || h.tokens() != 5 || len(h.sent()) != 0 {
 		t.Errorf("%d pings, %d refused, %v tokens", v.Pings, v.Refused, h.tokens())
 	}
 	// Whether anything may be sent at all is told before the file is looked at.
-	if a := h.run(task(noPing)).SendFile(t.Context(), "missing.md", "", false); !strings.Contains(a.Text, "disabled") {
+	if a := h.run(task(noPing)).tools.SendFile(t.Context(), "missing.md", "", false); !strings.Contains(a.Text, "disabled") {
 		t.Errorf("%+v", a)
 	}
 }
@@ -100,7 +100,7 @@ func TestWithoutAChannelNothingIsSentAndNoTokenSpent(t *testing.T) {
 			if !a.IsError || !strings.HasPrefix(a.Text, "Error: no active channel") {
 				t.Errorf("%+v", a)
 			}
-			if state, reserved := h.o.Budget.State(h.m.now()); state.Available != 5 || reserved != 0 {
+			if state, reserved := h.o.Budget.State(h.m.o.now()); state.Available != 5 || reserved != 0 {
 				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
 			}
 		})

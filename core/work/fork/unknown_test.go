@@ -32,16 +32,16 @@ func TestAPingWithoutAnAnswerCountsAsSentAndSaysThatItIsNotKnown(t *testing.T) {
 			if again := send(r, false); !again.IsError || !strings.Contains(again.Text, "limit") {
 				t.Errorf("a second ping of the run gets %+v", again)
 			}
-			if state, reserved := h.o.Budget.State(h.m.now()); state.Whole() != 4 || reserved != 0 {
+			if state, reserved := h.o.Budget.State(h.m.o.now()); state.Whole() != 4 || reserved != 0 {
 				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
 			}
-			if len(h.sent()) != 0 || r.snapshot().Pings != 1 {
-				t.Errorf("%d were sent, %d count", len(h.sent()), r.snapshot().Pings)
+			if len(h.sent()) != 0 || r.status.snapshot().Pings != 1 {
+				t.Errorf("%d were sent, %d count", len(h.sent()), r.status.snapshot().Pings)
 			}
-			if lines := strings.Join(tailOf(r.ring), "\n"); !strings.Contains(lines, "not known whether") {
+			if lines := strings.Join(tailOf(r.status.ring), "\n"); !strings.Contains(lines, "not known whether") {
 				t.Errorf("the tail says %s", lines)
 			}
-			if reason := r.stopRule(t.Context(), false); reason == "" {
+			if reason := r.tools.stopRule(t.Context(), false); reason == "" {
 				t.Error("a message that may have been sent must be reported")
 			}
 		})
@@ -85,7 +85,7 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 			}
 			h.m = h.manager()
 			r := h.run(task())
-			before := h.m.now()
+			before := h.m.o.now()
 			for i, name := range plan {
 				now = name
 				mend := func() {}
@@ -93,14 +93,14 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 					mend = breakBudget(t, h)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-				r.Ping(ctx, "hello", false)
+				r.tools.Ping(ctx, "hello", false)
 				cancel()
 				mend()
 			}
-			state, reserved := h.o.Budget.State(h.m.now())
-			refilled := h.m.now().Sub(before).Minutes() / 90
-			if maybe > 1 || reserved != 0 || r.snapshot().Pings != maybe {
-				t.Errorf("%q: %d may be out, %d count, %d tokens are reserved", plan, maybe, r.snapshot().Pings, reserved)
+			state, reserved := h.o.Budget.State(h.m.o.now())
+			refilled := h.m.o.now().Sub(before).Minutes() / 90
+			if maybe > 1 || reserved != 0 || r.status.snapshot().Pings != maybe {
+				t.Errorf("%q: %d may be out, %d count, %d tokens are reserved", plan, maybe, r.status.snapshot().Pings, reserved)
 			}
 			if least := 5 - float64(maybe); state.Available < least-1e-6 || state.Available > min(5, least+refilled)+1e-6 {
 				t.Errorf("%q: %d may be out, %v tokens are left", plan, maybe, state.Available)

@@ -62,8 +62,8 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		for _, v := range list {
 			must(t, h.m.Looked(v.ID))
 		}
-		if got := h.m.Failures(); len(got) > 0 || len(h.m.unseen.seen.Runs) > 0 {
-			t.Errorf("all were looked at: %+v, %+v", got, h.m.unseen.seen)
+		if got := h.m.Failures(); len(got) > 0 || len(h.m.seen.Runs) > 0 {
+			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)
 		}
 	})
 }

@@ -1,0 +1,103 @@
+package fork
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/storage/store"
+)
+
+const (
+	// seenName keeps which failures the user has looked at, over restarts.
+	seenName = store.StateDir + "/failures_seen.json"
+	// keptFailures is how many failures are remembered until the user looks.
+	keptFailures = 200
+)
+
+// seen is what is saved: every failure up to Since was looked at, and the later ones in
+// Runs.
+type seen struct {
+	Since time.Time `json:"since"`
+	Runs  []string  `json:"runs"` // ids
+}
+
+// failures are the runs that have failed and that the user has not looked at.
+type failures struct {
+	o *Options
+
+	mu   sync.Mutex // guards what follows, and orders the file
+	list []View     // newest first
+	seen seen
+}
+
+// Failures are the runs that have failed and that the user has not looked at, the newest
+// first: at most 200, of this program and of those before it.
+func (f *failures) Failures() []View {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.list)
+}
+
+// Looked records that the user has looked at runs. Other ids are ignored.
+func (f *failures) Looked(runs ...string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := len(f.list)
+	f.list = slices.DeleteFunc(slices.Clone(f.list), func(v View) bool { return slices.Contains(runs, v.ID) })
+	if len(f.list) == n {
+		return nil
+	}
+	f.seen.Runs = append(f.seen.Runs, runs...)
+	if len(f.list) == 0 {
+		f.seen = seen{Since: f.o.now()}
+	}
+	return f.o.Dir.WriteJSON(seenName, f.seen)
+}
+
+// add records a run of this program, if it has failed.
+func (f *failures) add(v View) {
+	if !v.State.Failed() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.list = slices.Insert(slices.Clone(f.list), 0, v)
+	f.list = f.list[:min(len(f.list), keptFailures)]
+}
+
+// recall finds the failures of earlier programs that the user has not looked at. At the
+// first start, without a file, there are none.
+func (f *failures) recall() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	found, err := f.o.Dir.LoadJSON(seenName, &f.seen, f.o.Log)
+	if err != nil {
+		f.o.Log.Warn("failures that were looked at are not known", "error", err)
+	}
+	if !found {
+		f.seen = seen{Since: f.o.now()}
+		if err := f.o.Dir.WriteJSON(seenName, f.seen); err != nil {
+			f.o.Log.Warn("failures that were looked at are not kept", "error", err)
+		}
+		return
+	}
+	var from store.Place
+	for more := true; more; {
+		p, err := Past(f.o.Dir, from, keptFailures)
+		if err != nil {
+			f.o.Log.Warn("earlier failures could not be looked for", "error", err)
+			return
+		}
+		from, more = p.Next, !p.All
+		for _, v := range p.Runs {
+			if !v.Ended.After(f.seen.Since) || len(f.list) == keptFailures {
+				return
+			}
+			known := slices.ContainsFunc(f.list, func(o View) bool { return o.ID == v.ID })
+			if v.State.Failed() && !known && !slices.Contains(f.seen.Runs, v.ID) {
+				f.list = append(f.list, inZone(v, f.o.Zone))
+			}
+		}
+	}
+}

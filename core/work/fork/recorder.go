@@ -1,0 +1,84 @@
+package fork
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ollimbot/core/base/tail"
+)
+
+// record writes the ledger's start line, then the tail's lines to their file
+// while the run lives. The ring is the buffer, so neither the engine nor a
+// reader ever waits for the disk.
+func record(o *Options, s *status, done <-chan struct{}) {
+	v := s.snapshot()
+	v.State, v.Ended, v.Error = Running, time.Time{}, ""
+	if err := appendLedger(o.Dir, v); err != nil {
+		o.Log.Warn("ledger line was not written", "run", s.id, "error", err)
+	}
+	w := tailWriter{o: o, status: s}
+	ticker := time.NewTicker(flushEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			w.retry = time.Time{}
+			w.flush()
+			return
+		case now := <-ticker.C:
+			s.lines.flushOld(now)
+			w.flush()
+		}
+	}
+}
+
+// tailWriter writes a tail to its file. It is used by one goroutine.
+type tailWriter struct {
+	o      *Options
+	status *status
+	next   tail.Cursor
+	size   int
+	full   bool // the file has reached its limit
+	noted  bool // a fault was reported
+	retry  time.Time
+}
+
+// flush appends new lines. A full disk is reported once; the ring continues, and
+// what it still has is written when there is room again.
+func (w *tailWriter) flush() {
+	ring := w.status.ring
+	if w.full || uint64(w.next) == ring.Len() || time.Now().Before(w.retry) {
+		return
+	}
+	page := ring.Read(w.next)
+	size := w.size
+	var rows [][]byte
+	add := func(l tail.Line) {
+		if row, err := json.Marshal(l); err == nil {
+			rows = append(rows, row)
+			size += len(row) + 1
+		}
+	}
+	if page.Lost > 0 {
+		add(tail.Line{At: w.o.now(), Kind: tail.Note, Text: fmt.Sprintf(textLinesLost, page.Lost)})
+	}
+	full := false
+	for _, l := range page.Lines {
+		add(l)
+		if full = size > maxTailFile; full {
+			add(tail.Line{At: w.o.now(), Kind: tail.Note, Text: textTailFull})
+			break
+		}
+	}
+	if err := w.o.Dir.Append(tailName(w.status.id), rows...); err != nil {
+		w.retry = time.Now().Add(tryAgain)
+		if !w.noted {
+			w.noted = true
+			w.o.Log.Warn("tail is not saved: make room on the disk or check the folder's permissions", "run", w.status.id, "error", err)
+			w.status.line(tail.Note, textTailNotSaved)
+		}
+		return
+	}
+	w.next, w.size, w.full = page.Next, size, full
+}

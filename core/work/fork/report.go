@@ -1,0 +1,124 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/routines"
+)
+
+// Report appends an update for the main session.
+func (t *tools) Report(ctx context.Context, message string) agent.ToolResult {
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	if t.job.Task.Mode == routines.Blocked {
+		t.status.line(tail.Refuse, textReportRefused)
+		return toolset.Refusal(answerReportBlocked)
+	}
+	update := message
+	if why := t.guard.Tainted(); why != "" {
+		update = fmt.Sprintf(reportTainted, why) + message
+	}
+	err := t.o.Updates.Append(t.o.now(), update)
+	t.mu.Lock()
+	t.lost = err
+	t.mu.Unlock()
+	if err != nil {
+		t.status.line(tail.Error, fmt.Sprintf(textReportFailed, clean.Line(err.Error())))
+		return toolset.Refusal(fmt.Sprintf(answerReportFailed, err))
+	}
+	t.reported, t.unreported = true, false
+	t.status.update(func(v *View) { v.Reports++ })
+	t.status.line(tail.Report, shown(message))
+	return toolset.Said(answerReported)
+}
+
+// lostReport is why the last report could not be stored; nil if it was stored.
+func (t *tools) lostReport() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost
+}
+
+// stopRule is the Stop hook: a run that owes a report may not end yet. It blocks once; a
+// turn that continues because of it may end in any case.
+func (t *tools) stopRule(ctx context.Context, again bool) (reason string) {
+	defer fault.Rescue("the stop hook", func(f *fault.Error) {
+		t.o.Log.Error("stop hook failed", "run", t.status.id, "error", f)
+		reason = ""
+	})
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return ""
+	}
+	defer leave()
+	if again || t.blocked {
+		return ""
+	}
+	switch t.job.Task.Mode {
+	case routines.Always:
+		if !t.reported {
+			reason = stopAlways
+		}
+	case routines.Freely, routines.Blocked:
+	default: // on_ping, and any other value that a file may have
+		if t.unreported {
+			reason = stopOnPing
+		}
+	}
+	if reason != "" {
+		t.blocked = true
+		t.status.line(tail.Note, textMustReport)
+	}
+	return reason
+}
+
+// FollowUp schedules the chain's next check, once in a run. It is allowed in
+// every reporting mode.
+func (t *tools) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	answer := t.chain.FollowUp(ctx, minutes)
+	kind := tail.Note
+	if answer.IsError {
+		kind = tail.Refuse
+	}
+	t.status.line(kind, shown(answer.Text))
+	return answer
+}
+
+// SaveContext is refused: a background run never becomes the main session.
+func (t *tools) SaveContext(context.Context) agent.ToolResult {
+	return t.notHere(toolset.SaveContext, toolset.TextNoSave)
+}
+
+// EnterFork is refused: forks do not nest.
+func (t *tools) EnterFork(context.Context, string, int) agent.ToolResult {
+	return t.notHere(toolset.EnterFork, toolset.TextNoEnter)
+}
+
+// ExitFork is refused: a background run ends when it has nothing more to do.
+func (t *tools) ExitFork(context.Context) agent.ToolResult {
+	return t.notHere(toolset.ExitFork, toolset.TextNoExit+t.elsewhere())
+}
+
+// UpdateNames is refused: names are agreed between the user and the agent.
+func (t *tools) UpdateNames(context.Context, string, string) agent.ToolResult {
+	return t.notHere(toolset.UpdateNames, toolset.TextNoNames)
+}
+
+func (t *tools) notHere(tool, why string) agent.ToolResult {
+	t.status.refused(tool, why)
+	return toolset.Refusal(why)
+}

@@ -1,0 +1,133 @@
+package fork
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/brief/toolset"
+)
+
+// status is what others see of a run: its view and its tail. Its methods may be called
+// by several goroutines; none of them waits for a reader or the disk.
+type status struct {
+	id      string
+	zone    *time.Location
+	changed func()
+	ring    *tail.Ring
+	lines   *lines
+
+	mu   sync.Mutex
+	view View
+}
+
+func newStatus(o *Options, v View) *status {
+	s := &status{id: v.ID, zone: o.Zone, changed: o.Changed, ring: tail.New(ringLines), view: v}
+	s.lines = &lines{add: s.add}
+	return s
+}
+
+func (s *status) now() time.Time { return time.Now().In(s.zone) }
+
+// update changes the view.
+func (s *status) update(change func(*View)) {
+	s.mu.Lock()
+	change(&s.view)
+	s.mu.Unlock()
+	s.changed()
+}
+
+// noteSession records the id of the run's session. Compaction may change it: the newest
+// is the one to continue.
+func (s *status) noteSession(id string) {
+	if id == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.view.Session = id
+}
+
+// snapshot is the run as others see it now.
+func (s *status) snapshot() View {
+	s.mu.Lock()
+	v := s.view
+	s.mu.Unlock()
+	v.Lines = s.ring.Len()
+	if last, ok := s.ring.Last(); ok {
+		v.Activity = clean.Cut(last.Text, 80)
+	}
+	return v
+}
+
+// line adds one line to the tail, after what the agent has said so far.
+func (s *status) line(k tail.Kind, text string) {
+	s.lines.flush()
+	s.add(k, text)
+}
+
+func (s *status) add(k tail.Kind, text string) {
+	s.ring.Add(tail.Line{At: s.now(), Kind: k, Text: clean.Line(text)})
+	s.changed()
+}
+
+// refused adds a line about a tool that the run may not use.
+func (s *status) refused(tool, why string) {
+	s.line(tail.Refuse, tool+" refused: "+clean.Cut(clean.Line(why), maxShown))
+}
+
+// event writes one event into the tail, and counts it.
+func (s *status) event(ev agent.Event) {
+	switch ev := ev.(type) {
+	case agent.Text:
+		s.lines.take(tail.Text, ev.Delta)
+		return
+	case agent.Thinking:
+		s.lines.take(tail.Think, ev.Delta)
+		return
+	}
+	s.lines.flush()
+	switch ev := ev.(type) {
+	case agent.ToolStart:
+		s.update(func(v *View) { v.Tools++ })
+		label := toolset.Label(ev.Name, ev.Input)
+		if ev.Subagent != "" {
+			label = ev.Subagent + ": " + label
+		}
+		s.line(tail.Tool, label)
+	case agent.ToolEnd:
+		s.toolEnd(ev)
+	case agent.Compacting:
+		s.line(tail.Note, compacting(ev))
+	case agent.Retry:
+		s.line(tail.Note, fmt.Sprintf(textRetry, ev.Reason, ev.Wait.Round(time.Second), ev.Attempt, ev.Of))
+	case agent.RateLimit:
+		if ev.Status != "allowed" {
+			s.line(tail.Note, fmt.Sprintf(textRateLimit, ev.Status, ev.Resets.In(s.zone).Format("15:04")))
+		}
+	case agent.Notice:
+		s.line(tail.Note, ev.Text)
+	}
+}
+
+func (s *status) toolEnd(ev agent.ToolEnd) {
+	text := shown(ev.Text)
+	switch {
+	case ev.Denied:
+		if isPing(ev.Name) {
+			s.update(func(v *View) { v.Refused++ })
+		}
+		s.line(tail.Refuse, fmt.Sprintf(textDenied, toolset.Label(ev.Name, nil), text))
+	case ev.IsError && !strings.HasPrefix(ev.Name, toolset.Prefix):
+		s.line(tail.Error, text)
+	default:
+		// The bot's own tools add their own line, which is not repeated.
+		if last, ok := s.ring.Last(); !ok || !strings.HasSuffix(last.Text, text) {
+			s.line(tail.Result, text)
+		}
+	}
+}

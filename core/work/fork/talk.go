@@ -1,0 +1,161 @@
+package fork
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/base/tail"
+)
+
+// reopen are the pauses before another try to open a session that timed out.
+var reopen = []time.Duration{5 * time.Second, 15 * time.Second}
+
+// errInterrupted is a turn that was interrupted, by the bot or by the engine.
+var errInterrupted = errors.New("the turn was interrupted")
+
+// talk is a run's session with the engine, and what it costs.
+type talk struct {
+	o      *Options
+	job    Job
+	status *status
+
+	mu sync.Mutex
+	s  agent.Session // nil until it is open
+}
+
+// converse opens the session, sends the prompt and reads the answer. A panic of the
+// engine ends this run and nothing else.
+func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error) {
+	defer fault.Rescue("a background run", func(f *fault.Error) {
+		err = f
+		t.o.Log.Error("background run panicked", "run", t.status.id, "error", err)
+	})
+	defer t.close()
+	prompt := t.job.Prompt(ctx)
+	if err := context.Cause(ctx); err != nil { // ended while it was built
+		return err
+	}
+	s, err := t.open(ctx, o)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.s = s
+	t.mu.Unlock()
+	if err := context.Cause(ctx); err != nil { // ended while it opened
+		return err
+	}
+	defer t.status.lines.flush()
+	ended := false
+	t.charge()
+	for ev, err := range s.Send(ctx, agent.Message{Text: prompt}) {
+		if err != nil {
+			return err
+		}
+		t.status.noteSession(s.ID())
+		t.status.event(ev)
+		res, ok := ev.(agent.Result)
+		if !ok {
+			continue
+		}
+		ended = true
+		t.result(res)
+		if res.IsError || res.Interrupted {
+			return resultError(res)
+		}
+	}
+	if !ended {
+		return errors.New(textNoResult)
+	}
+	return nil
+}
+
+func resultError(res agent.Result) error {
+	if res.Interrupted {
+		return errInterrupted
+	}
+	return errors.New(cmp.Or(clean.Cut(clean.Line(res.Text), 300), textNoReason))
+}
+
+// open opens the session, and again if opening timed out. A main session that the
+// engine does not know is no reason to fail: the run starts without its history.
+func (t *talk) open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	for try := 0; ; try++ {
+		s, err := t.o.Engine.Open(ctx, o)
+		switch {
+		case err == nil:
+			t.status.update(func(v *View) { v.Parent = o.Resume })
+			return s, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, agent.ErrNoSession) && o.Resume != "":
+			t.status.line(tail.Note, textNoHistory)
+			o.Resume, o.Fork = "", false
+			continue
+		case !openTimedOut(err) || try >= len(reopen):
+			return nil, fmt.Errorf("open a session: %w", err)
+		}
+		t.status.line(tail.Note, fmt.Sprintf(textReopen, reopen[try]))
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(reopen[try]):
+		}
+	}
+}
+
+// openTimedOut recognises the one fault that is worth another try: the engine's
+// process did not answer its initialisation in time.
+func openTimedOut(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "Control request timeout")
+}
+
+// session is the open session, or nil.
+func (t *talk) session() agent.Session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.s
+}
+
+func (t *talk) close() {
+	s := t.session()
+	if s == nil {
+		return
+	}
+	if err := s.Close(); err != nil {
+		t.o.Log.Warn("background session did not close cleanly", "run", t.status.id, "error", err)
+	}
+}
+
+// charge records that the run may cost something from now on, whatever becomes of it.
+func (t *talk) charge() {
+	if t.o.Money == nil {
+		return
+	}
+	if err := t.o.Money.Begin(t.job.Ticket); err != nil {
+		t.o.Log.Error("that a run may cost something could not be saved", "run", t.status.id, "error", err)
+	}
+}
+
+// result counts what a turn has used, and what it cost.
+func (t *talk) result(res agent.Result) {
+	used := res.Usage
+	if purse := t.o.Money; purse != nil {
+		used = purse.Prices().Priced(t.status.snapshot().Model, used)
+		if err := purse.Add(t.o.now(), t.job.Ticket, used); err != nil {
+			t.o.Log.Error("what a turn has used could not be saved", "run", t.status.id, "error", err)
+		}
+	}
+	t.status.update(func(v *View) {
+		v.Usage = v.Usage.Add(used)
+		v.Session = cmp.Or(res.SessionID, v.Session)
+	})
+}

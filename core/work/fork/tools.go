@@ -1,0 +1,319 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/budget"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// The kinds of messages in the journal.
+const (
+	kindPing  = "ping"
+	kindEmbed = "embed"
+	kindFile  = "file"
+)
+
+// tools are the bot's tools in a run: what it may send, and what it must report. The
+// agent calls them, from several goroutines.
+type tools struct {
+	o      *Options
+	job    Job
+	status *status
+	guard  *policy.Session
+	chain  *toolset.Chain
+	title  string
+
+	// gate has one token, held while a ping or a report is checked and sent, so
+	// that two calls of one run cannot both pass the check. It guards what follows.
+	gate       chan struct{}
+	unreported bool // something visible was sent since the last report
+	reported   bool
+	blocked    bool // the stop rule has blocked once
+	attempts   int  // for nonces
+	pings      int  // that reached the user
+
+	mu    sync.Mutex // guards what follows
+	ended bool       // late calls are refused
+	sent  []post.MessageID
+	lost  error // why the last report could not be stored
+}
+
+var _ toolset.Caller = (*tools)(nil)
+
+func newTools(o *Options, j Job, s *status, g *policy.Session) *tools {
+	t := &tools{o: o, job: j, status: s, guard: g, title: s.snapshot().Title, gate: make(chan struct{}, 1)}
+	t.chain = toolset.NewChain(t.Reminders(), j.Reminder)
+	return t
+}
+
+// Reminders is the book that the reminder tools write in.
+func (t *tools) Reminders() toolset.ReminderBook { return t.o.Host.Reminders(t.guard.Writer()) }
+
+// close refuses all calls from now on.
+func (t *tools) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended = true
+}
+
+// messages are those that reached the user. A message that is still on its way is waited
+// for.
+func (t *tools) messages() []post.MessageID {
+	select {
+	case t.gate <- struct{}{}:
+		defer func() { <-t.gate }()
+	case <-time.After(grace): // then it stays unknown, and a reply quotes it
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.sent)
+}
+
+// outgoing is a ping on its way.
+type outgoing struct {
+	kind    string // in the journal
+	post    post.Post
+	problem string // why it cannot be sent at all, or ""
+	shown   string // in the tail
+	done    string // the answer on success
+}
+
+// Ping sends a plain text, if the rules (mayPing) allow it now.
+func (t *tools) Ping(ctx context.Context, message string, critical bool) agent.ToolResult {
+	p := post.Post{Text: message, Critical: critical}
+	return t.send(ctx, outgoing{kind: kindPing, post: p, shown: message, done: toolset.TextSent})
+}
+
+// Embed sends a card under the same rules.
+func (t *tools) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
+	e.Footer = "bg"
+	p := post.Post{Embed: &e, Critical: critical}
+	return t.send(ctx, outgoing{kind: kindEmbed, post: p, shown: e.Title, done: toolset.TextEmbedSent})
+}
+
+// SendFile sends a file under the rules of a ping. A file that cannot be sent costs
+// nothing; whether pings are allowed is checked first.
+func (t *tools) SendFile(ctx context.Context, path, message string, critical bool) agent.ToolResult {
+	found, problem := toolset.File(t.o.Dir.Root(), path, func(full string) string { return t.guard.Send(ctx, full) })
+	p := post.Post{Text: message, Files: []string{found}, Critical: critical}
+	m := outgoing{kind: kindFile, post: p, problem: problem, done: toolset.FileSent(found)}
+	if m.shown = m.done; message != "" {
+		m.shown += " · " + clean.Line(message)
+	}
+	return t.send(ctx, m)
+}
+
+// send checks and sends in one go: the gate is held over both, or two pings of
+// one run could pass the check together.
+func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
+	leave, refusal := t.enter(ctx)
+	if refusal != "" {
+		return toolset.Refusal(refusal)
+	}
+	defer leave()
+	if why, briefly := t.mayPing(m.post.Critical); why != "" {
+		return t.refuse(m, why, briefly)
+	}
+	if m.problem != "" {
+		return toolset.Refusal(m.problem)
+	}
+	t.attempts++
+	m.post.Context, m.post.Source, m.post.Nonce = "bg", t.title, fmt.Sprintf("%s-%d", t.status.id, t.attempts)
+	if reminder := t.job.Reminder; reminder != nil && reminder.UntilDone {
+		t.untilDone(&m.post, reminder.ID)
+	}
+	var id post.MessageID
+	sent := false
+	unsaved, err := t.o.Budget.Try(m.post.Critical, func(pay func() error) (bool, error) {
+		var err error
+		m.post.Before = pay
+		id, err = t.o.Host.Post(ctx, m.post)
+		sent = err == nil || errors.Is(err, post.ErrUnknown)
+		return sent, err
+	})
+	if unsaved != nil {
+		t.uncounted(sent, unsaved)
+	}
+	switch {
+	case err == nil:
+		t.delivered(m, id)
+		return toolset.Said(m.done)
+	case errors.Is(err, post.ErrUnknown):
+		return t.perhaps(m, err)
+	}
+	return t.notSent(m, err)
+}
+
+// enter takes the gate; leave gives it back. A run that has ended answers no more calls.
+func (t *tools) enter(ctx context.Context) (leave func(), refusal string) {
+	select {
+	case t.gate <- struct{}{}:
+	case <-ctx.Done():
+		return nil, answerCancelled
+	}
+	t.mu.Lock()
+	ended := t.ended
+	t.mu.Unlock()
+	if ended || ctx.Err() != nil {
+		<-t.gate
+		return nil, answerCancelled
+	}
+	return func() { <-t.gate }, ""
+}
+
+// mayPing makes the checks before the budget, in their order. A critical ping only needs
+// a task that may ping. It returns the agent's answer, and the same in a few words; both
+// are empty if the ping may be sent.
+func (t *tools) mayPing(critical bool) (why, briefly string) {
+	if !t.job.Task.AllowPing {
+		return answerDisabled + t.elsewhere(), briefDisabled
+	}
+	if critical {
+		return "", ""
+	}
+	if t.pings > 0 {
+		return answerLimit + t.elsewhere(), briefLimit
+	}
+	busy, quiet := t.o.Host.Busy()
+	if busy {
+		return answerBusy + t.elsewhere() + answerOrCritical, briefBusy
+	}
+	if !quiet.IsZero() && quiet.After(t.o.now()) {
+		quiet = quiet.In(t.o.Zone)
+		return fmt.Sprintf(answerQuiet, cron.Clock(quiet)) + t.elsewhere() + answerOrCritical, fmt.Sprintf(briefQuiet, quiet.Format("15:04"))
+	}
+	return "", ""
+}
+
+// elsewhere says where findings can go instead, if anywhere.
+func (t *tools) elsewhere() string {
+	if t.job.Task.Mode == routines.Blocked {
+		return ""
+	}
+	return answerReport
+}
+
+// untilDone adds the buttons that end a repeating reminder, and how often it was sent.
+func (t *tools) untilDone(p *post.Post, reminder string) {
+	e := post.Embed{Title: t.title}
+	if p.Embed != nil {
+		e = *p.Embed
+	}
+	e.Footer = textUntilDone
+	n := budget.CameOf(t.o.Journal.Recent(), reminder).Times
+	if t.pings == 0 {
+		n++ // this time
+	}
+	if n > 1 {
+		e.Footer += fmt.Sprintf(textForTheNth, words.Nth(n))
+	}
+	e.Buttons = append(post.Remind(reminder), e.Buttons...)
+	p.Embed = &e
+}
+
+// notSent answers a message that did not leave.
+func (t *tools) notSent(m outgoing, err error) agent.ToolResult {
+	var unpaid *budget.UnpaidError
+	if errors.As(err, &unpaid) {
+		why, briefly := t.unpaid(unpaid)
+		return t.refuse(m, why+t.elsewhere()+answerOrCritical, briefly)
+	}
+	t.status.line(tail.Error, fmt.Sprintf(textSendFailed, m.kind, clean.Line(err.Error())))
+	if errors.Is(err, post.ErrNoChannel) {
+		return toolset.Refusal(toolset.TextNoChannel + t.elsewhere())
+	}
+	return toolset.Refusal(fmt.Sprintf(answerNotSent, err))
+}
+
+// unpaid is why a message was not paid for; see mayPing.
+func (t *tools) unpaid(u *budget.UnpaidError) (why, briefly string) {
+	switch {
+	case u.Err != nil:
+		return fmt.Sprintf(answerNoBudget, u.Err), briefNoBudget
+	case u.State.Capacity == 0:
+		return answerMuted, briefMuted
+	}
+	why = fmt.Sprintf(answerExhausted, u.State.Capacity)
+	now := t.o.now()
+	if at := u.State.NextAt(now); at.After(now) {
+		n := int((at.Sub(now) + time.Minute - 1) / time.Minute)
+		why += fmt.Sprintf(answerNextToken, n)
+	}
+	return why, briefExhausted
+}
+
+// perhaps accounts for a message whose delivery is unknown: it counts as sent, since
+// sending it again could deliver it twice.
+func (t *tools) perhaps(m outgoing, err error) agent.ToolResult {
+	t.o.Log.Error("it is not known whether a ping arrived; it counts as sent", "run", t.status.id, "error", err)
+	t.status.line(tail.Error, fmt.Sprintf(textPerhaps, m.kind, clean.Line(err.Error())))
+	t.delivered(m, "")
+	return toolset.Refusal(fmt.Sprintf(answerPerhaps, err))
+}
+
+// uncounted reports that the budget could not be saved.
+func (t *tools) uncounted(sent bool, err error) {
+	text := textNotRefunded
+	if sent {
+		text = textNotCounted
+	}
+	t.o.Log.Error("ping budget was not saved", "run", t.status.id, "error", err)
+	t.status.line(tail.Error, fmt.Sprintf(text, clean.Line(err.Error())))
+}
+
+// delivered accounts for a message that has reached the user, or may have. A reply
+// to the id is answered by this run's session.
+func (t *tools) delivered(m outgoing, id post.MessageID) {
+	t.unreported = true
+	t.pings++
+	if id != "" {
+		t.mu.Lock()
+		t.sent = append(t.sent, id)
+		t.mu.Unlock()
+	}
+	t.status.update(func(v *View) {
+		v.Pings++
+		if m.post.Critical {
+			v.Critical++
+		}
+	})
+	text := shown(m.shown)
+	if m.post.Critical {
+		text = textCriticalMark + text
+	}
+	t.status.line(tail.Ping, text)
+	left, _ := t.o.Budget.State(t.o.now())
+	t.journal(m, budget.Ping{Message: string(id), Left: &left.Available})
+}
+
+// refuse answers a ping that may not be sent: only the agent sees it. The journal
+// has the reason in a few words.
+func (t *tools) refuse(m outgoing, why, briefly string) agent.ToolResult {
+	t.status.update(func(v *View) { v.Refused++ })
+	t.status.refused(m.kind, why)
+	t.journal(m, budget.Ping{Refused: briefly})
+	return toolset.Refusal(why)
+}
+
+// journal records what became of a ping.
+func (t *tools) journal(m outgoing, p budget.Ping) {
+	p.At, p.ID, p.Run, p.Task, p.Title = t.o.now(), m.post.Nonce, t.status.id, t.job.Task.ID, t.title
+	p.Kind, p.Critical, p.Text = m.kind, m.post.Critical, m.shown
+	if err := t.o.Journal.Append(p); err != nil {
+		t.o.Log.Warn("ping journal was not written", "run", t.status.id, "error", err)
+	}
+}
