@@ -2,7 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,48 +15,13 @@ import (
 	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"
 	"ollimbot/tui/settings"
+	"ollimbot/tui/view"
 )
 
 // off says why an action cannot be used now; empty means that it can.
-func (r *root) off(a action.Action) string {
-	switch {
-	case a.Writes && r.o.ReadOnly:
-		return textReadOnly
-	case a.ID == action.Undo && len(r.undo) == 0:
-		return textNoUndo
-	case a.ID == action.Demo && r.o.Try:
-		return textInDemo
-	case a.ID == action.Demo && r.o.Demo == nil:
-		return textDemoShell
-	case a.ID == action.SetUp && !r.offersSetUp():
-		return textSetUpShell
-	case a.Off != nil:
-		if why := a.Off(*r.snap); why != "" {
-			return why
-		}
-	}
-	step, moves := steps[a.ID]
-	switch p, chooses := r.panes[a.Pane].(chooser); {
-	case moves:
-		_, why := r.stepped(step)
-		return why
-	case a.ID == action.Day.Go() && r.plan().Day == 0 && !r.zoom:
-		return textNoDay
-	case a.ID == action.ChatSend && r.chat().Draft() == "":
-		return textNothingWritten
-	case chooses:
-		return p.Off(r.context(), a.ID)
-	}
-	return ""
-}
+func (r *root) off(a action.Action) string { return r.view().Off(a) }
 
-// chooser is a pane in which it depends on the selection what can be done. Off
-// says why not; empty means that it can.
-type chooser interface {
-	Off(c pane.Context, id action.ID) string
-}
-
-// act carries out an action, or says why not.
+// act carries out an action, or says why it is off.
 func (r *root) act(a action.Action) tea.Cmd {
 	if why := r.off(a); why != "" {
 		r.say(notice.Info, a.Title+": "+why)
@@ -66,106 +31,95 @@ func (r *root) act(a action.Action) tea.Cmd {
 		return r.actEverywhere(a.ID)
 	}
 	r.setFocus(a.Pane)
-	return r.answer(r.wants(a))
-}
-
-// wants is what an action comes to: the command that it makes, or what its pane says
-// of what is selected.
-func (r *root) wants(a action.Action) pane.Answer {
 	if a.Make != nil {
-		return pane.Answer{Do: a.Make(*r.snap)}
+		return r.send(a.Make(*r.snap), nil)
 	}
-	return r.panes[a.Pane].Do(r.context(), a.ID)
+	return r.answer(r.panes[a.Pane].Do(r.context(a.Pane), a.ID))
 }
 
-// press is act for a click on a word of the help line.
+// press is act for a click on the help line. It asks before something that has a cost.
 func (r *root) press(a action.Action) tea.Cmd {
 	switch {
 	case !a.Costs || r.off(a) != "":
 		return r.act(a)
 	case a.ID == action.Quit:
-		if r.goTo(pane.Quit) != nil { // else it asks by itself
-			r.open(dialog.QuitClicked(r.context()))
+		if r.goTo(pane.Quit) != nil { // else it has asked already
+			r.open(dialog.QuitClicked(r.context(r.focus)))
 		}
 		return nil
 	}
 	r.setFocus(a.Pane)
-	wants := r.wants(a)
-	if wants.Do == nil {
-		return r.answer(wants)
+	var asked pane.Answer
+	if a.Make != nil {
+		asked.Do = a.Make(*r.snap)
+	} else if asked = r.panes[a.Pane].Do(r.context(a.Pane), a.ID); asked.Do == nil {
+		return r.answer(asked)
 	}
-	r.open(dialog.Ask(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: wants.Do}, wants))
+	r.open(dialog.Ask(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: asked.Do}, asked))
 	return nil
 }
 
-// toggleZoom gives a pane the screen or takes it back; a page is left.
-func (r *root) toggleZoom() {
-	if r.focus.Page() {
-		r.leave()
-		return
-	}
-	r.zoom = !r.zoom
-}
+// storedRuns is how many of the stored runs the palette searches.
+const storedRuns = 20_000
 
 func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	switch id {
 	case action.GoNext:
-		r.step(+1)
+		r.setFocus(r.beside(+1))
 	case action.GoPrevious:
-		r.step(-1)
+		r.setFocus(r.beside(-1))
 	case action.Zoom:
-		r.toggleZoom()
+		r.setFocus(r.toggleZoom())
 	case action.Back:
 		r.back()
 	case action.Help:
-		r.open(dialog.Keys(r.keys, r.focus, r.theme.ASCII()))
+		r.open(dialog.Keys(r.prefs.keys, r.focus, r.prefs.theme.ASCII()))
 	case action.Palette:
-		return r.answer(pane.Answer{Open: dialog.NewPalette(r.context(), r.focus, r.off, settingspage.Find(r.context())), Send: command.Runs{Most: storedRuns}})
+		c := r.context(r.focus)
+		return r.answer(pane.Answer{Open: dialog.NewPalette(c, r.focus, r.off, settingspage.Find(c)), Send: command.Runs{Most: storedRuns}})
 	case action.Notices:
-		r.open(r.speech.page(r.snap))
+		r.open(r.notices())
 	case action.Mouse:
-		r.toggleMouse()
+		on, err := r.terminal.toggleMouse()
+		r.fail(err)
+		r.say(notice.Info, fmt.Sprintf(map[bool]string{true: textMouseOn, false: textMouseOff}[on], r.names().Name(action.Mouse)))
 	case action.ThemeNext:
-		r.nextTheme()
+		r.wear("theme", r.prefs.next("theme"))
+		r.say(notice.Info, textThemeIs+themeWords[r.prefs.chosen.Get("theme")])
 	case action.LayoutNext:
 		r.nextLayout()
 	case action.Wider, action.Narrower, action.Taller, action.Shorter:
-		r.resizePane(steps[id])
+		r.moveBorder(id)
 	case action.Redraw:
-		r.screen.Forget()
+		r.terminal.screen.Forget()
 	case action.Suspend:
 		r.suspend()
 	case action.Undo:
-		return r.undoLast()
+		last := len(r.undo) - 1 // without any, the action is off
+		undo := r.undo[last]
+		r.undo = r.undo[:last]
+		return r.queue.add(doneMsg{command: undo, undoing: true})
 	case action.Login:
 		r.open(&dialog.Login{})
-		if r.snap.Engine.LoginURL == "" { // none has begun
-			return r.do(command.Login{})
+		if r.snap.Engine.LoginURL == "" { // none has started
+			return r.send(command.Login{}, nil)
 		}
 	case action.Deliveries:
 		r.open(dialog.Deliveries(r.snap))
 	case action.Engine:
 		r.open(dialog.Engine(r.snap))
 	case action.Interrupt:
-		if r.snap.Busy && !r.o.ReadOnly {
-			return r.do(command.Interrupt{})
-		}
-		return r.leaves()
+		return r.interrupt()
 	case action.Quit:
 		return r.goTo(pane.Quit)
 	case action.Welcome:
-		r.welcome("")
+		r.greet("")
 	case action.Demo:
 		return r.goTo(pane.Demo)
 	case action.SetUp:
 		return r.goTo(pane.SetUp)
 	default:
-		if p, ok := strings.CutPrefix(string(id), "go."); ok {
-			if t, ok := r.panes[r.focus].(tasked); ok && id == action.Task.Go() {
-				return r.answer(pane.Answer{Focus: action.Task, Item: t.Task()})
-			}
-			r.setFocus(action.Pane(p))
-		}
+		return r.goToPane(id)
 	}
 	return nil
 }
@@ -173,63 +127,54 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 // tasked is a pane whose selection belongs to a task: its id, or empty.
 type tasked interface{ Task() string }
 
-// step goes to another pane; from a page, to one beside the pane that it was opened from.
-func (r *root) step(by int) {
-	at, n := r.focus, len(action.Panes)
-	if len(r.trail) > 0 {
-		at = r.trail[0]
+// goToPane focuses a pane; the page of a task shows the task that is selected.
+func (r *root) goToPane(id action.ID) tea.Cmd {
+	if t, ok := r.panes[r.focus].(tasked); ok && id == action.Task.Go() {
+		return r.answer(pane.Answer{Focus: action.Task, Item: t.Task()})
 	}
-	r.setFocus(action.Panes[(slices.Index(action.Panes, at)+by+n)%n])
+	p, _ := strings.CutPrefix(string(id), "go.")
+	r.setFocus(action.Pane(p))
+	return nil
 }
 
-// back leaves the page or the zoom; without one it is the pane's. What a pane would say is left
-// out: that it is empty, or read-only, is no answer to esc.
-func (r *root) back() {
-	r.speech.hush(time.Now())
-	if p, ok := r.panes[r.focus].(ender); ok && p.End(r.context()) {
-		return
+// lateInterrupt is how long after an answer ctrl+c still means that answer.
+const lateInterrupt = 2 * time.Second
+
+// interrupt stops the answer. Without one it quits, unless it was meant for an answer that
+// has just ended.
+func (r *root) interrupt() tea.Cmd {
+	switch {
+	case r.snap.Busy && !r.o.ReadOnly:
+		return r.send(command.Interrupt{}, nil)
+	case time.Since(r.stopped) < lateInterrupt:
+		r.say(notice.Info, textJustEnded)
+		return nil
 	}
-	if r.focus.Page() || r.zoom {
-		r.toggleZoom()
-		return
-	}
-	if !r.putAway() {
-		r.panes[r.focus].Do(r.context(), action.Back)
-	}
+	return r.goTo(pane.Quit)
 }
 
-func (r *root) toggleMouse() {
-	on := !r.screen.Mouse()
-	r.fail(r.screen.SetMouse(on))
-	text := textMouseOff
-	if on {
-		text = textMouseOn
-	}
-	r.say(notice.Info, fmt.Sprintf(text, r.names().Name(action.Mouse)))
+// shower is a pane that can show what has an id.
+type shower interface {
+	Show(c pane.Context, id string)
 }
 
-// storedRuns is how many of the stored runs the palette finds.
-const storedRuns = 20_000
+// answer carries out what a pane wants.
+func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerFor(nil, a) }
 
-// undoDepth is how many changes can be undone, newest first.
-const undoDepth = 50
-
-// answer carries out what a pane wants, or a dialog.
-func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerTo(nil, a) }
-
-func (r *root) answerTo(asker pane.Dialog, a pane.Answer) tea.Cmd {
+// answerFor carries out what a dialog wants.
+func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Toast != "" {
 		r.say(notice.Info, a.Toast)
 	}
 	if a.Copy != "" {
-		r.fail(r.screen.Copy(a.Copy))
+		r.fail(r.terminal.screen.Copy(a.Copy))
 	}
 	if a.Seen {
 		r.choose(map[string]string{settings.Welcome: "off"})
 	}
 	r.setFocus(a.Focus)
 	if p, ok := r.panes[a.Focus].(shower); ok && a.Item != "" {
-		p.Show(r.context(), a.Item)
+		p.Show(r.context(a.Focus), a.Item)
 	}
 	r.zoom = r.zoom || a.Zoom
 	if a.Ask != nil {
@@ -244,35 +189,61 @@ func (r *root) answerTo(asker pane.Dialog, a pane.Answer) tea.Cmd {
 		asker = a.Open
 	}
 	if a.Send != nil {
-		cmds = append(cmds, r.doFor(a.Send, asker))
+		cmds = append(cmds, r.send(a.Send, asker))
 	}
 	if a.Do != nil {
-		cmds = append(cmds, r.do(a.Do))
+		cmds = append(cmds, r.send(a.Do, nil))
 	}
 	return tea.Batch(cmds...)
 }
 
-// ender is a pane in which esc takes something away, such as a filter, before it
-// leaves the page. End reports whether there was something.
-type ender interface{ End(c pane.Context) bool }
-
-// shower is a pane that can show what has an id.
-type shower interface {
-	Show(c pane.Context, id string)
+// tell gives a message to a dialog, and carries out what it wants.
+func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
+	a := d.Take(r.context(r.focus), msg)
+	if a.Close {
+		r.close(d)
+	}
+	if a.Leave != pane.Stay {
+		return r.exit(a.Leave)
+	}
+	if a.Run != nil {
+		return r.act(*a.Run)
+	}
+	return r.answerFor(d, a)
 }
 
-// do runs a command. With --read-only nothing that changes the bot passes,
-// whoever asks.
-func (r *root) do(c command.Value) tea.Cmd { return r.doFor(c, nil) }
-
-// doFor is do for a dialog that waits for what comes of it; nil for none.
-func (r *root) doFor(c command.Value, d pane.Dialog) tea.Cmd {
+// send runs a command. A read-only dashboard sends none that changes the bot. asker is the
+// dialog that waits for the outcome; nil for none.
+func (r *root) send(c command.Value, asker pane.Dialog) tea.Cmd {
 	if r.o.ReadOnly && !command.Reads(c) {
-		r.say(notice.Info, textReadOnly)
+		r.say(notice.Info, view.TextReadOnly)
 		return nil
 	}
 	if a, ok := c.(command.Answer); ok {
-		r.answering(a)
+		r.calls.answer(a)
 	}
-	return r.command(doneMsg{command: c, asker: d})
+	return r.queue.add(doneMsg{command: c, asker: asker})
+}
+
+// edit opens a file of the data directory in the user's editor. Until it ends, nothing is
+// painted and no key is read; the bot keeps running.
+func (r *root) edit(e pane.Edit) tea.Cmd {
+	file, err := fileIn(r.snap.Root, e.File)
+	if err != nil {
+		r.say(notice.Alert, err.Error())
+		return nil
+	}
+	if r.o.ReadOnly {
+		r.say(notice.Info, view.TextReadOnly)
+		return nil
+	}
+	if r.o.Remote != nil && r.o.Remote.Opened != nil {
+		r.o.Remote.Opened(e.File)
+	}
+	argv := editorArgs(r.terminal.programs, file, e)
+	return handOver(argv, func(err error) {
+		if err != nil {
+			r.say(notice.Alert, editorText(filepath.Base(argv[0]), err))
+		}
+	})
 }

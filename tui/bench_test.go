@@ -11,19 +11,20 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/view"
 )
 
 func BenchmarkFrame120x40(b *testing.B) {
 	core := newBot(withForks(busyDay(day)))
 	core.talk("f1f1f1f1", 500)
 	r := newRoot(b.Context(), core, Options{Output: io.Discard})
-	r.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	r.prefs.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	r.w, r.h = 120, 40
 	r.refresh()
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		r.setFocus(action.Panes[n%len(action.Panes)]) // nothing is the same twice
-		_ = r.frame()
+		_ = view.Frame(r.view())
 	}
 }
 
@@ -84,13 +85,13 @@ func BenchmarkFrameUnderADialog(b *testing.B) {
 	core := newBot(withForks(busyDay(day)))
 	core.talk("f1f1f1f1", 500)
 	r := newRoot(b.Context(), core, Options{Output: io.Discard})
-	r.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	r.prefs.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
 	r.w, r.h = 120, 40
 	r.refresh()
-	r.open(dialog.NewPalette(r.context(), r.focus, r.off, nil))
+	r.open(dialog.NewPalette(r.context(r.focus), r.focus, r.off, nil))
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		r.setFocus(action.Panes[n%len(action.Panes)])
-		_ = r.frame()
+		_ = view.Frame(r.view())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/view"
 )
 
 func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
@@ -209,17 +210,17 @@ func TestExactNumbersThatAreRefusedStayToBeMended(t *testing.T) {
 
 func TestARefusalOfTheCoreComesBackIntoTheEntry(t *testing.T) {
 	r := rekeyed(t, action.Keys{}, busyDay(day))
-	r.open(dialog.NewBudget(r.context()))
+	r.open(dialog.NewBudget(r.context(r.focus)))
 	run(t, r, r.key(press("enter")))
 	if n := len(r.dialogs); n != 1 {
 		t.Fatalf("%d dialogs", n)
 	}
-	screen := strings.Join(r.frame(), "\n")
+	screen := strings.Join(view.Frame(r.view()), "\n")
 	if n := strings.Count(screen, "nothing can be done in a picture"); n != 1 {
 		t.Errorf("the refusal stands there %d times:\n%s", n, screen)
 	}
 	r.key(press("6"))
-	if strings.Contains(strings.Join(r.frame(), "\n"), "nothing can be done in a picture") {
+	if strings.Contains(strings.Join(view.Frame(r.view()), "\n"), "nothing can be done in a picture") {
 		t.Error("the refusal stays with other numbers")
 	}
 }

@@ -26,6 +26,8 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/toast"
+	"ollimbot/tui/view"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew")
@@ -164,18 +166,18 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 		name string
 		open func(r *root) pane.Dialog
 	}{
-		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(), false, pane.Quit) }},
-		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context()) }},
-		{"dialog-palette", func(r *root) pane.Dialog { return dialog.NewPalette(r.context(), r.focus, r.off, nil) }},
+		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(r.focus), false, pane.Quit) }},
+		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context(r.focus)) }},
+		{"dialog-palette", func(r *root) pane.Dialog { return dialog.NewPalette(r.context(r.focus), r.focus, r.off, nil) }},
 		{"dialog-help", func(r *root) pane.Dialog { return dialog.Keys(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRoot(t.Context(), still{fullDay(), fullTail}, Options{})
-			r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
+			r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 			r.refresh()
-			r.speech = speech{}
+			r.toasts = toast.List{}
 			r.open(c.open(r))
-			golden(t, c.name, r.frame())
+			golden(t, c.name, view.Frame(r.view()))
 		})
 	}
 }

@@ -31,11 +31,11 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// What the dashboard costs beside a bot that does a lot, measured as a process
+// What the measured costs beside a bot that does a lot, measured as a process
 // of its own on a terminal of 200×60: the benchmark starts its own binary again
-// as the dashboard and looks at it from outside. Linux only.
+// as the measured and looks at it from outside. Linux only.
 
-// loadChild marks the process that is the dashboard.
+// loadChild marks the process that is the measured.
 const loadChild = "OLLIM_LOAD_CHILD"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// underLoad is the dashboard of a full day, with as many lines a second as rate
+// underLoad is the measured of a full day, with as many lines a second as rate
 // says: a tail of 100,000 lines grows by them, an answer and the log by a tenth.
 func underLoad(rate string) error {
 	perSecond, err := strconv.Atoi(rate)
@@ -142,8 +142,8 @@ func (b *bot) grow(n int) {
 	})
 }
 
-// dashboard is the process under measurement.
-type dashboard struct {
+// measured is the process under measurement.
+type measured struct {
 	b      *testing.B
 	cmd    *exec.Cmd
 	pty    *os.File
@@ -154,9 +154,9 @@ type dashboard struct {
 	bytes int
 }
 
-func startDashboard(b *testing.B, perSecond int) *dashboard {
+func startDashboard(b *testing.B, perSecond int) *measured {
 	b.Helper()
-	d := &dashboard{b: b, frames: make(chan string, 64)}
+	d := &measured{b: b, frames: make(chan string, 64)}
 	d.cmd = exec.CommandContext(b.Context(), binarytest.Path())
 	d.cmd.Env = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", loadChild + "=" + strconv.Itoa(perSecond)}
 	if v := os.Getenv("GOGC"); v != "" {
@@ -170,7 +170,7 @@ func startDashboard(b *testing.B, perSecond int) *dashboard {
 	return d
 }
 
-func (d *dashboard) drain() {
+func (d *measured) drain() {
 	buf := make([]byte, 256<<10)
 	for {
 		n, err := d.pty.Read(buf)
@@ -188,14 +188,14 @@ func (d *dashboard) drain() {
 }
 
 // written is how many bytes have gone to the terminal.
-func (d *dashboard) written() int {
+func (d *measured) written() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.bytes
 }
 
 // press types a key and waits until the screen says so.
-func (d *dashboard) press(k, want string) time.Duration {
+func (d *measured) press(k, want string) time.Duration {
 	d.b.Helper()
 	for len(d.frames) > 0 {
 		<-d.frames
@@ -218,7 +218,7 @@ func (d *dashboard) press(k, want string) time.Duration {
 	}
 }
 
-func (d *dashboard) end() {
+func (d *measured) end() {
 	d.b.Helper()
 	if err := d.cmd.Process.Kill(); err != nil {
 		d.b.Error(err)
@@ -230,7 +230,7 @@ func (d *dashboard) end() {
 
 // cost is what the process has used: processor time, and how often one of its
 // threads went to sleep and was woken.
-func (d *dashboard) cost() (cpu time.Duration, wakeups int) {
+func (d *measured) cost() (cpu time.Duration, wakeups int) {
 	d.b.Helper()
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", d.cmd.Process.Pid))
 	if err != nil || len(tasks) == 0 {
@@ -271,17 +271,17 @@ func BenchmarkFrame200x60(b *testing.B) {
 		b.Fatal(err)
 	}
 	r := newRoot(b.Context(), bot, Options{Output: io.Discard})
-	r.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	r.screen, r.w, r.h = scr, 200, 60
+	r.prefs.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	r.terminal.screen, r.w, r.h = scr, 200, 60
 	r.refresh()
-	r.paint()
+	r.show(atOnce)
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
 		bot.grow(33)
 		b.StartTimer()
 		r.refresh()
-		r.paint()
+		r.show(atOnce)
 	}
 	if r.err != nil {
 		b.Fatal(r.err)

@@ -13,6 +13,8 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/toast"
+	"ollimbot/tui/view"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -78,15 +80,15 @@ func TestAnEndIsOfferedOnlyWhereSomethingHolds(t *testing.T) {
 func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 	at := day
 	muted := func(r *root) pane.Dialog {
-		return dialog.NewUntil(r.context(), "Mute pings that are not critical until", at.Add(time.Hour), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
+		return dialog.NewUntil(r.context(r.focus), "Mute pings that are not critical until", at.Add(time.Hour), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
 	}
 	wrong := func(r *root) pane.Dialog {
 		f := dialog.NewTask()
-		f.Take(r.context(), tea.PasteMsg{Content: "0 25 * * *"})
-		f.Take(r.context(), press("tab"))
-		f.Take(r.context(), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"})
-		f.Take(r.context(), press("tab"))
-		f.Take(r.context(), pane.Done{Err: errors.New("the disk is full")})
+		f.Take(r.context(r.focus), tea.PasteMsg{Content: "0 25 * * *"})
+		f.Take(r.context(r.focus), press("tab"))
+		f.Take(r.context(r.focus), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"})
+		f.Take(r.context(r.focus), press("tab"))
+		f.Take(r.context(r.focus), pane.Done{Err: errors.New("the disk is full")})
 		return f
 	}
 	for _, c := range []struct {
@@ -105,11 +107,11 @@ func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRoot(t.Context(), still{dayAhead(at), fullTail}, Options{})
-			r.theme, r.w, r.h = theme.New(c.o), c.w, c.h
+			r.prefs.theme, r.w, r.h = theme.New(c.o), c.w, c.h
 			r.refresh()
-			r.speech = speech{}
+			r.toasts = toast.List{}
 			r.open(c.open(r))
-			golden(t, c.name, r.frame())
+			golden(t, c.name, view.Frame(r.view()))
 		})
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/view"
 )
 
 // otherKeys gives every row of the table that can be changed keys that nothing
@@ -75,8 +76,8 @@ func rekeyed(t *testing.T, keys action.Keys, snap core.Snapshot) *root {
 	r := newRoot(context.Background(), still{snap: snap, read: fullTail}, Options{
 		Output: &bytes.Buffer{}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"},
 	})
-	r.screen = screen.New(&bytes.Buffer{}, nil)
-	r.keys = keys
+	r.terminal.screen = screen.New(&bytes.Buffer{}, nil)
+	r.prefs.keys = keys
 	r.w, r.h = 160, 50
 	r.refresh()
 	return r
@@ -109,7 +110,7 @@ func TestNoActionNamesAKeyThatTheUserHasChanged(t *testing.T) {
 			r := rekeyed(t, keys, snap)
 			r.setFocus(a.Pane)
 			for range 2 { // what is switched on is switched off by the second
-				row, _ := r.keys.Get(a.Pane, a.ID)
+				row, _ := r.prefs.keys.Get(a.Pane, a.ID)
 				r.act(row)
 				namesNone(t, name+", "+string(a.ID), r, old)
 			}
@@ -120,9 +121,9 @@ func TestNoActionNamesAKeyThatTheUserHasChanged(t *testing.T) {
 func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	keys, old := otherKeys(t)
 	r := rekeyed(t, keys, talkDay())
-	r.desk.waiting = nil
+	r.calls.waiting = nil
 	r.setFocus(action.Budget)
-	r.watch()
+	r.refresh()
 	r.done(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "set", Undo: command.SetBudget{}}})
 	r.paste(tea.PasteMsg{Content: "x"})
 	r.say(notice.Info, fmt.Sprintf(textMouseOff, r.names().Name(action.Mouse)))
@@ -131,17 +132,17 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 		if offers {
 			r.o.Demo, r.o.Restart, r.o.Init = func() {}, func() {}, []string{"init"}
 		}
-		r.open(dialog.NewWelcome(r.context(), "", dialog.Offers{Demo: offers, SetUp: offers}))
+		r.open(dialog.NewWelcome(r.context(r.focus), "", dialog.Offers{Demo: offers, SetUp: offers}))
 		namesNone(t, "welcome", r, old)
 	}
 	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {
 		r := rekeyed(t, keys, fullDay())
 		for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
 			r.setFocus(p)
-			r.answer(r.panes[p].Do(r.context(), id))
+			r.answer(r.panes[p].Do(r.context(r.focus), id))
 			for _, k := range []string{"t", "h", "enter"} {
 				if r.panes[p].Capture() {
-					r.panes[p].Type(r.context(), press(k))
+					r.panes[p].Type(r.context(r.focus), press(k))
 				}
 			}
 			namesNone(t, "tail "+string(p), r, old)
@@ -151,7 +152,7 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 
 func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 	r := rekeyed(t, action.Keys{}, fullDay())
-	title := func() string { return ansi.Strip(strings.Join(r.frame(), "\n")) }
+	title := func() string { return ansi.Strip(strings.Join(view.Frame(r.view()), "\n")) }
 	if !strings.Contains(title(), " 4 Forks ") {
 		t.Fatalf("no number in\n%s", title())
 	}
@@ -164,7 +165,7 @@ func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
 		for _, p := range []action.Pane{action.Schedule, action.Updates, action.Costs, action.Task, action.Away, action.Settings} {
 			changes = append(changes, action.Change{ID: p.ID("pgdn")})
 		}
-		r.keys, _ = action.Keys{}.Change(changes)
+		r.prefs.keys, _ = action.Keys{}.Change(changes)
 		r.setFocus(action.Chat)
 		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Forks") {
 			t.Errorf("with %q %q is missing in\n%s", keyName, want, got)
@@ -192,22 +193,22 @@ func namesNone(t *testing.T, where string, r *root, old map[string]bool) {
 			}
 		}
 	}
-	if h, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {
+	if h, ok := r.panes[r.focus].(interface{ Hint() []key.Binding }); ok && r.panes[r.focus].Capture() {
 		note(h.Hint())
 	}
 	if r.focus == action.Forks && r.whole() {
 		mine["$"] = true // the head of a column
 	}
-	r.speech.hush(time.Now()) // a toast cuts words, too; what it says is looked at by itself
-	lines := r.frame()
+	r.toasts.Dismiss(time.Now()) // a toast cuts words, too; what it says is looked at by itself
+	lines := view.Frame(r.view())
 	if n := len(r.dialogs); n > 0 { // it cuts the words beside it
-		lines = append(r.dialogs[n-1].Draw(r.context(), r.w-2, r.h-4), lines[len(lines)-1])
+		lines = append(r.dialogs[n-1].Draw(r.context(r.focus), r.w-2, r.h-4), lines[len(lines)-1])
 	}
-	for _, s := range r.speech.said {
-		lines = append(lines, s.text)
+	for _, s := range r.toasts.All() {
+		lines = append(lines, s.Text)
 	}
 	for _, l := range lines {
-		for _, found := range append(keyWordsIn(ansi.Strip(l), old), painted(r.theme, l, old)...) {
+		for _, found := range append(keyWordsIn(ansi.Strip(l), old), painted(r.prefs.theme, l, old)...) {
 			if !mine[found] {
 				t.Errorf("%s: %q is named in %q", where, found, ansi.Strip(l))
 			}
@@ -281,10 +282,10 @@ func TestTheWheelSelectsAmongTheRunsUnderIt(t *testing.T) {
 	r.setFocus(action.Forks)
 	r.zoom = true
 	r.refresh()
-	b := r.plan().Columns[0].Boxes[0] // the whole body
+	b := r.view().Plan().Columns[0].Boxes[0] // the whole body
 	marked := func() int {
-		r.frame()
-		for y, row := range r.panes[action.Forks].Draw(r.context(), b.W, b.H, true) {
+		view.Frame(r.view())
+		for y, row := range r.panes[action.Forks].Draw(r.context(r.focus), b.W, b.H, true) {
 			if strings.HasPrefix(ansi.Strip(row.Text), "▸ ") {
 				return y
 			}

@@ -14,8 +14,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
-	"ollimbot/tui/dialog"
-	"ollimbot/tui/pane"
+	"ollimbot/tui/view"
 )
 
 // Stories of toasts and dialogs where there is little room.
@@ -25,13 +24,13 @@ func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
 	r.refresh()
 	r.setFocus(action.Logs)
-	r.hear(notice.Warn, "the disk is full")
-	lines := r.frame()
+	r.toasts.Report(time.Now(), notice.Warn, "the disk is full")
+	lines := view.Frame(r.view())
 	if last := lines[len(lines)-1]; !strings.Contains(last, "the disk is full") {
 		t.Errorf("the help line is %q in\n%s", last, strings.Join(lines, "\n"))
 	}
 	r.click(tea.Mouse{X: 3, Y: r.h - 1, Button: tea.MouseLeft})
-	if lines := r.frame(); strings.Contains(strings.Join(lines, ""), "the disk is full") || len(r.dialogs) > 0 || r.zoom {
+	if lines := view.Frame(r.view()); strings.Contains(strings.Join(lines, ""), "the disk is full") || len(r.dialogs) > 0 || r.zoom {
 		t.Error("a click on the toast is one on the hints below it")
 	}
 }
@@ -65,26 +64,6 @@ func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 			})
 		}
 	}
-	for _, d := range []pane.Dialog{
-		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewUntil(pane.Context{Snap: &core.Snapshot{}}, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} }),
-		dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
-	} {
-		for w := 40; w < 120; w++ {
-			r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
-			r.w, r.h = w, 24
-			r.refresh()
-			r.open(d)
-			left, right := r.hints()
-			all := r.bindingHints(d.Hint())
-			out := false
-			for _, h := range append(left, right...) {
-				out = out || h.keys[0].Text == "esc"
-			}
-			if !out || widthOf(left)+widthOf(right) > w || left[0].keys[0].Span != all[0].keys[0].Span {
-				t.Errorf("%T at %d: %v", d, w, left)
-			}
-		}
-	}
 }
 
 func TestAnActionThatWouldMoveNothingIsOff(t *testing.T) {
@@ -99,7 +78,7 @@ func TestAnActionThatWouldMoveNothingIsOff(t *testing.T) {
 		s.misses("off: ")
 		s.press("esc", "ctrl+p")
 		s.types("send what")
-		s.sees("off: nothing is written")
+		s.sees("off: the message is empty")
 		s.press("esc", "5", "i")
 		s.types("half a thought")
 		s.press("esc", "ctrl+p")

@@ -14,7 +14,7 @@ func TestEscGoesBackFromAPageToWhereItWasOpened(t *testing.T) {
 	r.setFocus(action.Schedule)
 	for _, p := range action.Pages {
 		r.setFocus(p)
-		if b := r.plan().Columns[0].Boxes[0]; b.Pane != p || b.W != r.w-2 {
+		if b := r.view().Plan().Columns[0].Boxes[0]; b.Pane != p || b.W != r.w-2 {
 			t.Errorf("%s has the box %+v of %d cells", p, b, r.w)
 		}
 	}
@@ -31,7 +31,7 @@ func TestTheNextPaneOfAPageIsTheOneBesideWhereItWasOpened(t *testing.T) {
 	r := plainRoot(t, fullDay())
 	r.setFocus(action.Schedule)
 	r.setFocus(action.Costs)
-	r.step(+1)
+	r.setFocus(r.beside(+1))
 	if r.focus != action.Updates || len(r.trail) > 0 {
 		t.Errorf("tab goes to %s, and %v is behind it", r.focus, r.trail)
 	}
@@ -42,7 +42,7 @@ func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 	r.setFocus(action.Forks)
 	a, _ := action.Get(action.Everywhere, action.Task.Go())
 	r.act(a)
-	if path := r.panes[action.Task].State(r.context()); r.focus != action.Task || path != "routines/email-sweep.md" {
+	if path := r.panes[action.Task].State(r.context(r.focus)); r.focus != action.Task || path != "routines/email-sweep.md" {
 		t.Errorf("the focus is on %s, which shows %q", r.focus, path)
 	}
 	r.back()

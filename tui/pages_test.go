@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/webhook"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/toast"
 	"ollimbot/tui/widget"
 )
 
@@ -109,9 +110,9 @@ func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
 	for w, indent := range map[int]int{100: noticeColumn, 40: 9} {
 		r := plainRoot(t, fullDay())
 		r.w = w
-		r.speech.said = nil
-		r.speech.add(saying{at: day, level: notice.Alert, text: "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone"})
-		lines := inside(r, r.speech.page(&core.Snapshot{Zone: time.UTC}))
+		r.toasts = toast.List{}
+		r.toasts.Report(day, notice.Alert, "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone")
+		lines := inside(r, r.notices())
 		if len(lines) < 2 || !strings.HasPrefix(lines[1], " "+widget.Blank(indent)) || strings.HasPrefix(lines[1], widget.Blank(indent+2)) {
 			t.Errorf("%d cells: %q", w, lines)
 		}
@@ -120,7 +121,7 @@ func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
 
 // inside is what a dialog draws, without colours.
 func inside(r *root, d pane.Dialog) []string {
-	lines := d.Draw(r.context(), r.w-2, r.h-4)
+	lines := d.Draw(r.context(r.focus), r.w-2, r.h-4)
 	for i := range lines {
 		lines[i] = ansi.Strip(lines[i])
 	}

@@ -15,7 +15,7 @@ import (
 func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	t.Helper()
 	r := newRoot(t.Context(), still{snap, fullTail}, Options{Output: io.Discard})
-	r.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
+	r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 	r.refresh()
 	return r
 }

@@ -19,6 +19,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
+	"ollimbot/tui/view"
 )
 
 func TestAClickOnTheSelectedRowOpensIt(t *testing.T) {
@@ -257,7 +258,7 @@ func TestNoClickBreaksTheFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBot(everything(day))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii")})
-		r.screen = screen.New(&bytes.Buffer{}, nil)
+		r.terminal.screen = screen.New(&bytes.Buffer{}, nil)
 		r.Init()
 		r.setFocus(rapid.SampledFrom(action.Panes).Draw(t, "focus"))
 		r.Update(tea.WindowSizeMsg{Width: rapid.IntRange(1, 130).Draw(t, "w"), Height: rapid.IntRange(1, 45).Draw(t, "h")})
@@ -277,7 +278,7 @@ func TestNoClickBreaksTheFrame(t *testing.T) {
 			if r.err != nil {
 				t.Fatalf("after %+v: %v", m, r.err)
 			}
-			lines := r.frame()
+			lines := view.Frame(r.view())
 			if len(lines) != r.h {
 				t.Fatalf("%d lines of %d", len(lines), r.h)
 			}

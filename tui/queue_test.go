@@ -141,7 +141,7 @@ func TestADiskThatHangsHoldsNeitherTheWayAboutNorTheEnd(t *testing.T) {
 func TestNoCommandOvertakesAnother(t *testing.T) {
 	kinds := []command.Value{command.SetBudget{}, command.Pause{}, command.Say{}, command.ExitFork{}, command.FireNow{}, command.Answer{}}
 	rapid.Check(t, func(t *rapid.T) {
-		q := queue{busy: map[command.Lane]bool{}}
+		q := commandQueue{busy: map[command.Lane]bool{}}
 		number := map[pane.Dialog]int{}
 		var began, running []doneMsg
 		pull := func() {

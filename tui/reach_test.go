@@ -22,6 +22,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/view"
 )
 
 // Every action is reached by its keys, by its name in the palette, and with the
@@ -357,7 +358,7 @@ func TestAnActionThatIsOffSaysWhyWhicheverWayItIsReached(t *testing.T) {
 				a.Keys = nil // while it is off they are another row's
 			}
 			if a.ID == action.Undo {
-				reasons[&a] = textNoUndo
+				reasons[&a] = "nothing to undo"
 			} else if a.Off != nil && a.Off(core.Snapshot{At: day}) != "" {
 				reasons[&a] = a.Off(core.Snapshot{At: day})
 			}
@@ -382,7 +383,7 @@ func TestReadOnlyRefusesWhatWritesWhicheverWayItIsReached(t *testing.T) {
 		if rows[kind] == nil {
 			scenes[kind], rows[kind] = sceneOf(a), map[*action.Action]string{}
 		}
-		rows[kind][&a] = textReadOnly
+		rows[kind][&a] = view.TextReadOnly
 	}
 	for kind, sc := range scenes {
 		t.Run(kind, func(t *testing.T) {

@@ -6,9 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/time/rate"
-
-	"ollimbot/core/base/clean"
-	"ollimbot/tui/widget"
 )
 
 // Remote is a dashboard over a connection: Input and Output are a terminal of ours that
@@ -51,12 +48,4 @@ func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
 		}
 		return msg
 	}
-}
-
-// name is our name, and where the bot runs if that is elsewhere.
-func (r *root) name() string {
-	if r.o.Remote == nil || r.o.Remote.Host == "" {
-		return textName
-	}
-	return textName + "@" + widget.Cut(clean.Line(r.o.Remote.Host), 24)
 }

@@ -58,12 +58,12 @@ func TestTheThirdColumnIsMovedByTheSameKeys(t *testing.T) {
 	play(t, setup{w: 200, h: 60, options: Options{Config: dir}}, func(s *stage) {
 		before = wide(s)
 		s.press("5", "<", "<")
-		if got := wide(s); got != before-2*columnStep {
+		if got := wide(s); got != before-2*4 {
 			t.Errorf("%d cells after %d", got, before)
 		}
 	})
 	play(t, setup{w: 200, h: 60, options: Options{Config: dir}}, func(s *stage) {
-		if got := wide(s); got != before-2*columnStep {
+		if got := wide(s); got != before-2*4 {
 			t.Errorf("%d cells at the next start, %d at first", got, before)
 		}
 		s.press("5", ">", ">")
@@ -173,12 +173,12 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		}
 		s.press("1", ">", ">", "2", ")", "4", "<")
 		d := remembered(t, dir)
-		if size := d.Size("chat"); d["layout"] != "chat" || size.Columns != 3*columnStep || size.Rows[action.Schedule] != rowStep {
+		if size := d.Size("chat"); d["layout"] != "chat" || size.Columns != 3*4 || size.Rows[action.Schedule] != 2 {
 			t.Errorf("remembered %+v", d)
 		}
 		sized := s.rows()[:45]
 		s.press("V")
-		if d = remembered(t, dir); d["layout"] != "forks" || d.Size("forks").Columns != 0 || d.Size("chat").Columns != 3*columnStep {
+		if d = remembered(t, dir); d["layout"] != "forks" || d.Size("forks").Columns != 0 || d.Size("chat").Columns != 3*4 {
 			t.Errorf("remembered after another layout: %+v", d)
 		}
 		for range len(layout.Presets) - 1 {
@@ -191,7 +191,7 @@ func TestLayoutsAndSizesAreRemembered(t *testing.T) {
 		for range 30 {
 			s.press("1", ">")
 		}
-		s.sees("wider: there is no more")
+		s.sees("wider: the border cannot")
 		s.press("z", ">")
 		s.sees("panes can be resized")
 	})

@@ -23,6 +23,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
+	"ollimbot/tui/view"
 )
 
 // Stories of small screens: what is written is seen, and what is free is used.
@@ -95,31 +96,6 @@ func TestBelowOrBesideAStripStandsTheFocusedPane(t *testing.T) {
 			s.clickOn("Updates")
 			s.sees("▸ 3 Updates", "▸3")
 		})
-	}
-}
-
-func TestTheFirstKeysOfAPaneAreSeenOnEveryScreen(t *testing.T) {
-	for _, w := range []int{layout.StripWidth, layout.TabsWidth, 80, layout.FullWidth} {
-		for _, h := range []int{10, 30} {
-			for _, zoom := range []bool{false, true} {
-				r := newRoot(t.Context(), still{withForks(busyDay(day)), fullTail}, Options{})
-				r.w, r.h, r.zoom = w, h, zoom
-				r.refresh()
-				for _, p := range action.AllPanes {
-					r.setFocus(p)
-					left, right := r.hints()
-					mine := r.paneHints()
-					switch {
-					case len(left) < min(2, len(mine)) && w < 80 || len(left) == 0 || len(right) == 0:
-						t.Errorf("%s at %d×%d: %v, %v", p, w, h, left, right)
-					case left[0].keys[0].Span != mine[0].keys[0].Span || right[0].keys[0].Text != "?":
-						t.Errorf("%s at %d×%d begins with %v, %v", p, w, h, left[0], right[0])
-					case widthOf(left)+widthOf(right) > w:
-						t.Errorf("%s at %d×%d is too long: %v, %v", p, w, h, left, right)
-					}
-				}
-			}
-		}
 	}
 }
 
@@ -285,17 +261,17 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.zoom = dice.IntN(4) == 0
 		preset := layout.Presets[dice.IntN(len(layout.Presets))]
 		size := layout.Size{Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20}}
-		r.chosen = settings.Dashboard{"layout": preset}.With(settings.Values(size, preset))
+		r.prefs.chosen = settings.Dashboard{"layout": preset}.With(settings.Values(size, preset))
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:
-			r.open(dialog.NewPalette(r.context(), r.focus, r.off, nil))
+			r.open(dialog.NewPalette(r.context(r.focus), r.focus, r.off, nil))
 		case 1:
-			r.open(dialog.Keys(r.keys, r.focus, false))
+			r.open(dialog.Keys(r.prefs.keys, r.focus, false))
 		case 2:
-			r.open(dialog.NewWelcome(r.context(), "", dialog.Offers{Demo: true, SetUp: true}))
+			r.open(dialog.NewWelcome(r.context(r.focus), "", dialog.Offers{Demo: true, SetUp: true}))
 		}
-		lines := r.frame()
+		lines := view.Frame(r.view())
 		if len(lines) != r.h {
 			t.Fatalf("storm %d: %d lines on %d×%d", i, len(lines), r.w, r.h)
 		}
@@ -311,7 +287,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 // whole expects the corners of every box where the plan has them.
 func whole(t *testing.T, r *root, lines []string) {
 	t.Helper()
-	plan := r.plan()
+	plan := r.view().Plan()
 	if len(r.dialogs) > 0 || plan.Mode == layout.TooSmall {
 		return
 	}
@@ -320,7 +296,7 @@ func whole(t *testing.T, r *root, lines []string) {
 			for y := b.Y; y < b.Y+b.H; y++ {
 				for _, x := range []int{b.X - 1, b.X + b.W} {
 					cell := ansi.Strip(ansi.Cut(lines[y], x, x+1))
-					if !strings.ContainsAny(cell, "│├┤") && len(r.speech.toasts(time.Now())) == 0 {
+					if !strings.ContainsAny(cell, "│├┤") && len(r.toasts.Showing(time.Now())) == 0 {
 						t.Fatalf("the border of %s is torn at %d,%d on %d×%d: %q", b.Pane, x, y, r.w, r.h, ansi.Strip(lines[y]))
 					}
 				}

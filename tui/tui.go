@@ -7,13 +7,10 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -24,8 +21,11 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/keyboard"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/toast"
+	"ollimbot/tui/view"
 )
 
 // Core is what a dashboard needs from the bot. All of it may be called from
@@ -102,103 +102,52 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	if err := scr.Open(); err != nil {
 		return fmt.Errorf("open the dashboard: %w", err)
 	}
-	r.screen = scr
+	r.terminal.screen = scr
 	if o.Remote != nil {
-		r.signals = o.Remote.Signals
+		r.sources.signals = o.Remote.Signals
 	} else {
 		signals, stop := scr.Watch()
 		defer stop()
-		r.signals = signals
+		r.sources.signals = signals
 	}
-	r.measure()
-	p := program(ctx, r, o)
+	if w, h, ok := scr.Size(); ok {
+		r.w, r.h = w, h
+	}
+	p := program(ctx, r)
 	if o.Input != nil {
-		r.keyboard = keyboard.New(o.Input, uv.Environ(o.Env).Getenv("TERM"), p.Send)
-		if err := r.keyboard.Start(); err != nil {
+		keys := keyboard.New(o.Input, uv.Environ(o.Env).Getenv("TERM"), p.Send)
+		if err := keys.Start(); err != nil {
 			return fmt.Errorf("read the terminal: %w", err)
 		}
-		defer r.keyboard.Close()
+		defer keys.Close()
+		r.terminal.keyboard = keys
 	}
-	return r.run(p)
+	_, err = p.Run()
+	switch {
+	case r.err != nil:
+		return fmt.Errorf("run the dashboard: %w", r.err)
+	case err == nil, ctx.Err() != nil, errors.Is(err, context.Canceled):
+		return nil
+	}
+	return fmt.Errorf("run the dashboard: %w", err)
 }
 
 // program is Bubble Tea without its renderer, its signals and its input: it runs
 // commands. At one frame a second its ticker costs nothing. Its own reader of keys would
 // end the whole process when the decoder panics, and cannot be woken at the end.
-func program(ctx context.Context, r *root, o Options) *tea.Program {
-	life := ctx
-	if o.Remote != nil { // a program that is killed leaves a thread behind, which waits for keys
-		life = context.WithoutCancel(ctx)
-	}
+func program(ctx context.Context, r *root) *tea.Program {
 	return tea.NewProgram(r,
-		tea.WithContext(life),
-		tea.WithFilter(o.Remote.filter(ctx)),
+		tea.WithContext(ctx),
+		tea.WithFilter(r.o.Remote.filter(ctx)),
 		tea.WithInput(nil),
 		tea.WithOutput(io.Discard),
-		tea.WithEnvironment(o.Env),
+		tea.WithEnvironment(r.o.Env),
 		tea.WithoutRenderer(),
 		tea.WithoutSignalHandler(),
 		tea.WithFPS(1),
 		tea.WithWindowSize(r.w, r.h),
 		tea.WithColorProfile(colorprofile.NoTTY),
 	)
-}
-
-// run gives the end of the program its meaning.
-func (r *root) run(p *tea.Program) error {
-	if r.o.Remote != nil {
-		defer context.AfterFunc(r.ctx, p.Quit)()
-	}
-	_, err := p.Run()
-	switch {
-	case r.err != nil:
-		return fmt.Errorf("run the dashboard: %w", r.err)
-	case err == nil, r.ctx.Err() != nil, errors.Is(err, context.Canceled):
-		return nil
-	}
-	return fmt.Errorf("run the dashboard: %w", err)
-}
-
-// terminal is what the environment says about where the dashboard runs.
-type terminal struct {
-	look  theme.Options // its background is a guess until the terminal has answered
-	still bool          // NO_MOTION, REDUCE_MOTION: nothing counts seconds
-	w, h  int           // where the output has no size
-}
-
-// detect reads the environment. It asks nothing of the terminal, and where that is
-// somewhere else nothing of this machine either.
-func detect(o Options) terminal {
-	env := uv.Environ(o.Env)
-	t := terminal{w: 80, h: 24}
-	if o.Remote != nil {
-		t.look.Profile = colorprofile.Env(env)
-	} else {
-		t.look.Profile = colorprofile.Detect(o.Output, env)
-	}
-	t.look.NoColor = o.NoColor || env.Getenv("NO_COLOR") != ""
-	t.look.ASCII = o.ASCII || env.Getenv("TERM") == "linux" || !speaksUnicode(env)
-	t.look.Dark = !lightGuess(env.Getenv("COLORFGBG"))
-	t.still = env.Getenv("NO_MOTION") != "" || env.Getenv("REDUCE_MOTION") != ""
-	for name, cells := range map[string]*int{"COLUMNS": &t.w, "LINES": &t.h} {
-		if n, err := strconv.Atoi(env.Getenv(name)); err == nil && n > 0 {
-			*cells = n
-		}
-	}
-	return t
-}
-
-// speaksUnicode reads the locale. An unset one, as in containers, counts as
-// Unicode; an explicit other one does not.
-func speaksUnicode(env uv.Environ) bool {
-	v := strings.ToLower(cmp.Or(env.Getenv("LC_ALL"), env.Getenv("LC_CTYPE"), env.Getenv("LANG"), "utf8"))
-	return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
-}
-
-// lightGuess reads COLORFGBG, "foreground;background", which some terminals set.
-func lightGuess(v string) bool {
-	bg, err := strconv.Atoi(v[strings.LastIndexByte(v, ';')+1:])
-	return err == nil && (bg == 7 || bg >= 9 && bg <= 15)
 }
 
 // FrameOptions say how one frame is drawn.
@@ -214,16 +163,33 @@ type FrameOptions struct {
 
 // Frame draws the dashboard as it looks when it opens: Height lines of exactly Width cells.
 func Frame(c Core, o FrameOptions) []string {
-	r := newRoot(context.Background(), c, Options{})
-	r.zoom, r.w, r.h, r.theme = o.Zoom, max(1, o.Width), max(1, o.Height), o.Theme
-	if r.theme == nil {
-		r.theme = theme.New(theme.Options{Plain: true})
+	d := newDashboard(Options{}, detect(Options{}), c.Tail)
+	d.zoom, d.w, d.h, d.prefs.theme = o.Zoom, max(1, o.Width), max(1, o.Height), o.Theme
+	if d.prefs.theme == nil {
+		d.prefs.theme = theme.New(theme.Options{Plain: true})
 	}
-	r.setFocus(o.Focus)
-	r.refresh()
-	r.frame() // how much there is room for
-	r.readAll()
-	// What was said before the dashboard opened is no toast of this frame.
-	r.speech = speech{}
-	return r.frame()
+	d.setFocus(o.Focus)
+	d.see(c.Snapshot())
+	view.Frame(d.view()) // tells the panes how much room they have
+	if reader, ok := d.panes[d.focus].(pane.Reader); ok {
+		readAll(c, reader, d.context(d.focus))
+	}
+	d.toasts = toast.List{} // what was said before the dashboard opened is not shown
+	return view.Frame(d.view())
+}
+
+// mostReads is how often the pane of a single frame may read.
+const mostReads = 20
+
+// readAll reads what the focused pane of a single frame wants.
+func readAll(c Core, p pane.Reader, at pane.Context) {
+	ctx := context.Background()
+	for range mostReads {
+		want := p.Wants(at)
+		if want == nil {
+			return
+		}
+		o, err := c.Do(ctx, want)
+		p.Read(at, o, err)
+	}
 }

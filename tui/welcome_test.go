@@ -126,10 +126,10 @@ func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 		query string
 		why   string
 	}{
-		{Options{}, "demo", "off: not offered here; in a shell, ollim-bot demo"},
-		{Options{}, "setup", "off: not offered here; in a shell, ollim-bot init"},
+		{Options{}, "demo", "off: not available here; run ollim-bot demo in a shell"},
+		{Options{}, "setup", "off: not available here; run ollim-bot init in a shell"},
 		{Options{Try: true}, "demo", "off: this is the demo"},
-		{Options{Try: true}, "setup", "off: not offered here; in a shell, ollim-bot init"},
+		{Options{Try: true}, "setup", "off: not available here; run ollim-bot init in a shell"},
 		{Options{ReadOnly: true}, "setup", "off: the dashboard is read-only"},
 	} {
 		play(t, setup{options: c.o}, func(s *stage) {

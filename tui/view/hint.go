@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"charm.land/bubbles/v2/key"
-	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
@@ -21,11 +20,11 @@ type hint struct {
 }
 
 // add gives the hint a key.
-func (h *hint) add(name string, press func() tea.Cmd) {
+func (h *hint) add(name string, target Target) {
 	if n := len(h.keys); n > 0 {
 		h.keys[n-1].Text += "/"
 	}
-	h.keys = append(h.keys, label(theme.Key, name, press))
+	h.keys = append(h.keys, label(theme.Key, name, target))
 }
 
 // parts gives the buttons of the hint. The second key has its own name alone, everything else
@@ -36,11 +35,11 @@ func (h hint) parts(take func(button)) {
 	for _, k := range h.keys {
 		take(k)
 	}
-	take(label(theme.Dim, " ", h.keys[0].press))
-	take(label(theme.Dim, h.word, h.keys[0].press))
+	take(label(theme.Dim, " ", h.keys[0].target))
+	take(label(theme.Dim, h.word, h.keys[0].target))
 	if h.effect != "" {
-		take(label(theme.Text, " ", h.keys[0].press))
-		take(label(theme.Text, h.effect, h.keys[0].press))
+		take(label(theme.Text, " ", h.keys[0].target))
+		take(label(theme.Text, h.effect, h.keys[0].target))
 	}
 	take(label(theme.Text, "  ", nil))
 }
@@ -60,31 +59,31 @@ func widthOf(hints []hint) (cells int) {
 }
 
 // helpLine says what the keys do now, and what would come of it.
-func (r *root) helpLine() bar {
-	left, right := r.hints()
+func (f frame) helpLine() bar {
+	left, right := f.hints()
 	return bar{buttonsOf(left), buttonsOf(right)}
 }
 
 // hints are what stands at the left of the help line and at its right end: keys of
 // whatever has them now, and the way out, or what is the same everywhere.
-func (r *root) hints() (left, right []hint) {
-	if d := r.top(); d != nil {
-		return r.aside(d.Hint())
+func (f frame) hints() (left, right []hint) {
+	if d := f.Top(); d != nil {
+		return f.aside(d.Hint())
 	}
-	if p, ok := r.panes[r.focus].(hinter); ok && r.panes[r.focus].Capture() {
-		return r.aside(append(p.Hint(), interruptHint(r.snap.Busy, r.o.Remote != nil)))
+	if p, ok := f.Panes[f.Focus].(hinter); ok && f.Panes[f.Focus].Capture() {
+		return f.aside(append(p.Hint(), interruptHint(f.Snap.Busy, f.Remote)))
 	}
-	return fitting(r.paneHints(), r.rowHints(action.Everywhere), r.w)
+	return fitting(f.paneHints(), f.rowHints(action.Everywhere), f.W)
 }
 
 // aside puts the key that leads back at the right end.
-func (r *root) aside(bindings []key.Binding) (left, right []hint) {
-	left = r.bindingHints(bindings)
+func (f frame) aside(bindings []key.Binding) (left, right []hint) {
+	left = f.bindingHints(bindings)
 	if i := slices.IndexFunc(left, func(h hint) bool { return h.keys[0].Text == "esc" }); i > 0 {
 		right = []hint{left[i]}
 		left = slices.Delete(left, i, i+1)
 	}
-	return fitting(left, right, r.w)
+	return fitting(left, right, f.W)
 }
 
 // On a screen of fewer cells than narrowHelp two of a pane's hints must be seen before what
@@ -119,19 +118,19 @@ func fitting(left, right []hint, w int) (mine, everywhere []hint) {
 
 // paneHints are those of the focused pane, the most important first. Where it has
 // one line only, they tell how to open it.
-func (r *root) paneHints() []hint {
-	out := r.rowHints(r.focus)
-	if r.focus.Page() {
-		out = slices.Insert(out, min(1, len(out)), r.hintOf(action.Back)...)
+func (f frame) paneHints() []hint {
+	out := f.rowHints(f.Focus)
+	if f.Focus.Page() {
+		out = slices.Insert(out, min(1, len(out)), f.hintOf(action.Back)...)
 	}
 	if len(out) < fewHints { // the ways on: to the next pane, and to those in which something can be begun
 		for _, id := range []action.ID{action.GoNext, action.Schedule.Go(), action.Chat.Go()} {
-			if id != r.focus.Go() {
-				out = append(out, r.hintOf(id)...)
+			if id != f.Focus.Go() {
+				out = append(out, f.hintOf(id)...)
 			}
 		}
 	}
-	plan, zoom := r.plan(), r.hintOf(action.Zoom)
+	plan, zoom := f.plan, f.hintOf(action.Zoom)
 	switch {
 	case plan.Strip == 0 || len(zoom) == 0:
 		return out
@@ -146,19 +145,19 @@ func (r *root) paneHints() []hint {
 const fewHints = 3
 
 // rowHints are those of a pane's actions that can be used.
-func (r *root) rowHints(p action.Pane) (out []hint) {
-	for _, a := range r.keys.Of(p) {
-		if !a.Quiet && len(a.Keys) > 0 && r.off(a) == "" {
-			out = append(out, r.hint(a))
+func (f frame) rowHints(p action.Pane) (out []hint) {
+	for _, a := range f.Keys.Of(p) {
+		if !a.Quiet && len(a.Keys) > 0 && f.Off(a) == "" {
+			out = append(out, f.hint(a))
 		}
 	}
 	return out
 }
 
 // hintOf is the hint of an action of the frame, none where it has no key.
-func (r *root) hintOf(id action.ID) []hint {
-	if a, ok := r.keys.Get(action.Everywhere, id); ok && len(a.Keys) > 0 {
-		return []hint{r.hint(a)}
+func (f frame) hintOf(id action.ID) []hint {
+	if a, ok := f.Keys.Get(action.Everywhere, id); ok && len(a.Keys) > 0 {
+		return []hint{f.hint(a)}
 	}
 	return nil
 }
@@ -171,29 +170,29 @@ type hinter interface{ Hint() []key.Binding }
 type worded interface{ Word(id action.ID) string }
 
 // hint is an action's place in the help line: keys, word, effect.
-func (r *root) hint(a action.Action) hint {
+func (f frame) hint(a action.Action) hint {
 	h := hint{word: a.Short}
-	if p, ok := r.panes[a.Pane].(worded); ok {
+	if p, ok := f.Panes[a.Pane].(worded); ok {
 		h.word = cmp.Or(p.Word(a.ID), h.word)
 	}
-	if a.ID == action.Quit && r.o.Remote != nil {
+	if a.ID == action.Quit && f.Remote {
 		h.word = textDetach
 	}
-	pair, _ := r.keys.Get(a.Pane, a.Pair)
+	pair, _ := f.Keys.Get(a.Pane, a.Pair)
 	for _, a := range []action.Action{a, pair} {
 		if len(a.Keys) > 0 {
-			h.add(action.KeyName(a.Keys[0], r.theme.ASCII()), func() tea.Cmd { return r.press(a) })
+			h.add(action.KeyName(a.Keys[0], f.Theme.ASCII()), Action{a.Pane, a.ID})
 		}
 	}
 	if a.Hint != nil {
-		h.effect = a.Hint(*r.snap)
+		h.effect = a.Hint(*f.Snap)
 	}
 	return h
 }
 
 // bindingHints are bindings as the help line shows them: where no arrows can be
 // drawn, under the names that every list has for these keys.
-func (r *root) bindingHints(bindings []key.Binding) (out []hint) {
+func (f frame) bindingHints(bindings []key.Binding) (out []hint) {
 	for _, b := range bindings {
 		h, names := hint{word: b.Help().Desc}, []string{b.Help().Key}
 		if one, other, both := strings.Cut(names[0], "/"); both && one != "" && other != "" {
@@ -201,15 +200,10 @@ func (r *root) bindingHints(bindings []key.Binding) (out []hint) {
 		}
 		for _, name := range names {
 			shown := name
-			if spelled, ok := action.Spell(name); ok && r.theme.ASCII() {
+			if spelled, ok := action.Spell(name); ok && f.Theme.ASCII() {
 				shown = action.KeyName(spelled, true)
 			}
-			h.add(shown, func() tea.Cmd {
-				if msg, ok := widget.Key(name); ok {
-					return r.key(msg)
-				}
-				return nil
-			})
+			h.add(shown, Key{name})
 		}
 		out = append(out, h)
 	}

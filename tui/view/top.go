@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"cmp"
@@ -7,18 +7,14 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
-	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/budget"
-	today "ollimbot/tui/pane/day"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -61,9 +57,9 @@ var shrinks = []wordID{
 }
 
 // topLine is the words in the forms that fit: the clock stands at the right edge.
-func (r *root) topLine() (out bar) {
-	all := append(append(r.words(), r.badges()...), r.corner()...)
-	room := r.w
+func (f frame) topLine() (out bar) {
+	all := append(append(f.words(), f.badges()...), f.corner()...)
+	room := f.W
 	for i := range all {
 		room -= widget.Width(all[i].forms[0])
 		all[i].forms = append(all[i].forms, nil) // the last is nothing
@@ -76,32 +72,32 @@ func (r *root) topLine() (out bar) {
 			}
 		}
 	}
-	for _, w := range all {
-		row := &out.left
+	for i := range all {
+		w, row := &all[i], &out.left
 		if w.name == wordClock {
 			row = &out.right
 		}
 		for _, span := range w.forms[0] {
-			*row = append(*row, button{span, func() tea.Cmd { return r.answer(w.to) }})
+			*row = append(*row, button{span, Link{&w.to}})
 		}
 	}
 	return out
 }
 
 // words are what there is to say beside the badges, from left to right.
-func (r *root) words() []word {
-	s, g := r.snap, r.snap.Glance()
+func (f frame) words() []word {
+	s, g := f.Snap, f.Snap.Glance()
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
-	out := []word{{wordName, pane.Answer{}, [][]widget.Span{{{Text: " "}, {Role: theme.Strong, Text: r.name()}, {Text: apart}}, {{Text: " "}}}}}
+	out := []word{{wordName, pane.Answer{}, [][]widget.Span{{{Text: " "}, {Role: theme.Strong, Text: f.Name()}, {Text: apart}}, {{Text: " "}}}}}
 	trouble := func(name, state string) {
-		mark := r.theme.Glyph(theme.Cross) + " " + name
+		mark := f.Theme.Glyph(theme.Cross) + " " + name
 		out = append(out, word{wordTrouble, pane.Answer{Open: dialog.Engine(s)}, [][]widget.Span{
-			{{Role: theme.Bad, Text: mark + " " + clean.Cut(clean.Line(state), max(8, r.w/3)) + apart}}, {{Role: theme.Bad, Text: mark + apart}},
+			{{Role: theme.Bad, Text: mark + " " + clean.Cut(clean.Line(state), max(8, f.W/3)) + apart}}, {{Role: theme.Bad, Text: mark + apart}},
 		}})
 	}
 	if s.Engine.Offline {
-		mark := widget.Span{Role: theme.Warn, Text: r.theme.Glyph(theme.Bang)}
-		out = append(out, word{wordOffline, pane.Answer{Open: dialog.Connect(r.context(), false)}, [][]widget.Span{
+		mark := widget.Span{Role: theme.Warn, Text: f.Theme.Glyph(theme.Bang)}
+		out = append(out, word{wordOffline, pane.Answer{Open: dialog.Connect(f.Context, false)}, [][]widget.Span{
 			{mark, {Role: theme.Warn, Text: " " + textNoModel + apart}}, {mark, {Role: theme.Warn, Text: " " + textNoModelShort + apart}}, {mark, {Text: apart}},
 		}})
 	}
@@ -115,7 +111,7 @@ func (r *root) words() []word {
 		trouble(s.Engine.Name, s.Engine.State)
 	}
 	if g.Next != nil {
-		head, at := dim(textNextFire), r.clock(g.Next.FireTime)
+		head, at := dim(textNextFire), f.clock(g.Next.FireTime)
 		away := dim(" (" + strings.TrimPrefix(words.Until(g.Next.FireTime.Sub(s.At)), "in ") + ")" + apart)
 		title := widget.Span{Role: theme.Strong, Text: widget.Cut(titleOf(*g.Next), 24) + " "}
 		out = append(out, word{wordNext, pane.Answer{Focus: action.Task, Item: g.Next.ID}, [][]widget.Span{
@@ -128,7 +124,7 @@ func (r *root) words() []word {
 			role = theme.Warn
 		}
 		out = append(out, word{wordTokens, pane.Answer{Focus: action.Budget, Zoom: true}, [][]widget.Span{
-			{{Role: role, Text: r.theme.Glyph(theme.Token)}, {Text: " " + left + apart}},
+			{{Role: role, Text: f.Theme.Glyph(theme.Token)}, {Text: " " + left + apart}},
 		}})
 	}
 	if !s.At.IsZero() {
@@ -158,81 +154,54 @@ func budgetState(s *core.Snapshot) string {
 const apart = "   "
 
 // badges stay until somebody has looked: what has failed, and what waits for the user.
-func (r *root) badges() (out []word) {
+func (f frame) badges() (out []word) {
 	add := func(id wordID, role theme.Role, g theme.Glyph, n int, text string, to pane.Answer) {
-		mark := r.theme.Glyph(g) + " " + strconv.Itoa(n)
+		mark := f.Theme.Glyph(g) + " " + strconv.Itoa(n)
 		out = append(out, word{id, to, [][]widget.Span{{{Role: role, Text: mark + text + apart}}, {{Role: role, Text: mark + " "}}}})
 	}
-	if ids := r.panes[action.Forks].(*forks.Pane).Unseen(r.snap); len(ids) > 0 {
+	if ids := f.Panes[action.Forks].(*forks.Pane).Unseen(f.Snap); len(ids) > 0 {
 		add(wordFailed, theme.Bad, theme.Cross, len(ids), textFailed, pane.Answer{Focus: action.Forks, Item: ids[0]})
 	}
-	if n := r.snap.Glance().Asks; n > 0 {
+	if n := f.Snap.Glance().Asks; n > 0 {
 		add(wordAsks, theme.Warn, theme.Flag, n, textAsks, pane.Answer{Focus: action.Chat})
 	}
 	return out
 }
 
 // corner is that nothing can be changed here, and the time.
-func (r *root) corner() (out []word) {
-	if r.o.ReadOnly {
-		lock := r.theme.Glyph(theme.Lock) + " "
+func (f frame) corner() (out []word) {
+	if f.ReadOnly {
+		lock := f.Theme.Glyph(theme.Lock) + " "
 		out = append(out, word{wordLocked, pane.Answer{}, [][]widget.Span{
 			{{Role: theme.Warn, Text: lock + textReadOnlyMark + apart}}, {{Role: theme.Warn, Text: lock}},
 		}})
 	}
-	if r.snap.At.IsZero() {
+	if f.Snap.At.IsZero() {
 		return out
 	}
-	at := r.snap.Local(r.snap.At)
-	clock := widget.Span{Text: r.clock(at)}
+	at := f.Snap.Local(f.Snap.At)
+	clock := widget.Span{Text: f.clock(at)}
 	return append(out, word{wordClock, pane.Answer{}, [][]widget.Span{{clock, {Role: theme.Dim, Text: " " + zoneWord(at) + " "}}, {clock, {Text: " "}}}})
 }
 
-func (r *root) clock(t time.Time) string { return r.snap.Clock(t, "15:04") }
+func (f frame) clock(t time.Time) string { return f.Snap.Clock(t, "15:04") }
 
 // titleOf is what people call what fires.
 func titleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }
 
-// What stands between the top line and the panes: the day, and above the tabs of a
-// small screen what they would hide.
-
-func (r *root) head(plan layout.Plan) (rows []string) {
-	c := r.context()
-	if plan.Day > 0 {
-		for _, row := range r.panes[action.Day].Draw(c, r.w, plan.Day, r.focus == action.Day) {
-			rows = append(rows, row.Text)
-		}
+// Name is the program's name, and where the bot runs if that is another machine.
+func (s *State) Name() string {
+	if s.Host == "" {
+		return textName
 	}
-	if plan.Fixed > 0 {
-		rows = append(rows, " "+r.panes[action.Budget].Line(c, r.w-1), " "+r.panes[action.Schedule].Line(c, r.w-1))
-	}
-	return rows
+	return textName + "@" + widget.Cut(clean.Line(s.Host), 24)
 }
 
-// pressDay chooses what stands under a cell of the day, and opens what was chosen.
-func (r *root) pressDay(x int) tea.Cmd {
-	p := r.panes[action.Day].(*today.Pane)
-	focused := r.focus == action.Day
-	r.setFocus(action.Day)
-	if again, ok := p.Point(r.context(), x, r.w); ok && again && focused {
-		return r.answer(p.Do(r.context(), action.DayOpen))
+// Title is the name of the window: the program's, and the badges of the top line.
+func Title(s *State) string {
+	title := s.Name()
+	for _, b := range (frame{State: s}).badges() {
+		title += textDot + strings.TrimSpace(b.forms[0][0].Text)
 	}
-	return nil
-}
-
-// The columns of a row of the schedule around its title: time, distance, sign, and
-// what stands at its right end.
-const scheduleColumns = 28
-
-// wants is how wide the left column would be for no title of the schedule to be cut,
-// in steps, so that a change of one letter moves nothing.
-func wants(s *core.Snapshot) int {
-	n := 0
-	for i := range s.Schedule.Tasks {
-		n = max(n, widget.Cells(s.Schedule.Tasks[i].Title))
-	}
-	if n == 0 {
-		return 0
-	}
-	return (n + scheduleColumns + columnStep - 1) / columnStep * columnStep
+	return title
 }

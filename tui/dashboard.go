@@ -1,0 +1,312 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/command"
+	"ollimbot/core/talk/notice"
+	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/settings"
+	"ollimbot/tui/toast"
+	"ollimbot/tui/view"
+)
+
+// dashboard is what is on the screen, and what the user has done with it. It knows neither
+// the terminal nor how commands run.
+type dashboard struct {
+	o    Options
+	tail func(id string, from tail.Cursor) tail.Page
+	snap *core.Snapshot
+	place
+	w, h          int
+	scheduleWidth int // of the snapshot
+	panes         map[action.Pane]pane.Pane
+	dialogs       []pane.Dialog // the last one takes the keys
+
+	prefs   *preferences
+	toasts  toast.List
+	calls   approvals
+	undo    []command.Value // newest last
+	stopped time.Time       // when the last answer ended
+}
+
+// newDashboard reads the user's preferences.
+func newDashboard(o Options, env environment, tail func(id string, from tail.Cursor) tail.Page) *dashboard {
+	d := &dashboard{
+		o: o, tail: tail, snap: &core.Snapshot{}, place: place{focus: action.Forks, lower: action.Chat},
+		w: env.w, h: env.h, panes: newPanes(),
+	}
+	prefs, problems := newPreferences(o.Config, o.Kept, env.look)
+	d.prefs = prefs
+	d.complain(problems)
+	if o.Theme != "" && o.Theme != prefs.chosen["theme"] {
+		d.choose(map[string]string{"theme": o.Theme})
+	}
+	return d
+}
+
+// context is what a pane may look at.
+func (d *dashboard) context(p action.Pane) pane.Context {
+	return pane.Context{
+		Theme: d.prefs.theme, Snap: d.snap, Tail: d.tail, Keys: d.prefs.keys, Chosen: d.prefs.chosen,
+		Zoomed: d.whole() && p == d.focus, ReadOnly: d.o.ReadOnly, Remote: d.o.Remote != nil,
+	}
+}
+
+// view is what is on the screen.
+func (d *dashboard) view() *view.State {
+	s := &view.State{
+		Context: d.context(d.focus), W: d.w, H: d.h, Panes: d.panes, Focus: d.focus, Lower: d.lower, Dialogs: d.dialogs,
+		Toasts: d.toasts.Showing(time.Now()), ScheduleWidth: d.scheduleWidth, Hidden: d.calls.hidden,
+		Demo: d.o.Try, CanUndo: len(d.undo) > 0, Offers: d.offers(),
+	}
+	if d.o.Remote != nil {
+		s.Host = d.o.Remote.Host
+	}
+	return s
+}
+
+// names are the keys as dialogs and toasts name them: those of the chat, and those that
+// work everywhere.
+func (d *dashboard) names() action.Names { return d.context(d.focus).Names(action.Chat) }
+
+// offers are the ways out that this dashboard has.
+func (d *dashboard) offers() dialog.Offers {
+	return dialog.Offers{Demo: d.o.Demo != nil, SetUp: len(d.o.Init) > 0 && d.o.Restart != nil && !d.o.ReadOnly}
+}
+
+// see shows a snapshot to the panes, and tells the user what is new in it. It returns what
+// to ring for; empty for nothing.
+func (d *dashboard) see(s core.Snapshot) (ring string) {
+	now := time.Now()
+	if d.snap.Busy && !s.Busy {
+		d.stopped = now
+	}
+	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
+	d.snap, d.scheduleWidth = &s, view.ScheduleWidth(&s)
+	d.toasts.Hear(now, s.Notices, s.At)
+	news, ring := d.calls.follow(&s, d.focus == action.Chat && len(d.dialogs) == 0, d.names())
+	for _, m := range news {
+		d.toasts.Report(now, m.level, m.text)
+	}
+	for _, p := range action.AllPanes {
+		if !p.Page() || p == d.focus { // other pages are brought up to date when they are opened
+			d.panes[p].Sync(d.context(p))
+		}
+	}
+	return ring
+}
+
+// say answers the user.
+func (d *dashboard) say(level notice.Level, text string) { d.toasts.Reply(time.Now(), level, text) }
+
+// complain reports what is wrong in the user's files.
+func (d *dashboard) complain(problems []settings.Problem) {
+	for _, p := range problems {
+		d.toasts.Report(time.Now(), notice.Warn, p.String())
+	}
+}
+
+// open puts a dialog over the panes.
+func (d *dashboard) open(over pane.Dialog) { d.dialogs = append(d.dialogs, over) }
+
+// close takes a dialog away.
+func (d *dashboard) close(over pane.Dialog) {
+	if i := slices.Index(d.dialogs, over); i >= 0 {
+		d.dialogs = slices.Delete(d.dialogs, i, i+1)
+	}
+}
+
+// greet opens the welcome, with the notice of the start.
+func (d *dashboard) greet(notice string) {
+	d.open(dialog.NewWelcome(d.context(d.focus), notice, d.offers()))
+}
+
+// setFocus moves the focus to a pane, if it is one.
+func (d *dashboard) setFocus(p action.Pane) {
+	if _, ok := d.panes[p]; !ok || p == d.focus {
+		return
+	}
+	d.move(p)
+	if p.Page() {
+		d.panes[p].Sync(d.context(p))
+	}
+}
+
+// ender is a pane in which esc takes something away, such as a filter, before it
+// leaves the page. End reports whether there was something.
+type ender interface{ End(c pane.Context) bool }
+
+// back leaves the page or the zoom; without one it is for the pane. What the pane would say
+// is left out: that it is empty, or read-only, is no answer to esc.
+func (d *dashboard) back() {
+	d.toasts.Dismiss(time.Now())
+	if p, ok := d.panes[d.focus].(ender); ok && p.End(d.context(d.focus)) {
+		return
+	}
+	if d.focus.Page() || d.zoom {
+		d.setFocus(d.toggleZoom())
+		return
+	}
+	if id := d.view().Hideable(); id != "" { // the call waits in its line
+		d.calls.hidden = id
+		return
+	}
+	d.panes[d.focus].Do(d.context(d.focus), action.Back)
+}
+
+// choose changes the user's choices and saves them.
+func (d *dashboard) choose(values map[string]string) {
+	if err := d.prefs.choose(values); err != nil {
+		d.toasts.Report(time.Now(), notice.Warn, err.Error())
+	}
+}
+
+// reloadKeys reads keys.yaml again if it was saved: before a key counts, when the
+// terminal gets the focus, and at each tick.
+func (d *dashboard) reloadKeys() {
+	if d.prefs.keysChanged() {
+		d.complain(d.prefs.readKeys())
+		d.toasts.Report(time.Now(), notice.Info, textKeysRead)
+	}
+}
+
+// resize reports whether the screen has a new size.
+func (d *dashboard) resize(w, h int) bool {
+	if w == d.w && h == d.h {
+		return false
+	}
+	d.w, d.h = w, h
+	if d.focus == action.Day && d.view().Plan().Day == 0 { // there is no room for it any more
+		d.setFocus(action.Forks)
+	}
+	return true
+}
+
+// moveBorder makes the focused pane larger or smaller. Each layout keeps its own sizes.
+func (d *dashboard) moveBorder(id action.ID) {
+	in, _ := d.view().Resized(id) // if it cannot be moved, the action is off
+	d.choose(settings.Values(in.Size, in.Preset))
+}
+
+// nextLayout chooses the layout after the current one.
+func (d *dashboard) nextLayout() {
+	next := d.prefs.next("layout")
+	d.choose(map[string]string{"layout": next})
+	text := textLayoutIs + next
+	if d.view().Plan().Mode != layout.Full {
+		text += textLayoutLater
+	}
+	d.say(notice.Info, text)
+}
+
+// wheelLines is how far one notch of the wheel scrolls.
+const wheelLines = 3
+
+// wheelAction is what a notch of the wheel does in a box, and how many times: lines where
+// text scrolls, one row where rows are selected.
+func (d *dashboard) wheelAction(b layout.Box, m tea.Mouse, verb string) (id action.ID, times int) {
+	text, rows := action.ID("tail."+verb), b.Pane.ID(verb)
+	_, scrolls := d.prefs.keys.Get(b.Pane, text)
+	switch {
+	case b.Pane == action.Task:
+		return rows, wheelLines
+	case !scrolls:
+		return rows, 1
+	case b.Pane == action.Forks && d.whole(): // the runs, above a tail
+		if row, ok := view.At(d.view(), m.X, m.Y).(view.Row); ok && row.Place >= 0 {
+			return rows, wheelLines
+		}
+	}
+	return text, wheelLines
+}
+
+// chat is the conversation, in which the user may have started to write.
+func (d *dashboard) chat() *chat.Pane { return d.panes[action.Chat].(*chat.Pane) }
+
+// failed handles a command that has failed.
+func (d *dashboard) failed(msg doneMsg) {
+	if msg.undoing { // nothing was undone: it can be tried again
+		d.undo = append(d.undo, msg.command)
+	}
+	d.say(notice.Alert, clean.Line(msg.err.Error()))
+	switch c := msg.command.(type) {
+	case command.Say:
+		d.chat().Return(c.Text)
+	case command.Answer:
+		d.calls.answerDone(c, "")
+	}
+}
+
+// undoDepth is how many changes can be undone, newest first.
+const undoDepth = 50
+
+// succeeded says what a command has changed, and remembers how to undo it.
+func (d *dashboard) succeeded(msg doneMsg) {
+	text := d.outcome(msg.command, msg.outcome.Message)
+	switch {
+	case msg.undoing && text != "":
+		text = textUndone + text
+	case msg.undoing:
+		text = textUndoneBare
+	case msg.outcome.Undo != nil:
+		d.undo = append(d.undo, msg.outcome.Undo)
+		d.undo = d.undo[max(0, len(d.undo)-undoDepth):]
+		text += fmt.Sprintf(textUndoKey, d.names().Name(action.Undo))
+	}
+	if text != "" {
+		d.say(notice.Info, text)
+	}
+}
+
+// outcome is what is said of a command that has succeeded.
+func (d *dashboard) outcome(c command.Value, message string) string {
+	switch c := c.(type) {
+	case command.Interrupt:
+		return cmp.Or(message, textInterrupted)
+	case command.Answer:
+		return d.calls.answerDone(c, message)
+	case command.Say:
+		if d.focus == action.Chat {
+			return "" // the reply is in the conversation
+		}
+		message, _, _ = strings.Cut(message, "\n")
+	}
+	return message
+}
+
+// unsaved reports whether something is written that would be lost.
+func (d *dashboard) unsaved() bool {
+	return d.chat().Draft() != "" || slices.ContainsFunc(d.dialogs, func(over pane.Dialog) bool {
+		form, ok := over.(interface{ Unsaved() bool })
+		return ok && form.Unsaved()
+	})
+}
+
+// noticeColumn is where the text of a notice begins, after its time and level.
+const noticeColumn = 18
+
+// notices is the page of all messages, newest first.
+func (d *dashboard) notices() *dialog.Page {
+	var rows []dialog.Row
+	for _, t := range slices.Backward(d.toasts.All()) {
+		rows = append(rows, dialog.Row{Head: d.snap.Clock(t.At, "15:04:05") + "  " + string(t.Level), Text: t.Text})
+	}
+	if len(rows) == 0 {
+		return dialog.NewPage(textNotices, textNoNotices)
+	}
+	return dialog.NewTable(textNotices, noticeColumn, rows)
+}

@@ -1,0 +1,59 @@
+package tui
+
+import (
+	"slices"
+
+	"ollimbot/tui/action"
+)
+
+// place is where the user is: the focused pane, and the way back from a page.
+type place struct {
+	focus action.Pane
+	lower action.Pane // Chat or Logs: what the box shows that they share
+	zoom  bool
+	trail []action.Pane // what esc goes back to from a page, the newest last
+}
+
+// move moves the focus. A page remembers where it was opened.
+func (p *place) move(to action.Pane) {
+	switch i := slices.Index(p.trail, to); {
+	case to == p.focus:
+		return
+	case !to.Page():
+		p.trail = nil
+	case i >= 0: // it was opened before the pages after it
+		p.trail = p.trail[:i]
+	default:
+		p.trail = append(p.trail, p.focus)
+	}
+	p.focus = to
+	if to == action.Chat || to == action.Logs {
+		p.lower = to
+	}
+}
+
+// whole reports whether the focused pane has the whole body.
+func (p *place) whole() bool { return p.zoom && p.focus != action.Day || p.focus.Page() }
+
+// beside is the pane that many steps away; from a page, from the pane where the first page
+// was opened.
+func (p *place) beside(steps int) action.Pane {
+	at, n := p.focus, len(action.Panes)
+	if len(p.trail) > 0 {
+		at = p.trail[0]
+	}
+	return action.Panes[(slices.Index(action.Panes, at)+steps+n)%n]
+}
+
+// toggleZoom gives the focused pane the whole body or takes it back. It returns what has
+// the focus next: a page is left.
+func (p *place) toggleZoom() (focus action.Pane) {
+	if !p.focus.Page() {
+		p.zoom = !p.zoom
+		return p.focus
+	}
+	if n := len(p.trail); n > 0 {
+		return p.trail[n-1]
+	}
+	return action.Forks
+}

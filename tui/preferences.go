@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"ollimbot/tui/action"
+	"ollimbot/tui/settings"
+	"ollimbot/tui/theme"
+)
+
+// preferences are the user's choices about the dashboard itself: theme, layout, sizes and
+// keys. All but the keys can be changed in the dashboard, and are saved.
+type preferences struct {
+	config string // the directory of the user's settings
+	kept   string // the directory where choices are saved
+
+	chosen settings.Dashboard
+	keys   action.Keys
+	stamp  settings.Stamp // of the file of keys when it was read
+
+	look  theme.Options // of the terminal
+	theme *theme.Theme  // as chosen, for the background
+}
+
+// newPreferences reads what was chosen before. It returns what is wrong in the files.
+func newPreferences(config, kept string, look theme.Options) (*preferences, []settings.Problem) {
+	p := &preferences{config: config, kept: cmp.Or(kept, config), look: look}
+	chosen, problems := settings.Load(config)
+	own, more := settings.Load(kept)
+	p.chosen = chosen.With(own)
+	p.setTheme()
+	return p, slices.Concat(problems, more, p.readKeys())
+}
+
+// keysChanged reports whether the file of keys was saved since it was read. Nothing
+// watches it: the caller asks when it matters.
+func (p *preferences) keysChanged() bool { return settings.Look(p.config) != p.stamp }
+
+// readKeys reads the file of keys and returns what is wrong in it.
+func (p *preferences) readKeys() (problems []settings.Problem) {
+	p.stamp = settings.Look(p.config)
+	p.keys, problems = settings.Keys(p.config)
+	return problems
+}
+
+// choose changes choices and saves them.
+func (p *preferences) choose(values map[string]string) error {
+	p.chosen = p.chosen.With(values)
+	p.setTheme()
+	return settings.Save(p.kept, p.chosen)
+}
+
+// next is the choice after the current one; after the last comes the first.
+func (p *preferences) next(name string) string {
+	choices := settings.Choices[name]
+	return choices[(max(0, slices.Index(choices, p.chosen.Get(name)))+1)%len(choices)]
+}
+
+// setDark adapts the theme to a background and reports whether it has changed.
+func (p *preferences) setDark(dark bool) bool {
+	if p.look.Dark == dark {
+		return false
+	}
+	p.look.Dark = dark
+	p.setTheme()
+	return true
+}
+
+// setTheme builds the theme that is chosen, for the background.
+func (p *preferences) setTheme() {
+	look, name := p.look, p.chosen.Get("theme")
+	look.Dark = name == "dark" || name != "light" && look.Dark
+	look.Contrast, look.Blocks = name == "contrast", p.chosen.Get("charts") == settings.Pens[1]
+	if name == "16" {
+		look.Profile = min(look.Profile, colorprofile.ANSI)
+	}
+	p.theme = theme.New(look)
+}
+
+// followsBackground reports whether the theme depends on the terminal's background.
+func (p *preferences) followsBackground() bool {
+	name := p.chosen.Get("theme")
+	return name != "dark" && name != "light"
+}

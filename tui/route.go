@@ -1,0 +1,237 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/talk/notice"
+	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
+	"ollimbot/tui/pane"
+	today "ollimbot/tui/pane/day"
+	"ollimbot/tui/view"
+	"ollimbot/tui/widget"
+)
+
+// input handles a key, paste or click, or keeps it until the change is done that its
+// meaning depends on.
+func (r *root) input(msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
+		r.queue.drop()
+	} else if r.queue.hold(msg, r.waits) {
+		return nil
+	}
+	return r.route(msg)
+}
+
+// replay handles the input that was kept and need not wait any longer.
+func (r *root) replay() tea.Cmd {
+	var cmds []tea.Cmd
+	for {
+		msg, ok := r.queue.release(r.waits)
+		if !ok {
+			return tea.Batch(cmds...)
+		}
+		cmds = append(cmds, r.route(msg))
+	}
+}
+
+// waits reports whether the meaning of input depends on a change that is under way, or
+// on a page that is loading.
+func (r *root) waits(msg tea.Msg) bool {
+	page, ok := r.view().Top().(*dialog.Page)
+	loads := ok && page.Loads
+	if !loads && !r.queue.changing() {
+		return false
+	}
+	k, pressed := msg.(tea.KeyPressMsg)
+	switch {
+	case loads || len(r.dialogs) > 0:
+		return !pressed || k.String() != "esc"
+	case r.panes[r.focus].Capture():
+		return false
+	case !pressed:
+		_, clicked := msg.(tea.MouseClickMsg)
+		return clicked
+	}
+	a, ok := r.prefs.keys.ByKey(r.focus, k.String(), *r.snap)
+	return ok && (a.Writes || a.ID == action.Palette)
+}
+
+func (r *root) route(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.KeyPressMsg:
+		return r.key(msg)
+	case tea.PasteMsg:
+		return r.paste(msg)
+	case tea.MouseClickMsg:
+		return r.click(msg.Mouse())
+	}
+	return nil
+}
+
+// key gives a key to the topmost dialog, else to a pane that takes text, else
+// to its action.
+func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.String() == "alt+esc" { // two quick escapes, as the terminal sends them
+		msg = tea.KeyPressMsg{Code: tea.KeyEscape}
+	}
+	k := msg.String()
+	r.reloadKeys()
+	if k == "ctrl+l" {
+		r.terminal.screen.Forget()
+		return nil
+	}
+	shown := r.view()
+	if shown.Tiny() {
+		return r.tinyKey(msg)
+	}
+	r.toasts.Read(time.Now())
+	if d := shown.Top(); d != nil {
+		return r.tell(d, msg)
+	}
+	if p := r.panes[r.focus]; p.Capture() && k != "ctrl+c" {
+		return r.answer(p.Type(shown.Context, msg))
+	}
+	a, ok := r.prefs.keys.ByKey(r.focus, k, *r.snap)
+	if !ok { // a message can be started from anywhere
+		a, ok = r.prefs.keys.ByKey(action.Chat, k, *r.snap)
+		ok = ok && a.ID == action.ChatWrite
+	}
+	if !ok {
+		return nil
+	}
+	return r.act(a)
+}
+
+// tinyKey handles a key on a screen that shows nothing but its page: the keys of a
+// question, and the way out.
+func (r *root) tinyKey(msg tea.KeyPressMsg) tea.Cmd {
+	k := msg.String()
+	quit, _ := r.prefs.keys.Get(action.Everywhere, action.Quit)
+	if q, ok := r.view().Top().(*dialog.Question); ok {
+		return r.tell(q, msg)
+	}
+	switch {
+	case k == "ctrl+c":
+		return r.interrupt()
+	case slices.Contains(quit.Keys, k):
+		return r.goTo(pane.Quit)
+	}
+	return nil
+}
+
+// paste goes where text is taken; elsewhere it is not read as keys.
+func (r *root) paste(msg tea.PasteMsg) tea.Cmd {
+	shown := r.view()
+	if shown.Tiny() {
+		return nil
+	}
+	if d := shown.Top(); d != nil {
+		return r.tell(d, msg)
+	}
+	if p := r.panes[r.focus]; p.Capture() {
+		return r.answer(p.Type(shown.Context, msg))
+	}
+	n := r.names()
+	r.say(notice.Info, fmt.Sprintf(textNoPaste, n.Name(action.Chat.Go()), n.Name(action.ChatWrite)))
+	return nil
+}
+
+// click handles the left button. The mouse is never needed: a click does what a key does,
+// and a question is not answered by a click that was on its way when it opened.
+func (r *root) click(m tea.Mouse) tea.Cmd {
+	shown := r.view()
+	if q, ok := shown.Top().(*dialog.Question); m.Button != tea.MouseLeft || shown.Tiny() || ok && !q.Ripe() {
+		return nil
+	}
+	now, target := time.Now(), view.At(shown, m.X, m.Y)
+	if target == (view.Toast{}) { // it has been read
+		r.toasts.Dismiss(now)
+		return nil
+	}
+	r.toasts.Read(now)
+	switch to := target.(type) {
+	case view.Action:
+		if a, ok := r.prefs.keys.Get(to.Pane, to.ID); ok {
+			return r.press(a)
+		}
+	case view.Key:
+		if msg, ok := widget.Key(to.Name); ok {
+			return r.key(msg)
+		}
+	case view.Link:
+		return r.answer(*to.To)
+	case view.Dialog:
+		return r.tell(shown.Top(), to.Click)
+	case view.Day:
+		return r.clickDay(to.X)
+	case view.Line:
+		if to.Opens {
+			r.zoom = to.Pane == r.focus
+		}
+		r.setFocus(to.Pane)
+	case view.Heading:
+		page := r.focus.Page()
+		r.setFocus(to.Pane)
+		if page || r.zoom { // the words that esc or z goes back are there
+			r.setFocus(r.toggleZoom())
+			return nil
+		}
+		r.setFocus(to.Tab)
+	case view.Row:
+		return r.clickRow(to)
+	}
+	return nil
+}
+
+// clickDay selects what is under a column of the day, and opens it if it was selected.
+func (r *root) clickDay(x int) tea.Cmd {
+	p, focused := r.panes[action.Day].(*today.Pane), r.focus == action.Day
+	r.setFocus(action.Day)
+	if again, ok := p.Point(r.context(action.Day), x, r.w); ok && again && focused {
+		return r.answer(p.Do(r.context(action.Day), action.DayOpen))
+	}
+	return nil
+}
+
+// clickRow focuses the pane and tells it which of its rows was clicked.
+func (r *root) clickRow(row view.Row) tea.Cmd {
+	focused, p := r.focus == row.Pane, r.panes[row.Pane]
+	r.setFocus(row.Pane)
+	if p.Capture() {
+		return nil
+	}
+	if a, ok := r.prefs.keys.Get(row.Pane, p.Press(r.context(row.Pane), row.Place, focused)); ok {
+		return r.act(a)
+	}
+	return nil
+}
+
+// wheel scrolls the pane under the pointer; the focus stays.
+func (r *root) wheel(m tea.Mouse) tea.Cmd {
+	verb, ok := map[tea.MouseButton]string{tea.MouseWheelUp: "up", tea.MouseWheelDown: "down"}[m.Button]
+	shown := r.view()
+	if !ok || shown.Tiny() {
+		return nil
+	}
+	if d := shown.Top(); d != nil {
+		return r.tell(d, pane.Wheel{Up: verb == "up"})
+	}
+	b, ok := shown.Plan().At(m.X, m.Y)
+	if !ok {
+		return nil
+	}
+	id, n := r.wheelAction(b, m, verb)
+	if _, ok := r.prefs.keys.Get(b.Pane, id); !ok {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for range n {
+		cmds = append(cmds, r.answer(r.panes[b.Pane].Do(r.context(b.Pane), id)))
+	}
+	return tea.Batch(cmds...)
+}

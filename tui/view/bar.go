@@ -1,0 +1,53 @@
+package view
+
+import (
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// button is a span of a row, and what a click on it means.
+type button struct {
+	widget.Span
+	target Target
+}
+
+func label(role theme.Role, text string, target Target) button {
+	return button{widget.Span{Role: role, Text: text}, target}
+}
+
+func spansOf(row []button) []widget.Span {
+	out := make([]widget.Span, len(row))
+	for i, b := range row {
+		out[i] = b.Span
+	}
+	return out
+}
+
+// buttonAt is what is under cell x of a row.
+func buttonAt(row []button, x int) Target {
+	for _, b := range row {
+		n := widget.Cells(b.Text)
+		if x >= 0 && x < n {
+			return b.target
+		}
+		x -= n
+	}
+	return nil
+}
+
+// bar is a row across the screen: buttons from its left edge on, and others that end at
+// its right edge and take precedence.
+type bar struct{ left, right []button }
+
+func (b bar) draw(t *theme.Theme, w int) string {
+	brush, right := widget.Brush{Theme: t}, spansOf(b.right)
+	n := min(widget.Width(right), w)
+	return brush.Line(w-n, spansOf(b.left)...) + brush.Line(n, right...)
+}
+
+func (b bar) at(w, x int) Target {
+	if start := w - min(widget.Width(spansOf(b.right)), w); x >= start {
+		return buttonAt(b.right, x-start)
+	}
+	return buttonAt(b.left, x)
+}

@@ -1,0 +1,188 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"ollimbot/core"
+	"ollimbot/core/work/fork"
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// body draws the columns beside each other, row by row. Nothing is measured:
+// every part is as wide as its box.
+func (f frame) body() []string {
+	columns := make([][]string, len(f.plan.Columns))
+	for i, c := range f.plan.Columns {
+		columns[i] = f.column(c)
+	}
+	rows := make([]string, len(columns[0]))
+	var b strings.Builder
+	for y := range rows {
+		b.Reset()
+		for _, c := range columns {
+			b.WriteString(c[y])
+		}
+		rows[y] = b.String()
+	}
+	return rows
+}
+
+// column draws a stack of boxes with the borders that they share.
+func (f frame) column(c layout.Column) []string {
+	box := f.Theme.Box()
+	context := f.Context
+	var rows []string
+	for i, b := range c.Boxes {
+		above := i > 0 && c.Boxes[i-1].Pane == f.Focus
+		rows = append(rows, f.border(b, i == 0, above))
+		role := f.borderRole(b.Pane)
+		side := f.Theme.Paint(role, box.Left)
+		for _, l := range f.Panes[b.Pane].Draw(context, b.W, b.H, b.Pane == f.Focus) {
+			left, right := side, side
+			if l.Place == widget.Ruled {
+				left, right = f.Theme.Paint(role, box.MiddleLeft), f.Theme.Paint(role, box.MiddleRight)
+			}
+			rows = append(rows, left+l.Text+right)
+		}
+	}
+	last := c.Boxes[len(c.Boxes)-1].Pane
+	bottom := box.BottomLeft + strings.Repeat(box.Top, c.W-2) + box.BottomRight
+	return append(rows, f.Theme.Paint(f.borderRole(last), bottom))
+}
+
+func (f frame) borderRole(p action.Pane) theme.Role {
+	if p == f.Focus {
+		return theme.Focus
+	}
+	return theme.Border
+}
+
+// border is the row above a box: its title, and its state at the right end.
+func (f frame) border(b layout.Box, first, below bool) string {
+	box := f.Theme.Box()
+	left, right := box.MiddleLeft, box.MiddleRight
+	if first {
+		left, right = box.TopLeft, box.TopRight
+	}
+	role := f.borderRole(b.Pane)
+	if below {
+		role = theme.Focus
+	}
+	mark := widget.Span{Role: role, Text: box.Top}
+	if b.Pane == f.Focus && len(b.Tabs) == 0 {
+		mark = widget.Span{Role: theme.Focus, Text: f.Theme.Glyph(theme.Pointer)}
+	}
+	title, states := f.heading(b)
+	room := b.W - 2 - widget.Width(title)
+	tail := []widget.Span{{Role: role, Text: box.Top + right}}
+	for _, state := range states {
+		if n := widget.Cells(state); n > 0 && room >= n+4 {
+			room -= n + 2
+			tail = []widget.Span{{Text: " "}, {Role: theme.Dim, Text: state}, {Text: " "}, {Role: role, Text: box.Top + right}}
+			break
+		}
+	}
+	spans := append([]widget.Span{{Role: role, Text: left}, mark}, title...)
+	spans = append(spans, widget.Span{Role: role, Text: strings.Repeat(box.Top, max(0, room))})
+	return widget.Brush{Theme: f.Theme}.Line(b.W+2, append(spans, tail...)...)
+}
+
+// heading is a box's title, or its tabs, and what may stand at its right end,
+// the most telling first.
+func (f frame) heading(b layout.Box) (title []widget.Span, states []string) {
+	name, state := b.Pane.Name(), f.Panes[b.Pane].State(f.Context)
+	if f.Zoomed {
+		if b.Pane == action.Forks {
+			name = textRuns
+		}
+		zoomed := textZoomed(f.names(), f.Focus.Page())
+		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
+	} else {
+		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {
+			states = append(states, state) // the most telling words stand first
+		}
+	}
+	if len(b.Tabs) == 0 {
+		return f.titleSpans(b.Pane, name), states
+	}
+	return spansOf(f.tabs(b)), states
+}
+
+func (f frame) titleSpans(p action.Pane, name string) []widget.Span {
+	role := theme.Strong
+	if p == f.Focus {
+		role = theme.Focus
+	}
+	spans := []widget.Span{{Text: " "}}
+	if key := f.goKey(p); key != "" {
+		spans = append(spans, widget.Span{Role: theme.Dim, Text: key + " "})
+	}
+	return append(spans, widget.Span{Role: role, Text: name}, widget.Span{Text: " "})
+}
+
+// goKey is the key that goes to a pane, as its title shows it: its number, unless
+// the user has chosen another. One that is no sign is left to the help page.
+func (f frame) goKey(p action.Pane) string {
+	key := f.names().Key(p.Go())
+	if widget.Cells(key) > maxGoKey {
+		return ""
+	}
+	return key
+}
+
+// maxGoKey is how many cells the key of a title may take: "5", "f5".
+const maxGoKey = 2
+
+// tabs are the labels on the border of a box that panes share: their keys and names,
+// where there is room for these, and how much goes on in a pane that is not on the screen.
+func (f frame) tabs(b layout.Box) []button {
+	if out := f.labels(b, true); widget.Width(spansOf(out)) <= b.W-2 {
+		return out
+	}
+	return f.labels(b, false)
+}
+
+// labels are the tabs with their names or without. The open one stands in brackets, or
+// behind a pointer where it has the focus; what goes on in it is in its box.
+func (f frame) labels(b layout.Box, names bool) []button {
+	out := make([]button, 0, len(b.Tabs))
+	for _, p := range b.Tabs {
+		role, key := theme.Dim, f.goKey(p)
+		text := strings.TrimLeft(key+" "+p.Name(), " ")
+		switch p {
+		case f.Focus:
+			role, text = theme.Focus, f.Theme.Glyph(theme.Pointer)+text+" "
+		case b.Pane:
+			role, text = theme.Strong, "["+text+"]"
+		default:
+			if !names && key != "" {
+				text = key
+			}
+			if n := goesOn(p, f.Snap); n > 0 {
+				text += " (" + strconv.Itoa(n) + ")"
+			}
+			text = " " + text + " "
+		}
+		out = append(out, label(role, text, Heading{b.Pane, p}))
+	}
+	return out
+}
+
+// goesOn is how many updates there are, how many runs wait or run, how many tool calls
+// wait.
+func goesOn(p action.Pane, s *core.Snapshot) int {
+	switch p {
+	case action.Updates:
+		return len(s.Updates)
+	case action.Forks:
+		running, waiting := fork.Count(s.Forks)
+		return running + waiting
+	case action.Chat:
+		return len(s.Approvals)
+	}
+	return 0
+}

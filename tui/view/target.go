@@ -1,0 +1,107 @@
+package view
+
+import (
+	"ollimbot/tui/action"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/widget"
+)
+
+// Target is what is under a cell. Nil is nothing.
+type Target interface{ target() }
+
+type (
+	// Toast is the row of toasts.
+	Toast struct{}
+	// Action is a hint of the help line.
+	Action struct {
+		Pane action.Pane
+		ID   action.ID
+	}
+	// Key is a hint of the help line of whatever takes every key.
+	Key struct{ Name string }
+	// Link is a word of the top line: it leads somewhere.
+	Link struct{ To *pane.Answer }
+	// Dialog is a cell of the topmost dialog, or one beside it.
+	Dialog struct{ Click pane.Click }
+	// Day is a column of the day.
+	Day struct{ X int }
+	// Line is a pane in one line; Opens says that a click opens it where it has the focus.
+	Line struct {
+		Pane  action.Pane
+		Opens bool
+	}
+	// Heading is the upper border of a pane. Tab is the pane whose tab it is, or the pane.
+	Heading struct{ Pane, Tab action.Pane }
+	// Row is a row of a pane.
+	Row struct {
+		Pane  action.Pane
+		Place widget.Place
+	}
+)
+
+func (Toast) target()   {}
+func (Action) target()  {}
+func (Key) target()     {}
+func (Link) target()    {}
+func (Dialog) target()  {}
+func (Day) target()     {}
+func (Line) target()    {}
+func (Heading) target() {}
+func (Row) target()     {}
+
+// At is what is under a cell of the frame. It is worked out when it is asked for, so that
+// frames cost nothing for it.
+func At(s *State, x, y int) Target {
+	f := frame{s, s.Plan()}
+	switch {
+	case f.plan.Mode == layout.TooSmall:
+		return nil
+	case y == f.plan.Said && len(f.Toasts) > 0:
+		return Toast{}
+	case y == f.H-1:
+		return f.helpLine().at(f.W, x)
+	case len(f.Dialogs) > 0:
+		return f.dialogAt(x, y)
+	case y == 0:
+		return f.topLine().at(f.W, x)
+	case y <= f.plan.Day:
+		return Day{x}
+	case y <= f.plan.Day+f.plan.Fixed:
+		return Line{Pane: fixedPanes[y-f.plan.Day-1]}
+	case x < f.plan.Strip && y <= len(action.Panes):
+		return Line{Pane: action.Panes[y-1], Opens: true}
+	}
+	return f.paneAt(x, y)
+}
+
+// dialogAt is the cell of the topmost dialog; its border is nothing.
+func (f frame) dialogAt(x, y int) Target {
+	s, ok := f.seat(f.Top())
+	if !ok {
+		return nil
+	}
+	x, y = x-s.x, y-s.y
+	switch {
+	case x < 0 || x >= s.w+2 || y < 0 || y >= len(s.inside)+2:
+		return Dialog{pane.Click{Beside: true}}
+	case x < 1 || x > s.w || y < 1 || y > len(s.inside):
+		return nil
+	}
+	return Dialog{pane.Click{X: x - 1, Y: y - 1}}
+}
+
+func (f frame) paneAt(x, y int) Target {
+	b, ok := f.plan.At(x, y)
+	if !ok {
+		return nil
+	}
+	if y < b.Y {
+		if tab, ok := buttonAt(f.tabs(b), x-b.X-1).(Heading); ok {
+			return Heading{b.Pane, tab.Tab}
+		}
+		return Heading{b.Pane, b.Pane}
+	}
+	row := f.Panes[b.Pane].Draw(f.Context, b.W, b.H, b.Pane == f.Focus)[y-b.Y]
+	return Row{b.Pane, row.At(x - b.X)}
+}

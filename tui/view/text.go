@@ -1,0 +1,126 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/safety/policy"
+	"ollimbot/tui/action"
+	"ollimbot/tui/widget"
+)
+
+// TextReadOnly says why nothing can be changed.
+const TextReadOnly = "the dashboard is read-only; start it without --read-only to change things"
+
+// The words of the frame. What a pane says is with the pane.
+const (
+	textName   = "ollim-bot"
+	textDot    = " · "
+	textDetach = "detach"
+
+	textNoModel      = "no model connected"
+	textNoModelShort = "no model"
+	textFailed       = " failed"
+	textAsks         = " asks"
+	textNextFire     = "next "
+	textSoFar        = "today "
+	textReadOnlyMark = "read-only"
+	textZoomedShort  = "zoomed"
+	textRuns         = "Runs" // the page of forks
+	textTabMuted     = "muted"
+
+	textSize   = "%s needed, %d×%d here"
+	textNeeded = "%s needed"
+	textGoesOn = "the bot keeps running" + textDot
+	textOpen   = "open"
+
+	// After a toast that is cut, and after the newest of several.
+	textShowsAll = " (%s shows all)"
+	textMore     = " (%d more: %s lists them)"
+)
+
+// Why an action is off.
+const (
+	textNoUndo       = "nothing to undo"
+	textEmptyMessage = "the message is empty"
+	textNoSizes      = "panes can be resized only on a larger screen and when none is zoomed"
+	textNoDay        = "it needs a screen of 56×20"
+	textNoRoom       = "the border cannot move further"
+	textInDemo       = "this is the demo"
+	textDemoShell    = "not available here; run ollim-bot demo in a shell"
+	textSetUpShell   = "not available here; run ollim-bot init in a shell"
+)
+
+// The captions of the demo.
+const (
+	textDemoMark      = "demo: "
+	textStoryRuns     = "%s started: a run works in the background, next to the conversation"
+	textStoryFailed   = "%s failed: it stays in the top line until you have looked"
+	textStoryReports  = "%s ended and left an update: the conversation gets it with your next message"
+	textStoryDone     = "%s ended: it had nothing to say, so it cost no ping"
+	textStoryPings    = "%s pinged: one token spent, %s left"
+	textStoryCritical = "%s pinged, and it was critical: such a ping costs no token"
+	textStoryRefused  = "%s wanted to ping and was refused: %s"
+	textStoryAsks     = "%s waits for your answer: nothing happens without it"
+)
+
+const textTry = "try %s then %s · %s then %s · %s then %s; everything is real except the model"
+
+// quitKey is what quits, with a key or without: ctrl+c cannot be changed.
+func quitKey(n action.Names) string { return cmp.Or(n.Key(action.Quit), "ctrl+c") }
+
+// held is a space at which a line does not break.
+const held = "\u00a0"
+
+// tryText suggests keys to try in the demo.
+func tryText(keys action.Keys, ascii bool) string {
+	name := func(p action.Pane, id action.ID) string {
+		return action.Names{Keys: keys, Pane: p, ASCII: ascii}.Name(id)
+	}
+	return fmt.Sprintf(textTry,
+		name(action.Budget, action.Budget.Go()), name(action.Budget, action.CapacityUp),
+		name(action.Schedule, action.Schedule.Go()), name(action.Schedule, action.ScheduleFire),
+		name(action.Chat, action.Chat.Go()), name(action.Chat, action.ChatWrite))
+}
+
+// textZoomed names the key that gave the screen, else the one that always goes
+// back, as from a page.
+func textZoomed(n action.Names, page bool) string {
+	if page {
+		return "esc goes back"
+	}
+	return "zoomed, " + cmp.Or(n.Key(action.Zoom), "esc") + " goes back"
+}
+
+// Brief is a call for a toast: without the lines that it would write.
+func Brief(a policy.Approval) string {
+	call, _, more := strings.Cut(a.Label, " ⏎ ")
+	if more {
+		call += "…"
+	}
+	return widget.Cut(call, 72)
+}
+
+// interruptHint is what ctrl+c does while a pane takes every other key.
+func interruptHint(busy, remote bool) key.Binding {
+	word := "quit"
+	switch {
+	case busy:
+		word = "interrupt"
+	case remote:
+		word = textDetach
+	}
+	return key.NewBinding(key.WithHelp("ctrl+c", word))
+}
+
+// zoneWord is the zone as the bot writes it everywhere: the last word of its
+// timestamps, "PT" or "CET".
+func zoneWord(t time.Time) string {
+	stamp := prompt.Timestamp(t)
+	return strings.Trim(stamp[strings.LastIndexByte(stamp, ' ')+1:], "]")
+}

@@ -1,0 +1,311 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/core/base/tail"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
+	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
+	budgetpane "ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/day"
+	"ollimbot/tui/pane/forks"
+	"ollimbot/tui/pane/logs"
+	schedulepane "ollimbot/tui/pane/schedule"
+	"ollimbot/tui/pane/updates"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/toast"
+	"ollimbot/tui/widget"
+)
+
+var noon = time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
+
+// busyDay is a day on which everything has happened that the top line shows.
+func busyDay() core.Snapshot {
+	failed := fork.View{ID: "bad00001", Title: "Rent", State: fork.Failed, Started: noon.Add(-time.Hour), Ended: noon.Add(-time.Minute)}
+	s := core.Snapshot{
+		At: noon, Started: noon.Add(-3 * time.Hour), Zone: time.UTC,
+		Engine:   core.EngineStatus{Name: "script", State: "ready", OK: true},
+		Budget:   core.BudgetView{State: budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90, DailyUsed: 2, CriticalUsed: 1}},
+		Schedule: schedule.View{Entries: []schedule.Entry{{ID: "aaaa1111", FireTime: noon.Add(28 * time.Minute), Description: "Email sweep", Kind: routines.KindRoutine}}},
+		Forks: []fork.View{
+			{ID: "f1f1f1f1", Title: "Email sweep", State: fork.Running, Started: noon.Add(-12 * time.Second)},
+			failed,
+		},
+		Ended: []fork.View{failed}, Failures: []fork.View{failed},
+		Approvals: []policy.Approval{{ID: "a1", Label: "Bash(x)", Tool: "Bash", Asked: noon, Until: noon.Add(time.Hour)}},
+	}
+	s.Engine.Today.CostUSD = 1.09
+	return s
+}
+
+// screen is a screen without colours.
+func screen(w, h int, snap core.Snapshot) *State {
+	s := &State{
+		Context: pane.Context{
+			Theme: theme.New(theme.Options{Plain: true}), Snap: &snap,
+			Tail: func(_ string, from tail.Cursor) tail.Page { return tail.Page{Next: from} },
+		},
+		W: w, H: h, Focus: action.Forks, Lower: action.Chat,
+		Panes: map[action.Pane]pane.Pane{
+			action.Day: day.New(), action.Budget: budgetpane.New(), action.Schedule: schedulepane.New(), action.Updates: updates.New(),
+			action.Forks: forks.New(), action.Chat: chat.New(command.List(command.InSlash)), action.Logs: logs.New(),
+		},
+	}
+	for _, p := range s.Panes {
+		p.Sync(s.Context)
+	}
+	return s
+}
+
+func TestTheTopLineDropsWhatMattersLeast(t *testing.T) {
+	for w, want := range map[int]string{
+		120: " ollim-bot   next Email sweep 14:30 (28m)   ● 3.2/5   today 3 pings · 1 run · $1.09   ✗ 1 failed   ⚑ 1 asks   14:02 UTC ",
+		110: " ollim-bot   next Email sweep 14:30 (28m)   ● 3.2/5   today 3 pings · $1.09   ✗ 1 failed   ⚑ 1 asks   14:02 ",
+		100: " ollim-bot   next Email sweep 14:30 (28m)   ● 3.2/5   today $1.09   ✗ 1 failed   ⚑ 1 asks   14:02 ",
+		80:  " ollim-bot   next 14:30 (28m)   ● 3.2/5   ✗ 1 failed   ⚑ 1 asks   14:02 ",
+		60:  " next 14:30   ● 3.2/5   ✗ 1 failed   ⚑ 1 asks   14:02 ",
+		46:  " next 14:30   ● 3.2/5   ✗ 1 ⚑ 1 asks 14:02 ",
+		12:  " ✗ 1 ⚑ 1 ",
+	} {
+		s := screen(w, 30, busyDay())
+		line := frame{State: s}.topLine().draw(s.Theme, w)
+		if got := strings.Join(strings.Fields(line), " "); got != strings.Join(strings.Fields(want), " ") || ansi.StringWidth(line) != w {
+			t.Errorf("%d cells: %q, want %q", w, line, want)
+		}
+	}
+}
+
+func TestEachWordOfTheTopLineLeadsToItsPage(t *testing.T) {
+	s := screen(120, 30, busyDay())
+	line := Frame(s)[0]
+	for text, want := range map[string]action.Pane{
+		"next Email": action.Task, "3.2/5": action.Budget, "today": action.Costs, "1 failed": action.Forks, "1 asks": action.Chat,
+	} {
+		before, _, found := strings.Cut(line, text)
+		link, ok := At(s, ansi.StringWidth(before), 0).(Link)
+		if !found || !ok || link.To.Focus != want {
+			t.Errorf("%q leads to %+v", text, link.To)
+		}
+	}
+}
+
+func TestTheWindowIsNamedAfterTheHostAndTheBadges(t *testing.T) {
+	s := screen(120, 30, busyDay())
+	s.Host = "attic\x1b[31m"
+	if got := Title(s); !strings.HasPrefix(got, "ollim-bot@attic") || !strings.HasSuffix(got, " · ✗ 1 failed · ⚑ 1 asks") || strings.Contains(got, "\x1b") {
+		t.Errorf("the title is %q", got)
+	}
+}
+
+func TestTheFirstKeysOfAPaneAreVisibleOnEveryScreen(t *testing.T) {
+	for _, w := range []int{layout.StripWidth, layout.TabsWidth, 80, layout.FullWidth} {
+		for _, h := range []int{10, 30} {
+			for _, zoom := range []bool{false, true} {
+				for _, p := range action.Panes {
+					s := screen(w, h, busyDay())
+					s.Focus, s.Zoomed = p, zoom
+					f := frame{s, s.Plan()}
+					left, right := f.hints()
+					mine := f.paneHints()
+					switch {
+					case len(left) < min(2, len(mine)) && w < 80 || len(left) == 0 || len(right) == 0:
+						t.Errorf("%s at %d×%d: %v, %v", p, w, h, left, right)
+					case left[0].keys[0].Span != mine[0].keys[0].Span || right[0].keys[0].Text != "?":
+						t.Errorf("%s at %d×%d begins with %v, %v", p, w, h, left[0], right[0])
+					case widthOf(left)+widthOf(right) > w:
+						t.Errorf("%s at %d×%d is too long: %v, %v", p, w, h, left, right)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheHelpLineOfADialogKeepsItsFirstKeyAndTheWayOut(t *testing.T) {
+	for _, d := range []pane.Dialog{
+		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
+		dialog.NewUntil(pane.Context{Snap: &core.Snapshot{}}, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} }),
+	} {
+		for w := 40; w < 120; w++ {
+			s := screen(w, 24, busyDay())
+			s.Dialogs = []pane.Dialog{d}
+			f := frame{s, s.Plan()}
+			left, right := f.hints()
+			all := f.bindingHints(d.Hint())
+			out := false
+			for _, h := range append(left, right...) {
+				out = out || h.keys[0].Text == "esc"
+			}
+			if !out || widthOf(left)+widthOf(right) > w || left[0].keys[0].Span != all[0].keys[0].Span {
+				t.Errorf("%T at %d: %v", d, w, left)
+			}
+		}
+	}
+}
+
+func TestATabIsFoundUnderItsLabel(t *testing.T) {
+	for _, w := range []int{56, 80} {
+		for _, p := range action.Panes {
+			s := screen(w, 24, busyDay())
+			b := s.Plan().Columns[0].Boxes[0]
+			row := Frame(s)[b.Y-1]
+			label := (frame{State: s}).goKey(p)
+			x := ansi.StringWidth(row[:strings.Index(row, label)])
+			if got := At(s, x, b.Y-1); got != (Heading{action.Forks, p}) {
+				t.Errorf("%d wide, column %d of %q is %#v, want %s", w, x, row, got, p)
+			}
+		}
+	}
+}
+
+func TestWhatCoversACellIsWhatAClickOnItMeans(t *testing.T) {
+	s := screen(120, 40, busyDay())
+	plan := s.Plan()
+	s.Toasts = []toast.Toast{{Level: "info", Text: "said"}}
+	if got := At(s, 3, plan.Said); got != (Toast{}) {
+		t.Errorf("the row of toasts is %#v", got)
+	}
+	s.Toasts = nil
+	if got := At(s, 3, plan.Said); got != nil {
+		t.Errorf("without a toast its row is %#v", got)
+	}
+	if got := At(s, 7, 1); got != (Day{7}) {
+		t.Errorf("the day is %#v", got)
+	}
+	line := Frame(s)[s.H-1]
+	before, _, _ := strings.Cut(line, "q quit")
+	if got := At(s, ansi.StringWidth(before), s.H-1); got != (Action{action.Everywhere, action.Quit}) {
+		t.Errorf("the help line has %#v", got)
+	}
+	s.Dialogs = []pane.Dialog{dialog.QuitClicked(s.Context)}
+	if got := At(s, 7, 1); got != (Dialog{pane.Click{Beside: true}}) {
+		t.Errorf("next to a dialog there is %#v", got)
+	}
+	seen := false
+	for y, row := range Frame(s)[:s.H-1] {
+		before, _, found := strings.Cut(row, "y quit")
+		if !found {
+			continue
+		}
+		x := ansi.StringWidth(before)
+		at, ok := At(s, x, y).(Dialog)
+		border := At(s, x-at.Click.X-1, y)
+		if seen = true; !ok || at.Click.Beside || at.Click.X < 0 || border != nil {
+			t.Errorf("the dialog is %#v, its border %#v", at, border)
+		}
+	}
+	if !seen {
+		t.Error("the question is not on the screen")
+	}
+}
+
+func TestAnActionThatIsOffSaysWhy(t *testing.T) {
+	s := screen(120, 40, busyDay())
+	for id, want := range map[action.ID]string{
+		action.Undo: textNoUndo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "",
+	} {
+		a, _ := action.Get(action.Everywhere, id)
+		if got := s.Off(a); got != want {
+			t.Errorf("%s is off: %q, want %q", id, got, want)
+		}
+	}
+	s.CanUndo, s.Demo, s.Zoomed, s.ReadOnly = true, true, true, true
+	for id, want := range map[action.ID]string{action.Demo: textInDemo, action.Wider: textNoSizes} {
+		a, _ := action.Get(action.Everywhere, id)
+		if got := s.Off(a); got != want {
+			t.Errorf("zoomed %s is off: %q, want %q", id, got, want)
+		}
+	}
+	up, _ := action.Get(action.Budget, action.CapacityUp)
+	if got := s.Off(up); got != TextReadOnly {
+		t.Errorf("in a read-only dashboard + is off: %q", got)
+	}
+	s.W, s.H = 46, 12
+	a, _ := action.Get(action.Everywhere, action.Day.Go())
+	if got := s.Off(a); got != textNoDay {
+		t.Errorf("on a small screen the day is off: %q", got)
+	}
+}
+
+func TestTheCaptionTellsWhatHappenedLast(t *testing.T) {
+	s := core.Snapshot{At: noon, Zone: time.UTC, Budget: busyDay().Budget}
+	ago := func(seconds int) time.Time { return noon.Add(-time.Duration(seconds) * time.Second) }
+	for _, c := range []struct {
+		change func(*core.Snapshot)
+		want   string
+	}{
+		{func(*core.Snapshot) {}, ""},
+		{func(s *core.Snapshot) { s.Forks = []fork.View{{State: fork.Running, Title: "Inbox", Started: ago(9)}} }, "Inbox started"},
+		{func(s *core.Snapshot) {
+			s.Ended = []fork.View{{State: fork.Done, Title: "Inbox", Reports: 1, Ended: ago(8)}}
+		}, "Inbox ended and left an update"},
+		{func(s *core.Snapshot) { s.Budget.Pings = []budget.Ping{{Title: "Tea", At: ago(7)}} }, "Tea pinged: one token spent, 3.2/5 left"},
+		{func(s *core.Snapshot) {
+			s.Budget.Pings = append(s.Budget.Pings, budget.Ping{Title: "Tea", At: ago(6), Refused: "one ping for each run"})
+		}, "Tea wanted to ping and was refused: one ping"},
+		{func(s *core.Snapshot) {
+			s.Ended = append(s.Ended, fork.View{State: fork.Failed, Title: "Mail", Ended: ago(5)})
+		}, "Mail failed"},
+		{func(s *core.Snapshot) { s.At = s.At.Add(time.Minute) }, ""},
+	} {
+		c.change(&s)
+		if got := caption(&s); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestWhatLiesOverALineLeavesTheRestInItsPlace(t *testing.T) {
+	th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.IntRange(4, 60).Draw(t, "w")
+		text := widget.Fit(rapid.StringMatching(`[a-z世界█│ ]{0,60}`).Draw(t, "line"), w)
+		x := rapid.IntRange(0, w-2).Draw(t, "x")
+		n := rapid.IntRange(1, w-x).Draw(t, "n")
+		over := strings.Repeat("#", n)
+		line := text
+		if rapid.Bool().Draw(t, "coloured") {
+			line = th.Paint(theme.Accent, text)
+			over = th.Paint(theme.Bad, over)
+		}
+		screen := []string{"above", line, "below"}
+		lay(screen, w, x, 1, over)
+		if screen[0] != "above" || screen[2] != "below" {
+			t.Fatalf("rows that are not covered have changed: %q", screen)
+		}
+		got := screen[1]
+		if ansi.StringWidth(got) != w {
+			t.Fatalf("%d cells, want %d: %q", ansi.StringWidth(got), w, got)
+		}
+		bare := ansi.Strip(got)
+		if at := ansi.StringWidth(bare[:strings.IndexByte(bare, '#')]); at != x {
+			t.Fatalf("the piece begins in cell %d, want %d: %q", at, x, bare)
+		}
+		// Cells that are not covered, and are no half of a wide character, stay.
+		for i := range w {
+			was := ansi.Cut(text, i, i+1)
+			if i >= x && i < x+n || was == "" || ansi.StringWidth(was) != 1 {
+				continue
+			}
+			if now := ansi.Cut(bare, i, i+1); now != was {
+				t.Fatalf("cell %d was %q and is %q", i, was, now)
+			}
+		}
+	})
+}
