@@ -152,6 +152,8 @@ func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
 		{"an edit that joins one", edit("skills/day/SKILL.md", "`date`", "`id`"), true},
 		{"an edit of words", edit("skills/day/SKILL.md", "Today", "This day"), false},
 		{"through a link", writing("notes/day.md", skillHead+"!`id`"), true},
+		{"a head that is none, in another file of the skill", writing("skills/day/more.md", "---\nname: [\n---\nMore."), false},
+		{"a head that is none", writing("skills/new/SKILL.md", "---\nname: [\n---\nMore."), true},
 		{"elsewhere it is only text", writing("notes/x.md", "!`id`"), false},
 	} {
 		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), tt.use); d.Allow == tt.deny {

@@ -26,6 +26,8 @@ func TestWhatABackgroundRunMayUse(t *testing.T) {
 		{"the older colon form", []string{"Bash(npm run:*)"}, nil, bash("npm run test"), true},
 		{"a star inside", []string{"Bash(git * status)"}, nil, bash("git -C x status"), true},
 		{"all of Bash", []string{"Bash"}, nil, bash("ls; ls"), true},
+		{"all of Bash by a star", []string{"Bash(*)"}, nil, bash("ls; ls"), true},
+		{"all of Bash by empty brackets", []string{"Bash()"}, nil, bash("ls; ls"), true},
 		{"all but what is disallowed", []string{"Bash"}, []string{"Bash(rm *)"}, bash("ls; rm x"), false},
 		{"also in a group", []string{"Bash"}, []string{"Bash(rm *)"}, bash("{ rm x; }"), false},
 		{"also in quotes", []string{"Bash"}, []string{"Bash(rm *)"}, bash(`"rm" 'x'`), false},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -306,6 +307,44 @@ func TestASkillThatACommandOfTheAgentWritesIsTheAgents(t *testing.T) {
 		if why := g.SkillWaits(found); !ok || (why != "") != waits {
 			t.Errorf("%s: %v, %q", folder, ok, why)
 		}
+	}
+}
+
+// A question about one file allows that file and no tool.
+func TestTheUserIsAskedAboutATaskThatMayDoMoreThanItsWriter(t *testing.T) {
+	text := "---\nid: \"a\"\ncron: \"0 9 * * *\"\nbackground: true\nallowed-tools: [\"Bash(rm *)\"]\n---\nGo.\n"
+	for _, answer := range []Verdict{Allow, Always, Deny} {
+		synctest.Test(t, func(t *testing.T) {
+			g, root := newGuard(t)
+			var questions []string
+			g.approvals.OnChange(func(a Approval) {
+				if a.Verdict != "" {
+					return
+				}
+				questions = append(questions, a.Label)
+				if err := g.approvals.Answer(t.Context(), a.ID, answer); err != nil {
+					t.Error(err)
+				}
+			})
+			s := g.Session(Scope{Rules: Rules{Allowed: MainTools()}, Mode: func() Mode { return Ask }})
+			u := writing("routines/a.md", text)
+			if d := s.PreTool(t.Context(), u); !d.Allow || !d.Ask {
+				t.Fatalf("%+v", d)
+			}
+			d := s.Permission(t.Context(), u)
+			if len(questions) != 1 || !strings.Contains(questions[0], "Bash(rm *)") || d.Allow != answer.Allows() {
+				t.Errorf("%s: %+v after %q", answer, d, questions)
+			}
+			write(t, filepath.Join(root, "routines", "a.md"), text)
+			r, _ := routines.ParseRoutine("routines/a.md", []byte(text))
+			r.Digest = routines.Digest([]byte(text))
+			if why := g.TaskWaits(&r.Task); (why == "") != answer.Allows() {
+				t.Errorf("%s: it waits: %q", answer, why)
+			}
+			if g.sessionAllows("Write") {
+				t.Errorf("%s about a file allows the tool", answer)
+			}
+		})
 	}
 }
 
