@@ -2,13 +2,14 @@ package prompt
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
@@ -163,10 +164,6 @@ func (b Background) canDelegate() bool {
 	return policy.DelegatesTo(policy.Rules{Allowed: b.Allowed, Disallowed: b.Disallowed}, policy.UserProxy)
 }
 
-func placeInChain(c Chain) string {
-	return "check " + strconv.Itoa(c.Depth+1) + " of " + strconv.Itoa(max(c.Max, c.Depth)+1)
-}
-
 // writeSchedule writes the forward schedule as an agent reads it, with the
 // refills until its last task at rate minutes each. Foreground tasks are left
 // out. Times are in now's zone. There is no line break at its end.
@@ -218,4 +215,43 @@ func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
 		b.WriteString(e.Tag)
 		b.WriteByte(']')
 	}
+}
+
+// Background is all that a background run is told when it starts.
+type Background struct {
+	Now  time.Time // in the configured zone, which all times are told in
+	Task routines.Task
+	// Busy says that the user is mid-conversation; QuietUntil until when quiet
+	// hours hold, zero outside of them.
+	Busy       bool
+	QuietUntil time.Time
+	Budget     budget.State
+	Forward    schedule.Forward
+	// Allowed is the merged list of tool patterns; nil where nothing is
+	// restricted. Disallowed is what the task's file denies.
+	Allowed, Disallowed []string
+	// Google says that the account is connected: without it its commands are not
+	// listed, as they do not exist.
+	Google bool
+	// GoogleTrouble is what is wrong with a login, and the cure; "" for nothing.
+	GoogleTrouble string
+	Late          time.Time // when it should have run; zero when it is on time
+	Chain         *Chain    // nil outside of chains
+	Updates       []updates.Update
+	Skills        []Skill
+}
+
+// BackgroundPrompt is the whole message of a background run: header, tag,
+// late notice, preamble, skills, chain context, and the body as it stands. An
+// isolated task sees no updates.
+func BackgroundPrompt(b Background) string {
+	var list []updates.Update
+	if !b.Task.Isolated {
+		list = b.Updates
+	}
+	return assemble(assembly{
+		now: b.Now, heading: textUpdatesFork, updates: list,
+		task: b.Task, background: true, late: b.Late,
+		preamble: b.preamble(), skills: b.Skills, chain: b.Chain,
+	})
 }

@@ -2,41 +2,16 @@ package prompt
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
-	"ollimbot/core/work/budget"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
-	"ollimbot/routines/schedule"
 )
-
-// Background is all that a background run is told when it starts.
-type Background struct {
-	Now  time.Time // in the configured zone, which all times are told in
-	Task routines.Task
-	// Busy says that the user is mid-conversation; QuietUntil until when quiet
-	// hours hold, zero outside of them.
-	Busy       bool
-	QuietUntil time.Time
-	Budget     budget.State
-	Forward    schedule.Forward
-	// Allowed is the merged list of tool patterns; nil where nothing is
-	// restricted. Disallowed is what the task's file denies.
-	Allowed, Disallowed []string
-	// Google says that the account is connected: without it its commands are not
-	// listed, as they do not exist.
-	Google bool
-	// GoogleTrouble is what is wrong with a login, and the cure; "" for nothing.
-	GoogleTrouble string
-	Late          time.Time // when it should have run; zero when it is on time
-	Chain         *Chain    // nil outside of chains
-	Updates       []updates.Update
-	Skills        []Skill
-}
 
 // Foreground is what the main session is told when a task fires in it.
 type Foreground struct {
@@ -67,21 +42,6 @@ func (c Chain) final() bool { return c.Depth >= c.Max }
 
 // Skill is a skill whose text goes into the prompt.
 type Skill struct{ Name, Body string }
-
-// BackgroundPrompt is the whole message of a background run: header, tag,
-// late notice, preamble, skills, chain context, and the body as it stands. An
-// isolated task sees no updates.
-func BackgroundPrompt(b Background) string {
-	var list []updates.Update
-	if !b.Task.Isolated {
-		list = b.Updates
-	}
-	return assemble(assembly{
-		now: b.Now, heading: textUpdatesFork, updates: list,
-		task: b.Task, background: true, late: b.Late,
-		preamble: b.preamble(), skills: b.Skills, chain: b.Chain,
-	})
-}
 
 // ForegroundPrompt is the whole message of a task that fires in the main
 // session: like BackgroundPrompt, without a preamble.
@@ -221,4 +181,8 @@ func writeUntilDone(b *strings.Builder, c Chain) {
 		fmt.Fprintf(b, textUntilAgain, u.Again)
 	}
 	fmt.Fprintf(b, textUntilKnown, u.ID)
+}
+
+func placeInChain(c Chain) string {
+	return "check " + strconv.Itoa(c.Depth+1) + " of " + strconv.Itoa(max(c.Max, c.Depth)+1)
 }

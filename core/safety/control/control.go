@@ -1,14 +1,10 @@
-// Package control owns the control socket: the way on which the bot's own
-// commands, called in the model's shell, reach the bot that runs. Such a command
-// needs neither state/ nor .env nor a token of the user's in its sight, and what
-// it may do is decided by the session that called it.
+// Package control owns the control socket, through which ollim-bot commands in the
+// model's shell reach the running bot without access to state/ or .env: the socket, the
+// wire format and the limits. It must not know what a command means or who may run it.
 //
-// A token stands for one session. Whoever starts the session's process gives it
-// the token in its environment, and revokes it at the end. The package owns the socket, the wire format and the limits. It
-// must not know what a command means, nor who may run which.
-//
-// A request is one line of JSON, and so is its answer. What is no request gets
-// an answer with a sentence and does no harm.
+// A token identifies one session. The code that starts the session's process puts the
+// token into its environment and revokes it at the end. A request is one line of JSON, and
+// so is its answer. Anything else gets an error message.
 package control
 
 import (
@@ -16,6 +12,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,92 +35,10 @@ const (
 	SessionVar = "OLLIM_SESSION" // the token of the session
 )
 
-const (
-	// maxRequest is more than a command line holds that a model writes.
-	maxRequest = 1 << 20
-	// maxAnswer is what the client reads of an answer: a long session's history,
-	// as JSON in JSON.
-	maxAnswer = 64 << 20
-	// atOnce is how many connections are served at the same time; more wait.
-	atOnce = 16
-	// patience is how long the other end may take for a line.
-	patience = 5 * time.Second
-	// callLimit is how long a call may take: a minute until the user has answered,
-	// and a minute for the command.
-	callLimit = 2 * time.Minute
-)
-
-// request is what the client sends.
-type request struct {
-	Token string   `json:"token"`
-	Args  []string `json:"args"`
-}
-
-// answer is what it gets: what the command printed and its exit status.
-type answer struct {
-	Stdout string `json:"stdout"`
-	Stderr string `json:"stderr"`
-	Exit   int    `json:"exit"`
-}
-
-// refusal is an answer that says why nothing was done.
-func refusal(text string) agent.CommandResult {
-	return agent.CommandResult{Stderr: "ollim-bot: " + text + "\n", Exit: 1}
-}
-
-// Call asks the bot behind the socket to run a command line, and waits for its
-// end. The error says what to do.
-func Call(path, token string, args []string) (agent.CommandResult, error) {
-	conn, err := net.DialTimeout("unix", path, patience)
-	if err != nil {
-		return agent.CommandResult{}, fmt.Errorf(textGone, err)
-	}
-	defer conn.Close()
-	limit := callLimit + patience
-	_ = conn.SetDeadline(time.Now().Add(limit)) // a connection that is gone tells with Write
-	line, err := json.Marshal(request{Token: token, Args: args})
-	if err != nil {
-		return agent.CommandResult{}, fmt.Errorf("write the request: %w", err)
-	}
-	// The answer may come before all was read: a request that is too long.
-	_, sent := conn.Write(append(line, '\n'))
-	data, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
-	if len(data) == 0 {
-		if err == nil {
-			err = io.ErrUnexpectedEOF
-		}
-		if sent != nil {
-			err = sent
-		}
-		return agent.CommandResult{}, fmt.Errorf(textNoAnswer, limit, err)
-	}
-	var a answer
-	if err := json.Unmarshal(data, &a); err != nil {
-		return agent.CommandResult{}, fmt.Errorf(textBadWords, err)
-	}
-	return agent.CommandResult(a), nil
-}
-
-// What a caller is told. Each says what to do.
-const (
-	textGarbage  = "this is no request: the socket is for the ollim-bot command"
-	textTooLarge = "the command line is longer than %d KiB: shorten it"
-	textSlow     = "no request came within %s"
-	textUnknown  = "this session has ended, or never was one: commands work while the session that they were started in is open"
-	textNoWay    = "this session takes no commands"
-	textFault    = "the command failed with an internal fault: the bot's log says more"
-
-	textGone     = "the bot that started this session has ended, so its commands cannot be run: start the bot again (%w)"
-	textNoAnswer = "the bot did not answer: it has ended in the meantime, or the command took longer than %s (%w)"
-	textBadWords = "the bot's answer could not be read: is the command as new as the bot? (%w)"
-
-	textNoPlace = "no folder has a path that is short enough for a socket: set TMPDIR to a short one"
-)
-
 // Options of a server. Dir is required.
 type Options struct {
-	// Dir is a private folder of the bot's, which no two running bots share. The
-	// socket is put there where the path is short enough.
+	// Dir is a private folder of this bot. It contains the socket, if its path is short
+	// enough.
 	Dir string
 	Log *slog.Logger // nil logs nothing
 }
@@ -137,15 +54,14 @@ type Server struct {
 	warned time.Time // when a wrong token was last logged
 }
 
-// New returns a server that is not open yet.
+// New returns a server that is not yet open.
 func New(o Options) *Server {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Server{o: o, log: o.Log, tokens: map[*Token]struct{}{}}
 }
 
-// Open makes the socket, before the first process is started that is to reach
-// it. What an earlier run of the bot has left in its place goes. It is followed
-// by Serve, which removes it.
+// Open creates the socket and replaces the one of an earlier run. Call it before starting
+// a process that uses the socket, and call Serve after it, which removes the socket.
 func (s *Server) Open() error {
 	socket, err := listen(s.o.Dir)
 	if err != nil {
@@ -157,8 +73,7 @@ func (s *Server) Open() error {
 	return nil
 }
 
-// Path is where the socket is, the same for as long as it is open; empty before
-// and after.
+// Path returns the path of the socket while it is open, and "" before and after.
 func (s *Server) Path() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +84,7 @@ func (s *Server) Path() string {
 }
 
 // Serve answers calls until ctx ends, then removes the socket and waits for the
-// calls that are under way.
+// running calls.
 func (s *Server) Serve(ctx context.Context) error {
 	s.mu.Lock()
 	socket := s.socket
@@ -199,9 +114,9 @@ func (s *Server) Serve(ctx context.Context) error {
 			s.mu.Unlock()
 			return <-closed
 		case err != nil:
-			// No handles left, most likely: that passes.
+			// Probably out of file descriptors, which is temporary.
 			if !down {
-				s.log.Warn("control socket takes no connections; trying again each second", "error", err)
+				s.log.Warn("control socket accepts no connections; retrying every second", "error", err)
 			}
 			down = true
 			<-slots
@@ -229,21 +144,21 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) {
 	s.reply(conn, s.answer(ctx, conn))
 }
 
-// reply writes the answer. A caller that is gone, or does not read, goes without.
+// reply writes the answer, unless the caller has left or does not read.
 func (s *Server) reply(conn net.Conn, r agent.CommandResult) {
 	line, err := json.Marshal(answer(r))
 	if err != nil {
 		s.log.Error("answer to a command could not be written", "error", err)
 		return
 	}
-	_ = conn.SetWriteDeadline(time.Now().Add(patience)) // a connection that is gone tells with Write
+	_ = conn.SetWriteDeadline(time.Now().Add(patience)) // a closed connection fails in Write
 	if _, err := conn.Write(append(line, '\n')); err != nil {
 		s.log.Debug("answer to a command was not taken", "error", err)
 	}
 }
 
 func (s *Server) answer(ctx context.Context, conn net.Conn) agent.CommandResult {
-	_ = conn.SetReadDeadline(time.Now().Add(patience)) // likewise with Read
+	_ = conn.SetReadDeadline(time.Now().Add(patience)) // likewise in Read
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })()
 	line, err := bufio.NewReader(io.LimitReader(conn, maxRequest)).ReadBytes('\n')
 	switch {
@@ -269,10 +184,10 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) agent.CommandResult 
 	return t.call(ctx, r.Args)
 }
 
-// cancelWhenGone cancels a call whose caller is gone: nobody is to be asked for the
-// permission of a command that was given up. The function it returns ends it.
+// cancelWhenGone cancels a call whose caller has left, so that the user is not asked about
+// an abandoned command. The function it returns stops watching.
 func cancelWhenGone(conn net.Conn, cancel context.CancelFunc) (stop func()) {
-	_ = conn.SetReadDeadline(time.Time{}) // Read tells
+	_ = conn.SetReadDeadline(time.Time{}) // Read reports it
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		var more [1]byte
@@ -286,7 +201,7 @@ func cancelWhenGone(conn net.Conn, cancel context.CancelFunc) (stop func()) {
 	}
 }
 
-// warnToken logs a token that nobody has, once a minute at most.
+// warnToken logs an unknown token, once a minute at most.
 func (s *Server) warnToken() {
 	s.mu.Lock()
 	quiet := time.Since(s.warned) < time.Minute
@@ -295,6 +210,98 @@ func (s *Server) warnToken() {
 	}
 	s.mu.Unlock()
 	if !quiet {
-		s.log.Warn("a command came with a token that no open session has")
+		s.log.Warn("command with an unknown token")
 	}
+}
+
+// Issue returns a token that is valid at once. Its calls are run by c; a nil c refuses
+// them. A nil server issues nil.
+func (s *Server) Issue(c Command) *Token {
+	if s == nil {
+		return nil
+	}
+	var secret [32]byte
+	_, _ = rand.Read(secret[:]) // never fails
+	t := &Token{value: base64.RawURLEncoding.EncodeToString(secret[:]), server: s, command: c}
+	t.life, t.end = context.WithCancel(context.Background())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens[t] = struct{}{}
+	return t
+}
+
+// token returns the token with this value, or nil. It compares all of them in constant
+// time, so that timing reveals nothing.
+func (s *Server) token(value string) *Token {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found *Token
+	for t := range s.tokens {
+		if subtle.ConstantTimeCompare([]byte(t.value), []byte(value)) == 1 {
+			found = t
+		}
+	}
+	return found
+}
+
+// Command runs an ollim-bot command line for one session if the session may run it. It may
+// block until the user answers, and ends with ctx.
+type Command func(ctx context.Context, args []string) agent.CommandResult
+
+// Token identifies one session. A nil token belongs to a session without a socket: its
+// methods do nothing.
+type Token struct {
+	value   string
+	server  *Server
+	command Command
+	life    context.Context
+	end     context.CancelFunc
+}
+
+// Env returns the environment variables for the session's process; none if the socket
+// could not be opened.
+func (t *Token) Env() []string {
+	path, value := t.Door()
+	if path == "" {
+		return nil
+	}
+	return []string{SocketVar + "=" + path, SessionVar + "=" + value}
+}
+
+// Door returns the path of the socket and the token's value; both are empty without a
+// socket.
+func (t *Token) Door() (path, value string) {
+	if t == nil {
+		return "", ""
+	}
+	if path = t.server.Path(); path == "" {
+		return "", ""
+	}
+	return path, t.value
+}
+
+// Revoke ends the token: running calls are cancelled, later ones are refused. It does not
+// wait and is idempotent.
+func (t *Token) Revoke() {
+	if t == nil {
+		return
+	}
+	t.server.mu.Lock()
+	delete(t.server.tokens, t)
+	t.server.mu.Unlock()
+	t.end()
+}
+
+// call runs a command for the session; revoking the token cancels it.
+func (t *Token) call(ctx context.Context, args []string) agent.CommandResult {
+	if t.command == nil {
+		return refusal(textNoWay)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	defer context.AfterFunc(t.life, cancel)()
+	if t.life.Err() != nil {
+		return refusal(textUnknown)
+	}
+	return t.command(ctx, args)
 }

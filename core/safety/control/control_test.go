@@ -74,7 +74,7 @@ func TestACommandArrivesAtItsSessionWordByWord(t *testing.T) {
 
 func TestATokenCountsUntilItIsRevoked(t *testing.T) {
 	s, _ := served(t, t.TempDir())
-	refused(t, call(t, s.Issue(nil), "help"), "takes no commands")
+	refused(t, call(t, s.Issue(nil), "help"), "does not accept commands")
 	token := s.Issue(echo("one"))
 	if r := call(t, token, "help"); r.Exit != 3 {
 		t.Errorf("a token gives %+v", r)
@@ -189,7 +189,7 @@ func TestTheSocketIsPrivateAndGoesWithTheBot(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 	_, err = Call(strings.TrimPrefix(env[0], SocketVar+"="), "x", nil)
-	if err == nil || !strings.Contains(err.Error(), "the bot that started this session has ended") {
+	if err == nil || !strings.Contains(err.Error(), "the bot that started this session has stopped") {
 		t.Errorf("a call to a bot that is gone gives %v", err)
 	}
 	if got := token.Env(); got != nil {

@@ -24,7 +24,7 @@ func TestASlowCallerIsGivenUp(t *testing.T) {
 		}
 		line, err := bufio.NewReader(theirs).ReadBytes('\n')
 		var a answer
-		if err != nil || json.Unmarshal(line, &a) != nil || !strings.Contains(a.Stderr, "no request came within 5s") {
+		if err != nil || json.Unmarshal(line, &a) != nil || !strings.Contains(a.Stderr, "no request arrived within 5s") {
 			t.Errorf("it is told %q, %v", line, err)
 		}
 	})

@@ -355,3 +355,20 @@ func Merge(lists ...[]string) []string {
 	}
 	return out
 }
+
+// opens reports whether one of the list's patterns names the place, before its
+// first wildcard, and lets this call read in it.
+func (s *Set) opens(x call, c closedPlace) bool {
+	return slices.ContainsFunc(s.allowed, func(p pattern) bool {
+		return p.globs != nil && c.holds(p.fixed(s.tree)) && p.allows(x, s.tree)
+	})
+}
+
+// fixed are the elements of a file pattern that hold no wildcard.
+func (p pattern) fixed(t tree) (names []string, within bool) {
+	fixed := strings.TrimPrefix(p.arg, "/") // "//srv" is the path /srv
+	if i := strings.IndexAny(fixed, "*?"); i >= 0 {
+		fixed = fixed[:strings.LastIndexByte(fixed[:i], '/')+1]
+	}
+	return t.elements(t.absolute(fixed))
+}

@@ -1,0 +1,76 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"ollimbot/core/agent"
+)
+
+const (
+	// maxRequest exceeds any command line that a model writes.
+	maxRequest = 1 << 20
+	// maxAnswer limits what the client reads: a long session's history, as JSON in JSON.
+	maxAnswer = 64 << 20
+	// atOnce is the number of connections served at a time; others wait.
+	atOnce = 16
+	// patience is the time the other end has for a line.
+	patience = 5 * time.Second
+	// callLimit is the time for a call: a minute for the user to answer and a minute for
+	// the command.
+	callLimit = 2 * time.Minute
+)
+
+// request is what the client sends.
+type request struct {
+	Token string   `json:"token"`
+	Args  []string `json:"args"`
+}
+
+// answer is the output of the command and its exit status.
+type answer struct {
+	Stdout string `json:"stdout"`
+	Stderr string `json:"stderr"`
+	Exit   int    `json:"exit"`
+}
+
+// refusal is an answer that says why the command was not run.
+func refusal(text string) agent.CommandResult {
+	return agent.CommandResult{Stderr: "ollim-bot: " + text + "\n", Exit: 1}
+}
+
+// Call asks the bot behind the socket to run a command line and waits for its end. The
+// error says what to do.
+func Call(path, token string, args []string) (agent.CommandResult, error) {
+	conn, err := net.DialTimeout("unix", path, patience)
+	if err != nil {
+		return agent.CommandResult{}, fmt.Errorf(textGone, err)
+	}
+	defer conn.Close()
+	limit := callLimit + patience
+	_ = conn.SetDeadline(time.Now().Add(limit)) // a closed connection fails in Write
+	line, err := json.Marshal(request{Token: token, Args: args})
+	if err != nil {
+		return agent.CommandResult{}, fmt.Errorf("write the request: %w", err)
+	}
+	// The answer may arrive before the whole request was read, if it is too long.
+	_, sent := conn.Write(append(line, '\n'))
+	data, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
+	if len(data) == 0 {
+		if err == nil {
+			err = io.ErrUnexpectedEOF
+		}
+		if sent != nil {
+			err = sent
+		}
+		return agent.CommandResult{}, fmt.Errorf(textNoAnswer, limit, err)
+	}
+	var a answer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return agent.CommandResult{}, fmt.Errorf(textBadWords, err)
+	}
+	return agent.CommandResult(a), nil
+}

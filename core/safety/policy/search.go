@@ -1,0 +1,65 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// maxLooked is how many entries of a folder are looked at before a search in it
+// counts as one that nobody can judge.
+const maxLooked = 20_000
+
+// plainText are the endings of files that people write for people. No closed
+// place keeps anything but the user's own words in such files.
+var plainText = []string{".md", ".markdown", ".txt", ".csv"}
+
+// searches is what stands against a search, beyond what holds for the folder or
+// file that it names: it must not print what lies in a closed place below that
+// folder. A search for names prints names only.
+func (g *Guard) searches(x call) string {
+	if x.tool != "Grep" || plainGlob(x.arg) {
+		return ""
+	}
+	folders, ok := g.tree.places(x.folder)
+	if !ok {
+		return answerLoop
+	}
+	if slices.ContainsFunc(folders, g.tree.keeps) {
+		return answerSearch
+	}
+	return ""
+}
+
+// keeps reports whether there is a closed place below a folder that the folder
+// itself does not lie in, or more than anybody wants to look at.
+func (t tree) keeps(folder string) bool {
+	begin, beginsWithin := t.elements(folder)
+	looked := 0
+	return filepath.WalkDir(folder, func(at string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && at == folder {
+			return nil
+		}
+		if looked++; err != nil || looked > maxLooked {
+			return errKept
+		}
+		elements, within := t.elements(at)
+		for _, c := range closedPlaces {
+			if c.read != listed && c.holds(elements, within) && !c.holds(begin, beginsWithin) {
+				return errKept
+			}
+		}
+		return nil
+	}) != nil
+}
+
+var errKept = errors.New("there is something that must not be printed")
+
+// plainGlob reports whether a search looks at nothing but texts.
+func plainGlob(glob string) bool {
+	return !strings.ContainsAny(glob, "!{}[],\\ \t\r\n") && slices.Contains(plainText, path.Ext(glob)) &&
+		!strings.ContainsAny(path.Ext(glob), "*?")
+}
