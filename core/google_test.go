@@ -134,13 +134,13 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	}
 	b.googleChanged() // as the watch on files would
 	b.googleChanged()
-	saidInChat(t, b, "google: Google takes the login no more")
+	saidInChat(t, b, "google: Google no longer accepts the login")
 	if s := b.Snapshot(); s.Google == "" || strings.Contains(b.SystemPrompt(), "`ollim-bot tasks") {
 		t.Error("a login that has ended is not shown, or the agent still counts on it")
 	}
 	n := 0
 	for _, e := range b.Snapshot().Chat {
-		n += strings.Count(e.Text, "takes the login no more")
+		n += strings.Count(e.Text, "no longer accepts the login")
 	}
 	if n != 1 {
 		t.Errorf("told %d times", n)

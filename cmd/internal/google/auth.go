@@ -14,25 +14,25 @@ import (
 	"ollimbot/core/work/google"
 )
 
-// loginTime is how long the command waits for the user.
+// loginTime is how long the command waits for the browser.
 const loginTime = 5 * time.Minute
 
 const (
-	textGoTo = "Open this address in a browser and say yes:\n\n%s\n\n" +
-		"If the browser ends on a page that it cannot open, paste the address of that page here."
-	textLoginLate   = "nobody came back within %d minutes: begin anew, or paste the address with ollim-bot auth google --paste ADDRESS"
-	textNoClient    = "--client: %w: give the file that you downloaded from Google's console (ollim-bot help google)"
-	textNoMoreAsked = "google is %s; --mail asks for mail too, --logout ends it"
+	textGoTo = "Open this address in a browser and allow access:\n\n%s\n\n" +
+		"If the browser ends on a page that does not load, paste the address of that page here."
+	textLoginLate   = "you did not log in within %d minutes: start again, or paste the address with ollim-bot auth google --paste ADDRESS"
+	textNoClient    = "--client: %w: use the file that you downloaded from Google's console (ollim-bot help google)"
+	textNoMoreAsked = "google is %s; use --mail to add mail, --logout to log out"
 )
 
 // LoginCmd is the login at Google.
 type LoginCmd struct {
-	Client string `placeholder:"FILE" help:"Take this client file, as downloaded from Google, first."`
-	Mail   bool   `help:"Ask for reading mail too; without it tasks and calendar."`
-	Paste  string `placeholder:"ADDRESS" help:"End a login that was begun with the address that the browser was sent to."`
-	Status bool   `help:"Show how things stand, and change nothing."`
-	Logout bool   `help:"End the login, here and at Google."`
-	JSON   bool   `name:"json" help:"Answer --status as JSON."`
+	Client string `placeholder:"FILE" help:"First install this client file, as downloaded from Google."`
+	Mail   bool   `help:"Also ask for permission to read mail."`
+	Paste  string `placeholder:"ADDRESS" help:"Complete a login with the address that the browser was sent to."`
+	Status bool   `help:"Show the login and change nothing."`
+	Logout bool   `help:"Log out, here and at Google."`
+	JSON   bool   `name:"json" help:"Print --status as JSON."`
 }
 
 // googleAnswer is the answer of --status as JSON.
@@ -76,13 +76,13 @@ func (c *LoginCmd) Run(p *console.Process, at *At) error {
 	return c.login(ctx, p, g)
 }
 
-// show says how things stand; anything but connected is a failure.
+// show prints the state; any but connected is a failure.
 func (c *LoginCmd) show(p *console.Process, s google.State) error {
 	answer := googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}
 	return p.Verdict(s.Kind != google.Connected, c.JSON, answer, []string{"google: " + s.String()})
 }
 
-// login sends the user to Google and waits, for the browser and for a pasted address.
+// login shows the address and waits for the browser or a pasted address.
 func (c *LoginCmd) login(ctx context.Context, p *console.Process, g *google.Client) error {
 	scopes := []google.Scope{google.Tasks, google.Calendar}
 	if c.Mail {
@@ -103,7 +103,7 @@ func (c *LoginCmd) login(ctx context.Context, p *console.Process, g *google.Clie
 	defer stop()
 	ctx, done := context.WithCancelCause(ctx)
 	defer done(nil)
-	go pasted(ctx, p, g, done) // it ends with the program: a read of a terminal cannot be ended
+	go pasted(ctx, p, g, done) // it ends with the program: a read of a terminal cannot be cancelled
 	switch err := l.Wait(ctx); {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf(textLoginLate, int(loginTime.Minutes()))
@@ -115,7 +115,7 @@ func (c *LoginCmd) login(ctx context.Context, p *console.Process, g *google.Clie
 	return c.show(p, g.State())
 }
 
-// pasted takes addresses from the terminal until one is the right one, or is refused at Google.
+// pasted reads addresses from the terminal until one is accepted or Google refuses it.
 func pasted(ctx context.Context, p *console.Process, g *google.Client, failed context.CancelCauseFunc) {
 	lines := bufio.NewScanner(p.In)
 	for lines.Scan() {
@@ -125,7 +125,7 @@ func pasted(ctx context.Context, p *console.Process, g *google.Client, failed co
 		}
 		err := g.Finish(ctx, text)
 		if err == nil || ctx.Err() != nil {
-			return // the waiting sees it
+			return // Wait notices it
 		}
 		if g.Waits() {
 			console.Tell(p.Err, "%v", err)

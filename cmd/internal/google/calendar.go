@@ -24,12 +24,12 @@ type CalendarCmd struct {
 	Delete   calDeleteCmd   `cmd:""`
 }
 
-// inCalendar are the flags that all of them take.
+// inCalendar are the flags of all calendar commands.
 type inCalendar struct {
-	Calendar []string `placeholder:"ID" help:"This calendar instead of those of the setting google_calendars."`
+	Calendar []string `placeholder:"ID" help:"Use this calendar instead of the setting google_calendars."`
 }
 
-// in are the calendars to look into.
+// in are the calendars to use.
 func (c inCalendar) in(g *At) []string {
 	if len(c.Calendar) > 0 {
 		return c.Calendar
@@ -37,8 +37,8 @@ func (c inCalendar) in(g *At) []string {
 	return g.calendars
 }
 
-// eventAnswer is an event as JSON; times are RFC 3339 in the bot's zone, days of all-day
-// events dates, of which the end is the day after the last.
+// eventAnswer is an event as JSON. Times are RFC 3339 in the bot's zone. All-day events have
+// dates, and their end is the day after the last.
 type eventAnswer struct {
 	ID          string   `json:"id"`
 	Calendar    string   `json:"calendar"`
@@ -51,7 +51,7 @@ type eventAnswer struct {
 	Link        string   `json:"link"`
 	Attendees   []string `json:"attendees"`
 	Status      string   `json:"status"`
-	Foreign     bool     `json:"foreign"` // somebody else has made it
+	Foreign     bool     `json:"foreign"` // created by someone else
 }
 
 func answerEvent(e google.Event, zone *time.Location) eventAnswer {
@@ -101,7 +101,7 @@ func (c *calTodayCmd) Run(p *console.Process, g *At) error { return c.events(p, 
 
 type calUpcomingCmd struct {
 	inCalendar
-	Days int `default:"7" placeholder:"N" help:"So many days, today among them."`
+	Days int `default:"7" placeholder:"N" help:"Number of days, including today."`
 	console.AsJSON
 }
 
@@ -130,7 +130,7 @@ func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) err
 	return named(err, textNoCalendar, strings.Join(calendars, ", or "))
 }
 
-// strangers notes that a model is about to read what somebody else has written.
+// strangers notes that a model is about to read another person's text.
 func strangers(p *console.Process, e google.Event) {
 	if p.Served != nil && e.Foreign() {
 		p.Served.By.ReadsInvitation()
@@ -162,7 +162,7 @@ func (c *calShowCmd) Run(p *console.Process, g *At) error {
 		"calendar", calendar, "status", oneLine(e.Status, "unknown"), "id", oneLine(e.ID, c.ID)))
 }
 
-// eventTime reads --start or --end, in the zone of now where it names none.
+// eventTime reads --start or --end, by default in the zone of now.
 func eventTime(flag, value string, now time.Time) (time.Time, error) {
 	zone := now.Location()
 	if t, ok := command.ReadMoment(value, now); ok {
@@ -184,7 +184,7 @@ func eventTime(flag, value string, now time.Time) (time.Time, error) {
 	return time.Time{}, console.Usagef(textBadTime, flag, clean.Cut(clean.Line(value), 40), zone)
 }
 
-// ordered says what is wrong with a begin and an end.
+// ordered checks that an event ends after it starts.
 func ordered(start, end time.Time) error {
 	if !end.After(start) {
 		return console.Usagef(textEndsFirst, start.Format("2006-01-02T15:04"), end.Format("2006-01-02T15:04"))
@@ -194,10 +194,10 @@ func ordered(start, end time.Time) error {
 
 type calAddCmd struct {
 	inCalendar
-	Summary     string `arg:"" help:"The title."`
+	Summary     string `arg:"" help:"Title of the event."`
 	Start       string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
 	End         string `required:"" placeholder:"TIME" help:"YYYY-MM-DDTHH:MM, in the bot's zone."`
-	Description string `placeholder:"TEXT" help:"More about it."`
+	Description string `placeholder:"TEXT" help:"Description."`
 	console.AsJSON
 }
 
@@ -232,13 +232,13 @@ func (c *calAddCmd) Run(p *console.Process, g *At) error {
 type calUpdateCmd struct {
 	inCalendar
 	ofID
-	Summary     *string `placeholder:"TEXT" help:"Another title."`
-	Start       *string `placeholder:"TIME" help:"Another begin, YYYY-MM-DDTHH:MM."`
-	End         *string `placeholder:"TIME" help:"Another end, YYYY-MM-DDTHH:MM."`
-	Description *string `placeholder:"TEXT" help:"Another text."`
+	Summary     *string `placeholder:"TEXT" help:"New title."`
+	Start       *string `placeholder:"TIME" help:"New start, YYYY-MM-DDTHH:MM."`
+	End         *string `placeholder:"TIME" help:"New end, YYYY-MM-DDTHH:MM."`
+	Description *string `placeholder:"TEXT" help:"New description."`
 }
 
-// Run changes what was given and leaves the rest.
+// Run changes the given fields.
 func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 	fields := changes{}
 	if err := fields.title("summary", c.Summary); err != nil {
@@ -263,7 +263,7 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 	if len(fields) == 0 {
 		return console.Usagef(textOneOf, "--summary, --start, --end, --description")
 	}
-	e, err := g.Calendar.Get(g, c.in(g), c.ID) // it says in which calendar it is
+	e, err := g.Calendar.Get(g, c.in(g), c.ID) // to find its calendar
 	if err != nil {
 		return named(err, textNoEvent, c.ID)
 	}

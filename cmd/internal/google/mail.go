@@ -13,7 +13,7 @@ import (
 
 const (
 	maxMails = 500  // in a list
-	maxBody  = 3000 // characters of a mail that are shown
+	maxBody  = 3000 // characters of a body
 )
 
 // MailCmd is the commands of Gmail.
@@ -28,17 +28,17 @@ type gmailUnreadCmd struct {
 	atMost
 }
 
-// Run lists what is unread.
+// Run lists unread mail.
 func (c *gmailUnreadCmd) Run(p *console.Process, g *At) error {
 	return c.mails(p, g, "is:unread")
 }
 
 type gmailSearchCmd struct {
-	Query string `arg:"" help:"What to look for."`
+	Query string `arg:"" help:"Gmail search query."`
 	atMost
 }
 
-// Run lists what a search finds.
+// Run lists the results of a search.
 func (c *gmailSearchCmd) Run(p *console.Process, g *At) error {
 	if strings.TrimSpace(c.Query) == "" {
 		return console.Usagef("%s", console.TextNoWords)
@@ -65,7 +65,7 @@ func (c atMost) mails(p *console.Process, g *At, query string) error {
 	})
 }
 
-// cleaned is a mail without what would harm a terminal, in a zone.
+// cleaned is a mail that is safe for a terminal, with its time in a zone.
 func cleaned(m google.Message, zone *time.Location) google.Message {
 	m.At, m.Body = m.At.In(zone), clean.Text(m.Body)
 	for _, line := range []*string{&m.From, &m.To, &m.Subject} {

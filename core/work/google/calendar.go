@@ -27,11 +27,11 @@ type Event struct {
 	Organizer   *Attendee  `json:"organizer,omitempty"`
 	Kind        string     `json:"eventType,omitempty"`
 
-	// Calendar is the one that it was found in; not Google's.
+	// Calendar is the id of the calendar that contains it; not part of Google's JSON.
 	Calendar string `json:"-"`
 }
 
-// Attendee is somebody who is invited, or who invites.
+// Attendee is a guest or the organizer.
 type Attendee struct {
 	Email    string `json:"email,omitempty"`
 	Self     bool   `json:"self,omitempty"`
@@ -45,12 +45,12 @@ type When struct {
 	Zone     string `json:"timeZone,omitempty"`
 }
 
-// At is a moment as Google takes it.
+// At is a moment in Google's format.
 func At(t time.Time) *When {
 	return &When{DateTime: t.Format(time.RFC3339), Zone: t.Location().String()}
 }
 
-// Time is the moment, or midnight of the day in a zone; false where there is neither.
+// Time is the moment, or midnight of the day in a zone; false if there is neither.
 func (w *When) Time(zone *time.Location) (time.Time, bool) {
 	if w == nil {
 		return time.Time{}, false
@@ -66,7 +66,7 @@ func (w *When) Time(zone *time.Location) (time.Time, bool) {
 // AllDay reports whether the event has days and no times.
 func (e Event) AllDay() bool { return e.Start != nil && e.Start.DateTime == "" }
 
-// Foreign reports whether somebody else has made the event: its words are a stranger's.
+// Foreign reports whether someone else created the event, so that its text is untrusted.
 func (e Event) Foreign() bool {
 	return e.Organizer != nil && !e.Organizer.Self && e.Organizer.Email != e.Calendar
 }
@@ -87,8 +87,8 @@ func onEvent(method, calendar string, body any, id ...string) call {
 	return call{scope: Calendar, method: method, path: path, query: url.Values{}, body: body}
 }
 
-// Events are the events of calendars between two moments by their starts, each
-// occurrence of its own.
+// Events returns the events of calendars between two moments, ordered by start, each
+// occurrence separately.
 func (s *CalendarAPI) Events(ctx context.Context, calendars []string, from, to time.Time) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var open []*stream
@@ -117,7 +117,7 @@ func (s *CalendarAPI) Events(ctx context.Context, calendars []string, from, to t
 	}
 }
 
-// stream are the events of one calendar, of which the next one is known.
+// stream is the events of one calendar, with the next one read ahead.
 type stream struct {
 	calendar string
 	next     func() (Event, error, bool)
@@ -143,7 +143,7 @@ func (s *CalendarAPI) events(ctx context.Context, calendar string, from, to time
 	return pages[Event](ctx, s.api, k)
 }
 
-// Event is an event of the first of these calendars that has it.
+// Get returns an event from the first of these calendars that has it.
 func (s *CalendarAPI) Get(ctx context.Context, calendars []string, id string) (e Event, err error) {
 	err = ErrUnknown
 	for _, calendar := range calendars {
@@ -159,7 +159,7 @@ func (s *CalendarAPI) Get(ctx context.Context, calendars []string, id string) (e
 	return e, err
 }
 
-// AddEvent makes an event, once: its id is ours, so that the same call can be repeated.
+// Add creates an event once: it chooses the id itself, so that the call can be repeated.
 func (s *CalendarAPI) Add(ctx context.Context, calendar string, e Event) (made Event, err error) {
 	var id [13]byte
 	_, _ = rand.Read(id[:]) // it never fails
@@ -172,18 +172,18 @@ func (s *CalendarAPI) Add(ctx context.Context, calendar string, e Event) (made E
 	return made, unknown(err)
 }
 
-// Change is a moment as a change takes it: the day that may stand in its place goes.
+// Change is a moment in an update; it replaces the day of an all-day event.
 func Change(t time.Time) map[string]any {
 	w := At(t)
 	return map[string]any{"dateTime": w.DateTime, "timeZone": w.Zone, "date": nil}
 }
 
-// UpdateEvent changes these fields and leaves the rest.
+// Update changes these fields and leaves the rest.
 func (s *CalendarAPI) Update(ctx context.Context, calendar, id string, fields map[string]any) (now Event, err error) {
 	return now, unknown(s.api.do(ctx, onEvent(http.MethodPatch, calendar, fields, id), &now))
 }
 
-// DeleteEvent removes an event from the first of these calendars that has it.
+// Delete removes an event from the first of these calendars that has it.
 func (s *CalendarAPI) Delete(ctx context.Context, calendars []string, id string) error {
 	err := ErrUnknown
 	for _, calendar := range calendars {

@@ -24,7 +24,7 @@ const (
 	attempts    = 4
 	attemptTime = 15 * time.Second
 	firstWait   = 150 * time.Millisecond
-	// patience is how long a call waits at most because Google asks for it.
+	// patience is the longest wait that Google may ask for.
 	patience  = 20 * time.Second
 	maxAnswer = 64 << 20 // bytes
 )
@@ -33,20 +33,20 @@ const (
 type call struct {
 	scope  Scope
 	method string
-	path   []string // its elements, the service first
+	path   []string // its segments, the service first
 	query  url.Values
 	body   any
-	once   bool    // not to be repeated once it may have been done
-	sync   *string // gets the token that asks for what changes after a list; nil for none
+	once   bool    // never repeated after an attempt that Google may have carried out
+	sync   *string // receives the token that requests later changes to a list; may be nil
 }
 
-// refusal is what Google has answered in place of what was asked for.
+// refusal is an error that Google returned.
 type refusal struct {
 	status  int
 	reasons []string
 	message string
 	wait    time.Duration // Retry-After
-	after   bool          // an attempt before this one may have been done
+	after   bool          // Google may have carried out an earlier attempt
 }
 
 func (r *refusal) Error() string {
@@ -63,18 +63,18 @@ func (r *refusal) later() bool {
 	return r.status == http.StatusTooManyRequests || r.status == http.StatusForbidden && r.is("rateLimitExceeded", "userRateLimitExceeded")
 }
 
-// lostError says that no answer came: whether the call was done is not known, but for
-// one that was never sent.
+// lostError means that no answer arrived, so Google may have carried out the call unless
+// it was never sent.
 type lostError struct {
 	err    error
 	unsent bool
-	at     time.Time // Google's clock, where it was told
+	at     time.Time // Google's clock, if known
 }
 
 func (e *lostError) Error() string { return clean.Cut(clean.Line(root(e.err).Error()), 200) }
 func (e *lostError) Unwrap() error { return e.err }
 
-// root is the cause of a failed request: what stands around it quotes the address.
+// root is the cause of a failed request, without the wrapper that quotes its address.
 func root(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err
@@ -82,7 +82,7 @@ func root(err error) error {
 	return err
 }
 
-// gone reports that what was named is not there.
+// gone reports that the named thing does not exist.
 func gone(err error) bool {
 	r := (*refusal)(nil)
 	return errors.As(err, &r) && (r.status == http.StatusNotFound || r.status == http.StatusGone)
@@ -95,14 +95,14 @@ type api struct {
 	http  *http.Client
 }
 
-// The services, by the first element of their paths.
+// hosts are the services by the first segment of their paths.
 var hosts = map[string]string{
 	"tasks":    "https://tasks.googleapis.com",
 	"calendar": "https://www.googleapis.com",
 	"gmail":    "https://gmail.googleapis.com",
 }
 
-// address is where a path of a service is.
+// address is the URL of a path of a service.
 func (a *api) address(path []string, query url.Values) string {
 	base := a.base
 	if base == "" {
@@ -119,13 +119,13 @@ func (a *api) address(path []string, query url.Values) string {
 	return address
 }
 
-// do makes a call and reads its answer into out, which may be nil. It repeats what failed
-// for the moment, within limits, and says in a sentence why it gave up.
+// do makes a call and reads its answer into out, which may be nil. It retries temporary
+// failures, within limits, and its error says why it gave up.
 func (a *api) do(ctx context.Context, k call, out any) error {
 	if s := a.creds.State(); s.On() && !s.May(k.scope) {
 		return notAllowed(k.scope)
 	}
-	for _, p := range k.path { // ids come from anybody, and a path means something
+	for _, p := range k.path { // ids are untrusted, and must not change the path
 		if p == "" || p == "." || p == ".." {
 			return ErrUnknown
 		}
@@ -177,7 +177,7 @@ func (a *api) do(ctx context.Context, k call, out any) error {
 	return says(textPatience, "a while")
 }
 
-// try makes one attempt. A token that was not taken is noted in rejected.
+// try makes one attempt. It sets rejected to a token that Google did not accept.
 func (a *api) try(ctx context.Context, k call, rejected *string, out any) error {
 	t, err := a.bearer(ctx, *rejected)
 	if err != nil {
@@ -208,10 +208,10 @@ func (a *api) try(ctx context.Context, k call, rejected *string, out any) error 
 		return &lostError{err: err, unsent: errors.As(err, &dial) && dial.Op == "dial"}
 	}
 	defer res.Body.Close()
-	at, _ := http.ParseTime(res.Header.Get("Date")) // zero where it is not told
+	at, _ := http.ParseTime(res.Header.Get("Date")) // zero if missing
 	switch {
 	case res.StatusCode >= 500:
-		return &lostError{err: fmt.Errorf("it answers %d", res.StatusCode), at: at}
+		return &lostError{err: fmt.Errorf("it answered %d", res.StatusCode), at: at}
 	case res.StatusCode >= 300:
 		if res.StatusCode == http.StatusUnauthorized {
 			*rejected = t.Access
@@ -221,11 +221,11 @@ func (a *api) try(ctx context.Context, k call, rejected *string, out any) error 
 		_, err = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer))
 	default:
 		if err = json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err == nil {
-			_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<10)) // so that the connection serves again
+			_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<10)) // so that the connection can be reused
 		}
 	}
 	if err != nil {
-		return &lostError{err: fmt.Errorf("its answer is cut off or no JSON: %w", err), at: at}
+		return &lostError{err: fmt.Errorf("its answer is incomplete or not JSON: %w", err), at: at}
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func readRefusal(res *http.Response) *refusal {
 			Details []struct{ Reason string }
 		}
 	}
-	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer) // the status tells enough
+	_ = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer) // the status is enough
 	r := &refusal{status: res.StatusCode, message: answer.Error.Message, wait: web.RetryAfter(res.Header)}
 	for _, e := range append(answer.Error.Errors, answer.Error.Details...) {
 		r.reasons = append(r.reasons, e.Reason)
@@ -247,7 +247,7 @@ func readRefusal(res *http.Response) *refusal {
 	return r
 }
 
-// explain is a refusal with its cure.
+// explain adds the cure to a refusal.
 func explain(k call, r *refusal) error {
 	switch {
 	case r.status == http.StatusUnauthorized:
@@ -270,7 +270,7 @@ func notAllowed(s Scope) error {
 	return fmt.Errorf(textNotAllowed, s.Name(), flag)
 }
 
-// pages are the items of all pages of a list, of which one is in memory at a time.
+// pages are the items of a list. Only one page is in memory at a time.
 func pages[T any](ctx context.Context, a *api, k call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -301,10 +301,10 @@ func pages[T any](ctx context.Context, a *api, k call) iter.Seq2[T, error] {
 	}
 }
 
-// ErrUnknown says that there is nothing under an id.
-var ErrUnknown = errors.New("there is nothing under this id")
+// ErrUnknown means that an id does not exist.
+var ErrUnknown = errors.New("this id does not exist")
 
-// unknown makes ErrUnknown of Google's several ways to say it.
+// unknown turns Google's several answers about a missing id into ErrUnknown.
 func unknown(err error) error {
 	r := (*refusal)(nil)
 	if gone(err) || errors.As(err, &r) && r.status == http.StatusBadRequest && invalidID(r) {
@@ -320,8 +320,8 @@ func invalidID(r *refusal) bool {
 	})
 }
 
-// deleted is what has become of a deletion: one that was lost on the way back and
-// finds nothing when it is repeated has been done.
+// deleted is the result of a deletion. If an earlier attempt's answer was lost and the
+// retry finds nothing, the deletion succeeded.
 func deleted(err error) error {
 	if r := (*refusal)(nil); gone(err) && errors.As(err, &r) && r.after {
 		return nil
@@ -329,5 +329,5 @@ func deleted(err error) error {
 	return unknown(err)
 }
 
-// lostAfter says that it is not known whether something was made.
+// lostAfter means that something may or may not have been created.
 func lostAfter(err error) error { return fmt.Errorf(textLost, err) }

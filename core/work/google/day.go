@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// dayEvery is how long what was read stands before Google is asked again.
+	// dayEvery is the time between two reads.
 	dayEvery = 5 * time.Minute
 	// daysAhead is how many days are kept: today, and tomorrow for the hours before midnight.
 	daysAhead = 2
-	// What is kept of a title or a place, and of a text, in characters.
+	// The lengths of a title or a place, and of a text, in characters.
 	maxTitle, maxText = 200, 2000
 )
 
@@ -29,25 +29,24 @@ type Item struct {
 	ID, Calendar string // of an appointment
 	Title, Place string // on one line
 	Text, Link   string
-	Start, End   time.Time // of whole days midnights, End the one behind the last day
+	Start, End   time.Time // midnights for whole days, End after the last day
 	AllDay       bool
-	Tasks        []Task // that are due on the day, ids and titles alone; nil for an appointment
+	Tasks        []Task // due on the day, with ids and titles only; nil for an appointment
 }
 
-// Wanted says what a day is made of.
+// Wanted says what to read.
 type Wanted struct {
 	Calendars []string
 	List      string // of tasks
 	Zone      *time.Location
 }
 
-// Day keeps what the user's Google holds for today and tomorrow. It reads in Read alone;
-// until the next time what was read last stands, however old it is. It is safe for
-// concurrent use.
+// Day is the user's appointments and tasks of today and tomorrow. Only Read calls Google;
+// the other methods use its last result, whatever its age. It is safe for concurrent use.
 type Day struct {
 	api *api
 
-	reading sync.Mutex // one reads at a time; it guards what is kept between two reads
+	reading sync.Mutex // one reads at a time; it guards the fields below
 	tried   time.Time
 	account string
 	zone    *time.Location
@@ -59,11 +58,11 @@ type Day struct {
 	items []Item
 }
 
-// Day is the day of the client's user, of which nothing has been read yet.
+// Day returns an empty day.
 func (c *Client) Day() *Day { return &Day{api: c.api, held: map[string]*calendar{}} }
 
-// Ahead are the items that have not ended now, by their starts, those of whole days first.
-// Nobody may change them. While none ends or is read it is the same list.
+// Ahead returns the items that have not ended, ordered by start, those of whole days
+// first. The caller must not change them. It is the same list until one ends or is read.
 func (d *Day) Ahead(now time.Time) []Item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +73,7 @@ func (d *Day) Ahead(now time.Time) []Item {
 	return d.items
 }
 
-// Forget lets go of an appointment or a task that is no more.
+// Forget removes an appointment or a task that was deleted.
 func (d *Day) Forget(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,12 +89,12 @@ func (d *Day) Forget(id string) {
 	d.items = left
 }
 
-// Read asks Google for what has changed, where the user has allowed it and the last time is
-// five minutes ago; asked says whether it has. It waits for Google. What could not be read
-// stays as it was, and err says why.
+// Read asks Google for changes, if the user allows it and the last read is at least five
+// minutes old; asked reports whether it did. It waits for Google. Items that it cannot read
+// stay unchanged, and err says why.
 func (d *Day) Read(ctx context.Context, want Wanted) (asked bool, err error) {
 	if !d.reading.TryLock() {
-		return false, nil // somebody does
+		return false, nil // another call is reading
 	}
 	defer d.reading.Unlock()
 	now := d.api.creds.now()
@@ -112,7 +111,7 @@ func (d *Day) Read(ctx context.Context, want Wanted) (asked bool, err error) {
 	}
 	y, m, day := now.In(want.Zone).Date()
 	from, to := time.Date(y, m, day, 0, 0, 0, 0, want.Zone), time.Date(y, m, day+daysAhead, 0, 0, 0, 0, want.Zone)
-	if !from.Equal(d.from) { // what is known of a span says nothing of another one
+	if !from.Equal(d.from) { // a token is valid for one span only
 		for _, k := range d.held {
 			k.token = ""
 		}
@@ -132,8 +131,8 @@ func (d *Day) Read(ctx context.Context, want Wanted) (asked bool, err error) {
 	return true, err
 }
 
-// calendars reads those that are wanted and lets go of the others. One that fails does not
-// keep the rest from being read, unless Google is out of reach.
+// calendars reads the wanted calendars and drops the others. If one fails, the rest are
+// still read, unless Google cannot be reached.
 func (d *Day) calendars(ctx context.Context, ids []string, from, to time.Time) (err error) {
 	maps.DeleteFunc(d.held, func(id string, _ *calendar) bool { return !slices.Contains(ids, id) })
 	for _, id := range ids {
@@ -149,12 +148,12 @@ func (d *Day) calendars(ctx context.Context, ids []string, from, to time.Time) (
 	return err
 }
 
-// reached reports whether it was Google that has failed a call, and not the way there.
+// reached reports whether a failed call reached Google.
 func reached(err error) bool {
 	return errors.As(err, new(*refusal))
 }
 
-// publish shows what is known.
+// publish replaces the items with those read last.
 func (d *Day) publish() {
 	all := slices.Clone(d.due)
 	for _, k := range d.held {
@@ -176,17 +175,17 @@ func (d *Day) publish() {
 	d.items = all
 }
 
-// calendar is what is known of a calendar: its items within a span, and the token that asks
-// for what has changed in it since.
+// calendar is the last read state of a calendar: its items within a span, and the token
+// that requests later changes.
 type calendar struct {
 	id    string
 	token string
 	items map[string]Item
 }
 
-// read brings a calendar to its newest state. The first time asks for the span; after that
-// the token stands for it, which no other condition may stand beside. A change may lead out
-// of the span: then Google tells it all the same.
+// read updates a calendar. The first read asks for the span; later ones send the token
+// alone, because Google allows no other condition with it. Google also returns events that
+// have moved out of the span.
 func (k *calendar) read(ctx context.Context, a *api, from, to time.Time) error {
 	items, next := maps.Clone(k.items), ""
 	list := onEvent(http.MethodGet, k.id, nil)
@@ -204,7 +203,7 @@ func (k *calendar) read(ctx context.Context, a *api, from, to time.Time) error {
 	}
 	for e, err := range pages[Event](ctx, a, list) {
 		if r := (*refusal)(nil); k.token != "" && errors.As(err, &r) && r.status == http.StatusGone {
-			k.token = "" // it is too old
+			k.token = "" // it has expired
 			return k.read(ctx, a, from, to)
 		}
 		if err != nil {
@@ -219,8 +218,8 @@ func (k *calendar) read(ctx context.Context, a *api, from, to time.Time) error {
 	return nil
 }
 
-// item is an event as a day shows it; false where it does not: it was cancelled, the user
-// has declined it, or it only says where they work.
+// item is an event as an item; false if it was cancelled, the user declined it, or it is
+// only a working location.
 func (k *calendar) item(e Event, zone *time.Location) (Item, bool) {
 	start, starts := e.Start.Time(zone)
 	end, ends := e.End.Time(zone)
@@ -239,14 +238,14 @@ func (k *calendar) item(e Event, zone *time.Location) (Item, bool) {
 	}, true
 }
 
-// due are the open tasks that are due on the days of a span, an item for each day with any.
-// There is no token for tasks, and what has changed since a moment leaves out which tasks
-// were due before: the few of the span are the shortest answer.
+// due returns the open tasks that are due in a span, one item a day. Google has no change
+// token for tasks, and a list of changes would not contain the tasks that were due before,
+// so it reads the span each time.
 func due(ctx context.Context, a *api, list string, from, to time.Time) ([]Item, error) {
 	k := onTask(http.MethodGet, list, nil)
 	k.query = url.Values{
 		"maxResults": {"100"}, "showCompleted": {"false"},
-		"dueMin": {DueOn(from.Format(time.DateOnly))}, "dueMax": {DueOn(to.Format(time.DateOnly))}, // the latter is left out
+		"dueMin": {DueOn(from.Format(time.DateOnly))}, "dueMax": {DueOn(to.Format(time.DateOnly))}, // exclusive
 	}
 	var days []Item
 	for t, err := range pages[Task](ctx, a, k) {

@@ -1,8 +1,7 @@
-// Package google speaks to Google Tasks, Google Calendar and Gmail for the user:
-// it logs in, keeps the tokens fresh in the files that the original program knows,
-// and repeats what failed without making a thing twice. What it answers is as
-// strangers wrote it: whoever shows it cleans it. It knows no command, no model and
-// no screen.
+// Package google is the user's Google Tasks, Calendar and Gmail: it logs in, refreshes
+// the tokens in the original program's files, and retries without creating anything
+// twice. It returns untrusted text, which the caller must clean before showing it. It
+// must not know commands, models or screens.
 package google
 
 import (
@@ -18,25 +17,25 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Scope is one permission that the user gives, as Google names it.
+// Scope is one permission, as Google names it.
 type Scope string
 
 const scopePrefix = "https://www.googleapis.com/auth/"
 
-// The permissions that there is a use for.
+// The permissions that the program uses.
 const (
 	Tasks    Scope = scopePrefix + "tasks"
 	Calendar Scope = scopePrefix + "calendar.events"
 	Mail     Scope = scopePrefix + "gmail.readonly"
 )
 
-// broader are permissions that hold another one.
+// broader are the permissions that include another one.
 var broader = map[Scope][]string{
 	Calendar: {scopePrefix + "calendar"},
 	Mail:     {"https://mail.google.com/", scopePrefix + "gmail.modify"},
 }
 
-// Name is what people call it.
+// Name is the scope's name for people.
 func (s Scope) Name() string {
 	switch s {
 	case Tasks:
@@ -49,10 +48,10 @@ func (s Scope) Name() string {
 	return strings.TrimPrefix(string(s), scopePrefix)
 }
 
-// Options are what a Client is made of. Now may be nil.
+// Options configure a Client. Now may be nil.
 type Options struct {
 	Dir *store.Dir
-	// API is another place than Google's own, for tests: an address of this machine.
+	// API replaces Google's addresses in tests. It must be on this machine.
 	API string
 	Now func() time.Time
 }
@@ -91,11 +90,11 @@ func loopback(address string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.User == nil && web.Loopback(u.Hostname())
 }
 
-// Kind is how things stand with Google.
+// Kind is the state of the connection to Google.
 type Kind string
 
-// The kinds of states. Lapsed: Google takes the login no more. Unreachable: the login is
-// good, and the last call found nobody.
+// The kinds. Lapsed: Google no longer accepts the login. Unreachable: the login is valid,
+// but the last call did not reach Google.
 const (
 	NotSetUp    Kind = "not set up"
 	Connected   Kind = "connected"
@@ -103,12 +102,12 @@ const (
 	Unreachable Kind = "unreachable"
 )
 
-// State is how things stand, as far as the files of the directory tell.
+// State is the state of the login, according to the files of the directory.
 type State struct {
 	Kind    Kind
-	Account string   // whose, "" where it is not known
+	Account string   // its address, "" if unknown
 	Scopes  []string // what is allowed, as Google names it
-	Why     string   // for people: what is wrong, and the cure
+	Why     string   // for people: the problem and its cure
 }
 
 // On reports whether the commands can be used.
@@ -121,7 +120,7 @@ func (s State) May(scope Scope) bool {
 	}))
 }
 
-// String says it in a line.
+// String is the state in one line.
 func (s State) String() string {
 	text := string(s.Kind)
 	if s.Account != "" {
@@ -142,7 +141,7 @@ func (s State) String() string {
 	return text
 }
 
-// Probe asks Google one small thing, so that the state is true now.
+// Probe makes a small call to Google and returns the state after it.
 func (c *Client) Probe(ctx context.Context) State {
 	if s := c.State(); s.On() {
 		if err := c.hello(ctx, s); err != nil && c.State().Kind == Connected {
@@ -164,7 +163,7 @@ func (c *Client) hello(ctx context.Context, s State) error {
 	return err
 }
 
-// whose is the account's address, as far as the permissions tell it.
+// whose is the account's address, if the permissions allow reading it.
 func (c *Client) whose(ctx context.Context, s State) (string, error) {
 	if s.May(Mail) {
 		var profile struct {

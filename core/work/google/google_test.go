@@ -194,7 +194,7 @@ func TestARefreshThatFailsForAWhileKeepsTheLogin(t *testing.T) {
 	g.Fail("token", googletest.Fault{Status: 400, Reason: "invalid_client"})
 	g.Expire()
 	for _, err := range c.Tasks.List(context.Background(), "@default", false) {
-		if err == nil || !strings.Contains(err.Error(), "does not know the client") {
+		if err == nil || !strings.Contains(err.Error(), "no longer knows the client") {
 			t.Error(err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestATokenWithoutScopesOrWithAText(t *testing.T) {
 		t.Error(s)
 	}
 	for _, err := range c.Calendar.Events(context.Background(), []string{"primary"}, time.Now(), time.Now().Add(time.Hour)) {
-		if err == nil || !strings.Contains(err.Error(), "you have not allowed this for calendar") {
+		if err == nil || !strings.Contains(err.Error(), "you have not allowed access to calendar") {
 			t.Error(err)
 		}
 	}

@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// loginAge is how long the address that Google sent the browser to may still come.
+	// loginAge is how long a started login accepts the address from the browser.
 	loginAge = 30 * time.Minute
-	// loginPoll is how often a login looks whether another process has ended it.
+	// loginPoll is how often a login checks whether another process has finished it.
 	loginPoll = 500 * time.Millisecond
 	loginLock = "google_login"
 )
 
-// pending is a login that was begun. It lies in a file: the program may end before the
-// user comes back with the answer.
+// pending is a started login. It is stored in a file because the program may end before
+// the user returns with the answer.
 type pending struct {
 	State    string    `json:"state"`
 	Verifier string    `json:"verifier"`
@@ -41,15 +41,15 @@ type pending struct {
 
 // Login is a login that waits for the user.
 type Login struct {
-	URL string // where the user has to go
+	URL string // for the user to open
 
 	c     *Client
 	state string
 	l     net.Listener
 }
 
-// Begin makes ready for a login with these permissions and those that there are. One
-// that was begun before is over with it. Wait follows.
+// Begin starts a login with these permissions and those already granted. It replaces an
+// earlier one. Call Wait next.
 func (c *Client) Begin(scopes ...Scope) (*Login, error) {
 	a, err := c.app()
 	if err != nil {
@@ -81,8 +81,8 @@ func (c *Client) config(a app, p pending) *oauth2.Config {
 	return conf
 }
 
-// Wait takes the browser's answer, or sees that it was pasted to this process or another
-// one, whichever is first. It blocks until then or until ctx ends.
+// Wait blocks until the browser answers, the address was pasted into this or another
+// process, or ctx ends.
 func (l *Login) Wait(ctx context.Context) error {
 	came := make(chan error, 1)
 	server := &http.Server{ReadHeaderTimeout: 5 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -94,7 +94,7 @@ func (l *Login) Wait(ctx context.Context) error {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		if err != nil {
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, pageFailed) // the browser's loss
+			_, _ = io.WriteString(w, pageFailed) // the browser may have gone
 		} else {
 			_, _ = io.WriteString(w, pageDone)
 		}
@@ -113,7 +113,7 @@ func (l *Login) Wait(ctx context.Context) error {
 	defer func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer stop()
-		_ = server.Shutdown(ctx) // the page is nice to have
+		_ = server.Shutdown(ctx) // the page is optional
 		<-served
 	}()
 	tick := time.NewTicker(loginPoll)
@@ -131,7 +131,7 @@ func (l *Login) Wait(ctx context.Context) error {
 			select {
 			case err := <-came:
 				return err
-			case <-time.After(loginPoll): // it was not here that it ended
+			case <-time.After(loginPoll): // it was finished elsewhere
 			}
 			if l.c.State().On() {
 				return nil // it was pasted
@@ -143,7 +143,7 @@ func (l *Login) Wait(ctx context.Context) error {
 
 var errNotOurs = says(textNotOurs)
 
-// pending is the login that was begun, where it is young enough.
+// pending reads the started login, unless it has expired.
 func (c *Client) pending() (pending, error) {
 	var p pending
 	found, err := c.dir.PeekJSON(loginFile, &p)
@@ -153,8 +153,8 @@ func (c *Client) pending() (pending, error) {
 	return p, nil
 }
 
-// Redirected reports whether a text is the address of a login that waits here: then it
-// goes to Finish and nowhere else, for it holds a secret.
+// Redirected reports whether a text is the address of a login. It contains a secret and
+// must go to Finish only.
 func (c *Client) Redirected(text string) bool {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "http://127.0.0.1:") || strings.ContainsAny(text, " \n\t") {
@@ -164,8 +164,8 @@ func (c *Client) Redirected(text string) bool {
 	return err == nil && u.Query().Has("state") && (u.Query().Has("code") || u.Query().Has("error"))
 }
 
-// Finish ends the login with the address that Google sent the browser to, from whatever
-// process. Where nothing could be reached the login still waits.
+// Finish completes the login, in any process, with the address that Google sent the
+// browser to. If Google cannot be reached, the login stays pending.
 func (c *Client) Finish(ctx context.Context, address string) error {
 	return c.dir.WithLock(loginLock, func() error {
 		p, err := c.pending()
@@ -188,7 +188,7 @@ func (c *Client) Finish(ctx context.Context, address string) error {
 	})
 }
 
-// exchange makes a token of a code and keeps it.
+// exchange turns a code into a token and saves it.
 func (c *Client) exchange(ctx context.Context, p pending, code string) error {
 	a, err := c.app()
 	if err != nil {
@@ -218,14 +218,14 @@ func (c *Client) exchange(ctx context.Context, p pending, code string) error {
 	if err := c.keep(t); err != nil {
 		return err
 	}
-	if who, err := c.whose(ctx, c.State()); err == nil && who != "" { // nice to have
+	if who, err := c.whose(ctx, c.State()); err == nil && who != "" { // optional
 		t.Account = clean.Cut(clean.Line(who), 100)
 		return errors.Join(c.keep(t), c.dir.Remove(loginFile))
 	}
 	return c.dir.Remove(loginFile)
 }
 
-// Logout ends the login, at Google too. What the user should know beside that is in note.
+// Logout ends the login, also at Google. The note is for the user.
 func (c *Client) Logout(ctx context.Context) (note string, err error) {
 	t, err := c.load()
 	if errors.Is(err, ErrOff) {
@@ -237,8 +237,7 @@ func (c *Client) Logout(ctx context.Context) (note string, err error) {
 	return note, c.forget()
 }
 
-// revoke tells Google that the login is over; it says what the user has to know where
-// that fails.
+// revoke revokes the login at Google. The note is for the user if that fails.
 func (c *Client) revoke(ctx context.Context, t token) (note string) {
 	address := "https://oauth2.googleapis.com/revoke"
 	if c.api.base != "" {
@@ -254,17 +253,17 @@ func (c *Client) revoke(ctx context.Context, t token) (note string) {
 		return fmt.Sprintf(textNotRevoked, clean.Line(root(err).Error()))
 	}
 	defer res.Body.Close()
-	if res.StatusCode >= 300 && res.StatusCode != http.StatusBadRequest { // 400: it is no more valid
+	if res.StatusCode >= 300 && res.StatusCode != http.StatusBadRequest { // 400: it was invalid already
 		return fmt.Sprintf(textNotRevoked, res.Status)
 	}
 	return ""
 }
 
-// Waits reports whether a login was begun and has not ended.
+// Waits reports whether a login is pending.
 func (c *Client) Waits() bool {
 	_, err := c.pending()
 	return err == nil
 }
 
-// Close ends a login that nobody waits for; an address may still be pasted.
+// Close ends a login that will not be waited for; its address may still be pasted.
 func (l *Login) Close() error { return l.l.Close() }

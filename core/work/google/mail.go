@@ -20,7 +20,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Message is a mail. Body and Attachments are there where it was asked for alone.
+// Message is a mail. Only Get sets Body and Attachments.
 type Message struct {
 	ID          string       `json:"id"`
 	At          time.Time    `json:"at"`
@@ -31,7 +31,7 @@ type Message struct {
 	Attachments []Attachment `json:"attachments,omitempty"`
 }
 
-// Attachment is a file that came along.
+// Attachment is an attached file.
 type Attachment struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
@@ -44,7 +44,7 @@ type Label struct {
 	Name string `json:"name"`
 }
 
-// rawMessage is a mail as Google gives it.
+// rawMessage is a mail as Google returns it.
 type rawMessage struct {
 	ID      string `json:"id"`
 	Date    string `json:"internalDate"` // milliseconds since 1970
@@ -64,7 +64,7 @@ type part struct {
 	Parts []part `json:"parts"`
 }
 
-// header is the value of a header, decoded, or another text.
+// header is the decoded value of a header, or a default.
 func (p part) header(name, otherwise string) string {
 	for _, h := range p.Headers {
 		if strings.EqualFold(h.Name, name) {
@@ -84,11 +84,10 @@ func onMail(query url.Values, path ...string) call {
 	return call{scope: Mail, method: http.MethodGet, path: append([]string{"gmail", "v1", "users", "me"}, path...), query: query}
 }
 
-// mailsAtOnce are asked for beside each other.
+// mailsAtOnce are fetched concurrently.
 const mailsAtOnce = 10
 
-// Messages are the newest mails that a search in Gmail's words finds, at most so many,
-// without their bodies.
+// Search returns the newest mails that match a Gmail query, without their bodies.
 func (s *MailAPI) Search(ctx context.Context, query string, most int) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		var ids []string
@@ -141,7 +140,7 @@ func (m rawMessage) message() Message {
 	return out
 }
 
-// Message is one mail with its text: the plain one, or what the HTML says.
+// Get returns a mail with its text: the plain text, or that of the HTML.
 func (s *MailAPI) Get(ctx context.Context, id string) (Message, error) {
 	var raw rawMessage
 	if err := s.api.do(ctx, onMail(url.Values{"format": {"full"}}, "messages", id), &raw); err != nil {
@@ -177,7 +176,7 @@ func (s *MailAPI) Get(ctx context.Context, id string) (Message, error) {
 	return m, nil
 }
 
-// maxDepth is how deep parts lie in each other that are looked at.
+// maxDepth is how deeply nested parts are read.
 const maxDepth = 50
 
 func (p part) walk(depth int, visit func(part)) {
@@ -189,7 +188,7 @@ func (p part) walk(depth int, visit func(part)) {
 	}
 }
 
-// text is what a part says. A long one is kept by Google apart from the mail.
+// text is the text of a part. Google stores a long one apart from the mail.
 func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	if p.Body.Data == "" {
 		if err := s.api.do(ctx, onMail(nil, "messages", id, "attachments", p.Body.Attachment), &p.Body); err != nil {
@@ -200,7 +199,7 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the text of mail %s: %w", id, err)
 	}
-	if utf8.Valid(data) { // as Google gives most texts, whatever their headers say
+	if utf8.Valid(data) { // Google returns most texts so, whatever their headers say
 		return string(data), nil
 	}
 	if _, params, err := mime.ParseMediaType(p.header("Content-Type", "")); err == nil {
@@ -211,7 +210,7 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	return strings.ToValidUTF8(string(data), "\ufffd"), nil
 }
 
-// decoded reads a text of which each byte is a character.
+// decoded reads text in a single-byte charset.
 func decoded(set string, text io.Reader) (io.Reader, error) {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows", "latin1", "windows1252").Replace
 	set = plain(strings.ToLower(set))
@@ -220,10 +219,10 @@ func decoded(set string, text io.Reader) (io.Reader, error) {
 			return known.NewDecoder().Reader(text), nil
 		}
 	}
-	return nil, fmt.Errorf("the charset %q is not known", set)
+	return nil, fmt.Errorf("unknown charset %q", set)
 }
 
-// urlSafe makes base64 as Google writes it of what others do.
+// urlSafe turns other base64 variants into the one that Google uses.
 var urlSafe = strings.NewReplacer("+", "-", "/", "_", "=", "", "\r", "", "\n", "")
 
 // Labels are the user's labels.

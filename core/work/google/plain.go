@@ -7,18 +7,18 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// hiddenTags are elements whose text nobody sees.
+// hiddenTags are elements whose text is not displayed.
 var hiddenTags = map[atom.Atom]bool{
 	atom.Style: true, atom.Script: true, atom.Head: true, atom.Title: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Svg: true,
 }
 
-// blockTags are elements that begin a line of their own.
+// blockTags are elements that start a new line.
 var blockTags = map[atom.Atom]bool{
 	atom.P: true, atom.Div: true, atom.Br: true, atom.Tr: true, atom.Table: true, atom.Li: true, atom.Ul: true, atom.Ol: true, atom.Hr: true,
 	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true, atom.Blockquote: true, atom.Pre: true, atom.Section: true,
 }
 
-// voidTags have no end.
+// voidTags have no end tag.
 var voidTags = map[atom.Atom]bool{
 	atom.Br: true, atom.Hr: true, atom.Img: true, atom.Input: true, atom.Meta: true, atom.Link: true, atom.Area: true, atom.Base: true,
 	atom.Col: true, atom.Embed: true, atom.Source: true, atom.Track: true, atom.Wbr: true,
@@ -29,7 +29,7 @@ var voidTags = map[atom.Atom]bool{
 func Plain(page string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(page))
-	var hidden []atom.Atom // the elements that hide what is in them, the outermost first
+	var hidden []atom.Atom // the elements that hide their contents, outermost first
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -62,7 +62,7 @@ func isSpace(r rune) bool {
 	return r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == '\f' || r == 0 || r == '\u00a0'
 }
 
-// hides reports whether an element is not to be seen.
+// hides reports whether an element is invisible.
 func hides(t html.Token) bool {
 	if hiddenTags[t.DataAtom] {
 		return true

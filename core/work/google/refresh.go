@@ -18,8 +18,8 @@ const (
 	refreshTime = 8 * time.Second
 )
 
-// endpoint is where tokens come from. What a file says of it counts in tests only:
-// nobody who writes one may have tokens sent elsewhere.
+// endpoint is the source of tokens. The addresses in files count in tests only, so that a
+// changed file cannot redirect tokens.
 func (a *api) endpoint(authURI, tokenURI string) oauth2.Endpoint {
 	e := oauth2.Endpoint{
 		AuthURL: "https://accounts.google.com/o/oauth2/v2/auth", TokenURL: "https://oauth2.googleapis.com/token",
@@ -38,8 +38,8 @@ func (a *api) endpoint(authURI, tokenURI string) oauth2.Endpoint {
 	return e
 }
 
-// bearer is a token that Google takes, renewed where it is about to end or was
-// rejected. Of many that need it at once, here and in other processes, one renews it.
+// bearer is a valid token. It is renewed if it is about to expire or was rejected; of many
+// callers in all processes, one renews it.
 func (a *api) bearer(ctx context.Context, rejected string) (token, error) {
 	good := func(t token) bool {
 		return t.Access != "" && t.Access != rejected && t.Expiry.Sub(a.creds.now()) > early
@@ -83,8 +83,8 @@ func (a *api) renew(ctx context.Context, t token) (token, error) {
 	return t, a.creds.save(t)
 }
 
-// notRenewed sorts what can be tried again from a login that is over. The latter ends
-// here, once: nobody asks Google for it again.
+// notRenewed separates temporary failures from a login that has ended. An ended login is
+// removed, so that Google is not asked again.
 func (a *api) notRenewed(t token, err error) error {
 	refused := (*oauth2.RetrieveError)(nil)
 	if !errors.As(err, &refused) || refused.Response != nil && refused.Response.StatusCode >= 500 {
@@ -98,7 +98,7 @@ func (a *api) notRenewed(t token, err error) error {
 		text = textNoClient
 	default:
 		if refused.Response != nil && refused.Response.StatusCode == http.StatusTooManyRequests {
-			return &lostError{err: errors.New("it is asked too often")}
+			return &lostError{err: errors.New("too many requests")}
 		}
 		return says(textRefused, 0, clean.Line(refused.ErrorCode+" "+refused.ErrorDescription))
 	}

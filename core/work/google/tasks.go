@@ -29,7 +29,7 @@ func (t Task) Done() bool { return t.Status == completed }
 // Day is the day that the task is due on, 2006-01-02, or "".
 func (t Task) Day() string { return t.Due[:min(10, len(t.Due))] }
 
-// DueOn is a day, 2006-01-02, as a task is due on it.
+// DueOn is a day, 2006-01-02, in the format of Task.Due.
 func DueOn(day string) string { return day + "T00:00:00.000Z" }
 
 // TasksAPI is Google Tasks.
@@ -68,7 +68,7 @@ func (s *TasksAPI) Add(ctx context.Context, list string, t Task) (made Task, err
 		if !errors.As(err, &lost) {
 			return made, unknown(err)
 		}
-		if !lost.at.IsZero() { // by Google's clock, which counts whole seconds
+		if !lost.at.IsZero() { // on Google's clock, which counts whole seconds
 			begun = begun.Add(min(0, lost.at.Sub(s.api.creds.now())) - 2*time.Second)
 		}
 		found, ok, looked := s.made(ctx, list, t, begun)
@@ -82,7 +82,7 @@ func (s *TasksAPI) Add(ctx context.Context, list string, t Task) (made Task, err
 	return Task{}, lostAfter(err)
 }
 
-// made looks for a task like this one that was made since a moment.
+// made looks for a task like this one that was created since a moment.
 func (s *TasksAPI) made(ctx context.Context, list string, t Task, since time.Time) (Task, bool, error) {
 	k := onTask(http.MethodGet, list, nil)
 	k.query.Set("updatedMin", since.UTC().Format(time.RFC3339))

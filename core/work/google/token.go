@@ -25,18 +25,17 @@ const (
 
 var (
 	errDamaged = errors.New("damaged")
-	// ErrOff says that nobody is logged in.
+	// ErrOff means that no login exists.
 	ErrOff = errors.New("google is not connected")
 )
 
-// offError is ErrOff with what to do.
+// offError is ErrOff with the cure.
 type offError struct{ text string }
 
 func (e *offError) Error() string        { return e.text }
 func (e *offError) Is(target error) bool { return target == ErrOff }
 
-// token is the file that google-auth calls an authorized user's. Keys that are not known
-// here stay as they are.
+// token is the file that google-auth calls an authorized user's. Unknown keys are kept.
 type token struct {
 	Access   string  `json:"token"`
 	Refresh  string  `json:"refresh_token"`
@@ -51,7 +50,7 @@ type token struct {
 	others map[string]json.RawMessage
 }
 
-// scopes may be a list, or words in one text.
+// scopes may be a list, or one text with spaces.
 type scopes []string
 
 func (s *scopes) UnmarshalJSON(data []byte) error {
@@ -94,7 +93,7 @@ type credentials struct {
 	now func() time.Time
 }
 
-// load reads the token. Where there is none to be used, the error says what to do.
+// load reads the token. If it is missing or damaged, the error says what to do.
 func (c *credentials) load() (token, error) {
 	var t token
 	var others map[string]json.RawMessage
@@ -112,7 +111,7 @@ func (c *credentials) load() (token, error) {
 	return token{}, &offError{textLogIn}
 }
 
-// silent is an error that is found by errors.Is and says nothing.
+// silent is an error that errors.Is finds and that adds no text.
 type silent struct{ error }
 
 func (silent) Error() string   { return "" }
@@ -131,7 +130,7 @@ func (c *credentials) save(t token) error {
 	return c.dir.WriteJSON(TokenFile, all)
 }
 
-// keep makes a token the one that counts; what is known of an older one goes.
+// keep replaces the token and removes the notes about an older one.
 func (c *credentials) keep(t token) error {
 	return c.dir.WithLock(tokenLock, func() error {
 		if err := c.save(t); err != nil {
@@ -141,7 +140,7 @@ func (c *credentials) keep(t token) error {
 	})
 }
 
-// forget removes all that a login has left.
+// forget removes all files of a login.
 func (c *credentials) forget() error {
 	return c.dir.WithLock(tokenLock, func() error {
 		var err error
@@ -152,7 +151,7 @@ func (c *credentials) forget() error {
 	})
 }
 
-// off is why nobody is logged in.
+// off is why no login exists.
 func (c *credentials) off() error {
 	if s := c.State(); s.Why != "" {
 		return &offError{"google: " + s.Why}
@@ -160,30 +159,30 @@ func (c *credentials) off() error {
 	return &offError{textLogIn}
 }
 
-// notes are what is known beside the original's files.
+// notes are facts that the original's files have no place for.
 type notes struct {
-	Lapsed  string `json:"lapsed,omitempty"`  // why the login is over
-	Account string `json:"account,omitempty"` // whose it was
-	Failure string `json:"failure,omitempty"` // why the last call reached nobody
+	Lapsed  string `json:"lapsed,omitempty"`  // why the login ended
+	Account string `json:"account,omitempty"` // of the ended login
+	Failure string `json:"failure,omitempty"` // why the last call did not reach Google
 }
 
 func (c *credentials) notes() notes {
 	var n notes
-	_, _ = c.dir.PeekJSON(notesFile, &n) // it only explains
+	_, _ = c.dir.PeekJSON(notesFile, &n) // only explanations
 	return n
 }
 
-// reached notes whether Google was there; nothing is written while nothing changes.
+// reached notes the last failure to reach Google, or "" for success. It writes changes only.
 func (c *credentials) reached(failure string) {
 	n := c.notes()
 	if n.Failure == failure {
 		return
 	}
 	n.Failure = failure
-	_ = c.dir.WriteJSON(notesFile, n) // it only explains
+	_ = c.dir.WriteJSON(notesFile, n) // only explanations
 }
 
-// State reads how things stand; nobody is asked.
+// State reads the state from the files, without calling Google.
 func (c *credentials) State() State {
 	t, err := c.load()
 	n := c.notes()
@@ -203,18 +202,18 @@ func (c *credentials) State() State {
 	return State{Kind: NotSetUp, Why: textLogIn}
 }
 
-// Revoked reports, once, that the login has ended by itself, and why.
+// Revoked reports, once, that the login has ended without the user, and why.
 func (c *credentials) Revoked() (why string, ended bool) {
 	if _, err := c.dir.Read(markFile); err != nil || c.dir.Remove(markFile) != nil {
 		return "", false
 	}
-	if why = c.notes().Lapsed; why == "" { // it was the original that found out
+	if why = c.notes().Lapsed; why == "" { // the original program noticed it
 		why = textLapsed
 	}
 	return why, true
 }
 
-// app is the client that the user has made at Google.
+// app is the client that the user created at Google.
 type app struct {
 	ID       string `json:"client_id"`
 	Secret   string `json:"client_secret"`
@@ -237,7 +236,7 @@ func (c *credentials) app() (app, error) {
 func readApp(name string, data []byte) (app, error) {
 	var kinds map[string]json.RawMessage
 	if err := json.Unmarshal(data, &kinds); err != nil {
-		return app{}, fmt.Errorf(textBadApp, name, "no JSON")
+		return app{}, fmt.Errorf(textBadApp, name, "not JSON")
 	}
 	raw, ok := kinds["installed"]
 	if !ok {
@@ -246,7 +245,7 @@ func readApp(name string, data []byte) (app, error) {
 				return app{}, fmt.Errorf(textWrongApp, name, kind)
 			}
 		}
-		return app{}, fmt.Errorf(textBadApp, name, `nothing in it is called "installed"`)
+		return app{}, fmt.Errorf(textBadApp, name, `it has no "installed" entry`)
 	}
 	var a app
 	if err := json.Unmarshal(raw, &a); err != nil || a.ID == "" || a.Secret == "" {
@@ -255,7 +254,7 @@ func readApp(name string, data []byte) (app, error) {
 	return a, nil
 }
 
-// SetApp takes the client file that the user has downloaded.
+// SetApp installs the client file that the user downloaded.
 func (c *credentials) SetApp(name string, data []byte) error {
 	if _, err := readApp(clean.Line(name), data); err != nil {
 		return err
