@@ -7,37 +7,35 @@ import (
 
 	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/base/clean"
-	"ollimbot/core/base/lazyregexp"
-	promptwords "ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
 )
 
 // kind is what a line of a session file is to a reader.
 type kind int
 
-// Most lines are of no interest: listings of tools, notes of the CLI to itself.
+// Most lines are other: listings of tools, notes of the CLI to itself.
 const (
 	other  kind = iota
-	prompt      // somebody spoke to the model
-	result      // tools have answered
-	answer      // the model spoke or called a tool
+	prompt      // a message to the model
+	result      // of tools
+	answer      // a message or a tool call of the model
 )
 
-// line is one line of a session file, its content not decoded yet. It holds
-// parts of the bytes that it was read of.
+// line is one line of a session file, its content not decoded yet. It refers to the
+// bytes that it was read from.
 type line struct {
 	kind    kind
-	at      time.Time // zero where the line has no time
+	at      time.Time // zero if the line has none
 	uuid    string
 	content []byte // raw: a string or blocks
-	spoken  bool   // it holds text, not only tool calls
-	// note says that the CLI wrote a prompt itself: feedback of a hook, the
-	// summary of a compaction.
+	spoken  bool   // it has text, not only tool calls
+	// note is set if the CLI wrote the prompt itself: feedback of a hook, the summary of
+	// a compaction.
 	note bool
-	ours bool // it is of a session of the Messages API, or a note in one
+	ours bool // it belongs to a session of the Messages API
 }
 
-// readLine skims a line; false for what is no object, torn ones among them.
+// readLine skims a line; false if it is not a complete object.
 func readLine(data []byte) (line, bool) {
 	var l line
 	var kindWord string
@@ -84,7 +82,7 @@ func readLine(data []byte) (line, bool) {
 		l.kind, l.content = answer, content
 		l.spoken = holds(l.content, "text")
 	case "attachment":
-		// What was said while a turn ran is noted as an attachment.
+		// A message that arrived during a turn is recorded as an attachment.
 		if plainString(member(attachment, "type")) == "queued_command" {
 			l.kind, l.content = prompt, member(attachment, "prompt")
 		}
@@ -93,14 +91,14 @@ func readLine(data []byte) (line, bool) {
 		l.kind = other
 	}
 	l.spoken = l.spoken || l.kind == prompt
-	if l.ours && l.kind == prompt { // the engine's own words have no header
+	if l.ours && l.kind == prompt { // the engine's own prompts have no header
 		texts := sessionfile.Texts(l.content)
 		l.note = len(texts) > 0 && !header().MatchString(texts[0])
 	}
 	return l, true
 }
 
-// counts reports whether the line is a message, to the model or of it.
+// counts reports whether the line is a message, to the model or from it.
 func (l line) counts() bool { return l.kind != other && l.spoken && !l.note }
 
 // holds reports whether content has a block of that type.
@@ -112,7 +110,7 @@ func holds(content []byte, kind string) bool {
 	return found
 }
 
-// member is the raw value of one key; nil where there is none.
+// member is the raw value of one key; nil if missing.
 func member(object []byte, name string) (found []byte) {
 	members(object, func(key, value []byte) {
 		if string(key) == name {
@@ -122,19 +120,19 @@ func member(object []byte, name string) (found []byte) {
 	return found
 }
 
-// Entry is one thing of a session: a message, a tool call, what a tool gave.
+// Entry is part of a session: a message, a tool call or its result.
 type Entry struct {
-	At   time.Time `json:"at"` // zero where the file does not tell
+	At   time.Time `json:"at"` // zero if unknown
 	Role Role      `json:"role"`
 	Tag  string    `json:"tag"`  // of a message of the program's: "routine-bg:9a8b7c6d", "button"
 	Text string    `json:"text"` // cleaned, may hold line breaks; of one line for calls
-	// Failed is true for the result of a tool that could not do its work.
+	// Failed is true for the result of a tool that failed.
 	Failed bool `json:"failed"`
-	// Copied is true for what a fork has from the session that it came from.
+	// Copied is true for what a fork has copied from its parent.
 	Copied bool `json:"copied"`
 
-	user   bool // the user moved: by words, or by a button
-	counts bool // it stands for its line where messages are counted
+	user   bool // the user acted: by a message, or by a button
+	counts bool // it is counted as a message: the first of its line
 }
 
 // block is one part of a message's content.
@@ -147,7 +145,7 @@ type block struct {
 	IsError bool            `json:"is_error"`
 }
 
-// entries decodes a line. What cannot be decoded gives none.
+// entries decodes a line; none if that fails.
 func (l line) entries() []Entry {
 	switch l.kind {
 	case prompt:
@@ -197,12 +195,12 @@ func (l line) blocks() []Entry {
 	return list
 }
 
-// saying are the arguments of our own tools that hold words for somebody; a
-// ping is said to the user, though it is a tool call in the file.
+// saying are the arguments of our own tools that contain a message: a ping is a message
+// to the user, although it is a tool call in the file.
 var saying = []string{"title", "message", "text", "description", "question", "prompt", "content"}
 
-// callText is a tool call as one line: its label, and the words that it carries
-// where the label shows none.
+// callText is a tool call as one line: its label, and its message if the label shows
+// none.
 func callText(name string, input json.RawMessage) string {
 	label := toolset.Label(name, input)
 	var fields map[string]any
@@ -242,84 +240,14 @@ func resultText(content json.RawMessage) string {
 	return strings.TrimSpace(clean.Text(strings.Join(parts, "\n")))
 }
 
-// Role says whose an entry is.
+// Role is the source of an entry.
 type Role string
 
 // The roles of an entry.
 const (
 	User    Role = "user"
 	Bot     Role = "bot"
-	Program Role = "program" // ollim-bot or the CLI spoke to the model: a task, a note
-	Call    Role = "call"    // the model called a tool
-	Result  Role = "result"  // and that is what the tool gave
+	Program Role = "program" // ollim-bot or the CLI to the model: a task, a note
+	Call    Role = "call"    // of a tool
+	Result  Role = "result"  // of a tool
 )
-
-var (
-	// header begins every message of ours.
-	header = lazyregexp.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
-	// updatesHeading begins the updates that may stand behind it. They end with the
-	// first blank line, since no update holds one.
-	updatesHeading = lazyregexp.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
-	// tagged is a message of the program's.
-	tagged = lazyregexp.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
-		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
-	// noted is what the CLI says in the user's place.
-	noted = lazyregexp.Lazily(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
-)
-
-// said is one message to the model, taken apart.
-type said struct {
-	role Role
-	tag  string // "routine-bg:9a8b7c6d", "button"; empty for plain words
-	text string // cleaned, without header, updates and tag
-	// user is true where it was the user who moved: by words, or by a button.
-	user bool
-}
-
-// takeApart finds out who speaks in a message.
-func takeApart(message string) said {
-	rest := clean.Text(message)
-	if m := header().FindString(rest); m != "" {
-		rest = rest[len(m):]
-		if updatesHeading().MatchString(rest) {
-			_, words, found := strings.Cut(rest, "\n\n")
-			if !found { // updates alone: nobody has said a word
-				return said{role: Program, tag: "updates", text: rest}
-			}
-			rest = words
-		}
-	}
-	rest = strings.TrimSpace(rest)
-	m := tagged().FindStringSubmatch(rest)
-	switch {
-	case noted().MatchString(rest):
-		return said{role: Program, text: rest}
-	case m == nil:
-		return said{role: User, text: rest, user: true}
-	case m[1] != "fork-started":
-		return said{role: Program, tag: m[1], text: rest[len(m[0]):], user: m[1] == "button"}
-	}
-	return forkStarted(rest, m)
-}
-
-// forkStarted tells how a fork began: with a reply of the user's, whose words
-// stand behind the first paragraph, with a click, or with a topic, which the
-// agent may have chosen.
-func forkStarted(rest string, tag []string) said {
-	if words, ok := strings.CutPrefix(rest, promptwords.ForkReply("")); ok {
-		return said{role: User, tag: tag[1], text: strings.TrimSpace(words), user: true}
-	}
-	first, _, _ := strings.Cut(promptwords.ForkButton("", ""), "\n\n")
-	clicked := strings.HasPrefix(rest, first)
-	return said{role: Program, tag: tag[1], text: rest[len(tag[0]):], user: clicked}
-}
-
-// task is the id behind a task's tag, and whether it ran in the foreground.
-func (s said) task() (kind, id string, foreground bool) {
-	kind, id, ok := strings.Cut(s.tag, ":")
-	if !ok {
-		return "", "", false
-	}
-	kind, background := strings.CutSuffix(kind, "-bg")
-	return kind, clean.Line(id), !background && kind != "webhook"
-}

@@ -13,45 +13,43 @@ import (
 )
 
 const (
-	// wholeSize is the size in bytes up to which a session is read as a whole to be
-	// listed, and tailSize what is read of the end of a larger one. From 2.1.330 on
-	// the command keeps what it asks the API for beside the messages: one message
-	// takes 200 kB.
+	// wholeSize is the size in bytes up to which a listing reads a whole session, and
+	// tailSize what it reads of the end of a larger one. Since 2.1.330 the command keeps
+	// its API requests next to the messages: one message takes 200 kB.
 	wholeSize = 384 << 10
 	tailSize  = 96 << 10
-	// farthest is how far from either end of a file a listing looks for a message,
-	// in bytes, where pictures stand in the way.
+	// farthest is how far from either end of a file a listing looks for a message
+	// between pictures, in bytes.
 	farthest = 8 << 20
 	// firstWords is how many runes of the first message a listing shows.
 	firstWords = 100
 )
 
-// Session is a session as a list shows it. Times are zero where the file tells
-// none.
+// Session is a session as a list shows it. Times are zero if the file has none.
 type Session struct {
 	ID      string    `json:"id"`
-	Folder  string    `json:"folder"` // the CLI's name for the directory that it worked in
+	Folder  string    `json:"folder"` // the CLI's name for its working directory
 	Kind    Kind      `json:"kind"`
-	Parent  string    `json:"parent"` // the session that a fork came from, or empty
+	Parent  string    `json:"parent"` // the session that a fork branched off from, or empty
 	Title   string    `json:"title"`  // of the task, for a background run
 	Words   string    `json:"words"`  // the first words of the first message that is its own
 	Started time.Time `json:"started"`
 	Last    time.Time `json:"last"`
-	// Messages is how many messages went both ways, without what a fork has copied;
-	// an estimate unless Exact, because large files are not read as a whole.
+	// Messages counts the messages of both sides, without a fork's copies. It is an
+	// estimate unless Exact, because large files are not read as a whole.
 	Messages int  `json:"messages"`
 	Exact    bool `json:"exact"`
 }
 
-// Query says which sessions are wanted.
+// Query selects sessions.
 type Query struct {
 	Since time.Time // those that changed since then; zero is all
 	All   bool      // of every directory, not just this data directory
-	Limit int       // so many, the newest; must be above 0
+	Limit int       // the newest; must be above 0
 }
 
-// List is the sessions, newest first, and how many more there are. Large files
-// are read at their ends only.
+// List returns the sessions, newest first, and how many more there are. It reads only the
+// ends of large files.
 func (h *History) List(q Query) (list []Session, more int, err error) {
 	in, err := h.folders()
 	if err != nil {
@@ -75,7 +73,7 @@ func (h *History) List(q Query) (list []Session, more int, err error) {
 	return list, more, nil
 }
 
-// complete adds what our own files tell.
+// complete adds what our own files record.
 func (k knowledge) complete(s Session) Session {
 	s.Parent = k.parent[s.ID]
 	if kind, ok := k.kind[s.ID]; ok {
@@ -87,7 +85,7 @@ func (k knowledge) complete(s Session) Session {
 	return s
 }
 
-// summary reads as much of a session as a list needs.
+// summary reads as much of a session as a list shows.
 func (h *History) summary(f found) (Session, error) {
 	file, err := f.open()
 	if err != nil {
@@ -117,15 +115,15 @@ func in(t time.Time, zone *time.Location) time.Time {
 	return t.In(zone)
 }
 
-// tally sums a session up line by line.
+// tally summarizes a session line by line.
 type tally struct {
 	h    *History
 	s    Session
 	fork forking
 }
 
-// count takes one line into account. It reports whether it was a message of the
-// session's own, and whether it was a copied one.
+// count adds one line. It reports whether the line was the session's own message, and
+// whether it was a copied one.
 func (t *tally) count(data []byte) (own, copied bool) {
 	l, ok := readLine(data)
 	if !ok {
@@ -149,7 +147,7 @@ func (t *tally) count(data []byte) (own, copied bool) {
 	return true, false
 }
 
-// begin notes the first message.
+// begin records the first message.
 func (t *tally) begin(l line) {
 	for _, e := range l.entries() {
 		words := e.Text
@@ -166,7 +164,7 @@ func (t *tally) begin(l line) {
 	}
 }
 
-// kindOfTag is the kind of a session that begins with such a message.
+// kindOfTag is the kind of a session that starts with such a message.
 func kindOfTag(tag string) Kind {
 	name, _, _ := strings.Cut(tag, ":")
 	switch {
@@ -178,8 +176,8 @@ func kindOfTag(tag string) Kind {
 	return ""
 }
 
-// ends reads the first message and the end of a large file. What lies between
-// is estimated by what the end holds.
+// ends reads the first message and the end of a large file, and estimates the messages
+// in between from its end.
 func (t *tally) ends(file *os.File, size int64) error {
 	var head int64
 	err := store.EachLine(io.NewSectionReader(file, 0, min(size, farthest)), func(data []byte) bool {
@@ -195,8 +193,8 @@ func (t *tally) ends(file *os.File, size int64) error {
 	return t.end(file, head, size)
 }
 
-// end reads the last lines; from is where the head has ended. A fork's own part
-// is read from its beginning, where that is not too far, and is exact then.
+// end reads the last lines; from is where the head ended. A fork's own part is read from
+// its start, unless that is too far away, and is exact then.
 func (t *tally) end(file *os.File, from, size int64) error {
 	before, fork := *t, !t.fork.own
 	for want := int64(tailSize); ; want *= 8 {
@@ -206,7 +204,7 @@ func (t *tally) end(file *os.File, from, size int64) error {
 			return err
 		}
 		if at > from {
-			_, data, _ = bytes.Cut(data, []byte("\n")) // the line that this has torn
+			_, data, _ = bytes.Cut(data, []byte("\n")) // a partial line
 		}
 		*t = before
 		own, copies := t.lines(data)
@@ -224,8 +222,8 @@ func (t *tally) end(file *os.File, from, size int64) error {
 	}
 }
 
-// lines counts the own messages of the end, and reports whether there are copied
-// ones among them.
+// lines counts the session's own messages at the end, and reports whether there are
+// copied ones among them.
 func (t *tally) lines(data []byte) (own int, copies bool) {
 	for one := range bytes.Lines(data) {
 		mine, copied := t.count(one)

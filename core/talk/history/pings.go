@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -15,34 +16,33 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// What can stand in an Event.
+// The kinds of events.
 const (
 	Fired  = "fire" // a task fired
 	Pinged = "ping" // a background run reached the user
 )
 
-// maxEvents is how many events are given, the newest.
+// maxEvents is how many events are returned, the newest.
 const maxEvents = 2000
 
-// Event is a task that fired, or a message that one sent to the user.
+// Event is the fire of a task, or a message of a background run to the user.
 type Event struct {
 	At         time.Time `json:"at"`
 	What       string    `json:"what"` // Fired or Pinged
 	Task       string    `json:"task"`
 	Title      string    `json:"title"`
-	Kind       string    `json:"kind"` // "routine", "reminder" or "webhook"; empty where it is not known
+	Kind       string    `json:"kind"` // "routine", "reminder" or "webhook"; empty if unknown
 	Background bool      `json:"background"`
-	State      string    `json:"state"`    // how a background run stands or ended; of a fire
+	State      string    `json:"state"`    // of a background run; of a fire
 	Pings      int       `json:"pings"`    // messages that reached the user; of a fire
 	Form       string    `json:"form"`     // "ping", "embed" or "file"; of a ping
 	Critical   bool      `json:"critical"` // of a ping
-	Session    string    `json:"session"`  // where it happened, where that is known
-	// Next is when the user answered: of a ping by the rules of budget.Journal, of a
-	// fire in the foreground when they wrote or pressed a button for the first time after
-	// it. Zero where that never was, and for a background fire, which shows nothing by
-	// itself: its pings do.
+	Session    string    `json:"session"`  // where it happened, or empty
+	// Next is when the user answered: a ping by the rules of budget.Journal, a fire in the
+	// foreground by their next message or button. Zero if they did not, and for a
+	// background fire, which shows nothing but its pings.
 	Next time.Time  `json:"next"`
-	How  budget.How `json:"how"` // in what way a ping was answered
+	How  budget.How `json:"how"` // how a ping was answered
 }
 
 // Summary is how often a task pinged and how it was answered.
@@ -52,7 +52,7 @@ type Summary struct {
 	Answers     budget.Answers
 }
 
-// Answers sums up the pings since then by task, in the order of their first ping.
+// Answers summarizes the pings since then by task, in the order of their first ping.
 func (h *History) Answers(since time.Time) ([]Summary, error) {
 	pings, err := budget.NewJournal(h.o.Dir, h.o.Zone, h.o.Log).All()
 	pings = slices.DeleteFunc(pings, func(p budget.Ping) bool { return p.At.Before(since) || p.Refused != "" })
@@ -66,10 +66,10 @@ func (h *History) Answers(since time.Time) ([]Summary, error) {
 	return list, err
 }
 
-// Pings are the fires and the pings since then, oldest first, and how many older
-// ones there are. The fires are those of the ledger of runs, of the sessions in
-// which a task spoke in the foreground, and the last one that the schedule
-// remembers; the user's words those of the sessions and of the transcript.
+// Pings returns the fires and the pings since then, oldest first, and how many older ones
+// there are. The fires are from the ledger of runs, from the sessions in which tasks ran in
+// the foreground, and the last ones in the schedule; the user's messages are from the
+// sessions and the transcript.
 func (h *History) Pings(since time.Time) (list []Event, more int, err error) {
 	p := pinged{h: h, since: since, titles: map[string]string{}, kinds: map[string]string{}, sessions: map[string]string{}}
 	p.runs()
@@ -85,7 +85,7 @@ func (h *History) Pings(since time.Time) (list []Event, more int, err error) {
 	return p.events[more:], more, nil
 }
 
-// pinged collects the events and the moments at which the user moved.
+// pinged collects the events and the times at which the user acted.
 type pinged struct {
 	h      *History
 	since  time.Time
@@ -116,7 +116,7 @@ func (p *pinged) runs() {
 	}
 }
 
-// fired is when a run's task fired: before it waited for its turn.
+// fired is when a run's task fired: before the run was queued.
 func fired(v fork.View) time.Time {
 	if v.Queued.IsZero() {
 		return v.Started
@@ -137,8 +137,8 @@ func (p *pinged) journal() error {
 	return err
 }
 
-// talk reads the sessions: when the user moved, and what fired in the
-// foreground. What a fork has copied is in its parent's session, too.
+// talk reads the sessions: when the user acted, and what fired in the foreground. A
+// fork's copies are skipped, since they are in its parent's session too.
 func (p *pinged) talk() error {
 	in, err := p.h.folders()
 	if err != nil {
@@ -175,16 +175,16 @@ func (p *pinged) transcript() {
 	})
 }
 
-// schedule adds the last fires that nothing else tells of, as with an engine
+// schedule adds the last fires that are recorded nowhere else, such as with an engine
 // that keeps no session files.
 func (p *pinged) schedule() {
-	var book struct {
+	var saved struct {
 		Routines map[string]*struct {
 			LastFire time.Time `json:"last_fire"`
 			Outcome  string    `json:"outcome"`
 		} `json:"routines"`
 	}
-	if _, err := p.h.o.Dir.PeekJSON("state/schedule.json", &book); err != nil {
+	if _, err := p.h.o.Dir.PeekJSON("state/schedule.json", &saved); err != nil {
 		p.h.o.Log.Warn("the last fires were not read", "error", err)
 		return
 	}
@@ -194,22 +194,22 @@ func (p *pinged) schedule() {
 			last[e.Task] = e.At
 		}
 	}
-	for id, r := range book.Routines {
-		// A run is noted at the moment of its fire or later.
+	for id, r := range saved.Routines {
+		// A run is recorded when it fires or later.
 		if r != nil && last[id].Before(r.LastFire.Truncate(time.Minute)) {
 			p.add(Event{At: r.LastFire, What: Fired, Task: id, Kind: string(routines.KindRoutine), State: clean.Line(r.Outcome)})
 		}
 	}
 }
 
-// finish brings the events in order and adds titles and the user's next move.
+// finish sorts the events and adds titles and the user's next action.
 func (p *pinged) finish() {
 	set := schedule.Files(p.h.o.Dir, p.h.o.Zone)
 	slices.SortFunc(p.moves, time.Time.Compare)
 	for i := range p.events {
 		e := &p.events[i]
 		task, known := set.Find(e.Task)
-		if known && e.What == Fired && e.Session == "" { // the schedule does not say where
+		if known && e.What == Fired && e.Session == "" { // the schedule does not record where
 			e.Background = e.Background || task.Background
 		}
 		if e.Title == "" {
@@ -230,14 +230,9 @@ func (p *pinged) finish() {
 	})
 }
 
-// next is the user's first move after t.
+// next is when the user acted first after t.
 func (p *pinged) next(t time.Time) time.Time {
-	i, _ := slices.BinarySearchFunc(p.moves, t, func(move, t time.Time) int {
-		if move.After(t) {
-			return 1
-		}
-		return -1
-	})
+	i := sort.Search(len(p.moves), func(i int) bool { return p.moves[i].After(t) })
 	if i == len(p.moves) {
 		return time.Time{}
 	}

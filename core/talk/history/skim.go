@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// Session files are large: a fork's holds a copy of its parent's, and a picture
-// is one line of megabytes. So a line is first skimmed for its own members, at
-// the speed of memory, and only a value that is wanted is decoded.
+// Session files are large: a fork's file contains a copy of its parent's, and a picture is
+// a line of megabytes. So a line is first skimmed for its members, at the speed of memory,
+// and only the values in use are decoded.
 
-// members calls f with each member of a JSON object: the key as it stands
-// between its quotes, and the raw value. It reports whether the object was
-// whole. Values are passed over, not validated: whoever wants one decodes it.
+// members calls f with each member of a JSON object: the key as it is between its quotes,
+// and the raw value. It reports whether the object was complete. It does not validate
+// values.
 func members(object []byte, f func(key, value []byte)) bool {
 	i := blank(object, 0)
 	if i >= len(object) || object[i] != '{' {
@@ -39,8 +39,8 @@ func members(object []byte, f func(key, value []byte)) bool {
 	return i < len(object)
 }
 
-// elements calls f with each raw element of a JSON array, and reports whether
-// the array was whole.
+// elements calls f with each raw element of a JSON array, and reports whether the array
+// was complete.
 func elements(array []byte, f func(value []byte)) bool {
 	i := blank(array, 0)
 	if i >= len(array) || array[i] != '[' {
@@ -59,8 +59,7 @@ func elements(array []byte, f func(value []byte)) bool {
 	return i < len(array)
 }
 
-// next is where the next member begins, or the closing bracket stands; -1 where
-// there is neither.
+// next is the index of the next member or of the closing bracket, or -1.
 func next(data []byte, i int, closing byte) int {
 	i = blank(data, i)
 	switch {
@@ -83,7 +82,7 @@ func blank(data []byte, i int) int {
 	return i
 }
 
-// pastString is the index behind the string that begins at i, or -1.
+// pastString is the index after the string that starts at i, or -1.
 func pastString(data []byte, i int) int {
 	if i >= len(data) || data[i] != '"' {
 		return -1
@@ -104,7 +103,7 @@ func pastString(data []byte, i int) int {
 	}
 }
 
-// pastValue is the index behind the value that begins at i, or -1.
+// pastValue is the index after the value that starts at i, or -1.
 func pastValue(data []byte, i int) int {
 	if i >= len(data) {
 		return -1
