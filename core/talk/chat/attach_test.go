@@ -136,3 +136,47 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 		t.Error("a file that is too large was saved")
 	}
 }
+
+func TestAFileIsAnImageByItsFirstBytes(t *testing.T) {
+	for data, want := range map[string]string{
+		"\xff\xd8\xff": "image/jpeg", "\xff\xd8": "", "\x89PNG\r\n\x1a\n": "image/png", "\x89PNG": "",
+		"GIF89a": "image/gif", "GIF": "", "RIFF0000WEBP": "image/webp", "RIFF0000WEBPVP8 ": "image/webp",
+		"RIFF0000WAVE": "", "RIFF0000WEB": "", "RIFX0000WEBP": "", "": "", "hello": "",
+	} {
+		if got := imageType([]byte(data)); got != want {
+			t.Errorf("%q is %q, want %q", data, got, want)
+		}
+	}
+}
+
+func TestTheLargestFileAndImageAreAttached(t *testing.T) {
+	s := newStage(t, nil)
+	path := filepath.Join(t.TempDir(), "largest.bin")
+	f, err := os.Create(path)
+	must(t, err)
+	must(t, errors.Join(f.Truncate(maxAttachment), f.Close()))
+	if told, err := s.Attach(path); err != nil || !strings.Contains(told, "largest.bin") {
+		t.Errorf("%q, %v", told, err)
+	}
+	png := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage-8)...)
+	if _, err := s.attach("largest.png", png); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.attach("larger.png", append(png, 0)); err == nil || !strings.Contains(err.Error(), "5 MB") {
+		t.Errorf("%v", err)
+	}
+	equal(t, "attached", s.Attached(), []string{"largest.bin", "largest.png"})
+	images, files := s.attachments.take()
+	if len(images) != 1 || images[0].MediaType != "image/png" || len(files) != 1 || len(s.Attached()) != 0 {
+		t.Errorf("%d images, files %q, then %q", len(images), files, s.Attached())
+	}
+}
+
+func TestAPathMayStartAtHome(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	s := newStage(t, nil)
+	must(t, os.WriteFile(filepath.Join(os.Getenv("HOME"), "notes.txt"), []byte("x"), 0o600))
+	if _, err := s.Attach("~/notes.txt"); err != nil {
+		t.Error(err)
+	}
+}

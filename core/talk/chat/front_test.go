@@ -471,3 +471,22 @@ func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
 		}
 	})
 }
+
+func TestAForkThatDoesNotOpenIsReportedAndLeavesNoFork(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		a.mu.Lock()
+		a.refuse = map[string]error{"run-1": errors.New("no memory")}
+		a.mu.Unlock()
+		must(t, s.Resume("run-1", "Mail", s.now()))
+		synctest.Wait()
+		if s.Banner() != nil || !s.noted("open the fork: no memory") || len(s.cards()) != 0 {
+			t.Errorf("%+v, notes %q", s.Banner(), s.phone.notes)
+		}
+		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"7"}, "run-1", ""))
+		<-s.take(command.Receive{From: "Phone", Key: "1", Text: "and?", ReplyTo: "7"})
+		synctest.Wait()
+		if n := len(s.load().Messages); n != 0 || len(a.told()) != 0 {
+			t.Errorf("%d messages are waiting, told %q", n, a.told())
+		}
+	})
+}
