@@ -112,14 +112,18 @@ type night struct {
 	loop *Schedule
 	stop func() // ends the loop and waits for it
 
-	mu     sync.Mutex
-	shift  time.Duration // of the wall clock
-	form   string        // how the time of a fire is written down
-	fired  []string
-	notes  []string
-	gone   []string
-	starts []time.Time // bubble time of each fire
-	work   func(ctx context.Context, d Due) error
+	mu      sync.Mutex
+	shift   time.Duration // of the wall clock
+	form    string        // how the time of a fire is written down
+	fired   []string
+	notes   []string
+	gone    []string
+	starts  []time.Time // bubble time of each fire
+	tickets []string
+	changed int                         // calls of Changed
+	purse   Purse                       // nil: nothing costs anything
+	judge   func(*routines.Task) string // nil: no task waits for the user
+	work    func(ctx context.Context, d Due) error
 }
 
 func newNight(t *testing.T) *night {
@@ -145,7 +149,13 @@ func (n *night) jump(by time.Duration) {
 // start runs a loop over the directory as it is now.
 func (n *night) start() {
 	n.stop()
-	n.loop = made(Options{Dir: n.dir, Fire: n.fire, Note: n.note, Commits: n})
+	index := routines.NewIndex(n.dir, time.UTC)
+	index.JudgeBy(n.judge)
+	n.loop = made(Options{Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Changed: func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.changed++
+	}})
 	n.loop.index.Scan()
 	n.loop.now = n.clock
 	ctx, cancel := context.WithCancel(context.Background())
@@ -173,6 +183,7 @@ func (n *night) fire(ctx context.Context, d Due) error {
 	n.mu.Lock()
 	n.fired = append(n.fired, words)
 	n.starts = append(n.starts, time.Now())
+	n.tickets = append(n.tickets, d.Ticket)
 	work := n.work
 	n.mu.Unlock()
 	return work(ctx, d)

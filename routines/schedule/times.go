@@ -58,13 +58,17 @@ func lastFires(s cron.Schedule, first, now int64, zone *time.Location) (last, be
 	if walk(mostMissed) {
 		return last, before, n
 	}
-	// Too many to count. Find the last one from the end, looking back ever further.
+	// Too many to count. Find the last two from the end, looking back ever further.
 	for back := int64(3600); ; back *= 4 {
 		from := max(last, now-back)
-		if at := nextFire(s, from, zone); at <= now {
-			last, before = at, at
-			walk(math.MaxInt)
-			return last, before, mostMissed
+		at := nextFire(s, from, zone)
+		if at > now || from > last && nextFire(s, at+1, zone) > now {
+			continue
 		}
+		if from > last {
+			last, before = at, at
+		}
+		walk(math.MaxInt)
+		return last, before, mostMissed
 	}
 }

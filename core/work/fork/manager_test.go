@@ -412,3 +412,40 @@ func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 		}
 	})
 }
+
+func TestARunWithUntrustedInputSaysSoFromItsStart(t *testing.T) {
+	for trusted, note := range map[bool]string{false: textTainted, true: textTrusted} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHarness(t)
+			defer h.serve()()
+			j := playing(task(), "stop")
+			j.Tainted, j.Trusted = "a webhook", trusted
+			v, err := h.m.Do(t.Context(), j)
+			if err != nil || v.Tainted != "a webhook" || v.Trusted != trusted {
+				t.Errorf("%+v, %v", v, err)
+			}
+			page, _ := h.m.Tail(v.ID, 0)
+			if len(page.Lines) == 0 || page.Lines[0].Text != fmt.Sprintf(note, "a webhook") {
+				t.Errorf("the tail is %+v", page.Lines)
+			}
+		})
+	}
+}
+
+func TestARunThatIsLateSaysSoAndKeepsItsTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		h.limits.Model = "opus"
+		defer h.serve()()
+		j := playing(titled("Sweep"), "stop")
+		j.Late, j.At = true, time.Now().Add(-time.Hour)
+		v, err := h.m.Do(t.Context(), j)
+		if err != nil || !v.Late || v.Title != "Sweep" || v.TaskID != j.Task.ID || v.Kind != routines.KindRoutine || v.Model != "opus" {
+			t.Errorf("%+v, %v", v, err)
+		}
+		page, _ := h.m.Tail(v.ID, 0)
+		if len(page.Lines) == 0 || page.Lines[0].Text != fmt.Sprintf(textLate, j.At.UTC().Format("Mon 15:04")) {
+			t.Errorf("the tail is %+v", page.Lines)
+		}
+	})
+}

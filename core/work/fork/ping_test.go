@@ -350,3 +350,28 @@ func TestPropertyCallsNeverBreakTheRules(t *testing.T) {
 }
 
 func budgetWhole(s budget.State) int { return s.Whole() }
+
+func TestAMessageThatDoesNotLeaveSaysWhyInTheTailAndTheAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		err    error
+		answer string
+	}{
+		"no channel": {post.ErrNoChannel, toolset.TextNoChannel + answerReport},
+		"refused":    {errors.New("403\nforbidden"), "could not be delivered"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarness(t)
+			h.failed = c.err
+			r := h.run(task())
+			if a := r.tools.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, c.answer) {
+				t.Errorf("answer %+v, want %q", a, c.answer)
+			}
+			if lines := tailOf(r.status.ring); len(lines) != 1 || !strings.HasPrefix(lines[0], "error ping could not be sent") {
+				t.Errorf("the tail says %q", lines)
+			}
+			if v := r.status.snapshot(); v.Pings != 0 || v.Refused != 0 || h.tokens() != 5 {
+				t.Errorf("%d pings, %d refused, %v tokens", v.Pings, v.Refused, h.tokens())
+			}
+		})
+	}
+}
