@@ -1,0 +1,146 @@
+package table
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/colorprofile"
+
+	"ollimbot/tui/theme"
+	"ollimbot/tui/widget"
+)
+
+// What a few lines are used for: rows first, then the heads, and the filter wherever
+// a row is left beside it.
+func TestFewLinesAreDividedBetweenHeadsRowsAndFilter(t *testing.T) {
+	const heads, pear, quince, query = "  DAY   NAME", "▸ 0     pear", "  1     Quince", " /"
+	for _, c := range []struct {
+		h        int
+		filtered bool
+		want     []string
+	}{
+		{1, false, []string{pear}},
+		{2, false, []string{pear, quince}},
+		{3, false, []string{heads, pear, quince}},
+		{1, true, []string{pear}},
+		{2, true, []string{pear, query}},
+		{3, true, []string{heads, pear, query}},
+		{4, true, []string{heads, pear, quince, query}},
+		{8, true, []string{heads, pear, quince, "  2     apple", "  3     fig", "  4     banana", "", query}},
+	} {
+		b := fruits(basket, 0)
+		if c.filtered {
+			b.Do("find")
+		}
+		got := drawn(b, 60, c.h)
+		if len(got) != len(c.want) {
+			t.Fatalf("%d lines are %d", c.h, len(got))
+		}
+		for i, want := range c.want {
+			if want == "" && strings.TrimSpace(got[i]) != "" || !strings.HasPrefix(got[i], want) {
+				t.Errorf("line %d of %d, filtered %t: %q, want %q", i+1, c.h, c.filtered, got[i], want)
+			}
+		}
+	}
+}
+
+func TestASingleLineShowsTheSelectedRowOnEitherSideOfTheRule(t *testing.T) {
+	for above := range len(basket) {
+		b := fruits(basket, above)
+		for i, f := range basket {
+			b.list.At = i
+			got := b.Draw(look, 60, 1, true)
+			if !strings.Contains(got[0].Text, f.name) || b.Height != 1 {
+				t.Errorf("row %d, %d above the rule: %q in a page of %d", i, above, got[0].Text, b.Height)
+			}
+		}
+	}
+}
+
+func TestTheHeadOfTheOrderShowsItsDirection(t *testing.T) {
+	b := fruits(basket, 0)
+	for _, c := range []struct {
+		column int
+		want   string
+	}{
+		{1, "NAME" + look.Glyph(theme.Up)}, {1, "NAME" + look.Glyph(theme.Down)}, // words rise first
+		{2, "N" + look.Glyph(theme.Down)}, {2, "N" + look.Glyph(theme.Up)}, // numbers fall first
+	} {
+		b.Sort(c.column)
+		head := drawn(b, 60, 5)[0]
+		if !strings.Contains(head, " "+c.want+" ") || strings.Count(head, look.Glyph(theme.Up))+strings.Count(head, look.Glyph(theme.Down)) != 1 {
+			t.Errorf("%q, want %q", head, c.want)
+		}
+	}
+}
+
+func TestAHeadIsPressedFromItsFirstCellToItsLast(t *testing.T) {
+	b := fruits(basket, 0)
+	head := b.Draw(look, 60, 5, true)[0]
+	want := strings.Repeat("-", 2) + strings.Repeat("0", 5) + "-" + strings.Repeat("1", 14) + "-" + strings.Repeat("2", 4) +
+		"-" + strings.Repeat("3", 6) + "-" + strings.Repeat("4", 6) + "-"
+	got := ""
+	for x := range len(want) {
+		if column, ok := b.head(head.At(x)); ok {
+			got += string(rune('0' + column))
+		} else {
+			got += "-"
+		}
+	}
+	if got != want {
+		t.Errorf("cells belong to columns\n%s, want\n%s", got, want)
+	}
+}
+
+func TestANoteGoesWhereThereIsRoom(t *testing.T) {
+	b := fruits(basket[1:2], 0) // a note of 27 cells behind a wide column that ends at cell 22
+	b.Columns = b.Columns[:2]
+	for _, c := range []struct {
+		w    int
+		want string
+	}{
+		{22 + leastNote, "  0     Quince"}, // not enough behind the column, nothing free within it
+		{23 + leastNote, "  0     Quince          it fell down…"},
+		{23 + leastFar, "  0     Quince          it fell down and is bruised"},
+	} {
+		b.list.At = -1
+		if got := strings.TrimRight(b.Draw(look, c.w, 4, true)[1].Text, " "); got != c.want {
+			t.Errorf("%d cells: %q, want %q", c.w, got, c.want)
+		}
+	}
+}
+
+func TestANoteFollowsTheWordsOfAWideColumn(t *testing.T) {
+	for _, c := range []struct {
+		w    int
+		want string
+	}{
+		{15 + leastNote, "  0     Quince"},
+		{16 + leastNote, "  0     Quince  it fell down…"},
+	} {
+		b := fruits(basket[1:2], 0)
+		b.Columns = b.Columns[:2]
+		b.Columns[1].Most = 0
+		b.list.At = -1
+		if got := strings.TrimRight(b.Draw(look, c.w, 4, true)[1].Text, " "); got != c.want {
+			t.Errorf("%d cells: %q, want %q", c.w, got, c.want)
+		}
+	}
+}
+
+func TestOnlyATableWithTheFocusPaintsTheSelection(t *testing.T) {
+	colours := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
+	b := fruits(basket, 0)
+	rows := map[bool][]widget.Row{}
+	for _, focused := range []bool{true, false} {
+		rows[focused] = b.Draw(colours, 60, 4, focused)
+	}
+	if rows[true][1].Text == rows[false][1].Text {
+		t.Error("the selected row looks the same with and without the focus")
+	}
+	for _, other := range []int{0, 2, 3} {
+		if rows[true][other].Text != rows[false][other].Text {
+			t.Errorf("line %d changes with the focus: %q", other+1, rows[true][other].Text)
+		}
+	}
+}
