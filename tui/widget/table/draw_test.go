@@ -116,7 +116,7 @@ func TestANoteFollowsTheWordsOfAWideColumn(t *testing.T) {
 		want string
 	}{
 		{15 + leastNote, "  0     Quince"},
-		{16 + leastNote, "  0     Quince  it fell down…"},
+		{16 + leastNote, "  0     Quince  it fell down …"},
 	} {
 		b := fruits(basket[1:2], 0)
 		b.Columns = b.Columns[:2]
