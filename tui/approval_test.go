@@ -93,7 +93,7 @@ func TestAKeyThatWasOnItsWayAnswersNothing(t *testing.T) {
 		s.asks("a1", "Bash(rm x)")
 		s.press("n", "y")
 		s.did()
-		s.sees("has just come", "asks to run Bash(rm x)")
+		s.sees("just arrived", "asks to run Bash(rm x)")
 	})
 }
 
@@ -182,7 +182,7 @@ func TestAForkIsLeftByItsKeys(t *testing.T) {
 func TestLeavingAForkWithoutAnythingAsksFirst(t *testing.T) {
 	play(t, setup{snap: inFork}, func(s *stage) {
 		s.press("5", "X")
-		s.sees("no report is made", "n stay in the fork")
+		s.sees("gets no report of it", "n stay in the fork")
 		time.Sleep(time.Second)
 		s.press("n")
 		s.did()
@@ -229,7 +229,7 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 		s.sees("r resume")
 		s.press("r")
 		s.did(command.ResumeFork{Run: "f3f3f3f3"})
-		s.sees("▸5 Chat", "you lead · resumed · just begun", "R report  X exit")
+		s.sees("▸5 Chat", "you lead · resumed · just started", "R report  X exit")
 		s.misses("S save")
 		s.press("S")
 		s.sees("this fork continues a background run")
@@ -242,7 +242,7 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 func TestCommandsAreOfferedAndCompleted(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "i", "/")
-		s.sees("/clear", "forget the conversation", "more: tab goes through them", "tab complete")
+		s.sees("/clear", "forget the conversation", "more: tab cycles through them", "tab complete")
 		s.typed("perm")
 		s.sees("/permissions [mode]", "show or set the permission mode")
 		s.misses("/clear")

@@ -258,10 +258,10 @@ func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n")
 		s.sees("A new routine or reminder", "routine", "minute hour day month weekday")
-		s.sees("esc leave as it is")
+		s.sees("esc cancel")
 		s.types("0 9 * * 1-5")
 		s.sees("esc leave")
-		s.misses("leave as it is")
+		s.misses("cancel")
 		s.sees("9:00, Monday to Friday; next")
 		s.press("tab")
 		s.types("Stand-up")
@@ -296,7 +296,7 @@ func TestAReminderOfTheFormIsATime(t *testing.T) {
 func TestAReminderOfTheFormMayComeBackUntilItIsDone(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n", "up", " ", " ", "down")
-		s.sees("reminder until it is done", "comes back until you press Done")
+		s.sees("reminder until it is done", "repeats until you press Done")
 		s.types("2h30m")
 		s.press("tab", "tab")
 		s.types("Take the pill")

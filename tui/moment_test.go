@@ -37,7 +37,7 @@ func dayAhead(at time.Time) core.Snapshot {
 func TestMutingSaysWhatWouldGoSilentBeforeItIsDone(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("1", "m")
-		s.sees("Mute pings that are not critical until", "▸ 30 minutes", "1 fire without a ping", "Email sweep")
+		s.sees("Mute pings that are not critical until", "▸ 30 minutes", "1 fire without pings", "Email sweep")
 		s.press("down", "down")
 		s.press("enter")
 		c, ok := s.bot.done()[0].(command.MuteUntil)
@@ -51,7 +51,7 @@ func TestMutingSaysWhatWouldGoSilentBeforeItIsDone(t *testing.T) {
 func TestATimeCanBeTypedAtOnce(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("1", "m", "2", "5", "enter")
-		s.sees("a time is written as 18:30")
+		s.sees("write a time as 18:30")
 		s.press("backspace", "backspace", "2", "3", ":", "4", "5", "enter")
 		c := s.bot.done()[0].(command.MuteUntil)
 		if got := c.Until.UTC().Format("15:04"); got != "23:45" {
@@ -67,9 +67,9 @@ func TestAnEndIsOfferedOnlyWhereSomethingHolds(t *testing.T) {
 		return s
 	}}, func(s *stage) {
 		s.press("1", "m")
-		s.sees("no longer     it holds until")
+		s.sees("end it now    active until")
 		s.press("up", "up")
-		s.sees("pings come through again at once")
+		s.sees("pings are delivered again at once")
 		s.press("enter")
 		if c := s.bot.done()[0]; c != (command.MuteUntil{}) {
 			t.Errorf("did %#v", c)
@@ -120,7 +120,7 @@ func TestWhatIsNoTimeIsRefusedAndNeverTheMarkedMoment(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("1", "m")
 		s.types("soon")
-		s.sees("at a time     soon", "a time is written as 18:30")
+		s.sees("at a time     soon", "write a time as 18:30")
 		s.press("enter")
 		s.sees("Mute pings that are not critical until", "soon")
 		if n := len(s.bot.done()); n != 0 {

@@ -54,12 +54,12 @@ func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 func TestTheFormOfATaskOpensFromTheScheduleAndFromThePalette(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "e")
-		s.sees("2 Schedule", "Runs above caps", "enter write the file")
+		s.sees("2 Schedule", "Runs above caps", "enter save the file")
 		s.press("esc", "esc", "3", "ctrl+p")
 		s.typed("edit email")
 		s.sees("opens its form")
 		s.press("enter")
-		s.sees("2 Schedule", "Runs above caps", "enter write the file")
+		s.sees("2 Schedule", "Runs above caps", "enter save the file")
 	})
 }
 

@@ -48,7 +48,7 @@ func TestALoginIsBegunShownAndFinished(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 		s.sees("https://example.com/authorize?code=true", "paste the code")
 		s.press("enter")
-		s.sees("paste the code that the page shows first")
+		s.sees("first paste the code that the page shows")
 		s.typed("ab#cd")
 		s.misses("ab#cd")
 		s.sees("•••••")
@@ -76,7 +76,7 @@ func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
 func TestWhatCameInOverWebhooksIsShown(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("H")
-		s.sees("Nothing came in")
+		s.sees("No deliveries yet")
 		s.press("esc")
 		s.bot.change(func(c *core.Snapshot) {
 			c.Deliveries = []webhook.Delivery{

@@ -16,7 +16,7 @@ func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
 		s.types("half a thought")
 		s.press("ctrl+c")
 		s.stays()
-		s.sees("is not sent. Quitting drops")
+		s.sees("was not sent. Quitting discards")
 		s.press("ctrl+c") // it was on its way
 		s.stays()
 		s.press("n", "ctrl+c")
@@ -32,7 +32,7 @@ func TestCtrlCAsksForADraftOfAnotherPane(t *testing.T) {
 		s.types("half a thought")
 		s.press("esc", "2", "ctrl+c")
 		s.stays()
-		s.sees("is not sent. Quitting drops")
+		s.sees("was not sent. Quitting discards")
 	})
 }
 
@@ -41,7 +41,7 @@ func TestADraftIsNamedBesideTheRunsThatWouldStop(t *testing.T) {
 		s.press("5", "i")
 		s.types("half a thought")
 		s.press("ctrl+c")
-		s.sees("still running", "is not sent. Quitting drops")
+		s.sees("still running", "was not sent. Quitting discards")
 	})
 }
 
@@ -50,7 +50,7 @@ func TestQuittingOverADraftAsksAndStayingIsTheDefault(t *testing.T) {
 		s.press("5", "i")
 		s.types("half a thought")
 		s.press("esc", "q")
-		s.sees("is not sent. Quitting drops", "quit and drop it")
+		s.sees("was not sent. Quitting discards", "quit and discard it")
 		time.Sleep(time.Second)
 		s.press("enter")
 		s.stays()

@@ -37,12 +37,12 @@ func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 	})
 	play(t, remotely(Options{}), func(s *stage) {
 		s.clickOn("detach")
-		s.sees("Detach? The bot goes on.")
+		s.sees("Detach? The bot keeps running.")
 		s.press("esc", "5", "i")
 		s.sees("ctrl+c detach")
 		s.types("half a thought")
 		s.press("esc", "q")
-		s.sees("is not sent. Quitting drops")
+		s.sees("was not sent. Quitting discards")
 		s.stays()
 	})
 }

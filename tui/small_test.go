@@ -181,7 +181,7 @@ func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
 		s.wheelDown(2)
 		s.press("q")
 		s.stays()
-		s.sees("What you wrote", "y quit")
+		s.sees("Your draft", "y quit")
 		s.press("n")
 		s.resize(120, 40)
 		s.sees("▸ half a thought ")

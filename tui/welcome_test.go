@@ -105,7 +105,7 @@ func TestWhatIsWrittenIsNotDroppedForTheDemo(t *testing.T) {
 		s.press("5", "i", "x", "esc", "ctrl+p")
 		s.types("demo")
 		s.press("enter")
-		s.sees("not sent", "n stay", "y quit and drop it")
+		s.sees("not sent", "n stay", "y quit and discard it")
 		s.press("ctrl+c") // back, not out
 		s.stays()
 		s.press("ctrl+p")

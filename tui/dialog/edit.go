@@ -165,7 +165,7 @@ func (e *editing) oneOf(key, label string, of func(command.TaskFile) string, acc
 // chain is the field of how often a reminder may come back.
 func (e *editing) chain() {
 	show := func(f command.TaskFile) string { return strconv.Itoa(f.MaxChain) }
-	field := Text("Comes back", show(e.file), func(_ pane.Context, text string) (string, bool) {
+	field := Text("Repeats", show(e.file), func(_ pane.Context, text string) (string, bool) {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		return textChainNote, err == nil && n >= 0 && n <= mostChain
 	})

@@ -87,7 +87,7 @@ func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 		t.Fatal("the form is gone, and what was written")
 	}
 	screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(e.Draw(c, 80, 40), " "))), " ")
-	for _, want := range []string{"routines/tea.md was changed on the disk meanwhile", `When says "0 8 * * *" there and "0 10 * * *" here`, "enter writes what you changed over it"} {
+	for _, want := range []string{"routines/tea.md was changed on the disk meanwhile", `When is "0 8 * * *" in the file and "0 10 * * *" here`, "Enter overwrites it with your changes"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("%q is missing in\n%s", want, screen)
 		}
@@ -123,7 +123,7 @@ func TestAPromptThatIsTooLongIsLeftToTheEditor(t *testing.T) {
 	file := teaFile()
 	file.Body = strings.Repeat("Make tea.\n", 4000) + "Green."
 	c, e := editContext(), EditTask(file)
-	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n")); !strings.Contains(screen, "4001 lines: open the file") {
+	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n")); !strings.Contains(screen, "4001 lines: edit them in the file") {
 		t.Errorf("the prompt:\n%s", screen)
 	}
 	if a := e.Take(c, enter); a.Send.(command.EditTask).Edit.Body != nil {

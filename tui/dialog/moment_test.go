@@ -127,8 +127,8 @@ func TestWhereTheDayIsCutTheFiresAreAtLeastSoMany(t *testing.T) {
 		command command.Value
 		want    string
 	}{
-		{command.MuteUntil{Until: now.Add(time.Hour)}, "59 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
-		{command.MuteUntil{Until: now.Add(18 * time.Hour)}, "at least 500 fires without a ping: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical ones come through."},
+		{command.MuteUntil{Until: now.Add(time.Hour)}, "59 fires without pings: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical pings are still delivered."},
+		{command.MuteUntil{Until: now.Add(18 * time.Hour)}, "at least 500 fires without pings: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical pings are still delivered."},
 		{command.Snooze{ID: "aaaa1111", Until: now.Add(18 * time.Hour)}, "skips at least 500 fires, the first at 14:03"},
 		{command.Snooze{ID: "bbbb2222", Until: now.Add(18 * time.Hour)}, "it would not have fired before 22:23; the schedule is not known further ahead"},
 	} {

@@ -196,7 +196,7 @@ func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
 	r.Snap.Failures = []fork.View{{ID: "bad00001", Title: "Inbox sweep", State: fork.Failed, Ended: r.Snap.At}}
 	r.Snap.Updates = []updates.Update{{Key: "k", Message: "The parcel is at the shop."}}
 	for query, want := range map[string]string{
-		"fire tea": "Fire Tea", "tea": "Open Tea", "pause tea": "Pause Tea", "go on landlord": "Let Ask the landlord go on", "snooze landlord": "Snooze Ask the landlord",
+		"fire tea": "Fire Tea", "tea": "Open Tea", "pause tea": "Pause Tea", "resume landlord": "Resume Ask the landlord", "snooze landlord": "Snooze Ask the landlord",
 		"inbox failed": "Inbox sweep: failed", "parcel": "Update: The parcel", "quiet hours": "quiet_hours: off", "daily cap": "daily_cap: ", "theme": "Go on to the next theme",
 	} {
 		p := ask(r, query)
@@ -215,7 +215,7 @@ func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
 		t.Errorf("enter gives %+v", a)
 	}
 	has := strings.Join(inside(r, ask(r, "fire tea"), 76, 20), "\n")
-	if !strings.Contains(has, "enter fires it now, beside its schedule") || !strings.Contains(has, "task") {
+	if !strings.Contains(has, "enter fires it now; its schedule is unchanged") || !strings.Contains(has, "task") {
 		t.Errorf("it is not said what enter does:\n%s", has)
 	}
 	r.ReadOnly = true

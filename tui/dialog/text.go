@@ -17,23 +17,23 @@ import (
 // The words of the form.
 const (
 	textFormTitle = "A new routine or reminder"
-	textFormSent  = "writing the file…"
+	textFormSent  = "saving the file…"
 	textLeaveForm = "Esc again discards; any other key keeps editing"
 	textCreate    = "create"
 
-	textKindRoutine   = "fires again and again, as its cron line says"
-	textKindReminder  = "fires once, then its file is gone"
-	textKindUntilDone = "comes back until you press Done, Later or Not today under its ping"
+	textKindRoutine   = "repeats on its cron schedule"
+	textKindReminder  = "fires once, then its file is deleted"
+	textKindUntilDone = "repeats until you press Done, Later or Not today on its ping"
 	textWhenRoutine   = "every weekday at 9; or minute hour day month weekday: 0 9 * * 1-5"
 	textWhenReminder  = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
-	textTitleNote     = "a few words for lists and the schedule; may be empty"
+	textTitleNote     = "optional: a few words for lists and the schedule"
 	textNeeded        = "needed: "
 	textPromptNote    = "what the bot should do, in your words"
 
-	textBadMoment  = "a time is written as 18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
-	textPastMoment = "that has passed already"
+	textBadMoment  = "write a time as 18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
+	textPastMoment = "that is in the past; choose a later time"
 	textFarMoment  = "that is more than a year away"
-	textNeverFires = "no month has such a day: it would never fire"
+	textNeverFires = "no month has such a day, so it would never fire"
 )
 
 // The words of the form of a task that is there.
@@ -41,13 +41,13 @@ const (
 	textYes        = "yes"
 	textNo         = "no"
 	textUsual      = "as usual"
-	textListNote   = "several are separated by ;"
-	textChainNote  = "how often it may come back, 0 to 10000"
-	textWriteFile  = "write the file"
-	textOverwrite  = "enter writes what you changed over it, esc keeps the file"
-	textLongPrompt = "%s: open the file to change them"
-	textBoth       = "%s says %s there and %s here"
-	textOtherPart  = "something that no field shows"
+	textListNote   = "separate several with ;"
+	textChainNote  = "how often it may repeat, 0 to 10000"
+	textWriteFile  = "save the file"
+	textOverwrite  = "Enter overwrites it with your changes, Esc keeps the file"
+	textLongPrompt = "%s: edit them in the file"
+	textBoth       = "%s is %s in the file and %s here"
+	textOtherPart  = "a part that no field shows"
 )
 
 // The choices of the form.
@@ -99,19 +99,19 @@ const (
 	textEvening    = "this evening"
 	textMorning    = "tomorrow"
 	textUntilClock = "at a time"
-	textUntilEnd   = "no longer"
-	textHolds      = "it holds until "
+	textUntilEnd   = "end it now"
+	textHolds      = "active until "
 	textNoClock    = "type a time, such as 18:30"
 
-	textMuteEnds    = "pings come through again at once"
-	textMuteNothing = "no task that may ping fires until then; critical pings come through"
+	textMuteEnds    = "pings are delivered again at once"
+	textMuteNothing = "no task that may ping fires until then; critical pings are still delivered"
 	textMuteCut     = "no task that may ping fires until %s; the schedule is not known further ahead"
-	textSnoozeEnds  = "it fires as its file says again"
+	textSnoozeEnds  = "it fires on its schedule again"
 	textSnoozeCut   = "it would not have fired before %s; the schedule is not known further ahead"
 
 	textSnoozeNothing = "it would not have fired before then"
 	textAtLeast       = "at least "
-	textMuted         = "%s without a ping: %s. Critical ones come through."
+	textMuted         = "%s without pings: %s. Critical pings are still delivered."
 	textAndMore       = " and more"
 	textNoChange      = "changes nothing: it fires at "
 	textFiresAt       = "it fires at "
@@ -140,7 +140,7 @@ const (
 	textEveryKey    = "every key: here and at any time"
 	textAround      = "look around"
 	textAroundWrite = "%s writes to the bot"
-	textAroundBack  = "%s finds this welcome again"
+	textAroundBack  = "%s opens this welcome again"
 
 	textFirstForm    = "Your first routine: Enter saves it"
 	textFirstWhen    = "0 9 * * mon-fri"
@@ -182,9 +182,9 @@ const (
 	textLoginWait       = "Asking for the address of the login page…"
 	textLoginOpen       = "Open this address in a browser and log in there (ctrl+y copies it):"
 	textLoginCode       = "Then paste the code that the page shows:"
-	textLoginNoCode     = "paste the code that the page shows first"
+	textLoginNoCode     = "first paste the code that the page shows"
 	textDeliveries      = "Webhooks, newest first"
-	textNoDeliveries    = "Nothing came in. WEBHOOK_PORT and WEBHOOK_SECRET switch webhooks on; a file in webhooks/ makes one."
+	textNoDeliveries    = "No deliveries yet. WEBHOOK_PORT and WEBHOOK_SECRET turn webhooks on; a file in webhooks/ defines one."
 	textNoSuchHook      = "(unknown)"
 	textSurfaceName     = "surface"
 	textEngineTitle     = "Engine"
@@ -208,13 +208,13 @@ const (
 	textOf              = " of "
 	textQuitYes         = "quit and stop them"
 	textQuitBare        = "quit"
-	textQuitClicked     = "Quit? The bot ends with its dashboard."
-	textDetachClicked   = "Detach? The bot goes on."
-	textQuitNoRuns      = "The forks have ended: nothing would be stopped."
-	textDraftLost       = "What you wrote is not sent. Quitting drops it."
-	textDropDraft       = "quit and drop it"
+	textQuitClicked     = "Quit? The bot stops with its dashboard."
+	textDetachClicked   = "Detach? The bot keeps running."
+	textQuitNoRuns      = "The forks have ended, so nothing would be stopped."
+	textDraftLost       = "Your draft was not sent. Quitting discards it."
+	textDropDraft       = "quit and discard it"
 	textNoCapacity      = "the capacity is a whole number of tokens; 0 mutes"
-	textNoEffect        = "as it is now"
+	textNoEffect        = "no change"
 	textNoMinutes       = "the refill rate is a whole number of minutes, at least 1"
 	textStay            = "stay"
 
@@ -242,9 +242,9 @@ const (
 	textAnUpdate = "update"
 	textASetting = "setting"
 
-	textOpensRun     = "opens it on the page of runs"
+	textOpensRun     = "opens it on the runs page"
 	textOpensUpdate  = "shows it in full"
-	textOpensSetting = "goes to it on the page of settings"
+	textOpensSetting = "opens it on the settings page"
 
 	textRunIs        = ": "
 	textUpdateName   = "Update: "
@@ -261,8 +261,8 @@ var taskVerbs = []struct {
 	paused      bool // of a pause: that it ends
 }{
 	{action.ScheduleDetails, "Open %s", "opens its page", false},
-	{action.ScheduleFire, "Fire %s", "fires it now, beside its schedule", false},
-	{action.SchedulePause, "Let %s go on", "lets it fire again; u undoes", true},
+	{action.ScheduleFire, "Fire %s", "fires it now; its schedule is unchanged", false},
+	{action.SchedulePause, "Resume %s", "resumes it; u undoes", true},
 	{action.SchedulePause, "Pause %s", "pauses it; u undoes", false},
 	{action.ScheduleSnooze, "Snooze %s", "asks until when", false},
 	{action.SchedulePreview, "Preview the prompt of %s", "shows exactly what would be sent", false},
@@ -275,29 +275,29 @@ var taskVerbs = []struct {
 // them; and what the mouse does.
 var textHelpWords = []Row{
 	{"", textWords},
-	{"  ping", "A message of a background run to you. Each costs a token; critical ones pass without"},
-	{"  token", "What a ping costs. The bucket refills with time; it is empty when you were disturbed enough"},
-	{"  run, fork", "A task at work in the background, beside the conversation: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
-	{"  update", "What a run reports without disturbing you: the conversation hears of it with your next message"},
-	{"  routine", "A task that fires again and again; a reminder fires once, and ∞ is a chain of checks"},
-	{"  signs", "∅ may not ping, » in the conversation, ⊘ held, ‼ critical, ◆ a ping, ◈ a refused one, ◇ missed, ○ to come, ▪ an appointment"},
+	{"  ping", "A message from a background run to you. Each costs a token; critical ones are free"},
+	{"  token", "The price of a ping. The budget refills over time; when it is empty, you are left alone"},
+	{"  run, fork", "A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
+	{"  update", "A run's report without a ping: it joins the conversation with your next message"},
+	{"  routine", "A task that repeats; a reminder fires once, and ∞ is a chain of checks"},
+	{"  signs", "∅ never pings, » in the conversation, ⊘ on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ missed, ○ upcoming, ▪ appointment"},
 	{},
 	{"", textMouse},
-	{"  click", "Focus a pane, select a row; on the selected row: what enter does"},
-	{"  click below", "On a key or a word of the last line: what that key does"},
+	{"  click", "Focus a pane or select a row; on the selected row, same as enter"},
+	{"  click below", "On a key in the last line: same as that key"},
 	{"  wheel", "Scroll what is under the pointer"},
 }
 
 // The keys of dialogs, and what the help line calls them.
 var formKeys = struct{ send, next, pick, moment, previous, turn, line, leave, warn key.Binding }{
 	send:     binding("enter", "set", "enter", "ctrl+s"),
-	next:     binding("tab", "other field", "tab", "down"),
+	next:     binding("tab", "next field", "tab", "down"),
 	pick:     binding("↑/↓", "next"),
 	moment:   binding("HH:MM", "type"),
 	previous: binding("", "", "shift+tab", "up"),
 	turn:     binding("space", "change", "space", "left", "right"),
 	line:     binding("alt+enter", "new line", "alt+enter", "shift+enter", "ctrl+j"),
-	leave:    binding("esc", "leave as it is", "esc"),
+	leave:    binding("esc", "cancel", "esc"),
 	warn:     binding("esc", "leave", "esc"), // it only warns
 }
 
@@ -323,7 +323,7 @@ var paletteKeys = struct{ run, up, down, shut key.Binding }{
 }
 
 var questionKeys = struct{ chosen, next, previous key.Binding }{
-	chosen:   binding("enter", "take the marked one", "enter"),
+	chosen:   binding("enter", "choose", "enter"),
 	next:     binding("", "", "tab", "down", "right", "j", "l"),
 	previous: binding("", "", "shift+tab", "up", "left", "k", "h"),
 }

@@ -38,13 +38,13 @@ func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
 	s := open("budget")
 	s.next(func(c *core.Snapshot) { c.Budget.State.Available, c.Budget.State.RefillRateMinutes = 1.1, 600 })
 	s.do(action.Back) // that change is seen
-	has(t, s.screen(120, 30), "as the tasks usually ping")
+	has(t, s.screen(120, 30), "at the usual rate of pings")
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 30 })
 	s.next(func(c *core.Snapshot) { c.At, c.Budget.State.RefillRateMinutes = c.At.Add(5*time.Second), 20 })
 	both := s.screen(120, 30)
 	has(t, both, "first refusal 15:15 → none until Tue 14:02", "━━ 5 tokens, 1 every 20 min", "╍╍ 5 tokens, 1 every 600 min")
 	s.next(func(c *core.Snapshot) { c.At = c.At.Add(16 * time.Second) })
-	if after := s.screen(120, 30); !strings.Contains(after, "as the tasks usually ping") || strings.Contains(after, "first refusal") {
+	if after := s.screen(120, 30); !strings.Contains(after, "at the usual rate of pings") || strings.Contains(after, "first refusal") {
 		t.Errorf("it is compared for ever:\n%s", after)
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 10 })
@@ -59,5 +59,5 @@ func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {
 		t.Errorf("the messages of today:\n%s", screen)
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.Pings = nil })
-	has(t, s.screen(120, 30), "no ping yet")
+	has(t, s.screen(120, 30), "no pings yet")
 }

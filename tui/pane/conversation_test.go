@@ -166,7 +166,7 @@ func TestAForkHasItsExits(t *testing.T) {
 		t.Errorf("report: %#v", a)
 	}
 	want := &pane.Question{
-		Text: `Leave the fork "Plans for the garden" (12 min)? Nothing of it is kept: no report is made, the main conversation does not learn of it.`,
+		Text: `Leave the fork "Plans for the garden" (12 min)? Nothing is kept: the main conversation gets no report of it.`,
 		Yes:  "leave and keep nothing", No: "stay in the fork", Do: command.ExitFork{How: command.ExitDiscard},
 	}
 	a := s.do(action.ForkExit)
@@ -187,14 +187,14 @@ func TestAForkHasItsExits(t *testing.T) {
 func TestAForkWithoutATopicIsLeftByNoName(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
-	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork (just begun)?")
+	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork (just started)?")
 }
 
 func TestAResumedForkIsNotSaved(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
 	screen := s.screen(80, 14)
-	has(t, screen, "you lead · resumed · just begun", "R report", "X exit")
+	has(t, screen, "you lead · resumed · just started", "R report", "X exit")
 	if strings.Contains(screen, "S save") {
 		t.Errorf("save is offered:\n%s", screen)
 	}
@@ -300,7 +300,7 @@ func TestAnExitDuringAnAnswerSaysThatItWaits(t *testing.T) {
 		t.Errorf("nothing runs: %q", a.Toast)
 	}
 	s.next(func(c *core.Snapshot) { c.Busy = true })
-	has(t, s.do(action.ForkSave).Toast, "once the answer has ended")
+	has(t, s.do(action.ForkSave).Toast, "after the current answer")
 }
 
 func TestTheOnlyCommandIsWrittenWithRoomForWhatItTakes(t *testing.T) {
@@ -382,5 +382,5 @@ func TestTheBeginningOfTheChatSaysThatMoreWasSaid(t *testing.T) {
 	}
 	s.next(func(c *core.Snapshot) { c.ChatMore = true })
 	s.do(action.TailHome)
-	has(t, strings.Join(strings.Fields(s.screen(80, 8)), " "), "More was said before this: ollim-bot history finds it.")
+	has(t, strings.Join(strings.Fields(s.screen(80, 8)), " "), "Earlier messages: ollim-bot history finds them.")
 }

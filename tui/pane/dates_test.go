@@ -83,7 +83,7 @@ func TestAnAppointmentIsReadAndNothingElse(t *testing.T) {
 		t.Errorf("%s", read(a))
 	}
 	for _, id := range []action.ID{action.ScheduleFire, action.SchedulePreview, action.ScheduleSnooze, action.SchedulePause, action.ScheduleOpen} {
-		if a := s.do(id); a.Toast != "this stands in your Google: change it there, or let the agent do it" || a.Do != nil || a.Ask != nil || a.Edit != nil {
+		if a := s.do(id); a.Toast != "this is in your Google account: change it there, or ask the agent to" || a.Do != nil || a.Ask != nil || a.Edit != nil {
 			t.Errorf("%s: %+v", id, a)
 		}
 	}

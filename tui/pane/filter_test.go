@@ -155,7 +155,7 @@ func TestAnEmptyLogSaysWhatIsHiddenAndWhatShowsIt(t *testing.T) {
 	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
 	s.do(action.TailFilter)
 	s.keys(t, "nowhere", "enter")
-	has(t, s.screen(80, 12), "312 lines hidden.", "esc takes the filter away.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "Esc removes the filter.", "l shows the next level.")
 	s.do(action.Back, action.TailLevel)
 	if screen := s.screen(80, 12); strings.Contains(screen, "hidden") {
 		t.Errorf("every line is shown:\n%s", screen)
@@ -172,7 +172,7 @@ func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
 		s.screen(80, 20)
 		s.do(action.TailFilter)
 		s.keys(t, "!e") // each line has one
-		has(t, s.screen(80, 20), "lines hidden.", "esc takes the filter away.")
+		has(t, s.screen(80, 20), "lines hidden.", "Esc removes the filter.")
 		for _, size := range [][2]int{{12, 3}, {1, 1}, {0, 0}, {40, 2}} {
 			if n := len(drawn(s, s.c, size[0], size[1], true)); n != size[1] {
 				t.Errorf("%s: %d lines of %d", name, n, size[1])
@@ -196,7 +196,7 @@ func TestUpdatesThatWentHaveNoAge(t *testing.T) {
 	if read(a) == "" || strings.Contains(a.Open.Title()+read(a), "just left") || strings.Contains(read(a), "Left ") {
 		t.Errorf("the page says when: %s", read(a))
 	}
-	has(t, read(a), "It stands for 292 earlier updates")
+	has(t, read(a), "It replaces 292 earlier updates")
 }
 
 func TestACallIsReadWithItsOwnLines(t *testing.T) {

@@ -271,7 +271,7 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 	l := &ledger{n: 300}
 	s := runsPage(t, l)
 	s.do(action.TailPageDown, action.TailPageDown, action.TailPageDown)
-	has(t, s.screen(118, 36), "What it said is no longer kept")
+	has(t, s.screen(118, 36), "Its output is no longer kept")
 	a := s.do(action.ForksAgain)
 	if fire, ok := a.Do.(command.FireNow); !ok || fire.ID == "" {
 		t.Errorf("again is %+v", a)

@@ -93,7 +93,7 @@ func TestStoppingAsksAndNamesWhatIsLost(t *testing.T) {
 		t.Errorf("question (-want +got):\n%s", d)
 	}
 	s.do(action.ForksDown, action.ForksDown)
-	has(t, s.do(action.ForksStop).Ask.Text, `Take "Weekly review" out of the queue?`, "will not run at all")
+	has(t, s.do(action.ForksStop).Ask.Text, `Remove "Weekly review" from the queue?`, "will not run this time")
 	has(t, s.screen(80, 12), "next in the queue")
 	s.do(action.ForksDown)
 	if a := s.do(action.ForksStop); a.Ask != nil || a.Toast == "" {

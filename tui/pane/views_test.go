@@ -118,9 +118,9 @@ func TestADayThatIsNotListedToItsEndSaysSo(t *testing.T) {
 	for _, size := range [][2]int{{28, 9}, {43, 12}, {80, 12}, {120, 20}} {
 		compare(t, fmt.Sprintf("schedule-crowded-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
-	has(t, s.screen(80, 20), "Fire 499", "more after Tue 00:00 (v: every task)")
+	has(t, s.screen(80, 20), "Fire 499", "more after Tue 00:00 (v: all tasks)")
 	s.c.Keys = with(t, action.Change{Pane: action.Schedule, ID: action.ScheduleView, Keys: []string{"f9"}})
-	has(t, s.screen(80, 20), "(f9: every task)")
+	has(t, s.screen(80, 20), "(f9: all tasks)")
 	s.next(func(c *core.Snapshot) { c.Schedule.DayUntil = c.At.Add(24 * time.Hour) })
 	if screen := s.screen(80, 20); strings.Contains(screen, "more after") {
 		t.Errorf("a whole day has no more:\n%s", screen)
@@ -170,11 +170,11 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 		}
 	}
 	s.do(action.Schedule.ID("bottom"))
-	off("repaired first: enter shows how")
+	off("fix this file first: enter shows how")
 	s.do(action.Schedule.ID("up"))
 	off("not a task")
 	s.do(action.Schedule.ID("up")) // the hint for a file that has an error too
-	off("repaired first")
+	off("fix this file first")
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })
 	s.do(action.Schedule.ID("bottom"), action.Schedule.ID("up"))
 	off("")
@@ -229,7 +229,7 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	}
 	form := s.do(action.ScheduleSnooze).Open
 	has(t, form.Title(), "Snooze Medication until")
-	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "it holds until Tue 09:00")
+	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "active until Tue 09:00")
 	if a := form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Send != (command.Snooze{ID: "9a8b7c6d", Until: noon.Add(30 * time.Minute)}) {
 		t.Errorf("it sends %#v", a.Send)
 	}
@@ -259,7 +259,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 		}
 	}
 	allow(s.do(action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.ScheduleAllow), "c0ffee00", "may use Bash")
-	if a := s.do(action.Schedule.ID("up"), action.Schedule.ID("up"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "does not wait") {
+	if a := s.do(action.Schedule.ID("up"), action.Schedule.ID("up"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "is not waiting") {
 		t.Errorf("of a task that does not wait: %+v", a)
 	}
 	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "this skill is not used")
@@ -343,7 +343,7 @@ func TestMutedUntilATimeShowsAndAsks(t *testing.T) {
 	}
 	form := s.do(action.Mute).Open
 	has(t, form.Title(), "Mute pings that are not critical until")
-	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "it holds until 16:02")
+	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "active until 16:02")
 }
 
 func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {

@@ -227,12 +227,12 @@ func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 		s.hears()
 		s.one(s.types("stop email"), `Stop "Email sweep"?`)
 		s.types("no")
-		s.one(s.types("stop tea"), "Tea: this run has ended already")
+		s.one(s.types("stop tea"), "Tea: this run has already ended")
 		s.one(s.types("continue email"), "ok: so it is")
 		s.one(s.types("continue tea"), "Tea: this run never reached the engine")
 		s.one(s.types("again email"), "ok: so it is")
-		s.one(s.types("again tea"), "Tea: this run belongs to no task")
-		s.one(s.types("again live"), "Email sweep: its task is at work already")
+		s.one(s.types("again tea"), "Tea: this run has no task to fire")
+		s.one(s.types("again live"), "Email sweep: its task is already running")
 		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111", Stays: true}}
 		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
 			t.Error(diff)

@@ -134,7 +134,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
 		})
 		s.hears()
-		s.one(s.types("grant email"), `Let "Email sweep" do what its file says? Now it waits for you: it may use Bash.`)
+		s.one(s.types("grant email"), `Approve "Email sweep"? It waits for you: it may use Bash.`)
 		s.one(s.types("no"), "nothing changed")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")

@@ -209,7 +209,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		}
 		s.one(s.types("notices"), "no notices yet")
 		s.one(s.types("problems"), "no file has a problem")
-		s.one(s.types("webhooks"), "Nothing came in")
+		s.one(s.types("webhooks"), "No deliveries yet")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}

@@ -166,7 +166,7 @@ func TestLostLinesAreNamed(t *testing.T) {
 	b.write(5)
 	b.want(t, "what the ring had lost before", "          note   2 earlier lines no longer kept", " 00:00:03 text   line 3", " 00:00:04 text   line 4", " 00:00:05 text   line 5", "")
 	b.write(4)
-	b.want(t, "what came too fast", " 00:00:05 text   line 5", "          note   1 line came too fast to keep", " 00:00:07 text   line 7", " 00:00:08 text   line 8", " 00:00:09 text   line 9")
+	b.want(t, "what came too fast", " 00:00:05 text   line 5", "          note   1 line arrived too fast to keep", " 00:00:07 text   line 7", " 00:00:08 text   line 8", " 00:00:09 text   line 9")
 }
 
 func TestAPausedReaderIsNeverRobbed(t *testing.T) {

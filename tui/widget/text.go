@@ -22,16 +22,16 @@ const (
 	textFromInfo   = "debug hidden"
 	textFromWarn   = "debug and info hidden"
 	textErrors     = "errors only"
-	textEndsFilter = "esc takes the filter away."
+	textEndsFilter = "Esc removes the filter."
 	textNextLevel  = " shows the next level."
 	textFiltered   = "filtered"
 )
 
 // The words of the filter of a list.
 const (
-	textQueryHelp  = "words that a row holds"
+	textQueryHelp  = "words to filter by"
 	textKeepsQuery = "keep the filter"
-	textAllRows    = "every row again"
+	textAllRows    = "show all rows"
 )
 
 func textShown(n, of int) string {
@@ -54,7 +54,7 @@ func textHits(at, of int) string {
 func textGone(n uint64) string { return words.Grouped(n, "earlier line") + " no longer kept" }
 
 // textGap counts lines that are missing between others.
-func textGap(n uint64) string { return words.Grouped(n, "line") + " came too fast to keep" }
+func textGap(n uint64) string { return words.Grouped(n, "line") + " arrived too fast to keep" }
 
 func textCopied(n, of int) string {
 	if n < of {

@@ -16,11 +16,11 @@ const (
 	textLog     = "audit log"
 	textReading = "Reading what happened."
 	textNever   = "No absence of 15 minutes or more yet."
-	textTeach   = "What runs did meanwhile, by task, and what was missed or answered will stand here."
-	textQuiet   = "Nothing happened meanwhile."
-	textNoLog   = "No decisions yet. What is asked, allowed and changed, by whom and from where, is kept here."
+	textTeach   = "After an absence, this shows what runs did, by task, and what was missed or answered."
+	textQuiet   = "Nothing happened while you were away."
+	textNoLog   = "No decisions yet. This lists what was asked, allowed and changed, by whom and from where."
 	textNothing = "nothing is selected"
-	textDamaged = "%s of the audit log cannot be read and are left out"
+	textDamaged = "%s of the audit log cannot be read and are not shown"
 )
 
 // textActions are the actions of the audit log in words.

@@ -21,7 +21,7 @@ const (
 
 	textMuteTitle  = "Mute pings that are not critical until"
 	textMuted      = "muted: the capacity is 0"
-	textMutedHelp  = "Only critical pings reach you. %s raises the capacity."
+	textMutedHelp  = "Only critical pings arrive. %s raises the capacity."
 	textFull       = "full"
 	textEmpty      = "empty: pings wait for the next token"
 	textOnly       = "critical only"
@@ -29,7 +29,7 @@ const (
 	textPing       = "ping"
 	textRefusal    = "refused"
 	textQuietHours = "quiet hours"
-	textExpected   = "as the tasks usually ping"
+	textExpected   = "at the usual rate of pings"
 	textWorst      = "if every task pings"
 	textMayDry     = "may run short at "
 	textLikelyDry  = "likely out of pings at "
@@ -37,7 +37,7 @@ const (
 	textEvenIfAll  = ", even if every task pings"
 
 	textMessages     = "Today"
-	textNoMessages   = "no ping yet"
+	textNoMessages   = "no pings yet"
 	textNotAnswered  = "not answered"
 	textFirstRefusal = "first refusal "
 	textAtOnce       = "at once"

@@ -14,24 +14,24 @@ const (
 	textName      = "Chat     "
 	textAnswering = "answering"
 	textInterrupt = "ctrl+c interrupts"
-	textSilence   = "nothing said yet"
+	textSilence   = "no messages yet"
 
-	textEmpty   = "Nothing said yet."
-	textEarlier = "More was said before this: ollim-bot history finds it."
+	textEmpty   = "No messages yet."
+	textEarlier = "Earlier messages: ollim-bot history finds them."
 
 	textPrompt      = "writes a message"
 	textCommand     = " or a /command"
 	textCritical    = "critical"
 	textTools       = "used "
 	textPress       = "Press a button"
-	textNoButtons   = "no card here has buttons that can be pressed"
+	textNoButtons   = "no card here has a button to press"
 	textEnded       = "ended"
 	textReply       = "reply to "
-	textNoReply     = "there is no message of the bot to reply to"
+	textNoReply     = "there is no message from the bot to reply to"
 	textReplyNotice = "the program's own notes cannot be replied to"
 	textUnfold      = "show the paste"
 	textPasted      = "pasted text"
-	textPasteCut    = "the pasted text is cut: 256 kB at most are sent"
+	textPasteCut    = "the pasted text was cut: at most 256 kB are sent"
 
 	textAlso     = "also in "
 	textFrom     = "from "
@@ -45,17 +45,17 @@ const (
 	textLeft       = " left"
 	textAlways     = "always allow "
 	textNobody     = "agent"
-	textReadFirst  = "a tool call has just come: read, press again"
+	textReadFirst  = "a tool call just arrived: read, press again"
 
 	textFork         = "fork"
 	textAsksLead     = "The agent asks: "
 	textLead         = "you lead"
-	textBegun        = "just begun"
+	textBegun        = "just started"
 	textResumed      = "resumed"
 	textSaving       = "saving the fork as the main conversation"
-	textReporting    = "the agent is asked for a report, then the fork ends"
-	textAfterAnswer  = ", once the answer has ended"
-	textExitQuestion = "Leave %s (%s)? Nothing of it is kept: no report is made, the main conversation does not learn of it."
+	textReporting    = "asking the agent for a report, then leaving the fork"
+	textAfterAnswer  = ", after the current answer"
+	textExitQuestion = "Leave %s (%s)? Nothing is kept: the main conversation gets no report of it."
 	textExitYes      = "leave and keep nothing"
 	textExitNo       = "stay in the fork"
 	textAsksThis     = " asks to run this:"
@@ -67,8 +67,8 @@ func textTeach(n action.Names) string {
 	if n.Key(action.ChatWrite) != "" {
 		way = "press " + way
 	}
-	return "Write to the bot here. What background runs send you appears too. Lines that begin with / are commands: " +
-		way + ", then /help, and they are listed."
+	return "Write to the bot here. Messages from background runs appear too. Lines that start with / are commands: " +
+		way + ", then /help lists them."
 }
 
 // textAnswers are the keys that answer what waits.
@@ -139,4 +139,4 @@ func waiting(n int) string { return words.Grouped(uint64(n), "approval") }
 func unknown(name string) string { return "there is no command /" + name + ": /help lists them" }
 
 // others counts what did not fit into a list of commands.
-func others(n int) string { return fmt.Sprintf("and %d more: tab goes through them", n) }
+func others(n int) string { return fmt.Sprintf("and %d more: tab cycles through them", n) }

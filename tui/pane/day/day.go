@@ -138,7 +138,7 @@ var looks = [...]struct {
 }{
 	failed: {theme.Cross, theme.Bad, "failed"}, missed: {theme.Missed, theme.Warn, "missed"}, refused: {theme.Refused, theme.Warn, "refused"},
 	pinged: {theme.Message, theme.Ping, "ping"}, running: {theme.Running, theme.Good, "running"}, done: {theme.Check, theme.Good, "run"},
-	stopped: {theme.Stopped, theme.Dim, "stopped"}, date: {theme.Event, theme.Report, "appointment"}, coming: {theme.Coming, theme.Accent, "to come"},
+	stopped: {theme.Stopped, theme.Dim, "stopped"}, date: {theme.Event, theme.Report, "appointment"}, coming: {theme.Coming, theme.Accent, "upcoming"},
 }
 
 // legend is which kinds are explained, in order.
@@ -368,5 +368,5 @@ func quiet(q config.Quiet, at int) bool {
 
 const (
 	textQuiet   = "quiet"
-	textNothing = "nothing has happened today, and nothing is to come"
+	textNothing = "nothing has happened today, and nothing is scheduled"
 )

@@ -20,23 +20,23 @@ const (
 	textScroll  = "scroll"
 	textToList  = "list"
 	textNothing = "no run is selected"
-	textEnded   = "this run has ended already"
+	textEnded   = "this run has already ended"
 	textStop    = "stop it"
 
 	textLives     = "this run has not ended yet"
-	textNoSession = "this run never reached the engine, so there is nothing to go on from"
-	textLivesYet  = "its task is at work already: wait for its end, or stop it"
-	textNoTask    = "this run belongs to no task that could be fired"
+	textNoSession = "this run never reached the engine, so there is nothing to continue"
+	textLivesYet  = "its task is already running: wait for it, or stop it"
+	textNoTask    = "this run has no task to fire"
 
 	textEmpty   = "No background runs yet."
-	textTeach   = "Each fork is a run beside the conversation: when a routine or reminder fires, it appears here with everything it says and does."
-	textNoWords = "It has said nothing yet."
+	textTeach   = "Forks are background runs: when a routine or reminder fires, its run appears here with its full output."
+	textNoWords = "No output yet."
 	textLate    = "late"
-	textDamaged = "some lines of the history of runs are damaged: those runs are left out, the others are there"
+	textDamaged = "part of the run history is damaged: those runs are missing, the others are shown"
 
-	textNoneShown = "No run is shown. esc takes the filter away."
-	textForgotten = "What it said is no longer kept: that of the newest 200 runs is."
-	textWaits     = "It starts as soon as a running one ends."
+	textNoneShown = "No run matches. Esc removes the filter."
+	textForgotten = "Its output is no longer kept, only that of the newest 200 runs."
+	textWaits     = "It starts as soon as a running fork ends."
 )
 
 // counts is the state beside the title: "2 of 4 running · 1 waiting".
@@ -74,7 +74,7 @@ func queued(s *core.Snapshot, f fork.View) string {
 // stopText names what is lost.
 func stopText(f fork.View, now time.Time) string {
 	if f.State == fork.Waiting {
-		return fmt.Sprintf("Take %q out of the queue? It has not started: this time it will not run at all.", f.Title)
+		return fmt.Sprintf("Remove %q from the queue? It has not started and will not run this time.", f.Title)
 	}
 	spent := ""
 	if f.Tools > 0 {
@@ -85,7 +85,7 @@ func stopText(f fork.View, now time.Time) string {
 	}
 	lost := "What it has found so far is lost."
 	if f.Reports > 0 || f.Pings > 0 {
-		lost = "What it pinged and reported stays; the rest is lost."
+		lost = "Its pings and reports stay; the rest is lost."
 	}
 	return fmt.Sprintf("Stop %q? It has run %s%s. %s", f.Title, words.Elapsed(now.Sub(f.Started)), spent, lost)
 }

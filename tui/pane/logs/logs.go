@@ -18,7 +18,7 @@ const (
 	textName      = "Logs     "
 	textEmpty     = "The log is empty."
 	textNoneShown = "no line is shown"
-	textTeach     = "What the program does and what goes wrong is written here, and to the log file in the data directory."
+	textTeach     = "The program's activity and errors appear here and in the log file in the data directory."
 )
 
 // Pane is the log pane. Use New.

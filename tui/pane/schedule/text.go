@@ -24,14 +24,14 @@ const (
 	textNothing = "nothing is scheduled"
 
 	textEmpty    = "Nothing is scheduled."
-	textTeach    = "%s writes a routine or reminder; a file saved in routines/ or reminders/ appears here at once."
+	textTeach    = "%s creates a routine or reminder; a file saved in routines/ or reminders/ appears here at once."
 	textQuietDay = "Nothing fires in the next hours."
 	textQuietAll = "Nothing fires within 24 hours."
 
 	textDayView    = "24 h"
 	textAllView    = "all tasks "
 	textNever      = "never"
-	textNotWaiting = "it does not wait for you"
+	textNotWaiting = "it is not waiting for approval"
 	textReminder   = "once"
 	textNoTask     = "this file is not a task"
 
@@ -42,12 +42,12 @@ const (
 	textAllDay  = "all day"
 	textNoTitle = "(no title)"
 	// textMore ends a day with too many fires to list.
-	textMore         = "more after %s (%s: every task)"
-	textProblemFirst = "this file has to be repaired first: %s shows how"
-	textQuietTeach   = "What is due later appears here in time; %s shows 24 hours, then every task."
-	textQuietMore    = "%s goes on to every task, %s writes a new one."
+	textMore         = "more after %s (%s: all tasks)"
+	textProblemFirst = "fix this file first: %s shows how"
+	textQuietTeach   = "Later tasks appear here in time; %s shows 24 hours, then all tasks."
+	textQuietMore    = "%s shows all tasks, %s creates a new one."
 
-	textAtGoogle = "this stands in your Google: change it there, or let the agent do it"
+	textAtGoogle = "this is in your Google account: change it there, or ask the agent to"
 )
 
 // dateTitle is what people call an appointment, or the tasks of a day.
@@ -119,7 +119,7 @@ func moment(s *core.Snapshot, t time.Time) string {
 // AllowQuestion asks whether a file that the agent wrote may do what it says.
 func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	return &pane.Question{
-		Text: fmt.Sprintf("Let %q do what its file says? Now it %s. This counts until the agent changes it again.", title, why),
+		Text: fmt.Sprintf("Approve %q? It %s. The approval applies until the agent changes it again.", title, why),
 		Yes:  "allow it", No: "let it wait", Do: do,
 	}
 }
@@ -154,10 +154,10 @@ func Place(p routines.Problem) string {
 }
 
 func problemText(p routines.Problem) string {
-	then := "The file counts as it is; this is only a hint."
+	then := "The file is in use; this is only a hint."
 	if p.Severity == routines.Error {
-		then = "The last good version of the file, if there is one, stays in force until it is repaired. " +
-			"Save it and the schedule follows at once."
+		then = "The last good version of the file, if any, stays in use until you fix it. " +
+			"Save the file to apply it at once."
 	}
 	return string(p.Severity) + " in " + Place(p) + "\n\n" + p.Message + "\n\n" + then
 }

@@ -255,17 +255,17 @@ const (
 	keyCapacity   = "budget.capacity"
 	keyRefill     = "budget.refill"
 	aboutCapacity = "how many pings the budget can save up; 0 mutes"
-	aboutRefill   = "in how many minutes one ping more is allowed"
+	aboutRefill   = "minutes until one more ping is allowed"
 )
 
 // aboutLooks are what the dashboard's own settings change.
 var aboutLooks = map[string]string{
 	"theme":          "the colours of the dashboard; auto follows the terminal",
 	"layout":         "which pane has the most room",
-	"clock":          "whether times of day are written as 14:02 or as 2:02pm",
-	"charts":         "what curves are drawn with: blocks where the font has no braille",
-	"bell":           "whether what begins to wait rings, or is told by a notification of the terminal",
-	"title":          "whether the window's title says what waits",
+	"clock":          "whether times are shown as 14:02 or as 2:02pm",
+	"charts":         "how curves are drawn: blocks if the font has no braille",
+	"bell":           "how the terminal announces what needs you: bell or notification",
+	"title":          "whether the window title shows what needs you",
 	settings.Welcome: "whether the welcome opens by itself until setup is complete",
-	"motion":         "whether seconds are counted on the screen, from the next start on",
+	"motion":         "whether seconds are counted on the screen; applies from the next start",
 }

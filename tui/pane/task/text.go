@@ -11,8 +11,8 @@ import (
 const (
 	textNoTask = "There is no task."
 	textNone   = "there is no task"
-	textGone   = "This task is gone: it has run, or its file was removed."
-	textNoRun  = "no run of it has ended yet"
+	textGone   = "This task no longer exists: it has run, or its file was removed."
+	textNoRun  = "no finished runs yet"
 
 	textReading    = "reading…"
 	textRuns       = "runs"
@@ -27,7 +27,7 @@ const (
 	textBackground = "in the background, may ping"
 	textSilent     = "in the background, never pings"
 	textForeground = "in the conversation"
-	textBringBack  = "%s brings back the one that went last."
+	textBringBack  = "%s restores the last one that was removed."
 	textPaused     = "paused"
 )
 

@@ -194,7 +194,7 @@ const (
 	textEarlier = "earlier"
 
 	textEmpty = "No updates."
-	textTeach = "An update is what a background run reports without disturbing you: the main session reads it with your next message."
+	textTeach = "An update is a report from a background run without a ping: the main session reads it with your next message."
 )
 
 // flat is a message on one line.
@@ -212,7 +212,7 @@ func ageOf(s *core.Snapshot, u updates.Update) string {
 // Text is an update in full: when it was left and by whom, and what it says.
 func Text(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
-		return fmt.Sprintf("%s\n\nIt stands for %s that went to keep the list at ten.\n", u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
+		return fmt.Sprintf("%s\n\nIt replaces %s, because only ten are kept.\n", u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
 	}
 	by := ""
 	if from := s.Source(u); from != "" {

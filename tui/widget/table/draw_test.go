@@ -135,12 +135,20 @@ func TestOnlyATableWithTheFocusPaintsTheSelection(t *testing.T) {
 	for _, focused := range []bool{true, false} {
 		rows[focused] = b.Draw(colours, 60, 4, focused)
 	}
-	if rows[true][1].Text == rows[false][1].Text {
-		t.Error("the selected row looks the same with and without the focus")
+	if with, without := rows[true][1].Text, rows[false][1].Text; strings.Count(with, "48;2;") <= strings.Count(without, "48;2;") {
+		t.Errorf("the selected row has no background with the focus: %q, without: %q", with, without)
 	}
 	for _, other := range []int{0, 2, 3} {
 		if rows[true][other].Text != rows[false][other].Text {
 			t.Errorf("line %d changes with the focus: %q", other+1, rows[true][other].Text)
 		}
+	}
+}
+
+func TestASingleLineIsNeverTheFilterAlone(t *testing.T) {
+	b := fruits(nil, 0)
+	b.Filter("pear")
+	if got := b.Draw(look, 40, 1, true)[0].Text; strings.TrimSpace(got) != "" {
+		t.Errorf("drew %q", got)
 	}
 }

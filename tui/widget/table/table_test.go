@@ -217,7 +217,7 @@ func TestAFilterThatKeepsNothingShowsNothing(t *testing.T) {
 	drawn(b, 40, 6)
 	b.Type(tea.KeyPressMsg{Code: tea.KeyEscape})
 	if b.Shown() != len(basket) {
-		t.Error("esc shows every row again")
+		t.Error("esc shows show all rows")
 	}
 }
 
