@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -461,14 +460,4 @@ func TestTheStandingOfARunIsRemembered(t *testing.T) {
 	if standing != session.Live || r.resume != "run-1" || r.title != textEarlierRun || !strings.HasPrefix(r.first, "first\n\n") || !strings.Contains(r.first, "3 days") {
 		t.Errorf("%+v", r)
 	}
-}
-
-func TestAButtonWhosePromptCannotBeReadSaysWhy(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		must(t, os.MkdirAll(s.dir.Path("state/inquiries.json"), 0o700))
-		_, err := s.Click(s.t.Context(), "9001", "act:agent:0123abcd")
-		if err == nil || err.Error() == textButtonExpired || len(a.told()) != 0 {
-			t.Errorf("%v, told %q", err, a.told())
-		}
-	})
 }
