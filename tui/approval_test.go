@@ -130,7 +130,7 @@ func TestALateAnswerIsToldTheOutcome(t *testing.T) {
 		s.bot.snap.Approvals = nil
 		s.bot.mu.Unlock()
 		s.press("y")
-		s.sees("Bash(rm x) was already settled: denied")
+		s.sees("Bash(rm x) was already answered: denied")
 		s.misses("settled elsewhere")
 	})
 }

@@ -33,8 +33,13 @@ var unknotted = map[string][]knot{
 	"ollimbot/routines/schedule": {},
 	"ollimbot/core/work/fork":    {},
 	"ollimbot/discord":           {},
-	"ollimbot/tui/plain":         {},
-	"ollimbot/tui/widget":        {},
+
+	"ollimbot/core/agent/messages/tools": {},
+	"ollimbot/core/brief/prompt":         {},
+	"ollimbot/core/brief/toolset":        {},
+	"ollimbot/core/safety/control":       {},
+	"ollimbot/tui/plain":                 {},
+	"ollimbot/tui/widget":                {},
 }
 
 // knot is a group of files that call each other.

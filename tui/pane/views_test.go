@@ -240,7 +240,7 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 
 func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 	s := open("schedule")
-	const why = "it may use Bash; its writer, the agent, may not"
+	const why = "it may use Bash; the agent that wrote it may not"
 	s.next(func(c *core.Snapshot) {
 		c.Schedule.Tasks = slices.Clone(c.Schedule.Tasks)
 		c.Schedule.Entries = slices.Clone(c.Schedule.Entries)

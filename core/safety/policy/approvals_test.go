@@ -81,7 +81,7 @@ func TestTheFirstAnswerWinsAndTheLateOneIsTold(t *testing.T) {
 		err := d.Answer(t.Context(), "one", Always)
 		var late *AnsweredError
 		if !errors.As(err, &late) || late.Approval.Verdict != Deny ||
-			err.Error() != "Bash(ls) was already settled: denied" {
+			err.Error() != "Bash(ls) was already answered: denied" {
 			t.Errorf("late answer: %v", err)
 		}
 		if got := a.wait(t); got != Deny {

@@ -18,7 +18,7 @@ import (
 	"ollimbot/routines"
 )
 
-// Writer is the session as the author of files, as things stand.
+// Writer returns the session as an author of files, with its current rights.
 func (s *Session) Writer() Writer {
 	w := Writer{
 		Kind: kindWords[s.scope.Kind], Session: s.scope.Session, Alone: s.scope.Kind == Background,
@@ -30,13 +30,13 @@ func (s *Session) Writer() Writer {
 	return w.clone()
 }
 
-// Written notes that this session is about to write a task file by a command of
-// ours; the error says that it must not be written.
+// Written records that this session is about to write a task file with an ollim-bot
+// command. On an error the file must not be written.
 func (s *Session) Written(rel string, data []byte) error { return s.g.Written(s.Writer(), rel, data) }
 
 var kindWords = map[Kind]string{Main: "main session", Interactive: "fork", Background: "background run"}
 
-// draft is a file as a call would leave it.
+// draft is a file as it would be after a call.
 type draft struct {
 	rel, digest string
 	grants      grants
@@ -44,7 +44,7 @@ type draft struct {
 	origin      Origin
 }
 
-// draft reads what a call would write where it matters: a task, a skill, a webhook.
+// draft returns the task, skill or webhook that a call would write.
 func (s *Session) draft(x call) (draft, bool) {
 	if !writes(x.tool) || x.path == "" {
 		return draft{}, false
@@ -60,8 +60,8 @@ func (s *Session) draft(x call) (draft, bool) {
 	return s.drafted(rel, data, s.g.kept(rel))
 }
 
-// drafted is a version of a file by this session; kept are the commands in it that
-// it has found there.
+// drafted returns a version of a file by this session; kept are the commands that it found
+// there.
 func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) {
 	g, ok := grantsOf(rel, data, s.g.skill)
 	if !ok {
@@ -74,7 +74,7 @@ func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) 
 	return d, true
 }
 
-// kept are the commands that are the user's in a skill as it stands before a call.
+// kept returns the user's commands in a skill before a call.
 func (g *Guard) kept(rel string) []string {
 	data, err := g.o.Dir.Read(rel)
 	if err != nil {
@@ -90,9 +90,9 @@ func (g *Guard) kept(rel string) []string {
 	return of.Commands
 }
 
-// author notes who writes a task, a skill or a webhook, before it is there. Where
-// it grants more than its writer has, the user is to be asked, if there is one; else
-// it is written and waits.
+// author records who writes a task, a skill or a webhook, before it is written. If it
+// grants more than its writer has, the user is asked; without a user it is written and
+// waits.
 func (s *Session) author(x call) agent.Decision {
 	s.claimWritten()
 	if s.g.allowsTask(x) {
@@ -101,7 +101,7 @@ func (s *Session) author(x call) agent.Decision {
 	f, ok := s.draft(x)
 	if !ok {
 		if writes(x.tool) && x.path != "" {
-			if _, grants := s.g.granting(x.path); grants { // whatever comes of it is the agent's
+			if _, grants := s.g.granting(x.path); grants { // the result is the agent's
 				s.g.commands.begin(s, x.ID)
 			}
 		}
@@ -112,22 +112,22 @@ func (s *Session) author(x call) agent.Decision {
 		return agent.Decision{Allow: true}
 	}
 	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
-		s.g.o.Log.Error("a task of the agent was not written, because its writer could not be noted", "error", err)
+		s.g.o.Log.Error("task of the agent not written: its writer could not be recorded", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
 	return agent.Decision{Allow: true, Ask: s.waitsFor(f) && s.asks()}
 }
 
-// begins notes that a command of the session is about to run, where it could write
-// tasks: what is not confined now, or was not when the session began, can.
+// begins records that a command of the session is about to run, if it could write tasks:
+// commands are not confined now, or were not when the session began.
 func (s *Session) begins(x call) {
 	if x.command != "" && (!s.fenced || !s.g.o.Confined()) {
 		s.g.commands.begin(s, x.ID)
 	}
 }
 
-// inBackground reports a command that goes on when its call has ended: it counts as
-// running until its turn has ended.
+// inBackground reports a command that outlives its call. It counts as running until its
+// turn ends.
 func inBackground(x call) bool {
 	var input struct {
 		Background bool `json:"run_in_background"`
@@ -135,7 +135,7 @@ func inBackground(x call) bool {
 	return json.Unmarshal(x.Input, &input) == nil && input.Background
 }
 
-// isUsers reports whether a version lies on disk already and is the user's.
+// isUsers reports whether a version is already on disk and is the user's.
 func (g *Guard) isUsers(f draft) bool {
 	if _, known := g.provenance.Find(f.digest); known {
 		return false
@@ -150,13 +150,13 @@ func (g *Guard) isUsers(f draft) bool {
 	})
 }
 
-// waitsFor reports whether a version needs the user's word.
+// waitsFor reports whether a version needs the user's approval.
 func (s *Session) waitsFor(f draft) bool {
 	o, _ := s.g.provenance.Find(f.digest)
 	return len(f.excess) > 0 && o.Approved.IsZero()
 }
 
-// askRights lets the user decide about a file that grants more than its writer has.
+// askRights asks the user about a file that grants more than its writer has.
 func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, asked bool) {
 	if !s.asks() {
 		return d, false
@@ -171,19 +171,19 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 		Session: s.scope.Session,
 	})
 	if err != nil {
-		s.g.o.Log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
+		s.g.o.Log.Warn("cannot ask for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if !v.Allows() {
 		return agent.Decision{Reason: fmt.Sprintf(answerExcess, question, v)}, true
 	}
 	if err := s.g.provenance.Approve(f.digest, f.rel, time.Now()); err != nil {
-		s.g.o.Log.Error("an approval could not be kept; the task waits", "error", err)
+		s.g.o.Log.Error("approval not saved; the task waits", "error", err)
 	}
 	return agent.Decision{Allow: true}, true
 }
 
-// authored is called when a call has succeeded: what it has left is the agent's,
-// also where its bytes are others than were foreseen.
+// authored is called after a successful call: the files it wrote are the agent's, even if
+// they differ from what was foreseen.
 func (s *Session) authored(x call) {
 	this := func(one command) bool { return one == command{s, x.ID} }
 	if x.command != "" {
@@ -202,7 +202,7 @@ func (s *Session) authored(x call) {
 	}
 }
 
-// claim notes that a file as it is now was written by this session.
+// claim records that this session wrote the current version of a file.
 func (s *Session) claim(rel string) (draft, bool) {
 	data, err := s.g.o.Dir.Read(rel)
 	if err != nil {
@@ -217,20 +217,20 @@ func (s *Session) claim(rel string) (draft, bool) {
 		return f, false
 	}
 	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
-		s.g.o.Log.Error("the writer of a task could not be noted", "error", err)
+		s.g.o.Log.Error("writer of a task not recorded", "error", err)
 	}
 	return f, true
 }
 
-// claimAloud is claim, and says so where the user has to allow the file.
+// claimAloud is claim with a notice if the user has to approve the file.
 func (s *Session) claimAloud(rel string) {
 	if f, ok := s.claim(rel); ok && s.waitsFor(f) {
 		s.g.o.Waits(rel, f.grants.Ask(f.excess))
 	}
 }
 
-// granting is the task file, skill or webhook that a path leads to: by its name,
-// where its links lead, or because a task's own link leads there.
+// granting returns the task file, skill or webhook that a path leads to: by its name,
+// through its links, or because a task is a link to it.
 func (g *Guard) granting(file string) (rel string, ok bool) {
 	places, ok := g.tree.places(file)
 	if !ok {
@@ -259,11 +259,11 @@ func (g *Guard) granting(file string) (rel string, ok bool) {
 	return "", false
 }
 
-// skill reads a skill as it is now.
+// skill reads a skill.
 func (g *Guard) skill(name string) (skill.Skill, bool) { return skill.Read(g.o.Dir, name) }
 
-// allowsTask reports a shell call that would give a task its rights: that is the
-// user's alone to say, whatever a pattern or a mode allows.
+// allowsTask reports a shell call of `ollim-bot allow`, which only the user may run,
+// whatever a pattern or a mode allows.
 func (g *Guard) allowsTask(x call) bool {
 	words := strings.FieldsFunc(x.command, func(r rune) bool { return strings.ContainsRune(" \t\n\r;&|()\"'`\\", r) })
 	bot := false

@@ -33,12 +33,12 @@ func TestToolPolicyFilesAreRead(t *testing.T) {
 		{"windows line ends", "bg_forks:\r\n  override:\r\n    - Task\r\n", ToolPolicy{Override: []string{"Task"}}, nil},
 		{"an unknown section", "main: 3\nbg_forks:\n  extra: 1\n", ToolPolicy{}, []string{"1:1 warning main_session", "3:3 warning override"}},
 		{"an override of main", "main_session:\n  override: [Task]\n", ToolPolicy{}, []string{"2:3 warning additional_allowed"}},
-		{"a section that is a list", "bg_forks:\n  - Task\n", ToolPolicy{}, []string{"2:3 error bg_forks must hold keys"}},
+		{"a section that is a list", "bg_forks:\n  - Task\n", ToolPolicy{}, []string{"2:3 error bg_forks must contain keys"}},
 		{"a word for a list", "bg_forks:\n  override: Task\n", ToolPolicy{}, []string{"2:13 error must be a list"}},
 		{
 			"items that are no texts", "bg_forks:\n  override:\n    - {a: b}\n    - [Task]\n    - Task\n",
 			ToolPolicy{Override: []string{"Task"}},
-			[]string{"3:7 error not a text", "4:7 error not a text"},
+			[]string{"3:7 error not text", "4:7 error not text"},
 		},
 		{
 			"bad patterns are left out", "bg_forks:\n  additional_allowed:\n    - Bash(*)\n    - Read(*)\n    - Write(**)\n    - \"Bash(a | b)\"\n",

@@ -15,44 +15,42 @@ import (
 	"ollimbot/routines"
 )
 
-// Writer is a session as the author of files: what it may do, and thus the most
-// that a file that it writes may do.
+// Writer is a session as the author of files. Its rights limit those of the files it
+// writes.
 type Writer struct {
 	Kind    string `json:"kind"`              // "main session", "fork", "background run"
 	Session string `json:"session,omitempty"` // a run's id
-	// Alone says that nobody sits in front of it: a task that it wrote that runs in
-	// the conversation keeps the writer's rights there.
+	// Alone marks a session without a user: a foreground task that it wrote keeps the
+	// writer's rights in the conversation.
 	Alone      bool     `json:"alone,omitempty"`
 	Allowed    []string `json:"allowed,omitempty"`
 	Disallowed []string `json:"disallowed,omitempty"`
-	// Kept are the commands of the user's own version of a skill that the writer has
-	// left as they were.
+	// Kept are the commands that the writer left unchanged in the user's version of a skill.
 	Kept []string `json:"kept,omitempty"`
 }
 
-// rules are what the writer may do, on top of what every run begins with.
+// rules returns the writer's rights, including those of every run.
 func (w Writer) rules(base []string) Rules {
 	return Rules{Allowed: Merge(base, w.Allowed), Disallowed: w.Disallowed}
 }
 
-// grants is what a file lets the runs do that it starts, beyond what every run of
-// its kind may do.
+// grants are the rights that a file gives to the runs it starts, beyond those of every run
+// of its kind.
 type grants struct {
 	What     string   // "routine", "reminder", "webhook", "skill"
 	Tools    []string // patterns, those of its skills too
-	Commands []string // that stand in its skills' texts and run without asking
-	Trusts   bool     // it keeps its tools when it has read what strangers write
-	Spends   bool     // it runs above the user's caps on money
-	Outside  bool     // a webhook: whoever has the secret starts it
-	Alone    bool     // it runs where nobody sits in front of it
+	Commands []string // in its skills' texts, which run without asking
+	Trusts   bool     // it keeps its tools after reading untrusted text
+	Spends   bool     // it may exceed the user's spending caps
+	Outside  bool     // a webhook: anyone with the secret starts it
+	Alone    bool     // it runs without a user
 }
 
 // Skills finds a skill by the name that tasks use.
 type Skills func(name string) (skill.Skill, bool)
 
-// grantsOf reads what a task file, a skill or a webhook grants from its bytes, as
-// they are parsed where they count: cleaned, with whatever line ends. False for a
-// path that is none of these, and for a file that nothing would follow from.
+// grantsOf parses what a task file, a skill or a webhook grants, in the same way as the
+// code that runs it. False for any other path, and for a file without effect.
 func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 	kind, ok := kindOf(rel)
 	switch {
@@ -68,10 +66,10 @@ func grantsOf(rel string, data []byte, find Skills) (grants, bool) {
 	return grants{}, false
 }
 
-// webhookFolder is where webhooks lie; their package knows more of it.
+// webhookFolder contains the webhooks.
 const webhookFolder = "webhooks"
 
-// kindOf is what a path would be: tasks lie right in a folder of their kind.
+// kindOf returns the kind of task at a path. Tasks are directly in the folder of their kind.
 func kindOf(rel string) (kind routines.Kind, ok bool) {
 	folder, name, _ := strings.Cut(rel, "/")
 	kind, ok = map[string]routines.Kind{
@@ -83,14 +81,14 @@ func kindOf(rel string) (kind routines.Kind, ok bool) {
 	return kind, true
 }
 
-// isSkill reports whether a path is that of a skill's own file.
+// isSkill reports whether a path is the main file of a skill.
 func isSkill(rel string) bool {
 	parts := strings.Split(rel, "/")
 	return len(parts) == 3 && fold(parts[0]) == skill.Folder && strings.EqualFold(parts[2], skill.File)
 }
 
-// taskGrants is what a task grants. A foreground task has the tools of the
-// conversation, whatever its file lists.
+// taskGrants returns what a task grants. A foreground task has the tools of the
+// conversation, regardless of its list.
 func taskGrants(t routines.Task, find Skills) grants {
 	g := grants{What: string(t.Kind), Trusts: t.TrustInput, Spends: t.Critical, Outside: t.Kind == routines.KindWebhook, Alone: t.Background}
 	if t.Background {
@@ -115,9 +113,8 @@ func skillGrants(s skill.Skill) grants {
 	return grants{What: "skill", Tools: skill.Tools([]skill.Skill{s}), Commands: skill.Commands(s.Body), Alone: true}
 }
 
-// excessOf is what a file grants and its writer does not have, each in a few words;
-// nothing where the file is within its writer's rights. base are the patterns
-// that every background run begins with: those are nobody's to grant.
+// excessOf describes the rights that a file grants and its writer does not have. base are
+// the patterns of every background run, which need no granting.
 func excessOf(w Writer, base []string, g grants) []string {
 	var out []string
 	have := w.rules(base).Allowed
@@ -156,7 +153,7 @@ func (g grants) Ask(excess []string) string {
 	return fmt.Sprintf(excessAsk, g.What, joined(excess), where)
 }
 
-// joined is a list in words: "a", "a and b", "a, b and c".
+// joined formats a list: "a", "a and b", "a, b and c".
 func joined(list []string) string {
 	if n := len(list); n > 1 {
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
@@ -164,12 +161,11 @@ func joined(list []string) string {
 	return strings.Join(list, "")
 }
 
-// Provenance is where this guard notes who writes tasks.
+// Provenance returns the record of who wrote which task.
 func (g *Guard) Provenance() *Provenance { return g.provenance }
 
-// TaskWaits is why a task does not fire until the user says so; "" for all that
-// may: what the user has written, what is within its writer's rights, and what the
-// user has allowed.
+// TaskWaits returns why a task must wait for the user's approval. It is "" for tasks that
+// the user wrote or approved, and for those within their writer's rights.
 func (g *Guard) TaskWaits(t *routines.Task) string {
 	o, byAgent := g.origin(t.Path, t.Digest)
 	if !byAgent && !g.unknown(t.Path, t.Digest) {
@@ -178,7 +174,7 @@ func (g *Guard) TaskWaits(t *routines.Task) string {
 	return waitsWords(o, excessOf(o.Writer, g.o.Base(), taskGrants(*t, g.skill)))
 }
 
-// SkillWaits is TaskWaits for a skill: it is not loaded for any task.
+// SkillWaits is TaskWaits for a skill. A skill that waits is not loaded for any task.
 func (g *Guard) SkillWaits(s skill.Skill) string {
 	o, byAgent := g.origin(s.Path, s.Digest)
 	if !byAgent && !g.unknown(s.Path, s.Digest) {
@@ -197,9 +193,9 @@ func waitsWords(o Origin, excess []string) string {
 	return fmt.Sprintf(waitsFor, joined(excess))
 }
 
-// origin is who has written a version that the user has not allowed; false for all
-// others. A version that is not known, and that came while a session's command ran,
-// is that session's.
+// origin returns the agent that wrote a version without the user's approval; false for
+// all others. An unknown version that appeared while a session's command ran is that
+// session's.
 func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	if digest == "" {
 		return Origin{}, false
@@ -215,7 +211,7 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	return o, known && o.Approved.IsZero()
 }
 
-// unknown reports a version from before the record of writers was lost.
+// unknown reports whether a version is older than the loss of the record of writers.
 func (g *Guard) unknown(rel, digest string) bool {
 	lost := g.provenance.Lost()
 	if _, known := g.provenance.Find(digest); known || lost.IsZero() || digest == "" {
@@ -225,16 +221,15 @@ func (g *Guard) unknown(rel, digest string) bool {
 	return err == nil && info.ModTime().Before(lost)
 }
 
-// Trusted reports whether a task keeps its tools when it has read what strangers
-// write, because its user says so.
+// Trusted reports whether the user lets a task keep its tools after it has read untrusted
+// text.
 func (g *Guard) Trusted(t routines.Task) bool {
 	_, byAgent := g.origin(t.Path, t.Digest)
 	return t.TrustInput && !byAgent && !g.unknown(t.Path, t.Digest)
 }
 
-// Usable are the skills that a task takes along, of those that it names: not those
-// that wait for the user, nor those whose words an agent has written that had
-// fewer rights than the task.
+// Usable filters the skills that a task names. It leaves out those that wait for the
+// user, and those written by an agent with fewer rights than the task.
 func (g *Guard) Usable(t routines.Task, skills []skill.Skill) []skill.Skill {
 	var out []skill.Skill
 	for _, s := range skills {
@@ -245,7 +240,7 @@ func (g *Guard) Usable(t routines.Task, skills []skill.Skill) []skill.Skill {
 	return out
 }
 
-// SkillLeft is why a task goes without a skill, or "".
+// SkillLeft returns why a task may not use a skill, or "".
 func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 	if why := g.SkillWaits(s); why != "" {
 		return why
@@ -264,9 +259,9 @@ func (g *Guard) SkillLeft(t routines.Task, s skill.Skill) string {
 	return fmt.Sprintf(waitsSkill, joined(more))
 }
 
-// Bound is what the run of a task may do: what every run begins with, and what the
-// task and its skills name, but of a version that an agent has written and the user
-// has not allowed no more than its writer had.
+// Bound returns the rules of a task's run: those of every run, and those that the task and
+// its skills name. A version that an agent wrote and the user has not approved gets no more
+// than its writer had.
 func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 	base := g.o.Base()
 	named, not := Merge(t.Allowed, skill.Tools(skills)), t.Disallowed
@@ -286,9 +281,8 @@ func (g *Guard) Bound(t routines.Task, skills []skill.Skill) Rules {
 	return Rules{Allowed: Strip(Merge(base, named)), Disallowed: not}
 }
 
-// UserProxy is the subagent that a run asks for the user's taste. It answers from
-// what was said, which it reads with the run's rights: so a run that may ask it has
-// those.
+// UserProxy is the subagent that knows the user's preferences. It reads past conversations
+// with the run's rights, so a run that may ask it may read them.
 const (
 	UserProxy   = "user-proxy"
 	historyTool = "Bash(ollim-bot history *)"
@@ -300,9 +294,8 @@ func DelegatesTo(r Rules, subagent string) bool {
 	return Compile("/", r).Allows(call)
 }
 
-// LimitOf is what the conversation may do for the turn of a foreground task, where
-// that is less than it may otherwise: a run that nobody sits in front of has
-// written the task. Nil does not limit.
+// LimitOf returns the limit on the conversation during a foreground task that a background
+// run wrote; nil for no limit.
 func (g *Guard) LimitOf(t routines.Task) *Limit {
 	o, byAgent := g.origin(t.Path, t.Digest)
 	if t.Background || !byAgent || !o.Writer.Alone {
@@ -311,8 +304,8 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 	return g.newLimit(o.Writer.rules(g.o.Base()), false)
 }
 
-// Inherit gives the next check of a chain the origin of the one before it, with the
-// user's word on it.
+// Inherit gives the next check of a chain the origin of the previous one, including the
+// user's approval.
 func (g *Guard) Inherit(from, rel string, data []byte) error {
 	o, known := g.provenance.Find(from)
 	if !known {
@@ -322,8 +315,8 @@ func (g *Guard) Inherit(from, rel string, data []byte) error {
 	return g.provenance.record(routines.Digest(data), o)
 }
 
-// Written notes that a session's tool is about to write a file, with the rights of
-// that session.
+// Written records that a session's tool is about to write a file with that session's
+// rights.
 func (g *Guard) Written(w Writer, rel string, data []byte) error {
 	grants, ok := grantsOf(rel, data, g.skill)
 	if !ok {
@@ -337,12 +330,12 @@ func (g *Guard) Written(w Writer, rel string, data []byte) error {
 	return err
 }
 
-// What a file grants beyond its writer's rights.
+// Rights that a file grants beyond its writer's.
 const (
 	excessTool    = "use %s"
 	excessCommand = "run `%s`"
-	excessTrust   = "write files and run commands after reading what strangers wrote"
-	excessSpends  = "run above your caps on money"
+	excessTrust   = "write files and run commands after reading untrusted text"
+	excessSpends  = "exceed your spending caps"
 	excessOutside = "be started from outside"
 	excessAlone   = " alone, in the background"
 	excessAsk     = "This %s may %s%s; its writer may not."
@@ -353,10 +346,10 @@ const (
 	taintInvitation = "an invitation"
 	taintDownloads  = "a file from downloads/"
 	taintServer     = "the server %s"
-	// TaintWebhook is what a webhook's run begins with.
+	// TaintWebhook is the taint at the start of a webhook's run.
 	TaintWebhook = "the payload of a webhook"
 
-	waitsUnknown = "it is not known any more who wrote it, and it may %s"
-	waitsSkill   = "the agent wrote its words, and the task may more than it: %s"
-	waitsFor     = "it may %s; its writer, the agent, may not"
+	waitsUnknown = "its author is unknown, and it may %s"
+	waitsSkill   = "it was written by an agent with fewer rights than this task: %s"
+	waitsFor     = "it may %s; the agent that wrote it may not"
 )

@@ -1,11 +1,10 @@
-// Package policy is the one room where it is decided what the agent's tools may
-// do: tool patterns and lists, tool-policy.yaml, the permission modes, what the
-// user has allowed for this session, approvals that wait for an answer, and the
-// hooks that guard the data directory.
+// Package policy decides what the agent's tools may do: tool patterns, tool-policy.yaml,
+// permission modes, approvals, the closed places of the data directory, and the rights of
+// the files that agents write. It must not know forks, conversations, surfaces or engines.
 //
-// It must not know forks, conversations, surfaces or any particular engine: it
-// answers agent.ToolUse with agent.Decision, and approvals are values that any
-// surface may show and answer.
+// Start with session.go: judge answers one call. Patterns and lists are in patterns.go and
+// shell.go, closed places in paths.go and search.go, untrusted input in taint.go, and the
+// rights of written files in grants.go, authors.go, running.go and provenance.go.
 package policy
 
 import (
@@ -24,7 +23,7 @@ import (
 // Mode is a permission mode.
 type Mode string
 
-// The permission modes. DontAsk is the default, and what an unknown word means.
+// The permission modes. DontAsk is the default, also for an unknown mode.
 const (
 	DontAsk           Mode = "dontAsk"
 	Ask               Mode = "default"
@@ -32,8 +31,8 @@ const (
 	BypassPermissions Mode = "bypassPermissions"
 )
 
-// Engine is the mode that an engine is told: engines know no DontAsk, which is
-// a rule of ours on top of their default.
+// Engine returns the mode for an engine. Engines do not know DontAsk, which is our rule on
+// top of their default.
 func (m Mode) Engine() string {
 	switch m {
 	case AcceptEdits, BypassPermissions:
@@ -47,30 +46,28 @@ type Options struct {
 	Dir  *store.Dir
 	Zone *time.Location
 	Log  *slog.Logger
-	// Base are the patterns that every background run begins with; nil is
-	// BackgroundTools.
+	// Base returns the patterns of every background run; nil means BackgroundTools.
 	Base func() []string
-	// Waits is told of a file that an agent has written and that does nothing until
-	// the user says so: its path and why. It must not block; nil tells nobody.
+	// Waits is called with the path of a file that an agent wrote and that has no effect
+	// until the user approves it, and why. It must not block; nil is not called.
 	Waits func(rel, why string)
-	// Confined reports whether commands run where the system keeps them from
-	// writing tasks, skills and webhooks; nil for nowhere.
+	// Confined reports whether a sandbox keeps commands from writing tasks, skills and
+	// webhooks; nil means no.
 	Confined func() bool
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
 // function that Permission returns may block, while it waits for an approval.
 type Guard struct {
-	o         Options
-	tree      tree
-	approvals *ApprovalQueue
-	// provenance is where it is noted who writes tasks.
+	o          Options
+	tree       tree
+	approvals  *ApprovalQueue
 	provenance *Provenance
-	// commands are the shell commands that sessions run now.
+	// commands are the running shell commands of sessions.
 	commands commands
 
 	mu sync.Mutex
-	// allowed are the tools that the user has always allowed, by bare name.
+	// allowed are the bare names of the tools that the user always allows.
 	allowed map[string]bool
 }
 
@@ -93,7 +90,7 @@ func New(o Options) *Guard {
 	return g
 }
 
-// Approvals is where this guard's approvals wait for the user.
+// Approvals returns the queue of approvals that wait for the user.
 func (g *Guard) Approvals() *ApprovalQueue { return g.approvals }
 
 // Allow allows a tool, by its bare name, until Reset: allowing "Bash" allows
@@ -110,8 +107,8 @@ func (g *Guard) sessionAllows(tool string) bool {
 	return g.allowed[toolName(tool)]
 }
 
-// Reset is a new conversation: what waits is cancelled, what was allowed is not
-// any more.
+// Reset starts a new conversation: it cancels waiting approvals and forgets the tools
+// that were allowed.
 func (g *Guard) Reset() {
 	g.approvals.CancelAll()
 	g.mu.Lock()
@@ -119,7 +116,7 @@ func (g *Guard) Reset() {
 	clear(g.allowed)
 }
 
-// guarded runs a check; a fault in it is a denial.
+// guarded runs a check; a panic in it is a denial.
 func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -134,7 +131,7 @@ func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) 
 func (g *Guard) ask(ctx context.Context, session string, x call) agent.Decision {
 	v, err := g.approvals.Ask(ctx, Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session})
 	if err != nil {
-		g.o.Log.Warn("nobody can be asked for permission", "tool", clean.Line(x.Name), "error", err)
+		g.o.Log.Warn("cannot ask for permission", "tool", clean.Line(x.Name), "error", err)
 	}
 	if v.Allows() {
 		return agent.Decision{Allow: true}

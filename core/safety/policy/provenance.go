@@ -18,75 +18,72 @@ import (
 )
 
 const (
-	// ProvenanceFile is ours alone; the original program does not know it.
+	// ProvenanceFile records which agents wrote which files.
 	ProvenanceFile = store.StateDir + "/provenance.json"
 	provenanceTurn = "provenance"
-	// keepOrigin is how long the origin of a version is kept that is no longer
-	// there: a removed file can be put back.
+	// keepOrigin is how long the origin of a removed version is kept: the file can be
+	// restored.
 	keepOrigin = 48 * time.Hour
-	// manyOrigins is how many are kept without asking which are still needed.
+	// manyOrigins is the number of origins below which none is pruned.
 	manyOrigins = 500
 )
 
-// Origin is who has written one version of a file, where it was an agent.
+// Origin is the agent that wrote one version of a file.
 type Origin struct {
 	Path   string // of the file when it was written, in the data directory
 	Writer Writer
 	At     time.Time
-	// Excess is what it granted beyond its writer's rights, for people.
+	// Excess describes what it granted beyond its writer's rights.
 	Excess []string
-	// Approved is when the user has allowed this version all that it says.
+	// Approved is when the user approved all that this version grants.
 	Approved time.Time
 }
 
-// Provenance is state/provenance.json: which versions of task files, skills and
-// webhooks an agent has written, with which rights. A version is known by its
-// bytes, wherever they lie, so that neither a move nor a link nor another spelling
-// of the path makes an agent's words somebody else's. What is not in it is the
+// Provenance is state/provenance.json: which versions of task files, skills and webhooks
+// an agent wrote, and with which rights. A version is identified by its bytes, so that
+// moving, linking or respelling a path does not change its author. Other versions are the
 // user's.
 //
-// All methods may be called concurrently; those that look never wait for the disk.
+// All methods may be called concurrently; reads never wait for the disk.
 type Provenance struct {
 	dir *store.Dir
-	// order makes changes follow each other; it is held over the file's writing,
-	// because that is what it orders.
+	// order serializes changes. It is held while the file is written, because that is
+	// what it orders.
 	order sync.Mutex
 	now   atomic.Pointer[origins]
 }
 
-// origins is the file at one moment; nobody may change it.
+// origins is an immutable snapshot of the file.
 type origins struct {
 	by map[string]Origin // by digest
-	// lost is when the file could not be read and was set aside: what is older than
-	// that has no known writer.
+	// lost is when an unreadable file was set aside: older versions have no known writer.
 	lost time.Time
 }
 
-// newProvenance names the file of a data directory. It reads nothing yet.
+// newProvenance returns the record of a data directory without reading it.
 func newProvenance(d *store.Dir) *Provenance {
 	p := &Provenance{dir: d}
 	p.now.Store(&origins{})
 	return p
 }
 
-// Find is the origin of a version; false for one that no agent has written.
+// Find returns the origin of a version; false if no agent wrote it.
 func (p *Provenance) Find(digest string) (Origin, bool) {
 	o, ok := p.now.Load().by[digest]
 	return o, ok && digest != ""
 }
 
-// Lost is when the file was lost; zero where it never was.
+// Lost returns when the file was lost; zero if never.
 func (p *Provenance) Lost() time.Time { return p.now.Load().lost }
 
-// Load reads the file and says whether it says something else than before. One that
-// cannot be understood leaves what is known as it is.
+// Load reads the file and reports whether it has changed. An invalid file changes nothing.
 func (p *Provenance) Load() (changed bool, err error) {
 	p.order.Lock()
 	defer p.order.Unlock()
 	var f provenanceFile
 	found, err := p.dir.PeekJSON(ProvenanceFile, &f)
 	if err != nil {
-		return false, fmt.Errorf("read who has written the tasks: %w", err)
+		return false, fmt.Errorf("read the writers of tasks: %w", err)
 	}
 	if !found {
 		f = provenanceFile{}
@@ -100,8 +97,8 @@ func (p *Provenance) Load() (changed bool, err error) {
 	return true, nil
 }
 
-// record notes that an agent writes a version, before it is there. A version that
-// is known already keeps its origin, unless the new writer may have all of it.
+// record stores that an agent writes a version, before it is written. A known version
+// keeps its origin, unless the new writer has all the rights that it grants.
 func (p *Provenance) record(digest string, o Origin) error {
 	if old, known := p.Find(digest); known && (len(old.Excess) == 0 || len(o.Excess) > 0) {
 		return nil
@@ -109,8 +106,8 @@ func (p *Provenance) record(digest string, o Origin) error {
 	return p.change(func(next *origins) { next.by[digest] = o })
 }
 
-// Approve lets a version have all that it says. One without an origin is noted as
-// approved too.
+// Approve approves all that a version grants. A version without an origin is recorded as
+// approved, too.
 func (p *Provenance) Approve(digest, path string, now time.Time) error {
 	return p.change(func(next *origins) {
 		o := next.by[digest]
@@ -122,7 +119,7 @@ func (p *Provenance) Approve(digest, path string, now time.Time) error {
 	})
 }
 
-// Withdraw takes an approval back: the version waits again.
+// Withdraw revokes an approval: the version waits again.
 func (p *Provenance) Withdraw(digest string) error {
 	return p.change(func(next *origins) {
 		if o, ok := next.by[digest]; ok {
@@ -132,8 +129,8 @@ func (p *Provenance) Withdraw(digest string) error {
 	})
 }
 
-// Prune forgets versions that have not been there for days, where there are many.
-// live reports whether a version is still there.
+// Prune forgets versions that were removed days ago, if there are many. live reports
+// whether a version still exists.
 func (p *Provenance) Prune(now time.Time, live func(digest string) bool) error {
 	gone := func(digest string, o Origin) bool { return now.Sub(o.At) > keepOrigin && !live(digest) }
 	by := p.now.Load().by
@@ -143,8 +140,8 @@ func (p *Provenance) Prune(now time.Time, live func(digest string) bool) error {
 	return p.change(func(next *origins) { maps.DeleteFunc(next.by, gone) })
 }
 
-// change reads the file again, because a command beside the bot may have written
-// it, and replaces it.
+// change reads the file again, because another process may have written it, and replaces
+// it.
 func (p *Provenance) change(do func(*origins)) error {
 	p.order.Lock()
 	defer p.order.Unlock()
@@ -155,7 +152,7 @@ func (p *Provenance) change(do func(*origins)) error {
 		var corrupt *store.CorruptError
 		switch {
 		case errors.As(err, &corrupt):
-			// What this program still knows is better than nothing.
+			// Keep what is in memory.
 			next = &origins{by: maps.Clone(p.now.Load().by), lost: time.Now()}
 			if info, err := os.Stat(p.dir.Path(corrupt.Kept)); err == nil && info.ModTime().After(next.lost) {
 				next.lost = info.ModTime() // the clock was set back
@@ -174,14 +171,13 @@ func (p *Provenance) change(do func(*origins)) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("note who has written a task: %w", err)
+		return fmt.Errorf("record the writer of a task: %w", err)
 	}
 	return nil
 }
 
-// Repair sets a file aside that cannot be understood, and notes that what was known
-// is lost; it returns what was wrong, or nil. For the program that owns the
-// directory, at its start.
+// Repair sets an invalid file aside and records the loss. It returns what was wrong, or
+// nil. Call it at the start of the program that owns the directory.
 func (p *Provenance) Repair() error {
 	var f provenanceFile
 	_, err := p.dir.PeekJSON(ProvenanceFile, &f)
@@ -191,7 +187,7 @@ func (p *Provenance) Repair() error {
 	return errors.Join(err, p.change(func(*origins) {}))
 }
 
-// provenanceFile is the file. Writers stand in it once: their lists are long.
+// provenanceFile is the file. Each writer is stored once, because their lists are long.
 type provenanceFile struct {
 	Lost    time.Time               `json:"lost,omitzero"`
 	Writers map[string]Writer       `json:"writers,omitempty"`
@@ -224,7 +220,7 @@ func fileOf(o *origins) provenanceFile {
 	return f
 }
 
-// name is short and the same for the same writer.
+// name identifies a writer by its content.
 func (w Writer) name() string {
 	data, err := json.Marshal(w)
 	if err != nil { // texts alone: it cannot
@@ -234,7 +230,7 @@ func (w Writer) name() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// clone is a writer whose lists are its own.
+// clone copies the lists, too.
 func (w Writer) clone() Writer {
 	w.Allowed, w.Disallowed = slices.Clone(w.Allowed), slices.Clone(w.Disallowed)
 	return w

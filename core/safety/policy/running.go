@@ -14,20 +14,20 @@ import (
 )
 
 const (
-	// mostCommand is how long a command that has not said its end is taken to run: no
-	// engine lets one run for longer in front.
+	// mostCommand is how long a command without a known end counts as running: no engine
+	// lets a foreground command run longer.
 	mostCommand = 10 * time.Minute
-	// stampSlack is how much older than the clock the time stamp of a file system may be.
+	// stampSlack is how far a file system's time stamp may lag behind the clock.
 	stampSlack = 20 * time.Millisecond
 )
 
-// commands are the shell commands that sessions run now. What changes while one of
-// them runs is taken for its work, because a shell can write anywhere: a user who
-// saves a powerful task in that moment is asked about it once too often.
+// commands are the running shell commands of sessions. Files that change while one runs
+// count as its work, because a shell can write anywhere. A user who saves a powerful task
+// at that moment is asked about it needlessly.
 type commands struct {
 	mu sync.Mutex
-	// by is when each has begun. One that fails does not say its end: it is
-	// forgotten with its turn, or in time.
+	// by is the start of each. A command that fails does not report its end: it is
+	// forgotten with its turn, or after mostCommand.
 	by map[command]time.Time
 }
 
@@ -54,14 +54,14 @@ func (c *commands) end(which func(command) bool) {
 	maps.DeleteFunc(c.by, func(one command, _ time.Time) bool { return which(one) })
 }
 
-// now is a copy of those that run.
+// now returns a copy of the running commands.
 func (c *commands) now() map[command]time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.by)
 }
 
-// who is a session whose command ran when something was written.
+// who returns a session whose command ran at that time, or nil.
 func (c *commands) who(at time.Time) *Session {
 	for one, from := range c.now() {
 		if !at.Before(from.Add(-stampSlack)) && at.Before(from.Add(mostCommand)) {
@@ -71,8 +71,8 @@ func (c *commands) who(at time.Time) *Session {
 	return nil
 }
 
-// Rest is told that a turn of the conversation has ended: what its commands have
-// written is noted, and what is written from now on is not theirs.
+// Rest ends a turn of the conversation: what its commands wrote is recorded, and later
+// files are not theirs.
 func (g *Guard) Rest() {
 	rested := map[*Session]bool{}
 	for one := range g.commands.now() {
@@ -84,13 +84,13 @@ func (g *Guard) Rest() {
 	g.commands.end(func(one command) bool { return rested[one.of] })
 }
 
-// End is Rest for the session of a background run that has ended.
+// End is Rest for the session of a finished background run.
 func (s *Session) End() {
 	s.claimWritten()
 	s.g.commands.end(func(one command) bool { return one.of == s })
 }
 
-// claimWritten notes what a session's commands have written so far.
+// claimWritten records what a session's commands have written so far.
 func (s *Session) claimWritten() {
 	var since time.Time // its first command
 	for one, from := range s.g.commands.now() {
@@ -115,8 +115,8 @@ func (s *Session) claimWritten() {
 	}
 }
 
-// changedAt is when a file or its name was last changed: unlike the time of its
-// last writing, nobody can set it.
+// changedAt returns the change time of a file, which programs cannot set, unlike its
+// modification time.
 func (g *Guard) changedAt(rel string) (time.Time, bool) {
 	var s unix.Stat_t
 	if err := unix.Stat(g.o.Dir.Path(rel), &s); err != nil {

@@ -11,31 +11,30 @@ import (
 	"ollimbot/routines"
 )
 
-// Taint is whether a run has read what strangers write: from then on it keeps no
-// tool that writes tasks or files, sends files or runs commands. A stranger's words
-// may have talked it into anything; nobody sits in front of it who would notice.
-// The zero Taint has read nothing. It is safe for concurrent use.
+// Taint records whether a run has read untrusted text. From then on it may not write tasks
+// or files, send files or run commands: the text may have talked it into anything, and no
+// user is watching. The zero Taint has read nothing. It is safe for concurrent use.
 type Taint struct {
-	// Trusted says that the user's own file lets the run keep its tools.
+	// Trusted means that the user's own file lets the run keep its tools.
 	Trusted bool
-	// Changed is called once, with what was read; it must not block. Nil is fine.
+	// Changed is called once, with what was read. It must not block and may be nil.
 	Changed func(why string)
 
 	mu  sync.Mutex
 	why string
 }
 
-// NewTaint is the taint of a run that begins with strangers' words.
+// NewTaint returns the taint of a run that starts with untrusted text.
 func NewTaint(why string) *Taint { return &Taint{why: why} }
 
-// Why is what was read, "" while nothing was.
+// Why returns what was read, "" for nothing.
 func (t *Taint) Why() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.why
 }
 
-// read notes what a run is about to read.
+// read records what a run is about to read.
 func (t *Taint) read(why string) {
 	t.mu.Lock()
 	first := t.why == ""
@@ -48,7 +47,7 @@ func (t *Taint) read(why string) {
 	}
 }
 
-// tainted is why a run may not do something any more, or "".
+// tainted returns why a tainted run may not make a call, or "".
 func (g *Guard) tainted(t *Taint, x call) string {
 	why := t.Why()
 	if why == "" || t.Trusted || !g.acts(x) {
@@ -57,12 +56,12 @@ func (g *Guard) tainted(t *Taint, x call) string {
 	return fmt.Sprintf(answerTainted, clean.Cut(clean.Line(x.Name), 80), why)
 }
 
-// actingTools are those of the bot that a tainted run loses. It may still tell its
-// user, report, and go on with its own chain.
+// actingTools are the bot's tools that a tainted run loses. It may still ping, report and
+// continue its own chain.
 var actingTools = []string{toolset.AddReminder, toolset.CancelReminder, toolset.UpdateNames, toolset.SendFile}
 
-// Quiet is what a run is told that begins with strangers' words: what it may use
-// without the tools that it will be refused.
+// Quiet returns the tool lists for the prompt of a run that starts with untrusted text,
+// without the tools that would be refused.
 func Quiet(allowed, disallowed []string) (may, mayNot []string) {
 	for _, s := range allowed {
 		p := parsePattern(tree{"/"}, s)
@@ -88,13 +87,13 @@ func (g *Guard) acts(x call) bool {
 		return !onlyReads(x.arg)
 	case strings.HasPrefix(x.Name, "mcp__"):
 		return slices.ContainsFunc(actingTools, func(name string) bool { return x.Name == toolset.Prefix+name })
-	default: // a tool that is not known here may do anything
+	default: // an unknown tool may do anything
 		return writes(x.tool) || !known
 	}
 }
 
-// readingCommands are the bot's own commands that change nothing. Mail may be read
-// on by who has read mail.
+// readingCommands are the bot's own commands that change nothing. A run that has read mail
+// may read more mail.
 var readingCommands = []string{
 	"Bash(ollim-bot help)", "Bash(ollim-bot help *)", "Bash(ollim-bot history *)",
 	"Bash(ollim-bot routine list *)", "Bash(ollim-bot reminder list *)", "Bash(ollim-bot webhook list *)",
@@ -108,7 +107,7 @@ func onlyReads(command string) bool {
 	return slices.ContainsFunc(readingCommands, func(p string) bool { return parsePattern(tree{"/"}, p).allows(u, tree{"/"}) })
 }
 
-// strange is what a call reads of strangers, in a few words; "" for nothing.
+// strange describes the untrusted text that a call reads; "" for none.
 func (g *Guard) strange(x call) string {
 	switch x.tool {
 	case "WebFetch", "WebSearch":
@@ -133,11 +132,11 @@ func (g *Guard) strange(x call) string {
 	return ""
 }
 
-// downloadFolder is where files lie that others have sent.
+// downloadFolder contains files that others sent.
 const downloadFolder = "downloads"
 
-// downloaded reports whether a path or a glob reaches into downloads/, by its name
-// or where its links lead.
+// downloaded reports whether a path or a glob leads into downloads/, by its name or
+// through links.
 func (g *Guard) downloaded(path string) bool {
 	places, ok := g.tree.places(path)
 	if !ok {

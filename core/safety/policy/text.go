@@ -45,20 +45,20 @@ const (
 	validatorLine    = "line %d: %s"
 )
 
-// What a late or wrong answer to an approval meets.
+// Errors for a late or wrong answer to an approval.
 const (
-	textAnswered   = "%s was already settled: %s"
-	textNoApproval = "there is no approval %q: it is older than the last %d, or the bot was restarted"
-	textNoVerdict  = "%q is no answer: allow, always or deny"
-	textTooMany    = "more than %d approvals wait already"
-	textSameID     = "an approval with the id %q waits already"
+	textAnswered   = "%s was already answered: %s"
+	textNoApproval = "no approval %q: it is not among the last %d, or the bot was restarted"
+	textNoVerdict  = "%q is not an answer: use allow, always or deny"
+	textTooMany    = "%d approvals are already waiting"
+	textSameID     = "an approval with the ID %q is already waiting"
 )
 
-// What can be wrong with tool-policy.yaml.
+// Problems of tool-policy.yaml.
 const (
 	yamlUnreadable = "the file cannot be read: %v"
-	yamlSection    = "%s must hold keys: write %s below it, indented"
-	yamlUnknown    = "%s is no key that is known: write %s"
-	yamlNotList    = "%s must be a list: write each pattern on a line of its own, as   - \"Bash(ollim-bot tasks *)\""
-	yamlNotText    = "an entry of %s is not a text: write the pattern in quotes"
+	yamlSection    = "%s must contain keys: write %s below it, indented"
+	yamlUnknown    = "unknown key %s: use %s"
+	yamlNotList    = "%s must be a list: write each pattern on its own line, such as   - \"Bash(ollim-bot tasks *)\""
+	yamlNotText    = "an entry of %s is not text: put the pattern in quotes"
 )
