@@ -66,7 +66,7 @@ func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
 		{
 			name: "installation", match: discordtest.Match{PathPrefix: "/applications/@me", Times: -1},
 			plan: discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"0":{}}}`},
-			want: []string{"cannot be installed by a user", "tick User Install"},
+			want: []string{"users cannot install its commands", "tick User Install"},
 		},
 		{
 			name: "servers", match: discordtest.Match{PathPrefix: "/applications/@me", Times: -1},

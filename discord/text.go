@@ -2,12 +2,12 @@ package discord
 
 // Words for people. Notices are short, in lower case and without jargon.
 const (
-	textNoToken    = "there is no Discord token: put it into .env as DISCORD_TOKEN (ollim-bot init asks for it)"
-	textBadOwnerID = "OLLIM_OWNER_ID is not a user ID: in Discord switch on Settings > Advanced > Developer Mode, " +
+	textNoToken    = "the Discord token is missing: put it into .env as DISCORD_TOKEN (ollim-bot init asks for it)"
+	textBadOwnerID = "OLLIM_OWNER_ID is not a user ID: in Discord turn on Settings > Advanced > Developer Mode, " +
 		"then right-click your own name > Copy User ID"
-	textNoOwner = "Discord does not say who owns the bot's application: put your own user id into .env as OLLIM_OWNER_ID, " +
+	textNoOwner = "Discord does not say who owns the bot's application: put your own user ID into .env as OLLIM_OWNER_ID, " +
 		"and start the bot again"
-	textWrongOwner = "Discord opens no direct messages with the user %s: check OLLIM_OWNER_ID in .env, and start the bot again"
+	textWrongOwner = "Discord cannot open direct messages with user %s: check OLLIM_OWNER_ID in .env, and start the bot again"
 
 	textHello    = "%s is here."
 	textFarewell = "%s is going offline."
@@ -23,8 +23,8 @@ const (
 
 	textEmptyPost  = "there is nothing to send"
 	textStoppedAt  = "discord has stopped (%s)"
-	textLargeFile  = "%s has %.1f MB: Discord takes 10 MB a file at most. Send a smaller one, or put it where the user can fetch it"
-	textNoFile     = "%s cannot be read any more: %w"
+	textLargeFile  = "%s has %.1f MB, but Discord accepts 10 MB a file. Send a smaller one, or put it where the user can download it"
+	textNoFile     = "%s can no longer be read: %w"
 	textCutShort   = "\n-# *cut short: the bot was ended here. ask again for the rest.*"
 	textAnswerFile = "answer.md"
 	textCutAnswer  = "\n-# cut here; the dashboard shows all of it"
@@ -60,31 +60,31 @@ const (
 	textCheckRefused        = "Discord does not know this token"
 	textCheckApp            = "the bot's application could not be looked up: %s"
 	textCheckBot            = "the bot is %q, of the application %q"
-	textCheckUserInstall    = "its commands can be installed by a user"
-	textCheckNoUserInstall  = "its commands cannot be installed by a user, so that /model and the others stay hidden"
-	textCheckNoGuildInstall = "it cannot be added to a server, and sharing one is what lets it write to its owner"
-	textCheckPublic         = "anybody may add the bot to a server; it obeys its owner only"
-	textCheckGateway        = "the gateway, where messages come from, cannot be used: %s"
+	textCheckUserInstall    = "users can install its commands"
+	textCheckNoUserInstall  = "users cannot install its commands, so /model and the others stay hidden"
+	textCheckNoGuildInstall = "it cannot be added to a server, and it must share one with its owner to write to them"
+	textCheckPublic         = "anyone may add the bot to a server, but it obeys only its owner"
+	textCheckGateway        = "the gateway, which delivers messages, cannot be used: %s"
 	textCheckFewStarts      = "only %d of the day's session starts are left: after the last one Discord resets the token"
 	textCheckGatewayFine    = "the gateway answers; %d session starts are left today"
-	textCheckNoOwner        = "nobody is known to own the bot, and it obeys its owner only"
+	textCheckNoOwner        = "the owner of the bot is unknown, and it obeys only its owner"
 	textCheckOwner          = "it obeys the user %s, who owns the application"
 	textCheckTeamOwner      = "it obeys the user %s, who owns the application's team"
 	textCheckChosenOwner    = "it obeys the user %s, as OLLIM_OWNER_ID says"
 	textCheckShutOut        = "the bot may not write to its owner"
-	textCheckNobody         = "there is no user with the owner's id"
+	textCheckNobody         = "no user has the owner's ID"
 	textCheckDM             = "the direct messages with the owner could not be opened: %s"
 	textCheckWrote          = "it has written to its owner"
-	textCheckOpened         = "the direct messages with its owner are open; whether it may write there, only a message shows: ollim-bot init --hello"
+	textCheckOpened         = "the direct messages with its owner are open; to test whether it may write there, run ollim-bot init --hello"
 
 	textNewToken = "Developer Portal (https://discord.com/developers/applications) > your application > Bot > Reset Token, " +
 		"then copy the new token"
-	textTryAgain        = "look at the network and try again"
+	textTryAgain        = "check the network and try again"
 	textAddUserInstall  = "Developer Portal > your application > Installation: tick User Install"
 	textAddGuildInstall = "Developer Portal > your application > Installation: tick Guild Install"
 	textMakePrivate     = "to keep others from adding it: Developer Portal > your application > Installation > Install Link: None, Save Changes; " +
 		"then Bot > Public Bot: off, Save Changes"
 	textWaitFor     = "wait %s before starting the bot again"
-	textShareServer = "add the bot to a private server of yours with the link below, allow direct messages from that server's members " +
+	textShareServer = "add the bot to one of your private servers with the link below, allow direct messages from that server's members " +
 		"(server name > Privacy Settings), and write to it once"
 )

@@ -40,7 +40,7 @@ func (r *report) environment() {
 	} {
 		name, value, fallback := v[0], v[1], v[2]
 		if value == fallback {
-			r.warn(name, "not set, %q is used: put %s=... into the environment or into %s", fallback, name, filepath.Join(r.Dir.Display(), config.EnvFile))
+			r.warn(name, "not set, so %q is used: set %s=... in the environment or in %s", fallback, name, filepath.Join(r.Dir.Display(), config.EnvFile))
 		} else {
 			r.pass(name, "set")
 		}
@@ -51,7 +51,7 @@ func (r *report) environment() {
 // what a running bot has found out about reaching its user.
 func (r *report) discord() {
 	if r.Env.DiscordToken == "" {
-		r.pass("DISCORD_TOKEN", "not set and not needed: the chat pane is where the bot speaks")
+		r.pass("DISCORD_TOKEN", "not set and not needed: you talk to the bot in the chat pane")
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 15*time.Second)
@@ -117,7 +117,7 @@ func (r *report) claude() {
 	case err != nil:
 		r.fail("login", "%v", err)
 	case !auth.LoggedIn:
-		r.fail("login", "nobody is logged in to Claude: run ollim-bot auth login")
+		r.fail("login", "not logged in to Claude: run ollim-bot auth login")
 	default:
 		r.pass("login", "logged in (%s)", clean.Line(auth.Method))
 	}
@@ -213,7 +213,7 @@ func (r *report) dataDir() {
 			r.fail("directory", "%s", clean.Line(err.Error()))
 			return
 		}
-		r.warn("directory", "%s does not exist yet: it is made when the bot first runs", r.Dir.Display())
+		r.warn("directory", "%s does not exist yet; the bot creates it when it first runs", r.Dir.Display())
 		return
 	case err != nil:
 		r.fail("directory", "%s", clean.Line(err.Error()))
@@ -227,9 +227,9 @@ func (r *report) dataDir() {
 		r.warn("trust", "%s", clean.Line(text))
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 {
-		r.warn("privacy", "others on this machine can look in (mode %04o): chmod 700 %s", info.Mode().Perm(), r.Dir.Display())
+		r.warn("privacy", "other users of this machine can read it (mode %04o): chmod 700 %s", info.Mode().Perm(), r.Dir.Display())
 	} else {
-		r.pass("privacy", "nobody else can look in")
+		r.pass("privacy", "other users cannot read it")
 	}
 	probe, err := os.CreateTemp(root, ".doctor-*.tmp")
 	if err == nil {
@@ -245,7 +245,7 @@ func (r *report) dataDir() {
 	if err != nil {
 		r.warn("git", "not installed: changes of routines are not recorded")
 	} else if info, err := os.Stat(filepath.Join(root, ".git")); err != nil || !info.IsDir() {
-		r.warn("git", "the directory is no repository yet: the bot makes it one when it runs (%s)", path)
+		r.warn("git", "the directory is not a repository yet; the bot makes it one when it runs (%s)", path)
 	} else {
 		r.pass("git", "changes of routines are recorded")
 	}
@@ -284,7 +284,7 @@ func (r *report) taskFiles() taskFiles {
 func (t taskFiles) waits(task routines.Task) bool {
 	waits := slices.ContainsFunc(t.waiting, func(w routines.Problem) bool { return w.File == task.Path })
 	if waits {
-		t.warn(task.ID, "%s: does not fire, it waits for you; see TOOL POLICY", task.Title())
+		t.warn(task.ID, "%s: does not run until you approve it; see TOOL POLICY", task.Title())
 	}
 	return waits
 }
@@ -347,7 +347,7 @@ func (t taskFiles) tools() {
 	case t.err != nil:
 		t.fail("rights", "%v", t.err)
 	case len(t.waiting) == 0:
-		t.pass("rights", "nothing that the agent wrote waits for you")
+		t.pass("rights", "nothing that the agent wrote needs your approval")
 	}
 	for _, w := range t.waiting {
 		t.warn(w.File, "%s (ollim-bot allow %s)", w.Message, console.Word(w.File))
@@ -409,11 +409,11 @@ func (r *report) attach() {
 	case err != nil:
 		r.fail("host key", "%v", err)
 	case mark == "":
-		r.pass("host key", "not made yet: it is when somebody first attaches")
+		r.pass("host key", "not created yet; the first viewer to attach creates it")
 	default:
 		r.pass("host key", "%s", mark)
 	}
-	port := "no port is open; viewers come over the socket of the data directory"
+	port := "no port is open; viewers connect through the socket of the data directory"
 	if r.Env.AttachAddress != "" {
 		port = r.Env.AttachAddress
 	}

@@ -1,5 +1,5 @@
-// Package doctor is the commands that look whether all is in order: `doctor`, at what the
-// bot stands on, and `check`, at files. They change nothing. It must not know how anything is mended.
+// Package doctor is the commands that find problems: doctor checks what the bot needs, and
+// check validates files. They change nothing and must not know how to repair anything.
 package doctor
 
 import (
@@ -19,7 +19,7 @@ import (
 	"ollimbot/core/work/webhook"
 )
 
-// Cmd is the command that checks everything the bot stands on.
+// Cmd checks everything that the bot needs.
 type Cmd struct{ console.AsJSON }
 
 // The levels of a finding.
@@ -69,8 +69,7 @@ func (r *report) add(level, label, format string, args ...any) {
 	}
 }
 
-// Run checks everything that the bot stands on and changes nothing; a failure
-// makes the command fail.
+// Run checks everything that the bot needs; a failure makes the command fail.
 func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
 	r := &report{DataDir: at, p: p}
 	tasks := r.taskFiles()
@@ -134,8 +133,8 @@ var kept = []struct{ label, glob, rule string }{
 	{"downloads", "downloads", "kept until you remove them"},
 }
 
-// disk tells how much room each part takes. Nothing here is a failure: what
-// has a limit keeps to it by itself.
+// disk reports the size of each part. None is a failure, because the bot enforces the
+// limits.
 func (r *report) disk() {
 	for _, k := range kept {
 		// The root may hold what a pattern is made of.
@@ -178,11 +177,11 @@ func (r *report) state() {
 		data, err := r.Dir.Read("state/" + name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			r.pass(name, "not there yet")
+			r.pass(name, "does not exist yet")
 		case err != nil:
 			r.fail(name, "%s", clean.Line(err.Error()))
 		case !json.Valid(data):
-			r.fail(name, "is not JSON: the bot will set it aside and begin with defaults; mend it first if you want to keep what it says")
+			r.fail(name, "is not JSON: the bot will set it aside and start with defaults; repair it first to keep its contents")
 		default:
 			r.pass(name, "in order")
 		}

@@ -1,5 +1,5 @@
-// Package setup is the walk of `init`: it asks for names, time zone and Discord's token,
-// tries the token, and writes the answers down. It must not know what runs on them.
+// Package setup is the command init: it asks for names, time zone and Discord token, checks
+// the token, and saves the answers. It must not know the bot that uses them.
 package setup
 
 import (
@@ -21,14 +21,14 @@ import (
 	"ollimbot/discord"
 )
 
-// Cmd is the walk.
+// Cmd is the command init.
 type Cmd struct {
 	Hello   bool `help:"Let the bot write you one message in Discord, without asking: the only proof that it can reach you."`
-	Offline bool `help:"Write down the token without asking Discord about it."`
-	Wait    bool `help:"Wait for enter at the end, as the dashboard wants it that begins this."`
+	Offline bool `help:"Save the token without checking it with Discord."`
+	Wait    bool `help:"Wait for Enter at the end, for the dashboard that starts this command."`
 }
 
-// Words of the walk.
+// Texts for the user.
 const (
 	textInitIntro = "This asks four questions and writes the answers to %s, which only you can read.\n" +
 		"Press Enter to accept the value in brackets.\n"
@@ -36,33 +36,33 @@ const (
 	textAskBot   = "What is the bot's name? [%s] "
 	textAskZone  = "Your time zone? [%s] "
 	textAskToken = "Discord token? [%s] "
-	textHowToken = "\nFor Discord the bot needs a token of its own. Without one the dashboard is where you talk to it.\n" +
+	textHowToken = "\nFor Discord the bot needs its own token. Without one, talk to it in the dashboard.\n" +
 		"  1. Open https://discord.com/developers/applications and click New Application; give it the bot's name.\n" +
 		"  2. Installation: tick User Install and Guild Install, Save Changes.\n" +
 		"  3. Bot: click Reset Token, then Copy. No privileged intent is needed.\n"
-	textAskHello     = "May the bot write you a hello in Discord now? Only that proves that it can reach you. [yes] "
+	textAskHello     = "May the bot send you a test message in Discord now, to prove that it can reach you? [yes] "
 	textTokenKept    = "keep the one that is set"
 	textTokenNone    = "none"
 	textBadZone      = "%q is no time zone: write one such as Europe/Berlin"
-	textBadToken     = "that is no token: copy it whole, in one line"
-	textTokenRefused = "the token was not written down: get a new one and run ollim-bot init again"
-	textUnchecked    = "the token was written down unchecked: run ollim-bot doctor when Discord can be reached"
-	textTokenAgain   = "That token is of no use; the other answers are kept.\n"
-	textInvite       = "Add the bot to a private server of yours, which lets it write to you:\n  %s\n"
+	textBadToken     = "that is not a token: copy all of it, on one line"
+	textTokenRefused = "the token was not saved: get a new one and run ollim-bot init again"
+	textUnchecked    = "the token was saved unchecked: run ollim-bot doctor when Discord can be reached"
+	textTokenAgain   = "That token does not work; the other answers are kept.\n"
+	textInvite       = "Add the bot to one of your private servers, so that it may write to you:\n  %s\n"
 	textInstall      = "Install its commands for yourself (in the page that opens: Add to My Apps):\n  %s\n"
-	textHelloAgain   = "When that is done, run ollim-bot init --hello: it writes to you, or says what is missing.\n"
+	textHelloAgain   = "Then run ollim-bot init --hello: it writes to you, or shows what is missing.\n"
 	textWritten      = "Written to %s."
 	textStart        = " Start the bot with: %s\n"
 	textRestart      = "The running bot reads it at its next start.\n"
-	textEnvWins      = "Careful: %s is also set in the environment, which goes before the file.\n"
+	textEnvWins      = "Careful: %s is also set in the environment, which overrides the file.\n"
 	textInitEnter    = "Enter goes on to the dashboard. "
-	textAskOllama    = "Ollama answers at %s, with %s. May the bot think with it? [yes] "
-	textThinksBoth   = "The bot thinks with the claude command (%s). %[2]s is there too: /config fallback %[2]s lets it answer while Claude is out of reach.\n"
-	textThinksClaude = "The bot thinks with the claude command (%s).\n"
-	textThinksModel  = "The bot thinks with %s (%s).\n"
-	textThinksNobody = "Nobody thinks for the bot yet: install the claude command, put ANTHROPIC_API_KEY into .env, or start Ollama; " +
+	textAskOllama    = "Ollama is running at %s, with %s. May the bot use it? [yes] "
+	textThinksBoth   = "The bot uses the claude command (%s). %[2]s is available too: set /config fallback %[2]s to use it while Claude is unavailable.\n"
+	textThinksClaude = "The bot uses the claude command (%s).\n"
+	textThinksModel  = "The bot uses %s (%s).\n"
+	textThinksNobody = "The bot has no model yet: install the claude command, put ANTHROPIC_API_KEY into .env, or start Ollama; " +
 		"until then a script answers.\n"
-	textByHand = "%s could not be changed safely: put %s into it by hand"
+	textByHand = "%s could not be changed safely: add %s to it by hand"
 )
 
 // Run walks through the questions. With Wait what was said at the end can be
@@ -82,8 +82,8 @@ func (c *Cmd) Run(p *console.Process) error {
 }
 
 // walk asks for names, zone and token, checks the token against Discord and
-// writes .env. Whatever else stands there stays. It can be run again and again,
-// and from a pipe, one answer a line.
+// writes .env, keeping its other lines. It can be repeated, and run from a pipe with one
+// answer a line.
 func (c *Cmd) walk(q *questions) error {
 	p := q.p
 	at, err := p.Open()
@@ -119,8 +119,7 @@ func (c *Cmd) walk(q *questions) error {
 	return wrong
 }
 
-// whoAnswers looks for what the bot can think with on this machine, and offers what
-// the user need only agree to.
+// whoAnswers looks for models on this machine and offers Ollama if it is running.
 func (q *questions) whoAnswers(at console.DataDir) error {
 	providers := q.p.Providers(at)
 	models := provider.Ollama(context.Background(), q.p.Getenv("OLLAMA_HOST"))
@@ -149,9 +148,8 @@ func (q *questions) whoAnswers(at console.DataDir) error {
 	return nil
 }
 
-// working asks for a token until Discord takes one, or cannot be asked; from a
-// pipe once. wrong is what is to be said at the end, or nil. A token that is
-// refused is not worth writing down.
+// working asks for a token until Discord accepts one or cannot be reached, from a pipe
+// once. wrong is an error to report at the end, or nil. A refused token is not saved.
 func (c *Cmd) working(q *questions, at console.DataDir) (token config.Secret, wrong, err error) {
 	for asked := c.Hello; ; {
 		if token, err = q.token(at); token == "" || err != nil || c.Offline {
@@ -254,7 +252,7 @@ func (q *questions) aboutYou(at console.DataDir) (user, bot, zone string, err er
 	return user, bot, zone, nil
 }
 
-// agrees asks what enter says yes to.
+// agrees asks a question to which Enter means yes.
 func (q *questions) agrees(question string) (bool, error) {
 	said, err := q.ask(question, "yes", q.line, nil)
 	return strings.HasPrefix(strings.ToLower(said), "y"), err
@@ -295,7 +293,7 @@ func (q *questions) token(at console.DataDir) (config.Secret, error) {
 
 func (q *questions) line() (string, error) { return q.p.Line(q.in) }
 
-// ask asks until the answer passes; nothing at all means otherwise.
+// ask asks until the answer passes; an empty one means otherwise.
 func (q *questions) ask(question, otherwise string, read func() (string, error), check func(string) error) (string, error) {
 	for {
 		q.p.Print("%s", question)
