@@ -17,7 +17,10 @@ const (
 	wiring           // cmd: the command tree
 )
 
-var groundRooms = []string{"core/storage/store", "core/storage/frontmatter", "core/storage/trash", "core/storage/git", "core/base/procgroup", "core/base/clean", "core/base/fault", "core/base/queue", "core/base/binarytest", "core/base/words"}
+var groundRooms = []string{
+	"core/storage/store", "core/storage/frontmatter", "core/storage/git", "core/storage/jsonl", "core/storage/trash",
+	"core/base/binarytest", "core/base/clean", "core/base/fault", "core/base/procgroup", "core/base/queue", "core/base/unixsocket", "core/base/words",
+}
 
 // floor places a package of ours; false for a package that stands nowhere,
 // which is a mistake of the layout.

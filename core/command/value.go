@@ -12,7 +12,7 @@ import (
 
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/frontmatter"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
@@ -103,7 +103,7 @@ type Describe struct{ ID string }
 type Costs struct{ Days int }
 
 // Mark is a place in the ledger of runs, which a surface hands back.
-type Mark = store.Place
+type Mark = jsonl.Cursor
 
 // Field is a field of a task's file and its new value; nil takes it out.
 type Field = frontmatter.Entry

@@ -21,6 +21,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -305,8 +306,8 @@ func (e *Engine) record(session, text string) error {
 	return nil
 }
 
-func (e *Engine) journal() store.Log[journalEntry] {
-	return store.Log[journalEntry]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
+func (e *Engine) journal() jsonl.Log[journalEntry] {
+	return jsonl.Log[journalEntry]{Dir: e.o.Dir, Rel: journalFile, Limit: journalMost, Keep: journalMost / 2}
 }
 
 // HasMessage reports whether a session got a message (agent.HistoryChecker).

@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/fulldisk"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -395,7 +394,7 @@ func TestTwoStartsAtOnceInstallOnce(t *testing.T) {
 }
 
 func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	d := prepared(t)
@@ -405,7 +404,7 @@ func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
 	}
 	older(t, d, "skill-spec.md", "An earlier version.")
 	var notes []Note
-	if err := fulldisk.During(t, func() (err error) {
+	if err := storetest.FullDisk(t, func() (err error) {
 		notes, err = Install(d, sam())
 		return err
 	}); err != nil {

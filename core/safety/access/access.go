@@ -24,6 +24,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/unixsocket"
 	"ollimbot/core/storage/store"
 )
 
@@ -184,7 +185,7 @@ func places(d *store.Dir) (paths []string) {
 	}
 	var short []string
 	for _, p := range paths {
-		if len(p) <= store.MaxSocketPath {
+		if len(p) <= unixsocket.MaxPath {
 			short = append(short, p)
 		}
 	}
@@ -231,7 +232,7 @@ func listen(path string) (net.Listener, error) {
 	if err := ours(folder); err != nil {
 		return nil, err
 	}
-	l, err := store.ListenSocket(path)
+	l, err := unixsocket.Listen(path)
 	if err != nil || !inTemp {
 		return l, err
 	}
@@ -255,7 +256,7 @@ func (f foldered) Close() error {
 func sweep(parent string) {
 	left, _ := filepath.Glob(filepath.Join(parent, folderName()+"*")) // tidying only
 	for _, folder := range left {
-		if store.Abandoned(filepath.Join(folder, filepath.Base(socketFile))) {
+		if unixsocket.Abandoned(filepath.Join(folder, filepath.Base(socketFile))) {
 			_ = os.RemoveAll(folder) // another user's stays
 		}
 	}

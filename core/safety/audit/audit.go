@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -144,8 +145,8 @@ func (l *Log) Read(n int) (list []Entry, damaged int, err error) {
 	return list[max(0, len(list)-n):], damaged, nil
 }
 
-func (l *Log) lines() store.Log[Entry] {
-	return store.Log[Entry]{Dir: l.o.Dir, Rel: File, Limit: sizeLimit, Keep: sizeLimit / 2}
+func (l *Log) lines() jsonl.Log[Entry] {
+	return jsonl.Log[Entry]{Dir: l.o.Dir, Rel: File, Limit: sizeLimit, Keep: sizeLimit / 2}
 }
 
 // Who decides.

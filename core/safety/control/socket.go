@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ollimbot/core/storage/store"
+	"ollimbot/core/base/unixsocket"
 )
 
 const socketName = "control.sock"
@@ -24,8 +24,8 @@ type socket struct {
 // listen opens the socket in dir, or in a new private folder if the path would be too long
 // or the file system does not support sockets.
 func listen(dir string) (*socket, error) {
-	if path := filepath.Join(dir, socketName); len(path) <= store.MaxSocketPath {
-		if l, err := store.ListenSocket(path); err == nil {
+	if path := filepath.Join(dir, socketName); len(path) <= unixsocket.MaxPath {
+		if l, err := unixsocket.Listen(path); err == nil {
 			return &socket{Listener: l, path: path}, nil
 		}
 	}
@@ -34,7 +34,7 @@ func listen(dir string) (*socket, error) {
 		return nil, err
 	}
 	path := filepath.Join(folder, socketName)
-	l, err := store.ListenSocket(path)
+	l, err := unixsocket.Listen(path)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
@@ -48,12 +48,12 @@ func freshFolder(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	prefix := "ollim-" + hex.EncodeToString(sum[:4]) + "-"
 	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
-		if !filepath.IsAbs(parent) || len(filepath.Join(parent, prefix+"0123456789", socketName)) > store.MaxSocketPath {
+		if !filepath.IsAbs(parent) || len(filepath.Join(parent, prefix+"0123456789", socketName)) > unixsocket.MaxPath {
 			continue
 		}
 		left, _ := filepath.Glob(filepath.Join(parent, "ollim-*-*")) // tidying only
 		for _, folder := range left {
-			if strings.HasPrefix(filepath.Base(folder), prefix) || store.Abandoned(filepath.Join(folder, socketName)) {
+			if strings.HasPrefix(filepath.Base(folder), prefix) || unixsocket.Abandoned(filepath.Join(folder, socketName)) {
 				_ = os.RemoveAll(folder) // keep those of other users
 			}
 		}

@@ -15,7 +15,6 @@ import (
 
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/fulldisk"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -99,13 +98,13 @@ func TestAKillLeavesTheOldOrTheNew(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	old := furnished(t)
 	file := old.export("")
 	before := files(t, old.home)
-	err := fulldisk.During(t, func() error {
+	err := storetest.FullDisk(t, func() error {
 		_, err := Export(ExportOptions{Dir: old.dir, Sessions: old.sessions, File: filepath.Join(old.home, "x"), Now: time.Now()})
 		return err
 	})
@@ -120,7 +119,7 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 	before = files(t, m.home)
 	o := m.options(file, "")
 	o.Replace = true
-	err = fulldisk.During(t, func() error { _, err := Import(o); return err })
+	err = storetest.FullDisk(t, func() error { _, err := Import(o); return err })
 	if err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("an import says %v", err)
 	}

@@ -327,7 +327,7 @@ func (s *stage) settle(root string, full bool) (kept string, err error) {
 			kept = fmt.Sprintf("%s%s-%d", root, s.now.Format(keptLayout), i)
 		}
 	}
-	if err := store.Exchange(s.path, root, kept); err != nil {
+	if err := exchange(s.path, root, kept); err != nil {
 		s.withdraw()
 		return "", err
 	}

@@ -36,4 +36,8 @@ const (
 	textNotEmpty  = "%s is not empty: --replace puts the import in its place and keeps what is there beside it; --data-dir imports elsewhere (%s stays)"
 	textHoldsHome = "%s is your home directory, or holds it, and cannot be replaced: name a folder of the bot's own with --data-dir"
 	textNoRoom    = "the import needs %s on the disk of %s, where %s are free: free some space; nothing was changed"
+
+	textMountPoint = "%s is a mount point and cannot be replaced: name a folder in it, such as %s/ollim-bot"
+	textRefilled   = "%s is no longer empty: another program has written there; nothing was changed"
+	textNoSwap     = "the file system of %s cannot exchange two directories in one step: move that one away yourself, then try again"
 )

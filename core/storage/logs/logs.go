@@ -47,7 +47,7 @@ type Sink struct {
 	zone  *time.Location
 	level slog.Leveler
 	ring  *tail.Ring
-	file  *store.Rotating // nil: no file
+	file  *rotating // nil: no file
 
 	// out orders standard output: it is held over the write.
 	out    sync.Mutex
@@ -70,7 +70,7 @@ func New(o Options) (*slog.Logger, *Sink) {
 		s.level = slog.LevelInfo
 	}
 	if o.Dir != nil {
-		s.file = o.Dir.Rotating(File, fileLimit)
+		s.file = newRotating(o.Dir, File, fileLimit)
 	}
 	p := &pairs{}
 	text := slog.NewTextHandler(&p.out, &slog.HandlerOptions{Level: s.level, ReplaceAttr: s.harmless})

@@ -19,7 +19,7 @@ import (
 	"aead.dev/minisign"
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/storage/store/fulldisk"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // platform is what the releases of these tests are made for.
@@ -316,13 +316,13 @@ func TestAServerThatFallsSilentIsGivenUp(t *testing.T) {
 }
 
 func TestAFullDiskInTheMiddleChangesNothing(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	m := newMaker(t)
 	m.release(t, "0.2.0")
 	p := installed(t, m, "0.1.0")
-	err := fulldisk.During(t, func() error {
+	err := storetest.FullDisk(t, func() error {
 		_, err := p.Do(t.Context(), Order{})
 		return err
 	})

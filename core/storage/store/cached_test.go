@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 	"testing"
 	"time"
 )
@@ -53,35 +52,5 @@ func TestWhatGoesWrongAgainAndAgainIsNewsOnce(t *testing.T) {
 		if got := trouble.News(c.err); got != c.news {
 			t.Errorf("%d: %v is news: %v", i, c.err, got)
 		}
-	}
-}
-
-func TestALogKeepsItsEndAndCountsWhatIsDamaged(t *testing.T) {
-	d := newDir(t)
-	type value struct{ N int }
-	l := Log[value]{Dir: d, Rel: "state/x.jsonl", Limit: 1000, Keep: 500}
-	if list, damaged, err := l.Newest(1000); len(list) != 0 || damaged != 0 || err != nil {
-		t.Errorf("a missing file gives %v, %d, %v", list, damaged, err)
-	}
-	for i := range 500 {
-		must(t, l.Append(value{i}))
-	}
-	must(t, d.Append("state/x.jsonl", []byte(`{"N": `)))
-	list, damaged, err := l.Newest(1000)
-	if err != nil || damaged != 1 || len(list) < 40 || list[len(list)-1].N != 499 || list[0].N != 500-len(list) {
-		t.Errorf("%v, %d, %v", list, damaged, err)
-	}
-	if info, err := os.Stat(d.Path("state/x.jsonl")); err != nil || info.Size() > 1000 {
-		t.Errorf("%v, %v", info.Size(), err)
-	}
-}
-
-func TestALineIsOneLineWhateverItHolds(t *testing.T) {
-	line, err := Line("a\nb<&>")
-	if err != nil || strings.ContainsRune(string(line), '\n') || string(line) != `"a\nb<&>"` {
-		t.Errorf("%s, %v", line, err)
-	}
-	if _, err := Line(func() {}); err == nil {
-		t.Error("a function was encoded")
 	}
 }

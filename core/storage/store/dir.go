@@ -1,6 +1,6 @@
-// Package store owns the data directory: its paths, atomic files, front
-// matter, the locks and the git commits. It is the only package that writes
-// there, and it knows nothing of what the files mean.
+// Package store owns the data directory: its paths, permissions and locks, and durable
+// files in it. What writes there does so through this package, which must not know what
+// the files mean.
 package store
 
 import (
@@ -10,14 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"ollimbot/core/base/clean"
 )
 
-// Modes of what we create: nobody but the user reads a personal assistant's files.
+// Modes of what we create: only the user reads a personal assistant's files.
 const (
 	dirMode  fs.FileMode = 0o700
 	fileMode fs.FileMode = 0o600
@@ -26,24 +25,19 @@ const (
 // StateDir is the folder of files that only code reads and writes.
 const StateDir = "state"
 
-// Dir is a data directory. Use At. All methods are safe for use by several
-// goroutines, and beside other processes of ours. Names are relative to the
-// directory and use forward slashes.
+// Dir is a data directory. Use At. All methods are safe for concurrent use by several
+// goroutines and processes. Names are relative to the directory and use forward slashes.
 type Dir struct {
 	root string
 
-	mu sync.Mutex
-	// turns holds one lock per name given to WithLock.
-	turns map[string]*sync.Mutex
-
-	// tenant is set while this process is the bot of the directory.
-	tenant atomic.Pointer[tenancy]
+	turns  turns
+	owned  atomic.Pointer[ownership] // set while this process is the bot of the directory
 	memory memory
-	opened atomic.Pointer[fs.FileMode] // the mode that Prepare has taken back
+	opened atomic.Pointer[fs.FileMode] // the directory's mode before Prepare restricted it
 }
 
 // At names the data directory at root. A leading ~ is the user's home; a
-// relative path counts from the working directory. Nothing is touched.
+// relative path starts at the working directory. Nothing is touched.
 func At(root string) (*Dir, error) {
 	if strings.TrimSpace(root) == "" {
 		return nil, errors.New(msgNoRoot)
@@ -59,50 +53,47 @@ func At(root string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make %s absolute: %w", root, err)
 	}
-	return &Dir{root: abs, turns: map[string]*sync.Mutex{}}, nil
+	return &Dir{root: abs}, nil
 }
 
 // Root is the directory's absolute path.
 func (d *Dir) Root() string { return d.root }
 
 // Display is the path as people read it, cleaned: ~ stands for the home directory.
-func (d *Dir) Display() string { return clean.Line(d.display()) }
+func (d *Dir) Display() string { return display(d.root) }
 
-func (d *Dir) display() string {
+func display(root string) string {
 	home, err := os.UserHomeDir()
-	if err != nil || home == "" || home == string(filepath.Separator) {
-		return d.root
-	}
-	if rel, err := filepath.Rel(home, d.root); err == nil && filepath.IsLocal(rel) {
-		if rel == "." {
-			return "~"
+	if err == nil && home != "" && home != string(filepath.Separator) {
+		if rel, err := filepath.Rel(home, root); err == nil && filepath.IsLocal(rel) {
+			root = filepath.Join("~", rel)
 		}
-		return filepath.Join("~", rel)
 	}
-	return d.root
+	return clean.Line(root)
 }
 
-// Path is the absolute path of a name. It does not check the name: what comes
-// from outside goes through Read and Write, which do.
+// Path is the absolute path of a name. It does not check the name; Read and Write do.
 func (d *Dir) Path(rel string) string {
 	return filepath.Join(d.root, filepath.FromSlash(rel))
 }
 
-// Exists reports whether the directory is there.
+// Exists reports whether the directory exists.
 func (d *Dir) Exists() bool {
 	info, err := os.Stat(d.root)
 	return err == nil && info.IsDir()
 }
 
 // Prepare creates the directory and its state folder, makes both private,
-// removes temporary files that a crash left behind, and makes sure that files
+// removes temporary files that a crash left behind, and checks that files
 // can be written. An error says what to do.
 func (d *Dir) Prepare() error {
 	if err := d.Writable(); err != nil {
 		return err
 	}
-	d.tighten()
-	if err := d.makeRoot(); err != nil {
+	if was := tighten(d.root); was != nil {
+		d.opened.Store(was)
+	}
+	if err := makeRoot(d.root); err != nil {
 		return Advise("prepare "+d.Display(), err)
 	}
 	if err := makePrivate(d.Path(StateDir)); err != nil {
@@ -120,73 +111,8 @@ func (d *Dir) Prepare() error {
 	return nil
 }
 
-// makeRoot creates the root, or makes it private when it is ours: it holds a
-// state folder already, or nothing at all. A shared directory (sticky, such as
-// /tmp) and the home directory keep their modes.
-func (d *Dir) makeRoot() error {
-	info, err := os.Stat(d.root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return os.MkdirAll(d.root, dirMode)
-	}
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: d.root, Err: errNotDirectory}
-	}
-	if home, err := os.UserHomeDir(); err == nil && home == d.root || info.Mode()&fs.ModeSticky != 0 {
-		return nil
-	}
-	entries, err := readFolder(d.root)
-	if err != nil {
-		return err
-	}
-	ours := len(entries) == 0
-	for _, e := range entries {
-		ours = ours || e.Name() == StateDir && e.IsDir()
-	}
-	if ours && info.Mode().Perm()&0o077 != 0 {
-		return os.Chmod(d.root, info.Mode().Perm()&0o700)
-	}
-	return nil
-}
-
-// makePrivate creates a folder of ours, or takes it and the files in it away
-// from everybody else.
-func makePrivate(path string) error {
-	if err := os.MkdirAll(path, dirMode); err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		if err := os.Chmod(path, dirMode); err != nil {
-			return err
-		}
-	}
-	entries, err := readFolder(path)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil || info.Mode().Perm()&0o077 == 0 {
-			continue // gone since, or private already
-		}
-		if err := os.Chmod(filepath.Join(path, e.Name()), info.Mode().Perm()&0o700); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // leftoverAge is how old a temporary file must be before it counts as left
-// behind; another process of ours may be writing the younger ones.
+// behind; another process can still be writing the younger ones.
 const leftoverAge = 10 * time.Minute
 
 const (
@@ -203,24 +129,24 @@ func (d *Dir) Tidy(now time.Time) {
 		return
 	}
 	folders := []string{".", "routines", "reminders", "webhooks", StateDir}
-	entries, _ := d.Entries(StateDir) // not there: nothing to remove
+	entries, _ := d.Entries(StateDir) // missing: nothing to remove
 	for _, e := range entries {
 		if e.IsDir() {
 			folders = append(folders, StateDir+"/"+e.Name())
 		}
 	}
 	for _, folder := range folders {
-		d.sweep(folder, now.Add(-leftoverAge), IsTemp)
+		sweep(d.Path(folder), now.Add(-leftoverAge), IsTemp)
 	}
-	d.sweep(StateDir, now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
+	sweep(d.Path(StateDir), now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
 }
 
-// sweep removes what lies in a folder, is older, and has a name of ours.
-func (d *Dir) sweep(folder string, before time.Time, ours func(name string) bool) {
-	entries, _ := d.Entries(folder) // not there: nothing to remove
+// sweep removes the old entries of a folder whose name is ours.
+func sweep(folder string, before time.Time, ours func(name string) bool) {
+	entries, _ := readFolder(folder) // missing: nothing to remove
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && ours(e.Name()) && !info.ModTime().After(before) {
-			_ = os.RemoveAll(filepath.Join(d.Path(folder), e.Name()))
+			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
 		}
 	}
 }

@@ -171,3 +171,10 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 		})
 	}
 }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -74,9 +74,6 @@ const (
 	msgWritable    = "others can write to %s (mode %04o) and change what the bot does: chmod go-w '%s'"
 	msgWasWritable = "everybody could write to %s (mode %04o); that is over now. Look through routines/, reminders/ and skills/ for what is not yours"
 
-	msgMountPoint    = "%s is a place where a disk is mounted, and cannot be exchanged as a whole: name a folder in it, such as %s/ollim-bot"
-	msgNotEmpty      = "%s is not empty any more: something has written there meanwhile; nothing was changed"
-	msgNoSwap        = "the file system of %s cannot exchange two directories in one step: move that one away yourself, then try again"
 	cureFull         = "free some space and try again; nothing that was stored is harmed"
 	cureReadOnly     = "make the data directory writable for your user (chmod -R u+rwX), or choose another with --data-dir"
 	cureNotDirectory = "a file stands where a directory must be; move it away, or choose another data directory with --data-dir"

@@ -133,7 +133,7 @@ func (d *Dir) Write(rel string, data []byte) error {
 	if err := d.writeAtomic(d.Path(rel), data); err != nil {
 		return Advise("write "+rel, err)
 	}
-	if d.tenant.Load() != nil {
+	if d.owned.Load() != nil {
 		d.memory.note(rel, data)
 	}
 	return nil
@@ -153,7 +153,7 @@ func (d *Dir) writeAtomic(path string, data []byte) error {
 	if err := os.Rename(temp, path); err != nil {
 		return errors.Join(err, os.Remove(temp))
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // writeTemp writes a temporary file beside path and returns its name. It leaves
@@ -205,9 +205,9 @@ func IsTemp(name string) bool {
 	return name[len(name)-21] == '.' && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// syncFolder makes a rename in the folder durable. Some file systems cannot
+// SyncFolder makes a rename in the folder durable. Some file systems cannot
 // sync a folder; there the rename is as durable as it gets.
-func syncFolder(path string) error {
+func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -283,7 +283,7 @@ func (d *Dir) appendLine(path string, line []byte) (err error) {
 	if err := f.Sync(); err != nil || !fresh {
 		return err
 	}
-	return syncFolder(filepath.Dir(path))
+	return SyncFolder(filepath.Dir(path))
 }
 
 // Remove removes a file. A file that is not there is fine.
@@ -300,7 +300,7 @@ func (d *Dir) Remove(rel string) error {
 		return nil
 	}
 	if err == nil {
-		err = syncFolder(filepath.Dir(d.Path(rel)))
+		err = SyncFolder(filepath.Dir(d.Path(rel)))
 	}
 	if err != nil {
 		return Advise("remove "+rel, err)
@@ -326,7 +326,7 @@ func (d *Dir) Rename(from, to string) error {
 	if err := os.Rename(d.Path(from), d.Path(to)); err != nil {
 		return err
 	}
-	return errors.Join(syncFolder(filepath.Dir(d.Path(to))), syncFolder(filepath.Dir(d.Path(from))))
+	return errors.Join(SyncFolder(filepath.Dir(d.Path(to))), SyncFolder(filepath.Dir(d.Path(from))))
 }
 
 // local refuses names that lead out of the directory: ids and slugs come from
@@ -345,9 +345,12 @@ func (d *Dir) Create(rel string, data []byte) error {
 	if err := local(rel); err != nil {
 		return err
 	}
-	err := d.writeNew(d.Path(rel), data, true)
+	err := d.Present()
 	if err == nil {
-		err = syncFolder(filepath.Dir(d.Path(rel)))
+		err = d.writeNew(d.Path(rel), data, true)
+	}
+	if err == nil {
+		err = SyncFolder(filepath.Dir(d.Path(rel)))
 	}
 	if err != nil {
 		return Advise("create "+rel, err)

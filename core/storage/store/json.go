@@ -125,9 +125,19 @@ func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
 // WriteJSON replaces a state file as Write does: one line of JSON as the
 // original program writes it, without HTML escapes.
 func (d *Dir) WriteJSON(rel string, v any) error {
-	line, err := Line(v)
+	line, err := JSONLine(v)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", rel, err)
 	}
 	return d.Write(rel, append(line, '\n'))
+}
+
+// JSONLine is a value as JSON on one line. Escapes for HTML would make some texts six
+// times as long.
+func JSONLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

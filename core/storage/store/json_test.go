@@ -121,3 +121,13 @@ func TestStateSurvivesTheRoundTrip(t *testing.T) {
 		}
 	})
 }
+
+func TestALineIsOneLineWhateverItHolds(t *testing.T) {
+	line, err := JSONLine("a\nb<&>")
+	if err != nil || strings.ContainsRune(string(line), '\n') || string(line) != `"a\nb<&>"` {
+		t.Errorf("%s, %v", line, err)
+	}
+	if _, err := JSONLine(func() {}); err == nil {
+		t.Error("a function was encoded")
+	}
+}

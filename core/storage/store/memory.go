@@ -63,7 +63,7 @@ func (m *memory) forgetAll() {
 // Remember takes note of files that another process has changed. A file that is missing
 // is not forgotten yet: its folder may be on its way out.
 func (d *Dir) Remember(rels ...string) {
-	if d.tenant.Load() == nil {
+	if d.owned.Load() == nil {
 		return
 	}
 	for _, rel := range rels {
@@ -109,7 +109,7 @@ func (m *memory) look(d *Dir) {
 // recalled reports whether a missing file may be there now: the bot's state
 // folder was gone, and has been made anew.
 func (d *Dir) recalled(rel string) bool {
-	if d.tenant.Load() == nil || !strings.HasPrefix(rel, StateDir+"/") {
+	if d.owned.Load() == nil || !strings.HasPrefix(rel, StateDir+"/") {
 		return false
 	}
 	lost, err := d.recall()

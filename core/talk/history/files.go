@@ -13,7 +13,7 @@ import (
 
 	"ollimbot/core/agent/claude/sessionfile"
 	sessions "ollimbot/core/agent/messages/history"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/jsonl"
 )
 
 // folders are the projects folder of the CLI and the folder of our own sessions, as roots
@@ -127,7 +127,7 @@ func (h *History) read(s found, seen map[string]bool, f func(Entry) bool) error 
 	}
 	defer func() { _ = file.Close() }() // only read
 	var fork forking
-	return store.EachLine(file, func(data []byte) bool {
+	return jsonl.EachLine(file, func(data []byte) bool {
 		l, ok := readLine(data)
 		if !ok {
 			return true

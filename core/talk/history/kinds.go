@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/work/fork"
 )
@@ -87,7 +87,7 @@ func (h *History) stateLines(rel string, f func(data []byte)) {
 	file, err := h.o.Dir.Open(rel)
 	if err == nil {
 		defer func() { _ = file.Close() }() // only read
-		err = store.EachLine(file, func(data []byte) bool { f(data); return true })
+		err = jsonl.EachLine(file, func(data []byte) bool { f(data); return true })
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		h.o.Log.Warn("a file was only partly read", "file", rel, "error", err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/jsonl"
 )
 
 // A line that was cut anywhere is no line, whatever stands in it.
@@ -68,7 +68,7 @@ func TestWhatALineIs(t *testing.T) {
 func TestAReaderHasNoLineLimit(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	var lengths []int
-	err := store.EachLine(strings.NewReader("a\n"+long+"\nlast"), func(line []byte) bool {
+	err := jsonl.EachLine(strings.NewReader("a\n"+long+"\nlast"), func(line []byte) bool {
 		lengths = append(lengths, len(line))
 		return true
 	})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/jsonl"
 )
 
 const (
@@ -94,7 +94,7 @@ func (h *History) summary(f found) (Session, error) {
 	defer func() { _ = file.Close() }() // only read
 	t := tally{h: h, s: Session{ID: f.id, Folder: f.folder, Kind: Other, Exact: true}}
 	if f.size <= wholeSize {
-		err = store.EachLine(file, func(data []byte) bool {
+		err = jsonl.EachLine(file, func(data []byte) bool {
 			t.count(data)
 			return true
 		})
@@ -180,7 +180,7 @@ func kindOfTag(tag string) Kind {
 // in between from its end.
 func (t *tally) ends(file *os.File, size int64) error {
 	var head int64
-	err := store.EachLine(io.NewSectionReader(file, 0, min(size, farthest)), func(data []byte) bool {
+	err := jsonl.EachLine(io.NewSectionReader(file, 0, min(size, farthest)), func(data []byte) bool {
 		head += int64(len(data))
 		if head == size || bytes.HasSuffix(data, []byte("\n")) {
 			t.count(data)

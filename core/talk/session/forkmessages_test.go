@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/fulldisk"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 )
@@ -211,14 +210,14 @@ func TestTheMapStaysReadableHoweverManyMessages(t *testing.T) {
 }
 
 func TestAFullDiskLeavesTheMapAsItWas(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t)
 	m := p.messages()
 	must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))
 	before := storetest.Text(t, p.dir, messagesPath)
-	err := fulldisk.During(t, func() error { return m.Record(morning(), []post.MessageID{"2"}, "fork-2", "") })
+	err := storetest.FullDisk(t, func() error { return m.Record(morning(), []post.MessageID{"2"}, "fork-2", "") })
 	if err == nil || !strings.Contains(err.Error(), "free some space") || storetest.Text(t, p.dir, messagesPath) != before {
 		t.Errorf("%v, and the file holds %q", err, storetest.Text(t, p.dir, messagesPath))
 	}

@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/fulldisk"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -214,14 +213,14 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 }
 
 func TestAFullDiskLosesNoInquiry(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t)
 	q := p.inquiries()
 	id, err := q.Register(morning(), "x")
 	must(t, err)
-	if err := fulldisk.During(t, func() error {
+	if err := storetest.FullDisk(t, func() error {
 		id, err := q.Register(morning(), "y")
 		if id != "" {
 			t.Errorf("an id was given: %q", id)
@@ -230,7 +229,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 	}); err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("register: %v", err)
 	}
-	if err := fulldisk.During(t, func() error {
+	if err := storetest.FullDisk(t, func() error {
 		prompt, ok, err := q.Pop(morning(), id)
 		if ok || prompt != "" {
 			t.Errorf("%q was given out, and could be again", prompt)

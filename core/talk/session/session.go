@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/pycompat"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -212,7 +213,7 @@ func (s *Store) Created() (time.Time, bool) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	var last time.Time
-	err = store.EachLine(f, func(line []byte) bool {
+	err = jsonl.EachLine(f, func(line []byte) bool {
 		if at, ok := s.createdAt(line); ok {
 			last = at
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 )
@@ -70,7 +71,7 @@ func New(o Options) *Chat {
 	log := o.Log
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	if o.Dir != nil {
-		c.file = &file{lines: store.Log[record]{Dir: o.Dir, Rel: fileName, Limit: rotateAt, Keep: keepBytes}, log: log}
+		c.file = &file{lines: jsonl.Log[record]{Dir: o.Dir, Rel: fileName, Limit: rotateAt, Keep: keepBytes}, log: log}
 		for _, r := range c.file.load() {
 			e := r.entry(c.zone)
 			c.entries = append(c.entries, e)

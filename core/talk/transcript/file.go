@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/talk/post"
 )
 
@@ -57,7 +57,7 @@ func (r record) entry(zone *time.Location) Entry {
 
 // file writes the lines.
 type file struct {
-	lines store.Log[record]
+	lines jsonl.Log[record]
 	log   *slog.Logger
 
 	mu  sync.Mutex

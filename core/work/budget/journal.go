@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/pycompat"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -61,7 +62,7 @@ type line struct {
 // each ping and one for each answer. Use NewJournal; all methods are safe for several
 // goroutines, and beside other processes of ours.
 type Journal struct {
-	lines store.Log[line]
+	lines jsonl.Log[line]
 	zone  *time.Location
 	log   *slog.Logger
 	pings *store.Cached[[]Ping]
@@ -72,7 +73,7 @@ type Journal struct {
 func NewJournal(d *store.Dir, zone *time.Location, log *slog.Logger) *Journal {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	return &Journal{
-		lines: store.Log[line]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
+		lines: jsonl.Log[line]{Dir: d, Rel: journalFile, Limit: journalLimit, Keep: journalTail},
 		zone:  zone, log: log, pings: store.NewCached[[]Ping](d, journalFile),
 	}
 }

@@ -8,16 +8,16 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/storage/store/fulldisk"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func TestOnAFullDiskNoTokenIsReservedAndTheErrorNamesTheCure(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t, string(bucketOf(1, 5, 90).Encode()))
 	before := p.content(t)
-	err := fulldisk.During(t, func() error {
+	err := storetest.FullDisk(t, func() error {
 		r, _, err := p.bucket.pay(morning(), false)
 		if r != nil {
 			t.Error("a token was reserved that the file still has")
@@ -34,13 +34,13 @@ func TestOnAFullDiskNoTokenIsReservedAndTheErrorNamesTheCure(t *testing.T) {
 }
 
 func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t, string(bucketOf(5, 5, 90).Encode()))
 	for range 5 {
 		r := reserve(t, p.bucket, true)
-		if err := fulldisk.During(t, func() error { return r.release(morning()) }); err == nil {
+		if err := storetest.FullDisk(t, func() error { return r.release(morning()) }); err == nil {
 			t.Fatal("a full disk was not noticed")
 		}
 	}
@@ -55,7 +55,7 @@ func TestTokensThatCouldNotBeGivenBackComeBackByRefilling(t *testing.T) {
 // What is reserved is missing from the file, whichever writes fail and wherever
 // the process dies; what is released is not, if that could be written.
 func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -100,7 +100,7 @@ func TestTheFileFollowsItsArithmeticWhateverWritesFail(t *testing.T) {
 			}
 			if !full {
 				_ = do() // it stops the test where it must
-			} else if err := fulldisk.During(t, do); err != nil {
+			} else if err := storetest.FullDisk(t, do); err != nil {
 				rt.Fatal(err)
 			}
 			s, reserved := p.bucket.State(now)

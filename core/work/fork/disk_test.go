@@ -19,7 +19,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
-	"ollimbot/core/storage/store/fulldisk"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
@@ -350,7 +349,7 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 }
 
 func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	h := newHarness(t)
@@ -363,7 +362,7 @@ func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	err := fulldisk.During(t, func() error {
+	err := storetest.FullDisk(t, func() error {
 		_, err := h.m.Do(t.Context(), playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`))
 		return err
 	})

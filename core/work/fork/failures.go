@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -82,7 +83,7 @@ func (f *failures) recall() {
 		}
 		return
 	}
-	var from store.Place
+	var from jsonl.Cursor
 	for more := true; more; {
 		p, err := Past(f.o.Dir, from, keptFailures)
 		if err != nil {

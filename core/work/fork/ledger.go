@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -54,13 +55,13 @@ var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, No
 // lives is not the ledger's to know. Lines that cannot be read are skipped; a
 // missing file is an empty ledger.
 func Ledger(d *store.Dir, n int) ([]View, error) {
-	p, err := pageOf(d, store.Place{}, n, func(State) bool { return true })
+	p, err := pageOf(d, jsonl.Cursor{}, n, func(State) bool { return true })
 	return p.Runs, err
 }
 
 // Find is the run of an id, read from the newest on and no further than it stands.
 func Find(d *store.Dir, id string) (v View, ok bool, err error) {
-	_, _, err = runLog(d).Before(store.Place{}, func(e entry) bool {
+	_, _, err = runLog(d).Before(jsonl.Cursor{}, func(e entry) bool {
 		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
 			v = e.view()
 		}
@@ -74,22 +75,22 @@ func Find(d *store.Dir, id string) (v View, ok bool, err error) {
 
 // Page is a part of the ledger.
 type Page struct {
-	Runs    []View      // that have ended, newest first
-	Next    store.Place // where the next one begins
-	All     bool        // there is no next one
-	Damaged int         // lines on the way that were no runs
+	Runs    []View       // that have ended, newest first
+	Next    jsonl.Cursor // where the next one begins
+	All     bool         // there is no next one
+	Damaged int          // lines on the way that were no runs
 }
 
 // Past reads up to n runs that have ended, from a place of the ledger towards its
 // beginning; the zero place is its end. Where the ledger was shortened meanwhile it
 // gives runs again that were given before.
-func Past(d *store.Dir, from store.Place, n int) (Page, error) {
+func Past(d *store.Dir, from jsonl.Cursor, n int) (Page, error) {
 	return pageOf(d, from, n, func(s State) bool { return s != Running })
 }
 
 // pageOf reads up to n runs in states that are wanted. Read backwards, the first line
 // of a run is the one that counts.
-func pageOf(d *store.Dir, from store.Place, n int, wanted func(State) bool) (p Page, err error) {
+func pageOf(d *store.Dir, from jsonl.Cursor, n int, wanted func(State) bool) (p Page, err error) {
 	if n <= 0 {
 		return Page{Next: from}, nil
 	}
@@ -128,7 +129,7 @@ func cutOff(d *store.Dir) ([]View, error) {
 	}
 	defer func() { _ = f.Close() }() // only read
 	var open []View
-	err = store.EachLine(f, func(line []byte) bool {
+	err = jsonl.EachLine(f, func(line []byte) bool {
 		begins := bytes.Contains(line, []byte(`"state":"running"`))
 		if !begins && len(open) == 0 {
 			return true
@@ -146,8 +147,8 @@ func cutOff(d *store.Dir) ([]View, error) {
 	return open, err
 }
 
-func runLog(d *store.Dir) store.Log[entry] {
-	return store.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
+func runLog(d *store.Dir) jsonl.Log[entry] {
+	return jsonl.Log[entry]{Dir: d, Rel: ledgerName, Limit: ledgerMax, Keep: ledgerKept}
 }
 
 // validRun reports whether s has the form of a run id, so that it can be part

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -157,7 +158,7 @@ func DiskTail(d *store.Dir, run string, from tail.Cursor) (page tail.Page, err e
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	ring := tail.New(ringLines)
-	err = store.EachLine(io.LimitReader(f, maxTailFile+maxLine), func(row []byte) bool {
+	err = jsonl.EachLine(io.LimitReader(f, maxTailFile+maxLine), func(row []byte) bool {
 		var l tail.Line
 		// A row without its end is still being written.
 		if bytes.HasSuffix(row, []byte("\n")) && json.Unmarshal(row, &l) == nil {

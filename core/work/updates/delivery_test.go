@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"ollimbot/core/storage/store/fulldisk"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // claim begins a delivery, which is to carry these messages.
@@ -140,14 +140,14 @@ func TestAnUnreadableRecordIsKeptAsideAndItsUpdatesStay(t *testing.T) {
 }
 
 func TestADeliveryThatCannotBeSettledIsNotRepeated(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t, "")
 	p.add(t, "one")
 	d := claim(t, p.queue, "one")
 	must(t, p.queue.Append(morning().Add(time.Minute), "two"))
-	if err := fulldisk.During(t, func() error { return p.queue.Settle(d, true) }); err == nil {
+	if err := storetest.FullDisk(t, func() error { return p.queue.Settle(d, true) }); err == nil {
 		t.Error("it could not be written, and says nothing")
 	}
 	p.pending(t, "two")

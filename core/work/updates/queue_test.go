@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/fulldisk"
+	"ollimbot/core/storage/store/storetest"
 )
 
 var pacific = time.FixedZone("PST", -8*3600)
@@ -286,13 +286,13 @@ func TestWhatIsRestoredAmongOthersStandsBehindTheSentinel(t *testing.T) {
 }
 
 func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	gone := p.discard(t, 0)
-	if err := fulldisk.During(t, func() error { return p.queue.Restore(gone) }); err == nil {
+	if err := storetest.FullDisk(t, func() error { return p.queue.Restore(gone) }); err == nil {
 		t.Error("it could not be written, and says nothing")
 	}
 	must(t, p.queue.Restore(gone))
@@ -333,13 +333,13 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 }
 
 func TestAFullDiskHarmsNothing(t *testing.T) {
-	if !fulldisk.Alone(t) {
+	if !storetest.Alone(t) {
 		return
 	}
 	p := newPlace(t, "")
 	p.add(t, "one", "two")
 	before := p.content(t)
-	err := fulldisk.During(t, func() error { return p.queue.Append(morning(), "three") })
+	err := storetest.FullDisk(t, func() error { return p.queue.Append(morning(), "three") })
 	if err == nil || !strings.Contains(err.Error(), "free some space") {
 		t.Errorf("error %v does not say what to do", err)
 	}

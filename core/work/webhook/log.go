@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 )
 
@@ -324,7 +325,7 @@ func (r *record) line() []byte {
 	if one.Outcome != Accepted {
 		one.Payload = nil
 	}
-	line, err := store.Line(one)
+	line, err := store.JSONLine(one)
 	if err != nil {
 		return nil // readers skip it; a delivery holds nothing that JSON does not know
 	}
@@ -357,7 +358,7 @@ func readLog(d *store.Dir) ([]*record, error) {
 	}
 	last := map[string]*record{}
 	var list []*record
-	for one, err := range store.Lines[record](data) {
+	for one, err := range jsonl.Lines[record](data) {
 		if err != nil || len(one.ID) != 8 || !plainID(one.ID) {
 			continue
 		}

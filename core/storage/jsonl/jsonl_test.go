@@ -1,25 +1,26 @@
-package store
+package jsonl
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"ollimbot/core/storage/store/storetest"
 )
 
 func newLog(t *testing.T) Log[int] {
 	t.Helper()
-	d, err := At(t.TempDir())
-	must(t, err)
-	return Log[int]{Dir: d, Rel: "log.jsonl", Limit: 1 << 30, Keep: 1 << 20}
+	return Log[int]{Dir: storetest.Dir(t), Rel: "log.jsonl", Limit: 1 << 30, Keep: 1 << 20}
 }
 
 // pages reads a whole log from its end, some values at a time.
 func pages(t *testing.T, l Log[int], n int) (all []int, damaged int) {
 	t.Helper()
-	var p Place
+	var p Cursor
 	for !p.AtBeginning() {
 		var page []int
 		next, bad, err := l.Before(p, func(v int) bool {
@@ -72,12 +73,32 @@ func TestALogThatWasShortenedIsReadFromItsEndAgain(t *testing.T) {
 	for i := range 10 {
 		must(t, l.Append(i))
 	}
-	p, _, err := l.Before(Place{}, func(v int) bool { return v > 7 })
+	p, _, err := l.Before(Cursor{}, func(v int) bool { return v > 7 })
 	must(t, err)
 	must(t, l.Dir.Write(l.Rel, []byte("8\n9\n")))
 	var got []int
 	if _, _, err := l.Before(p, func(v int) bool { got = append(got, v); return true }); err != nil || !slices.Equal(got, []int{9, 8}) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestALogKeepsItsEndAndCountsWhatIsDamaged(t *testing.T) {
+	d := storetest.Dir(t)
+	type value struct{ N int }
+	l := Log[value]{Dir: d, Rel: "state/x.jsonl", Limit: 1000, Keep: 500}
+	if list, damaged, err := l.Newest(1000); len(list) != 0 || damaged != 0 || err != nil {
+		t.Errorf("a missing file gives %v, %d, %v", list, damaged, err)
+	}
+	for i := range 500 {
+		must(t, l.Append(value{i}))
+	}
+	must(t, d.Append("state/x.jsonl", []byte(`{"N": `)))
+	list, damaged, err := l.Newest(1000)
+	if err != nil || damaged != 1 || len(list) < 40 || list[len(list)-1].N != 499 || list[0].N != 500-len(list) {
+		t.Errorf("%v, %d, %v", list, damaged, err)
+	}
+	if info, err := os.Stat(d.Path("state/x.jsonl")); err != nil || info.Size() > 1000 {
+		t.Errorf("%v, %v", info.Size(), err)
 	}
 }
 

@@ -1,6 +1,4 @@
-// Package fulldisk plays a full disk for tests: no file of the process can grow.
-// It is imported by tests only.
-package fulldisk
+package storetest
 
 import (
 	"os"
@@ -10,12 +8,12 @@ import (
 	"testing"
 )
 
-// aloneVar marks the process that a test has been given for itself.
+// aloneVar marks the process of a single test.
 const aloneVar = "OLLIM_TEST_ALONE"
 
-// Alone reports whether the test has a process of its own. Elsewhere it runs
-// the test again in one, and takes over its outcome: a limit on the process
-// would also hit what the testing package writes.
+// Alone reports whether the test has a process of its own. If not, it runs the test again
+// in one and adopts its result: a limit on the process would also affect what the testing
+// package writes.
 func Alone(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(aloneVar) == t.Name() {
@@ -29,9 +27,15 @@ func Alone(t *testing.T) bool {
 	return false
 }
 
-// During runs do while no file of this process can grow. The test must
-// be Alone.
-func During(t *testing.T, do func() error) error {
+// FullDisk runs do while no file of this process can grow, as on a full disk. The test
+// must be Alone.
+func FullDisk(t *testing.T, do func() error) error {
+	t.Helper()
+	return RoomFor(t, 0, do)
+}
+
+// RoomFor is FullDisk for a disk that fills up when a file reaches a size, in bytes.
+func RoomFor(t *testing.T, size uint64, do func() error) error {
 	t.Helper()
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
@@ -39,7 +43,7 @@ func During(t *testing.T, do func() error) error {
 	}
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 0, Max: old.Max}); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: old.Max}); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {

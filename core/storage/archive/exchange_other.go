@@ -1,11 +1,13 @@
 //go:build !linux
 
-package store
+package archive
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
+
+	"ollimbot/core/storage/store"
 )
 
 // syncDisk makes a tree durable, file by file.
@@ -15,7 +17,7 @@ func syncDisk(dir string) error {
 		case err != nil:
 			return err
 		case e.IsDir():
-			return syncFolder(path)
+			return store.SyncFolder(path)
 		}
 		f, err := os.Open(path)
 		if err != nil {

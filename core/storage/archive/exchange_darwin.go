@@ -1,4 +1,4 @@
-package store
+package archive
 
 import "golang.org/x/sys/unix"
 

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// errGone says that the directory that the bot was started in is not there, or
-// that another stands in its place. Nothing is written until Look finds it.
-var errGone = errors.New("the data directory is gone: put it back (a disk that was unmounted, a folder that was moved), " +
-	"and the bot goes on by itself")
+// errGone says that the directory in which the bot was started is missing, or
+// that another has replaced it. Nothing is written until Look finds it.
+var errGone = errors.New("the data directory is missing: put it back (an unmounted disk, a moved folder), " +
+	"and the bot continues by itself")
 
-// Present reports errGone where this process is the bot and its directory is not
-// where it was. Without a lock it has nothing to say.
+// Present returns errGone if this process is the bot and its directory is missing or was
+// replaced. For a process without the lock it returns nil.
 func (d *Dir) Present() error {
-	t := d.tenant.Load()
+	t := d.owned.Load()
 	if t == nil {
 		return nil
 	}
@@ -27,10 +27,18 @@ func (d *Dir) Present() error {
 	return nil
 }
 
-// makeFolder makes a folder of the directory where it is missing. The bot never
-// makes the directory itself anew: what was in it would seem to be lost.
+// MakeFolder makes a folder of the directory, private, if it is missing.
+func (d *Dir) MakeFolder(rel string) error {
+	if err := local(rel); err != nil {
+		return err
+	}
+	return d.makeFolder(d.Path(rel))
+}
+
+// makeFolder makes a folder of the directory if it is missing. The bot never
+// makes the directory itself again: its content would seem to be lost.
 func (d *Dir) makeFolder(path string) error {
-	if d.tenant.Load() == nil {
+	if d.owned.Load() == nil {
 		return os.MkdirAll(path, dirMode)
 	}
 	if err := d.Present(); err != nil {
@@ -50,21 +58,21 @@ func (d *Dir) makeFolder(path string) error {
 	return nil
 }
 
-// Found is what Look found, and did.
+// Found says what Look found and did.
 type Found int
 
 // What Look can find.
 const (
 	AsItWas   Found = iota
-	Replaced        // another data directory stands at its place and is the bot's now
-	StateLost       // the state folder, or the lock in it, was removed and is made anew
+	Replaced        // another data directory has replaced it and is the bot's now
+	StateLost       // the state folder, or the lock in it, was removed and made again
 )
 
-// Look finds out whether the directory is what it was, for the bot that holds
-// its lock. It is called every now and then. errGone: it is not there. A
-// *RunningError: another one stands in its place, and another bot lives in it.
+// Look checks whether the directory is unchanged, for the bot that holds its lock, which
+// calls it every few seconds. errGone: it is missing. A *RunningError: another one has
+// replaced it, in which another bot is running.
 func (d *Dir) Look() (Found, error) {
-	t := d.tenant.Load()
+	t := d.owned.Load()
 	if t == nil {
 		return AsItWas, nil
 	}
@@ -73,21 +81,21 @@ func (d *Dir) Look() (Found, error) {
 		return AsItWas, errGone
 	}
 	if !os.SameFile(info, t.root) {
-		// The empty folder under a disk that was unmounted is no data directory.
+		// The empty folder under an unmounted disk is not a data directory.
 		if state, err := os.Stat(d.Path(StateDir)); err != nil || !state.IsDir() {
 			return AsItWas, errGone
 		}
-		next, err := d.settle()
+		next, err := own(d.root)
 		if err != nil {
 			return AsItWas, err
 		}
-		d.tenant.Store(next)
+		d.owned.Store(next)
 		d.memory.forgetAll()
 		return Replaced, errors.Join(t.close(), d.writePID())
 	}
 	held, err := t.state.Stat()
 	if err != nil {
-		return AsItWas, fmt.Errorf("look at the lock of %s: %w", d.Display(), err)
+		return AsItWas, fmt.Errorf("check the lock of %s: %w", d.Display(), err)
 	}
 	if now, err := os.Lstat(d.Path(lockFile)); err == nil && os.SameFile(now, held) {
 		d.memory.look(d)
@@ -99,11 +107,11 @@ func (d *Dir) Look() (Found, error) {
 	if err := d.makeFolder(d.Path(StateDir)); err != nil {
 		return AsItWas, Advise("prepare "+d.Display(), err)
 	}
-	state, err := d.lockState()
+	state, err := lockState(d.root)
 	if err != nil {
 		return AsItWas, err
 	}
-	d.tenant.Store(&tenancy{root: t.root, dir: t.dir, state: state})
+	d.owned.Store(&ownership{root: t.root, dir: t.dir, state: state})
 	d.memory.look(d)
 	return StateLost, errors.Join(t.state.Close(), d.writePID())
 }

@@ -1,4 +1,4 @@
-package store
+package unixsocket
 
 import (
 	"errors"
@@ -8,14 +8,13 @@ import (
 	"testing"
 )
 
-// W1: the control socket stayed gone once state/ had been removed.
 func TestASocketThatWasRemovedIsMadeAgainOnceItsFolderIsThere(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	must(t, os.Mkdir(folder, 0o700))
 	path := filepath.Join(folder, "s.sock")
-	l, err := ListenSocket(path)
+	l, err := Listen(path)
 	must(t, err)
-	s := l.(*socket)
+	s := l.(*listener)
 	must(t, os.RemoveAll(folder))
 	if _, err := s.current(); err != nil {
 		t.Errorf("without its folder: %v", err)
@@ -40,5 +39,12 @@ func TestASocketThatWasRemovedIsMadeAgainOnceItsFolderIsThere(t *testing.T) {
 	}
 	if _, err := l.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

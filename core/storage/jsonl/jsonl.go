@@ -1,4 +1,6 @@
-package store
+// Package jsonl reads and appends files with a JSON value on each line. It owns their
+// growth, and reading them from either end; it must not know what the values mean.
+package jsonl
 
 import (
 	"bufio"
@@ -14,20 +16,21 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"ollimbot/core/storage/store"
 )
 
-// Log is a file with a value on each line, as JSON, the newest last. When it has
-// grown to Limit bytes, all but its last Keep bytes go. Several processes may
-// append to it.
+// Log is a file with a JSON value on each line, the newest last. When it would grow to
+// Limit bytes, all but its last Keep bytes are dropped. Several processes can append to it.
 type Log[T any] struct {
-	Dir         *Dir
+	Dir         *store.Dir
 	Rel         string
 	Limit, Keep int64
 }
 
 // Append adds a value: it is on the disk when Append returns.
 func (l Log[T]) Append(v T) error {
-	line, err := Line(v)
+	line, err := store.JSONLine(v)
 	if err != nil {
 		return fmt.Errorf("append to %s: %w", l.Rel, err)
 	}
@@ -39,23 +42,23 @@ func (l Log[T]) Append(v T) error {
 	})
 }
 
-// shorten keeps the file's end where it would grow beyond its limit.
+// shorten drops the beginning of a file that would grow beyond its limit.
 func (l Log[T]) shorten(coming int64) error {
 	info, err := os.Stat(l.Dir.Path(l.Rel))
 	if err != nil || info.Size()+coming < l.Limit {
-		return nil //nolint:nilerr // a file that is not there is short enough
+		return nil //nolint:nilerr // a missing file is short enough
 	}
-	data, err := l.Dir.readEnd(l.Rel, l.Keep)
+	data, err := readEnd(l.Dir, l.Rel, l.Keep)
 	if err != nil {
 		return err
 	}
 	return l.Dir.Write(l.Rel, data)
 }
 
-// Newest gives the values in the last limit bytes of the file, the oldest first,
-// and how many lines there were none. A missing file is empty.
+// Newest returns the values in the last limit bytes of the file, the oldest first,
+// and the number of damaged lines. A missing file is empty.
 func (l Log[T]) Newest(limit int64) (list []T, damaged int, err error) {
-	data, err := l.Dir.readEnd(l.Rel, limit)
+	data, err := readEnd(l.Dir, l.Rel, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, err
 	}
@@ -69,7 +72,7 @@ func (l Log[T]) Newest(limit int64) (list []T, damaged int, err error) {
 	return list, damaged, nil
 }
 
-// Lines are the values of a text with one on each line, as JSON; a line that holds
+// Lines iterates over the values of a text with one on each line; a line that contains
 // something else, such as one that a crash has torn, is an error.
 func Lines[T any](data []byte) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -86,8 +89,8 @@ func Lines[T any](data []byte) iter.Seq2[T, error] {
 	}
 }
 
-// EachLine calls f with each line until it says no; the last one may be torn.
-// A line may have any length, and is f's until it returns.
+// EachLine calls f with each line until it returns false; the last one can be torn.
+// A line can have any length, and is valid until f returns.
 func EachLine(in io.Reader, f func(line []byte) bool) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	var long []byte
@@ -112,19 +115,9 @@ func EachLine(in io.Reader, f func(line []byte) bool) error {
 	}
 }
 
-// Line is a value as JSON on one line. Escapes for HTML would make some texts six
-// times as long.
-func Line(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 // readEnd reads the last limit bytes of a file of lines, without the line that
 // this cuts in two. A missing file is fs.ErrNotExist.
-func (d *Dir) readEnd(rel string, limit int64) ([]byte, error) {
+func readEnd(d *store.Dir, rel string, limit int64) ([]byte, error) {
 	f, err := d.Open(rel)
 	if err != nil {
 		return nil, err
@@ -132,12 +125,12 @@ func (d *Dir) readEnd(rel string, limit int64) ([]byte, error) {
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, Bare(err))
+		return nil, fmt.Errorf("read %s: %w", rel, store.Bare(err))
 	}
 	from := max(0, info.Size()-limit)
 	data, err := io.ReadAll(io.NewSectionReader(f, from, limit))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, Bare(err))
+		return nil, fmt.Errorf("read %s: %w", rel, store.Bare(err))
 	}
 	if from > 0 {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
@@ -145,28 +138,28 @@ func (d *Dir) readEnd(rel string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Place is a place in a Log that is read from its end towards its beginning. The
-// zero Place is the end.
-type Place struct {
+// Cursor is a position in a Log that is read from its end to its beginning. The
+// zero Cursor is the end.
+type Cursor struct {
 	File uint64 // the inode: a log that was shortened is another file
 	At   int64  // bytes before it
 	Set  bool
 }
 
-// AtBeginning reports that nothing is left before it.
-func (p Place) AtBeginning() bool { return p.Set && p.At == 0 }
+// AtBeginning reports whether nothing is left before it.
+func (p Cursor) AtBeginning() bool { return p.Set && p.At == 0 }
 
 // backBlock is how much of a log is read at once, in bytes.
 const backBlock = 64 << 10
 
-// Before calls each with the values before a place, the newest first, until it says
-// no, and gives the place before the last one that it was given, and how many lines
-// on the way were none. Where the log was shortened meanwhile it is read from its end
+// Before calls each with the values before a cursor, the newest first, until it returns
+// false. It returns the cursor before the last value that each was given, and the number
+// of damaged lines on the way. A log that was shortened since is read from its end
 // again. A missing file is empty.
-func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err error) {
+func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, err error) {
 	f, err := l.Dir.Open(l.Rel)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Place{Set: true}, 0, nil
+		return Cursor{Set: true}, 0, nil
 	}
 	if err != nil {
 		return p, 0, err
@@ -174,15 +167,15 @@ func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
 	if err != nil {
-		return p, 0, fmt.Errorf("read %s: %w", l.Rel, Bare(err))
+		return p, 0, fmt.Errorf("read %s: %w", l.Rel, store.Bare(err))
 	}
 	if now := inode(info); !p.Set || p.File != now || p.At > info.Size() {
-		p = Place{File: now, At: info.Size(), Set: true}
+		p = Cursor{File: now, At: info.Size(), Set: true}
 	}
 	for p.At > 0 {
 		lines, err := linesBefore(f, p.At)
 		if err != nil {
-			return p, damaged, fmt.Errorf("read %s: %w", l.Rel, Bare(err))
+			return p, damaged, fmt.Errorf("read %s: %w", l.Rel, store.Bare(err))
 		}
 		for _, line := range slices.Backward(lines) {
 			p.At -= int64(len(line))
@@ -200,8 +193,8 @@ func (l Log[T]) Before(p Place, each func(T) bool) (next Place, damaged int, err
 	return p, damaged, nil
 }
 
-// linesBefore are the last whole lines before a byte of a file that fit into a block,
-// at least one.
+// linesBefore returns the last whole lines before an offset that fit into a block, at
+// least one.
 func linesBefore(f io.ReaderAt, end int64) ([][]byte, error) {
 	for size := int64(backBlock); ; size *= 8 {
 		from := max(0, end-size)
@@ -222,7 +215,7 @@ func linesBefore(f io.ReaderAt, end int64) ([][]byte, error) {
 	}
 }
 
-// inode is what tells a file from another one of its name.
+// inode distinguishes a file from a later one of the same name.
 func inode(info os.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return s.Ino

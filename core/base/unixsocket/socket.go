@@ -1,4 +1,6 @@
-package store
+// Package unixsocket opens unix sockets that only their user can connect to. It owns their
+// files; it must not know what is said over them.
+package unixsocket
 
 import (
 	"errors"
@@ -11,26 +13,25 @@ import (
 	"time"
 )
 
-// MaxSocketPath is how long the path of a socket may be: 108 bytes on Linux and 104 on
-// macOS, with the zero at their end. A few are left over.
-const MaxSocketPath = 100
+// MaxPath is the longest path of a socket in bytes. Linux allows 108 and macOS 104,
+// including the zero at the end.
+const MaxPath = 100
 
-var errNoSocket = errors.New("it is no socket: move it away")
+var errNotSocket = errors.New("it is not a socket: move it away")
 
-// socketLook is how often a listener checks that its socket still exists.
-const socketLook = 10 * time.Second
+// checkEvery is how often a listener checks that its socket still exists.
+const checkEvery = 10 * time.Second
 
-// ListenSocket opens a unix socket that only its user may connect to, in a private
-// folder. One that a killed bot has left is replaced: the caller owns the data
-// directory, so no other bot listens there. A socket that is removed later is made
-// again, as long as its folder exists; Accept has to be running for that.
-func ListenSocket(path string) (net.Listener, error) {
+// Listen opens a socket in a private folder. One that a killed process has left is
+// replaced: the caller makes sure that no other process listens there. A socket that
+// is removed later is made again, as long as its folder exists and Accept is running.
+func Listen(path string) (net.Listener, error) {
 	switch info, err := os.Lstat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, err
 	case info.Mode()&fs.ModeSocket == 0:
-		return nil, &fs.PathError{Op: "replace", Path: path, Err: errNoSocket}
+		return nil, &fs.PathError{Op: "replace", Path: path, Err: errNotSocket}
 	default:
 		if err := os.Remove(path); err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func ListenSocket(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &socket{path: path, open: l}, nil
+	return &listener{path: path, open: l}, nil
 }
 
 // Abandoned reports whether path is a socket whose listener has ended without
@@ -64,8 +65,8 @@ func openSocket(path string) (*net.UnixListener, error) {
 	return l, nil
 }
 
-// socket is a listener that survives the removal of its file.
-type socket struct {
+// listener survives the removal of its socket.
+type listener struct {
 	path string
 
 	mu     sync.Mutex
@@ -74,13 +75,13 @@ type socket struct {
 }
 
 // Accept is net.Listener's.
-func (s *socket) Accept() (net.Conn, error) {
+func (s *listener) Accept() (net.Conn, error) {
 	for {
 		l, err := s.current()
 		if err != nil {
 			return nil, err
 		}
-		if err := l.SetDeadline(time.Now().Add(socketLook)); err != nil {
+		if err := l.SetDeadline(time.Now().Add(checkEvery)); err != nil {
 			return nil, err
 		}
 		conn, err := l.Accept()
@@ -90,8 +91,8 @@ func (s *socket) Accept() (net.Conn, error) {
 	}
 }
 
-// current is the listener, of a new socket where the old one was removed.
-func (s *socket) current() (*net.UnixListener, error) {
+// current is the open socket, a new one if the old one was removed.
+func (s *listener) current() (*net.UnixListener, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, missing := os.Lstat(s.path)
@@ -108,10 +109,10 @@ func (s *socket) current() (*net.UnixListener, error) {
 }
 
 // Addr is net.Listener's.
-func (s *socket) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
+func (s *listener) Addr() net.Addr { return &net.UnixAddr{Name: s.path, Net: "unix"} }
 
 // Close removes the socket.
-func (s *socket) Close() error {
+func (s *listener) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true

@@ -1,20 +1,26 @@
-package store
+package logs
 
 import (
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"ollimbot/core/storage/store"
 )
 
-// Rotating is a file that is written at its end and, when it would grow beyond
-// its limit, is renamed to NAME.1 (the one older file that is kept) and begun
-// anew. It is not synced: it holds logs, not state.
-type Rotating struct {
-	dir   *Dir
+var errNotRegular = errors.New("not an ordinary file: remove it, the bot makes its own")
+
+// rotating is a file that is appended to. When it would grow beyond its limit it is
+// renamed to NAME.1, the one older file that is kept, and a new one is started. It is
+// not synced, since it contains logs and not state.
+type rotating struct {
+	dir   *store.Dir
+	rel   string
 	path  string
 	limit int64
 
@@ -26,15 +32,15 @@ type Rotating struct {
 	closed bool
 }
 
-// Rotating names a rotating file of at most limit bytes. It is opened by the
-// first Write, so that it may be named before the directory exists.
-func (d *Dir) Rotating(rel string, limit int64) *Rotating {
-	return &Rotating{dir: d, path: d.Path(rel), limit: limit}
+// newRotating names a rotating file of at most limit bytes. The first Write opens it, so
+// that the directory need not exist yet.
+func newRotating(d *store.Dir, rel string, limit int64) *rotating {
+	return &rotating{dir: d, rel: rel, path: d.Path(rel), limit: limit}
 }
 
 // Write appends p, which should be whole lines. After an error the next Write
-// tries anew. A full disk harms nothing that was written before.
-func (r *Rotating) Write(p []byte) (int, error) {
+// tries again. A full disk does not damage what was written before.
+func (r *rotating) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -46,7 +52,7 @@ func (r *Rotating) Write(p []byte) (int, error) {
 	r.follow()
 	if r.file == nil {
 		if err := r.open(int64(len(p))); err != nil {
-			return 0, Advise("write "+filepath.Base(r.path), err)
+			return 0, store.Advise("write "+filepath.Base(r.path), err)
 		}
 	}
 	n, err := r.file.Write(p)
@@ -55,14 +61,14 @@ func (r *Rotating) Write(p []byte) (int, error) {
 		if n > 0 && r.file.Truncate(r.size-int64(n)) == nil {
 			r.size -= int64(n) // no half lines
 		}
-		return 0, Advise("write "+filepath.Base(r.path), err)
+		return 0, store.Advise("write "+filepath.Base(r.path), err)
 	}
 	return n, nil
 }
 
-// follow lets go of a file that was removed or moved away: what is written to it
+// follow closes a file that was removed or moved away: what is written to it
 // would be lost.
-func (r *Rotating) follow() {
+func (r *rotating) follow() {
 	if r.file == nil {
 		return
 	}
@@ -72,12 +78,12 @@ func (r *Rotating) follow() {
 	}
 }
 
-// open opens the file, behind what an earlier run left there.
-func (r *Rotating) open(coming int64) error {
-	if err := r.dir.makeFolder(filepath.Dir(r.path)); err != nil {
+// open opens the file, after what an earlier run has written.
+func (r *rotating) open(coming int64) error {
+	if err := r.dir.MakeFolder(path.Dir(r.rel)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, fileMode)
+	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}
@@ -96,9 +102,9 @@ func (r *Rotating) open(coming int64) error {
 	return nil
 }
 
-// rotate sets the file aside. If it cannot be renamed the file just grows on:
-// a log that is too long is better than none.
-func (r *Rotating) rotate() {
+// rotate renames the file. If that fails the file keeps growing: a log that is too long
+// is better than none.
+func (r *rotating) rotate() {
 	_ = r.file.Close() // nothing is buffered
 	r.file = nil
 	if err := os.Rename(r.path, r.path+".1"); err != nil {
@@ -107,7 +113,7 @@ func (r *Rotating) rotate() {
 }
 
 // Close closes the file. Later writes fail.
-func (r *Rotating) Close() error {
+func (r *rotating) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true

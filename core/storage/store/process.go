@@ -1,0 +1,57 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// isOriginal reports whether a process is the original program, which is a
+// Python script and holds no lock. Having the name somewhere in the arguments is not
+// enough: so does an editor with a file of the directory.
+func isOriginal(pid int) bool {
+	if pid <= 0 || !lives(pid) {
+		return false
+	}
+	args := arguments(pid)
+	if len(args) < 2 || !strings.HasPrefix(filepath.Base(args[0]), "python") && !strings.HasPrefix(filepath.Base(args[0]), "Python") {
+		return false
+	}
+	for i, arg := range args[1:] {
+		if arg == "-m" && i+2 < len(args) {
+			return strings.HasPrefix(args[i+2], "ollim_bot")
+		}
+		if !strings.HasPrefix(arg, "-") { // the script
+			return filepath.Base(arg) == "ollim-bot"
+		}
+	}
+	return false
+}
+
+func lives(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = p.Release() }() // only frees memory
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || errors.Is(err, fs.ErrPermission)
+}
+
+// arguments is the command line of a process; nil where it cannot be known.
+func arguments(pid int) []string {
+	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
+		return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+	}
+	line, err := exec.Command("ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(line))
+}
