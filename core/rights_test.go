@@ -290,7 +290,7 @@ func TestRightsSurviveARestart(t *testing.T) {
 		}
 	})
 	live(func(b *Bot) {
-		if v := taskOf(h.t, b, "bbbb0003"); !strings.Contains(v.Waits, "not known any more") {
+		if v := taskOf(h.t, b, "bbbb0003"); !strings.Contains(v.Waits, "its author is unknown") {
 			t.Errorf("with its record lost: %+v", v)
 		}
 		do(h.t, b, command.AllowTask{ID: "bbbb0003"})
