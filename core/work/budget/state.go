@@ -23,7 +23,7 @@ type State struct {
 	DailyUsedReset    string    // the day of DailyUsed
 }
 
-// The numbers of a bucket that nobody has configured.
+// The defaults of a bucket that is not configured.
 const (
 	DefaultCapacity = 5
 	defaultRefill   = 90 // minutes to regain one token
@@ -40,7 +40,7 @@ const (
 // as whole: what rounding may have taken, about 10 ns of refilling.
 const tolerance = 1e-9
 
-// farthest bounds how far ahead a moment is told: the arithmetic of
+// farthest bounds how far ahead a moment can be: the arithmetic of
 // time.Duration ends at 292 years, a hand-written capacity does not.
 const farthest = 100 * 365 * 24 * time.Hour
 

@@ -25,8 +25,8 @@ const (
 	ledgerKept = 12 << 20
 )
 
-// entry is one line of the ledger. Where it does not say how the tokens were divided,
-// as with the original and our earlier versions, their sum stands as input.
+// entry is one line of the ledger. If it does not say how the tokens were divided, as
+// with the original and earlier versions, their sum counts as input.
 type entry struct {
 	View
 	Tokens  int          `json:"tokens"`
@@ -34,7 +34,7 @@ type entry struct {
 	Used    *agent.Usage `json:"usage,omitempty"`
 }
 
-// view cleans what a file says.
+// view is the cleaned run of a line.
 func (e entry) view() View {
 	v := e.View
 	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error, &v.Tainted} {
@@ -51,15 +51,15 @@ func (e entry) view() View {
 var recorded = []State{Running, Done, Failed, TimedOut, Stopped, Interrupted, NoReport}
 
 // Ledger is the newest n runs of the ledger, newest first, without a running
-// bot. A run that has no end line stands as running: whether its program still
-// lives is not the ledger's to know. Lines that cannot be read are skipped; a
-// missing file is an empty ledger.
+// bot. A run that has no end line counts as running: the ledger cannot know whether its
+// program still lives. Lines that cannot be read are skipped; a missing file is an empty
+// ledger.
 func Ledger(d *store.Dir, n int) ([]View, error) {
 	p, err := pageOf(d, jsonl.Cursor{}, n, func(State) bool { return true })
 	return p.Runs, err
 }
 
-// Find is the run of an id, read from the newest on and no further than it stands.
+// Find looks for the run with an id, from the newest on.
 func Find(d *store.Dir, id string) (v View, ok bool, err error) {
 	_, _, err = runLog(d).Before(jsonl.Cursor{}, func(e entry) bool {
 		if ok = e.ID == id && slices.Contains(recorded, e.State); ok {
@@ -82,8 +82,8 @@ type Page struct {
 }
 
 // Past reads up to n runs that have ended, from a place of the ledger towards its
-// beginning; the zero place is its end. Where the ledger was shortened meanwhile it
-// gives runs again that were given before.
+// beginning; the zero place is its end. If the ledger was shortened in the meantime, runs
+// may be returned twice.
 func Past(d *store.Dir, from jsonl.Cursor, n int) (Page, error) {
 	return pageOf(d, from, n, func(s State) bool { return s != Running })
 }

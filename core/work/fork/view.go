@@ -7,7 +7,7 @@ import (
 	"ollimbot/routines"
 )
 
-// State is where a run stands.
+// State is how far a run has got.
 type State string
 
 // The states of a run. All but Waiting and Running are final.
@@ -45,8 +45,8 @@ type View struct {
 	Pings    int `json:"pings"`    // messages that reached the user, critical ones too
 	Critical int `json:"critical"` // of these, critical
 	Refused  int `json:"refused"`  // pings that were refused
-	// Tainted is what the run has read of strangers' words, "" for nothing: its tools
-	// that write or run commands are off, unless it is Trusted by its file.
+	// Tainted is the untrusted input that the run has read, or "": its tools that write
+	// or run commands are off, unless it is Trusted by its file.
 	Tainted string      `json:"tainted,omitempty"`
 	Trusted bool        `json:"trusted,omitempty"`
 	Reports int         `json:"reports"` // updates for the main session
@@ -60,7 +60,7 @@ func (s State) Failed() bool { return s == Failed || s == TimedOut || s == NoRep
 // Live reports whether the run still waits or runs.
 func (v View) Live() bool { return v.State == Waiting || v.State == Running }
 
-// Count is how many runs go on, and how many wait for that.
+// Count returns how many runs are running, and how many are queued.
 func Count(runs []View) (running, waiting int) {
 	for i := range runs {
 		switch runs[i].State {

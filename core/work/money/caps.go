@@ -135,14 +135,14 @@ func (p *Purse) Reserve(now time.Time, t Task, firm bool) (ticket Ticket, until 
 	return ticket, until, err
 }
 
-// Begin notes that a model is sent something for the run: from now on it may have
-// cost what is set aside for it, whatever becomes of it.
+// Begin records that the run sends something to a model: from now on it may have cost
+// what is set aside for it, whatever becomes of it.
 func (p *Purse) Begin(t Ticket) error {
 	return p.alter(t, func(_ *Day, r *Reservation) { r.Begun = true })
 }
 
-// Settle ends what is set aside for a run, whose turns were added before. What began
-// and never told what it used counts as all that was set aside.
+// Settle releases what is set aside for a run, whose turns were added before. A run that
+// began and never reported its usage counts as all that was set aside.
 func (p *Purse) Settle(t Ticket) error {
 	return p.alter(t, func(d *Day, r *Reservation) {
 		p.end(d, *r)
@@ -150,7 +150,7 @@ func (p *Purse) Settle(t Ticket) error {
 	})
 }
 
-// Recover settles what an earlier program has left. It is called once, before
+// Recover settles the runs that an earlier program left open. It is called once, before
 // anything is set aside.
 func (p *Purse) Recover() error {
 	p.mu.Lock()
@@ -171,7 +171,7 @@ func (p *Purse) Recover() error {
 	return p.write()
 }
 
-// end counts what a run cost of which nobody told; mu is held.
+// end counts the cost of a run that has not reported it; mu is held.
 func (p *Purse) end(d *Day, r Reservation) {
 	switch {
 	case r.Told:
@@ -277,7 +277,7 @@ type Outlook struct {
 	State State
 	means map[Task]float64
 	all   float64
-	known bool // a run has told what it cost
+	known bool // a run has reported its cost
 	first float64
 }
 

@@ -277,3 +277,31 @@ func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 		}
 	})
 }
+
+func TestASettledRunHasNothingSetAsideAndSettlesOnce(t *testing.T) {
+	d, _ := open(t)
+	p := made(Options{Dir: d})
+	ticket, _, err := p.Reserve(noon, Task{routines.KindRoutine, "a"}, true)
+	if err != nil || p.State(noon).Reserved <= 0 {
+		t.Fatalf("%+v, %v", p.State(noon), err)
+	}
+	must(t, p.Begin(ticket))
+	must(t, p.Settle(ticket))
+	spent := p.State(noon).Today.Spent
+	if p.State(noon).Reserved != 0 || spent <= 0 {
+		t.Errorf("after the end: %+v", p.State(noon))
+	}
+	must(t, p.Settle(ticket))
+	must(t, made(Options{Dir: d}).Recover())
+	if again := made(Options{Dir: d}).State(noon); again.Today.Spent != spent || again.Reserved != 0 {
+		t.Errorf("settled twice: %+v", again)
+	}
+}
+
+func TestWithoutRunsToRecoverNothingIsWritten(t *testing.T) {
+	d, p := open(t)
+	must(t, p.Recover())
+	if _, err := d.Read(fileName); err == nil {
+		t.Error("a file was written")
+	}
+}
