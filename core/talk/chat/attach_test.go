@@ -17,7 +17,7 @@ import (
 
 // attachSome attaches bytes that are no image under a name.
 func attachSome(s *stage, name string) error {
-	_, err := s.attach(name, []byte("some words of "+name))
+	_, err := s.inbox.attach(name, []byte("some words of "+name))
 	return err
 }
 
@@ -30,7 +30,7 @@ func TestNamesThatAreTakenAreLongOrStrangeNeverFreezeTheBot(t *testing.T) {
 			if err := attachSome(s, name); err != nil {
 				t.Errorf("%.40q: %v", name, err)
 			}
-			s.attachments.take()
+			s.inbox.attachments.take()
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(s.dir.Root(), "downloads"))
@@ -61,7 +61,7 @@ func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 	must(t, os.Symlink(elsewhere, filepath.Join(s.dir.Root(), "downloads", "notes.txt")))
 	must(t, s.dir.Write("downloads/notes-2.txt", []byte("older")))
 	must(t, attachSome(s, "notes.txt"))
-	_, files := s.attachments.take()
+	_, files := s.inbox.attachments.take()
 	if !slices.Equal(files, []string{"downloads/notes-3.txt"}) {
 		t.Errorf("saved as %q", files)
 	}
@@ -76,7 +76,7 @@ func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 func TestManyFilesOfOneNameGetANameEachAndTenMayWait(t *testing.T) {
 	s := newStage(t, nil)
 	for range 40 {
-		if _, err := s.download("same.txt", []byte("x")); err != nil {
+		if _, err := s.inbox.download("same.txt", []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestWhateverAFileIsCalledItStaysInDownloadsAndInOneLineOfThePrompt(t *testi
 	s := newStage(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[./\\\[\]a漢\n -]{0,300}`)).Draw(rt, "name")
-		rel, err := s.download(name, []byte("x"))
+		rel, err := s.inbox.download(name, []byte("x"))
 		if err != nil {
 			rt.Fatalf("%q: %v", name, err)
 		}
@@ -132,7 +132,7 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 			t.Errorf("%q gives %v", path, err)
 		}
 	}
-	if _, err := s.attach("x", make([]byte, maxAttachment+1)); err == nil {
+	if _, err := s.inbox.attach("x", make([]byte, maxAttachment+1)); err == nil {
 		t.Error("a file that is too large was saved")
 	}
 }
@@ -159,14 +159,14 @@ func TestTheLargestFileAndImageAreAttached(t *testing.T) {
 		t.Errorf("%q, %v", told, err)
 	}
 	png := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage-8)...)
-	if _, err := s.attach("largest.png", png); err != nil {
+	if _, err := s.inbox.attach("largest.png", png); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.attach("larger.png", append(png, 0)); err == nil || !strings.Contains(err.Error(), "5 MB") {
+	if _, err := s.inbox.attach("larger.png", append(png, 0)); err == nil || !strings.Contains(err.Error(), "5 MB") {
 		t.Errorf("%v", err)
 	}
 	equal(t, "attached", s.Attached(), []string{"largest.bin", "largest.png"})
-	images, files := s.attachments.take()
+	images, files := s.inbox.attachments.take()
 	if len(images) != 1 || images[0].MediaType != "image/png" || len(files) != 1 || len(s.Attached()) != 0 {
 		t.Errorf("%d images, files %q, then %q", len(images), files, s.Attached())
 	}

@@ -111,14 +111,14 @@ type Options struct {
 // one. Its methods may be called from any goroutine.
 type Conversation struct {
 	// What these export is part of the conversation.
-	*inbox
 	*poster
-	*running
 	*settings
-	*rights
-	*forks
 
 	queue    *queue
+	inbox    *inbox
+	running  *running
+	rights   *rights
+	forks    *forks
 	turns    *turns
 	main     *mainSession
 	delivery *delivery
@@ -140,7 +140,7 @@ func New(o Options) *Conversation {
 		inquiries: session.NewInquiries(o.Dir, o.Log), audit: r.Audit, log: o.Log, now: c.now, hide: o.Host.Hide,
 	}
 	if o.Remote != nil {
-		c.poster.surface = &fanout{remote: o.Remote, name: o.RemoteName, transcript: r.Transcript}
+		c.surface = &fanout{remote: o.Remote, name: o.RemoteName, transcript: r.Transcript}
 	}
 	c.inbox = &inbox{
 		unansweredFile: &unansweredFile{dir: o.Dir, log: o.Log},
@@ -215,11 +215,28 @@ func (c *Conversation) close() {
 // its turn showed a sign of life within an hour. The error says what is stuck.
 func (c *Conversation) Alive(ctx context.Context) error {
 	return c.queue.alive(ctx, func() time.Duration {
-		if busy, _ := c.Busy(); busy {
+		if busy, _ := c.running.Busy(); busy {
 			return turnQuiet
 		}
 		return jobQuiet
 	})
+}
+
+// Busy reports whether a turn runs, and since when.
+func (c *Conversation) Busy() (bool, time.Time) { return c.running.Busy() }
+
+// Status is what delays the running turn, in a few words; empty when nothing does.
+func (c *Conversation) Status() string { return c.running.Status() }
+
+// Interrupt ends the running turn, if there is one, and its open questions.
+func (c *Conversation) Interrupt(ctx context.Context) error { return c.running.Interrupt(ctx) }
+
+// Banner is the open fork, or nil.
+func (c *Conversation) Banner() *Banner { return c.forks.Banner() }
+
+// Guard judges the calls of the main session or of a fork, by the list that it returns.
+func (c *Conversation) Guard(kind policy.Kind) (*policy.Session, []string) {
+	return c.rights.Guard(kind)
 }
 
 // configure hands changed settings to the open sessions.
@@ -346,7 +363,7 @@ func (c *Conversation) enterLater(r forkRequest) error {
 // allowed and denied so far. Pending updates stay. The running turn is interrupted
 // first, so that the user does not wait for a turn that is about to be forgotten.
 func (c *Conversation) Clear(ctx context.Context) (forkToo bool, err error) {
-	if err := c.Interrupt(ctx); err != nil {
+	if err := c.running.Interrupt(ctx); err != nil {
 		c.log.Warn("turn was not interrupted", "error", err)
 	}
 	err = c.queue.do(ctx, func(context.Context) error {

@@ -53,7 +53,7 @@ func TestAMessageThatWaitedWhenTheProgramEndedIsAnsweredOnceAfterwards(t *testin
 		second := stageAt(t, root, nil)
 		second.run(func(s *stage) {
 			time.Sleep(time.Minute)
-			if !s.said("here you are") || len(s.load().Messages) != 0 {
+			if !s.said("here you are") || len(s.inbox.load().Messages) != 0 {
 				t.Errorf("it was not answered: %+v", s.o.Records.Transcript.Entries())
 			}
 		})

@@ -54,10 +54,10 @@ func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
 				t.Errorf("the user is told %q", e.Text)
 			}
 		}
-		if f := s.current(); f == nil || f.session.ID() != "11111111-0000-4000-8000-000000000000" || !s.said("one") || !s.said("two") || !s.said("three") {
+		if f := s.forks.current(); f == nil || f.session.ID() != "11111111-0000-4000-8000-000000000000" || !s.said("one") || !s.said("two") || !s.said("three") {
 			t.Errorf("the replies were not answered in the run: %+v", s.o.Records.Transcript.Entries())
 		}
-		if left := s.load().Messages; len(left) != 0 {
+		if left := s.inbox.load().Messages; len(left) != 0 {
 			t.Errorf("still waiting: %+v", left)
 		}
 	})

@@ -165,7 +165,7 @@ func TestAResumedRunCannotBeSaved(t *testing.T) {
 			if r := a.session(1).call(t, toolset.SaveContext, `{}`); !r.IsError || r.Text != textNoSaveResumed {
 				t.Errorf("%+v", r)
 			}
-			s.current().requestExit(command.ExitSave, "") // as if it got there all the same
+			s.forks.current().requestExit(command.ExitSave, "") // as if it got there all the same
 		})
 		s.say("go")
 		equal(t, "cards", s.cards(), []string{textForkCard, "Fork Ended — discarded"})
@@ -202,8 +202,8 @@ func TestAForkIsAskedThenToldThenEndedUnlessSomebodySpeaks(t *testing.T) {
 		must(t, s.EnterFork(""))
 		synctest.Wait()
 		idle := s.Config().ForkIdleTimeout
-		if s.current().idle != idle {
-			t.Fatalf("idle after %s, want %s", s.current().idle, idle)
+		if s.forks.current().idle != idle {
+			t.Fatalf("idle after %s, want %s", s.forks.current().idle, idle)
 		}
 		pass(idle - time.Minute)
 		if n := len(a.told()); n != 1 {
@@ -213,11 +213,11 @@ func TestAForkIsAskedThenToldThenEndedUnlessSomebodySpeaks(t *testing.T) {
 		first := len(a.told())
 		s.say("I am here")
 		pass(idle + 2*time.Minute)
-		if first != 2 || len(a.told()) != 4 || s.current().overdue {
+		if first != 2 || len(a.told()) != 4 || s.forks.current().overdue {
 			t.Errorf("told %q", a.told())
 		}
 		pass(idle + time.Minute)
-		if told := a.told(); len(told) != 5 || !strings.Contains(told[4], "20 minutes") || strings.Contains(told[3], "20 minutes") || !s.current().overdue {
+		if told := a.told(); len(told) != 5 || !strings.Contains(told[4], "20 minutes") || strings.Contains(told[3], "20 minutes") || !s.forks.current().overdue {
 			t.Errorf("told %q", a.told())
 		}
 		pass(idle + 2*time.Minute)
@@ -449,7 +449,7 @@ func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
 			if e.From != fromMain || e.Actor != "agent" {
 				t.Errorf("%+v", e)
 			}
-			actions = append(actions, string(e.Action))
+			actions = append(actions, e.Action)
 		}
 		slices.Sort(actions)
 		if len(actions) != 2 {
@@ -485,7 +485,7 @@ func TestAForkThatDoesNotOpenIsReportedAndLeavesNoFork(t *testing.T) {
 		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"7"}, "run-1", ""))
 		<-s.take(command.Receive{From: "Phone", Key: "1", Text: "and?", ReplyTo: "7"})
 		synctest.Wait()
-		if n := len(s.load().Messages); n != 0 || len(a.told()) != 0 {
+		if n := len(s.inbox.load().Messages); n != 0 || len(a.told()) != 0 {
 			t.Errorf("%d messages are waiting, told %q", n, a.told())
 		}
 	})

@@ -141,7 +141,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 		must(t, attachSome(s, "notes.txt"))
 		png := []byte("\x89PNG\r\n\x1a\n")
 		for range 2 {
-			if _, err := s.attach("cat.png", png); err != nil {
+			if _, err := s.inbox.attach("cat.png", png); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -175,7 +175,7 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"77"}, "run-1", ""))
 		for _, in := range []command.Receive{{Text: "lost"}, {Text: "lost", ReplyTo: "77"}} {
 			done, err := s.Receive(s.t.Context(), in)
-			if err == nil || err.Error() != textTooManyMessages || len(s.load().Messages) != 0 {
+			if err == nil || err.Error() != textTooManyMessages || len(s.inbox.load().Messages) != 0 {
 				t.Errorf("%v", err)
 			}
 			<-done
@@ -229,7 +229,7 @@ func TestAReplyIsAnsweredInItsRunOrQuoted(t *testing.T) {
 					t.Errorf("opened %+v", a.opened[sessions:])
 				}
 				equal(t, "in the chat", s.entries(transcript.User), []string{"what does she want?"})
-				if len(s.load().Messages) != 0 {
+				if len(s.inbox.load().Messages) != 0 {
 					t.Error("the reply is still waiting")
 				}
 			})
@@ -262,7 +262,7 @@ func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.
 		s.hear("10", "before")
 		s.take(command.Receive{From: "Phone", Key: "11", Text: "to one", ReplyTo: "1"})
 		s.take(command.Receive{From: "Phone", Key: "12", Text: "to two", ReplyTo: "2", Quoted: "two said"})
-		if n := len(s.load().Messages); n != 3 {
+		if n := len(s.inbox.load().Messages); n != 3 {
 			t.Errorf("%d messages are on disk", n)
 		}
 		release()
@@ -271,8 +271,8 @@ func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.
 		if len(told) != 3 || told[0] != "before" || !strings.Contains(told[1], "to one") || !strings.Contains(told[2], "two said") || !s.noted(textReplyInFork) {
 			t.Errorf("told %q, notes %q", told, s.phone.notes)
 		}
-		if len(a.opened) != 2 || len(s.load().Messages) != 0 {
-			t.Errorf("opened %d sessions, %d messages wait", len(a.opened), len(s.load().Messages))
+		if len(a.opened) != 2 || len(s.inbox.load().Messages) != 0 {
+			t.Errorf("opened %d sessions, %d messages wait", len(a.opened), len(s.inbox.load().Messages))
 		}
 	})
 }
@@ -280,14 +280,14 @@ func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.
 func TestMessagesOfEarlierVersionsAreRead(t *testing.T) {
 	s := newStage(t, nil)
 	must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"}]`)))
-	if m := s.load().Messages; len(m) != 1 || m[0].Text != "old" {
+	if m := s.inbox.load().Messages; len(m) != 1 || m[0].Text != "old" {
 		t.Errorf("%+v", m)
 	}
-	must(t, s.ack("a1"))
+	must(t, s.inbox.ack("a1"))
 	if s.has(unansweredPath) {
 		t.Error("an empty file is left")
 	}
-	must(t, errors.Join(s.noteReceived("Phone", ""), s.ack()))
+	must(t, errors.Join(s.inbox.noteReceived("Phone", ""), s.inbox.ack()))
 	if s.has(unansweredPath) {
 		t.Error("nothing was written down")
 	}

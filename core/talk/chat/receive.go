@@ -30,7 +30,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	if n := utf8.RuneCountInString(in.Text); n > maxMessage {
 		return nil, fmt.Errorf(textLongMessage, n, maxMessage)
 	}
-	if in.Key != "" && !newer(in.Key, c.LastReceived(in.From)) {
+	if in.Key != "" && !newer(in.Key, c.inbox.LastReceived(in.From)) {
 		return nil, nil
 	}
 	if len(in.Files) == 0 && (c.google.Redirected(ctx, in.Text) || c.answersApproval(ctx, in.Text, in.At)) {
@@ -45,6 +45,22 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	}
 	return m.done, c.inbox.put(m)
 }
+
+// LastReceived is the key of the newest message that was received from a surface
+// (command.Receive.Key), or empty.
+func (c *Conversation) LastReceived(from string) string { return c.inbox.LastReceived(from) }
+
+// Reword changes the text of a message whose turn has not started or, if gone, takes it
+// back. A message whose turn has started stays unchanged, which is no error.
+func (c *Conversation) Reword(from, key, text string, gone bool) error {
+	return c.inbox.Reword(from, key, text, gone)
+}
+
+// Attach adds a file of the user's to the next message.
+func (c *Conversation) Attach(path string) (string, error) { return c.inbox.Attach(path) }
+
+// Attached are the names of the files that are sent with the next message.
+func (c *Conversation) Attached() []string { return c.inbox.Attached() }
 
 // newer compares keys of one surface: numbers of any length, without a sign.
 func newer(key, than string) bool {
@@ -166,7 +182,7 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 		m.finish()
 		return err
 	}
-	c.poster.show(m)
+	c.show(m)
 	r.images = m.message.Images
 	err = c.queue.later(func(ctx context.Context) error {
 		defer m.finish()

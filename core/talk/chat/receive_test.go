@@ -32,7 +32,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 		if got := s.ear.told(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
 			t.Errorf("%d turns: %.300q", len(got), got)
 		}
-		if n := len(s.load().Messages); n != 0 {
+		if n := len(s.inbox.load().Messages); n != 0 {
 			t.Errorf("%d messages still wait", n)
 		}
 	})
@@ -66,7 +66,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 		if got := s.ear.told(); !slices.Equal(got, []string{"one\n\ntwo"}) {
 			t.Errorf("%q", got)
 		}
-		if n := len(s.load().Messages); n != 0 {
+		if n := len(s.inbox.load().Messages); n != 0 {
 			t.Errorf("%d messages still wait", n)
 		}
 	})
@@ -91,7 +91,7 @@ func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
 			if got := s.ear.told(); !slices.Equal(got, []string{"alone"}) {
 				t.Errorf("%q", got)
 			}
-			if n := len(s.load().Messages); n != 0 {
+			if n := len(s.inbox.load().Messages); n != 0 {
 				t.Errorf("%d messages still wait", n)
 			}
 		})
@@ -107,7 +107,7 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 		s.reword("102", "", true)
 		s.reword("999", "nobody has said this", false)
 		<-gone
-		if w := s.load().Messages; len(w) != 1 || w[0].Text != "milk" {
+		if w := s.inbox.load().Messages; len(w) != 1 || w[0].Text != "milk" {
 			t.Errorf("on disk waits %+v", w)
 		}
 		release()

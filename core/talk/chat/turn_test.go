@@ -153,7 +153,7 @@ func TestAFailedTurnIsReportedAndItsSessionReopened(t *testing.T) {
 		if len(a.opened) != 3 || a.opened[2].Resume != "m" || !a.session(0).isClosed() || !a.session(1).isClosed() || a.session(2).isClosed() {
 			t.Errorf("opened %d sessions", len(a.opened))
 		}
-		if len(s.load().Messages) != 0 {
+		if len(s.inbox.load().Messages) != 0 {
 			t.Error("a failed message is still waiting")
 		}
 	})
@@ -296,8 +296,8 @@ func TestAForkThatTheAgentAsksForEndsItsTurn(t *testing.T) {
 			t.Fatalf("the fork is %+v", b)
 		}
 		equal(t, "answers", s.entries(transcript.Bot), []string{"let us fork", "in the fork"})
-		if a.session(0).stops != 1 || s.current().idle != 7*time.Minute {
-			t.Errorf("interrupted %d times, idle after %s", a.session(0).stops, s.current().idle)
+		if a.session(0).stops != 1 || s.forks.current().idle != 7*time.Minute {
+			t.Errorf("interrupted %d times, idle after %s", a.session(0).stops, s.forks.current().idle)
 		}
 		if !slices.Equal(s.purse.spent, []string{s.Settings(false).Model, s.Settings(true).Model}) {
 			t.Errorf("paid for %q", s.purse.spent)
@@ -309,7 +309,7 @@ func TestWhatTheUserMayNotSpendIsNotAsked(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.purse.empty = errors.New("the cap is used up")
 		s.say("hello")
-		if len(a.told()) != 0 || !s.noted("the cap is used up") || len(s.load().Messages) != 0 {
+		if len(a.told()) != 0 || !s.noted("the cap is used up") || len(s.inbox.load().Messages) != 0 {
 			t.Errorf("told %q, notes %q", a.told(), s.phone.notes)
 		}
 	})
