@@ -364,3 +364,19 @@ func TestWhoWaitsTogetherSharesAWrite(t *testing.T) {
 		t.Errorf("%d on the disk, %v", len(list), err)
 	}
 }
+
+func TestADeliveryThatCannotBeStoredFreesItsSlot(t *testing.T) {
+	d := storetest.Prepared(t)
+	r := rigOn(t, d, nil)
+	must(t, os.RemoveAll(d.Path(LogFile)))
+	must(t, os.Mkdir(d.Path(LogFile), 0o700)) // nothing can be appended
+	for range underWay + 1 {
+		refusal := r.accept(&task{record: &record{}})
+		if refusal == nil || refusal.Status != statusNotStored {
+			t.Fatalf("a delivery that is not on the disk: %+v", refusal)
+		}
+	}
+	if r.active != 0 {
+		t.Errorf("%d slots are still taken", r.active)
+	}
+}
