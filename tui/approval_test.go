@@ -102,7 +102,7 @@ func TestTheKeysOfAToolCallCopyAndSearchWhenNothingWaits(t *testing.T) {
 		s.press("5", "y")
 		s.sees("copied the message")
 		s.press("a")
-		s.sees("from now on: no tool call waits for you")
+		s.sees("waiting call: no tool call waits for you")
 		s.did()
 	})
 }
@@ -117,7 +117,7 @@ func TestSomebodyElseAnswers(t *testing.T) {
 		s.asks("a2", "Bash(rm y)")
 		time.Sleep(policy.Patience)
 		s.settled()
-		s.sees("Bash(rm y) was denied: nobody")
+		s.sees("Bash(rm y) was denied: you did not")
 	})
 }
 
@@ -211,7 +211,7 @@ func TestTheAgentAsksToSaveAFork(t *testing.T) {
 func TestWithoutAForkItsKeysSayWhy(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "S")
-		s.sees("the chat stands in no")
+		s.sees("the chat is not in a")
 		s.did()
 	})
 }
@@ -234,7 +234,7 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 		s.press("S")
 		s.sees("this fork continues a background run")
 		s.press("4", "r")
-		s.sees("the chat stands in a fork already")
+		s.sees("the chat is already in a fork")
 		s.did(command.ResumeFork{Run: "f3f3f3f3"})
 	})
 }

@@ -45,7 +45,7 @@ func TestThePaletteFindsAnIDAndAKey(t *testing.T) {
 		s.sees("Give the pane the whole screen", "in keys.yaml: view.zoom")
 		s.press("ctrl+u")
 		s.press(strings.Split("ctrl+l", "")...)
-		s.sees("Draw the screen anew", "view.redraw")
+		s.sees("Redraw the screen", "view.redraw")
 	})
 }
 

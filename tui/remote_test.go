@@ -30,7 +30,7 @@ func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 		s.sees("ollim-bot@attic", "q detach")
 		s.press("ctrl+z")
 		s.stays()
-		s.sees("there is no shell to go to")
+		s.sees("there is no shell to return to")
 		s.press("esc", "q")
 		time.Sleep(2 * time.Second) // the reader of a pipe cannot be woken
 		s.quits()

@@ -100,7 +100,7 @@ func TestCtrlCInterruptsATurnAndWithoutOneQuits(t *testing.T) {
 		if d := cmp.Diff([]command.Value{command.Interrupt{}}, s.bot.done()); d != "" {
 			t.Error(d)
 		}
-		s.sees("the answer is interrupted")
+		s.sees("the answer was interrupted")
 		s.bot.change(func(s *core.Snapshot) { s.Busy = false })
 		time.Sleep(time.Second)
 		s.press("ctrl+c")

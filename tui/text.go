@@ -15,7 +15,7 @@ import (
 // What can be answered where a setting would have a consequence.
 const (
 	textSetIt   = "set it"
-	textLeaveIt = "leave it as it is"
+	textLeaveIt = "leave it unchanged"
 )
 
 // The words of the frame. What a pane says stands with the pane.
@@ -25,13 +25,13 @@ const (
 	textForkAsks = "the agent would like to save the fork"
 
 	textGarbled = "the terminal sent something that cannot be read; it was ignored"
-	textNoShell = "there is no shell to go to: the dashboard goes on"
+	textNoShell = "there is no shell to return to; the dashboard keeps running"
 
-	textJustEnded = "the answer has just ended; ctrl+c quits in a moment"
+	textJustEnded = "the answer has just ended; press ctrl+c again in a moment to quit"
 
 	textUndone      = "undone: "
 	textUndoneBare  = "undone"
-	textInterrupted = "the answer is interrupted"
+	textInterrupted = "the answer was interrupted"
 
 	textKeysRead    = "keys.yaml reloaded"
 	textThemeIs     = "theme: "
@@ -39,7 +39,7 @@ const (
 	textLayoutLater = ", once the screen is large enough"
 
 	textNotices   = "Notices, newest first"
-	textNoNotices = "Nothing has been said yet. What appears over the panes for a moment is kept here."
+	textNoNotices = "No notices yet. Messages that appear for a moment are kept here."
 
 	textNotNow = "not now"
 
@@ -49,7 +49,7 @@ const (
 	textUndoKey  = textDot + "%s undoes"
 
 	// Behind a call: that it waits no longer. How it was settled is in the conversation.
-	textExpired           = " was denied: nobody answered"
+	textExpired           = " was denied: you did not answer in time"
 	textAnsweredElsewhere = " was answered elsewhere or cancelled"
 )
 
@@ -73,7 +73,7 @@ func asksText(a policy.Approval, n action.Names) string {
 func editorText(name string, err error) string {
 	name = clean.Line(name)
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return name + " ended with " + clean.Line(ended.String()) + ": look whether the file is as you want it"
+		return name + " ended with " + clean.Line(ended.String()) + ": check that the file is as you want it"
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return name + " is not installed: set EDITOR to an editor that is"
@@ -86,5 +86,5 @@ const textNoFile = "that file is not in the data directory"
 // The words of the ways out, where they are not offered or have failed.
 const (
 	textSetUpLeft   = "setup was cancelled; nothing changed"
-	textSetUpFailed = "the set-up could not begin: "
+	textSetUpFailed = "the setup could not start: "
 )

@@ -22,14 +22,14 @@ var (
 	noLogin       = when(func(s core.Snapshot) bool { return !s.Engine.LoginNeeded }, "the engine needs no login now")
 	noLiveFork    = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, fork.View.Live) }, "no run is waiting or running")
 	noResume      = firstOf(
-		when(func(s core.Snapshot) bool { return s.Fork != nil }, "the chat stands in a fork already; leave it first"),
+		when(func(s core.Snapshot) bool { return s.Fork != nil }, "the chat is already in a fork; leave it first"),
 		when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, ended) }, "no run has ended yet"),
 	)
 	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call waits for you")
 	// A question, about a file or about money, has no tool that could be allowed from now on.
 	noAlways = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" },
 		"this is a question, not a tool that could always be allowed"))
-	noFork    = when(func(s core.Snapshot) bool { return s.Fork == nil }, "the chat stands in no fork")
+	noFork    = when(func(s core.Snapshot) bool { return s.Fork == nil }, "the chat is not in a fork")
 	noSave    = firstOf(noFork, when(func(s core.Snapshot) bool { return s.Fork.Resumed }, "this fork continues a background run; report or exit instead"))
 	noMessage = when(func(s core.Snapshot) bool { return len(s.Chat) == 0 }, "nothing has been said yet")
 	noButtons = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Chat, hasButtons) }, "no card in the chat has buttons")

@@ -107,7 +107,7 @@ func TestTheReasonOfTheMarkedRowIsReadInFull(t *testing.T) {
 		r := newDesk(action.Forks)
 		p := ask(r, "leave the fork with a report")
 		text := strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
-		for _, want := range []string{"off: the chat stands in no fork", "fork.report", "1 of ", "off R"} {
+		for _, want := range []string{"off: the chat is not in a fork", "fork.report", "1 of ", "off R"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%v: no %q in %q", size, want, text)
 			}
@@ -159,7 +159,7 @@ func TestAWordThatIsSpelledOtherwiseFindsItsAction(t *testing.T) {
 
 func TestLettersOfSeveralWordsFindNothing(t *testing.T) {
 	r := newDesk(action.Forks)
-	// Each is found in "Mute pings until a time, or end that" or another title, with
+	// Each is found in "Mute pings until a time, or unmute them" or another title, with
 	// letters of other words between its own.
 	for _, query := range []string{"meto", "mpgut", "snzetsk", "selup", "zzz", "thmnxt", "xy", "qe"} {
 		if p := ask(r, query); len(p.shown) != 0 {
@@ -197,7 +197,7 @@ func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
 	r.Snap.Updates = []updates.Update{{Key: "k", Message: "The parcel is at the shop."}}
 	for query, want := range map[string]string{
 		"fire tea": "Fire Tea", "tea": "Open Tea", "pause tea": "Pause Tea", "resume landlord": "Resume Ask the landlord", "snooze landlord": "Snooze Ask the landlord",
-		"inbox failed": "Inbox sweep: failed", "parcel": "Update: The parcel", "quiet hours": "quiet_hours: off", "daily cap": "daily_cap: ", "theme": "Go on to the next theme",
+		"inbox failed": "Inbox sweep: failed", "parcel": "Update: The parcel", "quiet hours": "quiet_hours: off", "daily cap": "daily_cap: ", "theme": "Next theme",
 	} {
 		p := ask(r, query)
 		if len(p.shown) == 0 || !strings.HasPrefix(p.shown[0].name, want) {
