@@ -18,7 +18,7 @@ func alive(b *Bot) error {
 }
 
 func TestABotLivesWhileItsLoopsTurn(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		for range 200 { // questions do not fill the queue
 			if err := alive(b); err != nil {
 				t.Fatal(err)
@@ -39,7 +39,7 @@ func TestABotThatDoesNotRunIsNotAlive(t *testing.T) {
 }
 
 func TestALongTurnIsAliveUntilItHasBeenSilentForAnHour(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		if _, err := b.Do(context.Background(), command.Say{Text: script_(`say one`, `wait 1h`, `wait 10m`, `say two`)}); err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,6 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/work/updates"
-	"ollimbot/routines"
-	"ollimbot/routines/schedule"
 )
 
 // manyRoutines fills a data directory with n background routines as a large
@@ -46,15 +44,21 @@ func BenchmarkFireToPrompt(b *testing.B) {
 			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 			manyRoutines(b, h.root, n)
 			bot := h.benchBot(b)
-			set := bot.index.Set()
+			id := bot.index.Set().Routines[n/2].ID
 			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-			d := schedule.Due{Kind: routines.KindRoutine, Routine: set.Routines[n/2], At: now}
-			bot.backgroundPrompt(b.Context(), d, promptMoment{now: now}, nil)
+			prompt := func() string {
+				text, err := bot.dispatch.Preview(b.Context(), id, now, false)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return text
+			}
+			prompt()
 			b.ReportAllocs()
 			size := 0
 			for b.Loop() {
 				now = now.Add(time.Minute)
-				size = len(bot.backgroundPrompt(b.Context(), d, promptMoment{now: now}, nil))
+				size = len(prompt())
 			}
 			b.ReportMetric(float64(size), "prompt-bytes")
 		})

@@ -10,24 +10,23 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"path"
+	"strconv"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/messages/batch"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/base/fault"
-	"ollimbot/core/base/tail"
-	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/safety/review"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/git"
+	"ollimbot/core/storage/live"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/absence"
@@ -35,17 +34,20 @@ import (
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/notes"
 	"ollimbot/core/talk/notice"
-	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
+	"ollimbot/core/work/dispatch"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/google"
 	"ollimbot/core/work/money"
+	"ollimbot/core/work/spending"
 	"ollimbot/core/work/tasks"
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/routines/watch"
 )
 
 // LogTail is the id under which Tail gives the program's own log.
@@ -95,331 +97,312 @@ type Options struct {
 	NoRemote string
 }
 
-// Bot is the whole bot. New makes one that can be looked at; Run brings it to
-// life.
+// Bot is the whole bot. New makes one that can be looked at; Run starts it.
 type Bot struct {
-	o    Options
-	dir  *store.Dir
-	zone *time.Location
-	log  *slog.Logger
+	o        Options
+	zone     *time.Location
+	log      *slog.Logger
+	handlers command.Handlers
+	viewers  viewers
+	started  atomic.Pointer[time.Time]
 
-	index     *routines.Index
-	schedule  *schedule.Schedule
-	budget    *budget.Bucket
-	journal   *budget.Journal
-	updates   *updates.Queue
-	sessions  *session.Store
-	forks     *fork.Manager
-	pingFires pingFires
-	book      *transcript.Chat
-	git       *git.Recorder
-	chat      *chat.Conversation
-	guard     *policy.Guard
-	policy    *policy.File
-	replies   *session.ForkMessages
-	muted     *schedule.Mute
-	google    *account
-	handlers  command.Handlers
-	tasks     *tasks.Editor
-	notes     *notes.Notes
-	attention *attention.Attention
-	// heldSkills are the skills that wait for the user.
-	heldSkills atomic.Pointer[[]routines.Problem]
-	purse      *money.Purse
-	batches    *batch.Batches // nil where nobody takes any
-	audit      *audit.Log
-	present    *absence.Keeper
-	library    []agent.Tool // the documentation, for every session
-	// hooks are the webhooks' files, triggers the server that takes deliveries, nil
-	// without one; hooksOff says why there is none although one was asked for.
-	hooks    *webhook.Index
-	triggers *webhook.Server
-	hooksOff string
-
-	// watchFiles and versions are the two services that reach outside of the
-	// program (inotify, git); tests in bubbles of fake time do without them.
-	watchFiles, versions func(context.Context) error
-
-	runtime atomic.Pointer[config.Runtime]
-	started atomic.Pointer[time.Time]
-	notices *notice.Board
-	viewers viewers
+	records
+	safety
+	work
+	talk
+	place
 }
 
-// New reads the data directory and returns a bot that can be asked for
-// snapshots, previews and the budget. It starts nothing, locks nothing and
-// writes nothing, so it may stand beside a running bot.
+// records are the files that several parts read and write.
+type records struct {
+	dir      *store.Dir
+	index    *routines.Index
+	budget   *budget.Bucket
+	journal  *budget.Journal
+	updates  *updates.Queue
+	sessions *session.Store
+	replies  *session.ForkMessages
+	book     *transcript.Chat
+	audit    *audit.Log
+	muted    *schedule.Mute
+	purse    *money.Purse
+}
+
+// safety decides what may be done.
+type safety struct {
+	guard   *policy.Guard
+	policy  *policy.File
+	review  *review.Desk
+	auditor auditor
+}
+
+// work is what runs in the background.
+type work struct {
+	schedule *schedule.Schedule
+	dispatch *dispatch.Dispatcher
+	prompts  *dispatch.Prompts
+	requests *dispatch.Requests
+	forks    *fork.Manager
+	tasks    *tasks.Editor
+	money    *spending.Desk
+	google   *google.Account
+	webhooks *webhooks
+	forecast *forecast
+}
+
+// talk is what reaches the user.
+type talk struct {
+	chat      *chat.Conversation
+	surface   surface
+	notices   *notice.Board
+	notes     *notes.Notes
+	attention *attention.Attention
+	present   *absence.Keeper
+	host      *host // of all sessions
+	engine    *engine
+}
+
+// place is what the bot lives in.
+type place struct {
+	settings  *live.Settings
+	directory *live.Directory
+	git       *git.Recorder
+	manual    *manual
+	door      door
+	// watchFiles and versions are the two services that reach outside of the program
+	// (inotify, git); tests in bubbles of fake time run without them.
+	watchFiles, versions func(context.Context) error
+}
+
+// New reads the data directory and returns a bot that can be asked for snapshots, previews
+// and the budget. It starts nothing, locks nothing and writes nothing, so that it can be used
+// while another bot runs on the directory.
 func New(o Options) (*Bot, error) {
 	if o.Dir == nil || o.Engine == nil || o.Log == nil {
 		return nil, errors.New("make the bot: a data directory, an engine and a log are needed")
 	}
-	zone := o.Env.Zone
-	zone = cmp.Or(zone, time.UTC)
-	b := &Bot{o: o, dir: o.Dir, zone: zone}
-	b.notices = notice.NewBoard(zone, o.Book.Redact, b.notify)
+	b := &Bot{o: o, zone: cmp.Or(o.Env.Zone, time.UTC)}
+	b.notices = notice.NewBoard(b.zone, o.Book.Redact, b.viewers.notify)
 	b.log = slog.New(slog.NewMultiHandler(o.Log.Handler(), b.notices.Errors()))
-	b.o.Commands = b.audited(o.Commands)
-	b.audit = audit.New(audit.Options{Dir: b.dir, Log: b.log, Hide: o.Book.Redact})
-	b.present = absence.New(b.dir, b.log)
-	b.index = routines.NewIndex(b.dir, zone)
-	b.budget = budget.NewBucket(b.dir, zone, b.log)
-	b.journal = budget.NewJournal(b.dir, zone, b.log)
-	b.updates = updates.NewQueue(b.dir, zone, b.log)
-	b.sessions = session.NewStore(b.dir, zone, b.log)
-	b.git = git.New(b.dir, b.log)
-	if o.Sandbox != nil {
-		b.git.Sandbox = o.Sandbox.Git
+	b.openRecords()
+	b.makePlace()
+	b.makeSafety()
+	b.makeMoney()
+	if err := b.makeGoogle(); err != nil {
+		return nil, err
 	}
-	b.replies = session.NewForkMessages(b.dir, b.log)
-	b.policy = policy.NewFile(b.dir)
-	b.makeGuard()
-	b.guard.Approvals().OnChange(b.approvalChanged)
-	b.watchFiles, b.versions = b.watch, b.runGit
+	b.makeTalk()
+	if err := b.makeWork(); err != nil {
+		return nil, err
+	}
+	b.directory = b.newDirectory()
+	b.watchFiles, b.versions = b.directory.Watch, b.runGit
 	if o.Still {
 		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
 		b.watchFiles, b.versions = idle, idle
-	}
-	if err := b.openGoogle(); err != nil {
-		return nil, err
-	}
-	b.reloadRuntime()
-	b.muted = schedule.NewMute(b.dir, b.log)
-	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.notify}
-	b.attention = &attention.Attention{
-		Zone: b.zone, Config: b.runtime.Load, Mute: b.muted, Talking: func() (bool, time.Time) { return b.chat.Busy() },
-	}
-	if err := b.makeParts(); err != nil {
-		return nil, err
 	}
 	b.addHandlers()
 	if !o.Later {
 		b.index.Scan()
 	}
-	b.judgeSkills()
 	return b, nil
 }
 
-// makeParts builds the parts that call back into the bot.
-func (b *Bot) makeParts() error {
-	b.book = transcript.New(transcript.Options{Dir: b.dir, Log: b.log, Limit: chatEntries, Zone: b.zone})
-	b.book.OnChange(b.notify)
+// openRecords opens the files that need nothing but the directory.
+func (b *Bot) openRecords() {
+	dir, zone, log := b.o.Dir, b.zone, b.log
+	b.records = records{
+		dir: dir, index: routines.NewIndex(dir, zone), budget: budget.NewBucket(dir, zone, log), journal: budget.NewJournal(dir, zone, log),
+		updates: updates.NewQueue(dir, zone, log), sessions: session.NewStore(dir, zone, log), replies: session.NewForkMessages(dir, log),
+		book:  transcript.New(transcript.Options{Dir: dir, Log: log, Limit: chatEntries, Zone: zone}),
+		audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: b.o.Book.Redact}), muted: schedule.NewMute(dir, log),
+	}
+	b.book.OnChange(b.viewers.notify)
 	if b.o.Book != nil {
-		b.o.Book.Changed(b.notify)
+		b.o.Book.Changed(b.viewers.notify)
 	}
-	b.library = library()
-	b.makePurse()
-	b.makeChat()
+}
+
+// makePlace makes what the bot lives in, but for the watch on its files.
+func (b *Bot) makePlace() {
+	b.settings = live.NewSettings(b.dir, b.log, b.warn, b.moneyChanged)
+	b.git = git.New(b.dir, b.log)
+	if b.o.Sandbox != nil {
+		b.git.Sandbox = b.o.Sandbox.Git
+	}
+	b.door = door{dir: b.dir, log: b.log, server: b.o.Control, user: b.o.UserCommands}
+}
+
+// makeSafety makes what decides on tools, files and approvals, but for the desk that reviews
+// files.
+func (b *Bot) makeSafety() {
+	b.auditor = auditor{audit: b.audit, zone: b.zone}
+	b.surface = surface{remote: b.o.Remote, none: b.o.NoRemote, log: b.log}
+	b.o.Commands = b.auditor.audited(b.o.Commands)
+	b.policy = policy.NewFile(b.dir)
+	b.guard = policy.New(policy.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
+		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
+		Base: func() []string {
+			tools, _ := b.policy.Load() // its problems are shown with those of the files
+			return policy.Strip(tools.Background())
+		},
+	})
+	b.index.JudgeBy(b.guard.TaskWaits)
+	if _, err := b.guard.Provenance().Load(); err != nil {
+		b.log.Error("which tasks the agent has written is not known", "error", err)
+	}
+	b.guard.Approvals().OnChange(func(a policy.Approval) {
+		b.auditor.approval(a)
+		b.viewers.notify()
+		b.surface.approval(a)
+	})
+}
+
+// makeMoney opens the purse and makes the desk that spends from it.
+func (b *Bot) makeMoney() {
+	var prices *money.Prices
+	if b.o.Providers != nil {
+		prices = b.o.Providers.Prices()
+	}
+	b.purse = money.New(money.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Prices: prices, Past: func() []money.Run { return spending.PastRuns(b.dir, b.log) },
+		Caps: func() money.Caps {
+			r := b.settings.Load()
+			return money.Caps{Day: r.DailyCap, Month: r.MonthlyCap}
+		},
+		Notice: b.warn, Changed: b.moneyChanged,
+	})
+	b.money = spending.New(spending.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Purse: b.purse, Audit: b.audit, Config: b.settings.Load, Ask: b.guard.Approvals().Ask,
+		Day: func(now time.Time) []schedule.Entry { return b.schedule.View(now).Day },
+	})
+}
+
+// moneyChanged lets the schedule and the viewers look again at what may be spent.
+func (b *Bot) moneyChanged() {
+	if b.schedule != nil {
+		b.schedule.MoneyChanged()
+	}
+	b.viewers.notify()
+}
+
+// warn adds a notice.
+func (b *Bot) warn(text string) { b.notices.Add(notice.Warn, text) }
+
+// makeGoogle makes the account at Google, and what the agent reads of it.
+func (b *Bot) makeGoogle() error {
+	client, err := google.New(google.Options{Dir: b.dir, API: b.o.Env.GoogleAPI})
+	if err != nil {
+		return err
+	}
+	b.webhooks = &webhooks{index: webhook.NewIndex(b.dir), log: b.log}
+	b.manual = &manual{dir: b.dir, log: b.log, env: b.o.Env, webhooks: b.webhooks}
+	b.google = google.NewAccount(google.AccountOptions{
+		Client: client, Zone: b.zone, Log: b.log, Config: b.settings.Load, Audit: b.audit, Updates: b.updates, Notices: b.notices,
+		Say: func(text string) { b.chat.SystemNote(text) }, Allowed: b.manual.install, Changed: b.viewers.notify,
+	})
+	b.manual.google = b.google
+	return nil
+}
+
+// makeTalk makes the conversation and what else reaches the user.
+func (b *Bot) makeTalk() {
+	b.present = absence.New(b.dir, b.log)
+	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.viewers.notify}
+	b.host = &host{settings: b.settings, manual: b.manual}
+	o := chat.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
+		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
+		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: library(),
+		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b.host, b.o.Book, b.viewers.notify}, Money: b.money, Google: b.google,
+	}
+	if b.o.Remote != nil {
+		b.o.Remote.OnChange(b.viewers.notify)
+		o.Remote, o.RemoteName = b.o.Remote, b.o.Remote.Status().Name
+	}
+	b.chat = chat.New(o)
+	b.attention = &attention.Attention{Zone: b.zone, Config: b.settings.Load, Mute: b.muted, Talking: b.chat.Busy}
+	b.engine = &engine{
+		of: b.o.Engine, name: b.o.EngineName, demo: b.o.Demo, log: b.log, zone: b.zone, settings: b.settings, purse: b.purse, notices: b.notices,
+		chat: b.chat,
+	}
 	if r, ok := b.o.Engine.(agent.Reporter); ok {
-		r.OnChange(b.engineChanged(r))
+		r.OnChange(b.engine.changed(r, b.viewers.notify))
 	}
-	forks, err := fork.NewManager(fork.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b},
+}
+
+// makeWork makes the runs, the schedule and what stands between them.
+func (b *Bot) makeWork() (err error) {
+	b.forks, err = fork.NewManager(fork.Options{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b.host, b.chat, b.attention},
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
-		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.notify, Idle: b.o.Idle, Tools: b.library,
+		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: library(),
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)
 	}
-	b.forks = forks
-	b.makeBatches()
-	b.makeWebhooks()
+	b.webhooks.index.JudgeBy(b.guard.TaskWaits)
+	b.webhooks.index.Scan()
 	b.schedule = schedule.New(schedule.Options{
-		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log,
-		Purse: schedulePurse{b}, Fire: b.fire, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.notify, Commits: b.git,
-		Inherit: b.guard.Inherit,
+		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money,
+		Fire: func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
+		Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
+	})
+	b.makeDispatch()
+	screener := &dispatch.Screener{Dir: b.dir, Log: b.log, Engine: b.o.Engine, Spent: b.money.Spent}
+	b.webhooks.open(b.o.Env.WebhookPort, webhook.Options{
+		Dir: b.dir, Index: b.webhooks.index, Secret: b.o.Env.WebhookSecret, Zone: b.zone, Log: b.log,
+		Addr:   net.JoinHostPort("127.0.0.1", strconv.Itoa(b.o.Env.WebhookPort)),
+		Screen: screener.Screen, Afford: b.money.Afford, Run: b.dispatch.FireWebhook, Note: b.notes.Leave, Changed: b.viewers.notify,
+		Notice: b.warn,
+	})
+	b.review = review.New(review.Options{
+		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,
+		Note: b.notes.Add, Changed: b.viewers.notify,
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
-		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, Changed: b.notify,
+		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, Changed: b.viewers.notify,
 	})
+	b.host.tasks = b.tasks
+	b.forecast = &forecast{
+		budget: b.budget, journal: b.journal, settings: b.settings, muted: b.muted, attention: b.attention, runs: b.forks,
+		schedule: b.schedule, index: b.index, tasks: b.tasks, zone: b.zone,
+	}
 	return nil
 }
 
-// makeChat builds the conversation with the user.
-func (b *Bot) makeChat() {
-	o := chat.Options{
-		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
-		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
-		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library,
-		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b}, Money: chatMoney{b}, Google: chatGoogle{b},
+// makeDispatch makes what decides on a task that is due.
+func (b *Bot) makeDispatch() {
+	skills := &dispatch.Skills{
+		Dir: b.dir, Log: b.log, Guard: b.guard, ZoneName: b.o.Env.ZoneName, Control: b.o.Control, Commands: b.o.Commands, Sandbox: b.o.Sandbox,
 	}
-	if b.o.Remote != nil {
-		b.o.Remote.OnChange(b.notify)
-		o.Remote, o.RemoteName = b.o.Remote, b.o.Remote.Status().Name
+	b.prompts = &dispatch.Prompts{
+		Zone: b.zone, Attention: b.attention, Budget: b.budget, Journal: b.journal, Updates: b.updates, Guard: b.guard, Google: b.google,
+		Skills: skills, Schedule: b.schedule,
 	}
-	b.chat = chat.New(o)
+	b.requests = dispatch.NewRequests(dispatch.RequestOptions{
+		Dir: b.dir, Zone: b.zone, Log: b.log, Providers: b.o.Providers, Index: b.index, Runs: b.forks, Purse: b.purse, Prompts: b.prompts,
+		Notices: b.notices, Engine: func() string { return b.engine.status().Name }, Model: func() string { return b.settings.Load().ModelMain },
+		SystemPrompt: b.host.SystemPrompt,
+	})
+	b.dispatch = dispatch.New(dispatch.Options{
+		Zone: b.zone, Log: b.log, Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule, Runs: b.forks, Requests: b.requests,
+		Chat: b.chat, Money: b.money, Guard: b.guard, Prompts: b.prompts, Notes: b.notes, Notices: b.notices, Audit: b.audit,
+	})
 }
 
-// chatHost is the bot as the conversation sees it.
-type chatHost struct{ b *Bot }
-
-func (h chatHost) Config() *config.Runtime                        { return h.b.runtime.Load() }
-func (h chatHost) SystemPrompt() string                           { return h.b.SystemPrompt() }
-func (h chatHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.b.tasks.Book(w) }
-func (h chatHost) Hide(text string) string                        { return h.b.o.Book.Redact(text) }
-func (h chatHost) Changed()                                       { h.b.notify() }
-
-// chatMoney pays for the conversation.
-type chatMoney struct{ b *Bot }
-
-func (m chatMoney) MayTalk(ctx context.Context) error { return m.b.mayTalk(ctx) }
-func (m chatMoney) Spent(model string, u agent.Usage) { m.b.spent(model, u) }
-
-// chatGoogle is the user's account at Google in the conversation.
-type chatGoogle struct{ b *Bot }
-
-func (g chatGoogle) Redirected(ctx context.Context, text string) bool {
-	return g.b.redirected(ctx, text)
+// newDirectory is the watch on files: what is reloaded when which of them is saved.
+func (b *Bot) newDirectory() *live.Directory {
+	return live.NewDirectory(live.Options{
+		Dir: b.dir, Log: b.log, Settings: b.settings, Notice: b.warn, Changed: b.viewers.notify,
+		Shown: []string{"ping_budget.json", "pending_updates.json", "pings.jsonl"},
+		Readers: []live.Reader{
+			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
+			{Files: google.Files, Reload: func(watch.Batch) { b.google.Refresh() }},
+			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
+			{Reload: b.schedule.Apply},
+		},
+	})
 }
-
-func (g chatGoogle) Click(ctx context.Context, action, data string) (string, error) {
-	return g.b.clickGoogle(ctx, action, data)
-}
-
-// recover takes up what an earlier run of the bot has left half done.
-func (b *Bot) recover(ctx context.Context) {
-	if err := b.purse.Recover(); err != nil {
-		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
-	}
-	b.chat.Recover(ctx)
-	if b.triggers != nil { // before any turn can take what is told
-		b.triggers.Recover()
-	}
-}
-
-// Run brings the bot to life and blocks until ctx ends and everything has
-// stopped: what takes work and the work itself are told at once, runs under way
-// are interrupted and killed after four seconds; engine, git, files and the lock follow. A second bot on the same directory is refused with
-// *store.RunningError before anything is touched.
-func (b *Bot) Run(ctx context.Context) (err error) {
-	if err := b.dir.Prepare(); err != nil {
-		return err
-	}
-	unlock, err := b.dir.Lock()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	now := b.now()
-	b.started.Store(&now)
-	b.notify()
-	b.tellConcerns()
-	if err := config.Move(b.dir); err != nil {
-		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
-	}
-	b.install()
-	b.index.Scan()
-	b.loadProvenance()
-	b.recover(ctx)
-	b.log.Info("bot started", "version", b.o.Version, "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
-
-	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopGit()
-	var tidy errgroup.Group
-	tidy.Go(fault.Guard("version control", func() error { return b.versions(gitCtx) }))
-
-	controlCtx, stopControl := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopControl()
-	tidy.Go(fault.Guard("the control socket", b.openControl(controlCtx)))
-
-	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopEngine()
-	tidy.Go(fault.Guard("the engine", func() error { return b.runEngine(engineCtx) }))
-	tidy.Go(fault.Guard("the sandbox", b.tellSandbox))
-
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(fault.Guard("the remote surface", func() error { return b.runRemote(gctx) }))
-	g.Go(fault.Guard("the webhooks", func() error { return b.runWebhooks(gctx) }))
-	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
-	g.Go(fault.Guard("requests that wait", func() error { return b.runBatches(gctx) }))
-	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
-	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
-	g.Go(fault.Guard("the login at Google", func() error { return b.runGoogle(gctx) }))
-	g.Go(fault.Guard("the data directory", func() error { return b.keepDirectory(gctx) }))
-	g.Go(fault.Guard("the conversation", func() error { return b.chat.Run(gctx) }))
-	b.notify()
-	err = g.Wait()
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		err = nil
-	}
-	b.farewell(ctx)
-	stopEngine()
-	stopControl()
-	stopGit()
-	err = errors.Join(err, tidy.Wait(), b.book.Close())
-	b.log.Info("bot stopped")
-	b.notify()
-	return err
-}
-
-// runGit makes the data directory a repository and commits what is queued. A
-// machine without git is no error.
-func (b *Bot) runGit(ctx context.Context) error {
-	if err := b.git.Init(ctx); err != nil {
-		b.log.Warn("data directory is not under version control", "error", err)
-	}
-	agents := func(data []byte) bool {
-		_, known := b.guard.Provenance().Find(routines.Digest(data))
-		return known
-	}
-	for _, folder := range []string{"routines", "reminders", "skills", "webhooks"} {
-		if err := b.git.CatchUp(ctx, folder, agents); err != nil && ctx.Err() == nil {
-			b.log.Warn("what a crash kept from the history is still missing", "error", err)
-		}
-	}
-	return b.git.Run(ctx)
-}
-
-// Tail reads a run's tail, or with LogTail the program's log, from a cursor.
-// An unknown id gives an empty page.
-func (b *Bot) Tail(id string, from tail.Cursor) tail.Page {
-	if id == LogTail {
-		if b.o.Book == nil {
-			return tail.Page{Next: from}
-		}
-		return b.o.Book.Tail(from)
-	}
-	page, ok := b.forks.Tail(id, from)
-	if !ok {
-		return tail.Page{Next: from}
-	}
-	return page
-}
-
-// Index is the bot's view of routine and reminder files.
-func (b *Bot) Index() *routines.Index { return b.index }
-
-// Schedule is when they fire.
-func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
-
-// now is the present in the configured zone.
-func (b *Bot) now() time.Time { return time.Now().In(b.zone) }
-
-// Busy is busy, for a surface that shows it.
-func (b *Bot) Busy() (busy bool, muted time.Time) { return b.attention.Busy() }
-
-// LastReceived is the key of the newest message that was taken from a surface
-// (Receive.Key), or empty.
-func (b *Bot) LastReceived(from string) string { return b.chat.LastReceived(from) }
-
-// runHost is the bot as background runs see it.
-type runHost struct{ *Bot }
-
-var _ fork.Host = runHost{}
-
-// Post sends to the user.
-func (h runHost) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
-	return h.chat.Post(ctx, p)
-}
-
-// Limits are read whenever a run starts.
-func (h runHost) Limits() fork.Limits {
-	r := h.runtime.Load()
-	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain}
-}
-
-// Busy is when a ping cannot go.
-func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
-
-// Reminders is the book that a run's tools write in.
-func (h runHost) Reminders(w policy.Writer) toolset.ReminderBook { return h.tasks.Book(w) }

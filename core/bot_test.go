@@ -93,8 +93,8 @@ func (h home) make(t testing.TB, e agent.Engine) *Bot {
 	return b
 }
 
-// live runs a story inside a bubble with a running bot.
-func live(t *testing.T, prepare func(h home), story func(h home, b *Bot)) {
+// running runs a story inside a bubble with a running bot.
+func running(t *testing.T, prepare func(h home), story func(h home, b *Bot)) {
 	t.Helper()
 	lives(t, 0, prepare, story)
 }
@@ -145,7 +145,7 @@ func pings(s Snapshot) (n int) {
 }
 
 func TestAReminderPingsReportsAndIsRemoved(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("aaaa0001", 10*time.Second, "", `call ping_user {"message":"Stand up, please."}`,
 			`call report_updates {"message":"Pinged about standing up."}`)
 	}, func(h home, b *Bot) {
@@ -175,7 +175,7 @@ func TestAReminderPingsReportsAndIsRemoved(t *testing.T) {
 }
 
 func TestASecondPingOfAForkIsRefusedAndCostsNothing(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("aaaa0002", time.Second, "", `call ping_user {"message":"One."}`, `call ping_user {"message":"Two."}`,
 			`call report_updates {"message":"Pinged."}`)
 	}, func(_ home, b *Bot) {
@@ -188,7 +188,7 @@ func TestASecondPingOfAForkIsRefusedAndCostsNothing(t *testing.T) {
 }
 
 func TestAChainReminderSchedulesItsNextCheck(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("aaaa0003", time.Second, "max-chain: 2\n", `call follow_up_chain {"minutes_from_now": 5}`)
 	}, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -207,10 +207,10 @@ func TestAChainReminderSchedulesItsNextCheck(t *testing.T) {
 }
 
 func TestAnOverdueReminderFiresAfterFiveSecondsAndSaysItIsLate(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("aaaa0004", -2*time.Hour, "", `say done`)
 	}, func(h home, b *Bot) {
-		prompt, err := b.Preview(t.Context(), "aaaa0004", time.Time{}, false)
+		prompt, err := b.dispatch.Preview(t.Context(), "aaaa0004", time.Time{}, false)
 		if err != nil || !strings.Contains(prompt, "[reminder-bg:aaaa0004]") {
 			t.Fatalf("preview: %v\n%s", err, prompt)
 		}
@@ -227,7 +227,7 @@ func TestAnOverdueReminderFiresAfterFiveSecondsAndSaysItIsLate(t *testing.T) {
 }
 
 func TestAForegroundReminderSpeaksInTheMainSession(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		at := time.Now().In(h.zone).Add(2 * time.Second).Format(time.RFC3339Nano)
 		h.write("reminders/fg.md", fmt.Sprintf("---\nid: \"aaaa0005\"\nrun-at: %q\nbackground: false\n---\nStand-up.\n\n```script\nsay Good morning, stand-up in ten.\n```\n", at))
 	}, func(h home, b *Bot) {
@@ -280,7 +280,7 @@ func TestAnUnfinishedReminderSurvivesTheEndOfTheProgram(t *testing.T) {
 }
 
 func TestABudgetChangeCanBeUndone(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		two := 2
 		out, err := b.Do(context.Background(), command.SetBudget{Capacity: &two})
 		if err != nil {
@@ -313,7 +313,7 @@ func TestABudgetChangeCanBeUndone(t *testing.T) {
 }
 
 func TestADiscardedUpdateComesBackInItsPlace(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		for _, m := range []string{"first", "second", "third"} {
 			if err := b.updates.Append(b.now(), m); err != nil {
 				t.Fatal(err)
@@ -337,7 +337,7 @@ func TestADiscardedUpdateComesBackInItsPlace(t *testing.T) {
 }
 
 func TestAMessageIsAnsweredAndMakesTheBotBusy(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("aaaa0007", 3*time.Second, "", `call ping_user {"message":"Now?"}`, `call report_updates {"message":"r"}`)
 	}, func(_ home, b *Bot) {
 		if _, err := b.Do(context.Background(), command.Say{Text: "hello\n\n```script\nwait 20s\nsay hi there\n```"}); err != nil {
@@ -362,7 +362,7 @@ func TestAMessageIsAnsweredAndMakesTheBotBusy(t *testing.T) {
 }
 
 func TestAMessageInterruptsTheRunningTurn(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		ctx := context.Background()
 		if _, err := b.Do(ctx, command.Say{Text: "one\n\n```script\nwait 1h\nsay too late\n```"}); err != nil {
 			t.Fatal(err)
@@ -433,7 +433,7 @@ func TestUpdatesOfATurnThatNeverReachedTheEngineStayPending(t *testing.T) {
 }
 
 func TestASecondBotOnTheSameDirectoryIsRefused(t *testing.T) {
-	live(t, func(home) {}, func(h home, _ *Bot) {
+	running(t, func(home) {}, func(h home, _ *Bot) {
 		var running *store.RunningError
 		if err := h.bot(script.New(script.Options{})).Run(t.Context()); !errors.As(err, &running) {
 			t.Errorf("the second bot ended with %v", err)
@@ -446,7 +446,7 @@ func TestPreviewSpendsAndWritesNothing(t *testing.T) {
 	h.write("routines/r.md", "---\nid: \"aaaa0008\"\ncron: \"0 9 * * *\"\nbackground: true\ndescription: \"Plan\"\n---\nPlan the day.\n")
 	b := h.bot(script.New(script.Options{}))
 	at := time.Date(2026, 11, 23, 9, 0, 0, 0, h.zone)
-	text, err := b.Preview(t.Context(), "aaaa0008", at, true)
+	text, err := b.dispatch.Preview(t.Context(), "aaaa0008", at, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -458,13 +458,13 @@ func TestPreviewSpendsAndWritesNothing(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.root, "state")); err == nil {
 		t.Error("a preview created state/")
 	}
-	if _, err := b.Preview(t.Context(), "nobody", at, false); err == nil {
+	if _, err := b.dispatch.Preview(t.Context(), "nobody", at, false); err == nil {
 		t.Error("an unknown id was previewed")
 	}
 }
 
 func TestARoutineRunsAtItsMinutes(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/r.md", "---\nid: \"aaaa0009\"\ncron: \"*/5 * * * *\"\nbackground: true\nupdate-main-session: \"freely\"\n---\nLook.\n\n```script\nsay looked\n```\n")
 	}, func(_ home, b *Bot) {
 		time.Sleep(16 * time.Minute)
@@ -483,7 +483,7 @@ func TestARoutineRunsAtItsMinutes(t *testing.T) {
 }
 
 func TestAFileThatIsMendedBeforeItWasToldIsNotTold(t *testing.T) {
-	live(t, func(h home) { h.write("routines/a.md", "---\nid: a\ncron: never\n---\nDo it.\n") }, func(h home, b *Bot) {
+	running(t, func(h home) { h.write("routines/a.md", "---\nid: a\ncron: never\n---\nDo it.\n") }, func(h home, b *Bot) {
 		pending := func() (list []string) {
 			for _, u := range b.Snapshot().Updates {
 				list = append(list, u.Message)
@@ -492,7 +492,7 @@ func TestAFileThatIsMendedBeforeItWasToldIsNotTold(t *testing.T) {
 		}
 		edit := func(rel, text string) {
 			h.write(rel, text)
-			b.filesChanged(watch.Batch{Names: []string{rel}})
+			b.directory.Apply(watch.Batch{Names: []string{rel}})
 			time.Sleep(time.Second)
 		}
 		if got := pending(); len(got) != 1 || !strings.Contains(got[0], "routines/a.md") {

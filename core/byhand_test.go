@@ -18,7 +18,7 @@ func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
 		"during a conversation": func(t *testing.T, b *Bot) { do(t, b, command.Say{Text: "wait 3h"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			live(t, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
+			running(t, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
 				time.Sleep(time.Minute)
 				before := *reminderOf(t, b)
 				if before.ChainDepth != 1 {
@@ -45,7 +45,7 @@ func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
 
 // Firing a reminder whose last answer is awaited asks once more; it does not end it.
 func TestAFireByHandDoesNotEndAReminderThatWaitsForItsLastAnswer(t *testing.T) {
-	live(t, func(h home) { dentist(h, "max-chain: 1\nagain: 20\n") }, func(_ home, b *Bot) {
+	running(t, func(h home) { dentist(h, "max-chain: 1\nagain: 20\n") }, func(_ home, b *Bot) {
 		time.Sleep(25 * time.Minute)
 		before := *reminderOf(t, b)
 		if !before.LastWord {

@@ -37,7 +37,7 @@ func spoken(s Snapshot, part string) bool {
 }
 
 func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		ctx := context.Background()
 		type_(t, b, "/permissions default")
 		ask := func() policy.Approval {
@@ -85,7 +85,7 @@ func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	live(t, func(h home) { h.write("notes/plan.md", "x") }, func(_ home, b *Bot) {
+	running(t, func(h home) { h.write("notes/plan.md", "x") }, func(_ home, b *Bot) {
 		tell(t, b, script_(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`))
 		if a := b.Snapshot().Approvals; len(a) != 0 || !spoken(b.Snapshot(), "sent it") {
 			t.Errorf("a note is asked about: %+v", a)
@@ -109,7 +109,7 @@ func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 }
 
 func TestAnAnswerThatFailsOrIsInterruptedSaysSoInTheChat(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		ctx := context.Background()
 		newest := func(r transcript.Role) (text string) {
 			for _, e := range b.Snapshot().Chat {
@@ -186,7 +186,7 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 }
 
 func TestConfigurationIsSetShownAndKept(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		if got := type_(t, b, "/config max_background_forks 2").Message; !strings.Contains(got, "2") {
 			t.Errorf("reply: %q", got)
 		}
@@ -212,7 +212,7 @@ func TestFilesGoWithTheNextMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		type_(t, b, "/attach "+filepath.Join(dir, "pic.txt"))
 		type_(t, b, "/attach "+filepath.Join(dir, "notes.png"))
 		if a := b.Snapshot().Attached; len(a) != 2 {
@@ -242,7 +242,7 @@ func TestFilesGoWithTheNextMessage(t *testing.T) {
 }
 
 func TestASessionThatTheEngineDoesNotKnowStartsAfreshAndSaysSo(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("state/sessions.json", "no-uuid-at-all")
 	}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
@@ -260,7 +260,7 @@ func TestASessionThatTheEngineDoesNotKnowStartsAfreshAndSaysSo(t *testing.T) {
 }
 
 func TestSetupIsATalkThatOnlyTheUserBegins(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/setup")
 		time.Sleep(time.Minute)
 		if s := b.Snapshot(); s.Busy || len(s.Chat) == 0 || s.Chat[len(s.Chat)-1].Role != "bot" {

@@ -41,7 +41,7 @@ next:
 }
 
 func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		phone := audit.With(context.Background(), audit.User, "phone")
 		do(t, b, command.Slash{Line: "/permissions default"})
 		ask := func(line string) policy.Approval {
@@ -94,7 +94,7 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 }
 
 func TestChangesOfSettingsAndTasksAreDecisionsAndFailedOnesAreNot(t *testing.T) {
-	live(t, func(h home) { h.reminder("aaaa0001", time.Hour, "") }, func(_ home, b *Bot) {
+	running(t, func(h home) { h.reminder("aaaa0001", time.Hour, "") }, func(_ home, b *Bot) {
 		six, zero := 6, 0
 		do(t, b, command.SetBudget{Capacity: &six})
 		if _, err := b.Do(context.Background(), command.SetBudget{RefillMinutes: &zero}); err == nil {

@@ -19,7 +19,7 @@ import (
 // return once it is queued. Errors are sentences for people, and the outcome beside one
 // says nothing.
 func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
-	defer b.notify()
+	defer b.viewers.notify()
 	defer func() {
 		if fault.Stack(err) != "" {
 			b.log.Error("a command broke", "error", err)
@@ -36,7 +36,7 @@ func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err
 	if out, err = h.Do(ctx, c); err != nil {
 		return out, b.redacted(err)
 	}
-	b.recordCommand(ctx, out)
+	b.auditor.command(ctx, out)
 	return out, nil
 }
 
@@ -77,16 +77,13 @@ func (b *Bot) addHandlers() {
 	b.handlers = command.Handlers{}
 	b.handlers.Add(desk.Handlers()...)
 	b.handlers.Add(b.tasks.Handlers()...)
+	b.handlers.Add(b.review.Handlers()...)
+	b.handlers.Add(b.money.Handlers()...)
+	b.handlers.Add(b.dispatch.Handlers()...)
 	b.handlers.Add(command.BudgetHandlers(b.budget, b.zone)...)
 	b.handlers.Add(command.UpdateHandlers(b.updates)...)
 	b.handlers.Add(
-		command.On(command.Directory, b.costs),
-		command.On(command.Directory, b.past),
-		command.On(command.Directory, b.allowTask),
-		command.On(command.Directory, func(ctx context.Context, c command.Preview) (command.Outcome, error) {
-			body, err := b.Preview(ctx, c.ID, c.At, c.Busy)
-			return command.Outcome{Body: body}, err
-		}),
+		command.On(command.Directory, b.forecast.past),
 		command.On(command.Directory, func(_ context.Context, c command.Runs) (command.Outcome, error) {
 			p, err := fork.Past(b.dir, c.From, c.Most)
 			return command.Outcome{Runs: &p}, err
@@ -95,22 +92,13 @@ func (b *Bot) addHandlers() {
 			report, err := absence.Sum(b.dir, b.audit, b.present.Span(b.now()))
 			return command.Outcome{Away: &report}, err
 		}),
-		command.On(command.Unowned, b.lift),
-		command.On(command.Running, b.fireNow),
-		command.On(command.Running, b.login),
-		command.On(command.Running, func(_ context.Context, c command.StopFork) (command.Outcome, error) {
-			var err error
-			if !b.stopWaiting(c.Run) {
-				err = b.forks.Stop(c.Run)
-			}
-			return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
-		}),
 		command.On(command.Running, func(_ context.Context, c command.Looked) (command.Outcome, error) {
 			return command.Outcome{}, b.forks.Looked(c.Runs...)
 		}),
 		command.On(command.Running, func(ctx context.Context, c command.Answer) (command.Outcome, error) {
 			return command.Outcome{Message: string(c.Verdict)}, b.guard.Approvals().Answer(ctx, c.ID, c.Verdict)
 		}),
+		command.On(command.Running, account{b.o.Engine, b.surface.small}.login),
 		command.On(command.Running, lookChanged),
 	)
 }
@@ -125,41 +113,31 @@ func lookChanged(_ context.Context, c command.SetLook) (command.Outcome, error) 
 	}, nil
 }
 
-func (b *Bot) fireNow(_ context.Context, c command.FireNow) (command.Outcome, error) {
-	task, ok := b.index.Set().Find(c.ID)
-	if !ok {
-		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
-	}
-	fire := b.schedule.FireNow
-	if c.Stays {
-		fire = b.schedule.FireBeside
-	}
-	if err := fire(c.ID); err != nil {
-		return command.Outcome{}, err
-	}
-	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title()), Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID}}
-	if b.mayWait(task) {
-		out.Message = fmt.Sprintf(textFiredAsBatch, task.Title())
-	}
-	if r, is := b.index.Set().ReminderByID(c.ID); is && !r.UntilDone && !c.Stays {
-		out.Undo = command.RestoreTask{ID: c.ID}
-	}
-	return out, nil
-}
-
 // slashHost is the bot as the commands of the conversation see it.
 func (b *Bot) slashHost() command.Host {
 	return command.Host{
 		Chat: b.chat, Engine: b.o.Engine, Budget: b.budget, Sessions: b.sessions, Dir: b.dir, Version: b.o.Version, Now: b.now,
-		Config: b.runtime.Load, SetConfig: b.setRuntime, Follows: b.capFollows, Record: func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) },
-		Restart: b.o.Restart, Google: b.slashGoogle,
-		CheckModel: b.checkModel,
+		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows,
+		Record:  func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) },
+		Restart: b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
 		Lift: func(ctx context.Context, undo bool) (string, error) {
-			out, err := b.Do(ctx, command.LiftCaps{Undo: undo})
+			out, err := b.money.Lift(ctx, command.LiftCaps{Undo: undo})
+			if err == nil {
+				b.auditor.command(ctx, out)
+			}
 			return out.Message, err
 		},
 		Follow: func(ctx context.Context, s skill.Skill) error {
-			return b.chat.Ask(prompt.Instruction(b.expandSkills(ctx, []skill.Skill{s})[0].Body))
+			return b.chat.Ask(prompt.Instruction(b.prompts.Skills.Expand(ctx, []skill.Skill{s})[0].Body))
 		},
 	}
+}
+
+// checkModel returns an error if no provider has a model of that name.
+func (b *Bot) checkModel(name string) error {
+	if b.o.Providers == nil {
+		return nil
+	}
+	_, _, err := b.o.Providers.Find(name)
+	return err
 }

@@ -123,7 +123,7 @@ func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
 }
 
 func TestAnAnswerWithoutAWordIsTold(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, script_(`think What could I say?`))
 		s := b.Snapshot()
 		if last := s.Chat[len(s.Chat)-1]; last.Role != transcript.Notice || !strings.Contains(last.Text, "an empty reply") {

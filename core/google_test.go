@@ -132,8 +132,8 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	if _, err := b.Do(context.Background(), command.Click{Message: "t0", ID: "act:task_done:x"}); err == nil || !strings.Contains(err.Error(), "log in again") {
 		t.Error(err)
 	}
-	b.googleChanged() // as the watch on files would
-	b.googleChanged()
+	b.google.Refresh() // as the watch on files would
+	b.google.Refresh()
 	saidInChat(t, b, "google: Google no longer accepts the login")
 	if s := b.Snapshot(); s.Google == "" || strings.Contains(b.SystemPrompt(), "`ollim-bot tasks") {
 		t.Error("a login that has ended is not shown, or the agent still counts on it")
@@ -197,7 +197,7 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 	b, g := connectable(t)
 	today := time.Now().In(b.zone)
-	b.Look(t.Context())
+	b.google.Look(t.Context())
 	res, err := http.Get(begins(t, b, "/google-auth"))
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 		t.Error("the day was read while nobody looks", s.Day)
 	}
 	for range 3 {
-		b.Look(t.Context())
+		b.google.Look(t.Context())
 	}
 	s := b.Snapshot()
 	if len(s.Day) != 2 || s.Day[0].Title+s.Day[1].Title != "Fair" || g.Count("calendar.events.list") != asked+1 || g.Count("tasks.tasks.list") != 1 {
@@ -230,8 +230,8 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 	if _, err := b.google.Logout(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	b.googleChanged()
-	b.Look(t.Context())
+	b.google.Refresh()
+	b.google.Look(t.Context())
 	if s := b.Snapshot(); s.Day != nil {
 		t.Error("the day outlives the login", s.Day)
 	}
@@ -292,7 +292,7 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	if _, err := b.google.Logout(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.googleChanged()
+	b.google.Refresh()
 	stop()
 	calls := len(g.Calls)
 	b, stop = beside(t, g, h)

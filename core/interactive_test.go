@@ -46,7 +46,7 @@ func lastEmbed(s Snapshot) string {
 }
 
 func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
 		main := b.sessions.Main()
 		type_(t, b, "/fork the garden")
@@ -70,7 +70,7 @@ func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
 }
 
 func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
 		main := b.sessions.Main()
 		type_(t, b, "/fork")
@@ -97,7 +97,7 @@ func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
 }
 
 func TestTheAgentEntersAForkAndReportsOutOfIt(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, script_(`say Let me look at that apart.`, `call enter_fork {"topic":"roses"}`, `wait 5s`, `say never heard`))
 		s := b.Snapshot()
 		if s.Fork == nil || s.Fork.Topic != "roses" {
@@ -124,7 +124,7 @@ func TestTheAgentEntersAForkAndReportsOutOfIt(t *testing.T) {
 }
 
 func TestSlashCommandsAnswer(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		for line, want := range map[string]string{
 			"/ping-budget":                           "ping budget: 5/5 available (refills 1 every 90 min).",
 			"/ping-budget 6 60":                      "ping budget updated: 5/6 available (refills 1 every 60 min, next in 60 min).",
@@ -151,7 +151,7 @@ func TestSlashCommandsAnswer(t *testing.T) {
 }
 
 func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
 		first := b.sessions.Main()
 		if err := b.updates.Append(b.now(), "keep me"); err != nil {
@@ -172,7 +172,7 @@ func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
 }
 
 func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		_, err := b.Do(context.Background(), command.Say{Text: strings.Repeat("a", 1<<20)})
 		if err == nil || !strings.Contains(err.Error(), "attach") {
 			t.Errorf("answer: %v", err)
@@ -190,7 +190,7 @@ func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
 }
 
 func TestTheAgentAsksBeforeAForkIsSaved(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
 		main := b.sessions.Main()
 		type_(t, b, "/fork")
@@ -210,7 +210,7 @@ func TestTheAgentAsksBeforeAForkIsSaved(t *testing.T) {
 }
 
 func TestATurnThatFailsWhileTheAgentLeavesItsForkSaysSo(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/fork the garden")
 		tell(t, b, script_(`call exit_fork {}`, `fail no more credit`))
 		s := b.Snapshot()

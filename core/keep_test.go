@@ -25,7 +25,7 @@ func wasTold(s Snapshot, words string) bool {
 }
 
 func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("reminders/say-it.md", "---\nid: \"cccc1001\"\nrun-at: \"2000-01-01T00:10:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n")
 		h.write("routines/later.md", "---\nid: \"cccc1002\"\ncron: \"0 12 * * *\"\n---\nLater.\n")
 	}, func(h home, b *Bot) {
@@ -68,7 +68,7 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 // W1: what was set since the bot last looked was lost. Nothing waits here between the
 // commands and the removal, as a user does not wait either.
 func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/later.md", "---\nid: \"cccc1002\"\ncron: \"0 12 * * *\"\n---\nLater.\n")
 	}, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -79,7 +79,7 @@ func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 		do(t, b, command.SetConfig{Key: "model_main", Value: "opus"})
 		// What a command of another process has changed arrives as a change of its file.
 		h.write("state/pending_updates.json", `[{"ts":"2000-01-01T00:00:30Z","message":"from elsewhere"}]`)
-		b.filesChanged(watch.Batch{Names: []string{"state/pending_updates.json"}})
+		b.directory.Apply(watch.Batch{Names: []string{"state/pending_updates.json"}})
 		files := stateFiles(t, h)
 		if err := os.RemoveAll(filepath.Join(h.root, "state")); err != nil {
 			t.Fatal(err)
@@ -94,8 +94,8 @@ func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		s := b.Snapshot()
-		if s.Budget.State.Capacity != 7 || !viewOf(t, s, "cccc1002").Paused || s.Budget.Muted.IsZero() || b.runtime.Load().DailyCap != 9 || len(b.updates.Peek()) != 1 {
-			t.Errorf("budget %+v, muted %v, runtime %+v", s.Budget, s.Budget.Muted, b.runtime.Load())
+		if s.Budget.State.Capacity != 7 || !viewOf(t, s, "cccc1002").Paused || s.Budget.Muted.IsZero() || b.settings.Load().DailyCap != 9 || len(b.updates.Peek()) != 1 {
+			t.Errorf("budget %+v, muted %v, runtime %+v", s.Budget, s.Budget.Muted, b.settings.Load())
 		}
 		if now := stateFiles(t, h); !slices.Equal(now, files) {
 			t.Errorf("%v were put back as %v", files, now)

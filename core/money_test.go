@@ -188,7 +188,7 @@ func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
 			return b.Snapshot().Approvals
 		}
 		asked := say("first")
-		if len(asked) != 1 || asked[0].Label != textCapAsk || spoken(b.Snapshot(), "first") {
+		if len(asked) != 1 || asked[0].Label != "Keep going past the cap today?" || spoken(b.Snapshot(), "first") {
 			t.Fatalf("asked %+v", asked)
 		}
 		time.Sleep(2 * policy.Patience)
@@ -246,7 +246,7 @@ func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
 // W12: without caps, lifting them was written down as a decision, and so was taking back
 // what nobody had lifted.
 func TestOnlyALiftThatChangesSomethingIsADecision(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		step := func(undo bool, message string, decided bool) {
 			t.Helper()
 			out := do(t, b, command.LiftCaps{Undo: undo})
@@ -254,12 +254,12 @@ func TestOnlyALiftThatChangesSomethingIsADecision(t *testing.T) {
 				t.Errorf("undo %v: %+v", undo, out)
 			}
 		}
-		step(false, textNoCaps, false)
-		step(true, textNoCaps, false)
+		step(false, "there are no caps: /config daily_cap 5 sets one", false)
+		step(true, "there are no caps: /config daily_cap 5 sets one", false)
 		do(t, b, command.SetConfig{Key: "daily_cap", Value: "5"})
-		step(true, textCapsBack, false)
-		step(false, textLifted, true)
-		step(false, textLifted, false)
-		step(true, textCapsBack, true)
+		step(true, "spending caps are active again", false)
+		step(false, "the caps are lifted for today", true)
+		step(false, "the caps are lifted for today", false)
+		step(true, "spending caps are active again", true)
 	})
 }

@@ -47,7 +47,7 @@ func viewOf(t *testing.T, s Snapshot, id string) schedule.TaskView {
 }
 
 func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/r.md", "---\nid: \"bbbb0001\"\ncron: \"*/5 * * * *\"\nbackground: true\ndescription: \"Look\"\n---\nLook.\n\n```script\nsay looked\n```\n")
 	}, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -70,7 +70,7 @@ func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
 		if tagged != 1 {
 			t.Errorf("the schedule shows %+v", s.Schedule.Entries)
 		}
-		if text, err := b.Preview(t.Context(), "bbbb0001", b.now(), false); err != nil || strings.Contains(text, "1:05 AM") || !strings.Contains(text, "1:20 AM") {
+		if text, err := b.dispatch.Preview(t.Context(), "bbbb0001", b.now(), false); err != nil || strings.Contains(text, "1:05 AM") || !strings.Contains(text, "1:20 AM") {
 			t.Errorf("an agent is told (%v):\n%s", err, text)
 		}
 		time.Sleep(15 * time.Minute)
@@ -112,7 +112,7 @@ func TestAPauseOutlivesARestartAndUndoGivesTheSnoozeBack(t *testing.T) {
 }
 
 func TestWhatCannotBeHeldIsSaid(t *testing.T) {
-	live(t, func(h home) { h.reminder("bbbb0003", time.Hour, "") }, func(_ home, b *Bot) {
+	running(t, func(h home) { h.reminder("bbbb0003", time.Hour, "") }, func(_ home, b *Bot) {
 		refused(t, b, command.Snooze{ID: "nobody", Until: b.now().Add(time.Hour)}, "nobody")
 		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "in the past")
 		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause the task")
@@ -123,7 +123,7 @@ func TestWhatCannotBeHeldIsSaid(t *testing.T) {
 }
 
 func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("bbbb0004", 10*time.Minute, "", `call ping_user {"message":"Soft."}`, `call report_updates {"message":"r"}`)
 		h.reminder("bbbb0005", 11*time.Minute, "", `call ping_user {"message":"Hard.","critical":true}`, `call report_updates {"message":"r"}`)
 		h.reminder("bbbb0006", 70*time.Minute, "", `call ping_user {"message":"Later."}`, `call report_updates {"message":"r"}`)
@@ -134,7 +134,7 @@ func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T)
 		if !s.Budget.Muted.Equal(until) || !s.Budget.Quiet.Equal(until) || !strings.Contains(out.Message, "02:00") {
 			t.Errorf("muted %v, quiet %v, %q", s.Budget.Muted, s.Budget.Quiet, out.Message)
 		}
-		if text, err := b.Preview(t.Context(), "bbbb0004", time.Time{}, false); err != nil || !strings.Contains(text, "2:00 AM") {
+		if text, err := b.dispatch.Preview(t.Context(), "bbbb0004", time.Time{}, false); err != nil || !strings.Contains(text, "2:00 AM") {
 			t.Errorf("the preamble does not tell of the mute (%v):\n%s", err, text)
 		}
 		time.Sleep(30 * time.Minute)
@@ -180,7 +180,7 @@ func TestAMuteOutlivesARestartAndUndoGivesTheFormerOneBack(t *testing.T) {
 
 func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
 	for _, text := range []string{"{", `{"until": 5}`, "[]", "null", ""} {
-		live(t, func(h home) { h.write("state/mute.json", text) }, func(_ home, b *Bot) {
+		running(t, func(h home) { h.write("state/mute.json", text) }, func(_ home, b *Bot) {
 			if m := b.Snapshot().Budget.Muted; !m.IsZero() {
 				t.Errorf("%q mutes until %v", text, m)
 			}
@@ -275,7 +275,7 @@ func TestUpdatesThatCouldNotBeDeliveredNowStayPending(t *testing.T) {
 }
 
 func TestInAForkNothingIsDeliveredNow(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/fork tea")
 		if err := b.updates.Append(b.now(), "keep me"); err != nil {
 			t.Fatal(err)
@@ -315,7 +315,7 @@ func TestTheListOfAllTasksFollowsTheFiles(t *testing.T) {
 }
 
 func TestADayWithTooManyFiresSaysUntilWhenItIsComplete(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		for i := range 30 {
 			h.write(fmt.Sprintf("routines/r%02d.md", i), fmt.Sprintf("---\nid: \"bbbb01%02d\"\ncron: \"*/30 * * * *\"\nbackground: true\n---\nLook.\n", i))
 		}
@@ -325,7 +325,7 @@ func TestADayWithTooManyFiresSaysUntilWhenItIsComplete(t *testing.T) {
 			t.Errorf("%d fires, complete until %v; the last is at %v", len(s.Day), s.DayUntil, s.Day[len(s.Day)-1].FireTime)
 		}
 	})
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		if s := b.Snapshot(); !s.Schedule.DayUntil.After(s.At.Add(23 * time.Hour)) {
 			t.Errorf("a day without fires is complete until %v only", s.Schedule.DayUntil)
 		}
@@ -333,7 +333,7 @@ func TestADayWithTooManyFiresSaysUntilWhenItIsComplete(t *testing.T) {
 }
 
 func TestTheSnapshotListsTheDayAndAllTasks(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/r.md", "---\nid: \"bbbb0007\"\ncron: \"30 2,14 * * *\"\nbackground: true\nallow-ping: false\ndescription: \"Twice\"\n---\nLook.\n")
 		h.write("routines/f.md", "---\nid: \"bbbb0008\"\ncron: \"0 0 1 1 *\"\ndescription: \"New year\"\n---\nSing.\n")
 		h.reminder("bbbb0009", 10*time.Minute, "max-chain: 2\n", `say here`)

@@ -25,7 +25,7 @@ func pingID(t *testing.T, b *Bot) transcript.Entry {
 }
 
 func TestAPingKnowsWhenItWasAnsweredAndHow(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("aaaa0021", 10*time.Second, "", `call ping_user {"message":"Took it?"}`, `call ping_user {"message":"Really?"}`,
 			`call report_updates {"message":"r"}`)
 		h.reminder("aaaa0022", 20*time.Second, "", `call ping_user {"message":"Tea?"}`, `call report_updates {"message":"r"}`)
@@ -58,7 +58,7 @@ func TestAPingKnowsWhenItWasAnsweredAndHow(t *testing.T) {
 }
 
 func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/often.md", routineFile("bbbb0021", "*/10 * * * *", "```script\ncall ping_user {\"message\":\"Hey\"}\ncall report_updates {\"message\":\"r\"}\n```"))
 		h.write("state/ping_budget.json", `{"capacity": 3, "available": 3.0, "refill_rate_minutes": 600, "last_refill": "`+time.Now().Format(time.RFC3339)+
 			`", "critical_used": 0, "critical_reset_date": "2000-01-01", "daily_used": 0, "daily_used_reset": "2000-01-01"}`)

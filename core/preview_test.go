@@ -152,7 +152,7 @@ func (p *previewed) minute() {
 		p.hold()
 	case n < 18:
 		rel := p.remind(time.Duration(p.rng.IntN(60)) * time.Minute)
-		p.bot.filesChanged(watch.Batch{Names: []string{rel}})
+		p.bot.directory.Apply(watch.Batch{Names: []string{rel}})
 	case n < 19:
 		p.stop()
 		time.Sleep(time.Duration(p.rng.IntN(25)) * time.Minute)
@@ -186,7 +186,7 @@ func (p *previewed) foretell(at time.Time) {
 	}
 	said := map[string][2]string{}
 	for _, id := range due {
-		said[id] = p.both(func(busy bool) (string, error) { return p.bot.Preview(p.t.Context(), id, at, busy) })
+		said[id] = p.both(func(busy bool) (string, error) { return p.bot.dispatch.Preview(p.t.Context(), id, at, busy) })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +206,7 @@ func (p *previewed) both(preview func(busy bool) (string, error)) (texts [2]stri
 
 // deliver lets a webhook fire.
 func (p *previewed) deliver() {
-	spec, ok := p.bot.hooks.Find("ci")
+	spec, ok := p.bot.webhooks.index.Find("ci")
 	payload := []byte(`{"status":"success","title":"green"}`)
 	checked, err := spec.Check(payload)
 	if !ok || err != nil {
@@ -214,7 +214,7 @@ func (p *previewed) deliver() {
 	}
 	at := time.Now()
 	said := p.both(func(busy bool) (string, error) {
-		return p.bot.PreviewWebhook(p.t.Context(), "ci", payload, at, busy)
+		return p.bot.dispatch.PreviewWebhook(p.t.Context(), "ci", payload, at, busy)
 	})
 	p.mu.Lock()
 	p.moment, p.said = at, map[string][2]string{"ci": said}
@@ -224,7 +224,7 @@ func (p *previewed) deliver() {
 	go func(b *Bot) {
 		defer p.hooks.Done()
 		// It ends with the bot it runs in, which is no fault.
-		_ = b.fireWebhook(context.Background(), webhook.Job{Spec: spec, Payload: checked, Delivery: webhook.Delivery{ID: "aaaaaaaa", At: at}})
+		_ = b.dispatch.FireWebhook(context.Background(), webhook.Job{Spec: spec, Payload: checked, Delivery: webhook.Delivery{ID: "aaaaaaaa", At: at}})
 	}(p.bot)
 	synctest.Wait()
 }
@@ -263,7 +263,9 @@ func (p *previewed) sent(text string) {
 	p.mu.Unlock()
 	busy, _ := p.bot.chat.Busy()
 	if !ok {
-		want = p.both(func(busy bool) (string, error) { return p.bot.Preview(p.t.Context(), tag[3], time.Now(), busy) })
+		want = p.both(func(busy bool) (string, error) {
+			return p.bot.dispatch.Preview(p.t.Context(), tag[3], time.Now(), busy)
+		})
 	}
 	if text != want[0] && (!busy || text != want[1]) {
 		p.t.Errorf("%s at %s, foretold %v (-preview +sent):\n%s", tag[0], time.Now().In(p.h.zone), ok, cmp.Diff(want[0], text))

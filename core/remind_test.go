@@ -67,7 +67,7 @@ func told(b *Bot, words string) bool {
 }
 
 func TestAReminderComesBackUntilItIsDone(t *testing.T) {
-	live(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
+	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
 		first := cards(b)
 		if len(first) != 1 || first[0].Text != "Call the dentist." || first[0].Embed.Footer != "comes back until it is done" || len(first[0].Embed.Buttons) != 3 {
@@ -81,7 +81,7 @@ func TestAReminderComesBackUntilItIsDone(t *testing.T) {
 		if r := reminderOf(t, b); r.ChainDepth != 3 || r.MaxChain != routines.DefaultRounds || r.FirstAt.IsZero() {
 			t.Errorf("the reminder is %+v", r)
 		}
-		prompt, err := b.Preview(t.Context(), "dddd0001", time.Time{}, false)
+		prompt, err := b.dispatch.Preview(t.Context(), "dddd0001", time.Time{}, false)
 		if err != nil || !strings.Contains(prompt, "check 4 of 6") || !strings.Contains(prompt, "reached them 3 times since") {
 			t.Errorf("%v\n%s", err, prompt)
 		}
@@ -116,7 +116,7 @@ func TestAReminderComesBackUntilItIsDone(t *testing.T) {
 }
 
 func TestAReminderStopsAtItsLimitWithALastWord(t *testing.T) {
-	live(t, func(h home) { dentist(h, "max-chain: 1\nagain: 5\n") }, func(h home, b *Bot) {
+	running(t, func(h home) { dentist(h, "max-chain: 1\nagain: 5\n") }, func(h home, b *Bot) {
 		time.Sleep(9 * time.Minute)
 		all := cards(b)
 		if len(all) != 2 || all[1].At.Sub(all[0].At) > 6*time.Minute || !reminderOf(t, b).LastWord {
@@ -140,7 +140,7 @@ func TestAReminderStopsAtItsLimitWithALastWord(t *testing.T) {
 }
 
 func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
-	live(t, func(h home) { dentist(h, "max-chain: 1\n") }, func(h home, b *Bot) {
+	running(t, func(h home) { dentist(h, "max-chain: 1\n") }, func(h home, b *Bot) {
 		time.Sleep(40 * time.Minute) // its last time
 		r := reminderOf(t, b)
 		out, err := press(t, b, cards(b)[0], "Later") // on the message before
@@ -189,7 +189,7 @@ func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 
 // While a ping could not go there is no run, and nothing is counted.
 func TestAReminderThatComesBackKeepsToBudgetAndQuiet(t *testing.T) {
-	live(t, func(h home) { dentist(h, "max-chain: 2\n") }, func(_ home, b *Bot) {
+	running(t, func(h home) { dentist(h, "max-chain: 2\n") }, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
 		mute := b.now().Add(2 * time.Hour).Truncate(time.Second)
 		do(t, b, command.MuteUntil{Until: mute})
@@ -216,7 +216,7 @@ func TestAReminderThatComesBackKeepsToBudgetAndQuiet(t *testing.T) {
 }
 
 func TestAnEmptyBucketLetsAReminderWaitForItsToken(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		dentist(h, "")
 		h.write("state/ping_budget.json", `{"capacity": 1, "available": 1.0, "refill_rate_minutes": 90, "last_refill": "`+time.Now().Format(time.RFC3339)+
 			`", "critical_used": 0, "critical_reset_date": "2000-01-01", "daily_used": 0, "daily_used_reset": "2000-01-01"}`)
@@ -234,7 +234,7 @@ func TestAnEmptyBucketLetsAReminderWaitForItsToken(t *testing.T) {
 
 // A run that fails, or that says nothing, is a round; one that wants another time gets it.
 func TestAReminderComesBackAfterWhateverItsRunDid(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("dddd0001", time.Second, "until: done\n", `call follow_up_chain {"minutes_from_now": 240}`, `call ping_user {"message":"Four hours?"}`,
 			`call report_updates {"message":"r"}`)
 		h.reminder("dddd0002", time.Second, "until: done\nmax-chain: 1\nupdate-main-session: freely\n", `fail no luck`)
@@ -259,7 +259,7 @@ func TestAReminderComesBackAfterWhateverItsRunDid(t *testing.T) {
 }
 
 func TestTheUsersHandOnTheFileWins(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		dentist(h, "")
 		h.reminder("dddd0002", 10*time.Second, "until: done\n", `call ping_user {"message":"Two."}`, `wait 20m`, `call report_updates {"message":"r"}`)
 		h.reminder("dddd0003", 10*time.Second, "until: done\n", `wait 20m`)
@@ -294,7 +294,7 @@ func TestTheUsersHandOnTheFileWins(t *testing.T) {
 }
 
 func TestTwoPressesAtOnceAreOneAnswer(t *testing.T) {
-	live(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
+	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
 		card := cards(b)[0]
 		var wg sync.WaitGroup
@@ -350,7 +350,7 @@ func TestAReminderOutlivesTheProgram(t *testing.T) {
 }
 
 func TestAReminderThatWasDueWhileNobodyWasThereComesLate(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		first := time.Now().In(h.zone).Add(-5 * time.Hour).Format(time.RFC3339)
 		h.reminder("dddd0001", -4*time.Hour, "until: done\nchain-depth: 1\nmax-chain: 2\nfirst-at: \""+first+"\"\n", `call ping_user {"message":"Late."}`,
 			`call report_updates {"message":"r"}`)
@@ -369,7 +369,7 @@ func TestAReminderThatWasDueWhileNobodyWasThereComesLate(t *testing.T) {
 
 // What the agent has written stays the agent's when the program moves it.
 func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		book := b.tasks.Book(policy.Writer{Kind: "background", Alone: true})
 		r, err := book.Add(t.Context(), routines.Reminder{RunAt: b.now().Add(10 * time.Second), UntilDone: true, Task: routines.Task{
 			ID: "dddd0001", Background: true, Thinking: true, Mode: routines.Freely, AllowPing: true, Body: "Ask.\n\n```script\nsay hm\n```",
@@ -387,7 +387,7 @@ func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 }
 
 func TestADashboardAddsAReminderUntilDone(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		add := command.AddTask{At: b.now().Add(time.Hour), Message: "Call.", UntilDone: true}
 		do(t, b, add)
 		if all := b.Snapshot().Schedule.Tasks; len(all) != 1 || !all[0].UntilDone || all[0].Label != "Reminder until done" {
@@ -400,7 +400,7 @@ func TestADashboardAddsAReminderUntilDone(t *testing.T) {
 
 // A held reminder does not come back, and can be answered all the same.
 func TestAHeldReminderCanBeAnswered(t *testing.T) {
-	live(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
+	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
 		do(t, b, command.Pause{ID: "dddd0001", Paused: true})
 		time.Sleep(2 * time.Hour)

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"ollimbot/core/command"
@@ -42,33 +43,53 @@ type Intake interface {
 	Busy() (busy bool, muted time.Time)
 }
 
-// surfaceStatus says where the bot's words go.
-func (b *Bot) surfaceStatus() SurfaceStatus {
-	if b.o.Remote != nil {
-		return b.o.Remote.Status()
-	}
-	return SurfaceStatus{Name: textChatHere, State: b.o.NoRemote, OK: true}
+// surface is the remote surface, or the chat pane where there is none.
+type surface struct {
+	remote Remote // nil without one
+	none   string // why there is none, and how to get one
+	log    *slog.Logger
 }
 
-// runRemote keeps the remote surface connected. Where it cannot go on, the bot
-// does: the dashboard says why.
-func (b *Bot) runRemote(ctx context.Context) error {
-	if b.o.Remote == nil {
+// status says where the bot's messages go.
+func (s surface) status() SurfaceStatus {
+	if s.remote == nil {
+		return SurfaceStatus{Name: textChatHere, State: s.none, OK: true}
+	}
+	return s.remote.Status()
+}
+
+// run keeps the remote surface connected. The bot works without it; the dashboard says why.
+func (s surface) run(ctx context.Context, bot Intake) error {
+	if s.remote == nil {
 		return nil
 	}
-	ctx = audit.With(ctx, audit.User, b.o.Remote.Status().Name)
-	if err := b.o.Remote.Run(ctx, b); err != nil && ctx.Err() == nil {
-		b.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", b.o.Remote.Status().Name, "error", err)
+	ctx = audit.With(ctx, audit.User, s.remote.Status().Name)
+	if err := s.remote.Run(ctx, bot); err != nil && ctx.Err() == nil {
+		s.log.Error("the connection to the user has stopped; the dashboard goes on", "surface", s.remote.Status().Name, "error", err)
 	}
 	return nil
 }
 
+// small says something where the user is away from the dashboard.
+func (s surface) small(text string) {
+	if s.remote != nil {
+		s.remote.Small(text)
+	}
+}
+
+// approval shows a tool call that waits, or how it was answered.
+func (s surface) approval(a policy.Approval) {
+	if s.remote != nil {
+		s.remote.Approval(a)
+	}
+}
+
 // farewell says goodbye where the user is.
-func (b *Bot) farewell(ctx context.Context) {
-	if b.o.Remote == nil {
+func (s surface) farewell(ctx context.Context) {
+	if s.remote == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	b.o.Remote.Farewell(ctx)
+	s.remote.Farewell(ctx)
 }

@@ -75,7 +75,7 @@ func TestAReplyAfterSevenDaysIsQuotedAndSaysSo(t *testing.T) {
 }
 
 func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.reminder("dddd0003", time.Second, "",
 			`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft the reply"},{"label":"Away","action":"dismiss:"}]}`,
 			`call report_updates {"message":"shown"}`)

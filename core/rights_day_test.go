@@ -15,7 +15,7 @@ import (
 // manual, adds reminders, and gives routines tools that the conversation has.
 func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 	for _, mode := range []policy.Mode{policy.DontAsk, policy.Ask} {
-		live(t, func(home) {}, func(h home, b *Bot) {
+		running(t, func(home) {}, func(h home, b *Bot) {
 			type_(t, b, "/permissions "+string(mode))
 			p := mainPen(h.t, h, b)
 			files, err := starter.Files()
@@ -49,7 +49,7 @@ func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 					written++
 				}
 			}
-			if waits, asked := b.Waiting(), b.Snapshot().Approvals; written < 16 || len(waits)+len(asked) != 0 {
+			if waits, asked := b.review.Waiting(), b.Snapshot().Approvals; written < 16 || len(waits)+len(asked) != 0 {
 				t.Errorf("%s: of %d files wait %+v, asked %+v", mode, written, waits, asked)
 			}
 			set := b.index.Set()

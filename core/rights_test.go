@@ -102,7 +102,7 @@ func runsOf(s Snapshot, id string) (n int) {
 }
 
 func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		if d := mainPen(h.t, h, b).write("routines/evil.md", everyMinute("bbbb0001", bash, "Go.")); !d.Allow {
 			t.Fatalf("it was not written: %+v", d)
 		}
@@ -150,7 +150,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 }
 
 func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		h.userWrites(b, "routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up."))
 		if v := taskOf(t, b, "bbbb0002"); v.Waits != "" {
 			t.Fatalf("the user's own task waits: %s", v.Waits)
@@ -178,7 +178,7 @@ func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
 
 func TestTheUserIsAskedInWordsWhereThereIsOne(t *testing.T) {
 	for _, mode := range []policy.Mode{policy.Ask, policy.AcceptEdits, policy.BypassPermissions} {
-		live(t, func(home) {}, func(h home, b *Bot) {
+		running(t, func(home) {}, func(h home, b *Bot) {
 			type_(t, b, "/permissions "+string(mode))
 			for i, verdict := range []policy.Verdict{policy.Allow, policy.Deny} {
 				id, d := fmt.Sprintf("bbbb100%d", i), make(chan agent.Decision, 1)
@@ -207,7 +207,7 @@ func TestTheUserIsAskedInWordsWhereThereIsOne(t *testing.T) {
 
 func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 	story := func(limited bool) {
-		live(t, func(home) {}, func(h home, b *Bot) {
+		running(t, func(home) {}, func(h home, b *Bot) {
 			writer := runPen(t, h, b).s.Writer()
 			if !limited {
 				writer = mainPen(t, h, b).s.Writer()
@@ -307,18 +307,18 @@ func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
 	if d := mainPen(t, h, b).write("webhooks/mine.md", strings.Replace(hookFile, `"ci"`, `"mine"`, 1)); !d.Allow {
 		t.Fatal(d.Reason)
 	}
-	b.hooks.Scan()
-	if _, ok := b.hooks.Find("mine"); ok {
+	b.webhooks.index.Scan()
+	if _, ok := b.webhooks.index.Find("mine"); ok {
 		t.Error("the agent's webhook is in force")
 	}
 	if p := b.Snapshot().Schedule.Problems; len(p) != 1 || !strings.Contains(p[0].Message, "be started from outside") {
 		t.Errorf("it is not shown: %+v", p)
 	}
 	do(t, b, command.AllowTask{ID: "mine"})
-	if _, ok := b.hooks.Find("mine"); !ok {
+	if _, ok := b.webhooks.index.Find("mine"); !ok {
 		t.Error("the user's word does not put it in force")
 	}
-	spec, _ := b.hooks.Find("ci")
+	spec, _ := b.webhooks.index.Find("ci")
 	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Tainted: policy.TaintWebhook, Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context) string {
 		return "[webhook:ci]\n```script\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall add_reminder {\"prompt\":\"x\",\"delay_minutes\":5}\n" +
 			"ask Bash {\"command\":\"id\"}\nask Bash {\"command\":\"ollim-bot help\"}\ncall report_updates {\"message\":\"seen\"}\n```"
@@ -348,7 +348,7 @@ func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
 }
 
 func TestASkillThatMayMoreThanItsWriterIsNotLoaded(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		skill := func(extra, body string) string {
 			return "---\nname: \"helper\"\ndescription: \"Helps.\"\n" + extra + "---\n" + body + "\n"
 		}
@@ -356,11 +356,11 @@ func TestASkillThatMayMoreThanItsWriterIsNotLoaded(t *testing.T) {
 		p := mainPen(h.t, h, b)
 		p.write("skills/helper/SKILL.md", skill("", "Be kind."))
 		task := func() routines.Task { r, _ := b.index.Set().RoutineByID("bbbb0005"); return r.Task }
-		if len(b.loadSkills(task())) != 1 {
+		if len(b.prompts.Skills.Load(task())) != 1 {
 			t.Error("a skill within its writer's rights is not loaded")
 		}
 		p.write("skills/helper/SKILL.md", skill(bash, "Be kind."))
-		if len(b.loadSkills(task())) != 0 {
+		if len(b.prompts.Skills.Load(task())) != 0 {
 			t.Error("a skill beyond its writer's rights is loaded")
 		}
 		out := do(t, b, command.Describe{ID: "bbbb0005"})
@@ -369,12 +369,12 @@ func TestASkillThatMayMoreThanItsWriterIsNotLoaded(t *testing.T) {
 			t.Errorf("it is not shown: %s %+v", out.Body, problems)
 		}
 		do(t, b, command.AllowTask{ID: "skills/helper/SKILL.md"})
-		if len(b.loadSkills(task())) != 1 || len(b.Snapshot().Schedule.Problems) != 0 {
+		if len(b.prompts.Skills.Load(task())) != 1 || len(b.Snapshot().Schedule.Problems) != 0 {
 			t.Error("the user's word does not load it")
 		}
 		p.write("skills/helper/SKILL.md", skill("", "Delete everything."))
 		h.userWrites(b, "routines/day.md", everyMinute("bbbb0005", "skills: [\"helper\"]\n"+bash, "Go."))
-		if len(b.loadSkills(task())) != 0 {
+		if len(b.prompts.Skills.Load(task())) != 0 {
 			t.Error("the agent's words are loaded with rights that it did not have")
 		}
 	})

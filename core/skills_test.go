@@ -90,7 +90,7 @@ func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 		if !slices.Contains(allowed, "Bash(ollim-bot history *)") || slices.Contains(allowed, "Bash(*)") {
 			t.Errorf("the run may use %q", allowed)
 		}
-		preview, err := b.Preview(h.t.Context(), "bbbb0001", time.Time{}, false)
+		preview, err := b.dispatch.Preview(h.t.Context(), "bbbb0001", time.Time{}, false)
 		if err != nil || !strings.Contains(preview, skillBlock) {
 			t.Errorf("the preview is another text: %v\n%s", err, preview)
 		}
@@ -113,7 +113,7 @@ func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
 		if _, text := w.last(t); !strings.Contains(text, "[routine:bbbb0002] "+skillBlock+"Good morning.") {
 			t.Errorf("the message is:\n%s", text)
 		}
-		if preview, err := b.Preview(h.t.Context(), "bbbb0002", time.Time{}, false); err != nil || !strings.Contains(preview, skillBlock) {
+		if preview, err := b.dispatch.Preview(h.t.Context(), "bbbb0002", time.Time{}, false); err != nil || !strings.Contains(preview, skillBlock) {
 			t.Errorf("the preview is another text: %v\n%s", err, preview)
 		}
 	})
@@ -127,7 +127,7 @@ func TestTheCommandsOfSkillsEndWithTheirContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	begin := time.Now()
-	text, err := b.Preview(ctx, "bbbb0003", time.Time{}, false)
+	text, err := b.dispatch.Preview(ctx, "bbbb0003", time.Time{}, false)
 	if err != nil || !strings.Contains(text, "[command timed out: sleep 600] [command skipped (total timeout): echo never]") {
 		t.Errorf("%v\n%s", err, text)
 	}

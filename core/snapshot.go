@@ -14,7 +14,6 @@ import (
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/transcript"
-	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/money"
@@ -43,7 +42,7 @@ type Snapshot struct {
 	// well, and where there is none.
 	Google string
 	// Day are the user's appointments of today and tomorrow that have not ended, and the
-	// tasks due then, by their starts, as they were read last (Bot.Look).
+	// tasks due then, by their starts, as they were read last (Viewer.Look).
 	Day []google.Item
 
 	Routines  int // valid routine files
@@ -95,58 +94,6 @@ type SurfaceStatus struct {
 	OK    bool
 }
 
-// BudgetView is the bucket at the snapshot's moment.
-type BudgetView struct {
-	State    budget.State // refilled to the moment
-	Status   string       // "3/5 available (refills 1 every 90 min, next in 45 min)"
-	Reserved int          // tokens of messages on their way
-	NextAt   time.Time    // when the next token is whole; zero when full or muted
-	FullAt   time.Time    // when the bucket is full; zero when it is
-	// Hours are the pings (critical ones too) of the last 24 hours, oldest first.
-	Hours [24]int
-	// Quiet is until when pings that are not critical are refused, for quiet hours
-	// or because the user has muted them; zero when they are not.
-	Quiet time.Time
-	// QuietHours are those of each day; the zero value is none.
-	QuietHours config.Quiet
-	// Muted is until when the user has muted pings; zero when they have not.
-	Muted time.Time
-	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
-	// begin and its end.
-	QuietSpans [][2]time.Time
-	// Forecast is the bucket's level over the schedule's window if every task that
-	// may ping does: a point at each fire, after its ping, the first is now.
-	Forecast []budget.Level
-	// Dry is the first fire that would find no whole token; zero if none does.
-	Dry time.Time
-	// Pings are what was sent and what was refused, with the answers, the oldest
-	// first: some 600, the same for all who hold them. Today gives those of a day.
-	Pings []budget.Ping
-	// Fires are those of the next 24 hours that may cost a token, by time, up to
-	// FiresUntil: 500 at most.
-	Fires      []budget.Fire
-	FiresUntil time.Time
-}
-
-// Today are the pings and refusals of the day of the snapshot, the oldest first.
-func (v BudgetView) Today() []budget.Ping {
-	now := v.State.LastRefill
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	i, _ := slices.BinarySearchFunc(v.Pings, day, func(p budget.Ping, day time.Time) int { return p.At.Compare(day) })
-	return v.Pings[i:]
-}
-
-// Curve is the level of the bucket from 24 hours back to 24 hours ahead with the
-// given capacity and refill rate (minutes), such as those of State, or ones that are
-// only thought of: the past stays as it was.
-func (v BudgetView) Curve(capacity, refill int) budget.Curve {
-	now := v.State.LastRefill
-	c := v.State.Curve(v.Pings, nil, now, now)
-	ahead := v.State.With(capacity, refill, now).Curve(nil, v.Fires, now, v.FiresUntil)
-	ahead.Past = c.Past
-	return ahead
-}
-
 // Snapshot describes the bot now. It may be called from anywhere and writes
 // nothing. It waits for no run and no turn, but may wait for a file that is being
 // written: the locks that order some of them guard what it reads.
@@ -161,9 +108,9 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s := Snapshot{
 		At: now, Zone: b.zone, Dir: b.dir.Display(), Root: b.dir.Root(),
 		Routines: len(set.Routines), Reminders: len(set.Reminders),
-		Engine: b.engineStatus(), Surface: b.surfaceStatus(), Google: b.googleTrouble(), Day: b.dayAhead(now),
-		Budget: b.budgetView(now, view), Money: b.purse.State(now), Schedule: view,
-		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.runtime.Load().MaxBackgroundForks,
+		Engine: b.engine.status(), Surface: b.surface.status(), Google: b.google.Trouble(), Day: b.google.DayAhead(now),
+		Budget: b.forecast.view(now, view), Money: b.purse.State(now), Schedule: view,
+		Updates: b.updates.Peek(), Forks: b.forks.Views(), Failures: b.forks.Failures(), MaxForks: b.settings.Load().MaxBackgroundForks,
 		Chat: b.book.Entries(), ChatMore: b.book.More(), Notices: b.notices.All(),
 		Fork: b.chat.Banner(), Approvals: b.guard.Approvals().Pending(), Attached: b.chat.Attached(),
 	}
@@ -171,17 +118,13 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if at := b.started.Load(); at != nil {
 		s.Started = *at
 	}
-	s.Config = *b.runtime.Load()
+	s.Config = *b.settings.Load()
 	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
-	s.Webhooks = len(b.hooks.Specs(false))
-	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.hooks.Problems()...)
-	if skills := b.heldSkills.Load(); skills != nil {
-		s.Schedule.Problems = append(s.Schedule.Problems, *skills...)
-	}
-	if b.triggers != nil {
-		s.Deliveries = b.triggers.Deliveries()
-	}
+	s.Webhooks = len(b.webhooks.index.Specs(false))
+	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.webhooks.index.Problems()...)
+	s.Schedule.Problems = append(s.Schedule.Problems, b.review.Skills()...)
+	s.Deliveries = b.webhooks.deliveries()
 	if b.o.Book != nil {
 		s.LogLines = b.o.Book.Lines()
 	}
@@ -196,28 +139,6 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	line := schedule.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
 	s.Schedule.Refills = line
 	return s
-}
-
-func (b *Bot) budgetView(now time.Time, view schedule.View) BudgetView {
-	state, reserved := b.budget.State(now)
-	fires := b.pingFires.take(view.Day, b.runtime.Load(), func() []budget.Fire {
-		return mayPing(view.Day, b.attention.QuietUntil, func(task string) float64 { return b.forks.Rate(task).Costs() })
-	})
-	var near []time.Time
-	for _, f := range fires {
-		if !f.At.After(view.Until) {
-			near = append(near, f.At)
-		}
-	}
-	levels, dry := state.Forecast(near, now)
-	return BudgetView{
-		State: state, Status: state.Status(now), Reserved: reserved,
-		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
-		Hours: b.journal.Hours(now), Quiet: b.attention.QuietUntil(now), QuietHours: b.runtime.Load().QuietHours, Muted: b.muted.At(now),
-		Forecast: levels, Dry: dry,
-		QuietSpans: b.runtime.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
-		Pings:      b.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
-	}
 }
 
 // Source is the title of the run that has left an update: the only one that has

@@ -177,7 +177,7 @@ func (s *soak) do(c command.Value) command.Outcome {
 	return out
 }
 
-func (s *soak) saved(rel string) { s.bot.filesChanged(watch.Batch{Names: []string{rel}}) }
+func (s *soak) saved(rel string) { s.bot.directory.Apply(watch.Batch{Names: []string{rel}}) }
 
 // bounded looks at what the bot takes up at a day's end.
 func (s *soak) bounded(day int) {

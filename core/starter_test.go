@@ -12,7 +12,7 @@ import (
 // N5: the starter routines are installed beside what is there, which stays unchanged.
 func TestTheStarterRoutinesAreInstalledBesideWhatIsThere(t *testing.T) {
 	const mine, moved = "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n", "---\nid: \"a11ce002\"\ncron: \"0 7 * * *\"\n---\nMy medication.\n"
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/good-night.md", mine)
 		h.write("routines/pills.md", moved) // a starter routine that was renamed
 	}, func(h home, b *Bot) {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		out := do(t, b, command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
 		if !strings.HasPrefix(out.Message, "Plan") || !strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00") {
 			t.Errorf("message: %q", out.Message)
@@ -47,7 +47,7 @@ func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
 
 func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
 	const text = "---\nid: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n"
-	live(t, func(h home) { h.write("reminders/say-it.md", text) }, func(h home, b *Bot) {
+	running(t, func(h home) { h.write("reminders/say-it.md", text) }, func(h home, b *Bot) {
 		out := do(t, b, command.FireNow{ID: "cccc1001"})
 		time.Sleep(time.Minute)
 		if h.has("reminders/say-it.md") {
@@ -68,7 +68,7 @@ func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
 }
 
 func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
-	live(t, func(home) {}, func(h home, b *Bot) {
+	running(t, func(home) {}, func(h home, b *Bot) {
 		soon := b.now().Add(time.Hour)
 		for words, c := range map[string]command.AddTask{
 			"either":      {Message: "m"},
@@ -90,7 +90,7 @@ func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
 }
 
 func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/mine.md", "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n")
 	}, func(h home, b *Bot) {
 		refused(t, b, command.RemoveTask{ID: "cccc1001"}, "not added from here")
@@ -165,7 +165,7 @@ func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 
 func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 	const file = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
-	live(t, func(h home) { h.write("routines/look.md", file) }, func(h home, b *Bot) {
+	running(t, func(h home) { h.write("routines/look.md", file) }, func(h home, b *Bot) {
 		seen := do(t, b, command.Past{ID: "aaaa0001"}).Past.File
 		if seen.Cron != "0 9 * * *" || seen.Body != "Look around." || seen.Digest == "" {
 			t.Fatalf("what the file says: %+v", seen)
@@ -209,7 +209,7 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 }
 
 func TestADeletedTaskComesBack(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("routines/look.md", "---\nid: aaaa0001\ncron: \"0 9 * * *\"\n---\nLook around.\n")
 		h.write("reminders/tea.md", "---\nid: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\n---\nTea.\n")
 	}, func(h home, b *Bot) {
@@ -234,7 +234,7 @@ func TestADeletedTaskComesBack(t *testing.T) {
 }
 
 func TestAReminderThatIsFiredBesideItsScheduleStays(t *testing.T) {
-	live(t, func(h home) {
+	running(t, func(h home) {
 		h.write("reminders/tea.md", "---\nid: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\nbackground: true\n---\nTea.\n")
 	}, func(h home, b *Bot) {
 		if out := do(t, b, command.FireNow{ID: "cccc0001", Stays: true}); out.Undo != nil {

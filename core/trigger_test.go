@@ -134,16 +134,16 @@ func TestTheExactPromptOfAPayloadIsShown(t *testing.T) {
 	h := newHome(t)
 	h.write("webhooks/ci.md", hookFile)
 	b := h.bot(script.New(script.Options{}))
-	text, err := b.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), time.Time{}, false)
+	text, err := b.dispatch.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), time.Time{}, false)
 	if err != nil || !strings.Contains(text, "[webhook:ci]") || !strings.Contains(text, "The build says success.") {
 		t.Errorf("%q %v", text, err)
 	}
 	at := time.Date(2030, 1, 2, 9, 0, 0, 0, h.zone)
-	if text, err := b.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), at, true); err != nil ||
+	if text, err := b.dispatch.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), at, true); err != nil ||
 		!strings.HasPrefix(text, "[2030-01-02 Wed 09:00 AM CET]") || !strings.Contains(text, "mid-conversation") {
 		t.Errorf("at another moment: %q %v", text, err)
 	}
-	if _, err := b.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"maybe"}`), time.Time{}, false); err == nil {
+	if _, err := b.dispatch.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"maybe"}`), time.Time{}, false); err == nil {
 		t.Error("a payload that does not fit was taken")
 	}
 }
@@ -162,7 +162,7 @@ func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
 		if v := b.Snapshot().Forks[0]; v.Tainted != policy.TaintWebhook || v.Trusted != trusted {
 			t.Errorf("the run is %+v", v)
 		}
-		prompt, err := b.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), time.Time{}, false)
+		prompt, err := b.dispatch.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), time.Time{}, false)
 		if _, not, ok := strings.Cut(prompt, "NOT available"); err != nil || (ok && strings.Contains(not, "add_reminder")) == trusted {
 			t.Errorf("trusted %v, the prompt says %q, %v", trusted, not, err)
 		}

@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"time"
 
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/review"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/work/dispatch"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
-// Viewer is the bot for one who looks at it: nobody else takes its wake-ups, and
-// what it may do is decided here, in front of the bot. Close it.
+// Viewer is the bot for one dashboard: it has its own wake-ups, and what it may do is decided
+// here, in front of the bot. Close it.
 type Viewer struct {
 	bot      *Bot
 	changed  chan struct{}
@@ -22,22 +26,11 @@ type Viewer struct {
 
 // Viewer adds a viewer. One that is read-only reads everything and changes nothing.
 func (b *Bot) Viewer(readOnly bool) *Viewer {
-	v := &Viewer{bot: b, changed: make(chan struct{}, 1), readOnly: readOnly}
-	b.viewers.mu.Lock()
-	defer b.viewers.mu.Unlock()
-	if b.viewers.open == nil {
-		b.viewers.open = map[*Viewer]struct{}{}
-	}
-	b.viewers.open[v] = struct{}{}
-	return v
+	return &Viewer{bot: b, changed: b.viewers.add(), readOnly: readOnly}
 }
 
 // Close ends the wake-ups. It is idempotent.
-func (v *Viewer) Close() {
-	v.bot.viewers.mu.Lock()
-	defer v.bot.viewers.mu.Unlock()
-	delete(v.bot.viewers.open, v)
-}
+func (v *Viewer) Close() { v.bot.viewers.remove(v.changed) }
 
 // Changed receives a value after something in the snapshot has changed. It has
 // room for one: a slow viewer sees the newest state, the bot never waits.
@@ -49,8 +42,8 @@ func (v *Viewer) Snapshot() Snapshot { return v.bot.Snapshot() }
 // Tail is Bot.Tail.
 func (v *Viewer) Tail(id string, from tail.Cursor) tail.Page { return v.bot.Tail(id, from) }
 
-// Look is Bot.Look.
-func (v *Viewer) Look(ctx context.Context) { v.bot.Look(ctx) }
+// Look reads the user's day at Google, for the snapshots that follow; see google.Account.Look.
+func (v *Viewer) Look(ctx context.Context) { v.bot.google.Look(ctx) }
 
 // Do is Bot.Do for what the viewer may do. A preview for one that is read-only
 // shows the commands in skills' texts and does not run them.
@@ -59,42 +52,20 @@ func (v *Viewer) Do(ctx context.Context, c command.Value) (command.Outcome, erro
 		if !command.Reads(c) {
 			return command.Outcome{}, errors.New(textReadOnly)
 		}
-		ctx = context.WithValue(ctx, inert{}, true)
+		ctx = dispatch.Inert(ctx)
 	}
 	return v.bot.Do(ctx, c)
 }
 
-// Note keeps in the audit log what a viewer has done beside its commands; ctx says who.
+// Note records in the audit log what a viewer did beside its commands; ctx says who it is.
 func (b *Bot) Note(ctx context.Context, action, subject, detail string) {
 	b.audit.RecordBy(ctx, b.now(), audit.Entry{Action: action, Subject: subject, Detail: detail})
 }
 
-// inert is the key of a context in which nothing is run for a text.
-type inert struct{}
-
-// viewers are those that look at a bot.
-type viewers struct {
-	mu   sync.Mutex
-	open map[*Viewer]struct{}
-}
-
-// notify wakes every viewer and waits for none, so that the lock is held over no send
-// that blocks.
-func (b *Bot) notify() {
-	b.viewers.mu.Lock()
-	defer b.viewers.mu.Unlock()
-	for v := range b.viewers.open {
-		select {
-		case v.changed <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// Alive reports whether the bot does its work: the loop of the schedule makes a step,
-// the conversation's queue takes a job or has a turn that goes on, and a snapshot can
-// be taken. It waits for them until ctx ends; an error says what stands still. A lock
-// that nobody gives back keeps it from returning at all.
+// Alive reports whether the bot works: the loop of the schedule makes a step, the
+// conversation's queue takes a job or its turn makes progress, and a snapshot can be taken.
+// It waits for them until ctx ends; an error says what is stuck. A lock that is never released
+// keeps it from returning at all.
 func (b *Bot) Alive(ctx context.Context) error {
 	if b.Snapshot().Started.IsZero() {
 		return errors.New("the bot has not started")
@@ -108,7 +79,49 @@ func (b *Bot) Alive(ctx context.Context) error {
 // Reload reads the settings again, as if their files had just been saved. What is wrong
 // with a value is a notice and in the log.
 func (b *Bot) Reload() config.Runtime {
-	b.reloadRuntime()
-	b.notify()
+	b.settings.Reload()
+	b.viewers.notify()
 	return b.Runtime()
 }
+
+// Tail reads a run's tail, or with LogTail the program's log, from a cursor.
+// An unknown id returns an empty page.
+func (b *Bot) Tail(id string, from tail.Cursor) tail.Page {
+	if id == LogTail {
+		if b.o.Book == nil {
+			return tail.Page{Next: from}
+		}
+		return b.o.Book.Tail(from)
+	}
+	page, ok := b.forks.Tail(id, from)
+	if !ok {
+		return tail.Page{Next: from}
+	}
+	return page
+}
+
+// Index is the bot's view of routine and reminder files.
+func (b *Bot) Index() *routines.Index { return b.index }
+
+// Review is what waits for the user's approval.
+func (b *Bot) Review() *review.Desk { return b.review }
+
+// Schedule is when they fire.
+func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
+
+// Busy is busy, for a surface that shows it.
+func (b *Bot) Busy() (busy bool, muted time.Time) { return b.attention.Busy() }
+
+// LastReceived is the key of the newest message that was taken from a surface
+// (Receive.Key), or empty.
+func (b *Bot) LastReceived(from string) string { return b.chat.LastReceived(from) }
+
+// Runtime is the configuration in force, for parts beside the bot that read it
+// live.
+func (b *Bot) Runtime() config.Runtime { return *b.settings.Load() }
+
+// SystemPrompt is what every session is told beside the engine's own prompt.
+func (b *Bot) SystemPrompt() string { return b.manual.systemPrompt() }
+
+// Prompts previews the prompts of tasks and webhooks.
+func (b *Bot) Prompts() *dispatch.Dispatcher { return b.dispatch }

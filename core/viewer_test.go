@@ -8,12 +8,12 @@ import (
 )
 
 func TestEachViewerHasWakeUpsOfItsOwn(t *testing.T) {
-	live(t, func(home) {}, func(_ home, b *Bot) {
+	running(t, func(home) {}, func(_ home, b *Bot) {
 		one, two, gone := b.Viewer(false), b.Viewer(true), b.Viewer(false)
 		gone.Close()
 		gone.Close()
-		b.notify()
-		b.notify()
+		b.viewers.notify()
+		b.viewers.notify()
 		for _, v := range []*Viewer{one, two} {
 			<-v.Changed()
 			select {
@@ -39,7 +39,7 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 		h.write("skills/loud/SKILL.md", "---\nname: loud\ndescription: Loud.\n---\nHear !`touch ran; echo it`.\n")
 		h.write("routines/r.md", "---\nid: \"bbbb0002\"\ncron: \"0 3 1 1 *\"\nskills: [loud]\n---\nGood morning.\n")
 	}
-	live(t, prepare, func(h home, b *Bot) {
+	running(t, prepare, func(h home, b *Bot) {
 		v := b.Viewer(true)
 		defer v.Close()
 		six := 6

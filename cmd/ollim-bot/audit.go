@@ -92,7 +92,7 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 
 // waitingLines lists the files that need approval.
 func waitingLines(bot *core.Bot) []string {
-	return console.Each(bot.Waiting(), func(w routines.Problem) string { return "  " + w.File + "  " + w.Message })
+	return console.Each(bot.Review().Waiting(), func(w routines.Problem) string { return "  " + w.File + "  " + w.Message })
 }
 
 type restoreCmd struct {

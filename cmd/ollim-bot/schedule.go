@@ -106,11 +106,11 @@ func (c *previewCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	defer cancel()
 	var text string
 	if c.Payload == "" {
-		text, err = bot.Preview(ctx, c.ID, now, c.Busy)
+		text, err = bot.Prompts().Preview(ctx, c.ID, now, c.Busy)
 	} else {
 		var payload []byte
 		if payload, err = p.payload(c.Payload); err == nil {
-			text, err = bot.PreviewWebhook(ctx, c.ID, payload, now, c.Busy)
+			text, err = bot.Prompts().PreviewWebhook(ctx, c.ID, payload, now, c.Busy)
 		}
 	}
 	if err != nil {

@@ -62,7 +62,7 @@ func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 		s.Forks = nil // what has no end was cut off
 	}
 	a := answerStatus(at, s)
-	a.Waiting = len(bot.Waiting())
+	a.Waiting = len(bot.Review().Waiting())
 	return p.Answer(c.JSON, a, statusLines(a, at, s))
 }
 

@@ -275,7 +275,7 @@ func (r *report) taskFiles() taskFiles {
 	t := taskFiles{report: r, Set: schedule.Files(r.Dir, r.Env.Zone)}
 	bot, err := r.p.Bot(r.DataDir)
 	if t.err = err; err == nil {
-		t.waiting = bot.Waiting()
+		t.waiting = bot.Review().Waiting()
 	}
 	return t
 }

@@ -39,3 +39,17 @@ const (
 	pageDone   = "Authentication complete. You can close this page."
 	pageFailed = "Authentication failed. ollim-bot shows the reason."
 )
+
+// Text of the Account.
+const (
+	textDayFailed    = "the day at Google is not all there: %v"
+	textEventDeleted = "Button: the user deleted the event %q."
+	textGoogleFailed = "google auth failed: %v"
+	textGoogleGone   = "it no longer exists"
+	textGoogleIs     = "google %s."
+	textGoogleOff    = "google is not connected (%s)"
+	textGoogleOpen   = "Open this address and say yes, within five minutes: %s\n\n" +
+		"If the browser ends on a page that it cannot open, send me the address of that page."
+	textTaskDeleted = "Button: the user deleted the task %q."
+	textTaskDone    = "Button: the user completed the task %q."
+)

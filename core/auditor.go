@@ -1,0 +1,66 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+)
+
+// auditor writes the audit log of what passes through the bot.
+type auditor struct {
+	audit *audit.Log
+	zone  *time.Location
+}
+
+func (a auditor) now() time.Time { return time.Now().In(a.zone) }
+
+// audited records the commands of the program that the agent runs.
+func (a auditor) audited(run policy.Runner) policy.Runner {
+	if run == nil {
+		return nil
+	}
+	return func(ctx context.Context, by *policy.Session, args []string) agent.CommandResult {
+		a.audit.Record(a.now(), audit.Entry{
+			Actor: audit.Agent, From: by.Scope().Session, Action: audit.CommandRun, Detail: strings.Join(args, " "),
+		})
+		return run(ctx, by, args)
+	}
+}
+
+// command records a command that has changed something. Slash commands record their changes
+// themselves.
+func (a auditor) command(ctx context.Context, o command.Outcome) {
+	if o.Decision.Action != "" {
+		o.Decision.Detail = cmp.Or(o.Decision.Detail, o.Message)
+		a.audit.RecordBy(ctx, a.now(), o.Decision)
+	}
+}
+
+// approval records that a tool call waits, or how it was answered. It is called before the
+// tool may run.
+func (a auditor) approval(call policy.Approval) {
+	label := call.Label
+	if call.Text != "" && call.Text != call.Label {
+		label += "\n" + call.Text
+	}
+	if call.Verdict == "" {
+		a.audit.Record(a.now(), audit.Entry{
+			Actor: audit.Agent, From: call.Session, Action: audit.ApprovalAsked, Subject: call.Tool, Detail: label,
+		})
+		return
+	}
+	e := audit.Entry{
+		Actor: call.By.Actor, From: call.By.From, Action: audit.ApprovalAnswered, Subject: call.Tool, Detail: string(call.Verdict) + ": " + label,
+	}
+	a.audit.Record(a.now(), e)
+	if call.Verdict == policy.Always {
+		e.Action, e.Detail = audit.ToolAlways, "until the bot ends"
+		a.audit.Record(a.now(), e)
+	}
+}

@@ -1,0 +1,62 @@
+package core
+
+import (
+	"context"
+	"log/slog"
+
+	"ollimbot/core/safety/control"
+	"ollimbot/core/storage/store"
+)
+
+// door is the socket on which commands of the program reach the running bot.
+type door struct {
+	dir    *store.Dir
+	log    *slog.Logger
+	server *control.Server // nil for none
+	user   control.Command
+}
+
+// open opens the socket before the first session is told of it, and returns what serves it
+// until ctx ends. The bot works without it.
+func (d door) open(ctx context.Context) func() error {
+	if d.server == nil {
+		return func() error { return nil }
+	}
+	if err := d.server.Open(); err != nil {
+		d.log.Error("commands of the agent cannot reach the bot", "error", err)
+		return func() error { return nil }
+	}
+	leave := d.letUserIn()
+	return func() error {
+		defer leave()
+		return d.server.Serve(ctx)
+	}
+}
+
+// DoorFile says where the user's own commands find the running bot. Only the user can read
+// the files in state/.
+const DoorFile = store.StateDir + "/control.json"
+
+// Door is the content of DoorFile.
+type Door struct {
+	Socket string `json:"socket"`
+	Token  string `json:"token"`
+}
+
+// letUserIn lets the user's commands in, and returns what shuts them out again.
+func (d door) letUserIn() (leave func()) {
+	if d.user == nil {
+		return func() {}
+	}
+	token := d.server.Issue(d.user)
+	path, value := token.Door()
+	if err := d.dir.WriteJSON(DoorFile, Door{path, value}); err != nil {
+		d.log.Error("commands beside the bot cannot reach it", "error", err)
+	}
+	return func() {
+		token.Revoke()
+		if err := d.dir.Remove(DoorFile); err != nil {
+			d.log.Warn("the door for commands beside the bot was not removed", "error", err)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/live"
+	"ollimbot/core/talk/attention"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/tasks"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+)
+
+// BudgetView is the bucket at the snapshot's moment.
+type BudgetView struct {
+	State    budget.State // refilled to the moment
+	Status   string       // "3/5 available (refills 1 every 90 min, next in 45 min)"
+	Reserved int          // tokens of messages on their way
+	NextAt   time.Time    // when the next token is whole; zero when full or muted
+	FullAt   time.Time    // when the bucket is full; zero when it is
+	// Hours are the pings (critical ones too) of the last 24 hours, oldest first.
+	Hours [24]int
+	// Quiet is until when pings that are not critical are refused, for quiet hours
+	// or because the user has muted them; zero when they are not.
+	Quiet time.Time
+	// QuietHours are those of each day; the zero value is none.
+	QuietHours config.Quiet
+	// Muted is until when the user has muted pings; zero when they have not.
+	Muted time.Time
+	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
+	// begin and its end.
+	QuietSpans [][2]time.Time
+	// Forecast is the bucket's level over the schedule's window if every task that
+	// may ping does: a point at each fire, after its ping, the first is now.
+	Forecast []budget.Level
+	// Dry is the first fire that would find no whole token; zero if none does.
+	Dry time.Time
+	// Pings are what was sent and what was refused, with the answers, the oldest
+	// first: some 600, the same for all who hold them. Today gives those of a day.
+	Pings []budget.Ping
+	// Fires are those of the next 24 hours that may cost a token, by time, up to
+	// FiresUntil: 500 at most.
+	Fires      []budget.Fire
+	FiresUntil time.Time
+}
+
+// Today are the pings and refusals of the day of the snapshot, the oldest first.
+func (v BudgetView) Today() []budget.Ping {
+	now := v.State.LastRefill
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	i, _ := slices.BinarySearchFunc(v.Pings, day, func(p budget.Ping, day time.Time) int { return p.At.Compare(day) })
+	return v.Pings[i:]
+}
+
+// Curve is the level of the bucket from 24 hours back to 24 hours ahead with the
+// given capacity and refill rate (minutes), such as those of State, or ones that are
+// only thought of: the past stays as it was.
+func (v BudgetView) Curve(capacity, refill int) budget.Curve {
+	now := v.State.LastRefill
+	c := v.State.Curve(v.Pings, nil, now, now)
+	ahead := v.State.With(capacity, refill, now).Curve(nil, v.Fires, now, v.FiresUntil)
+	ahead.Past = c.Past
+	return ahead
+}
+
+// forecast is what the pings of the next day do to the budget.
+type forecast struct {
+	budget    *budget.Bucket
+	journal   *budget.Journal
+	settings  *live.Settings
+	muted     *schedule.Mute
+	attention *attention.Attention
+	runs      *fork.Manager
+	schedule  *schedule.Schedule
+	index     *routines.Index
+	tasks     *tasks.Editor
+	zone      *time.Location
+	fires     pingFires
+}
+
+// view is the bucket at a moment, with the fires that may spend from it.
+func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
+	state, reserved := f.budget.State(now)
+	fires := f.fires.take(view.Day, f.settings.Load(), func() []budget.Fire {
+		return mayPing(view.Day, f.attention.QuietUntil, func(task string) float64 { return f.runs.Rate(task).Costs() })
+	})
+	var near []time.Time
+	for _, fire := range fires {
+		if !fire.At.After(view.Until) {
+			near = append(near, fire.At)
+		}
+	}
+	levels, dry := state.Forecast(near, now)
+	return BudgetView{
+		State: state, Status: state.Status(now), Reserved: reserved,
+		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
+		Hours: f.journal.Hours(now), Quiet: f.attention.QuietUntil(now), QuietHours: f.settings.Load().QuietHours, Muted: f.muted.At(now),
+		Forecast: levels, Dry: dry,
+		QuietSpans: f.settings.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
+		Pings:      f.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
+	}
+}
+
+const (
+	pastRuns  = 20 // of a task
+	nextFires = 3
+	// aToken is a whole token, but for what the arithmetic of a curve may have rounded.
+	aToken = 1 - 1e-6
+)
+
+// past is how the runs of a task went, and the forecast for its next fires.
+func (f *forecast) past(_ context.Context, c command.Past) (command.Outcome, error) {
+	task, ok := f.index.Set().Find(c.ID)
+	if !ok {
+		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
+	}
+	runs, err := f.runs.Past(c.ID, pastRuns)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	now := time.Now().In(f.zone)
+	view := f.view(now, f.schedule.View(now))
+	out := command.TaskPast{File: f.tasks.File(c.ID), Runs: runs, Rate: f.runs.Rate(c.ID), Answers: budget.AnswersTo(view.Pings, c.ID)}
+	curve := view.Curve(view.State.Capacity, view.State.RefillRateMinutes)
+	for _, e := range f.schedule.NextOf(c.ID, now, nextFires) {
+		out.Next = append(out.Next, command.NextFire{At: e.FireTime, Verdict: f.verdict(e, view, curve)})
+	}
+	return command.Outcome{Message: task.Title(), Past: &out}, nil
+}
+
+// verdict is the forecast for one fire.
+func (f *forecast) verdict(e schedule.Entry, view BudgetView, curve budget.Curve) command.Verdict {
+	switch {
+	case e.Silent || e.Foreground || e.Held || e.FireTime.After(view.FiresUntil):
+		return command.VerdictNone
+	case !f.attention.QuietUntil(e.FireTime).IsZero():
+		return command.VerdictQuiet
+	case budget.LeftAt(curve.Worst, e.FireTime) >= aToken:
+		return command.VerdictSure
+	case budget.LeftAt(curve.Expected, e.FireTime) >= aToken:
+		return command.VerdictShort
+	}
+	return command.VerdictDry
+}
+
+// pingFires are the fires of the newest list that can spend a token. The schedule makes a
+// list of its own for each minute and each change, and nobody changes one.
+type pingFires struct {
+	mu      sync.Mutex
+	of      *schedule.Entry // where the list stands
+	n       int
+	runtime *config.Runtime
+	fires   []budget.Fire
+}
+
+// take gives those of a list, which it makes anew where that or the settings are others.
+func (k *pingFires) take(list []schedule.Entry, set *config.Runtime, anew func() []budget.Fire) []budget.Fire {
+	if len(list) == 0 {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of != &list[0] || k.n != len(list) || k.runtime != set {
+		k.of, k.n, k.runtime, k.fires = &list[0], len(list), set, anew()
+	}
+	return k.fires
+}
+
+// mayPing are the fires that can spend a token, with how likely each does: of background
+// tasks that are allowed to, outside of the times for which quiet says that it is quiet.
+func mayPing(fires []schedule.Entry, quiet func(time.Time) time.Time, rate func(task string) float64) []budget.Fire {
+	list := make([]budget.Fire, 0, len(fires))
+	for _, e := range fires {
+		if !e.Held && !e.Silent && !e.Foreground && quiet(e.FireTime).IsZero() {
+			list = append(list, budget.Fire{At: e.FireTime, Task: e.ID, Title: e.Description, Rate: rate(e.ID)})
+		}
+	}
+	return list
+}

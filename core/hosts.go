@@ -1,0 +1,72 @@
+package core
+
+import (
+	"context"
+	"time"
+
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/live"
+	"ollimbot/core/storage/logs"
+	"ollimbot/core/talk/attention"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/tasks"
+)
+
+// host is the program around the sessions: what the conversation and the background runs
+// share. The tasks are set once the schedule is there.
+type host struct {
+	settings *live.Settings
+	manual   *manual
+	tasks    *tasks.Editor
+}
+
+// SystemPrompt is what every session is told beside the engine's own prompt.
+func (h *host) SystemPrompt() string { return h.manual.systemPrompt() }
+
+// Reminders is what a session's reminder tools write to.
+func (h *host) Reminders(w policy.Writer) toolset.ReminderBook { return h.tasks.Book(w) }
+
+// chatHost is the program around the conversation.
+type chatHost struct {
+	*host
+	book    *logs.Sink
+	changed func()
+}
+
+var _ chat.Host = chatHost{}
+
+// Config returns the settings in force.
+func (h chatHost) Config() *config.Runtime { return h.settings.Load() }
+
+// Hide removes secrets from a text.
+func (h chatHost) Hide(text string) string { return h.book.Redact(text) }
+
+// Changed wakes the viewers.
+func (h chatHost) Changed() { h.changed() }
+
+// runHost is the program around the background runs.
+type runHost struct {
+	*host
+	chat      *chat.Conversation
+	attention *attention.Attention
+}
+
+var _ fork.Host = runHost{}
+
+// Post sends to the user.
+func (h runHost) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
+	return h.chat.Post(ctx, p)
+}
+
+// Busy reports whether a conversation is going on, and until when pings are refused.
+func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
+
+// Limits are read whenever a run starts.
+func (h runHost) Limits() fork.Limits {
+	r := h.settings.Load()
+	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain}
+}

@@ -1,0 +1,65 @@
+package core
+
+import (
+	"log/slog"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/docs"
+	"ollimbot/core/brief/guide"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/google"
+	pages "ollimbot/docs"
+)
+
+// manual is what the agent reads about the bot and this machine: the files in the data
+// directory and the system prompt.
+type manual struct {
+	dir      *store.Dir
+	log      *slog.Logger
+	env      config.Env
+	google   *google.Account
+	webhooks *webhooks
+}
+
+func (m *manual) options() guide.Options {
+	s := m.google.State()
+	return guide.Options{
+		UserName: m.env.GivenName(), BotName: m.env.BotName, Zone: m.env.ZoneName, Webhooks: m.webhooks.server != nil,
+		Google: s.On(), NoMail: !s.May(google.Mail),
+	}
+}
+
+// install writes the files that the agent reads. A file that cannot be written is logged,
+// and tried again at the next start.
+func (m *manual) install() {
+	notes, err := guide.Install(m.dir, m.options())
+	if err != nil {
+		m.log.Warn("files for the agent were not installed", "error", err)
+	}
+	changed := 0
+	for _, n := range notes {
+		if n.Warning {
+			m.log.Warn("file for the agent", "file", n.File, "note", n.Text)
+			continue
+		}
+		changed++
+		m.log.Debug("file for the agent", "file", n.File, "note", n.Text)
+	}
+	if changed > 0 {
+		m.log.Info("files for the agent are in place", "changed", changed)
+	}
+}
+
+// systemPrompt is the profile, the skills and how to work here. It is read again for each
+// session, and the same to the byte as long as nothing changes, so that a prompt cache works.
+func (m *manual) systemPrompt() string { return guide.SystemPrompt(m.dir, m.options()) }
+
+// library is the documentation that the agent reads, as tools of every session.
+func library() []agent.Tool {
+	tools := docs.New(pages.FS).Tools()
+	for i := range tools {
+		tools[i].Server = docs.Server
+	}
+	return tools
+}

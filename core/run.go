@@ -1,0 +1,104 @@
+package core
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/config"
+	"ollimbot/routines"
+)
+
+// recover takes up what an earlier run of the bot has left half done.
+func (b *Bot) recover(ctx context.Context) {
+	if err := b.purse.Recover(); err != nil {
+		b.log.Error("what an earlier run of the bot had set aside could not be settled", "error", err)
+	}
+	b.chat.Recover(ctx)
+	b.webhooks.recover() // before a turn can take the updates that it leaves
+}
+
+// Run starts the bot and blocks until ctx ends and everything has stopped: first what takes
+// work and the runs, which are interrupted and killed after four seconds, then engine, git,
+// files and the lock. A second bot on the same directory is refused with *store.RunningError
+// before anything is touched.
+func (b *Bot) Run(ctx context.Context) (err error) {
+	if err := b.dir.Prepare(); err != nil {
+		return err
+	}
+	unlock, err := b.dir.Lock()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	now := b.now()
+	b.started.Store(&now)
+	b.viewers.notify()
+	b.directory.Concerns()
+	if err := config.Move(b.dir); err != nil {
+		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
+	}
+	b.manual.install()
+	b.index.Scan()
+	b.review.Recover()
+	b.recover(ctx)
+	b.log.Info("bot started", "version", b.o.Version, "dir", b.dir.Display(), "zone", b.zone.String(), "engine", b.o.EngineName)
+
+	gitCtx, stopGit := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopGit()
+	var tidy errgroup.Group
+	tidy.Go(fault.Guard("version control", func() error { return b.versions(gitCtx) }))
+
+	controlCtx, stopControl := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopControl()
+	tidy.Go(fault.Guard("the control socket", b.door.open(controlCtx)))
+
+	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopEngine()
+	tidy.Go(fault.Guard("the engine", func() error { return b.engine.run(engineCtx) }))
+	tidy.Go(fault.Guard("the sandbox", func() error { return b.engine.reportSandbox(b.o.Sandbox) }))
+
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(fault.Guard("the remote surface", func() error { return b.surface.run(gctx, b) }))
+	g.Go(fault.Guard("the webhooks", func() error { return b.webhooks.run(gctx) }))
+	g.Go(fault.Guard("background runs", func() error { return b.forks.Run(gctx) }))
+	g.Go(fault.Guard("requests that wait", func() error { return b.requests.Run(gctx) }))
+	g.Go(fault.Guard("the schedule", func() error { return b.schedule.Run(gctx) }))
+	g.Go(fault.Guard("the watch on files", func() error { return b.watchFiles(gctx) }))
+	g.Go(fault.Guard("the login at Google", func() error { return b.google.Run(gctx) }))
+	g.Go(fault.Guard("the data directory", func() error { return b.directory.Keep(gctx) }))
+	g.Go(fault.Guard("the conversation", func() error { return b.chat.Run(gctx) }))
+	b.viewers.notify()
+	err = g.Wait()
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	b.surface.farewell(ctx)
+	stopEngine()
+	stopControl()
+	stopGit()
+	err = errors.Join(err, tidy.Wait(), b.book.Close())
+	b.log.Info("bot stopped")
+	b.viewers.notify()
+	return err
+}
+
+// runGit makes the data directory a repository and commits what is queued. A
+// machine without git is no error.
+func (b *Bot) runGit(ctx context.Context) error {
+	if err := b.git.Init(ctx); err != nil {
+		b.log.Warn("data directory is not under version control", "error", err)
+	}
+	agents := func(data []byte) bool {
+		_, known := b.guard.Provenance().Find(routines.Digest(data))
+		return known
+	}
+	for _, folder := range []string{"routines", "reminders", "skills", "webhooks"} {
+		if err := b.git.CatchUp(ctx, folder, agents); err != nil && ctx.Err() == nil {
+			b.log.Warn("what a crash kept from the history is still missing", "error", err)
+		}
+	}
+	return b.git.Run(ctx)
+}

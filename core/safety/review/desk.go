@@ -1,0 +1,234 @@
+// Package review holds back what the agent has written until the user approves it: tasks,
+// webhooks and skills that may do more than the agent itself. It must not know how they run,
+// nor the rules, which are the guard's (core/safety/policy).
+package review
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/webhook"
+	"ollimbot/routines"
+)
+
+// Options are the parts that a Desk needs; all are required.
+type Options struct {
+	Dir      *store.Dir
+	Log      *slog.Logger
+	Guard    Guard
+	Files    *policy.Provenance
+	Index    *routines.Index
+	Hooks    *webhook.Index
+	Schedule Schedule
+	// Note tells the user and the agent.
+	Note func(text string)
+	// Changed is called after a file has begun to wait, or does not wait any more.
+	Changed func()
+}
+
+// Guard says why a file waits for the user; the answer is empty for one that does not.
+type Guard interface {
+	TaskWaits(*routines.Task) string
+	SkillWaits(skill.Skill) string
+}
+
+// Schedule asks again which tasks wait.
+type Schedule interface{ Judge() }
+
+// Desk holds back the files of the agent until the user has approved them. Its methods may
+// be called concurrently.
+type Desk struct {
+	o      Options
+	skills atomic.Pointer[[]routines.Problem] // that wait
+}
+
+// New returns a Desk. It reads the skills.
+func New(o Options) *Desk {
+	d := &Desk{o: o}
+	d.judgeSkills()
+	return d
+}
+
+// Handlers are the commands that the Desk carries out.
+func (d *Desk) Handlers() []command.Handler {
+	return []command.Handler{command.On(command.Directory, d.allow)}
+}
+
+// Skills are those that wait for the user, as they were judged last.
+func (d *Desk) Skills() []routines.Problem { return *d.skills.Load() }
+
+// Recover is for the program that owns the directory. A file of origins that cannot be read
+// is set aside; the tasks that it could have held back are held back then.
+func (d *Desk) Recover() {
+	p := d.o.Files
+	if err := p.Repair(); err != nil {
+		d.o.Log.Error("who has written the tasks is lost: those that may do much wait for your word", "error", err)
+	}
+	if _, err := p.Load(); err != nil {
+		d.o.Log.Error("which tasks the agent has written is not known", "error", err)
+	}
+	if err := p.Prune(time.Now(), d.inForce()); err != nil {
+		d.o.Log.Warn("old origins of tasks were not forgotten", "error", err)
+	}
+	d.judge()
+}
+
+// Reload reads what another command has approved.
+func (d *Desk) Reload() {
+	changed, err := d.o.Files.Load()
+	if err != nil {
+		d.o.Log.Error("which tasks the agent has written could not be read; what was known stays in force", "error", err)
+	}
+	if changed {
+		d.judge()
+	}
+}
+
+// judge asks again which files wait.
+func (d *Desk) judge() {
+	d.judgeSkills()
+	d.o.Hooks.Judge()
+	d.o.Schedule.Judge()
+	d.o.Changed()
+}
+
+func (d *Desk) judgeSkills() {
+	skills := d.waitingSkills()
+	d.skills.Store(&skills)
+}
+
+// inForce returns a test for the versions of files that still exist.
+func (d *Desk) inForce() func(digest string) bool {
+	there := map[string]bool{}
+	for _, digest := range slices.Concat(d.o.Index.Set().Versions, d.o.Hooks.Now().Versions) {
+		there[digest] = true
+	}
+	skills, _ := skill.List(d.o.Dir)
+	for _, s := range skills {
+		there[s.Digest] = true
+	}
+	return func(digest string) bool { return there[digest] }
+}
+
+// FileWaits reports once that a file waits for the user.
+func (d *Desk) FileWaits(rel, why string) {
+	d.o.Log.Warn("a file of the agent waits for the user", "file", rel)
+	d.o.Note(fmt.Sprintf(textFileWaits, clean.Line(rel), why))
+	if strings.HasPrefix(rel, skill.Folder+"/") {
+		d.judge()
+	}
+}
+
+// allow approves the file of a task, a webhook or a skill that the agent wrote, or
+// withdraws the approval.
+func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, error) {
+	one, err := d.find(c.ID)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	if c.Version != "" && c.Version != one.digest {
+		return command.Outcome{}, fmt.Errorf(textOtherVersion, one.title)
+	}
+	p := d.o.Files
+	if c.Withdraw {
+		if err := p.Withdraw(one.digest); err != nil {
+			return command.Outcome{}, err
+		}
+		d.judge()
+		return command.Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title), Decision: audit.Entry{Action: audit.TaskHeld, Subject: c.ID}}, nil
+	}
+	out := command.Outcome{Message: fmt.Sprintf(textNotWaiting, one.title), Decision: audit.Entry{Action: audit.TaskReleased, Subject: c.ID}}
+	if one.why == "" {
+		return out, nil
+	}
+	if err := p.Approve(one.digest, one.file, time.Now()); err != nil {
+		return command.Outcome{}, err
+	}
+	d.judge()
+	out.Message, out.Undo = fmt.Sprintf(textAllowed, one.title), command.AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}
+	return out, nil
+}
+
+// held is a file that may wait for the user, and why it does.
+type held struct{ file, digest, title, why string }
+
+// find finds a file by the id of its task or webhook, or by its path.
+func (d *Desk) find(id string) (held, error) {
+	if t, ok := d.o.Index.Set().Find(id); ok {
+		return d.heldTask(t), nil
+	}
+	for _, t := range d.o.Index.Set().Tasks() {
+		if t.Path == id {
+			return d.heldTask(*t), nil
+		}
+	}
+	for _, s := range d.o.Hooks.Now().InForce {
+		if s.ID == id || s.Path == id {
+			return d.heldTask(s.Task), nil
+		}
+	}
+	name := strings.TrimSuffix(strings.TrimPrefix(id, skill.Folder+"/"), "/"+skill.File)
+	if s, ok := skill.Read(d.o.Dir, name); ok {
+		return held{s.Path, s.Digest, "skill " + s.Name, d.o.Guard.SkillWaits(s)}, nil
+	}
+	return held{}, fmt.Errorf(textNothingWaits, clean.Cut(clean.Line(id), 60))
+}
+
+func (d *Desk) heldTask(t routines.Task) held {
+	return held{t.Path, t.Digest, t.Title(), d.o.Guard.TaskWaits(&t)}
+}
+
+// Waiting are the files that have no effect until the user approves them, with the reasons.
+func (d *Desk) Waiting() []routines.Problem {
+	var list []routines.Problem
+	add := func(h held) {
+		if h.why != "" {
+			list = append(list, routines.Problem{
+				File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true, Version: h.digest,
+			})
+		}
+	}
+	for _, t := range d.o.Index.Set().Tasks() {
+		add(d.heldTask(*t))
+	}
+	list = append(list, d.waitingSkills()...)
+	for _, s := range d.o.Hooks.Specs(true) {
+		add(d.heldTask(s.Task))
+	}
+	return list
+}
+
+// waitingSkills are the skills among them.
+func (d *Desk) waitingSkills() []routines.Problem {
+	entries, err := os.ReadDir(d.o.Dir.Path(skill.Folder))
+	if err != nil { // there are none
+		return nil
+	}
+	var list []routines.Problem
+	for _, e := range entries {
+		s, ok := skill.Read(d.o.Dir, e.Name())
+		if !ok {
+			continue
+		}
+		if why := d.o.Guard.SkillWaits(s); why != "" {
+			list = append(list, routines.Problem{
+				File: path.Join(skill.Folder, e.Name(), skill.File), Severity: routines.Warning,
+				Message: clean.Line(fmt.Sprintf(textSkillWaits, why)), Waits: true, Version: s.Digest,
+			})
+		}
+	}
+	return list
+}

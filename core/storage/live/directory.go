@@ -1,0 +1,150 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"slices"
+	"time"
+
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+	"ollimbot/routines/watch"
+)
+
+const (
+	// lookEvery is how often the directory itself is checked.
+	lookEvery = 20 * time.Second
+	// tidyEvery is how often files that were kept for long enough are removed.
+	tidyEvery = 24 * time.Hour
+)
+
+// settingsFiles are those that Settings reads.
+var settingsFiles = []string{config.RuntimeFile, config.SettingsFile}
+
+// watched are the folders whose files take effect as soon as they are saved. state/ is among
+// them because commands that run beside the bot change it.
+var watched = []string{"routines", "reminders", "webhooks", "state"}
+
+// Reader reloads what it has read from files that changed. It is never called concurrently.
+type Reader struct {
+	// Files are names within state/; none means that Reload is called for every change.
+	Files  []string
+	Reload func(watch.Batch)
+}
+
+// Options are the parts that a Directory needs; all are required.
+type Options struct {
+	Dir      *store.Dir
+	Log      *slog.Logger
+	Settings *Settings
+	Readers  []Reader // are called in this order, after the settings are reloaded
+	// Shown are the names within state/ that no Reader names but a dashboard shows.
+	Shown  []string
+	Notice func(text string) // tells the user
+	// Changed is called after the readers.
+	Changed func()
+}
+
+// Directory is the data directory of a running bot.
+type Directory struct{ o Options }
+
+// NewDirectory returns a Directory. It watches nothing yet.
+func NewDirectory(o Options) *Directory { return &Directory{o} }
+
+// Watch reloads what a saved file changes, until ctx ends.
+func (d *Directory) Watch(ctx context.Context) error {
+	return watch.Run(ctx, watch.Options{
+		Root: d.o.Dir.Root(), Folders: watched, Match: d.matters, Changed: d.Apply, Log: d.o.Log,
+	})
+}
+
+// matters reports whether a file is worth a look: editors' swap files and our own temporary
+// files are not.
+func (d *Directory) matters(rel string) bool {
+	dir, name := path.Split(rel)
+	if dir != store.StateDir+"/" {
+		return routines.IsTaskFile(name)
+	}
+	return slices.Contains(settingsFiles, rel) || slices.Contains(d.o.Shown, name) ||
+		slices.ContainsFunc(d.o.Readers, func(r Reader) bool { return slices.Contains(r.Files, name) })
+}
+
+// Apply reloads what a batch of changed files affects. It must not be called concurrently.
+func (d *Directory) Apply(batch watch.Batch) {
+	if d.o.Dir.Present() != nil {
+		return // the directory is away, so that no single file was removed
+	}
+	d.o.Dir.Remember(batch.Names...)
+	if batch.Full || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(settingsFiles, rel) }) {
+		d.o.Settings.Reload()
+	}
+	for _, r := range d.o.Readers {
+		if batch.Full || len(r.Files) == 0 || slices.ContainsFunc(batch.Names, func(rel string) bool { return slices.Contains(r.Files, path.Base(rel)) }) {
+			r.Reload(batch)
+		}
+	}
+	d.o.Changed()
+}
+
+// Keep checks the directory itself and removes old files, until ctx ends.
+func (d *Directory) Keep(ctx context.Context) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	problem, tidied := "", time.Now()
+	for {
+		problem = d.check(problem)
+		if now := time.Now(); problem == "" && now.Sub(tidied) >= tidyEvery {
+			tidied = now
+			d.o.Dir.Tidy(now)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// check reports once that the directory has gone or returned, and reloads it. It returns the
+// problem with it; was is the one before.
+func (d *Directory) check(was string) (problem string) {
+	found, err := d.o.Dir.Look()
+	if err != nil {
+		if _, ok := errors.AsType[*store.RunningError](err); ok {
+			err = fmt.Errorf("another directory has taken the place of the bot's, and another bot lives in it: %w", err)
+		}
+		if err.Error() != was {
+			d.o.Log.Error("the data directory cannot be used, nothing fires or is stored until it can", "dir", d.o.Dir.Display(), "error", err)
+		}
+		return err.Error()
+	}
+	switch {
+	case found == store.Replaced:
+		d.o.Log.Error("another data directory stands where the bot's was, and is used from now on", "dir", d.o.Dir.Display())
+	case found == store.StateLost:
+		d.o.Log.Error("state/ was removed while the bot runs: settings, holds, budget and updates were put back; the lists of past runs and pings are lost",
+			"dir", d.o.Dir.Display())
+	case was != "":
+		d.o.Log.Info("the data directory is back", "dir", d.o.Dir.Display())
+		d.o.Notice(textDirBack)
+	default:
+		return ""
+	}
+	d.o.Settings.Reload()
+	d.Apply(watch.Batch{Full: true})
+	return ""
+}
+
+// Concerns reports what about the directory should not stay as it is.
+func (d *Directory) Concerns() {
+	for _, text := range d.o.Dir.Concerns() {
+		d.o.Log.Warn("the data directory needs a look", "problem", text)
+		d.o.Notice(text)
+	}
+}
+
+const textDirBack = "the data directory is back; the bot goes on"

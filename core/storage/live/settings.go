@@ -1,0 +1,62 @@
+// Package live keeps the program in step with its data directory while it runs: it reloads
+// the settings and whatever else a saved file changes, and notices when the directory goes
+// away, is replaced or comes back. It must not know what the files mean to the bot.
+package live
+
+import (
+	"log/slog"
+	"sync/atomic"
+
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+)
+
+// Settings are the settings in force. Its methods may be called concurrently.
+type Settings struct {
+	dir    *store.Dir
+	log    *slog.Logger
+	notice func(text string)
+	// changed is called after other settings are in force.
+	changed func()
+
+	inForce atomic.Pointer[config.Runtime]
+}
+
+// NewSettings reads the settings.
+func NewSettings(dir *store.Dir, log *slog.Logger, notice func(text string), changed func()) *Settings {
+	s := &Settings{dir: dir, log: log, notice: notice, changed: changed}
+	s.Reload()
+	return s
+}
+
+// Load returns the settings in force, which must not be changed.
+func (s *Settings) Load() *config.Runtime { return s.inForce.Load() }
+
+// Set puts settings in force.
+func (s *Settings) Set(r *config.Runtime) {
+	s.inForce.Store(r)
+	s.changed()
+}
+
+// Reload reads the settings again. Values that are not understood are reported and replaced
+// by their defaults. While a file is no JSON at all, as in the middle of an edit, the settings
+// before it stay in force.
+func (s *Settings) Reload() {
+	r, problems, err := config.LoadRuntime(s.dir)
+	old := s.inForce.Load()
+	if err != nil {
+		if old == nil {
+			s.inForce.Store(&r)
+		}
+		s.log.Error("configuration was not read: mend the file; until then the values before it, or the defaults, are in force", "error", err)
+		return
+	}
+	if old != nil && *old == r {
+		return
+	}
+	s.Set(&r)
+	for _, p := range problems {
+		s.log.Warn("configuration value was not understood", "problem", p)
+		s.notice(p)
+	}
+}

@@ -1,0 +1,40 @@
+package core
+
+import "sync"
+
+// viewers are the wake-ups of those that look at a bot. The zero value has none.
+type viewers struct {
+	mu   sync.Mutex
+	open map[chan struct{}]struct{}
+}
+
+// add returns a channel with room for one wake-up.
+func (v *viewers) add() chan struct{} {
+	changed := make(chan struct{}, 1)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.open == nil {
+		v.open = map[chan struct{}]struct{}{}
+	}
+	v.open[changed] = struct{}{}
+	return changed
+}
+
+// remove ends the wake-ups of a channel. It is idempotent.
+func (v *viewers) remove(changed chan struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.open, changed)
+}
+
+// notify wakes every viewer and waits for none.
+func (v *viewers) notify() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for changed := range v.open {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+}

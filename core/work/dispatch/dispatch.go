@@ -1,0 +1,203 @@
+// Package dispatch decides what happens when a task is due or a webhook is triggered: it puts
+// a reminder off, runs the task in the conversation or in the background, or hands it in as a
+// batch, and writes the prompt for it. It must not know when tasks are due.
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/chat"
+	"ollimbot/core/talk/notes"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/core/work/updates"
+	"ollimbot/core/work/webhook"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+)
+
+// Runs are the background runs.
+type Runs interface {
+	// Do queues a job and blocks until its run has ended.
+	Do(context.Context, fork.Job) (fork.View, error)
+	// Put lists a run that the caller keeps itself.
+	Put(fork.View) error
+	Stop(run string) error
+}
+
+// Conversation runs tasks in the foreground.
+type Conversation interface {
+	// RunTask waits for its turn and blocks until that has ended.
+	RunTask(context.Context, chat.Prompt, schedule.Due) error
+	// Retire takes the buttons off a message and writes a reason there.
+	Retire(ctx context.Context, message post.MessageID, why string)
+}
+
+// Schedule is the schedule as far as tasks are fired or put off by hand.
+type Schedule interface {
+	FireNow(id string) error
+	FireBeside(id string) error
+	DueAt(id string, now time.Time) (schedule.Due, bool)
+	MoveReminder(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error)
+}
+
+// Money releases what was set aside for a run.
+type Money interface{ Settle(ticket string) }
+
+// Options are the parts that a Dispatcher needs; all are required.
+type Options struct {
+	Zone     *time.Location
+	Log      *slog.Logger
+	Index    *routines.Index
+	Hooks    *webhook.Index
+	Schedule Schedule
+	Runs     Runs
+	Requests *Requests
+	Chat     Conversation
+	Money    Money
+	Guard    *policy.Guard
+	Prompts  *Prompts
+	Notes    *notes.Notes
+	Notices  *notice.Board
+	Audit    *audit.Log
+}
+
+// Dispatcher fires tasks. Its methods may be called concurrently.
+type Dispatcher struct{ o Options }
+
+// New returns a Dispatcher.
+func New(o Options) *Dispatcher { return &Dispatcher{o} }
+
+// Handlers are the commands that the Dispatcher carries out.
+func (d *Dispatcher) Handlers() []command.Handler {
+	return []command.Handler{
+		command.On(command.Directory, func(ctx context.Context, c command.Preview) (command.Outcome, error) {
+			body, err := d.Preview(ctx, c.ID, c.At, c.Busy)
+			return command.Outcome{Body: body}, err
+		}),
+		command.On(command.Running, d.fireNow),
+		command.On(command.Running, d.stop),
+	}
+}
+
+func (d *Dispatcher) now() time.Time { return time.Now().In(d.o.Zone) }
+
+// Fire runs a due task to its end: in the background as a fork, in the foreground as a turn
+// of the main session. The schedule calls it in a goroutine of its own.
+func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
+	task := due.Task()
+	defer d.o.Money.Settle(due.Ticket)
+	if due.Reminder != nil && !due.ByHand {
+		if due.Reminder.LastWord {
+			d.stopped(due.Reminder)
+			return nil
+		}
+		if until := d.notNow(due.Reminder); !until.IsZero() {
+			return d.putOff(due.Reminder, until)
+		}
+	}
+	d.o.Log.Info("task fires", "kind", string(due.Kind), "id", task.ID, "title", task.Title(), "late", due.Late)
+	if !task.Background {
+		return d.inConversation(ctx, task, due)
+	}
+	skills := d.o.Prompts.Skills.Load(task)
+	if d.o.Requests.takes(task) {
+		return d.o.Requests.handIn(ctx, due, skills)
+	}
+	rights := d.o.Guard.Bound(task, skills)
+	job := fork.Job{
+		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Trusted: d.o.Guard.Trusted(task), Ticket: money.Ticket(due.Ticket),
+		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills) },
+	}
+	_, err := d.o.Runs.Do(ctx, job)
+	return err
+}
+
+// inConversation runs a task as a turn of the main session, and waits for its turn, like any message. The commands of
+// its skills run before that, so that they do not keep the conversation waiting.
+func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due schedule.Due) error {
+	skills := d.o.Prompts.Skills.Expand(ctx, d.o.Prompts.Skills.Load(task))
+	build := func(now time.Time, u []updates.Update) string {
+		p := d.o.Prompts.foreground(task, due, now, u)
+		p.Skills = skills
+		return prompt.ForegroundPrompt(p)
+	}
+	err := d.o.Chat.RunTask(ctx, build, due)
+	if detail := task.Title(); ctx.Err() == nil {
+		if err != nil {
+			detail += ": " + err.Error()
+		}
+		d.o.Audit.Record(d.now(), audit.Entry{Actor: audit.Bot, Action: audit.RunInFront, Subject: task.ID, Detail: detail})
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			d.o.Notices.Add(notice.Alert, fmt.Sprintf(textForegroundFailed, task.Title(), err))
+		}
+		if store.Full(err) {
+			err = fmt.Errorf("%w: %w", routines.ErrUnrecorded, err)
+		}
+		return err
+	}
+	return nil
+}
+
+// FireWebhook runs a delivery in the background, to its end.
+func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
+	task := j.Spec.Task
+	defer d.o.Money.Settle(j.Ticket)
+	d.o.Log.Info("webhook fires", "id", task.ID, "delivery", j.Delivery.ID)
+	if why := d.o.Guard.TaskWaits(&task); why != "" { // it was changed while the delivery waited
+		return fmt.Errorf(textWebhookWaits, task.ID, why)
+	}
+	skills := d.o.Prompts.Skills.Load(task)
+	rights := d.o.Guard.Bound(task, skills)
+	_, err := d.o.Runs.Do(ctx, fork.Job{
+		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
+		Tainted: policy.TaintWebhook, Trusted: d.o.Guard.Trusted(task), Ticket: money.Ticket(j.Ticket),
+		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
+	})
+	return err
+}
+
+// fireNow runs a task in addition to its schedule.
+func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outcome, error) {
+	task, ok := d.o.Index.Set().Find(c.ID)
+	if !ok {
+		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
+	}
+	fire := d.o.Schedule.FireNow
+	if c.Stays {
+		fire = d.o.Schedule.FireBeside
+	}
+	if err := fire(c.ID); err != nil {
+		return command.Outcome{}, err
+	}
+	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title()), Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID}}
+	if d.o.Requests.takes(task) {
+		out.Message = fmt.Sprintf(textFiredAsBatch, task.Title())
+	}
+	if r, is := d.o.Index.Set().ReminderByID(c.ID); is && !r.UntilDone && !c.Stays {
+		out.Undo = command.RestoreTask{ID: c.ID}
+	}
+	return out, nil
+}
+
+// stop ends a run, or withdraws a request.
+func (d *Dispatcher) stop(_ context.Context, c command.StopFork) (command.Outcome, error) {
+	var err error
+	if !d.o.Requests.stop(c.Run) {
+		err = d.o.Runs.Stop(c.Run)
+	}
+	return command.Outcome{Message: "stopping", Decision: audit.Entry{Action: audit.RunStopped, Subject: c.Run}}, err
+}

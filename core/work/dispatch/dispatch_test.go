@@ -1,0 +1,158 @@
+package dispatch
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/work/webhook"
+	"ollimbot/routines"
+)
+
+// kettle is a reminder that repeats until it is done, in its second round.
+func kettle(extra string) map[string]string {
+	return map[string]string{
+		"reminders/kettle.md": "---\nid: k1\nrun-at: \"2099-01-01T09:00:00Z\"\nfirst-at: \"2098-12-31T09:00:00Z\"\nuntil: done\nbackground: true\n" + extra + "---\nThe kettle.\n",
+	}
+}
+
+func TestABackgroundTaskIsRunWithItsPromptAndItsTicketIsSettled(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook around.\n"})
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Task.ID != "r1" || s.runs.jobs[0].Ticket != "ticket" || !strings.Contains(s.runs.prompts[0], "Look around.") {
+		t.Errorf("%+v %q", s.runs.jobs, s.runs.prompts)
+	}
+	if len(*s.settled) != 1 || (*s.settled)[0] != "ticket" || len(s.talk.prompts) != 0 {
+		t.Errorf("settled %v, turns %v", *s.settled, s.talk.prompts)
+	}
+}
+
+func TestAForegroundTaskIsATurnAndItsFailureIsANotice(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/say.md": "---\nid: r1\ncron: 0 9 * * *\n---\nSay it.\n"})
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); err != nil || len(s.talk.prompts) != 1 || !strings.Contains(s.talk.prompts[0], "Say it.") {
+		t.Fatalf("%v %q", err, s.talk.prompts)
+	}
+	s.talk.err = errTurn
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.Is(err, errTurn) || errors.Is(err, routines.ErrUnrecorded) {
+		t.Errorf("%v", err)
+	}
+	if n := s.d.o.Notices.All(); len(n) != 1 || !strings.Contains(n[0].Text, "the turn failed") || len(s.runs.jobs) != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestARepeatingReminderIsPutOffWhileItsPingCouldNotBeSent(t *testing.T) {
+	for what, c := range map[string]struct {
+		prepare func(*stage)
+		after   time.Duration
+	}{
+		"a conversation": {func(s *stage) { s.busy = true }, lookAgain},
+		"no capacity":    {func(s *stage) { zero := 0; s.set(t, command.SetBudget{Capacity: &zero}) }, lookAgain},
+	} {
+		s := newStage(t, kettle(""))
+		c.prepare(s)
+		now := time.Now()
+		if err := s.d.Fire(t.Context(), s.due(t, "k1")); err != nil {
+			t.Fatal(err)
+		}
+		r, ok := s.index.Set().ReminderByID("k1")
+		if !ok || len(s.runs.jobs) != 0 || r.RunAt.Sub(now) < c.after-time.Minute || r.RunAt.Sub(now) > c.after+time.Minute {
+			t.Errorf("%s: due %v, runs %v", what, r, s.runs.jobs)
+		}
+	}
+}
+
+func TestARepeatingReminderFiresInItsFirstRoundAndByHand(t *testing.T) {
+	first := kettle("")
+	first["reminders/kettle.md"] = strings.Replace(first["reminders/kettle.md"], "first-at: \"2098-12-31T09:00:00Z\"\n", "", 1)
+	s := newStage(t, first)
+	s.busy = true
+	if err := s.d.Fire(t.Context(), s.due(t, "k1")); err != nil || len(s.runs.jobs) != 1 {
+		t.Errorf("the first round: %v, %+v", err, s.runs.jobs)
+	}
+	s = newStage(t, kettle(""))
+	s.busy = true
+	due := s.due(t, "k1")
+	due.ByHand = true
+	if err := s.d.Fire(t.Context(), due); err != nil || len(s.runs.jobs) != 1 {
+		t.Errorf("by hand: %v, %+v", err, s.runs.jobs)
+	}
+}
+
+func TestTheLastRoundOfAReminderIsReportedAndRunsNothing(t *testing.T) {
+	s := newStage(t, kettle(""))
+	due := s.due(t, "k1")
+	last := *due.Reminder
+	last.LastWord, due.Reminder = true, &last
+	if err := s.d.Fire(t.Context(), due); err != nil {
+		t.Fatal(err)
+	}
+	u := s.updates.Peek()
+	if len(u) != 1 || !strings.Contains(u[0].Message, "(k1) was not done") || !strings.Contains(u[0].Message, "never reached the user") || len(s.runs.jobs) != 0 || len(s.talk.retired) != 1 {
+		t.Errorf("%+v, runs %v, retired %v", u, s.runs.jobs, s.talk.retired)
+	}
+}
+
+func TestAPreviewIsThePromptOfARunAndRunsNothing(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook around.\n"})
+	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	quiet, err := s.d.Preview(t.Context(), "r1", at, false)
+	if err != nil || !strings.Contains(quiet, "Look around.") {
+		t.Fatalf("%v %q", err, quiet)
+	}
+	if busy, _ := s.d.Preview(t.Context(), "r1", at, true); busy == quiet {
+		t.Error("a conversation makes no difference")
+	}
+	if _, err := s.d.Preview(t.Context(), "none", at, false); err == nil {
+		t.Error("a task that does not exist has a prompt")
+	}
+	if len(s.runs.jobs)+len(*s.settled) != 0 {
+		t.Errorf("ran %v, settled %v", s.runs.jobs, *s.settled)
+	}
+}
+
+func TestADeliveryRunsTaintedAndOneThatWaitsForTheUserDoesNot(t *testing.T) {
+	s := newStage(t, map[string]string{"webhooks/ci.md": "---\nid: ci\nfields:\n  type: object\n  properties:\n    status: {type: string}\n---\nIt says {status}.\n"})
+	spec, ok := s.d.o.Hooks.Find("ci")
+	if !ok {
+		t.Fatal(s.d.o.Hooks.Problems())
+	}
+	payload, err := spec.Check([]byte(`{"status": "red"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.d.FireWebhook(t.Context(), webhook.Job{Spec: spec, Payload: payload, Ticket: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Tainted == "" || !strings.Contains(s.runs.prompts[0], "red") || len(*s.settled) != 1 {
+		t.Errorf("%+v, %v", s.runs.jobs, *s.settled)
+	}
+	if _, err := s.d.PreviewWebhook(t.Context(), "none", nil, time.Time{}, false); err == nil {
+		t.Error("a webhook that does not exist has a prompt")
+	}
+}
+
+func TestARunIsStoppedByItsId(t *testing.T) {
+	s := newStage(t, nil)
+	handlers := command.Handlers{}
+	handlers.Add(s.d.Handlers()...)
+	h, ok := handlers.Of(command.StopFork{})
+	if !ok {
+		t.Fatal("nothing stops a run")
+	}
+	if _, err := h.Do(t.Context(), command.StopFork{Run: "x"}); err != nil || len(s.runs.stopped) != 1 || s.runs.stopped[0] != "x" {
+		t.Errorf("%v %v", err, s.runs.stopped)
+	}
+}
+
+// set changes the budget.
+func (s *stage) set(t *testing.T, c command.SetBudget) {
+	t.Helper()
+	if _, err := c.CarryOut(s.d.o.Prompts.Budget, s.d.now()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,54 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/command"
+	"ollimbot/core/work/webhook"
+)
+
+// at is the moment of a preview.
+func (d *Dispatcher) at(at time.Time) time.Time {
+	if at.IsZero() {
+		return d.now()
+	}
+	return at.In(d.o.Zone)
+}
+
+// Preview is the exact prompt that a task would be sent at a moment; it spends
+// and changes nothing itself, but runs the commands in the texts of the task's
+// skills, as a fire would, for as long as ctx allows. A zero time means now.
+func (d *Dispatcher) Preview(ctx context.Context, id string, at time.Time, busy bool) (string, error) {
+	now := d.at(at)
+	due, ok := d.o.Schedule.DueAt(id, now)
+	if !ok {
+		return "", fmt.Errorf(command.TextNoTask, id)
+	}
+	task := due.Task()
+	skills := d.o.Prompts.Skills.Load(task)
+	if task.Background {
+		return d.o.Prompts.ofTask(ctx, due, moment{now, busy, d.o.Prompts.Attention.QuietUntil(now)}, skills), nil
+	}
+	p := d.o.Prompts.foreground(task, due, now, d.o.Prompts.Updates.Peek())
+	p.Skills = d.o.Prompts.Skills.Expand(ctx, skills)
+	return prompt.ForegroundPrompt(p), nil
+}
+
+// PreviewWebhook is the exact prompt that a payload would cause at a moment, with a
+// conversation under way or without. A zero time means now.
+func (d *Dispatcher) PreviewWebhook(ctx context.Context, id string, payload []byte, at time.Time, busy bool) (string, error) {
+	spec, ok := d.o.Hooks.Find(id)
+	if !ok {
+		return "", fmt.Errorf(textNoWebhook, id)
+	}
+	p, err := spec.Check(payload)
+	if err != nil {
+		return "", err
+	}
+	now := d.at(at)
+	j := webhook.Job{Spec: spec, Payload: p}
+	return d.o.Prompts.ofDelivery(ctx, j, moment{now, busy, d.o.Prompts.Attention.QuietUntil(now)}, d.o.Prompts.Skills.Load(spec.Task)), nil
+}

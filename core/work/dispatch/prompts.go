@@ -1,0 +1,108 @@
+package dispatch
+
+import (
+	"context"
+	"time"
+
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/attention"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/google"
+	"ollimbot/core/work/updates"
+	"ollimbot/core/work/webhook"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+)
+
+// Prompts writes the prompts of tasks. All fields are required.
+type Prompts struct {
+	Zone      *time.Location
+	Attention *attention.Attention
+	Budget    *budget.Bucket
+	Journal   *budget.Journal
+	Updates   *updates.Queue
+	Guard     *policy.Guard
+	Google    *google.Account
+	Skills    *Skills
+	Schedule  Forecast
+}
+
+// Forecast is what a run is told of the fires to come.
+type Forecast interface {
+	Forward(now time.Time, except string) schedule.Forward
+}
+
+func (p *Prompts) now() time.Time { return time.Now().In(p.Zone) }
+
+// foreground is the text for a turn of the main session.
+func (p *Prompts) foreground(task routines.Task, d schedule.Due, now time.Time, u []updates.Update) prompt.Foreground {
+	return prompt.Foreground{Now: now, Task: task, Late: lateSince(d), Chain: p.chainOf(d.Reminder), Updates: u}
+}
+
+// moment is the state of the bot that a prompt describes.
+type moment struct {
+	now   time.Time
+	busy  bool
+	quiet time.Time
+}
+
+func (p *Prompts) present() moment {
+	busy, quiet := p.Attention.Busy()
+	return moment{p.now(), busy, quiet}
+}
+
+// ofTask is the exact prompt of a background run. It blocks while the commands of the skills run.
+func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill) string {
+	task := d.Task()
+	told := p.background(ctx, task, m, skills)
+	told.Late, told.Chain = lateSince(d), p.chainOf(d.Reminder)
+	return prompt.BackgroundPrompt(told)
+}
+
+// background is what every background run is told. It blocks while the commands of the
+// skills run.
+func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, skills []skill.Skill) prompt.Background {
+	texts := p.Skills.Expand(ctx, skills)
+	state, _ := p.Budget.State(m.now)
+	rights := p.Guard.Bound(task, skills)
+	told := prompt.Background{
+		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
+		Budget: state, Forward: p.Schedule.Forward(m.now, task.ID), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
+	}
+	if !task.Isolated {
+		told.Updates = p.Updates.Peek()
+	}
+	return told
+}
+
+func lateSince(d schedule.Due) time.Time {
+	if d.Late {
+		return d.At
+	}
+	return time.Time{}
+}
+
+// ofDelivery is the exact prompt of a delivery's run.
+func (p *Prompts) ofDelivery(ctx context.Context, j webhook.Job, m moment, skills []skill.Skill) string {
+	told := p.background(ctx, j.Spec.Task, m, skills)
+	if !p.Guard.Trusted(j.Spec.Task) {
+		told.Allowed, told.Disallowed = policy.Quiet(told.Allowed, told.Disallowed)
+	}
+	return prompt.WebhookPrompt(told, j.Payload.Data)
+}
+
+// chainOf is the place of a firing reminder in its chain; nil outside of chains.
+func (p *Prompts) chainOf(r *routines.Reminder) *prompt.Chain {
+	if r == nil || r.MaxChain == 0 && !r.UntilDone {
+		return nil
+	}
+	c := &prompt.Chain{Depth: r.ChainDepth, Max: r.MaxChain}
+	if r.UntilDone {
+		came := budget.CameOf(p.Journal.Recent(), r.ID)
+		c.UntilDone = &prompt.UntilDone{ID: r.ID, Again: r.Again, Came: came.Times, Since: came.Since.In(p.Zone)}
+	}
+	return c
+}

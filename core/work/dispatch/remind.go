@@ -1,0 +1,66 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ollimbot/core/talk/post"
+	"ollimbot/core/work/budget"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+)
+
+// lookAgain is how long a repeating reminder waits for the end of a conversation.
+const lookAgain = 5 * time.Minute
+
+// stopped reports that a reminder was never done and does not repeat any more. A crash before
+// its file is removed reports it twice.
+func (d *Dispatcher) stopped(r *routines.Reminder) {
+	came := budget.CameOf(d.o.Prompts.Journal.Recent(), r.ID)
+	times := textNever
+	if came.Times > 0 {
+		times = fmt.Sprintf(textSinceFirst, came.Times, cron.DayClock(came.Since.In(d.o.Zone), d.now()))
+	}
+	d.o.Notes.Add(fmt.Sprintf(textStopped, r.Title(), r.ID, times))
+	d.o.Chat.Retire(context.Background(), post.MessageID(came.Message), textLastTime)
+}
+
+// notNow is until when a repeating reminder is put off because its ping could not be sent:
+// until quiet hours or a mute end, until there is a token, or for a moment while a
+// conversation is going on. That counts as no round. It is zero for the first round, which
+// fires like any reminder.
+func (d *Dispatcher) notNow(r *routines.Reminder) (until time.Time) {
+	if !r.UntilDone || r.FirstAt.IsZero() {
+		return until
+	}
+	now := d.now()
+	busy, quiet := d.o.Prompts.Attention.Busy()
+	state, _ := d.o.Prompts.Budget.State(now)
+	switch {
+	case !quiet.IsZero():
+		return quiet
+	case busy, state.Capacity == 0:
+		return now.Add(lookAgain)
+	case state.Whole() < 1:
+		return state.NextAt(now).Add(time.Second)
+	}
+	return until
+}
+
+// putOff moves a reminder without a run.
+func (d *Dispatcher) putOff(due *routines.Reminder, until time.Time) error {
+	d.o.Log.Info("a reminder waits until it may ping", "id", due.ID, "until", until)
+	_, err := d.o.Schedule.MoveReminder(due.ID, func(r routines.Reminder) (routines.Move, error) {
+		at := until.Truncate(time.Second)
+		if !r.RunAt.Equal(due.RunAt) {
+			at = r.RunAt // it was moved in the meantime
+		}
+		return routines.Move{At: at, Depth: r.ChainDepth}, nil
+	})
+	if err == nil || errors.Is(err, routines.ErrNoReminder) {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", routines.ErrUnrecorded, err) // it is tried again
+}

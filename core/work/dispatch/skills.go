@@ -1,0 +1,80 @@
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+
+	"ollimbot/core/brief/prompt"
+	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/control"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// Skills are the skills of tasks, with the commands in their texts.
+type Skills struct {
+	Dir      *store.Dir
+	Log      *slog.Logger
+	Guard    *policy.Guard
+	ZoneName string
+	Control  *control.Server // nil for none
+	Commands policy.Runner   // nil for none
+	Sandbox  *sandbox.Box    // nil for none
+}
+
+// Inert returns a context in which Expand runs no commands.
+func Inert(ctx context.Context) context.Context { return context.WithValue(ctx, inert{}, true) }
+
+type inert struct{}
+
+// Load reads the skills that a task names. Those that cannot be used or wait for approval are
+// left out and logged: the task might do without.
+func (s *Skills) Load(t routines.Task) []skill.Skill {
+	skills := s.Guard.Usable(t, skill.Load(s.Dir, t.Skills))
+	if len(skills) < len(t.Skills) {
+		s.Log.Debug("a task names skills that are missing, unusable or named twice", "id", t.ID, "named", len(t.Skills), "loaded", len(skills))
+	}
+	return skills
+}
+
+// Expand runs the commands in the texts of skills and returns the texts for the prompt. It
+// blocks for at most skill.TotalTime.
+func (s *Skills) Expand(ctx context.Context, skills []skill.Skill) []prompt.Skill {
+	if len(skills) == 0 {
+		return nil
+	}
+	if ctx.Value(inert{}) != nil {
+		return plainSkills(skills)
+	}
+	if err := s.Dir.Trusted(); err != nil {
+		s.Log.Error("commands of skills do not run", "error", err)
+		return plainSkills(skills)
+	}
+	ctx, cancel := context.WithTimeout(ctx, skill.TotalTime)
+	defer cancel()
+	// A command in a skill may use the bot's own commands, as the agent may.
+	token := s.Control.Issue(s.Guard.Session(policy.Scope{
+		Kind: policy.Background, Session: "skill", Rules: policy.Rules{Allowed: []string{"Bash(ollim-bot *)"}},
+	}).Command(s.Commands))
+	defer token.Revoke()
+	how := skill.How{Zone: s.ZoneName, Env: token.Env()}
+	if s.Sandbox != nil {
+		how.Sandbox = s.Sandbox.Command
+	}
+	out := make([]prompt.Skill, 0, len(skills))
+	for _, one := range skills {
+		out = append(out, prompt.Skill{Name: one.Name, Body: skill.Expand(ctx, s.Dir, how, one.Body)})
+	}
+	return out
+}
+
+// plainSkills are the texts with their commands unexpanded.
+func plainSkills(skills []skill.Skill) []prompt.Skill {
+	out := make([]prompt.Skill, 0, len(skills))
+	for _, s := range skills {
+		out = append(out, prompt.Skill{Name: s.Name, Body: s.Body})
+	}
+	return out
+}

@@ -1,0 +1,24 @@
+package dispatch
+
+// Text for people.
+const (
+	textAsBatch          = "handed in as a batch: its report comes within a day"
+	textBatchFailed      = "%s has no answer: %s"
+	textFiredAsBatch     = "%s is handed in as a batch: its report arrives within a day"
+	textForegroundFailed = "%q could not finish: %v"
+	textLastTime         = "this was the last reminder"
+	textNever            = "it never reached the user"
+	textNoWebhook        = "no webhook has the id %q: ollim-bot webhook list shows the ids"
+	textScreenNoTools    = "do not use tools; answer with the JSON object only"
+	textSinceFirst       = "it reached the user %d times since %s"
+	textStopped          = "The reminder %q (%s) was not done and has stopped coming back: %s. Ask whether it still matters, and propose another time."
+	textTaskGone         = "its task was deleted or no longer allows waiting"
+	textWebhookWaits     = "webhook %s waits for its user: %s"
+)
+
+// Text for the model about runs that may wait.
+const (
+	promptMayWait = "\n\nThis run may wait and is one request: you have no tools and nobody answers. " +
+		"Whatever is said above about tools, pings and reports does not count here. What you write now is the report, all of it; begin with what matters most."
+	updateFromBatch = "%s (handed in %s, answered as a batch): %s"
+)

@@ -1,0 +1,257 @@
+package google
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/updates"
+)
+
+// Files are the names of those that hold the login. Other commands write them too, while
+// the bot runs.
+var Files = []string{"token.json", "credentials.json", "google.json", "google_auth_revoked"}
+
+// loginTime is how long a login waits for the browser. The address may be sent even after that.
+const loginTime = 5 * time.Minute
+
+// AccountOptions are the parts that an Account needs; all are required.
+type AccountOptions struct {
+	Client  *Client
+	Zone    *time.Location
+	Log     *slog.Logger
+	Config  func() *config.Runtime
+	Audit   *audit.Log
+	Updates *updates.Queue
+	Notices *notice.Board
+	// Say writes a line into the conversation.
+	Say func(text string)
+	// Allowed is called after what the agent may do with Google has changed.
+	Allowed func()
+	// Changed is called after something that a dashboard shows has changed.
+	Changed func()
+}
+
+// Account is the user's account at Google: its login, its day, and the buttons of its tasks
+// and events. Its methods may be called concurrently.
+type Account struct {
+	o      AccountOptions
+	day    *Day
+	state  atomic.Pointer[State]
+	logins chan *Login
+
+	mu   sync.Mutex         // orders who finds out that a login has ended, and guards:
+	stop context.CancelFunc // of the login that waits
+	told string             // the error about the day that was reported last
+}
+
+// NewAccount returns an account in its present state. It asks Google nothing.
+func NewAccount(o AccountOptions) *Account {
+	a := &Account{o: o, day: o.Client.Day(), logins: make(chan *Login, 1)}
+	s := o.Client.State()
+	a.state.Store(&s)
+	return a
+}
+
+// State is the state of the login as it was last looked at.
+func (a *Account) State() State { return *a.state.Load() }
+
+// Refresh reads the state of the login again. What the agent may do follows, and the user
+// is told once if Google has ended the login.
+func (a *Account) Refresh() {
+	s := a.o.Client.State()
+	was := a.state.Swap(&s)
+	if s.On() != was.On() || s.May(Mail) != was.May(Mail) {
+		a.o.Allowed()
+	}
+	a.mu.Lock()
+	why, ended := a.o.Client.Revoked()
+	a.mu.Unlock()
+	if ended {
+		text := "google: " + why
+		a.o.Notices.Add(notice.Warn, text)
+		a.o.Say(text)
+	}
+	a.o.Changed()
+}
+
+// Run waits for logins, one at a time, until ctx ends.
+func (a *Account) Run(ctx context.Context) error {
+	a.Refresh()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case l := <-a.logins:
+			waiting, stop := context.WithTimeout(ctx, loginTime)
+			a.mu.Lock()
+			a.stop = stop
+			a.mu.Unlock()
+			err := l.Wait(waiting)
+			over := waiting.Err() != nil // a login that nobody ends is silent
+			a.leave()
+			if !over {
+				a.loggedIn(err)
+			}
+		}
+	}
+}
+
+// loggedIn reports the end of a login.
+func (a *Account) loggedIn(err error) {
+	if err != nil {
+		a.o.Say(fmt.Sprintf(textGoogleFailed, err))
+		return
+	}
+	a.Refresh()
+	a.o.Say(fmt.Sprintf(textGoogleIs, a.o.Client.State()))
+}
+
+// Connect starts a login, or reports that there is one. With "mail" it asks for reading
+// mail too.
+func (a *Account) Connect(ctx context.Context, args []string) (string, error) {
+	scopes := []Scope{Tasks, Calendar}
+	if strings.Join(args, " ") == "mail" {
+		scopes = append(scopes, Mail)
+	}
+	s := a.o.Client.State()
+	if s.May(Tasks) && s.May(Calendar) && s.May(scopes[len(scopes)-1]) {
+		return fmt.Sprintf(textGoogleIs, s), nil
+	}
+	l, err := a.o.Client.Begin(scopes...)
+	if err != nil {
+		return "", err
+	}
+	a.leave()
+	select {
+	case a.logins <- l:
+	default: // one is about to be waited for; the address of this one may be sent
+		err = l.Close()
+	}
+	a.o.Audit.RecordBy(ctx, a.now(), audit.Entry{Action: audit.LoginChanged, Detail: "google"})
+	return fmt.Sprintf(textGoogleOpen, l.URL), err
+}
+
+// Redirected reports whether a message is the address that ends a login, and finishes that.
+// The address holds a secret and must not be kept.
+func (a *Account) Redirected(ctx context.Context, text string) bool {
+	if !a.o.Client.Redirected(text) {
+		return false
+	}
+	err := a.o.Client.Finish(ctx, text)
+	if err == nil || !a.o.Client.Waits() {
+		a.leave() // its end is told here
+	}
+	a.loggedIn(err)
+	return true
+}
+
+// leave stops waiting for a login.
+func (a *Account) leave() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.stop != nil {
+		a.stop()
+	}
+	a.stop = nil
+}
+
+// Click carries out a button of a task or an event. Its data is an id, or
+// list/id, or calendar/id.
+func (a *Account) Click(ctx context.Context, action, data string) (done string, err error) {
+	if s := a.o.Client.State(); !s.On() {
+		return "", fmt.Errorf(textGoogleOff, s)
+	}
+	r := a.o.Config()
+	list, calendars, id := r.GoogleTaskList, strings.Split(r.GoogleCalendars, ","), data
+	if i := strings.LastIndexByte(data, '/'); i > 0 {
+		list, calendars, id = data[:i], []string{data[:i]}, data[i+1:]
+	}
+	var title, update string
+	switch action {
+	case "task_done":
+		var t Task
+		t, err = a.o.Client.Tasks.Complete(ctx, list, id)
+		title, done, update = t.Title, "done", textTaskDone
+	case "task_del":
+		var t Task
+		if t, err = a.o.Client.Tasks.Get(ctx, list, id); err == nil {
+			err = a.o.Client.Tasks.Delete(ctx, list, id)
+		}
+		title, done, update = t.Title, "deleted", textTaskDeleted
+	default:
+		var e Event
+		if e, err = a.o.Client.Calendar.Get(ctx, calendars, id); err == nil {
+			err = a.o.Client.Calendar.Delete(ctx, []string{e.Calendar}, id)
+		}
+		title, done, update = e.Summary, "deleted", textEventDeleted
+	}
+	if errors.Is(err, ErrUnknown) {
+		err = errors.New(textGoogleGone)
+	}
+	if err != nil {
+		return "", fmt.Errorf("failed: %w", err)
+	}
+	a.day.Forget(id)
+	return done, a.o.Updates.Append(a.now(), fmt.Sprintf(update, clean.Cut(clean.Line(title), 80)))
+}
+
+// Look reads the appointments and tasks of the day for DayAhead. Google is asked every five
+// minutes at most; without a login Look does nothing. It blocks for as long as Google takes
+// and respects ctx.
+func (a *Account) Look(ctx context.Context) {
+	defer fault.Rescue("a look at the day", func(err *fault.Error) { a.o.Log.Error("a look at the day broke", "error", err) })
+	if !a.state.Load().On() {
+		return
+	}
+	r := a.o.Config()
+	asked, err := a.day.Read(ctx, Wanted{Calendars: strings.Split(r.GoogleCalendars, ","), List: r.GoogleTaskList, Zone: a.o.Zone})
+	if !asked {
+		return
+	}
+	text := ""
+	if err != nil && ctx.Err() == nil && a.o.Client.State().Kind == Connected { // all else is told as the state
+		text = fmt.Sprintf(textDayFailed, err)
+	}
+	a.mu.Lock()
+	again := text == a.told
+	a.told = text
+	a.mu.Unlock()
+	if text != "" && !again {
+		a.o.Notices.Add(notice.Warn, clean.Line(text))
+	}
+	a.o.Changed()
+}
+
+// DayAhead is what is left of the day, as Look has read it; nothing without a login.
+func (a *Account) DayAhead(now time.Time) []Item {
+	if a.state.Load().Kind == NotSetUp {
+		return nil
+	}
+	return a.day.Ahead(now)
+}
+
+// Trouble is why the login does not work; empty if it does, or if there is none.
+func (a *Account) Trouble() string {
+	switch s := a.state.Load(); s.Kind {
+	case Lapsed, Unreachable:
+		return s.Why
+	default:
+		return ""
+	}
+}
+
+func (a *Account) now() time.Time { return time.Now().In(a.o.Zone) }
+
+// Logout ends the login; see Client.Logout.
+func (a *Account) Logout(ctx context.Context) (string, error) { return a.o.Client.Logout(ctx) }

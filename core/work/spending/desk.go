@@ -1,0 +1,228 @@
+// Package spending decides on money: which runs and turns may start under the caps, what
+// is set aside for them, and what the user is asked and told about it. It must not know how
+// a run works, or prices, which are the purse's (core/work/money).
+package spending
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// affordEvery is how often a waiting delivery checks for money.
+const affordEvery = 15 * time.Second
+
+// PastRuns is what the runs in the ledger have cost, oldest first.
+func PastRuns(dir *store.Dir, log *slog.Logger) []money.Run {
+	views, err := fork.Ledger(dir, math.MaxInt)
+	if err != nil {
+		log.Warn("what runs cost was not read", "error", err)
+	}
+	var runs []money.Run
+	for _, v := range slices.Backward(views) {
+		if !v.Live() && (v.Usage.Tokens() > 0 || v.Usage.CostUSD > 0) {
+			runs = append(runs, money.Run{Task: money.Task{Kind: v.Kind, ID: v.TaskID}, Dollars: max(0, v.Usage.CostUSD)})
+		}
+	}
+	return runs
+}
+
+// Options are the parts that a Desk needs; all are required.
+type Options struct {
+	Dir    *store.Dir
+	Zone   *time.Location
+	Log    *slog.Logger
+	Purse  *money.Purse
+	Audit  *audit.Log
+	Config func() *config.Runtime
+	// Ask asks the user and waits for the answer.
+	Ask func(context.Context, policy.Request) (policy.Verdict, error)
+	// Day are the fires of the next 24 hours with their costs.
+	Day func(now time.Time) []schedule.Entry
+}
+
+// Desk decides on money. Its methods may be called concurrently.
+type Desk struct{ o Options }
+
+// New returns a Desk.
+func New(o Options) *Desk { return &Desk{o} }
+
+var _ schedule.Purse = (*Desk)(nil)
+
+// Handlers are the commands that the Desk carries out.
+func (d *Desk) Handlers() []command.Handler {
+	return []command.Handler{
+		command.On(command.Directory, d.costs),
+		command.On(command.Unowned, d.Lift),
+	}
+}
+
+func (d *Desk) now() time.Time { return time.Now().In(d.o.Zone) }
+
+// At is what runs cost at a moment, and whether there is money for them.
+func (d *Desk) At(now time.Time) func(*routines.Task) schedule.Price {
+	o := d.o.Purse.Outlook(now)
+	return func(t *routines.Task) schedule.Price {
+		dollars, until := o.Of(money.Task{Kind: t.Kind, ID: t.ID})
+		return schedule.Price{Dollars: dollars, Until: until}
+	}
+}
+
+// Reserve sets aside what a run costs, or records that it is held for lack of money.
+func (d *Desk) Reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
+	ticket, until := d.reserve(t, now, firm)
+	if !until.IsZero() {
+		d.o.Audit.Record(now, audit.Entry{
+			Actor: audit.Bot, Action: audit.RunHeld, Subject: t.ID, Detail: fmt.Sprintf(textRunHeld, t.Title(), cron.DayClock(until, now)),
+		})
+	}
+	return ticket, until
+}
+
+// reserve sets aside what a run costs. If that cannot be saved, it counts until the
+// program ends.
+func (d *Desk) reserve(t routines.Task, now time.Time, firm bool) (string, time.Time) {
+	ticket, until, err := d.o.Purse.Reserve(now, money.Task{Kind: t.Kind, ID: t.ID}, firm)
+	if err != nil {
+		d.o.Log.Error("what is set aside for a run could not be written down", "task", t.ID, "error", err)
+	}
+	return string(ticket), until
+}
+
+// Settle releases what was set aside for a run.
+func (d *Desk) Settle(ticket string) {
+	if err := d.o.Purse.Settle(money.Ticket(ticket)); err != nil {
+		d.o.Log.Error("what was set aside for a run could not be settled", "error", err)
+	}
+}
+
+// Afford waits until there is money for a delivery's run and sets it aside. It returns
+// false if ctx ends first.
+func (d *Desk) Afford(ctx context.Context, t routines.Task) (ticket string, ok bool) {
+	for {
+		now := d.now()
+		ticket, until := d.reserve(t, now, t.Critical)
+		if until.IsZero() {
+			return ticket, true
+		}
+		select {
+		case <-time.After(min(affordEvery, until.Sub(now))):
+		case <-ctx.Done():
+			return "", false
+		}
+	}
+}
+
+// MayTalk asks the user, once a day, whether to keep going past a cap. Its error says why
+// no turn may start.
+func (d *Desk) MayTalk(ctx context.Context) error {
+	s := d.o.Purse.State(d.now())
+	if s.Until(0).IsZero() || s.Talk == money.GoOn {
+		return nil
+	}
+	span, name := s.Today, textToday
+	if s.Month.Spent+s.Reserved >= s.Month.Cap {
+		span, name = s.Month, textThisMonth
+	}
+	spent := fmt.Sprintf(textCapSpent, words.Dollars(span.Spent), words.Dollars(span.Cap), name)
+	if s.Talk == money.Wait {
+		return fmt.Errorf(textCapNo, spent)
+	}
+	verdict, err := d.o.Ask(ctx, policy.Request{Label: textCapAsk, Text: fmt.Sprintf(textCapAskMore, spent), Session: "conversation"})
+	if err != nil {
+		return err
+	}
+	talk := money.Wait
+	switch {
+	case verdict.Allows():
+		talk = money.GoOn
+	case verdict != policy.Deny:
+		return fmt.Errorf(textCapUnanswered, spent)
+	}
+	if err := d.o.Purse.Answer(d.now(), talk); err != nil {
+		d.o.Log.Error("the answer about the cap could not be written down", "error", err)
+	}
+	if talk == money.GoOn {
+		return nil
+	}
+	return fmt.Errorf(textCapNo, spent)
+}
+
+// Lift lifts the caps for today, or applies them again.
+func (d *Desk) Lift(_ context.Context, c command.LiftCaps) (command.Outcome, error) {
+	if s := d.o.Purse.State(d.now()); !s.Today.Capped() && !s.Month.Capped() {
+		return command.Outcome{Message: textNoCaps}, nil
+	}
+	before, err := d.o.Purse.Lift(d.now(), !c.Undo)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	out := command.Outcome{Message: textLifted}
+	if c.Undo {
+		out.Message = textCapsBack
+	}
+	if before == c.Undo { // it changed something
+		out.Undo, out.Decision = command.LiftCaps{Undo: !c.Undo}, audit.Entry{Action: audit.CapsChanged}
+	}
+	return out, nil
+}
+
+// Follows is a warning about a cap below what is already spent; it is empty for every other
+// setting.
+func (d *Desk) Follows(key, value string) string {
+	r := *d.o.Config()
+	now := d.o.Purse.State(d.now())
+	if config.Try(&r, key, value) != nil {
+		return "" // setting it reports the error
+	}
+	switch {
+	case r.DailyCap != d.o.Config().DailyCap && now.Today.Spent >= r.DailyCap:
+		return fmt.Sprintf(textCapBelow, textToday, words.Dollars(now.Today.Spent), words.Dollars(r.DailyCap), cron.DayClock(now.Today.Ends, d.now()))
+	case r.MonthlyCap != d.o.Config().MonthlyCap && now.Month.Spent >= r.MonthlyCap:
+		return fmt.Sprintf(textCapBelow, textThisMonth, words.Dollars(now.Month.Spent), words.Dollars(r.MonthlyCap), now.Month.Ends.Format("2 January"))
+	}
+	return ""
+}
+
+// costs reports past and expected spending.
+func (d *Desk) costs(_ context.Context, c command.Costs) (command.Outcome, error) {
+	runs, err := fork.Ledger(d.o.Dir, math.MaxInt)
+	if err != nil {
+		return command.Outcome{}, err
+	}
+	now := d.now()
+	state := d.o.Purse.State(now)
+	return c.Of(command.Spending{
+		Runs: runs, Days: d.o.Purse.Days(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends),
+	}, now), nil
+}
+
+// between are the entries between two moments.
+func between(list []schedule.Entry, from, to time.Time) []schedule.Entry {
+	return slices.DeleteFunc(slices.Clone(list), func(e schedule.Entry) bool {
+		return !e.FireTime.After(from) || !e.FireTime.Before(to)
+	})
+}
+
+// Spent adds what a turn of the conversation, or another question to a model, has used.
+func (d *Desk) Spent(model string, u agent.Usage) {
+	if err := d.o.Purse.Add(d.now(), "", d.o.Purse.Prices().Priced(model, u)); err != nil {
+		d.o.Log.Error("what a turn has used could not be written down", "error", err)
+	}
+}
