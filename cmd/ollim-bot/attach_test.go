@@ -35,9 +35,7 @@ func sit(t *testing.T, env []string, name string, args ...string) *seat {
 	s.cmd.Env = env
 	var err error
 	s.keys, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	go func() { _, _ = io.Copy(s, s.keys) }() // they end with the terminal
 	go func() { _, _ = io.Copy(s.keys, s.glass) }()
 	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.InputPipe().(io.Closer).Close() })
@@ -103,9 +101,7 @@ func serveViewers(t *testing.T) *server {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, s.port, _ = net.SplitHostPort(l.Addr().String())
 	_ = l.Close()
 	s.start()
@@ -121,9 +117,7 @@ func (s *server) start() {
 	s.t.Helper()
 	s.cmd = exec.CommandContext(s.t.Context(), s.exe, "run", "--headless", "--engine", "script", "--data-dir", s.root)
 	s.cmd.Env = append(s.env(), "OLLIM_ATTACH="+s.port)
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, s.cmd.Start())
 	for over := time.Now().Add(patience); time.Now().Before(over); time.Sleep(20 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+s.port); err == nil {
 			_ = conn.Close()
@@ -149,9 +143,7 @@ func (s *server) keyFor(option string) string {
 		return path
 	}
 	f, err := os.OpenFile(filepath.Join(s.root, "authorized_keys"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, err)
 	defer f.Close()
 	if _, err := fmt.Fprintf(f, "%s %s", option, read(s.t, path+".pub")); err != nil {
 		s.t.Fatal(err)
@@ -203,9 +195,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 	v.sees("▸ 1 Ping budget")
 	v.types("+")
 	v.sees("capacity 5 → 6")
-	if err := pty.Setsize(v.keys, &pty.Winsize{Cols: 70, Rows: 24}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, pty.Setsize(v.keys, &pty.Winsize{Cols: 70, Rows: 24}))
 	v.sees("2 Schedule  3 Updates") // tabs
 	v.types("q")
 	if status := v.ends(); status != 0 {
@@ -246,9 +236,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 
 	v = sit(t, s.env(), "ssh", s.ssh(full)...)
 	v.sees("q detach")
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	check(t, s.cmd.Process.Signal(os.Interrupt))
 	v.sees("the bot has ended")
 	if status := v.ends(); status != 75 {
 		t.Errorf("the end of the bot ends ssh with %d", status)

@@ -157,32 +157,20 @@ type front struct {
 func newFront(t *testing.T, engine func(*front) besieged, settings string) *front {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "attempts.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	f := &front{t: t, root: filepath.Join(base, "data"), outside: filepath.Join(base, "outside")}
-	if err := json.Unmarshal(data, &f.table); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(data, &f.table))
 	f.table.Files[".claude/settings.json"] = settings
 	f.table.Files["../outside/.ssh/id_ed25519"], f.table.Files["../outside/plain.md"] = "marigold", "marigold"
 	for name, text := range f.table.Files {
 		path := filepath.Join(f.root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	for name, target := range f.table.Links {
-		if err := os.Symlink(target, filepath.Join(f.root, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(target, filepath.Join(f.root, name)))
 	}
 	// What is as young as the first command of a session may be that command's work:
 	// these files are the user's.
@@ -237,9 +225,7 @@ func (f *front) open(scope policy.Scope) agent.Session {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s, err := f.engine.Open(ctx, o)
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	check(f.t, err)
 	return s
 }
 
@@ -273,9 +259,7 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	defer cancel()
 	var ends []agent.ToolEnd
 	for ev, err := range s.Send(ctx, agent.Message{Text: claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)}) {
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		check(f.t, err)
 		if end, ok := ev.(agent.ToolEnd); ok {
 			ends = append(ends, end)
 		}
@@ -334,8 +318,6 @@ func (f *front) tree() map[string]string {
 		files[path] = string(data)
 		return err
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	check(f.t, err)
 	return files
 }

@@ -64,9 +64,7 @@ func besideBtop(b *testing.B, command []string) (*exec.Cmd, *os.File) {
 	cmd := exec.CommandContext(b.Context(), command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "HOME="+b.TempDir(), "GIT_CONFIG_GLOBAL="+os.DevNull)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	return cmd, f
 }
 

@@ -64,9 +64,7 @@ func TestWhatIsCitedCanBeRead(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }
 
 // proseOf returns the text of a page or the comments of a Go file, with the line breaks.
@@ -98,8 +96,6 @@ func sourcesOf(t *testing.T, root string) string {
 		b.Write(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return b.String()
 }

@@ -37,14 +37,10 @@ func newClaudeWorld(t *testing.T) *claudeWorld {
 func newWorld(t *testing.T) *claudeWorld {
 	t.Helper()
 	api, err := claudetest.Start(claudetest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	w := &claudeWorld{t: t, api: api, data: filepath.Join(t.TempDir(), "data")}
-	if err := os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
 	for _, name := range []string{"laundry.md", "stand-up-prep.md", "call-the-dentist.md"} { // the fixture's dates pass
 		w.later(name)
 	}
@@ -58,9 +54,7 @@ func (w *claudeWorld) routine(name string, steps ...claudetest.Step) {
 	w.t.Helper()
 	text := "---\nid: \"" + name + "\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"" + name +
 		"\"\n---\nDo it.\n\n" + claudetest.Script(steps...) + "\n"
-	if err := os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, os.WriteFile(filepath.Join(w.data, "routines", name+".md"), []byte(text), 0o600))
 }
 
 // later makes a reminder of the fixture due tomorrow.
@@ -68,14 +62,10 @@ func (w *claudeWorld) later(reminder string) {
 	w.t.Helper()
 	path := filepath.Join(w.data, "reminders", reminder)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, err)
 	due := regexp.MustCompile(`(?m)^run-at:.*$`)
 	tomorrow := time.Now().AddDate(0, 0, 1).UTC().Format(time.RFC3339)
-	if err := os.WriteFile(path, due.ReplaceAll(text, []byte(`run-at: "`+tomorrow+`"`)), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, os.WriteFile(path, due.ReplaceAll(text, []byte(`run-at: "`+tomorrow+`"`)), 0o600))
 }
 
 // headless runs the bot until a file of the data directory satisfies done.
@@ -84,9 +74,7 @@ func (w *claudeWorld) headless(file string, done func(string) bool) {
 	var out bytes.Buffer
 	cmd := exec.Command(built(w.t), "run", "--headless", "--engine", "claude")
 	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, &out, &out
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, cmd.Start())
 	read := func() string {
 		data, err := os.ReadFile(filepath.Join(w.data, file))
 		if err != nil {
@@ -105,9 +93,7 @@ func (w *claudeWorld) headless(file string, done func(string) bool) {
 			w.t.Errorf("%s never held what was expected: %s", file, read())
 		}
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, cmd.Process.Signal(os.Interrupt))
 	if err := cmd.Wait(); err != nil || w.t.Failed() {
 		w.t.Fatalf("%v\n%s", err, &out)
 	}
@@ -123,9 +109,7 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 		claudetest.Step{Tool: "mcp__discord__report_updates", Input: map[string]any{"message": "Told the user about the red door."}},
 		claudetest.Step{Text: "All done."})
 	w.headless("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "red door") })
-	if err := os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
 	pings, err := os.ReadFile(filepath.Join(w.data, "state", "pings.jsonl"))
 	if err != nil || !strings.Contains(string(pings), "aaaa0001") {
 		t.Errorf("no ping was written down: %s %v", pings, err)
@@ -167,15 +151,11 @@ func TestTwentyRunsOverTheRealCommand(t *testing.T) {
 		text := "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) +
 			"\"\nbackground: true\nupdate-main-session: \"freely\"\ndescription: \"Task " + id + "\"\n---\nDo it.\n\n" +
 			claudetest.Script(claudetest.Step{Text: "Done with " + id + "."}) + "\n"
-		if err := os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(w.data, "reminders", id+".md"), []byte(text), 0o600))
 	}
 	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "bbbb") == runs })
 	ledger, err := os.ReadFile(filepath.Join(w.data, "state", "fork_runs.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if most := atOnce(t, string(ledger)); most > 4 {
 		t.Errorf("%d runs at once", most)
 	}

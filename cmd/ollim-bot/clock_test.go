@@ -30,7 +30,5 @@ func TestPeopleReadOneFormOfTime(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }

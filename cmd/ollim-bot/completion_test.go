@@ -88,9 +88,7 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 		"zones/Europe/Paris": "TZif",
 		"zones/Europe.tab":   "no zone",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(text), 0o600)))
 	}
 	cmd := exec.Command(bash, "--norc", "-c", script)
 	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + home, "OLLIM_DATA_DIR=" + home, "ZONEINFO=" + filepath.Join(home, "zones"), "OLLIM_TIMEZONE=UTC"}

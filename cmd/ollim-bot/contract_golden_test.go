@@ -176,15 +176,11 @@ func (c *contract) golden(name, got string) {
 	c.t.Helper()
 	path := filepath.Join("testdata", "contract", name+".golden")
 	if *update {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)); err != nil {
-			c.t.Fatal(err)
-		}
+		check(c.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)))
 		return
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	check(c.t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		c.t.Errorf("%s is told something else (-want +got):\n%s", name, diff)
 	}
@@ -211,7 +207,5 @@ func (c *contract) keep(presets map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(presets)) {
 		fmt.Fprintf(&b, "%s: %s\n", key, presets[key])
 	}
-	if err := os.WriteFile(filepath.Join("testdata", "contract", "presets"), []byte(b.String()), 0o644); err != nil {
-		c.t.Fatal(err)
-	}
+	check(c.t, os.WriteFile(filepath.Join("testdata", "contract", "presets"), []byte(b.String()), 0o644))
 }

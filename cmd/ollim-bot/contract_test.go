@@ -71,9 +71,7 @@ func TestWhatTheModelSees(t *testing.T) {
 func newContract(t *testing.T) *contract {
 	t.Helper()
 	s := newSiege(t, choice.Claude, "bubblewrap")
-	if err := os.RemoveAll(s.data); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.RemoveAll(s.data))
 	c := &contract{siege: s, began: time.Now()}
 	// A zone in which it is another day than at Greenwich.
 	zone := "Pacific/Kiritimati"
@@ -85,9 +83,7 @@ func newContract(t *testing.T) *contract {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), claudetest.RequireCLI(t), "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	c.version, _, _ = strings.Cut(string(out), " ")
 	s.env = append(s.env, "OLLIM_TIMEZONE="+zone)
 	s.file("state/config.json", "{}")
@@ -200,9 +196,7 @@ func (c *contract) systemPrompt() string {
 	cmd := exec.CommandContext(c.t.Context(), filepath.Join(c.bin(), "ollim-bot"), "preview", "--system")
 	cmd.Env = c.env
 	out, err := cmd.Output()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	check(c.t, err)
 	return strings.TrimSuffix(string(out), "\n")
 }
 
@@ -217,9 +211,7 @@ type wire struct {
 func decoded(t *testing.T, r claudetest.Request) wire {
 	t.Helper()
 	var w wire
-	if err := json.Unmarshal(r.Raw, &w); err != nil {
-		t.Fatal(err)
-	}
+	check(t, json.Unmarshal(r.Raw, &w))
 	for _, m := range w.Messages {
 		delete(m, "output_config")
 		blocks, ok := m["content"].([]any)

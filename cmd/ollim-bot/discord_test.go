@@ -31,9 +31,7 @@ const fakeToken = "MTAw.fake.token"
 func newDiscordWorld(t *testing.T) *discordWorld {
 	t.Helper()
 	w := &discordWorld{t: t, data: filepath.Join(t.TempDir(), "data")}
-	if err := os.MkdirAll(filepath.Join(w.data, "reminders"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(w.data, "reminders"), 0o700))
 	w.fake = discordtest.Start(t, discordtest.Options{Token: fakeToken})
 	return w
 }
@@ -47,16 +45,12 @@ func (w *discordWorld) start() {
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
 	}
 	w.cmd.Stdout, w.cmd.Stderr = &w.out, &w.out
-	if err := w.cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, w.cmd.Start())
 }
 
 func (w *discordWorld) stop() {
 	w.t.Helper()
-	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, w.cmd.Process.Signal(os.Interrupt))
 	limit := time.AfterFunc(30*time.Second, func() { _ = w.cmd.Process.Kill() })
 	defer limit.Stop()
 	if err := w.cmd.Wait(); err != nil {
@@ -133,9 +127,7 @@ func TestABotInDirectMessages(t *testing.T) {
 		"\"\nbackground: true\nupdate-main-session: \"freely\"\n---\nAsk.\n\n```script\ncall discord_embed " +
 		`{"title":"Plants","description":"Water them?","buttons":[{"label":"Done","style":"success","action":"agent:the plants are done"}]}` +
 		"\nsay asked\n```\n"
-	if err := os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600))
 	card := w.sees("Water them?")
 	w.until("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
 	w.stop()
@@ -168,9 +160,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	asked := user.Say("a long story\n\n```script\nsay Once upon a time\nwait 60s\nsay there was an end.\n```")
 	half := w.sees("Once upon a time")
 	w.until("state/discord.json", func(s string) bool { return strings.Contains(s, half.ID) && strings.Contains(s, asked.ID) })
-	if err := w.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, w.cmd.Process.Kill())
 	_ = w.cmd.Wait() // it was killed
 
 	var night []string
@@ -203,9 +193,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	s := discordtest.Start(t, discordtest.Options{Token: "another"})
 	root := filepath.Join(t.TempDir(), "data")
 	const token = "MTIzNDU2Nzg5.Gabcde.secret-of_the-test"
-	if err := errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	check(t, errors.Join(os.MkdirAll(filepath.Join(root, "state"), 0o700), os.WriteFile(filepath.Join(root, ".env"), []byte("DISCORD_TOKEN="+token+"\n"), 0o600)))
 	doctor := func(args ...string) string {
 		var out bytes.Buffer
 		p := &process{Process: console.Process{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Environ: func() []string { return nil }, Getenv: func(name string) string {
@@ -221,9 +209,7 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 	if out := doctor("doctor"); !strings.Contains(out, "PASS  discord: the bot is") || len(s.State().Messages) != 0 {
 		t.Error(out)
 	}
-	if err := os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(`{"shut_out":"unblock the bot"}`), 0o600))
 	for _, args := range [][]string{{"doctor"}, {"status"}, {"status", "--json"}} {
 		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
 			t.Error(out)

@@ -19,9 +19,7 @@ func commandTree(t *testing.T) *kong.Kong {
 	t.Helper()
 	var tree cli
 	parser, err := newParser(&tree, &process{Process: console.Process{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: os.Getenv, Environ: os.Environ, Now: time.Now}}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return parser
 }
 
@@ -42,9 +40,7 @@ func section(text, command string) (string, bool) {
 
 func TestEveryCommandAndFlagIsInTheDocuments(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	text := string(data)
 	seen := 0
 	for _, leaf := range commandTree(t).Model.Leaves(true) {
@@ -106,9 +102,7 @@ func TestTheCommandLineAndTheTableHaveTheSameCommands(t *testing.T) {
 
 func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, want := range []string{"    go run ./cmd/ollim-bot demo\n", "    go test ./...\n", "screenshots/dashboard.png"} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("README.md does not show %q", want)
@@ -119,13 +113,9 @@ func TestTheReadmeNamesTheTwoCommands(t *testing.T) {
 // TestEveryDependencyIsExplained holds go.mod and docs/dependencies.md together.
 func TestEveryDependencyIsExplained(t *testing.T) {
 	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "dependencies.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	direct := map[string]bool{}
 	for line := range strings.Lines(string(mod)) {
 		fields := strings.Fields(line)

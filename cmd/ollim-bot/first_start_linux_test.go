@@ -99,9 +99,7 @@ func (w *claudeWorld) plain() *plainBot {
 	if b.in, err = b.cmd.StdinPipe(); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := b.cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, b.cmd.Start())
 	return b
 }
 

@@ -55,9 +55,7 @@ func TestEveryFuzzTargetIsWalked(t *testing.T) {
 func fuzzAll(t *testing.T, targets []fuzzTarget, d time.Duration) {
 	t.Helper()
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	packages := map[string][]fuzzTarget{}
 	for _, f := range targets {
 		packages[f.dir] = append(packages[f.dir], f)
@@ -109,9 +107,7 @@ func fuzzTargets(t *testing.T, root string) (list []fuzzTarget) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return list
 }
 

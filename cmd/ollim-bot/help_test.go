@@ -79,9 +79,7 @@ func eachNode(t *testing.T, visit func(at string, n ast.Node)) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 }
 
 // literal is the text of a literal; empty for any other expression.

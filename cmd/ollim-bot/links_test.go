@@ -56,8 +56,6 @@ func anchors(t *testing.T, page string) map[string]bool {
 func withoutCode(t *testing.T, page string) string {
 	t.Helper()
 	data, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return regexp.MustCompile("(?s)\n *```.*?\n *```").ReplaceAllString(string(data), "")
 }

@@ -36,9 +36,7 @@ func TestMain(m *testing.M) {
 func built(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("ollim-bot") // testscript.Main puts it first on PATH
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return path
 }
 
@@ -66,9 +64,7 @@ func neutral() {
 //	large FILE BYTES            writes a file of that many letters
 func TestStories(t *testing.T) {
 	fixtures, err := filepath.Abs(filepath.Join("testdata", "fixtures"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -184,7 +180,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -36,21 +36,15 @@ func binary(b *testing.B) string {
 func household(b *testing.B, n int) string {
 	b.Helper()
 	root := filepath.Join(b.TempDir(), "data")
-	if err := os.MkdirAll(filepath.Join(root, "routines"), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	check(b, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
 	saved := time.Now().Add(-24 * time.Hour)
 	for i := range n {
 		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: \"%d %d 1 1 *\"\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d.\n", i, i*7%60, i*11%24, i, i)
 		path := filepath.Join(root, "routines", fmt.Sprintf("r%05d.md", i))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		check(b, os.WriteFile(path, []byte(text), 0o600))
 		// Files that were saved a moment ago are read once more to be sure; those
 		// of a household that idles are older.
-		if err := os.Chtimes(path, saved, saved); err != nil {
-			b.Fatal(err)
-		}
+		check(b, os.Chtimes(path, saved, saved))
 	}
 	return root
 }
@@ -61,9 +55,7 @@ func onTerminal(b *testing.B, name string, args ...string) (*exec.Cmd, *os.File)
 	cmd := exec.CommandContext(b.Context(), name, args...)
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	return cmd, f
 }
 
@@ -98,9 +90,7 @@ func BenchmarkRoutineList(b *testing.B) {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			root := household(b, n)
 			for b.Loop() {
-				if err := exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run(); err != nil {
-					b.Fatal(err)
-				}
+				check(b, exec.CommandContext(b.Context(), exe, "routine", "list", "--data-dir", root).Run())
 			}
 		})
 	}
@@ -176,9 +166,7 @@ func threads(b *testing.B, pid int, file string, find func(data string) string) 
 			continue // the thread has ended
 		}
 		n, err := strconv.ParseInt(strings.Fields(find(string(data)))[0], 10, 64)
-		if err != nil {
-			b.Fatal(err)
-		}
+		check(b, err)
 		sum += n
 	}
 	return sum
@@ -191,14 +179,10 @@ func peak(b *testing.B, pid int) float64     { return memory(b, pid, "VmHWM:") }
 func memory(b *testing.B, pid int, field string) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	_, rest, _ := strings.Cut(string(data), field)
 	kb, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-	if err != nil {
-		b.Fatal(err)
-	}
+	check(b, err)
 	return kb / 1024
 }
 

@@ -46,9 +46,7 @@ func newPromised(t *testing.T) *promised {
 	p.main, p.env = p.guard.Session(scope), p.session(scope)
 	p.back = p.guard.Session(policy.Scope{Kind: policy.Background, Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
 	golden, err := os.ReadFile(filepath.Join("testdata", "contract", "main.golden"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	_, list, _ := strings.Cut(string(golden), "== tools\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	p.offered = strings.Split(list, "\n")
@@ -92,9 +90,7 @@ func (p *promised) command(line string) string {
 	}
 	if strings.Contains(line, "routine cancel") {
 		id = "feed0001"
-		if err := os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		check(p.t, os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600))
 	}
 	line = strings.TrimSpace(strings.NewReplacer(append([]string{" ID", " " + id}, filled...)...).Replace(line))
 	if why := p.lets(p.main, "Bash", `{"command":"`+line+`"}`); why != "" || strings.HasPrefix(line, "ls") {
@@ -288,9 +284,7 @@ func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
 	commands := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, line := range append(spans(string(data)), inTools.FindAllString(string(data), -1)...) {
 			line = strings.TrimSuffix(strings.TrimPrefix(line, "Bash("), ")")
 			if !strings.HasPrefix(line, "ollim-bot ") {

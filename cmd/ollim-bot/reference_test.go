@@ -19,9 +19,7 @@ import (
 func pageOf(t *testing.T, name string) string {
 	t.Helper()
 	data, err := fs.ReadFile(pages.FS, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return string(data)
 }
 
@@ -161,9 +159,7 @@ func TestThePageOfKeysHasEveryNameOfTheDashboard(t *testing.T) {
 	_, file, _ := strings.Cut(page, "\n`LAYOUT` is")
 	dir := t.TempDir()
 	text := strings.ReplaceAll(strings.Join(regexp.MustCompile("[a-z]+-[a-z-]+: -?[0-9]+").FindAllString(file, 2), "\n"), "`", "")
-	if err := os.WriteFile(filepath.Join(dir, settings.DashboardFile), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(dir, settings.DashboardFile), []byte(text), 0o600))
 	if d, problems := settings.Load(dir); len(problems) > 0 || len(d) != 2 {
 		t.Errorf("the sizes that docs/keys.md shows, %q: %v %v", text, d, problems)
 	}

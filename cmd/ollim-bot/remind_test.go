@@ -22,12 +22,8 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	before := `{"at": "2026-11-21T09:30:05+00:00", "id": "aaaaaaaa-1", "task": "cccc0002", "title": "Ask", "kind": "ping", "run": "aaaaaaaa", "message": "1"}` + "\n"
 	path := filepath.Join(w.data, "reminders", "dentist.md")
 	for file, text := range map[string]string{path: reminder, filepath.Join(w.data, "state", "pings.jsonl"): before} {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		check(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	w.start()
 	card := w.sees("Call the dentist.")

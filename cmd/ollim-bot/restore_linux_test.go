@@ -40,22 +40,14 @@ func startOnPty(t *testing.T, env ...string) *onPty {
 	p.cmd.Env = append(p.cmd.Env, "GORACE=exitcode=0")
 	p.cmd.Env = append(p.cmd.Env, env...)
 	device, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	p.device = polled(t, device)
-	if err := pty.Setsize(p.device, &pty.Winsize{Cols: 100, Rows: 30}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, pty.Setsize(p.device, &pty.Winsize{Cols: 100, Rows: 30}))
 	p.before = p.mode()
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := tty.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.cmd.Start())
+	check(t, tty.Close())
 	p.work.Go(p.read)
 	return p
 }
@@ -66,12 +58,8 @@ func startOnPty(t *testing.T, env ...string) *onPty {
 func polled(t *testing.T, device *os.File) *os.File {
 	t.Helper()
 	fd, err := unix.FcntlInt(device.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(unix.SetNonblock(fd, true), device.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
+	check(t, errors.Join(unix.SetNonblock(fd, true), device.Close()))
 	return os.NewFile(uintptr(fd), device.Name())
 }
 
@@ -96,9 +84,7 @@ func (p *onPty) mode() unix.Termios {
 	p.t.Helper()
 	// Not by File.Fd: it would make reads of the device block, and its Close wait.
 	conn, err := p.device.SyscallConn()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check(p.t, err)
 	var m *unix.Termios
 	var failed error
 	if err := conn.Control(func(fd uintptr) { m, failed = unix.IoctlGetTermios(int(fd), unix.TCGETS) }); err != nil || failed != nil {
@@ -135,9 +121,7 @@ func TestTheTerminalIsAsItWasAfterEveryEnd(t *testing.T) {
 			if p.mode() == p.before {
 				t.Error("the dashboard did not take the terminal")
 			}
-			if err := end(p); err != nil {
-				t.Fatal(err)
-			}
+			check(t, end(p))
 			p.ends()
 			if after := p.mode(); after != p.before {
 				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)

@@ -99,12 +99,8 @@ func pathWithout(t *testing.T, program string) string {
 	dir := t.TempDir()
 	for _, name := range []string{"git", "bash", "sh", "true", "ls", "cat", "cp", "mv", "ln", "touch", "env", "find", "grep", "date", "head", "sleep", "mkdir", "id", "cut", "rm"} {
 		path, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(path, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
+		check(t, os.Symlink(path, filepath.Join(dir, name)))
 	}
 	return dir
 }
@@ -115,12 +111,8 @@ func (s *siege) file(name, text string) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.data, name)
 	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	check(s.t, os.WriteFile(name, []byte(text), 0o600))
 }
 
 func (s *siege) has(name string) bool {
@@ -146,9 +138,7 @@ func (s *siege) start(env ...string) {
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		s.t.Fatal(err)
 	}
-	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, s.cmd.Start())
 	s.t.Cleanup(func() {
 		_ = s.in.Close()
 		_ = s.cmd.Process.Signal(os.Interrupt) // it may have ended
@@ -294,15 +284,11 @@ func (s *siege) posts(port, id, body string) int {
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:"+port+"/hook/"+id, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, err)
 	req.Header.Set("Authorization", "Bearer "+marigold+"-"+marigold)
 	req.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	check(s.t, err)
 	_ = answer.Body.Close()
 	return answer.StatusCode
 }
@@ -311,13 +297,9 @@ func (s *siege) posts(port, id, body string) int {
 func somePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return port
 }

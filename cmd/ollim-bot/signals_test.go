@@ -19,9 +19,7 @@ import (
 func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		ctx, stop := (&process{}).Context()
-		if err := syscall.Kill(syscall.Getpid(), sig); err != nil {
-			t.Fatal(err)
-		}
+		check(t, syscall.Kill(syscall.Getpid(), sig))
 		select {
 		case <-ctx.Done():
 		case <-time.After(10 * time.Second):
@@ -39,13 +37,9 @@ func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 			Getenv: func(string) string { return "" }, Flags: console.Globals{DataDir: t.TempDir()},
 		}}
 		at, err := p.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		m, err := models{&p.Process, at}.choose(choice.Script, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		restarts := func(ctx context.Context, bot *core.Bot, _ *slog.Logger) error {

@@ -81,9 +81,7 @@ func typed(t *testing.T, path string) *checked {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var l goPackage
 		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
@@ -99,9 +97,7 @@ func typed(t *testing.T, path string) *checked {
 	c := &checked{fset: token.NewFileSet(), info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
 	for _, name := range this.GoFiles {
 		f, err := parser.ParseFile(c.fset, filepath.Join(this.Dir, name), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		c.files = append(c.files, f)
 	}
 	conf := types.Config{Importer: importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
@@ -182,9 +178,7 @@ func TestNoTypeOwnsEverything(t *testing.T) {
 	counts := map[string]int{}
 	for _, path := range goFiles(t) {
 		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, err)
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
 				counts[strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../../")+"."+receiver(fn.Recv.List[0].Type)]++
@@ -234,8 +228,6 @@ func goFiles(t *testing.T) (list []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return list
 }

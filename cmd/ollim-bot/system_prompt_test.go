@@ -134,9 +134,7 @@ func TestEveryCommandInTheInstalledFilesExists(t *testing.T) {
 		seen += checkCommands(t, filepath.Base(name), string(data))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	if seen < 20 {
 		t.Errorf("only %d commands were seen; the test looks in the wrong place", seen)
 	}
@@ -167,9 +165,7 @@ func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := d.Read("skills/setup/SKILL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	known := map[string]bool{}
 	for _, c := range command.List(command.InSlash) {
 		known[c.Name] = true

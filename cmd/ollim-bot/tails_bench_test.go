@@ -14,17 +14,13 @@ import (
 // number of lines of 90 characters.
 func longRuns(b *testing.B, root string, n, lines int) {
 	b.Helper()
-	if err := os.MkdirAll(filepath.Join(root, "reminders"), 0o700); err != nil {
-		b.Fatal(err)
-	}
+	check(b, os.MkdirAll(filepath.Join(root, "reminders"), 0o700))
 	at := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
 	for i := range n {
 		text := fmt.Sprintf("---\nid: \"%08x\"\nrun-at: %q\ndescription: \"Long run %d\"\nbackground: true\nupdate-main-session: \"freely\"\n---\n"+
 			"```script\nrepeat %d\nsay %%d: the landlord asks about Thursday, Dana waits for the numbers, the rest can wait.\nend\n```\n",
 			0xb0000000+i, at, i, lines)
-		if err := os.WriteFile(filepath.Join(root, "reminders", fmt.Sprintf("long%02d.md", i)), []byte(text), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		check(b, os.WriteFile(filepath.Join(root, "reminders", fmt.Sprintf("long%02d.md", i)), []byte(text), 0o600))
 	}
 }
 

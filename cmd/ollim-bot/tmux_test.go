@@ -115,9 +115,7 @@ func TestInARealTerminal(t *testing.T) {
 	keys("clear; "+program+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
 	sees("ctrl+p actions")
 	pid := read(t, filepath.Join(dir, "data", "state", "bot.pid"))
-	if err := exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run())
 	sees("internal fault, the program has ended")
 	// The shell's own words may have come before the screen was put back.
 	keys("stty -a | grep -o '[-]*icanon'; echo broke $((40+2))", "Enter")
@@ -141,8 +139,6 @@ func TestInARealTerminal(t *testing.T) {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return data
 }

@@ -57,9 +57,7 @@ func makeReleases(t *testing.T) releases {
 			t.Fatal(err)
 		}
 		o.platforms = []platform{r.platform}
-		if err := o.make(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, o.make(t.Context()))
 		prints(t, "minisign", "-S", "-s", secret, "-m", filepath.Join(o.out, selfupdate.Sums))
 	}
 	return r
@@ -78,23 +76,17 @@ func (r releases) deb(version string) string {
 func (r releases) bill(t *testing.T) {
 	program := r.program("0.1.0")
 	f, err := elf.Open(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
 		t.Error("the program is not static")
 	}
 	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b struct {
 		Components []struct{ Name, Version string }
 	}
-	if err := json.Unmarshal([]byte(text(t, program+".cdx.json")), &b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(text(t, program+".cdx.json")), &b))
 	if len(b.Components) != len(info.Deps)+1 {
 		t.Errorf("%d parts for %d modules and Go", len(b.Components), len(info.Deps))
 	}
@@ -125,14 +117,10 @@ func (r releases) sums(t *testing.T) {
 func (r releases) packages(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"info", "updates", "triggers"} {
-		if err := os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(root, "var/lib/dpkg", dir), 0o755))
 	}
 	for _, file := range []string{"status", "available"} {
-		if err := put(filepath.Join(root, "var/lib/dpkg", file), nil); err != nil {
-			t.Fatal(err)
-		}
+		must(t, put(filepath.Join(root, "var/lib/dpkg", file), nil))
 	}
 	dpkg := func(args ...string) {
 		t.Helper()
@@ -142,9 +130,7 @@ func (r releases) packages(t *testing.T) {
 	}
 	program := filepath.Join(root, "usr/bin/ollim-bot")
 	packed, err := order{}.packed("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, version := range []string{"0.1.0", "0.2.0"} {
 		dpkg("-i", r.deb(version))
 		if got := prints(t, program, "version"); !strings.HasPrefix(got, "ollim-bot "+version+" ") {
@@ -174,26 +160,18 @@ func (r releases) update(t *testing.T) {
 	defer server.Close()
 	home := t.TempDir()
 	program, link := filepath.Join(home, "opt", "ollim-bot"), filepath.Join(home, "ollim")
-	if err := copyFile(r.program("0.1.0"), program); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(program, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, copyFile(r.program("0.1.0"), program))
+	must(t, os.Symlink(program, link))
 	t.Setenv("HOME", home)
 	t.Setenv("OLLIM_DATA_DIR", filepath.Join(home, "data"))
 	bot := exec.CommandContext(t.Context(), link, "run", "--headless", "--engine", "script")
 	bot.Cancel = func() error { return bot.Process.Signal(os.Interrupt) }
 	log := filepath.Join(home, "log")
 	f, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	bot.Stdout, bot.Stderr = f, f
-	if err := bot.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, bot.Start())
 	defer func() {
 		_ = bot.Process.Signal(os.Interrupt)
 		if err := bot.Wait(); err != nil {
@@ -235,9 +213,7 @@ func (r releases) update(t *testing.T) {
 func TestAPackageHasThePagesOfTheDocumentation(t *testing.T) {
 	o := order{root: filepath.Join("..", ".."), out: t.TempDir()}
 	files, err := o.packed("ollim-bot")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pages, err := filepath.Glob(filepath.Join(o.root, "docs", "*.md"))
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d pages: %v", len(pages), err)
@@ -255,13 +231,9 @@ func TestTheLicencesOfAllModulesAreKnown(t *testing.T) {
 		t.Fatal("this test knows nothing of what it is linked of")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	modules, err := order{root: root}.modules(t.Context(), info)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, m := range modules {
 		if m.licence == "" || m.dir == "" {
 			t.Errorf("%+v", m)
@@ -274,9 +246,7 @@ func TestTheLicencesOfAllModulesAreKnown(t *testing.T) {
 
 func TestALicenceThatNobodyHasReadIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	if err := put(filepath.Join(dir, "LICENSE"), []byte("Ask my lawyer.")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, put(filepath.Join(dir, "LICENSE"), []byte("Ask my lawyer.")))
 	if _, err := licenceOf(linked{path: "example.org/x", dir: dir}); err == nil || !strings.Contains(err.Error(), "read it") {
 		t.Error(err)
 	}
@@ -307,15 +277,11 @@ func TestASecondBuildThatDiffersIsToldByName(t *testing.T) {
 
 func TestWhatIsNoReleaseIsNotRemoved(t *testing.T) {
 	dir := t.TempDir()
-	if err := put(filepath.Join(dir, "mine"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, put(filepath.Join(dir, "mine"), nil))
 	if err := empty(dir); err == nil || len(tree(t, dir)) != 1 {
 		t.Errorf("%v %v", err, tree(t, dir))
 	}
-	if err := put(filepath.Join(dir, selfupdate.Sums), nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, put(filepath.Join(dir, selfupdate.Sums), nil))
 	if err := empty(dir); err != nil || len(tree(t, dir)) != 0 {
 		t.Errorf("%v %v", err, tree(t, dir))
 	}
@@ -374,9 +340,7 @@ func becomes(t *testing.T, log, want string, n int) {
 func text(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -390,9 +354,7 @@ func tree(t *testing.T, dir string) (files []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return files
 }
 
@@ -405,4 +367,11 @@ func copyFile(from, to string) error {
 		return err
 	}
 	return os.WriteFile(to, data, 0o700) //nolint:gosec // a program
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -66,25 +66,19 @@ func after(keys ...string) func(s *stage) {
 
 func TestPictures(t *testing.T) {
 	pen, err := draw.NewPen(16)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
 			play(t, p.w, p.h, p.paper, func(s *stage) {
 				p.story(s)
 				g := s.grid()
 				var text, image bytes.Buffer
-				if err := draw.SVG(&text, g); err != nil {
-					t.Fatal(err)
-				}
+				must(t, draw.SVG(&text, g))
 				kept(t, p.name+".svg", text.Bytes())
 				if !*update {
 					return
 				}
-				if err := pen.PNG(&image, g); err != nil {
-					t.Fatal(err)
-				}
+				must(t, pen.PNG(&image, g))
 				kept(t, p.name+".png", image.Bytes())
 			})
 		})
@@ -97,9 +91,7 @@ func TestPictures(t *testing.T) {
 // film is the short moving picture for the README.
 func film(t *testing.T) {
 	pen, err := draw.NewPen(12)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const each = 250 * time.Millisecond
 	play(t, 110, 32, dark, func(s *stage) {
 		var frames []draw.Frame
@@ -125,9 +117,7 @@ func film(t *testing.T) {
 		shoot(6 * time.Second)
 		frames[len(frames)-1].For = 2 * time.Second
 		var out bytes.Buffer
-		if err := pen.GIF(&out, frames); err != nil {
-			t.Fatal(err)
-		}
+		must(t, pen.GIF(&out, frames))
 		kept(t, "demo.gif", out.Bytes())
 	})
 }

@@ -107,16 +107,10 @@ func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 	t.Helper()
 	dir, err := store.At(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC()}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC()}))
 	for _, f := range own {
-		if err := dir.Write(f.Path, f.Data); err != nil {
-			t.Fatal(err)
-		}
+		must(t, dir.Write(f.Path, f.Data))
 	}
 	log, book := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
 	bot, err := core.New(core.Options{
@@ -124,9 +118,7 @@ func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 		Engine: script.New(script.Options{Pace: 1, Dir: dir}), EngineName: "script", Demo: true,
 		Log: log, Book: book, Version: "demo", Still: true,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return bot, book.Close
 }
 
@@ -209,10 +201,15 @@ func kept(t *testing.T, name string, made []byte) {
 		return
 	}
 	old, err := os.ReadFile(file(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if string(old) != string(made) {
 		t.Errorf("screenshots/%s is stale: draw it anew with `go run ./cmd/shots`, and look at it", name)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

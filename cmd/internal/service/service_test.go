@@ -64,9 +64,7 @@ func newWorld(t testing.TB, system string) *world {
 func (w *world) file(rel, text string) {
 	w.t.Helper()
 	path := filepath.Join(w.o.Root, rel)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)))
 }
 
 // service is that of the world, with nothing said yet.
@@ -74,9 +72,7 @@ func (w *world) service() *Service {
 	w.t.Helper()
 	w.out.Reset()
 	s, err := New(w.t.Context(), w.o)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, err)
 	w.ran = nil
 	return s
 }
