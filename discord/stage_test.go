@@ -95,21 +95,15 @@ func (st *stage) options() Options {
 func (st *stage) write(rel, text string) {
 	st.t.Helper()
 	path := st.dir.Path(rel)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		st.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(st.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // surface makes the surface alone.
 func (st *stage) surface(o Options) *Discord {
 	st.t.Helper()
 	d, err := newTuned(o, quick())
-	if err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, err)
 	st.d = d
 	return d
 }
@@ -123,9 +117,7 @@ func (st *stage) live() {
 		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{}), EngineName: "script",
 		Log: st.logger(), Remote: d, Still: true,
 	})
-	if err != nil {
-		st.t.Fatal(err)
-	}
+	must(st.t, err)
 	st.bot = bot
 	st.run(bot.Run)
 }

@@ -134,17 +134,13 @@ func dial(t testing.TB, s *discordtest.Server) *client {
 
 func (c *client) send(op int, d any) {
 	c.t.Helper()
-	if err := c.ws.WriteJSON(obj{"op": op, "d": d}); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, c.ws.WriteJSON(obj{"op": op, "d": d}))
 }
 
 func (c *client) next() frame {
 	c.t.Helper()
 	f, err := c.read(5 * time.Second)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return f
 }
 
@@ -181,9 +177,7 @@ func (c *client) login() string {
 	var ready struct {
 		SessionID string `json:"session_id"`
 	}
-	if err := json.Unmarshal(c.expect("READY").D, &ready); err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, json.Unmarshal(c.expect("READY").D, &ready))
 	return ready.SessionID
 }
 
