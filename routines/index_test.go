@@ -36,19 +36,13 @@ func newRoom(t testing.TB) *room {
 func (r *room) put(rel, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.root, rel)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(r.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (r *room) remove(rel string) {
 	r.t.Helper()
-	if err := os.RemoveAll(filepath.Join(r.root, rel)); err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, os.RemoveAll(filepath.Join(r.root, rel)))
 }
 
 func routineText(id, cron, body string, extra ...string) string {

@@ -51,18 +51,14 @@ func mover(t testing.TB) Mover {
 	if err == nil {
 		err = d.Prepare()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return Mover{Dir: d, Zone: time.UTC, Inherit: func(string, string, []byte) error { return nil }}
 }
 
 func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	m, now := mover(t), time.Date(2026, 11, 23, 16, 0, 0, 0, time.UTC)
 	const file = "---\nid: a # mine\nrun_at: 2026-11-23 15:00\nuntil: done\nmood: good\nmodel: haiku\n---\nCall.\n"
-	if err := m.Dir.Write("reminders/x.md", []byte(file)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Dir.Write("reminders/x.md", []byte(file)))
 	var inherited string
 	m.Inherit = func(old, rel string, data []byte) error { inherited = old + rel; return nil }
 	was, err := m.Move(now, "a", "", func(r Reminder) (Move, error) { return Move{At: now.Add(time.Hour), Depth: 1}, nil })
@@ -82,9 +78,7 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	if _, err = m.Move(now, "b", "reminders/x.md", nil); !errors.Is(err, ErrNoReminder) {
 		t.Error(err)
 	}
-	if err := m.Dir.Write("reminders/x.md", []byte(strings.Replace(file, "2026-11-23 15:00", "soon", 1))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Dir.Write("reminders/x.md", []byte(strings.Replace(file, "2026-11-23 15:00", "soon", 1))))
 	if _, err = m.Move(now, "a", "", nil); !errors.Is(err, ErrBroken) {
 		t.Error(err)
 	}

@@ -29,9 +29,7 @@ func BenchmarkThousandRoutinesOfOneMinute(b *testing.B) {
 		l.step(context.Background(), now)
 		started.Wait()
 		b.StopTimer()
-		if err := l.fires.Wait(); err != nil {
-			b.Fatal(err)
-		}
+		must(b, l.fires.Wait())
 		now = now.Add(time.Minute)
 		b.StartTimer()
 	}

@@ -18,9 +18,7 @@ import (
 func zoneOf(t testing.TB, name string) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return zone
 }
 
@@ -48,9 +46,7 @@ func (p *Plan) seenAt(now time.Time) *Plan {
 func routineOf(t testing.TB, id, expr string, change func(*routines.Routine)) routines.Routine {
 	t.Helper()
 	schedule, err := cron.Parse(expr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := routines.Routine{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/" + id + ".md", Body: "body of " + id, Background: true, AllowPing: true, Thinking: true, Mode: routines.OnPing}, Cron: expr, Schedule: schedule}
 	if change != nil {
 		change(&r)

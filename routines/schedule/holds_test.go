@@ -27,9 +27,7 @@ func (n *night) hold(id string, h Hold) Hold {
 func (n *night) at(text string) time.Time {
 	n.t.Helper()
 	at, err := time.Parse("2006-01-02 15:04", "2000-01-"+text)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	must(n.t, err)
 	return at
 }
 
@@ -163,9 +161,7 @@ func TestAHeldTaskFiresWhenItIsToldTo(t *testing.T) {
 		n.hold(idA, Hold{Paused: true})
 		n.hold(idB, Hold{Paused: true})
 		for _, id := range []string{idA, idB} {
-			if err := n.loop.FireNow(id); err != nil {
-				t.Fatal(err)
-			}
+			must(t, n.loop.FireNow(id))
 			n.sleep(time.Second)
 		}
 		n.sleep(time.Hour)
@@ -262,9 +258,7 @@ func TestAHoldThatCannotBeWrittenIsNotInForce(t *testing.T) {
 		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
 		n.start()
 		n.sleep(time.Second)
-		if err := os.Mkdir(n.dir.Path(holdsFile), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(n.dir.Path(holdsFile), 0o700))
 		if _, err := n.loop.Hold(idA, Hold{Paused: true}); err == nil {
 			t.Fatal("it was taken")
 		}

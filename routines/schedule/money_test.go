@@ -112,9 +112,7 @@ func TestTheUsersOwnFireIsPaidInAnyCase(t *testing.T) {
 		n.purse = p
 		n.put("routines/a.md", routineText(idA, "30 5 * * *", "water"))
 		n.start()
-		if err := n.loop.FireNow(idA); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.loop.FireNow(idA))
 		synctest.Wait()
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00")
 		if p.firm != 1 || !strings.HasSuffix(n.tickets[0], idA) {

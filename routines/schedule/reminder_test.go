@@ -135,9 +135,7 @@ func TestAReminderRenamedDuringItsRunIsRemoved(t *testing.T) {
 		})
 		n.start()
 		n.sleep(10*time.Minute + 30*time.Second)
-		if err := os.Rename(n.dir.Path("reminders/a.md"), n.dir.Path("reminders/b.md")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(n.dir.Path("reminders/a.md"), n.dir.Path("reminders/b.md")))
 		n.look()
 		n.sleep(time.Hour)
 		n.want("01 00:10:00 aaaaaaaa 01 00:10:00")
@@ -172,9 +170,7 @@ func TestFireNowOfAReminderUsesItUp(t *testing.T) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
 		n.start()
 		n.sleep(time.Minute)
-		if err := n.loop.FireNow(idA); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.loop.FireNow(idA))
 		synctest.Wait()
 		n.wantFile("reminders/a.md", false)
 		n.sleep(time.Hour)
@@ -209,9 +205,7 @@ func TestAReminderThatIsKeptDuringItsRunFiresAtItsTime(t *testing.T) {
 		if n.loop.Keep(idA) {
 			t.Error("kept without a run")
 		}
-		if err := n.loop.FireNow(idA); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.loop.FireNow(idA))
 		n.sleep(10 * time.Second)
 		if !n.loop.Keep(idA) {
 			t.Error("not kept")
@@ -228,9 +222,7 @@ func TestAReminderThatIsPutBackFiresAtItsTime(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T05:00:00Z", "call"))
 		n.start()
-		if err := n.loop.FireNow(idA); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.loop.FireNow(idA))
 		n.sleep(time.Hour)
 		n.wantFile("reminders/a.md", false)
 		if _, err := routines.RestoreTask(n.dir, time.Now(), idA); err != nil {

@@ -11,9 +11,7 @@ import (
 
 func TestTheLastFireMayBeExactlyNow(t *testing.T) {
 	each, err := cron.Parse("* * * * *")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		first, now, last, before int64
 		n                        int
@@ -37,9 +35,7 @@ func TestTheLastFireMayBeExactlyNow(t *testing.T) {
 func TestTheFireBeforeTheLastIsFoundHoweverManyWereMissed(t *testing.T) {
 	for expr, step := range map[string]int64{"* * * * *": 60, "0 * * * *": 3600, "0 0 * * *": 86400} {
 		each, err := cron.Parse(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for n := int64(90); n < 500; n++ {
 			for _, late := range []int64{0, 10, step - 1} {
 				last, before, counted := lastFires(each, step, n*step+late, time.UTC)
@@ -113,9 +109,7 @@ func TestAReminderFiredByHandBeforeTheClockIsSetEndsNoLoop(t *testing.T) {
 		n.form = "15:04"
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T05:00:00Z", "call"))
 		n.start()
-		if err := n.loop.FireNow(idA); err != nil {
-			t.Fatal(err)
-		}
+		must(t, n.loop.FireNow(idA))
 		n.sleep(time.Second)
 		if len(n.fired) != 1 {
 			t.Errorf("fired %q", n.fired)
