@@ -50,9 +50,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 		<-w.frames
 		b.StopTimer()
 		cancel()
-		if err := <-ended; err != nil {
-			b.Fatal(err)
-		}
+		must(b, <-ended)
 		b.StartTimer()
 	}
 }
@@ -72,12 +70,8 @@ func BenchmarkKeyToPaint(b *testing.B) {
 		<-w.frames
 	}
 	cancel()
-	if err := keys.Close(); err != nil {
-		b.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		b.Fatal(err)
-	}
+	must(b, keys.Close())
+	must(b, <-ended)
 }
 
 // BenchmarkFrameUnderADialog is a frame whose middle is covered by the palette.

@@ -56,9 +56,7 @@ func TestOnlyFilesOfTheDataDirectoryAreOpened(t *testing.T) {
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "editor")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	return path
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"ollimbot/core"
@@ -335,4 +336,11 @@ func (s still) Tail(id string, from tail.Cursor) tail.Page {
 
 func (still) Do(context.Context, command.Value) (command.Outcome, error) {
 	return command.Outcome{}, errors.New("nothing can be done in a picture")
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -185,9 +185,7 @@ func TestAKeyRightAfterItsFileWasSavedIsTheNewOne(t *testing.T) {
 	dir := config(t, "keys.yaml", "app.help: f5\n")
 	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
 		s.press("1")
-		if err := os.WriteFile(filepath.Join(dir, "keys.yaml"), []byte("view.zoom: [Q]\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, "keys.yaml"), []byte("view.zoom: [Q]\n"), 0o600))
 		s.press("Q")
 		s.sees("zoomed")
 	})

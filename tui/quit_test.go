@@ -90,12 +90,8 @@ func TestCtrlCNeverDropsAHalfWrittenTask(t *testing.T) {
 
 func TestAWindowKeepsItsTitleWhereThatWasChosen(t *testing.T) {
 	dir := config(t)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("title: false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("title: false\n"), 0o600))
 	for want, o := range map[bool]Options{false: {Config: dir}, true: {}} {
 		play(t, setup{options: o}, func(s *stage) {
 			if got := strings.Contains(s.written(), "\x1b]2;"); got != want {

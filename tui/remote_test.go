@@ -50,18 +50,14 @@ func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
 	bin := t.TempDir()
 	asked := filepath.Join(bin, "asked")
-	if err := os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\ntouch "+asked+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\ntouch "+asked+"\n"), 0o755))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	env := []string{"TERM=screen-256color", "TMUX=/tmp/x,1,0", "TTY_FORCE=1"}
 	detect(Options{Output: os.Stdout, Env: env})
 	if _, err := os.Stat(asked); err != nil {
 		t.Fatalf("the test asks nobody at all: %v", err)
 	}
-	if err := os.Remove(asked); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(asked))
 	got := detect(Options{Output: os.Stdout, Env: env, Remote: &Remote{}})
 	if _, err := os.Stat(asked); err == nil || got.look.Profile != colorprofile.ANSI256 {
 		t.Errorf("tmux was asked: %v; %v", err == nil, got.look.Profile)
@@ -81,9 +77,7 @@ func TestAFloodOfKeysWaits(t *testing.T) {
 
 func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
 	main, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
-	if err := settings.Save(main, settings.Dashboard{"theme": "light"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, settings.Save(main, settings.Dashboard{"theme": "light"}))
 	for _, want := range []string{"high contrast", "sixteen colours"} {
 		play(t, remotely(Options{Config: main, Kept: own}), func(s *stage) {
 			s.press("T")

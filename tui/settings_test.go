@@ -22,9 +22,7 @@ import (
 func config(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "ollim-bot")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o700))
 	for i := 0; i < len(files); i += 2 {
 		saveFile(t, dir, files[i], files[i+1])
 	}
@@ -33,9 +31,7 @@ func config(t *testing.T, files ...string) string {
 
 func saveFile(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 func remembered(t *testing.T, dir string) settings.Dashboard {
@@ -111,9 +107,7 @@ func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		s.send("\x1bOR")
 		s.sees("zoomed", "keys.yaml reloaded")
-		if err := os.Remove(filepath.Join(dir, settings.KeysFile)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(dir, settings.KeysFile)))
 		time.Sleep(2 * time.Second)
 		s.press("z")
 		s.misses("zoomed, z")

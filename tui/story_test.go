@@ -25,9 +25,7 @@ func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 
 func TestTheClockIsInTheConfiguredZone(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	play(t, setup{snap: func(at time.Time) core.Snapshot {
 		s := busyDay(at)
 		s.Zone = berlin

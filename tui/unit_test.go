@@ -128,9 +128,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer
 		r.terminal.screen = screen.New(&out, nil)
-		if err := r.terminal.screen.Open(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.terminal.screen.Open())
 		r.Init()
 		r.setFocus(action.Schedule)
 		switch a.ID {

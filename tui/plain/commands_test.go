@@ -275,9 +275,7 @@ func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 
 func TestTheManualNamesEveryCommand(t *testing.T) {
 	page, err := docs.FS.ReadFile("cli.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, section, _ := strings.Cut(string(page), "### Without a screen")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, c := range command.List(command.InPlain) {

@@ -22,9 +22,7 @@ func TestLinesAreWrittenAtOnce(t *testing.T) {
 	if written.Len() > 0 {
 		t.Fatalf("wrote %q before flush", written)
 	}
-	if err := p.flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.flush())
 	want := []string{" ok: one", " ok: two", " error: three", ""}
 	for i, line := range strings.Split(written.String(), "\n") {
 		if !strings.HasSuffix(line, want[i]) {
@@ -41,9 +39,7 @@ func TestListsStopAtTheirLongestLength(t *testing.T) {
 	}{{0, 1, "none"}, {maxLines, maxLines, "x"}, {maxLines + 1, maxLines + 1, "and 1 more"}, {maxLines + 12, maxLines + 1, "and 12 more"}} {
 		p, written := newPrinter()
 		p.read(kindOK, strings.Fields(strings.Repeat("x ", c.lines)), "none")
-		if err := p.flush(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.flush())
 		lines := strings.Split(strings.TrimSpace(written.String()), "\n")
 		if len(lines) != c.want || !strings.Contains(lines[len(lines)-1], c.last) {
 			t.Errorf("%d lines are %d, the last %q", c.lines, len(lines), lines[len(lines)-1])
@@ -97,5 +93,12 @@ func TestTheNewestNoticesAreKept(t *testing.T) {
 	}
 	if all := n.newest(1000); len(all) != maxPast {
 		t.Errorf("keeps %d", len(all))
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -356,14 +356,10 @@ func TestNothingIsWrittenThatATerminalWouldObey(t *testing.T) {
 
 func TestARealPipeEndsWithTheContext(t *testing.T) {
 	in, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = in.Close(); _ = w.Close() }()
 	out, screen, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = out.Close(); _ = screen.Close() }()
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -186,9 +186,7 @@ func TestAToolThatWasDeniedIsTold(t *testing.T) {
 
 func TestTimesAreToldByTheClockThatWasChosen(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("clock: 12\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("clock: 12\n"), 0o600))
 	play(t, Options{Config: dir}, func(s *stage) {
 		s.hears()
 		s.bot.change(func(n *core.Snapshot) {

@@ -48,8 +48,6 @@ func TestTheRestOfALineMakesItWhole(t *testing.T) {
 func modes(t *testing.T, f *os.File) string {
 	t.Helper()
 	s, err := term.GetState(f.Fd())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fmt.Sprintf("%+v", *s)
 }

@@ -56,16 +56,16 @@ func (g *glass) rows() []string {
 	return out
 }
 
-func opened(t interface {
+// tester is a test, or a check of rapid's.
+type tester interface {
 	Helper()
 	Fatal(args ...any)
-}, g *glass,
-) *Screen {
+}
+
+func opened(t tester, g *glass) *Screen {
 	t.Helper()
 	s := New(g, nil)
-	if err := s.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Open())
 	return s
 }
 
@@ -119,14 +119,10 @@ func TestAFrameWithoutAChangeWritesNothing(t *testing.T) {
 	g := newGlass(10, 3)
 	s := opened(t, g)
 	lines := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
-	if err := s.Paint(lines); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Paint(lines))
 	before := g.writes
 	for range 3 {
-		if err := s.Paint(lines); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Paint(lines))
 	}
 	if g.writes != before {
 		t.Errorf("%d writes for frames that were there already", g.writes-before)
@@ -137,14 +133,10 @@ func TestAChangedLineIsWrittenAloneAndInOnePiece(t *testing.T) {
 	g := newGlass(10, 3)
 	s := opened(t, g)
 	lines := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
-	if err := s.Paint(lines); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Paint(lines))
 	writes, size := g.writes, g.bytes
 	lines[1] = "BBBBBBBBBB"
-	if err := s.Paint(lines); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Paint(lines))
 	if got := g.writes - writes; got != 1 {
 		t.Errorf("%d writes", got)
 	}
@@ -157,13 +149,9 @@ func TestThePainterKeepsNoHoldOnTheCallersLines(t *testing.T) {
 	g := newGlass(2, 1)
 	s := opened(t, g)
 	lines := []string{"aa"}
-	if err := s.Paint(lines); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Paint(lines))
 	lines[0] = "bb"
-	if err := s.Paint(lines); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Paint(lines))
 	if got := g.rows()[0]; got != "bb" {
 		t.Errorf("the screen shows %q", got)
 	}
@@ -173,9 +161,7 @@ func TestLinesThatAreGoneAreErased(t *testing.T) {
 	g := newGlass(4, 3)
 	s := opened(t, g)
 	for _, lines := range [][]string{{"aaaa", "bbbb", "cccc"}, {"aaaa"}} {
-		if err := s.Paint(lines); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Paint(lines))
 	}
 	if d := cmp.Diff([]string{"aaaa", "", ""}, g.rows()); d != "" {
 		t.Error(d)
@@ -185,9 +171,7 @@ func TestLinesThatAreGoneAreErased(t *testing.T) {
 func TestALineThatIsTooWideForTheTerminalDoesNotPushTheOthersDown(t *testing.T) {
 	g := newGlass(4, 3)
 	s := opened(t, g)
-	if err := s.Paint([]string{"one", "much too wide", "two"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Paint([]string{"one", "much too wide", "two"}))
 	rows := g.rows()
 	if rows[0] != "one" || rows[2] != "two" {
 		t.Errorf("screen: %q", rows)
@@ -197,17 +181,11 @@ func TestALineThatIsTooWideForTheTerminalDoesNotPushTheOthersDown(t *testing.T) 
 func TestClosingGivesEverythingBack(t *testing.T) {
 	var out bytes.Buffer
 	s := New(&out, nil)
-	if err := s.Open(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.SetMouse(true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Open())
+	must(t, s.SetMouse(true))
 	taken := out.String()
 	out.Reset()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	for mode, back := range map[string]string{
 		"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?7l": "\x1b[?7h",
 		"\x1b[?2004h": "\x1b[?2004l", "\x1b[?1004h": "\x1b[?1004l", "\x1b[?1000h": "\x1b[?1000l",
@@ -253,9 +231,7 @@ func (b *broken) Write(p []byte) (int, error) {
 
 func TestATerminalThatWentAwayIsAnError(t *testing.T) {
 	s := New(&broken{left: 1}, nil)
-	if err := s.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Open())
 	if err := s.Paint([]string{"x"}); !errors.Is(err, errGone) {
 		t.Errorf("error %v", err)
 	}
@@ -265,9 +241,7 @@ func TestAFrameThatWasNotWrittenIsWrittenAgain(t *testing.T) {
 	var out bytes.Buffer
 	w := &flaky{out: &out, fail: 2}
 	s := New(w, nil)
-	if err := s.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Open())
 	if err := s.Paint([]string{"x"}); err == nil {
 		t.Fatal("the write must fail")
 	}
@@ -295,9 +269,7 @@ func TestCopyHandsTheTextToTheTerminal(t *testing.T) {
 	s := opened(t, g)
 	var out bytes.Buffer
 	s.out = &out
-	if err := s.Copy("two\nlines"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Copy("two\nlines"))
 	if got, want := out.String(), "\x1b]52;c;dHdvCmxpbmVz\x07"; got != want {
 		t.Errorf("wrote %q, want %q", got, want)
 	}
@@ -311,41 +283,29 @@ func TestAnOutputThatIsNoTerminalHasNoSize(t *testing.T) {
 
 func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testing.T) {
 	master, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer master.Close()
 	defer tty.Close()
-	if err := pty.Setsize(tty, &pty.Winsize{Cols: 123, Rows: 45}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, pty.Setsize(tty, &pty.Winsize{Cols: 123, Rows: 45}))
 	drained := drain(master)
 	before := modes(t, tty)
 	s := New(tty, tty)
-	if err := s.Open(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Open())
 	if w, h, ok := s.Size(); w != 123 || h != 45 || !ok {
 		t.Errorf("size %d×%d %v", w, h, ok)
 	}
 	if modes(t, tty) == before {
 		t.Error("the terminal still echoes")
 	}
-	if err := errors.Join(s.Close(), s.Open()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(s.Close(), s.Open()))
 	if modes(t, tty) == before {
 		t.Error("after it was reopened the terminal still echoes")
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if got := modes(t, tty); got != before {
 		t.Errorf("the terminal is left as %s, was %s", got, before)
 	}
-	if err := tty.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tty.Close())
 	<-drained
 }
 
@@ -367,9 +327,7 @@ func drain(master *os.File) <-chan struct{} {
 func BenchmarkPaintOneChangedLineOf40(b *testing.B) {
 	s := New(&bytes.Buffer{}, nil)
 	s.out = discard{}
-	if err := s.Open(); err != nil {
-		b.Fatal(err)
-	}
+	must(b, s.Open())
 	lines := make([]string, 40)
 	for i := range lines {
 		lines[i] = strings.Repeat("x", 120)
@@ -377,12 +335,17 @@ func BenchmarkPaintOneChangedLineOf40(b *testing.B) {
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		lines[7] = fmt.Sprintf("%0120d", n)
-		if err := s.Paint(lines); err != nil {
-			b.Fatal(err)
-		}
+		must(b, s.Paint(lines))
 	}
 }
 
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+func must(t tester, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
