@@ -228,7 +228,7 @@ func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err == nil || !strings.Contains(err.Error(), "film.mp4 has 10.0 MB") {
 		t.Error(err)
 	}
-	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "film.mp4x can no longer be read") {
 		t.Error(err)
 	}
 	must(t, os.Truncate(path, 5))
