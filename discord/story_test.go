@@ -215,7 +215,7 @@ func TestAPermissionIsAskedAndAnsweredFromEitherSide(t *testing.T) {
 	})
 	st.says("after rm button")
 	st.s.User().Forge(card.ID, card.Buttons[2].CustomID) // too late, and told so
-	st.says("already settled")
+	st.says("already answered")
 
 	card = asks(st, "rm words")
 	st.s.User().Say("yes")

@@ -120,7 +120,7 @@ func TestInitWithoutANetworkKeepsTheTokenAndSaysThatNobodyHasCheckedIt(t *testin
 	s.Fault(discordtest.Match{Times: -1}, discordtest.Broken(503))
 	root := filepath.Join(t.TempDir(), "data")
 	out, err := walk(t, root, s.URL()+"/api/v10", Cmd{}, "Ada", "Olli", "UTC", initToken)
-	if err == nil || !strings.Contains(err.Error(), "written down unchecked") || strings.Contains(out, "Reset Token, then copy") {
+	if err == nil || !strings.Contains(err.Error(), "saved unchecked") || strings.Contains(out, "Reset Token, then copy") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if got, _ := os.ReadFile(filepath.Join(root, ".env")); !strings.Contains(string(got), "DISCORD_TOKEN="+initToken) || !strings.Contains(string(got), "OLLIM_USER_NAME=Ada") {

@@ -51,7 +51,7 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 		{"bot's name?", "Olli"},
 		{"time zone?", "UTC"},
 		{"Discord token?", strings.Repeat("wrong-token.", 3)},
-		{"hello in Discord now?", ""},
+		{"test message in Discord now", ""},
 		{"Discord token?", initToken},
 	} {
 		at := seen.Len()
