@@ -31,9 +31,7 @@ import (
 func berlin(t *testing.T) *time.Location {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return zone
 }
 
@@ -57,12 +55,8 @@ func newHome(t *testing.T) home {
 func (h home) write(rel, text string) {
 	h.t.Helper()
 	path := filepath.Join(h.root, rel)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(h.t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func (h home) has(rel string) bool {
@@ -85,9 +79,7 @@ func (h home) make(t testing.TB, e agent.Engine) *Bot {
 	t.Helper()
 	dir := storetest.At(t, h.root)
 	b, err := New(Options{Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e, EngineName: "script", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
 	b.watchFiles, b.versions = idle, idle
 	return b
@@ -447,9 +439,7 @@ func TestPreviewSpendsAndWritesNothing(t *testing.T) {
 	b := h.bot(script.New(script.Options{}))
 	at := time.Date(2026, 11, 23, 9, 0, 0, 0, h.zone)
 	text, err := b.dispatch.Preview(t.Context(), "aaaa0008", at, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"[2026-11-23 Mon 09:00 AM CET] [routine-bg:aaaa0008]", "mid-conversation", "Plan the day.", "[this task]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the prompt lacks %q:\n%s", want, text)
@@ -513,4 +503,11 @@ func TestAFileThatIsMendedBeforeItWasToldIsNotTold(t *testing.T) {
 			t.Errorf("all is well, and pending is %q", got)
 		}
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

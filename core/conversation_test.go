@@ -82,9 +82,7 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 // is asked about, whatever the mode, and the user sees where it lies.
 func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "plan.md")
-	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(outside, []byte("x"), 0o600))
 	running(t, func(h home) { h.write("notes/plan.md", "x") }, func(_ home, b *Bot) {
 		tell(t, b, script_(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`))
 		if a := b.Snapshot().Approvals; len(a) != 0 || !spoken(b.Snapshot(), "sent it") {
@@ -208,9 +206,7 @@ func TestConfigurationIsSetShownAndKept(t *testing.T) {
 func TestFilesGoWithTheNextMessage(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"pic.txt": "\x89PNG\r\n\x1a\nrest", "notes.png": "no picture at all"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	running(t, func(home) {}, func(h home, b *Bot) {
 		type_(t, b, "/attach "+filepath.Join(dir, "pic.txt"))

@@ -37,9 +37,7 @@ func leakyBot(t *testing.T, e agent.Engine) (*Bot, *logs.Sink) {
 	log, book := logs.New(logs.Options{})
 	book.Hide("hunter2-hunter2")
 	b, err := New(Options{Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, Log: log, Book: book, Still: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b, book
 }
 

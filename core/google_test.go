@@ -90,9 +90,7 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 		t.Error("the agent is told of what is not there")
 	}
 	res, err := http.Get(begins(t, b, "/google-auth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	page, _ := io.ReadAll(res.Body)
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK || !strings.HasPrefix(string(page), "Authentication complete") {
@@ -157,9 +155,7 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 		t.Error(got)
 	}
 	res, err := http.Get(begins(t, b, "/google-auth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = res.Body.Close()
 	saidInChat(t, b, "google connected")
 	g.Tasks["other"] = nil
@@ -199,9 +195,7 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 	today := time.Now().In(b.zone)
 	b.google.Look(t.Context())
 	res, err := http.Get(begins(t, b, "/google-auth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = res.Body.Close()
 	saidInChat(t, b, "google connected")
 	g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn(today.Format(time.DateOnly))})
@@ -244,9 +238,7 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	h.write(google.ClientFile, `{"installed":{"client_id":"`+googletest.ClientID+`","client_secret":"`+googletest.ClientSecret+`"}}`)
 	b, stop := beside(t, g, h)
 	res, err := http.Get(begins(t, b, "/google-auth"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = res.Body.Close()
 	saidInChat(t, b, "google connected")
 	g.Tasks["errands"] = nil
@@ -261,9 +253,7 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	card, err := b.chat.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Buttons: []post.Button{
 		{Label: "Done", Action: "task_done:" + milk}, {Label: "Drop", Action: "task_del:" + soap}, {Label: "Cancel", Action: "event_del:fair"},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stop()
 
 	b, stop = beside(t, g, h)

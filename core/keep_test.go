@@ -107,9 +107,7 @@ func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 func stateFiles(t *testing.T, h home) (names []string) {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(h.root, "state", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, path := range list {
 		names = append(names, filepath.Base(path))
 	}

@@ -15,9 +15,7 @@ import (
 // plays the model.
 func overMessages(h home) (agent.Engine, func()) {
 	h.t.Helper()
-	if err := os.MkdirAll(h.root, 0o700); err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, os.MkdirAll(h.root, 0o700))
 	dir, model := storetest.At(h.t, h.root), messagestest.New(script.Options{Pace: 0.5})
 	return messages.New(messages.Options{
 		Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"},

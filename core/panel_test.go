@@ -308,9 +308,7 @@ func TestTheListOfAllTasksFollowsTheFiles(t *testing.T) {
 	put("d", "0 10 * * *")
 	put("a", "0 11 * * *")
 	check("Do a. at 11:00, every day", "Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
-	if err := os.Remove(filepath.Join(h.root, "routines/a.md")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(h.root, "routines/a.md")))
 	check("Do b. at 9:00, every day", "Do d. at 10:00, every day", "Do f. at 9:00, every day")
 }
 

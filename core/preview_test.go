@@ -36,9 +36,7 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 				// One of three days, two of them with a change of the clocks.
 				days := []string{"2000-01-03T06:00:00Z", "2000-03-25T22:30:00Z", "2000-10-28T22:30:00Z"}
 				from, err := time.Parse(time.RFC3339, days[seed%3])
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				time.Sleep(time.Until(from))
 				p.furnish()
 				p.start()

@@ -144,9 +144,7 @@ func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home),
 			Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e(), EngineName: "script",
 			Log: slog.New(slog.DiscardHandler), Remote: p,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
 		b.watchFiles, b.versions = idle, idle
 		ctx, stop := context.WithCancel(context.Background())

@@ -31,9 +31,7 @@ type pen struct {
 
 func (p pen) call(name string, input map[string]any) agent.ToolUse {
 	data, err := json.Marshal(input)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must(p.t, err)
 	return agent.ToolUse{ID: fmt.Sprint(len(data), name), Name: name, Input: data}
 }
 

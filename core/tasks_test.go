@@ -251,8 +251,6 @@ func TestAReminderThatIsFiredBesideItsScheduleStays(t *testing.T) {
 func fileOf(t *testing.T, h home, rel string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }

@@ -35,22 +35,16 @@ The build says {status}.
 func hooked(t *testing.T, h home) (*Bot, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	addr := l.Addr().String()
 	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Close())
 	dir := storetest.At(t, h.root)
 	b, err := New(Options{
 		Dir: dir, Engine: script.New(script.Options{}), EngineName: "script", Log: slog.New(slog.DiscardHandler), Still: true,
 		Env: config.Env{Zone: time.UTC, WebhookPort: port, WebhookSecret: "hush"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- b.Run(ctx) }()

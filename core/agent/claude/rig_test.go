@@ -98,9 +98,7 @@ func (r *rig) open(change ...func(*agent.SessionOptions)) agent.Session {
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	s, err := r.engine.Open(ctx, o)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 	return s
 }
 
@@ -137,9 +135,7 @@ func (r *rig) until(n int) {
 		}
 		return came >= n
 	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must(r.t, err)
 }
 
 // told is what a turn has given.

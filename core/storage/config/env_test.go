@@ -36,22 +36,16 @@ func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
 	}
 	if m.localtime != "" {
 		target := filepath.Join(etc, "zoneinfo", m.localtime)
-		if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(target), 0o700))
 		write(t, target, "TZif")
-		if err := os.Symlink(target, sys.localtime); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, sys.localtime))
 	}
 	return loadEnv(func(k string) string { return m.vars[k] }, f, sys)
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func TestTheZoneIsFoundInTheOrderOfTheSpec(t *testing.T) {
@@ -174,9 +168,7 @@ func TestAnEnvFileForEveryoneIsWarnedAbout(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, EnvFile)
 	write(t, path, "DISCORD_TOKEN=x\n")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(path, 0o644))
 	_, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "chmod 600") {
 		t.Errorf("%q, %v", warnings, err)
@@ -198,9 +190,7 @@ func TestTheEnvFileNeverPanicsNorLeaks(t *testing.T) {
 func TestSecretsPrintAsHidden(t *testing.T) {
 	s := Secret("hunter2")
 	j, err := json.Marshal(map[string]any{"a": s, "b": &s, "c": Env{DiscordToken: s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b strings.Builder
 	slog.New(slog.NewTextHandler(&b, nil)).Info("x", "token", s, "env", Env{DiscordToken: s})
 	env := Env{DiscordToken: s}

@@ -16,14 +16,10 @@ import (
 func dotenv(t testing.TB, text string) (*store.Dir, string) {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(d.Root(), EnvFile)
 	if text != "" {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return d, path
 }
@@ -41,9 +37,7 @@ func TestNamesAreSetAndEveryOtherLineStays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, path := dotenv(t, tt.before)
-			if err := SetNames(d, tt.user, tt.bot); err != nil {
-				t.Fatal(err)
-			}
+			must(t, SetNames(d, tt.user, tt.bot))
 			got, err := os.ReadFile(path)
 			if err != nil || string(got) != tt.after {
 				t.Errorf("%q, want %q, %v", got, tt.after, err)
@@ -135,9 +129,7 @@ func TestNamesSetAtOnceDoNotMix(t *testing.T) {
 	}
 	wg.Wait()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := parseEnv(data, path)
 	if err != nil || got["OLLIM_USER_NAME"] == "" || got["OLLIM_USER_NAME"] != got["OLLIM_BOT_NAME"] || got["A"] != "1" {
 		t.Errorf("%q, %v", got, err)

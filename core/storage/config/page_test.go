@@ -47,9 +47,7 @@ func settingsTable(t *testing.T) string {
 // W5: the page says in which file each setting is.
 func TestThePageOfSettingsSaysWhereEachIsKept(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/settings.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, k := range keys {
 		file := RuntimeFile
 		if k.ours {
@@ -67,9 +65,7 @@ func TestThePageOfSettingsSaysWhereEachIsKept(t *testing.T) {
 func TestThePageOfSettingsHasEverySetting(t *testing.T) {
 	const path = "../../../docs/settings.md"
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const head, foot = "\n## Keys\n\n", "\n## Notes\n"
 	before, rest, _ := strings.Cut(string(data), head)
 	got, after, found := strings.Cut(rest, foot)
@@ -78,9 +74,7 @@ func TestThePageOfSettingsHasEverySetting(t *testing.T) {
 	}
 	want := settingsTable(t)
 	if *update {
-		if err := os.WriteFile(path, []byte(before+head+want+foot+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(before+head+want+foot+after), 0o644))
 		return
 	}
 	if d := difference.Diff(got, want); d != "" {

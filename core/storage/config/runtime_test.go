@@ -17,13 +17,9 @@ import (
 func withConfig(t *testing.T, text string) *store.Dir {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if text != "" {
-		if err := d.Write(RuntimeFile, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Write(RuntimeFile, []byte(text)))
 	}
 	return d
 }
@@ -35,9 +31,7 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
 		"google_task_list": "MDM4", "never heard of": [1]}`)
 	got, problems, err := LoadRuntime(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := Runtime{
 		ModelMain: "sonnet", ThinkingMain: "8000", ThinkingFork: "16000", BgForkTimeout: time.Minute,
 		ForkIdleTimeout: 5 * time.Minute, PermissionMode: "acceptEdits", AutoUpdate: true,
@@ -52,9 +46,7 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
 	for _, text := range []string{"", "{}"} {
 		got, problems, err := LoadRuntime(withConfig(t, text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(defaultRuntime(), got); diff != "" || problems != nil {
 			t.Error(diff, problems)
 		}
@@ -83,9 +75,7 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 	} {
 		t.Run(tt.key+" "+tt.value, func(t *testing.T) {
 			got, problems, err := LoadRuntime(withConfig(t, `{"`+tt.key+`": `+tt.value+`}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 				t.Error(diff)
 			}
@@ -100,9 +90,7 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 // The original drops what it does not know when it writes its file.
 func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
 	d := withConfig(t, `{"model_main": "opus", "quiet_hours": "22:00-07:30", "claude_warm": 3, "theirs": 1}`)
-	if err := Move(d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Move(d))
 	if got, want := content(t, d), `{"model_main": "opus", "theirs": 1}`+"\n"; got != want {
 		t.Errorf("the original's file is %s", got)
 	}
@@ -121,16 +109,12 @@ func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
 
 func TestWhatIsInBothFilesCountsWhereItIsOurs(t *testing.T) {
 	d := withConfig(t, `{"quiet_hours": "1:00-2:00", "claude_warm": 3}`)
-	if err := d.Write(SettingsFile, []byte(`{"quiet_hours": "off", "mine": [1]}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(SettingsFile, []byte(`{"quiet_hours": "off", "mine": [1]}`)))
 	for range 2 {
 		if r, _, err := LoadRuntime(d); r.QuietHours != (Quiet{}) || r.ClaudeWarm != 3 || err != nil {
 			t.Errorf("%+v, %v", r, err)
 		}
-		if err := Move(d); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Move(d))
 	}
 	if got := content(t, d) + own(t, d); got != `{"quiet_hours": "1:00-2:00"}`+"\n"+`{"quiet_hours": "off", "claude_warm": 3, "mine": [1]}`+"\n" {
 		t.Errorf("the files are %s", got)
@@ -139,9 +123,7 @@ func TestWhatIsInBothFilesCountsWhereItIsOurs(t *testing.T) {
 
 func TestOneFileThatIsNoJSONTakesTheOtherNothing(t *testing.T) {
 	d := withConfig(t, `{"model_main": `)
-	if err := d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)))
 	if r, _, err := LoadRuntime(d); r.ClaudeWarm != 0 || err == nil || !strings.Contains(err.Error(), RuntimeFile) {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -181,9 +163,7 @@ func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 
 func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
 	got, problems, err := LoadRuntime(withConfig(t, `{"thinking_main": true, "thinking_fork": false}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got.ThinkingMain != "adaptive" || got.ThinkingFork != "off" || problems != nil {
 		t.Errorf("main %q, fork %q, %q", got.ThinkingMain, got.ThinkingFork, problems)
 	}
@@ -192,9 +172,7 @@ func TestEarlyVersionsWroteThinkingAsBoolean(t *testing.T) {
 func TestModelsMayBeGivenAsNothing(t *testing.T) {
 	for _, v := range []string{`null`, `""`, `"none"`, `"default"`, `"NULL"`} {
 		got, problems, err := LoadRuntime(withConfig(t, `{"model_main": `+v+`}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got.ModelMain != "" || problems != nil {
 			t.Errorf("%s: %q, %q", v, got.ModelMain, problems)
 		}
@@ -217,13 +195,9 @@ func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
 
 func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d, err := store.At(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		values := map[string]any{}
 		for _, k := range keys {
@@ -251,4 +225,11 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 			}
 		}
 	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

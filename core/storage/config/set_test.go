@@ -25,9 +25,7 @@ const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off"
 func content(t *testing.T, d *store.Dir) string {
 	t.Helper()
 	data, err := d.Read(RuntimeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -197,9 +195,7 @@ func TestASaveTouchesNoOtherKey(t *testing.T) {
 
 func TestAKeyOfOursThatIsInTheFileStaysWhenSetToItsDefault(t *testing.T) {
 	d := withConfig(t, "")
-	if err := d.Write(SettingsFile, []byte(`{"max_background_forks": 2, "new": 1}`)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(SettingsFile, []byte(`{"max_background_forks": 2, "new": 1}`)))
 	_, c, err := Set(d, "max_background_forks", "4")
 	if err != nil || c.Before != "2" || c.After != "4" {
 		t.Fatal(c, err)
@@ -212,9 +208,7 @@ func TestAKeyOfOursThatIsInTheFileStaysWhenSetToItsDefault(t *testing.T) {
 func TestAFileThatIsNoJSONIsSetAsideAndSaid(t *testing.T) {
 	for _, broken := range []string{"{\"model_main\": \n", "", "[1]", "\"sonnet\""} {
 		d := withConfig(t, "x")
-		if err := d.Write(RuntimeFile, []byte(broken)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Write(RuntimeFile, []byte(broken)))
 		r, c, err := Set(d, "model.main", "opus")
 		if err != nil || r.ModelMain != "opus" {
 			t.Fatal(r, err)
@@ -245,9 +239,7 @@ func TestAFileThatHoldsNullCountsAsEmpty(t *testing.T) {
 
 func TestAFolderInTheFilesPlaceIsAnErrorOrSetAside(t *testing.T) {
 	d := withConfig(t, "")
-	if err := d.Write(RuntimeFile+"/x", []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(RuntimeFile+"/x", []byte("x")))
 	_, c, err := Set(d, "model.main", "opus")
 	if err != nil || !strings.Contains(c.Note, "kept as") {
 		t.Error(c, err)
@@ -263,14 +255,10 @@ func TestSettersAtOnceLoseNothing(t *testing.T) {
 	var g errgroup.Group
 	for name, value := range sets {
 		other, err := store.At(d.Root()) // as another process would see it
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		g.Go(func() error { _, _, err := Set(other, name, value); return err })
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 	r, problems, err := LoadRuntime(d)
 	want := defaultRuntime()
 	want.ModelMain, want.ModelFork, want.BgForkTimeout, want.ClaudeWarm = "opus", "haiku", 7*time.Second, 3

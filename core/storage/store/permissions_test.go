@@ -12,9 +12,7 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 	top := t.TempDir()
 	file, sealed, locked := filepath.Join(top, "file"), filepath.Join(top, "sealed"), filepath.Join(top, "locked")
 	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Mkdir(sealed, 0o500), os.Mkdir(locked, 0)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	root := os.Geteuid() == 0 // whom no mode keeps out
 	for _, c := range []struct {
@@ -34,9 +32,7 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 			c.usable, c.writable = "", ""
 		}
 		d, err := At(c.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, said := range []struct {
 			err  error
 			want string

@@ -51,15 +51,9 @@ func (w *world) session(id string, changed time.Time, lines ...string) {
 
 func (w *world) put(name, content string, changed time.Time) {
 	w.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.Chtimes(name, changed, changed); err != nil {
-		w.t.Fatal(err)
-	}
+	must(w.t, os.MkdirAll(filepath.Dir(name), 0o700))
+	must(w.t, os.WriteFile(name, []byte(content), 0o600))
+	must(w.t, os.Chtimes(name, changed, changed))
 }
 
 func (w *world) state(name, content string) {

@@ -27,9 +27,7 @@ func TestAFileIsShownByItsCleanNameBelowTheText(t *testing.T) {
 
 func TestAClosedBookIsNoChannel(t *testing.T) {
 	b := New(Options{})
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Close())
 	if _, err := b.Post(t.Context(), post.Post{Text: "late"}); !errors.Is(err, post.ErrNoChannel) {
 		t.Errorf("%v", err)
 	}

@@ -54,23 +54,17 @@ func TestAnAnswerStaysAsItWasFirst(t *testing.T) {
 	if err == nil {
 		err = dir.Prepare()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	left := 2.5
 	j := NewJournal(dir, time.UTC, nil)
 	for _, p := range []Ping{
 		{At: clock(0), ID: "a-1", Task: "med", Title: "Medi\x1b[31mcation", Kind: "ping", Run: "a", Text: "Take\nit", Message: "m1", Left: &left},
 		{At: clock(1), Task: "med", Kind: "ping", Run: "a", Text: "again", Refused: "second of its run"},
 	} {
-		if err := j.Append(p); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(p))
 	}
 	for _, m := range []Move{{At: clock(10)}, {At: clock(10)}, {At: clock(20), To: "m1"}} {
-		if err := j.Answer(m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Answer(m))
 	}
 	got, err := NewJournal(dir, time.UTC, nil).All() // as after a restart
 	if err != nil || len(got) != 2 {

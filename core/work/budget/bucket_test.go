@@ -28,13 +28,9 @@ type place struct {
 func newPlace(t testing.TB, content string) place {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if content != "" {
-		if err := d.Write(file, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Write(file, []byte(content)))
 	}
 	logged := &bytes.Buffer{}
 	return place{d, NewBucket(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
@@ -46,9 +42,7 @@ func (p place) content(t testing.TB) string {
 	if errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -104,9 +98,7 @@ func TestReadingTheBucketWritesNothing(t *testing.T) {
 
 func release(t testing.TB, p *payment, now time.Time) {
 	t.Helper()
-	if err := p.release(now); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.release(now))
 }
 
 func TestAReservedTokenIsMissingFromTheFileAndStaysSpent(t *testing.T) {
@@ -223,9 +215,7 @@ func TestSetRefillsAtTheOldRateFirst(t *testing.T) {
 	later := morning().Add(2 * time.Hour)
 	capacity, rate := 2, 10
 	before, after, err := p.bucket.Set(later, &capacity, &rate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if before.Available != 3 || before.Capacity != 5 || after.Available != 2 || after.Capacity != 2 || after.RefillRateMinutes != 10 {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
@@ -302,13 +292,9 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 
 func TestAFileThatCannotBeReadIsNotWrittenOver(t *testing.T) {
 	p := newPlace(t, "")
-	if err := os.MkdirAll(p.dir.Path("state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(p.dir.Path("state"), 0o700))
 	secret := filepath.Join(t.TempDir(), "gone")
-	if err := os.Symlink(filepath.Join(secret, "loop"), p.dir.Path(file)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(secret, "loop"), p.dir.Path(file)))
 	if err := os.Symlink(secret, secret); err != nil { // a loop: ELOOP, for root too
 		t.Fatal(err)
 	}
@@ -340,9 +326,7 @@ func TestManyRunsNeverSpendMoreThanThereIs(t *testing.T) {
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, g.Wait())
 	s := p.stored(t)
 	if spent.Load() > 4 || s.Available != 4.5-float64(spent.Load()) || s.DailyUsed != int(spent.Load()) {
 		t.Errorf("%d granted, %d spent, %+v", granted.Load(), spent.Load(), s)

@@ -13,9 +13,7 @@ import (
 
 func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
 	data, err := os.ReadFile("testdata/ping_budget.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, problems := Decode(data, morning())
 	if len(problems) > 0 {
 		t.Errorf("problems in a good file: %q", problems)
@@ -34,9 +32,7 @@ func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
 
 func TestTheFileHoldsExactlyTheOriginalsEightKeys(t *testing.T) {
 	var fields map[string]any
-	if err := json.Unmarshal(Default(morning()).Encode(), &fields); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(Default(morning()).Encode(), &fields))
 	for _, key := range []string{
 		"capacity", "available", "refill_rate_minutes", "last_refill",
 		"critical_used", "critical_reset_date", "daily_used", "daily_used_reset",

@@ -16,9 +16,7 @@ import (
 func newJournal(t *testing.T) (*store.Dir, *Journal) {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d, NewJournal(d, pacific, nil)
 }
 
@@ -31,9 +29,7 @@ func TestPingsAreCountedByHour(t *testing.T) {
 	for _, ago := range []time.Duration{
 		25 * time.Hour, 24 * time.Hour, 24*time.Hour - 1e3, 2 * time.Hour, 90 * time.Minute, 61 * time.Minute, 0, -time.Hour,
 	} {
-		if err := j.Append(Ping{At: now.Add(-ago), Task: "a1b2c3d4", Title: "Medication", Kind: "ping"}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, j.Append(Ping{At: now.Add(-ago), Task: "a1b2c3d4", Title: "Medication", Kind: "ping"}))
 	}
 	var want [24]int
 	want[0], want[21], want[22], want[23] = 1, 1, 2, 1
@@ -50,13 +46,9 @@ func TestPingsAreCountedByHour(t *testing.T) {
 func TestAPingIsOneLineWithItsFields(t *testing.T) {
 	d, j := newJournal(t)
 	p := Ping{At: morning().Add(time.Millisecond), Task: "a1b2c3d4", Title: "Tea\n\x1b[31m & <cake>", Kind: "embed", Critical: true, Run: "r1"}
-	if err := j.Append(p); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Append(p))
 	data, err := d.Read(journalFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `{"at":"2026-11-23T09:00:00.001000-08:00","task":"a1b2c3d4","title":"Tea  & <cake>","kind":"embed","critical":true,"run":"r1"}` + "\n"
 	if diff := cmp.Diff(want, string(data)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -66,15 +58,11 @@ func TestAPingIsOneLineWithItsFields(t *testing.T) {
 func TestLinesThatAreNoPingsArePassedOver(t *testing.T) {
 	d, j := newJournal(t)
 	lines := "garbage\n\n{\"at\": 5}\n{\"at\": \"never\"}\n[]\n{\"at\":\"2026-11-23T08:59:00-08:00\"}\n{\"at\":\"2026-11-23T08:58"
-	if err := d.Write(journalFile, []byte(lines)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(journalFile, []byte(lines)))
 	if got := j.Hours(morning()); got[23] != 1 {
 		t.Errorf("%v, want one ping in the last hour", got)
 	}
-	if err := j.Append(Ping{At: morning(), Kind: "ping"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, j.Append(Ping{At: morning(), Kind: "ping"}))
 	if got := j.Hours(morning()); got[23] != 2 {
 		t.Errorf("after a torn line: %v, want two pings in the last hour", got)
 	}
@@ -83,20 +71,14 @@ func TestLinesThatAreNoPingsArePassedOver(t *testing.T) {
 func TestALongJournalIsCutAndStillCounts(t *testing.T) {
 	d, j := newJournal(t)
 	line := []byte(`{"at":"2026-11-20T09:00:00-08:00","title":"` + strings.Repeat("x", 100) + `"}` + "\n")
-	if err := d.Write(journalFile, bytes.Repeat(line, journalLimit/len(line)+1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Append(Ping{At: morning(), Kind: "ping"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(journalFile, bytes.Repeat(line, journalLimit/len(line)+1)))
+	must(t, j.Append(Ping{At: morning(), Kind: "ping"}))
 	info, err := os.Stat(d.Path(journalFile))
 	if err != nil || info.Size() > journalTail+1000 {
 		t.Errorf("%d bytes stay, %v", info.Size(), err)
 	}
 	data, err := d.Read(journalFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for l := range bytes.Lines(data) {
 		if !json.Valid(l) {
 			t.Errorf("the cut left half a line: %q", l)
@@ -104,5 +86,12 @@ func TestALongJournalIsCutAndStillCounts(t *testing.T) {
 	}
 	if got := j.Hours(morning()); got[23] != 1 {
 		t.Errorf("%v, want one ping in the last hour", got)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -24,9 +24,7 @@ func TestARunThatMayWaitIsHandedInAndItsAnswerIsItsReport(t *testing.T) {
 	if !ok {
 		t.Fatal(s.index.Set().Problems)
 	}
-	if err := s.d.Fire(t.Context(), due); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.d.Fire(t.Context(), due))
 	list := s.d.o.Requests.batches.Waiting()
 	if len(list) != 1 || list[0].Model != "far/big" || !strings.Contains(list[0].Prompt, "Sum up the week.") || !strings.Contains(list[0].Prompt, "you have no tools") {
 		t.Fatalf("%+v", list)
@@ -51,9 +49,7 @@ func TestARunThatWaitsIsStoppedAndEndsWithItsTask(t *testing.T) {
 	s := handIn(t)
 	due, _ := s.schedule.DueAt("d1", s.d.now())
 	for range 2 {
-		if err := s.d.Fire(t.Context(), due); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.d.Fire(t.Context(), due))
 	}
 	list := s.d.o.Requests.batches.Waiting()
 	if !s.d.o.Requests.stop(list[0].ID) || s.d.o.Requests.stop(list[0].ID) || s.d.o.Requests.stop("none") {
@@ -62,9 +58,7 @@ func TestARunThatWaitsIsStoppedAndEndsWithItsTask(t *testing.T) {
 	if !s.d.o.Requests.wanted(list[1]) {
 		t.Error("nobody wants it")
 	}
-	if err := s.dir.Remove("routines/digest.md"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.dir.Remove("routines/digest.md"))
 	s.index.Scan()
 	if s.d.o.Requests.wanted(list[1]) {
 		t.Error("its task is gone")
@@ -92,9 +86,7 @@ func TestARunWithToolsOrWithoutBatchesIsNotHandedIn(t *testing.T) {
 		}
 	}
 	text := strings.Replace(digestRoutine, "may_wait", "allowed-tools: [WebFetch]\nmay_wait", 1)
-	if err := s.dir.Write("routines/digest.md", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.dir.Write("routines/digest.md", []byte(text)))
 	s.index.Scan()
 	task, _ = s.index.Set().Find("d1")
 	if problems := s.index.Set().Problems; task.MayWait || len(problems) != 1 || !strings.Contains(problems[0].Message, "may-wait is for") {

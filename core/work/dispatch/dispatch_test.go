@@ -20,9 +20,7 @@ func kettle(extra string) map[string]string {
 
 func TestABackgroundTaskIsRunWithItsPromptAndItsTicketIsSettled(t *testing.T) {
 	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook around.\n"})
-	if err := s.d.Fire(t.Context(), s.due(t, "r1")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
 	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Task.ID != "r1" || s.runs.jobs[0].Ticket != "ticket" || !strings.Contains(s.runs.prompts[0], "Look around.") {
 		t.Errorf("%+v %q", s.runs.jobs, s.runs.prompts)
 	}
@@ -56,9 +54,7 @@ func TestARepeatingReminderIsPutOffWhileItsPingCouldNotBeSent(t *testing.T) {
 		s := newStage(t, kettle(""))
 		c.prepare(s)
 		now := time.Now()
-		if err := s.d.Fire(t.Context(), s.due(t, "k1")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.d.Fire(t.Context(), s.due(t, "k1")))
 		r, ok := s.index.Set().ReminderByID("k1")
 		if !ok || len(s.runs.jobs) != 0 || r.RunAt.Sub(now) < c.after-time.Minute || r.RunAt.Sub(now) > c.after+time.Minute {
 			t.Errorf("%s: due %v, runs %v", what, r, s.runs.jobs)
@@ -88,9 +84,7 @@ func TestTheLastRoundOfAReminderIsReportedAndRunsNothing(t *testing.T) {
 	due := s.due(t, "k1")
 	last := *due.Reminder
 	last.LastWord, due.Reminder = true, &last
-	if err := s.d.Fire(t.Context(), due); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.d.Fire(t.Context(), due))
 	u := s.updates.Peek()
 	if len(u) != 1 || !strings.Contains(u[0].Message, "(k1) was not done") || !strings.Contains(u[0].Message, "never reached the user") || len(s.runs.jobs) != 0 || len(s.talk.retired) != 1 {
 		t.Errorf("%+v, runs %v, retired %v", u, s.runs.jobs, s.talk.retired)
@@ -122,12 +116,8 @@ func TestADeliveryRunsTaintedAndOneThatWaitsForTheUserDoesNot(t *testing.T) {
 		t.Fatal(s.d.o.Hooks.Problems())
 	}
 	payload, err := spec.Check([]byte(`{"status": "red"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.d.FireWebhook(t.Context(), webhook.Job{Spec: spec, Payload: payload, Ticket: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, s.d.FireWebhook(t.Context(), webhook.Job{Spec: spec, Payload: payload, Ticket: "x"}))
 	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Tainted == "" || !strings.Contains(s.runs.prompts[0], "red") || len(*s.settled) != 1 {
 		t.Errorf("%+v, %v", s.runs.jobs, *s.settled)
 	}

@@ -99,18 +99,14 @@ func newStage(t *testing.T, files map[string]string) *stage {
 		storetest.Put(t, dir, rel, text)
 	}
 	settings, _, err := config.LoadRuntime(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &stage{
 		dir: dir, index: routines.NewIndex(dir, zone), updates: updates.NewQueue(dir, zone, log),
 		runs: &runs{}, talk: &talk{}, settled: &settled{}, settings: settings,
 	}
 	load := func() *config.Runtime { return &s.settings }
 	client, err := google.New(google.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	board := notice.NewBoard(zone, func(s string) string { return s }, func() {})
 	guard := policy.New(policy.Options{Dir: dir, Zone: zone, Log: log, Base: func() []string { return nil }})
 	s.schedule = schedule.New(schedule.Options{Dir: dir, Index: s.index, Zone: zone, Log: log, Inherit: guard.Inherit})
@@ -153,3 +149,10 @@ func (s *stage) due(t *testing.T, id string) schedule.Due {
 }
 
 var errTurn = errors.New("the turn failed")
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -66,9 +66,7 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 func (h *harness) manager() *Manager {
 	h.t.Helper()
 	m, err := NewManager(h.o)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	must(h.t, err)
 	return m
 }
 

@@ -389,9 +389,7 @@ func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 			if state != Running {
 				v.Ended = time.Now()
 			}
-			if err := appendLedger(h.dir, v); err != nil {
-				t.Fatal(err)
-			}
+			must(t, appendLedger(h.dir, v))
 			time.Sleep(time.Hour)
 		}
 		end("00000001", Done)

@@ -22,9 +22,7 @@ func (h *harness) ended(from, to int) {
 		if i%2 == 1 {
 			v.State = Failed
 		}
-		if err := appendLedger(h.dir, v); err != nil {
-			h.t.Fatal(err)
-		}
+		must(h.t, appendLedger(h.dir, v))
 	}
 }
 

@@ -22,9 +22,7 @@ func account(t testing.TB, scopes ...google.Scope) (*google.Client, *googletest.
 	g := googletest.New()
 	t.Cleanup(g.Close)
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var list []string
 	for _, s := range scopes {
 		list = append(list, string(s))
@@ -40,17 +38,13 @@ func account(t testing.TB, scopes ...google.Scope) (*google.Client, *googletest.
 func client(t testing.TB, d *store.Dir, api string) *google.Client {
 	t.Helper()
 	c, err := google.New(google.Options{Dir: d, API: api})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
 func login(t testing.TB, d *store.Dir, token map[string]any) {
 	t.Helper()
-	if err := d.WriteJSON(google.TokenFile, token); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.WriteJSON(google.TokenFile, token))
 }
 
 func read(t *testing.T, d *store.Dir) map[string]any {
@@ -65,9 +59,7 @@ func read(t *testing.T, d *store.Dir) map[string]any {
 func count(t *testing.T, c *google.Client) (n int) {
 	t.Helper()
 	for _, err := range c.Tasks.List(context.Background(), "@default", true) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		n++
 	}
 	return n
@@ -290,9 +282,7 @@ func BenchmarkLists(b *testing.B) {
 	for b.Loop() {
 		n := 0
 		for _, err := range c.Tasks.List(context.Background(), "@default", true) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			n++
 		}
 		if n != 10000 {
@@ -313,9 +303,7 @@ func BenchmarkState(b *testing.B) {
 		}
 	})
 	d, err := store.At(b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	c = client(b, d, "")
 	b.Run("off", func(b *testing.B) {
 		for b.Loop() {
@@ -341,5 +329,12 @@ func TestTheTokenIsInNoError(t *testing.T) {
 		if c.State().Kind != google.Unreachable || !strings.Contains(text, "cannot be reached") {
 			t.Errorf("%v, %v", text, c.State())
 		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -28,9 +28,7 @@ func capped(d *store.Dir, caps Caps, past ...Run) Options {
 
 func spend(t testing.TB, p *Purse, now time.Time, ticket Ticket, dollars float64) {
 	t.Helper()
-	if err := p.Add(now, ticket, agent.Usage{InputTokens: 1, CostUSD: dollars}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Add(now, ticket, agent.Usage{InputTokens: 1, CostUSD: dollars}))
 }
 
 func must(t testing.TB, err error) {

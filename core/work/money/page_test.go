@@ -13,9 +13,7 @@ import (
 // docs/prices.md has the prices that are built in, and a file that is accepted.
 func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "prices.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	row := func(name string, r Rate) string {
 		line := "| " + name
 		for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite, r.HourWrite} {

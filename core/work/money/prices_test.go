@@ -31,9 +31,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 		"# dollars for a million tokens: input output read written", "", "sonnet: 1 2 3 4 # mine", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
 	}, "\n")
-	if err := d.Write(pricesFile, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Write(pricesFile, []byte(text)))
 	p := NewPrices(d, nil)
 	if p.Of("claude-sonnet-5-5") != (Price{Rate: Rate{1, 2, 3, 4, 0}}) || p.Of("my-model-2") != (Price{}) || p.Of("opus") != builtIn["opus"] {
 		t.Errorf("%+v %+v %+v", p.Of("claude-sonnet-5-5"), p.Of("my-model-2"), p.Of("opus"))

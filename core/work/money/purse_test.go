@@ -16,12 +16,8 @@ import (
 func open(t *testing.T) (*store.Dir, *Purse) {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, d.Prepare())
 	return d, made(Options{Dir: d})
 }
 
@@ -51,13 +47,9 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func TestADaysTurnsAreSummedAndSurviveARestart(t *testing.T) {
 	d, l := open(t)
 	for range 3 {
-		if err := l.Add(noon, "", agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Add(noon, "", agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5}))
 	}
-	if err := l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}))
 	again := made(Options{Dir: d})
 	if u := again.Today(noon); u.InputTokens != 30 || u.OutputTokens != 6 || u.CostUSD != 1.5 {
 		t.Errorf("%+v", u)
@@ -70,9 +62,7 @@ func TestADaysTurnsAreSummedAndSurviveARestart(t *testing.T) {
 
 func TestATurnThatUsedNothingWritesNothing(t *testing.T) {
 	d, l := open(t)
-	if err := l.Add(noon, "", agent.Usage{}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Add(noon, "", agent.Usage{}))
 	if _, err := os.Stat(d.Path(fileName)); !os.IsNotExist(err) {
 		t.Error(err)
 	}
@@ -81,9 +71,7 @@ func TestATurnThatUsedNothingWritesNothing(t *testing.T) {
 func TestAfterFourHundredDaysTheOldestAreForgotten(t *testing.T) {
 	_, l := open(t)
 	for i := range keptDays + 5 {
-		if err := l.Add(noon.AddDate(0, 0, i), "", agent.Usage{InputTokens: 1}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, l.Add(noon.AddDate(0, 0, i), "", agent.Usage{InputTokens: 1}))
 	}
 	days := l.Days()
 	if oldest := days[len(days)-1].Date; len(days) != keptDays || oldest != noon.AddDate(0, 0, 5).Format(time.DateOnly) {
@@ -94,9 +82,7 @@ func TestAfterFourHundredDaysTheOldestAreForgotten(t *testing.T) {
 func TestADayBeginsInTheUsersZone(t *testing.T) {
 	d, _ := open(t)
 	l := made(Options{Dir: d, Zone: time.FixedZone("far", -8*3600)})
-	if err := l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.Add(noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1}))
 	if u := l.Today(noon); u.InputTokens != 1 {
 		t.Errorf("%+v", u)
 	}
@@ -106,12 +92,8 @@ func TestAFileThatIsNoLedgerIsReplaced(t *testing.T) {
 	for i, garbage := range []string{"", "null", "[]", "{\"x\":1}", "\x00\xff"} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			d, l := open(t)
-			if err := d.Write(fileName, []byte(garbage)); err != nil {
-				t.Fatal(err)
-			}
-			if err := l.Add(noon, "", agent.Usage{InputTokens: 7}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, d.Write(fileName, []byte(garbage)))
+			must(t, l.Add(noon, "", agent.Usage{InputTokens: 7}))
 			if u := made(Options{Dir: d}).Today(noon); u.InputTokens != 7 {
 				t.Errorf("%+v", u)
 			}

@@ -33,13 +33,9 @@ type place struct {
 func newPlace(t testing.TB, content string) place {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if content != "" {
-		if err := d.Write(file, []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.Write(file, []byte(content)))
 	}
 	logged := &bytes.Buffer{}
 	return place{d, NewQueue(d, pacific, slog.New(slog.NewTextHandler(logged, nil))), logged}
@@ -51,9 +47,7 @@ func (p place) content(t testing.TB) string {
 	if errors.Is(err, os.ErrNotExist) {
 		return ""
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }
 
@@ -61,9 +55,7 @@ func (p place) content(t testing.TB) string {
 func (p place) add(t testing.TB, messages ...string) {
 	t.Helper()
 	for i, m := range messages {
-		if err := p.queue.Append(morning().Add(time.Duration(i)*time.Minute), m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, p.queue.Append(morning().Add(time.Duration(i)*time.Minute), m))
 	}
 }
 

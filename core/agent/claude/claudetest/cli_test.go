@@ -68,9 +68,7 @@ func startCLI(t *testing.T, s *claudetest.Server, args ...string) *command {
 func (c *command) write(v any) {
 	c.t.Helper()
 	b, err := json.Marshal(v)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	if _, err := c.in.Write(append(b, '\n')); err != nil {
 		c.t.Fatal(err)
 	}

@@ -19,9 +19,7 @@ func longLine() []byte {
 // system until it is decoded.
 func BenchmarkDeltaLine(b *testing.B) {
 	r, in, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	decoded := make(chan Stream)
 	c := New(r, io.Discard, Options{Line: func(l Line) { decoded <- l.Stream() }})
 	done := make(chan error, 1)
@@ -36,9 +34,7 @@ func BenchmarkDeltaLine(b *testing.B) {
 	}
 	b.StopTimer()
 	_ = in.Close()
-	if err := <-done; err != nil {
-		b.Fatal(err)
-	}
+	must(b, <-done)
 }
 
 func BenchmarkPeekDelta(b *testing.B) {

@@ -125,15 +125,11 @@ type entry struct {
 func capture(t testing.TB, name string) []entry {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "captures", name+".jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var entries []entry
 	for raw := range bytes.Lines(data) {
 		var e entry
-		if err := json.Unmarshal(raw, &e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(raw, &e))
 		if e.Dir == "cli->host" || e.Dir == "host->cli" {
 			entries = append(entries, e)
 		}
@@ -164,9 +160,7 @@ func captured(t testing.TB, name string) []Line {
 		}
 	}
 	var lines []Line
-	if err := New(&input, io.Discard, Options{Line: func(l Line) { lines = append(lines, l) }}).Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, New(&input, io.Discard, Options{Line: func(l Line) { lines = append(lines, l) }}).Run(t.Context()))
 	return lines
 }
 
@@ -200,4 +194,11 @@ func asks(id, subtype string) string {
 // cancels takes it back.
 func cancels(id string) string {
 	return fmt.Sprintf(`{"type":"control_cancel_request","request_id":%q}`, id)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

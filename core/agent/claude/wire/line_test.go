@@ -95,8 +95,6 @@ func FuzzLine(f *testing.F) {
 				decode(l)
 			}
 		}})
-		if err := c.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Run(t.Context()))
 	})
 }

@@ -228,9 +228,7 @@ func TestSendNeverWaitsForThePipeAndItsEndIsNoFault(t *testing.T) {
 					}
 				})
 				for range 1000 {
-					if err := c.Send(struct{}{}); err != nil {
-						t.Fatal(err)
-					}
+					must(t, c.Send(struct{}{}))
 				}
 				synctest.Wait()
 				end.by(in, cancel)

@@ -23,9 +23,7 @@ func offline(t *testing.T, r io.Reader, o Options) ([]Line, *Conn) {
 	var lines []Line
 	o.Line = func(l Line) { lines = append(lines, l) }
 	c := New(r, io.Discard, o)
-	if err := c.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Run(t.Context()))
 	return lines, c
 }
 
@@ -253,9 +251,7 @@ func TestCallbacksEndEvenWhileAReadHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = out.Close()
-		if err := c.Send(struct{}{}); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.Send(struct{}{}))
 		<-cancelled
 		<-c.Ended()
 		_ = in.Close()

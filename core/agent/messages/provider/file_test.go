@@ -18,9 +18,7 @@ import (
 func withFile(t *testing.T, text string, env map[string]string) *Registry {
 	t.Helper()
 	r := registry(t, env)
-	if err := r.o.Dir.Write(File, []byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.o.Dir.Write(File, []byte(text)))
 	return r
 }
 
@@ -70,9 +68,7 @@ func TestTheFileIsReadAnewWhenItWasSaved(t *testing.T) {
 	if _, _, err := r.Find("local/llama"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.o.Dir.Write(File, []byte(strings.ReplaceAll(mine, "local:", "home:"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.o.Dir.Write(File, []byte(strings.ReplaceAll(mine, "local:", "home:"))))
 	if _, m, err := r.Find("home/small"); err != nil || m.Name != "qwen3:8b" {
 		t.Errorf("%+v %v", m, err)
 	}
@@ -120,9 +116,7 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	path := filepath.Join(home, "key")
 	var hidden []string
 	look := func(mode os.FileMode, content string) string {
-		if err := errorOf(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errorOf(os.WriteFile(path, []byte(content), mode), os.Chmod(path, mode)))
 		r := withFile(t, text, env)
 		r.o.Hide = func(s string) { hidden = append(hidden, s) }
 		if err := r.Ready(); err != nil {
@@ -139,20 +133,14 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	if got := look(0o600, "two words\n"); !strings.Contains(got, "the key and nothing else") {
 		t.Error(got)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
 	if got := withFile(t, text, env).Ready(); got == nil || !strings.Contains(got.Error(), "cannot be read") {
 		t.Error(got)
 	}
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := New(Options{Dir: d, Getenv: func(string) string { return "" }})
-	if err := errorOf(d.Write("key", []byte("far-secret")), d.Write(File, []byte(strings.ReplaceAll(text, "~/key", d.Path("key"))))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errorOf(d.Write("key", []byte("far-secret")), d.Write(File, []byte(strings.ReplaceAll(text, "~/key", d.Path("key"))))))
 	if got := r.Ready(); got == nil || !strings.Contains(got.Error(), "data directory") {
 		t.Error(got)
 	}
@@ -175,9 +163,7 @@ func TestAKeyFollowsNoRedirect(t *testing.T) {
 	defer server.Close()
 	client := http.Client{CheckRedirect: CheckRedirect}
 	q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	Provider{Key: "secret"}.Authorize(q.Header)
 	res, err := client.Do(q)
 	if err == nil {
@@ -237,5 +223,12 @@ func TestAServerIsAskedWhetherItTakesTheKey(t *testing.T) {
 	server.Close()
 	if err := (Provider{BaseURL: server.URL}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "start it") {
 		t.Error(err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -14,9 +14,7 @@ import (
 // docs/providers.md has every key of providers.yaml, with an example that is accepted.
 func TestThePageOfProvidersHasEveryKey(t *testing.T) {
 	data, err := fs.ReadFile(pages.FS, "providers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	row := regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| [^|]+ \\| [^|]+ \\| `([^`]+)` \\| ")
 	rows := func(heading string) map[string]string {
 		_, part, _ := strings.Cut(string(data), "\n## "+heading+"\n")

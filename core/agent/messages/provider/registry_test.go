@@ -14,9 +14,7 @@ import (
 func registry(t *testing.T, env map[string]string) *Registry {
 	t.Helper()
 	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return New(Options{Dir: d, Getenv: func(name string) string { return env[name] }})
 }
 
@@ -57,9 +55,7 @@ func TestAKeyTravelsInItsHeaderAndNowhereElse(t *testing.T) {
 
 func TestALongPromptCostsWhatLongPromptsCost(t *testing.T) {
 	_, m, err := registry(t, map[string]string{varKey: "sk-secret"}).Find("haiku")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	short := m.Cost(agent.Usage{InputTokens: 50_000, CacheWrite: 50_000, CacheHour: 50_000}).CostUSD
 	long := m.Cost(agent.Usage{InputTokens: 50_000, CacheRead: 50_001}).CostUSD
 	if fmt.Sprintf("%.6f %.6f", short, long) != "0.015000 0.027500" {
