@@ -31,6 +31,10 @@ var unknotted = map[string][]knot{
 	"ollimbot/core/work/fork":    {},
 	"ollimbot/discord":           {},
 
+	"ollimbot/core/agent/callback":       {},
+	"ollimbot/core/agent/claude":         {},
+	"ollimbot/core/agent/edit":           {},
+	"ollimbot/core/agent/messages/batch": {},
 	"ollimbot/core/agent/messages/tools": {},
 	"ollimbot/core/brief/prompt":         {},
 	"ollimbot/core/brief/toolset":        {},

@@ -12,30 +12,18 @@
 package claude
 
 import (
-	"bufio"
-	"bytes"
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
-	"ollimbot/core/agent/claude/sessionfile"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/storage/config"
@@ -77,8 +65,8 @@ type Engine struct {
 	// background are the goroutines that outlive the call that started them:
 	// Run waits for them.
 	background sync.WaitGroup
-	login      login
 	ran        atomic.Bool // Run was called
+	loginLimit time.Duration
 
 	// ctx is that of Run, set before begun is closed: sessions may be opened until it
 	// ends.
@@ -89,7 +77,8 @@ type Engine struct {
 	// is being opened holds its id with nil.
 	sessions map[string]*session
 	status   agent.Status
-	unusable bool // the command is not to be started
+	unusable bool     // the command must not be started
+	login    *attempt // that waits for its code, or nil
 	changed  func()
 }
 
@@ -100,12 +89,6 @@ var (
 	_ agent.Runner         = (*Engine)(nil)
 	_ agent.Account        = (*Engine)(nil)
 	_ agent.HistoryChecker = (*Engine)(nil)
-)
-
-// Misuse of the engine.
-var (
-	errNotRunning = errors.New(textNotRunning)
-	errRanTwice   = errors.New("the engine was run twice")
 )
 
 // New returns an engine and starts nothing.
@@ -120,58 +103,9 @@ func New(o Options) *Engine {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Engine{
-		o: o, begun: make(chan struct{}), examined: make(chan struct{}), sessions: map[string]*session{},
+		o: o, begun: make(chan struct{}), examined: make(chan struct{}), sessions: map[string]*session{}, loginLimit: loginLimit,
 		start: func(s process.Spec) (child, error) { return process.Start(s) },
 	}
-}
-
-// Run watches the processes until ctx ends, then ends every session and returns
-// when nothing of them is left.
-func (e *Engine) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if err := e.begin(ctx); err != nil {
-		return err
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
-	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
-	err := g.Wait()
-	cancel() // nothing is opened from here on
-	e.end()
-	return err
-}
-
-// begin ends what an earlier run of the program has left behind, before it
-// lets sessions be opened: a process that was orphaned may still write to a
-// session's history.
-func (e *Engine) begin(ctx context.Context) error {
-	if !e.ran.CompareAndSwap(false, true) {
-		return errRanTwice
-	}
-	if mark := e.o.Process.Mark; mark != "" {
-		if n, err := process.CollectOrphans(mark); n > 0 || err != nil {
-			e.o.Log.Warn("processes of an earlier run were ended", "count", n, "error", err)
-		}
-	}
-	e.ctx = ctx
-	close(e.begun)
-	return nil
-}
-
-// end closes all sessions at once and waits for everything of them.
-func (e *Engine) end() {
-	var g sync.WaitGroup
-	for _, s := range e.opened() {
-		g.Go(func() {
-			if err := s.Close(); err != nil {
-				e.o.Log.Warn("session did not close cleanly", "session", s.ID(), "error", err)
-			}
-		})
-	}
-	g.Wait()
-	e.endLogin()
-	e.background.Wait()
 }
 
 // safely runs f; a panic in it is logged and becomes an error.
@@ -206,6 +140,18 @@ func (e *Engine) waitBegun(ctx context.Context) error {
 	return nil
 }
 
+// ifRunning calls f, which may start background work, unless the engine has ended.
+// f must not block: the lock is held.
+func (e *Engine) ifRunning(f func()) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx.Err() != nil {
+		return false
+	}
+	f()
+	return true
+}
+
 // path is where the command is; the error says how to install it.
 func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
@@ -221,110 +167,92 @@ func (e *Engine) env(own ...string) []string {
 	return process.Environment(e.o.Env, o)
 }
 
-// HasMessage reports whether a session's transcript holds a message whose text has
-// this digest (agent.HistoryChecker). Only the session's own file is asked: what a fork
-// has copied counts as heard by the fork. The CLI appends a message about 0.1 s
-// after it has taken it, so that the last moment before a crash may be missing;
-// a session without a file has heard nothing.
-func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
-	files, err := transcripts(sessionfile.ConfigDir(e.env()), session)
-	if err != nil {
-		return false, fmt.Errorf("look for the transcript: %w", err)
-	}
-	for _, file := range files {
-		heard, err := transcriptHolds(ctx, file, digest)
-		if heard || err != nil {
-			return heard, err
-		}
-	}
-	return false, nil
+// Status is how the engine stands now.
+func (e *Engine) Status() agent.Status {
+	processes := e.processes()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	st := e.status
+	st.Processes = processes
+	return st
 }
 
-// HasSession reports whether the command has a file of the session (agent.Keeper).
-func (e *Engine) HasSession(id string) bool {
-	files, err := transcripts(sessionfile.ConfigDir(e.env()), id)
-	return err == nil && len(files) > 0
+// OnChange sets what is called after the status has changed. It is set once,
+// before Run, and must not block.
+func (e *Engine) OnChange(changed func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.changed = changed
 }
 
-// transcripts are the files of a session, whichever directory it worked in.
-func transcripts(configDir, session string) ([]string, error) {
-	if session == "" || session != filepath.Base(session) || strings.ContainsRune(session, 0) {
-		return nil, nil // no id that the CLI would give
+// processes are the processes of the engine, oldest first.
+func (e *Engine) processes() []agent.Process {
+	var list []agent.Process
+	for _, s := range e.opened() {
+		s.mu.Lock()
+		p := agent.Process{PID: s.child.PID(), Session: s.id, Memory: s.memory, Started: s.started}
+		s.mu.Unlock()
+		list = append(list, p)
 	}
-	projects := filepath.Join(configDir, sessionfile.Projects)
-	folders, err := os.ReadDir(projects)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, folder := range folders {
-		file := filepath.Join(projects, folder.Name(), session+sessionfile.Ext)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
-			found = append(found, file)
-		}
-	}
-	return found, nil
+	slices.SortFunc(list, func(a, b agent.Process) int {
+		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.PID, b.PID))
+	})
+	return list
 }
 
-// transcriptHolds reads a transcript line by line; a line may have any length,
-// and the last one may be torn.
-func transcriptHolds(ctx context.Context, file string, digest [sha256.Size]byte) (bool, error) {
-	f, err := os.Open(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("open the transcript: %w", err)
-	}
-	defer f.Close()
-	r := bufio.NewReaderSize(f, 64<<10)
-	for {
-		line, err := r.ReadBytes('\n')
-		for _, text := range heardTexts(line) {
-			if sha256.Sum256([]byte(text)) == digest {
-				return true, nil
-			}
+// opened are the sessions whose processes were not reaped yet.
+func (e *Engine) opened() []*session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*session, 0, len(e.sessions))
+	for _, s := range e.sessions {
+		if s != nil {
+			list = append(list, s)
 		}
+	}
+	return list
+}
+
+// setStatus changes the status and tells of it where something is new.
+func (e *Engine) setStatus(change func(*agent.Status)) {
+	e.mu.Lock()
+	before := e.status
+	change(&e.status)
+	e.status.Processes = nil // they are counted when somebody looks
+	now := e.status
+	e.mu.Unlock()
+	if before.Version != now.Version || before.Warning != now.Warning || before.Problem != now.Problem ||
+		before.LoginNeeded != now.LoginNeeded || before.LoginURL != now.LoginURL {
+		e.notify()
+	}
+}
+
+// notify tells whoever watches that the status has changed.
+func (e *Engine) notify() {
+	e.mu.Lock()
+	changed := e.changed
+	e.mu.Unlock()
+	if changed != nil {
+		changed()
+	}
+}
+
+// setLogin notes whether somebody is logged in.
+func (e *Engine) setLogin(ok bool) {
+	e.setStatus(func(st *agent.Status) {
 		switch {
-		case err == io.EOF:
-			return false, nil
-		case err != nil:
-			return false, fmt.Errorf("read the transcript: %w", err)
-		case ctx.Err() != nil:
-			return false, fmt.Errorf("read the transcript: %w", ctx.Err())
+		case !ok:
+			st.LoginNeeded, st.Problem = true, textLoggedOut
+		case st.LoginNeeded:
+			st.LoginNeeded, st.Problem, st.LoginURL = false, "", ""
 		}
-	}
+	})
 }
 
-// heardTexts are the texts of the messages that a transcript's line holds: a
-// user message, or one that was given to a running turn, which the CLI notes as
-// an attachment.
-func heardTexts(line []byte) []string {
-	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
-		return nil // most lines; decoding a picture for nothing takes long
-	}
-	var l struct {
-		Type      string `json:"type"`
-		Sidechain bool   `json:"isSidechain"` // a subagent's
-		Message   struct {
-			Content json.RawMessage `json:"content"`
-		} `json:"message"`
-		Attachment struct {
-			Type   string          `json:"type"`
-			Prompt json.RawMessage `json:"prompt"`
-		} `json:"attachment"`
-	}
-	if json.Unmarshal(line, &l) != nil || l.Sidechain {
-		return nil
-	}
-	switch {
-	case l.Type == "user":
-		return sessionfile.Texts(l.Message.Content)
-	case l.Type == "attachment" && l.Attachment.Type == "queued_command":
-		return sessionfile.Texts(l.Attachment.Prompt)
-	}
-	return nil
+// forget frees the session's id, once its process was reaped.
+func (e *Engine) forget(s *session) {
+	e.mu.Lock()
+	delete(e.sessions, s.key)
+	e.mu.Unlock()
+	e.notify()
 }

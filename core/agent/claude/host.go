@@ -45,10 +45,6 @@ type host struct {
 	early recent
 }
 
-// keptIDs is how many refused and cancelled calls are remembered: the result of a
-// call follows its refusal at once, so that a few would do.
-const keptIDs = 256
-
 // newHost returns a host that serves a run. A nil log logs nothing. Use close at
 // the end.
 func newHost(o agent.SessionOptions, log *slog.Logger) *host {
@@ -118,21 +114,6 @@ func (h *host) refuse(toolUseID string) {
 	defer h.mu.Unlock()
 	h.refused.add(toolUseID)
 }
-
-// recent remembers the newest ids that were put in; "" is none.
-type recent []string
-
-func (r *recent) add(id string) {
-	if id == "" || r.has(id) {
-		return
-	}
-	if len(*r) == keptIDs {
-		*r = slices.Delete(*r, 0, 1)
-	}
-	*r = append(*r, id)
-}
-
-func (r *recent) has(id string) bool { return slices.Contains(*r, id) }
 
 // The hooks that are registered, by the ids that the CLI calls them with.
 // SessionStart and SessionEnd are left out: the one never arrives, the other

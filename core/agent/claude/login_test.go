@@ -50,8 +50,25 @@ func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 	path := filepath.Join(home, "claude")
 	must(t, os.WriteFile(path, []byte(script), 0o700))
 	e = New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "BROWSER=firefox"}})
-	t.Cleanup(e.endLogin)
+	runLogins(t, e)
 	return e, home
+}
+
+// runLogins lets an engine log in until the test ends, without the rest of Run.
+func runLogins(t *testing.T, e *Engine) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	must(t, e.begin(ctx))
+	end = func() { cancel(); e.end() }
+	t.Cleanup(end)
+	return end
+}
+
+// waitingLogin is the login that waits for its code.
+func waitingLogin(e *Engine) *attempt {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.login
 }
 
 // within10 is a context that ends a test which would hang.
@@ -160,7 +177,7 @@ func TestASecondLoginReplacesTheFirst(t *testing.T) {
 	if _, err := e.Login(ctx); err != nil {
 		t.Fatal(err)
 	}
-	first := e.login.current()
+	first := waitingLogin(e)
 	if _, err := e.Login(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -178,13 +195,15 @@ func TestASecondLoginReplacesTheFirst(t *testing.T) {
 }
 
 func TestALoginEndsWithTheEngine(t *testing.T) {
-	e, _ := loginEngine(t, loginScript)
+	withScript, _ := loginEngine(t, loginScript)
+	e := New(withScript.o)
+	end := runLogins(t, e)
 	ctx := within10(t)
 	if _, err := e.Login(ctx); err != nil {
 		t.Fatal(err)
 	}
-	a := e.login.current()
-	e.endLogin()
+	a := waitingLogin(e)
+	end()
 	select {
 	case <-a.child.Done():
 	default:
@@ -196,14 +215,13 @@ func TestALoginEndsWithTheEngine(t *testing.T) {
 	if _, err := e.Login(ctx); err == nil {
 		t.Error("a login begins after the end")
 	}
-	e.endLogin()
 }
 
 func TestALoginDoesNotWaitForEver(t *testing.T) {
 	e, _ := loginEngine(t, loginScript)
-	e.login.limit = time.Second
+	e.loginLimit = time.Second
 	_, err := e.Login(within10(t))
-	if a := e.login.current(); a != nil {
+	if a := waitingLogin(e); a != nil {
 		loginEnded(t, a)
 	}
 	if err := e.Finish(within10(t), goodCode); err == nil || err.Error() != textNoLogin {
@@ -224,7 +242,7 @@ func TestALoginThatNobodyWaitsForIsEnded(t *testing.T) {
 	if _, err := e.Login(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the error is %v", err)
 	}
-	if e.login.current() != nil {
+	if waitingLogin(e) != nil {
 		t.Error("the command still waits")
 	}
 }
@@ -247,6 +265,7 @@ func TestACommandThatCannotLogInSaysWhy(t *testing.T) {
 		}
 	}
 	e := New(Options{Path: filepath.Join(t.TempDir(), "missing")})
+	runLogins(t, e)
 	if _, err := e.Login(within10(t)); err == nil {
 		t.Error("a command that is missing logs in")
 	}
@@ -347,7 +366,7 @@ func realLogin(t *testing.T, key string) *Engine {
 		env = append(env, "ANTHROPIC_API_KEY="+key)
 	}
 	e := New(Options{Path: path, Env: env})
-	t.Cleanup(e.endLogin)
+	runLogins(t, e)
 	return e
 }
 

@@ -163,12 +163,6 @@ func (s *session) kill(reason error) {
 	})
 }
 
-// calmed wakes who waits for the session to be quiet. The lock is held.
-func (s *session) calmed() {
-	close(s.calm)
-	s.calm = make(chan struct{})
-}
-
 // ID is what the CLI calls the session: the id it was opened with, unless the
 // CLI has changed it.
 func (s *session) ID() string {
@@ -259,57 +253,94 @@ func pause(ctx context.Context, signal <-chan struct{}, limit time.Duration) err
 	}
 }
 
-// pump hands a turn to its reader. However that ends before the turn does, by
-// breaking off, the end of ctx or a panic, the turn is interrupted and the rest
-// of it is dropped.
-func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, error) bool) {
-	whole := false
-	defer func() {
-		if !whole {
-			t.events.Abandon()
-			s.later(s.requestInterrupt)
-			s.markStopped(t)
-		}
-	}()
-	for {
-		h := turnEvent{err: ctx.Err()} // which goes before all that waits
-		if h.err == nil {
-			var err error
-			if h, err = t.events.Pop(ctx); errors.Is(err, io.EOF) {
-				whole = true
-				return
-			} else if err != nil {
-				h.err = err
-			}
-		}
-		_, last := h.event.(agent.Result)
-		whole = last || h.err != nil && ctx.Err() == nil
-		if !yield(h.event, h.err) || h.err != nil || last {
-			return
-		}
-	}
-}
-
-// engineTurn hands a turn that began by itself to the bot. The lock is held.
-func (s *session) engineTurn(t *turn) {
-	read := s.host.o.OnEngineTurn
-	if read == nil {
-		t.events.Abandon()
-		return
-	}
-	s.e.later("turn that began by itself", func() {
-		defer t.events.Abandon()
-		read(func(yield func(agent.Event, error) bool) {
-			s.reader <- struct{}{} // whoever reads has an end: turns have
-			defer func() { <-s.reader }()
-			s.pump(context.Background(), t, yield)
-		})
-	})
-}
-
 // dead reports whether the session's process can take no message any more.
 func (s *session) dead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended != nil || s.reason != nil
+}
+
+// Interrupt ends the running turn, and one that was sent and has not begun.
+// What the CLI makes of it is the turn's result.
+func (s *session) Interrupt(ctx context.Context) error {
+	if !s.markStopped(nil) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return s.ask(ctx, request{"subtype": "interrupt"})
+}
+
+// Configure changes what differs from the settings in force. A setting that is
+// empty stays as it is.
+func (s *session) Configure(ctx context.Context, n agent.Settings) error {
+	s.mu.Lock()
+	now, ended := s.settings, s.ended
+	s.mu.Unlock()
+	if ended != nil {
+		return ended
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	for _, c := range []struct {
+		field, want string
+		now         *string
+		ask         func(string) (request, error)
+	}{
+		{"model", n.Model, &now.Model, func(m string) (request, error) { return request{"subtype": "set_model", "model": m}, nil }},
+		{"thinking", n.Thinking, &now.Thinking, askThinking},
+		{"mode", n.Mode, &now.Mode, func(m string) (request, error) {
+			return request{"subtype": "set_permission_mode", "mode": permissionMode(m)}, nil
+		}},
+	} {
+		if c.want == "" || c.want == *c.now {
+			continue
+		}
+		r, err := c.ask(c.want)
+		if err != nil {
+			return err
+		}
+		if err := s.ask(ctx, r); err != nil {
+			return fmt.Errorf("change the %s: %w", c.field, err)
+		}
+		*c.now = c.want
+		s.mu.Lock()
+		s.settings = now
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+func askThinking(thinking string) (request, error) {
+	tokens, ok := thinkingTokens(thinking)
+	if !ok {
+		return nil, fmt.Errorf(textThinking, thinking)
+	}
+	return request{"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens}, nil
+}
+
+// Close ends the session and its process; a running turn ends with an error.
+// The id is free when it returns. It must not be called from a hook, a tool or
+// the permission callback of the session: it waits for those.
+func (s *session) Close() error {
+	s.token.Revoke()
+	s.mu.Lock()
+	if s.reason == nil {
+		s.reason = agent.ErrClosed
+	}
+	running := s.flow.busy()
+	s.mu.Unlock()
+	if running { // else closing its input would let it go on to its end
+		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+		if err := s.ask(ctx, request{"subtype": "interrupt"}); err != nil {
+			s.log.Debug("turn was not interrupted before the end", "error", err)
+		}
+		cancel()
+	}
+	err := s.stop()
+	<-s.done
+	if err != nil {
+		return fmt.Errorf("close the session: %w", err)
+	}
+	return nil
 }

@@ -1,7 +1,7 @@
 package claude
 
 import (
-	"cmp"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -104,164 +104,6 @@ func (f *flow) busy() bool { return f.current != nil || f.waiting != nil }
 // idleSoon is how long the word "idle" may take after a result; it takes 1 ms.
 const idleSoon = time.Second
 
-// beginsTurn reports whether a line can only stand inside a turn. Echoes cannot be
-// relied on: changing the model is echoed as well, while nothing runs.
-func beginsTurn(l wire.Line) bool {
-	switch l.Type {
-	case wire.TypeAssistant, wire.TypeStream:
-		return true
-	case wire.TypeSystem:
-		switch l.Subtype {
-		case wire.SubtypeInit, wire.SubtypeRetry, wire.SubtypeCompactBoundary:
-			return true
-		case wire.SubtypeStatus:
-			return l.System().Status != ""
-		}
-	}
-	return false
-}
-
-// route sorts one line into the turn that it belongs to.
-func (s *session) route(l wire.Line) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := &s.flow
-	if s.ended != nil || l.Type == wire.TypeSystem && s.between(l) {
-		return
-	}
-	if f.current == nil && beginsTurn(l) {
-		s.beginTurn(l.At)
-	}
-	if l.Type == wire.TypeUser {
-		s.echo(l)
-	}
-	switch {
-	case l.Type == wire.TypeResult:
-		s.finish(l)
-	case f.current != nil:
-		f.current.tr.translate(l, f.current.events.put)
-	}
-}
-
-// echo looks for our message among what the CLI repeats.
-func (s *session) echo(l wire.Line) {
-	f := &s.flow
-	if f.waiting == nil && (f.current == nil || f.current.uuid == "" || f.current.echoed) {
-		return
-	}
-	switch id := l.User().UUID; {
-	case id == "":
-	case f.waiting != nil && id == f.waiting.uuid:
-		s.adopt()
-	case f.current != nil && id == f.current.uuid:
-		f.current.echoed = true
-	}
-}
-
-// between handles the lines that say where the CLI stands; done says that they
-// are nothing else.
-func (s *session) between(l wire.Line) (done bool) {
-	f := &s.flow
-	switch l.Subtype {
-	case wire.SubtypeState:
-		f.running = l.System().State != "idle"
-		if f.current == nil {
-			f.selfBegun, f.announced = false, ""
-		} else if !f.running {
-			s.endTurn(f.current, agent.Result{SessionID: s.id, Text: f.current.tr.last()})
-		}
-		s.calmed()
-		return true
-	case wire.SubtypeTaskNotification:
-		if f.current != nil {
-			return false
-		}
-		f.selfBegun, f.announced = true, short(l.System().Summary)
-		return true
-	case wire.SubtypeInit:
-		s.id = cmp.Or(l.System().SessionID, s.id)
-	}
-	return false
-}
-
-// beginTurn begins a turn: that of the message that waits, or one that nobody asked
-// for.
-func (s *session) beginTurn(now time.Time) {
-	f := &s.flow
-	if f.waiting != nil && !f.selfBegun {
-		f.current, f.waiting = f.waiting, nil
-		f.current.since = now
-		if !f.current.stopped.IsZero() { // it was to end before it had begun
-			s.later(s.requestInterrupt)
-		}
-		return
-	}
-	t := &turn{events: newEventQueue(), tr: newTranslator(s.host.denied, ""), since: now}
-	if f.announced != "" {
-		t.events.put(agent.Notice{Text: f.announced})
-	}
-	f.current, f.selfBegun, f.announced = t, false, ""
-	s.engineTurn(t)
-}
-
-// adopt makes the running turn that of the message that was taken into it. Who
-// has read it so far gets an end.
-func (s *session) adopt() {
-	f := &s.flow
-	mine := f.waiting
-	f.waiting = nil
-	mine.echoed = true
-	if other := f.current; other != nil {
-		mine.tr = other.tr.handOver()
-		other.events.end(agent.Result{SessionID: s.id, Text: other.tr.last()})
-	}
-	f.current = mine
-	if !mine.stopped.IsZero() {
-		s.later(s.requestInterrupt)
-	}
-}
-
-// finish ends the running turn with its result.
-func (s *session) finish(l wire.Line) {
-	f := &s.flow
-	r, t := l.Result(), f.current
-	switch {
-	case t == nil && f.waiting != nil: // it ended before it did anything
-		t, f.waiting = f.waiting, nil
-		f.current = t
-	case t == nil:
-		s.early = append(s.early, r.Errors...)
-		return
-	case t.uuid != "" && !t.echoed && r.Origin.Kind != "":
-		s.disown(t)
-		return
-	}
-	s.id = cmp.Or(r.SessionID, s.id)
-	s.noteAuth(t.tr.failure, r)
-	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
-	end := t.tr.result(r, !t.stopped.IsZero(), t.stalled)
-	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
-	s.endTurn(t, end)
-}
-
-// disown gives a turn back that was taken for that of our message: its result
-// says that something else began it. Our message still waits.
-func (s *session) disown(t *turn) {
-	if n := t.tr.text.total; n > 0 {
-		t.events.put(agent.Rewind{Bytes: n})
-	}
-	t.tr = newTranslator(s.host.denied, t.command)
-	s.flow.current, s.flow.waiting, s.flow.over = nil, t, time.Now()
-}
-
-// endTurn ends a turn.
-func (s *session) endTurn(t *turn, end agent.Result) {
-	t.events.end(end)
-	s.flow.current, s.flow.over = nil, time.Now()
-	s.flow.selfBegun, s.flow.announced = false, ""
-	s.calmed()
-}
-
 // notLoggedIn is the class of a failure that a login or another key cures.
 const notLoggedIn = "authentication_failed"
 
@@ -348,4 +190,52 @@ func grown[T int | float64](before, now T) T {
 		return now
 	}
 	return now - before
+}
+
+func stalledText() string { return fmt.Sprintf(textStalled, "two minutes") }
+
+// silence says what is due. heard is when the last line came, pending how many
+// callbacks of the bot are being answered.
+func (t *turn) silence(now, heard time.Time, pending int) step {
+	switch {
+	case !t.signalled.IsZero():
+		return due(now, t.signalled, obeyWithin, stepEnd)
+	case !t.stopped.IsZero():
+		return due(now, newer(t.stopped, heard), obeyWithin, stepSignal)
+	case pending > 0:
+		return stepNone
+	}
+	tools, subagents := t.tr.working()
+	if tools {
+		return stepNone
+	}
+	limit := stallAfter
+	if subagents || t.tr.compacting || t.command != "" {
+		limit = slowAfter
+	}
+	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay()), limit, stepInterrupt)
+}
+
+// step is what is due with a turn that does not go on.
+type step int
+
+const (
+	stepNone step = iota
+	stepInterrupt
+	stepSignal
+	stepEnd
+)
+
+func due(now, since time.Time, limit time.Duration, s step) step {
+	if now.Sub(since) < limit {
+		return stepNone
+	}
+	return s
+}
+
+func newer(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -224,3 +224,22 @@ func (h *host) takeEnding(tool string) bool {
 	}
 	return ends
 }
+
+// recent remembers the newest ids that were put in; "" is none.
+type recent []string
+
+// keptIDs is how many refused and cancelled calls are remembered: the result of a
+// call follows its refusal at once, so that a few would do.
+const keptIDs = 256
+
+func (r *recent) add(id string) {
+	if id == "" || r.has(id) {
+		return
+	}
+	if len(*r) == keptIDs {
+		*r = slices.Delete(*r, 0, 1)
+	}
+	*r = append(*r, id)
+}
+
+func (r *recent) has(id string) bool { return slices.Contains(*r, id) }

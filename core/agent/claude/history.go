@@ -1,0 +1,126 @@
+package claude
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ollimbot/core/agent/claude/sessionfile"
+)
+
+// HasMessage reports whether a session's transcript holds a message whose text has
+// this digest (agent.HistoryChecker). Only the session's own file is asked: what a fork
+// has copied counts as heard by the fork. The CLI appends a message about 0.1 s
+// after it has taken it, so that the last moment before a crash may be missing;
+// a session without a file has heard nothing.
+func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
+	files, err := transcripts(sessionfile.ConfigDir(e.env()), session)
+	if err != nil {
+		return false, fmt.Errorf("look for the transcript: %w", err)
+	}
+	for _, file := range files {
+		heard, err := transcriptHolds(ctx, file, digest)
+		if heard || err != nil {
+			return heard, err
+		}
+	}
+	return false, nil
+}
+
+// HasSession reports whether the command has a file of the session (agent.Keeper).
+func (e *Engine) HasSession(id string) bool {
+	files, err := transcripts(sessionfile.ConfigDir(e.env()), id)
+	return err == nil && len(files) > 0
+}
+
+// transcripts are the files of a session, whichever directory it worked in.
+func transcripts(configDir, session string) ([]string, error) {
+	if session == "" || session != filepath.Base(session) || strings.ContainsRune(session, 0) {
+		return nil, nil // no id that the CLI would give
+	}
+	projects := filepath.Join(configDir, sessionfile.Projects)
+	folders, err := os.ReadDir(projects)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	for _, folder := range folders {
+		file := filepath.Join(projects, folder.Name(), session+sessionfile.Ext)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			found = append(found, file)
+		}
+	}
+	return found, nil
+}
+
+// transcriptHolds reads a transcript line by line; a line may have any length,
+// and the last one may be torn.
+func transcriptHolds(ctx context.Context, file string, digest [sha256.Size]byte) (bool, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("open the transcript: %w", err)
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := r.ReadBytes('\n')
+		for _, text := range heardTexts(line) {
+			if sha256.Sum256([]byte(text)) == digest {
+				return true, nil
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("read the transcript: %w", err)
+		case ctx.Err() != nil:
+			return false, fmt.Errorf("read the transcript: %w", ctx.Err())
+		}
+	}
+}
+
+// heardTexts are the texts of the messages that a transcript's line holds: a
+// user message, or one that was given to a running turn, which the CLI notes as
+// an attachment.
+func heardTexts(line []byte) []string {
+	if !bytes.Contains(line, []byte(`"user"`)) && !bytes.Contains(line, []byte(`"queued_command"`)) {
+		return nil // most lines; decoding a picture for nothing takes long
+	}
+	var l struct {
+		Type      string `json:"type"`
+		Sidechain bool   `json:"isSidechain"` // a subagent's
+		Message   struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"message"`
+		Attachment struct {
+			Type   string          `json:"type"`
+			Prompt json.RawMessage `json:"prompt"`
+		} `json:"attachment"`
+	}
+	if json.Unmarshal(line, &l) != nil || l.Sidechain {
+		return nil
+	}
+	switch {
+	case l.Type == "user":
+		return sessionfile.Texts(l.Message.Content)
+	case l.Type == "attachment" && l.Attachment.Type == "queued_command":
+		return sessionfile.Texts(l.Attachment.Prompt)
+	}
+	return nil
+}

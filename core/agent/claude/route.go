@@ -1,0 +1,283 @@
+package claude
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/wire"
+)
+
+// noteAuth learns from a turn whether the login is good: where the class of its
+// failure says so it is not, and an answer of the model proves that it is.
+func (s *session) noteAuth(failure string, r wire.Result) {
+	switch {
+	case r.IsError && failure == notLoggedIn && r.APIErrorStatus == 0:
+		s.e.later("status", func() { s.e.setLogin(false) })
+	case !r.IsError && r.NumTurns > 0:
+		s.e.later("status", func() { s.e.setLogin(true) })
+	}
+}
+
+// route sorts one line into the turn that it belongs to.
+func (s *session) route(l wire.Line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &s.flow
+	if s.ended != nil || l.Type == wire.TypeSystem && s.between(l) {
+		return
+	}
+	if f.current == nil && beginsTurn(l) {
+		s.beginTurn(l.At)
+	}
+	if l.Type == wire.TypeUser {
+		s.echo(l)
+	}
+	switch {
+	case l.Type == wire.TypeResult:
+		s.finish(l)
+	case f.current != nil:
+		f.current.tr.translate(l, f.current.events.put)
+	}
+}
+
+// echo looks for our message among what the CLI repeats.
+func (s *session) echo(l wire.Line) {
+	f := &s.flow
+	if f.waiting == nil && (f.current == nil || f.current.uuid == "" || f.current.echoed) {
+		return
+	}
+	switch id := l.User().UUID; {
+	case id == "":
+	case f.waiting != nil && id == f.waiting.uuid:
+		s.adopt()
+	case f.current != nil && id == f.current.uuid:
+		f.current.echoed = true
+	}
+}
+
+// between handles the lines that say where the CLI stands; done says that they
+// are nothing else.
+func (s *session) between(l wire.Line) (done bool) {
+	f := &s.flow
+	switch l.Subtype {
+	case wire.SubtypeState:
+		f.running = l.System().State != "idle"
+		if f.current == nil {
+			f.selfBegun, f.announced = false, ""
+		} else if !f.running {
+			s.endTurn(f.current, agent.Result{SessionID: s.id, Text: f.current.tr.last()})
+		}
+		s.calmed()
+		return true
+	case wire.SubtypeTaskNotification:
+		if f.current != nil {
+			return false
+		}
+		f.selfBegun, f.announced = true, short(l.System().Summary)
+		return true
+	case wire.SubtypeInit:
+		s.id = cmp.Or(l.System().SessionID, s.id)
+	}
+	return false
+}
+
+// beginTurn begins a turn: that of the message that waits, or one that nobody asked
+// for.
+func (s *session) beginTurn(now time.Time) {
+	f := &s.flow
+	if f.waiting != nil && !f.selfBegun {
+		f.current, f.waiting = f.waiting, nil
+		f.current.since = now
+		if !f.current.stopped.IsZero() { // it was to end before it had begun
+			s.later(s.requestInterrupt)
+		}
+		return
+	}
+	t := &turn{events: newEventQueue(), tr: newTranslator(s.host.denied, ""), since: now}
+	if f.announced != "" {
+		t.events.put(agent.Notice{Text: f.announced})
+	}
+	f.current, f.selfBegun, f.announced = t, false, ""
+	s.engineTurn(t)
+}
+
+// adopt makes the running turn that of the message that was taken into it. Who
+// has read it so far gets an end.
+func (s *session) adopt() {
+	f := &s.flow
+	mine := f.waiting
+	f.waiting = nil
+	mine.echoed = true
+	if other := f.current; other != nil {
+		mine.tr = other.tr.handOver()
+		other.events.end(agent.Result{SessionID: s.id, Text: other.tr.last()})
+	}
+	f.current = mine
+	if !mine.stopped.IsZero() {
+		s.later(s.requestInterrupt)
+	}
+}
+
+// finish ends the running turn with its result.
+func (s *session) finish(l wire.Line) {
+	f := &s.flow
+	r, t := l.Result(), f.current
+	switch {
+	case t == nil && f.waiting != nil: // it ended before it did anything
+		t, f.waiting = f.waiting, nil
+		f.current = t
+	case t == nil:
+		s.early = append(s.early, r.Errors...)
+		return
+	case t.uuid != "" && !t.echoed && r.Origin.Kind != "":
+		s.disown(t)
+		return
+	}
+	s.id = cmp.Or(r.SessionID, s.id)
+	s.noteAuth(t.tr.failure, r)
+	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
+	end := t.tr.result(r, !t.stopped.IsZero(), t.stalled)
+	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
+	s.endTurn(t, end)
+}
+
+// disown gives a turn back that was taken for that of our message: its result
+// says that something else began it. Our message still waits.
+func (s *session) disown(t *turn) {
+	if n := t.tr.text.total; n > 0 {
+		t.events.put(agent.Rewind{Bytes: n})
+	}
+	t.tr = newTranslator(s.host.denied, t.command)
+	s.flow.current, s.flow.waiting, s.flow.over = nil, t, time.Now()
+}
+
+// endTurn ends a turn.
+func (s *session) endTurn(t *turn, end agent.Result) {
+	t.events.end(end)
+	s.flow.current, s.flow.over = nil, time.Now()
+	s.flow.selfBegun, s.flow.announced = false, ""
+	s.calmed()
+}
+
+// beginsTurn reports whether a line can only stand inside a turn. Echoes cannot be
+// relied on: changing the model is echoed as well, while nothing runs.
+func beginsTurn(l wire.Line) bool {
+	switch l.Type {
+	case wire.TypeAssistant, wire.TypeStream:
+		return true
+	case wire.TypeSystem:
+		switch l.Subtype {
+		case wire.SubtypeInit, wire.SubtypeRetry, wire.SubtypeCompactBoundary:
+			return true
+		case wire.SubtypeStatus:
+			return l.System().Status != ""
+		}
+	}
+	return false
+}
+
+// calmed wakes who waits for the session to be quiet. The lock is held.
+func (s *session) calmed() {
+	close(s.calm)
+	s.calm = make(chan struct{})
+}
+
+// pump hands a turn to its reader. However that ends before the turn does, by
+// breaking off, the end of ctx or a panic, the turn is interrupted and the rest
+// of it is dropped.
+func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, error) bool) {
+	whole := false
+	defer func() {
+		if !whole {
+			t.events.Abandon()
+			s.later(s.requestInterrupt)
+			s.markStopped(t)
+		}
+	}()
+	for {
+		h := turnEvent{err: ctx.Err()} // which goes before all that waits
+		if h.err == nil {
+			var err error
+			if h, err = t.events.Pop(ctx); errors.Is(err, io.EOF) {
+				whole = true
+				return
+			} else if err != nil {
+				h.err = err
+			}
+		}
+		_, last := h.event.(agent.Result)
+		whole = last || h.err != nil && ctx.Err() == nil
+		if !yield(h.event, h.err) || h.err != nil || last {
+			return
+		}
+	}
+}
+
+// engineTurn hands a turn that began by itself to the bot. The lock is held.
+func (s *session) engineTurn(t *turn) {
+	read := s.host.o.OnEngineTurn
+	if read == nil {
+		t.events.Abandon()
+		return
+	}
+	s.e.later("turn that began by itself", func() {
+		defer t.events.Abandon()
+		read(func(yield func(agent.Event, error) bool) {
+			s.reader <- struct{}{} // whoever reads has an end: turns have
+			defer func() { <-s.reader }()
+			s.pump(context.Background(), t, yield)
+		})
+	})
+}
+
+// requestInterrupt interrupts and does not wait for anybody to hear of it.
+func (s *session) requestInterrupt() {
+	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
+	defer cancel()
+	if err := s.ask(ctx, request{"subtype": "interrupt"}); err != nil {
+		s.log.Warn("turn was not interrupted", "error", err)
+	}
+}
+
+// ask sends a control request. A connection that has ended is no error: there
+// is nothing left to ask for.
+func (s *session) ask(ctx context.Context, r request) error {
+	_, err := s.conn.Request(ctx, r)
+	if errors.Is(err, wire.ErrClosed) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("ask claude for %v: %w", r["subtype"], err)
+	}
+	return nil
+}
+
+// later runs f beside the reader, in a goroutine that the engine waits for.
+func (s *session) later(f func()) { s.e.later("request", f) }
+
+// markStopped notes that turns are to end, all or one of them; false where
+// there is none. One that waits is interrupted once more when it begins: the
+// CLI forgets an interruption that comes too early.
+func (s *session) markStopped(only *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := false
+	for _, t := range []*turn{s.flow.current, s.flow.waiting} {
+		if t == nil || only != nil && t != only {
+			continue
+		}
+		found = true
+		if t.stopped.IsZero() {
+			t.stopped = time.Now()
+		}
+	}
+	return found
+}
+
+// request is a control request with what its subtype needs.
+type request map[string]any
