@@ -14,9 +14,6 @@ import (
 	"ollimbot/tui/pane/chat"
 )
 
-// callCommands are the commands about tool calls that wait for an answer.
-type callCommands struct{ *console }
-
 // verdicts are the commands that answer a tool call, and what is printed after them.
 var verdicts = map[string]struct {
 	verdict policy.Verdict
@@ -25,21 +22,17 @@ var verdicts = map[string]struct {
 	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
 }
 
-func (c callCommands) handlers() map[string]func(request) {
-	return map[string]func(request){"waits": c.print, "allow": c.settle, "always": c.settle, "deny": c.settle}
-}
-
-func (c callCommands) thing(a policy.Approval) thing {
+func (c *console) callThing(a policy.Approval) thing {
 	return callThing(c.snap, a, c.numbers.of(allCalls, a.ID))
 }
 
-// print lists the calls that wait; with a number it prints all of that one.
-func (c callCommands) print(r request) {
+// printCalls lists the calls that wait; with a number it prints all of that one.
+func printCalls(c *console, r request) {
 	if r.rest == "" {
-		c.list(kindApproval, allCalls, each(c.snap.Approvals, c.thing))
+		c.list(kindApproval, allCalls, each(c.snap.Approvals, c.callThing))
 		return
 	}
-	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.thing)
+	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.callThing)
 	if !ok {
 		return
 	}
@@ -52,9 +45,9 @@ func (c callCommands) print(r request) {
 	c.say(now, kindApproval, fmt.Sprintf(textCallEnds, number, callAnswers(number)))
 }
 
-// settle answers the tool call that the words name; without words the only one that waits.
-func (c callCommands) settle(r request) {
-	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.thing)
+// answerCall answers the tool call that the words name; without words the only one that waits.
+func answerCall(c *console, r request) {
+	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.callThing)
 	if !ok {
 		return
 	}

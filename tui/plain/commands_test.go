@@ -257,7 +257,6 @@ func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 
 func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 	all := helpText()
-	handlers := newSession(t.Context(), newBot(), Options{}).handlers
 	for _, c := range command.List(command.InPlain) {
 		if n := strings.Count(all, shortText(c)+"\n"); n != 1 {
 			t.Errorf("help tells %s %d times", c.Name, n)

@@ -9,13 +9,18 @@ import (
 	"ollimbot/tui"
 )
 
-// console is what all groups of commands share: the last snapshot, the printer, the
-// numbers of lists, and the bot.
+// console is what all commands share: the last snapshot, the printer, the numbers of
+// lists, the bot, and what was said and followed.
 type console struct {
 	snap *core.Snapshot
 	*printer
 	*finder
 	*executor
+
+	past     notices
+	followed *following // nil if nothing is followed
+	look     func()     // takes a new snapshot and prints the news
+	done     bool       // the user has quit
 }
 
 func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly string) *console {

@@ -103,7 +103,7 @@ func (x *executor) confirmed(word string) bool {
 	return true
 }
 
-func (x *executor) undoLast(request) {
+func (x *executor) undoLast() {
 	n := len(x.undo)
 	if n == 0 {
 		x.out.fail(textNoUndo)

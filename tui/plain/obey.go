@@ -2,84 +2,99 @@ package plain
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
+	"ollimbot/tui/dialog"
 )
 
-// allHandlers carry out the commands that are more than one value for the bot, by name.
-func (s *session) allHandlers() map[string]func(request) {
-	noQuestion := func(request) { s.fail(textNoQuestion) }
-	all := map[string]func(request){
-		"undo": s.undoLast, "yes": noQuestion, "no": noQuestion, "quit": s.quit,
-		"help": func(r request) { s.answer(help(r.rest)) },
-	}
-	for _, group := range []interface {
-		handlers() map[string]func(request)
-	}{
-		overviewCommands{s.console, &s.past}, s.tasks, &s.runs, s.updates, talkCommands{s.console}, callCommands{s.console},
-	} {
-		maps.Copy(all, group.handlers())
-	}
-	return all
+// handlers carry out the commands that are more than one value for the bot, by name.
+var handlers = map[string]func(*console, request){
+	"status":   func(c *console, r request) { c.read(r.Name, statusText(c.snap), "") },
+	"engine":   func(c *console, r request) { c.read(r.Name, rowsText(dialog.EngineRows(c.snap)), "") },
+	"webhooks": func(c *console, r request) { c.read(r.Name, rowsText(dialog.DeliveryRows(c.snap)), "") },
+	"problems": func(c *console, r request) {
+		c.read(r.Name, each(c.snap.Schedule.Problems, problemText), textNoProblems)
+	},
+	"notices": printNotices, "costs": printCosts, "budget": printOrSetBudget,
+
+	"tasks":    func(c *console, r request) { c.list(r.Name, allTasks, each(c.snap.Schedule.Tasks, c.taskThing)) },
+	"schedule": printSchedule, "day": printDay, "details": printDetails, "file": printFile, "grant": grant, "new": create,
+
+	"runs":   func(c *console, r request) { c.list(r.Name, allRuns, each(c.snap.Forks, runThing)) },
+	"output": printOutput, "log": printLog, "follow": follow, "stop": stopRun, "again": repeatRun, "continue": continueRun,
+
+	"updates": func(c *console, r request) { c.list(r.Name, allUpdates, each(c.newestUpdates(), c.updateThing)) },
+	"update":  printUpdate,
+
+	"say":   func(c *console, r request) { send(c, r, command.Say{Text: r.rest}) },
+	"reply": reply, "read": readNewest, "chat": readMessages, "press": press, "interrupt": interrupt, "exit": exitFork,
+	"buttons": func(c *console, r request) { c.list(r.Name, allButtons, buttons(c)) },
+
+	"waits": printCalls, "allow": answerCall, "always": answerCall, "deny": answerCall,
+
+	"undo": func(c *console, _ request) { c.undoLast() },
+	"yes":  noQuestion, "no": noQuestion, "quit": quit,
+	"help": func(c *console, r request) { c.answer(help(r.rest)) },
 }
 
+func noQuestion(c *console, _ request) { c.fail(textNoQuestion) }
+
 // obey carries out a command.
-func (s *session) obey(line string) {
+func obey(c *console, line string) {
 	word, rest := command.CutWord(line)
 	word = strings.ToLower(word)
-	if s.confirmed(word) {
+	if c.confirmed(word) {
 		return
 	}
 	if word == "/interrupt" { // its answer says less
 		word = "interrupt"
 	}
 	if strings.HasPrefix(word, "/") {
-		s.do(request{}, command.Slash{Line: line})
+		c.do(request{}, command.Slash{Line: line})
 		return
 	}
-	c, ok := command.Find(command.InPlain, word)
-	r := request{c, rest}
+	named, ok := command.Find(command.InPlain, word)
+	r := request{named, rest}
 	switch {
 	case !ok:
-		s.fail(fmt.Sprintf(textUnknown, word))
-	case c.Writes && s.readOnly != "":
-		s.fail(c.Name + " is refused, " + s.readOnly)
-	case c.Make == nil:
-		s.handlers[c.Name](r)
+		c.fail(fmt.Sprintf(textUnknown, word))
+	case named.Writes && c.readOnly != "":
+		c.fail(named.Name + " is refused, " + c.readOnly)
+	case named.Make == nil:
+		handlers[named.Name](c, r)
 	default:
-		if subject, ok := s.subject(r); ok {
-			s.do(r, c.Make(subject))
+		if to, ok := subject(c, r); ok {
+			c.do(r, named.Make(to))
 		}
 	}
 }
 
 // subject reads what a command takes. False means that it has printed what is wrong.
-func (s *session) subject(r request) (to command.Subject, ok bool) {
+func subject(c *console, r request) (to command.Subject, ok bool) {
 	switch r.Takes {
 	case command.TaskMoment: // the moment is at the end of the line
 		before, off := strings.CutSuffix(r.rest, " off")
 		if r.rest = before; !off {
-			if r.rest, to.At, ok = command.LastMoment(r.rest, s.now()); !ok {
-				s.usage(r.Command)
+			if r.rest, to.At, ok = command.LastMoment(r.rest, c.now()); !ok {
+				c.usage(r.Command)
 				return to, false
 			}
 		}
 		fallthrough
 	case command.Task:
 		r.rest = strings.TrimSpace(r.rest)
-		t, ok := s.tasks.find(r)
+		t, ok := findTask(c, r)
 		to.ID = t.ID
 		return to, ok
 	case command.Update:
-		u, ok := s.updates.find(r)
+		u, ok := findUpdate(c, r)
 		return command.Subject{ID: u.Key}, ok
 	case command.Moment:
-		if to.At, ok = command.ReadMoment(r.rest, s.now()); !ok && r.rest != "off" {
-			s.usage(r.Command)
+		if to.At, ok = command.ReadMoment(r.rest, c.now()); !ok && r.rest != "off" {
+			c.usage(r.Command)
 			return to, false
 		}
 	}
@@ -88,16 +103,16 @@ func (s *session) subject(r request) (to command.Subject, ok bool) {
 }
 
 // quit ends plain mode, after a question if there are runs.
-func (s *session) quit(request) {
+func quit(c *console, _ request) {
 	end := func() {
-		s.answer(kindQuit, textBye)
-		s.done = true
+		c.answer(kindQuit, textBye)
+		c.done = true
 	}
-	running, waiting := fork.Count(s.snap.Forks)
+	running, waiting := fork.Count(c.snap.Forks)
 	if running+waiting == 0 {
 		end()
 		return
 	}
-	s.asked = &question{again: "quit", do: end}
-	s.answer(kindQuestion, fmt.Sprintf(textQuit, words.Some(running+waiting, "run", "")))
+	c.asked = &question{again: "quit", do: end}
+	c.answer(kindQuestion, fmt.Sprintf(textQuit, words.Some(running+waiting, "run", "")))
 }

@@ -6,27 +6,10 @@ import (
 
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/tui/dialog"
 )
 
-// overviewCommands are the commands about everything else: the program, money and pings.
-type overviewCommands struct {
-	*console
-	past *notices
-}
-
-func (c overviewCommands) handlers() map[string]func(request) {
-	return map[string]func(request){
-		"status":   func(r request) { c.read(r.Name, statusText(c.snap), "") },
-		"engine":   func(r request) { c.read(r.Name, rowsText(dialog.EngineRows(c.snap)), "") },
-		"webhooks": func(r request) { c.read(r.Name, rowsText(dialog.DeliveryRows(c.snap)), "") },
-		"problems": func(r request) { c.read(r.Name, each(c.snap.Schedule.Problems, problemText), textNoProblems) },
-		"notices":  c.notices, "costs": c.costs, "budget": c.budget,
-	}
-}
-
-// notices prints the newest notices, ten by default.
-func (c overviewCommands) notices(r request) {
+// printNotices prints the newest notices, ten by default.
+func printNotices(c *console, r request) {
 	n, ok := howMany(r.rest, 10)
 	if !ok {
 		c.usage(r.Command)
@@ -36,8 +19,8 @@ func (c overviewCommands) notices(r request) {
 	c.read(r.Name, lines, textNoNotices)
 }
 
-// costs prints what the runs of each task have cost, in seven days by default.
-func (c overviewCommands) costs(r request) {
+// printCosts prints what the runs of each task have cost, in seven days by default.
+func printCosts(c *console, r request) {
 	days, ok := howMany(r.rest, 7)
 	if !ok {
 		c.usage(r.Command)
@@ -48,8 +31,8 @@ func (c overviewCommands) costs(r request) {
 	}
 }
 
-// budget prints the budget, or changes it: "+1", "-1", "6", "refill 60", "refill +5".
-func (c overviewCommands) budget(r request) {
+// printOrSetBudget prints the budget, or changes it: "+1", "-1", "6", "refill 60", "refill +5".
+func printOrSetBudget(c *console, r request) {
 	state, given := c.snap.Budget.State, strings.Fields(r.rest)
 	var set command.SetBudget
 	switch {

@@ -70,23 +70,13 @@ type session struct {
 	notice string
 	twelve bool // times of day are 2:02pm
 	diff   snapshotDiff
-	past   notices
 	input  input
-
-	tasks    taskCommands
-	runs     runCommands
-	updates  updateCommands
-	handlers map[string]func(request)
-	done     bool
 }
 
 func newSession(ctx context.Context, c tui.Core, o Options) *session {
 	shared := newConsole(ctx, c, o.Output, o.whyReadOnly())
 	s := &session{console: shared, notice: o.Notice, diff: snapshotDiff{numbers: shared.numbers}}
-	s.tasks = taskCommands{console: shared, look: s.look}
-	s.runs = runCommands{console: shared}
-	s.updates = updateCommands{shared}
-	s.handlers = s.allHandlers()
+	shared.look = s.look
 	return s
 }
 
@@ -163,7 +153,7 @@ func (s *session) look() {
 	for _, e := range s.diff.news(s.snap) {
 		s.print(e)
 	}
-	s.runs.printNewLines()
+	printNewLines(s.console)
 }
 
 func (s *session) print(e event) {
@@ -187,7 +177,7 @@ func (s *session) end() {
 	case !ok:
 		s.fail(textTooLong)
 	case text != "":
-		s.obey(text)
+		obey(s.console, text)
 	}
 }
 

@@ -17,31 +17,17 @@ import (
 // lastLines is how many lines of a tail are printed by default.
 const lastLines = 15
 
-// runCommands are the commands about runs and the log.
-type runCommands struct {
-	*console
-	followed *following // nil if nothing is followed
-}
-
 // following is a tail whose lines are printed as they arrive.
 type following struct {
 	id, title, kind string
 	cursor          tail.Cursor
 }
 
-func (c *runCommands) handlers() map[string]func(request) {
-	return map[string]func(request){
-		"runs":   func(r request) { c.list(r.Name, allRuns, each(c.snap.Forks, runThing)) },
-		"output": c.output, "log": c.log, "follow": c.follow,
-		"stop": c.stop, "again": c.again, "continue": c.resume,
-	}
-}
-
 func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: runText(f)} }
 
-// find is the run that the words name. why says why the command does not apply to a run,
+// findRun is the run that the words name. why says why the command does not apply to a run,
 // or nothing.
-func (c *runCommands) find(r request, why func(f fork.View) string) (fork.View, bool) {
+func findRun(c *console, r request, why func(f fork.View) string) (fork.View, bool) {
 	f, ok := pick(c.finder, r, allRuns, c.snap.Forks, func(f fork.View) thing {
 		t := runThing(f)
 		t.off = why(f) != ""
@@ -54,31 +40,31 @@ func (c *runCommands) find(r request, why func(f fork.View) string) (fork.View, 
 	return f, ok
 }
 
-// findFor is find for a key of the pane of runs.
-func (c *runCommands) findFor(r request, id action.ID) (fork.View, bool) {
-	return c.find(r, func(f fork.View) string { return forks.Off(f, id) })
+// findRunFor is findRun for a key of the pane of runs.
+func findRunFor(c *console, r request, id action.ID) (fork.View, bool) {
+	return findRun(c, r, func(f fork.View) string { return forks.Off(f, id) })
 }
 
-func (c *runCommands) stop(r request) {
-	if f, ok := c.findFor(r, action.ForksStop); ok {
+func stopRun(c *console, r request) {
+	if f, ok := findRunFor(c, r, action.ForksStop); ok {
 		c.ask(r, forks.StopQuestion(f, c.snap.At))
 	}
 }
 
-func (c *runCommands) again(r request) {
-	if f, ok := c.findFor(r, action.ForksAgain); ok {
+func repeatRun(c *console, r request) {
+	if f, ok := findRunFor(c, r, action.ForksAgain); ok {
 		c.do(r, command.FireNow{ID: f.TaskID, Stays: true})
 	}
 }
 
-func (c *runCommands) resume(r request) {
-	if f, ok := c.findFor(r, action.ForksResume); ok {
+func continueRun(c *console, r request) {
+	if f, ok := findRunFor(c, r, action.ForksResume); ok {
 		c.do(r, command.ResumeFork{Run: f.ID})
 	}
 }
 
 // follow takes a run, "log" or "off".
-func (c *runCommands) follow(r request) {
+func follow(c *console, r request) {
 	f := following{core.LogTail, textTheLog, kindLog, 0}
 	switch strings.ToLower(r.rest) {
 	case "off":
@@ -87,7 +73,7 @@ func (c *runCommands) follow(r request) {
 		return
 	case "log":
 	default:
-		run, ok := c.find(r, func(f fork.View) string {
+		run, ok := findRun(c, r, func(f fork.View) string {
 			if f.Live() {
 				return ""
 			}
@@ -105,7 +91,7 @@ func (c *runCommands) follow(r request) {
 
 // printNewLines prints the lines that have arrived in the tail that is followed. It skips
 // some, and counts them, if there are too many to listen to.
-func (c *runCommands) printNewLines() {
+func printNewLines(c *console) {
 	f := c.followed
 	if f == nil {
 		return
@@ -126,8 +112,8 @@ func (c *runCommands) printNewLines() {
 	}
 }
 
-// output takes "RUN last 40 find WORDS".
-func (c *runCommands) output(r request) {
+// printOutput takes "RUN last 40 find WORDS".
+func printOutput(c *console, r request) {
 	rest, find := cutAt(r.rest, "find")
 	name, last := cutAt(rest, "last")
 	n, ok := howMany(last, lastLines)
@@ -136,14 +122,14 @@ func (c *runCommands) output(r request) {
 		return
 	}
 	r.rest = name
-	if f, ok := c.find(r, func(fork.View) string { return "" }); ok {
+	if f, ok := findRun(c, r, func(fork.View) string { return "" }); ok {
 		c.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
-		c.tail(f.ID, kindOutput, n, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
+		printTail(c, f.ID, kindOutput, n, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
 	}
 }
 
-// log takes "20", "errors", "warnings", "find WORDS" in this order.
-func (c *runCommands) log(r request) {
+// printLog takes "20", "errors", "warnings", "find WORDS" in this order.
+func printLog(c *console, r request) {
 	rest, find := cutAt(strings.ToLower(r.rest), "find")
 	most, kinds := lastLines, []tail.Kind(nil)
 	for w := range strings.FieldsSeq(rest) {
@@ -160,13 +146,13 @@ func (c *runCommands) log(r request) {
 			return
 		}
 	}
-	c.tail(core.LogTail, kindLog, most, func(l tail.Line) bool {
+	printTail(c, core.LogTail, kindLog, most, func(l tail.Line) bool {
 		return (kinds == nil || slices.Contains(kinds, l.Kind)) && words.HoldsAll(l.Text, find)
 	})
 }
 
-// tail prints the newest lines that match, oldest first.
-func (c *runCommands) tail(id, kind string, most int, matches func(l tail.Line) bool) {
+// printTail prints the newest lines that match, oldest first.
+func printTail(c *console, id, kind string, most int, matches func(l tail.Line) bool) {
 	lines := slices.DeleteFunc(slices.Clone(c.core.Tail(id, 0).Lines), func(l tail.Line) bool { return !matches(l) })
 	if len(lines) == 0 {
 		c.answer(kind, textNoLines)

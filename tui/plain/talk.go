@@ -13,21 +13,9 @@ import (
 	"ollimbot/tui/pane/chat"
 )
 
-// talkCommands are the commands of the conversation.
-type talkCommands struct{ *console }
-
-func (c talkCommands) handlers() map[string]func(request) {
-	return map[string]func(request){
-		"say":   func(r request) { c.send(r, command.Say{Text: r.rest}) },
-		"reply": c.reply, "read": c.readNewest, "chat": c.readAll,
-		"buttons": func(r request) { c.list(r.Name, allButtons, c.buttons()) },
-		"press":   c.press, "interrupt": c.interrupt, "exit": c.exit,
-	}
-}
-
 // send sends a message. A command in it is answered here: as a message its answer would
 // be in the conversation, too, and be read twice.
-func (c talkCommands) send(r request, m command.Say) {
+func send(c *console, r request, m command.Say) {
 	switch {
 	case m.Text == "":
 		c.usage(r.Command)
@@ -38,15 +26,15 @@ func (c talkCommands) send(r request, m command.Say) {
 	}
 }
 
-// readAll reads the newest messages, or those that contain words: "10 find WORDS".
-func (c talkCommands) readAll(r request) {
+// readMessages reads the newest messages, or those that contain words: "10 find WORDS".
+func readMessages(c *console, r request) {
 	rest, find := cutAt(r.rest, "find")
 	n, ok := howMany(rest, 10)
 	if !ok {
 		c.usage(r.Command)
 		return
 	}
-	things := slices.DeleteFunc(c.messages(), func(t thing) bool { return !words.HoldsAll(t.title, find) })
+	things := slices.DeleteFunc(messages(c), func(t thing) bool { return !words.HoldsAll(t.title, find) })
 	c.list(r.Name, allMessages, things[:min(n, len(things))])
 	if n >= len(things) && len(things) > 0 && c.snap.ChatMore {
 		c.answer(r.Name, textChatMore)
@@ -54,7 +42,7 @@ func (c talkCommands) readAll(r request) {
 }
 
 // messages are the complete messages of the conversation, newest first.
-func (c talkCommands) messages() (things []thing) {
+func messages(c *console) (things []thing) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		if text := flat(messageText(e)); text != "" && !e.Streaming {
 			things = append(things, thing{id: string(e.ID), title: text, line: c.snap.Moment(e.At) + ", " + string(e.Role) + ": " + text})
@@ -63,8 +51,8 @@ func (c talkCommands) messages() (things []thing) {
 	return things
 }
 
-// newest is the newest complete message that matches.
-func (c talkCommands) newest(matches func(e transcript.Entry) bool) (e transcript.Entry) {
+// newestMessage is the newest complete message that matches.
+func newestMessage(c *console, matches func(e transcript.Entry) bool) (e transcript.Entry) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		if !e.Streaming && messageText(e) != "" && matches(e) {
 			return e
@@ -74,22 +62,22 @@ func (c talkCommands) newest(matches func(e transcript.Entry) bool) (e transcrip
 }
 
 // readNewest reads all of the newest message that is not the user's.
-func (c talkCommands) readNewest(r request) {
-	e := c.newest(func(e transcript.Entry) bool { return e.Role != transcript.User })
+func readNewest(c *console, r request) {
+	e := newestMessage(c, func(e transcript.Entry) bool { return e.Role != transcript.User })
 	c.answer(r.Name, cmp.Or(messageText(e), textNoMessages))
 }
 
 // reply answers the message with a number, else the newest one of the bot.
-func (c talkCommands) reply(r request) {
-	to := c.newest(func(e transcript.Entry) bool { return e.Role == transcript.Bot || e.Role == transcript.Ping })
+func reply(c *console, r request) {
+	to := newestMessage(c, func(e transcript.Entry) bool { return e.Role == transcript.Bot || e.Role == transcript.Ping })
 	first, text := command.CutWord(r.rest)
 	if n, err := strconv.Atoi(first); err == nil { // never an ID: those of messages are numbers too
-		t, ok := c.byNumber(allMessages, c.messages(), n)
+		t, ok := c.byNumber(allMessages, messages(c), n)
 		if !ok {
 			return
 		}
 		r.rest = text
-		to = c.newest(func(e transcript.Entry) bool { return string(e.ID) == t.id })
+		to = newestMessage(c, func(e transcript.Entry) bool { return string(e.ID) == t.id })
 	}
 	switch {
 	case r.rest != "" && to.ID == "":
@@ -97,26 +85,26 @@ func (c talkCommands) reply(r request) {
 	case to.Role == transcript.Notice:
 		c.fail(textReplyNotice)
 	default:
-		c.send(r, command.Say{Text: r.rest, ReplyTo: to.ID})
+		send(c, r, command.Say{Text: r.rest, ReplyTo: to.ID})
 	}
 }
 
 // buttons are those of all cards, the newest card first.
-func (c talkCommands) buttons() (things []thing) {
+func buttons(c *console) (things []thing) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		things = append(things, buttonsOf(e)...)
 	}
 	return things
 }
 
-func (c talkCommands) press(r request) {
-	if t, ok := c.find(r, allButtons, c.buttons()); ok {
+func press(c *console, r request) {
+	if t, ok := c.find(r, allButtons, buttons(c)); ok {
 		message, id, _ := strings.Cut(t.id, " ")
 		c.do(r, command.Click{Message: post.MessageID(message), ID: id})
 	}
 }
 
-func (c talkCommands) interrupt(r request) {
+func interrupt(c *console, r request) {
 	if !c.snap.Busy {
 		c.fail(textNoAnswer)
 		return
@@ -124,8 +112,8 @@ func (c talkCommands) interrupt(r request) {
 	c.do(r, command.Interrupt{})
 }
 
-// exit leaves the fork: "save", "report", or with neither, after a question.
-func (c talkCommands) exit(r request) {
+// exitFork leaves the fork: "save", "report", or with neither, after a question.
+func exitFork(c *console, r request) {
 	how := map[string]command.Exit{"save": command.ExitSave, "report": command.ExitReport}[r.rest]
 	switch {
 	case c.snap.Fork == nil:

@@ -19,29 +19,16 @@ import (
 // oftenFires is how many fires of one task the list of a day has as lines of their own.
 const oftenFires = 4
 
-// taskCommands are the commands about routines and reminders.
-type taskCommands struct {
-	*console
-	look func() // takes a new snapshot
-}
-
-func (c taskCommands) handlers() map[string]func(request) {
-	return map[string]func(request){
-		"tasks":    func(r request) { c.list(r.Name, allTasks, each(c.snap.Schedule.Tasks, c.thing)) },
-		"schedule": c.schedule, "day": c.day, "details": c.details, "file": c.file, "grant": c.grant, "new": c.create,
-	}
-}
-
-func (c taskCommands) thing(t schedule.TaskView) thing {
+func (c *console) taskThing(t schedule.TaskView) thing {
 	return thing{id: t.ID, title: t.Title, line: taskText(c.snap, t)}
 }
 
-// find is the task that the words name.
-func (c taskCommands) find(r request) (schedule.TaskView, bool) {
-	return pick(c.finder, r, allTasks, c.snap.Schedule.Tasks, c.thing)
+// findTask is the task that the words name.
+func findTask(c *console, r request) (schedule.TaskView, bool) {
+	return pick(c.finder, r, allTasks, c.snap.Schedule.Tasks, c.taskThing)
 }
 
-func (c taskCommands) schedule(r request) {
+func printSchedule(c *console, r request) {
 	c.list(r.Name, allTasks.or(textNothingNext), each(c.snap.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(c.snap, e, "")}
 	}))
@@ -50,9 +37,9 @@ func (c taskCommands) schedule(r request) {
 	}
 }
 
-// day lists the fires of the next 24 hours and the user's appointments and tasks then. A task
+// printDay lists the fires of the next 24 hours and the user's appointments and tasks then. A task
 // that fires often has one line, at its first fire.
-func (c taskCommands) day(r request) {
+func printDay(c *console, r request) {
 	ctx, cancel := context.WithTimeout(c.ctx, commandTime)
 	defer cancel()
 	c.core.Look(ctx)
@@ -80,22 +67,22 @@ func (c taskCommands) day(r request) {
 	}
 }
 
-// details prints everything about a task but its file.
-func (c taskCommands) details(r request) {
-	if _, about, _, ok := c.describe(r); ok {
+// printDetails prints everything about a task but its file.
+func printDetails(c *console, r request) {
+	if _, about, _, ok := describe(c, r); ok {
 		c.answer(r.Name, spoken(about))
 	}
 }
 
-// file prints where the file of a task is, for an editor, and what it contains.
-func (c taskCommands) file(r request) {
-	if t, _, file, ok := c.describe(r); ok {
+// printFile prints where the file of a task is, for an editor, and what it contains.
+func printFile(c *console, r request) {
+	if t, _, file, ok := describe(c, r); ok {
 		c.answer(r.Name, fmt.Sprintf(textFileIs, filepath.Join(c.snap.Root, t.Path))+"\n"+file)
 	}
 }
 
-func (c taskCommands) describe(r request) (t schedule.TaskView, about, file string, ok bool) {
-	if t, ok = c.find(r); !ok {
+func describe(c *console, r request) (t schedule.TaskView, about, file string, ok bool) {
+	if t, ok = findTask(c, r); !ok {
 		return t, "", "", false
 	}
 	o, ok := c.carryOut(command.Describe{ID: t.ID})
@@ -105,7 +92,7 @@ func (c taskCommands) describe(r request) (t schedule.TaskView, about, file stri
 
 // grant approves a task, a skill or a webhook, after a question that says what it would be
 // allowed.
-func (c taskCommands) grant(r request) {
+func grant(c *console, r request) {
 	var all []thing
 	questions := map[string]*pane.Question{}
 	add := func(t thing, why, version string) {
@@ -114,7 +101,7 @@ func (c taskCommands) grant(r request) {
 	}
 	for _, t := range c.snap.Schedule.Tasks {
 		if t.Waits != "" {
-			add(c.thing(t), t.Waits, t.Version)
+			add(c.taskThing(t), t.Waits, t.Version)
 		}
 	}
 	for _, p := range c.snap.Schedule.Problems {
@@ -128,7 +115,7 @@ func (c taskCommands) grant(r request) {
 }
 
 // create writes a new task: "routine CRON MESSAGE" or "reminder WHEN MESSAGE".
-func (c taskCommands) create(r request) {
+func create(c *console, r request) {
 	kind, rest := command.CutWord(r.rest)
 	t, more, ok := command.AddTask{}, "", true
 	switch fields := strings.Fields(rest); {
