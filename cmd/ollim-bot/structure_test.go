@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -77,14 +79,12 @@ type goPackage struct {
 	GoFiles                 []string
 }
 
-// typed parses and type-checks a package; what it imports comes from export data.
-func typed(t *testing.T, path string) *checked {
-	t.Helper()
-	exports := map[string]string{}
-	var this goPackage
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", path)
+// goPackages are all packages of the tree and what they import, by import path.
+var goPackages = sync.OnceValues(func() (map[string]goPackage, error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "ollimbot/...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
+<<<<<<< HEAD
 	check(t, err)
 	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var l goPackage
@@ -102,10 +102,43 @@ func typed(t *testing.T, path string) *checked {
 	for _, name := range this.GoFiles {
 		f, err := parser.ParseFile(c.fset, filepath.Join(this.Dir, name), nil, 0)
 		check(t, err)
+=======
+	if err != nil {
+		return nil, err
+	}
+	packages := map[string]goPackage{}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		packages[p.ImportPath] = p
+	}
+})
+
+// typed parses and type-checks a package; what it imports comes from export data.
+func typed(t *testing.T, path string) *checked {
+	t.Helper()
+	packages, err := goPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if packages[path].Dir == "" {
+		t.Fatalf("there is no package %s", path)
+	}
+	c := &checked{fset: token.NewFileSet(), info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
+	for _, name := range packages[path].GoFiles {
+		f, err := parser.ParseFile(c.fset, filepath.Join(packages[path].Dir, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+>>>>>>> 7bba1e1d (Draft a page for newcomers)
 		c.files = append(c.files, f)
 	}
 	conf := types.Config{Importer: importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
+		return os.Open(packages[path].Export)
 	})}
 	if c.pkg, err = conf.Check(path, c.fset, c.files, c.info); err != nil {
 		t.Fatal(err)

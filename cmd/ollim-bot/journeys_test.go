@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// ARCHITECTURE.md lists five journeys as the functions that they pass. Each line is
+//
+//	1. `core/work/fork.Manager.Start`: what it does
+//
+// and each function must use the next one: call it, pass it on, or call a method of that
+// name through an interface. Where a value waits in a queue, a channel or a callback in
+// between, the line of the sender ends with "(waits)".
+
+// longest is how many functions a journey may pass.
+var longest = map[string]int{
+	"A due routine to its first engine event": 12,
+	"A ping":                             11,
+	"A key press to the painted frame":   13,
+	"A Discord message to the last edit": 18,
+	"A line of `claude` to the tail":     11,
+}
+
+var (
+	journeyHead = regexp.MustCompile("^### (.+)$")
+	journeyStop = regexp.MustCompile("^\\d+\\. `([^`]+)`.*?(\\(waits\\))?$")
+)
+
+// stop is one function of a journey.
+type stop struct {
+	name  string // core/work/fork.Manager.Start
+	waits bool   // the next function is not used by this one
+}
+
+// journeys reads the lists of ARCHITECTURE.md by their headings.
+func journeys(t *testing.T) map[string][]stop {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists, head := map[string][]stop{}, ""
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSpace(line)
+		if m := journeyHead.FindStringSubmatch(line); m != nil {
+			head = m[1]
+		} else if m := journeyStop.FindStringSubmatch(line); m != nil && head != "" {
+			lists[head] = append(lists[head], stop{m[1], m[2] != ""})
+		} else if strings.HasPrefix(line, "## ") {
+			head = ""
+		}
+	}
+	return lists
+}
+
+func TestTheJourneysAreAsDescribed(t *testing.T) {
+	lists := journeys(t)
+	packages := map[string]*checked{}
+	for name, most := range longest {
+		stops := lists[name]
+		if len(stops) < 5 {
+			t.Errorf("ARCHITECTURE.md describes %q in %d functions", name, len(stops))
+		}
+		if len(stops) > most {
+			t.Errorf("%s passes %d functions, more than %d", name, len(stops), most)
+		}
+		for i, s := range stops {
+			body, err := declared(t, packages, s.name)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if i+1 < len(stops) && !s.waits && !body.uses(stops[i+1].name) {
+				t.Errorf("%s: %s does not use %s", name, s.name, stops[i+1].name)
+			}
+		}
+	}
+}
+
+// function is a declared function with the package that it is in.
+type function struct {
+	pkg  *checked
+	decl *ast.FuncDecl
+}
+
+// declared finds a function by its name: "core/work/fork.Manager.Start" or "tui.Run".
+func declared(t *testing.T, packages map[string]*checked, name string) (function, error) {
+	t.Helper()
+	slash := strings.LastIndex(name, "/")
+	path, rest, ok := strings.Cut(name[slash+1:], ".")
+	if !ok {
+		return function{}, fmt.Errorf("%q is not PACKAGE.FUNCTION", name)
+	}
+	path = "ollimbot/" + name[:slash+1] + path
+	if packages[path] == nil {
+		packages[path] = typed(t, path)
+	}
+	for _, f := range packages[path].files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && nameIn(fn) == rest {
+				return function{packages[path], fn}, nil
+			}
+		}
+	}
+	return function{}, fmt.Errorf("%s does not exist", name)
+}
+
+// nameIn is the name of a function in its package: "Manager.Start" or "New".
+func nameIn(fn *ast.FuncDecl) string {
+	if fn.Recv == nil {
+		return fn.Name.Name
+	}
+	return receiver(fn.Recv.List[0].Type) + "." + fn.Name.Name
+}
+
+// uses reports whether a function mentions another one, or an interface's method of its name.
+func (f function) uses(name string) bool {
+	words := strings.FieldsFunc(name[strings.LastIndex(name, "/")+1:], func(r rune) bool { return r == '.' })
+	last := words[len(words)-1]
+	found := false
+	ast.Inspect(f.decl, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if !ok || id.Name != last {
+			return true
+		}
+		fn, ok := f.pkg.info.Uses[id].(*types.Func)
+		if !ok { // a field or variable that holds a function of this name
+			_, isVar := f.pkg.info.Uses[id].(*types.Var)
+			found = found || isVar
+			return true
+		}
+		found = found || abstract(fn) || strings.HasSuffix(fullName(fn), "/"+strings.TrimPrefix(name, "/")) || fullName(fn) == "ollimbot/"+name
+		return true
+	})
+	return found
+}
+
+// fullName is "ollimbot/core/work/fork.Manager.Start".
+func fullName(fn *types.Func) string {
+	if fn.Pkg() == nil {
+		return fn.Name()
+	}
+	name := fn.Name()
+	if recv := fn.Signature().Recv(); recv != nil {
+		of := recv.Type()
+		if p, ok := of.(*types.Pointer); ok {
+			of = p.Elem()
+		}
+		if named, ok := of.(*types.Named); ok {
+			name = named.Obj().Name() + "." + name
+		}
+	}
+	return fn.Pkg().Path() + "." + name
+}
+
+func TestTheCheckOfJourneysSeesWhatIsMissing(t *testing.T) {
+	packages := map[string]*checked{}
+	push, err := declared(t, packages, "core/base/queue.Queue.Push")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !push.uses("core/base/queue.Queue.signal") || push.uses("core/base/queue.Queue.take") {
+		t.Error("Push uses signal and not take")
+	}
+	if _, err := declared(t, packages, "core/base/queue.Queue.Nothing"); err == nil {
+		t.Error("a method that does not exist was found")
+	}
+}
