@@ -20,27 +20,27 @@ const leastPassphrase = 10
 
 // Words of moving.
 const (
-	textPassphrase      = "Passphrase for the secrets (%d characters at least): "
-	textPassphraseAgain = "The same again: "
+	textPassphrase      = "Passphrase for the secrets (at least %d characters): "
+	textPassphraseAgain = "Repeat it: "
 	textPassphraseOf    = "Passphrase of the export: "
-	textShortPassphrase = "a passphrase needs %d characters at least: four words do well"
-	textOtherPassphrase = "the two differ: run it again"
+	textShortPassphrase = "a passphrase needs at least %d characters; four words are a good choice"
+	textOtherPassphrase = "the passphrases differ; run the command again"
 	textExported        = "Exported %s to %s (%s)."
 	textHasIn           = "Included: %s of tasks, skills, settings, git history and state, %s unpacked, and %s of the conversation."
 	textSecretsIn       = "Included: your tokens and keys, encrypted. Keep the passphrase: without it, not even you can read the file."
 	textNoSecrets       = "Not included: .env and the keys for Google and SSH. To include them, encrypted with a passphrase, add --secrets."
 	textNoLogin         = "Not included: the claude login, which belongs to this machine, and the remotes and hooks of the git history."
-	textLeftOut         = "Not included: %s. An export has files and folders only."
+	textLeftOut         = "Not included: %s. An export holds only files and folders."
 	textNextThere       = "To import it, copy the file to the other machine and run: ollim-bot import %s"
 	textImportFits      = "%s can be imported: %s, %s in all, and %s of the conversation%s"
 	textImported        = "%s now has what was in %s: %s, %s in all, and %s of the conversation%s"
 	textMadeBy          = ", exported by ollim-bot %s on %s"
 	textKeptBefore      = "What was there before is in %s."
-	textTakenOn         = "Taken over from there, because the import has no secrets: %s."
-	textKeptSessions    = "%s had gone on here, and stayed."
-	textNoSecretsCame   = "It came without secrets: ollim-bot init asks for the token of Discord, ollim-bot auth google connects Google."
-	textAfterImport     = "Then: ollim-bot auth login, ollim-bot check and ollim-bot doctor. End the old bot before you start this one: " +
-		"two with one token answer twice."
+	textTakenOn         = "Kept from the previous directory, because the import has no secrets: %s."
+	textKeptSessions    = "Kept, because they continued here: %s."
+	textNoSecretsCame   = "The export had no secrets: `ollim-bot init` asks for the Discord token, `ollim-bot auth google` connects Google."
+	textAfterImport     = "Next: ollim-bot auth login, ollim-bot check and ollim-bot doctor. Stop the old bot before you start this one: " +
+		"two bots with one token answer everything twice."
 )
 
 type exportCmd struct {

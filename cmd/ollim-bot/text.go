@@ -4,44 +4,44 @@ package main
 // tools: no colours, no boxes, one fact a line; times carry their zone.
 
 const (
-	textStillRuns = "The bot that runs in %s goes on as it is until: ollim-bot restart"
-	textNoneRuns  = "no bot runs in %s: ollim-bot starts one"
-	textSure      = ". Say it again with --sure to set it."
+	textStillRuns = "The bot running in %s keeps the old version; to update it: ollim-bot restart"
+	textNoneRuns  = "no bot is running in %s; run `ollim-bot` to start one"
+	textSure      = ". To set it anyway, add --sure."
 
 	textDescription = "A personal assistant that reaches out, run from a terminal dashboard."
 	textSeeHelp     = "Run `%s` for help."
-	textNoClaude    = "%v; until then scripted replies answer, at no cost"
-	textNoWebhooks  = "no webhooks: a file in webhooks/ makes one (ollim-bot help webhook-files)"
+	textNoClaude    = "%v; until then you get scripted replies, at no cost"
+	textNoWebhooks  = "no webhooks; to add one, save a file in webhooks/ (ollim-bot help webhook-files)"
 	textNoDiscord   = "(Discord: ollim-bot init)"
-	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; with --plain it speaks in lines"
+	textDumb        = "TERM=dumb: this terminal cannot show the dashboard; use --plain for lines"
 	textFresh       = `
-nothing is set up yet; there are three ways to begin
+nothing is set up yet; there are three ways to start
 write your first routine, here: new routine 0 9 * * mon-fri Ping me with a good morning
 install starter routines, in a shell: ollim-bot routine starters --install
 connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-bot help connect-a-model, ollim-bot init`
 	textNoTerminal      = "this is not a terminal: use --plain for lines, --headless for no dashboard at all, or ollim-bot snapshot for one frame"
-	textNoHome          = "there is no home directory to keep the bot's key in: set HOME"
+	textNoHome          = "no home directory for the bot's key; set HOME"
 	textNotAttached     = "attach to %s: %w"
 	textInstalled       = "  (installed)"
 	textInstallStarters = "to install them: ollim-bot routine starters --install"
 	textStartersThere   = "the starter routines are already installed"
-	textOffline         = "no model connected: scripted replies answer, at no cost"
+	textOffline         = "no model connected: you get scripted replies, at no cost"
 	textHowToConnect    = "No model is connected, so my replies are scripted. To connect one, run `npm install -g @anthropic-ai/claude-code` and " +
-		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then start ollim-bot again, without --engine script."
-	textDemo         = "demo: all is real but the model"
-	textBadDelay     = "%q is not a time within the next year: give minutes, or a time such as 90m, 2d, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\""
-	textBadModel     = "there is no model %q: --model takes opus, sonnet, haiku, or a model with its provider such as local/qwen3:8b"
+		"`ollim-bot auth login`, or put ANTHROPIC_API_KEY into the file .env of the data directory. Then restart ollim-bot without --engine script."
+	textDemo         = "demo: everything is real except the model"
+	textBadDelay     = "%q is not a time within the next year; use minutes, or a time such as 90m, 2d, 18:30, \"tomorrow 9:00\" or \"in 20 minutes\""
+	textBadModel     = "unknown model %q; --model takes opus, sonnet, haiku, or provider/model such as local/qwen3:8b"
 	textMayWait      = "--may-wait needs --background and no --allowed-tools"
-	textWaiting      = "for your word (ollim-bot allow):"
-	textNothingAhead = "no background task fires in the hours ahead"
+	textWaiting      = "for your approval (ollim-bot allow):"
+	textNothingAhead = "no background task fires in the next hours"
 	textNoSessions   = "no sessions yet"
-	textNoSession    = "no session %q: ollim-bot history list shows them"
+	textNoSession    = "no session %q; run `ollim-bot history list` to see them"
 	textMoreSessions = "  and %d older: -n shows more"
-	textMoreHits     = "  and %d older: more words or --days narrow it down"
+	textMoreHits     = "  and %d older; narrow it down with more words or --days"
 	textMoreEvents   = "  %d older are not shown"
-	textNoHits       = "nowhere"
+	textNoHits       = "no matches"
 	textNoEvents     = "nothing fired in the last %s"
-	textCopied       = "  %d entries copied from %s are not shown: --full shows them"
+	textCopied       = "  %d entries copied from %s are not shown; add --full to see them"
 	textEarlier      = "  %d earlier entries are not shown"
 	textWroteAfter   = "user wrote after %s"
 	textNotYet       = "user has not written since"
@@ -52,36 +52,36 @@ connect Claude, an API key or Discord, in a shell: ollim-bot auth login, ollim-b
 	textAnswers      = "How they were answered:"
 	textBadDays      = "--days %d is not a number of days between 1 and %d"
 	textBadCount     = "-n %d is not between 1 and 10000"
-	textNotServed    = "ollim-bot %s is for the user, not for the agent: `ollim-bot help` lists the commands for you"
-	textServedFlags  = "--data-dir and --timezone are the bot's own here: leave them out"
-	textServedFiles  = "check looks at all files of the data directory here: name none"
-	textTemporary    = "this program lies in a temporary folder (%s), where the system tidies up: install it first, then the service"
-	textShellOnly    = "careful: %s is set in this shell only, which the service does not see: put it into %s\n"
-	textTooLong      = "the answer is longer than %d MB: ask for less"
-	textServedHelp   = "Commands that this session may run (--help behind one says more):"
+	textNotServed    = "ollim-bot %s is for the user, not for the agent; `ollim-bot help` lists your commands"
+	textServedFlags  = "--data-dir and --timezone are fixed here; leave them out"
+	textServedFiles  = "check covers all files of the data directory here; do not name files"
+	textTemporary    = "this program is in a temporary folder (%s), which the system cleans; install the program first, then the service"
+	textShellOnly    = "warning: %s is set only in this shell, which the service does not see; put it into %s\n"
+	textTooLong      = "the output is longer than %d MB; ask for less"
+	textServedHelp   = "Commands that this session may run (add --help for details):"
 	textServedAsk    = "These need the user's permission:"
-	textServedNone   = "These are not for this session:"
+	textServedNone   = "Not available in this session:"
 
-	textUnknownCommand = "there is no command %q"
+	textUnknownCommand = "unknown command %q"
 	textDidYouMean     = ", did you mean %q?"
 	textExtra          = "%s does not take %q"
 	textNeedsCommand   = "%s needs a command: %s"
 	textNeeds          = "%s needs %s"
-	textNeedsValue     = "give a value"
-	textNeedsValueNot  = "give a value; if it is %[2]s, write --%[1]s=%[2]s"
+	textNeedsValue     = "missing value"
+	textNeedsValueNot  = "missing value; if it is %[2]s, write --%[1]s=%[2]s"
 	textNoNumber       = "%s is not a number"
 
 	textTopics      = "Pages of the documentation:"
-	textReadTopic   = "Read one with: ollim-bot help NAME. Where a command has the same name: ollim-bot help NAME.md"
+	textReadTopic   = "Read one with: ollim-bot help NAME. If a command has the same name: ollim-bot help NAME.md"
 	textTopicsToo   = "ollim-bot help topics lists the pages of the documentation."
 	textTopicsOffer = "The pages of the documentation."
-	textPageToo     = "There is a page about it, too: ollim-bot help %s.md"
-	textNoDemoDir   = "the demo cannot make its directory: %w: make the temporary directory writable, or set TMPDIR to another"
-	textNoTopic     = "there is no command or page %q%s"
+	textPageToo     = "There is also a page about it: ollim-bot help %s.md"
+	textNoDemoDir   = "the demo cannot create its directory: %w; make the temporary directory writable, or set TMPDIR to another one"
+	textNoTopic     = "no command or page %q%s"
 
 	textExamples = `
 Examples:
-  ollim-bot demo                              see the bot live, without an account
+  ollim-bot demo                              watch the bot at work, without an account
   ollim-bot run --engine script               your own directory, the offline engine
   ollim-bot cron "*/30 9-18 * * mon-fri"      what an expression means
   ollim-bot check                             is every file in order?

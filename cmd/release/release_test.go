@@ -193,7 +193,7 @@ func (r releases) update(t *testing.T) {
 	begins("0.1.0")
 	says("update_source: none → "+server.URL, "config", "update_source", server.URL)
 	says("0.2.0 is released; 0.1.0 is installed", "update", "--check")
-	says("goes on as it is until", "update")
+	says("keeps the old version", "update")
 	says("0.1.0, running", "status")
 	says("restarting", "restart")
 	begins("0.2.0")

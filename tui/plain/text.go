@@ -99,7 +99,7 @@ const (
 	textSkipped      = "%s arrived too fast and were skipped; output and log show them"
 	textRefillsAbout = "about "
 
-	textUnknown  = "there is no command %q; help lists the commands, and say WORDS talks to the agent"
+	textUnknown  = "unknown command %q; help lists the commands, and say WORDS talks to the agent"
 	textGroups   = "; the groups of commands are "
 	textHelpHead = "help COMMAND explains a command, help GROUP lists a group; words in square brackets are optional"
 	textHelpTail = "A line that starts with a slash is a command of the conversation; /help lists them"
