@@ -21,13 +21,13 @@ import (
 )
 
 type attachCmd struct {
-	Host     string `placeholder:"USER@SERVER[:PORT]" help:"A bot on another machine, whose OLLIM_ATTACH names the port (2226 unless told)."`
-	Identity string `short:"i" placeholder:"FILE" help:"The key to show; else those of the SSH agent and of ~/.ssh."`
+	Host     string `placeholder:"USER@SERVER[:PORT]" help:"A bot on another machine, whose OLLIM_ATTACH names the port (default 2226)."`
+	Identity string `short:"i" placeholder:"FILE" help:"The key to use; default: the SSH agent's and those in ~/.ssh."`
 	viewFlags
-	Command []string `arg:"" optional:"" passthrough:"" help:"What to answer in place of the dashboard: status --json."`
+	Command []string `arg:"" optional:"" passthrough:"" help:"A command to run instead of the dashboard, such as: status --json."`
 }
 
-// Run attaches to a bot that runs, and ends without ending it.
+// Run attaches to a running bot, and leaves it running when it returns.
 func (c *attachCmd) Run(p *process, at console.DataDir) error {
 	command := strings.TrimPrefix(strings.Join(c.Command, " "), "-- ")
 	if command == "" {
@@ -44,7 +44,7 @@ func (c *attachCmd) Run(p *process, at console.DataDir) error {
 	return p.attach(o, c.viewFlags, command)
 }
 
-// beside attaches to the bot that runs in the directory, where one does that takes viewers.
+// beside attaches to the bot that already runs in the directory, if it accepts viewers.
 func (p *process) beside(at console.DataDir, f uiFlags) (attached bool, err error) {
 	if _, running := at.Dir.Running(); f.Headless || !running {
 		return false, nil
@@ -54,14 +54,14 @@ func (p *process) beside(at console.DataDir, f uiFlags) (attached bool, err erro
 		return true, err
 	}
 	conn, err := o.Dial(context.Background())
-	if err != nil { // another program's bot, or one that is just ending
-		return false, nil //nolint:nilerr // the start says what stands against it
+	if err != nil { // the original program's bot, or one that is stopping
+		return false, nil //nolint:nilerr // the start reports why it cannot lock the directory
 	}
 	_ = conn.Close()
 	return true, p.attach(o, f.viewFlags, "")
 }
 
-// attach lends the terminal to the bot.
+// attach connects the terminal to the bot.
 func (p *process) attach(o client.Options, f viewFlags, command string) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (p *process) attach(o client.Options, f viewFlags, command string) error {
 	err := client.Run(ctx, o)
 	var status client.StatusError
 	switch {
-	case errors.As(err, &status): // it has said why
+	case errors.As(err, &status): // the bot has printed the reason
 		return console.ErrSilent
 	case err != nil:
 		return fmt.Errorf(textNotAttached, o.Name, err)
@@ -84,7 +84,7 @@ func (p *process) attach(o client.Options, f viewFlags, command string) error {
 	return nil
 }
 
-// viewerCommand is what is asked of the bot.
+// viewerCommand is the request sent to the bot.
 func viewerCommand(f viewFlags) string {
 	words := []string{"dashboard"}
 	if f.Plain {
@@ -99,7 +99,7 @@ func viewerCommand(f viewFlags) string {
 	return strings.Join(words, " ")
 }
 
-// client is how a bot is reached: over the socket of the directory, or over the network.
+// client returns how to reach a bot: over the socket of the directory, or over the network.
 func (p *process) client(at console.DataDir, c *attachCmd) (client.Options, error) {
 	in, isIn := p.In.(*os.File)
 	out, isOut := p.Out.(*os.File)
@@ -111,7 +111,7 @@ func (p *process) client(at console.DataDir, c *attachCmd) (client.Options, erro
 	if c.Host == "" {
 		o.Name, o.User = at.Dir.Display(), "user"
 		o.Dial = func(context.Context) (net.Conn, error) { return access.Dial(at.Dir) }
-		o.HostKey = ssh.InsecureIgnoreHostKey() // nobody else can have made the socket
+		o.HostKey = ssh.InsecureIgnoreHostKey() // only this user can have created the socket
 		o.Auth = []ssh.AuthMethod{ssh.PasswordCallback(func() (string, error) {
 			door, _ := openDoor(at, doorPatience)
 			return door.Token, nil
@@ -137,7 +137,7 @@ func (p *process) client(at console.DataDir, c *attachCmd) (client.Options, erro
 	return o, nil
 }
 
-// viewers is the door for dashboards from elsewhere, of the bot that runs at a place.
+// viewers makes the server for dashboards in other terminals and on other machines.
 func (p *process) viewers(at console.DataDir, bot *core.Bot, o attach.Options) *attach.Server {
 	env := p.Environ()
 	o.Bot = bot
@@ -149,7 +149,7 @@ func (p *process) viewers(at console.DataDir, bot *core.Bot, o attach.Options) *
 	o.Listen = at.Env.AttachAddress
 	o.HostKey = func() (ssh.Signer, error) { return access.HostKey(at.Dir) }
 	o.Find = func(k ssh.PublicKey) (access.Key, bool, error) { return access.Find(at.Dir, k) }
-	o.Host, _ = os.Hostname() // without a name the line says less
+	o.Host, _ = os.Hostname() // without it, the top line shows no host
 	o.Environ = append(env[:len(env):len(env)], "VISUAL="+at.Env.Editor)
 	o.Settings = dashboard.Dir(env)
 	o.Commands = func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) }

@@ -35,8 +35,7 @@ type costsAnswer struct {
 	Used      agent.Usage        `json:"usage"`
 }
 
-// moneyAnswer is what was spent, is promised, and may be; caps are null where there
-// are none.
+// moneyAnswer is what was spent, is reserved, and may be spent; a missing cap is null.
 type moneyAnswer struct {
 	Today    float64  `json:"today_usd"`
 	Month    float64  `json:"month_usd"`
@@ -53,7 +52,7 @@ type costDayAnswer struct {
 	Runs    int     `json:"runs"`
 }
 
-// Run shows what was spent, by day and by task, and what today will have cost.
+// Run shows the costs by day and by task, and the expected cost of today.
 func (c *costsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Days < 1 || c.Days > costDays {
 		return console.Usagef("--days takes a number from 1 to %d", costDays)
@@ -87,8 +86,8 @@ func answerMoney(s money.State) moneyAnswer {
 	return a
 }
 
-// costLines are a line for each day that cost something, what today comes to, and
-// the table of the tasks.
+// costLines lists the days that cost something, the expected cost of today, and the
+// tasks.
 func costLines(o command.Outcome) []string {
 	r := o.Costs
 	var lines []string
@@ -114,7 +113,7 @@ func costLines(o command.Outcome) []string {
 	return append(lines, "", strings.TrimRight(o.Body, "\n"))
 }
 
-// moneyLines say what was spent today and this month, and of how much.
+// moneyLines describe the spending of today and of this month, with the caps.
 func moneyLines(s money.State) []string {
 	line := func(name string, span money.Span) string {
 		text := name + words.Dollars(span.Spent)

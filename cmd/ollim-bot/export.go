@@ -14,11 +14,11 @@ import (
 	"ollimbot/core/storage/archive"
 )
 
-// leastPassphrase is the length of the shortest passphrase, in bytes: the file lies where
-// anybody may guess at it for years.
+// leastPassphrase is the minimum length of a passphrase in bytes: an attacker may have
+// years to guess it.
 const leastPassphrase = 10
 
-// Words of moving.
+// Messages of export and import.
 const (
 	textPassphrase      = "Passphrase for the secrets (at least %d characters): "
 	textPassphraseAgain = "Repeat it: "
@@ -82,7 +82,7 @@ func (c *exportCmd) Run(p *process, at console.DataDir) error {
 	return p.Lines(append(lines, fmt.Sprintf(textNextThere, console.Word(filepath.Base(c.File))))...)
 }
 
-// leftOut names what does not travel.
+// leftOut names files that are not included.
 func leftOut(names []string) []string {
 	const most = 5
 	if len(names) == 0 {
@@ -139,14 +139,14 @@ func (c *importCmd) Run(p *process, at console.DataDir) error {
 	return p.Lines(append(lines, textAfterImport)...)
 }
 
-// sessionsOf is where the claude command keeps the sessions that work in a directory, which
-// need not be there yet.
+// sessionsOf is the folder in which the claude command keeps the sessions of a directory.
+// It may not exist yet.
 func (p *process) sessionsOf(at console.DataDir, dir string) string {
 	env := p.EngineEnviron(at)
 	return filepath.Join(sessionfile.ConfigDir(env), sessionfile.Projects, sessionfile.Folder(dir))
 }
 
-// newPassphrase asks for a passphrase twice, from a pipe once.
+// newPassphrase asks for a passphrase: twice on a terminal, once from a pipe.
 func (p *process) newPassphrase() (string, error) {
 	word, err := p.secretLine(fmt.Sprintf(textPassphrase, leastPassphrase))
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *process) newPassphrase() (string, error) {
 	return word, err
 }
 
-// secretLine asks for a line that must not stand on the screen.
+// secretLine asks for a line without showing it.
 func (p *process) secretLine(question string) (string, error) {
 	p.Print("%s", question)
 	return p.Secret(bufio.NewReader(p.In))

@@ -20,8 +20,7 @@ import (
 // forksShown is how many runs a list shows, newest first.
 const forksShown = 20
 
-// followEvery is how often a followed tail looks for new lines. The engine's
-// words reach the file within 200 ms.
+// followEvery is the interval at which a followed tail reads new lines.
 const followEvery = 200 * time.Millisecond
 
 type forksCmds struct {
@@ -41,11 +40,11 @@ type forkAnswer struct {
 	Ended   time.Time `json:"ended"`
 	Tokens  int       `json:"tokens"`
 	Cost    float64   `json:"cost_usd"`
-	Tainted string    `json:"tainted"` // what it has read of strangers' words
-	Trusted bool      `json:"trusted"` // its file lets it keep its tools
+	Tainted string    `json:"tainted"` // the untrusted input that it has read
+	Trusted bool      `json:"trusted"` // its file sets trust-input
 }
 
-// Run lists the newest runs from the ledger, so that it needs no running bot.
+// Run lists the newest runs from the ledger, without a running bot.
 func (c *forksListCmd) Run(p *process, at console.DataDir) error {
 	views, err := ledger(at)
 	if err != nil {
@@ -55,8 +54,8 @@ func (c *forksListCmd) Run(p *process, at console.DataDir) error {
 	return p.Answer(c.JSON, console.Each(views, answerFork), console.OrNone(lines, "no background runs yet"))
 }
 
-// ledger reads the newest runs. A run without an end belongs to the running
-// bot; where none runs, the program ended under it.
+// ledger reads the newest runs. A run without an end belongs to the running bot; if no
+// bot is running, it was interrupted.
 func ledger(at console.DataDir) ([]fork.View, error) {
 	views, err := fork.Ledger(at.Dir, forksShown)
 	if err != nil {

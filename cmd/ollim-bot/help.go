@@ -18,15 +18,15 @@ import (
 	"ollimbot/tui"
 )
 
-// topicList is the word that lists the pages.
+// topicList is the topic that lists the pages.
 const topicList = "topics"
 
 type helpCmd struct {
 	About []string `arg:"" optional:"" name:"command-or-topic" help:"A command, such as: budget set. Or a page, such as: settings."`
 }
 
-// Run prints what --help prints after the name of a command, or a page of the
-// documentation. Where both have a name, the command wins; NAME.md is the page.
+// Run prints the help of a command or a page of the documentation. If both have the same
+// name, the command wins; NAME.md is the page.
 func (c *helpCmd) Run(p *process) error {
 	if len(c.About) == 0 {
 		return helpOnAll(p)
@@ -97,7 +97,7 @@ func topics(list []docs.Page) []string {
 	return append(lines, textReadTopic)
 }
 
-// topicOffers are the pages as words that a shell completes.
+// topicOffers are the pages as candidates for shell completion.
 func topicOffers() []string {
 	lines := []string{topicList + "\t" + textTopicsOffer}
 	for _, page := range docs.New(pages.FS).List() {
@@ -106,14 +106,13 @@ func topicOffers() []string {
 	return lines
 }
 
-// widestPage is how wide a page is drawn at most, in cells.
+// widestPage is the maximum width of a page in cells.
 const widestPage = 100
 
 // pageLinks are links from one page to another.
 var pageLinks = lazyregexp.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
 
-// drawn is a page for the terminal that it is printed on; elsewhere, for a file or
-// a pipe, it is the page's source.
+// drawn formats a page for a terminal. For a file or a pipe it returns the source.
 func drawn(page string, out io.Writer, environ func() []string) string {
 	page = strings.TrimSuffix(page, "\n")
 	f, ok := out.(*os.File)
@@ -135,14 +134,14 @@ func drawn(page string, out io.Writer, environ func() []string) string {
 	return tui.Page(page, min(width, widestPage), tui.Options{Output: f, Env: environ()})
 }
 
-// ownLine is the beginning of a line that does not continue the one before it: a heading,
-// an item of a list, a row of a table, code, a quote.
+// ownLine matches the start of a line that does not continue the previous one: a heading,
+// a list item, a table row, code, a quote.
 var ownLine = lazyregexp.Lazily("^(#|[-*|>]|\\d+\\. |```)")
 
 // unwrapped joins the lines of each paragraph, so that they can be wrapped again.
 func unwrapped(page string) string {
 	var out []string
-	fenced, open := false, false // the last line can be continued
+	fenced, open := false, false // open: the last line can be continued
 	for line := range strings.SplitSeq(page, "\n") {
 		words := strings.TrimSpace(line)
 		fence := strings.HasPrefix(words, "```")

@@ -176,7 +176,7 @@ type historySearchCmd struct {
 	console.AsJSON
 }
 
-// Run says where words were said, the newest first.
+// Run searches past conversations, newest match first.
 func (c *historySearchCmd) Run(p *process) error {
 	past, since, err := p.history(c.Days)
 	if err != nil {

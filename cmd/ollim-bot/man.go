@@ -11,14 +11,14 @@ type manCmd struct{}
 
 // Run prints the manual page, for man.
 func (manCmd) Run(p *process) error {
-	parser, err := newParser(&cli{}, p, "") // what was parsed holds the way to its command only
+	parser, err := newParser(&cli{}, p, "") // the parsed tree holds only the path to its command
 	if err != nil {
 		return err
 	}
 	return p.Lines(strings.TrimSuffix(manPage(parser.Model.Node), "\n"))
 }
 
-// roff is a text as the page's source has it.
+// roff escapes a text for the page's source.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(text))
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -27,7 +27,7 @@ func roff(text string) string {
 	return text
 }
 
-// manPage is made of the command tree, whose words come from the table of commands.
+// manPage renders the command tree, whose descriptions come from the command table.
 func manPage(root *kong.Node) string {
 	var b strings.Builder
 	// Where a date is usual: groff 1.23 warns if it is empty.

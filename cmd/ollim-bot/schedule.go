@@ -21,8 +21,8 @@ type scheduleCmd struct {
 	console.AsJSON
 }
 
-// Run shows what background agents are told of the hours ahead, and of
-// the last minutes also what did not happen.
+// Run shows the schedule as background runs see it: the next hours, and what did not
+// happen in the last minutes.
 func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	now, err := at.Moment("--at", c.At)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *scheduleCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	return p.Answer(c.JSON, append([]schedule.Entry{}, forward.Told()...), lines)
 }
 
-// nothingAhead says what comes after the hours ahead, if anything does.
+// nothingAhead names the next fire after an empty window, if there is one.
 func nothingAhead(tasks []schedule.TaskView) string {
 	if len(tasks) == 0 || tasks[0].Next.IsZero() {
 		return textNothingAhead + ": add a routine with ollim-bot routine add"
@@ -163,7 +163,7 @@ func (c *cronCmd) Run(p *process, at console.DataDir) error {
 		console.Each(a.Next, func(t time.Time) string { return "  " + t.Format(console.MomentLayout) })))
 }
 
-// fires gives the next n times from a moment on, fewer when there are no more.
+// fires returns the next n times, or fewer if there are no more.
 func fires(s cron.Schedule, from time.Time, n int) []time.Time {
 	times := make([]time.Time, 0, n)
 	for len(times) < n {

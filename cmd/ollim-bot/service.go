@@ -33,7 +33,7 @@ type serviceCmds struct {
 
 type serviceInstallCmd struct {
 	DryRun  bool     `name:"dry-run" help:"Show what would be written and run, and change nothing."`
-	Replace bool     `help:"Write a file that was edited by hand anew; yours is kept beside it."`
+	Replace bool     `help:"Replace a file that was edited by hand; yours is kept next to it."`
 	Args    []string `arg:"" optional:"" passthrough:"" help:"Flags of run that the service starts with, such as: -- --engine script."`
 }
 
@@ -69,7 +69,7 @@ type serviceStatusCmd struct {
 	console.AsJSON
 }
 
-// Run says how the service stands; a service that does not run is a failure.
+// Run prints the state of the service; a service that is not running is a failure.
 func (c *serviceStatusCmd) Run(p *process, at console.DataDir) error {
 	out := p.Out
 	if c.JSON {
@@ -92,10 +92,10 @@ func (c *serviceStatusCmd) Run(p *process, at console.DataDir) error {
 
 type serviceLogsCmd struct {
 	N      int  `name:"lines" short:"n" default:"50" placeholder:"N" help:"How many lines, at most 10000."`
-	Follow bool `short:"f" help:"Go on until you interrupt it."`
+	Follow bool `short:"f" help:"Keep printing until you interrupt it."`
 }
 
-// Run shows what the service has said.
+// Run prints the log of the service.
 func (c *serviceLogsCmd) Run(p *process, at console.DataDir) error {
 	if c.N < 1 || c.N > 10000 {
 		return console.Usagef(textBadCount, c.N)
@@ -103,7 +103,7 @@ func (c *serviceLogsCmd) Run(p *process, at console.DataDir) error {
 	return p.withService(at, nil, func(ctx context.Context, s *service.Service) error { return s.Logs(ctx, c.N, c.Follow) })
 }
 
-// withService does something with the service of the data directory.
+// withService calls do with the service of the data directory.
 func (p *process) withService(at console.DataDir, args []string, do func(context.Context, *service.Service) error) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (p *process) withService(at console.DataDir, args []string, do func(context
 	return do(ctx, s)
 }
 
-// shellOnly warns of variables that only this shell has: a service does not see them.
+// shellOnly warns of variables that are set only in this shell.
 func (p *process) shellOnly(at console.DataDir) error {
 	alone, _, err := config.LoadEnv(func(string) string { return "" }, config.Flags{DataDir: at.Dir.Root()})
 	if err != nil {
@@ -153,20 +153,19 @@ func (p *process) shellOnly(at console.DataDir) error {
 	return nil
 }
 
-// lastPatience is when a bot that was asked to end is ended: all that it waits for by
-// itself takes less, and whoever supervises it waits little longer. Nothing that is
-// stored is harmed.
+// lastPatience is how long a stopping bot may take before it is cut off. All its own waits
+// are shorter, and a supervisor's is a little longer. No stored data is harmed.
 const lastPatience = 9500 * time.Millisecond
 
-// inTime ends the program when it was asked to end and has not done so within
-// lastPatience; ended says that it has.
+// inTime ends the program if it has not stopped within lastPatience after ctx ended. Call
+// ended when it has stopped.
 func inTime(ctx context.Context, log *slog.Logger) (ended func()) {
 	done := make(chan struct{})
 	context.AfterFunc(ctx, func() {
 		select {
 		case <-done:
 		case <-time.After(lastPatience):
-			log.Error("the bot did not end in time and is cut off; what is stored is whole")
+			log.Error("the bot did not stop in time and is cut off; stored data is intact")
 			os.Exit(exitFailed)
 		}
 	})
@@ -184,14 +183,13 @@ func (p *process) tend(ctx context.Context, bot *core.Bot, log *slog.Logger, at 
 		Status: func() string { return statusWords(bot.Snapshot()) },
 		Reload: func() {
 			bot.Reload()
-			log.Info("the settings were read again")
+			log.Info("settings reloaded")
 			p.unread(at, log)
 		},
 	}, hangup)
 }
 
-// unread names what has changed in .env since the start, which counts from the next
-// one on.
+// unread warns if .env has changed, because changes apply at the next start.
 func (p *process) unread(at console.DataDir, log *slog.Logger) {
 	now, _, err := config.LoadEnv(p.Getenv, config.Flags{DataDir: p.Flags.DataDir, Timezone: p.Flags.Timezone})
 	if err != nil {
@@ -202,12 +200,12 @@ func (p *process) unread(at console.DataDir, log *slog.Logger) {
 	changed := was.ZoneName != now.ZoneName || was.UserName != now.UserName || was.BotName != now.BotName || was.OwnerID != now.OwnerID ||
 		was.WebhookPort != now.WebhookPort || was.DiscordAPI != now.DiscordAPI || !slices.Equal(was.Secrets(nil), now.Secrets(nil))
 	if changed {
-		log.Warn(".env has changed: that counts from the next start on")
+		log.Warn(".env has changed; restart the bot to apply it")
 	}
 }
 
-// statusWords are the bot in a line for its supervisor. Titles of tasks are the
-// user's own and stay out of the system's log.
+// statusWords describe the bot in a line for its supervisor. Titles of tasks are private
+// and stay out of the system log.
 func statusWords(s core.Snapshot) string {
 	text := fmt.Sprintf("%s, %s", words.Count(s.Routines, "routine"), words.Count(s.Reminders, "reminder"))
 	next := func(e schedule.Entry) bool { return !e.Held && e.FireTime.After(s.At) }

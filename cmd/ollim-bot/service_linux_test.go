@@ -89,7 +89,7 @@ func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 		t.Errorf("the end took %s", took)
 	}
 	log := string(read(t, filepath.Join(dir, "state", "bot.log")))
-	for _, want := range []string{"the settings were read again", ".env has changed", "bot stopped"} {
+	for _, want := range []string{"settings reloaded", ".env has changed", "bot stopped"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not say %q:\n%s", want, log)
 		}
@@ -124,8 +124,8 @@ echo "== status"; "$OLLIM" service status; echo "exit $?"
 echo "== again"; "$OLLIM" service install -- --engine script; echo "exit $?"
 echo "== logs"; "$OLLIM" service logs -n 5; echo "exit $?"
 echo "== reload"; systemctl --user reload ollim-bot; echo "exit $?"
-for i in $(seq 600); do grep -q "the settings were read again" "$HOME/.ollim-bot/state/bot.log" && break; sleep 0.1; done
-grep -c "the settings were read again" "$HOME/.ollim-bot/state/bot.log"
+for i in $(seq 600); do grep -q "settings reloaded" "$HOME/.ollim-bot/state/bot.log" && break; sleep 0.1; done
+grep -c "settings reloaded" "$HOME/.ollim-bot/state/bot.log"
 echo "== rival"; "$OLLIM" run --headless --engine script; echo "exit $?"
 echo "== restart"; before=$(pid); "$OLLIM" restart
 for i in $(seq 600); do [ "$(grep -c "bot started" "$HOME/.ollim-bot/state/bot.log")" -ge 2 ] && break; sleep 0.1; done

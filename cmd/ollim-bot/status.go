@@ -17,7 +17,7 @@ import (
 	panes "ollimbot/tui/action"
 )
 
-// statusNext is how many of the next fires the status names.
+// statusNext is how many of the next fires the status shows.
 const statusNext = 3
 
 type statusCmd struct {
@@ -39,27 +39,27 @@ type statusAnswer struct {
 	Muted     time.Time    `json:"muted_until"`
 	Updates   int          `json:"updates"`
 	Forks     int          `json:"forks_running"`
-	// What today has seen: pings, critical ones too, and runs that have ended.
+	// Today's pings, including critical ones, and finished runs.
 	Pings int         `json:"pings_today"`
 	Runs  int         `json:"runs_today"`
 	Money moneyAnswer `json:"money"`
-	// Failed are runs that have failed and that nobody has looked at, Asks what waits for
-	// the user's answer; both are the running bot's.
+	// Failed are failed runs that the user has not seen; Asks are open approvals. Both are
+	// the running bot's.
 	Failed int              `json:"failed_unseen"`
 	Asks   int              `json:"asks_waiting"`
 	Next   []schedule.Entry `json:"next"`
-	// Held are the next fires that are held for money, with what each would cost.
+	// Held are the next fires on hold because of a spending cap, with their expected costs.
 	Held []schedule.Entry `json:"held_for_money"`
 	// Unreached is why the bot could not write to its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
-	Google    string `json:"google_trouble,omitempty"` // what is wrong with the login there
+	Google    string `json:"google_trouble,omitempty"` // the problem with the Google login
 }
 
-// Run shows the facts of the data directory, beside a running bot or without.
+// Run shows the state of the data directory, with or without a running bot.
 func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	s := bot.SnapshotAt(at.Now)
 	if _, running := at.Dir.Running(); !running {
-		s.Forks = nil // what has no end was cut off
+		s.Forks = nil // runs without an end were interrupted
 	}
 	a := answerStatus(at, s)
 	a.Waiting = len(bot.Review().Waiting())
@@ -122,8 +122,7 @@ type updatesCmd struct {
 	console.AsJSON
 }
 
-// Run lists what background runs left for the main session, oldest first. It
-// takes nothing away.
+// Run lists the pending updates, oldest first, without taking them.
 func (c *updatesCmd) Run(p *process, at console.DataDir) error {
 	list := updates.NewQueue(at.Dir, at.Env.Zone, p.Log()).Peek()
 	lines := console.Each(list, func(u updates.Update) string {
@@ -146,7 +145,7 @@ const (
 	maxHeight = 500
 )
 
-// Run prints one frame as plain text: what the dashboard shows when it opens.
+// Run prints one frame of the dashboard as plain text.
 func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Width < 1 || c.Width > maxWidth || c.Height < 1 || c.Height > maxHeight {
 		return console.Usagef("a frame is 1 to %d columns wide and 1 to %d rows high", maxWidth, maxHeight)
@@ -165,7 +164,7 @@ func (c *snapshotCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	return p.Lines(tui.Frame(moment{bot.Viewer(true), bot.SnapshotAt(now)}, o)...)
 }
 
-// moment is the bot as it is at one time.
+// moment is a viewer with a fixed snapshot.
 type moment struct {
 	*core.Viewer
 	then core.Snapshot

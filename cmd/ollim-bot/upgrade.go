@@ -21,11 +21,12 @@ type upgradeCmd struct {
 // replacedAnswer is the JSON answer.
 type replacedAnswer struct {
 	Message   string `json:"message"`
-	Installed string `json:"installed"` // the version that stands in the place
+	Installed string `json:"installed"` // the installed version
 	Changed   bool   `json:"changed"`
 }
 
-// Run brings the program's file up to date, or back. A bot that runs goes on as it is.
+// Run installs a newer release, or restores the previous one. A running bot is not
+// affected until it restarts.
 func (c *upgradeCmd) Run(p *process, at console.DataDir) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
@@ -58,7 +59,7 @@ func (c *upgradeCmd) Run(p *process, at console.DataDir) error {
 
 type restartCmd struct{ console.AsJSON }
 
-// Run lets the bot that runs begin anew; by itself it finds none.
+// Run restarts the running bot, which executes this command (handOver).
 func (c *restartCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if p.Live == nil {
 		return fmt.Errorf(textNoneRuns, at.Dir.Display())

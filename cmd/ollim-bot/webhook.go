@@ -34,8 +34,7 @@ type webhookAnswer struct {
 // maxDeliveries is how many deliveries the list shows.
 const maxDeliveries = 20
 
-// Run lists the webhooks that can be triggered; what is wrong with a file is
-// for check to say.
+// Run lists the valid webhooks. Errors in files are reported by check.
 func (c *webhookListCmd) Run(p *process, at console.DataDir) error {
 	index := webhook.NewIndex(at.Dir)
 	index.Scan()
@@ -88,7 +87,7 @@ func (c *webhookTestCmd) Run(p *process, at console.DataDir) error {
 	return nil
 }
 
-// maxPayload is beyond what any webhook takes.
+// maxPayload is more than any webhook accepts, in bytes.
 const maxPayload = 1 << 20
 
 // payload reads a file, or standard input for "-".

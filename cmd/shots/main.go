@@ -1,4 +1,4 @@
-// Package main draws the pictures in screenshots/ anew: `go run ./cmd/shots`,
+// Package main draws the pictures in screenshots/: `go run ./cmd/shots`,
 // from the project's folder. The pictures are taken of the real bot and the real
 // dashboard in a bubble of fake time, which only a test can make: so this is the
 // test of this folder, asked to write instead of to compare.

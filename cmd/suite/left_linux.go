@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long a process that is about to end may take once the suite has ended.
+// patience is the grace period for processes after the tests have ended.
 const patience = 3 * time.Second
 
-// process is one that the suite has left running.
+// process is one that the tests left running.
 type process struct {
 	pid     int
 	command string
@@ -46,7 +46,7 @@ func waitFor(child int) (int, error) {
 	}
 }
 
-// descendants are the processes that still run below this one after a moment of patience.
+// descendants returns the processes that still run below this one after a grace period.
 func descendants(patience time.Duration) []process {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -67,7 +67,7 @@ func descendants(patience time.Duration) []process {
 	}
 }
 
-// below lists the descendants of a process. Those that end meanwhile are left out.
+// below lists the descendants of a process that are still running.
 func below(root int) (list []process) {
 	children := map[int][]int{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is well formed
@@ -96,7 +96,7 @@ func below(root int) (list []process) {
 	return list
 }
 
-// endAll kills what was left, so that the run ends.
+// endAll kills the processes that are left, so that the run ends.
 func endAll(running []process) error {
 	var all []error
 	for _, p := range running {

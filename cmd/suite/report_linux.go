@@ -74,7 +74,7 @@ func (r *report) take(e event) {
 	}
 }
 
-// ended prints what a package has to show: its line, and where it failed all that explains it.
+// ended prints the line of a package, and its output if it failed.
 func (r *report) ended(e event, said string) {
 	if e.Action != "fail" {
 		for line := range strings.Lines(said) {
@@ -109,10 +109,10 @@ func (r *report) refused(allowed *regexp.Regexp) error {
 	return errors.Join(all...)
 }
 
-// place is where a line of a test's log comes from.
+// place matches the source position in a line of a test's log.
 var place = regexp.MustCompile(`^\s*[\w.-]+\.go:\d+: `)
 
-// reason is what a test says when it skips itself: its output without the runner's own lines.
+// reason returns why a test skipped itself: its output without the runner's lines.
 func reason(said string) string {
 	var words []string
 	for line := range strings.Lines(said) {

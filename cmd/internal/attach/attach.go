@@ -1,6 +1,6 @@
-// Package attach is the client of the dashboard: it finds the bot, proves who is there,
-// and lends it the terminal, which it gives back on every way out. A bot that begins anew
-// is found again. It must not know what is shown.
+// Package attach is the client side of a remote dashboard: it connects to the bot,
+// authenticates, and connects the terminal, which it restores on every way out. It
+// reconnects when the bot restarts. It must not know what is displayed.
 package attach
 
 import (
@@ -28,20 +28,20 @@ import (
 
 // Options of a client. Dial, Auth and HostKey are required.
 type Options struct {
-	// Dial reaches the bot, Name is what people call the place.
+	// Dial connects to the bot; Name is its place for messages.
 	Dial func(ctx context.Context) (net.Conn, error)
 	Name string
-	// User, Auth and HostKey prove who both are.
+	// User, Auth and HostKey authenticate both sides.
 	User    string
 	Auth    []ssh.AuthMethod
 	HostKey ssh.HostKeyCallback
-	// Ask asks the user; it is called before the terminal is lent. Nil for nobody there.
+	// Ask asks the user a question, before the terminal is connected. Nil if there is no user.
 	Ask func(question string) (string, error)
-	// Command is what to show; empty is the dashboard.
+	// Command is the view to open; empty for the dashboard.
 	Command string
-	// Lines leaves the terminal as it is: what is shown are lines.
+	// Lines leaves the terminal in its mode, for plain lines.
 	Lines bool
-	// Stays goes on when the bot ends: it is found again.
+	// Stays reconnects when the bot ends and returns.
 	Stays   bool
 	In, Out *os.File
 	Err     io.Writer
@@ -133,7 +133,7 @@ type lostError struct {
 
 func (e lostError) Error() string { return fmt.Sprintf("the connection is lost: %v", e.err) }
 
-// unreachable reports whether nobody was there, which may pass.
+// unreachable reports whether no bot answered, which may be temporary.
 func unreachable(err error) bool {
 	var netErr *net.OpError
 	return errors.As(err, &netErr) || errors.Is(err, os.ErrNotExist) || errors.Is(err, io.EOF) || errors.Is(err, os.ErrDeadlineExceeded) ||
@@ -153,7 +153,7 @@ type client struct {
 	reads sync.Once
 }
 
-// listen hands what is typed to the session of that moment.
+// listen sends the input to the current session.
 func (c *client) listen() {
 	b := make([]byte, 4<<10)
 	for {
@@ -180,7 +180,7 @@ func (c *client) listen() {
 
 // feed makes a session the one that is typed into.
 func (c *client) feed(in io.WriteCloser) {
-	c.reads.Do(func() { go c.listen() }) // it ends with the process: nothing wakes who reads a terminal
+	c.reads.Do(func() { go c.listen() }) // it ends with the process: a blocked read of a terminal cannot be cancelled
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.in = in; in != nil && c.eof {
@@ -188,7 +188,7 @@ func (c *client) feed(in io.WriteCloser) {
 	}
 }
 
-// once attaches once, and gives nil after a detach.
+// once attaches once, and returns nil after a detach.
 func (c *client) once(ctx context.Context, again bool) error {
 	dialCtx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -239,7 +239,7 @@ func (c *client) attached(s *ssh.Session) (err error) {
 			return err
 		}
 		defer func() {
-			if out.open { // the bot did not come to give it back
+			if out.open { // the bot could not restore it
 				_, _ = io.WriteString(c.o.Out, screen.Restore)
 			}
 			restore()
@@ -268,8 +268,8 @@ func (c *client) attached(s *ssh.Session) (err error) {
 	return lostError{true, err}
 }
 
-// lend puts the terminal into raw mode, says how large it is and what it can, and keeps
-// saying so. The function gives it back.
+// lend puts the terminal into raw mode and sends its size and capabilities, now and after
+// each change. The returned function restores the terminal.
 func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 	w, h, err := term.GetSize(c.o.Out.Fd())
 	if err != nil {
@@ -282,7 +282,7 @@ func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 		case key == "TERM":
 			name = value
 		case attach.Counts(key):
-			_ = s.Setenv(key, value) // what the bot does not want is left out
+			_ = s.Setenv(key, value) // the bot may refuse a variable
 		}
 	}
 	if err := s.RequestPty(name, h, w, ssh.TerminalModes{}); err != nil {
@@ -314,7 +314,7 @@ func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 		signal.Stop(signals)
 		close(done)
 		g.Wait()
-		_ = term.Restore(c.o.In.Fd(), state) // nobody would be left to tell
+		_ = term.Restore(c.o.In.Fd(), state) // no one is left to report an error to
 	}, nil
 }
 

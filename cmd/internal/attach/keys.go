@@ -38,7 +38,7 @@ func Place(text string) (user, address string, err error) {
 }
 
 // Identity are the keys of the user: those of a file, else those of the agent and of
-// ~/.ssh. A key behind a passphrase is asked for on the terminal.
+// ~/.ssh. The passphrase of a key is asked for on the terminal.
 func Identity(file, home, agentSocket string, ask func(question string) (string, error)) (ssh.AuthMethod, error) {
 	if file != "" {
 		s, err := readKey(file, ask)
@@ -117,7 +117,7 @@ func (e *unknownKeyError) settle(ask func(question string) (string, error)) erro
 	return keep(e.file, e.line)
 }
 
-// KnownHosts checks the key of a bot against a file of ours. One that is not known yet is
+// KnownHosts checks the key of a bot against this program's own file. An unknown key is
 // asked for by Run; another one than was kept is refused.
 func KnownHosts(file string) ssh.HostKeyCallback {
 	return func(host string, remote net.Addr, key ssh.PublicKey) error {

@@ -20,7 +20,7 @@ import (
 // MomentLayout prints a moment for people.
 const MomentLayout = "Mon 2006-01-02 15:04 MST"
 
-// Words that several commands say.
+// Messages of several commands.
 const (
 	textUsersOnly       = "only the user may run this command; explain to them what it is for"
 	TextNoWebhookServer = "webhooks are off; set WEBHOOK_PORT and WEBHOOK_SECRET in the environment or in .env, then restart the bot"
@@ -34,13 +34,13 @@ type AsJSON struct {
 	JSON bool `name:"json" help:"Answer as JSON."`
 }
 
-// ErrSilent ends a command with status 1 after it has said everything itself.
+// ErrSilent ends a command with status 1 after it has printed everything itself.
 var ErrSilent = errors.New("failed")
 
-// UsageError is a mistake in the arguments that the parser cannot see.
+// UsageError is an error in the arguments that the parser cannot detect.
 type UsageError struct {
 	Text string
-	Help string // the command whose help says more; empty for all of them
+	Help string // the command whose help explains it; empty for the general help
 }
 
 func (e *UsageError) Error() string { return e.Text }
@@ -50,14 +50,13 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{Text: fmt.Sprintf(format, args...)}
 }
 
-// Tell writes a line on standard error, cleaned: paths and arguments may hold
-// anything. Where even that fails, nobody is left
-// to be told.
+// Tell prints a line to standard error, cleaned, because paths and arguments may contain
+// anything. If that fails, no one is left to report it to.
 func Tell(w io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintln(w, "ollim-bot: "+clean.Text(fmt.Sprintf(format, args...)))
 }
 
-// Answer writes what a command has found: the value as JSON, or lines.
+// Answer prints a result: the value as JSON, or lines.
 func (p *Process) Answer(asJSON bool, v any, lines []string) error {
 	if asJSON {
 		return p.JSON(v)
@@ -65,7 +64,7 @@ func (p *Process) Answer(asJSON bool, v any, lines []string) error {
 	return p.Lines(lines...)
 }
 
-// Verdict is Answer for a command that fails where something is wrong.
+// Verdict is Answer for a command that fails if something is wrong.
 func (p *Process) Verdict(wrong, asJSON bool, v any, lines []string) error {
 	if err := p.Answer(asJSON, v, lines); err != nil || !wrong {
 		return err
@@ -73,7 +72,7 @@ func (p *Process) Verdict(wrong, asJSON bool, v any, lines []string) error {
 	return ErrSilent
 }
 
-// Each makes something of every item; never nil, which JSON would tell from none.
+// Each maps a list. The result is never nil, because JSON distinguishes null from [].
 func Each[T, A any](list []T, f func(T) A) []A {
 	out := make([]A, 0, len(list))
 	for _, item := range list {
@@ -82,7 +81,7 @@ func Each[T, A any](list []T, f func(T) A) []A {
 	return out
 }
 
-// OrNone says that there are no lines.
+// OrNone returns the lines, or the given one if there are none.
 func OrNone(lines []string, none string) []string {
 	if len(lines) == 0 {
 		return []string{none}
@@ -90,7 +89,7 @@ func OrNone(lines []string, none string) []string {
 	return lines
 }
 
-// JSON writes a value as the command's answer. A time that does not exist is null.
+// JSON prints a value. A zero time is null.
 func (p *Process) JSON(v any) error {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
@@ -102,27 +101,26 @@ func (p *Process) JSON(v any) error {
 	return p.Lines(noTime().ReplaceAllString(strings.TrimSuffix(text.String(), "\n"), `": null`))
 }
 
-// noTime is a key's value that is the zero time, in whatever zone.
+// noTime matches a value that is the zero time, in any zone.
 var noTime = lazyregexp.Lazily(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
 
-// Lines writes lines as the command's answer. The error is the first of all that
-// were written.
+// Lines prints lines. The error is the first of all writes so far.
 func (p *Process) Lines(lines ...string) error {
 	p.Print("%s\n", strings.Join(lines, "\n"))
 	return p.Unwritten()
 }
 
-// Print writes a part of the command's answer. Unwritten knows whether that has failed.
+// Print prints a part of the answer. Unwritten returns its error.
 func (p *Process) Print(format string, args ...any) {
 	if _, err := fmt.Fprintf(p.Out, format, args...); err != nil && p.unwritten == nil {
 		p.unwritten = fmt.Errorf("write the answer: %w", err)
 	}
 }
 
-// Unwritten is why an answer is not whole; nil where it is.
+// Unwritten is the first error of printing the answer.
 func (p *Process) Unwritten() error { return p.unwritten }
 
-// Secret reads a line that must not stand on the screen.
+// Secret reads a line without showing it on the screen.
 func (p *Process) Secret(in *bufio.Reader) (string, error) {
 	f, ok := p.In.(*os.File)
 	if !ok || !p.Terminal() {
@@ -136,18 +134,18 @@ func (p *Process) Secret(in *bufio.Reader) (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
-// Line reads a line; the end of the input is the answer that nothing is.
+// Line reads a line; at the end of the input it is empty.
 func (p *Process) Line(in *bufio.Reader) (string, error) {
 	s, err := in.ReadString('\n')
 	if errors.Is(err, io.EOF) || err == nil && !p.Terminal() {
-		p.Print("\n") // nobody has pressed enter
+		p.Print("\n") // no enter key ended the line
 		err = nil
 	}
 	return strings.TrimSpace(s), err
 }
 
-// Log is the log of short commands: warnings and errors as lines for people on
-// standard error, so that a file that was set aside is not set aside in silence.
+// Log is the log of short commands: warnings and errors as lines on standard error, so
+// that the user learns of a damaged file that was moved aside.
 func (p *Process) Log() *slog.Logger { return slog.New(&plainLog{out: p.Err}) }
 
 // plainLog prints "ollim-bot: warning: message (key value, key value)". It
@@ -160,7 +158,7 @@ type plainLog struct {
 // Enabled lets warnings and errors through.
 func (l *plainLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
 
-// Handle prints one record. It never fails: nobody would be left to tell.
+// Handle prints one record. It never fails, because no one is left to report an error to.
 func (l *plainLog) Handle(_ context.Context, r slog.Record) error {
 	var facts []string
 	r = r.Clone()
@@ -186,10 +184,10 @@ func (l *plainLog) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return &plainLog{out: l.out, attrs: append(append([]slog.Attr{}, l.attrs...), attrs...)}
 }
 
-// WithGroup is of no use to people and changes nothing.
+// WithGroup changes nothing: lines for people have no groups.
 func (l *plainLog) WithGroup(string) slog.Handler { return l }
 
-// Word is a text as one word of a shell's command line.
+// Word formats a text as one word of a shell command.
 func Word(text string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@", r)
@@ -200,5 +198,5 @@ func Word(text string) string {
 	return Quoted(text)
 }
 
-// Quoted is a text as one word of a shell's command line, in quotes.
+// Quoted formats a text as one word of a shell command, in quotes.
 func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

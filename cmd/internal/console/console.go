@@ -1,6 +1,6 @@
-// Package console is what each command stands on: its streams and environment, the data
-// directory that it works in, the bot that runs there, and the way it answers, in lines
-// or as JSON. It must not know the commands.
+// Package console is the context of a command: its streams and environment, the data
+// directory, the bot that runs there, and output as lines or JSON. It must not know the
+// commands.
 package console
 
 import (
@@ -31,8 +31,8 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// Process is what a command may use of the world around it. Commands take it
-// as an argument, so that nothing here is global.
+// Process is a command's access to the outside. Commands take it as an argument, so that
+// there are no globals.
 type Process struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -40,36 +40,35 @@ type Process struct {
 	Environ  func() []string
 	Now      func() time.Time
 	Version  string // of this program
-	// Executable is this program's own file; empty where it may not be started again.
+	// Executable is this program's file; empty if it must not start itself.
 	Executable string
 
 	Flags Globals
-	// Secrets of the environment appear in no error.
+	// Secrets are redacted in errors.
 	Secrets logs.Secrets
 	Served  *Served
-	// Live is the bot that runs, of a command that the user's shell has handed to it;
-	// nil for all others.
+	// Live is the running bot if the user's shell has handed this command to it, else nil.
 	Live *Live
 
-	unwritten error // why an answer is not whole
+	unwritten error // the first error of printing
 }
 
-// Globals are the flags that every command takes.
+// Globals are the flags of every command.
 type Globals struct {
 	DataDir  string `name:"data-dir" filled:"" placeholder:"DIR" help:"The data directory (else OLLIM_DATA_DIR, else ~/.ollim-bot)."`
 	Timezone string `name:"timezone" filled:"" complete:"zone" placeholder:"ZONE" help:"A zone such as Europe/Berlin (else OLLIM_TIMEZONE, else the system's)."`
 }
 
-// Live is the running bot, and where it is.
+// Live is the running bot and its directory.
 type Live struct {
 	Bot *core.Bot
 	At  DataDir
 }
 
-// Served is a command that the agent has asked the running bot for; nil for one
-// that the user has called.
+// Served is the origin of a command that the agent runs through the bot; nil for a
+// command of the user.
 type Served struct {
-	By *policy.Session // who asks
+	By *policy.Session // the session that runs it
 	At DataDir         // the bot's own
 }
 
@@ -116,8 +115,8 @@ func (p *Process) Open() (DataDir, error) {
 	return at, nil
 }
 
-// usable refuses what cannot be a data directory, before anything is read there: as wrong
-// usage where a flag names it.
+// usable refuses a place that cannot be a data directory before anything is read there.
+// If a flag names it, that is a usage error.
 func (p *Process) usable() error {
 	dir, err := config.Place(p.Getenv, p.Flags.DataDir)
 	if err == nil {
@@ -129,7 +128,7 @@ func (p *Process) usable() error {
 	return err
 }
 
-// Writable is Open for commands that write: the directory exists afterwards.
+// Writable is Open for commands that write: it also creates the directory.
 func (p *Process) Writable() (DataDir, error) {
 	at, err := p.Open()
 	if err != nil {
@@ -138,7 +137,7 @@ func (p *Process) Writable() (DataDir, error) {
 	return at, at.Dir.Prepare()
 }
 
-// Bot makes a bot that is looked at and never run.
+// Bot makes a bot to read from, which never runs.
 func (p *Process) Bot(at DataDir) (*core.Bot, error) {
 	if p.Live != nil {
 		return p.Live.Bot, nil
@@ -149,7 +148,7 @@ func (p *Process) Bot(at DataDir) (*core.Bot, error) {
 	})
 }
 
-// Running says whether a bot runs there.
+// Running describes whether a bot is running there.
 func (at DataDir) Running() string {
 	switch pid, running := at.Dir.Running(); {
 	case running && pid != 0:
@@ -179,7 +178,7 @@ func (at DataDir) Moment(flag, value string) (time.Time, error) {
 	return time.Time{}, Usagef(textBadMoment, flag, value, at.Now.Format(time.RFC3339))
 }
 
-// UsersOnly refuses what a model's shell has no business with.
+// UsersOnly refuses a command that a model's shell must not run.
 func (p *Process) UsersOnly() error {
 	if p.Getenv(claudeproc.MarkName) != "" {
 		return errors.New(textUsersOnly)
@@ -187,8 +186,8 @@ func (p *Process) UsersOnly() error {
 	return nil
 }
 
-// Environment is this program's, with what .env holds for the engine's command
-// where the real one has nothing.
+// Environment is the environment of this program, completed with the variables in .env
+// that are meant for the engine's command.
 func (p *Process) Environment(at DataDir) []string {
 	env := p.Environ()
 	for _, v := range at.Env.Engine {
@@ -200,7 +199,7 @@ func (p *Process) Environment(at DataDir) []string {
 	return env
 }
 
-// EngineEnv looks a variable up in Environment.
+// EngineEnv looks up a variable in Environment.
 func (p *Process) EngineEnv(at DataDir) func(string) string {
 	return func(name string) string {
 		if v := p.Getenv(name); v != "" {
@@ -215,7 +214,7 @@ func (p *Process) EngineEnv(at DataDir) func(string) string {
 	}
 }
 
-// ClaudeEnv is what the environment of the claude command carries of ours.
+// ClaudeEnv is this program's part of the environment of the claude command.
 func (p *Process) ClaudeEnv(at DataDir) claudeproc.Env {
 	return claudeproc.Env{DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName, Executable: p.Executable}
 }
@@ -225,7 +224,7 @@ func (p *Process) EngineEnviron(at DataDir) []string {
 	return claudeproc.Environment(p.Environment(at), p.ClaudeEnv(at))
 }
 
-// Providers are who speaks the Messages API. No key that they read gets into a log.
+// Providers are the servers that speak the Messages API. Their keys never reach a log.
 func (p *Process) Providers(at DataDir) *provider.Registry {
 	return provider.New(provider.Options{Dir: at.Dir, Hide: p.Secrets.Hide, Getenv: func(name string) string {
 		if v := p.Getenv(name); v != "" {
@@ -235,22 +234,22 @@ func (p *Process) Providers(at DataDir) *provider.Registry {
 	}})
 }
 
-// Sandbox is the fence around what runs commands for a model. It looks at nothing
-// before something is to be started in it.
+// Sandbox is the sandbox for everything that runs commands for a model. It inspects
+// nothing before something starts in it.
 func (p *Process) Sandbox(at DataDir) *sandbox.Box {
 	return sandbox.New(sandbox.Options{
 		Dir: at.Dir.Root(), Home: p.Getenv("HOME"), ConfigDir: p.EngineEnv(at)("CLAUDE_CONFIG_DIR"), Executable: p.ClaudeEnv(at).Executable,
 		Search: p.Getenv("PATH"),
 		Settings: func() sandbox.Settings {
-			// Read anew each time, so that a change counts for the next process; what is
-			// wrong in the file is told by whoever reads it for the user.
+			// Read each time, so that a change applies to the next process. Errors in the
+			// file are reported elsewhere.
 			r, _, _ := config.LoadRuntime(at.Dir)
 			return sandbox.Settings{Off: r.Sandbox == "off", Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
 		},
 	})
 }
 
-// visible reads the setting of that name.
+// visible parses the setting sandbox_visible.
 func visible(list string) []sandbox.Visible {
 	var out []sandbox.Visible
 	for item := range strings.SplitSeq(list, ",") {

@@ -12,8 +12,8 @@ import (
 	"ollimbot/routines"
 )
 
-// Drive stands beside a furnished bot and does what a user and the hours would do
-// until ctx ends: it saves files and gives commands. It never touches what the
+// Drive acts as the user of a furnished bot, and lets time pass, until ctx ends: it saves
+// files and gives commands. It never touches what the
 // dashboard shows. speed 2 plays twice as fast.
 func Drive(ctx context.Context, bot *core.Bot, h Home, log *slog.Logger, speed float64) error {
 	return (&driver{h, bot, log, speed}).run(ctx)
@@ -27,7 +27,7 @@ type driver struct {
 	speed float64
 }
 
-// action is what a step does.
+// action executes a step.
 type action func(ctx context.Context, d *driver) error
 
 // step is one thing that happens, some seconds after the one before it.
@@ -70,7 +70,7 @@ type run struct {
 	title, words, script string
 	mode                 routines.Mode
 	silent, isolated     bool
-	untilDone            bool // it comes back until a button of its ping is pressed
+	untilDone            bool // it repeats until a button of its ping is pressed
 	chain                int
 }
 
@@ -133,7 +133,7 @@ func (d *driver) editRoutine(id, expr string) error {
 	return d.Dir.Write(r.Path, data)
 }
 
-// say sends the user's words.
+// say sends a message of the user.
 func say(text string) action {
 	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.Say{Text: text}) }
 }

@@ -1,6 +1,5 @@
-// Package demo is a living example: the data directory of somebody who has used
-// the bot for a month, and a driver that does beside a bot what its user and the
-// hours would do. All but the model is real. It gives commands and saves files as
+// Package demo is a living example: the data directory of a user of one month, and a
+// driver that acts as that user while a real bot runs. Only the model is not real. It gives commands and saves files as
 // anybody may; it must not know the dashboard or the command line.
 package demo
 

@@ -15,9 +15,9 @@ import (
 	"ollimbot/routines"
 )
 
-// habit is what a routine of the example files has done each day.
+// habit is what a routine of the example did each day.
 type habit struct {
-	id, title, text string // text is what its pings say; empty where it sends none
+	id, title, text string // text of its pings; empty if it sends none
 	hours           []int
 	tokens          int
 	long            time.Duration
@@ -57,7 +57,7 @@ func furnishPast(h Home) (today int, err error) {
 	var pings []budget.Ping
 	for ago := pastDays - 1; ago >= 0; ago-- {
 		midnight := time.Date(h.Now.Year(), h.Now.Month(), h.Now.Day()-ago, 0, 0, 0, 0, h.Now.Location())
-		// The conversation of the day, which is no run.
+		// The day's conversation, which is not a run.
 		day := money.Day{Turns: 1 + dice.IntN(5), Usage: agent.Usage{InputTokens: 40_000, OutputTokens: 3_000, CostUSD: 0.05 + 0.2*dice.Float64()}}
 		for _, v := range dayOf(dice, midnight, h.Now.Add(-10*time.Minute)) {
 			line, err := json.Marshal(v)

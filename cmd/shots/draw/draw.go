@@ -23,7 +23,7 @@ type Cell struct {
 	Fore, Back color.RGBA
 }
 
-// Grid is a screen, row by row. The cell behind a wide one has width 0.
+// Grid is a screen, row by row. The cell after a wide one has width 0.
 type Grid struct {
 	W, H  int
 	Cells []Cell

@@ -67,7 +67,7 @@ type Frame struct {
 	For  time.Duration
 }
 
-// GIF writes screens as a moving picture that begins again. Only what changes
+// GIF writes screens as a looping animation. Only what changes
 // between two screens is stored.
 func (p *Pen) GIF(w io.Writer, frames []Frame) error {
 	images := make([]*image.RGBA, len(frames))
@@ -95,7 +95,7 @@ func (p *Pen) GIF(w io.Writer, frames []Frame) error {
 
 func hundredths(d time.Duration) int { return int(d.Milliseconds() / 10) }
 
-// changed is the smallest rectangle that holds every difference.
+// changed returns the smallest rectangle that contains every difference.
 func changed(a, b *image.RGBA) image.Rectangle {
 	var r image.Rectangle
 	for y := b.Rect.Min.Y; y < b.Rect.Max.Y; y++ {

@@ -37,7 +37,7 @@ func SVG(w io.Writer, g *Grid) error {
 	return buffer.Flush()
 }
 
-// svgRun writes cells that look alike, and gives the column behind them.
+// svgRun writes cells of one style, and returns the column after them.
 func svgRun(out pen, g *Grid, x, y int) int {
 	first := g.At(x, y)
 	from := x
