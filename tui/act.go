@@ -27,12 +27,14 @@ func (r *root) act(a action.Action) tea.Cmd {
 		r.say(notice.Info, a.Title+": "+why)
 		return nil
 	}
-	if a.Pane == action.Everywhere {
-		return r.actEverywhere(a.ID)
+	if a.Pane != action.Everywhere {
+		r.setFocus(a.Pane)
 	}
-	r.setFocus(a.Pane)
-	if a.Make != nil {
+	switch {
+	case a.Make != nil:
 		return r.send(a.Make(*r.snap), nil)
+	case a.Pane == action.Everywhere:
+		return r.actEverywhere(a.ID)
 	}
 	return r.answer(r.panes[a.Pane].Do(r.context(a.Pane), a.ID))
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 )
@@ -36,6 +38,18 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 		s.press("up")
 		s.sees("settings.turn")
 	})
+}
+
+func TestACommandCanBelongToNoPane(t *testing.T) {
+	r := plainRoot(t, busyDay(day))
+	made := false
+	cmd := r.act(action.Action{ID: "app.nap", Title: "Take a nap", Make: func(core.Snapshot) command.Value {
+		made = true
+		return command.MuteUntil{}
+	}})
+	if !made || cmd == nil {
+		t.Errorf("made its command: %v; sent it: %v", made, cmd != nil)
+	}
 }
 
 func TestThePaletteFindsAnIDAndAKey(t *testing.T) {
