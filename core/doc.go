@@ -1,0 +1,12 @@
+// # Snapshots, not messages
+//
+// The core never sends to a viewer: a slow terminal would slow the bot, or lines would be lost.
+// Changed has room for one signal, and a viewer that comes late sees the newest state. Tails are
+// read by cursor and report how many lines were lost.
+//
+// # Alive
+//
+// A ticker keeps running in a program whose loops are stuck. For the watchdog, the schedule's
+// loop has to make a step and the conversation's queue has to take a job (Bot.Alive); a long
+// turn counts as alive while it produces output.
+package core

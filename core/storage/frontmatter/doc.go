@@ -1,0 +1,9 @@
+// # A small reader in front of the YAML library
+//
+// Ten thousand files are read at start. A small reader takes the flat front matter that people
+// write; everything else goes to the YAML library, which also finds the positions of errors. A
+// property test shows that the two agree. Scalars are text: an unquoted ID such as 12e45678 must
+// not become a number. Without the small reader a file costs 40 to 55 µs instead of 4, and 16
+// common mistakes lose their position or their cure, because the library's tokens are where it
+// gave up, not where the mistake is.
+package frontmatter

@@ -1,0 +1,7 @@
+// # Plumbing only
+//
+// A queued `git rm` once deleted a file that had been written again. Commits are made from blobs
+// that this package reads itself, in a separate index (hash-object, update-index --index-info,
+// write-tree, commit-tree). Git never sees the work tree, so it can neither change it nor run a
+// filter on it.
+package git

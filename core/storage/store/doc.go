@@ -1,0 +1,13 @@
+// # The directory is the lock
+//
+// A lock file moves with its folder. The bot locks the directory itself, identifies it by its
+// inode, and writes nothing to another directory that takes its place.
+//
+// # Whole files
+//
+// State is written to a temporary file in the same folder, synced and renamed, and the folder is
+// synced. A file that cannot be read is moved aside as NAME.corrupt-TIME, reported, and replaced
+// by defaults. Changes that other processes may make too hold a lock for each file. A file that
+// is read often is read again when it has changed, and always while it is younger than three
+// seconds, when another change could have the same time.
+package store

@@ -1,0 +1,25 @@
+// # A message is never lost and never delivered twice
+//
+// A message is written to state/waiting_messages.json before it is shown, so it is answered even
+// if the program ends. All work of the conversation passes one queue: turns of the user,
+// foreground tasks, clicks, entering and leaving a fork, and /compact. A turn takes all messages
+// that wait for it, whatever surface they came from; a message that arrives while one waits
+// joins it and interrupts nothing.
+//
+// Before a turn is sent, its delivery is on disk (state/delivery.json): the messages and the
+// updates that it claims. When the engine has accepted the message, the messages and updates are
+// removed from their files, and the record last. One lock orders claim, append, discard and the
+// end of a delivery, in this process and in others. After a crash, or a turn that failed too
+// early to tell, the engine is asked whether the message arrived (agent.HistoryChecker). Every
+// step can be repeated. A test kills the process at random and counts.
+//
+// # Interactive forks
+//
+// /fork, the agent's enter_fork, or "resume" on a finished run opens a second session in front
+// of the main one. It reads pending updates and never takes them. What the agent asks for
+// (report_updates, exit_fork, enter_fork) is noted during its turn and executed after it;
+// save_context asks the user. Saving writes the fork's ID as the main session's before anything
+// is closed, so it happens once. An idle fork is asked, warned, and then ended. A foreground
+// task that is due meanwhile is a turn of the main session behind the fork: messages for the
+// fork wait, and a saved fork is told what ran.
+package chat

@@ -1,0 +1,21 @@
+// # A key
+//
+// Input waits while a change is in progress that its meaning depends on: tea.Cmds run in
+// goroutines without an order, so ten + and ten - once ended at 6. Quick changes run one after
+// the other, slow ones have a lane for each kind, and pressing fast gives what pressing slowly
+// gives. A quick command returns its own snapshot, so that the change which the core announces
+// meanwhile is not read twice. An error is a toast; the inverse of a change is on the undo
+// stack. Clicks take the same way: the words of the help line, rows of lists and of the palette
+// stand for the actions of the table.
+//
+// A question must be visible for half a second before it can be answered, and a tool call too: a
+// key or click that was already on its way decides nothing.
+//
+// # Own painting and input
+//
+// Bubble Tea provides model, commands and messages, but neither its renderer (see package
+// screen) nor its reader (see package keyboard) runs. So an editor runs from Update instead of
+// tea.Exec, which would wait for a reader that does not exist. Text is edited by the text input
+// and text area of bubbles and drawn here: their views blink, measure differently and would
+// start clipboard programs.
+package tui
