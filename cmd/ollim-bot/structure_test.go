@@ -84,25 +84,6 @@ var goPackages = sync.OnceValues(func() (map[string]goPackage, error) {
 	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", "ollimbot/...")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
-<<<<<<< HEAD
-	check(t, err)
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var l goPackage
-		if err := dec.Decode(&l); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[l.ImportPath] = l.Export
-		if l.ImportPath == path {
-			this = l
-		}
-	}
-	c := &checked{fset: token.NewFileSet(), info: &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}}
-	for _, name := range this.GoFiles {
-		f, err := parser.ParseFile(c.fset, filepath.Join(this.Dir, name), nil, 0)
-		check(t, err)
-=======
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +115,6 @@ func typed(t *testing.T, path string) *checked {
 		if err != nil {
 			t.Fatal(err)
 		}
->>>>>>> 7bba1e1d (Draft a page for newcomers)
 		c.files = append(c.files, f)
 	}
 	conf := types.Config{Importer: importer.ForCompiler(c.fset, "gc", func(path string) (io.ReadCloser, error) {
