@@ -70,7 +70,7 @@ func TestAReminderComesBackUntilItIsDone(t *testing.T) {
 	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
 		first := cards(b)
-		if len(first) != 1 || first[0].Text != "Call the dentist." || first[0].Embed.Footer != "comes back until it is done" || len(first[0].Embed.Buttons) != 3 {
+		if len(first) != 1 || first[0].Text != "Call the dentist." || first[0].Embed.Footer != "repeats until it is done" || len(first[0].Embed.Buttons) != 3 {
 			t.Fatalf("the first: %+v", first)
 		}
 		time.Sleep(time.Hour)

@@ -127,7 +127,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		if len(b.schedule.Forward(b.now(), "").Entries) != 0 {
 			t.Error("agents plan with it")
 		}
-		refused(t, b, command.FireNow{ID: "bbbb0001"}, "waits for your word")
+		refused(t, b, command.FireNow{ID: "bbbb0001"}, "needs your approval")
 		refused(t, b, command.AllowTask{ID: "bbbb0001", Version: "another"}, "has changed since you saw it")
 		out := do(t, b, command.AllowTask{ID: "bbbb0001", Version: taskOf(t, b, "bbbb0001").Version})
 		time.Sleep(90 * time.Second)

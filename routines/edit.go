@@ -212,7 +212,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 				return err
 			}
 			if there != "" {
-				return fmt.Errorf("it is there already (%s)", there)
+				return fmt.Errorf("it already exists (%s)", there)
 			}
 			if err = trash.Restore(d, r.file, r.Path); err == nil {
 				return nil

@@ -181,7 +181,7 @@ func TestAnInvalidFileKeepsItsLastGoodVersionAndSaysSo(t *testing.T) {
 		look(r, "routines/a.md")
 		r.put("routines/a.md", routineText("aaaaaaaa", "0 99 * * *", "one"))
 		wantChange(t, look(r, "routines/a.md"), Change{Problems: true})
-		wantProblems(t, r.x, "until then the version before stays in force")
+		wantProblems(t, r.x, "until then the previous version stays active")
 		if got, ok := r.x.Set().RoutineByID("aaaaaaaa"); !ok || got.Cron != "0 9 * * *" {
 			t.Errorf("in force is %+v", got)
 		}

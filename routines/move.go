@@ -12,7 +12,7 @@ import (
 
 // Why a reminder is not moved.
 var (
-	ErrNoReminder = errors.New("there is no such reminder any more")
+	ErrNoReminder = errors.New("the reminder no longer exists")
 	ErrBroken     = errors.New("its file cannot be read")
 )
 

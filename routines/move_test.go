@@ -26,7 +26,7 @@ func TestWhatUntilDoneSays(t *testing.T) {
 		"until: done\nallow-ping: false\n":                   {false, 0, 0, "delete allow-ping: false"},
 		"until: done\nagain: 20000\n":                        {false, 0, 0, "whole number"},
 		"until: done\nagain: 10000\n":                        {true, DefaultRounds, 10000, ""},
-		"until: done\nfirst-at: soon\n":                      {true, DefaultRounds, defaultAgain, "writes it anew"},
+		"until: done\nfirst-at: soon\n":                      {true, DefaultRounds, defaultAgain, "writes it again"},
 		"again: 5\n":                                         {false, 0, 0, "without until: done"},
 		"until: noon\n":                                      {false, 0, 0, `until is "noon"; write done, or delete the line`},
 		"until: done\nid: " + strings.Repeat("x", 81) + "\n": {false, 0, 0, ""},

@@ -75,7 +75,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RestoreTask(d, time.Now(), first.ID); err == nil || !strings.Contains(err.Error(), "there already") {
+	if _, err := RestoreTask(d, time.Now(), first.ID); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Error(err)
 	}
 }

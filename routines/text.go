@@ -42,44 +42,44 @@ func (p *File) freshID() string {
 const (
 	msgMissingID  = "there is no id; add a line id: %q between the dashes"
 	msgBadID      = "id %s cannot be used; an id is one line of 1 to %d visible characters without spaces at its ends, for example %q"
-	msgBadOtherID = "%s %s is not the id of a reminder; write it as its file does, or delete the line"
+	msgBadOtherID = "%s %s is not the id of a reminder; copy the id from its file, or delete the line"
 
 	msgNoCron     = `there is no cron, so it never fires; add a line cron: "0 9 * * 1-5" (minute, hour, day of month, month, day of week)`
-	msgNeverFires = "%s never fires: no month it names has that day; write a day that exists"
+	msgNeverFires = "%s never fires: none of its months has that day; write a day that exists"
 
 	msgNoRunAt         = `there is no run-at, so it never fires; add a line run-at: "2026-11-23T09:40:00-08:00"`
 	msgBadRunAt        = `%s %v; write it as "2026-11-23T09:40:00-08:00" or "2026-11-23 09:40"`
 	msgNaiveRunAt      = "the time has no offset, so it is read in %s; write %q to be exact"
 	msgDepthBeyond     = "chain-depth %d is beyond max-chain %d; write a depth from 0 to %d, or a larger max-chain"
-	msgAgainAlone      = "again does nothing without until: done; add that, or delete again"
-	msgUntilForeground = "until: done works in the background only, so this reminder comes once; write background: true, or delete until"
-	msgUntilSilent     = "until: done needs pings, so this reminder comes once; delete allow-ping: false, or until"
-	msgUntilLongID     = "until: done needs an id of at most %d bytes, this one has %d, so the reminder comes once; shorten it, or delete until"
-	msgBadFirstAt      = "%s is not a time; delete the line, the program writes it anew"
+	msgAgainAlone      = "again has no effect without until: done; add that, or delete again"
+	msgUntilForeground = "until: done works in the background only, so this reminder fires once; write background: true, or delete until"
+	msgUntilSilent     = "until: done needs pings, so this reminder fires once; delete allow-ping: false, or until"
+	msgUntilLongID     = "until: done needs an id of at most %d bytes, this one has %d, so the reminder fires once; shorten it, or delete until"
+	msgBadFirstAt      = "%s is not a time; delete the line and the program writes it again"
 
 	msgEmptyBody    = "there is no prompt; write below the second --- what the agent should do"
 	msgEmptyWebhook = ", with {name} for the field of that name"
-	msgTooLong      = "the file has %d lines, and the agent reads all of them at every fire; " +
+	msgTooLong      = "the file has %d lines, and the agent reads all of them each time it fires; " +
 		"keep it under %d, move background knowledge into a skill"
 	msgNotUTF8 = `the byte 0x%02x is not UTF-8 text and is shown as "�"; save the file as UTF-8`
 	msgControl = "the invisible character U+%04X is left out; delete it"
 
 	msgCleanedField  = "%s contains invisible characters, which are left out; delete them"
-	msgNotText       = "%s must be a single value; write it on the same line, as %s: \"…\""
+	msgNotText       = "%s must be a single value on the same line; write %s: \"…\""
 	msgNotABool      = "%s is %s; write true or false"
-	msgQuotedFalse   = "%s is %s in quotes, which the original program reads as true; write %s: false without quotes"
+	msgQuotedFalse   = "%s is %s in quotes, which counts as true in the original program; write %s: false without quotes"
 	msgNotAChoice    = "%s is %s; write %s"
 	msgMayWait       = "may-wait is for routines with background: true and without allowed-tools, whose runs are one request: this one runs at once"
 	msgNotAModel     = "model is %s; write opus, sonnet, haiku or a model with its provider, such as local/qwen3"
 	msgNotACount     = "%s is %s; write a whole number from 0 to %d"
-	msgNotAList      = "%s must be a list, each entry on a line of its own below it, as   - %q"
-	msgNotAnItem     = "an entry of %s is not a text; write it as - \"…\", or delete it"
+	msgNotAList      = "%s must be a list with each entry on its own line below it, for example   - %q"
+	msgNotAnItem     = "an entry of %s is not text; write it as - \"…\", or delete it"
 	msgBothToolLists = "allowed-tools and disallowed-tools are both given; keep one of them"
 
-	msgBackground = "background does nothing here, webhooks always run in the background; delete it"
-	msgUnknownKey = "%s is no key that webhooks know, and does nothing; correct or delete it"
-	msgForeignKey = "%s belongs to %ss and does nothing in a %s; delete it (a %s fires %s)"
-	msgDidYouMean = "%s is no key that is known; did you mean %s?"
+	msgBackground = "background has no effect here because webhooks always run in the background; delete it"
+	msgUnknownKey = "webhooks have no key %s, so it does nothing; correct or delete it"
+	msgForeignKey = "%s is a key of %ss and has no effect in a %s; delete it (a %s fires %s)"
+	msgDidYouMean = "%s is not a known key; did you mean %s?"
 
 	msgEmptyPattern  = "empty tool pattern; write a tool's name, or delete the entry"
 	msgBrokenPattern = "%s is not a tool pattern; write Name or Name(what), for example Bash(ollim-bot tasks *)"
@@ -107,11 +107,11 @@ func show(text string) string { return `"` + clean.Cut(clean.Line(text), 60) + `
 // The words of the index.
 const (
 	msgPanic  = "this file makes the parser fail (%v): please simplify it and report this"
-	msgDouble = "%s has the same id (%s) as %s, which stays in force: give one of them another id"
+	msgDouble = "%s has the same id (%s) as %s, which stays active: give one of them another id"
 	// msgLastGood follows the first problem of a file whose last good version runs.
-	msgLastGood = " (until then the version before stays in force)"
+	msgLastGood = " (until then the previous version stays active)"
 
-	msgFolderUnreadable = "the folder cannot be read (%v): make it a folder that you may read; what was read before stays in force"
+	msgFolderUnreadable = "the folder cannot be read (%v): make it a readable folder; until then its previous files stay active"
 )
 
-var errBadName = errors.New("the file's name holds characters that cannot be shown: rename it, for example to water-the-plants.md")
+var errBadName = errors.New("the file's name contains characters that cannot be shown; rename it, for example to water-the-plants.md")

@@ -133,7 +133,7 @@ func TestMistakesAreAnsweredWithTheirColumnAndTheCure(t *testing.T) {
 		{"1-+5 * * * *", 3, "plain number"},
 		{"5- * * * *", 3, `write "5-59"`},
 		{"1-2-3 * * * *", 5, "two dashes"},
-		{"5* * * * *", 2, "only at the beginning"},
+		{"5* * * * *", 2, "only at the start"},
 		{"*5 * * * *", 1, "write 0 to 59"},
 		{"*-5 * * * *", 1, "write 0 to 59"},
 		{"  é 9 * * *", 3, "is not a minute"},

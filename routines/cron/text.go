@@ -15,12 +15,12 @@ const fieldList = "minute, hour, day of month, month, day of week"
 
 const (
 	msgEmpty = "the cron expression is empty; write five fields (" + fieldList + "), for example 0 9 * * 1-5"
-	msgZone  = "an expression carries no time zone, the zone comes from OLLIM_TIMEZONE; delete %s"
+	msgZone  = "an expression has no time zone; it uses OLLIM_TIMEZONE. Delete %s"
 
 	msgOutOfRange = "%s %s does not exist; write %s"
 	msgNotAValue  = "%s is not %s; write %s"
 	msgEmptyItem  = "the %s list has an empty entry; delete the extra comma"
-	msgSigned     = "%s has no sign before it; write a plain number, or a range such as %d-%d"
+	msgSigned     = "%s cannot have a sign before it; write a plain number, or a range such as %d-%d"
 	msgOpenRange  = "the range %s has no end; write %s"
 	msgTwoRanges  = "%s has two dashes; write one range, or separate ranges with a comma"
 
@@ -37,7 +37,7 @@ const (
 	msgNthWeekday   = "# is not supported; write the weekday alone and let the prompt say which week of the month it is for"
 	msgLast         = "L (last) is not supported; write 28 for a day that every month has, or 28-31 and let the prompt ask for the last day"
 	msgNearest      = "W (nearest weekday) is not supported; write the day, or the weekdays as 1-5 in the last field"
-	msgStrayStar    = "* stands only at the beginning of an entry, not as in %s; write * or */2 or a range"
+	msgStrayStar    = "* is allowed only at the start of an entry, not as in %s; write * or */2 or a range"
 )
 
 func wrongCount(n int) string {

@@ -18,7 +18,7 @@ func (s Schedule) Words() string {
 	days := s.dayWords()
 	switch {
 	case s.Never():
-		return clock + ", " + days + " (never: no month it names has that day)"
+		return clock + ", " + days + " (never: none of its months has that day)"
 	case days == "" && single:
 		return clock + ", every day"
 	case days == "":
@@ -219,7 +219,7 @@ func (s Schedule) Notes() []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if s.Never() {
-		add("It never fires: no month it names has that day.")
+		add("It never fires: none of its months has that day.")
 		return notes
 	}
 	s.noteDays(add)
@@ -227,15 +227,15 @@ func (s Schedule) Notes() []string {
 		add("It fires 60 times in each of its hours; for once an hour write 0 in the first field.")
 	}
 	if n := s.stepMinute; n > 0 && 60%n != 0 {
-		add("*/%d starts anew each hour: from :%02d to the next :00 only %s pass.", n, s.minute.last(), words.Count(60-s.minute.last(), "minute"))
+		add("*/%d restarts each hour: from :%02d to the next :00 is only %s.", n, s.minute.last(), words.Count(60-s.minute.last(), "minute"))
 	}
 	if n := s.stepHour; n > 0 && 24%n != 0 {
-		add("*/%d in the hour field starts anew each day: from %d:00 to the next 0:00 only %s pass.",
+		add("*/%d in the hour field restarts each day: from %d:00 to the next 0:00 is only %s.",
 			n, s.hour.last(), words.Count(24-s.hour.last(), "hour"))
 	}
 	if !s.anyHour && s.hour.count() == 24 {
-		add("Written out, the 24 hours count as fixed: when clocks go back, the repeated hour fires once. " +
-			"Write * to go by elapsed time.")
+		add("Written out, the 24 hours are fixed: when clocks go back, the repeated hour fires once. " +
+			"Write * to count elapsed time instead.")
 	}
 	return notes
 }
@@ -246,19 +246,19 @@ func (s Schedule) noteDays(add func(format string, args ...any)) {
 	switch {
 	case !restricted:
 	case !s.anyDom && !s.anyDow:
-		add("Both day fields are given: it fires on days that match either one, not only when both do.")
+		add("With both day fields set, it fires on days that match either one.")
 	default:
-		add("A day field that begins with * does not widen the other: it fires only on days that match both.")
+		add("A day field that begins with * only narrows the other: it fires on days that match both.")
 	}
 	if n := s.stepDom; n > 1 {
-		add("*/%d starts anew each month, on the 1st.", n)
+		add("*/%d restarts on the 1st of each month.", n)
 	}
 	if !s.anyDom && !s.anyDow {
 		return // the weekday covers the months that lack the day
 	}
 	switch first := s.dom.first(); {
 	case first == 29 && s.month == 1<<2:
-		add("29 February comes only in leap years.")
+		add("29 February exists only in leap years.")
 	case first > 28:
 		if short := s.shortMonths(first); short != "" {
 			add("It skips months without that day: %s.", short)

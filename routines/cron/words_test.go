@@ -38,7 +38,7 @@ func TestWordsSayWhatTheExpressionMeans(t *testing.T) {
 		"0 9 13 6 5":             "at 9:00, on the 13th of June, and also every Friday in June",
 		"0 9 */2 * 1":            "at 9:00, every 2 days from the 1st to the 31st of every month when that is Monday",
 		"0 9 28-2 * *":           "at 9:00, on the 28th to 2nd of every month",
-		"0 0 30 2 *":             "at 0:00, on the 30th of February (never: no month it names has that day)",
+		"0 0 30 2 *":             "at 0:00, on the 30th of February (never: none of its months has that day)",
 	} {
 		if got := mustParse(t, expr).Words(); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", expr, got, want)
@@ -55,11 +55,11 @@ func TestNotesNameWhatPeopleGetWrong(t *testing.T) {
 		"0 9 */2 * 1":    "match both",
 		"0 0 30 2 *":     "never fires",
 		"0 0 29 2 *":     "leap years",
-		"*/7 * * * *":    "from :56 to the next :00 only 4 minutes pass",
-		"0 */5 * * *":    "from 20:00 to the next 0:00 only 4 hours pass",
-		"0 9 */3 * *":    "starts anew each month",
+		"*/7 * * * *":    "from :56 to the next :00 is only 4 minutes",
+		"0 */5 * * *":    "from 20:00 to the next 0:00 is only 4 hours",
+		"0 9 */3 * *":    "on the 1st of each month",
 		"* 9 * * *":      "60 times",
-		"0 0-23 * * *":   "count as fixed",
+		"0 0-23 * * *":   "are fixed",
 		"0 9 31 * *":     "February, April, June, September and November",
 		"0 9 30 * *":     "that day: February.",
 		"0 9 31 1-3/2 *": "",

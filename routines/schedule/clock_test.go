@@ -125,7 +125,7 @@ func TestALeapOfYearsIsACorrectionNotAMiss(t *testing.T) {
 		n.jump(26 * 366 * 24 * time.Hour)
 		n.sleep(10 * time.Minute)
 		n.want()
-		if len(n.notes) != 1 || !strings.Contains(n.notes[0], "leapt from January 1 2000") {
+		if len(n.notes) != 1 || !strings.Contains(n.notes[0], "jumped from January 1 2000") {
 			t.Errorf("notes are %q", n.notes)
 		}
 		n.sleep(11 * time.Minute)

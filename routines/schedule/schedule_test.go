@@ -121,8 +121,8 @@ func TestARunningRoutineIsSkippedAndThatIsSaidOncePerRun(t *testing.T) {
 		}
 		n.sleep(20 * time.Minute)
 		n.want("01 00:00:00 aaaaaaaa 01 00:00:00", "01 00:15:00 aaaaaaaa 01 00:15:00")
-		n.wantNotes(`Skipped routine "water" (was due 00:05): its run before that has not ended`,
-			`Skipped routine "water" (was due 00:20): its run before that has not ended`)
+		n.wantNotes(`Skipped routine "water" (was due 00:05): its previous run has not ended`,
+			`Skipped routine "water" (was due 00:20): its previous run has not ended`)
 	})
 }
 

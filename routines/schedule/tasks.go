@@ -30,8 +30,8 @@ type Commits interface {
 
 // The errors of Withdraw.
 var (
-	ErrGone   = errors.New("the file was removed already")
-	ErrEdited = errors.New("the file was edited since")
+	ErrGone   = errors.New("the file has already been removed")
+	ErrEdited = errors.New("the file has been edited since")
 )
 
 // AddRoutine writes the file of a new routine and schedules it; see routines.AddRoutine.

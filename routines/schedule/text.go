@@ -13,14 +13,14 @@ import (
 // the user, who sees them as notices.
 
 const (
-	msgClosed       = "nothing can fire: the schedule is not running"
-	msgUnknown      = "no routine or reminder in force has the id %q: see `ollim-bot routine list` and `ollim-bot reminder list`"
-	msgStillRunning = "%q is still running: wait for its end, or stop it first"
-	msgWaits        = "%q waits for your word (%s): allow it first"
+	msgClosed       = "nothing can fire while the schedule is not running"
+	msgUnknown      = "no active routine or reminder has the id %q; see `ollim-bot routine list` and `ollim-bot reminder list`"
+	msgStillRunning = "%q is still running; wait until it ends or stop it first"
+	msgWaits        = "%q needs your approval (%s); allow it first"
 	msgHoldPassed   = "%s is in the past; choose a later time"
-	msgSkipped      = "Skipped %s \"%s\" (was due %s): its run before that has not ended"
-	msgClockUnset   = "The clock says %s, so nothing fires: set the machine's clock, and the schedule goes on by itself"
-	msgClockLeapt   = "The clock leapt from %s to %s; what lies between is not counted as missed"
+	msgSkipped      = "Skipped %s \"%s\" (was due %s): its previous run has not ended"
+	msgClockUnset   = "The clock says %s, so nothing fires. Set the machine's clock and the schedule resumes on its own"
+	msgClockLeapt   = "The clock jumped from %s to %s; fires in between do not count as missed"
 	clockDate       = "January 2 2006"
 	// listAtMost is how many things one note names.
 	listAtMost = 5

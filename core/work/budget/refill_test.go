@@ -173,7 +173,7 @@ func TestPreviewSaysWhatANumberMeans(t *testing.T) {
 		{bucketOf(5, 5, 90), 4, 90, "1 token is lost"},
 		{bucketOf(5, 5, 90), 6, 90, "full at 10:30 instead of now"},
 		{bucketOf(5, 5, 90), 5, 60, "a used token is back in 60 min instead of 90"},
-		{bucketOf(5, 5, 90), 0, 90, "mutes all pings but critical ones"},
+		{bucketOf(5, 5, 90), 0, 90, "mutes all but critical pings"},
 		{bucketOf(0, 0, 90), 0, 60, ""},
 		{bucketOf(0, 0, 90), 5, 90, "full at 16:30"},
 		{bucketOf(1, 20, 90), 20, 120, "full at Tue 23:00 instead of Tue 13:30"},

@@ -365,7 +365,7 @@ func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
 					t.Error("it was tried again; only an open that timed out is")
 				}
 				posts := h.sent()
-				if len(posts) != 1 || !strings.HasPrefix(posts[0].Text, "Email sweep could not finish: ") || !posts[0].Small {
+				if len(posts) != 1 || !strings.HasPrefix(posts[0].Text, "Email sweep failed: ") || !posts[0].Small {
 					t.Errorf("posts: %+v", posts)
 				}
 				if h.tokens() != 5 {

@@ -3,20 +3,20 @@ package fork
 // Words for people, in dashboards and notices.
 const (
 	textAlreadyEnded = "%s has already ended"
-	textNoRun        = "there is no run %s; see the list of forks"
+	textNoRun        = "there is no run %s; see the list of runs"
 	textProgramEnded = "the program ended while it ran"
 	textTimedOut     = "timed out after %s"
 	textNoResult     = "the engine ended without a result"
-	textNoReport     = "it always has to report, was told so, and did not"
+	textNoReport     = "it had to report and did not, despite a reminder"
 	textNoReason     = "the engine gave no reason"
 
 	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
 
-	textUntilDone = "comes back until it is done"
+	textUntilDone = "repeats until it is done"
 	textForTheNth = " · for the %s time"
 
 	tellTimedOut = "%s timed out after %s."
-	tellFailed   = "%s could not finish: %s"
+	tellFailed   = "%s failed: %s"
 )
 
 // Lines of a tail that the bot writes itself.
@@ -26,25 +26,25 @@ const (
 	textTrusted       = "handles untrusted input (%s); its file lets it keep its tools"
 	textStopping      = "asked to stop"
 	textNoHistory     = "the engine does not know the main session: this run starts without its history"
-	textReopen        = "the engine did not answer in time, next try in %s"
-	textRetry         = "%s: next try in %s (%d of %d)"
+	textReopen        = "the engine did not answer in time; retrying in %s"
+	textRetry         = "%s: retrying in %s (%d of %d)"
 	textRateLimit     = "rate limit: %s, resets %s"
 	textCompacting    = "compacting the history"
 	textCompacted     = "history compacted"
 	textDenied        = "%s denied: %s"
 	textNoOutput      = "(no output)"
-	textSendFailed    = "%s could not be sent, it costs nothing: %s"
-	textPerhaps       = "%s: it is not known whether it arrived, so it counts as sent: %s"
+	textSendFailed    = "%s could not be sent; no token was used: %s"
+	textPerhaps       = "%s may not have arrived; it counts as sent: %s"
 	textNotCounted    = "not counted, because the budget could not be saved: %s"
-	textNotRefunded   = "its token is not given back, because the budget could not be saved: %s"
+	textNotRefunded   = "its token was not refunded, because the budget could not be saved: %s"
 	textCriticalMark  = "critical: "
 	textReportRefused = "report refused: reporting is disabled for this task"
 	textReportFailed  = "report could not be saved: %s"
 	textReportLost    = "its report could not be saved: %v"
-	textMustReport    = "a report is due before this run may end"
-	textLinesLost     = "%d lines came faster than they could be saved"
-	textTailFull      = "the saved tail ends here: it has reached its size limit"
-	textTailNotSaved  = "the tail cannot be saved: see the log"
+	textMustReport    = "this run must report before it can end"
+	textLinesLost     = "%d lines arrived faster than they could be saved"
+	textTailFull      = "the saved output ends here: its file has reached its size limit"
+	textTailNotSaved  = "this run's output cannot be saved; see the log"
 )
 
 // Answers that the agent gets. Each says why and what to do instead.

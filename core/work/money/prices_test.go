@@ -46,7 +46,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	if want := []int{5, 6, 7, 8, 9, 10, 11}; len(lines) != len(want) || lines[0] != 5 || lines[6] != 11 {
 		t.Errorf("problems on lines %v, want %v", lines, want)
 	}
-	if m := p.Problems()[3].Message; !strings.Contains(m, "on line 3 already") {
+	if m := p.Problems()[3].Message; !strings.Contains(m, "already has a price on line 3") {
 		t.Errorf("%s", m)
 	}
 }

@@ -185,7 +185,7 @@ func (p *Purse) read() {
 	}
 	p.days = map[string]Day{}
 	if _, err := p.o.Dir.ReadJSON(fileName, &p.days); err != nil {
-		p.o.Log.Warn("what was spent could not be read; it begins anew", "error", err)
+		p.o.Log.Warn("the spending record could not be read; starting from zero", "error", err)
 	}
 	if p.days == nil { // the file held "null"
 		p.days = map[string]Day{}
@@ -201,14 +201,14 @@ func (p *Purse) read() {
 }
 
 // Words for people.
-const textMost = "%s of the %s that %s may cost are spent: at the cap background runs are held, and the conversation asks you"
+const textMost = "%s of your %s cap for %s is used; at the cap, background runs are held and the conversation asks you"
 
 var textSpans = map[string]string{"day": "today", "month": "this month"}
 
 const (
-	problemLine = "this is no price: write dollars for a million tokens of input, output, read and written cache, " +
+	problemLine = "not a price: write dollars for a million tokens of input, output, read and written cache, " +
 		"and of cache written for an hour where that differs, such as sonnet: 2 10 0.1 2.5 4"
-	problemNumber = "%q is no price: give dollars for a million tokens, from 0 on"
-	problemTwice  = "%q has a price on line %d already: remove one of the two"
-	problemFile   = "it cannot be read: %v; the built-in prices count"
+	problemNumber = "%q is not a price: write dollars for a million tokens, 0 or more"
+	problemTwice  = "%q already has a price on line %d; remove one of the two"
+	problemFile   = "cannot read the file: %v; using the built-in prices"
 )
