@@ -69,9 +69,9 @@ type notTakenError struct{ error }
 
 func (u notTakenError) Unwrap() error { return u.error }
 
-// Send runs one turn. It begins when nobody reads another one and the CLI is
-// idle, so that the turn's lines are this message's. Breaking off interrupts
-// the turn. A process that ends before it has taken the message is replaced, once.
+// Send runs one turn. It starts when no other turn is being read and the CLI is idle,
+// so that the turn's lines are this message's. A reader that leaves interrupts the
+// turn. A process that ends before it has taken the message is replaced, once.
 func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if !r.sending.CompareAndSwap(false, true) {
@@ -79,28 +79,24 @@ func (r *resumable) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.E
 			return
 		}
 		defer r.sending.Store(false)
-		for last := false; r.run(ctx, m, yield, last); last = true {
+		s, err := r.run(ctx, m, yield)
+		if s != nil && errors.As(err, &notTakenError{}) && !r.inHistory(ctx, s, m) {
+			_, err = r.run(ctx, m, yield)
+		}
+		if err != nil {
+			yield(nil, err)
 		}
 	}
 }
 
-// run runs the turn in the process that is there. again says that this has ended
-// without the message, and that nobody was told so.
-func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool, last bool) (again bool) {
+// run runs the turn in the current process and returns the error that ended it.
+func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool) (*session, error) {
 	s, t, err := r.post(ctx, m)
 	if err != nil {
-		yield(nil, err)
-		return false
+		return nil, err
 	}
 	defer func() { <-s.reader }()
-	s.pump(ctx, t, func(ev agent.Event, err error) bool {
-		if !last && errors.As(err, &notTakenError{}) && !r.inHistory(ctx, s, m) {
-			again = true
-			return false
-		}
-		return yield(ev, err)
-	})
-	return again
+	return s, s.pump(ctx, t, yield)
 }
 
 // inHistory reports whether a message may stand in the history.

@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/wire"
+	"ollimbot/core/base/fault"
 )
 
 // noteAuth learns from a turn whether the login is good: where the class of its
@@ -23,8 +24,12 @@ func (s *session) noteAuth(failure string, r wire.Result) {
 	}
 }
 
-// route sorts one line into the turn that it belongs to.
+// route passes one line to the turn that it belongs to. A panic ends the process.
 func (s *session) route(l wire.Line) {
+	defer fault.Rescue("the engine: reader", func(err *fault.Error) {
+		s.log.Error("engine panicked", "error", err, "stack", err.Stack)
+		s.kill(err)
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := &s.flow
@@ -187,35 +192,36 @@ func (s *session) calmed() {
 	s.calm = make(chan struct{})
 }
 
-// pump hands a turn to its reader. However that ends before the turn does, by
-// breaking off, the end of ctx or a panic, the turn is interrupted and the rest
-// of it is dropped.
-func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, error) bool) {
-	whole := false
+// pump yields a turn's events and returns the error that ended it, which it has not
+// yielded. If the reader leaves, ctx ends or yield panics before the turn is over, the
+// turn is interrupted and the rest is dropped.
+func (s *session) pump(ctx context.Context, t *turn, yield func(agent.Event, error) bool) error {
+	over := false
 	defer func() {
-		if !whole {
+		if !over {
 			t.events.Abandon()
 			s.later(s.requestInterrupt)
 			s.markStopped(t)
 		}
 	}()
-	for {
-		h := turnEvent{err: ctx.Err()} // which goes before all that waits
-		if h.err == nil {
-			var err error
-			if h, err = t.events.Pop(ctx); errors.Is(err, io.EOF) {
-				whole = true
-				return
-			} else if err != nil {
-				h.err = err
-			}
+	for ctx.Err() == nil { // which precedes all that is queued
+		next, err := t.events.Pop(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			over = true
+			return nil
+		case err != nil:
+			return err
+		case next.err != nil:
+			over = true
+			return next.err
 		}
-		_, last := h.event.(agent.Result)
-		whole = last || h.err != nil && ctx.Err() == nil
-		if !yield(h.event, h.err) || h.err != nil || last {
-			return
+		_, over = next.event.(agent.Result)
+		if !yield(next.event, nil) || over {
+			return nil
 		}
 	}
+	return ctx.Err()
 }
 
 // engineTurn hands a turn that began by itself to the bot. The lock is held.
@@ -228,9 +234,11 @@ func (s *session) engineTurn(t *turn) {
 	s.e.later("turn that began by itself", func() {
 		defer t.events.Abandon()
 		read(func(yield func(agent.Event, error) bool) {
-			s.reader <- struct{}{} // whoever reads has an end: turns have
+			s.reader <- struct{}{} // turns end, and so their readers do
 			defer func() { <-s.reader }()
-			s.pump(context.Background(), t, yield)
+			if err := s.pump(context.Background(), t, yield); err != nil {
+				yield(nil, err)
+			}
 		})
 	})
 }
@@ -281,3 +289,19 @@ func (s *session) markStopped(only *turn) bool {
 
 // request is a control request with what its subtype needs.
 type request map[string]any
+
+// kill ends the process at once and says why to whoever reads a turn.
+func (s *session) kill(reason error) {
+	s.mu.Lock()
+	if s.reason == nil {
+		s.reason = reason
+	}
+	s.mu.Unlock()
+	now, cancel := context.WithCancel(context.Background())
+	cancel() // the end of its context means SIGKILL
+	s.e.later("end of a process", func() {
+		if err := s.child.Stop(now, 0); err != nil {
+			s.log.Warn("process was not ended", "error", err)
+		}
+	})
+}

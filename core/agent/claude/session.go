@@ -81,7 +81,7 @@ func newSession(e *Engine, key string, c child, o agent.SessionOptions, token *c
 		reader: make(chan struct{}, 1), done: make(chan struct{}), calm: make(chan struct{}),
 	}
 	s.host = newHost(o, s.log)
-	s.conn = wire.New(c.Stdout(), c.Stdin(), wire.Options{Handler: s.host.handle, Line: s.line, Log: s.log})
+	s.conn = wire.New(c.Stdout(), c.Stdin(), wire.Options{Handler: s.host.handle, Line: s.route, Log: s.log})
 	return s
 }
 
@@ -104,13 +104,6 @@ func (s *session) live() {
 	}
 	s.host.close()
 	s.e.forget(s)
-}
-
-// line takes one line of the process.
-func (s *session) line(l wire.Line) {
-	if err := s.e.safely("reader", func() { s.route(l) }); err != nil {
-		s.kill(err)
-	}
 }
 
 // abandon ends what is under way when the process can say nothing any more.
@@ -145,22 +138,6 @@ func (s *session) abandon() {
 // only waits.
 func (s *session) stop() error {
 	return s.child.Stop(context.Background(), process.Patience)
-}
-
-// kill ends the process at once and says why to whoever reads a turn.
-func (s *session) kill(reason error) {
-	s.mu.Lock()
-	if s.reason == nil {
-		s.reason = reason
-	}
-	s.mu.Unlock()
-	now, cancel := context.WithCancel(context.Background())
-	cancel() // the end of its context means SIGKILL
-	s.e.later("end of a process", func() {
-		if err := s.child.Stop(now, 0); err != nil {
-			s.log.Warn("process was not ended", "error", err)
-		}
-	})
 }
 
 // ID is what the CLI calls the session: the id it was opened with, unless the

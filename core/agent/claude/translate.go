@@ -94,7 +94,7 @@ func (t *translator) stream(s wire.Stream, put func(agent.Event)) {
 	case s.Kind == wire.BlockStart:
 		t.text.block()
 	case s.Kind == wire.BlockDelta && s.Delta == wire.DeltaText:
-		t.text.delta(s.Text, put)
+		t.text.say(s.Text, put)
 	case s.Kind == wire.BlockDelta && s.Delta == wire.DeltaThinking:
 		put(agent.Thinking{Delta: s.Thinking})
 	}
@@ -252,15 +252,6 @@ func (a *textAccumulator) block() {
 	}
 }
 
-// delta says a piece.
-func (a *textAccumulator) delta(text string, put func(agent.Event)) {
-	if text == "" {
-		return
-	}
-	a.say(text, put)
-	a.open.WriteString(text)
-}
-
 // finish takes the whole text of a block. What of it was streamed is not said
 // again.
 func (a *textAccumulator) finish(id, text string, put func(agent.Event)) {
@@ -270,14 +261,15 @@ func (a *textAccumulator) finish(id, text string, put func(agent.Event)) {
 		a.takeBack(put)
 		rest = text
 	}
-	if rest != "" {
-		a.say(rest, put)
-	}
+	a.say(rest, put)
 	a.keep(text)
 }
 
-// say emits text; a new block begins on a new line.
+// say emits a piece of the open block; a new block starts on a new line.
 func (a *textAccumulator) say(text string, put func(agent.Event)) {
+	if text == "" {
+		return
+	}
 	if a.open.Len() == 0 && a.lead == "" && a.total > 0 && !a.ended {
 		a.lead = "\n"
 		put(agent.Text{Delta: a.lead})
@@ -285,6 +277,7 @@ func (a *textAccumulator) say(text string, put func(agent.Event)) {
 	}
 	put(agent.Text{Delta: text})
 	a.total += len(text)
+	a.open.WriteString(text)
 }
 
 // keep makes what was said final.

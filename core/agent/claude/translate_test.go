@@ -190,14 +190,14 @@ func TestWhatIsSaidIsWhatTheLinesSay(t *testing.T) {
 				s.begin(id, put)
 				s.block()
 				cut := rapid.IntRange(0, len(text)).Draw(rt, "cut")
-				s.delta(text[:cut], put)
+				s.say(text[:cut], put)
 				switch rapid.IntRange(0, 2).Draw(rt, "fate") {
 				case 0: // broken off: a request of its own says it again
 					id += "'"
 				case 1: // streamed to its end
-					s.delta(text[cut:], put)
+					s.say(text[cut:], put)
 				case 2: // streamed otherwise
-					s.delta("zzz", put)
+					s.say("zzz", put)
 				}
 			}
 			s.finish(id, text, put)

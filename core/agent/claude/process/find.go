@@ -2,165 +2,20 @@ package process
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
 )
-
-// Release is a version of the command that all tests ran with, and what is other
-// there than in the rest.
-type Release struct {
-	Version string
-	// Opus is the model that "opus" means there.
-	Opus string
-	// AlwaysThinks says that the models it calls by their short names cannot be
-	// kept from thinking.
-	AlwaysThinks bool
-	// AgentGoesOn says that a subagent would outlive its call, were tasks in the
-	// background not switched off.
-	AgentGoesOn bool
-}
-
-// releases are the versions that all tests ran with, oldest first.
-var releases = []Release{
-	{Version: "2.1.197", Opus: "claude-opus-4-8"},
-	{Version: "2.1.240", Opus: "claude-opus-5", AgentGoesOn: true},
-	{Version: "2.1.330", Opus: "claude-opus-5-5", AlwaysThinks: true, AgentGoesOn: true},
-}
-
-// Oldest is the oldest version that is used, Newest the newest that was tried:
-// one that is newer is used all the same.
-func Oldest() string { return releases[0].Version }
-
-// Newest is the newest version that was tried.
-func Newest() string { return releases[len(releases)-1].Version }
-
-// Like is the newest release that is not newer than a version: what is known of it.
-// The version has passed CheckVersion.
-func Like(version string) Release {
-	like := releases[0]
-	for _, r := range releases {
-		if !less(version, r.Version) {
-			like = r
-		}
-	}
-	return like
-}
-
-// Untried reports whether a version is newer than all that were tried.
-func Untried(version string) bool { return less(Newest(), version) }
-
-// less compares versions; what is none is older than all.
-func less(a, b string) bool {
-	n, errA := parseVersion(a)
-	m, errB := parseVersion(b)
-	return errB == nil && (errA != nil || slices.Compare(n, m) < 0)
-}
-
-// String is the version in a few words for people.
-func (r Release) String() string {
-	if r.AlwaysThinks {
-		return "opus is " + r.Opus + "; thinking cannot be switched off"
-	}
-	return "opus is " + r.Opus
-}
-
-// ErrTooOld is in the error of CheckVersion for a version older than Oldest.
-var ErrTooOld = errors.New("is too old")
-
-const (
-	versionLimit = 10 * time.Second
-	versionBytes = 4096 // of an answer; the real one has 22
-	productName  = " (Claude Code)"
-)
-
-// Version asks the command for its version, "2.1.197". It takes at most ten
-// seconds; an error is one line with the cure, or that of ctx.
-func Version(ctx context.Context, path string, env []string) (string, error) {
-	return askVersion(ctx, Spec{Path: path, Args: []string{"--version"}, Env: env}, versionLimit)
-}
-
-func askVersion(ctx context.Context, s Spec, limit time.Duration) (string, error) {
-	name := clean.Line(s.Path)
-	answer, err := Run(ctx, s, limit, versionBytes)
-	switch {
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("ask for the version of claude: %w", ctx.Err())
-	case errors.Is(err, ErrSlow):
-		return "", fmt.Errorf(msgVersionSlow, name, limit)
-	case err != nil:
-		return "", err
-	}
-	v, err := parseAnswer(name, string(answer.Stdout))
-	if err != nil && answer.Err != nil && len(answer.Stdout) < versionBytes {
-		return "", fmt.Errorf(msgVersionFailed, name, answer.Err)
-	}
-	return v, err
-}
-
-// parseAnswer reads "2.1.197 (Claude Code)".
-func parseAnswer(name, answer string) (string, error) {
-	line := clean.Line(answer)
-	if line == "" {
-		return "", fmt.Errorf(msgVersionSilent, name)
-	}
-	if v, ok := strings.CutSuffix(line, productName); ok {
-		if _, err := parseVersion(v); err == nil {
-			return v, nil
-		}
-	}
-	return "", fmt.Errorf(msgVersionOther, name, clean.Cut(line, 80))
-}
-
-// CheckVersion is nil for a version that can be used, tried or not. Errors are
-// one line with the cure; ErrTooOld is in that of an old one.
-func CheckVersion(version string) error {
-	if _, err := parseVersion(version); err != nil {
-		return err
-	}
-	if less(version, Oldest()) {
-		return fmt.Errorf(msgVersionOld, version, ErrTooOld, Oldest(), Newest())
-	}
-	return nil
-}
-
-// parseVersion is a version as it is compared: its three numbers, and behind them 0
-// for one that came before the version of these: "2.1.0-beta.3".
-func parseVersion(s string) ([]int, error) {
-	fail := fmt.Errorf(msgVersionWord, clean.Cut(clean.Line(s), 80))
-	core, _, _ := strings.Cut(s, "+")
-	core, early, isEarly := strings.Cut(core, "-")
-	words := strings.Split(core, ".")
-	if len(words) != 3 || isEarly && early == "" || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fail
-	}
-	var n []int
-	for _, w := range words {
-		part, err := strconv.ParseUint(w, 10, 31)
-		if err != nil {
-			return nil, fail
-		}
-		n = append(n, int(part))
-	}
-	if isEarly {
-		return append(n, 0), nil
-	}
-	return append(n, 1), nil
-}
 
 // command is the name of the program on PATH.
 const command = "claude"
