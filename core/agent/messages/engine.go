@@ -8,7 +8,6 @@
 package messages
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -98,88 +97,6 @@ func New(o Options) *Engine {
 	}
 	client := &http.Client{Transport: o.Transport, CheckRedirect: provider.CheckRedirect}
 	return &Engine{o: o, client: client, sessions: map[string]*session{}}
-}
-
-// Run keeps the sessions until ctx ends, then closes them and returns when nothing
-// of them is left.
-func (e *Engine) Run(ctx context.Context) error {
-	e.tidy(time.Now())
-	<-ctx.Done()
-	e.mu.Lock()
-	e.ended = true
-	var open []*session
-	for _, s := range e.sessions {
-		if s != nil {
-			open = append(open, s)
-		}
-	}
-	e.mu.Unlock()
-	for _, s := range open {
-		if err := s.Close(); err != nil {
-			e.o.Log.Warn("session did not close cleanly", "session", s.ID(), "error", err)
-		}
-	}
-	for _, s := range open {
-		<-s.released
-	}
-	e.client.CloseIdleConnections()
-	return nil
-}
-
-// keptFor is how long a session is kept that nobody has spoken in, and that no
-// younger one has branched off from.
-const keptFor = 30 * 24 * time.Hour
-
-// tidy removes old sessions.
-func (e *Engine) tidy(now time.Time) {
-	if err := history.Tidy(e.o.Dir.Path(history.Folder), now.Add(-keptFor)); err != nil {
-		e.o.Log.Warn("old sessions were not removed", "error", err)
-	}
-}
-
-// Open starts, resumes or forks a session. It asks nobody: a wrong key is told by
-// the first message.
-func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("open a session: %w", err)
-	}
-	if err := o.CheckIDs(); err != nil {
-		return nil, err
-	}
-	id := strings.ToLower(o.Resume)
-	if o.Resume == "" || o.Fork {
-		id = strings.ToLower(cmp.Or(o.ID, store.NewUUID()))
-	}
-	if err := e.reserve(id); err != nil {
-		return nil, err
-	}
-	s, err := e.newSession(id, o)
-	if err != nil {
-		e.forget(id)
-		return nil, err
-	}
-	e.mu.Lock()
-	e.sessions[id] = s
-	ended := e.ended
-	e.mu.Unlock()
-	if ended {
-		return nil, errors.Join(errEnded, s.Close())
-	}
-	return s, nil
-}
-
-// reserve takes an id: two sessions on one file would garble it.
-func (e *Engine) reserve(id string) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.ended {
-		return errEnded
-	}
-	if _, taken := e.sessions[id]; taken {
-		return fmt.Errorf(textInUse, id)
-	}
-	e.sessions[id] = nil
-	return nil
 }
 
 func (e *Engine) forget(id string) {

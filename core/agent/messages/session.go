@@ -2,20 +2,15 @@ package messages
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/callback"
 	"ollimbot/core/agent/messages/history"
-	"ollimbot/core/agent/messages/preset"
-	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/messages/tools"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/policy"
@@ -45,65 +40,6 @@ type session struct {
 	closed   bool
 	used     agent.Usage // since the session was opened
 	turns    int
-}
-
-// newSession opens a session's history and makes its tools.
-func (e *Engine) newSession(id string, o agent.SessionOptions) (*session, error) {
-	if err := checkThinking(o.Settings.Thinking); err != nil {
-		return nil, err
-	}
-	_, m, err := e.o.Providers.Find(o.Settings.Model)
-	if err != nil {
-		return nil, err
-	}
-	h, err := e.history(id, o)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{
-		e: e, log: e.o.Log.With("session", id), id: id, o: o, history: h, settings: o.Settings, released: make(chan struct{}),
-		rules: sync.OnceValue(func() *policy.Set {
-			return policy.Compile(o.Dir, policy.Rules{Allowed: o.Allowed, Disallowed: o.Disallowed})
-		}),
-	}
-	s.host = callback.New(o, s.log)
-	s.token = e.o.Control.Issue(o.Command)
-	if !o.Bare {
-		o := tools.Options{
-			Dir: s.o.Dir, Env: append(slices.Clone(e.o.Env), s.token.Env()...), Sandbox: e.o.Sandbox, Sight: e.o.Sight,
-			Judge: s.judge, Agent: s.subagent,
-		}
-		if m.WebSearch != "" {
-			o.Search = s.search
-		}
-		s.box = tools.New(o)
-	}
-	s.tools = s.toolsOf(s.box)
-	if h.Begun() {
-		return s, nil
-	}
-	if err := s.freeze(m); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-// freeze begins a conversation with the tools and the prompt of now.
-func (s *session) freeze(m provider.Model) error {
-	opening := ""
-	if !s.o.Bare {
-		opening = preset.Text(m.WebSearch != "")
-	}
-	list, system, err := frozen(s.tools, s.o, opening, m)
-	if err != nil {
-		return err
-	}
-	return s.history.Begin(list, system, history.Facts{Prompt: digest(s.o.SystemPrompt)})
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
 }
 
 // judge is asked by tools about a path that leads elsewhere than it says.

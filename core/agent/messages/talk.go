@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -80,85 +79,6 @@ type over struct {
 
 func (o over) ended() bool { return o != over{} }
 
-// converse asks the model until it ends its turn. stopping is asked then for a
-// reason to go on; nil gives none.
-func (t *talk) converse(stopping func(again bool) string) over {
-	again, pauses, longer := false, 0, 0
-	for t.rounds < maxRounds {
-		a, end := t.ask()
-		if end.ended() {
-			return end
-		}
-		calls, err := t.keep(a)
-		if err != nil {
-			return over{err: err}
-		}
-		switch {
-		case a.stop == stopRefusal:
-			return over{refused: true}
-		case len(calls) > 0:
-			if end := t.answerCalls(calls); end.ended() {
-				return end
-			}
-			if end := t.grown(); end.ended() {
-				return end
-			}
-			if !a.cut() {
-				continue
-			}
-			if longer < maxLonger {
-				longer++
-				continue
-			}
-		case a.stop == stopPause && pauses < maxPauses:
-			pauses++
-			continue
-		case a.stop == stopMaxTokens && longer < maxLonger:
-			longer++
-			if err := t.history.Add(userLine(answerGoOn)); err != nil {
-				return over{err: err}
-			}
-			continue
-		case a.stop == stopWindow:
-			t.emit(agent.Notice{Text: textWindow})
-		}
-		if a.cut() && longer == maxLonger {
-			t.emit(agent.Notice{Text: fmt.Sprintf(textCutAgain, longer+1)})
-		}
-		reason := ""
-		if stopping != nil {
-			reason = stopping(again)
-		}
-		if reason == "" || t.ctx.Err() != nil {
-			return over{err: t.ctx.Err()}
-		}
-		again = true
-		if err := t.history.Add(userLine(reason)); err != nil {
-			return over{err: err}
-		}
-	}
-	t.emit(agent.Notice{Text: fmt.Sprintf(textRounds, maxRounds)})
-	return over{}
-}
-
-// grown makes the history shorter in the middle of a turn where it has become long.
-func (t *talk) grown() over {
-	if t.about != "" || t.quiet || t.shortened || !t.full() {
-		return over{}
-	}
-	return t.compact(true, true)
-}
-
-// ask makes one request, and again where that may help. What an answer that was cut
-// by the end of ctx has said is kept.
-func (t *talk) ask() (*answer, over) {
-	q := asked{provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history}
-	if betas := t.history.Facts().Betas; betas != "" {
-		q.betas = append(q.betas, betas)
-	}
-	return t.try(q)
-}
-
 // try makes a request until it is answered or nothing helps.
 func (t *talk) try(q asked) (*answer, over) {
 	silent := 0
@@ -176,12 +96,6 @@ func (t *talk) try(q asked) (*answer, over) {
 			return nil, over{err: errors.Join(context.Cause(t.ctx), err)}
 		}
 		f := failureOf(err)
-		if f.long && !t.quiet && t.about == "" && !t.shortened {
-			if end := t.compact(true, true); end.ended() {
-				return nil, end
-			}
-			continue
-		}
 		if errors.Is(err, errSilent) {
 			silent++
 		}
@@ -289,33 +203,6 @@ func withoutCalls(blocks []*block) []*block {
 		}
 	}
 	return kept
-}
-
-// heal ends what the history was left in the middle of: calls without results, and
-// words without an answer.
-func (t *talk) heal() error {
-	last, err := t.history.Last()
-	if err != nil || last == nil {
-		return err
-	}
-	var m struct {
-		Role string `json:"role"`
-	}
-	if err := json.Unmarshal(last, &m); err != nil {
-		return fmt.Errorf("read the session: %w", err)
-	}
-	stub := line("assistant", []json.RawMessage{textBlock(answerEnded)})
-	if m.Role != "assistant" {
-		return t.history.Add(stub)
-	}
-	var results []json.RawMessage
-	for _, id := range danglingCalls(last) {
-		results = append(results, t.result(id, said(answerUnknown)))
-	}
-	if results == nil {
-		return nil
-	}
-	return t.history.Add(line("user", results), stub)
 }
 
 // speech is what a turn has said to its reader.

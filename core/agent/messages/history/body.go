@@ -11,68 +11,6 @@ import (
 	"slices"
 )
 
-// How lines begin that are no notes. They are written that way, without a space.
-const (
-	roleBegins   = `{"role":`
-	userBegins   = `{"role":"user"`
-	toolsBegins  = `{"tools":`
-	systemBegins = `{"system":`
-)
-
-// lines goes through the whole lines of a piece of a source. The zero from and to
-// are its first.
-type lines struct {
-	src      source
-	from, at int64 // the line, and where the next one begins
-	size     int64
-	head     [16]byte // how the line begins
-	buf      []byte   // what was read ahead
-	bufAt    int64
-	err      error
-}
-
-// chunk is how much is read at once.
-const chunk = 32 << 10
-
-// next goes to the next whole line.
-func (l *lines) next() bool {
-	l.from = l.at
-	l.head = [16]byte{}
-	for at := l.at; at < l.size && l.err == nil; {
-		b := l.window(at)
-		if at-l.from < int64(len(l.head)) {
-			copy(l.head[at-l.from:], b)
-		}
-		if i := bytes.IndexByte(b, '\n'); i >= 0 {
-			l.at = at + int64(i) + 1
-			return true
-		}
-		at += int64(len(b))
-	}
-	return false
-}
-
-// window is what is read ahead from a place on.
-func (l *lines) window(at int64) []byte {
-	if at >= l.bufAt && at < l.bufAt+int64(len(l.buf)) {
-		return l.buf[at-l.bufAt:]
-	}
-	n := min(chunk, l.size-at)
-	if int64(cap(l.buf)) < n {
-		l.buf = make([]byte, n)
-	}
-	l.buf, l.bufAt = l.buf[:n], at
-	if n, err := l.src.ReadAt(l.buf, at); n < len(l.buf) {
-		l.buf, l.err = nil, fmt.Errorf("read the session: %w", err)
-	}
-	return l.buf
-}
-
-// begins reports whether the line begins so.
-func (l *lines) begins(with string) bool {
-	return bytes.HasPrefix(l.head[:], []byte(with))
-}
-
 // Marks are where the newest messages of the user end: places for cache marks.
 type Marks struct {
 	// Forked is the newest of a parent, Users are the newest two, newest first; the

@@ -16,7 +16,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -37,22 +36,6 @@ const (
 	known = -1
 )
 
-// note is a line that is no part of a request.
-type note struct {
-	// Session begins a file; Parent and Offset say where a fork has branched off.
-	Session string `json:"session,omitempty"`
-	Parent  string `json:"parent,omitempty"`
-	Offset  int64  `json:"offset,omitempty"`
-	// At is when what follows was said: a message's line has no time of its own.
-	At time.Time `json:"at,omitzero"`
-	// Facts are those of the newest note that has any.
-	Facts *Facts `json:"facts,omitempty"`
-	// Cut takes back all messages behind this length of the file; Lost says that
-	// they count as never taken.
-	Cut  int64 `json:"cut,omitempty"`
-	Lost bool  `json:"lost,omitempty"`
-}
-
 // Facts are what whoever writes a history wants to know when it is opened again.
 type Facts struct {
 	// Tokens is how long the prompt was, with its answer.
@@ -61,28 +44,6 @@ type Facts struct {
 	Prompt string `json:"prompt,omitempty"`
 	// Betas are features of the server that the messages depend on.
 	Betas string `json:"betas,omitempty"`
-}
-
-// source is what lines are read from: a file, or memory.
-type source interface {
-	io.ReaderAt
-	io.Closer
-}
-
-// span is a piece of a source.
-type span struct {
-	src      source
-	from, to int64
-}
-
-func (s span) len() int64 { return s.to - s.from }
-
-func (s span) read() ([]byte, error) {
-	b := make([]byte, s.len())
-	if _, err := s.src.ReadAt(b, s.from); err != nil {
-		return nil, fmt.Errorf("read the session: %w", err)
-	}
-	return b, nil
 }
 
 // History is one session's. Its methods may be called by several goroutines; a body
@@ -293,32 +254,3 @@ func (h *History) Begun() bool {
 	defer h.mu.Unlock()
 	return h.begun || h.tools.src != nil
 }
-
-// memory is a source that goes with the program.
-type memory struct {
-	mu   sync.RWMutex
-	data []byte
-}
-
-func (m *memory) append(text []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.data = append(m.data, text...)
-}
-
-// ReadAt is io.ReaderAt's.
-func (m *memory) ReadAt(p []byte, off int64) (int, error) {
-	m.mu.RLock()
-	defer m.mu.RUnlock()
-	if off >= int64(len(m.data)) {
-		return 0, io.EOF
-	}
-	n := copy(p, m.data[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// Close is io.Closer's.
-func (*memory) Close() error { return nil }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/lazyregexp"
-	"ollimbot/core/base/web"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
@@ -311,24 +309,4 @@ func count(to *int, v frontmatter.Value, least int) error {
 	}
 	*to = n
 	return nil
-}
-
-// nearby reports whether the server is on this machine or in the user's own
-// network, where a model costs nothing.
-func (p Provider) nearby() bool {
-	u, err := url.Parse(p.BaseURL)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && ip.IsPrivate()
-}
-
-// private reports whether a key may travel there: nobody reads along.
-func (p Provider) private() bool {
-	u, err := url.Parse(p.BaseURL)
-	if err != nil {
-		return false
-	}
-	return u.Scheme == "https" || web.Loopback(u.Hostname())
 }

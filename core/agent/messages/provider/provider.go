@@ -6,17 +6,11 @@
 package provider
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
+	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/money"
 )
@@ -159,84 +153,23 @@ func claudeModels() []Model {
 	return list
 }
 
-// Found is a server on this machine that the user need only agree to.
-type Found struct {
-	Address string
-	Names   []string // of its models
+// anthropic is the provider of that name at an address; empty is its own. Another
+// server there need not know Anthropic's betas.
+func anthropic(address string, known bool) Provider {
+	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Batches: known, Models: claudeModels()}
+	if address = strings.TrimRight(address, "/"); address != "" && address != p.BaseURL {
+		p.BaseURL, p.Betas, p.Batches = strings.TrimSuffix(address, "/v1"), false, false
+	}
+	return p
 }
 
-// Ollama looks whether Ollama answers on this machine: at the address that OLLAMA_HOST
-// names, else at its usual one. Nil is that it does not.
-func Ollama(ctx context.Context, host string) *Found {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	address := strings.TrimRight(cmp.Or(host, "127.0.0.1:11434"), "/")
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
+// model is the model of that name or alias.
+func (p Provider) model(name string) (Model, bool) {
+	i := slices.IndexFunc(p.Models, func(m Model) bool {
+		return strings.EqualFold(m.Name, name) || slices.ContainsFunc(m.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
+	})
+	if i < 0 {
+		return Model{}, false
 	}
-	if p := (Provider{BaseURL: address}); !p.private() || !p.nearby() {
-		return nil
-	}
-	var said struct {
-		Models []struct {
-			Name string `json:"name"`
-		} `json:"models"`
-	}
-	if err := get(ctx, Provider{BaseURL: address}, "/api/tags", &said); err != nil {
-		return nil
-	}
-	f := &Found{Address: address}
-	for _, m := range said.Models {
-		if name := clean.Line(m.Name); name == m.Name && name != "" && !strings.ContainsAny(name, " \"'#") {
-			f.Names = append(f.Names, name)
-		}
-	}
-	return f
-}
-
-// YAML is what providers.yaml says of it.
-func (f Found) YAML() []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help providers\nlocal:\n  base-url: %s\n  models:\n", f.Address)
-	for _, name := range f.Names {
-		fmt.Fprintf(&b, "    - name: %q\n", name)
-	}
-	return []byte(b.String())
-}
-
-// Check asks a server whether it is there and takes the key. Many answer only that
-// they know no such page, which is good enough. The error is a sentence.
-func (p Provider) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	return get(ctx, p, "/v1/models", nil)
-}
-
-// get reads a page of the server. Without a place for it only a refused key is an
-// error.
-func get(ctx context.Context, p Provider, path string, to any) error {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+path, nil)
-	if err != nil {
-		return fmt.Errorf("ask %s: %w", p.Name, err)
-	}
-	p.Authorize(q.Header)
-	client := http.Client{CheckRedirect: CheckRedirect}
-	defer client.CloseIdleConnections()
-	res, err := client.Do(q)
-	if err != nil {
-		return fmt.Errorf(textNotReached, p.BaseURL, clean.Cut(clean.Line(err.Error()), 200))
-	}
-	defer func() { _ = res.Body.Close() }() // only read
-	switch {
-	case res.StatusCode == http.StatusUnauthorized, res.StatusCode == http.StatusForbidden:
-		return fmt.Errorf(textRefused, p.BaseURL, res.StatusCode)
-	case to == nil:
-		return nil
-	case res.StatusCode != http.StatusOK:
-		return fmt.Errorf(textNotReached, p.BaseURL, res.Status)
-	}
-	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(to); err != nil {
-		return fmt.Errorf(textNotReached, p.BaseURL, err)
-	}
-	return nil
+	return p.Models[i], true
 }

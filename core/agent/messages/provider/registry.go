@@ -2,7 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,16 +115,6 @@ func (r *Registry) Ready() error {
 		}
 	}
 	return missing(textNoKey)
-}
-
-// anthropic is the provider of that name at an address; empty is its own. Another
-// server there need not know Anthropic's betas.
-func anthropic(address string, known bool) Provider {
-	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Batches: known, Models: claudeModels()}
-	if address = strings.TrimRight(address, "/"); address != "" && address != p.BaseURL {
-		p.BaseURL, p.Betas, p.Batches = strings.TrimSuffix(address, "/v1"), false, false
-	}
-	return p
 }
 
 // environment is Anthropic's key there.
@@ -272,17 +261,6 @@ func (r *Registry) ownPrice(name string) (money.Price, bool) {
 	return money.Price{}, false
 }
 
-// model is the model of that name or alias.
-func (p Provider) model(name string) (Model, bool) {
-	i := slices.IndexFunc(p.Models, func(m Model) bool {
-		return strings.EqualFold(m.Name, name) || slices.ContainsFunc(m.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
-	})
-	if i < 0 {
-		return Model{}, false
-	}
-	return p.Models[i], true
-}
-
 // names are what the models of all are asked for by.
 func names(all []Provider) []string {
 	var list []string
@@ -296,14 +274,4 @@ func names(all []Provider) []string {
 		}
 	}
 	return list
-}
-
-// CheckRedirect is for an http.Client: the key is for one server, so that no redirect
-// may lead to another.
-func CheckRedirect(next *http.Request, via []*http.Request) error {
-	first := via[0].URL
-	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(via) > 5 {
-		return fmt.Errorf(textRedirect, first.Host, clean.Cut(clean.Line(next.URL.Host), 60))
-	}
-	return nil
 }

@@ -1,166 +1,152 @@
 package messages
 
 import (
-	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
-	"ollimbot/core/agent"
-	"ollimbot/core/base/words"
+	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/agent/messages/preset"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/safety/policy"
+
+	"ollimbot/core/agent"
 )
 
-// errGone says that nobody listens any more: the consumer broke off the turn.
-var errGone = errors.New("the consumer has left the turn")
-
-// turn is one message and what comes back.
-type turn struct {
-	talk
-	yield func(agent.Event, error) bool
-
-	// kept is done when the message is on the disk; nobody is told anything before.
-	kept sync.WaitGroup
-	told bool // somebody was told of something
-	gone bool // and listens no more
-	end  over
-	text string // what the result says, where it is not the last text
-}
-
-// put yields an event.
-func (t *turn) put(e agent.Event) bool {
-	if t.gone || t.ctx.Err() != nil {
-		return false
-	}
-	t.kept.Wait()
-	t.told = true
-	if !t.yield(e, nil) {
-		t.gone = true
-		t.s.mu.Lock()
-		t.s.cancel(errGone)
-		t.s.mu.Unlock()
-	}
-	return !t.gone
-}
-
-// run carries the message out.
-func (t *turn) run(m agent.Message) {
-	t.tokens = t.history.Facts().Tokens
-	if err := t.heal(); err != nil {
-		t.end.err = err
-		return
-	}
-	switch m.Command {
-	case agent.Compact:
-		t.text = t.compactNow(m.Text)
-		return
-	case agent.Cost:
-		t.text = t.cost()
-		return
-	}
-	if t.full() {
-		if t.end = t.compact(true, false); t.end.ended() {
-			return
+// converse asks the model until it ends its turn. stopping is asked then for a
+// reason to go on; nil gives none.
+func (t *talk) converse(stopping func(again bool) string) over {
+	again, pauses, longer := false, 0, 0
+	for t.rounds < maxRounds {
+		a, end := t.ask()
+		if end.ended() {
+			return end
+		}
+		calls, err := t.keep(a)
+		if err != nil {
+			return over{err: err}
+		}
+		switch {
+		case a.stop == stopRefusal:
+			return over{refused: true}
+		case len(calls) > 0:
+			if end := t.answerCalls(calls); end.ended() {
+				return end
+			}
+			if end := t.grown(); end.ended() {
+				return end
+			}
+			if !a.cut() {
+				continue
+			}
+			if longer < maxLonger {
+				longer++
+				continue
+			}
+		case a.stop == stopPause && pauses < maxPauses:
+			pauses++
+			continue
+		case a.stop == stopMaxTokens && longer < maxLonger:
+			longer++
+			if err := t.history.Add(userLine(answerGoOn)); err != nil {
+				return over{err: err}
+			}
+			continue
+		case a.stop == stopWindow:
+			t.emit(agent.Notice{Text: textWindow})
+		}
+		if a.cut() && longer == maxLonger {
+			t.emit(agent.Notice{Text: fmt.Sprintf(textCutAgain, longer+1)})
+		}
+		reason := ""
+		if stopping != nil {
+			reason = stopping(again)
+		}
+		if reason == "" || t.ctx.Err() != nil {
+			return over{err: t.ctx.Err()}
+		}
+		again = true
+		if err := t.history.Add(userLine(reason)); err != nil {
+			return over{err: err}
 		}
 	}
-	t.start = t.history.End()
-	if err := t.receive(m); err != nil {
-		t.end.err = err
-		return
-	}
-	t.end = t.converse(func(again bool) string { return t.s.host.Stop(t.ctx, again) })
-	switch {
-	case t.end.refused:
-		t.end.err = t.history.Cut(t.start, false)
-		t.put(agent.Notice{Text: textRefusal})
-	case t.end.failed != nil && !t.told: // nobody has heard of it: the message is theirs again
-		t.end.err = errors.Join(t.history.Cut(t.start, true), t.end.failed)
-	}
+	t.emit(agent.Notice{Text: fmt.Sprintf(textRounds, maxRounds)})
+	return over{}
 }
 
-// receive adds a message to the history: pictures, then its text, and behind it what
-// of the system prompt is new since the conversation began.
-func (t *turn) receive(m agent.Message) error {
-	blocks := t.pictures(m.Images)
-	if len(m.Images) > len(blocks) {
-		blocks = append(blocks, textBlock(answerNoPicture))
+// grown makes the history shorter in the middle of a turn where it has become long.
+func (t *talk) grown() over {
+	if t.about != "" || t.quiet || t.shortened || !t.full() {
+		return over{}
 	}
-	if m.Text != "" || blocks == nil {
-		text := m.Text
-		if strings.TrimSpace(text) == "" {
-			text = answerNothing
-		}
-		blocks = append(blocks, textBlock(text))
-	}
-	facts := t.history.Facts()
-	var later []byte
-	if now := digest(t.s.o.SystemPrompt); facts.Prompt != now {
-		facts.Prompt = now
-		text := fmt.Sprintf(answerNewPrompt, t.s.o.SystemPrompt)
-		if t.model.SystemMessages {
-			later = line("system", []json.RawMessage{textBlock(text)})
-		} else {
-			blocks = append(blocks, textBlock(text))
-		}
-	}
-	lines := [][]byte{line("user", blocks)}
-	if later != nil {
-		lines = append(lines, later)
-	}
-	if err := t.history.Add(lines...); err != nil {
+	return t.compact(true, true)
+}
+
+// heal ends what the history was left in the middle of: calls without results, and
+// words without an answer.
+func (t *talk) heal() error {
+	last, err := t.history.Last()
+	if err != nil || last == nil {
 		return err
 	}
-	if err := t.history.Note(facts); err != nil {
+	var m struct {
+		Role string `json:"role"`
+	}
+	if err := json.Unmarshal(last, &m); err != nil {
+		return fmt.Errorf("read the session: %w", err)
+	}
+	stub := line("assistant", []json.RawMessage{textBlock(answerEnded)})
+	if m.Role != "assistant" {
+		return t.history.Add(stub)
+	}
+	var results []json.RawMessage
+	for _, id := range danglingCalls(last) {
+		results = append(results, t.result(id, said(answerUnknown)))
+	}
+	if results == nil {
+		return nil
+	}
+	return t.history.Add(line("user", results), stub)
+}
+
+// ask makes one request, repeated where that may help. A history that has become too
+// long for the model is compacted first, once in a turn.
+func (t *talk) ask() (*answer, over) {
+	for {
+		q := asked{provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history}
+		if betas := t.history.Facts().Betas; betas != "" {
+			q.betas = append(q.betas, betas)
+		}
+		a, end := t.try(q)
+		if end.failed == nil || !end.failed.long || t.quiet || t.about != "" || t.shortened {
+			return a, end
+		}
+		if end := t.compact(true, true); end.ended() {
+			return nil, end
+		}
+	}
+}
+
+// freeze begins a conversation with the tools and the prompt of now.
+func (s *session) freeze(m provider.Model) error {
+	opening := ""
+	if !s.o.Bare {
+		opening = preset.Text(m.WebSearch != "")
+	}
+	list, system, err := frozen(s.tools, s.o, opening, m)
+	if err != nil {
 		return err
 	}
-	// The request need not wait for the disk: what counts is that the message is there
-	// before anybody counts it as taken.
-	t.kept.Go(func() {
-		if err := t.history.Sync(); err != nil {
-			t.s.log.Error("message may be lost where the power fails", "error", err)
-		}
-	})
-	return nil
+	return s.history.Begin(list, system, history.Facts{Prompt: digest(s.o.SystemPrompt)})
 }
 
-// finish sends the result, or the error that took its place.
-func (t *turn) finish() {
-	t.kept.Wait()
-	cause := context.Cause(t.ctx)
-	interrupted := errors.Is(cause, errInterrupted)
-	switch {
-	case t.gone:
-		return
-	case cause != nil && !interrupted:
-		t.yield(nil, fmt.Errorf("turn: %w", cause))
-		return
-	case !interrupted && t.end.err != nil:
-		t.yield(nil, t.end.err)
-		return
-	}
-	r := agent.Result{SessionID: t.s.id, Text: t.last, Interrupted: interrupted, Turns: max(1, t.rounds), Usage: t.used}
-	if t.text != "" {
-		r.Text = t.text
-	}
-	if t.end.failed != nil && !interrupted {
-		r.IsError, r.Text, r.Unavailable = true, t.end.failed.text, t.end.failed.away
-	}
-	t.yield(r, nil)
-}
-
-// cost is what the session has used since it was opened.
-func (t *turn) cost() string {
-	t.s.mu.Lock()
-	u, n := t.s.used, t.s.turns
-	t.s.mu.Unlock()
-	price := words.Dollars(u.CostUSD)
-	if t.model.Free {
-		price = textFree
-	}
-	return fmt.Sprintf(textCost, price, n, u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
 }
 
 const (
@@ -182,19 +168,6 @@ func (t *talk) full() bool {
 		limit = min(limit, int(float64(t.model.Window)*longPart))
 	}
 	return t.tokens >= limit
-}
-
-// compactNow is the command: it makes the history shorter whatever its length. wish
-// is what the user wants to be kept.
-func (t *turn) compactNow(wish string) (text string) {
-	last, err := t.history.Last()
-	if err != nil || last == nil {
-		t.end.err = err
-		return textNothingYet
-	}
-	t.wish = wish
-	t.end = t.compact(false, false)
-	return ""
 }
 
 // compact makes the history shorter: the agent saves what matters, then the server

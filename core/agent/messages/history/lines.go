@@ -1,0 +1,148 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// How lines begin that are no notes. They are written that way, without a space.
+const (
+	roleBegins   = `{"role":`
+	userBegins   = `{"role":"user"`
+	toolsBegins  = `{"tools":`
+	systemBegins = `{"system":`
+)
+
+// lines goes through the whole lines of a piece of a source. The zero from and to
+// are its first.
+type lines struct {
+	src      source
+	from, at int64 // the line, and where the next one begins
+	size     int64
+	head     [16]byte // how the line begins
+	buf      []byte   // what was read ahead
+	bufAt    int64
+	err      error
+}
+
+// chunk is how much is read at once.
+const chunk = 32 << 10
+
+// next goes to the next whole line.
+func (l *lines) next() bool {
+	l.from = l.at
+	l.head = [16]byte{}
+	for at := l.at; at < l.size && l.err == nil; {
+		b := l.window(at)
+		if at-l.from < int64(len(l.head)) {
+			copy(l.head[at-l.from:], b)
+		}
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			l.at = at + int64(i) + 1
+			return true
+		}
+		at += int64(len(b))
+	}
+	return false
+}
+
+// window is what is read ahead from a place on.
+func (l *lines) window(at int64) []byte {
+	if at >= l.bufAt && at < l.bufAt+int64(len(l.buf)) {
+		return l.buf[at-l.bufAt:]
+	}
+	n := min(chunk, l.size-at)
+	if int64(cap(l.buf)) < n {
+		l.buf = make([]byte, n)
+	}
+	l.buf, l.bufAt = l.buf[:n], at
+	if n, err := l.src.ReadAt(l.buf, at); n < len(l.buf) {
+		l.buf, l.err = nil, fmt.Errorf("read the session: %w", err)
+	}
+	return l.buf
+}
+
+// begins reports whether the line begins so.
+func (l *lines) begins(with string) bool {
+	return bytes.HasPrefix(l.head[:], []byte(with))
+}
+
+// line is a value as a line.
+func line(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil { // notes always can be
+		return nil
+	}
+	return append(b, '\n')
+}
+
+// source is what lines are read from: a file, or memory.
+type source interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// span is a piece of a source.
+type span struct {
+	src      source
+	from, to int64
+}
+
+func (s span) len() int64 { return s.to - s.from }
+
+func (s span) read() ([]byte, error) {
+	b := make([]byte, s.len())
+	if _, err := s.src.ReadAt(b, s.from); err != nil {
+		return nil, fmt.Errorf("read the session: %w", err)
+	}
+	return b, nil
+}
+
+// memory is a source that goes with the program.
+type memory struct {
+	mu   sync.RWMutex
+	data []byte
+}
+
+func (m *memory) append(text []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.data = append(m.data, text...)
+}
+
+// ReadAt is io.ReaderAt's.
+func (m *memory) ReadAt(p []byte, off int64) (int, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if off >= int64(len(m.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, m.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Close is io.Closer's.
+func (*memory) Close() error { return nil }
+
+// note is a line that is no part of a request.
+type note struct {
+	// Session begins a file; Parent and Offset say where a fork has branched off.
+	Session string `json:"session,omitempty"`
+	Parent  string `json:"parent,omitempty"`
+	Offset  int64  `json:"offset,omitempty"`
+	// At is when what follows was said: a message's line has no time of its own.
+	At time.Time `json:"at,omitzero"`
+	// Facts are those of the newest note that has any.
+	Facts *Facts `json:"facts,omitempty"`
+	// Cut takes back all messages behind this length of the file; Lost says that
+	// they count as never taken.
+	Cut  int64 `json:"cut,omitempty"`
+	Lost bool  `json:"lost,omitempty"`
+}

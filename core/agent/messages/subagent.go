@@ -1,0 +1,92 @@
+package messages
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
+	"ollimbot/core/agent/messages/tools"
+	"ollimbot/core/safety/policy"
+)
+
+// subagent runs a subagent to its end: a talk of its own with the session's tools
+// and prompt in front, so that it shares their cache, whose history goes with it.
+func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result {
+	in, ok := ctx.Value(talkKey{}).(inTalk)
+	switch {
+	case !ok:
+		return failed(answerNoTalk)
+	case in.about != "":
+		return failed(answerNested)
+	}
+	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, provider: in.provider, model: in.model, settings: in.settings}
+	t.about = cmp.Or(short(sub.About), short(sub.Type))
+	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
+	if sub.Tools != nil {
+		t.limit = policy.Compile(s.o.Dir, policy.Rules{Allowed: sub.Tools})
+	}
+	var err error
+	if sub.Model != "" {
+		if t.provider, t.model, err = s.e.o.Providers.Find(sub.Model); err != nil {
+			return failed(fmt.Sprintf(answerFailed, err))
+		}
+	}
+	list, system, err := s.history.Frozen()
+	if err == nil {
+		t.history, err = inMemory(list, system)
+	}
+	if err != nil {
+		return failed(fmt.Sprintf(answerFailed, err))
+	}
+	if system := strings.TrimSpace(sub.System); system != "" {
+		sub.System = system + "\n\n"
+	}
+	return t.errand(ctx, fmt.Sprintf(answerSubagent, sub.System, sub.Prompt), in.talk)
+}
+
+// search asks the provider to search the web, in a request of its own.
+func (s *session) search(ctx context.Context, q tools.Query) tools.Result {
+	in, ok := ctx.Value(talkKey{}).(inTalk)
+	if !ok {
+		return failed(answerNoTalk)
+	}
+	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, provider: in.provider, model: in.model, settings: in.settings, about: in.about, quiet: true}
+	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
+	h, err := inMemory(fmt.Appendf(nil, "[%s]", q.Definition(in.model.WebSearch)), []byte("[]"))
+	if err != nil {
+		return failed(fmt.Sprintf(answerFailed, err))
+	}
+	t.history = h
+	return t.errand(ctx, fmt.Sprintf(answerSearch, q.Text), in.talk)
+}
+
+// inMemory is the history of an errand.
+func inMemory(list, system []byte) (*history.History, error) {
+	h, err := history.New("", "")
+	if err != nil {
+		return nil, err
+	}
+	return h, h.Begin(list, system, history.Facts{})
+}
+
+// errand gives the last words that the model has for a prompt. What it uses counts
+// for the talk that sent it.
+func (t *talk) errand(ctx context.Context, prompt string, sent *talk) tools.Result {
+	defer func() { sent.add(t.used, t.rounds) }()
+	if err := t.history.Add(userLine(prompt)); err != nil {
+		return failed(fmt.Sprintf(answerFailed, err))
+	}
+	switch end := t.converse(nil); {
+	case end.failed != nil:
+		return failed(fmt.Sprintf(answerFailed, end.failed.text))
+	case end.err != nil || ctx.Err() != nil:
+		return failed(answerUnknown)
+	case end.refused:
+		return failed(textRefusal)
+	}
+	return tools.Result{Text: cmp.Or(t.last, answerNoWords)}
+}
