@@ -1,18 +1,15 @@
 package tui
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
@@ -29,8 +26,6 @@ import (
 	"ollimbot/tui/toast"
 	"ollimbot/tui/view"
 )
-
-var update = flag.Bool("update", false, "write the golden frames anew")
 
 // fullDay is busyDay with everything that a pane can show: a problem in a
 // file, a chain, a late run, one that waits, a refusal, a failure, a card, an
@@ -101,19 +96,7 @@ func fullTail(id string, from tail.Cursor) tail.Page {
 func golden(t *testing.T, name string, lines []string) {
 	t.Helper()
 	got := strings.ReplaceAll(strings.Join(lines, "|\n")+"|\n", "\x1b", "␛")
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		must(t, os.MkdirAll("testdata", 0o755))
-		must(t, os.WriteFile(path, []byte(got), 0o644))
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update, and read what it wrote", err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, d)
-	}
+	goldentest.Compare(t, name+".golden", got)
 }
 
 func TestFramesLookAsTheyDid(t *testing.T) {

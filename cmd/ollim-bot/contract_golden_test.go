@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/work/webhook"
 )
 
@@ -174,22 +172,13 @@ func (c *contract) nothingForeign(name string, k seen) {
 
 func (c *contract) golden(name, got string) {
 	c.t.Helper()
-	path := filepath.Join("testdata", "contract", name+".golden")
-	if *update {
-		check(c.t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(got), 0o644)))
-		return
-	}
-	want, err := os.ReadFile(path)
-	check(c.t, err)
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		c.t.Errorf("%s is told something else (-want +got):\n%s", name, diff)
-	}
+	goldentest.Compare(c.t, filepath.Join("contract", name+".golden"), got)
 }
 
 // presets are digests by version and kind.
 func (c *contract) presets() map[string]string {
 	data, err := os.ReadFile(filepath.Join("testdata", "contract", "presets"))
-	if err != nil && !*update {
+	if err != nil && !*goldentest.Update {
 		c.t.Fatal(err)
 	}
 	list := map[string]string{}

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/goldentest"
 )
 
 // contract is the whole program over the real command, with a model that looks
@@ -54,7 +55,7 @@ func TestWhatTheModelSees(t *testing.T) {
 		c.golden(name, c.told(name, k))
 		preset, full := c.preset(k)
 		switch want, known := presets[c.version+" "+name]; {
-		case *update:
+		case *goldentest.Update:
 			presets[c.version+" "+name] = preset
 		case known && want != preset:
 			t.Errorf("what %s itself tells %s is %s, not %s: read it, then -update\n%s", c.version, name, preset, want, full)
@@ -63,7 +64,7 @@ func TestWhatTheModelSees(t *testing.T) {
 		}
 		c.nothingForeign(name, k)
 	}
-	if *update {
+	if *goldentest.Update {
 		c.keep(presets)
 	}
 }
@@ -152,7 +153,7 @@ func (c *contract) look() map[string]seen {
 	if status := c.posts(port, "ci", `{"run": "seven"}`); status != 202 {
 		t.Fatalf("the webhook answers %d", status)
 	}
-	c.wait("the screening", func() bool {
+	c.until("the screening", func() bool {
 		return slices.ContainsFunc(c.api.Requests(), func(r claudetest.Request) bool { return r.ForModel() && bare(r) })
 	})
 	note("screener", nil, bare)

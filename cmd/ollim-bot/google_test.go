@@ -22,6 +22,7 @@ import (
 
 	"ollimbot/cmd/internal/google"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/work/google/googletest"
 )
 
@@ -48,7 +49,7 @@ func TestGoogleStories(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "google"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
+		UpdateScripts:       *goldentest.Update,
 		Setup: func(env *testscript.Env) error {
 			g := googletest.New()
 			env.Values[googleKey{}] = g

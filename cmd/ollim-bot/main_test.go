@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -17,10 +16,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/safety/sandbox"
 )
-
-var update = flag.Bool("update", false, "write the expected output of the stories anew")
 
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "ollim-bot" { // the tests, and not the program that they start
@@ -69,7 +67,7 @@ func TestStories(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		UpdateScripts:       *update,
+		UpdateScripts:       *goldentest.Update,
 		Setup:               ownWorld,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fixture": func(ts *testscript.TestScript, neg bool, args []string) {

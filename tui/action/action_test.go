@@ -1,7 +1,6 @@
 package action
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
@@ -22,8 +22,6 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines/schedule"
 )
-
-var update = flag.Bool("update", false, "write docs/keys.md")
 
 func TestNoKeyMeansTwoThingsAtATime(t *testing.T) {
 	for _, p := range AllPanes {
@@ -307,7 +305,7 @@ func TestDocsKeysHasTheTable(t *testing.T) {
 	}
 	words, got, _ := strings.Cut(string(data), "\n## "+Everywhere.Name())
 	want := tables()
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(path, []byte(words+want), 0o644); err != nil {
 			t.Fatal(err)
 		}

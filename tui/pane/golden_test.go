@@ -1,22 +1,17 @@
 package pane_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/charmbracelet/colorprofile"
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/tail"
 	"ollimbot/tui/theme"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // sizes are the insides of a small terminal's pane, a tab and a zoomed pane.
 var sizes = [][2]int{{28, 6}, {40, 8}, {80, 12}, {120, 20}}
@@ -25,24 +20,7 @@ var sizes = [][2]int{{28, 6}, {40, 8}, {80, 12}, {120, 20}}
 // its width can be seen.
 func compare(t *testing.T, name string, lines []string) {
 	t.Helper()
-	got := strings.Join(lines, "|\n") + "|\n"
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, d)
-	}
+	goldentest.Compare(t, name+".golden", strings.Join(lines, "|\n")+"|\n")
 }
 
 func TestPanesLookAsTheyDid(t *testing.T) {

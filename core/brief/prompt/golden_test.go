@@ -1,24 +1,17 @@
 package prompt
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones must be there on every machine
 
-	"github.com/google/go-cmp/cmp"
-
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
@@ -143,18 +136,5 @@ func TestForegroundPromptsReadAsTheGoldenFilesDo(t *testing.T) {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.TrimSuffix(string(want), "\n"), got); diff != "" {
-		t.Errorf("%s (-want +got); if it is meant, run with -update:\n%s", name, diff)
-	}
+	goldentest.Compare(t, name+".golden", got+"\n")
 }

@@ -2,15 +2,14 @@ package config
 
 import (
 	"cmp"
-	"flag"
 	"os"
 	"strings"
 	"testing"
 
 	difference "github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the table of docs/settings.md")
+	"ollimbot/core/base/goldentest"
+)
 
 // examples are values of settings whose offers are descriptions, or the default.
 var examples = map[string]string{
@@ -73,7 +72,7 @@ func TestThePageOfSettingsHasEverySetting(t *testing.T) {
 		t.Fatalf("docs/settings.md has no table between %q and %q", head, foot)
 	}
 	want := settingsTable(t)
-	if *update {
+	if *goldentest.Update {
 		must(t, os.WriteFile(path, []byte(before+head+want+foot+after), 0o644))
 		return
 	}

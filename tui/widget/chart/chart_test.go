@@ -1,10 +1,8 @@
 package chart
 
 import (
-	"flag"
+	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,11 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
-
-var update = flag.Bool("update", false, "write the golden pictures anew")
 
 func joined(spans []widget.Span) string {
 	var b strings.Builder
@@ -146,19 +143,7 @@ func TestPicturesLookAsTheyDid(t *testing.T) {
 		for look, o := range looks {
 			for _, size := range [][2]int{{100, 14}, {44, 8}} {
 				got := strings.Join(p.Draw(theme.New(o), size[0], size[1]), "|\n") + "|\n"
-				path := filepath.Join("testdata", name+"-"+look+"-"+Whole(float64(size[0]))+".golden")
-				if *update {
-					if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d := cmp.Diff(string(want), got); d != "" {
-					t.Errorf("%s (-want +got):\n%s", path, d)
-				}
+				goldentest.Compare(t, fmt.Sprintf("%s-%s-%d.golden", name, look, size[0]), got)
 			}
 		}
 	}

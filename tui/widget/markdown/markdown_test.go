@@ -1,9 +1,7 @@
 package markdown
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,11 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func colours() *theme.Theme {
 	return theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
@@ -73,23 +70,7 @@ func TestALetterLooksAsItDid(t *testing.T) {
 	} {
 		for _, w := range []int{24, 60} {
 			got := strings.ReplaceAll(drawn(letter, w, th), "\x1b", "␛")
-			path := filepath.Join("testdata", name+map[int]string{24: "-24", 60: "-60"}[w]+".golden")
-			if *update {
-				if err := os.MkdirAll("testdata", 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				continue
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if d := cmp.Diff(string(want), got); d != "" {
-				t.Errorf("%s (-want +got):\n%s", path, d)
-			}
+			goldentest.Compare(t, fmt.Sprintf("%s-%d.golden", name, w), got)
 		}
 	}
 }
