@@ -5,84 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 )
-
-// seat is a command on a terminal of 120×40, which is drawn.
-type seat struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	keys  *os.File
-	mu    sync.Mutex
-	glass *vt.Emulator
-	more  chan struct{}
-}
-
-func sit(t *testing.T, env []string, name string, args ...string) *seat {
-	t.Helper()
-	s := &seat{t: t, cmd: exec.CommandContext(t.Context(), name, args...), glass: vt.NewEmulator(120, 40), more: make(chan struct{}, 1)}
-	s.cmd.Env = env
-	var err error
-	s.keys, err = pty.StartWithSize(s.cmd, &pty.Winsize{Cols: 120, Rows: 40})
-	check(t, err)
-	go func() { _, _ = io.Copy(s, s.keys) }() // they end with the terminal
-	go func() { _, _ = io.Copy(s.keys, s.glass) }()
-	t.Cleanup(func() { _ = s.keys.Close(); _ = s.glass.InputPipe().(io.Closer).Close() })
-	return s
-}
-
-func (s *seat) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case s.more <- struct{}{}:
-	default:
-	}
-	return s.glass.Write(b)
-}
-
-func (s *seat) shows() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.glass.String()
-}
-
-func (s *seat) sees(want string) {
-	s.t.Helper()
-	over := time.After(patience)
-	for !strings.Contains(s.shows(), want) {
-		select {
-		case <-s.more:
-		case <-over:
-			s.t.Fatalf("%q never came:\n%s", want, s.shows())
-		}
-	}
-}
-
-func (s *seat) types(keys string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.keys, keys); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// ends gives the exit status.
-func (s *seat) ends() int {
-	s.t.Helper()
-	_ = s.cmd.Wait() // the status says it
-	return s.cmd.ProcessState.ExitCode()
-}
 
 // server is the built program as a bot without a dashboard, with a port for viewers.
 type server struct {
@@ -188,28 +120,28 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 	s := serveViewers(t)
 	full, looks, stranger := s.keyFor(""), s.keyFor("read-only"), s.keyFor("unknown")
 
-	v := sit(t, s.env(), "ssh", s.ssh(full)...)
+	v := startCommand(t, exec.Command("ssh", s.ssh(full)...), s.env())
 	v.sees("ollim-bot@")
 	v.sees("q detach")
-	v.types("1")
+	v.typeKeys("1")
 	v.sees("▸ 1 Ping budget")
-	v.types("+")
+	v.typeKeys("+")
 	v.sees("capacity 5 → 6")
-	check(t, pty.Setsize(v.keys, &pty.Winsize{Cols: 70, Rows: 24}))
+	check(t, pty.Setsize(v.device, &pty.Winsize{Cols: 70, Rows: 24}))
 	v.sees("2 Schedule  3 Updates") // tabs
-	v.types("q")
-	if status := v.ends(); status != 0 {
+	v.typeKeys("q")
+	if status := v.leave(); status != 0 {
 		t.Errorf("q ends ssh with %d", status)
 	}
 
-	v = sit(t, s.env(), "ssh", s.ssh(looks)...)
+	v = startCommand(t, exec.Command("ssh", s.ssh(looks)...), s.env())
 	v.sees("read-only")
-	v.types("1")
+	v.typeKeys("1")
 	v.sees("▸ 1 Ping budget")
-	v.types("+")
+	v.typeKeys("+")
 	v.sees("the dashboard is read-only")
 	_ = v.cmd.Process.Kill() // the bot goes on
-	v.ends()
+	v.leave()
 
 	if out, said, status := s.answers("budget\nquit\n", "ssh", s.ssh(full, "plain")...); status != 0 || !strings.Contains(out, "5 of 6 pings left") {
 		t.Errorf("plain: %d, %s\n%s", status, out, said)
@@ -234,11 +166,11 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 		}
 	}
 
-	v = sit(t, s.env(), "ssh", s.ssh(full)...)
+	v = startCommand(t, exec.Command("ssh", s.ssh(full)...), s.env())
 	v.sees("q detach")
 	check(t, s.cmd.Process.Signal(os.Interrupt))
 	v.sees("the bot has ended")
-	if status := v.ends(); status != 75 {
+	if status := v.leave(); status != 75 {
 		t.Errorf("the end of the bot ends ssh with %d", status)
 	}
 	if err := s.cmd.Wait(); err != nil {
@@ -249,17 +181,17 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 func TestOurClientOutlivesTheBot(t *testing.T) {
 	needsSSH(t) // for its keys
 	s := serveViewers(t)
-	v := sit(t, s.env(), s.exe, "--data-dir", s.root) // it was refused before
+	v := startCommand(t, exec.Command(s.exe, "--data-dir", s.root), s.env()) // it was refused before
 	v.sees("q detach")
 	key := s.keyFor("")
-	far := sit(t, s.env(), s.exe, "attach", "--host", "ada@127.0.0.1:"+s.port, "-i", key, "--theme", "light")
+	far := startCommand(t, exec.Command(s.exe, "attach", "--host", "ada@127.0.0.1:"+s.port, "-i", key, "--theme", "light"), s.env())
 	far.sees("is not known yet")
 	doctor, _, _ := s.answers("", s.exe, "doctor", "--data-dir", s.root)
 	_, mark, _ := strings.Cut(doctor, "host key: ")
-	if mark, _, _ = strings.Cut(mark, "\n"); !strings.HasPrefix(mark, "SHA256:") || !strings.Contains(far.shows(), mark) {
-		t.Errorf("doctor says %q; the client:\n%s", mark, far.shows())
+	if mark, _, _ = strings.Cut(mark, "\n"); !strings.HasPrefix(mark, "SHA256:") || !strings.Contains(far.text(), mark) {
+		t.Errorf("doctor says %q; the client:\n%s", mark, far.text())
 	}
-	far.types("yes\r")
+	far.typeKeys("yes\r")
 	far.sees("ollim-bot@")
 	for range 2 {
 		s.kill() // leaves its socket behind
@@ -269,10 +201,10 @@ func TestOurClientOutlivesTheBot(t *testing.T) {
 		v.sees("q detach")
 		far.sees("q detach")
 	}
-	for _, c := range []*seat{v, far} {
-		c.types("q")
-		if status := c.ends(); status != 0 {
-			t.Errorf("q ends it with %d:\n%s", status, c.shows())
+	for _, c := range []*terminal{v, far} {
+		c.typeKeys("q")
+		if status := c.leave(); status != 0 {
+			t.Errorf("q ends it with %d:\n%s", status, c.text())
 		}
 	}
 	out, _, status := s.answers("", s.exe, "attach", "--data-dir", s.root, "--", "status", "--json")

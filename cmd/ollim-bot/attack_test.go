@@ -187,10 +187,7 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 			}
 		}
 	})
-	if f.api, err = claudetest.Start(claudetest.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.api.Close() })
+	f.api = claudetest.Start(t, claudetest.Options{})
 	f.engine = engine(f)
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -36,9 +34,7 @@ func newClaudeWorld(t *testing.T) *claudeWorld {
 // newWorld is one without the command, for an engine that needs none.
 func newWorld(t *testing.T) *claudeWorld {
 	t.Helper()
-	api, err := claudetest.Start(claudetest.Options{})
-	check(t, err)
-	t.Cleanup(func() { _ = api.Close() })
+	api := claudetest.Start(t, claudetest.Options{})
 	w := &claudeWorld{t: t, api: api, data: filepath.Join(t.TempDir(), "data")}
 	check(t, os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
 	for _, name := range []string{"laundry.md", "stand-up-prep.md", "call-the-dentist.md"} { // the fixture's dates pass
@@ -71,32 +67,9 @@ func (w *claudeWorld) later(reminder string) {
 // headless runs the bot until a file of the data directory satisfies done.
 func (w *claudeWorld) headless(file string, done func(string) bool) {
 	w.t.Helper()
-	var out bytes.Buffer
-	cmd := exec.Command(built(w.t), "run", "--headless", "--engine", "claude")
-	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, &out, &out
-	check(w.t, cmd.Start())
-	read := func() string {
-		data, err := os.ReadFile(filepath.Join(w.data, file))
-		if err != nil {
-			return ""
-		}
-		return string(data)
-	}
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(2 * time.Minute) // a minute until the routine fires
-	for late := false; !done(read()) && !late; {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			late = true
-			w.t.Errorf("%s never held what was expected: %s", file, read())
-		}
-	}
-	check(w.t, cmd.Process.Signal(os.Interrupt))
-	if err := cmd.Wait(); err != nil || w.t.Failed() {
-		w.t.Fatalf("%v\n%s", err, &out)
-	}
+	bot := launch(w.t, w.env, "run", "--headless", "--engine", "claude")
+	bot.until(file+" as expected", func() bool { return done(stored(w.data, file)) })
+	bot.stops()
 }
 
 // TestARoutineOverTheRealCommand: a routine fires, pings and reports through

@@ -134,6 +134,26 @@ func (term *terminal) seen(wanted map[string]string) {
 	}
 }
 
+// sees watches the screen until a text is on it, which may be the last that is shown.
+func (term *terminal) sees(text string) {
+	term.t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(term.patience)
+	for over := false; !strings.Contains(term.text(), text); {
+		if over {
+			term.t.Fatalf("%q was never on the screen:\n%s", text, term.text())
+		}
+		select {
+		case <-deadline:
+			over = true
+		case <-term.ended:
+			over = true
+		case <-tick.C:
+		}
+	}
+}
+
 // quit leaves as a user does: q, and y where the program asks because runs are
 // under way. It gives the exit status.
 func (term *terminal) quit() int {

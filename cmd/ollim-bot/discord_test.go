@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,11 +18,10 @@ import (
 // discordWorld is the real bot, without a screen, in its user's direct messages
 // on a Discord of ours.
 type discordWorld struct {
-	t    *testing.T
-	fake *discordtest.Server
-	data string
-	out  bytes.Buffer
-	cmd  *exec.Cmd
+	*program // once it has been started
+	t        *testing.T
+	fake     *discordtest.Server
+	data     string
 }
 
 const fakeToken = "MTAw.fake.token"
@@ -38,46 +36,25 @@ func newDiscordWorld(t *testing.T) *discordWorld {
 
 func (w *discordWorld) start() {
 	w.t.Helper()
-	w.cmd = exec.Command(built(w.t), "run", "--headless", "--engine", "script", "--pace", "0.2")
-	w.cmd.Env = []string{
+	w.program = launch(w.t, []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(), "TMPDIR=" + w.t.TempDir(), "OLLIM_DATA_DIR=" + w.data, "OLLIM_TIMEZONE=UTC",
 		"DISCORD_TOKEN=" + fakeToken, "OLLIM_DISCORD_API=" + w.fake.URL() + "/api/v10", "OLLIM_USER_NAME=Sam", "OLLIM_BOT_NAME=Ollie",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-	}
-	w.cmd.Stdout, w.cmd.Stderr = &w.out, &w.out
-	check(w.t, w.cmd.Start())
+	}, "run", "--headless", "--engine", "script", "--pace", "0.2")
 }
 
 func (w *discordWorld) stop() {
 	w.t.Helper()
-	check(w.t, w.cmd.Process.Signal(os.Interrupt))
-	limit := time.AfterFunc(30*time.Second, func() { _ = w.cmd.Process.Kill() })
-	defer limit.Stop()
-	if err := w.cmd.Wait(); err != nil {
-		w.t.Errorf("the bot ended with %v:\n%s", err, &w.out)
-	}
+	w.stops()
 	if strings.Contains(w.out.String(), fakeToken) {
 		w.t.Error("the token is in the log")
 	}
 }
 
-// until waits until a file of the data directory is as expected.
-func (w *discordWorld) until(file string, holds func(string) bool) {
+// holds waits until a file of the data directory is as expected.
+func (w *discordWorld) holds(file string, expected func(string) bool) {
 	w.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(30 * time.Second)
-	for {
-		data, err := os.ReadFile(filepath.Join(w.data, file))
-		if err == nil && holds(string(data)) {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			w.t.Fatalf("%s never was as expected: %s", file, data)
-		}
-	}
+	w.until(file+" as expected", func() bool { return expected(stored(w.data, file)) })
 }
 
 // sees waits until the user can read something of the bot's.
@@ -100,7 +77,7 @@ func (w *discordWorld) sees(text string) discordtest.Message {
 		return false
 	})
 	if err != nil {
-		w.t.Fatalf("%q was never seen: %v\n%s", text, err, &w.out)
+		w.t.Fatalf("%q was never seen: %v", text, err)
 	}
 	return found
 }
@@ -129,7 +106,7 @@ func TestABotInDirectMessages(t *testing.T) {
 		"\nsay asked\n```\n"
 	check(t, os.WriteFile(filepath.Join(w.data, "reminders", "plants.md"), []byte(reminder), 0o600))
 	card := w.sees("Water them?")
-	w.until("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
+	w.holds("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
 	w.stop()
 
 	w.start()
@@ -159,9 +136,8 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	user := w.fake.User()
 	asked := user.Say("a long story\n\n```script\nsay Once upon a time\nwait 60s\nsay there was an end.\n```")
 	half := w.sees("Once upon a time")
-	w.until("state/discord.json", func(s string) bool { return strings.Contains(s, half.ID) && strings.Contains(s, asked.ID) })
-	check(t, w.cmd.Process.Kill())
-	_ = w.cmd.Wait() // it was killed
+	w.holds("state/discord.json", func(s string) bool { return strings.Contains(s, half.ID) && strings.Contains(s, asked.ID) })
+	w.kill()
 
 	var night []string
 	for _, text := range []string{"are you there?", "never mind the story", "good morning\n\n```script\nsay Good morning to all three.\n```"} {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,17 +16,11 @@ import (
 // with all the words in one request.
 func (w *claudeWorld) says(line string, words ...string) {
 	w.t.Helper()
-	var out bytes.Buffer
-	cmd := exec.Command(built(w.t), "run", "--plain", "--engine", "claude")
-	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, &out, &out
-	in, err := cmd.StdinPipe()
-	check(w.t, err)
-	check(w.t, cmd.Start())
-	_, err = io.WriteString(in, "say "+line+"\n")
-	check(w.t, err)
+	bot := w.plain()
+	bot.types("say " + line)
 	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
 	defer cancel()
-	asked := w.api.Wait(ctx, func(list []claudetest.Request) bool {
+	check(w.t, w.api.Wait(ctx, func(list []claudetest.Request) bool {
 		for _, r := range list {
 			all := r.Ended
 			for _, word := range words {
@@ -38,11 +31,8 @@ func (w *claudeWorld) says(line string, words ...string) {
 			}
 		}
 		return false
-	})
-	check(w.t, in.Close()) // it ends when it has answered
-	if err := cmd.Wait(); err != nil || asked != nil {
-		w.t.Fatalf("%v, %v\n%s", asked, err, &out)
-	}
+	}))
+	bot.ends() // when it has answered
 }
 
 // runs runs a command of the program's to its end.

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"io"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ollimbot/core/agent/claude/claudetest"
 )
@@ -28,24 +25,26 @@ func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 			prepare(w)
 
 			bot := w.plain()
-			bot.says("say " + claudetest.Script(claudetest.Step{Text: "It is a quince."}))
-			bot.sees("bot: It is a quince.")
-			bot.says("say /fork")
-			bot.says("say what fruit, fork?")
+			bot.types("say " + claudetest.Script(claudetest.Step{Text: "It is a quince."}))
+			bot.hears("bot: It is a quince.")
+			bot.types("say /fork")
+			bot.types("say what fruit, fork?")
 			w.knows("what fruit, fork?")
-			bot.says("say /fork exit")
-			bot.says("new reminder in 1 minutes what fruit, run?")
-			bot.sees("added")
-			bot.says("fire what fruit")
+			bot.types("say /fork exit")
+			bot.types("new reminder in 1 minutes what fruit, run?")
+			bot.hears("added")
+			bot.types("fire what fruit")
 			w.knows("what fruit, run?")
-			bot.says("say what fruit, now?")
+			bot.types("say what fruit, now?")
 			w.knows("what fruit, now?")
-			bot.quits()
+			bot.types("quit")
+			bot.ends()
 
 			bot = w.plain()
-			bot.says("say what fruit, later?")
+			bot.types("say what fruit, later?")
 			w.knows("what fruit, later?")
-			bot.quits()
+			bot.types("quit")
+			bot.ends()
 			if strings.Contains(bot.out.String(), "no longer knows") {
 				t.Errorf("the second start lost the conversation:\n%s", bot.out.String())
 			}
@@ -83,53 +82,8 @@ func (w *claudeWorld) knows(prompt string) {
 	}
 }
 
-// plainBot is the program in plain mode.
-type plainBot struct {
-	t   *testing.T
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out *output
-}
-
-func (w *claudeWorld) plain() *plainBot {
+// plain is the program in plain mode.
+func (w *claudeWorld) plain() *program {
 	w.t.Helper()
-	b := &plainBot{t: w.t, cmd: exec.Command(built(w.t), "run", "--plain", "--engine", "claude"), out: &output{}}
-	b.cmd.Env, b.cmd.Stdout, b.cmd.Stderr = w.env, b.out, b.out
-	var err error
-	if b.in, err = b.cmd.StdinPipe(); err != nil {
-		w.t.Fatal(err)
-	}
-	check(w.t, b.cmd.Start())
-	return b
-}
-
-func (b *plainBot) says(line string) {
-	b.t.Helper()
-	if _, err := io.WriteString(b.in, line+"\n"); err != nil {
-		b.t.Fatalf("%v\n%s", err, b.out.String())
-	}
-}
-
-func (b *plainBot) sees(text string) {
-	b.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(patience)
-	for !strings.Contains(b.out.String(), text) {
-		select {
-		case <-tick.C:
-		case <-late:
-			_ = b.cmd.Process.Kill()
-			b.t.Fatalf("%q is not in\n%s", text, b.out.String())
-		}
-	}
-}
-
-func (b *plainBot) quits() {
-	b.t.Helper()
-	b.says("quit")
-	_ = b.in.Close() // it ends all the same
-	if err := b.cmd.Wait(); err != nil {
-		b.t.Errorf("it ended with %v\n%s", err, b.out.String())
-	}
+	return launch(w.t, w.env, "run", "--plain", "--engine", "claude")
 }

@@ -275,7 +275,7 @@ func (s *siege) strangers(t *testing.T, port string) {
 	if got := s.posts(port, "ci", `{"run": 7}`); got != http.StatusAccepted {
 		t.Fatalf("the webhook answers %d", got)
 	}
-	s.wait("the end of the webhook's run", func() bool { return ended(s.read("state/fork_runs.jsonl"), "ci") == 1 })
+	s.until("the end of the webhook's run", func() bool { return ended(s.read("state/fork_runs.jsonl"), "ci") == 1 })
 	s.api.Answer(nil)
 	var results []claudetest.Block
 	for _, r := range s.api.Requests() {
@@ -322,9 +322,9 @@ func (s *siege) killed(t *testing.T) {
 	const held = "killed"
 	s.types("say go. " + claudetest.Script(claudetest.Step{Hold: held, Tool: "Read", Input: map[string]any{"file_path": ".env"}}, claudetest.Step{Text: "Never."}))
 	mine := func(r claudetest.Request) bool { return strings.Contains(r.Prompt(), held) }
-	s.wait("a request that is held", func() bool { return slices.ContainsFunc(s.api.Requests(), mine) })
+	s.until("a request that is held", func() bool { return slices.ContainsFunc(s.api.Requests(), mine) })
 	check(t, s.cmd.Process.Kill())
-	s.wait("the end of its connection", func() bool {
+	s.until("the end of its connection", func() bool {
 		return !slices.ContainsFunc(s.api.Requests(), func(r claudetest.Request) bool { return mine(r) && !r.Left })
 	})
 	before := len(s.api.Requests())

@@ -22,16 +22,15 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 	before := `{"at": "2026-11-21T09:30:05+00:00", "id": "aaaaaaaa-1", "task": "cccc0002", "title": "Ask", "kind": "ping", "run": "aaaaaaaa", "message": "1"}` + "\n"
 	path := filepath.Join(w.data, "reminders", "dentist.md")
 	for file, text := range map[string]string{path: reminder, filepath.Join(w.data, "state", "pings.jsonl"): before} {
-		check(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		check(t, os.WriteFile(file, []byte(text), 0o600))
+		put(t, file, text)
 	}
 	w.start()
 	card := w.sees("Call the dentist.")
 	if len(card.Embeds) != 1 || !strings.Contains(card.Embeds[0].Footer.Text, "for the second time") || len(card.Buttons) != 3 {
 		t.Fatalf("%+v", card)
 	}
-	w.until("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
-	w.until("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 2") })
+	w.holds("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
+	w.holds("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 2") })
 	w.stop()
 
 	w.start()
@@ -41,16 +40,16 @@ func TestAReminderUntilDoneInDirectMessages(t *testing.T) {
 			w.fake.User().Click(card.ID, b.CustomID)
 		}
 	}
-	w.until("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 0") })
-	w.until("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "put the reminder") && strings.Contains(s, "2 times") })
-	w.until("state/pings.jsonl", func(s string) bool { return strings.Contains(s, `"how":"button"`) })
+	w.holds("reminders/dentist.md", func(s string) bool { return strings.Contains(s, "chain-depth: 0") })
+	w.holds("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "put the reminder") && strings.Contains(s, "2 times") })
+	w.holds("state/pings.jsonl", func(s string) bool { return strings.Contains(s, `"how":"button"`) })
 	w.fake.Wait(t, "its buttons are gone", func(s discordtest.State) bool {
 		m := s.Message(card.ID)
 		return len(m.Buttons) == 0 && m.Content == "Call the dentist." && strings.Contains(m.Embeds[0].Footer.Text, "comes back at")
 	})
 	// A client that still shows them.
 	w.fake.User().Forge(card.ID, "act:"+post.RemindDone+":cccc0002")
-	w.until("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "as done") && !strings.Contains(s, "put the reminder") })
+	w.holds("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "as done") && !strings.Contains(s, "put the reminder") })
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the reminder is still there")
 	}

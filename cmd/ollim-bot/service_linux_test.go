@@ -58,12 +58,6 @@ func (n *notified) hears(part string) {
 	}
 }
 
-func put(t *testing.T, path, text string) {
-	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	check(t, os.WriteFile(path, []byte(text), 0o600))
-}
-
 func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "reminders", "long.md"), "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+

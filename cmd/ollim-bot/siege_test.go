@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,32 +23,12 @@ const marigold = "marigold"
 // model that does whatever a stranger has told it.
 type siege struct {
 	*claudeWorld
-	engine string
-	home   string
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    output
+	*program // once it has been started
+	engine   string
+	home     string
 
 	said  int  // turns of the conversation
 	fence bool // there is one
-}
-
-// output is what a program prints while it runs.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (w *output) Write(b []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(b)
-}
-
-func (w *output) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.String()
 }
 
 // fences are the ways in which the system keeps commands in: what PATH offers and
@@ -111,8 +88,7 @@ func (s *siege) file(name, text string) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(s.data, name)
 	}
-	check(s.t, os.MkdirAll(filepath.Dir(name), 0o700))
-	check(s.t, os.WriteFile(name, []byte(text), 0o600))
+	put(s.t, name, text)
 }
 
 func (s *siege) has(name string) bool {
@@ -121,30 +97,15 @@ func (s *siege) has(name string) bool {
 }
 
 // read is a file of the data directory, "" where there is none.
-func (s *siege) read(name string) string {
-	data, err := os.ReadFile(filepath.Join(s.data, name))
-	if err != nil {
-		return ""
-	}
-	return string(data)
-}
+func (s *siege) read(name string) string { return stored(s.data, name) }
 
 // start runs the program, with its conversation on standard input.
 func (s *siege) start(env ...string) {
 	s.t.Helper()
-	s.cmd = exec.Command(filepath.Join(s.bin(), "ollim-bot"), "run", "--plain", "--engine", s.engine)
-	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = append(s.env, env...), &s.out, &s.out
-	var err error
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		s.t.Fatal(err)
-	}
-	check(s.t, s.cmd.Start())
+	s.program = launch(s.t, append(s.env, env...), "run", "--plain", "--engine", s.engine)
 	s.t.Cleanup(func() {
-		_ = s.in.Close()
-		_ = s.cmd.Process.Signal(os.Interrupt) // it may have ended
-		_ = s.cmd.Wait()
 		if s.t.Failed() {
-			s.t.Logf("the program said:\n%s\n%s", s.out.String(), s.read("state/bot.log"))
+			s.t.Logf("its log:\n%s", s.read("state/bot.log"))
 		}
 	})
 	s.hears("ready: ollim-bot")
@@ -157,34 +118,6 @@ func (s *siege) bin() string {
 		}
 	}
 	return ""
-}
-
-// hears waits until the program has said something.
-func (s *siege) hears(text string) {
-	s.t.Helper()
-	s.wait(text, func() bool { return strings.Contains(s.out.String(), text) })
-}
-
-func (s *siege) wait(what string, done func() bool) {
-	s.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(4 * patience) // a turn of many calls, beside other tests
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			s.t.Fatalf("it never came to this: %s", what)
-		}
-	}
-}
-
-// types gives the program a line.
-func (s *siege) types(line string) {
-	s.t.Helper()
-	if _, err := fmt.Fprintln(s.in, line); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // call is a call that the model makes.
@@ -254,7 +187,7 @@ func (s *siege) due(id, extra string, steps ...claudetest.Step) {
 // came gives the results of its calls, once it has ended.
 func (s *siege) came(id string, n int) []claudetest.Block {
 	s.t.Helper()
-	s.wait("the end of "+id, func() bool { return ended(s.read("state/fork_runs.jsonl"), id) == 1 })
+	s.until("the end of "+id, func() bool { return ended(s.read("state/fork_runs.jsonl"), id) == 1 })
 	return s.results("Done with "+id+".", n)
 }
 

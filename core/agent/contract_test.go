@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // The bot must not notice which engine it has: what follows holds for all of them.
@@ -61,23 +62,13 @@ func overAll(t *testing.T, test func(t *testing.T, k kind)) {
 
 func dataDir(t *testing.T) *store.Dir {
 	t.Helper()
-	dir, err := store.At(t.TempDir())
-	if err == nil {
-		err = dir.Prepare()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := storetest.Prepared(t)
 	return dir
 }
 
 func serve(t *testing.T) *claudetest.Server {
 	t.Helper()
-	api, err := claudetest.Start(claudetest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = api.Close() })
+	api := claudetest.Start(t, claudetest.Options{})
 	return api
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // memory is an engine that remembers what each of its sessions was told, and answers
@@ -92,10 +93,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
 	if err := d.Prepare(); err != nil {
 		t.Fatal(err)
 	}

@@ -126,9 +126,7 @@ func TestAWitnessStopsWhenAskedTo(t *testing.T) {
 // A folder's real path, its characters beyond ASCII and its length all matter.
 func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 	path := claudetest.RequireCLI(t)
-	api, err := claudetest.Start(claudetest.Options{})
-	must(t, err)
-	defer api.Close()
+	api := claudetest.Start(t, claudetest.Options{})
 	env := claudetest.CLIEnv(t, api)
 	root := t.TempDir()
 	long := filepath.Join(root, strings.Repeat("abcdefghij", 20), "x")

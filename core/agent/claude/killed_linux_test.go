@@ -38,9 +38,7 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 			if box != "" {
 				sandboxtest.Box(t, sandbox.Options{Dir: dir})
 			}
-			api, err := claudetest.Start(claudetest.Options{})
-			must(t, err)
-			t.Cleanup(func() { _ = api.Close() })
+			api := claudetest.Start(t, claudetest.Options{})
 			first := bash("touch made")
 			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
 			cmd := exec.Command(binarytest.Path(), "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
@@ -48,26 +46,17 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 			must(t, cmd.Start())
 			ctx, cancel := context.WithTimeout(context.Background(), soon)
 			defer cancel()
-			asked := func(all []claudetest.Request) []claudetest.Request {
-				var list []claudetest.Request
-				for _, q := range all {
-					if q.ForModel() {
-						list = append(list, q)
-					}
-				}
-				return list
-			}
-			err = api.Wait(ctx, func(all []claudetest.Request) bool { return len(asked(all)) == 1 })
+			err := api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) == 1 })
 			if killed := cmd.Process.Kill(); err != nil || killed != nil {
 				t.Fatal(err, killed)
 			}
 			_ = cmd.Wait() // it was killed
 			// The process is gone when its connection is: then nothing can follow.
-			if err := api.Wait(ctx, func(all []claudetest.Request) bool { return asked(all)[0].Left }); err != nil {
+			if err := api.Wait(ctx, func(all []claudetest.Request) bool { return claudetest.ForModel(all)[0].Left }); err != nil {
 				t.Fatalf("the command lives on: %v", err)
 			}
 			api.Release("go")
-			if n := len(asked(api.Requests())); n != 1 {
+			if n := len(claudetest.ForModel(api.Requests())); n != 1 {
 				t.Errorf("%d requests were made", n)
 			}
 			if _, err := os.Stat(dir + "/made"); err == nil {

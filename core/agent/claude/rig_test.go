@@ -38,9 +38,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
 	path := claudetest.RequireCLI(t)
 	t.Parallel()
-	api, err := claudetest.Start(claudetest.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = api.Close() })
+	api := claudetest.Start(t, claudetest.Options{})
 	r := &rig{t: t, api: api, env: claudetest.CLIEnv(t, api), dir: t.TempDir()}
 	o := Options{Path: path, Env: r.env, Log: testLog(t), MemoryLimit: r.memory.Load}
 	for _, f := range change {
@@ -112,13 +110,7 @@ func inner(s agent.Session) *session {
 
 // requests are the requests for an answer of the model.
 func (r *rig) requests() []claudetest.Request {
-	var list []claudetest.Request
-	for _, q := range r.api.Requests() {
-		if q.ForModel() {
-			list = append(list, q)
-		}
-	}
-	return list
+	return claudetest.ForModel(r.api.Requests())
 }
 
 // until waits until so many requests for the model have come.
@@ -126,16 +118,7 @@ func (r *rig) until(n int) {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
-	err := r.api.Wait(ctx, func(all []claudetest.Request) bool {
-		came := 0
-		for _, q := range all {
-			if q.ForModel() {
-				came++
-			}
-		}
-		return came >= n
-	})
-	must(r.t, err)
+	must(r.t, r.api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) >= n }))
 }
 
 // told is what a turn has given.

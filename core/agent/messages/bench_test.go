@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // BenchmarkMessageToRequest is the time from a message to its first request, which a
@@ -70,8 +71,7 @@ func BenchmarkOpen(b *testing.B) {
 // BenchmarkNew is what the engine adds to a start.
 func BenchmarkNew(b *testing.B) {
 	root := b.TempDir()
-	dir, err := store.At(root)
-	must(b, err)
+	dir := storetest.At(b, root)
 	must(b, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
 	for b.Loop() {
 		e := New(Options{Dir: dir, Env: []string{}, Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }})})

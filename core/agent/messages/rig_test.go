@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // rig is an engine over a scripted API.
@@ -35,9 +36,7 @@ func must(t testing.TB, err error) {
 // newRig runs an engine until the test ends.
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	api, err := claudetest.Start(claudetest.Options{Key: "k"})
-	must(t, err)
-	t.Cleanup(func() { _ = api.Close() })
+	api := claudetest.Start(t, claudetest.Options{Key: "k"})
 	r := newRigFor(t, api.URL())
 	r.api = api
 	return r
@@ -47,8 +46,7 @@ func newRig(t testing.TB) *rig {
 func newRigFor(t testing.TB, address string) *rig {
 	t.Helper()
 	root := t.TempDir()
-	dir, err := store.At(root)
-	must(t, err)
+	dir := storetest.At(t, root)
 	must(t, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
 	env := map[string]string{"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "k"}
 	e := New(Options{
@@ -135,13 +133,7 @@ func find[T agent.Event](o turnOf) []T {
 
 // requests are the bodies that the model was sent.
 func (r *rig) requests() []claudetest.Request {
-	var list []claudetest.Request
-	for _, q := range r.api.Requests() {
-		if q.ForModel() {
-			list = append(list, q)
-		}
-	}
-	return list
+	return claudetest.ForModel(r.api.Requests())
 }
 
 // bot is a tool of the bot's that notes its arguments.

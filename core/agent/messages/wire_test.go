@@ -17,6 +17,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // wire stands in the place of the network: each request is answered by the next of
@@ -168,8 +169,7 @@ func newBench(t testing.TB, answers ...func(*http.Request) canned) *bench {
 
 func newBenchAt(t testing.TB, root string, answers ...func(*http.Request) canned) *bench {
 	t.Helper()
-	dir, err := store.At(root)
-	must(t, err)
+	dir := storetest.At(t, root)
 	must(t, os.MkdirAll(dir.Path(store.StateDir), 0o700))
 	w := &wire{answers: answers}
 	e := New(Options{

@@ -38,9 +38,7 @@ func command(t *testing.T, path, dir string, env []string, message string, args 
 // whose file holds a copy.
 func TestWithTheRealCLIASessionAndItsForkAreRead(t *testing.T) {
 	path := claudetest.RequireCLI(t)
-	api, err := claudetest.Start(claudetest.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = api.Close() })
+	api := claudetest.Start(t, claudetest.Options{})
 	env, dir := claudetest.CLIEnv(t, api), t.TempDir()
 	d := storetest.At(t, dir)
 	main, fork := store.NewUUID(), store.NewUUID()

@@ -18,7 +18,7 @@ import (
 )
 
 func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	a, err := send(soon(t), s, "/v1/messages", ask(true, user(claudetest.Script(claudetest.Step{
 		Thinking: "Let me think about it for a while.", Text: "I look it up for you, a moment please.",
 		Tool: "Bash", Input: object{"command": "ls"}, Out: 7, CacheRead: 11,
@@ -51,7 +51,7 @@ func TestAStreamHasTheEventsOfTheRealAPIInTheirOrder(t *testing.T) {
 // TestStreamingChangesNothingOfAnAnswer compares a streamed answer, put
 // together, with the same answer as a whole.
 func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	rapid.Check(t, func(r *rapid.T) {
 		step := claudetest.Step{
 			Thinking: rapid.String().Draw(r, "thinking"), Text: rapid.String().Draw(r, "text"),
@@ -92,7 +92,7 @@ func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
 }
 
 func TestAFaultBefallsTheFirstRequestsOnly(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	script := user(claudetest.Script(claudetest.Step{Error: 529, Times: 2, Text: "fine"}))
 	other := user(claudetest.Script(claudetest.Step{Error: 500, ErrMsg: "mine", Times: 1, Text: "fine too"}))
 	for i, want := range []string{"overloaded_error: Overloaded", "overloaded_error: Overloaded", "fine", "fine"} {
@@ -109,7 +109,7 @@ func TestAFaultBefallsTheFirstRequestsOnly(t *testing.T) {
 }
 
 func TestARefusalLooksLikeTheRealOne(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	a, err := send(soon(t), s, "/v1/messages", ask(true, user(claudetest.Script(claudetest.Step{Error: 429, RetryAfter: "2"}))))
 	must(t, err)
 	h := a.header
@@ -125,7 +125,7 @@ func TestARefusalLooksLikeTheRealOne(t *testing.T) {
 }
 
 func TestACutConnectionEndsInTheMiddleOfTheAnswer(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	list, err := streamed(soon(t), s, user(claudetest.Script(claudetest.Step{Text: "one two three four", Chunk: 4, DropAfter: 2})))
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("the stream ended with %v", err)
@@ -151,7 +151,7 @@ func TestACutConnectionEndsInTheMiddleOfTheAnswer(t *testing.T) {
 }
 
 func TestAnErrorEventEndsTheStream(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	for _, c := range []struct {
 		step   claudetest.Step
 		deltas int
@@ -180,7 +180,7 @@ func TestAnErrorEventEndsTheStream(t *testing.T) {
 
 // TestAHeldAnswerWaitsForItsRelease holds before the answer and in its middle.
 func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	for i, step := range []claudetest.Step{{Text: "late", Hold: "a"}, {Text: "late", Hold: "b"}} {
 		var list []event
 		var failed error
@@ -220,7 +220,7 @@ func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
 }
 
 func TestAnEarlyReleaseIsNotLost(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	s.Release("k")
 	s.Release("k")
 	if got := text(t, s, user(claudetest.Script(claudetest.Step{Text: "at once", Hold: "k"}))); got != "at once" {
@@ -229,7 +229,7 @@ func TestAnEarlyReleaseIsNotLost(t *testing.T) {
 }
 
 func TestTheServerSeesThatAClientLeaves(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	for _, step := range []claudetest.Step{{Hold: "never"}, {DelayMS: 3_600_000}, {Text: "a long one", Chunk: 1, Hold: "never", HoldAfter: 1}} {
 		before := len(s.Requests())
 		ctx, leave := context.WithCancel(soon(t))
@@ -253,7 +253,7 @@ func TestTheServerSeesThatAClientLeaves(t *testing.T) {
 // look like an answer that came to its end.
 func TestCloseEndsWhatHangs(t *testing.T) {
 	for _, step := range []claudetest.Step{{Hold: "never"}, {Text: "one two three", Chunk: 4, Hold: "never", HoldAfter: 1}} {
-		s := server(t, claudetest.Options{})
+		s := claudetest.Start(t, claudetest.Options{})
 		var failed error
 		var asking, closing sync.WaitGroup
 		asking.Go(func() { _, failed = streamed(t.Context(), s, user(claudetest.Script(step))) })
@@ -263,11 +263,7 @@ func TestCloseEndsWhatHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			closing.Go(func() {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+			closing.Go(s.Close)
 		}
 		closing.Wait()
 		if r := s.Requests()[0]; !r.Ended || !r.Left {

@@ -103,25 +103,9 @@ func (c *command) until(kind string) (line, []line) {
 	}
 }
 
-func server(t *testing.T, o claudetest.Options) *claudetest.Server {
-	t.Helper()
-	s, err := claudetest.Start(o)
-	must(t, err)
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-func forModel(all []claudetest.Request) []claudetest.Request {
-	return slices.DeleteFunc(all, func(r claudetest.Request) bool { return !r.ForModel() })
-}
-
 func statuses(all []claudetest.Request) string {
 	var out []string
-	for _, r := range forModel(all) {
+	for _, r := range claudetest.ForModel(all) {
 		kind := "whole"
 		if r.Stream {
 			kind = "stream"
@@ -187,7 +171,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := server(t, claudetest.Options{Key: "the-key"})
+			s := claudetest.Start(t, claudetest.Options{Key: "the-key"})
 			cli := startCLI(t, s)
 			cli.say(c.prompt)
 			l, seen := cli.until("result")
@@ -205,7 +189,7 @@ func TestTheRealCommandUnderstandsEveryKindOfAnswer(t *testing.T) {
 
 // compacts lets a prompt be too long, and then asks for a compaction.
 func compacts(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	cli := startCLI(t, s, "--model", "haiku") // one with a long window may first try without it
 	for i := range 4 {
 		cli.say(fmt.Sprintf("talk %d %s", i, claudetest.Script(claudetest.Step{Text: strings.Repeat("words ", 200)})))
@@ -223,7 +207,7 @@ func compacts(t *testing.T) {
 	}
 	cli.say(claudetest.Script(claudetest.Step{Text: "And on."}))
 	cli.until("result")
-	all := forModel(s.Requests())
+	all := claudetest.ForModel(s.Requests())
 	if last := all[len(all)-1]; !strings.Contains(last.Messages[0].Text, "summed up by the fake API") {
 		t.Errorf("the summary is not in the history: %.300s", last.Messages[0].Text)
 	}
@@ -234,12 +218,12 @@ func compacts(t *testing.T) {
 
 // interrupts ends an answer that hangs, and one that stands still in its middle.
 func interrupts(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	cli := startCLI(t, s, "--include-partial-messages")
 	for i, step := range []claudetest.Step{{Hold: "never"}, {Text: "Half of a sentence, then nothing.", Hold: "never", HoldAfter: 1}} {
 		cli.say(claudetest.Script(step))
 		if step.HoldAfter == 0 {
-			must(t, s.Wait(t.Context(), func(all []claudetest.Request) bool { return len(forModel(all)) == i+1 }))
+			must(t, s.Wait(t.Context(), func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) == i+1 }))
 		} else {
 			for l := (line{}); !strings.Contains(l.Raw, "content_block_delta"); {
 				l, _ = cli.until("stream_event")
@@ -249,7 +233,7 @@ func interrupts(t *testing.T) {
 		if l, _ := cli.until("result"); l.Terminal != "aborted_streaming" {
 			t.Errorf("the result is %s", l.Raw)
 		}
-		if err := s.Wait(t.Context(), func(all []claudetest.Request) bool { return forModel(all)[i].Left }); err != nil {
+		if err := s.Wait(t.Context(), func(all []claudetest.Request) bool { return claudetest.ForModel(all)[i].Left }); err != nil {
 			t.Error(err)
 		}
 	}

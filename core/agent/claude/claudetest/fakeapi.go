@@ -52,15 +52,18 @@ type Server struct {
 	holds    map[string]chan struct{} // closed by Release
 }
 
-// Start listens on a free port of 127.0.0.1 and serves until Close.
-func Start(o Options) (*Server, error) {
+// Start listens on a free port of 127.0.0.1 and serves until Close, which the end of the
+// test calls too.
+func Start(t testing.TB, o Options) *Server {
+	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	s := &Server{o: o, end: end, changed: make(chan struct{}), failures: map[string]int{}, holds: map[string]chan struct{}{}}
 	s.http = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	s.http.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.http.Start()
-	return s, nil
+	t.Cleanup(s.Close)
+	return s
 }
 
 // URL is the base address, for ANTHROPIC_BASE_URL, without a slash at its end.
@@ -68,7 +71,7 @@ func (s *Server) URL() string { return s.http.URL }
 
 // Close ends every connection, held ones too, and returns when no handler is
 // left. A second Close does nothing but wait as well.
-func (s *Server) Close() error {
+func (s *Server) Close() {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
@@ -79,7 +82,6 @@ func (s *Server) Close() error {
 	s.end()
 	s.http.CloseClientConnections()
 	s.http.Close()
-	return nil
 }
 
 // Requests is everything that came so far, oldest first. The slice is the
@@ -88,6 +90,11 @@ func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.record)
+}
+
+// ForModel are those of some requests that ask the model for an answer.
+func ForModel(all []Request) []Request {
+	return slices.DeleteFunc(slices.Clone(all), func(r Request) bool { return !r.ForModel() })
 }
 
 // Wait blocks until holds says true about the requests so far. It is asked at

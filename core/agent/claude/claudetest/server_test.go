@@ -18,7 +18,7 @@ import (
 )
 
 func TestARequestIsReadAsFarAsATestMayAsk(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	body := ask(false,
 		user([]object{
 			{"type": "text", "text": "look"},
@@ -69,7 +69,7 @@ func TestOnlyTheKeyIsLetIn(t *testing.T) {
 		{"k", "authorization", "k", 401},
 		{"k", "x-other", "k", 401},
 	} {
-		s := server(t, claudetest.Options{Key: c.key})
+		s := claudetest.Start(t, claudetest.Options{Key: c.key})
 		r, err := http.NewRequestWithContext(soon(t), http.MethodPost, s.URL()+"/v1/messages/count_tokens", strings.NewReader(`{"messages":[]}`))
 		must(t, err)
 		r.Header.Set(c.header, c.value)
@@ -85,7 +85,7 @@ func TestOnlyTheKeyIsLetIn(t *testing.T) {
 }
 
 func TestWhateverComesIsRecorded(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	for _, c := range []struct {
 		method, path, body string
 		want               int
@@ -116,7 +116,7 @@ func TestWhateverComesIsRecorded(t *testing.T) {
 }
 
 func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	never := func([]claudetest.Request) bool { return false }
 	text(t, s, user("hello"))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
 		waited <- s.Wait(soon(t), func([]claudetest.Request) bool { asked <- struct{}{}; return false })
 	})
 	<-asked
-	must(t, s.Close())
+	s.Close()
 	waiting.Wait()
 	if err := <-waited; !errors.Is(err, claudetest.ErrClosed) {
 		t.Errorf("a wait at a closed server says %v", err)
@@ -142,7 +142,7 @@ func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
 }
 
 func TestManyClientsAtOnceGetEachItsOwnAnswer(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	const n = 60
 	var want []string
 	for i := range n {
@@ -177,7 +177,7 @@ func TestManyClientsAtOnceGetEachItsOwnAnswer(t *testing.T) {
 }
 
 func TestATestMayDecideBeforeTheScript(t *testing.T) {
-	s := server(t, claudetest.Options{})
+	s := claudetest.Start(t, claudetest.Options{})
 	s.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
 		return claudetest.Step{Text: "decided for " + r.Model}, r.Prompt() == "decide"
 	})
@@ -221,8 +221,8 @@ func TestAHistoryThatTheRealAPIRefusesIsRefused(t *testing.T) {
 		{"an answer after a call", []object{user("go"), call, assistant("x"), result("t1")}, "without tool_result blocks: [t1]"},
 		{"a result without a call", []object{user("go"), result("t2")}, "unexpected tool_use_id t2"},
 	} {
-		status, _ := whole(t, server(t, claudetest.Options{}), c.history...)
-		got := text(t, server(t, claudetest.Options{}), c.history...)
+		status, _ := whole(t, claudetest.Start(t, claudetest.Options{}), c.history...)
+		got := text(t, claudetest.Start(t, claudetest.Options{}), c.history...)
 		if c.want == "" && status != 200 || c.want != "" && (status != 400 || !strings.Contains(got, c.want)) {
 			t.Errorf("%s: status %d, %q", c.name, status, got)
 		}

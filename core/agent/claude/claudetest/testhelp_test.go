@@ -73,7 +73,7 @@ func TestAMissingCommandSkipsUnlessItIsRequired(t *testing.T) {
 func TestTheCommandGetsNothingOfThisMachine(t *testing.T) {
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "from outside")
 	t.Setenv("CLAUDE_CONFIG_DIR", "/from/outside")
-	s := server(t, claudetest.Options{Key: "the-key"})
+	s := claudetest.Start(t, claudetest.Options{Key: "the-key"})
 	env := claudetest.CLIEnv(t, s)
 	var names []string
 	for _, e := range env {

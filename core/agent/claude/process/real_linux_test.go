@@ -70,9 +70,7 @@ func TestShellsOfTheRealCommandAreCollected(t *testing.T) {
 // shelling starts claude and lets its model call a shell.
 func shelling(t *testing.T, path, command string) *Process {
 	t.Helper()
-	api, err := claudetest.Start(claudetest.Options{})
-	must(t, err)
-	t.Cleanup(func() { _ = api.Close() })
+	api := claudetest.Start(t, claudetest.Options{})
 	dir := t.TempDir()
 	p, err := Start(Spec{
 		Path: path, Dir: dir, Env: Environment(claudetest.CLIEnv(t, api), Env{Mark: "bot"}),

@@ -15,6 +15,7 @@ import (
 
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // api is a server of message batches.
@@ -65,13 +66,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err == nil {
-		err = d.Prepare()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Prepared(t)
 	return &bench{t: t, dir: d, api: &api{keys: map[string]bool{}, result: fmt.Sprintf(
 		`{"custom_id":"other","result":{"type":"succeeded"}}`+"\n"+`{"custom_id":"aa","result":{"type":"succeeded","message":{"content":[{"type":"thinking"},{"type":"text","text":"%s"}],"usage":{"input_tokens":1000000,"output_tokens":100000}}}}`+"\n",
 		`Three mails.\u001b[2J`)}}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // withFile is a registry whose data directory holds this file.
@@ -137,8 +137,7 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	if got := withFile(t, text, env).Ready(); got == nil || !strings.Contains(got.Error(), "cannot be read") {
 		t.Error(got)
 	}
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	r := New(Options{Dir: d, Getenv: func(string) string { return "" }})
 	must(t, errorOf(d.Write("key", []byte("far-secret")), d.Write(File, []byte(strings.ReplaceAll(text, "~/key", d.Path("key"))))))
 	if got := r.Ready(); got == nil || !strings.Contains(got.Error(), "data directory") {

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // registry is one over an empty data directory and this environment.
 func registry(t *testing.T, env map[string]string) *Registry {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	return New(Options{Dir: d, Getenv: func(name string) string { return env[name] }})
 }
 
