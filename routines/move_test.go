@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func TestWhatUntilDoneSays(t *testing.T) {
@@ -47,11 +47,7 @@ func TestWhatUntilDoneSays(t *testing.T) {
 }
 
 func mover(t testing.TB) Mover {
-	d, err := store.At(t.TempDir())
-	if err == nil {
-		err = d.Prepare()
-	}
-	must(t, err)
+	d := storetest.Prepared(t)
 	return Mover{Dir: d, Zone: time.UTC, Inherit: func(string, string, []byte) error { return nil }}
 }
 

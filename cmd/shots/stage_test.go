@@ -23,7 +23,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/tui"
 )
 
@@ -106,8 +106,7 @@ func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 // furnished is a bot over the directory of somebody who has used it for a month.
 func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 	t.Helper()
-	dir, err := store.At(root)
-	must(t, err)
+	dir := storetest.At(t, root)
 	must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC()}))
 	for _, f := range own {
 		must(t, dir.Write(f.Path, f.Data))

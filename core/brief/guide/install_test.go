@@ -17,8 +17,7 @@ import (
 
 func prepared(t testing.TB) *store.Dir {
 	t.Helper()
-	d, err := store.At(filepath.Join(t.TempDir(), "data"))
-	must(t, err)
+	d := storetest.At(t, filepath.Join(t.TempDir(), "data"))
 	must(t, d.Prepare())
 	return d
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func toolUse(tool string, input any) agent.ToolUse {
@@ -43,8 +43,7 @@ func newGuard(t testing.TB) (*Guard, string) {
 
 func guardAt(t testing.TB, root string) (*Guard, string) {
 	t.Helper()
-	dir, err := store.At(root)
-	must(t, err)
+	dir := storetest.At(t, root)
 	must(t, dir.Prepare())
 	for _, folder := range []string{"routines", "reminders", "notes"} {
 		must(t, os.MkdirAll(filepath.Join(root, folder), 0o700))

@@ -11,12 +11,12 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func dotenv(t testing.TB, text string) (*store.Dir, string) {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	path := filepath.Join(d.Root(), EnvFile)
 	if text != "" {
 		must(t, os.WriteFile(path, []byte(text), 0o644))

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // withConfig is a data directory with that state/config.json.
 func withConfig(t *testing.T, text string) *store.Dir {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	if text != "" {
 		must(t, d.Write(RuntimeFile, []byte(text)))
 	}
@@ -196,8 +196,7 @@ func TestAConfigurationThatIsNoJSONStaysWhereItIsAndIsReported(t *testing.T) {
 func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 	dir, err := os.MkdirTemp(t.TempDir(), "")
 	must(t, err)
-	d, err := store.At(dir)
-	must(t, err)
+	d := storetest.At(t, dir)
 	rapid.Check(t, func(t *rapid.T) {
 		values := map[string]any{}
 		for _, k := range keys {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // tenKeys is what the original writes when nothing was ever set.
@@ -303,10 +304,7 @@ func drawValue(t *rapid.T, k key) string {
 func TestSettingBeforeTakesAnyChangeBack(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		d, err := store.At(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := storetest.At(t, dir)
 		start, _, err := LoadRuntime(d)
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // live plays the changes of some runs of the bot, each of which sets a reminder
@@ -104,8 +105,7 @@ func TestPackingBeginsByItselfAndKeepsWhatIsDangling(t *testing.T) {
 func BenchmarkAYearOfHistory(b *testing.B) {
 	const runs = 300
 	for b.Loop() {
-		d, err := store.At(b.TempDir())
-		must(b, err)
+		d := storetest.Dir(b)
 		g := New(d, slog.New(slog.DiscardHandler))
 		must(b, g.Init(b.Context()))
 		live(b, d, g, 0, runs)

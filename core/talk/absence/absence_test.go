@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -16,10 +17,7 @@ func at(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.M
 
 func dir(t *testing.T) *store.Dir {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Dir(t)
 	if err := d.Prepare(); err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
@@ -117,8 +118,7 @@ func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stag
 
 func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Options)) *stage {
 	t.Helper()
-	dir, err := store.At(root)
-	must(t, err)
+	dir := storetest.At(t, root)
 	must(t, dir.Prepare())
 	if engine == nil {
 		engine = script.New(script.Options{Pace: 1, Dir: dir})

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -50,11 +50,7 @@ func TestAMoveAnswersWhatItIsMeantFor(t *testing.T) {
 }
 
 func TestAnAnswerStaysAsItWasFirst(t *testing.T) {
-	dir, err := store.At(t.TempDir())
-	if err == nil {
-		err = dir.Prepare()
-	}
-	must(t, err)
+	dir := storetest.Prepared(t)
 	left := 2.5
 	j := NewJournal(dir, time.UTC, nil)
 	for _, p := range []Ping{
@@ -85,14 +81,9 @@ func TestAnAnswerStaysAsItWasFirst(t *testing.T) {
 // two, and the sums are those of the pings.
 func TestPropertyAnswersAddUp(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := store.At(t.TempDir())
-		if err == nil {
-			err = dir.Prepare()
-		}
-		if err != nil {
-			rt.Fatal(err)
-		}
+		dir := storetest.Prepared(t)
 		j, pings, at := NewJournal(dir, time.UTC, nil), 0, noon
+		var err error
 		for i := range rapid.IntRange(1, 10).Draw(rt, "steps") {
 			at = at.Add(time.Duration(rapid.IntRange(1, 90).Draw(rt, "minutes")) * time.Minute)
 			if rapid.Bool().Draw(rt, "a ping") {

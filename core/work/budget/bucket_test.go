@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // place is a data directory with a bucket in it.
@@ -27,8 +28,7 @@ type place struct {
 
 func newPlace(t testing.TB, content string) place {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	if content != "" {
 		must(t, d.Write(file, []byte(content)))
 	}
@@ -38,12 +38,7 @@ func newPlace(t testing.TB, content string) place {
 
 func (p place) content(t testing.TB) string {
 	t.Helper()
-	data, err := p.dir.Read(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return ""
-	}
-	must(t, err)
-	return string(data)
+	return storetest.Text(t, p.dir, file)
 }
 
 // stored is the file's state, which must be one without problems.

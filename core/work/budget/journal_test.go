@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func newJournal(t *testing.T) (*store.Dir, *Journal) {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	return d, NewJournal(d, pacific, nil)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/google/googletest"
 )
@@ -21,8 +22,7 @@ func account(t testing.TB, scopes ...google.Scope) (*google.Client, *googletest.
 	t.Helper()
 	g := googletest.New()
 	t.Cleanup(g.Close)
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	var list []string
 	for _, s := range scopes {
 		list = append(list, string(s))
@@ -302,8 +302,7 @@ func BenchmarkState(b *testing.B) {
 			}
 		}
 	})
-	d, err := store.At(b.TempDir())
-	must(b, err)
+	d := storetest.Dir(b)
 	c = client(b, d, "")
 	b.Run("off", func(b *testing.B) {
 		for b.Loop() {

@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
 
@@ -217,8 +218,7 @@ func TestACapIsExceededByNoMoreThanRunsCostBeyondTheirShare(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		d, err := store.At(filepath.Join(root, fmt.Sprint(n)))
-		must(t, err)
+		d := storetest.At(t, filepath.Join(root, fmt.Sprint(n)))
 		must(t, d.Prepare())
 		caps := Caps{Day: rapid.Float64Range(0, 2).Draw(rt, "day"), Month: rapid.Float64Range(0, 6).Draw(rt, "month")}
 		o := capped(d, caps, costing("a", rapid.Float64Range(0, 0.5).Draw(rt, "mean a")), costing("b", 0.05))

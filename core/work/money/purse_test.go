@@ -11,12 +11,12 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func open(t *testing.T) (*store.Dir, *Purse) {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	must(t, d.Prepare())
 	return d, made(Options{Dir: d})
 }

@@ -32,8 +32,7 @@ type place struct {
 
 func newPlace(t testing.TB, content string) place {
 	t.Helper()
-	d, err := store.At(t.TempDir())
-	must(t, err)
+	d := storetest.Dir(t)
 	if content != "" {
 		must(t, d.Write(file, []byte(content)))
 	}
@@ -43,12 +42,7 @@ func newPlace(t testing.TB, content string) place {
 
 func (p place) content(t testing.TB) string {
 	t.Helper()
-	data, err := p.dir.Read(file)
-	if errors.Is(err, os.ErrNotExist) {
-		return ""
-	}
-	must(t, err)
-	return string(data)
+	return storetest.Text(t, p.dir, file)
 }
 
 // add appends one message each minute from the morning on.
