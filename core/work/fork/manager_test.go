@@ -69,6 +69,49 @@ func TestRunsStartInOrderAndNoMoreThanTheLimitAtOnce(t *testing.T) {
 	})
 }
 
+func TestWithoutALimitFourRunsRunAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		for i := range 6 {
+			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(fmt.Sprint("task ", i)), "wait 1m")) })
+		}
+		synctest.Wait()
+		if running, waiting := Count(h.m.Views()); running != 4 || waiting != 2 {
+			t.Errorf("%d run and %d wait, want 4 and 2", running, waiting)
+		}
+	})
+}
+
+func TestAWaitingRunWhoseCallerLeavesNeverStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		job := playing(task(), "stop")
+		job.Prompt = func(context.Context) string { t.Error("it started"); return "" }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		v, err := h.m.Do(ctx, job)
+		if !errors.Is(err, errStopping) || v.State != Interrupted || len(h.m.Views()) != 0 {
+			t.Errorf("got %s, %v; the queue is %v", v.State, err, states(h.m))
+		}
+	})
+}
+
+func TestARunThatWorkedEndsItsTailWithOneWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
+		must(t, err)
+		page, _ := h.m.Tail(v.ID, 0)
+		if last := page.Lines[len(page.Lines)-1]; last.Text != "done" {
+			t.Errorf("the last line is %q", last.Text)
+		}
+	})
+}
+
 func TestTheMomentWithoutRunsIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration

@@ -41,6 +41,9 @@ func TestOnlyAnOpenThatTimedOutIsTriedAgainAfter5And15Seconds(t *testing.T) {
 				defer h.serve()()
 				begin := time.Now()
 				v, _ := h.m.Do(t.Context(), playing(task(), "say hello"))
+				if tt.want == Failed && !strings.Contains(v.Error, "Control request timeout") {
+					t.Errorf("it failed because of %q", v.Error)
+				}
 				if v.State != tt.want || time.Since(begin) != tt.took {
 					t.Errorf("got %s after %s, want %s after %s", v.State, time.Since(begin), tt.want, tt.took)
 				}

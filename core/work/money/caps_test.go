@@ -303,3 +303,46 @@ func TestWithoutRunsToRecoverNothingIsWritten(t *testing.T) {
 		t.Error("a file was written")
 	}
 }
+
+func TestACapIsReachedExactlyAndNotByARoundingError(t *testing.T) {
+	for _, c := range []struct {
+		spent, bound, reserved, dollars float64
+		want                            bool
+	}{
+		{0.5, 1, 0, 0.5, false},
+		{0.5, 1, 0, 0.5 + 1e-12, false},
+		{0.5, 1, 0, 0.51, true},
+		{0.5, 1, 0.4, 0.2, true},
+		{1, 1, 0, 0, true},
+		{1 - 1e-12, 1, 0, 0, true},
+		{0.9, 1, 0, 0, false},
+		{1e9, math.Inf(1), 1e9, 1e9, false},
+	} {
+		if got := (Span{Spent: c.spent, Cap: c.bound}).over(c.reserved, c.dollars); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}
+
+func TestAnAnswerCountsForItsDayAlsoAfterARestart(t *testing.T) {
+	d, _ := open(t)
+	o := capped(d, Caps{Day: 1, Month: math.Inf(1)})
+	must(t, made(o).Answer(noon, GoOn))
+	p := made(o)
+	if got := p.Today(noon).Talk; got != GoOn {
+		t.Errorf("after a restart the answer is %q", got)
+	}
+	if got := p.Today(noon.Add(24 * time.Hour)).Talk; got != "" {
+		t.Errorf("the next day it is still %q", got)
+	}
+}
+
+func TestATicketThatIsNotKnownSetsNothingAside(t *testing.T) {
+	d, _ := open(t)
+	p := made(capped(d, Caps{Day: 1, Month: math.Inf(1)}))
+	spend(t, p, noon, "", 0.1)
+	must(t, p.Begin("gone"))
+	if n := len(p.Today(noon).Reserved); n != 0 {
+		t.Errorf("%d reservations", n)
+	}
+}

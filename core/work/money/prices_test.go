@@ -25,6 +25,24 @@ func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
 	}
 }
 
+func TestALongPromptAndAnHoursCacheHavePricesOfTheirOwn(t *testing.T) {
+	long := Price{Rate: Rate{Input: 1, CacheWrite: 2, HourWrite: 4}, Above: 1000, Long: Rate{Input: 10, CacheWrite: 20}}
+	for name, c := range map[string]struct {
+		used agent.Usage
+		want float64 // for a million times as much
+	}{
+		"a prompt at the bound":            {agent.Usage{InputTokens: 1000}, 1000},
+		"a prompt above it":                {agent.Usage{InputTokens: 1001}, 10010},
+		"written for an hour":              {agent.Usage{CacheWrite: 100, CacheHour: 40}, 60*2 + 40*4},
+		"more for an hour than was cached": {agent.Usage{CacheWrite: 100, CacheHour: 500}, 100 * 4},
+		"no price for an hour":             {agent.Usage{CacheWrite: 2000, CacheHour: 1000}, 2000 * 20},
+	} {
+		if got := long.Cost(c.used) * 1e6; !near(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	d, _ := open(t)
 	text := strings.Join([]string{
