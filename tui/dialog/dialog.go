@@ -1,8 +1,7 @@
 // Package dialog is what lies over the panes of the dashboard and takes the keys:
 // questions, the form, the choice of a moment, pages to read, the palette, the first
-// words. Each is a pane.Dialog: it is told what there is to show and what the user
-// does, and answers with lines and with what should happen. It must not know the
-// frame that it lies on.
+// welcome. Each is a pane.Dialog: it gets what there is to show and what the user does,
+// and returns lines and what should happen. It must not know the frame below it.
 package dialog
 
 import (
@@ -14,12 +13,12 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Air is how many cells of the panes stay in sight beside a dialog.
+// Air is how many cells of the panes stay visible next to a dialog.
 const Air = 4
 
 func brush(c pane.Context) widget.Brush { return widget.Brush{Theme: c.Theme} }
 
-// closes reports a key that leaves a dialog: those two are nobody's to change.
+// closes reports a key that closes a dialog. These two keys are fixed.
 func closes(msg tea.Msg) bool {
 	k, ok := msg.(tea.KeyPressMsg)
 	return ok && (k.String() == "esc" || k.String() == "ctrl+c")

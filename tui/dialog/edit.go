@@ -17,27 +17,27 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// editing is the form of a task that is there. Only the fields that were changed are
-// written; what else the file says stays.
+// editing is the form of an existing task. Only the fields that were changed are
+// written; the rest of the file stays unchanged.
 type editing struct {
 	*Form
 	file  command.TaskFile // as it was seen last
 	lines []editLine
 }
 
-// editLine is a field and the key of the file that it stands for; the prompt has none.
+// editLine is a field and its key in the file; the prompt has none.
 type editLine struct {
 	key   string
 	field *Field
-	// show is what the field says of a file, value what the file says of a text: nil
+	// show is the field's text for a file, value the file's value for a text: nil
 	// leaves the key out.
 	show  func(command.TaskFile) string
 	value func(c pane.Context, text string) any
 }
 
-// EditTask is the form of a task that is there: every field of its file.
-func EditTask(file command.TaskFile) pane.Dialog {
-	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: textWriteFile, Keeps: true}}
+// editTask is the form of an existing task, with every field of its file.
+func editTask(file command.TaskFile) pane.Dialog {
+	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: textWriteFile, keeps: true}}
 	e.Make = e.command
 	e.when()
 	e.text("description", "Title", func(f command.TaskFile) string { return f.Description })
@@ -82,7 +82,7 @@ func (e *editing) when() {
 	show = func(f command.TaskFile) string { return f.RunAt.Format("2006-01-02 15:04") }
 	field := whenField(show(e.file), true)
 	field.Check = func(c pane.Context, text string) (string, bool) {
-		if text == field.before { // also where it has passed meanwhile
+		if text == field.before { // even if it has passed since
 			return "", true
 		}
 		return checkMoment(c, text)
@@ -93,8 +93,8 @@ func (e *editing) when() {
 	}})
 }
 
-// prompt is the field of the prompt. One that a field does not bear as it is, such as a
-// very long one, is left to the editor.
+// prompt is the field of the prompt. A prompt that would not survive the field
+// unchanged, such as a very long one, is left to the editor.
 func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
 	field := promptField("Prompt", e.file.Body)
@@ -110,7 +110,7 @@ func (e *editing) text(key, label string, show func(command.TaskFile) string) {
 	e.add(editLine{key, Text(label, show(e.file), nil), show, textOrNone})
 }
 
-// textOrNone is a text as it stands in the file; nil where it is empty, or as usual.
+// textOrNone is a text as the file has it; nil if it is empty or the default.
 func textOrNone(_ pane.Context, text string) any {
 	if text = strings.TrimSpace(text); text == "" || text == textUsual {
 		return nil
@@ -137,10 +137,10 @@ func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
 	}})
 }
 
-// untilDone is what the file says of a reminder that comes back until it is done.
+// untilDone is the file's value for a reminder that repeats until it is done.
 const untilDone = "done"
 
-// separator stands between the items of a list: patterns of tools hold commas.
+// separator separates the items of a list: tool patterns contain commas.
 const separator = ";"
 
 // choice is a field of two words for true and false.
@@ -162,7 +162,7 @@ func (e *editing) oneOf(key, label string, of func(command.TaskFile) string, acc
 	e.add(editLine{key, Choice(label, show(e.file), accepted...), show, textOrNone})
 }
 
-// chain is the field of how often a reminder may come back.
+// chain is the field for how often a reminder may repeat.
 func (e *editing) chain() {
 	show := func(f command.TaskFile) string { return strconv.Itoa(f.MaxChain) }
 	field := Text("Repeats", show(e.file), func(_ pane.Context, text string) (string, bool) {
@@ -181,7 +181,7 @@ func (e *editing) chain() {
 // mostChain is the longest chain that a file may ask for.
 const mostChain = 10_000
 
-// command is what the changed fields come to.
+// command saves the changed fields.
 func (e *editing) command(c pane.Context) command.Value {
 	edit := command.EditTask{ID: e.file.ID, Version: e.file.Digest}
 	for _, l := range e.lines {
@@ -197,8 +197,8 @@ func (e *editing) command(c pane.Context) command.Value {
 	return edit
 }
 
-// Take implements pane.Dialog. Of a file that was changed meanwhile it shows what that
-// says now beside what stands here, and asks: enter then writes over it.
+// Take implements pane.Dialog. If the file has changed in the meantime, it shows both
+// versions and asks: enter then overwrites the file.
 func (e *editing) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	var other *command.ChangedError
 	if done, ok := msg.(pane.Done); ok && errors.As(done.Err, &other) {
@@ -208,7 +208,7 @@ func (e *editing) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	return e.Form.Take(c, msg)
 }
 
-// both says what another hand has written and what stands here.
+// both shows what the file says now and what the form says.
 func (e *editing) both(other *command.ChangedError) string {
 	var parts []string
 	for _, l := range e.lines {
@@ -222,5 +222,5 @@ func (e *editing) both(other *command.ChangedError) string {
 	return other.Error() + ": " + strings.Join(slices.Compact(parts), "; ") + ". " + textOverwrite
 }
 
-// short is what a field says, in quotes.
+// short is the start of a field's text, in quotes.
 func short(text string) string { return strconv.Quote(clean.Cut(clean.Line(text), 40)) }

@@ -46,11 +46,11 @@ func fill(e pane.Dialog, label, text string) {
 var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
 
 func TestOnlyChangedFieldsAreWritten(t *testing.T) {
-	c, e := editContext(), EditTask(teaFile())
+	c, e := editContext(), editTask(teaFile())
 	if a := e.Take(c, enter); a.Send == nil || len(a.Send.(command.EditTask).Edit.Set) > 0 {
 		t.Errorf("nothing was changed: %#v", a.Send)
 	}
-	e = EditTask(teaFile())
+	e = editTask(teaFile())
 	fill(e, "When", "every weekday at 10")
 	fill(e, "Title", "")
 	fill(e, "May use", "Bash(git log, x); Read(**.md)")
@@ -66,7 +66,7 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 }
 
 func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
-	c, e := editContext(), EditTask(teaFile())
+	c, e := editContext(), editTask(teaFile())
 	fill(e, "When", "61 * * * *")
 	if a := e.Take(c, enter); a.Send != nil {
 		t.Errorf("it is sent: %#v", a.Send)
@@ -78,7 +78,7 @@ func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
 
 // A file that was changed under the form shows both, and asks: enter writes over it.
 func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
-	c, e := editContext(), EditTask(teaFile())
+	c, e := editContext(), editTask(teaFile())
 	fill(e, "When", "0 10 * * *")
 	e.Take(c, enter)
 	other := teaFile()
@@ -101,7 +101,7 @@ func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 func TestAPromptOfSeveralLinesIsWrittenInTheForm(t *testing.T) {
 	file := teaFile()
 	file.Body = "Make tea.\nGreen."
-	c, e := editContext(), EditTask(file)
+	c, e := editContext(), editTask(file)
 	e.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
 	e.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
 	screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n"))
@@ -122,7 +122,7 @@ func TestAPromptOfSeveralLinesIsWrittenInTheForm(t *testing.T) {
 func TestAPromptThatIsTooLongIsLeftToTheEditor(t *testing.T) {
 	file := teaFile()
 	file.Body = strings.Repeat("Make tea.\n", 4000) + "Green."
-	c, e := editContext(), EditTask(file)
+	c, e := editContext(), editTask(file)
 	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n")); !strings.Contains(screen, "4001 lines: edit them in the file") {
 		t.Errorf("the prompt:\n%s", screen)
 	}
@@ -134,7 +134,7 @@ func TestAPromptThatIsTooLongIsLeftToTheEditor(t *testing.T) {
 func TestAReminderOfOldIsKeptUntilItIsDone(t *testing.T) {
 	file := teaFile()
 	file.Kind, file.Cron, file.RunAt = routines.KindReminder, "", editContext().Snap.At.Add(time.Hour)
-	c, e := editContext(), EditTask(file)
+	c, e := editContext(), editTask(file)
 	for _, f := range e.(*editing).Fields {
 		if f.Label == "Until" {
 			f.turn()

@@ -11,19 +11,19 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Check says what a text comes to, which may be empty, or with ok false what is wrong
-// with it and the cure.
+// Check explains what a text means, which may be empty, or with ok false what is wrong
+// with it and how to fix it.
 type Check func(c pane.Context, text string) (note string, ok bool)
 
 // Field is a line of a form. Text, Lines and Choice make one.
 type Field struct {
 	Label string
-	Hint  string // stands below the field while it is empty
-	// Needed says that it must not stay empty; until enter that is no fault.
-	Needed bool
-	Check  Check // nil takes everything
-	// Fresh lets the first character replace what stands there.
-	Fresh bool
+	Hint  string // shown below the field while it is empty
+	// needed means that it must not be empty; that is an error only after enter.
+	needed bool
+	Check  Check // nil accepts everything
+	// fresh lets the first character replace the text.
+	fresh bool
 
 	choices []string // nil for a text
 	chosen  int
@@ -47,12 +47,12 @@ func Lines(label, text string) *Field {
 	return f
 }
 
-// Choice is a field that is one of a few words: space goes on to the next.
+// Choice is a field that is one of a few words: space selects the next.
 func Choice(label, chosen string, words ...string) *Field {
 	return &Field{Label: label, choices: words, before: chosen, chosen: max(0, slices.Index(words, chosen))}
 }
 
-// Text is what stands in the field, a chosen word as well.
+// Text is the field's text or its chosen word.
 func (f *Field) Text() string {
 	switch {
 	case f.choices != nil:
@@ -71,12 +71,12 @@ func (f *Field) inside(msg tea.KeyPressMsg) bool {
 
 func (f *Field) turn() { f.chosen = (f.chosen + 1) % len(f.choices) }
 
-// check is what stands below the field; tried, that enter was pressed.
+// check is the note below the field; tried means that enter was pressed.
 func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 	text := f.Text()
 	switch {
 	case strings.TrimSpace(text) != "" || f.Hint == "":
-	case f.Needed && tried:
+	case f.needed && tried:
 		return textNeeded + f.Hint, false
 	default:
 		return f.Hint, true
@@ -87,8 +87,8 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 	return f.Check(c, text)
 }
 
-// take gives a key or a paste to the field. What cannot be right goes in too, and is
-// refused with its field: to leave it out would make 15 of 1.5.
+// take gives a key or a paste to the field. Invalid characters are kept, and the field
+// is refused: to drop them would turn 1.5 into 15.
 func (f *Field) take(msg tea.Msg) {
 	k, _ := msg.(tea.KeyPressMsg)
 	switch {
@@ -98,10 +98,10 @@ func (f *Field) take(msg tea.Msg) {
 	case f.area != nil:
 		f.area.Take(msg)
 	default:
-		if f.Fresh && typed(msg) != "" {
+		if f.fresh && typed(msg) != "" {
 			f.input.Set("")
 		}
-		f.Fresh = false
+		f.fresh = false
 		f.input.Take(msg)
 	}
 }

@@ -15,11 +15,11 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Form is fields below each other and what would come of them: the one form of the
-// dashboard. What the fields say is checked with every key; what is wrong stands
-// beside its field, with the cure. Enter sends the command once every field is
-// right, and the form stays until the core has carried it out: a refusal stands in
-// it, and nothing that was typed is lost. A pane opens one with Answer.Open:
+// Form is a column of fields and their effect: the dashboard has no other form.
+// Every key checks the fields; an error is shown below its field, with how to fix it.
+// Enter sends the command once every field is valid, and the form stays open until
+// the core has carried it out: it shows a refusal, and nothing that was typed is
+// lost. A pane opens one with Answer.Open:
 //
 //	every := dialog.Text("Refill (min)", "90", checkMinutes)
 //	form := &dialog.Form{
@@ -30,30 +30,30 @@ import (
 type Form struct {
 	Name   string // the heading of the box
 	Fields []*Field
-	// Make is the command, or nil where there is nothing to do; it is asked once every
-	// field is right.
+	// Make is the command, or nil if there is nothing to do; it is called once every
+	// field is valid.
 	Make func(c pane.Context) command.Value
-	// Effect says below the fields what would come of them, or, with ok false, what
-	// is wrong with them together: then they are not sent. Nil says nothing.
-	Effect func(c pane.Context) (text string, ok bool)
-	Send   string // the word of enter in the help line; empty: "set"
-	// Keeps asks for a second esc before what was written is dropped.
-	Keeps bool
-	// Picks says that the fields are choices: enter sends the one with the pointer, a
-	// second click too, and what is typed goes to the last of them.
-	Picks bool
+	// effect is shown below the fields: what they would do, or, with ok false, why
+	// they cannot be sent together. Nil shows nothing.
+	effect func(c pane.Context) (text string, ok bool)
+	Send   string // what enter does, in the help line; empty: "set"
+	// keeps asks for a second esc before changes are discarded.
+	keeps bool
+	// picks means that the fields are choices: enter or a second click sends the marked
+	// one, and typed text goes to the last of them.
+	picks bool
 
 	at     int
-	tried  bool   // enter was pressed: also what is empty is shown as missing
+	tried  bool   // enter was pressed: empty fields are shown as missing
 	sent   bool   // the core is carrying it out
-	fault  string // what the core has said against it, or that esc was pressed once while something was written
+	fault  string // why the core refused it, or the warning after the first esc
 	opened time.Time
-	lines  []int // the fields that stood in the lines of the last drawing
+	lines  []int // the field of each line of the last drawing
 }
 
-// Pick is a form that asks for one of some words; of is what each of them means.
+// Pick is a form that asks for one of some words; of is the command of each.
 func Pick(title string, words []string, of func(i int) command.Value) *Form {
-	f := &Form{Name: title, Picks: true, opened: time.Now()}
+	f := &Form{Name: title, picks: true, opened: time.Now()}
 	for _, word := range words {
 		f.Fields = append(f.Fields, Choice(word, "", ""))
 	}
@@ -64,9 +64,9 @@ func Pick(title string, words []string, of func(i int) command.Value) *Form {
 // Title implements pane.Dialog.
 func (f *Form) Title() string { return f.Name }
 
-// Unsaved reports that the form asks before it is left: something would be lost.
+// Unsaved reports whether closing the form would lose changes, so that it asks first.
 func (f *Form) Unsaved() bool {
-	return f.Keeps && slices.ContainsFunc(f.Fields, func(field *Field) bool { return field.Text() != field.before })
+	return f.keeps && slices.ContainsFunc(f.Fields, func(field *Field) bool { return field.Text() != field.before })
 }
 
 // Take implements pane.Dialog.
@@ -100,7 +100,7 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	if f.sent {
 		return pane.Answer{}
 	}
-	f.goesOn()
+	f.keepEditing()
 	n := len(f.Fields)
 	switch field := f.Fields[f.at]; {
 	case field.area != nil && field.inside(msg):
@@ -122,14 +122,14 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 // write gives a key or a paste to the field with the pointer.
 func (f *Form) write(msg tea.Msg) {
 	f.fault = ""
-	if f.Picks && typed(msg) != "" {
+	if f.picks && typed(msg) != "" {
 		f.at = len(f.Fields) - 1
 	}
 	f.Fields[f.at].take(msg)
 }
 
-// goesOn takes back the warning of esc.
-func (f *Form) goesOn() {
+// keepEditing removes the warning of esc.
+func (f *Form) keepEditing() {
 	if f.fault == textLeaveForm {
 		f.fault = ""
 	}
@@ -141,15 +141,15 @@ func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	if f.sent || at.Beside || at.Y >= len(f.lines) {
 		return pane.Answer{}
 	}
-	f.goesOn()
+	f.keepEditing()
 	i := f.lines[at.Y]
 	again, field := f.at == i, f.Fields[i]
 	f.at = i
 	switch {
 	case !again || field.choices == nil:
-	case !f.Picks:
+	case !f.picks:
 		field.turn()
-	case time.Since(f.opened) >= Grace:
+	case time.Since(f.opened) >= grace:
 		return f.send(c)
 	}
 	return pane.Answer{}
@@ -158,7 +158,7 @@ func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 func (f *Form) send(c pane.Context) pane.Answer {
 	f.tried, f.fault = true, ""
 	for i, field := range f.Fields {
-		if f.Picks && i != f.at {
+		if f.picks && i != f.at {
 			continue
 		}
 		if _, ok := field.check(c, true); !ok {
@@ -166,8 +166,8 @@ func (f *Form) send(c pane.Context) pane.Answer {
 			return pane.Answer{}
 		}
 	}
-	if f.Effect != nil {
-		if _, ok := f.Effect(c); !ok {
+	if f.effect != nil {
+		if _, ok := f.effect(c); !ok {
 			return pane.Answer{}
 		}
 	}
@@ -180,7 +180,7 @@ func (f *Form) send(c pane.Context) pane.Answer {
 func (f *Form) Hint() []key.Binding {
 	out := []key.Binding{named(formKeys.send, cmp.Or(f.Send, formKeys.send.Help().Desc))}
 	switch {
-	case f.Picks:
+	case f.picks:
 		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].choices == nil {
 			out = append(out, formKeys.moment)
 		}
@@ -188,7 +188,7 @@ func (f *Form) Hint() []key.Binding {
 		out = append(out, formKeys.next)
 	}
 	switch field := f.Fields[f.at]; {
-	case field.choices != nil && !f.Picks:
+	case field.choices != nil && !f.picks:
 		out = append(out, formKeys.turn)
 	case field.area != nil:
 		out = append(out, formKeys.line)
@@ -199,14 +199,14 @@ func (f *Form) Hint() []key.Binding {
 	return append(out, formKeys.leave)
 }
 
-// How many lines what stands below a field may take, and the foot. What is wrong is
-// of no use when its cure is cut.
+// How many lines the note below a field and the foot may take. An error is of no use
+// if its fix is cut off.
 const (
 	formWidth = 76
 	noteRows  = 2
 	wrongRows = 4
 	footRows  = 3
-	narrow    = 48 // below how many cells there is no column to stand in
+	narrow    = 48 // below this width notes are not aligned with the column
 )
 
 // Draw implements pane.Dialog.
@@ -225,8 +225,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 			f.lines = append(f.lines, i)
 		}
 	}
-	// The field that is being written stays in sight with what is below it, and
-	// so does what the core has said.
+	// The marked field and its note stay visible, and so does the foot.
 	room := h - len(foot)
 	top := max(0, min(slices.Index(f.lines, f.at), len(lines)-room))
 	end := min(len(lines), top+room)
@@ -234,7 +233,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 	return append(lines[top:end], foot...)
 }
 
-// column is where what is written begins.
+// column is where the texts of the fields start.
 func (f *Form) column() int {
 	n := 0
 	for _, field := range f.Fields {
@@ -243,10 +242,10 @@ func (f *Form) column() int {
 	return n + 5
 }
 
-// areaRows is how many lines of a text of several are seen while it is written.
+// areaRows is how many lines of a long text are visible while it is edited.
 const areaRows = 6
 
-// rows are the lines of a field, behind its name and the pointer.
+// rows are the lines of a field, after the pointer and its name.
 func (f *Form) rows(c pane.Context, w, i int) (lines []string) {
 	field, b, mark := f.Fields[i], brush(c), "  "
 	if i == f.at {
@@ -273,7 +272,7 @@ func (f *Form) rows(c pane.Context, w, i int) (lines []string) {
 	return lines
 }
 
-// noted is what stands below a field.
+// noted is the note below a field.
 func (f *Form) noted(c pane.Context, w int, field *Field, text string, ok bool) []string {
 	role, rows := theme.Dim, noteRows
 	switch {
@@ -293,8 +292,8 @@ func (f *Form) noted(c pane.Context, w int, field *Field, text string, ok bool) 
 	return out
 }
 
-// foot is what becomes of the fields: what would come of them, that they are on
-// their way, or why they were refused.
+// foot is the end of the form: the effect of the fields, that they are being sent, or
+// why they were refused.
 func (f *Form) foot(c pane.Context, w int, air bool) []string {
 	text, role, mark := "", theme.Accent, ""
 	switch {
@@ -302,24 +301,24 @@ func (f *Form) foot(c pane.Context, w int, air bool) []string {
 		text, role = textFormSent, theme.Dim
 	case f.fault != "":
 		text, role, mark = f.fault, theme.Bad, c.Theme.Glyph(theme.Cross)+" "
-	case f.Effect != nil:
+	case f.effect != nil:
 		var ok bool
-		if text, ok = f.Effect(c); !ok {
+		if text, ok = f.effect(c); !ok {
 			role = theme.Warn
 		}
 	}
-	if text == "" && !f.Picks {
+	if text == "" && !f.picks {
 		return nil
 	}
 	out, least := []string{}, footRows-1
-	if air && (f.Picks || role != theme.Bad && role != theme.Dim) {
+	if air && (f.picks || role != theme.Bad && role != theme.Dim) {
 		out, least = append(out, widget.Blank(w)), footRows+1
 	}
 	for _, s := range widget.WrapN(text, max(1, w-4), footRows, c.Theme.Glyph(theme.Ellipsis)) {
 		out = append(out, brush(c).Line(w, widget.Span{Role: role, Text: " " + mark + s}))
 		mark = widget.Blank(widget.Cells(mark))
 	}
-	for f.Picks && len(out) < least { // the choices do not move with every one that is marked
+	for f.picks && len(out) < least { // the choices do not move with every one that is marked
 		out = append(out, widget.Blank(w))
 	}
 	return out

@@ -17,8 +17,8 @@ import (
 // NewTask is the form of a new routine or reminder.
 func NewTask() *Form { return newTask("", "", "") }
 
-// FirstTask is that form with an example filled in, which enter saves.
-func FirstTask() *Form {
+// firstTask is that form with an example filled in, which enter saves.
+func firstTask() *Form {
 	f := newTask(textFirstWhen, textFirstTitle, textFirstMessage)
 	f.Name = textFirstForm
 	return f
@@ -38,7 +38,7 @@ func newTask(at, name, text string) *Form {
 	place := Choice("Runs", textBackground, textBackground, textForeground)
 	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
 	return &Form{
-		Name: textFormTitle, Fields: []*Field{kind, when, title, message, place, pings}, at: 1, Send: textCreate, Keeps: true,
+		Name: textFormTitle, Fields: []*Field{kind, when, title, message, place, pings}, at: 1, Send: textCreate, keeps: true,
 		Make: func(c pane.Context) command.Value {
 			task := command.AddTask{
 				Description: strings.TrimSpace(title.Text()), Message: strings.TrimSpace(message.Text()),
@@ -55,17 +55,17 @@ func newTask(at, name, text string) *Form {
 	}
 }
 
-// promptField is the field of what a task says, which must not be empty.
+// promptField is the field of a task's prompt, which must not be empty.
 func promptField(label, text string) *Field {
 	f := Lines(label, text)
-	f.Hint, f.Needed = textPromptNote, true
+	f.Hint, f.needed = textPromptNote, true
 	return f
 }
 
 // whenField is the field of a cron line or, once, of a moment.
 func whenField(text string, once bool) *Field {
 	f := Text("When", text, nil)
-	f.Needed = true
+	f.needed = true
 	f.Hint, f.Check = whenOf(once)
 	return f
 }
@@ -80,7 +80,7 @@ func whenOf(once bool) (hint string, check Check) {
 // kindNotes say what each kind of task does.
 var kindNotes = map[string]string{textRoutine: textKindRoutine, textReminder: textKindReminder, textUntilDone: textKindUntilDone}
 
-// CheckCron says of a cron line what it means and when it fires next.
+// CheckCron explains a cron line and says when it fires next.
 func CheckCron(c pane.Context, text string) (note string, ok bool) {
 	line, err := cron.Parse(cronOf(text))
 	if wrong, ok := errors.AsType[*cron.Error](err); ok && wrong.Column > 0 {
@@ -96,7 +96,7 @@ func CheckCron(c pane.Context, text string) (note string, ok bool) {
 	return line.Words() + "; next " + dayWords(c.Snap, next), true
 }
 
-// checkMoment says of a reminder's time which day that is.
+// checkMoment says which day a reminder's time is on.
 func checkMoment(c pane.Context, text string) (note string, ok bool) {
 	at, note, ok := readMoment(text, now(c))
 	if ok {
@@ -108,7 +108,7 @@ func checkMoment(c pane.Context, text string) (note string, ok bool) {
 // now is the snapshot's moment in the bot's zone.
 func now(c pane.Context) time.Time { return c.Snap.Local(c.Snap.At) }
 
-// NewBudget is the form of the budget's exact numbers, with what would come of them.
+// NewBudget is the form of the budget's exact numbers, with their effect.
 func NewBudget(c pane.Context) *Form {
 	state := c.Snap.Budget.State
 	number := func(label, wrong string, value int, validate func(n *int) error) *Field {
@@ -122,7 +122,7 @@ func NewBudget(c pane.Context) *Form {
 			}
 			return "", true
 		})
-		f.Fresh = true
+		f.fresh = true
 		return f
 	}
 	capacity := number(textCapacity, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })
@@ -136,10 +136,10 @@ func NewBudget(c pane.Context) *Form {
 		Make: func(pane.Context) command.Value {
 			return command.SetBudget{Capacity: value(capacity), RefillMinutes: value(refill)}
 		},
-		Effect: func(c pane.Context) (string, bool) {
+		effect: func(c pane.Context) (string, bool) {
 			_, ok := capacity.check(c, true)
 			if _, too := refill.check(c, true); !ok || !too {
-				return "", true // it stands beside its field
+				return "", true // the error is below its field
 			}
 			return cmp.Or(c.Snap.Budget.State.Preview(c.Snap.At, *value(capacity), *value(refill)), textNoEffect), true
 		},

@@ -13,8 +13,8 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Login shows the address of a login that has begun and takes the code that its page
-// gives. The code is shown as dots: it is a key to the account while the login lasts.
+// Login shows the address of a login in progress and takes the code that its page
+// shows. The code is drawn as dots: it gives access to the account while it is valid.
 type Login struct{ code widget.Input }
 
 // Title implements pane.Dialog.

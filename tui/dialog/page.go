@@ -23,13 +23,13 @@ type Page struct {
 
 	rows     []Row      // the body
 	column   int        // of the rows' words
-	heads    theme.Role // of what stands in front of them
+	heads    theme.Role // of the rows' heads
 	headings bool       // a line that is not indented is one
-	// keys are those that the body names, and renew writes it with others; nil
-	// where it names none.
+	// keys are the keys that the body names, and renew makes the page again with
+	// others; nil if it names none.
 	keys  action.Keys
 	renew func(action.Keys) *Page
-	// Loads says that what it shows is yet to come; then makes another dialog of it, or is nil.
+	// Loads means that the text is still being read; then makes another dialog of it, or is nil.
 	Loads bool
 	then  func(o command.Outcome) pane.Dialog
 
@@ -55,8 +55,8 @@ func (p *Page) say(body string) {
 	}
 }
 
-// Load opens a page that waits for a command: what that has brought is the page's text,
-// or is shown by the dialog that then makes of it.
+// Load opens a page that waits for a command: its outcome becomes the page's text, or
+// the dialog that then makes of it.
 func Load(title string, c command.Value, then func(o command.Outcome) pane.Dialog) pane.Answer {
 	p := NewPage(title, textLoading)
 	p.role, p.then, p.Loads = theme.Dim, then, true
@@ -86,8 +86,8 @@ func (p *Page) Title() string { return p.name }
 const (
 	// pageWidth is how wide a text may be to be read with ease.
 	pageWidth = 100
-	// wholeWidth is up to how many cells a page takes all of the screen: little would
-	// still be seen around it.
+	// wholeWidth is up to which width a page takes the whole screen: little would be
+	// visible around it.
 	wholeWidth = pageWidth + 22
 	// wheelLines is how far one notch of the wheel goes.
 	wheelLines = 3
@@ -116,7 +116,7 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 	default:
 		out = p.view.Lines(c.Theme, w, min(h, n), false)
 	}
-	if whole && n > h/2 { // a short text leaves the panes in sight
+	if whole && n > h/2 { // a short text leaves the panes visible
 		out = widget.Fill(out, w, h)
 	}
 	return out

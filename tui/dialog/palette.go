@@ -12,40 +12,40 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Palette is the one search: it finds an action by its name, by its id, by a key or
-// by what people call it, and runs it; and tasks, runs, updates and settings, with
-// what can be done with them. What is off is listed; of the marked one the reason
-// stands below the list, with what enter does.
+// Palette is the search for everything. It finds actions by name, ID, key or synonym,
+// and tasks, runs, updates and settings with what can be done with them. Disabled
+// items are listed too. Below the list is what enter does with the marked item, or
+// why it is disabled.
 type Palette struct {
 	keys   action.Keys // that items names
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
 	items  []*item         // the actions, those of the focused pane first
-	things []*item         // what is found beside them
+	things []*item         // the other things that are found
 	runs   map[string]bool // that are among them
 	shown  []*item
 	query  widget.Query
 	list   widget.List
-	top    int // the first row that is seen
-	rows   int // of the list, when it was drawn last
+	top    int // the first visible row
+	rows   int // of the list in the last drawing
 }
 
 // item is what the palette finds: an action, or a task with what can be done with it, a
 // run, an update, a setting. "fire tea" is one of them.
 type item struct {
-	action action.Action // what it is found by: of what is no action its kind, id and name
+	action action.Action // what it is found by; for other items its kind, ID and name
 	name   string        // "Schedule: Fire the selected task now"
 	kind   string        // "task"; empty for an action
-	does   string        // what is said of the marked one: "enter fires it now, beside its schedule"
-	off    string        // why it cannot be done; empty where it can
+	does   string        // shown for the marked one: "enter fires it now; its schedule is unchanged"
+	off    string        // why it is disabled; empty if it is not
 	do     func(c pane.Context) pane.Answer
 	match  action.Match
 }
 
 const (
-	// paletteRows is how many actions are seen at once, as far as the screen allows.
+	// paletteRows is how many items are visible at once, if the screen has room.
 	paletteRows = 18
-	// roomyPalette is from how many lines on the list keeps its height whatever is marked.
+	// roomyPalette is from which height on the list keeps its height whatever is marked.
 	roomyPalette = 10
 )
 
@@ -73,8 +73,7 @@ func (p *Palette) fill(keys action.Keys) {
 	}
 }
 
-// fromFocus are the panes in the order of somebody who works in one: that one, what works
-// everywhere, the others.
+// fromFocus are the panes in order: the focused one, what works everywhere, the others.
 func fromFocus(focus action.Pane) []action.Pane {
 	order := []action.Pane{focus, action.Everywhere}
 	for _, p := range action.AllPanes {
@@ -85,7 +84,7 @@ func fromFocus(focus action.Pane) []action.Pane {
 	return order
 }
 
-// why is why an item cannot be run; empty means that it can.
+// why is why an item is disabled; empty if it is not.
 func (p *Palette) why(it *item) string {
 	if it.kind == "" {
 		return p.off(it.action)
@@ -93,7 +92,7 @@ func (p *Palette) why(it *item) string {
 	return it.off
 }
 
-// refresh searches anew; what is marked stays.
+// refresh searches again and keeps the mark.
 func (p *Palette) refresh() {
 	at := p.list.At
 	p.search()
@@ -143,8 +142,8 @@ func (p *Palette) facts(b widget.Brush, w, h int) []string {
 	return out[:min(len(out), max(0, h-2))] // the list is worth more
 }
 
-// row is an action and its keys. One that is off says so in a word, for those
-// who see no colours.
+// row is an item and its keys. A disabled one says so in a word, because colours may
+// not be visible.
 func (p *Palette) row(c pane.Context, w, i int) string {
 	it, b, mark := p.shown[i], brush(c), "  "
 	if i == p.list.At {
@@ -197,7 +196,7 @@ func (p *Palette) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	return pane.Answer{}
 }
 
-// move goes round at the ends.
+// move wraps around at the ends.
 func (p *Palette) move(by int) {
 	if n := len(p.shown); n > 0 {
 		p.list.At = (p.list.At + by + n) % n
@@ -213,7 +212,7 @@ func (p *Palette) write(msg tea.Msg) {
 	}
 }
 
-// run carries out what stands in a row.
+// run carries out the item in a row.
 func (p *Palette) run(c pane.Context, i int) pane.Answer {
 	if i < 0 || i >= len(p.shown) {
 		return pane.Answer{}

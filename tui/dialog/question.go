@@ -15,25 +15,24 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Question is a choice of a few answers, such as before what cannot be undone. The first
-// answer is the safe one and the default, and a key that was on its way when the
-// question opened never gives another.
+// Question is a choice of a few answers, such as before a change that cannot be undone.
+// The first answer is safe and the default, and a key that was pressed before the
+// question appeared never gives another one.
 type Question struct {
 	name    string
 	text    string
 	short   string // for a small screen; empty cuts the text
 	answers []answer
-	anew    func(c pane.Context) pane.Question // asks again while the question stands; may be nil
+	renew   func(c pane.Context) pane.Question // updates the question while it is open; may be nil
 	at      int                                // the answer that is marked
-	opened  time.Time                          // zero where no answer loses anything
-	top     int                                // the line of the first answer when it was drawn last
-	lines   []int                              // from there on, whose they are
-	wide    bool                               // its answers are sentences: the help line leaves them out
+	opened  time.Time                          // zero if no answer loses anything
+	top     int                                // the line of the first answer in the last drawing
+	lines   []int                              // from there on, which answer each belongs to
+	wide    bool                               // its answers are sentences, which the help line leaves out
 	hidden  int                                // answers before the last that a small screen has no room for
 }
 
-// answer is a key with its words, on a small screen those up to the colon, and what it
-// means.
+// answer is a key, its text (on a small screen up to the colon) and its effect.
 type answer struct {
 	keys  key.Binding
 	text  string
@@ -46,11 +45,11 @@ func (a answer) word() string {
 	return word
 }
 
-// Grace is how long a question must have stood before it can be answered: what
-// comes earlier was on its way.
-const Grace = 250 * time.Millisecond
+// grace is how long a question must be visible before it can be answered: an earlier
+// key was not meant for it.
+const grace = 250 * time.Millisecond
 
-// Ask is a question; yes is what its other answer means beside its command.
+// Ask is a yes-no question; yes is what the second answer does besides its command.
 func Ask(q pane.Question, yes pane.Answer) *Question {
 	yes.Close, yes.Do = true, q.Do
 	return &Question{name: textQuestion, text: q.Text, opened: time.Now(), answers: []answer{
@@ -59,15 +58,15 @@ func Ask(q pane.Question, yes pane.Answer) *Question {
 	}}
 }
 
-// Leaving asks before the dashboard is left for somewhere, if something would be
-// lost: the runs that go on, or a draft. It is nil where nothing would.
+// Leaving asks before the user leaves the dashboard, if something would be lost: active
+// runs or a draft. It is nil if nothing would.
 func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	yes := pane.Answer{Leave: to}
 	also := ""
 	if draft {
 		also = " " + textDraftLost
 	}
-	running := func(c pane.Context) pane.Question { // runs go on while the question stands
+	running := func(c pane.Context) pane.Question { // runs may end while the question is open
 		running, waiting := fork.Count(c.Snap.Forks)
 		if running+waiting == 0 {
 			return pane.Question{Text: textQuitNoRuns + also, Yes: textQuitBare, No: textStay}
@@ -76,7 +75,7 @@ func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	}
 	if now := running(c); now.Yes == textQuitYes && !c.Remote {
 		q := Ask(now, yes)
-		q.anew = running
+		q.renew = running
 		return q
 	}
 	if draft {
@@ -85,7 +84,7 @@ func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	return nil
 }
 
-// QuitClicked asks after a click on the word that quits, which is easily made.
+// QuitClicked asks after a click on the word that quits, which is easy to hit by accident.
 func QuitClicked(c pane.Context) *Question {
 	text := textQuitClicked
 	if c.Remote {
@@ -97,15 +96,15 @@ func QuitClicked(c pane.Context) *Question {
 // Title implements pane.Dialog.
 func (q *Question) Title() string { return q.name }
 
-// Ripe reports whether the question has been readable: a click that comes earlier was
-// on its way.
-func (q *Question) Ripe() bool { return time.Since(q.opened) >= Grace }
+// Ripe reports whether the question was visible long enough: an earlier click was not
+// meant for it.
+func (q *Question) Ripe() bool { return time.Since(q.opened) >= grace }
 
 // Draw implements pane.Dialog.
 func (q *Question) Draw(c pane.Context, w, h int) []string {
 	w = min(w-Air, map[bool]int{false: 60, true: 74}[q.wide])
-	if q.anew != nil {
-		now := q.anew(c)
+	if q.renew != nil {
+		now := q.renew(c)
 		q.text, q.answers[1].text = now.Text, now.Yes
 	}
 	q.hidden = 0
@@ -120,7 +119,7 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 		rows = q.rows(c, w, 1)
 	}
 	words := widget.WrapN(text, w-4, max(1, h-len(rows)), c.Theme.Glyph(theme.Ellipsis))
-	var apart []string // blank lines go first where there is little room
+	var apart []string // blank lines are dropped first
 	if len(words)+len(rows)+2 <= h {
 		apart = []string{widget.Blank(w)}
 	}
@@ -133,7 +132,7 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 	return append(lines, rows...)
 }
 
-// hides reports an answer that is not drawn. Its key still gives it.
+// hides reports an answer that is not drawn. Its key still works.
 func (q *Question) hides(i int) bool {
 	last := len(q.answers) - 1
 	return i < last && i >= last-q.hidden
@@ -150,7 +149,7 @@ func (q *Question) mark(by int) {
 // answerRows is how many lines an answer may take.
 const answerRows = 3
 
-// rows are the lines of the answers; of those that take one, it has a word or two.
+// rows are the lines of the answers; with at most one line each, they are a word or two.
 func (q *Question) rows(c pane.Context, w, most int) (rows []string) {
 	q.lines = q.lines[:0]
 	column := 0
@@ -213,8 +212,8 @@ func (q *Question) give(i int) pane.Answer {
 	return q.answers[i].means
 }
 
-// click marks the answer under the pointer, and gives the one that is marked: what
-// cannot be undone takes a second click.
+// click marks the answer under the pointer, and gives it if it was marked: what cannot
+// be undone takes a second click.
 func (q *Question) click(at pane.Click) pane.Answer {
 	i := at.Y - q.top
 	if at.Beside || i < 0 || i >= len(q.lines) {

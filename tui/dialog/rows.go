@@ -13,10 +13,8 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// A page is rows that are broken for its width. What does not fit into one line
-// goes on below the words, never below what stands in front of them.
-
-// Row is words, and in front of them what is told in a column: keys, a time.
+// Row is a text after a head in a column of its own: keys, a time. A long text continues
+// below itself, never below its head.
 type Row struct {
 	Head string // its last character is the last before the gap
 	Text string
@@ -25,9 +23,8 @@ type Row struct {
 // The column may have a part of the width, and has at least a few cells.
 const headShare, shallow = 4, 2
 
-// NewTable is a page of rows whose words stand in one column, cells from the
-// left. A narrow screen gets a narrower one: what does not fit in front of it stands
-// above the words.
+// NewTable is a page of rows whose texts start at the same column. On a narrow screen
+// the column is narrower: a head that does not fit is above its text.
 func NewTable(title string, column int, rows []Row) *Page {
 	p := NewPage(title, "")
 	p.rows, p.column = rows, column
@@ -47,7 +44,7 @@ func (p *Page) body() string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// broken gives the lines of the page for a width.
+// broken returns the lines of the page for a width.
 func (p *Page) broken(w int) (out [][]widget.Span) {
 	column := min(p.column, max(shallow, w/headShare))
 	for _, row := range p.rows {
@@ -56,9 +53,9 @@ func (p *Page) broken(w int) (out [][]widget.Span) {
 	return out
 }
 
-// row gives the lines of a row, with its words from a column on: behind its head, or
-// below it where that is too long. A row without words is a heading where the page has
-// such.
+// row returns the lines of a row, with its text from a column on: after its head, or
+// below it if that is too long. A row without a text is a heading on a page that has
+// headings.
 func (p *Page) row(row Row, column, w int) (out [][]widget.Span) {
 	head, text := widget.Tidy(row.Head), widget.Tidy(row.Text)
 	heads, role := p.heads, p.role
@@ -128,11 +125,10 @@ func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
 	return p
 }
 
-// helpColumn is where it says what keys do: behind the longest list of keys of a
-// row.
+// helpColumn is where the texts start: after the longest list of keys.
 const helpColumn = 18
 
-// Deliveries is what came in from other programs: never what it said.
+// Deliveries lists the webhooks' deliveries, never their contents.
 func Deliveries(s *core.Snapshot) *Page {
 	return NewTable(textDeliveries, deliveryColumn, DeliveryRows(s))
 }
@@ -163,10 +159,10 @@ func DeliveryRows(s *core.Snapshot) []Row {
 	return rows
 }
 
-// deliveryColumn is where the name of a webhook begins, behind the time.
+// deliveryColumn is where the name of a webhook starts, after the time.
 const deliveryColumn = 17
 
-// Engine is everything about the model and what stands behind it.
+// Engine is everything about the model and its processes.
 func Engine(s *core.Snapshot) *Page {
 	return NewTable(textEngineTitle, engineColumn, EngineRows(s))
 }
@@ -202,5 +198,5 @@ func EngineRows(s *core.Snapshot) []Row {
 	return rows
 }
 
-// engineColumn is where values begin, behind their names and process ids.
+// engineColumn is where values start, after their names and process IDs.
 const engineColumn = 11

@@ -19,9 +19,9 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// search ranks what the query names. Of two that it names as well, one that can be used
-// comes first, then one of the focused pane, then the table's order.
-// How a word is spelled is forgiven only where nothing else is found.
+// search ranks the items that match the query. Of equal matches the enabled ones come
+// first, then those of the focused pane, then the order of the table. Spelling is
+// corrected only if nothing else is found.
 func (p *Palette) search() {
 	p.list.At = 0
 	query := strings.TrimSpace(p.query.Text())
@@ -36,13 +36,13 @@ func (p *Palette) search() {
 }
 
 // mostRuns is how many runs a query finds, the newest. leastThing is how many letters a
-// query has at least that finds more than actions: one letter is in everything.
+// query needs to find more than actions: one letter matches everything.
 const (
 	mostRuns   = 100
 	leastThing = 2
 )
 
-// find shows what a query names, as it is spelled for each.
+// find shows the items that match a query, which spelled corrects for each.
 func (p *Palette) find(query string, spelled func(*item) string) {
 	p.shown = nil
 	runs := 0
@@ -67,9 +67,9 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 	})
 }
 
-// respell gives a query with the words of a title in the place of those that are
-// spelled otherwise; empty where a word of the query is like none of them. A word counts
-// for one word of a title and never for letters of several: "demo" is no "Mute pings".
+// respell corrects the words of a query to the similar words of a title; it is empty if
+// a word has none. A word matches a whole word of the title, never letters of several:
+// "demo" does not match "Mute pings".
 func respell(query, title string) string {
 	known := wordsOf(title)
 	var out []string
@@ -87,13 +87,12 @@ func wordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// leastForgiven is how many letters a word has at least that may be spelled otherwise:
-// "thme" is no "the".
+// leastForgiven is how many letters a word needs to be corrected: "thme" does not match
+// "the".
 const leastForgiven = 4
 
-// meant reports whether a word may stand for one that is written otherwise: between
-// their equal ends are at most two letters of each, and two for two only where they have
-// changed places.
+// meant reports whether a word may be a misspelling of another: between their equal ends
+// each has at most two letters, and two for two only if these are swapped.
 func meant(written, word string) bool {
 	a, b := []rune(written), []rune(word)
 	if min(len(a), len(b)) < leastForgiven {
@@ -108,13 +107,13 @@ func meant(written, word string) bool {
 	return max(len(a), len(b)) <= 2 && (len(a)+len(b) < 4 || a[0] == b[1])
 }
 
-// add lists what a query may name beside actions.
+// add lists an item that is not an action.
 func (p *Palette) add(id action.ID, name string, it item) {
 	it.action.ID, it.action.Title, it.action.Short, it.name, it.does = id, name, it.kind, name, textEnter+it.does
 	p.things = append(p.things, &it)
 }
 
-// Found is a setting as the search knows it: its key, and what it is called and says.
+// Found is a setting as the search knows it: its key, and its name with its value.
 type Found struct{ Key, Name string }
 
 // fillThings lists tasks, runs, updates and settings.
@@ -136,7 +135,7 @@ func (p *Palette) fillThings(c pane.Context, found []Found) {
 	}
 }
 
-// at is to look at an item of a pane.
+// at shows an item of a pane.
 func at(p action.Pane, id string) func(pane.Context) pane.Answer {
 	return func(pane.Context) pane.Answer { return pane.Answer{Focus: p, Item: id, Zoom: p == action.Forks} }
 }
@@ -152,7 +151,7 @@ func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
 	}
 }
 
-// taskThings are what can be done with a task, by verb and name.
+// taskThings lists what can be done with a task, by verb and name.
 func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
 	for _, v := range taskVerbs {
 		if v.id == action.SchedulePause && v.paused != t.Paused {
@@ -167,11 +166,11 @@ func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
 	}
 }
 
-// OnTask is what can be done with a task, by the verb of an action: that of the schedule
-// and of the page of a task have the same. A reminder that is fired stays.
+// OnTask carries out the verb of an action on a task, for the schedule and the page of a
+// task. A reminder that is fired stays.
 func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	name := cmp.Or(t.Title, t.ID)
-	if t.ID == "" { // of a file that is no task's
+	if t.ID == "" { // the file is not a task
 		return pane.Answer{}
 	}
 	switch id.Verb() {
@@ -187,7 +186,7 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	case "preview":
 		return Load(textPromptOf+name, command.Preview{ID: t.ID}, nil)
 	case "edit":
-		return Load(name, command.Past{ID: t.ID}, func(o command.Outcome) pane.Dialog { return EditTask(o.Past.File) })
+		return Load(name, command.Past{ID: t.ID}, func(o command.Outcome) pane.Dialog { return editTask(o.Past.File) })
 	case "delete":
 		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
 	case "open":
@@ -196,7 +195,7 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// runName is a run as one looks for it: its task, what became of it, when.
+// runName is the name of a run in the search: its task, its state, when.
 func runName(c pane.Context, f *fork.View) string {
 	at := f.Ended
 	if at.IsZero() {

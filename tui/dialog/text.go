@@ -36,7 +36,7 @@ const (
 	textNeverFires = "no month has such a day, so it would never fire"
 )
 
-// The words of the form of a task that is there.
+// The words of the form of an existing task.
 const (
 	textYes        = "yes"
 	textNo         = "no"
@@ -64,7 +64,7 @@ const (
 // reminderYear is how far away a reminder may be: more is a slip of the finger.
 const reminderYear = 366 * 24 * time.Hour
 
-// cronOf is the expression of what was written: itself, or that of plain words.
+// cronOf is the cron expression of a text, which may be plain words.
 func cronOf(text string) string {
 	if expr, ok := cron.FromWords(text); ok {
 		return expr
@@ -235,7 +235,7 @@ func quitText(running, waiting int) string {
 	return strings.Join(parts, ", ") + ": stopped at once. Reminders among them fire again at the next start."
 }
 
-// What the palette finds beside actions.
+// What the palette finds besides actions.
 const (
 	textATask    = "task"
 	textARun     = "run"
@@ -271,8 +271,7 @@ var taskVerbs = []struct {
 	{action.ScheduleOpen, "Open the file of %s", "opens its file in your editor", false},
 }
 
-// textHelpWords are what a newcomer asks: the words of the panes, and the signs beside
-// them; and what the mouse does.
+// textHelpWords explain the words and signs of the panes, and what the mouse does.
 var textHelpWords = []Row{
 	{"", textWords},
 	{"  ping", "A message from a background run to you. Each costs a token; critical ones are free"},

@@ -24,22 +24,22 @@ type choice struct {
 	when time.Time
 }
 
-// NewUntil is the form that asks until when, and says what would come of each moment before
-// it is chosen; of makes the command, with the zero moment one that ends it. holds is until
-// when it holds already; zero when it does not.
-func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.Time) command.Value) *Form {
+// NewUntil is the form that asks until when, and shows the effect of each moment before it
+// is chosen. of makes the command; for the zero time it ends what is active. active is
+// until when it is active already, or zero.
+func NewUntil(c pane.Context, title string, active time.Time, of func(until time.Time) command.Value) *Form {
 	clock := Text(textUntilClock, "", func(c pane.Context, text string) (string, bool) {
 		_, ok := clockTime(text, now(c))
 		return map[bool]string{false: textBadMoment}[ok], ok
 	})
-	clock.Hint, clock.Needed = textNoClock, true
-	f := &Form{Name: title, Picks: true, opened: time.Now()}
+	clock.Hint, clock.needed = textNoClock, true
+	f := &Form{Name: title, picks: true, opened: time.Now()}
 	list := moments(now(c))
 	for _, m := range list {
 		f.Fields = append(f.Fields, Choice(m.name, "", clockWords(c.Snap, m.when)))
 	}
-	if !holds.IsZero() {
-		f.Fields = append(f.Fields, Choice(textUntilEnd, "", textHolds+clockWords(c.Snap, holds)))
+	if !active.IsZero() {
+		f.Fields = append(f.Fields, Choice(textUntilEnd, "", textHolds+clockWords(c.Snap, active)))
 		list = append(list, choice{})
 	}
 	f.Fields = append(f.Fields, clock)
@@ -54,12 +54,12 @@ func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.
 		at, _ := chosen(c)
 		return of(at)
 	}
-	f.Effect = func(c pane.Context) (string, bool) {
+	f.effect = func(c pane.Context) (string, bool) {
 		at, ok := chosen(c)
 		switch {
 		case ok:
 			return consequence(c.Snap, of(at)), true
-		case f.Fields[f.at] == clock: // it stands beside the field
+		case f.Fields[f.at] == clock: // the error is below the field
 			return "", false
 		}
 		return textPastMoment, false
@@ -67,7 +67,7 @@ func NewUntil(c pane.Context, title string, holds time.Time, of func(until time.
 	return f
 }
 
-// moments are what is usually meant. An evening that is over is not offered.
+// moments are the usual choices. An evening that is over is not offered.
 func moments(now time.Time) []choice {
 	out := []choice{
 		{textHalfHour, now.Add(30 * time.Minute)},
@@ -79,7 +79,7 @@ func moments(now time.Time) []choice {
 	return append(out, choice{textMorning, cron.Wall(now, 1, 8, 0, now.Location())})
 }
 
-// clockTime reads a moment; of a time of day the colon or the minutes may be left out.
+// clockTime reads a moment; a time of day may lack its colon or its minutes.
 func clockTime(text string, now time.Time) (time.Time, bool) {
 	rest, last := "", text
 	if i := strings.LastIndexByte(text, ' '); i >= 0 {
@@ -96,7 +96,7 @@ func clockTime(text string, now time.Time) (time.Time, bool) {
 	return command.ReadMoment(rest+last, now)
 }
 
-// consequence says what a command would mean until its moment, from what fires within 24
+// consequence says what a command would skip until its moment, of what fires within 24
 // hours.
 func consequence(s *core.Snapshot, c command.Value) string {
 	switch c := c.(type) {
@@ -114,8 +114,8 @@ func consequence(s *core.Snapshot, c command.Value) string {
 	return ""
 }
 
-// counted are the fires of the snapshot before a moment that are meant, and their
-// number in words: "at least", where not all of them are known; cut says so.
+// counted are the matching fires of the snapshot before a moment, and their number in
+// words: "at least" if not all of them are known, which cut reports.
 func counted(s *core.Snapshot, when time.Time, means func(e schedule.Entry) bool) (fires []schedule.Entry, count string, cut bool) {
 	for _, e := range s.Schedule.Day {
 		if means(e) && e.FireTime.After(s.At) && e.FireTime.Before(when) {

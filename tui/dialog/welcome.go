@@ -13,11 +13,11 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// Offers are the ways out of the welcome that the program can take.
+// Offers say which ways out of the welcome the program supports.
 type Offers struct{ Demo, SetUp bool }
 
-// NewWelcome is the first thing a new user sees: what this is, three ways to begin, and
-// the keys that matter. notice is what the program says when it starts, and may be empty.
+// NewWelcome is the first thing a new user sees: what this is, three ways to start, and
+// the keys that matter. notice is the program's notice at the start; it may be empty.
 func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 	q := &Question{name: textWelcome, text: textWhatItIs, short: textWhatShort, wide: true}
 	if notice != "" {
@@ -27,8 +27,8 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 		q.answers = append(q.answers, answer{binding(keys, "", keys), text, means})
 	}
 	if !c.ReadOnly {
-		add("n", textWriteFirst, pane.Answer{Close: true, Open: FirstTask(), Focus: action.Schedule})
-		add("s", textInstall, pane.Answer{Open: NewStarters()})
+		add("n", textWriteFirst, pane.Answer{Close: true, Open: firstTask(), Focus: action.Schedule})
+		add("s", textInstall, pane.Answer{Open: newStarters()})
 	}
 	add("c", textConnect, pane.Answer{Open: Connect(c, o.SetUp)})
 	if o.SetUp {
@@ -45,8 +45,8 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 	return q
 }
 
-// NewStarters lists the starter routines, and installs them after a yes.
-func NewStarters() *Question {
+// newStarters lists the starter routines, and installs them after a yes.
+func newStarters() *Question {
 	lines := []string{textStarters, ""}
 	starters, _ := routines.Starters() // they are part of the program
 	for _, r := range starters {
@@ -66,7 +66,7 @@ func cronWords(r routines.Routine) string {
 	return line.Words()
 }
 
-// Connect says how to connect a model and Discord: the exact commands.
+// Connect lists the exact commands that connect a model and Discord.
 func Connect(c pane.Context, setUp bool) *Page {
 	rows := append([]Row{}, textConnectRows...)
 	if setUp {
@@ -77,10 +77,10 @@ func Connect(c pane.Context, setUp bool) *Page {
 	return p
 }
 
-// connectColumn is where the steps of the page begin.
+// connectColumn is where the steps of the page start.
 const connectColumn = 4
 
-// lookAround is the way out of the welcome: what to press then, and how to find it again.
+// lookAround is how to leave the welcome: which keys matter then, and which one reopens it.
 func lookAround(c pane.Context) string {
 	names, then := c.Names(action.Chat), []string(nil)
 	if key := names.Key(action.ChatWrite); key != "" {

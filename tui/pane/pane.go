@@ -1,7 +1,7 @@
-// Package pane says what the dashboard's frame asks of a pane. A pane owns its
-// cursor, scroll and filters; everything else it shows comes with the Context,
-// so any state of the screen is a test fixture. A pane never blocks and never
-// talks to the core: it answers with what should be done.
+// Package pane defines what the dashboard's frame needs from a pane. A pane owns its
+// cursor, scroll and filters; everything else it shows is in the Context, so any state
+// of the screen is a test fixture. A pane never blocks and never talks to the core: it
+// returns what should be done.
 package pane
 
 import (
@@ -19,22 +19,21 @@ import (
 	"ollimbot/tui/widget/table"
 )
 
-// Context is what a pane may look at while it renders or answers.
+// Context is what a pane may read while it draws or answers.
 type Context struct {
 	Theme *theme.Theme
 	Snap  *core.Snapshot
 	// Tail reads a run's tail, or the log with core.LogTail as its id. It does not block.
 	Tail func(id string, from tail.Cursor) tail.Page
-	// Keys are the keys that the user has chosen: what a pane says about a key
-	// names these.
+	// Keys are the user's keys, which a pane names in its texts.
 	Keys action.Keys
-	// Chosen is how the user wants the dashboard to look.
+	// Chosen are the user's settings for the look of the dashboard.
 	Chosen settings.Dashboard
-	// Zoomed says that the focused pane has the whole body: it shows more then.
+	// Zoomed means that the focused pane has the whole screen: it shows more then.
 	Zoomed bool
-	// ReadOnly switches off everything that changes something.
+	// ReadOnly disables everything that changes something.
 	ReadOnly bool
-	// Remote says that the bot goes on when this dashboard is left.
+	// Remote means that the bot keeps running when this dashboard closes.
 	Remote bool
 }
 
@@ -46,57 +45,57 @@ func (c Context) Names(p action.Pane) action.Names {
 // Pane is one box of the dashboard. The frame draws border and title; a pane
 // renders what is inside.
 type Pane interface {
-	// State stands at the right end of the pane's border: uncoloured words, the most
-	// telling first, such as "next 3h".
+	// State is shown at the right end of the pane's border: uncoloured words, the most
+	// important first, such as "next 3h".
 	State(c Context) string
 	// Draw renders exactly h rows of exactly w cells, of which there is one at least.
 	Draw(c Context, w, h int, focused bool) []widget.Row
 	// Line is the pane in one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string
-	// Do carries out an action of this pane which neither the table of actions nor the
-	// pane's own Off, nor a dashboard that is read-only, switches off.
+	// Do carries out an action of this pane that is not disabled: by the table of
+	// actions, by the pane's own Off, or because the dashboard is read-only.
 	Do(c Context, id action.ID) Answer
-	// Press answers a click on a drawn row: an item is selected. It gives the action
-	// that the click stands for, if any, such as what enter does on the item that was
-	// selected already. focused says that the pane had the focus before.
+	// Press selects the item of a row that was clicked. It returns the action of the
+	// click, if any, such as that of enter on an item that was already selected. focused
+	// means that the pane had the focus before.
 	Press(c Context, at widget.Place, focused bool) action.ID
 	// Capture reports whether the pane takes every key as text now (a search,
 	// an exact entry, the chat's input line).
 	Capture() bool
 	// Type gives a captured key or a paste to the pane.
 	Type(c Context, msg tea.Msg) Answer
-	// Sync tells the pane that a new snapshot has come, before it renders.
+	// Sync gives the pane a new snapshot before it draws.
 	Sync(c Context)
 }
 
-// Reader is a pane that shows more than a snapshot holds.
+// Reader is a pane that shows more than a snapshot contains.
 type Reader interface {
-	// Wants is what the pane would like to have read, or noted without a word; nil for
-	// nothing. It is asked after each key and each snapshot, but not again before what
-	// it wanted has been done.
+	// Wants is the command whose outcome the pane needs, or nil. It runs without a toast.
+	// Wants is called after each key and each snapshot, but not while a command of the
+	// pane is running.
 	Wants(c Context) command.Value
-	// Read takes what has come of it.
+	// Read takes its outcome.
 	Read(c Context, o command.Outcome, err error) Answer
 }
 
-// Dialog is what lies over the panes and takes all keys: a question, a form, a
-// page to read. The frame keeps a stack of them and knows no more than this.
-// tui/dialog makes them; a pane opens one with Answer.Open.
+// Dialog is drawn over the panes and takes all keys: a question, a form, a page to
+// read. The frame keeps a stack of them and knows nothing else about them. tui/dialog
+// makes them; a pane opens one with Answer.Open.
 type Dialog interface {
 	// Title is the heading of its box.
 	Title() string
-	// Draw gives the inside: at least one line, all of equal width, at most w by h
-	// cells. One that wants air around it takes less.
+	// Draw returns the inside: at least one line, all of equal width, at most w by h
+	// cells.
 	Draw(c Context, w, h int) []string
-	// Take answers what the user does: a tea.KeyPressMsg, a tea.PasteMsg, a Click or
-	// a Wheel; and a Done once what it has asked for is carried out.
+	// Take handles what the user does: a tea.KeyPressMsg, a tea.PasteMsg, a Click or a
+	// Wheel; and a Done once its command was carried out.
 	Take(c Context, msg tea.Msg) Answer
-	// Hint is the help line meanwhile.
+	// Hint is the help line while it is open.
 	Hint() []key.Binding
 }
 
-// Click is a click on cell X of line Y of what a dialog has drawn last; Beside
-// says that it was beside the box.
+// Click is a click on cell X of line Y of a dialog's last drawing; Beside means that
+// it was outside the box.
 type Click struct {
 	X, Y   int
 	Beside bool
@@ -105,29 +104,28 @@ type Click struct {
 // Wheel is a notch of the wheel over a dialog.
 type Wheel struct{ Up bool }
 
-// Done is what has become of a command of Answer.Send.
+// Done is the outcome of a command of Answer.Send.
 type Done struct {
 	Outcome command.Outcome
 	Err     error
 }
 
-// Leave is where an answer leads out of the dashboard.
+// Leave is where the user goes from the dashboard.
 type Leave uint8
 
 // The ways out.
 const (
 	Stay Leave = iota
 	Quit
-	SetUp // to the questions of the set-up
-	Demo  // to the demo, in the place of this dashboard
+	SetUp // to the questions of the setup
+	Demo  // to the demo, instead of this dashboard
 )
 
-// Answer is what a pane or a dialog wants to happen. The zero Answer redraws and
-// no more.
+// Answer is what a pane or a dialog wants to happen. The zero Answer only redraws.
 type Answer struct {
 	Do    command.Value // run this, toast its outcome
 	Open  Dialog        // put this over the panes
-	Send  command.Value // run this for the dialog that opens, else for the one that answers: it is told what came of it
+	Send  command.Value // run this and send a Done to the dialog that opens, else to the one that answers
 	Ask   *Question     // ask first
 	Toast string        // say something at once
 	Copy  string        // put this on the clipboard (OSC 52)
@@ -138,21 +136,20 @@ type Answer struct {
 
 	// What only dialogs want.
 
-	Close bool           // the dialog goes
+	Close bool           // close the dialog
 	Run   *action.Action // do as if its key were pressed
 	Leave Leave
-	Seen  bool // the welcome was dismissed: it opens no more by itself
+	Seen  bool // the welcome was dismissed: it no longer opens by itself
 }
 
-// Edit is a file of the data directory, and where in it: line and column from
-// 1, or 0.
+// Edit is a file of the data directory and a place in it: line and column from 1, or 0.
 type Edit struct {
 	File         string
 	Line, Column int
 }
 
-// Question is asked before something that cannot be undone. The safe answer
-// is the default.
+// Question is asked before a change that cannot be undone. The safe answer is the
+// default.
 type Question struct {
 	Text string // "Stop \"Email sweep\"? It has run 0:12 and spent $0.01."
 	Yes  string // "stop it"
@@ -160,7 +157,7 @@ type Question struct {
 	Do   command.Value
 }
 
-// Look is the sign of a run's state and its colour; a word goes with them.
+// Look is the sign and the colour of a run's state; a word is always next to them.
 func Look(s fork.State) (theme.Glyph, theme.Role) {
 	switch {
 	case s == fork.Waiting:
@@ -177,16 +174,16 @@ func Look(s fork.State) (theme.Glyph, theme.Role) {
 	return theme.Stopped, theme.Dim
 }
 
-// List is a pane, or a part of one, that is a table: what moves, sorts and filters its
-// rows, and a click that selects one.
+// List is a pane, or a part of one, that is a table: it moves, sorts, filters and selects
+// rows.
 type List[T any] struct {
 	Still
 	table.Table[T]
-	// Open is what a click on the row that was selected already stands for.
+	// Open is the action of a click on the row that was already selected.
 	Open action.ID
 }
 
-// Do carries out what every list knows.
+// Do carries out the actions of every list.
 func (l *List[T]) Do(_ Context, id action.ID) Answer {
 	l.Table.Do(id.Verb())
 	return Answer{}
@@ -203,7 +200,7 @@ func (l *List[T]) Press(_ Context, at widget.Place, focused bool) action.ID {
 // Capture implements Pane: the filter takes every key while it is written.
 func (l *List[T]) Capture() bool { return l.Query.Typing() }
 
-// Hint is the help line meanwhile.
+// Hint is the help line while the filter is written.
 func (l *List[T]) Hint() []key.Binding { return l.Query.Hint() }
 
 // Type implements Pane.
@@ -212,11 +209,11 @@ func (l *List[T]) Type(_ Context, msg tea.Msg) Answer {
 	return Answer{}
 }
 
-// End takes the filter away and reports whether there was one.
+// End removes the filter and reports whether there was one.
 func (l *List[T]) End(Context) bool { return l.EndQuery() }
 
-// Still is what a page that takes no text, has no line of its own on a tiny terminal,
-// no state and keeps nothing of a snapshot need not say itself.
+// Still has the methods of a page without text input, state, selection or a line for
+// tiny terminals.
 type Still struct{}
 
 // State implements Pane.

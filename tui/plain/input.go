@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/muesli/cancelreader"
+
+	"ollimbot/core/command"
 )
 
 // maxLine is the longest command, in bytes.
@@ -92,4 +95,25 @@ func interruptible(ctx context.Context, in io.Reader) (io.Reader, func()) {
 		}
 	})
 	return r, func() { stop(); _ = r.Close() }
+}
+
+// request is a command of the user and what was written after its name.
+type request struct {
+	command.Command
+	rest string
+}
+
+// howMany reads a number of lines or days, at least 1; an empty text is the default n.
+func howMany(text string, n int) (int, bool) {
+	if text == "" {
+		return n, true
+	}
+	n, err := strconv.Atoi(text)
+	return min(n, 10_000), err == nil && n > 0
+}
+
+// cutAt cuts a line before and after a word.
+func cutAt(line, word string) (before, after string) {
+	before, after, _ = strings.Cut(" "+line+" ", " "+word+" ")
+	return strings.TrimSpace(before), strings.TrimSpace(after)
 }
