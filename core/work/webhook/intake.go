@@ -103,7 +103,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *D
 	if errors.As(err, &refusal) {
 		return refusal
 	}
-	defer serving(r)()
+	defer s.conns.protect(r)()
 	d.Status, d.Outcome = http.StatusAccepted, Accepted
 	return s.accept(&task{
 		job:    Job{Spec: spec, Payload: payload, Delivery: *d},

@@ -16,14 +16,14 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// listen answers until ctx ends. A listener that dies, or that cannot be had, is
-// told once and replaced as soon as that is possible.
+// listen serves until ctx ends. If the address cannot be listened on, or the listener
+// fails, it reports that once and tries again until it works.
 func (s *Server) listen(ctx context.Context, listen func(context.Context) (net.Listener, error)) {
 	for {
 		l, err := listen(ctx)
 		if err == nil {
 			s.setAddr(l.Addr().String())
-			s.o.Log.Info("webhooks are taken", "addr", l.Addr().String())
+			s.o.Log.Info("webhooks are on", "addr", l.Addr().String())
 			s.acceptingAgain()
 			err = s.serve(ctx, l)
 			s.setAddr("")
@@ -47,12 +47,15 @@ func (s *Server) setAddr(addr string) {
 	s.o.Changed()
 }
 
-// accepted is told what came of each Accept. After trouble a minute of calm
-// means that it is over: handles may come and go by the connection.
+// accepted handles the result of an Accept. Trouble is over after a minute without
+// errors: file handles can run out and be freed with each connection.
 func (s *Server) accepted(err error) {
 	switch {
-	case errors.Is(err, net.ErrClosed): // the end, or listen tells it
+	case errors.Is(err, net.ErrClosed): // the server stops, or listen reports it
 	case err != nil:
+		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+			s.conns.evict()
+		}
 		s.notAccepting(err)
 	default:
 		s.mu.Lock()
@@ -64,7 +67,7 @@ func (s *Server) accepted(err error) {
 	}
 }
 
-// notAccepting tells, once, why no connection can be accepted.
+// notAccepting reports once why no connection can be accepted.
 func (s *Server) notAccepting(err error) {
 	why := acceptTrouble(err)
 	s.mu.Lock()
@@ -76,7 +79,7 @@ func (s *Server) notAccepting(err error) {
 	}
 }
 
-// acceptingAgain tells that connections are accepted again.
+// acceptingAgain reports that connections are accepted again.
 func (s *Server) acceptingAgain() {
 	s.mu.Lock()
 	again := s.trouble != ""
@@ -88,7 +91,7 @@ func (s *Server) acceptingAgain() {
 	}
 }
 
-// serve answers on the listener until ctx ends.
+// serve answers requests on the listener until ctx ends.
 func (s *Server) serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler:           s,
@@ -96,6 +99,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
 		ConnContext:    func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:      s.conns.changed,
 		ErrorLog:       slog.NewLogLogger(quiet{s.o.Log.Handler()}, slog.LevelDebug),
 	}
 	serving, ended := context.WithCancel(ctx)
@@ -109,7 +113,7 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 		}
 		return nil
 	}))
-	err := server.Serve(newEvictor(l, maxConnections, s.accepted))
+	err := server.Serve(reporting{l, s.accepted})
 	ended()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
@@ -117,122 +121,96 @@ func (s *Server) serve(ctx context.Context, l net.Listener) error {
 	return errors.Join(err, closer.Wait())
 }
 
-// maxConnections is how many connections are held at once.
+// maxConnections is how many connections are open at once.
 const maxConnections = 256
 
-// evictor is a listener with room for a fixed number of connections. When it is
-// full, or the process has no file handle left, the oldest goes on which no
-// delivery is being written down: thousands of idle or slow connections cost
-// nothing but themselves, and whoever has something to deliver gets through. A
-// limit that lets new ones wait would let the slow ones keep them waiting.
-type evictor struct {
+// reporting is a listener that reports the result of each Accept.
+type reporting struct {
 	net.Listener
-	room int
-	// accepted is told what came of each Accept.
 	accepted func(error)
-
-	mu    sync.Mutex
-	conns []*conn // the oldest first
 }
 
-// conn is one connection.
-type conn struct {
-	net.Conn
-	of      *evictor
-	serving bool // guarded by of.mu
+func (l reporting) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	l.accepted(err)
+	return c, err
 }
 
-func newEvictor(l net.Listener, room int, accepted func(error)) *evictor {
-	return &evictor{Listener: l, room: room, accepted: accepted}
+// connections are the open connections of the server. When there are too many, or the
+// process has no file handle left, it closes the oldest one on which no delivery is being
+// saved. A limit that made new connections wait would let slow clients block deliveries.
+type connections struct {
+	room int
+
+	mu     sync.Mutex
+	open   []net.Conn // oldest first
+	saving map[net.Conn]bool
 }
 
-// Accept waits for the next connection that there is room for. Errors are those
-// of the listener as they are: net/http knows by their type which will pass, and
-// tries those again.
-func (g *evictor) Accept() (net.Conn, error) {
-	for {
-		c, err := g.Listener.Accept()
-		g.accepted(err)
-		if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-			g.evict()
+func newConnections(room int) *connections {
+	return &connections{room: room, saving: map[net.Conn]bool{}}
+}
+
+// changed follows the state of a connection, as http.Server.ConnState does.
+func (g *connections) changed(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		g.mu.Lock()
+		full := len(g.open) >= g.room
+		g.mu.Unlock()
+		if full && !g.evict() {
+			_ = c.Close() // a delivery is being saved on each of the others
+			return
 		}
-		if err != nil {
-			return nil, err
-		}
-		one := &conn{Conn: c, of: g}
-		out, ok := g.admit(one)
-		if out != nil {
-			_ = out.Conn.Close() // nobody is answered on it
-		}
-		if ok {
-			return one, nil
-		}
-		_ = c.Close() // the same
+		g.mu.Lock()
+		g.open = append(g.open, c)
+		g.mu.Unlock()
+	case http.StateClosed, http.StateHijacked:
+		g.remove(c)
 	}
 }
 
-// admit takes a connection in, if need be in the place of another, which is to be
-// closed. Not ok: all are being answered.
-func (g *evictor) admit(one *conn) (out *conn, ok bool) {
+// remove takes a connection out of the list.
+func (g *connections) remove(c net.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if len(g.conns) >= g.room {
-		if out = g.oldestIdle(); out == nil {
-			return nil, false
-		}
+	if i := slices.Index(g.open, c); i >= 0 {
+		g.open = slices.Delete(g.open, i, i+1)
 	}
-	g.conns = append(g.conns, one)
-	return out, true
+	delete(g.saving, c)
 }
 
-// evict closes the oldest connection that can go, for its file handle.
-func (g *evictor) evict() {
+// evict closes the oldest connection on which no delivery is being saved, if there is one.
+func (g *connections) evict() bool {
 	g.mu.Lock()
-	out := g.oldestIdle()
+	i := slices.IndexFunc(g.open, func(c net.Conn) bool { return !g.saving[c] })
+	if i < 0 {
+		g.mu.Unlock()
+		return false
+	}
+	out := g.open[i]
+	g.open = slices.Delete(g.open, i, i+1)
 	g.mu.Unlock()
-	if out != nil {
-		_ = out.Conn.Close() // nobody is answered on it
-	}
+	_ = out.Close() // its client gets no answer
+	return true
 }
 
-// oldestIdle takes out the oldest connection that is not being answered; nil where
-// there is none. mu is held.
-func (g *evictor) oldestIdle() *conn {
-	for i, c := range g.conns {
-		if !c.serving {
-			g.conns = slices.Delete(g.conns, i, i+1)
-			return c
-		}
-	}
-	return nil
-}
-
-// Close closes the connection and makes room.
-func (c *conn) Close() error {
-	c.of.mu.Lock()
-	if i := slices.Index(c.of.conns, c); i >= 0 {
-		c.of.conns = slices.Delete(c.of.conns, i, i+1)
-	}
-	c.of.mu.Unlock()
-	return c.Conn.Close()
-}
-
-func (c *conn) serve(on bool) {
-	c.of.mu.Lock()
-	c.serving = on
-	c.of.mu.Unlock()
-}
-
-// connKey finds a request's connection: net/http has no other way to it.
+// connKey is the context key of a request's connection, which net/http does not expose.
 type connKey struct{}
 
-// serving marks the request's connection as one that a delivery is being written
-// down for, and returns the function that takes the mark away.
-func serving(r *http.Request) func() {
-	c, ok := r.Context().Value(connKey{}).(*conn)
-	if !ok {
+// protect keeps the request's connection from being closed until the returned function
+// is called.
+func (g *connections) protect(r *http.Request) (release func()) {
+	c, ok := r.Context().Value(connKey{}).(net.Conn)
+	if !ok { // a request without a connection, in a test
 		return func() {}
 	}
-	c.serve(true)
-	return func() { c.serve(false) }
+	g.mu.Lock()
+	g.saving[c] = true
+	g.mu.Unlock()
+	return func() {
+		g.mu.Lock()
+		delete(g.saving, c)
+		g.mu.Unlock()
+	}
 }

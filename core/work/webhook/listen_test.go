@@ -97,19 +97,45 @@ func TestAFullHouseMakesRoomForWhoeverDelivers(t *testing.T) {
 	})
 }
 
-func TestConnectionsThatAreAnsweredKeepTheirPlace(t *testing.T) {
-	g := newEvictor(nil, 2, nil)
-	conns := []*conn{{of: g}, {of: g}, {of: g}, {of: g}}
-	for _, c := range conns[:2] {
-		g.admit(c)
+func TestAConnectionOnWhichADeliveryIsSavedIsNotClosed(t *testing.T) {
+	g := newConnections(2)
+	var ends, conns []net.Conn
+	for range 4 {
+		here, there := net.Pipe()
+		ends, conns = append(ends, here), append(conns, there)
 	}
-	conns[0].serve(true)
-	if out, ok := g.admit(conns[2]); out != conns[1] || !ok {
-		t.Error("the oldest that nobody is answered on has to go")
+	request := func(c net.Conn) *http.Request {
+		return new(http.Request).WithContext(context.WithValue(t.Context(), connKey{}, c))
 	}
-	conns[2].serve(true)
-	if out, ok := g.admit(conns[3]); out != nil || ok {
-		t.Error("all are being answered: there is no room")
+	assertOpen := func(want ...bool) {
+		t.Helper()
+		for i, open := range want {
+			_ = ends[i].SetReadDeadline(time.Now())
+			if _, err := ends[i].Read(make([]byte, 1)); errors.Is(err, io.EOF) == open {
+				t.Errorf("connection %d: open %t: %v", i, !open, err)
+			}
+		}
+	}
+	g.changed(conns[0], http.StateNew)
+	g.changed(conns[1], http.StateNew)
+	assertOpen(true, true, true, true)
+	release := g.protect(request(conns[0]))
+	g.changed(conns[2], http.StateNew)
+	assertOpen(true, false, true, true) // the oldest on which nothing is saved
+	g.protect(request(conns[2]))
+	g.changed(conns[3], http.StateNew)
+	assertOpen(true, false, true, false) // no room: a delivery is being saved on both
+	if g.evict() {
+		t.Error("a connection was closed while its delivery was being saved")
+	}
+	release()
+	if !g.evict() {
+		t.Error("its connection can go once the delivery is saved")
+	}
+	assertOpen(false, false, true, false)
+	g.changed(conns[2], http.StateClosed)
+	if len(g.open) != 0 || len(g.saving) != 0 {
+		t.Errorf("closed connections are still listed: %d, %d", len(g.open), len(g.saving))
 	}
 }
 

@@ -16,114 +16,97 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// LogFile holds a line for each state of a delivery; its last one counts.
+// LogFile contains a line for each state of a delivery; the last one counts.
 const LogFile = "state/webhooks.jsonl"
 
-// Limits of what is kept (docs/webhooks.md names them).
+// Limits of the log (docs/webhooks.md lists them).
 const (
 	keptMost  = 500                 // deliveries, in memory and in the file when it is rewritten
-	keptFor   = 30 * 24 * time.Hour // since their last state
-	logMax    = 1 << 20             // bytes that the file may grow before it is rewritten at once
-	tidyEvery = time.Hour           // how long what is over may stay in the file
-	shown     = 100                 // deliveries of Deliveries
-	// lazyEvery is the least time between two writes that nobody waits for.
+	keptFor   = 30 * 24 * time.Hour // since their last change
+	logMax    = 1 << 20             // bytes that the file can grow before it is rewritten at once
+	tidyEvery = time.Hour           // how long expired lines can stay in the file
+	shown     = 100                 // deliveries that Deliveries returns
+	// lazyEvery is the least time between two writes that no caller waits for.
 	lazyEvery = time.Second
-	// alike is how long refusals of the same kind are counted as one.
+	// alike is how long refusals of the same kind count as one.
 	alike = time.Minute
 )
 
-// record is a delivery with its payload, which is kept from the moment it is
-// accepted until its run begins.
+// record is a delivery with its payload, which is kept until its run begins.
 type record struct {
 	Delivery
 	Payload json.RawMessage `json:"payload,omitempty"`
-	// Note is what the main session has yet to be told of a delivery that is held.
+	// Note is what the main session must still be told about a held delivery.
 	Note string `json:"note,omitempty"`
 }
 
-// deliveryLog is the deliveries in memory and in LogFile. Whoever must know that
-// a state is on the disk waits for it: all that wait at once share one write and
-// one sync (group commit). Refusals wait for nobody.
+// deliveryLog is the deliveries in memory and in LogFile. add and change return when
+// the new state is on the disk; callers that wait at the same time share one write.
 type deliveryLog struct {
 	dir     *store.Dir
 	log     *slog.Logger
 	changed func() // must not block
 	kick    chan struct{}
 
-	mu   sync.Mutex
-	list []*record // the oldest first
-	next *batch    // what the next write takes along, or nil
-	lazy []*record // not in the file yet as they are, each once
-	dead bool      // the file holds what a rewrite would leave out
+	mu      sync.Mutex
+	list    []*record // the oldest first
+	unsaved []*record // the file lacks their current state; each once
+	dead    bool      // the file contains lines that a rewrite would drop
 
-	// disk orders the file: it is held over its I/O, and taken before mu.
+	// disk orders the file: it is held over its I/O, and locked before mu.
 	disk sync.Mutex
 	size int64 // of the file after the last rewrite; guarded by disk
 }
-
-// batch is the lines of one write.
-type batch struct {
-	lines [][]byte
-	done  chan struct{}
-	err   error // to be read when done is closed
-}
-
-var errNotWritten = errors.New("the delivery could not be written down")
 
 func newLog(o Options) *deliveryLog {
 	l := &deliveryLog{dir: o.Dir, log: o.Log, changed: o.Changed, kick: make(chan struct{}, 1)}
 	list, err := readLog(o.Dir)
 	if err != nil {
-		o.Log.Error("the log of deliveries could not be read; it begins anew", "error", err)
+		o.Log.Error("the delivery log could not be read; starting a new one", "error", err)
 	}
 	l.list, l.dead = list, len(list) > 0
 	l.trim()
 	return l
 }
 
-// add takes in a delivery and returns when it is on the disk. One that could not
-// be written down counts as refused, in the file too once that can be written.
+// add adds a delivery and returns when it is on the disk. One that could not be saved
+// counts as refused, in the file too once that can be written.
 func (l *deliveryLog) add(r *record) error {
 	l.mu.Lock()
 	l.list = append(l.list, r)
 	l.trim()
-	b, leads := l.join(r)
+	l.touch(r)
 	l.mu.Unlock()
-	err := l.commit(b, leads)
-	if err != nil {
-		l.later(r, func(r *record) { r.refused(statusNotStored) })
-	}
+	err := l.save(r, func() { r.refused(statusNotStored) })
 	l.changed()
 	return err
 }
 
-// change alters a delivery and returns, with what it is then, when that is on the
-// disk. What could not be written is written later.
+// change alters a delivery and returns its new state when that is on the disk. After
+// an error it is saved later.
 func (l *deliveryLog) change(r *record, alter func(*record)) (Delivery, error) {
 	l.mu.Lock()
 	alter(r)
 	now := r.Delivery
-	b, leads := l.join(r)
+	l.touch(r)
 	l.mu.Unlock()
-	err := l.commit(b, leads)
-	if err != nil {
-		l.later(r, func(*record) {})
-	}
+	err := l.save(r, func() {})
 	l.changed()
 	return now, err
 }
 
-// later alters a delivery; nobody waits for the disk.
+// later alters a delivery without waiting for the disk.
 func (l *deliveryLog) later(r *record, alter func(*record)) {
 	l.mu.Lock()
 	alter(r)
 	l.touch(r)
 	l.mu.Unlock()
+	l.wake()
 	l.changed()
 }
 
-// refuse takes in a refusal; those of the same kind within a minute are counted
-// in one entry, so that a flood of them does not push out everything else.
+// refuse adds a refusal. Those of the same kind within a minute are counted in one
+// entry, so that a flood of them does not push out everything else.
 func (l *deliveryLog) refuse(d Delivery) {
 	l.mu.Lock()
 	one := &record{Delivery: d}
@@ -140,10 +123,11 @@ func (l *deliveryLog) refuse(d Delivery) {
 	l.trim()
 	l.touch(one)
 	l.mu.Unlock()
+	l.wake()
 	l.changed()
 }
 
-// trim makes room: the oldest that have ended go. mu is held.
+// trim drops the oldest ended deliveries beyond the limit. mu is held.
 func (l *deliveryLog) trim() {
 	over := len(l.list) - keptMost
 	l.list = slices.DeleteFunc(l.list, func(r *record) bool {
@@ -154,53 +138,65 @@ func (l *deliveryLog) trim() {
 
 // touch notes that the file lacks a state. mu is held.
 func (l *deliveryLog) touch(r *record) {
-	if !slices.Contains(l.lazy, r) {
-		l.lazy = append(l.lazy, r)
+	if !slices.Contains(l.unsaved, r) {
+		l.unsaved = append(l.unsaved, r)
 	}
+}
+
+// wake tells tend that something is unsaved.
+func (l *deliveryLog) wake() {
 	select {
 	case l.kick <- struct{}{}:
-	default: // the writer will look anyway
+	default: // it will look anyway
 	}
 }
 
-// join adds a state to the next write; who leads has to write it. mu is held, so
-// that the lines of a delivery stand in the order of its states.
-func (l *deliveryLog) join(r *record) (b *batch, leads bool) {
-	if leads = l.next == nil; leads {
-		l.next = &batch{done: make(chan struct{}), err: errNotWritten}
-	}
-	l.next.lines = append(l.next.lines, r.line())
-	return l.next, leads
-}
-
-// commit returns when the batch is on the disk. While one write is under way the
-// next batch gathers, and its leader waits here for its turn.
-func (l *deliveryLog) commit(b *batch, leads bool) error {
-	if !leads {
-		<-b.done
-		return b.err
-	}
-	defer close(b.done)
+// save returns when the state of a delivery is on the disk. The first caller to get
+// the disk writes all that is unsaved, for the others too. If it fails, undo runs with
+// mu held before anyone else can write the delivery.
+func (l *deliveryLog) save(r *record, undo func()) error {
 	l.disk.Lock()
 	defer l.disk.Unlock()
 	l.mu.Lock()
-	l.next = nil
-	lazy := l.lazy
-	l.lazy = nil
-	for _, r := range lazy {
-		b.lines = append(b.lines, r.line())
-	}
-	l.dead = true
+	saved := !slices.Contains(l.unsaved, r)
 	l.mu.Unlock()
-	b.err = l.dir.Append(LogFile, b.lines...)
-	if b.err != nil {
-		l.log.Error(textNotWritten, "error", b.err)
+	if saved {
+		return nil
+	}
+	err := l.write()
+	if err != nil {
 		l.mu.Lock()
-		for _, r := range lazy {
-			l.touch(r)
-		}
+		undo()
 		l.mu.Unlock()
-		return b.err
+	}
+	return err
+}
+
+// flush writes all that is unsaved.
+func (l *deliveryLog) flush() error {
+	l.disk.Lock()
+	defer l.disk.Unlock()
+	return l.write()
+}
+
+// write adds a line to the file for everything unsaved. disk is held.
+func (l *deliveryLog) write() error {
+	l.mu.Lock()
+	writing := l.unsaved
+	if len(writing) == 0 {
+		l.mu.Unlock()
+		return nil
+	}
+	l.unsaved, l.dead = nil, true
+	lines := make([][]byte, len(writing))
+	for i, r := range writing {
+		lines[i] = r.line()
+	}
+	l.mu.Unlock()
+	if err := l.dir.Append(LogFile, lines...); err != nil {
+		l.log.Error(textNotWritten, "error", err)
+		l.notSaved(writing)
+		return err
 	}
 	if info, err := os.Stat(l.dir.Path(LogFile)); err == nil && info.Size() > l.size+logMax {
 		l.rewrite(time.Now())
@@ -208,33 +204,26 @@ func (l *deliveryLog) commit(b *batch, leads bool) error {
 	return nil
 }
 
-// flush writes what nobody waits for.
-func (l *deliveryLog) flush() error {
+// notSaved takes back records that could not be written.
+func (l *deliveryLog) notSaved(list []*record) {
 	l.mu.Lock()
-	if len(l.lazy) == 0 {
-		l.mu.Unlock()
-		return nil
+	defer l.mu.Unlock()
+	l.dead = true
+	for _, r := range list {
+		l.touch(r)
 	}
-	r := l.lazy[0]
-	l.lazy = l.lazy[1:]
-	b, leads := l.join(r)
-	l.mu.Unlock()
-	err := l.commit(b, leads)
-	if err != nil {
-		l.later(r, func(*record) {})
-	}
-	return err
+	l.wake()
 }
 
-// tidy rewrites the file if there is something in it that has to go.
+// tidy rewrites the file if it contains something that has to go.
 func (l *deliveryLog) tidy(now time.Time) {
 	l.disk.Lock()
 	defer l.disk.Unlock()
 	l.rewrite(now)
 }
 
-// rewrite replaces the file by what is kept: nothing that is too old, and no
-// payload but of those that have yet to run. disk is held.
+// rewrite drops expired deliveries, replaced states, and payloads that are no longer
+// needed from the file. disk is held.
 func (l *deliveryLog) rewrite(now time.Time) {
 	l.mu.Lock()
 	n := len(l.list)
@@ -248,78 +237,69 @@ func (l *deliveryLog) rewrite(now time.Time) {
 		text.Write(r.line())
 		text.WriteByte('\n')
 	}
-	lazy := l.lazy
-	l.lazy, l.dead = nil, false
+	writing := l.unsaved
+	l.unsaved, l.dead = nil, false
 	l.mu.Unlock()
 	if err := l.dir.Write(LogFile, text.Bytes()); err != nil {
-		l.log.Error("the log of deliveries could not be rewritten", "error", err)
-		l.mu.Lock()
-		l.dead = true
-		for _, r := range lazy {
-			l.touch(r)
-		}
-		l.mu.Unlock()
+		l.log.Error("the delivery log could not be rewritten", "error", err)
+		l.notSaved(writing)
 		return
 	}
 	l.size = int64(text.Len())
 }
 
-// tend writes what nobody waits for, and keeps the file small, until stop is
-// closed; then it writes what is left. It is called once.
+// tend saves what no caller waits for and keeps the file small until stop is closed.
+// Then it saves the rest. It is called once.
 func (l *deliveryLog) tend(stop <-chan struct{}) {
-	pause, hour := time.NewTimer(0), time.NewTicker(tidyEvery)
-	defer pause.Stop()
+	hour := time.NewTicker(tidyEvery)
 	defer hour.Stop()
 	for {
+		pause := lazyEvery
 		select {
 		case <-stop:
-			_ = l.flush() // it has told why
-			return
-		case now := <-hour.C:
-			l.tidy(now)
-			continue
-		case <-pause.C:
-		}
-		select {
-		case <-stop:
-			_ = l.flush() // the same
+			_ = l.flush() // it logs why
 			return
 		case now := <-hour.C:
 			l.tidy(now)
 		case <-l.kick:
 			if l.flush() != nil {
-				pause.Reset(retryEvery)
-				continue
+				pause = retryEvery
 			}
 		}
-		pause.Reset(lazyEvery)
+		select {
+		case <-stop:
+		case <-time.After(pause):
+		}
 	}
 }
 
-// deliveries are the newest, the last one first.
+// deliveries returns the newest ones, newest first.
 func (l *deliveryLog) deliveries() []Delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	list := make([]Delivery, 0, min(len(l.list), shown))
-	for _, r := range slices.Backward(l.list) {
-		if len(list) == shown {
-			break
-		}
-		one := r.Delivery
-		one.Flagged = slices.Clone(r.Flagged)
-		list = append(list, one)
-	}
-	return list
+	return newest(l.list, shown)
 }
 
-// open are the deliveries without an end, the oldest first.
+// newest returns copies of the last n deliveries of a list, newest first.
+func newest(list []*record, n int) []Delivery {
+	list = list[max(0, len(list)-max(0, n)):]
+	copies := make([]Delivery, 0, len(list))
+	for _, r := range slices.Backward(list) {
+		one := r.Delivery
+		one.Flagged = slices.Clone(r.Flagged)
+		copies = append(copies, one)
+	}
+	return copies
+}
+
+// open returns the deliveries that have not ended, oldest first.
 func (l *deliveryLog) open() []*record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(l.list), func(r *record) bool { return !r.open() })
 }
 
-// line is a state as the file holds it.
+// line returns a state as a line of the file.
 func (r *record) line() []byte {
 	one := *r
 	if one.Outcome != Accepted {
@@ -327,27 +307,21 @@ func (r *record) line() []byte {
 	}
 	line, err := store.JSONLine(one)
 	if err != nil {
-		return nil // readers skip it; a delivery holds nothing that JSON does not know
+		return nil // readers skip it; JSON can express everything in a delivery
 	}
 	return line
 }
 
-// Log is the newest n deliveries of the log, newest first, without a running
-// bot. What has no end line stands as it last was: whether its program still
-// lives is not the log's to know. A missing file is an empty log.
+// Log reads the newest n deliveries, newest first, without a running bot. A delivery
+// that has not ended keeps its last state, even if its bot was killed. A missing file is
+// an empty log.
 func Log(d *store.Dir, n int) ([]Delivery, error) {
 	list, err := readLog(d)
-	newest := make([]Delivery, 0, min(len(list), max(0, n)))
-	for _, r := range slices.Backward(list) {
-		if len(newest) < n {
-			newest = append(newest, r.Delivery)
-		}
-	}
-	return newest, err
+	return newest(list, n), err
 }
 
-// readLog reads the file, the oldest first. Lines that cannot be read are
-// skipped, as is one that a crash has torn.
+// readLog reads the file, oldest first. It skips unreadable lines, such as one that a
+// crash cut off.
 func readLog(d *store.Dir) ([]*record, error) {
 	data, err := d.Read(LogFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -352,8 +352,8 @@ func TestWhoWaitsTogetherSharesAWrite(t *testing.T) {
 		runtime.Gosched()
 	}
 	l.mu.Lock()
-	if n := len(l.next.lines); n != 100 {
-		t.Errorf("%d of 100 go with the next write", n)
+	if n := len(l.unsaved); n != 100 {
+		t.Errorf("the next write saves %d of 100", n)
 	}
 	l.mu.Unlock()
 	l.disk.Unlock()

@@ -95,6 +95,7 @@ type Server struct {
 	wrong *rate.Limiter     // guesses of the token
 	log   *deliveryLog
 	limit limiter
+	conns *connections
 	// queue has room for all that can be active, so that sending never blocks.
 	queue chan *task
 	// recovered is what was accepted before the start; resumed runs first.
@@ -126,7 +127,7 @@ func New(o Options) (*Server, error) {
 	return &Server{
 		o: o, token: sha256.Sum256([]byte(bearer + o.Secret.Reveal())),
 		weak: WeakSecret(o.Secret), wrong: newRate(guesses),
-		log: newLog(o), queue: make(chan *task, underWay),
+		log: newLog(o), conns: newConnections(maxConnections), queue: make(chan *task, underWay),
 	}, nil
 }
 
