@@ -110,7 +110,7 @@ func topicOffers() []string {
 const widestPage = 100
 
 // pageLinks are links from one page to another.
-var pageLinks = lazyregexp.Lazily(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
+var pageLinks = lazyregexp.New(`\[([^\]]+)\]\(([a-z-]+)\.md(?:#[^)]*)?\)`)
 
 // drawn formats a page for a terminal. For a file or a pipe it returns the source.
 func drawn(page string, out io.Writer, environ func() []string) string {
@@ -136,7 +136,7 @@ func drawn(page string, out io.Writer, environ func() []string) string {
 
 // ownLine matches the start of a line that does not continue the previous one: a heading,
 // a list item, a table row, code, a quote.
-var ownLine = lazyregexp.Lazily("^(#|[-*|>]|\\d+\\. |```)")
+var ownLine = lazyregexp.New("^(#|[-*|>]|\\d+\\. |```)")
 
 // unwrapped joins the lines of each paragraph, so that they can be wrapped again.
 func unwrapped(page string) string {

@@ -100,7 +100,7 @@ type SessionOptions struct {
 	OnEngineTurn func(turn iter.Seq2[Event, error])
 }
 
-var idForm = lazyregexp.Lazily(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+var idForm = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // CheckIDs gives ErrNoSession, with words, where an id is no UUID.
 func (o SessionOptions) CheckIDs() error {

@@ -131,7 +131,7 @@ func paragraphs(s string) string {
 func plainTitle(s string) string { return strings.TrimSpace(emoji().ReplaceAllString(s, "")) }
 
 // emoji are the characters of the ranges that the original takes out of titles.
-var emoji = lazyregexp.Lazily(`[\x{1f300}-\x{1faff}\x{2600}-\x{27bf}\x{23e9}-\x{23fa}\x{fe0f}\x{200d}]\s*`)
+var emoji = lazyregexp.New(`[\x{1f300}-\x{1faff}\x{2600}-\x{27bf}\x{23e9}-\x{23fa}\x{fe0f}\x{200d}]\s*`)
 
 // errUnregistered: a question of the agent must have got its id before.
 var errUnregistered = errors.New("the question has no id yet")

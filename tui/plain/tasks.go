@@ -147,7 +147,7 @@ func create(c *console, r request) {
 }
 
 // taskWords are what may precede a message: "silent foreground called TITLE:".
-var taskWords = lazyregexp.Lazily(`(?is)^((?:\b(?:silent|foreground)\b,?\s*)*)(?:called\s+(.+?))?:\s(.+)$`)
+var taskWords = lazyregexp.New(`(?is)^((?:\b(?:silent|foreground)\b,?\s*)*)(?:called\s+(.+?))?:\s(.+)$`)
 
 // newTask reads a message and the words before it.
 func newTask(text string) command.AddTask {

@@ -102,7 +102,7 @@ func (p *Process) JSON(v any) error {
 }
 
 // noTime matches a value that is the zero time, in any zone.
-var noTime = lazyregexp.Lazily(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
+var noTime = lazyregexp.New(`": "000[01]-(12-31|01-01)T[-+:0-9]+Z?"`)
 
 // Lines prints lines. The error is the first of all writes so far.
 func (p *Process) Lines(lines ...string) error {

@@ -74,9 +74,9 @@ func capital(s string) string {
 
 var (
 	// cancelForm finds the ID of the reminder to cancel.
-	cancelForm = lazyregexp.Lazily(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
-	listForm   = lazyregexp.Lazily(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
-	remindForm = lazyregexp.Lazily(`(?i)\bremind me\b`)
+	cancelForm = lazyregexp.New(`(?i)\b(?:cancel|delete|remove) (?:the )?reminder ([0-9a-f]{8})\b`)
+	listForm   = lazyregexp.New(`(?i)\b(list|show|what|which|any|pending)\b.*\breminders\b`)
+	remindForm = lazyregexp.New(`(?i)\bremind me\b`)
 )
 
 // conversation answers the user, or a foreground task, in the main session.

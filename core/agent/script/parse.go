@@ -64,7 +64,7 @@ func (e scriptError) Error() string { return fmt.Sprintf("script line %d: %s", e
 
 // fence opens a script, at the start of a line or after the timestamp or tag that the bot
 // puts before a message.
-var fence = lazyregexp.Lazily("(?m)(?:^|\\] )```script[ \t]*$")
+var fence = lazyregexp.New("(?m)(?:^|\\] )```script[ \t]*$")
 
 // findScript returns the lines of the prompt's last script block. Pending updates above
 // the message are indented, so they cannot contain one.

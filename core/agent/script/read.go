@@ -21,9 +21,9 @@ type message struct {
 }
 
 var (
-	stampForm  = lazyregexp.Lazily(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
-	tagForm    = lazyregexp.Lazily(`^\[(routine|reminder|webhook|fork-started|fork-timeout|button|system)(-bg)?(?::[^\]\s]+)?\]\s*`)
-	updateForm = lazyregexp.Lazily(`(?m)^- \(([^)]*)\) (.*)$`)
+	stampForm  = lazyregexp.New(`^\[\d{4}-\d\d-\d\d \S+ \d\d:\d\d [AP]M [^\]\n]*\] ?`)
+	tagForm    = lazyregexp.New(`^\[(routine|reminder|webhook|fork-started|fork-timeout|button|system)(-bg)?(?::[^\]\s]+)?\]\s*`)
+	updateForm = lazyregexp.New(`(?m)^- \(([^)]*)\) (.*)$`)
 )
 
 // read splits a prompt into the header that the bot writes and the body. A task's body
@@ -78,15 +78,15 @@ func forkTopic(prompt string) string {
 
 // The words that make a run ping.
 var (
-	wantsPing   = lazyregexp.Lazily(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
-	wantsUrgent = lazyregexp.Lazily(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
+	wantsPing   = lazyregexp.New(`(?i)\b(ping|nudge|remind|tell me|let me know|alert|call me|wake|time (for|to)|stand up|move|check in)\b`)
+	wantsUrgent = lazyregexp.New(`(?i)\b(critical|emergency|devastated|at any cost)\b`)
 
 	// opening precedes the subject of a request.
-	opening = lazyregexp.Lazily(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
+	opening = lazyregexp.New(`(?i)^(please\s+)?(((ping|nudge|remind|tell|alert|ask) me|let me know|give me a nudge|send me a reminder)` +
 		`\s+(to|about|of|that|when|whether|if)?\s*)`)
-	minutes = lazyregexp.Lazily(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
+	minutes = lazyregexp.New(`(?i)\bin (\d{1,4}) ?(min|minutes?|h|hours?)\b`)
 
-	sentence = lazyregexp.Lazily(`^.+?(?:[.!?] |$)`)
+	sentence = lazyregexp.New(`^.+?(?:[.!?] |$)`)
 )
 
 // firstSentence is the first sentence of a body, cleaned and on one line.
@@ -148,7 +148,7 @@ func yours(s string) string {
 	})
 }
 
-var person = lazyregexp.Lazily(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
+var person = lazyregexp.New(`\b([Mm]e|[Mm]y|[Mm]ine|I|I'm|I've|[Mm]yself)\b`)
 
 var personal = map[string]string{
 	"me": "you", "my": "your", "mine": "yours", "i": "you", "i'm": "you're", "i've": "you've", "myself": "yourself",

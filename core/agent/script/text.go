@@ -63,23 +63,23 @@ var replies = []struct {
 	line string
 }{
 	{
-		lazyregexp.Lazily(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`),
+		lazyregexp.New(`(?i)\b(who|what) (are|r) (you|u)\b|\b(which|what) (model|engine)\b|\bare you (real|an? (ai|model|bot))\b`),
 		"I am the offline engine, without a model (the name in use is {model}). I look for words in a prompt and use the " +
 			"same tools and rules as a model, so that you can try the bot without an account.",
 	},
 	{
-		lazyregexp.Lazily(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`),
+		lazyregexp.New(`(?i)^(hi|hello|hey|good (morning|afternoon|evening)|moin|hallo)\b`),
 		"Hello! Good to hear from you. What is the one thing on your mind?",
 	},
-	{lazyregexp.Lazily(`(?i)\b(thanks|thank you|thx|cheers)\b`), "You are welcome."},
+	{lazyregexp.New(`(?i)\b(thanks|thank you|thx|cheers)\b`), "You are welcome."},
 	{
-		lazyregexp.Lazily(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`),
+		lazyregexp.New(`(?i)\b(overwhelmed|stressed|too much|tired|exhausted|stuck|can'?t focus|anxious)\b`),
 		"That sounds like a lot. Put one thing aside on purpose, then take the smallest piece of what is left: five " +
 			"minutes, nothing more. I can nudge you when they are over. Say: remind me to take a breath in 5 minutes.",
 	},
-	{lazyregexp.Lazily(`(?i)\b(done|finished|completed|did it)\b`), "Well done. Take a second to enjoy it before the next one."},
+	{lazyregexp.New(`(?i)\b(done|finished|completed|did it)\b`), "Well done. Take a second to enjoy it before the next one."},
 	{
-		lazyregexp.Lazily(`(?i)\b(help|what can you do)\b`),
+		lazyregexp.New(`(?i)\b(help|what can you do)\b`),
 		"Offline I can set reminders (remind me to … in 20 minutes), list them, cancel one by its id, tell you what " +
 			"the background runs found, and play a script: a fenced block marked script.",
 	},

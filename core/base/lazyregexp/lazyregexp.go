@@ -1,6 +1,6 @@
-// Package lazyregexp makes regular expressions that are compiled when they are
-// first needed: most commands of the program match none, and compiling all of
-// them took half a millisecond of each start.
+// Package lazyregexp makes regular expressions that are compiled on first use. Most
+// commands of the program need none, and compiling all of them took half a millisecond at
+// each start.
 package lazyregexp
 
 import (
@@ -8,11 +8,10 @@ import (
 	"sync"
 )
 
-// Pattern gives its expression. It may be called from any goroutine.
+// Pattern returns its expression. It is safe for concurrent use.
 type Pattern func() *regexp.Regexp
 
-// Lazily is a pattern in the syntax of regexp; one that is wrong panics at its
-// first use.
-func Lazily(expr string) Pattern {
+// New returns a pattern in the syntax of regexp. An invalid one panics on first use.
+func New(expr string) Pattern {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

@@ -43,7 +43,7 @@ func WebhookPrompt(b Background, data []Datum) string {
 }
 
 // placeholder is {name} or {{name}}.
-var placeholder = lazyregexp.Lazily(`\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholder = lazyregexp.New(`\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // Placeholder is a name that a template wants filled, and where it stands: Line
 // counts from 1, Column is a byte offset in the line, from 0.
@@ -124,7 +124,7 @@ func fillLine(line string, values map[string]string, quoted bool) (filled, bare 
 
 // begins is a text that may begin a line as it stands: one word that begins
 // small, a number, or the JSON of an object.
-var begins = lazyregexp.Lazily(`^(?:[a-z0-9][A-Za-z0-9._/@+-]*|-[0-9][0-9.eE+-]*|\{.*)$`)
+var begins = lazyregexp.New(`^(?:[a-z0-9][A-Za-z0-9._/@+-]*|-[0-9][0-9.eE+-]*|\{.*)$`)
 
 var (
 	// headings begin the parts of a prompt. They are compared in small letters.
@@ -133,7 +133,7 @@ var (
 		"recent background updates", "ping budget", "upcoming bg tasks",
 	}
 	// tags begin a prompt.
-	tags = lazyregexp.Lazily(`(?i)^\[\s*(?:routine|reminder|webhook|fork|stale|button|system|late)`)
+	tags = lazyregexp.New(`(?i)^\[\s*(?:routine|reminder|webhook|fork|stale|button|system|late)`)
 )
 
 // forges reports whether a line looks like a part of the prompt: it begins with
@@ -160,7 +160,7 @@ func dataValue(value string) string {
 	return quote(value)
 }
 
-var plainKey = lazyregexp.Lazily(`^[A-Za-z0-9_.-]{1,64}$`)
+var plainKey = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // DataKey is a key from outside: quoted unless it is an ordinary name.
 func DataKey(key string) string {

@@ -23,7 +23,7 @@ const (
 // marked begins a command in a text, marker is the whole of it.
 const marked = "!`"
 
-var marker = lazyregexp.Lazily("!`([^`]+)`")
+var marker = lazyregexp.New("!`([^`]+)`")
 
 // Commands are the commands in a text that Expand would run, in its order.
 func Commands(text string) []string {

@@ -57,10 +57,10 @@ func Inspect(data []byte) Inspection {
 var (
 	// block begins a code block whose lines an engine runs: "```!". It may stand
 	// anywhere in a line.
-	block = lazyregexp.Lazily("```+[ \t]*!|~~~+[ \t]*!")
+	block = lazyregexp.New("```+[ \t]*!|~~~+[ \t]*!")
 	// mention is an "@" that is not in the middle of a word, as in an address, nor
 	// in back quotes.
-	mention = lazyregexp.Lazily("(?:^|[^\\pL\\pN_.+/`-])@(\"[^\"]*\"|[^\\pZ\\s\"`\ufeff]+)")
+	mention = lazyregexp.New("(?:^|[^\\pL\\pN_.+/`-])@(\"[^\"]*\"|[^\\pZ\\s\"`\ufeff]+)")
 )
 
 // reaches is the first key or pattern of the front matter that reaches further

@@ -188,7 +188,7 @@ func (s script) String() string {
 	return b.String()
 }
 
-var plainWord = lazyregexp.Lazily(`^[A-Za-z0-9_./:=-]+$`)
+var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=-]+$`)
 
 // quoted is a word as a shell takes it back.
 func quoted(word string) string {

@@ -71,10 +71,10 @@ func readKey(text string) (key minisign.PublicKey, err error) {
 }
 
 // sumLine is a line as sha256sum writes it.
-var sumLine = lazyregexp.Lazily(`^([0-9a-f]{64}) [ *]([A-Za-z0-9._-]+)$`)
+var sumLine = lazyregexp.New(`^([0-9a-f]{64}) [ *]([A-Za-z0-9._-]+)$`)
 
 // programName takes a program's file name apart.
-var programName = lazyregexp.Lazily(`^ollim-bot_([0-9.]+)_([a-z]+_[a-z0-9]+)$`)
+var programName = lazyregexp.New(`^ollim-bot_([0-9.]+)_([a-z]+_[a-z0-9]+)$`)
 
 // choose reads the list and finds the newest program for the platform.
 func choose(text, platform string) (release, error) {
@@ -106,7 +106,7 @@ func choose(text, platform string) (release, error) {
 // isVersion reports whether a text is a version such as 1.20.3.
 func isVersion(s string) bool { return version().MatchString(s) }
 
-var version = lazyregexp.Lazily(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$`)
+var version = lazyregexp.New(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$`)
 
 // compare orders two versions by their numbers, as cmp.Compare does.
 func compare(a, b string) int {

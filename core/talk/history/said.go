@@ -10,15 +10,15 @@ import (
 
 var (
 	// header starts every message of ours.
-	header = lazyregexp.Lazily(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
+	header = lazyregexp.New(`^\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]\s]{1,20}(?: [+-]\d\d:\d\d)?\] ?`)
 	// updatesHeading starts the updates that may follow it. They end at the first blank
 	// line, since an update has none.
-	updatesHeading = lazyregexp.Lazily(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
+	updatesHeading = lazyregexp.New(`^RECENT BACKGROUND UPDATES[^\n]*:\n- `)
 	// tagged is a message of the program's.
-	tagged = lazyregexp.Lazily(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
+	tagged = lazyregexp.New(`^\[((?:routine|routine-bg|reminder|reminder-bg|webhook):[^\]\n]{1,300}|` +
 		`fork-started|fork-timeout|stale-fork|button|system)\] ?`)
 	// noted is what the CLI writes in the user's name.
-	noted = lazyregexp.Lazily(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
+	noted = lazyregexp.New(`^(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|task-notification|system-reminder)>|\[Request interrupted)`)
 )
 
 // said is a message to the model, taken apart.

@@ -107,7 +107,7 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
 		{ci, `{}`, []string{"repo is required", "status is required"}},
 		{ci, `{"repo":"a","status":"hush"}`, []string{"status must be one of success, failure, cancelled"}},
 		{ci, `{"repo":7,"status":"success","run":"hush"}`, []string{"repo must be string, not number", "run must be integer, not string"}},
-		{ci, `{"repo":"a","status":"success","x":"hush","y\n":1}`, []string{"x is no field of this webhook", "y is no field of this webhook"}},
+		{ci, `{"repo":"a","status":"success","x":"hush","y\n":1}`, []string{"x is not a field of this webhook", "y is not a field of this webhook"}},
 		{ci, `{"repo":"a","status":"success","branch":"` + strings.Repeat("é", 501) + `"}`, []string{"branch has 501 characters, at most 500 are allowed"}},
 		{ci, `{"repo":"` + strings.Repeat("a", 201) + `","status":"success"}`, []string{"repo has 201 characters, at most 200 are allowed"}},
 		{rich, `{"list":[{"a":"h"},{"a":"hush"}]}`, []string{"list has 2 items, at most 1 are allowed", "list.0.a has 1 characters, at least 2 are needed"}},

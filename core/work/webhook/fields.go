@@ -13,8 +13,7 @@ import (
 	"ollimbot/core/storage/frontmatter"
 )
 
-// Fields is what a payload of one webhook has to be: JSON Schema, draft 7.
-// Formats are not asserted.
+// Fields is the JSON Schema (draft 7) for the payloads of a webhook. Formats are not checked.
 type Fields struct {
 	// Declared are the names of the declared fields, in alphabetical order.
 	Declared []string
@@ -23,7 +22,7 @@ type Fields struct {
 	compiled *schema.Schema
 }
 
-// compile makes a validator of the mapping, and takes over its value. An error is a *fieldError.
+// compile makes a validator from the mapping, whose value it keeps. An error is a *fieldError.
 func compile(m *mapping) (f Fields, err error) {
 	root, ok := m.value.(map[string]any)
 	if !ok {
@@ -36,8 +35,8 @@ func compile(m *mapping) (f Fields, err error) {
 	return f, nil
 }
 
-// declare notes the declared fields and gives their texts the default length.
-// Beside a $ref draft 7 ignores everything else, so that nothing is declared.
+// declare records the declared fields and gives their texts the default length. Draft 7
+// ignores everything next to a $ref, so then nothing is declared.
 func (f *Fields) declare(root map[string]any) {
 	properties, _ := root["properties"].(map[string]any)
 	if _, elsewhere := root["$ref"]; elsewhere {
@@ -69,7 +68,7 @@ func isText(kind any) bool {
 	return kind == "string"
 }
 
-// explain puts the refusal of a schema into one line with a place.
+// explain turns a schema error into a line with a position.
 func (m *mapping) explain(err error) error {
 	var wrong *schema.Error
 	if !errors.As(err, &wrong) {
@@ -93,8 +92,7 @@ func (m *mapping) explain(err error) error {
 	return &fieldError{at, fmt.Sprintf(msgFieldsSchema, sentences([]schema.Problem{wrong.Problem}, textFieldsRoot)[0])}
 }
 
-// check returns what is wrong with a payload, one sentence each; none of them
-// shows a value.
+// check returns the problems of a payload, one sentence each, without its values.
 func (f Fields) check(payload map[string]any) []string {
 	if n := len(f.Declared); n > maxProperties {
 		return []string{fmt.Sprintf(textTooManyFields, n, maxProperties)}
@@ -102,11 +100,10 @@ func (f Fields) check(payload map[string]any) []string {
 	return sentences(f.compiled.Validate(payload), textPayload)
 }
 
-// place is where something stands in a file: both count from 1, columns in
-// characters.
+// place is a position in a file. Both numbers start at 1; columns are in characters.
 type place struct{ line, column int }
 
-// fieldError is what is wrong with the fields, and where.
+// fieldError is a problem of the fields, and its position.
 type fieldError struct {
 	at      place
 	message string
@@ -114,15 +111,14 @@ type fieldError struct {
 
 func (f *fieldError) Error() string { return f.message }
 
-// mapping is the value of `fields` as JSON, with the place of everything in it
-// by JSON pointer.
+// mapping is the value of `fields` as JSON, with the positions of its parts by JSON pointer.
 type mapping struct {
 	value  any
 	places map[string]place
 	start  place // of the key `fields`
 }
 
-// at is the place of a JSON pointer, or of the nearest thing that holds it.
+// at is the position of a JSON pointer, or of its nearest known parent.
 func (m *mapping) at(pointer string) place {
 	for {
 		if p, ok := m.places[pointer]; ok {
@@ -136,7 +132,7 @@ func (m *mapping) at(pointer string) place {
 	}
 }
 
-// convert turns a value into what JSON knows, and notes the places of what is in it.
+// convert turns a value into JSON and records the positions of its parts.
 func (m *mapping) convert(v frontmatter.Value, pointer string) (any, error) {
 	switch v.Kind {
 	case frontmatter.Scalar:
@@ -164,10 +160,10 @@ func (m *mapping) convert(v frontmatter.Value, pointer string) (any, error) {
 		}
 		return object, nil
 	}
-	return nil, nil //nolint:nilnil // null is a value of JSON
+	return nil, nil //nolint:nilnil // JSON null
 }
 
-// scalar is a number or a boolean where JSON would read one, and else a text.
+// scalar is a number or boolean if JSON would read one, otherwise a string.
 func scalar(v frontmatter.Value) (any, error) {
 	switch {
 	case v.Quoted:
@@ -182,5 +178,5 @@ func scalar(v frontmatter.Value) (any, error) {
 	return json.Number(v.Text), nil
 }
 
-// pointerToken writes a name as a JSON pointer has it.
+// pointerToken escapes a name for a JSON pointer.
 var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")

@@ -31,8 +31,8 @@ const (
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer fault.Rescue("the webhook server", func(f *fault.Error) {
-		// What a panic says may hold parts of the payload: only its kind and the place are logged.
-		s.o.Log.Error("a delivery made the webhook server fail", "fault", f.Kind(), "stack", f.Stack)
+		// The message of a panic can contain parts of the payload: only its kind and stack are logged.
+		s.o.Log.Error("a delivery crashed the webhook handler", "fault", f.Kind(), "stack", f.Stack)
 		write(w, http.StatusInternalServerError, reply{Error: answerInternal})
 	})
 	slug, hook := strings.CutPrefix(r.URL.Path, hookPath)
@@ -54,7 +54,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hook takes one delivery.
+// hook answers a delivery.
 func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 	d := &Delivery{ID: store.NewID(), At: time.Now(), Remote: clean.Line(r.RemoteAddr), Count: 1}
 	refusal := s.check(w, r, slug, d)
@@ -62,14 +62,14 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 		write(w, http.StatusAccepted, reply{Status: Accepted})
 		return
 	}
-	if refusal.Status != statusNotStored { // the log has that one already
+	if refusal.Status != statusNotStored { // already in the log
 		d.refused(refusal.Status)
 		s.log.refuse(*d)
 	}
-	reason, _, _ := strings.Cut(refusal.Reason, ":") // what follows its sender may have chosen
+	reason, _, _ := strings.Cut(refusal.Reason, ":") // its sender can choose the rest
 	s.o.Log.Debug("delivery refused", "delivery", d.ID, "webhook", d.Webhook, "status", d.Status, "reason", reason)
-	// net/http reads the rest of a body before it answers. What is already there
-	// costs nothing; nobody waits for more. A writer without deadlines waits.
+	// net/http reads the rest of the body before it answers: limit how long that takes. A
+	// writer without deadlines waits.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(drainTimeout))
 	if refusal.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(refusal.retry))
@@ -77,7 +77,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request, slug string) {
 	write(w, refusal.Status, reply{Error: refusal.Reason, Details: refusal.Details})
 }
 
-// check makes the checks in their order: token, spec, rate, size, payload, room.
+// check checks, in this order: token, spec, rate, size, payload, room.
 func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *Delivery) *RefusedError {
 	spec, known := s.o.Index.Find(slug)
 	if known {
@@ -111,9 +111,8 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, slug string, d *D
 	})
 }
 
-// admits checks the token. Guesses are limited; past that even the right token
-// has to wait where it is one that could be guessed. Whoever has a long one is
-// not to be locked out by a stranger's guesses.
+// admits checks the token. Wrong tokens are limited. Beyond the limit even a right token is
+// refused if it is weak enough to be guessed; a strong one is not locked out by guesses.
 func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
 	right := s.authorized(r)
 	if right && s.weak == "" {
@@ -128,17 +127,17 @@ func (s *Server) admits(r *http.Request, now time.Time) *RefusedError {
 	return &RefusedError{Status: http.StatusUnauthorized, Reason: answerUnauthorized}
 }
 
-// authorized compares digests, whose length tells nothing, in constant time.
+// authorized compares digests, which hide the length, in constant time.
 func (s *Server) authorized(r *http.Request) bool {
 	given := sha256.Sum256([]byte(r.Header.Get("Authorization")))
 	return subtle.ConstantTimeCompare(given[:], s.token[:]) == 1
 }
 
-// readBody reads at most one byte more than is allowed.
+// readBody reads at most one byte more than MaxBody.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
 	tooLarge := &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
 	if r.ContentLength > MaxBody {
-		w.Header().Set("Connection", "close") // its rest is not worth reading
+		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, tooLarge
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
@@ -154,11 +153,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *RefusedError) {
 	return body, nil
 }
 
-// statusNotStored tells a sender that its delivery is not on the disk.
+// statusNotStored means that the delivery is not on the disk.
 const statusNotStored = http.StatusInsufficientStorage
 
-// accept hands a delivery to the work, if there is room for it, once it is on
-// the disk: its sender may forget it then.
+// accept queues a delivery, if there is room, once it is on the disk. Its sender can then
+// forget it.
 func (s *Server) accept(t *task) *RefusedError {
 	if refusal := s.reserve(); refusal != nil {
 		return refusal
@@ -167,7 +166,7 @@ func (s *Server) accept(t *task) *RefusedError {
 		s.release()
 		return &RefusedError{Status: statusNotStored, Reason: answerNotStored, retry: retrySlot}
 	}
-	s.queue <- t // it has room for all that are active
+	s.queue <- t // it has room for all active ones
 	return nil
 }
 
@@ -184,7 +183,7 @@ func (s *Server) reserve() *RefusedError {
 	return nil
 }
 
-// reply is an answer's body.
+// reply is the body of an answer.
 type reply struct {
 	Status  string   `json:"status,omitempty"`
 	Error   string   `json:"error,omitempty"`
@@ -196,7 +195,7 @@ func notAllowed(w http.ResponseWriter, methods string) {
 	write(w, http.StatusMethodNotAllowed, reply{Error: answerMethod})
 }
 
-// write answers. A sender that no longer listens is its own trouble.
+// write sends an answer. An error means that the sender is gone.
 func write(w http.ResponseWriter, status int, body reply) {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -210,8 +209,8 @@ func write(w http.ResponseWriter, status int, body reply) {
 	_, _ = w.Write(append(data, '\n'))
 }
 
-// quiet keeps the words of net/http, which may quote a request, to one cleaned
-// line each under a constant message.
+// quiet logs the messages of net/http, which can quote a request, as one cleaned line under
+// a constant message.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Handle(ctx context.Context, r slog.Record) error {
@@ -220,14 +219,14 @@ func (q quiet) Handle(ctx context.Context, r slog.Record) error {
 	return q.Handler.Handle(ctx, told)
 }
 
-// Limits of what is taken.
+// Limits of accepted deliveries.
 const (
-	perMinute = 60  // deliveries of one webhook: as many at once, then one a second
-	atOnce    = 10  // deliveries that are screened or run at the same time
-	underWay  = 100 // deliveries that are accepted and not ended: the rest of them wait
+	perMinute = 60  // deliveries of one webhook: a burst of that size, then one a second
+	atOnce    = 10  // deliveries that are screened or run at once
+	underWay  = 100 // deliveries that were accepted and have not ended
 	guesses   = 10  // wrong tokens a minute
-	// retrySlot is what a sender is told to wait when underWay has been reached, or
-	// nothing can be written, in seconds: nobody knows how long that lasts.
+	// retrySlot is the Retry-After when underWay is reached or nothing can be written, in
+	// seconds.
 	retrySlot = 10
 )
 
@@ -237,8 +236,8 @@ type limiter struct {
 	of map[string]*rate.Limiter
 }
 
-// allow counts a delivery at now, or says how many whole seconds to wait. The id
-// is that of a spec, so that strangers cannot make it remember anything.
+// allow counts a delivery at now, or returns the seconds to wait. The id must be that of a
+// spec, so that strangers cannot fill the memory.
 func (l *limiter) allow(id string, now time.Time) (wait int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,12 +250,12 @@ func (l *limiter) allow(id string, now time.Time) (wait int) {
 	return allowOne(l.of[id], now)
 }
 
-// newRate lets so many through at once, and then as many in a minute.
+// newRate allows a burst of that many, and then as many in a minute.
 func newRate(perMinute int) *rate.Limiter {
 	return rate.NewLimiter(rate.Every(time.Minute/time.Duration(perMinute)), perMinute)
 }
 
-// allowOne takes one of what is free at now, or says how many whole seconds to wait.
+// allowOne takes a token at now, or returns the seconds to wait.
 func allowOne(l *rate.Limiter, now time.Time) (wait int) {
 	r := l.ReserveN(now, 1)
 	d := r.DelayFrom(now)

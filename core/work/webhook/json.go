@@ -12,12 +12,12 @@ import (
 
 // Why a payload is not read.
 var (
-	errJSON      = errors.New("not a JSON document that can be read in one way only")
+	errJSON      = errors.New("not an unambiguous JSON document")
 	errNotObject = errors.New("not a JSON object")
 	errNumber    = errors.New("a number is out of bounds")
 )
 
-// Bounds of a number's text. Beyond them exact arithmetic costs seconds.
+// Limits of a number's text. Beyond them exact arithmetic takes seconds.
 const (
 	maxNumber   = 64
 	maxExponent = 308
@@ -26,14 +26,13 @@ const (
 // member is one field of an object in the order of its text.
 type member struct {
 	key   string
-	raw   []byte // its value's text
-	value any    // as the validator takes it: numbers are json.Number
+	raw   []byte // the text of its value
+	value any    // for the validator: numbers are json.Number
 }
 
-// readObject reads a JSON object. Unlike encoding/json it refuses what two
-// readers could take for two things: bytes that are not UTF-8 and names that
-// come twice, at any depth; and it refuses what nests deeper than a payload may.
-// The library's own errors quote the text, and are never passed on.
+// readObject reads a JSON object. Unlike encoding/json it rejects text that two readers
+// could understand differently, invalid UTF-8 and duplicate names at any depth, and nesting
+// beyond maxNesting. The library's errors quote the text, so they are not returned.
 func readObject(text []byte) ([]member, error) {
 	if !utf8.Valid(text) || !json.Valid(text) {
 		return nil, errJSON
@@ -64,7 +63,7 @@ func decoder(text []byte) *json.Decoder {
 	return d
 }
 
-// walk goes through a value of that depth and refuses what may not be in it.
+// walk checks the next value, which is at that depth.
 func walk(d *json.Decoder, depth int) error {
 	token, err := d.Token()
 	if err != nil {
@@ -98,7 +97,7 @@ func walk(d *json.Decoder, depth int) error {
 	return nil
 }
 
-// checkNumber refuses numbers that nobody means and that cost a lot to compare.
+// checkNumber rejects absurd numbers, which are expensive to compare.
 func checkNumber(text string) error {
 	if len(text) > maxNumber {
 		return errNumber
@@ -112,20 +111,20 @@ func checkNumber(text string) error {
 	return nil
 }
 
-// text is a value as a prompt shows it: a text without its quotes, everything
-// else as compact JSON with numbers as they were written.
+// text is the value in a prompt: strings without quotes, everything else as compact JSON
+// with numbers as they were written.
 func (m member) text() string {
 	if s, ok := m.value.(string); ok {
 		return s
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, m.raw); err != nil {
-		return fmt.Sprint(m.value) // it was valid JSON before
+		return fmt.Sprint(m.value) // unreachable: it was valid JSON
 	}
 	return b.String()
 }
 
-// asMap is the object as the validator takes it.
+// asMap is the object for the validator.
 func asMap(list []member) map[string]any {
 	object := make(map[string]any, len(list))
 	for _, m := range list {

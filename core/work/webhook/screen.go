@@ -10,9 +10,9 @@ import (
 	"ollimbot/core/brief/prompt"
 )
 
-// ScreenPrompt asks a small model that was told ScreenSystem whether texts from
-// outside try to give orders. Each text stands in quotes on a line
-// of its own, so that none can end the list or forge another field.
+// ScreenPrompt asks a small model, whose system prompt is ScreenSystem, whether texts from
+// outside try to give orders. Each text is in quotes on its own line, so that none can end
+// the list or forge another field.
 func ScreenPrompt(fields map[string]string) string {
 	var b strings.Builder
 	b.WriteString(screenHead)
@@ -23,13 +23,11 @@ func ScreenPrompt(fields map[string]string) string {
 	return b.String()
 }
 
-// errVerdict says that an answer is no verdict. Such a delivery is held.
+// errVerdict means that an answer is not a verdict. Such a delivery is held.
 var errVerdict = errors.New("the answer is not a verdict")
 
-// ParseVerdict reads the model's answer, whatever stands around the JSON in it.
-// flagged are names as the model gives them, which are not to be trusted. An
-// answer that is not exactly a verdict is an error, and so nothing is let
-// through by a doubt.
+// ParseVerdict reads the model's answer, ignoring text around the JSON. flagged are names
+// from the model, which are untrusted. Everything but a clear verdict is an error.
 func ParseVerdict(text string) (safe bool, flagged []string, err error) {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from {
@@ -58,7 +56,7 @@ func ParseVerdict(text string) (safe bool, flagged []string, err error) {
 	return safe && len(flagged) == 0, flagged, nil
 }
 
-// texts are the fields of the payload that are screened.
+// texts returns the fields of the payload that must be screened.
 func (p Payload) texts() map[string]string {
 	fields := make(map[string]string, len(p.Screened))
 	for _, d := range p.Data {
@@ -69,8 +67,8 @@ func (p Payload) texts() map[string]string {
 	return fields
 }
 
-// named gives names from outside as they may be told: those that the spec
-// declares; all others, which the sender chose, stand as one word of ours.
+// named makes names from outside safe to report: those that the spec does not declare,
+// which the sender chose, become textUndeclaredField.
 func (f Fields) named(names []string) []string {
 	var list []string
 	for _, n := range names {

@@ -27,96 +27,91 @@ import (
 	"ollimbot/routines"
 )
 
-// What a client may take.
+// Limits for clients.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
-	writeTimeout  = 15 * time.Second // longer than reading may take: who was too slow is told so
+	writeTimeout  = 15 * time.Second // longer than readTimeout, so that a slow sender gets an answer
 	idleTimeout   = 30 * time.Second
-	drainTimeout  = 250 * time.Millisecond // for the rest of a payload that is refused unread
+	drainTimeout  = 250 * time.Millisecond // to read the rest of a refused payload
 	maxHeader     = 8 << 10                // bytes
-	// stopTimeout is how long answers may take that are under way at the end.
+	// stopTimeout is how long pending answers can take when the server stops.
 	stopTimeout = time.Second
-	// screenTimeout is how long the small model may think.
+	// screenTimeout is how long the screening can take.
 	screenTimeout = time.Minute
-	// lateAfter is how old a delivery may be that is run after a restart.
+	// lateAfter is the age at which a delivery is no longer run after a restart.
 	lateAfter = 12 * time.Hour
-	// retryEvery is the pause before the next try where the address cannot be
-	// listened on, or the disk cannot be written.
+	// retryEvery is the pause before another attempt to listen, or to write to the disk.
 	retryEvery = 10 * time.Second
-	// minSecret is how many characters a secret needs so that nobody guesses it.
+	// minSecret is how many characters make a secret too long to guess.
 	minSecret = 16
 )
 
-// Why New makes no server.
+// Errors of New.
 var (
-	// errNoSecret says that WEBHOOK_SECRET is not set: without one everybody on
-	// this machine could wake the bot.
+	// Without a secret every user of this machine could wake the bot.
 	errNoSecret = errors.New("webhooks stay off: set WEBHOOK_SECRET to a long random text")
-	// errAddress says that the address is not one of this machine alone.
-	errAddress = errors.New("webhooks are taken on loopback only: give an address such as 127.0.0.1:8420")
+	errAddress  = errors.New("webhooks need a loopback address, such as 127.0.0.1:8420")
 )
 
-// Options are the parts of a Server. All are required but those that may be nil.
+// Options are the parts of a Server. All are required unless they can be nil.
 type Options struct {
 	Dir    *store.Dir
 	Index  *Index
 	Secret config.Secret
-	Addr   string         // "127.0.0.1:8420"; port 0 takes a free one
+	Addr   string         // "127.0.0.1:8420"; port 0 picks a free one
 	Zone   *time.Location // of the times in deliveries
 	Log    *slog.Logger
 	// Screen asks the small model, without tools, about the texts of a payload
-	// (ScreenPrompt, ParseVerdict). It may block. Nil, or an error, holds the
-	// delivery.
+	// (ScreenPrompt, ParseVerdict). It can block. If it is nil or returns an error, the
+	// delivery is held.
 	Screen func(ctx context.Context, fields map[string]string) (safe bool, flagged []string, err error)
-	// Afford waits until there is money for a run of the task and gives a ticket for
-	// it; false means that ctx has ended. Nil never minds.
+	// Afford waits until there is money for a run of the task and returns a ticket for it;
+	// false means that ctx has ended. Nil: no limit.
 	Afford func(ctx context.Context, t routines.Task) (ticket string, ok bool)
-	// Run runs a delivery in the background and returns when it has ended; until
-	// then it counts among those at once. ctx ends with the server's. It is
-	// called concurrently.
+	// Run runs a delivery and returns when it has ended. ctx ends when the server stops. It
+	// is called concurrently.
 	Run func(ctx context.Context, j Job) error
-	// Note leaves a pending update for the main session, unless the same is
-	// pending. kept is called when it is on the disk and before the
-	// main session can take it, so that a crash cannot come between the two. After an
-	// error it is tried again.
+	// Note leaves a pending update for the main session, unless the same one is pending. It
+	// calls kept when that is on the disk and before the main session can take it, so that
+	// no crash separates the two. After an error the next start tries again.
 	Note func(text string, kept func()) error
-	// Notice tells the user at once.
+	// Notice shows the user a message at once.
 	Notice func(text string)
-	// Changed is called after everything that Deliveries shows; it must not block.
+	// Changed is called after each change of Deliveries; it must not block.
 	Changed func()
 }
 
-// Server takes deliveries. Use New.
+// Server accepts deliveries and has them run. Use New.
 type Server struct {
 	o     Options
-	token [sha256.Size]byte // of what the Authorization header has to be
-	weak  string            // what is wrong with the secret, or empty
-	wrong *rate.Limiter     // guesses of the token
+	token [sha256.Size]byte // of the expected Authorization header
+	weak  string            // the problem of the secret, or empty
+	wrong *rate.Limiter     // limits guesses of the token
 	log   *deliveryLog
 	limit limiter
 	conns *connections
-	// queue has room for all that can be active, so that sending never blocks.
+	// queue has room for underWay deliveries, so that sending never blocks.
 	queue chan *task
-	// recovered is what was accepted before the start; resumed runs first.
+	// recovered makes Recover run once; resumed are the deliveries it found, which run first.
 	recovered sync.Once
 	resumed   []*task
 
 	mu       sync.Mutex
-	active   int  // deliveries that are written down, queued, screened or running
-	stopping bool // nothing is taken any more
+	active   int  // deliveries that are being saved, queued, screened or run
+	stopping bool // no delivery is accepted any more
 	addr     string
-	trouble  string    // why nothing is taken, as it was told; empty while all is well
-	troubled time.Time // when it was last so
+	trouble  string    // why nothing is accepted, as reported; empty if all is well
+	troubled time.Time // when it last happened
 }
 
-// task is a delivery on its way through the work.
+// task is a delivery with its record in the log.
 type task struct {
 	job    Job
-	record *record // the log's
+	record *record
 }
 
-// New reads the log. It starts and writes nothing.
+// New reads the log. It starts and writes nothing yet.
 func New(o Options) (*Server, error) {
 	if strings.TrimSpace(o.Secret.Reveal()) == "" {
 		return nil, errNoSecret
@@ -131,8 +126,8 @@ func New(o Options) (*Server, error) {
 	}, nil
 }
 
-// WeakSecret says what is wrong with a secret that could be guessed, and the
-// cure. It is empty for one that could not, and for none at all.
+// WeakSecret returns a warning, with the cure, if a secret could be guessed. It is empty for
+// a strong secret and for none.
 func WeakSecret(secret config.Secret) string {
 	n := utf8.RuneCountInString(strings.TrimSpace(secret.Reveal()))
 	if n == 0 || n >= minSecret {
@@ -141,8 +136,8 @@ func WeakSecret(secret config.Secret) string {
 	return fmt.Sprintf(textWeakSecret, minSecret)
 }
 
-// checkLoopback refuses addresses that others than this machine reach, and
-// names, which may lead anywhere.
+// checkLoopback rejects addresses that other machines can reach, and names, which can
+// resolve to anything.
 func checkLoopback(addr string) error {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil || !at.Addr().Unmap().IsLoopback() {
@@ -151,7 +146,7 @@ func checkLoopback(addr string) error {
 	return nil
 }
 
-// Deliveries are the newest 100, the newest first.
+// Deliveries returns the newest 100, newest first.
 func (s *Server) Deliveries() []Delivery {
 	list := s.log.deliveries()
 	for i := range list {
@@ -163,23 +158,22 @@ func (s *Server) Deliveries() []Delivery {
 	return list
 }
 
-// Addr is where deliveries are taken; empty while they are not.
+// Addr is the address of the server; empty while it does not listen.
 func (s *Server) Addr() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.addr
 }
 
-// Recover takes up what an earlier run of the program had accepted and not
-// finished: what had not begun is run with the first work, what was cut off, is
-// too old or has no spec any more is reported. It is called before the main
-// session takes pending updates, so that a report that a crash repeats is known
-// as the one that is still pending. Run calls it where nobody has.
-func (s *Server) Recover() { s.recovered.Do(s.takeUp) }
+// Recover handles the deliveries that the last process accepted and did not finish. Those
+// that had not started will run first; those that were cut off, are too old or have lost
+// their spec are reported. Call it before the main session takes pending updates, so that a
+// report repeated after a crash is recognized as pending. Run calls it if you did not.
+func (s *Server) Recover() { s.recovered.Do(s.recoverOpen) }
 
-func (s *Server) takeUp() {
+func (s *Server) recoverOpen() {
 	for _, r := range s.log.open() {
-		if r.Outcome == Accepted && r.Note != "" { // it was held, and a crash came before that was told
+		if r.Outcome == Accepted && r.Note != "" { // held, and a crash prevented the report
 			s.abandon(r, r.Note, Held)
 			continue
 		}
@@ -199,7 +193,7 @@ func (s *Server) takeUp() {
 	s.log.tidy(time.Now())
 }
 
-// again makes a task of a delivery that was accepted before the start.
+// again returns the task of a delivery that was accepted before the start and can still run.
 func (s *Server) again(r *record) (*task, bool) {
 	spec, known := s.o.Index.Find(r.Webhook)
 	if r.Outcome != Accepted || !known || time.Since(r.At) > lateAfter {
@@ -212,21 +206,21 @@ func (s *Server) again(r *record) (*task, bool) {
 	return &task{job: Job{Spec: spec, Payload: payload, Delivery: r.Delivery}, record: r}, true
 }
 
-// Run takes deliveries until ctx ends, which is not an error, and returns when
-// nothing of them is under way any more. While the address cannot be listened on
-// it says so and tries again. It is called once.
+// Run accepts deliveries until ctx ends, which is not an error, and then waits for those in
+// progress. If it cannot listen on the address, it reports that and tries again. It is called
+// once.
 func (s *Server) Run(ctx context.Context) error {
 	return s.run(ctx, func(ctx context.Context) (net.Listener, error) {
 		var c net.ListenConfig
 		l, err := c.Listen(ctx, "tcp", s.o.Addr)
 		if err != nil {
-			return nil, fmt.Errorf("take webhooks on %s: %w; choose another WEBHOOK_PORT if it is in use", s.o.Addr, err)
+			return nil, fmt.Errorf("listen for webhooks on %s: %w; choose another WEBHOOK_PORT if it is in use", s.o.Addr, err)
 		}
 		return l, nil
 	})
 }
 
-// run owns everything that the server starts.
+// run owns all goroutines of the server.
 func (s *Server) run(ctx context.Context, listen func(context.Context) (net.Listener, error)) error {
 	if s.weak != "" {
 		s.o.Log.Warn(textWeak, "problem", s.weak)
@@ -235,35 +229,34 @@ func (s *Server) run(ctx context.Context, listen func(context.Context) (net.List
 	s.Recover()
 	stop := make(chan struct{})
 	var writer errgroup.Group
-	writer.Go(fault.Guard("the log of deliveries", func() error { s.log.tend(stop); return nil }))
+	writer.Go(fault.Guard("the delivery log", func() error { s.log.tend(stop); return nil }))
 
 	g, inner := errgroup.WithContext(ctx)
 	g.Go(fault.Guard("the webhooks' listener", func() error { s.listen(inner, listen); return nil }))
 	g.Go(fault.Guard("the webhooks' work", func() error { return s.work(inner) }))
 	err := g.Wait()
 
-	close(stop) // only now: the work's last words belong into the log
+	close(stop) // only now: the log must contain the last states
 	return errors.Join(err, writer.Wait())
 }
 
 // maxAnswer is how much of an answer is read, in bytes.
 const maxAnswer = 64 << 10
 
-// Deliver sends a payload to a running bot, as `ollim-bot webhook test` does,
-// and returns the status of HTTP and the answer, cleaned. An error means that
-// there was no answer; it never holds the secret.
+// Deliver sends a payload to a running bot and returns the HTTP status and the answer,
+// cleaned. An error means that there was no answer; it never contains the secret.
 func Deliver(ctx context.Context, addr string, secret config.Secret, id string, payload []byte) (status int, answer string, err error) {
 	if err := checkLoopback(addr); err != nil {
 		return 0, "", err
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+hookPath+url.PathEscape(id), bytes.NewReader(payload))
 	if err != nil {
-		return 0, "", fmt.Errorf("make the delivery: %w", err)
+		return 0, "", fmt.Errorf("create the request: %w", err)
 	}
 	r.Header.Set("Authorization", bearer+secret.Reveal())
 	r.Header.Set("Content-Type", "application/json")
 	client := http.Client{
-		// No proxy and no redirect: the secret goes to this machine only.
+		// No proxy and no redirect: the secret must not leave this machine.
 		Transport:     &http.Transport{DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       readTimeout + writeTimeout,

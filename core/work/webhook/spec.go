@@ -19,16 +19,15 @@ import (
 // maxID is the longest id, in characters.
 const maxID = 64
 
-// Spec is one webhook: the task that a delivery starts, always in the
-// background, with the template as its body, and what its payload has to be.
+// Spec is a webhook: the background task that a delivery starts, with the template as its
+// body, and the schema of its payload.
 type Spec struct {
 	routines.Task
 	Fields Fields
 }
 
-// Parse reads a spec file. rel is its path relative to the data
-// directory. All problems come back in the file's order; while
-// routines.HasErrors of them, the spec must not be used.
+// Parse reads a spec file. rel is its path relative to the data directory. It returns all
+// problems in the file's order; if routines.HasErrors of them, the spec must not be used.
 func Parse(rel string, data []byte) (Spec, []routines.Problem) {
 	p, ok := routines.Open(routines.KindWebhook, rel, data)
 	if !ok {
@@ -46,8 +45,8 @@ func Parse(rel string, data []byte) (Spec, []routines.Problem) {
 	return s, p.Problems()
 }
 
-// plainID reports whether a text can be the last part of an address as it stands:
-// 1 to 64 plain letters, digits, - or _.
+// plainID reports whether a text can be part of an address unescaped: 1 to 64 ASCII letters,
+// digits, - or _.
 func plainID(text string) bool {
 	return text != "" && len(text) <= maxID && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
 }
@@ -85,8 +84,8 @@ func parseFields(p *routines.File) Fields {
 	return fields
 }
 
-// checkTemplate warns of placeholders that no declared field fills, and refuses
-// a template that could make a prompt of any size.
+// checkTemplate warns about placeholders without a declared field, and rejects a template
+// that could make a prompt of any size.
 func checkTemplate(p *routines.File, s Spec) {
 	list := prompt.Placeholders(s.Body)
 	if len(list) > maxPlaceholders {
@@ -103,17 +102,17 @@ func checkTemplate(p *routines.File, s Spec) {
 	}
 }
 
-// Index knows the spec files of a data directory: what is in force, and what is
-// wrong. A webhook that waits for its user is not in force. All methods may be called
-// by several goroutines; only Scan, Apply and Judge read files.
+// Index contains the spec files of a data directory: which are active, and their problems.
+// A webhook that waits for approval is not active. All methods are safe for concurrent use;
+// only Scan, Apply and Judge read files.
 type Index struct{ *routines.Folder[Spec] }
 
-// NewIndex makes an empty index; Scan fills it.
+// NewIndex returns an empty index; Scan fills it.
 func NewIndex(d *store.Dir) *Index {
 	return &Index{routines.NewFolder(d, folder, Parse, func(s *Spec) *routines.Task { return &s.Task })}
 }
 
-// Find returns the spec with that id.
+// Find returns the active spec with that id.
 func (x *Index) Find(id string) (Spec, bool) {
 	s, ok := x.Now().Find(id)
 	if !ok || s.Waits != "" {
@@ -122,13 +121,13 @@ func (x *Index) Find(id string) (Spec, bool) {
 	return *s, true
 }
 
-// Specs are those in force, or those that wait for their user, by path.
+// Specs returns the active specs, or those that wait for approval, by path.
 func (x *Index) Specs(waiting bool) []*Spec {
 	return slices.DeleteFunc(slices.Clone(x.Now().InForce), func(s *Spec) bool { return (s.Waits != "") != waiting })
 }
 
-// Problems are what is wrong with the files, and which of them wait for their user:
-// errors first, then by file and place.
+// Problems returns the problems of the files, and a warning for each that waits for
+// approval: errors first, then by file and position.
 func (x *Index) Problems() []routines.Problem {
 	list := slices.Clone(x.Now().Problems)
 	for _, s := range x.Specs(true) {
@@ -140,13 +139,13 @@ func (x *Index) Problems() []routines.Problem {
 	return list
 }
 
-// RefusedError is why a delivery is not taken, as its sender reads it. It holds no
-// value of the payload.
+// RefusedError is why a delivery was refused, for its sender. It contains no value of the
+// payload.
 type RefusedError struct {
 	Status  int // of HTTP
 	Reason  string
 	Details []string
-	retry   int // seconds to wait; 0 says nothing of it
+	retry   int // seconds to wait; 0 for none
 }
 
 func (r *RefusedError) Error() string {
@@ -156,8 +155,8 @@ func (r *RefusedError) Error() string {
 	return r.Reason + ": " + strings.Join(r.Details, "; ")
 }
 
-// Check holds a payload against the spec. An error
-// is a *RefusedError. The spec must be one that parsed without errors.
+// Check validates a payload. An error is a *RefusedError. The spec must have parsed without
+// errors.
 func (s Spec) Check(body []byte) (Payload, error) {
 	if len(body) > MaxBody {
 		return Payload{}, &RefusedError{Status: http.StatusRequestEntityTooLarge, Reason: answerTooLarge}
@@ -191,7 +190,7 @@ func invalid(details ...string) *RefusedError {
 	return &RefusedError{Status: http.StatusBadRequest, Reason: answerInvalid, Details: details}
 }
 
-// unfilledBy are the names of the template that the payload lacks, each once.
+// unfilledBy returns the placeholders that the payload lacks, each once.
 func unfilledBy(template string, list []member) []string {
 	var missing []string
 	for _, h := range prompt.Placeholders(template) {
@@ -202,9 +201,8 @@ func unfilledBy(template string, list []member) []string {
 	return missing
 }
 
-// free reports whether a field can carry words of the sender's choice: any text
-// and anything that may hold one, unless the spec fixes its values; and a name
-// that is none of the spec's and no plain one.
+// free reports whether a field can contain words of the sender's choice: in a string, list
+// or object, unless the spec lists its values, or in an undeclared, unusual name.
 func (f Fields) free(m member) bool {
 	if f.closed[m.key] {
 		return false
@@ -217,16 +215,16 @@ func (f Fields) free(m member) bool {
 	return !declared && prompt.DataKey(m.key) != m.key
 }
 
-// Bounds of an answer, so that no payload gets back more than it is worth.
+// Limits of an answer, so that a small payload cannot cause a large one.
 const (
 	maxSentences = 20
 	maxSentence  = 200 // characters
 	maxNamed     = 40  // characters of a name that the sender chose
 )
 
-// sentences says what is wrong with a document: one short sentence for each
-// thing, in alphabetical order. root is what the document itself is called.
-// Values never show; names do, cleaned and cut.
+// sentences describes the problems of a document, one short sentence each, in alphabetical
+// order. root is the name of the document itself. Values are never shown; names are, cleaned
+// and cut.
 func sentences(problems []schema.Problem, root string) []string {
 	var list []string
 	for _, p := range problems {
@@ -269,7 +267,7 @@ func simple(p schema.Problem) string {
 		return fmt.Sprintf(textType, strings.Join(want, textOr), p.Kind)
 	case "enum":
 		want, _ := p.Want.([]any)
-		list := make([]string, 0, len(want)) // they are the author's of the spec
+		list := make([]string, 0, len(want)) // written by the author of the spec
 		for _, w := range want {
 			list = append(list, fmt.Sprint(w))
 		}
@@ -286,9 +284,9 @@ func simple(p schema.Problem) string {
 	return textDoesNotFit + " (" + p.Keyword + ")"
 }
 
-// simpleWords are those of keywords of which nothing more is to be said.
+// simpleWords are for keywords without details.
 var simpleWords = map[string]string{
 	"const": textConst, "pattern": textPattern, "minimum": textTooSmall, "exclusiveMinimum": textTooSmall,
 	"maximum": textTooLarge, "exclusiveMaximum": textTooLarge, schema.Exhausted: textTooCostly,
-	schema.False: textDoesNotFit, "not": textDoesNotFit, "$ref": textDoesNotFit, // the keyword would say nothing more
+	schema.False: textDoesNotFit, "not": textDoesNotFit, "$ref": textDoesNotFit, // the keyword adds nothing
 }

@@ -1,7 +1,7 @@
-// Package webhook owns the outside triggers: the spec files in webhooks/, the
-// HTTP server on loopback that takes their deliveries, the checks that a
-// payload has to pass, the screening of its texts, and the ledger of what came. It must not know engines, forks, dashboards or the main session:
-// what it needs of them are the functions in Options.
+// Package webhook owns the outside triggers: the spec files in webhooks/, the HTTP server
+// on loopback, the validation and screening of payloads, and the log of deliveries. It
+// must not know engines, forks, dashboards or the main session: Options has functions for
+// what it needs from them.
 package webhook
 
 import (
@@ -13,22 +13,21 @@ import (
 	"ollimbot/core/brief/prompt"
 )
 
-// folder is where the spec files lie, relative to the data directory.
+// folder contains the spec files, relative to the data directory.
 const folder = "webhooks"
 
 // Limits of a payload.
 const (
-	// MaxBody is the largest payload that is taken, in bytes.
+	// MaxBody is the size of the largest accepted payload, in bytes.
 	MaxBody = 10240
-	// maxProperties is how many fields a spec may declare.
+	// maxProperties is how many fields a spec can declare.
 	maxProperties = 20
-	// defaultMaxLength is how many characters a declared text may have where its
-	// spec says nothing else.
+	// defaultMaxLength is the limit of a declared text without a maxLength, in characters.
 	defaultMaxLength = 500
-	// maxNesting is how deep a payload may nest; the payload itself counts.
+	// maxNesting is how deeply a payload can nest, including the payload itself.
 	maxNesting = 32
-	// maxPlaceholders is how often a template may name fields: each may bring
-	// thousands of characters.
+	// maxPlaceholders is how often a template can use fields: each can insert thousands of
+	// characters.
 	maxPlaceholders = 50
 )
 
@@ -40,55 +39,55 @@ type Job struct {
 	Ticket   string // by Options.Afford
 }
 
-// Payload is a payload that fits its spec. It is not to be trusted even so.
+// Payload is a valid payload. It is still untrusted.
 type Payload struct {
-	// Data are its fields in its own order, as prompt.WebhookPrompt takes them.
+	// Data are its fields in their original order.
 	Data []prompt.Datum
-	// Screened are the names of those that hold free text and have to be
-	// screened before anything runs.
+	// Screened are the names of the fields with free text, which must be screened before the
+	// run.
 	Screened []string
 }
 
-// What the screening found.
+// Results of the screening.
 const (
 	verdictSafe       = "safe"
 	verdictHeld       = "held"
-	verdictNone       = "none needed" // the payload holds no free text
-	verdictUnreadable = "unreadable"  // no verdict: held as well
+	verdictNone       = "none needed" // the payload has no free text
+	verdictUnreadable = "unreadable"  // no verdict: also held
 )
 
-// What became of a delivery; a refused one has "refused 401" and its like.
+// Outcomes of a delivery. Refused ones have "refused 401" and the like.
 const (
-	Accepted    = "accepted" // it is on the disk and waits for its screening or its run
+	Accepted    = "accepted" // on the disk, waiting for its screening or run
 	Running     = "running"
 	Done        = "done"
 	Failed      = "failed"
 	Held        = "held"
-	Interrupted = "interrupted" // the bot stopped before its end
+	Interrupted = "interrupted" // the bot stopped before it ended
 )
 
-// Delivery is one delivery as people may see it. It never holds a value of the
-// payload, and of the fields' names only those that the spec declares.
+// Delivery describes a delivery without private data: it contains no value of the payload,
+// and only the field names that the spec declares.
 type Delivery struct {
 	ID      string    `json:"id"`      // 8 hexadecimal digits
-	Webhook string    `json:"webhook"` // empty where a stranger named one that does not exist
+	Webhook string    `json:"webhook"` // empty if an unauthorized sender used an unknown name
 	At      time.Time `json:"at"`
 	Ended   time.Time `json:"ended,omitzero"` // zero while it is accepted or running
-	Size    int       `json:"size"`           // of the payload, in bytes; of one that is too large, what was read
+	Size    int       `json:"size"`           // of the payload, in bytes; if that is too large, the bytes that were read
 	Remote  string    `json:"remote"`
 	Verdict string    `json:"verdict,omitempty"`
-	Flagged []string  `json:"flagged,omitempty"` // what the screening pointed at
+	Flagged []string  `json:"flagged,omitempty"` // fields that the screening flagged
 	Outcome string    `json:"outcome"`
 	Status  int       `json:"status"` // of the answer
-	// Count is how many refusals of the same kind within a minute this one stands
-	// for; At is that of the last of them.
+	// Count is the number of refusals of the same kind within a minute that were merged into
+	// this one; At is the time of the last.
 	Count int `json:"count"`
 }
 
-// open reports whether it has no end yet.
+// open reports whether it has not ended.
 func (d Delivery) open() bool { return d.Outcome == Accepted || d.Outcome == Running }
 
-// last is when it last changed, as far as that is known.
+// last is when it last changed, if that is known.
 func (d Delivery) last() time.Time {
 	if d.Ended.After(d.At) {
 		return d.Ended
@@ -96,13 +95,13 @@ func (d Delivery) last() time.Time {
 	return d.At
 }
 
-// refused ends it with the status that its sender was told.
+// refused ends it with the status that its sender got.
 func (d *Delivery) refused(status int) {
 	d.Status, d.Ended = status, time.Now()
 	d.Outcome = "refused " + strconv.Itoa(status)
 }
 
-// cleaned is a delivery that was read from a file.
+// cleaned returns a delivery from a file that is safe to show.
 func (d Delivery) cleaned() Delivery {
 	for _, s := range []*string{&d.Webhook, &d.Remote, &d.Verdict, &d.Outcome} {
 		*s = clean.Cut(clean.Line(*s), 100)

@@ -13,13 +13,13 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// work screens and runs what was taken, until ctx ends; it returns when all of
-// it has ended. What nobody has begun by then is on the disk for the next start.
+// work screens and runs accepted deliveries until ctx ends, and waits for those that run.
+// The others are on the disk for the next start.
 func (s *Server) work(ctx context.Context) error {
 	var g errgroup.Group
 	slots := make(chan struct{}, atOnce)
 	begin := func(t *task) {
-		slots <- struct{}{} // the end of ctx ends those that run
+		slots <- struct{}{} // frees up at the latest when ctx ends
 		release := sync.OnceFunc(func() { <-slots; s.release() })
 		g.Go(func() error { defer release(); s.perform(ctx, t, release); return nil })
 	}
@@ -46,8 +46,8 @@ func (s *Server) release() {
 	s.mu.Unlock()
 }
 
-// perform takes a delivery to its end, and calls ran when its run has ended. One
-// that has not begun when the bot ends stays accepted.
+// perform screens and runs a delivery, and calls ran when its run has ended. If the bot
+// stops before the run, the delivery stays accepted.
 func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	defer fault.Rescue("a delivery", func(f *fault.Error) {
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", f.Kind())
@@ -58,7 +58,7 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		return
 	}
 	err := s.o.Run(ctx, t.job)
-	ran() // the next need not wait until the disk knows
+	ran() // the next one does not wait for the disk
 	switch {
 	case err == nil:
 		s.end(t, Done)
@@ -70,8 +70,8 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 	}
 }
 
-// afforded waits until there is money for the run. False means that the bot ends
-// first: the delivery stays accepted.
+// afforded waits until there is money for the run. It is false if the bot stops first; the
+// delivery then stays accepted.
 func (s *Server) afforded(ctx context.Context, t *task) (ok bool) {
 	if s.o.Afford == nil {
 		return true
@@ -80,8 +80,8 @@ func (s *Server) afforded(ctx context.Context, t *task) (ok bool) {
 	return ok
 }
 
-// begin returns true when the disk knows that the run has begun: no later start
-// runs it again. While that cannot be written the delivery waits.
+// begin returns true when the start of the run is on the disk, so that no restart runs it
+// again. While that cannot be written, the delivery waits.
 func (s *Server) begin(ctx context.Context, t *task, verdict string) bool {
 	for ctx.Err() == nil {
 		d, err := s.log.change(t.record, func(r *record) { r.Outcome, r.Verdict = Running, verdict })
@@ -98,9 +98,8 @@ func (s *Server) begin(ctx context.Context, t *task, verdict string) bool {
 	return false
 }
 
-// screened is the verdict with which a delivery may run. Empty: it may not. Then
-// it is held, and the main session is told so, or the bot ends before that is
-// known.
+// screened returns the verdict if the delivery can run. Otherwise the verdict is empty, and
+// the delivery is held and reported to the main session, or the bot stopped before that.
 func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 	if ctx.Err() != nil {
 		return ""
@@ -129,7 +128,7 @@ func (s *Server) screened(ctx context.Context, t *task) (verdict string) {
 	return ""
 }
 
-// screen asks the model, for a minute at most; a panic is no verdict.
+// screen asks the model and waits a minute at most. A panic is an error.
 func (s *Server) screen(ctx context.Context, p Payload) (safe bool, flagged []string, err error) {
 	ctx, release := context.WithTimeout(ctx, screenTimeout)
 	defer release()
@@ -139,21 +138,21 @@ func (s *Server) screen(ctx context.Context, p Payload) (safe bool, flagged []st
 	return s.o.Screen(ctx, p.texts())
 }
 
-// hold ends a delivery that may not run. The verdict is on the disk before it is
-// told, so that no start screens the delivery a second time.
+// hold ends a delivery that must not run. The verdict is on the disk before it is reported,
+// so that no restart screens the delivery again.
 func (s *Server) hold(t *task, verdict string, flagged []string, note string) {
 	s.o.Log.Warn("delivery held", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "verdict", verdict)
-	// Where that fails it is written later, and the log has told why.
+	// After an error, which is logged, it is written later.
 	_, _ = s.log.change(t.record, func(r *record) { r.Verdict, r.Flagged, r.Note = verdict, flagged, note })
 	s.abandon(t.record, note, Held)
 }
 
-// abandon ends a delivery that will not be run, or not to its end, with a note to
-// the main session.
+// abandon ends a delivery that did not run, or not completely, with a note to the main
+// session.
 func (s *Server) abandon(r *record, note, outcome string) {
 	err := s.o.Note(note, func() { s.finish(r, func(r *record) { r.Outcome, r.Note = outcome, "" }) })
 	if err != nil {
-		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err) // it stays open: the next start tells it
+		s.o.Log.Error(textNotTold, "delivery", r.ID, "error", err) // it stays open: the next start reports it
 	}
 }
 
@@ -161,8 +160,8 @@ func (s *Server) end(t *task, outcome string) {
 	s.finish(t.record, func(r *record) { r.Outcome = outcome })
 }
 
-// finish writes down the end of a delivery. Should that fail it is written
-// later; the log has told why.
+// finish records the end of a delivery. After an error, which is logged, it is written
+// later.
 func (s *Server) finish(r *record, alter func(*record)) {
 	_, _ = s.log.change(r, func(r *record) {
 		alter(r)

@@ -215,7 +215,7 @@ func lastBlock(n ast.Node) ast.Node {
 }
 
 // runs are the marks of inline text, each as often as it stands in a row, and escapes.
-var runs = lazyregexp.Lazily("\\\\.|`+|\\*+|_+|~+")
+var runs = lazyregexp.New("\\\\.|`+|\\*+|_+|~+")
 
 // maxDepth is how many marks are ended, the innermost.
 const maxDepth = 3

@@ -56,7 +56,7 @@ func (r *Registry) load() file {
 }
 
 // names of providers are words, since they stand before a slash.
-var providerName = lazyregexp.Lazily(`^[a-z0-9][a-z0-9.-]{0,30}$`)
+var providerName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]{0,30}$`)
 
 // parse reads the file's text.
 func parse(data []byte) file {
@@ -219,7 +219,7 @@ var providerFields = map[string]func(*entry, frontmatter.Value) error{
 	"batches": func(e *entry, v frontmatter.Value) error { return boolean(&e.Batches, v) },
 }
 
-var variable = lazyregexp.Lazily(`^[A-Z_][A-Z0-9_]{0,63}$`)
+var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
 // modelFields are the keys of a model.
 var modelFields = map[string]func(*Model, frontmatter.Value) error{

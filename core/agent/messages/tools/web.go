@@ -172,7 +172,7 @@ func readable(kind string) bool {
 }
 
 // namedCharset finds the name of a page's letters in its type or at its beginning.
-var namedCharset = lazyregexp.Lazily(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
+var namedCharset = lazyregexp.New(`(?i)charset\s*=\s*["']?([a-z0-9_-]+)`)
 
 // plain is the name of a charset without its signs.
 func plain(name string) string {
