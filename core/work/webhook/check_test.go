@@ -112,7 +112,7 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
 		{ci, `{"repo":"` + strings.Repeat("a", 201) + `","status":"success"}`, []string{"repo has 201 characters, at most 200 are allowed"}},
 		{rich, `{"list":[{"a":"h"},{"a":"hush"}]}`, []string{"list has 2 items, at most 1 are allowed", "list.0.a has 1 characters, at least 2 are needed"}},
 		{rich, `{"word":"hush","n":2,"one":"hush","either":"hush"}`, []string{
-			"either does not fit the spec (anyOf)", "n is too small", "one must have the value that the spec gives", "word does not match the pattern of the spec",
+			"either does not fit the spec (anyOf)", "n is too small", "one must have the value in the spec", "word does not match the pattern in the spec",
 		}},
 		{rich, `{"n":6}`, []string{"n is too large"}},
 	} {
