@@ -81,9 +81,7 @@ func TestAShortCallIsShownAsItIs(t *testing.T) {
 		c.Approvals[0].Label = "Bash(ls ⏎ rm -rf ~)"
 	})
 	has(t, s.screen(80, 14), "The main session asks to run Bash(ls ⏎ rm -rf ~)")
-	if screen := s.screen(80, 14); strings.Contains(screen, "read all") {
-		t.Errorf("nothing more is to be read:\n%s", screen)
-	}
+	lacks(t, "nothing more is to be read", s.screen(80, 14), "read all")
 }
 
 // A question about money or a file has no tool: it is a sentence of its own, and
@@ -237,9 +235,7 @@ func TestAForkAsksWithTheKeysThatThereAre(t *testing.T) {
 	s.c.Keys = with(t, action.Change{ID: action.ForkSave}, action.Change{ID: action.ForkReport}, action.Change{ID: action.ForkExit}, action.Change{ID: action.Palette})
 	has(t, s.screen(120, 14), "save it? a key in keys.yaml")
 	has(t, s.screen(60, 5), "save it? a key in keys.yaml")
-	if strings.Contains(s.screen(120, 14), "  save ") {
-		t.Error("a badge without a key stands there")
-	}
+	lacks(t, "a badge without a key stands there", s.screen(120, 14), "  save ")
 }
 
 func TestAToolCallIsAnsweredWithTheKeysThatThereAre(t *testing.T) {

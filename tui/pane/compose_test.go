@@ -108,9 +108,7 @@ func TestLongPastesStandAsOneWord(t *testing.T) {
 	if say := said(t, s.press(t, tea.KeyEnter)); say.Text != "look: "+strings.TrimRight(long, "\n")+" please" {
 		t.Errorf("%d bytes are sent", len(say.Text))
 	}
-	if strings.Contains(s.screen(80, 14), "pasted") {
-		t.Error("the word stays behind")
-	}
+	lacks(t, "the word stays behind", s.screen(80, 14), "pasted")
 }
 
 func TestPastesOfOneSizeAreToldApartAndDeletedAsAWhole(t *testing.T) {
@@ -198,9 +196,7 @@ func TestAReplyIsDroppedByBackspaceAndWithItsMessage(t *testing.T) {
 	s.press(t, tea.KeyEscape)
 	s.do(action.ChatReply)
 	s.next(func(c *core.Snapshot) { c.Chat = c.Chat[:2] })
-	if strings.Contains(s.screen(80, 14), "reply to") {
-		t.Error("the message has gone")
-	}
+	lacks(t, "the message has gone", s.screen(80, 14), "reply to")
 }
 
 // carded gives the card's buttons what the core gives them.

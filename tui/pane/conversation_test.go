@@ -93,17 +93,13 @@ func TestAToolCallIsAnsweredInOrder(t *testing.T) {
 		s.next(func(c *core.Snapshot) { c.Approvals = c.Approvals[1:] })
 		screen := s.screen(80, 14)
 		has(t, screen, "WebFetch(https://example.org/)", "0:58 left")
-		if strings.Contains(screen, " of 2") {
-			t.Errorf("one is left:\n%s", screen)
-		}
+		lacks(t, "one is left", screen, " of 2")
 		time.Sleep(time.Second)
 		if d := cmp.Diff(command.Answer{ID: "a2", Verdict: policy.Always}, s.do(action.ApprovalAlways).Do); d != "" {
 			t.Error(d)
 		}
 		s.next(func(c *core.Snapshot) { c.Approvals = nil })
-		if screen := s.screen(80, 14); strings.Contains(screen, "WebFetch") {
-			t.Errorf("the card stays:\n%s", screen)
-		}
+		lacks(t, "the card stays", s.screen(80, 14), "WebFetch")
 		if a := s.do(action.ApprovalDeny); a.Do != nil || a.Toast == "" {
 			t.Errorf("nothing waits: %#v", a)
 		}
@@ -174,9 +170,7 @@ func TestAForkHasItsExits(t *testing.T) {
 		t.Errorf("exit (-want +got):\n%s", d)
 	}
 	s.next(func(c *core.Snapshot) { c.Fork = nil })
-	if screen := s.screen(80, 14); strings.Contains(screen, "garden") {
-		t.Errorf("the banner stays:\n%s", screen)
-	}
+	lacks(t, "the banner stays", s.screen(80, 14), "garden")
 	for _, id := range []action.ID{action.ForkSave, action.ForkReport, action.ForkExit} {
 		if a := s.do(id); a.Do != nil || a.Ask != nil || a.Toast == "" {
 			t.Errorf("%s without a fork: %#v", id, a)
@@ -195,9 +189,7 @@ func TestAResumedForkIsNotSaved(t *testing.T) {
 	s.next(resumed)
 	screen := s.screen(80, 14)
 	has(t, screen, "you lead · resumed · just started", "R report", "X exit")
-	if strings.Contains(screen, "S save") {
-		t.Errorf("save is offered:\n%s", screen)
-	}
+	lacks(t, "save is offered", screen, "S save")
 	if a := s.do(action.ForkSave); a.Do != nil || a.Toast == "" {
 		t.Errorf("saved: %#v", a)
 	}
@@ -288,9 +280,7 @@ func TestTypingEndsTheChoiceOfTab(t *testing.T) {
 	s.keys(t, "x")
 	has(t, s.screen(80, 12), "there is no command /clearx")
 	s.keys(t, "backspace")
-	if screen := s.screen(80, 12); strings.Contains(screen, "/compact") {
-		t.Errorf("what no longer matches is offered:\n%s", screen)
-	}
+	lacks(t, "what no longer matches is offered", s.screen(80, 12), "/compact")
 }
 
 func TestAnExitDuringAnAnswerSaysThatItWaits(t *testing.T) {
@@ -320,9 +310,7 @@ func TestRepliesKeepTheirColumns(t *testing.T) {
 		"/ping-budget [capacity] [refill_rate]")
 	has(t, s.screen(120, 20), "/clear                                 forget")
 	has(t, s.screen(36, 20), "Permission mode")
-	if strings.Contains(s.screen(80, 20), "**") {
-		t.Error("markdown is shown as it is written")
-	}
+	lacks(t, "markdown is shown as it is written", s.screen(80, 20), "**")
 }
 
 func TestAFinishedRunIsResumedInTheChat(t *testing.T) {
@@ -377,9 +365,7 @@ func TestTheChatWithoutCommandsTakesWordsOnly(t *testing.T) {
 func TestTheBeginningOfTheChatSaysThatMoreWasSaid(t *testing.T) {
 	s := open("chat")
 	s.do(action.TailHome)
-	if first := s.screen(80, 8); strings.Contains(first, "ollim-bot history") {
-		t.Errorf("there is no more:\n%s", first)
-	}
+	lacks(t, "there is no more", s.screen(80, 8), "ollim-bot history")
 	s.next(func(c *core.Snapshot) { c.ChatMore = true })
 	s.do(action.TailHome)
 	has(t, strings.Join(strings.Fields(s.screen(80, 8)), " "), "Earlier messages: ollim-bot history finds them.")

@@ -157,9 +157,7 @@ func TestAnEmptyLogSaysWhatIsHiddenAndWhatShowsIt(t *testing.T) {
 	s.keys(t, "nowhere", "enter")
 	has(t, s.screen(80, 12), "312 lines hidden.", "Esc removes the filter.", "l shows the next level.")
 	s.do(action.Back, action.TailLevel)
-	if screen := s.screen(80, 12); strings.Contains(screen, "hidden") {
-		t.Errorf("every line is shown:\n%s", screen)
-	}
+	lacks(t, "every line is shown", s.screen(80, 12), "hidden")
 	s.do(action.TailLevel)
 	s.c.Keys, _ = action.Keys{}.Change([]action.Change{{Pane: action.Logs, ID: action.TailLevel, Keys: []string{"ctrl+y"}}})
 	s.do(action.TailLevel)
@@ -188,9 +186,7 @@ func TestUpdatesThatWentHaveNoAge(t *testing.T) {
 	})
 	screen := s.screen(80, 12)
 	has(t, screen, "earlier (292 earlier update(s) omitted — cap reached)")
-	if strings.Contains(screen, "\n now ") {
-		t.Errorf("the oldest are as new as now:\n%s", screen)
-	}
+	lacks(t, "the oldest are as new as now", screen, "\n now ")
 	s.do(action.Updates.ID("bottom"))
 	a := s.do(action.UpdatesRead)
 	if read(a) == "" || strings.Contains(a.Open.Title()+read(a), "just left") || strings.Contains(read(a), "Left ") {
@@ -206,9 +202,7 @@ func TestACallIsReadWithItsOwnLines(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: label, Text: text, Until: noon.Add(time.Minute)}}
 	})
-	if screen := s.screen(80, 14); strings.Contains(screen, "read all") {
-		t.Errorf("the card says all of it:\n%s", screen)
-	}
+	lacks(t, "the card says all of it", s.screen(80, 14), "read all")
 	has(t, read(s.do(action.ApprovalRead)), "asks to run this:\n\n"+strings.ReplaceAll(text, "\t", "    ")+"\n", "y allows it and n denies it")
 	s.next(func(c *core.Snapshot) {
 		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Bash(git status …)", Text: text, Until: noon.Add(time.Minute)}}

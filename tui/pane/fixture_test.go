@@ -372,3 +372,11 @@ func has(t *testing.T, screen string, words ...string) {
 		}
 	}
 }
+
+// lacks reports what stands on a screen and must not, and what that means.
+func lacks(t *testing.T, fault, screen, word string) {
+	t.Helper()
+	if strings.Contains(screen, word) {
+		t.Errorf("%s: %q stands in\n%s", fault, word, screen)
+	}
+}

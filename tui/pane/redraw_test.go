@@ -24,9 +24,7 @@ func findings(n, words int) []updates.Update {
 func TestNoUpdateIsCutWhileALineIsFree(t *testing.T) {
 	s := open("updates")
 	s.next(func(c *core.Snapshot) { c.Updates = findings(2, 40); c.Forks = nil })
-	if screen := s.screen(80, 14); strings.Contains(screen, "…") {
-		t.Errorf("there is room for all of it:\n%s", screen)
-	}
+	lacks(t, "there is room for all of it", s.screen(80, 14), "…")
 	rapid.Check(t, func(t *rapid.T) {
 		s := open("updates")
 		n := rapid.IntRange(1, 20).Draw(t, "updates")

@@ -220,9 +220,7 @@ func TestAStreamingAnswerGrowsInPlace(t *testing.T) {
 		last.Version, last.Text, last.Streaming = 1, "I move the review to tomorrow.", false
 	})
 	has(t, s.screen(60, 12), "I move the review to tomorrow.")
-	if strings.Contains(s.screen(60, 12), "tomorrow.▌") {
-		t.Error("the cursor stays behind")
-	}
+	lacks(t, "the cursor stays behind", s.screen(60, 12), "tomorrow.▌")
 }
 
 func TestLogsAreReadOnlyWhenThereIsMore(t *testing.T) {
@@ -257,7 +255,5 @@ func TestLogsFindAndLeaveTheSearch(t *testing.T) {
 func TestRunsOutOfSightAreCounted(t *testing.T) {
 	s := open("forks")
 	has(t, s.screen(80, 12), "run 1 of 5 · following")
-	if screen := s.screen(80, 24); strings.Contains(screen, "of 5") {
-		t.Errorf("all runs are in sight:\n%s", screen)
-	}
+	lacks(t, "all runs are in sight", s.screen(80, 24), "of 5")
 }

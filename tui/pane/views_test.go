@@ -64,9 +64,7 @@ func TestThePageOfTheScheduleShowsTheWholeDay(t *testing.T) {
 		late := schedule.Entry{ID: "eeee0001", Description: "Lock the door", FireTime: c.At.Add(9 * time.Hour)}
 		c.Schedule.Day = append(slices.Clone(c.Schedule.Entries[1:]), late)
 	})
-	if small := s.screen(118, 30); strings.Contains(small, "Lock the door") {
-		t.Errorf("the window holds the night:\n%s", small)
-	}
+	lacks(t, "the window holds the night", s.screen(118, 30), "Lock the door")
 	s.c.Zoomed = true
 	page := s.screen(118, 30)
 	has(t, page, "just fired", "Check email", "Lock the door")
@@ -122,14 +120,10 @@ func TestADayThatIsNotListedToItsEndSaysSo(t *testing.T) {
 	s.c.Keys = with(t, action.Change{Pane: action.Schedule, ID: action.ScheduleView, Keys: []string{"f9"}})
 	has(t, s.screen(80, 20), "(f9: all tasks)")
 	s.next(func(c *core.Snapshot) { c.Schedule.DayUntil = c.At.Add(24 * time.Hour) })
-	if screen := s.screen(80, 20); strings.Contains(screen, "more after") {
-		t.Errorf("a whole day has no more:\n%s", screen)
-	}
+	lacks(t, "a whole day has no more", s.screen(80, 20), "more after")
 	s.next(crowded)
 	s.do(action.ScheduleView)
-	if screen := s.screen(80, 20); strings.Contains(screen, "more after") {
-		t.Errorf("the list of all tasks has no more:\n%s", screen)
-	}
+	lacks(t, "the list of all tasks has no more", s.screen(80, 20), "more after")
 }
 
 func TestALinkOfAChainIsOneInEveryView(t *testing.T) {
@@ -357,7 +351,5 @@ func TestAnUpdateNamesTheRunThatLeftIt(t *testing.T) {
 	s.next(func(c *core.Snapshot) { // two may have left it
 		c.Forks = append(c.Forks[:len(c.Forks):len(c.Forks)], fork.View{Title: "Other", Reports: 1, Started: left.Add(-time.Minute)})
 	})
-	if screen := s.screen(80, 12); strings.Contains(screen, "Medication:") {
-		t.Errorf("a guess is shown as a fact:\n%s", screen)
-	}
+	lacks(t, "a guess is shown as a fact", s.screen(80, 12), "Medication:")
 }
