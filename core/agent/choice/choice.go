@@ -1,7 +1,7 @@
-// Package choice is an engine over engines: it knows which of them a session gets,
-// which of them a session belongs to, and who answers while one is out of reach. A
-// main session that goes on with another engine takes along what was said. It must
-// not know what any engine does with a message, nor the bot around it.
+// Package choice is an engine over engines: it decides which of them a new session gets,
+// knows which one a session belongs to, and which one answers while another is
+// unreachable. It carries a main session over to another engine with a summary. It must
+// not know what an engine does with a message, nor the bot around it.
 package choice
 
 import (
@@ -84,7 +84,7 @@ var (
 // New starts nothing.
 func New(o Options) *Engine { return &Engine{o: o, outages: map[string]*outage{}, changed: func() {}} }
 
-// place is who answers: a member, and the model where that is not the session's own.
+// place is a member that answers, and the model if it is not the session's own.
 type place struct{ member, model string }
 
 // settings are a session's as a place takes them.
@@ -222,7 +222,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// account is the engine that somebody logs in to.
+// account is the engine that needs a login.
 func (e *Engine) account() (agent.Account, error) {
 	for _, m := range e.o.Members {
 		if a, ok := m.Engine.(agent.Account); ok {
@@ -264,7 +264,7 @@ type outage struct {
 	wait  time.Duration
 }
 
-// down reports whether it is too early to ask again.
+// down reports whether it is too early to try again.
 func (e *Engine) down(key string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -282,7 +282,7 @@ func (e *Engine) why(key string) string {
 	return ""
 }
 
-// lose notes that a place cannot answer; false where there is nobody else who may.
+// lose records that a place cannot answer; false if no other can.
 func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	key := e.key(p, s)
 	why = clean.Cut(clean.Line(why), 200)
@@ -307,7 +307,7 @@ func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	return true
 }
 
-// answered notes that a place has answered, and tells where it had not before.
+// answered records that a place has answered, and tells the user if it had not before.
 func (e *Engine) answered(p place, s agent.Settings) {
 	key := e.key(p, s)
 	e.mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// session is one that can change its engine between two messages, and in the middle
-// of one of which nothing was said yet.
+// session can change its engine between two messages, and during one before any of its
+// answer has arrived.
 type session struct {
 	e *Engine
 
@@ -55,8 +55,8 @@ func (s *session) Interrupt(ctx context.Context) error { return s.current().inne
 // Close ends the session.
 func (s *session) Close() error { return s.current().inner.Close() }
 
-// Configure changes what is set. A model of another engine counts with the next
-// message.
+// Configure changes the settings that are set. A model of another engine applies from
+// the next message.
 func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	was := &s.o.Settings
@@ -66,8 +66,8 @@ func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	return inner.Configure(ctx, p.settings(n))
 }
 
-// Send runs one turn, with another engine where this one turns out to be out of
-// reach before it has said anything.
+// Send runs one turn, with another engine if this one turns out to be unreachable before
+// its answer starts.
 func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		if err := s.follow(ctx); err != nil {
@@ -79,8 +79,8 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	}
 }
 
-// follow goes where the main session belongs by now: the user has chosen another
-// engine, or the chosen one may be back.
+// follow moves the main session to its current engine: the user may have chosen another,
+// or the chosen one may be back.
 func (s *session) follow(ctx context.Context) error {
 	at := s.current()
 	if p := s.e.pick(at.o.Settings); at.inner.ID() == s.e.o.Main() && p != at.place {
@@ -89,7 +89,7 @@ func (s *session) follow(ctx context.Context) error {
 	return nil
 }
 
-// change goes on with another engine, or with another model of the same one.
+// change continues with another engine, or with another model of the same one.
 func (s *session) change(ctx context.Context, p place) error {
 	at := s.current()
 	old, o := at.inner, at.o
@@ -116,7 +116,7 @@ func (s *session) change(ctx context.Context, p place) error {
 	return old.Close()
 }
 
-// attempt runs the turn once. again says that another engine is to try.
+// attempt runs the turn once. again says that another engine should try.
 func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent.Event, error) bool) (again bool) {
 	note, before, end := s.bring(ctx, &m)
 	if end != nil {
@@ -169,8 +169,7 @@ func (e ending) why() string {
 	return r.Text
 }
 
-// elsewhere goes on with the next engine; where there is none, the turn ends as it
-// has.
+// elsewhere continues with the next engine; if there is none, the turn ends as it did.
 func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Event, error) bool) (again bool) {
 	at := s.current()
 	if ctx.Err() != nil || !end.unavailable() || !s.e.lose(at.place, at.o.Settings, end.why()) {

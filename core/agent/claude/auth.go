@@ -24,7 +24,7 @@ type Auth struct {
 	KeySource string `json:"apiKeySource"` // the variable of the key, or empty
 }
 
-// AuthStatus asks the command at path how it is logged in, without asking any
+// AuthStatus asks the command at path for its login status, without asking any
 // server. It takes ten seconds at most. Not to be logged in is no error; an
 // error is one line that says what to do, or that of ctx.
 func AuthStatus(ctx context.Context, path string, env []string) (Auth, error) {

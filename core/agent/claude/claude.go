@@ -1,14 +1,13 @@
 // Package claude is the engine over the real "claude" command: one process for
 // each session, spoken to in JSON lines (package wire) and kept by package
-// process. It owns what a session is on that wire: how one is opened, resumed
-// and forked, where a turn begins and ends, what its lines mean as events, and
-// what a process may use.
+// process. It owns sessions on that wire: how they are opened, resumed and forked, where
+// a turn starts and ends, which events its lines are, and what a process may use.
 //
-// It must not know forks, budgets, Discord or the bot's files: what it knows of
-// the bot are the callbacks that come with a session.
+// It must not know forks, budgets, Discord or the bot's files: it knows the bot by the
+// callbacks of a session only.
 //
-// Goroutines: every session has one that reads it (session.live). It belongs to
-// the engine and has ended when Run returns, as have the processes.
+// Goroutines: each session is read by one (session.live). It belongs to the engine and
+// has ended when Run returns, as have the processes.
 package claude
 
 import (
@@ -33,21 +32,20 @@ import (
 type Options struct {
 	// Path is the command. Empty: process.Find looks for it in Env.
 	Path string
-	// Env is the environment of the program; nil is os.Environ. What a process
-	// gets of it is for process.Environment to say.
+	// Env is the environment of the program; nil is os.Environ. process.Environment
+	// decides what a process gets of it.
 	Env []string
-	// Process is what the environment carries of ours.
+	// Process is what we add to the environment.
 	Process process.Env
-	// Control is the socket on which the commands of ours that a session's shell
-	// calls reach the bot, which opens and serves it. Nil: those commands are on
-	// their own.
+	// Control is the socket by which our commands reach the bot when a session's shell
+	// calls them. The bot opens and serves it. Nil is none.
 	Control *control.Server
 	// Sandbox puts the process of a session into its sandbox before it starts; see
-	// process.Spec. Nil is none. Processes that run nothing for a model, as those
-	// that log in or tell the version, are started as they are.
+	// process.Spec. Nil is none. Processes that run nothing for a model, such as a
+	// login, are not sandboxed.
 	Sandbox func(*exec.Cmd) (done func())
-	// MemoryLimit is how many resident bytes one process may have before it is
-	// ended, read whenever it matters; 0 sets no limit. Nil is none.
+	// MemoryLimit returns how many resident bytes a process may use before it is ended;
+	// 0, or nil, is no limit.
 	MemoryLimit func() int64
 	// Log may be nil.
 	Log *slog.Logger
@@ -56,9 +54,9 @@ type Options struct {
 // Engine opens sessions with Claude. Use New.
 type Engine struct {
 	o Options
-	// start begins a process; tests put pipes in its place.
+	// start starts a process; tests replace it by pipes.
 	start func(process.Spec) (child, error)
-	// begun is closed when Run has begun.
+	// begun is closed when Run has started.
 	begun chan struct{}
 	// examined is closed when the command's version is known, or never will be.
 	examined chan struct{}
@@ -73,8 +71,8 @@ type Engine struct {
 	ctx context.Context
 
 	mu sync.Mutex
-	// sessions are all whose process was not reaped yet, by id. A session that
-	// is being opened holds its id with nil.
+	// sessions are those whose process was not reaped yet, by id. While a session is
+	// being opened its id maps to nil.
 	sessions map[string]*session
 	status   agent.Status
 	unusable bool     // the command must not be started
@@ -82,7 +80,6 @@ type Engine struct {
 	changed  func()
 }
 
-// The engine is all that package agent has a name for.
 var (
 	_ agent.Engine         = (*Engine)(nil)
 	_ agent.Reporter       = (*Engine)(nil)
@@ -108,7 +105,7 @@ func New(o Options) *Engine {
 	}
 }
 
-// safely runs f; a panic in it is logged and becomes an error.
+// safely runs f and turns a panic into an error, which it logs.
 func (e *Engine) safely(what string, f func()) error {
 	err := fault.Guard("the engine: "+what, func() error { f(); return nil })()
 	if err != nil {
@@ -122,8 +119,7 @@ func (e *Engine) later(what string, f func()) {
 	e.background.Go(func() { _ = e.safely(what, f) }) // safely has logged it
 }
 
-// waitBegun waits a moment for Run, which whoever wires the program starts
-// beside the first Open.
+// waitBegun waits a moment for Run, which starts at the same time as the first Open.
 func (e *Engine) waitBegun(ctx context.Context) error {
 	limit := time.NewTimer(time.Second)
 	defer limit.Stop()
@@ -152,7 +148,7 @@ func (e *Engine) ifRunning(f func()) bool {
 	return true
 }
 
-// path is where the command is; the error says how to install it.
+// path is the path of the command; the error says how to install it.
 func (e *Engine) path() (string, error) {
 	if e.o.Path != "" {
 		return e.o.Path, nil
@@ -160,14 +156,14 @@ func (e *Engine) path() (string, error) {
 	return process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
 }
 
-// env is the environment that a process gets, with what is its own.
+// env is the environment of a process, with its own variables added.
 func (e *Engine) env(own ...string) []string {
 	o := e.o.Process
 	o.Extra = slices.Concat(o.Extra, own)
 	return process.Environment(e.o.Env, o)
 }
 
-// Status is how the engine stands now.
+// Status is the current status of the engine.
 func (e *Engine) Status() agent.Status {
 	processes := e.processes()
 	e.mu.Lock()
@@ -200,7 +196,7 @@ func (e *Engine) processes() []agent.Process {
 	return list
 }
 
-// opened are the sessions whose processes were not reaped yet.
+// opened are the sessions whose processes are not reaped yet.
 func (e *Engine) opened() []*session {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -213,12 +209,12 @@ func (e *Engine) opened() []*session {
 	return list
 }
 
-// setStatus changes the status and tells of it where something is new.
+// setStatus changes the status and reports a difference. The lock is held during change.
 func (e *Engine) setStatus(change func(*agent.Status)) {
 	e.mu.Lock()
 	before := e.status
 	change(&e.status)
-	e.status.Processes = nil // they are counted when somebody looks
+	e.status.Processes = nil // they are counted on demand
 	now := e.status
 	e.mu.Unlock()
 	if before.Version != now.Version || before.Warning != now.Warning || before.Problem != now.Problem ||
@@ -227,7 +223,7 @@ func (e *Engine) setStatus(change func(*agent.Status)) {
 	}
 }
 
-// notify tells whoever watches that the status has changed.
+// notify reports that the status has changed.
 func (e *Engine) notify() {
 	e.mu.Lock()
 	changed := e.changed
@@ -237,7 +233,7 @@ func (e *Engine) notify() {
 	}
 }
 
-// setLogin notes whether somebody is logged in.
+// setLogin records whether someone is logged in.
 func (e *Engine) setLogin(ok bool) {
 	e.setStatus(func(st *agent.Status) {
 		switch {
@@ -249,7 +245,7 @@ func (e *Engine) setLogin(ok bool) {
 	})
 }
 
-// forget frees the session's id, once its process was reaped.
+// forget frees the session's id once its process is reaped.
 func (e *Engine) forget(s *session) {
 	e.mu.Lock()
 	delete(e.sessions, s.key)

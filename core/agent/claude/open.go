@@ -18,17 +18,16 @@ import (
 )
 
 const (
-	// openLimit is how long a process may take to be ready: 0.7 s on a quiet machine,
-	// over 10 s on a small one that is busy, and a long transcript is read first.
+	// openLimit is how long a process may take to be ready: 0.7 s on an idle machine, over
+	// 10 s on a small busy one, and longer with a long transcript.
 	openLimit = time.Minute
-	// writtenAfter is when the last words of a turn are in the transcript: 0.1 s
-	// after its end. A fork reads them there.
+	// writtenAfter is how long after a turn its text is in the transcript, where a fork
+	// reads it; it takes 0.1 s.
 	writtenAfter = 250 * time.Millisecond
 )
 
-// Open starts, resumes or forks a session in a process of its own. Errors are one
-// line and say what to do; one in which the process was too slow is a
-// context.DeadlineExceeded.
+// Open starts, resumes or forks a session in its own process. An error is one line and
+// says what to do; if the process was too slow it is context.DeadlineExceeded.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	s, err := e.open(ctx, o)
 	if err != nil {
@@ -37,8 +36,7 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	return &resumable{e: e, o: o, now: s}, nil
 }
 
-// open is Open for one process: it starts it and returns when it has answered the
-// handshake.
+// open starts one process and returns when it has answered the handshake.
 func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, error) {
 	if err := e.waitBegun(ctx); err != nil {
 		return nil, err
@@ -81,8 +79,8 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	return s, nil
 }
 
-// written waits until the end of the last turn of an open session is in its
-// transcript. While a turn runs, a fork takes what is there.
+// written waits until the last turn of an open session is in its transcript. While a
+// turn runs it does not wait.
 func (e *Engine) written(ctx context.Context, id string) error {
 	e.mu.Lock()
 	s := e.sessions[strings.ToLower(id)]
@@ -102,7 +100,7 @@ func (e *Engine) written(ctx context.Context, id string) error {
 	return nil
 }
 
-// sessionKey is the id of the session that o opens.
+// sessionKey is the id of the session to open.
 func sessionKey(o agent.SessionOptions) (string, error) {
 	if err := o.CheckIDs(); err != nil {
 		return "", err
@@ -116,7 +114,7 @@ func sessionKey(o agent.SessionOptions) (string, error) {
 	return store.NewUUID(), nil
 }
 
-// reserve takes a session id: two processes on one id would lose data.
+// reserve claims a session id: two processes with one id would lose data.
 func (e *Engine) reserve(key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -130,8 +128,7 @@ func (e *Engine) reserve(key string) error {
 	return nil
 }
 
-// admit lets a session live. Where the engine has ended in the meantime, the
-// process is ended.
+// admit starts reading a session. If the engine has ended meanwhile it ends the process.
 func (e *Engine) admit(s *session) error {
 	running := e.ifRunning(func() {
 		e.sessions[s.key] = s
@@ -146,7 +143,7 @@ func (e *Engine) admit(s *session) error {
 	return errors.Join(errNotRunning, err)
 }
 
-// discard ends a session that nobody has.
+// discard ends a session that is not used.
 func (e *Engine) discard(s *session) {
 	s.mu.Lock()
 	if s.reason == nil {
@@ -160,7 +157,7 @@ func (e *Engine) discard(s *session) {
 	})
 }
 
-// shakeHands makes the process ready, within the limit.
+// shakeHands initializes the process within openLimit.
 func (s *session) shakeHands(ctx context.Context, path string) error {
 	within, cancel := context.WithTimeout(ctx, openLimit)
 	defer cancel()
@@ -184,9 +181,9 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 	return s.startError(path, s.host.o.Resume)
 }
 
-// startError says why a process has ended before it was ready.
+// startError is why a process ended before it was ready.
 func (s *session) startError(path, resume string) error {
-	<-s.done // what it has said was read, and it was reaped
+	<-s.done // its output was read, and it was reaped
 	s.mu.Lock()
 	said := strings.Join(s.early, " | ")
 	s.mu.Unlock()
@@ -202,7 +199,7 @@ func (s *session) startError(path, resume string) error {
 	return fmt.Errorf(textNonsense, clean.Line(path))
 }
 
-// greeting is what the handshake tells: who pays, and what the models can do.
+// greeting is the answer to the handshake: the account and the models' abilities.
 type greeting struct {
 	Account struct {
 		TokenSource  string `json:"tokenSource"`
@@ -216,8 +213,7 @@ type greeting struct {
 	} `json:"models"`
 }
 
-// noteGreeting learns whether anybody is logged in, and what can
-// be set.
+// noteGreeting records the models, and whether someone is logged in.
 func (s *session) noteGreeting(answer json.RawMessage) {
 	var g greeting
 	if err := json.Unmarshal(answer, &g); err != nil {

@@ -262,7 +262,7 @@ func TestAnIDHasOneProcess(t *testing.T) {
 	o := r.options()
 	o.Resume = s.ID()
 	_, err := r.engine.Open(t.Context(), o)
-	oneLine(t, err, "open already")
+	oneLine(t, err, "already open")
 	must(t, s.Close())
 	if err := s.Close(); err != nil {
 		t.Error("the second Close:", err)

@@ -14,36 +14,36 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 )
 
-// resumable is a session as the bot has it. The process behind it may end while
-// nothing runs, by a signal, for want of memory, or because it has used too much:
-// the next message then resumes the session in a new one.
+// resumable is a session as the bot sees it. Its process may end between turns, by a
+// signal or because of its memory: the next message then resumes the session in a new
+// process.
 type resumable struct {
 	e       *Engine
 	sending atomic.Bool // a Send is under way
 
 	mu     sync.Mutex
-	o      agent.SessionOptions // what a new process is opened with
+	o      agent.SessionOptions // of a new process
 	now    *session
 	closed bool
 }
 
 var _ agent.Session = (*resumable)(nil)
 
-// current is the session's process as it is now.
+// current is the session's current process.
 func (r *resumable) current() *session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now
 }
 
-// ID is what the command calls the session.
+// ID is the session's id.
 func (r *resumable) ID() string { return r.current().ID() }
 
-// Interrupt ends the running turn, and one that was sent and has not begun.
+// Interrupt ends the running turn, and one that was sent and has not started.
 func (r *resumable) Interrupt(ctx context.Context) error { return r.current().Interrupt(ctx) }
 
-// Configure changes what differs from the settings in force, also for processes
-// to come. A setting that is empty stays as it is.
+// Configure changes the settings that differ, for later processes too. An empty setting
+// is unchanged.
 func (r *resumable) Configure(ctx context.Context, n agent.Settings) error {
 	now := r.current()
 	if err := now.Configure(ctx, n); err != nil && !now.dead() {
@@ -64,7 +64,7 @@ func (r *resumable) Close() error {
 	return now.Close()
 }
 
-// notTakenError is the end of a process that has shown nothing of the turn yet.
+// notTakenError is the end of a process that has shown no line of the turn.
 type notTakenError struct{ error }
 
 func (u notTakenError) Unwrap() error { return u.error }
@@ -99,14 +99,14 @@ func (r *resumable) run(ctx context.Context, m agent.Message, yield func(agent.E
 	return s, s.pump(ctx, t, yield)
 }
 
-// inHistory reports whether a message may stand in the history.
+// inHistory reports whether the history might contain the message.
 func (r *resumable) inHistory(ctx context.Context, s *session, m agent.Message) bool {
 	heard, err := r.e.HasMessage(ctx, s.ID(), sha256.Sum256([]byte(m.Text)))
 	return heard || err != nil
 }
 
-// post writes the message to a process that lives. One that cannot take it is
-// replaced, once: nothing of the message was read then.
+// post writes the message to a running process. One that cannot take it is replaced,
+// once: it has read nothing of the message.
 func (r *resumable) post(ctx context.Context, m agent.Message) (*session, *turn, error) {
 	s := r.current()
 	if !s.dead() {
@@ -123,8 +123,8 @@ func (r *resumable) post(ctx context.Context, m agent.Message) (*session, *turn,
 	return s, t, err
 }
 
-// resume opens the session in a new process. Before its first message there is no
-// history of its own: then it is opened as it was at first.
+// resume opens the session in a new process. Without a history it is opened as it was
+// at first.
 func (r *resumable) resume(ctx context.Context) (*session, error) {
 	r.mu.Lock()
 	old, o, closed := r.now, r.o, r.closed
@@ -141,7 +141,7 @@ func (r *resumable) resume(ctx context.Context) (*session, error) {
 	} else if o.Resume != id {
 		o.ID = id
 	}
-	old.log.Warn("process has ended; the session goes on in a new one")
+	old.log.Warn("process has ended; the session continues in a new one")
 	s, err := r.e.open(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf(textNoResume, err)

@@ -50,7 +50,7 @@ func (s *session) route(l wire.Line) {
 	}
 }
 
-// echo looks for our message among what the CLI repeats.
+// echo looks for our message among those that the CLI repeats.
 func (s *session) echo(l wire.Line) {
 	f := &s.flow
 	if f.waiting == nil && (f.current == nil || f.current.uuid == "" || f.current.echoed) {
@@ -65,8 +65,8 @@ func (s *session) echo(l wire.Line) {
 	}
 }
 
-// between handles the lines that say where the CLI stands; done says that they
-// are nothing else.
+// between handles lines about the state of the CLI; done says that the line has no
+// other meaning.
 func (s *session) between(l wire.Line) (done bool) {
 	f := &s.flow
 	switch l.Subtype {
@@ -91,8 +91,8 @@ func (s *session) between(l wire.Line) (done bool) {
 	return false
 }
 
-// beginTurn begins a turn: that of the message that waits, or one that nobody asked
-// for.
+// beginTurn starts the turn of the waiting message, or one that the CLI started by
+// itself.
 func (s *session) beginTurn(now time.Time) {
 	f := &s.flow
 	if f.waiting != nil && !f.selfBegun {
@@ -151,8 +151,8 @@ func (s *session) finish(l wire.Line) {
 	s.endTurn(t, end)
 }
 
-// disown gives a turn back that was taken for that of our message: its result
-// says that something else began it. Our message still waits.
+// disown undoes the assumption that the current turn answers our message: its result
+// says that something else started it. Our message still waits.
 func (s *session) disown(t *turn) {
 	if n := t.tr.text.total; n > 0 {
 		t.events.put(agent.Rewind{Bytes: n})
@@ -169,8 +169,8 @@ func (s *session) endTurn(t *turn, end agent.Result) {
 	s.calmed()
 }
 
-// beginsTurn reports whether a line can only stand inside a turn. Echoes cannot be
-// relied on: changing the model is echoed as well, while nothing runs.
+// beginsTurn reports whether a line occurs only inside a turn. Echoes do not: a change
+// of the model is echoed as well while nothing runs.
 func beginsTurn(l wire.Line) bool {
 	switch l.Type {
 	case wire.TypeAssistant, wire.TypeStream:
@@ -186,7 +186,7 @@ func beginsTurn(l wire.Line) bool {
 	return false
 }
 
-// calmed wakes who waits for the session to be quiet. The lock is held.
+// calmed wakes those who wait for the session to be quiet. The lock is held.
 func (s *session) calmed() {
 	close(s.calm)
 	s.calm = make(chan struct{})
@@ -243,17 +243,22 @@ func (s *session) engineTurn(t *turn) {
 	})
 }
 
-// requestInterrupt interrupts and does not wait for anybody to hear of it.
+// requestInterrupt interrupts the turn and logs a failure.
 func (s *session) requestInterrupt() {
-	ctx, cancel := context.WithTimeout(context.Background(), answerLimit)
-	defer cancel()
-	if err := s.ask(ctx, request{"subtype": "interrupt"}); err != nil {
+	if err := s.interrupt(context.Background(), answerLimit); err != nil {
 		s.log.Warn("turn was not interrupted", "error", err)
 	}
 }
 
-// ask sends a control request. A connection that has ended is no error: there
-// is nothing left to ask for.
+// interrupt asks the CLI to end the running turn.
+func (s *session) interrupt(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return s.ask(ctx, request{"subtype": "interrupt"})
+}
+
+// ask sends a control request. A closed connection is not an error: nothing is left to
+// ask for.
 func (s *session) ask(ctx context.Context, r request) error {
 	_, err := s.conn.Request(ctx, r)
 	if errors.Is(err, wire.ErrClosed) {
@@ -265,12 +270,12 @@ func (s *session) ask(ctx context.Context, r request) error {
 	return nil
 }
 
-// later runs f beside the reader, in a goroutine that the engine waits for.
+// later runs f in a goroutine that the engine waits for.
 func (s *session) later(f func()) { s.e.later("request", f) }
 
-// markStopped notes that turns are to end, all or one of them; false where
-// there is none. One that waits is interrupted once more when it begins: the
-// CLI forgets an interruption that comes too early.
+// markStopped records that all turns, or only one, must end; false if there is none. A
+// waiting turn is interrupted again when it starts, because the CLI forgets an
+// interruption that arrives too early.
 func (s *session) markStopped(only *turn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,10 +292,10 @@ func (s *session) markStopped(only *turn) bool {
 	return found
 }
 
-// request is a control request with what its subtype needs.
+// request is a control request with the fields of its subtype.
 type request map[string]any
 
-// kill ends the process at once and says why to whoever reads a turn.
+// kill ends the process at once; the reader of a turn gets the reason.
 func (s *session) kill(reason error) {
 	s.mu.Lock()
 	if s.reason == nil {

@@ -10,8 +10,8 @@ import (
 	"ollimbot/core/agent/claude/process"
 )
 
-// Run watches the processes until ctx ends, then ends every session and returns
-// when nothing of them is left.
+// Run watches the processes until ctx ends. It returns when all sessions and their
+// processes have ended.
 func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -22,14 +22,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	err := g.Wait()
-	cancel() // nothing is opened from here on
+	cancel() // no session is opened from here on
 	e.end()
 	return err
 }
 
-// begin ends what an earlier run of the program has left behind, before it
-// lets sessions be opened: a process that was orphaned may still write to a
-// session's history.
+// begin ends processes that an earlier run of the program left behind, then admits
+// sessions: an orphan might still write to a session's history.
 func (e *Engine) begin(ctx context.Context) error {
 	if !e.ran.CompareAndSwap(false, true) {
 		return errRanTwice
@@ -44,7 +43,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	return nil
 }
 
-// end closes all sessions at once and waits for everything of them.
+// end closes all sessions concurrently and waits for all background work.
 func (e *Engine) end() {
 	var g sync.WaitGroup
 	for _, s := range e.opened() {

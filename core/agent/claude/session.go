@@ -42,36 +42,34 @@ const (
 	closeGrace = time.Second
 )
 
-// session is a conversation for as long as its process lives. Its goroutine, live, reads what
-// the process says and hands it to the turn that is read; nobody else takes
-// lines. Between a line and whoever reads the turn stands one queue, the turn's.
+// session is a conversation for as long as its process lives. Its goroutine, live, reads
+// the process's output and passes it to the current turn. Between a line and the
+// reader of the turn there is one queue, the turn's.
 type session struct {
 	e       *Engine
 	log     *slog.Logger
-	key     string // the id that the engine knows the process by
+	key     string // the engine's id for the process
 	child   child
 	conn    *wire.Conn
 	host    *host
-	token   *control.Token // for the commands of ours in its shell
+	token   *control.Token // for our commands in its shell
 	started time.Time
-	// reader has one token: whoever reads a turn holds it.
+	// reader has room for one: the current reader of a turn.
 	reader chan struct{}
 	done   chan struct{} // closed when nothing of the session is left
 
-	// The lock guards all that follows. It is never held over I/O or a callback
-	// of the bot.
+	// mu guards the fields below. It is never held over I/O or a callback of the bot.
 	mu       sync.Mutex
 	id       string // what the CLI calls the session now
 	settings agent.Settings
 	flow     flow
 	meter    meter
-	// early are the errors of results that came before any turn.
+	// early are the errors of results that arrived before any turn.
 	early []string
-	// reason is why we have ended the process; ended why nothing can be sent any
-	// more.
+	// reason is why we ended the process, ended why nothing can be sent any longer.
 	reason, ended error
 	memory        int64
-	// calm is closed, and made anew, when a message may perhaps be written.
+	// calm is closed and replaced when a message can perhaps be written.
 	calm chan struct{}
 }
 
@@ -85,12 +83,12 @@ func newSession(e *Engine, key string, c child, o agent.SessionOptions, token *c
 	return s
 }
 
-// live reads the session to its end and leaves nothing of it: connection,
-// process, callbacks and the id are gone when it returns.
+// live reads the session to its end. When it returns, the connection, the process, the
+// callbacks and the id are released.
 func (s *session) live() {
 	defer close(s.done)
 	var g sync.WaitGroup
-	g.Go(func() { // callbacks that are slow to end do not hold up who reads a turn
+	g.Go(func() { // slow callbacks do not delay the reader of a turn
 		<-s.conn.Ended()
 		_ = s.e.safely("end of a session", s.abandon) // safely has logged it
 	})
@@ -106,9 +104,9 @@ func (s *session) live() {
 	s.e.forget(s)
 }
 
-// abandon ends what is under way when the process can say nothing any more.
+// abandon ends the running turns once the process can print nothing more.
 func (s *session) abandon() {
-	_ = s.stop() // reaped, so that its last words are known; live reports the error
+	_ = s.stop() // reaped, so that its last output is known; live reports the error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended = s.reason; s.ended == nil {
@@ -134,23 +132,20 @@ func (s *session) abandon() {
 	s.calmed()
 }
 
-// stop ends the process in good order; where the order has been set already it
-// only waits.
+// stop ends the process in steps; if another call has started them it only waits.
 func (s *session) stop() error {
 	return s.child.Stop(context.Background(), process.Patience)
 }
 
-// ID is what the CLI calls the session: the id it was opened with, unless the
-// CLI has changed it.
+// ID is the id that the session was opened with, unless the CLI has changed it.
 func (s *session) ID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.id
 }
 
-// post writes the message once the CLI is idle and nobody reads another turn,
-// whose place the caller has from then on. Were it written earlier, the CLI
-// would take it into whatever runs.
+// post writes the message once the CLI is idle and no other turn is being read. The
+// caller is the reader from then on. An earlier message would join the running turn.
 func (s *session) post(ctx context.Context, m agent.Message) (*turn, error) {
 	blocks := content(m)
 	for {
@@ -173,7 +168,7 @@ func (s *session) post(ctx context.Context, m agent.Message) (*turn, error) {
 	}
 }
 
-// waitQuiet waits until a message may be written; an error says that none can.
+// waitQuiet waits until a message can be written; an error says that none ever can.
 func (s *session) waitQuiet(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -189,9 +184,8 @@ func (s *session) waitQuiet(ctx context.Context) error {
 	}
 }
 
-// write puts the message on the wire if the CLI is still idle; else there is
-// neither a turn nor an error. It holds the lock, so that the reader cannot see
-// the turn's lines before the turn is known.
+// write sends the message if the CLI is still idle; otherwise it returns neither a turn
+// nor an error. It holds the lock, so that no line arrives before the turn is known.
 func (s *session) write(m agent.Message, blocks []wire.Block) (*turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +206,7 @@ func (s *session) write(m agent.Message, blocks []wire.Block) (*turn, error) {
 	return t, nil
 }
 
-// pause waits for a signal, and no longer than limit where that is given.
+// pause waits for a signal, but no longer than limit if that is set.
 func pause(ctx context.Context, signal <-chan struct{}, limit time.Duration) error {
 	var late <-chan time.Time
 	if limit > 0 {
@@ -230,26 +224,23 @@ func pause(ctx context.Context, signal <-chan struct{}, limit time.Duration) err
 	}
 }
 
-// dead reports whether the session's process can take no message any more.
+// dead reports whether the session's process can take no more messages.
 func (s *session) dead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended != nil || s.reason != nil
 }
 
-// Interrupt ends the running turn, and one that was sent and has not begun.
-// What the CLI makes of it is the turn's result.
+// Interrupt ends the running turn, and one that was sent and has not started. The CLI
+// answers with the turn's result.
 func (s *session) Interrupt(ctx context.Context) error {
 	if !s.markStopped(nil) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
-	defer cancel()
-	return s.ask(ctx, request{"subtype": "interrupt"})
+	return s.interrupt(ctx, answerLimit)
 }
 
-// Configure changes what differs from the settings in force. A setting that is
-// empty stays as it is.
+// Configure changes the settings that differ; an empty one is unchanged.
 func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	now, ended := s.settings, s.ended
@@ -308,11 +299,9 @@ func (s *session) Close() error {
 	running := s.flow.busy()
 	s.mu.Unlock()
 	if running { // else closing its input would let it go on to its end
-		ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
-		if err := s.ask(ctx, request{"subtype": "interrupt"}); err != nil {
+		if err := s.interrupt(context.Background(), closeGrace); err != nil {
 			s.log.Debug("turn was not interrupted before the end", "error", err)
 		}
-		cancel()
 	}
 	err := s.stop()
 	<-s.done

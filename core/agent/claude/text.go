@@ -3,19 +3,19 @@ package claude
 // Words for people. Each says what to do.
 const (
 	textNotRunning = "the Claude engine is not running: sessions can be opened while the bot runs"
-	textInUse      = "the session %s is open already: close it first"
+	textInUse      = "the session %s is already open: close it first"
 
 	textSilent   = "claude did not answer within %s: run \"%s\" in a terminal to see why"
 	textNonsense = "claude ended before it answered and printed no protocol: is %s the Claude command?"
 	textAtOnce   = "claude ended before it answered: %w"
-	textRefused  = "claude refused to begin: %s"
+	textRefused  = "claude refused to start: %s"
 
 	textGone      = "the Claude process has ended"
 	textGoneSaid  = "the Claude process has ended: %s"
 	textNoResume  = "the Claude process has ended, and the session could not be resumed: %w"
 	textStalled   = "Claude said nothing for %s, so the turn was ended: try again"
 	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
-	textThinking  = "%.40q is no setting of thinking: use off, adaptive or a number of tokens"
+	textThinking  = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
 	textUntried   = "claude %s is newer than any that was tried with this program (%s to %s): if something is odd, install %[3]s"
 	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
 )
@@ -23,18 +23,18 @@ const (
 // Words for the turn's events.
 const (
 	textBadKey       = "Claude does not accept the credentials: check ANTHROPIC_API_KEY, or log in with \"ollim-bot auth login\""
-	textLongPrompt   = "the conversation has become too long for the model: make it shorter with /compact"
+	textLongPrompt   = "the conversation is too long for the model: shorten it with /compact"
 	textNoWords      = "Claude ended the turn with an error and gave no reason"
-	textNotCompacted = "the history could not be made shorter: %s"
+	textNotCompacted = "the history could not be compacted: %s"
 	textFallback     = "the model was switched to %s"
-	textRefusal      = "the model has refused to answer"
+	textRefusal      = "the model refused to answer"
 	textSubagent     = "subagent"
 	textNoConnection = "no connection"
 	textStatus       = "status %d"
 	textNoReason     = "no reason was given"
 )
 
-// reasons are the CLI's classes of failed requests in a person's words.
+// reasons are the CLI's classes of failed requests, in plain words.
 var reasons = map[string]string{
 	"overloaded":            "overloaded",
 	"rate_limit":            "rate limit",
@@ -67,16 +67,16 @@ const (
 
 // Words for people about the login.
 const (
-	textNoLogin       = "no login waits for a code: begin one to get an address"
-	textLoginReplaced = "another login was begun: use its address"
-	textCodeTwice     = "the code was given already: wait for the answer"
-	textHalfCode      = "this is not the whole code: copy it in one piece, with the # and what follows it"
-	textNoAddress     = "claude gave no address to log in at within %s: run \"claude auth login\" in a terminal to see why"
-	textExchangeSlow  = "claude has not traded the code in within %s: check the network and begin the login again"
-	textLoginFailed   = "%s; begin the login again for a new address"
-	textLoginEnded    = "claude has ended the login without a word: begin it again for a new address"
-	textStillOut      = "claude took the code but is still not logged in: begin the login again"
-	textAuthSlow      = "claude did not say within %s how it is logged in: run \"claude auth status\" in a terminal to see why"
-	textAuthSaid      = "claude did not say how it is logged in: %s"
-	textAuthNonsense  = "claude did not say how it is logged in: is this the Claude command?"
+	textNoLogin       = "no login is waiting for a code: start one to get an address"
+	textLoginReplaced = "another login was started: use its address"
+	textCodeTwice     = "a code was already given: wait for the answer"
+	textHalfCode      = "this is not the complete code: copy it in one piece, with the # and what follows it"
+	textNoAddress     = "claude printed no login address within %s: run \"claude auth login\" in a terminal to see why"
+	textExchangeSlow  = "claude did not exchange the code within %s: check the network and start the login again"
+	textLoginFailed   = "%s; start the login again for a new address"
+	textLoginEnded    = "claude ended the login and gave no reason: start it again for a new address"
+	textStillOut      = "claude took the code but is still not logged in: start the login again"
+	textAuthSlow      = "claude did not report its login status within %s: run \"claude auth status\" in a terminal to see why"
+	textAuthSaid      = "claude did not report its login status: %s"
+	textAuthNonsense  = "claude did not report its login status: is this the Claude command?"
 )

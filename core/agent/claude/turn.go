@@ -17,9 +17,9 @@ type turnEvent struct {
 	err   error
 }
 
-// eventQueue carries what happens in a turn from the session's reader to whoever
-// reads the turn: the reader never waits for a consumer, and a consumer that comes
-// late misses nothing. Who reads no more abandons it.
+// eventQueue carries a turn's events from the session's goroutine to the reader of the
+// turn. The session never waits for the reader, and a late reader misses nothing. A
+// reader that leaves abandons the queue.
 type eventQueue struct{ *queue.Queue[turnEvent] }
 
 func newEventQueue() eventQueue { return eventQueue{queue.New[turnEvent]()} }
@@ -39,27 +39,26 @@ func (q eventQueue) fail(err error) {
 	q.Close()
 }
 
-// turn is one turn of the CLI as somebody reads it.
+// turn is one turn of the CLI and its events.
 type turn struct {
 	events eventQueue
 	tr     *translator
-	// uuid is the message's, empty for a turn that began by itself.
+	// uuid is the message's, empty for a turn that started by itself.
 	uuid    string
 	command agent.Command
-	// since is when the message was written or the turn began by itself.
+	// since is when the message was written or the turn started by itself.
 	since time.Time
 	// echoed says that the CLI has shown our message in this turn: it is ours
 	// beyond doubt.
 	echoed bool
-	// stopped is when the turn was asked to end, and signalled when SIGINT was
-	// sent for it; zero when that has not happened. stalled says that silence was
-	// the reason.
+	// stopped is when the turn was asked to end, and signalled when SIGINT was sent
+	// for it; zero before that. stalled says that silence was the reason.
 	stopped, signalled time.Time
 	stalled            bool
 }
 
-// flow is where the conversation with a CLI stands between two lines. It is
-// guarded by session.mu.
+// flow is the state of the conversation with a CLI between two lines. It is guarded by
+// session.mu.
 //
 // What a turn is on the wire was found by experiment. A turn begins with
 // system/init, or with status "compacting" before it, and ends with a result.
@@ -71,8 +70,8 @@ type turn struct {
 // another turn says that our message was taken into its tool loop, and from
 // there on it is ours too.
 type flow struct {
-	current *turn // whose lines come now
-	waiting *turn // whose message was written and was not taken yet
+	current *turn // whose lines arrive now
+	waiting *turn // whose message was written and not taken yet
 	// running is what session_state_changed said last.
 	running bool
 	// announced is the summary of a task_notification that came between turns.
@@ -82,9 +81,9 @@ type flow struct {
 	over time.Time
 }
 
-// quiet reports whether a message can be written: nothing runs, nothing waits,
-// and the CLI has said that it is idle. Where it does not say so, a second after
-// the last result is enough; until then the answer is how long to wait.
+// quiet reports whether a message can be written: nothing runs, nothing waits, and the
+// CLI has reported that it is idle. Without that report, a second after the last result
+// is enough; until then wait is how long to wait.
 func (f *flow) quiet(now time.Time) (ok bool, wait time.Duration) {
 	if f.busy() {
 		return false, 0

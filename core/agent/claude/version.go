@@ -25,9 +25,9 @@ func (e *Engine) examine(ctx context.Context) {
 	}
 }
 
-// checkVersion asks the command for its version. One that is newer than all that
-// were tried is a warning, one that is too old a problem, as is a command that
-// does not answer or has nowhere to keep its sessions.
+// checkVersion asks the command for its version. A version newer than all tested ones is
+// a warning. One that is too old, a command that does not answer, and one that cannot
+// store its sessions are problems.
 func (e *Engine) checkVersion(ctx context.Context, path string) error {
 	version, err := process.Version(ctx, path, e.env())
 	if err == nil {
@@ -60,9 +60,9 @@ func (e *Engine) checkVersion(ctx context.Context, path string) error {
 	return err
 }
 
-// refuseUnusable keeps a command from being started that is too old, which would end
-// with an error about unknown flags, or that cannot keep sessions. It looks again each
-// time, so that a cure takes effect without a restart.
+// refuseUnusable prevents the start of a command that is too old, which would fail with
+// unknown flags, or that cannot store sessions. It checks again each time, so that a fix
+// takes effect without a restart.
 func (e *Engine) refuseUnusable(ctx context.Context, path string) error {
 	select {
 	case <-e.examined:
@@ -78,13 +78,13 @@ func (e *Engine) refuseUnusable(ctx context.Context, path string) error {
 	return e.checkVersion(ctx, path)
 }
 
-// checkLogin asks the command whether somebody is logged in. What it cannot tell,
-// the first turn will.
+// checkLogin asks the command whether someone is logged in. If it does not know, the
+// first turn shows it.
 func (e *Engine) checkLogin(ctx context.Context, path string) {
 	auth, err := AuthStatus(ctx, path, e.env())
 	if err != nil {
 		if ctx.Err() == nil {
-			e.o.Log.Info("claude did not say how it is logged in", "error", err)
+			e.o.Log.Info("login status is not known", "error", err)
 		}
 		return
 	}

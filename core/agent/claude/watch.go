@@ -14,13 +14,11 @@ import (
 const (
 	// lookEvery is how often the processes are looked at.
 	lookEvery = 2 * time.Second
-	// worthNoting is the part by which memory must change before anybody is
-	// told: it never stands still.
+	// worthNoting is the part by which memory must change to be reported.
 	worthNoting = 20 // 1/20 is 5 %
 )
 
-// watch looks at all processes until ctx ends: at their memory, and at turns
-// that have become silent.
+// watch checks the memory of all processes, and for silent turns, until ctx ends.
 func (e *Engine) watch(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -34,7 +32,7 @@ func (e *Engine) watch(ctx context.Context) {
 	}
 }
 
-// checkProcesses looks at every process once.
+// checkProcesses checks every process once.
 func (e *Engine) checkProcesses(now time.Time) {
 	limit := e.o.MemoryLimit()
 	tell := false
@@ -47,8 +45,8 @@ func (e *Engine) checkProcesses(now time.Time) {
 	}
 }
 
-// checkMemory looks at the process's memory and ends it where it has too much. tell
-// says that the change is worth telling.
+// checkMemory reads the process's memory and ends the process if it has too much. tell
+// says that the change is worth reporting.
 func (s *session) checkMemory(limit int64) (tell bool) {
 	size, ok := s.child.Resident()
 	if !ok {
@@ -76,8 +74,8 @@ const (
 	obeyWithin = 15 * time.Second
 )
 
-// checkSilence interrupts a turn that has become silent, and goes further where
-// the CLI does not obey: SIGINT, then the end of the process.
+// checkSilence interrupts a turn that has become silent. If the CLI does not react it
+// sends SIGINT, then ends the process.
 func (s *session) checkSilence(now time.Time) {
 	heard, pending := s.conn.LastRead(), s.conn.Pending()
 	s.mu.Lock()

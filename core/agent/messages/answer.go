@@ -229,6 +229,11 @@ func (b *block) json() (json.RawMessage, error) {
 	return encode(b.fields)
 }
 
+// ofKind are the blocks of the given kinds.
+func ofKind(blocks []*block, kinds ...string) []*block {
+	return slices.DeleteFunc(slices.Clone(blocks), func(b *block) bool { return !slices.Contains(kinds, b.kind) })
+}
+
 // cut reports whether the answer stopped because it was too long.
 func (a *answer) cut() bool { return a.stop == stopMaxTokens || a.stop == stopWindow }
 

@@ -123,23 +123,23 @@ func TestWhatHelpsIsTriedAgainAndWhatDoesNotIsSaid(t *testing.T) {
 			true, 9 * time.Second, "rate limit", false,
 		},
 		{"spend limit", with(429, "application/json", problem("rate_limit_error", "enforced_spend_limit_reached"), "Retry-After", "7"), false, 0, "spend limit", true},
-		{"a wait of a day", with(429, "application/json", problem("rate_limit_error", "tomorrow"), "Retry-After", "86400"), false, 0, "asked again in 24h", true},
+		{"a wait of a day", with(429, "application/json", problem("rate_limit_error", "tomorrow"), "Retry-After", "86400"), false, 0, "asks to retry in 24h", true},
 		{"timeout", with(408, "text/plain", ""), true, 0, "request timeout", false},
 		{"conflict", with(409, "text/plain", ""), true, 0, "conflict", false},
 		{"broken server", with(500, "text/html", "<h1>"), true, 0, "internal server error", false},
 		{"a server that wants no other try", with(500, "application/json", problem("api_error", "broken"), "X-Should-Retry", "false"), false, 0, "broken", true},
 		{"wrong key", with(401, "application/json", problem("authentication_error", "invalid x-api-key")), false, 0, "ANTHROPIC_API_KEY", true},
 		{"no money", with(402, "application/json", problem("billing_error", "credit")), false, 0, "no money left", true},
-		{"no model", with(404, "application/json", problem("not_found_error", "model: x")), false, 0, "no such model", false},
+		{"no model", with(404, "application/json", problem("not_found_error", "model: x")), false, 0, "does not know this model", false},
 		{"bad request", with(400, "application/json", problem("invalid_request_error", "messages.0: bad")), false, 0, "messages.0: bad", false},
-		{"a page", with(200, "text/html", "<h1>Welcome to the hotel</h1>"), false, 0, "no Messages API", false},
-		{"a redirect", with(302, "text/plain", "", "Location", "https://example.com/v1/messages"), false, 0, "elsewhere", false},
+		{"a page", with(200, "text/html", "<h1>Welcome to the hotel</h1>"), false, 0, "not the Messages API", false},
+		{"a redirect", with(302, "text/plain", "", "Location", "https://example.com/v1/messages"), false, 0, "redirects the request", false},
 		{"no connection", none, true, 0, "no connection", false},
-		{"garbage", streams("data: {{{\n\n"), true, 0, "not one of the Messages API", false},
-		{"a delta of nothing", streams(event(object{"type": "content_block_delta", "index": 3, "delta": object{"type": "text_delta", "text": "x"}})), true, 0, "not one of", false},
+		{"garbage", streams("data: {{{\n\n"), true, 0, "does not follow the Messages API", false},
+		{"a delta of nothing", streams(event(object{"type": "content_block_delta", "index": 3, "delta": object{"type": "text_delta", "text": "x"}})), true, 0, "does not follow", false},
 		{"an error in the stream", streams(reply("", saying("half"))[:200] + "\n\nevent: error\ndata: " + problem("overloaded_error", "Overloaded") + "\n\n"), true, 0, "", false},
 		{"a refusal in the stream", streams("event: error\ndata: " + problem("invalid_request_error", "no") + "\n\n"), false, 0, "no", false},
-		{"a JSON answer that is none", with(200, "application/json", `{"choices":[]}`), true, 0, "not one of", false},
+		{"a JSON answer that is none", with(200, "application/json", `{"choices":[]}`), true, 0, "does not follow", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestASilentServerIsAskedOnceMore(t *testing.T) {
 		s = b.open()
 		began := time.Now()
 		got := say2(s, "hello")
-		holds(t, "the end", got.result.Text, "said nothing any more")
+		holds(t, "the end", got.result.Text, "stopped responding")
 		if d := time.Since(began); d > 5*time.Minute {
 			t.Errorf("it took %s", d)
 		}

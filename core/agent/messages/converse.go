@@ -259,7 +259,7 @@ func (t *talk) summary() (first []byte, betas string, end over) {
 		return nil, "", end
 	}
 	if server && a.stop == stopCompaction {
-		a.blocks = onlyKind(a.blocks, stopCompaction)
+		a.blocks = ofKind(a.blocks, stopCompaction)
 		first, err := a.message()
 		if first != nil || err != nil {
 			return first, t.model.Compaction, over{err: err}
@@ -294,16 +294,6 @@ func (t *talk) sumUp(q asked) (a *answer, end over) {
 		}
 		q.history, q.params.Context = recent, nil
 	}
-}
-
-func onlyKind(blocks []*block, kind string) []*block {
-	var kept []*block
-	for _, b := range blocks {
-		if b.kind == kind {
-			kept = append(kept, b)
-		}
-	}
-	return kept
 }
 
 // serverCompaction asks the server to sum up at once and to say nothing more.

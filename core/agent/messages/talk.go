@@ -91,7 +91,7 @@ func (t *talk) try(q asked) (*answer, over) {
 			return a, over{}
 		}
 		if t.ctx.Err() != nil {
-			a.blocks = withoutCalls(a.blocks)
+			a.blocks = ofKind(a.blocks, kindText, kindThinking)
 			_, err := t.keep(a)
 			return nil, over{err: errors.Join(context.Cause(t.ctx), err)}
 		}
@@ -193,16 +193,6 @@ func (t *talk) keep(a *answer) ([]call, error) {
 	facts := t.history.Facts()
 	facts.Tokens = t.tokens
 	return calls, t.history.Note(facts)
-}
-
-func withoutCalls(blocks []*block) []*block {
-	var kept []*block
-	for _, b := range blocks {
-		if b.kind == kindText || b.kind == kindThinking {
-			kept = append(kept, b)
-		}
-	}
-	return kept
 }
 
 // speech is what a turn has said to its reader.

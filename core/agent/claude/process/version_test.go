@@ -66,8 +66,8 @@ func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 	for v, want := range map[string]string{
 		Newest(): "", Oldest(): "", "2.1.198": "", "2.1.1000": "", "2.10.0": "", "3.0.0": "", "2.1.198-beta": "", "2.1.197+build": "",
 		"2.1.196": "too old", "2.1.0": "too old", "1.9.999": "too old", "2.1.197-beta.1": "too old", "0.0.0": "too old",
-		"": "no version", "2.1": "no version", "2.1.x": "no version", "2.1.-1": "no version", "v2.1.0": "no version",
-		"2.1.99999999999999999999": "no version", "2.1.0.1": "no version", "2.1.0\n": "no version", "2.1.0-": "no version", "+2.1.0": "no version",
+		"": "not a version", "2.1": "not a version", "2.1.x": "not a version", "2.1.-1": "not a version", "v2.1.0": "not a version",
+		"2.1.99999999999999999999": "not a version", "2.1.0.1": "not a version", "2.1.0\n": "not a version", "2.1.0-": "not a version", "+2.1.0": "not a version",
 	} {
 		err := CheckVersion(v)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
