@@ -52,7 +52,7 @@ func ParseReminder(rel string, data []byte, zone *time.Location) (Reminder, []Pr
 	return r, p.Problems()
 }
 
-// Parse is ParseRoutine or ParseReminder for whoever needs no more than the task.
+// Parse is ParseRoutine or ParseReminder for callers that need only the task.
 func Parse(kind Kind, rel string, data []byte, zone *time.Location) (Task, []Problem) {
 	if kind == KindReminder {
 		r, problems := ParseReminder(rel, data, zone)
@@ -62,18 +62,18 @@ func Parse(kind Kind, rel string, data []byte, zone *time.Location) (Task, []Pro
 	return r.Task, problems
 }
 
-// What a reminder that comes back until it is done has where its file does not say.
+// The defaults and limits of a reminder that repeats until it is done.
 const (
-	DefaultRounds = 5  // times that it comes back
-	defaultAgain  = 30 // minutes until it does
-	// MaxAgain is how many minutes that may be: most of a week.
+	DefaultRounds = 5  // repetitions
+	defaultAgain  = 30 // minutes between them
+	// MaxAgain is the longest interval in minutes: most of a week.
 	MaxAgain = maxCount
-	// longestDone is the longest id of one, which has to fit into its buttons.
+	// longestDone is the longest id, which has to fit into the buttons.
 	longestDone = 80
 )
 
 // untilDone reads `until: done` and what belongs to it. Where it cannot work, the
-// reminder comes once.
+// reminder fires once.
 func (p *File) untilDone(r *Reminder, zone *time.Location) {
 	until, again := p.choice("until", "", "done"), p.count("again")
 	last, first := p.flag("last-word", false), p.firstAt(zone)

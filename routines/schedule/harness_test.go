@@ -133,6 +133,13 @@ func (n *night) clock() time.Time {
 	return time.Now().UTC().Add(n.shift)
 }
 
+// changes is how often Changed was called.
+func (n *night) changes() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.changed
+}
+
 // jump sets the wall clock, as a suspension or somebody at the keyboard does.
 func (n *night) jump(by time.Duration) {
 	n.mu.Lock()

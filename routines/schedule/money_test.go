@@ -55,9 +55,9 @@ func TestWithoutMoneyARoutinePassesAndAReminderWaits(t *testing.T) {
 		n.put("reminders/c.md", reminderText("cccccccc", "2000-01-01T00:50:00Z", "alarm", "critical: true"))
 		n.start()
 		n.sleep(time.Minute)
-		changed := n.changed
+		changed := n.changes()
 		n.sleep(30 * time.Minute)
-		if n.changed == changed {
+		if n.changes() == changed {
 			t.Error("nobody hears that a fire was held")
 		}
 		n.wantTold([]string{"00:30 aaaaaaaa held"}, nil)

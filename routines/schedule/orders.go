@@ -9,7 +9,7 @@ import (
 	"ollimbot/routines"
 )
 
-// orders is where other goroutines leave work for the loop, and where it is known which
+// orders collects work that other goroutines leave for the loop, and tracks which
 // tasks run. All methods may be called by several goroutines.
 type orders struct {
 	wake chan struct{} // has room for one

@@ -74,12 +74,12 @@ func (f *failures) recall() {
 	defer f.mu.Unlock()
 	found, err := f.o.Dir.LoadJSON(seenName, &f.seen, f.o.Log)
 	if err != nil {
-		f.o.Log.Warn("failures that were looked at are not known", "error", err)
+		f.o.Log.Warn("the list of seen failures could not be read", "error", err)
 	}
 	if !found {
 		f.seen = seen{Since: f.o.now()}
 		if err := f.o.Dir.WriteJSON(seenName, f.seen); err != nil {
-			f.o.Log.Warn("failures that were looked at are not kept", "error", err)
+			f.o.Log.Warn("the list of seen failures could not be saved", "error", err)
 		}
 		return
 	}
@@ -87,7 +87,7 @@ func (f *failures) recall() {
 	for more := true; more; {
 		p, err := Past(f.o.Dir, from, keptFailures)
 		if err != nil {
-			f.o.Log.Warn("earlier failures could not be looked for", "error", err)
+			f.o.Log.Warn("earlier failures could not be read", "error", err)
 			return
 		}
 		from, more = p.Next, !p.All

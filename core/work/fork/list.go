@@ -110,7 +110,7 @@ func (m *Manager) Tail(id string, from tail.Cursor) (tail.Page, bool) {
 const oneDay = 24 * time.Hour
 
 // Ended are the runs that have ended since a moment of the last day, in the order of
-// their ends. Nobody may change them.
+// their ends. Callers must not change them.
 func (m *Manager) Ended(since time.Time) []View {
 	m.mu.Lock()
 	defer m.mu.Unlock()

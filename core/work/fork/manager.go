@@ -107,7 +107,7 @@ func (m *Manager) Run(ctx context.Context) error {
 func (m *Manager) closeOpen() {
 	open, err := cutOff(m.o.Dir)
 	if err != nil {
-		m.o.Log.Warn("runs that were cut off could not be looked for", "error", err)
+		m.o.Log.Warn("interrupted runs could not be looked up", "error", err)
 	}
 	for _, v := range open {
 		v = inZone(v, m.o.Zone)
@@ -232,7 +232,7 @@ func (m *Manager) drop(r *run, s State) bool {
 	return true
 }
 
-// finish makes room for the next run.
+// finish archives a run and starts the next one.
 func (m *Manager) finish(r *run) {
 	m.archive(r)
 	m.failures.add(r.status.snapshot())
@@ -262,8 +262,8 @@ func (m *Manager) archive(r *run) {
 	count(m.rates, r.status.snapshot())
 }
 
-// Put shows a run that goes on elsewhere, or takes the place of what was shown of it.
-// One that has ended is written into the ledger.
+// Put shows a run of another process, replacing its previous view.
+// A run that has ended is added to the ledger.
 func (m *Manager) Put(v View) error {
 	v = inZone(v, m.o.Zone)
 	m.mu.Lock()

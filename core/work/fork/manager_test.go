@@ -99,7 +99,7 @@ func TestAWaitingRunWhoseCallerLeavesNeverStarts(t *testing.T) {
 	})
 }
 
-func TestARunThatWorkedEndsItsTailWithOneWord(t *testing.T) {
+func TestTheTailEndsWithTheStateAndTheReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		defer h.serve()()
@@ -108,6 +108,11 @@ func TestARunThatWorkedEndsItsTailWithOneWord(t *testing.T) {
 		page, _ := h.m.Tail(v.ID, 0)
 		if last := page.Lines[len(page.Lines)-1]; last.Text != "done" {
 			t.Errorf("the last line is %q", last.Text)
+		}
+		v, _ = h.m.Do(t.Context(), playing(task(), "fail no more credit"))
+		page, _ = h.m.Tail(v.ID, 0)
+		if last := page.Lines[len(page.Lines)-1]; v.Error == "" || last.Text != "failed: "+v.Error {
+			t.Errorf("the last line is %q, the error %q", last.Text, v.Error)
 		}
 	})
 }

@@ -180,7 +180,7 @@ func (r *run) watch(caller, runCtx context.Context, cancel context.CancelCauseFu
 	defer again.Stop()
 	for {
 		if err := s.Interrupt(patience); err != nil && patience.Err() == nil {
-			r.o.Log.Warn("background run did not take the interrupt", "run", r.id, "error", err)
+			r.o.Log.Warn("background run could not be interrupted", "run", r.id, "error", err)
 		}
 		select {
 		case <-done:

@@ -135,13 +135,13 @@ func (t *talk) close() {
 	}
 }
 
-// charge records that the run may cost something from now on, whatever becomes of it.
+// charge records that the run may cost something from now on, even if it fails.
 func (t *talk) charge() {
 	if t.o.Money == nil {
 		return
 	}
 	if err := t.o.Money.Begin(t.job.Ticket); err != nil {
-		t.o.Log.Error("that a run may cost something could not be saved", "run", t.status.id, "error", err)
+		t.o.Log.Error("a run's start could not be saved in the spending record", "run", t.status.id, "error", err)
 	}
 }
 
@@ -151,7 +151,7 @@ func (t *talk) result(res agent.Result) {
 	if purse := t.o.Money; purse != nil {
 		used = purse.Prices().Priced(t.status.snapshot().Model, used)
 		if err := purse.Add(t.o.now(), t.job.Ticket, used); err != nil {
-			t.o.Log.Error("what a turn has used could not be saved", "run", t.status.id, "error", err)
+			t.o.Log.Error("a turn's usage could not be saved", "run", t.status.id, "error", err)
 		}
 	}
 	t.status.update(func(v *View) {

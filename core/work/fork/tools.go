@@ -259,7 +259,7 @@ func (t *tools) unpaid(u *budget.UnpaidError) (why, briefly string) {
 // perhaps accounts for a message whose delivery is unknown: it counts as sent, since
 // sending it again could deliver it twice.
 func (t *tools) perhaps(m outgoing, err error) agent.ToolResult {
-	t.o.Log.Error("it is not known whether a ping arrived; it counts as sent", "run", t.status.id, "error", err)
+	t.o.Log.Error("a ping may not have arrived; it counts as sent", "run", t.status.id, "error", err)
 	t.status.line(tail.Error, fmt.Sprintf(textPerhaps, m.kind, clean.Line(err.Error())))
 	t.delivered(m, "")
 	return toolset.Refusal(fmt.Sprintf(answerPerhaps, err))

@@ -41,7 +41,7 @@ type Reservation struct {
 	Told    bool    `json:"told,omitempty"`      // and has said what that used
 }
 
-// Talk is the user's answer whether the conversation goes on above a cap.
+// Talk is the user's answer whether the conversation may continue above a cap.
 type Talk string
 
 // The answers; the empty one is none.
@@ -226,7 +226,7 @@ func (d *Day) set(t Ticket, r Reservation) {
 	d.Reserved[t] = r
 }
 
-// Lift takes the caps away for the day of now, or puts them back, and says how it was
+// Lift suspends the caps for the day of now, or restores them, and returns the setting
 // before.
 func (p *Purse) Lift(now time.Time, lifted bool) (before bool, err error) {
 	err = p.change(now, func(d *Day) bool {
@@ -236,7 +236,7 @@ func (p *Purse) Lift(now time.Time, lifted bool) (before bool, err error) {
 	return before, err
 }
 
-// Answer keeps the user's word for the day of now: whether the conversation goes on
+// Answer records for the day of now whether the user lets the conversation continue
 // above a cap.
 func (p *Purse) Answer(now time.Time, t Talk) error {
 	return p.change(now, func(d *Day) bool { d.Talk = t; return true })

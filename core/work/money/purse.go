@@ -70,7 +70,7 @@ type Day struct {
 	Told []string `json:"told,omitempty"`
 	// Lifted says that the user has lifted the caps for this day.
 	Lifted bool `json:"lifted,omitempty"`
-	// Talk is the user's answer whether the conversation goes on above a cap.
+	// Talk is the user's answer whether the conversation may continue above a cap.
 	Talk Talk `json:"talk,omitempty"`
 }
 
