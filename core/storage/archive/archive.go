@@ -1,11 +1,10 @@
-// Package archive owns how a bot moves to another machine: the file that holds a data
-// directory and the sessions of its conversation, what travels in it and what does
-// not, how such a file is checked, and how it takes the place of a directory. It
-// must not know what the files mean, nor who asks.
+// Package archive owns export and import: the file that contains a data directory and the
+// sessions of its conversation, which files are in it, how it is checked, and how it replaces
+// a directory. It must not know what the files mean, nor its caller.
 //
 // An export is a tar archive, compressed with gzip and, where it holds secrets,
-// encrypted with a passphrase (age). Its first entry says what it is, its last one names each
-// file with its SHA-256; between them stand the files, below "data/" and "sessions/".
+// encrypted with a passphrase (age). Its first entry is the Head, its last one lists the
+// SHA-256 of each file; between them are the files, below "data/" and "sessions/".
 package archive
 
 import (
@@ -19,7 +18,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// format is what this version writes, and the newest that it reads.
+// format is the format that this version writes, and the newest that it reads.
 const format = 1
 
 // The entries of an archive.
@@ -30,7 +29,7 @@ const (
 	sessPrefix   = "sessions/"
 )
 
-// Head is what an export says of itself.
+// Head describes an export.
 type Head struct {
 	Format  int       `json:"format"`
 	Version string    `json:"version"` // of the program that made it
@@ -39,18 +38,18 @@ type Head struct {
 	Secrets bool      `json:"secrets"`
 }
 
-// manifest ends an export.
+// manifest is the last entry of an export.
 type manifest struct {
 	Files map[string]string `json:"files"` // SHA-256 in hexadecimal, by name
 }
 
-// Summary is what an export or an import has carried.
+// Summary is the content of an export or import.
 type Summary struct {
 	Head
 	Files, Sessions int   // of the data directory; of the conversation
 	Bytes           int64 // of all of them, unpacked
-	// Left are the names, relative to the data directory, of what does not travel
-	// although it is the user's: links, sockets, names that are no text.
+	// Left are the user's files that are not exported, relative to the data directory: links,
+	// sockets and invalid names.
 	Left []string
 }
 
@@ -59,34 +58,33 @@ const (
 	maxEntries = 2_000_000
 	maxPath    = 1024 // bytes of a name
 	maxDepth   = 64   // folders in a name
-	// freeBytes may be unpacked of any file, and beyond that maxRatio times what was
-	// read of it.
+	// An archive can unpack to freeBytes plus maxRatio times its own size.
 	freeBytes = 64 << 20
 	maxRatio  = 200
 )
 
-// verdict is what becomes of a file.
+// verdict says whether a file is exported.
 type verdict int
 
 const (
 	travels verdict = iota
-	secret          // travels where secrets do
-	stays           // belongs to a process that runs, or to this machine
+	secret          // exported with the secrets only
+	stays           // belongs to a running process, or to this machine
 )
 
-// runtimeFiles are those of a bot that runs, in the data directory.
+// runtimeFiles belong to a running bot.
 var runtimeFiles = []string{
 	"state/bot.pid", "state/bot.lock", "state/control.json", "state/control.sock",
 }
 
-// remade are links that a start of the bot makes anew.
+// remade are links that each start of the bot creates.
 var remade = []string{".claude/skills", "routine-reminder-spec.md", "webhook-spec.md"}
 
-// keyFiles are secrets that no rule for the model's tools names.
+// keyFiles are secrets that the rules for the model's tools do not list.
 var keyFiles = []string{"state/google_login.json", "state/ssh_host_*"}
 
-// judge says what becomes of a file or folder of a data directory. What was set aside
-// because it could not be read is as secret as it was.
+// judge decides whether a file or folder is exported. A corrupt file that was set aside is
+// as secret as the original.
 func judge(rel string) verdict {
 	if before, _, aside := strings.Cut(path.Base(rel), ".corrupt-"); aside && byName(path.Join(path.Dir(rel), before)) == secret {
 		return secret
@@ -116,14 +114,14 @@ func byName(rel string) verdict {
 	return travels
 }
 
-// gitConfig is the file of settings of the history. It can name programs that git would
-// run, and addresses with passwords in them.
+// gitConfig is the configuration of the history. It can contain programs that git would run,
+// and addresses with passwords.
 const gitConfig = ".git/config"
 
-// gitKeys are its settings that travel: what the history is made of.
+// gitKeys are the settings that are exported: the format of the history.
 var gitKeys = []string{"repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode", "objectformat", "refstorage"}
 
-// plainGitConfig is a git configuration without what runs programs or names places.
+// plainGitConfig drops everything but gitKeys from a git configuration.
 func plainGitConfig(data []byte) []byte {
 	var out strings.Builder
 	section := ""
@@ -146,14 +144,14 @@ func plainGitConfig(data []byte) []byte {
 	return []byte(out.String())
 }
 
-// loose reports whether a file is a log that lines are added to all the time: any
-// beginning of it is as good as another.
+// loose reports whether a file is a log that grows all the time, of which any beginning will
+// do.
 func loose(rel string) bool {
 	return strings.HasPrefix(rel, "state/") && strings.Contains(path.Base(rel), ".log")
 }
 
-// fits reports whether a name can be that of a file on every machine: relative, in
-// the shortest form, of text.
+// fits reports whether a name is valid on every machine: relative, in its shortest form, and
+// printable.
 func fits(name string) bool {
 	if !fs.ValidPath(name) || name == "." || len(name) > maxPath || strings.Count(name, "/") >= maxDepth || strings.Contains(name, `\`) {
 		return false

@@ -182,7 +182,7 @@ func TestSecretsTravelBehindAPassphrase(t *testing.T) {
 func TestAnExportGoesNowhereItDoesHarm(t *testing.T) {
 	m := furnished(t)
 	m.put("there", "mine")
-	for file, part := range map[string]string{"there": "is there already", "bot/downloads/x": "lies in the data directory", "no/where": "no such file"} {
+	for file, part := range map[string]string{"there": "already exists", "bot/downloads/x": "is in the data directory", "no/where": "no such file"} {
 		before := files(t, m.home)
 		_, err := Export(ExportOptions{Dir: m.dir, File: filepath.Join(m.home, file), Now: time.Now()})
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -208,7 +208,7 @@ func TestADirectoryThatIsLivedInIsKept(t *testing.T) {
 	m.put("bot/.env", "DISCORD_TOKEN=mine")
 	m.put("bot/state/token.json", "")
 	before := files(t, m.home)
-	if _, err := Import(m.options(file, "")); err == nil || !strings.Contains(err.Error(), "is not empty: --replace") {
+	if _, err := Import(m.options(file, "")); err == nil || !strings.Contains(err.Error(), "is not empty; --replace") {
 		t.Fatalf("it says %v", err)
 	}
 	if diff := cmp.Diff(before, files(t, m.home)); diff != "" {
@@ -224,7 +224,7 @@ func TestADirectoryThatIsLivedInIsKept(t *testing.T) {
 	unlock, err := m.dir.Lock()
 	must(t, err)
 	o.Dry = false
-	if _, err := Import(o); err == nil || !strings.Contains(err.Error(), "end it first") {
+	if _, err := Import(o); err == nil || !strings.Contains(err.Error(), "stop it first") {
 		t.Errorf("beside a bot that runs: %v", err)
 	}
 	must(t, unlock())
@@ -268,7 +268,7 @@ func TestADirectoryOfTheOriginalProgramIsImported(t *testing.T) {
 		t.Errorf("%s left %q", diff, done.Left)
 	}
 	for from, part := range map[string]string{
-		m.home: "is no data directory", filepath.Join(m.home, "none"): "cannot be read", m.dir.Root(): "end it first",
+		m.home: "is not a data directory", filepath.Join(m.home, "none"): "cannot be read", m.dir.Root(): "stop it first",
 	} {
 		if from == m.dir.Root() {
 			unlock, err := m.dir.Lock()
@@ -281,7 +281,7 @@ func TestADirectoryOfTheOriginalProgramIsImported(t *testing.T) {
 	}
 	o.From = old.dir.Root()
 	o.Dir = storetest.At(t, old.dir.Path("within"))
-	if _, err := Import(o); err == nil || !strings.Contains(err.Error(), "lie within each other") {
+	if _, err := Import(o); err == nil || !strings.Contains(err.Error(), "contains the other") {
 		t.Errorf("into itself: %v", err)
 	}
 }
@@ -316,7 +316,7 @@ func TestPlacesThatCannotBeReplaced(t *testing.T) {
 	}
 	m = newMachine(t)
 	must(t, os.Symlink(filepath.Join(m.home, "nowhere"), m.dir.Root()))
-	if _, err := Import(m.options(file, "")); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+	if _, err := Import(m.options(file, "")); err == nil || !strings.Contains(err.Error(), "without a target") {
 		t.Errorf("over a link to nowhere: %v", err)
 	}
 	m = newMachine(t)
@@ -348,7 +348,7 @@ func TestAMountPointIsNotExchanged(t *testing.T) {
 		t.Skipf("needs root and mount: %v", err)
 	}
 	defer func() { must(t, exec.Command("umount", m.dir.Root()).Run()) }()
-	if _, err := Import(m.options(furnished(t).export(""), "")); err == nil || !strings.Contains(err.Error(), "name a folder in it") {
+	if _, err := Import(m.options(furnished(t).export(""), "")); err == nil || !strings.Contains(err.Error(), "choose a folder in it") {
 		t.Errorf("it says %v", err)
 	}
 	m.tidy()

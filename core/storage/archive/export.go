@@ -51,7 +51,7 @@ func Export(o ExportOptions) (Summary, error) {
 	if within(o.Dir.Root(), file) {
 		return Summary{}, fmt.Errorf(textInside, o.File, o.Dir.Display())
 	}
-	p, err := pictureOf(o.Dir.Root(), o.Sessions, o.Passphrase != "", filepath.Dir(file))
+	p, err := snapshotOf(o.Dir.Root(), o.Sessions, o.Passphrase != "", filepath.Dir(file))
 	if err != nil {
 		return Summary{}, advise(err)
 	}
@@ -77,7 +77,7 @@ func within(dir, file string) bool {
 
 // save writes the archive beside its place and puts it there when all of it is on the
 // disk.
-func (p *picture) save(file string, h Head, o ExportOptions) (err error) {
+func (p *snapshot) save(file string, h Head, o ExportOptions) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(file), ".ollim-bot-*.tmp") // private to the user
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *picture) save(file string, h Head, o ExportOptions) (err error) {
 }
 
 // encrypt writes the archive, behind the passphrase where there is one.
-func (p *picture) encrypt(w io.Writer, h Head, o ExportOptions) error {
+func (p *snapshot) encrypt(w io.Writer, h Head, o ExportOptions) error {
 	if o.Passphrase == "" {
 		return p.write(w, h)
 	}
@@ -121,7 +121,7 @@ func (p *picture) encrypt(w io.Writer, h Head, o ExportOptions) error {
 }
 
 // write writes the archive.
-func (p *picture) write(w io.Writer, h Head) error {
+func (p *snapshot) write(w io.Writer, h Head) error {
 	zip := gzip.NewWriter(w)
 	t := tar.NewWriter(zip)
 	if err := addJSON(t, headName, h); err != nil {

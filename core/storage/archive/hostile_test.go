@@ -71,17 +71,17 @@ func TestHostileArchivesAreRefusedWithASentence(t *testing.T) {
 		entries []tar.Header
 		says    string
 	}{
-		"parent":          {[]tar.Header{file("data/../../beside")}, "leads out"},
-		"parent at last":  {[]tar.Header{file("data/..")}, "leads out"},
-		"absolute":        {[]tar.Header{file("/etc/passwd")}, "leads out"},
-		"absolute within": {[]tar.Header{file("data//etc/passwd")}, "leads out"},
-		"dot":             {[]tar.Header{file("data/./x")}, "leads out"},
-		"backslash":       {[]tar.Header{file(`data/..\..\x`)}, "leads out"},
-		"other place":     {[]tar.Header{file("beside")}, "leads out"},
-		"sessions out":    {[]tar.Header{file("sessions/../x")}, "leads out"},
-		"escape":          {[]tar.Header{file("data/\x1b[31mx")}, "leads out"},
-		"long element":    {[]tar.Header{file("data/" + strings.Repeat("x", 256))}, "leads out"},
-		"deep":            {[]tar.Header{file("data/" + strings.Repeat("x/", 65) + "x")}, "leads out"},
+		"parent":          {[]tar.Header{file("data/../../beside")}, "is outside the data directory"},
+		"parent at last":  {[]tar.Header{file("data/..")}, "is outside the data directory"},
+		"absolute":        {[]tar.Header{file("/etc/passwd")}, "is outside the data directory"},
+		"absolute within": {[]tar.Header{file("data//etc/passwd")}, "is outside the data directory"},
+		"dot":             {[]tar.Header{file("data/./x")}, "is outside the data directory"},
+		"backslash":       {[]tar.Header{file(`data/..\..\x`)}, "is outside the data directory"},
+		"other place":     {[]tar.Header{file("beside")}, "is outside the data directory"},
+		"sessions out":    {[]tar.Header{file("sessions/../x")}, "is outside the data directory"},
+		"escape":          {[]tar.Header{file("data/\x1b[31mx")}, "is outside the data directory"},
+		"long element":    {[]tar.Header{file("data/" + strings.Repeat("x", 256))}, "is outside the data directory"},
+		"deep":            {[]tar.Header{file("data/" + strings.Repeat("x/", 65) + "x")}, "is outside the data directory"},
 		"symlink":         {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}}, "a link"},
 		"hard link":       {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}}, "a link"},
 		"device":          {[]tar.Header{{Name: "data/x", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}}, "neither file nor folder"},
@@ -89,9 +89,9 @@ func TestHostileArchivesAreRefusedWithASentence(t *testing.T) {
 		"twice":           {[]tar.Header{file("data/x"), file("data/x")}, "twice"},
 		"file and folder": {[]tar.Header{file("data/x"), file("data/x/y")}, "twice"},
 		"folder and file": {[]tar.Header{{Name: "data/x/", Typeflag: tar.TypeDir}, file("data/x")}, "twice"},
-		"a secret":        {[]tar.Header{file("data/.env")}, "no export like this one"},
-		"a lock":          {[]tar.Header{file("data/state/bot.lock")}, "no export like this one"},
-		"a hook":          {[]tar.Header{file("data/.git/hooks/post-checkout")}, "no export like this one"},
+		"a secret":        {[]tar.Header{file("data/.env")}, "does not belong in it"},
+		"a lock":          {[]tar.Header{file("data/state/bot.lock")}, "does not belong in it"},
+		"a hook":          {[]tar.Header{file("data/.git/hooks/post-checkout")}, "does not belong in it"},
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, forged(t, x.entries...), x.says) })
 	}
@@ -112,8 +112,8 @@ func TestADamagedExportIsRefusedWhereverItIsDamaged(t *testing.T) {
 		refused(t, saved(t, data[:len(data)-1]), says)
 		refused(t, saved(t, append(bytes.Clone(data), "more"...)), says)
 	}
-	refused(t, saved(t, nil), "no export")
-	refused(t, saved(t, []byte("hello")), "no export")
+	refused(t, saved(t, nil), "not an export")
+	refused(t, saved(t, []byte("hello")), "not an export")
 }
 
 // unzipped is what gzip reads of data, nil where that is damaged: a few bits of its
@@ -159,10 +159,10 @@ func TestFilesThatTheManifestDoesNotNameAreRefused(t *testing.T) {
 	must(t, err)
 	sum := sha256.Sum256(data)
 	good := hex.EncodeToString(sum[:])
-	refused(t, build(nil, false), "does not name")
-	refused(t, build(map[string]string{"data/x": good, "data/z": good}, false), "lacks")
+	refused(t, build(nil, false), "list of files lacks")
+	refused(t, build(map[string]string{"data/x": good, "data/z": good}, false), "is missing from")
 	refused(t, build(map[string]string{"data/x": strings.Repeat("0", 64)}, false), "damaged in")
-	refused(t, build(map[string]string{"data/x": good}, true), "does not name")
+	refused(t, build(map[string]string{"data/x": good}, true), "list of files lacks")
 	_, err = Import(newMachine(t).options(build(map[string]string{"data/x": good}, false), ""))
 	must(t, err)
 }

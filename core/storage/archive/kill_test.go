@@ -130,7 +130,7 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 	}
 }
 
-// A bot writes a first and then b, each whole. A picture in which b is newer than a, or more
+// A bot writes a first and then b, each whole. A snapshot in which b is newer than a, or more
 // than one step behind, never stood on the disk.
 func TestAnExportBesideABotThatWritesIsOfOneMoment(t *testing.T) {
 	m := furnished(t)

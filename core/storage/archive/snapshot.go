@@ -18,13 +18,13 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// young is how long after a change a file may change again and show the same time.
+// young is how long after a change another one can leave the same modification time.
 const young = 3 * time.Second
 
-// patience is how long a picture is tried for while files keep changing.
+// patience is how long to try while files keep changing.
 const patience = 30 * time.Second
 
-// item is a file or folder of a picture.
+// item is a file or folder of a snapshot.
 type item struct {
 	folder bool
 	info   fs.FileInfo // when it was copied
@@ -32,18 +32,18 @@ type item struct {
 	from   int64       // its bytes in the spool
 	size   int64
 	sum    [sha256.Size]byte
-	tree   int // its index in picture.trees
+	tree   int // its index in snapshot.trees
 }
 
-// tree is a directory that a picture is taken of.
+// tree is a directory that a snapshot is taken of.
 type tree struct {
 	root, prefix string
 	judge        func(rel string) bool // whether it travels
 }
 
-// picture is a directory and its sessions as they were at one moment. The bytes lie in a
-// file without a name, which no kill leaves behind.
-type picture struct {
+// snapshot is a directory and its sessions at one moment. The bytes are in a deleted file,
+// so that a killed process leaves nothing behind.
+type snapshot struct {
 	trees []tree
 	spool *os.File
 	end   int64
@@ -51,8 +51,8 @@ type picture struct {
 	left  []string
 }
 
-// newPicture makes a place for the bytes in a folder, which needs that much room.
-func newPicture(folder string) (*picture, error) {
+// newSnapshot creates the file for the bytes in a folder, whose disk needs that much space.
+func newSnapshot(folder string) (*snapshot, error) {
 	f, err := os.CreateTemp(folder, ".ollim-bot-*.tmp")
 	if err != nil {
 		return nil, fmt.Errorf("make room in %s: %w", folder, err)
@@ -60,14 +60,14 @@ func newPicture(folder string) (*picture, error) {
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &picture{spool: f, items: map[string]*item{}}, nil
+	return &snapshot{spool: f, items: map[string]*item{}}, nil
 }
 
-func (p *picture) close() { _ = p.spool.Close() } // nothing in it is needed any more
+func (p *snapshot) close() { _ = p.spool.Close() } // its content is no longer needed
 
-// take copies until nothing has changed between two looks: what was copied then is
-// what stood on the disk at the moment between them. A bot that runs is not held up.
-func (p *picture) take() error {
+// take copies until nothing changes between two rounds: the copy is then what was on the
+// disk between them. It does not block a running bot.
+func (p *snapshot) take() error {
 	for began := time.Now(); ; {
 		changed, err := p.round()
 		if err != nil {
@@ -82,14 +82,14 @@ func (p *picture) take() error {
 	}
 }
 
-// round looks at everything once and copies what has changed; it tells how much.
-func (p *picture) round() (changed int, err error) {
+// round checks every file once and copies the changed ones. It returns how many those were.
+func (p *snapshot) round() (changed int, err error) {
 	seen := map[string]bool{}
 	p.left = nil
 	for i, t := range p.trees {
 		err := filepath.WalkDir(t.root, func(file string, e fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {
-				return nil // gone since
+				return nil // removed meanwhile
 			}
 			if err != nil {
 				return fmt.Errorf("look at the files: %w", err)
@@ -132,9 +132,9 @@ func (p *picture) round() (changed int, err error) {
 	return changed, nil
 }
 
-// look copies one file if it is not in the picture as it is on the disk, and says
-// how much that has changed: 0 or 1.
-func (p *picture) look(i int, rel, file string, e fs.DirEntry) (int, error) {
+// look copies a file if it differs from the snapshot. It returns the number of changes: 0 or
+// 1.
+func (p *snapshot) look(i int, rel, file string, e fs.DirEntry) (int, error) {
 	name := p.trees[i].prefix + rel
 	old := p.items[name]
 	if e.IsDir() {
@@ -167,15 +167,15 @@ func (p *picture) look(i int, rel, file string, e fs.DirEntry) (int, error) {
 	it.tree = i
 	if old != nil && !old.folder && old.sum == it.sum && old.size == it.size && old.mode() == it.mode() {
 		old.info, old.at = it.info, it.at
-		p.end = it.from // it is there already
+		p.end = it.from // the same bytes are already there
 		return 0, nil
 	}
 	p.items[name] = it
 	return 1, nil
 }
 
-// copy puts a file's bytes at the end of the spool.
-func (p *picture) copy(rel, file string) (*item, error) {
+// copy appends a file to the spool.
+func (p *snapshot) copy(rel, file string) (*item, error) {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", rel, err)
@@ -183,7 +183,7 @@ func (p *picture) copy(rel, file string) (*item, error) {
 	defer func() { _ = f.Close() }() // only read
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: %w", rel, errors.Join(err, fs.ErrNotExist)) // it is another thing now
+		return nil, fmt.Errorf("read %s: %w", rel, errors.Join(err, fs.ErrNotExist)) // it was replaced
 	}
 	it := &item{info: info, at: time.Now(), from: p.end}
 	sum := sha256.New()
@@ -203,7 +203,7 @@ func (p *picture) copy(rel, file string) (*item, error) {
 	return it, nil
 }
 
-// mode is what of a file's mode travels: whether it can be run.
+// mode is the exported mode: only whether a file is executable.
 func (it *item) mode() fs.FileMode {
 	if it.folder || it.info != nil && it.info.Mode()&0o100 != 0 {
 		return 0o700
@@ -211,8 +211,8 @@ func (it *item) mode() fs.FileMode {
 	return 0o600
 }
 
-// names are those of all items, folders before what is in them.
-func (p *picture) names() []string {
+// names returns the names of all items, folders before their content.
+func (p *snapshot) names() []string {
 	list := make([]string, 0, len(p.items))
 	for name := range p.items {
 		list = append(list, name)
@@ -221,11 +221,11 @@ func (p *picture) names() []string {
 	return list
 }
 
-// open gives the bytes of an item.
-func (p *picture) open(it *item) io.Reader { return io.NewSectionReader(p.spool, it.from, it.size) }
+// open returns the bytes of an item.
+func (p *snapshot) open(it *item) io.Reader { return io.NewSectionReader(p.spool, it.from, it.size) }
 
-// sum counts what is in the picture.
-func (p *picture) sum(h Head) Summary {
+// sum counts what is in the snapshot.
+func (p *snapshot) sum(h Head) Summary {
 	s := Summary{Head: h, Left: p.left}
 	for name, it := range p.items {
 		s.count(name, it.folder, it.size)
@@ -246,10 +246,10 @@ func (s *Summary) count(name string, folder bool, size int64) {
 	s.Bytes += size
 }
 
-// pictureOf takes a picture of a data directory and of the sessions of its conversation;
-// sessions may be a folder that is not there. spool is where the bytes are kept meanwhile.
-func pictureOf(dir, sessions string, secrets bool, spool string) (*picture, error) {
-	p, err := newPicture(spool)
+// snapshotOf takes a snapshot of a data directory and of the sessions of its conversation;
+// sessions can be a missing folder. spool is the folder for the bytes.
+func snapshotOf(dir, sessions string, secrets bool, spool string) (*snapshot, error) {
+	p, err := newSnapshot(spool)
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func openSource(o ImportOptions, spool string) (source, func(), error) {
 	if err := os.MkdirAll(spool, 0o700); err != nil {
 		return nil, nil, err
 	}
-	p, err := pictureOf(from.Root(), o.FromSessions, true, spool)
+	p, err := snapshotOf(from.Root(), o.FromSessions, true, spool)
 	if err != nil {
 		return nil, nil, err
 	}
