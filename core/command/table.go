@@ -35,7 +35,7 @@ type Command struct {
 	slash func(Host, context.Context, []string) (string, error)
 }
 
-// Place is where a command can be named; several are joined with "|".
+// Place is where a command can be used; several are joined with "|".
 type Place uint8
 
 // The places.
@@ -51,7 +51,7 @@ const (
 // Kind is what a command takes.
 type Kind uint8
 
-// The kinds. TaskMoment is a task and, behind it, a moment.
+// The kinds. TaskMoment is a task followed by a moment.
 const (
 	Nothing Kind = iota
 	Words
@@ -61,7 +61,7 @@ const (
 	Moment
 )
 
-// Subject is what was named behind a command.
+// Subject is the argument of a command.
 type Subject struct {
 	ID    string // of a task or an update
 	At    time.Time
@@ -80,7 +80,7 @@ type Option struct {
 // Group is what commands have in common.
 type Group string
 
-// Groups are all of them in the order in which help tells them.
+// Groups are all groups in the order of the help.
 var Groups = []Group{overview, tasks, runs, pending, conversation, toolCalls, pings, program}
 
 const (

@@ -1,10 +1,7 @@
-// Package command is what can be asked of the bot: the values that Bot.Do takes and
-// what it answers, and one table of all commands that have a name, from which plain
-// mode, Discord's list, the command line and the help of each are made. It carries out
-// the lines of the conversation that begin with "/", with what the bot hands it as
-// Host, changes of the budget, and what only reads: the table of costs and the
-// description of a task. It must not know a screen or Discord; whatever else there
-// is the bot carries out.
+// Package command defines the bot's commands: the values that Bot.Do takes, their
+// outcomes, and the table of named commands for plain mode, Discord and the command
+// line. It carries out "/" commands, changes of the budget and the report of costs;
+// the bot carries out the others. It must not know a screen or Discord.
 package command
 
 import (
@@ -71,7 +68,7 @@ type Snooze struct {
 	Until time.Time
 }
 
-// Pause keeps a task from firing until it is let go on. Undoable.
+// Pause keeps a task from firing until it is resumed. Undoable.
 type Pause struct {
 	ID     string
 	Paused bool
@@ -118,7 +115,7 @@ type Runs struct {
 // Looked notes that the user has looked at runs that failed.
 type Looked struct{ Runs []string }
 
-// Past is how a task has gone and what comes: Outcome.Past.
+// Past is how the runs of a task went and its next fires: Outcome.Past.
 type Past struct{ ID string }
 
 // SetConfig changes a setting, as /config does: Value is what config.Set takes. Where
@@ -283,10 +280,10 @@ const (
 // ExitFork ends the interactive fork.
 type ExitFork struct{ How Exit }
 
-// ResumeFork goes on in a finished background run as an interactive fork.
+// ResumeFork continues a finished background run as an interactive fork.
 type ResumeFork struct{ Run string }
 
-// Answer answers an approval; whoever is first decides.
+// Answer answers an approval; the first answer counts.
 type Answer struct {
 	ID      string
 	Verdict policy.Verdict // policy.Allow, policy.Always or policy.Deny

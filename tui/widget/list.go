@@ -44,8 +44,8 @@ func (l *List) Window(from, to, n, h int) int {
 	return l.top
 }
 
-// Row is a drawn line and what stands on it: whoever draws around it, or is asked
-// what a click on it means, need not look at the picture.
+// Row is a drawn line and what is on it, so that clicks and borders need not look at
+// the text.
 type Row struct {
 	Text  string
 	Place Place
@@ -59,7 +59,7 @@ type Spot struct {
 	Place    Place
 }
 
-// At is what stands on cell x of the row.
+// At is the place of cell x of the row.
 func (r Row) At(x int) Place {
 	for _, s := range r.Spots {
 		if x >= s.From && x < s.To {
@@ -76,7 +76,7 @@ type Place int
 const (
 	Nowhere Place = -1 - iota // a heading, a blank line: a click means nothing
 	Ruled                     // a line from edge to edge, which joins the border
-	Inner                     // what stands below a list or a text: a tail, the line to write on
+	Inner                     // what is below a list or a text: a tail, the input line
 )
 
 // Rows are lines of one place.

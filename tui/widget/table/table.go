@@ -53,7 +53,7 @@ func Words[T any](head string, cells int, role theme.Role, text func(row T) stri
 	return Column[T]{Head: head, Cells: cells, Cell: func(row T) widget.Span { return widget.Span{Role: role, Text: text(row)} }}
 }
 
-// Table is a table as it stands: rows, order, filter, selection.
+// Table is the state of a table: rows, order, filter, selection.
 type Table[T any] struct {
 	Columns []Column[T]
 	// Noun is what a row is called, in the singular; More says that there are more rows
@@ -86,8 +86,8 @@ type Table[T any] struct {
 	list   widget.List
 }
 
-// Fill shows other rows. The selection stays at its place among those that are shown;
-// whoever knows better selects a row behind it.
+// Fill shows other rows. The selection keeps its position among the visible rows; the
+// caller may select another row afterwards.
 func (t *Table[T]) Fill(rows []T) {
 	was, had := t.Row()
 	t.rows = slices.Concat(t.rows[:t.pins], rows)
@@ -157,7 +157,7 @@ func (t *Table[T]) Len() int { return len(t.rows) }
 // Shown is how many rows are shown.
 func (t *Table[T]) Shown() int { return len(t.above) + len(t.below) }
 
-// number is which row stands in a place among those that are shown, the pins counted
+// number is the index of the row at a position among the visible rows, pins counted
 // first; -1 for none.
 func (t *Table[T]) number(i int) int {
 	switch {
