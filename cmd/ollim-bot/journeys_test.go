@@ -24,7 +24,7 @@ var longest = map[string]int{
 	"A due routine to its first engine event": 10,
 	"A ping":                             10,
 	"A key press to the painted frame":   15,
-	"A Discord message to the last edit": 18,
+	"A Discord message to the last edit": 19,
 	"A line of `claude` to the tail":     11,
 }
 
