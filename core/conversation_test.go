@@ -262,7 +262,7 @@ func TestSetupIsATalkThatOnlyTheUserBegins(t *testing.T) {
 		if s := b.Snapshot(); s.Busy || len(s.Chat) == 0 || s.Chat[len(s.Chat)-1].Role != "bot" {
 			t.Errorf("nobody answered: %+v", s.Chat)
 		}
-		if _, err := b.Do(context.Background(), command.Slash{Line: "/google-auth"}); err == nil || !strings.Contains(err.Error(), "make a client of your own") {
+		if _, err := b.Do(context.Background(), command.Slash{Line: "/google-auth"}); err == nil || !strings.Contains(err.Error(), "create your own client") {
 			t.Error(err)
 		}
 		if _, err := b.Do(context.Background(), command.Slash{Line: "/update"}); err == nil || !strings.Contains(err.Error(), "go install") {

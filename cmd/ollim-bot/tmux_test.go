@@ -130,7 +130,7 @@ func TestInARealTerminal(t *testing.T) {
 	keys("clear; HOME="+filepath.Join(dir, "new")+" "+program+" run --engine script; echo the demo ended with $?", "Enter")
 	sees("Welcome")
 	keys("d")
-	sees("all is real but the model")
+	sees("everything is real except the model")
 	keys("C-\\\\") // no signal while the dashboard has the terminal
 	keys("q")
 	presses("the demo ended with 0", 500*time.Millisecond, "y") // forks may run by now

@@ -90,7 +90,7 @@ func TestAReadOnlyKeyChangesNothing(t *testing.T) {
 	v.types("budget capacity 9\nmute 2h\nquit\n")
 	v.ends()
 	// N14: advice about a flag is of no use to a key that is read-only.
-	if out := v.out.String(); !strings.Contains(out, "read-only, as your key is") || strings.Contains(out, "--read-only") {
+	if out := v.out.String(); !strings.Contains(out, "read-only because your key is") || strings.Contains(out, "--read-only") {
 		t.Errorf("plain mode says:\n%s", v.out.String())
 	}
 	if s := h.bot.Snapshot().Budget; s.State.Capacity != 5 || !s.Muted.IsZero() {
