@@ -86,11 +86,10 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		if !r.resize(msg.Width, msg.Height) {
-			return nil, never
+		if r.resize(msg.Width, msg.Height) {
+			r.terminal.screen.Forget()
+			return nil, atOnce
 		}
-		r.terminal.screen.Forget()
-		return nil, atOnce
 	case signalMsg:
 		switch msg.sig {
 		case syscall.SIGTSTP:
@@ -104,20 +103,16 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		if r.prefs.setDark(msg.IsDark()) {
 			return nil, atOnce
 		}
-		return nil, never
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
 		// A desktop that turned dark says nothing about this terminal's own colours.
 		r.askBackground()
-		return nil, never
 	case tea.BlurMsg:
 		r.presence.blur(time.Now())
-		return nil, never
 	case tea.FocusMsg:
 		r.presence.focus()
 		r.reloadKeys()
 		r.askBackground()
 		return nil, soon
-
 	case changedMsg:
 		if !r.queue.busy[command.LaneQuick] { // a quick command brings its own snapshot in a moment
 			r.refresh()
@@ -148,7 +143,6 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	case keyboard.GarbledMsg:
 		r.say(notice.Warn, textGarbled)
 		return nil, soon
-
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
 		r.presence.focus()
 		return tea.Batch(r.input(msg), r.present()), atOnce

@@ -94,7 +94,8 @@ func (c *routineAddCmd) Run(p *process) error {
 		return err
 	}
 	files := taskFiles{p, at}
-	r, err := routines.AddRoutine(at.Dir, routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule, RunMissed: c.Missed == "run"}, files.before()...)
+	routine := routines.Routine{Task: task, Cron: schedule.String(), Schedule: schedule, RunMissed: c.Missed == "run"}
+	r, err := routines.AddRoutine(at.Dir, routine, files.before()...)
 	if err != nil {
 		return err
 	}

@@ -163,7 +163,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.world.noPanic()
 	switch {
 	case r.Header.Get("Upgrade") != "":
-		s.gateway.serve(w, r)
+		s.serveSocket(w, r)
 	case strings.HasPrefix(r.URL.Path, attachmentRoot):
 		s.rest.serveAttachment(w, r)
 	default:

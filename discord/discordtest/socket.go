@@ -35,7 +35,7 @@ func (k *socket) enqueue(p packet) {
 
 // serve is one connection from upgrade to end: this goroutine reads, a
 // second one writes and is waited for.
-func (g *gateway) serve(w http.ResponseWriter, r *http.Request) {
+func (g *gateway) serveSocket(w http.ResponseWriter, r *http.Request) {
 	up := websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 	ws, err := up.Upgrade(w, r, nil)
 	if _, ok := errors.AsType[websocket.HandshakeError](err); ok {

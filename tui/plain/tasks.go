@@ -109,7 +109,7 @@ func grant(c *console, r request) {
 			add(thing{id: p.File, title: p.File, line: problemText(p)}, p.Message, p.Version)
 		}
 	}
-	if t, ok := c.finder.find(r, allTasks.or(textNothingWaits), all); ok {
+	if t, ok := c.find(r, allTasks.or(textNothingWaits), all); ok {
 		c.ask(r, questions[t.id])
 	}
 }

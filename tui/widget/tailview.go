@@ -66,8 +66,8 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	v.find.more(&v.viewport)
 }
 
-// Bounds, Text and Rows make the view its own Source.
-func (v *TailView) Rows(i uint64, look Look) [][]Span { return v.columns.rows(v.at(i), look) }
+// Rows, with Bounds and Text, makes the view its own Source.
+func (v *TailView) Rows(i uint64, look Look) [][]Span { return v.rows(v.at(i), look) }
 
 // sift applies the filter to the lines that were added.
 func (v *TailView) sift() {
@@ -195,7 +195,7 @@ func (v *TailView) copyAll() Reply {
 		if v.filter.leavesOut(i) {
 			continue
 		}
-		row := v.columns.text(l.Line)
+		row := v.text(l.Line)
 		if size += len(row); size <= maxCopy {
 			rows = append(rows, row)
 		}

@@ -74,7 +74,10 @@ const plants = "de300001"
 var dayAhead = []routine{
 	{id: plants, title: "Water the plants", body: "Ping me to water the plants on the balcony.", from: 55 * time.Minute},
 	{id: "de300002", title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute},
-	{id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.", from: 95 * time.Minute, silent: true, script: standUp},
+	{
+		id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.",
+		from: 95 * time.Minute, silent: true, script: standUp,
+	},
 	{id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.", from: 140 * time.Minute, speaking: true, script: "say How is your afternoon going?"},
 }
 

@@ -235,7 +235,7 @@ func (m *Manager) drop(r *run, s State) bool {
 // finish archives a run and starts the next one.
 func (m *Manager) finish(r *run) {
 	m.archive(r)
-	m.failures.add(r.status.snapshot())
+	m.add(r.status.snapshot())
 	m.mu.Lock()
 	m.running = slices.DeleteFunc(m.running, func(x *run) bool { return x == r })
 	m.dispatch()

@@ -27,7 +27,7 @@ const (
 	textSwitchedOff = "this API is not enabled in your Google project: enable it at console.cloud.google.com (ollim-bot help google)"
 	textQuota       = "the quota of your Google project is used up: try again tomorrow"
 	textRefused     = "Google refused the request (%d): %s"
-	textLost        = "Google's answer was lost, so the change may or may not have been made: check before you repeat it (%w)"
+	textLost        = "the answer of Google was lost, so the change may or may not have been made; check before you repeat it (%w)"
 	textCalendar    = "calendar %s: %w"
 	textNoLogin     = "no login is in progress, or it has expired: start one with ollim-bot auth google"
 	textNotOurs     = "this is not the address that Google sent the browser to: copy all of it, starting with http://127.0.0.1"
