@@ -1,3 +1,8 @@
+// Package core is the bot: the one place where its parts meet. It decides what
+// a scheduled fire, a message or a command does, keeps the main conversation
+// and its lock, and shows everything to dashboards as Snapshot, Changed and
+// Tail of a Viewer. It must not know any dashboard, any particular model, or Discord.
+//
 // # Snapshots, not messages
 //
 // The core never sends to a viewer: a slow terminal would slow the bot, or lines would be lost.

@@ -1,7 +1,3 @@
-// Package routines owns the files of tasks: what routines, reminders and their like
-// say, what is wrong with them, which of them are in force, and how they are written.
-// It works through core/storage/store. It must not know when tasks fire (package schedule
-// does), nor agents, budgets or screens.
 package routines
 
 import (

@@ -1,3 +1,10 @@
+// Package tui is the terminal dashboard: the frame around the panes, its
+// dialogs, and the one program that runs them. It shows snapshots and sends
+// commands; it must not know how the bot works, and the bot never knows it.
+//
+// Only the root is a model of Bubble Tea, which reads the keys and keeps time
+// here; what stands on the screen is painted by tui/screen.
+//
 // # A key
 //
 // Input waits while a change is in progress that its meaning depends on: tea.Cmds run in

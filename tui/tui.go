@@ -1,9 +1,3 @@
-// Package tui is the terminal dashboard: the frame around the panes, its
-// dialogs, and the one program that runs them. It shows snapshots and sends
-// commands; it must not know how the bot works, and the bot never knows it.
-//
-// Only the root is a model of Bubble Tea, which reads the keys and keeps time
-// here; what stands on the screen is painted by tui/screen.
 package tui
 
 import (

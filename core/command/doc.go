@@ -1,3 +1,8 @@
+// Package command defines the bot's commands: the values that Bot.Do takes, their
+// outcomes, and the table of named commands for plain mode, Discord and the command
+// line. It carries out "/" commands, changes of the budget and the report of costs;
+// the bot carries out the others. It must not know a screen or Discord.
+//
 // # One table
 //
 // Everything that can be asked for by name is a row of one table: plain mode, lines that begin

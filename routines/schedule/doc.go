@@ -1,3 +1,8 @@
+// Package schedule owns when tasks fire: the schedule ahead, the holds that keep a task
+// from firing, what was missed, and the loop that fires. Its files are in the data
+// directory, next to those of the tasks, which package routines knows. It must not know
+// agents, budgets or screens: what a fire does is a function in Options.
+//
 // # The loop
 //
 // A timer does not advance while a machine is suspended. One goroutine wakes at least every 30

@@ -1,7 +1,3 @@
-// Package schedule owns when tasks fire: the schedule ahead, the holds that keep a task
-// from firing, what was missed, and the loop that fires. Its files are in the data
-// directory, next to those of the tasks, which package routines knows. It must not know
-// agents, budgets or screens: what a fire does is a function in Options.
 package schedule
 
 import (

@@ -1,3 +1,9 @@
+// Package attach is the door to the dashboard from another terminal: an SSH server on a
+// socket of the data directory and, where it is asked for, on a port. Each viewer is a
+// dashboard, or plain mode, in the bot's process on a terminal of its own, of which only
+// the bytes travel. What a viewer may is decided by the core; the package must not know
+// how a dashboard works, nor what a command does.
+//
 // # A viewer from elsewhere
 //
 // The server speaks SSH on a socket in the data directory and on a port, if one is set. On the

@@ -1,7 +1,3 @@
-// Package keyboard reads what a terminal sends: keys, the mouse, pastes and the
-// terminal's answers. These bytes come from outside, from read-only viewers too: they are
-// filtered first, and a fault in the decoder costs the bytes it was given and nothing
-// else. The package must not know what the keys do.
 package keyboard
 
 import (

@@ -1,6 +1,3 @@
-// Package demo is a living example: the data directory of a user of one month, and a
-// driver that acts as that user while a real bot runs. Only the model is not real. It gives commands and saves files as
-// anybody may; it must not know the dashboard or the command line.
 package demo
 
 import (

@@ -1,3 +1,14 @@
+// Package claude is the engine over the real "claude" command: one process for
+// each session, spoken to in JSON lines (package wire) and kept by package
+// process. It owns sessions on that wire: how they are opened, resumed and forked, where
+// a turn starts and ends, which events its lines are, and what a process may use.
+//
+// It must not know forks, budgets, Discord or the bot's files: it knows the bot by the
+// callbacks of a session only.
+//
+// Goroutines: each session is read by one (session.live). It belongs to the engine and
+// has ended when Run returns, as have the processes.
+//
 // # Processes are replaceable
 //
 // The bot holds a session, not a process. If the process ended while idle, the next message

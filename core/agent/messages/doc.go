@@ -1,3 +1,11 @@
+// Package messages is the engine over the Messages API: it speaks to Anthropic, or to
+// whoever speaks the same, over HTTP, and runs the model's tools itself, under the
+// session's hooks and permissions. It owns what a session is on that wire: its
+// history, its requests, what comes back, and how a turn goes on until it ends.
+//
+// It must not know forks, budgets, Discord or the bot's files: what it knows of the
+// bot are the callbacks that come with a session.
+//
 // # What was sent never changes
 //
 // New models check that the text before their thinking has not changed by a byte, and a

@@ -1,10 +1,3 @@
-// Package schema owns JSON Schema, draft 7: a schema is read once, then held
-// against payloads of webhooks and arguments of tools. It knows every assertion
-// of the draft and references into the schema itself; formats and content are
-// notes to it. It must not know webhooks, tools, YAML, files or networks: it
-// takes decoded values, never follows an address, and no problem that it
-// reports holds a value of the document it judged. ARCHITECTURE.md says why no
-// library does this.
 package schema
 
 import (

@@ -1,3 +1,7 @@
+// Package access owns who may look at a bot from another terminal, and where: the place
+// of its socket, its host key, and the keys that its user has let in. It must not know
+// what is shown over the connection, nor speak its protocol.
+//
 // # The socket needs a token
 //
 // Landlock does not stop a process from connecting to a socket whose path it may not read, and a

@@ -1,10 +1,3 @@
-// Package policy decides what the agent's tools may do: tool patterns, tool-policy.yaml,
-// permission modes, approvals, the closed places of the data directory, and the rights of
-// the files that agents write. It must not know forks, conversations, surfaces or engines.
-//
-// Start with session.go: judge answers one call. Patterns and lists are in patterns.go and
-// shell.go, closed places in paths.go and search.go, untrusted input in taint.go, and the
-// rights of written files in grants.go, authors.go, running.go and provenance.go.
 package policy
 
 import (

@@ -1,9 +1,3 @@
-// Package sandbox owns the fence of the operating system around everything that
-// runs commands for a model: the engine's process, the commands that the model
-// or a skill's text runs, and git in the data directory. It finds out what the
-// machine offers (bubblewrap, Landlock, Seatbelt or nothing), and rewrites an
-// exec.Cmd so that it runs inside. It must not know what the commands are for,
-// who may call which tool, or what stands in any file of the data directory.
 package sandbox
 
 import (

@@ -1,3 +1,11 @@
+// Package archive owns export and import: the file that contains a data directory and the
+// sessions of its conversation, which files are in it, how it is checked, and how it replaces
+// a directory. It must not know what the files mean, nor its caller.
+//
+// An export is a tar archive, compressed with gzip and, where it holds secrets,
+// encrypted with a passphrase (age). Its first entry is the Head, its last one lists the
+// SHA-256 of each file; between them are the files, below "data/" and "sessions/".
+//
 // # An export takes no locks
 //
 // It copies files until a check of all of them finds none changed since its copy: at one moment

@@ -1,3 +1,7 @@
+// Package frontmatter reads, writes and changes markdown files that begin with YAML
+// keys. It owns their syntax and the messages about mistakes in it; it must not know
+// what the keys mean, or where the files are.
+//
 // # A small reader in front of the YAML library
 //
 // Ten thousand files are read at start. A small reader takes the flat front matter that people

@@ -1,6 +1,3 @@
-// Package frontmatter reads, writes and changes markdown files that begin with YAML
-// keys. It owns their syntax and the messages about mistakes in it; it must not know
-// what the keys mean, or where the files are.
 package frontmatter
 
 import (

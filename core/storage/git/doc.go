@@ -1,3 +1,7 @@
+// Package git records files of the data directory in a git repository. It owns the queue
+// of commits and the way git is run: with settings under which it starts no other
+// program. It must not know what the files mean, and no caller ever waits for it.
+//
 // # Plumbing only
 //
 // A queued `git rm` once deleted a file that had been written again. Commits are made from blobs

@@ -1,6 +1,3 @@
-// Package git records files of the data directory in a git repository. It owns the queue
-// of commits and the way git is run: with settings under which it starts no other
-// program. It must not know what the files mean, and no caller ever waits for it.
 package git
 
 import (

@@ -1,6 +1,3 @@
-// Package store owns the data directory: its paths, permissions and locks, and durable
-// files in it. What writes there does so through this package, which must not know what
-// the files mean.
 package store
 
 import (

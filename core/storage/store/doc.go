@@ -1,3 +1,7 @@
+// Package store owns the data directory: its paths, permissions and locks, and durable
+// files in it. What writes there does so through this package, which must not know what
+// the files mean.
+//
 // # The directory is the lock
 //
 // A lock file moves with its folder. The bot locks the directory itself, identifies it by its

@@ -1,8 +1,3 @@
-// Package chat is the conversation with the user: the main session, the
-// interactive fork that may be open in front of it, and their turns. It owns the
-// user's messages from the moment they are received until the engine has them, the
-// answers while they grow, and the delivery of pending updates. It must not know the
-// schedule, background runs, commands or any dashboard.
 package chat
 
 import (

@@ -1,3 +1,9 @@
+// Package chat is the conversation with the user: the main session, the
+// interactive fork that may be open in front of it, and their turns. It owns the
+// user's messages from the moment they are received until the engine has them, the
+// answers while they grow, and the delivery of pending updates. It must not know the
+// schedule, background runs, commands or any dashboard.
+//
 // # A message is never lost and never delivered twice
 //
 // A message is written to state/waiting_messages.json before it is shown, so it is answered even

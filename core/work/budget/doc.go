@@ -1,3 +1,9 @@
+// Package budget is the ping budget: a token bucket that refills when it is
+// read. State is pure arithmetic over (State, now); Bucket keeps it
+// in state/ping_budget.json, with reservations: a token is taken before its
+// message is sent, and given back when the message was refused. It knows no tools
+// and no screens.
+//
 // # Paying before sending
 //
 // Whether a token is owed is known only after a message was sent, and a process that dies in

@@ -1,8 +1,3 @@
-// Package budget is the ping budget: a token bucket that refills when it is
-// read. State is pure arithmetic over (State, now); Bucket keeps it
-// in state/ping_budget.json, with reservations: a token is taken before its
-// message is sent, and given back when the message was refused. It knows no tools
-// and no screens.
 package budget
 
 import (

@@ -1,3 +1,8 @@
+// Package webhook owns the outside triggers: the spec files in webhooks/, the HTTP server
+// on loopback, the validation and screening of payloads, and the log of deliveries. It
+// must not know engines, forks, dashboards or the main session: Options has functions for
+// what it needs from them.
+//
 // # A delivery
 //
 // A delivery passes, in this order: token, spec, rate, size, payload, room for another run. It
