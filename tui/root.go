@@ -91,10 +91,9 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 			return nil, atOnce
 		}
 	case signalMsg:
-		switch msg.sig {
-		case syscall.SIGTSTP:
+		if msg.sig == syscall.SIGTSTP {
 			r.suspend()
-		case syscall.SIGCONT:
+		} else if msg.sig == syscall.SIGCONT {
 			r.fail(r.terminal.reopen())
 		}
 		r.takeBack()

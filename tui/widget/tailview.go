@@ -66,7 +66,7 @@ func (v *TailView) Sync(read func(id string, from tail.Cursor) tail.Page, total 
 	v.find.more(&v.viewport)
 }
 
-// Rows, with Bounds and Text, makes the view its own Source.
+// Rows formats a line. With Bounds and Text, it makes the view its own Source.
 func (v *TailView) Rows(i uint64, look Look) [][]Span { return v.rows(v.at(i), look) }
 
 // sift applies the filter to the lines that were added.

@@ -75,7 +75,10 @@ var dayAhead = []routine{
 		id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.",
 		from: 95 * time.Minute, silent: true, script: standUp,
 	},
-	{id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.", from: 140 * time.Minute, speaking: true, script: "say How is your afternoon going?"},
+	{
+		id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.",
+		from: 140 * time.Minute, speaking: true, script: "say How is your afternoon going?",
+	},
 }
 
 func addRoutine(h Home, d routine) error {
