@@ -67,8 +67,9 @@ func (r *root) readMore() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// present tells the core that the user is active.
+// present records input, and tells the core that the user is active.
 func (r *root) present() tea.Cmd {
+	r.presence.focus()
 	if r.o.ReadOnly || !r.presence.here(time.Now()) {
 		return nil
 	}

@@ -91,9 +91,10 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 			return nil, atOnce
 		}
 	case signalMsg:
-		if msg.sig == syscall.SIGTSTP {
+		switch msg.sig {
+		case syscall.SIGTSTP:
 			r.suspend()
-		} else if msg.sig == syscall.SIGCONT {
+		case syscall.SIGCONT:
 			r.fail(r.terminal.reopen())
 		}
 		r.takeBack()
@@ -143,8 +144,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		r.say(notice.Warn, textGarbled)
 		return nil, soon
 	case tea.KeyPressMsg, tea.PasteMsg, tea.MouseClickMsg:
-		r.presence.focus()
-		return tea.Batch(r.input(msg), r.present()), atOnce
+		return tea.Batch(r.present(), r.input(msg)), atOnce
 	case tea.MouseWheelMsg:
 		return r.wheel(msg.Mouse()), soon
 	}
