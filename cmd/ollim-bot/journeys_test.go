@@ -21,11 +21,11 @@ import (
 
 // longest is how many functions a journey may pass.
 var longest = map[string]int{
-	"A due routine to its first engine event": 10,
-	"A ping":                             10,
+	"A due routine to its first engine event": 8,
+	"A ping":                             9,
 	"A key press to the painted frame":   15,
 	"A Discord message to the last edit": 19,
-	"A line of `claude` to the tail":     11,
+	"A line of `claude` to the tail":     10,
 }
 
 var (

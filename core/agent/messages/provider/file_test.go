@@ -88,7 +88,7 @@ func TestWhatIsWrongIsNamedWithItsPlaceAndTheRestCounts(t *testing.T) {
 		{"far:\n  base-url: https://far.example\n  key: NOT_SET\n  models: [a]\n", "1", "NOT_SET is not set", ""},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, window: many}\n    - b\n", "4", "local.models.window: write a whole number", "local/b"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  modles: [a]\n  models: [b]\n", "3", `"modles" is no key`, "local/b"},
-		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, price: 1 2}\n    - {name: b, window: 2048, max-output: 4096}\n    - c\n", "4", "this is no price", "local/c"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, price: 1 2}\n    - {name: b, window: 2048, max-output: 4096}\n    - c\n", "4", "not a price", "local/c"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models: a\n", "3", "models must be a list", ""},
 		{"local: [\n", "1", "", ""},
 	} {
