@@ -40,7 +40,7 @@ func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
 func TestExactNumbersThatCannotBeAreRefusedInWords(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "e", "tab", "0", "enter")
-		s.sees("refill 0 is not possible: give 1 to 10080", "Ping budget, exactly")
+		s.sees("refill 0 is out of range: choose 1 to 10080", "Ping budget, exactly")
 		s.press("esc")
 		s.misses("Ping budget, exactly")
 		if n := len(s.bot.done()); n != 0 {
@@ -195,7 +195,7 @@ func TestExactNumbersThatAreRefusedStayToBeMended(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("1", "e")
 		s.types("999999")
-		s.sees("capacity 999999 is not possible: give 0 to 1000")
+		s.sees("capacity 999999 is out of range: choose 0 to 1000")
 		s.misses("full at")
 		s.press("enter")
 		s.sees("Ping budget, exactly", "999999")
@@ -246,7 +246,7 @@ func TestTheExactEntryFitsOnASmallScreen(t *testing.T) {
 	play(t, setup{w: 40, h: 10}, func(s *stage) {
 		s.press("1", "e")
 		s.types("999999")
-		s.sees("▸ Capacity", "Refill (min)", "possible: give 0 to 1000", "critical ones)")
+		s.sees("▸ Capacity", "Refill (min)", "range: choose 0 to 1000", "critical pings)")
 		s.clickOn("Refill (min)")
 		s.sees("▸ Refill (min)")
 	})
