@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestASocketThatWasRemovedIsMadeAgainOnceItsFolderIsThere(t *testing.T) {
+func TestARemovedSocketIsMadeAgain(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	must(t, os.Mkdir(folder, 0o700))
 	path := filepath.Join(folder, "s.sock")
