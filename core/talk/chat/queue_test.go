@@ -6,33 +6,43 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // worked runs a story beside a running queue, whose errors it collects.
-func worked(t *testing.T, story func(ctx context.Context, q *queue, stop func(), failed *[]string)) {
+func worked(t *testing.T, story func(ctx context.Context, q *queue, stop func(), failed func() []string)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
+		var mu sync.Mutex
 		var failed []string
 		ended := make(chan struct{})
 		idle := func(context.Context) error { return errors.New("idle") }
 		go func() {
 			defer close(ended)
-			q.run(ctx, idle, func(err error) { failed = append(failed, err.Error()) })
+			q.run(ctx, idle, func(err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, err.Error())
+			})
 		}()
-		story(ctx, q, stop, &failed)
+		story(ctx, q, stop, func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(failed)
+		})
 		stop()
 		<-ended
 	})
 }
 
 func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
-	worked(t, func(ctx context.Context, q *queue, _ func(), failed *[]string) {
+	worked(t, func(ctx context.Context, q *queue, _ func(), failed func() []string) {
 		var order []string
 		for i := range maxJobs {
 			must(t, q.later(func(context.Context) error {
@@ -58,18 +68,18 @@ func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
 		if len(order) != maxJobs || !slices.IsSortedFunc(order, func(a, b string) int { return len(a) - len(b) }) {
 			t.Errorf("the jobs ran as %q", order)
 		}
-		if len(*failed) != 2 || (*failed)[0] != "one" || !strings.Contains((*failed)[1], "two") {
-			t.Errorf("reported: %q", *failed)
+		if got := failed(); len(got) != 2 || got[0] != "one" || !strings.Contains(got[1], "two") {
+			t.Errorf("reported: %q", got)
 		}
 		time.Sleep(idleCheck + time.Second)
-		if n := len(*failed); n != 3 || (*failed)[2] != "idle" {
-			t.Errorf("after a minute: %q", *failed)
+		if got := failed(); len(got) != 3 || got[2] != "idle" {
+			t.Errorf("after a minute: %q", got)
 		}
 	})
 }
 
 func TestACallerThatNoLongerWaitsTakesItsJobBack(t *testing.T) {
-	worked(t, func(ctx context.Context, q *queue, _ func(), _ *[]string) {
+	worked(t, func(ctx context.Context, q *queue, _ func(), _ func() []string) {
 		over := make(chan struct{})
 		must(t, q.later(func(context.Context) error { <-over; return nil }))
 		caller, leave := context.WithCancel(ctx)
@@ -91,7 +101,7 @@ func TestACallerThatNoLongerWaitsTakesItsJobBack(t *testing.T) {
 
 func TestAJobThatRunsIsWaitedForAndStoppedWithItsCallerOrItsQueue(t *testing.T) {
 	for _, who := range []string{"caller", "queue"} {
-		worked(t, func(ctx context.Context, q *queue, stop func(), _ *[]string) {
+		worked(t, func(ctx context.Context, q *queue, stop func(), _ func() []string) {
 			caller, leave := context.WithCancel(context.Background())
 			defer leave()
 			result := make(chan error)
@@ -116,7 +126,7 @@ func TestAJobThatRunsIsWaitedForAndStoppedWithItsCallerOrItsQueue(t *testing.T) 
 }
 
 func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
-	worked(t, func(_ context.Context, q *queue, stop func(), _ *[]string) {
+	worked(t, func(_ context.Context, q *queue, stop func(), _ func() []string) {
 		over := make(chan struct{})
 		must(t, q.later(func(context.Context) error { <-over; return errors.New("not reported after the end") }))
 		waiting := make(chan error)
@@ -145,7 +155,7 @@ func TestAQueueThatHasEndedStartsNothing(t *testing.T) {
 }
 
 func TestAQueueIsAliveWhileItsJobGivesSignsOfLife(t *testing.T) {
-	worked(t, func(_ context.Context, q *queue, _ func(), _ *[]string) {
+	worked(t, func(_ context.Context, q *queue, _ func(), _ func() []string) {
 		alive := func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
