@@ -209,15 +209,22 @@ func TestAForkIsAskedThenToldThenEndedUnlessSomebodySpeaks(t *testing.T) {
 		if n := len(a.told()); n != 1 {
 			t.Errorf("told %q", a.told())
 		}
+		overdue := func() (late bool) { // read by the goroutine that owns it
+			must(t, s.queue.do(context.Background(), func(context.Context) error {
+				late = s.forks.current().overdue
+				return nil
+			}))
+			return late
+		}
 		pass(2 * time.Minute)
 		first := len(a.told())
 		s.say("I am here")
 		pass(idle + 2*time.Minute)
-		if first != 2 || len(a.told()) != 4 || s.forks.current().overdue {
+		if first != 2 || len(a.told()) != 4 || overdue() {
 			t.Errorf("told %q", a.told())
 		}
 		pass(idle + time.Minute)
-		if told := a.told(); len(told) != 5 || !strings.Contains(told[4], "20 minutes") || strings.Contains(told[3], "20 minutes") || !s.forks.current().overdue {
+		if told := a.told(); len(told) != 5 || !strings.Contains(told[4], "20 minutes") || strings.Contains(told[3], "20 minutes") || !overdue() {
 			t.Errorf("told %q", a.told())
 		}
 		pass(idle + 2*time.Minute)
