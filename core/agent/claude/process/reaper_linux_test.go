@@ -112,7 +112,7 @@ func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {
 		t.Errorf("the first's child is there: %v, the second's: %v, the second: %v", alive(ones[0]), alive(twos[0]), alive(two.PID()))
 	}
 	must(t, two.Stop(t.Context(), time.Millisecond))
-	until(t, "the second's child ends with it", func() bool { return !alive(twos[0]) })
+	mustBeGone(t, twos...)
 }
 
 func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
