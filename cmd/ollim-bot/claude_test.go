@@ -72,6 +72,12 @@ func (w *claudeWorld) headless(file string, done func(string) bool) {
 	bot.stops()
 }
 
+// plain starts the program in plain mode.
+func (w *claudeWorld) plain() *program {
+	w.t.Helper()
+	return launch(w.t, w.env, "run", "--plain", "--engine", "claude")
+}
+
 // TestARoutineOverTheRealCommand: a routine fires, pings and reports through
 // the real command, and the next message of the user carries the report.
 func TestARoutineOverTheRealCommand(t *testing.T) {

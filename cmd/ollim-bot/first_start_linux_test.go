@@ -81,9 +81,3 @@ func (w *claudeWorld) knows(prompt string) {
 		w.t.Fatalf("%q was asked: %v, but never with the history: %v", prompt, asked, err)
 	}
 }
-
-// plain is the program in plain mode.
-func (w *claudeWorld) plain() *program {
-	w.t.Helper()
-	return launch(w.t, w.env, "run", "--plain", "--engine", "claude")
-}
