@@ -8,7 +8,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// door is the socket on which commands of the program reach the running bot.
+// door is how commands of the program reach the running bot.
 type door struct {
 	dir    *store.Dir
 	log    *slog.Logger
@@ -16,7 +16,7 @@ type door struct {
 	user   control.Command
 }
 
-// open opens the socket before the first session is told of it, and returns what serves it
+// open makes the doors before the first session is told of its own, and returns what serves it
 // until ctx ends. The bot works without it.
 func (d door) open(ctx context.Context) func() error {
 	if d.server == nil {

@@ -53,7 +53,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 
 	controlCtx, stopControl := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopControl()
-	tidy.Go(fault.Guard("the control socket", b.door.open(controlCtx)))
+	tidy.Go(fault.Guard("the doors for commands", b.door.open(controlCtx)))
 
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()

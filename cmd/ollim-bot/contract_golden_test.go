@@ -88,6 +88,7 @@ var changing = []struct{ pattern, stands string }{
 	{`\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]]+\]`, "[{now}]"},
 	{`\b\d?\d:\d\d [AP]M\b`, "{time}"},
 	{`OLLIM_SESSION=\S+`, "OLLIM_SESSION={token}"},
+	{`(OLLIM_SOCKET=\S+/control/)\d+`, "${1}{n}"},
 	{`OLLIM_CLAUDE_PROCESS=\S+`, "OLLIM_CLAUDE_PROCESS={mark}"},
 	{`\d+ tokens left`, "{tokens} left"},
 	{`cc_version=\S+`, "cc_version={version};"},

@@ -76,7 +76,7 @@ func (b *batch) parses(path string) {
 		return
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return // a folder, or the control socket
+		return // a folder, or a socket
 	}
 	data, err := os.ReadFile(path)
 	switch {

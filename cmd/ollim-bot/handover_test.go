@@ -199,7 +199,7 @@ func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
 	env := d.session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}})
 	d.stop()
 	got := shell(t, exe, env, "reminder", "list")
-	if got.status != 1 || got.out != "" || !strings.Contains(got.err, "the bot that started this session has stopped") {
+	if got.status != 1 || got.out != "" || !strings.Contains(got.err, "its bot has stopped") {
 		t.Errorf("it gives %+v", got)
 	}
 }

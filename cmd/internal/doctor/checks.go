@@ -23,7 +23,6 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/safety/access"
-	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
@@ -198,7 +197,7 @@ func (r *report) cache() {
 func (r *report) sandbox() {
 	state := r.p.Sandbox(r.DataDir).State()
 	level := pass
-	if state.Kind == sandbox.None || state.Reason != "" {
+	if !state.Complete() {
 		level = warn
 	}
 	r.add(level, "commands", "%s", state)

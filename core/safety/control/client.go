@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"time"
 
 	"ollimbot/core/agent"
@@ -15,7 +14,7 @@ const (
 	maxRequest = 1 << 20
 	// maxAnswer limits what the client reads: a long session's history, as JSON in JSON.
 	maxAnswer = 64 << 20
-	// atOnce is the number of connections served at a time; others wait.
+	// atOnce is the number of calls of a session served at a time; others wait.
 	atOnce = 16
 	// patience is the time the other end has for a line.
 	patience = 5 * time.Second
@@ -42,16 +41,22 @@ func refusal(text string) agent.CommandResult {
 	return agent.CommandResult{Stderr: "ollim-bot: " + text + "\n", Exit: 1}
 }
 
-// Call asks the bot behind the socket to run a command line and waits for its end. The
+// conn is one call's way to the other side and back.
+type conn interface {
+	io.ReadWriteCloser
+	SetReadDeadline(t time.Time) error
+	SetWriteDeadline(t time.Time) error
+}
+
+// Call asks the bot behind the door to run a command line and waits for its end. The
 // error says what to do.
 func Call(path, token string, args []string) (agent.CommandResult, error) {
-	conn, err := net.DialTimeout("unix", path, patience)
+	limit := callLimit + patience
+	conn, err := dial(path, time.Now().Add(limit))
 	if err != nil {
 		return agent.CommandResult{}, fmt.Errorf(textGone, err)
 	}
 	defer conn.Close()
-	limit := callLimit + patience
-	_ = conn.SetDeadline(time.Now().Add(limit)) // a closed connection fails in Write
 	line, err := json.Marshal(request{Token: token, Args: args})
 	if err != nil {
 		return agent.CommandResult{}, fmt.Errorf("write the request: %w", err)

@@ -13,8 +13,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -24,121 +25,121 @@ import (
 
 // The variables of a session's environment.
 const (
-	SocketVar  = "OLLIM_SOCKET"  // the path of the socket
+	SocketVar  = "OLLIM_SOCKET"  // the path of the session's door
 	SessionVar = "OLLIM_SESSION" // the token of the session
 )
 
 // Options of a server. Dir is required.
 type Options struct {
-	// Dir is a private folder of this bot. It contains the socket, if its path is short
-	// enough.
+	// Dir is a private folder of this bot. It contains the doors, if the file system can
+	// hold them.
 	Dir string
 	Log *slog.Logger // nil logs nothing
 }
 
-// Server is the bot's end of the socket. Use New, then Open, then Serve.
+// Server is the bot's side of the doors. Use New, then Open, then Serve.
 type Server struct {
-	o   Options
-	log *slog.Logger
+	o     Options
+	log   *slog.Logger
+	calls sync.WaitGroup // one for each door and each call
+	life  context.Context
+	end   context.CancelFunc
 
 	mu     sync.Mutex
+	place  *place // nil until Open and after Serve
 	tokens map[*Token]struct{}
-	socket *socket   // nil until Open
+	issued int
 	warned time.Time // when a wrong token was last logged
 }
 
 // New returns a server that is not yet open.
 func New(o Options) *Server {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Server{o: o, log: o.Log, tokens: map[*Token]struct{}{}}
+	s := &Server{o: o, log: o.Log, tokens: map[*Token]struct{}{}}
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
 }
 
-// Open creates the socket and replaces the one of an earlier run. Call it before starting
-// a process that uses the socket, and call Serve after it, which removes the socket.
+// Open makes the folder of the doors and replaces the one of an earlier run. Call it before
+// the first Issue, and call Serve after it, which removes the folder.
 func (s *Server) Open() error {
-	socket, err := listen(s.o.Dir)
+	p, err := openPlace(s.o.Dir)
 	if err != nil {
-		return fmt.Errorf("open the control socket: %w", err)
+		return fmt.Errorf("open the folder for commands: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.socket = socket
+	s.place = &p
 	return nil
 }
 
-// Path returns the path of the socket while it is open, and "" before and after.
-func (s *Server) Path() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.socket == nil {
-		return ""
-	}
-	return s.socket.path
-}
-
-// Serve answers calls until ctx ends, then removes the socket and waits for the
-// running calls.
+// Serve lets calls in until ctx ends, then removes the doors and waits for the running
+// calls.
 func (s *Server) Serve(ctx context.Context) error {
 	s.mu.Lock()
-	socket := s.socket
+	p := s.place
 	s.mu.Unlock()
-	if socket == nil {
-		return errors.New("serve the control socket: it was never opened")
+	if p == nil {
+		return errors.New("serve commands: the folder for them was never opened")
 	}
-	var calls sync.WaitGroup
-	defer calls.Wait()
-	closed := make(chan error, 1)
-	context.AfterFunc(ctx, func() { closed <- socket.close() })
+	<-ctx.Done()
+	s.end()
+	s.mu.Lock()
+	s.place = nil
+	for t := range s.tokens {
+		t.shut()
+	}
+	s.mu.Unlock()
+	s.calls.Wait()
+	return p.close()
+}
+
+// let serves the callers at a session's door until it is closed.
+func (s *Server) let(t *Token) {
 	slots := make(chan struct{}, atOnce)
 	down := false
 	for {
-		select {
-		case slots <- struct{}{}:
-		case <-ctx.Done():
-		}
-		conn, err := socket.Accept()
+		conn, err := t.door.Accept()
 		switch {
-		case ctx.Err() != nil:
+		case t.life.Err() != nil || s.life.Err() != nil:
 			if err == nil {
 				_ = conn.Close()
 			}
-			s.mu.Lock()
-			s.socket = nil
-			s.mu.Unlock()
-			return <-closed
+			return
 		case err != nil:
 			// Probably out of file descriptors, which is temporary.
 			if !down {
-				s.log.Warn("control socket accepts no connections; retrying every second", "error", err)
+				s.log.Warn("a session's commands cannot be accepted; retrying every second", "error", err)
 			}
 			down = true
-			<-slots
 			select {
 			case <-time.After(time.Second):
-			case <-ctx.Done():
+			case <-t.life.Done():
+			case <-s.life.Done():
 			}
 			continue
 		}
 		down = false
-		calls.Go(func() {
+		slots <- struct{}{}
+		s.calls.Go(func() {
 			defer func() { <-slots }()
-			s.serve(ctx, conn)
+			s.serve(s.life, t, conn)
 		})
 	}
 }
 
-// serve answers one connection.
-func (s *Server) serve(ctx context.Context, conn net.Conn) {
+// serve answers one call.
+func (s *Server) serve(ctx context.Context, t *Token, conn conn) {
 	defer func() { _ = conn.Close() }()
 	defer fault.Rescue("a call", func(f *fault.Error) {
-		s.log.Error("control socket: a call panicked", "error", f)
+		s.log.Error("a command panicked", "error", f)
 		s.reply(conn, refusal(textFault))
 	})
-	s.reply(conn, s.answer(ctx, conn))
+	s.reply(conn, s.answer(ctx, t, conn))
 }
 
 // reply writes the answer, unless the caller has left or does not read.
-func (s *Server) reply(conn net.Conn, r agent.CommandResult) {
+func (s *Server) reply(conn conn, r agent.CommandResult) {
 	line, err := json.Marshal(answer(r))
 	if err != nil {
 		s.log.Error("answer to a command could not be written", "error", err)
@@ -150,7 +151,7 @@ func (s *Server) reply(conn net.Conn, r agent.CommandResult) {
 	}
 }
 
-func (s *Server) answer(ctx context.Context, conn net.Conn) agent.CommandResult {
+func (s *Server) answer(ctx context.Context, t *Token, conn conn) agent.CommandResult {
 	_ = conn.SetReadDeadline(time.Now().Add(patience)) // likewise in Read
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })()
 	line, err := bufio.NewReader(io.LimitReader(conn, maxRequest)).ReadBytes('\n')
@@ -166,8 +167,7 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) agent.CommandResult 
 	if err := json.Unmarshal(bytes.TrimSpace(line), &r); err != nil || r.Token == "" {
 		return refusal(textGarbage)
 	}
-	t := s.token(r.Token)
-	if t == nil {
+	if subtle.ConstantTimeCompare([]byte(t.value), []byte(r.Token)) != 1 {
 		s.warnToken()
 		return refusal(textUnknown)
 	}
@@ -179,7 +179,7 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) agent.CommandResult 
 
 // cancelWhenGone cancels a call whose caller has left, so that the user is not asked about
 // an abandoned command. The function it returns stops watching.
-func cancelWhenGone(conn net.Conn, cancel context.CancelFunc) (stop func()) {
+func cancelWhenGone(conn conn, cancel context.CancelFunc) (stop func()) {
 	_ = conn.SetReadDeadline(time.Time{}) // Read reports it
 	var watch sync.WaitGroup
 	watch.Go(func() {
@@ -219,40 +219,38 @@ func (s *Server) Issue(c Command) *Token {
 	t.life, t.end = context.WithCancel(context.Background())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens[t] = struct{}{}
-	return t
-}
-
-// token returns the token with this value, or nil. It compares all of them in constant
-// time, so that timing reveals nothing.
-func (s *Server) token(value string) *Token {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var found *Token
-	for t := range s.tokens {
-		if subtle.ConstantTimeCompare([]byte(t.value), []byte(value)) == 1 {
-			found = t
-		}
+	if s.place == nil {
+		return t
 	}
-	return found
+	s.issued++
+	door, err := openDoor(filepath.Join(s.place.folder, strconv.Itoa(s.issued)))
+	if err != nil {
+		s.log.Error("a session's commands cannot reach the bot", "error", err)
+		return t
+	}
+	t.door = door
+	s.tokens[t] = struct{}{}
+	s.calls.Go(func() { s.let(t) })
+	return t
 }
 
 // Command runs an ollim-bot command line for one session if the session may run it. It may
 // block until the user answers, and ends with ctx.
 type Command func(ctx context.Context, args []string) agent.CommandResult
 
-// Token identifies one session. A nil token belongs to a session without a socket: its
+// Token identifies one session. A nil token belongs to a session without a door: its
 // methods do nothing.
 type Token struct {
 	value   string
 	server  *Server
 	command Command
+	door    *door // nil without one
 	life    context.Context
 	end     context.CancelFunc
 }
 
-// Env returns the environment variables for the session's process; none if the socket
-// could not be opened.
+// Env returns the environment variables for the session's process; none if it has no
+// door.
 func (t *Token) Env() []string {
 	path, value := t.Door()
 	if path == "" {
@@ -261,16 +259,13 @@ func (t *Token) Env() []string {
 	return []string{SocketVar + "=" + path, SessionVar + "=" + value}
 }
 
-// Door returns the path of the socket and the token's value; both are empty without a
-// socket.
+// Door returns the path of the door and the token's value; both are empty without a door,
+// and after the server has ended.
 func (t *Token) Door() (path, value string) {
-	if t == nil {
+	if t == nil || t.door == nil || t.server.life.Err() != nil {
 		return "", ""
 	}
-	if path = t.server.Path(); path == "" {
-		return "", ""
-	}
-	return path, t.value
+	return t.door.Path(), t.value
 }
 
 // Revoke ends the token: running calls are cancelled, later ones are refused. It does not
@@ -280,9 +275,20 @@ func (t *Token) Revoke() {
 		return
 	}
 	t.server.mu.Lock()
-	delete(t.server.tokens, t)
-	t.server.mu.Unlock()
+	defer t.server.mu.Unlock()
+	t.shut()
+}
+
+// shut ends the token. The server's lock is held.
+func (t *Token) shut() {
 	t.end()
+	if _, open := t.server.tokens[t]; !open {
+		return
+	}
+	delete(t.server.tokens, t)
+	if err := t.door.Close(); err != nil {
+		t.server.log.Warn("the way in for a session's commands was not removed", "error", err)
+	}
 }
 
 // call runs a command for the session; revoking the token cancels it.

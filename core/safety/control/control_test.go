@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,9 +79,23 @@ func TestATokenCountsUntilItIsRevoked(t *testing.T) {
 	if r := call(t, token, "help"); r.Exit != 3 {
 		t.Errorf("a token gives %+v", r)
 	}
+	env := token.Env()
 	token.Revoke()
-	refused(t, call(t, token, "help"), "session has ended")
 	token.Revoke()
+	_, err := Call(strings.TrimPrefix(env[0], SocketVar+"="), strings.TrimPrefix(env[1], SessionVar+"="), []string{"help"})
+	if err == nil || !strings.Contains(err.Error(), "the session has ended") {
+		t.Errorf("a call of a session that has ended gives %v", err)
+	}
+}
+
+// A token that leaks is of no use: its session's door cannot be seen from another's.
+func TestATokenCountsAtItsOwnDoorOnly(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	one, two := s.Issue(echo("one")), s.Issue(echo("two"))
+	path, _ := one.Door()
+	r, err := Call(path, two.value, []string{"help"})
+	must(t, err)
+	refused(t, r, "session has ended or is unknown")
 }
 
 func TestTheEndOfASessionCancelsItsCommands(t *testing.T) {
@@ -110,7 +124,7 @@ func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
 		close(ended)
 		return agent.CommandResult{}
 	})
-	conn := dial(t, s)
+	conn := ring(t, token)
 	line, err := json.Marshal(request{Token: token.value})
 	must(t, err)
 	if _, err := conn.Write(append(line, '\n')); err != nil {
@@ -121,9 +135,10 @@ func TestACommandWhoseCallerIsGoneIsCancelled(t *testing.T) {
 	<-ended
 }
 
-func dial(t testing.TB, s *Server) net.Conn {
+func ring(t testing.TB, token *Token) conn {
 	t.Helper()
-	conn, err := net.Dial("unix", s.Path())
+	path, _ := token.Door()
+	conn, err := dial(path, time.Now().Add(time.Minute))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
@@ -150,7 +165,7 @@ func TestAThousandConnectionsOfGarbageDoNoHarm(t *testing.T) {
 		room <- struct{}{}
 		all.Go(func() {
 			defer func() { <-room }()
-			conn := dial(t, s)
+			conn := ring(t, token)
 			_, _ = conn.Write([]byte(text)) // it may be refused before its end
 			line, _ := bufio.NewReader(conn).ReadBytes('\n')
 			var a answer
@@ -172,24 +187,21 @@ func TestAPanicIsAnAnswer(t *testing.T) {
 	refused(t, call(t, token, "help"), "internal fault")
 }
 
-func TestTheSocketIsPrivateAndGoesWithTheBot(t *testing.T) {
+func TestTheDoorsArePrivateAndGoWithTheBot(t *testing.T) {
 	dir := t.TempDir()
 	s, end := served(t, dir)
-	if s.Path() != filepath.Join(dir, "control.sock") {
-		t.Errorf("the socket is %s", s.Path())
-	}
-	info, err := os.Lstat(s.Path())
-	if err != nil || info.Mode() != fs.ModeSocket|0o600 {
-		t.Errorf("it has the mode %v, %v", info.Mode(), err)
-	}
 	token := s.Issue(nil)
-	env := token.Env()
-	end()
-	if _, err := os.Lstat(filepath.Join(dir, "control.sock")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("it is still there: %v", err)
+	path, _ := token.Door()
+	for at := path; at != dir; at = filepath.Dir(at) {
+		if info, err := os.Lstat(at); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", at, info, err)
+		}
 	}
-	_, err = Call(strings.TrimPrefix(env[0], SocketVar+"="), "x", nil)
-	if err == nil || !strings.Contains(err.Error(), "the bot that started this session has stopped") {
+	end()
+	if _, err := os.Lstat(filepath.Join(dir, folderName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("they are still there: %v", err)
+	}
+	if _, err := Call(path, "x", nil); err == nil || !strings.Contains(err.Error(), "its bot has stopped") {
 		t.Errorf("a call to a bot that is gone gives %v", err)
 	}
 	if got := token.Env(); got != nil {
@@ -197,50 +209,52 @@ func TestTheSocketIsPrivateAndGoesWithTheBot(t *testing.T) {
 	}
 }
 
-func TestASocketThatWasLeftBehindIsReplaced(t *testing.T) {
+func TestWhatAKilledBotLeftIsReplaced(t *testing.T) {
 	dir := t.TempDir()
-	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, "control.sock"), Net: "unix"})
+	killed, err := openPlace(dir)
 	must(t, err)
-	left.SetUnlinkOnClose(false) // as after a kill
-	must(t, left.Close())
-	s, end := served(t, dir)
-	old := s.Issue(echo("old"))
-	if r := call(t, old, "help"); r.Exit != 3 {
+	door, err := openDoor(filepath.Join(killed.folder, "1"))
+	must(t, err)
+	t.Cleanup(func() { _ = door.Close() })
+	must(t, killed.lock.Close())
+	s, _ := served(t, dir)
+	if r := call(t, s.Issue(echo("one")), "help"); r.Exit != 3 {
 		t.Errorf("got %+v", r)
-	}
-	end()
-	again, _ := served(t, dir)
-	if r, err := Call(again.Path(), old.value, []string{"help"}); err != nil || r.Exit != 1 {
-		t.Errorf("a token of an earlier run gives %+v, %v", r, err)
 	}
 }
 
-func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
+// noDoors makes a folder in which a bot can put no doors, and where it puts them instead.
+func noDoors(t *testing.T) (dir, runtime string) {
+	t.Helper()
 	runtime, err := os.MkdirTemp("", "run") // t.TempDir is long by itself
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-	must(t, os.Mkdir(dir, 0o700))
+	dir = filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(dir, nil, 0o600))
+	return dir, runtime
+}
+
+func TestWhereNoDoorCanBeMadeTheyAreInAFolderOfTheirOwn(t *testing.T) {
+	dir, runtime := noDoors(t)
 	folders := func() []string {
 		found, err := filepath.Glob(filepath.Join(runtime, "*"))
 		must(t, err)
 		return found
 	}
-	killed, err := listen(dir) // and never closed
+	killed, err := openPlace(dir) // and never closed
 	must(t, err)
-	t.Cleanup(func() { _ = killed.close() })
 	s, end := served(t, dir)
 	token := s.Issue(echo("one"))
-	if r := call(t, token, "help"); r.Exit != 3 || !strings.HasPrefix(s.Path(), runtime) {
-		t.Errorf("got %+v over %s", r, s.Path())
+	path, _ := token.Door()
+	if r := call(t, token, "help"); r.Exit != 3 || !strings.HasPrefix(path, runtime) {
+		t.Errorf("got %+v over %s", r, path)
 	}
-	info, err := os.Stat(filepath.Dir(s.Path()))
-	if err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("its folder has the mode %v, %v", info.Mode(), err)
-	}
-	if got := folders(); len(got) != 1 {
+	if got := folders(); len(got) != 1 || got[0] == killed.folder {
 		t.Errorf("beside it stand %q", got)
+	}
+	if info, err := os.Stat(folders()[0]); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("its folder has the mode %v, %v", info.Mode(), err)
 	}
 	end()
 	if got := folders(); len(got) != 0 {
@@ -248,27 +262,25 @@ func TestALongPathMovesTheSocketToAFolderOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestAFolderOfAKilledBotIsSweptByTheNext: the directory of a demo that was killed
-// never comes back, so a bot over any other removes its folder.
+// The directory of a demo that was killed never comes back, so a bot over any other
+// removes its folder.
 func TestAFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
-	runtime, err := os.MkdirTemp("", "run") // t.TempDir is long by itself
+	dir, _ := noDoors(t)
+	killed, err := openPlace(dir + "-killed")
 	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(runtime) })
-	t.Setenv("XDG_RUNTIME_DIR", runtime)
-	long := func() string {
-		dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
-		must(t, os.Mkdir(dir, 0o700))
-		return dir
+	if !strings.HasSuffix(killed.folder, folderName) {
+		t.Fatalf("it is in %s", killed.folder)
 	}
-	folder, err := freshFolder(long())
+	folder, err := freshFolder(dir + "-killed")
 	must(t, err)
-	killed, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(folder, socketName), Net: "unix"})
+	p, err := take(folder)
 	must(t, err)
-	killed.SetUnlinkOnClose(false)
-	must(t, killed.Close())
-	alive, _ := served(t, long())
-	served(t, long())
-	if _, err := os.Stat(killed.Addr().String()); !errors.Is(err, fs.ErrNotExist) {
+	must(t, p.lock.Close())
+	living := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(living, nil, 0o600))
+	alive, _ := served(t, living)
+	served(t, dir)
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder of the killed one is still there: %v", err)
 	}
 	if r := call(t, alive.Issue(echo("one")), "help"); r.Exit != 3 {
@@ -276,22 +288,7 @@ func TestAFolderOfAKilledBotIsSweptByTheNext(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	file := filepath.Join(dir, "control.sock")
-	must(t, os.WriteFile(file, []byte("mine"), 0o600))
-	s, _ := served(t, dir)
-	token := s.Issue(echo("one"))
-	if r := call(t, token, "help"); r.Exit != 3 {
-		t.Errorf("got %+v", r)
-	}
-	if data, err := os.ReadFile(file); err != nil || string(data) != "mine" {
-		t.Errorf("the file holds %q, %v", data, err)
-	}
-}
-
-func TestNoSocketMeansNoVariables(t *testing.T) {
+func TestNoDoorMeansNoVariables(t *testing.T) {
 	var none *Server
 	token := none.Issue(echo("one"))
 	token.Revoke()
@@ -300,7 +297,7 @@ func TestNoSocketMeansNoVariables(t *testing.T) {
 	}
 }
 
-func BenchmarkACallOverTheSocket(b *testing.B) {
+func BenchmarkACallThroughTheDoor(b *testing.B) {
 	s, _ := served(b, b.TempDir())
 	token := s.Issue(echo("one"))
 	for b.Loop() {

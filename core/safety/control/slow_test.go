@@ -18,7 +18,7 @@ func TestASlowCallerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Dir: t.TempDir()})
 		ours, theirs := net.Pipe()
-		go s.serve(context.Background(), ours)
+		go s.serve(context.Background(), &Token{}, ours)
 		if _, err := theirs.Write([]byte(`{"token":`)); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestACallerThatDoesNotReadIsGivenUp(t *testing.T) {
 		s := New(Options{Dir: t.TempDir()})
 		ours, theirs := net.Pipe()
 		done := make(chan struct{})
-		go func() { defer close(done); s.serve(context.Background(), ours) }()
+		go func() { defer close(done); s.serve(context.Background(), &Token{}, ours) }()
 		if _, err := theirs.Write([]byte("garbage\n")); err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 )
@@ -328,21 +331,43 @@ func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
 	}
 }
 
-func TestASocketOfTheBotIsReachedWithoutANetwork(t *testing.T) {
-	g := newGround(t, settled)
-	path := g.data + "/state/s"
-	l, err := net.Listen("unix", path)
-	must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {
-		cmd := exec.Command("/bin/sh", "-c", `test -S "$OLLIM_SOCKET" && python3 -c 'import os,socket; socket.socket(socket.AF_UNIX).connect(os.environ["OLLIM_SOCKET"])' && ls -A `+g.data+"/state")
-		cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home, "OLLIM_SOCKET=" + path}
-		done := wrap(cmd)
-		out, err := cmd.CombinedOutput()
-		done()
-		if err != nil || string(out) != "s\n" {
-			t.Errorf("%s: %q, %v", way, out, err)
+// ringArg makes the test binary call the bot, as our own commands do.
+const ringArg = "__ring"
+
+func ring(args []string) int {
+	r, err := control.Call(os.Getenv(control.SocketVar), os.Getenv(control.SessionVar), args)
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Print(r.Stdout)
+	return r.Exit
+}
+
+func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
+	for layer, g := range closed(t) {
+		g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: filepath.Dir(binarytest.Path())})
+		server := control.New(control.Options{Dir: g.data + "/state"})
+		must(t, server.Open())
+		ctx, end := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(ctx) }()
+		token := server.Issue(func(_ context.Context, args []string) agent.CommandResult {
+			return agent.CommandResult{Stdout: fmt.Sprintf("%q", args)}
+		})
+		other, _ := server.Issue(nil).Door()
+		for way, wrap := range ways {
+			cmd := exec.Command("/bin/sh", "-c", binarytest.Path()+" "+ringArg+" reminder list && ! mkfifo "+other+"/x && ! mv "+other+" notes/x && ! (exec 3>"+other+"/bell)")
+			cmd.Dir, cmd.Env = g.data, append(token.Env(), "PATH=/usr/bin:/bin", "HOME="+g.home)
+			done := wrap(g, cmd)
+			out, err := cmd.CombinedOutput()
+			done()
+			if err != nil || !strings.HasPrefix(string(out), `["reminder" "list"]`) {
+				t.Errorf("%s, %s: %q, %v", layer, way, out, err)
+			}
 		}
+		end()
+		must(t, <-served)
 	}
 }
 

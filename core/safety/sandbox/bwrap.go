@@ -26,8 +26,11 @@ const (
 	// root may not make a user namespace of its own without a capability.
 	nobody = "65534"
 	// firstFile is the descriptor of the first of exec.Cmd's ExtraFiles.
-	firstFile = 3
-	nullFile  = 9 // the descriptor of /dev/null in the script of the inner fence
+	firstFile  = 3
+	nullFile   = 9 // the descriptor of /dev/null in the script of the inner fence
+	filterFile = 8 // that of the filter
+	// innerFilter is the filter of the inner fence.
+	innerFilter = runDir + "/filter"
 )
 
 // bubblewrap rewrites cmd to run under it.
@@ -56,12 +59,26 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 		if err != nil {
 			return done, err
 		}
-		fd, err := give(inMemory("bash", script))
+		fd, err := give(inMemory("bash", []byte(script)))
 		if err != nil {
 			return done, err
 		}
 		args = append(args, "--perms", "0555", "--file", fd, shell)
+		if b.seen.Filter {
+			fd, err := give(inMemory("filter", filter{command: true}.bytes()))
+			if err != nil {
+				return done, err
+			}
+			args = append(args, "--perms", "0444", "--file", fd, innerFilter)
+		}
 		v.env = config.With(v.env, shellVar, shell)
+	}
+	if b.seen.Filter {
+		fd, err := give(inMemory("filter", filter{command: v.profile != engine}.bytes()))
+		if err != nil {
+			return done, err
+		}
+		args = append(args, "--seccomp", fd)
 	}
 	args = append(args, "--", cmd.Path)
 	cmd.Args = slices.Concat([]string{b.exe}, args, cmd.Args[1:])
@@ -157,7 +174,10 @@ func (b *Box) innerShell(outer *view) (string, error) {
 	}
 	// A group of processes is how claude ends a command: it stays in that of its shell.
 	args = slices.DeleteFunc(args, func(a string) bool { return a == "--new-session" })
-	s := script{bash: bash, network: v.network, bwrap: b.exe, args: args, secret: filepath.Join(v.data, envFile)}
+	if b.seen.Filter {
+		args = append(args, "--seccomp", strconv.Itoa(filterFile))
+	}
+	s := script{bash: bash, network: v.network, bwrap: b.exe, args: args, secret: filepath.Join(v.data, envFile), filter: b.seen.Filter}
 	return s.String(), nil
 }
 
@@ -170,6 +190,7 @@ type script struct {
 	network     bool
 	args        []string
 	secret      string
+	filter      bool
 }
 
 // String is the script. It clears the environment by name before bubblewrap
@@ -180,6 +201,9 @@ func (s script) String() string {
 	var b strings.Builder
 	b.WriteString(clearing(s.bash, s.network))
 	fmt.Fprintf(&b, "cover=()\n[ -s %[1]s ] && exec %[2]d</dev/null && cover=(--ro-bind-data %[2]d %[1]s)\n", quoted(s.secret), nullFile)
+	if s.filter {
+		fmt.Fprintf(&b, "exec %d<%s\n", filterFile, innerFilter)
+	}
 	b.WriteString("exec " + quoted(s.bwrap))
 	for _, a := range s.args {
 		b.WriteString(" " + quoted(a))

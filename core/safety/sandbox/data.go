@@ -137,7 +137,7 @@ var (
 	commandNames = []string{
 		"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TERM", "COLUMNS", "LINES", "TMPDIR", "PWD", "OLDPWD", "SHLVL",
 		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "GIT_EDITOR", "EDITOR", "NO_COLOR", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-		"OLLIM_DATA_DIR", "OLLIM_TIMEZONE", "OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_CLAUDE_PROCESS", socketVar, SessionVar,
+		"OLLIM_DATA_DIR", "OLLIM_TIMEZONE", "OLLIM_USER_NAME", "OLLIM_BOT_NAME", "OLLIM_CLAUDE_PROCESS", doorVar, SessionVar,
 	}
 	commandPrefixes = []string{"LC_"}
 	// proxyNames hold passwords at times, and are of use with a network only.

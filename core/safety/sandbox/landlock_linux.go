@@ -34,6 +34,8 @@ type lists struct {
 	Write   []string `json:"write"`
 	Look    []string `json:"look"` // folders whose names may be read, and those below, without what is in the files
 	Network bool     `json:"network,omitempty"`
+	Command bool     `json:"command,omitempty"` // it is for a model's commands
+	Filter  bool     `json:"filter,omitempty"`  // the kernel takes a filter
 }
 
 // Devices that every program expects to write.
@@ -66,14 +68,20 @@ const (
 // /proc that is closed to a sandbox within another.
 func (l lists) restrict() error {
 	version := landlockVersion()
-	known := uint64(1)<<min(12+max(version, 1), 15) - 1 // version 1 knows thirteen rights, 2 and 3 one more each, 5 another
+	known := uint64(1)<<min(12+max(version, 1), 15) - 1 // version 1 knows thirteen rights, 2 and 3 one more each, 5 and 9 another
 	attr := unix.LandlockRulesetAttr{}
 	if version >= 5 {
 		known = 1<<16 - 1
 	}
+	if version >= 9 {
+		known |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
+	}
 	attr.Handled_access_fs = known
 	if version >= 4 && !l.Network {
 		attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if version >= 10 && !l.Network {
+		attr.Handled_access_net |= unix.LANDLOCK_ACCESS_NET_BIND_UDP | unix.LANDLOCK_ACCESS_NET_CONNECT_SEND_UDP
 	}
 	if version >= 6 {
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
@@ -160,7 +168,25 @@ func confine(text, path string, args []string) error {
 			return fmt.Errorf("give root's powers up: %w", err)
 		}
 	}
+	if l.Filter {
+		if err := (filter{command: l.Command, noNet: !l.Network, noMeta: l.Command}).install(); err != nil {
+			return fmt.Errorf("filter calls: %w", err)
+		}
+	}
 	return syscall.Exec(path, append([]string{path}, args...), os.Environ())
+}
+
+// install puts the filter before what this thread calls from now on, for good.
+func (f filter) install() error {
+	p := f.program()
+	if len(p) == 0 {
+		return errors.ErrUnsupported
+	}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&unix.SockFprog{Len: uint16(len(p)), Filter: &p[0]})))
+	if errno != 0 {
+		return errno
+	}
+	return nil
 }
 
 // lookLandlock reports whether the kernel has Landlock, and what it lacks.
@@ -169,12 +195,17 @@ func (b *Box) lookLandlock(ctx context.Context) (State, bool) {
 	if version < 1 || !filepath.IsAbs(b.o.Executable) {
 		return State{}, false
 	}
-	trial := b.trial("", State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""})
-	defer trial.Close()
-	if err := trial.tryCommand(ctx); err != nil {
-		return State{Reason: clean.FirstLine(err.Error(), maxReason)}, false
+	s := State{Kind: Landlock, Version: strconv.Itoa(version), Inner: b.find("bash") != ""}
+	var err error
+	for _, s.Filter = range []bool{true, false} {
+		trial := b.trial("", s)
+		err = trial.tryCommand(ctx)
+		trial.Close()
+		if err == nil {
+			return s, true
+		}
 	}
-	return trial.seen, true
+	return State{Reason: clean.FirstLine(err.Error(), maxReason)}, false
 }
 
 // landlock rewrites cmd to be started by our own program.
@@ -187,6 +218,7 @@ func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
 	if err != nil {
 		return err
 	}
+	l.Filter = b.seen.Filter
 	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, tmp))
 	if v.profile == engine && inner {
 		name, err := b.innerLandlock(v, run, tmp)
@@ -212,7 +244,7 @@ func (b *Box) landlock(cmd *exec.Cmd, v *view, inner bool) error {
 // anything out of one, so that the entries of a folder with something covered
 // are allowed one by one, and no new name can be made in it.
 func (v *view) lists(run, tmp string) (lists, error) {
-	l := lists{Read: append(slices.Clone(ofProc), run), Write: []string{tmp}, Network: v.network}
+	l := lists{Read: append(slices.Clone(ofProc), run), Write: []string{tmp}, Network: v.network, Command: v.profile == command}
 	var shown, covered []mount
 	for _, m := range v.mounts {
 		switch {
@@ -231,8 +263,8 @@ func (v *view) lists(run, tmp string) (lists, error) {
 			return lists{}, err
 		}
 	}
-	if socket := config.Lookup(v.env, socketVar); socket != "" {
-		l.Write = append(l.Write, socket)
+	if door := config.Lookup(v.env, doorVar); door != "" {
+		l.Write = append(l.Write, door)
 	}
 	return l, nil
 }
@@ -280,6 +312,7 @@ func (b *Box) innerLandlock(outer *view, run, tmp string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	l.Filter = b.seen.Filter
 	if dir := outer.settingsOf(); dir != "" {
 		l.Write = append(l.Write, filepath.Join(resolved(dir), shellFolder))
 	}

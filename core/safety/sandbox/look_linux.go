@@ -30,10 +30,13 @@ func (b *Box) probe() (State, string) {
 	exe := b.find("bwrap")
 	reason := reasonInstall
 	if exe != "" {
-		trial := b.trial(exe, State{Kind: Bubblewrap, Version: version(ctx, exe)})
-		err := trial.tryCommand(ctx)
-		if err == nil {
-			return trial.tryInner(ctx), exe
+		s := State{Kind: Bubblewrap, Version: version(ctx, exe)}
+		var err error
+		for _, s.Filter = range []bool{true, false} {
+			trial := b.trial(exe, s)
+			if err = trial.tryCommand(ctx); err == nil {
+				return trial.tryInner(ctx), exe
+			}
 		}
 		reason = fmt.Sprintf(reasonBroken, clean.FirstLine(err.Error(), maxReason))
 	}
@@ -76,13 +79,13 @@ func version(ctx context.Context, exe string) string {
 }
 
 // inMemory is an open file with this text that is on no disk.
-func inMemory(name, text string) (*os.File, error) {
+func inMemory(name string, text []byte) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("make a file in memory: %w", err)
 	}
 	f := os.NewFile(uintptr(fd), name)
-	if _, err := io.WriteString(f, text); err != nil {
+	if _, err := f.Write(text); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("write a file in memory: %w", err)
 	}

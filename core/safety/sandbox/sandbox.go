@@ -27,7 +27,7 @@ const (
 
 // The variables that lead a command of ours to the running bot.
 const (
-	socketVar  = "OLLIM_SOCKET"
+	doorVar    = "OLLIM_SOCKET"
 	SessionVar = "OLLIM_SESSION"
 )
 
@@ -85,6 +85,9 @@ type State struct {
 	// Inner says that the commands of the engine's process run in a stricter fence
 	// of their own; else they run in that of the process.
 	Inner bool
+	// Filter says that a filter keeps processes from unix sockets and from calls of the
+	// kernel that lead past files.
+	Filter bool
 	// Reason says why it is not better, with the cure; empty where all is well.
 	Reason string
 }
@@ -98,11 +101,25 @@ func (s State) String() string {
 		return fmt.Sprintf(textNone, s.Reason)
 	}
 	name := strings.TrimSpace(string(s.Kind) + " " + s.Version)
-	if s.Reason != "" {
-		return fmt.Sprintf(textWeaker, name, s.Reason)
+	if gaps := s.gaps(); len(gaps) > 0 {
+		return fmt.Sprintf(textWeaker, name, strings.Join(gaps, "; "))
 	}
 	return fmt.Sprintf(textOn, name)
 }
+
+// gaps are what this fence does not keep, and why.
+func (s State) gaps() (list []string) {
+	if s.Reason != "" {
+		list = append(list, s.Reason)
+	}
+	if !s.Filter && s.Kind != Seatbelt {
+		list = append(list, reasonNoFilter)
+	}
+	return list
+}
+
+// Complete reports whether all is kept that a sandbox can keep.
+func (s State) Complete() bool { return s.Kind != None && len(s.gaps()) == 0 }
 
 // State says what is on. The first call looks at the machine.
 func (b *Box) State() State {
@@ -235,7 +252,7 @@ const (
 	reasonSeatbelt1  = "one layer: commands share the sandbox of claude"
 	reasonLandlock   = "files only: %s"
 	reasonNoLandlock = "Landlock cannot work (%s)"
-	reasonNoNetRules = "this kernel cannot keep commands from the network"
+	reasonNoFilter   = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out"
 )
 
 // What keeps a process from being started in its fence.

@@ -55,8 +55,8 @@ func (v *view) seatbelt(tmp string) string {
 			}
 		}
 	}
-	if socket := config.Lookup(v.env, socketVar); socket != "" {
-		rule("allow file-read* file-write*", literal(socket))
+	if door := config.Lookup(v.env, doorVar); door != "" {
+		rule("allow file-read* file-write*", literal(door))
 	}
 	if !v.network {
 		rule("deny network*")

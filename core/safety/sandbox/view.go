@@ -88,8 +88,8 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 	if p == command {
 		v.hideSettings(b.o.Home, b.o.ConfigDir)
 	}
-	if socket := config.Lookup(v.env, socketVar); socket != "" {
-		v.add(mount{how: readOnly, from: socket, to: socket, optional: true})
+	if door := config.Lookup(v.env, doorVar); door != "" {
+		v.add(mount{how: writable, from: door, to: door, optional: true})
 	}
 	return v, nil
 }

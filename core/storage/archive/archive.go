@@ -67,7 +67,7 @@ const (
 
 // runtimeFiles belong to a running bot.
 var runtimeFiles = []string{
-	"state/bot.pid", "state/bot.lock", "state/control.json", "state/control.sock",
+	"state/bot.pid", "state/bot.lock", "state/control.json", "state/control",
 }
 
 // remade are links that each start of the bot creates.

@@ -1,0 +1,69 @@
+package control
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// What a hostile process can put into its session's door.
+func TestADoorOpensPipesOnly(t *testing.T) {
+	s, _ := served(t, t.TempDir())
+	token := s.Issue(echo("one"))
+	folder, _ := token.Door()
+	beside := filepath.Join(t.TempDir(), "pipe")
+	must(t, unix.Mkfifo(beside, 0o600))
+	held, err := os.OpenFile(beside, os.O_RDWR, 0)
+	must(t, err)
+	t.Cleanup(func() { _ = held.Close() })
+	for _, end := range []string{inEnd, outEnd} {
+		must(t, os.WriteFile(filepath.Join(folder, "file"+end), []byte("{}"), 0o600))
+		must(t, os.Symlink(beside, filepath.Join(folder, "link"+end)))
+		must(t, os.Symlink("/dev/zero", filepath.Join(folder, "device"+end)))
+	}
+	bell, err := os.OpenFile(filepath.Join(folder, bellName), os.O_WRONLY, 0)
+	must(t, err)
+	_, err = bell.WriteString("file\nlink\ndevice\nnothing\n\n../1/file\n" + strings.Repeat("x", 2*unix.PathMax) + "\n")
+	must(t, err)
+	must(t, bell.Close())
+	if r := call(t, token, "help"); r.Exit != 3 {
+		t.Errorf("afterwards a command gives %+v", r)
+	}
+	if data, err := os.ReadFile(filepath.Join(folder, "file"+outEnd)); err != nil || string(data) != "{}" {
+		t.Errorf("a file was written: %q, %v", data, err)
+	}
+}
+
+func TestADoorThatWasRemovedIsMadeAgain(t *testing.T) {
+	state := t.TempDir()
+	folder := filepath.Join(state, folderName, "1")
+	must(t, os.Mkdir(filepath.Dir(folder), 0o700))
+	d, err := openDoor(folder)
+	must(t, err)
+	must(t, os.RemoveAll(filepath.Dir(folder)))
+	must(t, d.check())
+	accepted := make(chan error, 1)
+	go func() {
+		c, err := d.Accept()
+		if err == nil {
+			err = c.Close()
+		}
+		accepted <- err
+	}()
+	c, err := dial(folder, time.Now().Add(time.Minute))
+	must(t, err)
+	must(t, c.Close())
+	must(t, <-accepted)
+	must(t, d.Close())
+	must(t, os.RemoveAll(filepath.Dir(folder)))
+	if _, err := d.Accept(); err == nil {
+		t.Error("a closed door lets somebody in")
+	}
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("a closed door is made again")
+	}
+}
