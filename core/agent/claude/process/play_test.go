@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,7 +40,7 @@ func TestMain(m *testing.M) {
 // plays are the programs, by name; each returns its exit code.
 var plays = map[string]func() int{
 	"echo": echo, "stubborn": stubborn, "diarist": diarist, "polite": polite, "failing": failing, "wordy": wordy,
-	"parent": parent, "sleeper": sleeper, "bot": bot,
+	"parent": parent, "sleeper": sleeper, "heavy": heavy, "bot": bot,
 }
 
 // play starts one of the programs through Start, and stops it with the test.
@@ -179,6 +180,16 @@ func sleeper() int {
 	fmt.Println("ready")
 	time.Sleep(longest)
 	return 0
+}
+
+// heavy holds so much memory that the system needs a while to free it.
+func heavy() int {
+	held := make([]byte, 512<<20)
+	for i := range held {
+		held[i] = 1
+	}
+	defer runtime.KeepAlive(held)
+	return sleeper()
 }
 
 // bot is a program that uses this package and leaves everything behind.

@@ -13,27 +13,36 @@ import (
 )
 
 const (
-	termMoment  = 300 * time.Millisecond // that an orphan has for an orderly end
-	reaperLimit = 3 * time.Second        // until those that do not end are reported
-	firstPause  = 2 * time.Millisecond   // between two looks at first
-	lastPause   = 50 * time.Millisecond  // and at last
+	termMoment  = 300 * time.Millisecond // between SIGTERM and SIGKILL
+	reaperLimit = 3 * time.Second        // until remaining processes are reported
+	firstPause  = 2 * time.Millisecond   // between the first two looks
+	lastPause   = 50 * time.Millisecond  // the longest pause between two looks
 )
 
-// maxComm is how much of a program's name the system keeps.
+// maxComm is the number of characters of a program's name that the kernel keeps.
 const maxComm = 15
 
-// attributes are those of a command: a session of its own, and an end with us.
+// attributes gives the command its own session and ends it with the bot.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// collect ends what owns says is ours and returns how many that were. A command
-// runs each shell in a session of its own, so that neither its group nor, once it
-// is dead, a parent leads there: the mark does. It looks until two looks in a row
-// find nobody, for between the two halves of an exec a process shows no
-// environment. The group is for systems without marks.
+// victim is a process that collect has signalled. The start time distinguishes it
+// from a later process with the same ID.
+type victim struct {
+	started string
+	sig     syscall.Signal
+}
+
+// collect ends the processes whose mark owns accepts and returns their number. A command
+// runs each shell in its own session, so neither its group nor, after its death, a
+// parent leads to them; the mark does. The group is for systems without marks.
+//
+// It looks until two looks in a row find nothing, because between the two halves of an
+// exec a process shows no environment. A process that is exiting shows none either while
+// it frees its memory and closes its files, so a victim counts until it has exited.
 func collect(_ int, owns func(mark string) bool) (int, error) {
-	sent := make(map[int]syscall.Signal)
+	victims := make(map[int]victim)
 	start := time.Now()
 	for pause, calm := firstPause, 0; ; pause = min(2*pause, lastPause) {
 		sig := syscall.SIGTERM
@@ -42,32 +51,42 @@ func collect(_ int, owns func(mark string) bool) (int, error) {
 		}
 		var left []string
 		for pid := range pids() {
-			if owns(markOf(pid)) {
-				left = append(left, strconv.Itoa(pid))
-				if sent[pid] != sig {
-					sent[pid] = sig
+			v, known := victims[pid]
+			switch {
+			case owns(markOf(pid)):
+				if v.sig != sig {
+					victims[pid] = victim{startedAt(pid), sig}
 					signalMarked(pid, sig, owns)
 				}
+			case !known || !v.running(pid):
+				continue
 			}
+			left = append(left, strconv.Itoa(pid))
 		}
 		if calm++; len(left) > 0 {
 			calm = 0
 		}
 		switch {
 		case calm == 2:
-			return len(sent), nil
+			return len(victims), nil
 		case time.Since(start) >= reaperLimit:
-			return len(sent), fmt.Errorf(msgLeft, strings.Join(left, ", "))
+			return len(victims), fmt.Errorf(msgLeft, strings.Join(left, ", "))
 		}
 		time.Sleep(pause)
 	}
 }
 
-// signalMarked signals a process that is still ours once we hold on to it: its
-// number may have passed to another one. A signal fails only where it is gone or
-// not ours to end; the next look tells.
+// running reports whether the victim still runs under its ID. A zombie does not.
+func (v victim) running(pid int) bool {
+	state := statField(pid, fieldState)
+	return state != "" && state != "Z" && state != "X" && startedAt(pid) == v.started
+}
+
+// signalMarked signals a process after checking its mark again through a handle: its ID
+// may have passed to another process. A signal fails only if the process is gone or
+// belongs to another user; the next look shows which.
 func signalMarked(pid int, sig os.Signal, owns func(mark string) bool) {
-	p, err := os.FindProcess(pid) // by a descriptor that stands for this very process
+	p, err := os.FindProcess(pid) // a pidfd, which refers to this very process
 	if err != nil {
 		return
 	}
@@ -77,8 +96,7 @@ func signalMarked(pid int, sig os.Signal, owns func(mark string) bool) {
 	}
 }
 
-// pids are the numbers of all processes but our own, as far as the system
-// shows them.
+// pids yields the IDs of all visible processes except this one and init.
 func pids() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		dir, err := os.Open("/proc")
@@ -99,8 +117,8 @@ func pids() iter.Seq[int] {
 	}
 }
 
-// markOf is the mark in the environment that a process was started with; empty
-// when it has none, has died, or is another user's.
+// markOf returns the mark in the environment that a process was started with. It is empty
+// if the process has none, is exiting, or belongs to another user.
 func markOf(pid int) string {
 	env, err := os.ReadFile(procFile(pid, "environ"))
 	if err != nil {
@@ -114,10 +132,10 @@ func markOf(pid int) string {
 	return ""
 }
 
-// innermost is the command that a sandbox's program runs: the first process
-// below pid that runs another one. The sandbox has one process outside of its
-// namespace and one in it, and the command is the child of that. A program that
-// has become the command itself is that command.
+// innermost returns the command that a sandbox's program runs: the first descendant of
+// pid with another program. The sandbox has one process outside its namespace and one
+// inside it, whose child is the command. A sandbox that replaced itself with the command
+// is the command.
 func innermost(pid int, program string) (int, bool) {
 	program = program[:min(len(program), maxComm)]
 	for range 4 {
@@ -128,9 +146,10 @@ func innermost(pid int, program string) (int, bool) {
 		if strings.TrimSpace(string(name)) != program {
 			return pid, true
 		}
+		parent := strconv.Itoa(pid)
 		children := slices.Sorted(func(yield func(int) bool) {
 			for other := range pids() {
-				if parentOf(other) == pid && !yield(other) {
+				if statField(other, fieldParent) == parent && !yield(other) {
 					return
 				}
 			}
@@ -143,22 +162,30 @@ func innermost(pid int, program string) (int, bool) {
 	return 0, false
 }
 
-// parentOf reads "PID (NAME) STATE PARENT …"; the name may hold anything, brackets
-// and blanks too. It is 0 for a process that is gone.
-func parentOf(pid int) int {
+// Fields of /proc/PID/stat, counted after the name.
+const (
+	fieldState   = 0
+	fieldParent  = 1
+	fieldStarted = 19
+)
+
+// statField returns a field of "PID (NAME) STATE PARENT …", where the name may contain
+// brackets and blanks. It is empty if there is no such process.
+func statField(pid, field int) string {
 	line, err := os.ReadFile(procFile(pid, "stat"))
 	if err != nil {
-		return 0
+		return ""
 	}
 	f := strings.Fields(string(line[bytes.LastIndexByte(line, ')')+1:]))
-	if len(f) < 2 {
-		return 0
+	if len(f) <= field {
+		return ""
 	}
-	parent, _ := strconv.Atoi(f[1])
-	return parent
+	return f[field]
 }
 
-// resident is the second number of statm, counted in pages.
+func startedAt(pid int) string { return statField(pid, fieldStarted) }
+
+// resident returns the second number of statm, which is in pages, as bytes.
 func resident(pid int) (int64, bool) {
 	b, err := os.ReadFile(procFile(pid, "statm"))
 	if err != nil {

@@ -2,7 +2,6 @@ package process
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"os/exec"
 	"strconv"
@@ -35,21 +34,10 @@ func endPlay(pid int) {
 	}
 }
 
-// state is the letter by which the system tells how a process stands; 0 where
-// there is none.
-func state(pid int) byte {
-	line, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
-		return 0
-	}
-	return line[bytes.LastIndexByte(line, ')')+2]
-}
-
-// alive reports whether a process runs; one that is dead and not yet reaped does
-// not.
+// alive reports whether a process runs; a zombie does not.
 func alive(pid int) bool {
-	c := state(pid)
-	return c != 0 && c != 'Z' && c != 'X'
+	state := statField(pid, fieldState)
+	return state != "" && state != "Z" && state != "X"
 }
 
 func mustBeGone(t *testing.T, pids ...int) {
@@ -99,6 +87,13 @@ func TestStopReturnsWithTheOrphansCollected(t *testing.T) {
 	p, pids := family(t, "", "sleeper stubborn")
 	must(t, p.Stop(t.Context(), time.Millisecond))
 	mustBeGone(t, append(pids, p.PID())...)
+}
+
+// A process shows no environment while it frees its memory, but still runs.
+func TestStopWaitsForAnOrphanThatIsExiting(t *testing.T) {
+	p, pids := family(t, "", "heavy")
+	must(t, p.Stop(t.Context(), time.Millisecond))
+	mustBeGone(t, pids...)
 }
 
 func TestTheEndOfOneProcessLeavesAnotherWithTheSameMarkAlone(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,7 +99,7 @@ func descendants(pid int) []int {
 	var out []int
 	for other := range pids() {
 		for at := other; at > 1; {
-			if at = parentOf(at); at == pid {
+			if at, _ = strconv.Atoi(statField(at, fieldParent)); at == pid {
 				out = append(out, other)
 				break
 			}
