@@ -299,7 +299,7 @@ func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 		action.DayEarlier: "nothing stands there (TestTheDayIsWalkedAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
 		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
 	}
-	for _, a := range action.All() {
+	for _, a := range (action.Keys{}).All() {
 		t.Run(rowName(a), func(t *testing.T) {
 			t.Parallel()
 			sc := sceneOf(a)
@@ -353,7 +353,7 @@ func refuses(t *testing.T, sc scene, reasons map[*action.Action]string) {
 func TestAnActionThatIsOffSaysWhyWhicheverWayItIsReached(t *testing.T) {
 	for _, p := range append(slices.Clone(action.Panes), action.Everywhere) {
 		reasons := map[*action.Action]string{}
-		for _, a := range action.Of(p) {
+		for _, a := range (action.Keys{}).Of(p) {
 			if a.Over {
 				a.Keys = nil // while it is off they are another row's
 			}
@@ -375,7 +375,7 @@ func TestAnActionThatIsOffSaysWhyWhicheverWayItIsReached(t *testing.T) {
 func TestReadOnlyRefusesWhatWritesWhicheverWayItIsReached(t *testing.T) {
 	scenes := map[string]scene{}
 	rows := map[string]map[*action.Action]string{}
-	for _, a := range action.All() {
+	for _, a := range (action.Keys{}).All() {
 		if !a.Writes {
 			continue
 		}

@@ -20,6 +20,7 @@ import (
 	"ollimbot/tui/theme"
 	"ollimbot/tui/toast"
 	"ollimbot/tui/view"
+	"ollimbot/tui/widget/markdown"
 )
 
 // Core is what a dashboard needs from the bot. All of it may be called from
@@ -186,4 +187,12 @@ func readAll(c Core, p pane.Reader, at pane.Context) {
 		o, err := c.Do(ctx, want)
 		p.Read(at, o, err)
 	}
+}
+
+// Page draws a text in markdown for a terminal outside of the dashboard, w cells
+// wide, in the colours and with the signs that the dashboard would use there. Of
+// the options it reads Output, Env, NoColor and ASCII.
+func Page(text string, w int, o Options) string {
+	t := theme.New(detect(o).look)
+	return markdown.Print(text, markdown.Look{Theme: t, W: w}, t.Paint)
 }

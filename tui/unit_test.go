@@ -52,7 +52,7 @@ func TestTheEnvironmentSaysHowToDraw(t *testing.T) {
 // keysOfAll are the keys of every action, and some that mean nothing.
 func keysOfAll() []string {
 	keys := []string{"a", "ä", "世", "backspace", "enter", "left", "right", "ctrl+u", "ctrl+x", "f5", "space", "0"}
-	for _, a := range action.All() {
+	for _, a := range (action.Keys{}).All() {
 		keys = append(keys, a.Keys...)
 	}
 	return keys
@@ -123,7 +123,7 @@ func press(k string) tea.KeyPressMsg {
 }
 
 func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
-	for _, a := range action.Of(action.Everywhere) {
+	for _, a := range (action.Keys{}).Of(action.Everywhere) {
 		b := newBot(withForks(busyDay(day)))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer

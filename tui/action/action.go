@@ -236,13 +236,6 @@ const (
 	SettingsPrevious ID = "settings.previous"
 )
 
-// All is every row in the table's order. The slice is the caller's.
-func All() []Action { return slices.Clone(table()) }
-
-// Of lists the rows of a pane with the table's own keys; Of(Everywhere) lists
-// the global ones.
-func Of(p Pane) []Action { return Keys{}.Of(p) }
-
 // Get finds the row of an id in a pane, with the table's own keys.
 func Get(p Pane, id ID) (Action, bool) { return Keys{}.Get(p, id) }
 

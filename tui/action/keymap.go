@@ -106,7 +106,8 @@ func clash(rows []Action, by []int) (change int, key string, other Action) {
 	return -1, "", Action{}
 }
 
-func (k Keys) all() []Action {
+// All lists every row. Nobody may write to it.
+func (k Keys) All() []Action {
 	if k.changed == nil {
 		return table()
 	}
@@ -117,7 +118,7 @@ func (k Keys) all() []Action {
 // a pane stand together in the table, so the slice is a part of it: it is asked
 // for with every frame, and nobody may write to it.
 func (k Keys) Of(p Pane) []Action {
-	rows := k.all()
+	rows := k.All()
 	from := 0
 	for from < len(rows) && rows[from].Pane != p {
 		from++
@@ -131,7 +132,7 @@ func (k Keys) Of(p Pane) []Action {
 
 // Get finds the row of an id in a pane. Ids are unique within a pane.
 func (k Keys) Get(p Pane, id ID) (Action, bool) {
-	rows := k.all()
+	rows := k.All()
 	for i := range rows { // a row is large, and sentences are drawn often
 		if a := &rows[i]; a.Pane == p && a.ID == id {
 			return *a, true
@@ -221,7 +222,7 @@ type Names struct {
 
 // Key is the first key of a row as people read it; empty where it has none.
 func (n Names) Key(id ID) string {
-	rows := n.Keys.all()
+	rows := n.Keys.All()
 	for i := range rows {
 		a := &rows[i]
 		if a.ID == id && (a.Pane == n.Pane || a.Pane == Everywhere) && len(a.Keys) > 0 {

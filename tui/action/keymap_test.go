@@ -77,7 +77,7 @@ func TestWhatCannotBeChangedIsSaidAndLeftOut(t *testing.T) {
 
 func TestWhateverIsAskedForNoKeyMeansTwoThings(t *testing.T) {
 	ids := []ID{}
-	for _, a := range All() {
+	for _, a := range table() {
 		ids = append(ids, a.ID)
 	}
 	rapid.Check(t, func(t *rapid.T) {
@@ -176,7 +176,7 @@ func TestKeysThatAreReadAnewAreOtherKeys(t *testing.T) {
 
 // Whatever is bound, a name is something that a sentence can say.
 func TestANameIsNeverEmpty(t *testing.T) {
-	rows := All()
+	rows := table()
 	rapid.Check(t, func(t *rapid.T) {
 		var changes []Change
 		for range rapid.IntRange(0, 20).Draw(t, "changes") {

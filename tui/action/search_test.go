@@ -8,7 +8,7 @@ import (
 
 // best is the row that a query names best; of several the first.
 func best(query string) (found Action, m Match) {
-	for _, a := range All() {
+	for _, a := range table() {
 		if n := a.Match(query); n > m {
 			found, m = a, n
 		}
@@ -36,7 +36,7 @@ func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 }
 
 func TestAWordOfATitleFindsAnActionThatIsCalledSo(t *testing.T) {
-	for _, a := range All() {
+	for _, a := range table() {
 		for _, w := range splitWords(strings.ToLower(a.Title)) {
 			found, _ := best(w)
 			names := append(splitWords(strings.ToLower(found.Title)), strings.Fields(found.Words)...)
@@ -48,7 +48,7 @@ func TestAWordOfATitleFindsAnActionThatIsCalledSo(t *testing.T) {
 }
 
 func TestATitleFindsItsAction(t *testing.T) {
-	for _, a := range All() {
+	for _, a := range table() {
 		for _, query := range []string{a.Title, strings.ToUpper(a.Title), " " + a.Name()} {
 			if found, m := best(query); found.Title != a.Title || a.Match(query) != m {
 				t.Errorf("%q finds %q", query, found.Name())
@@ -58,7 +58,7 @@ func TestATitleFindsItsAction(t *testing.T) {
 }
 
 func TestAnIDAndAKeyFindTheirAction(t *testing.T) {
-	for _, a := range All() {
+	for _, a := range table() {
 		if m := a.Match(string(a.ID)); m < identical {
 			t.Errorf("%s is found with %d by its id", a.ID, m)
 		}
@@ -94,7 +94,7 @@ func TestWhatIsNearerStandsAbove(t *testing.T) {
 }
 
 func TestEveryOtherWordCanBeTyped(t *testing.T) {
-	for _, a := range All() {
+	for _, a := range table() {
 		if got := splitWords(strings.ToLower(a.Words)); !slices.Equal(got, strings.Fields(a.Words)) {
 			t.Errorf("%s: %q are no words that can be typed", a.ID, a.Words)
 		}

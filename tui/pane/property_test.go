@@ -156,7 +156,7 @@ func anyTail(t *rapid.T) func(string, tail.Cursor) tail.Page {
 // use does something with a pane, as a user or the core may.
 func use(t *rapid.T, p pane.Pane, name action.Pane, c *pane.Context) {
 	ids := []action.ID{action.Back}
-	for _, a := range action.All() {
+	for _, a := range (action.Keys{}).All() {
 		if a.Pane == name {
 			ids = append(ids, a.ID)
 		}

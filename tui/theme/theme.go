@@ -45,30 +45,30 @@ type Glyph uint8
 
 // The glyphs. Each means one thing.
 const (
-	Token    Glyph = iota // ● a token              @
-	Running               // ◉ it goes on           *
-	HalfDot               // ◐ waiting              o
-	Coming                // ○ to come              .
-	Stopped               // ■ stopped, cut off     %
-	Front                 // » in the conversation  c
-	Check                 // ✓ done                 v
-	Cross                 // ✗ failed               x
-	Bang                  // ! warning              !
-	Mute                  // ∅ may not ping         -
-	Message               // ◆ a ping               +
-	Refused               // ◈ a refused ping       =
-	Missed                // ◇ nobody was there     ?
-	Flag                  // ⚑ it asks              ?
-	Quiet                 // ░ quiet hours          :
-	Event                 // ▪ an appointment       e
-	Arrow                 // → change               ->
-	Down                  // ▼ more below           v
-	Up                    // ▲ more above           ^
-	Ellipsis              // … cut                  ~
-	Chain                 // ∞ a link of a chain    &
-	Lock                  // read-only
-	Pointer               // ▸ the selected row     >
-	Bell                  // critical               !
+	Token Glyph = iota // a token
+	Running
+	HalfDot // waiting
+	Coming  // upcoming
+	Stopped // stopped, cut off
+	Front   // in the conversation
+	Check   // done
+	Cross   // failed
+	Bang    // a warning
+	Mute    // may not ping
+	Message // a ping
+	Refused // a refused ping
+	Missed  // a missed fire
+	Flag    // it asks
+	Quiet   // quiet hours, shades
+	Event   // an appointment
+	Arrow   // a change
+	Down    // more below
+	Up      // more above
+	Ellipsis
+	Chain   // a link of a chain
+	Lock    // read-only, on hold
+	Pointer // the selected row
+	Bell    // critical
 	numGlyphs
 )
 
@@ -85,20 +85,13 @@ type Options struct {
 	Profile colorprofile.Profile
 }
 
-// unicodeGlyphs are one cell each in every terminal: none has an emoji form.
-var unicodeGlyphs = [numGlyphs]string{
-	Token: "●", Running: "◉", HalfDot: "◐", Coming: "○", Stopped: "■", Front: "»", Check: "✓", Cross: "✗", Bang: "!", Mute: "∅",
-	Message: "◆", Refused: "◈", Missed: "◇", Flag: "⚑", Quiet: "░", Event: "▪",
-	Arrow: "→", Down: "▼", Up: "▲", Ellipsis: "…", Chain: "∞", Lock: "⊘", Pointer: "▸",
-	Bell: "‼",
-}
-
-// asciiGlyphs stand in for them; Arrow is the only one of two cells.
-var asciiGlyphs = [numGlyphs]string{
-	Token: "@", Running: "*", HalfDot: "o", Coming: ".", Stopped: "%", Front: "c", Check: "v", Cross: "x", Bang: "!", Mute: "-",
-	Message: "+", Refused: "=", Missed: "?", Flag: "?", Quiet: ":", Event: "e",
-	Arrow: "->", Down: "v", Up: "^", Ellipsis: "~", Chain: "&", Lock: "#", Pointer: ">",
-	Bell: "!",
+// glyphs are the symbols and their ASCII stand-ins. A symbol is one cell in every terminal:
+// none has an emoji form. Of the stand-ins only that of Arrow takes two.
+var glyphs = [numGlyphs][2]string{
+	Token: {"●", "@"}, Running: {"◉", "*"}, HalfDot: {"◐", "o"}, Coming: {"○", "."}, Stopped: {"■", "%"}, Front: {"»", "c"},
+	Check: {"✓", "v"}, Cross: {"✗", "x"}, Bang: {"!", "!"}, Mute: {"∅", "-"}, Message: {"◆", "+"}, Refused: {"◈", "="},
+	Missed: {"◇", "?"}, Flag: {"⚑", "?"}, Quiet: {"░", ":"}, Event: {"▪", "e"}, Arrow: {"→", "->"}, Down: {"▼", "v"},
+	Up: {"▲", "^"}, Ellipsis: {"…", "~"}, Chain: {"∞", "&"}, Lock: {"⊘", "#"}, Pointer: {"▸", ">"}, Bell: {"‼", "!"},
 }
 
 // Theme paints text by role. It is immutable and may be shared.
@@ -106,7 +99,6 @@ type Theme struct {
 	options Options
 	open    [numRoles]string
 	shut    [numRoles]string
-	glyphs  *[numGlyphs]string
 	borders lipgloss.Border
 }
 
@@ -115,9 +107,9 @@ func New(o Options) *Theme {
 	if o.Profile < colorprofile.ANSI {
 		o.NoColor = true
 	}
-	t := &Theme{options: o, glyphs: &unicodeGlyphs, borders: lipgloss.RoundedBorder()}
+	t := &Theme{options: o, borders: lipgloss.RoundedBorder()}
 	if o.ASCII {
-		t.glyphs, t.borders = &asciiGlyphs, lipgloss.ASCIIBorder()
+		t.borders = lipgloss.ASCIIBorder()
 	}
 	if o.Plain {
 		return t
@@ -157,7 +149,12 @@ func (t *Theme) On(back, r Role) Role {
 }
 
 // Glyph is the symbol as this terminal can show it.
-func (t *Theme) Glyph(g Glyph) string { return t.glyphs[g] }
+func (t *Theme) Glyph(g Glyph) string {
+	if t.options.ASCII {
+		return glyphs[g][1]
+	}
+	return glyphs[g][0]
+}
 
 // Box is what borders and rules are drawn with.
 func (t *Theme) Box() lipgloss.Border { return t.borders }

@@ -7,8 +7,8 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Target is what is under a cell. Nil is nothing.
-type Target interface{ target() }
+// Target is one of the types below: what is under a cell. Nil is nothing.
+type Target any
 
 type (
 	// Toast is the row of toasts.
@@ -39,16 +39,6 @@ type (
 		Place widget.Place
 	}
 )
-
-func (Toast) target()   {}
-func (Action) target()  {}
-func (Key) target()     {}
-func (Link) target()    {}
-func (Dialog) target()  {}
-func (Day) target()     {}
-func (Line) target()    {}
-func (Heading) target() {}
-func (Row) target()     {}
 
 // At is what is under a cell of the frame. It is worked out when it is asked for, so that
 // frames cost nothing for it.

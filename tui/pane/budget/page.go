@@ -202,9 +202,9 @@ func titleAt(s *core.Snapshot, at time.Time) string {
 
 // legend says what the curves and the signs are.
 func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
-	signs, first, second := []string{"━━", "╍╍", "░"}, textExpected, textWorst
+	signs, first, second := []string{"━━", "╍╍"}, textExpected, textWorst
 	if t.ASCII() {
-		signs = []string{"**", "..", ":"}
+		signs = []string{"**", ".."}
 	}
 	if a.compares() {
 		first, second = a.now.words(), a.before.words()
@@ -217,7 +217,7 @@ func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
 		{theme.Warn, signs[1], second},
 		{theme.Ping, t.Glyph(theme.Message), textPing},
 		{theme.Warn, t.Glyph(theme.Refused), textRefusal},
-		{theme.Track, signs[2], textQuietHours},
+		{theme.Track, t.Glyph(theme.Quiet), textQuietHours},
 	} {
 		out = append(out, widget.Span{Role: e.role, Text: e.sign + " "}, widget.Span{Role: theme.Dim, Text: e.word + "   "})
 	}

@@ -24,16 +24,6 @@ type Pane struct {
 	pane.List[updates.Update]
 	snap   *core.Snapshot // the last one
 	window widget.List    // which of the lines are on the screen
-	kept   drawn          // what rows were drawn of
-	rows   []widget.Row
-}
-
-// drawn is what a drawing depends on.
-type drawn struct {
-	theme    *theme.Theme
-	w, h, at int
-	focused  bool
-	texts    string
 }
 
 // New returns the pane.
@@ -90,25 +80,9 @@ func (p *Pane) Sync(c pane.Context) {
 	p.Fill(rows)
 }
 
-// Draw implements pane.Pane. A drawing is kept: to break all updates into lines is a
-// tenth of a full frame.
+// Draw implements pane.Pane. Every update gets as many lines as are free: first the
+// selected one, as long as two others stay visible, then the newest.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	if p.Query.Shown() {
-		return p.draw(c, w, h, focused)
-	}
-	var texts strings.Builder
-	for _, u := range c.Snap.Updates {
-		texts.WriteString(u.Key + ageOf(c.Snap, u) + c.Snap.Sourced(u))
-	}
-	if now := (drawn{c.Theme, w, h, p.At(), focused, texts.String()}); now != p.kept {
-		p.kept, p.rows = now, p.draw(c, w, h, focused)
-	}
-	return p.rows
-}
-
-// draw draws every update in as many lines as there are, the selected one as whole as
-// leaves two others in sight, the newest before the older ones.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
 	if p.Query.Shown() && h >= 3 {

@@ -76,9 +76,9 @@ const tiny = 1e-9
 // bars draws the bars by eighths of a cell, with a gap of a cell between them where
 // there is room.
 func (p *Plot) bars(g *grid) {
-	signs, more := heights[:], "░"
+	signs := heights[:]
 	if g.theme.ASCII() {
-		signs, more = []string{"#"}, ":"
+		signs = []string{"#"}
 	}
 	steps := len(signs)
 	for i, b := range p.Bars {
@@ -101,7 +101,7 @@ func (p *Plot) bars(g *grid) {
 				case fill > 0:
 					g.put(x, y, bar, b.Role, signs[fill-1])
 				case b.More > 0 && all-base > steps/2:
-					g.put(x, y, bar, theme.Track, more)
+					g.put(x, y, bar, theme.Track, g.theme.Glyph(theme.Quiet))
 				}
 			}
 		}

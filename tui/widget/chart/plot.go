@@ -109,14 +109,11 @@ func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 
 // fill draws what lies within the axes, from what lies lowest.
 func (p *Plot) fill(g *grid) {
-	shadeSign, box := "░", g.theme.Box()
-	if g.theme.ASCII() {
-		shadeSign = ":"
-	}
+	box := g.theme.Box()
 	for _, s := range p.Shades {
 		from, to := p.column(g, s.From), p.column(g, s.To)
 		for x := from; x <= to && s.To > p.X.From && s.From < p.X.To; x++ {
-			g.column(x, shade, theme.Track, shadeSign)
+			g.column(x, shade, theme.Track, g.theme.Glyph(theme.Quiet))
 		}
 	}
 	p.bars(g)

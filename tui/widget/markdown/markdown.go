@@ -127,14 +127,18 @@ const anyWidth = 1 << 16
 // Plain is a text as it reads once it is drawn, without the marks of the source:
 // what a reader who searches expects to find. The theme has to be one of colours.
 func Plain(text string, t *theme.Theme) string {
-	var d Doc
+	return Print(text, Look{Theme: t, W: anyWidth}, func(_ theme.Role, s string) string { return s })
+}
+
+// Print draws a text as lines that paint colours.
+func Print(text string, l Look, paint func(r theme.Role, s string) string) string {
 	var b strings.Builder
-	for i, row := range d.Rows(text, Look{Theme: t, W: anyWidth}) {
+	for i, row := range new(Doc).Rows(text, l) {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
 		for _, s := range row {
-			b.WriteString(s.Text)
+			b.WriteString(paint(s.Role, s.Text))
 		}
 	}
 	return b.String()
