@@ -64,7 +64,7 @@ func TestAnEmptyPaneSaysWhereToGoOn(t *testing.T) {
 		s.clickOn("tab next pane")
 		s.sees("▸ 3 Updates")
 	})
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.sees("/ find")
 		s.misses("tab next pane")
 	})
@@ -73,12 +73,11 @@ func TestAnEmptyPaneSaysWhereToGoOn(t *testing.T) {
 // hears lets the bot say things.
 func (s *stage) hears(level notice.Level, texts ...string) {
 	s.t.Helper()
-	s.bot.change(func(c *core.Snapshot) {
+	s.change(func(c *core.Snapshot) {
 		for _, text := range texts {
 			c.Notices = append(c.Notices, notice.Notice{Seq: uint64(len(c.Notices) + 1), At: time.Now(), Level: level, Text: text})
 		}
 	})
-	time.Sleep(100 * time.Millisecond)
 }
 
 func TestWhatIsSaidCoversNothing(t *testing.T) {

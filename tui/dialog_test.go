@@ -6,7 +6,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -37,27 +36,8 @@ func TestExactNumbersShowTheirConsequenceBeforeTheyAreSet(t *testing.T) {
 	})
 }
 
-func TestExactNumbersThatCannotBeAreRefusedInWords(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "e", "tab", "0", "enter")
-		s.sees("refill 0 is out of range: choose 1 to 10080", "Ping budget, exactly")
-		s.press("esc")
-		s.misses("Ping budget, exactly")
-		if n := len(s.bot.done()); n != 0 {
-			t.Errorf("%d commands", n)
-		}
-	})
-}
-
-func TestQuittingWithoutForksAsksNothing(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("q")
-		s.quits()
-	})
-}
-
 func TestQuittingWhileForksRunAsksAndStayingIsTheDefault(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.press("q")
 		s.sees("1 fork still running, 1 waiting", "▸ n stay")
 		s.press("enter")
@@ -71,7 +51,7 @@ func TestQuittingWhileForksRunAsksAndStayingIsTheDefault(t *testing.T) {
 }
 
 func TestAKeyTypedAheadNeverConfirms(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.send("qy")
 		s.stays()
 		s.sees("still running")
@@ -87,26 +67,13 @@ func TestThePaletteFindsAnActionAndRunsItInItsPane(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("6", "ctrl+p")
 		s.sees("Logs: Find in the text", "Show every key")
-		s.press(strings.Split("undo", "")...)
+		s.types("undo")
 		s.sees("Undo the last change", "nothing to undo")
 		s.press("ctrl+u")
-		s.press(strings.Split("raise cap", "")...)
+		s.types("raise cap")
 		s.sees("Raise the capacity by one")
 		s.press("enter")
 		s.sees("▸ 1 Ping budget", "3.2 / 6")
-	})
-}
-
-func TestThePaletteSaysWhyAnActionIsOff(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }}, func(s *stage) {
-		s.press("ctrl+p")
-		s.press(strings.Split("discard", "")...)
-		s.sees("there is no pending update")
-		s.press("enter")
-		s.sees("Discard the selected update: there is", "no pending update")
-		s.press("ctrl+p")
-		s.press(strings.Split("zzzzqqq", "")...)
-		s.sees("no action has that name")
 	})
 }
 
@@ -116,7 +83,7 @@ func TestHelpListsEveryKeyAndFinds(t *testing.T) {
 		s.sees("Keys", "Fire the selected task", "Everywhere")
 		s.misses("Stop the selected run")
 		s.press("/")
-		s.press(strings.Split("stop the selected", "")...)
+		s.types("stop the selected")
 		s.sees("/stop the selected", "Stop the selected run")
 		s.press("enter")
 		s.sees("1 of 1")
@@ -146,15 +113,13 @@ func TestACommandThatPanicsIsAnErrorToo(t *testing.T) {
 
 func TestANoticeOfTheBotIsAToastOnce(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
-		s.bot.change(func(s *core.Snapshot) {
+		s.change(func(s *core.Snapshot) {
 			s.Notices = append(s.Notices, notice.Notice{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "routines/a.md:3:7: day 8 does not exist"})
 		})
-		time.Sleep(100 * time.Millisecond)
 		s.sees("routines/a.md:3:7: day 8 does not exist")
 		time.Sleep(10 * time.Second)
 		s.misses("day 8 does not exist")
-		s.bot.change(func(*core.Snapshot) {})
-		time.Sleep(100 * time.Millisecond)
+		s.change(func(*core.Snapshot) {})
 		s.misses("day 8 does not exist")
 	})
 }
@@ -199,9 +164,7 @@ func TestExactNumbersThatAreRefusedStayToBeMended(t *testing.T) {
 		s.misses("full at")
 		s.press("enter")
 		s.sees("Ping budget, exactly", "999999")
-		if n := len(s.bot.done()); n != 0 {
-			t.Errorf("%d commands", n)
-		}
+		s.did()
 		s.press("backspace", "backspace", "backspace", "enter")
 		s.misses("Ping budget, exactly")
 		s.sees("/ 999")
@@ -252,8 +215,6 @@ func TestTheExactEntryFitsOnASmallScreen(t *testing.T) {
 	})
 }
 
-func (s *stage) types(text string) { s.t.Helper(); s.press(strings.Split(text, "")...) }
-
 func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "n")
@@ -269,43 +230,28 @@ func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
 		s.types("Ask what I plan.")
 		s.press("tab", "tab", " ", "enter")
 		want := command.AddTask{Cron: "0 9 * * 1-5", Description: "Stand-up", Message: "Ask what I plan.", Silent: true}
-		if d := cmp.Diff([]command.Value{want}, s.bot.done()); d != "" {
-			t.Errorf("(-want +got):\n%s", d)
-		}
+		s.did(want)
 		// The small core refuses it: the form stays, with what was typed.
 		s.sees("A new routine or reminder", "Ask what I plan.", "✗ write budget: the disk is full")
 	})
 }
 
 func TestAReminderOfTheFormIsATime(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "n", "up", " ", "down")
-		s.sees("reminder", "fires once", "18:30, tomorrow 9:00")
-		s.types("2h30m")
-		s.sees("(in 2h30)")
-		s.press("enter") // the message is missing
-		s.types("Look into the oven")
-		s.press("enter")
-		c, ok := s.bot.done()[0].(command.AddTask)
-		if !ok || c.Cron != "" || c.Message != "Look into the oven" || time.Until(c.At) != 150*time.Minute {
-			t.Errorf("did %#v", s.bot.done())
-		}
-	})
-}
-
-func TestAReminderOfTheFormMayComeBackUntilItIsDone(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("2", "n", "up", " ", " ", "down")
-		s.sees("reminder until it is done", "repeats until you press Done")
-		s.types("2h30m")
-		s.press("tab", "tab")
-		s.types("Take the pill")
-		s.press("enter")
-		c, ok := s.bot.done()[0].(command.AddTask)
-		if !ok || !c.UntilDone || c.Message != "Take the pill" || time.Until(c.At) != 150*time.Minute {
-			t.Errorf("did %#v", s.bot.done())
-		}
-	})
+	for spaces, kind := range map[string][]string{" ": {"fires once", "18:30, tomorrow 9:00"}, "  ": {"reminder until it is done", "repeats until you press Done"}} {
+		play(t, setup{}, func(s *stage) {
+			s.press("2", "n", "up")
+			s.types(spaces)
+			s.press("down")
+			s.sees(kind...)
+			s.types("2h30m")
+			s.sees("(in 2h30)")
+			s.press("enter") // the message is missing
+			s.types("Look into the oven")
+			s.press("enter")
+			at := time.Now().Add(150 * time.Minute)
+			s.did(command.AddTask{At: at.UTC(), Message: "Look into the oven", UntilDone: spaces == "  "})
+		})
+	}
 }
 
 func TestWhatIsWrongStandsBelowItsField(t *testing.T) {
@@ -316,9 +262,7 @@ func TestWhatIsWrongStandsBelowItsField(t *testing.T) {
 		s.sees("! column 1:")
 		s.press("enter")
 		s.sees("! column 1:")
-		if n := len(s.bot.done()); n != 0 {
-			t.Errorf("%d commands", n)
-		}
+		s.did()
 	})
 }
 
@@ -329,7 +273,7 @@ func TestOneKeyNeverLosesWhatWasTyped(t *testing.T) {
 		s.press("esc")
 		s.sees("Esc again discards", "0 9")
 		s.types(" *")
-		s.misses("esc once more")
+		s.misses("Esc again discards")
 		s.press("esc", "esc")
 		s.misses("A new routine or reminder")
 	})

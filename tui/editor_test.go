@@ -72,11 +72,7 @@ func (s *stage) opens() {
 func edits(t *testing.T, program string, story func(s *stage, dir string)) {
 	t.Helper()
 	dir := t.TempDir()
-	play(t, setup{env: []string{"EDITOR=" + program, "PATH=/bin:/usr/bin"}, snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Root = dir
-		return s
-	}}, func(s *stage) { story(s, dir) })
+	play(t, setup{env: []string{"EDITOR=" + program, "PATH=/bin:/usr/bin"}, change: func(s *core.Snapshot) { s.Root = dir }}, func(s *stage) { story(s, dir) })
 }
 
 func TestTheTerminalIsHandedOverAndTakenBack(t *testing.T) {

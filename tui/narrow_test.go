@@ -2,8 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,12 +47,10 @@ func TestDialogsNameWhatShowsATextOnlyWhereThatKeyDoesIt(t *testing.T) {
 func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
 	for name, sc := range helpScenes() {
 		for _, w := range []int{40, 46, 56, 64, 80} {
-			play(t, setup{w: w, h: 24, snap: func(at time.Time) core.Snapshot {
-				s := everything(at)
+			play(t, setup{w: w, h: 24, snap: everything, change: func(s *core.Snapshot) {
 				if sc.change != nil {
-					s = sc.change(s)
+					*s = sc.change(*s)
 				}
-				return s
 			}}, func(s *stage) {
 				s.press(sc.keys...)
 				line := s.rows()[23]
@@ -178,15 +174,5 @@ func TestADotInANumberIsRefused(t *testing.T) {
 		if *c.Capacity != 1 {
 			t.Errorf("set %d", *c.Capacity)
 		}
-	})
-}
-
-func TestAKeyRightAfterItsFileWasSavedIsTheNewOne(t *testing.T) {
-	dir := config(t, "keys.yaml", "app.help: f5\n")
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		s.press("1")
-		must(t, os.WriteFile(filepath.Join(dir, "keys.yaml"), []byte("view.zoom: [Q]\n"), 0o600))
-		s.press("Q")
-		s.sees("zoomed")
 	})
 }

@@ -8,25 +8,6 @@ import (
 	"ollimbot/tui/action"
 )
 
-// A page has the whole body, and esc goes back to where it was opened.
-func TestEscGoesBackFromAPageToWhereItWasOpened(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	r.setFocus(action.Schedule)
-	for _, p := range action.Pages {
-		r.setFocus(p)
-		if b := r.view().Plan().Columns[0].Boxes[0]; b.Pane != p || b.W != r.w-2 {
-			t.Errorf("%s has the box %+v of %d cells", p, b, r.w)
-		}
-	}
-	r.setFocus(action.Costs) // opened before: what it has led to is left
-	for _, want := range []action.Pane{action.Task, action.Schedule, action.Schedule} {
-		r.back()
-		if r.focus != want || r.zoom {
-			t.Errorf("esc goes to %s, want %s", r.focus, want)
-		}
-	}
-}
-
 func TestTheNextPaneOfAPageIsTheOneBesideWhereItWasOpened(t *testing.T) {
 	r := plainRoot(t, fullDay())
 	r.setFocus(action.Schedule)
@@ -56,7 +37,7 @@ func TestTheFormOfATaskOpensFromTheScheduleAndFromThePalette(t *testing.T) {
 		s.press("2", "e")
 		s.sees("2 Schedule", "Runs above caps", "enter save the file")
 		s.press("esc", "esc", "3", "ctrl+p")
-		s.typed("edit email")
+		s.types("edit email")
 		s.sees("opens its form")
 		s.press("enter")
 		s.sees("2 Schedule", "Runs above caps", "enter save the file")
@@ -68,7 +49,7 @@ func TestKeysThatAreTypedAheadGoIntoWhatIsBeingRead(t *testing.T) {
 	slow := setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Second } }}
 	play(t, slow, func(s *stage) {
 		s.send("2e\t")
-		s.typed("Sweep")
+		s.types("Sweep")
 		s.sees("loading…")
 		time.Sleep(2 * time.Second)
 		s.sees("▸ Title            Sweep")

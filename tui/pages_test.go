@@ -36,20 +36,18 @@ func TestALoginIsBegunShownAndFinished(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("L")
 		s.sees("the engine needs no")
-		s.bot.change(func(c *core.Snapshot) {
+		s.change(func(c *core.Snapshot) {
 			c.Engine.LoginNeeded, c.Engine.OK, c.Engine.State = true, false, "nobody is logged in: L logs in"
 		})
-		time.Sleep(100 * time.Millisecond)
 		s.sees("nobody is logged in: L logs in", "L log in")
 		s.press("L")
 		s.sees("Asking for the address")
 		s.did(command.Login{})
-		s.bot.change(func(c *core.Snapshot) { c.Engine.LoginURL = "https://example.com/authorize?code=true" })
-		time.Sleep(100 * time.Millisecond)
+		s.change(func(c *core.Snapshot) { c.Engine.LoginURL = "https://example.com/authorize?code=true" })
 		s.sees("https://example.com/authorize?code=true", "paste the code")
 		s.press("enter")
 		s.sees("first paste the code that the page shows")
-		s.typed("ab#cd")
+		s.types("ab#cd")
 		s.misses("ab#cd")
 		s.sees("•••••")
 		s.press("enter")
@@ -59,7 +57,7 @@ func TestALoginIsBegunShownAndFinished(t *testing.T) {
 
 func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
-		s.bot.change(func(c *core.Snapshot) {
+		s.change(func(c *core.Snapshot) {
 			c.Engine.Version, c.Engine.Warning = "2.1.197", "this version was never tried"
 			c.Engine.Today = agent.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.125}
 			c.Engine.Processes = []agent.Process{
@@ -67,7 +65,6 @@ func TestTheEnginePageShowsWhatStandsBehindTheModel(t *testing.T) {
 				{PID: 4712, Session: "1f6a2f0e", Started: time.Now()},
 			}
 		})
-		time.Sleep(100 * time.Millisecond)
 		s.press("E")
 		s.sees("2.1.197", "never tried", "1k tokens of prompts", "$0.12", "4711", "280 MB", "2 min", "1f6a2f0e", "?")
 	})
@@ -78,14 +75,13 @@ func TestWhatCameInOverWebhooksIsShown(t *testing.T) {
 		s.press("H")
 		s.sees("No deliveries yet")
 		s.press("esc")
-		s.bot.change(func(c *core.Snapshot) {
+		s.change(func(c *core.Snapshot) {
 			c.Deliveries = []webhook.Delivery{
 				{Webhook: "github-ci", At: time.Now(), Size: 412, Verdict: "safe", Outcome: "done", Count: 1},
 				{At: time.Now(), Size: 9, Outcome: "refused 401", Count: 3},
 				{Webhook: "form", At: time.Now(), Size: 90, Verdict: "held", Flagged: []string{"title"}, Outcome: "held", Count: 1},
 			}
 		})
-		time.Sleep(100 * time.Millisecond)
 		s.press("H")
 		s.sees("github-ci", "412 bytes", "(unknown)", "refused 401 ×3", "held (title)")
 	})
@@ -94,11 +90,10 @@ func TestWhatCameInOverWebhooksIsShown(t *testing.T) {
 func TestTroubleThatIsASentenceLeavesTheTopLineItsWords(t *testing.T) {
 	for _, w := range []int{80, 120, 160} {
 		play(t, setup{w: w, h: 30}, func(s *stage) {
-			s.bot.change(func(c *core.Snapshot) {
+			s.change(func(c *core.Snapshot) {
 				c.Surface = core.SurfaceStatus{Name: "Discord", State: "down since 14:02: " + strings.Repeat("the network is unreachable ", 5)}
 				c.Engine.OK, c.Engine.State = false, strings.Repeat("not logged in to Claude ", 6)
 			})
-			time.Sleep(100 * time.Millisecond)
 			s.sees("Discord down since")
 			s.press("E")
 			s.sees("network is unreachable")

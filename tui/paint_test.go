@@ -8,14 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 )
 
 func TestTheScreenShrinksStepByStep(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.press("1")
 		s.resize(80, 24)
 		s.sees("▸1 Ping budget", "2 Schedule", "6 Logs", "3.2 / 5")
@@ -38,27 +37,6 @@ func TestTheScreenShrinksStepByStep(t *testing.T) {
 	})
 }
 
-func TestEveryFrameIsExactlyAsLargeAsTheScreen(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
-		for _, size := range [][2]int{{80, 24}, {133, 41}, {96, 26}, {56, 14}, {40, 10}, {20, 4}, {3, 2}, {120, 40}} {
-			s.resize(size[0], size[1])
-			lines := Frame(s.bot, FrameOptions{Width: size[0], Height: size[1]})
-			if len(lines) != size[1] {
-				t.Errorf("%v: %d lines", size, len(lines))
-			}
-			// The toasts and the caret apart, the screen is what Frame draws.
-			if d := cmp.Diff(lines[:1], s.rows()[:1]); d != "" {
-				t.Errorf("%v:\n%s", size, d)
-			}
-			for i, l := range lines {
-				if n := ansi.StringWidth(l); n != size[0] {
-					t.Errorf("%v: line %d is %d cells wide: %q", size, i, n, l)
-				}
-			}
-		}
-	})
-}
-
 func TestWithoutColoursNoColourIsSent(t *testing.T) {
 	for name, o := range map[string]setup{
 		"NO_COLOR":         {env: []string{"NO_COLOR=yes"}},
@@ -67,7 +45,7 @@ func TestWithoutColoursNoColourIsSent(t *testing.T) {
 		"NO_COLOR is on=1": {env: []string{"NO_COLOR=1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.snap = func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+			o.snap = busyForks
 			play(t, o, func(s *stage) {
 				s.press("1", "+", "2", "?", "esc", "ctrl+p", "esc", "!", "esc", "q")
 				if got := colourSGR.FindString(s.written()); got != "" {
@@ -86,7 +64,7 @@ func TestWithASCIINothingElseIsDrawn(t *testing.T) {
 		"console": {env: []string{"TERM=linux"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o.snap = func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+			o.snap = busyForks
 			play(t, o, func(s *stage) {
 				check := func() {
 					t.Helper()
@@ -172,7 +150,7 @@ func TestIdleIsSilent(t *testing.T) {
 }
 
 func TestABusyCoreIsPaintedThirtyTimesASecondAtMost(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		writes := s.writes()
 		const seconds = 3
 		for i := range seconds * 1000 {
@@ -187,7 +165,7 @@ func TestABusyCoreIsPaintedThirtyTimesASecondAtMost(t *testing.T) {
 }
 
 func TestAKeyIsPaintedAtOnceEvenWhileThingsStream(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Activity += "x" })
 		synctest.Wait()
 		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Activity += "x" })
@@ -207,7 +185,7 @@ func TestAKeyIsPaintedAtOnceEvenWhileThingsStream(t *testing.T) {
 func TestSecondsAreCountedOnlyWhileAForkRuns(t *testing.T) {
 	counted := func(env ...string) int {
 		var reads int
-		play(t, setup{env: env, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		play(t, setup{env: env, snap: busyForks}, func(s *stage) {
 			time.Sleep(500 * time.Millisecond)
 			s.bot.mu.Lock()
 			reads = s.bot.reads
@@ -272,7 +250,7 @@ func TestATerminalThatTurnsLightIsFollowedAtOnce(t *testing.T) {
 
 func TestTextOnABackgroundOfOursHasAColourOfOurs(t *testing.T) {
 	for _, name := range []string{"dark", "light", "contrast"} {
-		play(t, setup{options: Options{Theme: name}, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+		play(t, setup{options: Options{Theme: name}, snap: busyForks}, func(s *stage) {
 			s.press("2", "N", "m", "esc", "1", "e") // rows, toasts, dialogs
 			s.glass.mu.Lock()
 			defer s.glass.mu.Unlock()

@@ -23,7 +23,7 @@ func plainRoot(t *testing.T, snap core.Snapshot) *root {
 }
 
 func TestThePaletteFillsASmallScreen(t *testing.T) {
-	play(t, setup{w: 40, h: 10, snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
 		s.press("4", "ctrl+p")
 		rows := 0
 		for _, l := range s.rows() {
@@ -55,10 +55,10 @@ func TestACommandCanBelongToNoPane(t *testing.T) {
 func TestThePaletteFindsAnIDAndAKey(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("ctrl+p")
-		s.press(strings.Split("view.zo", "")...)
+		s.types("view.zo")
 		s.sees("Give the pane the whole screen", "in keys.yaml: view.zoom")
 		s.press("ctrl+u")
-		s.press(strings.Split("ctrl+l", "")...)
+		s.types("ctrl+l")
 		s.sees("Redraw the screen", "view.redraw")
 	})
 }

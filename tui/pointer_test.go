@@ -42,11 +42,7 @@ func TestAClickOnTheSelectedRowOpensIt(t *testing.T) {
 }
 
 func TestAClickOnAnUpdatesSecondLineIsAClickOnIt(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Updates[0].Message = strings.Repeat("a long update ", 6) + "in the end"
-		return s
-	}}, func(s *stage) {
+	play(t, setup{change: func(s *core.Snapshot) { s.Updates[0].Message = strings.Repeat("a long update ", 6) + "in the end" }}, func(s *stage) {
 		s.press("3")
 		s.clickOn("in the end")
 		s.misses("esc close")
@@ -71,11 +67,7 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 		s.clickOn("◉ running")
 		s.sees("tail: Email sweep")
 	})
-	play(t, setup{snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Schedule.Problems = fullDay().Schedule.Problems
-		return s
-	}}, func(s *stage) {
+	play(t, setup{change: func(s *core.Snapshot) { s.Schedule.Problems = fullDay().Schedule.Problems }}, func(s *stage) {
 		s.press("2")
 		for _, keys := range [][]string{{"g"}, {"G"}} {
 			s.press(keys...)
@@ -98,7 +90,7 @@ func TestAClickOnTheLineToWriteOnBeginsAMessage(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5")
 		s.click(100, 36) // above the border
-		s.typed("hi")
+		s.types("hi")
 		s.sees("▸ hi")
 	})
 	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
@@ -169,7 +161,7 @@ func TestAClickInAFormGoesToAFieldAndSubmitsNothing(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("2", "n")
 		s.clickOn("Message")
-		s.typed("Ask.")
+		s.types("Ask.")
 		s.sees("▸ Message  Ask.")
 		s.clickOn("in the background")
 		s.sees("▸ Runs")
@@ -177,16 +169,16 @@ func TestAClickInAFormGoesToAFieldAndSubmitsNothing(t *testing.T) {
 		s.sees("in the main conversation")
 		s.press("esc", "esc", "1", "e")
 		s.clickOn("Refill (min)")
-		s.typed("45")
+		s.types("45")
 		s.sees("Refill (min)  45")
 		s.clickOn("Capacity  ")
-		s.typed("8")
+		s.types("8")
 		s.sees("Capacity      8 ", "Refill (min)  45")
 		s.press("esc", "m")
 		s.clickOn("tomorrow")
 		s.sees("▸ tomorrow")
 		s.clickOn("at a time")
-		s.typed("2345")
+		s.types("2345")
 		s.did()
 		s.clickOn("30 minutes")
 		s.clickOn("30 minutes")
@@ -199,11 +191,7 @@ func TestAClickInAFormGoesToAFieldAndSubmitsNothing(t *testing.T) {
 }
 
 func TestTheChoicesOfASmallScreenAreClickedWhereTheyStand(t *testing.T) {
-	play(t, setup{w: 40, h: 10, snap: func(at time.Time) core.Snapshot {
-		s := dayAhead(at)
-		s.Budget.Muted = at.Add(time.Hour)
-		return s
-	}}, func(s *stage) {
+	play(t, setup{w: 40, h: 10, snap: dayAhead, change: func(s *core.Snapshot) { s.Budget.Muted = s.At.Add(time.Hour) }}, func(s *stage) {
 		s.press("1", "m", "up")
 		s.misses("30 minutes")
 		for _, text := range []string{"at a time", "tomorrow"} {
@@ -315,14 +303,12 @@ func TestAClickSelectsTheUpdateThatStoodThere(t *testing.T) {
 func TestAClickIsForTheItemUnderItWhateverItsWordsLookLike(t *testing.T) {
 	marks := []string{"▸ not a row", "> quoted", "── a line ──", "────────────────", "  indented"}
 	for _, words := range marks {
-		play(t, setup{snap: func(at time.Time) core.Snapshot {
-			s := busyDay(at)
+		play(t, setup{change: func(s *core.Snapshot) {
 			s.Updates = []updates.Update{
-				{Key: "old", At: at.Add(-time.Hour), Message: "The oldest\n" + words},
-				{Key: "mid", At: at.Add(-time.Minute), Message: "The middle\n" + words},
-				{Key: "new", At: at, Message: "The newest\n" + words},
+				{Key: "old", At: s.At.Add(-time.Hour), Message: "The oldest\n" + words},
+				{Key: "mid", At: s.At.Add(-time.Minute), Message: "The middle\n" + words},
+				{Key: "new", At: s.At, Message: "The newest\n" + words},
 			}
-			return s
 		}}, func(s *stage) {
 			s.press("3", "G")
 			for _, c := range []struct{ text, key string }{{"The newest", "new"}, {"The oldest", "old"}, {"The middle", "mid"}} {
@@ -341,14 +327,12 @@ func TestAClickIsForTheItemUnderItWhateverItsWordsLookLike(t *testing.T) {
 }
 
 func TestAClickOnAPaneWithoutTheFocusMeansTheRowsThatStandThere(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
+	play(t, setup{change: func(s *core.Snapshot) {
 		for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
 			s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{
 				File: "routines/" + name, Line: 3, Severity: routines.Error, Message: "a reason that takes more than one line of a pane that is as narrow as this one, and goes on",
 			})
 		}
-		return s
 	}}, func(s *stage) {
 		s.press("2", "G", "5")
 		s.clickOn("Email sweep")
@@ -359,15 +343,13 @@ func TestAClickOnAPaneWithoutTheFocusMeansTheRowsThatStandThere(t *testing.T) {
 
 func TestTheTopLineCountsFailuresUntilTheyWereLookedAt(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {46, 12}} {
-		play(t, setup{w: size[0], h: size[1], snap: func(at time.Time) core.Snapshot {
-			s := withForks(busyDay(at))
+		play(t, setup{w: size[0], h: size[1], snap: busyForks, change: func(s *core.Snapshot) {
 			for _, id := range []string{"bad00001", "bad00002"} {
 				s.Failures = append(s.Failures, fork.View{
-					ID: id, Title: "Task " + id, State: fork.TimedOut, Started: at.Add(-time.Hour), Ended: at.Add(-time.Minute), Error: "it took too long",
+					ID: id, Title: "Task " + id, State: fork.TimedOut, Started: s.At.Add(-time.Hour), Ended: s.At.Add(-time.Minute), Error: "it took too long",
 				})
 			}
 			s.Forks = append(s.Forks, s.Failures...)
-			return s
 		}}, func(s *stage) {
 			s.press("5")
 			s.sees("✗ 2 failed")
@@ -382,10 +364,9 @@ func TestTheTopLineCountsFailuresUntilTheyWereLookedAt(t *testing.T) {
 }
 
 func TestAClickInTheTailGivesItTheKeysAndOneInTheListTakesThem(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.bot.talk("f1f1f1f1", 200)
-		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Lines = 200 })
-		time.Sleep(100 * time.Millisecond)
+		s.change(func(s *core.Snapshot) { s.Forks[0].Lines = 200 })
 		s.clickOn("line 199 of the tail")
 		s.press("up")
 		s.sees("paused", "tail: Email sweep") // the tail has moved, not the selection

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"ollimbot/core"
 )
 
 func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
@@ -23,16 +21,6 @@ func TestCtrlCAsksBeforeItDropsWhatIsWritten(t *testing.T) {
 		time.Sleep(time.Second)
 		s.press("ctrl+c")
 		s.quits()
-	})
-}
-
-func TestCtrlCAsksForADraftOfAnotherPane(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("5", "i")
-		s.types("half a thought")
-		s.press("esc", "2", "ctrl+c")
-		s.stays()
-		s.sees("was not sent. Quitting discards")
 	})
 }
 
@@ -57,21 +45,6 @@ func TestQuittingOverADraftAsksAndStayingIsTheDefault(t *testing.T) {
 		s.press("q")
 		time.Sleep(time.Second)
 		s.press("y")
-		s.quits()
-	})
-}
-
-func TestCtrlCThatComesTooLateForAnAnswerDoesNotQuit(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.bot.change(func(s *core.Snapshot) { s.Busy = true })
-		time.Sleep(100 * time.Millisecond)
-		s.bot.change(func(s *core.Snapshot) { s.Busy = false })
-		time.Sleep(100 * time.Millisecond)
-		s.press("ctrl+c", "ctrl+c", "ctrl+c")
-		s.stays()
-		s.sees("the answer has just ended")
-		time.Sleep(3 * time.Second)
-		s.press("ctrl+c")
 		s.quits()
 	})
 }

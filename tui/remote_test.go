@@ -18,10 +18,8 @@ import (
 // remotely is a dashboard over a connection.
 func remotely(o Options) setup {
 	o.Remote = &Remote{Host: "attic\x1b[31m"}
-	return setup{options: o, snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Forks = append(s.Forks, fork.View{ID: "f0000001", Title: "Long one", State: fork.Running, Started: at})
-		return s
+	return setup{options: o, change: func(s *core.Snapshot) {
+		s.Forks = append(s.Forks, fork.View{ID: "f0000001", Title: "Long one", State: fork.Running, Started: s.At})
 	}}
 }
 
@@ -92,8 +90,7 @@ func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
 func TestTheEditorIsNotForWhoMayOnlyRead(t *testing.T) {
 	dir := t.TempDir()
 	s := remotely(Options{ReadOnly: true})
-	snap := s.snap
-	s.snap = func(at time.Time) core.Snapshot { v := snap(at); v.Root = dir; return v }
+	s.change = func(v *core.Snapshot) { v.Root = dir }
 	s.options.Remote.Programs = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "opened")), "PATH=/bin:/usr/bin"}
 	play(t, s, func(s *stage) {
 		s.press("2")
@@ -108,8 +105,7 @@ func TestTheEditorIsNotForWhoMayOnlyRead(t *testing.T) {
 func TestTheEditorOfARemoteViewerIsTheBots(t *testing.T) {
 	dir := t.TempDir()
 	s := remotely(Options{})
-	snap := s.snap
-	s.snap = func(at time.Time) core.Snapshot { v := snap(at); v.Root = dir; return v }
+	s.change = func(v *core.Snapshot) { v.Root = dir }
 	s.env = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "theirs"))}
 	s.options.Remote.Programs = []string{"EDITOR=" + editor(t, "touch "+filepath.Join(dir, "ours")), "PATH=/bin:/usr/bin"}
 	play(t, s, func(s *stage) {

@@ -104,7 +104,6 @@ func TestAFileOfKeysThatIsSavedCountsAtTheNextKey(t *testing.T) {
 	dir := config(t)
 	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
 		saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
-		time.Sleep(2 * time.Second)
 		s.send("\x1bOR")
 		s.sees("zoomed", "keys.yaml reloaded")
 		must(t, os.Remove(filepath.Join(dir, settings.KeysFile)))
@@ -206,7 +205,7 @@ func TestAStepBeginsAtTheSizeThatIsShown(t *testing.T) {
 			time.Sleep(20 * time.Second) // the toasts have ended
 			before := s.screen()
 			s.press(c.back)
-			s.misses("no more room")
+			s.misses("cannot move further")
 			moved := s.screen()
 			if moved == before {
 				t.Errorf("%s moves nothing", c.back)
@@ -275,7 +274,7 @@ func TestWithReducedMotionNothingCountsSeconds(t *testing.T) {
 		{env: []string{"REDUCE_MOTION=1"}},
 		{options: Options{Config: config(t, settings.DashboardFile, "motion: false")}},
 	} {
-		s.snap = func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
+		s.snap = busyForks
 		play(t, s, func(s *stage) {
 			time.Sleep(15 * time.Second) // the toasts have ended
 			s.written()
@@ -286,39 +285,6 @@ func TestWithReducedMotionNothingCountsSeconds(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTheFirstWordsAreSaidUntilSomethingIsSetUp(t *testing.T) {
-	dir := config(t)
-	first := setup{w: 80, h: 24, options: Options{Config: dir, Welcome: true}}
-	play(t, first, func(s *stage) {
-		s.sees("Welcome", "reaches out", "enter", "look around")
-		s.press("d", "i")
-		s.sees("Welcome") // neither is offered here
-		s.press("c")
-		s.sees("ollim-bot init")
-	})
-	play(t, first, func(s *stage) {
-		s.sees("Welcome")
-		s.press("esc")
-		s.misses("Welcome")
-		s.press("?")
-		s.sees("Keys")
-	})
-	play(t, setup{options: Options{Config: config(t)}}, func(s *stage) { s.misses("Welcome") })
-}
-
-func TestAClickSelectsTheRow(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		for _, text := range []string{"Check the oven", "Email sweep", "Move a little", "The parcel"} {
-			s.clickOn(text)
-			_, y := s.find(text)
-			row := s.rows()[y]
-			if !strings.Contains(row, "▸") || !strings.Contains(row, text) {
-				t.Errorf("a click on %q selects another row:\n%s", text, s.screen())
-			}
-		}
-	})
 }
 
 func TestATickOfASecondCostsTheTerminalLittle(t *testing.T) {

@@ -29,7 +29,6 @@ import (
 // Stories of small screens: what is written is seen, and what is free is used.
 
 func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
-	forks := func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
 	lines := func(b *bot) {
 		for _, id := range []string{"f1f1f1f1", core.LogTail} {
 			b.talk(id, 20)
@@ -48,12 +47,12 @@ func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
 	} {
 		for _, size := range [][2]int{{40, 10}, {55, 12}, {120, 10}, {200, 11}} {
 			t.Run(fmt.Sprintf("%s on %d×%d", strings.Join(c.keys, ""), size[0], size[1]), func(t *testing.T) {
-				play(t, setup{w: size[0], h: size[1], snap: forks, rings: lines}, func(s *stage) {
+				play(t, setup{w: size[0], h: size[1], snap: busyForks, rings: lines}, func(s *stage) {
 					time.Sleep(20 * time.Second) // the toasts have ended
 					s.press(c.keys[0])
 					s.sees(c.after)
 					s.press(c.keys[1])
-					s.typed(c.keys[2])
+					s.types(c.keys[2])
 					s.sees(c.sees...)
 					s.press("esc")
 					s.sees(c.after, " 1 ", " 2 ")
@@ -160,17 +159,6 @@ func TestTheTooSmallPageAsksInSightBeforeRunsAreStopped(t *testing.T) {
 	}
 }
 
-func TestTheTooSmallPageSaysWhenTheRunsHaveEnded(t *testing.T) {
-	play(t, setup{w: 30, h: 8, snap: busyForks}, func(s *stage) {
-		s.press("q")
-		s.sees("still running")
-		s.bot.change(func(c *core.Snapshot) { c.Forks = nil })
-		time.Sleep(time.Second)
-		s.misses("still running")
-		s.sees("y quit")
-	})
-}
-
 func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "i")
@@ -203,11 +191,7 @@ func TestTheTooSmallPageKeepsWhatIsWrittenAndWhatWasOpen(t *testing.T) {
 }
 
 func TestTheTooSmallPageInterruptsAnAnswerAndTakesNoLateInterrupt(t *testing.T) {
-	play(t, setup{w: 30, h: 8, snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Busy = true
-		return s
-	}}, func(s *stage) {
+	play(t, setup{w: 30, h: 8, change: func(s *core.Snapshot) { s.Busy = true }}, func(s *stage) {
 		s.press("ctrl+c")
 		s.stays()
 		s.did(command.Interrupt{})

@@ -14,8 +14,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
+	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
+	"ollimbot/core/command"
 )
 
 // stage is a dashboard on a terminal, both real, in a bubble: the program
@@ -49,6 +51,7 @@ func (g *glass) Write(p []byte) (int, error) {
 type setup struct {
 	w, h    int
 	snap    func(at time.Time) core.Snapshot
+	change  func(s *core.Snapshot) // of snap
 	env     []string
 	options Options
 	paper   color.Color  // the terminal's background, when it is not black
@@ -70,6 +73,9 @@ func play(t *testing.T, s setup, story func(st *stage)) {
 		st := &stage{
 			t: t, bot: newBot(s.snap(time.Now().UTC())), keys: keys, stop: stop,
 			glass: &glass{vt: vt.NewEmulator(s.w, s.h)}, ended: make(chan error, 1),
+		}
+		if s.change != nil {
+			s.change(&st.bot.snap)
 		}
 		if s.rings != nil {
 			s.rings(st.bot)
@@ -157,6 +163,12 @@ func (s *stage) press(keys ...string) {
 		}
 		synctest.Wait()
 	}
+}
+
+// types sends letters one by one.
+func (s *stage) types(text string) {
+	s.t.Helper()
+	s.press(strings.Split(text, "")...)
 }
 
 func (s *stage) send(b string) {
@@ -254,6 +266,20 @@ func (s *stage) misses(texts ...string) {
 			s.t.Errorf("the screen shows %q:\n%s", text, screen)
 		}
 	}
+}
+
+// did expects the commands that the bot has carried out.
+func (s *stage) did(want ...command.Value) {
+	s.t.Helper()
+	if d := cmp.Diff(want, s.bot.done()); d != "" {
+		s.t.Errorf("commands (-want +got):\n%s", d)
+	}
+}
+
+// change lets something happen to the bot, and waits until it is on the screen.
+func (s *stage) change(f func(s *core.Snapshot)) {
+	s.bot.change(f)
+	time.Sleep(100 * time.Millisecond)
 }
 
 // written is what was sent to the terminal since the last call.

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,14 +8,13 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/vt"
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
 )
 
 func TestTheDashboardOpensWithEveryPane(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.sees("ollim-bot", "12 routines",
 			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Forks", "5 Chat", "6 Logs",
 			"? keys", "ctrl+p actions")
@@ -26,11 +24,7 @@ func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 func TestTheClockIsInTheConfiguredZone(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	must(t, err)
-	play(t, setup{snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Zone = berlin
-		return s
-	}}, func(s *stage) {
+	play(t, setup{change: func(s *core.Snapshot) { s.Zone = berlin }}, func(s *stage) {
 		s.sees("01:00 CET") // the bubble begins at midnight UTC
 		time.Sleep(61 * time.Second)
 		s.sees("01:01 CET")
@@ -59,45 +53,11 @@ func TestUndoTakesTheLastChangesBackNewestFirst(t *testing.T) {
 	})
 }
 
-func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1", "+", "+")
-		s.bot.refuse(errors.New("write budget: the disk is full; free some space and try again"))
-		s.press("u")
-		s.sees("3.2 / 7", "the disk is full")
-		s.bot.refuse(nil)
-		s.press("u")
-		s.sees("3.2 / 6")
-		s.press("u")
-		s.sees("3.2 / 5")
-	})
-}
-
-func TestUndoReachesFiftyChangesBack(t *testing.T) {
-	play(t, setup{}, func(s *stage) {
-		s.press("1")
-		for range 55 {
-			s.press("+")
-		}
-		s.sees("3.2 / 60")
-		for range 55 {
-			s.press("u")
-		}
-		s.sees("3.2 / 10", "nothing to undo")
-	})
-}
-
 func TestCtrlCInterruptsATurnAndWithoutOneQuits(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot {
-		s := busyDay(at)
-		s.Busy, s.BusySince = true, at
-		return s
-	}}, func(s *stage) {
+	play(t, setup{change: func(s *core.Snapshot) { s.Busy, s.BusySince = true, s.At }}, func(s *stage) {
 		s.press("ctrl+c")
 		s.stays()
-		if d := cmp.Diff([]command.Value{command.Interrupt{}}, s.bot.done()); d != "" {
-			t.Error(d)
-		}
+		s.did(command.Interrupt{})
 		s.sees("the answer was interrupted")
 		s.bot.change(func(s *core.Snapshot) { s.Busy = false })
 		time.Sleep(time.Second)
@@ -183,10 +143,9 @@ func TestTheMouseFocusesAndIsReleasedByM(t *testing.T) {
 }
 
 func TestTheWheelScrollsThePaneUnderThePointerAndNotTheFocusedOne(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.bot.talk("f1f1f1f1", 200)
-		s.bot.change(func(s *core.Snapshot) { s.Forks[0].Lines = 200 })
-		time.Sleep(100 * time.Millisecond)
+		s.change(func(s *core.Snapshot) { s.Forks[0].Lines = 200 })
 		s.press("1")
 		s.sees("line 199 of the tail")
 		s.send("\x1b[<64;80;10M")
@@ -208,13 +167,11 @@ func TestAPasteIsNeverReadAsKeys(t *testing.T) {
 func TestAMessageIsWrittenAndSent(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "i")
-		s.press(strings.Split("quit? +1", "")...) // letters that are keys elsewhere
+		s.types("quit? +1") // letters that are keys elsewhere
 		s.stays()
 		s.sees("quit? +1")
 		s.press("enter")
-		if d := cmp.Diff([]command.Value{command.Say{Text: "quit? +1"}}, s.bot.done()); d != "" {
-			t.Error(d)
-		}
+		s.did(command.Say{Text: "quit? +1"})
 	})
 }
 
@@ -246,11 +203,10 @@ func (e *explosive) Snapshot() core.Snapshot {
 }
 
 func TestTheHelpLineSaysWhatKeysDoWhileOneWrites(t *testing.T) {
-	play(t, setup{snap: func(at time.Time) core.Snapshot { return withForks(busyDay(at)) }}, func(s *stage) {
+	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.press("5", "i")
 		s.sees("enter send", "alt+enter new line", "esc keep for later", "ctrl+c quit")
-		s.bot.change(func(s *core.Snapshot) { s.Busy = true })
-		time.Sleep(100 * time.Millisecond)
+		s.change(func(s *core.Snapshot) { s.Busy = true })
 		s.sees("ctrl+c interrupt")
 		s.press("esc", "/")
 		s.sees("enter keep the search", "esc end it")
@@ -263,9 +219,7 @@ func TestAPasteOfSeveralLinesIsOneMessage(t *testing.T) {
 		s.send("\x1b[200~buy:\r\n- milk\x1b[31m\r\n- bread\x1b[201~")
 		s.sees("▸ buy:", "  - milk", "  - bread")
 		s.press("up", "!", "enter")
-		if d := cmp.Diff([]command.Value{command.Say{Text: "buy:\n- milk!\n- bread"}}, s.bot.done()); d != "" {
-			t.Error(d)
-		}
+		s.did(command.Say{Text: "buy:\n- milk!\n- bread"})
 	})
 }
 

@@ -69,7 +69,8 @@ func TestASetUpThatWasLeftChangesNothing(t *testing.T) {
 
 func TestEveryKeyOfTheWelcomeDoesSomething(t *testing.T) {
 	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
-		s.press("?")
+		s.misses("see it live", "set it up") // neither is offered here
+		s.press("d", "?")
 		s.sees("Keys", "Everywhere")
 		s.press("esc")
 		s.misses("Everywhere")

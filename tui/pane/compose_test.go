@@ -240,29 +240,6 @@ func TestWritingLooksAsItDid(t *testing.T) {
 	}
 }
 
-// A frame while the last of 500 answers grows.
-func BenchmarkALongConversationStreams(b *testing.B) {
-	p := panes()["chat"]
-	c := everydayContext(theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor}))
-	chat := make([]transcript.Entry, 500)
-	for i := range chat {
-		chat[i] = transcript.Entry{ID: post.MessageID(fmt.Sprint(i)), At: noon, Role: transcript.Bot, Text: answer}
-	}
-	base := *c.Snap
-	n := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		n++
-		snap := base
-		snap.Chat = append([]transcript.Entry{}, chat...)
-		last := &snap.Chat[499]
-		last.Version, last.Streaming, last.Text = n, true, answer+strings.Repeat(" word", n%400)
-		c.Snap = &snap
-		p.Sync(c)
-		drawn(p, c, 200, 60, true)
-	}
-}
-
 // The line above the oldest message, which says that more was said, is none.
 func TestTheMarkedMessageIsAnsweredWhereMoreWasSaidBefore(t *testing.T) {
 	for _, more := range []bool{false, true} {

@@ -178,28 +178,16 @@ func TestAForkHasItsExits(t *testing.T) {
 	}
 }
 
-func TestAForkWithoutATopicIsLeftByNoName(t *testing.T) {
-	s := open("chat")
-	s.next(resumed)
-	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork (just started)?")
-}
-
 func TestAResumedForkIsNotSaved(t *testing.T) {
 	s := open("chat")
 	s.next(resumed)
+	has(t, s.do(action.ForkExit).Ask.Text, "Leave this fork (just started)?") // it has no topic
 	screen := s.screen(80, 14)
 	has(t, screen, "you lead · resumed · just started", "R report", "X exit")
 	lacks(t, "save is offered", screen, "S save")
 	if a := s.do(action.ForkSave); a.Do != nil || a.Toast == "" {
 		t.Errorf("saved: %#v", a)
 	}
-}
-
-func TestTheBannerSaysThatTheAgentWantsToSave(t *testing.T) {
-	s := open("chat")
-	s.next(saving)
-	has(t, s.screen(120, 14), "The agent asks: ", "save it? S yes, R report, X exit")
-	has(t, s.screen(60, 5), "save it? S yes, R report, X exit")
 }
 
 func TestReadOnlyOffersNothing(t *testing.T) {
@@ -256,6 +244,9 @@ func TestTabCompletesCommands(t *testing.T) {
 			s.screen(80, 12)
 			s.Type(s.c, tab)
 		}
+		if strings.HasPrefix(c.typed, "/") != strings.Contains(s.hints(), "tab complete") {
+			t.Errorf("%q: the help line has %q", c.typed, s.hints())
+		}
 		if a := s.keys(t, "enter"); a.Do != (command.Say{Text: c.want}) {
 			t.Errorf("%q and %d tabs: sent %#v", c.typed, c.tabs, a.Do)
 		}
@@ -286,7 +277,7 @@ func TestTypingEndsTheChoiceOfTab(t *testing.T) {
 func TestAnExitDuringAnAnswerSaysThatItWaits(t *testing.T) {
 	s := open("chat")
 	s.next(forked)
-	if a := s.do(action.ForkSave); strings.Contains(a.Toast, "once") {
+	if a := s.do(action.ForkSave); strings.Contains(a.Toast, "after") {
 		t.Errorf("nothing runs: %q", a.Toast)
 	}
 	s.next(func(c *core.Snapshot) { c.Busy = true })

@@ -210,18 +210,6 @@ func TestACallIsReadWithItsOwnLines(t *testing.T) {
 	has(t, s.screen(80, 14), "Bash(git status …)", "v read all")
 }
 
-// A card is drawn with each snapshot; a text of the most that is kept costs it
-// no more than a label.
-func BenchmarkACardWithALongText(b *testing.B) {
-	s := open("chat")
-	for b.Loop() {
-		s.next(func(c *core.Snapshot) {
-			c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Bash(echo …)", Text: strings.Repeat("echo one more\n", 256<<10/14), Until: noon.Add(time.Minute)}}
-		})
-		s.screen(80, 14)
-	}
-}
-
 // In one line there is no room for the filter's own row.
 func TestALogInOneLineSaysWhatIsLeftOut(t *testing.T) {
 	s := open("logs")

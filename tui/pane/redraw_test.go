@@ -57,13 +57,3 @@ func TestNoUpdateIsCutWhileALineIsFree(t *testing.T) {
 		}
 	})
 }
-
-func TestAnUpdateOfAnotherAgeIsDrawnAnew(t *testing.T) {
-	s := open("updates")
-	for _, days := range []int{2, 5} {
-		s.next(func(c *core.Snapshot) {
-			c.Updates = []updates.Update{{Key: "x", At: noon.AddDate(0, 0, -days), Message: "the same words"}}
-		})
-		has(t, s.screen(80, 6), fmt.Sprint(days, " d"))
-	}
-}

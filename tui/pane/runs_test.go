@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/colorprofile"
-
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
@@ -277,34 +275,4 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 	}).Off(s.c, action.ForksResume); why != "" {
 		t.Errorf("it cannot be resumed: %s", why)
 	}
-}
-
-func BenchmarkPageOfRuns(b *testing.B) {
-	l := &ledger{n: 10_000}
-	s := open("forks")
-	s.c.Zoomed, s.c.Theme = true, theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	for range 60 {
-		s.Draw(s.c, 198, 56, true)
-		if c := s.Pane.(pane.Reader).Wants(s.c); c != nil {
-			o, err := l.do(c)
-			s.Pane.(pane.Reader).Read(s.c, o, err)
-		}
-		s.do(action.TailFollow)
-	}
-	b.Run("draw", func(b *testing.B) {
-		for b.Loop() {
-			s.Draw(s.c, 198, 56, true)
-		}
-	})
-	b.Run("sync", func(b *testing.B) {
-		for b.Loop() {
-			s.Sync(s.c)
-		}
-	})
-	b.Run("scroll", func(b *testing.B) {
-		for b.Loop() {
-			s.do(action.TailPageUp)
-			s.Draw(s.c, 198, 56, true)
-		}
-	})
 }

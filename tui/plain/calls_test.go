@@ -48,7 +48,6 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			play(t, Options{}, func(s *stage) {
-				s.hears()
 				a := asked()
 				a.Until = time.Now().Add(time.Minute)
 				s.bot.change(func(n *core.Snapshot) { n.Approvals = []policy.Approval{a} })
@@ -64,8 +63,7 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 					!strings.HasSuffix(got[31], "approval:     line 30 of the plan") || !strings.Contains(got[32], "allow 1, always 1 or deny 1") {
 					t.Errorf("waits 1 says\n%s", strings.Join(got, "\n"))
 				}
-				s.bot.change(func(n *core.Snapshot) { n.Approvals = nil })
-				s.one(s.hears(), "number 1 is no longer waiting: "+short)
+				s.one(s.change(func(n *core.Snapshot) { n.Approvals = nil }), "number 1 is no longer waiting: "+short)
 				s.one(s.types("waits 1"), "no tool calls are waiting for you")
 			})
 		})
@@ -74,7 +72,6 @@ func TestALongCallIsNamedAndReadWholeWhenAsked(t *testing.T) {
 
 func TestAShortCallIsSaidWhole(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.bot.change(func(n *core.Snapshot) {
 			n.Approvals = []policy.Approval{{ID: "x", Tool: "Bash", Label: "Bash(ls -la)"}}
 		})
@@ -110,14 +107,10 @@ func TestNothingOfACallIsLeftOut(t *testing.T) {
 
 func TestInterruptSaysThatNothingRuns(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.one(s.types("interrupt"), "error: there is nothing to interrupt")
 		s.one(s.types("/interrupt"), "error: there is nothing to interrupt")
-		if did := s.bot.done(); len(did) != 0 {
-			t.Errorf("did %+v", did)
-		}
-		s.bot.change(func(n *core.Snapshot) { n.Busy = true })
-		s.hears()
+		s.did()
+		s.change(func(n *core.Snapshot) { n.Busy = true })
 		s.one(s.types("interrupt"), "ok: so it is")
 		s.one(s.types("/Interrupt"), "ok: so it is")
 		if want := []command.Value{command.Interrupt{}, command.Interrupt{}}; !slices.Equal(s.bot.done(), want) {
@@ -125,7 +118,6 @@ func TestInterruptSaysThatNothingRuns(t *testing.T) {
 		}
 	})
 	play(t, Options{ReadOnly: true}, func(s *stage) {
-		s.hears()
 		s.one(s.types("/interrupt"), "this is read-only")
 	})
 }
@@ -146,77 +138,59 @@ func (s *stage) hasLines(got []string, want ...string) {
 
 func TestTheTitleThatIsExactlySoCountsBeforeOthersThatHoldIt(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.types("pause medication")
-		if diff := cmp.Diff([]command.Value{command.Pause{ID: "bbbb2222", Paused: true}}, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.Pause{ID: "bbbb2222", Paused: true})
 	})
 }
 
 func TestWhatFitsSeveralDoesNothingAndReadsThem(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.hasLines(s.types("pause medic"), `error: "medic" matches 2 tasks`, "choice: 1, Medication, routine", "choice: 2, Medication refill, reminder")
-		if did := s.bot.done(); len(did) != 0 {
-			t.Fatalf("did %+v", did)
-		}
+		s.did()
 		s.one(s.types("pause 2"), "ok: so it is")
-		if diff := cmp.Diff([]command.Value{command.Pause{ID: "cccc3333", Paused: true}}, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.Pause{ID: "cccc3333", Paused: true})
 	})
 }
 
 func TestWhatIsUnknownReadsWhatThereIs(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.hasLines(s.types("fire dentist"), `error: no task matches "dentist"`, "choice: 1, Email sweep", "2, Medication", "3, Medication refill")
 		s.one(s.types("fire 4"), "there is no number 4 in the last list, which has 3")
-		if did := s.bot.done(); len(did) != 0 {
-			t.Errorf("did %+v", did)
-		}
+		s.did()
 	})
 }
 
 func TestANumberMeansNothingBeforeAListWasRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		if got := s.types("fire 1"); len(got) != 4 || !strings.Contains(got[0], "numbers refer to the last list") {
 			t.Errorf("heard %q", got)
 		}
-		if did := s.bot.done(); len(did) != 0 {
-			t.Errorf("did %+v", did)
-		}
+		s.did()
 	})
 }
 
 // The list may have changed since it was read: numbers keep what they meant.
 func TestANumberMeansWhatWasReadAndNotWhatCameSince(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "a", Title: "Email sweep", State: fork.Running}, {ID: "b", Title: "Tea", State: fork.Running}}
 		})
-		s.hears()
 		s.hasLines(s.types("runs"), "runs: 1, Email sweep running (a)", "runs: 2, Tea running (b)")
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "c", Title: "News", State: fork.Running}, {ID: "a", Title: "Email sweep", State: fork.Running}}
 		})
-		s.hears()
 		s.one(s.types("stop 1"), `Stop "Email sweep"?`)
 		s.types("no")
 		if got := s.types("stop 2"); !strings.Contains(got[0], "number 2 of the last list no longer exists") {
 			t.Errorf("heard %q", got)
 		}
-		if did := s.bot.done(); len(did) != 0 {
-			t.Errorf("did %+v", did)
-		}
+		s.did()
 	})
 }
 
 func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{
 				{ID: "live", Title: "Email sweep", State: fork.Running, TaskID: "aaaa1111"},
 				{ID: "new", Title: "Email sweep", State: fork.Done, TaskID: "aaaa1111", Session: "s1"},
@@ -224,7 +198,6 @@ func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 				{ID: "lost", Title: "Tea", State: fork.Failed},
 			}
 		})
-		s.hears()
 		s.one(s.types("stop email"), `Stop "Email sweep"?`)
 		s.types("no")
 		s.one(s.types("stop tea"), "Tea: this run has already ended")
@@ -233,16 +206,12 @@ func TestAWordMeansTheRunThatTheCommandIsGoodFor(t *testing.T) {
 		s.one(s.types("again email"), "ok: so it is")
 		s.one(s.types("again tea"), "Tea: this run has no task to fire")
 		s.one(s.types("again live"), "Email sweep: its task is already running")
-		want := []command.Value{command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111", Stays: true}}
-		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.ResumeFork{Run: "new"}, command.FireNow{ID: "aaaa1111", Stays: true})
 	})
 }
 
 func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		flood := func(dropped int) []string {
 			s.bot.change(func(n *core.Snapshot) {
 				n.Updates = []updates.Update{
@@ -259,24 +228,20 @@ func TestAFloodOfUpdatesIsToldOnce(t *testing.T) {
 		if got := strings.Join(s.types("status"), "\n"); !strings.Contains(got, "status: updates: 1 pending update") {
 			t.Errorf("status says\n%s", got)
 		}
-		s.bot.change(func(n *core.Snapshot) { n.Updates = nil })
-		s.hears()
+		s.change(func(n *core.Snapshot) { n.Updates = nil })
 		s.hasLines(flood(2), "older updates were dropped", "update 2")
 	})
 }
 
 func TestAnUpdateIsReadInFullAndDiscardedByNumberOrWords(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Updates = []updates.Update{{Key: "u1", At: time.Now(), Message: "Two letters.\nOne is urgent."}, {Key: "u2", Message: "Tea is drunk."}}
 		})
-		s.hears()
 		s.types("updates")
 		s.hasLines(s.types("update 2"), "Left Saturday 1 January 2000, 00:00 UTC.", "update: Two letters.", "update: One is urgent.", "discard deletes it")
 		s.one(s.types("discard letters"), "ok: so it is")
-		if diff := cmp.Diff([]command.Value{command.DiscardUpdate{Key: "u1"}}, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.DiscardUpdate{Key: "u1"})
 	})
 }
 

@@ -23,7 +23,6 @@ import (
 
 func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		until := time.Now().Add(time.Minute)
 		s.bot.change(func(n *core.Snapshot) {
 			n.Approvals = []policy.Approval{{ID: "x", Label: "Bash(ls)", Tool: "Bash", Until: until}, {ID: "y", Label: "Bash(rm)", Tool: "Bash", Until: until}}
@@ -127,26 +126,21 @@ func TestCommandsReachTheBot(t *testing.T) {
 
 func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.one(s.types("grant email"), "nothing is waiting for approval")
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Schedule.Tasks[0].Waits = "it may use Bash"
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
 		})
-		s.hears()
 		s.one(s.types("grant email"), `Approve "Email sweep"? It waits for you: it may use Bash.`)
 		s.one(s.types("no"), "nothing changed")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")
-		if diff := gocmp.Diff([]command.Value{command.AllowTask{ID: "skills/x/SKILL.md"}}, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.AllowTask{ID: "skills/x/SKILL.md"})
 	})
 }
 
 func TestAChangeCanBeTakenBack(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.types("budget 6")
 		s.one(s.types("undo"), "ok: undone: so it is")
 		if did := s.bot.done(); len(did) != 2 || did[1] != (command.RestoreBudget{Capacity: 5}) {
@@ -158,7 +152,6 @@ func TestAChangeCanBeTakenBack(t *testing.T) {
 
 func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.types("budget 6")
 		s.bot.refuse(errors.New("the disk is full; free some space and try again"))
 		s.one(s.types("undo"), "the disk is full")
@@ -169,11 +162,10 @@ func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
 
 func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 	play(t, Options{ReadOnly: true}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}}
 			n.Fork = &chat.Banner{}
 		})
-		s.hears()
 		s.one(s.types("stop a"), "stop is refused, this is read-only")
 		s.one(s.types("yes"), "there is no question to answer")
 		s.one(s.types("/clear"), "error: this is read-only")
@@ -183,9 +175,7 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 				s.one(s.types(cmp.Or(c.Example, c.Name)), "refused, this is read-only")
 			}
 		}
-		if did := s.bot.done(); len(did) != 0 {
-			t.Errorf("did %+v", did)
-		}
+		s.did()
 		s.one(s.types("preview email"), "preview: Good morning")
 		s.one(s.types("costs"), "costs: nothing yet")
 	})
@@ -203,14 +193,11 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 	} {
 		t.Run(c.answer, func(t *testing.T) {
 			play(t, Options{}, func(s *stage) {
-				s.bot.change(func(n *core.Snapshot) {
+				s.change(func(n *core.Snapshot) {
 					n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running, Started: n.At}}
 				})
-				s.hears()
 				s.one(s.types("stop email"), `question: Stop "Email sweep"? `)
-				if did := s.bot.done(); len(did) != 0 {
-					t.Fatalf("did %+v before the answer", did)
-				}
+				s.did()
 				got := s.types(c.answer)
 				if !strings.Contains(got[0], c.says) || c.says == "" && !strings.Contains(got[0], "question cancelled") {
 					t.Errorf("heard %q", got)
@@ -225,25 +212,19 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 
 func TestLeavingAForkWithNothingAsks(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
-		s.bot.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} })
-		s.one(s.hears(), "you are in a fork now: the trip; exit leaves it")
+		s.one(s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} }), "you are in a fork now: the trip; exit leaves it")
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit takes [save or report]")
 		s.one(s.types("exit report"), "ok: so it is")
 		s.one(s.types("exit"), `Leave the fork "the trip" (`)
 		s.one(s.types("yes"), "ok: so it is")
-		want := []command.Value{command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard}}
-		if diff := gocmp.Diff(want, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard})
 	})
 }
 
 func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
-		s.hears()
+		s.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f", Title: "A", State: fork.Running}} })
 		s.one(s.types("quit"), "1 run in progress or queued")
 		s.types("status")
 		s.one(s.types("quit"), "Type yes to quit")
@@ -294,16 +275,12 @@ func TestHelpHasNothingThatIsReadBadly(t *testing.T) {
 
 func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.one(s.types("say /model"), "ok: model, opus")
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "m", At: n.At, Role: transcript.Bot, Text: "hello"})
 		})
-		s.hears()
 		s.one(s.types("reply /model"), "ok: model, opus")
-		if diff := gocmp.Diff([]command.Value{command.Slash{Line: "/model"}, command.Slash{Line: "/model"}}, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.Slash{Line: "/model"}, command.Slash{Line: "/model"})
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model_main**: opus (default) `opus` `sonnet`"})
 		})
@@ -313,7 +290,6 @@ func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 
 func TestTheDayIsReadWithTheUsersAppointmentsWhenItIsAskedFor(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		now := time.Now().UTC()
 		midnight := now.Truncate(24 * time.Hour)
 		s.bot.dates = []google.Item{

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
@@ -181,6 +183,8 @@ type stage struct {
 	ended chan error
 	stop  context.CancelFunc
 
+	begins []string // what was written at the start
+
 	mu  sync.Mutex
 	out strings.Builder
 }
@@ -199,7 +203,7 @@ func play(t *testing.T, o Options, story func(s *stage)) {
 		s := &stage{t: t, bot: newBot(), in: w, ended: make(chan error, 1), stop: stop}
 		o.Input, o.Output = in, s
 		go func() { s.ended <- Run(ctx, s.bot, o) }()
-		synctest.Wait()
+		s.begins = s.hears()
 		story(s)
 		stop()
 		synctest.Wait()
@@ -234,6 +238,21 @@ func (s *stage) types(line string) []string {
 	return s.hears()
 }
 
+// did expects the commands that the bot has carried out.
+func (s *stage) did(want ...command.Value) {
+	s.t.Helper()
+	if diff := cmp.Diff(want, s.bot.done()); diff != "" {
+		s.t.Errorf("commands (-want +got):\n%s", diff)
+	}
+}
+
+// change lets something happen to the bot, and returns what was written about it.
+func (s *stage) change(f func(n *core.Snapshot)) []string {
+	s.t.Helper()
+	s.bot.change(f)
+	return s.hears()
+}
+
 // one expects a single line that holds the words behind a time.
 func (s *stage) one(lines []string, words string) {
 	s.t.Helper()
@@ -248,7 +267,7 @@ func (s *stage) one(lines []string, words string) {
 
 func TestWhatHappensIsOneLineEach(t *testing.T) {
 	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
-		if got := s.hears(); len(got) != 2 || !strings.Contains(got[0], "ready: ") || !strings.Contains(got[1], "the offline engine answers") {
+		if got := s.begins; len(got) != 2 || !strings.Contains(got[0], "ready: ") || !strings.Contains(got[1], "the offline engine answers") {
 			t.Errorf("it begins with %q", got)
 		}
 		for _, c := range []struct {
@@ -286,7 +305,6 @@ func TestWhatHappensIsOneLineEach(t *testing.T) {
 
 func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		for _, text := range []string{"I", "I look", "I look at it."} {
 			s.bot.change(func(n *core.Snapshot) {
 				n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: text, Streaming: true}}
@@ -307,11 +325,9 @@ func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
 
 func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.one(s.types("read"), "read: no matching message")
 		s.one(s.types("day"), "nothing fires in the next 24 hours; tasks lists all tasks")
-		s.bot.change(func(n *core.Snapshot) { n.Schedule.Entries = nil })
-		s.hears()
+		s.change(func(n *core.Snapshot) { n.Schedule.Entries = nil })
 		s.one(s.types("schedule"), "nothing is scheduled in this window; day lists the next 24 hours")
 		s.one(s.types("help dance"), "; the groups of commands are overview, tasks, runs")
 	})

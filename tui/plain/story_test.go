@@ -48,7 +48,6 @@ func TestARunIsFollowedToItsEnd(t *testing.T) {
 
 func TestLinesThatComeTooFastAreCounted(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.one(s.types("follow log"), "following the log")
 		var many []tail.Line
 		for i := range 100 {
@@ -79,7 +78,7 @@ func TestTheLogIsReadByLevelAndWords(t *testing.T) {
 
 func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{
 				{ID: "1", At: time.Now(), Role: transcript.Ping, Source: "Tea", Text: "Kettle on?"},
 				{ID: "2", At: time.Now(), Role: transcript.User, Text: "yes"},
@@ -87,17 +86,13 @@ func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
 				{ID: "4", At: time.Now(), Role: transcript.Notice, Text: "a notice"},
 			}
 		})
-		s.hears()
 		s.hasLines(s.types("chat"), "chat: 1, 00:00, notice: a notice", "2, 00:00, bot: Good.", "3, 00:00, you: yes", "4, 00:00, ping: Tea: Kettle on?")
 		s.one(s.types("reply 4 not yet"), "ok: done")
 		s.one(s.types("reply great"), "ok: done")
 		s.one(s.types("reply 1 hello"), "from the program, which does not reply")
 		s.one(s.types("reply"), "reply takes [NUMBER] WORDS")
 		s.hasLines(s.types("chat find kettle"), "chat: 1, 00:00, ping: Tea: Kettle on?")
-		want := []command.Value{command.Say{Text: "not yet", ReplyTo: "1"}, command.Say{Text: "great", ReplyTo: "3"}}
-		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.Say{Text: "not yet", ReplyTo: "1"}, command.Say{Text: "great", ReplyTo: "3"})
 	})
 }
 
@@ -112,24 +107,19 @@ func TestTheNumberOfAButtonIsGivenOnce(t *testing.T) {
 			return e
 		}
 		s.hears()
-		s.bot.change(func(n *core.Snapshot) { n.Chat = []transcript.Entry{card("1", "Bins", "Done", "Later")} })
-		s.hasLines(s.hears(), "bot: Bins", "buttons: press 1 for Done, press 2 for Later")
-		s.bot.change(func(n *core.Snapshot) { n.Chat = append(n.Chat, card("2", "Tea", "Done", "Not today")) })
-		s.hasLines(s.hears(), "bot: Tea", "press 3 for Done, press 4 for Not today")
+		s.hasLines(s.change(func(n *core.Snapshot) { n.Chat = []transcript.Entry{card("1", "Bins", "Done", "Later")} }), "bot: Bins", "buttons: press 1 for Done, press 2 for Later")
+		s.hasLines(s.change(func(n *core.Snapshot) { n.Chat = append(n.Chat, card("2", "Tea", "Done", "Not today")) }), "bot: Tea", "press 3 for Done, press 4 for Not today")
 		s.one(s.types("press 1"), "ok: so it is")
 		s.one(s.types("press not"), "ok: so it is")
 		s.hasLines(s.types("press 9"), "there is no number 9 in the last list")
 		s.hasLines(s.types("buttons"), "buttons: 3, Done, Tea", "buttons: 4, Not today, Tea", "buttons: 1, Done, Bins", "buttons: 2, Later, Bins")
-		want := []command.Value{command.Click{Message: "1", ID: "act:Done"}, command.Click{Message: "2", ID: "act:Not today"}}
-		if diff := cmp.Diff(want, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.Click{Message: "1", ID: "act:Done"}, command.Click{Message: "2", ID: "act:Not today"})
 	})
 }
 
 func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			for h := range 12 {
 				n.Schedule.Day = append(n.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: time.Now().Add(time.Duration(2*h+1) * time.Hour)})
 				if h == 1 {
@@ -137,7 +127,6 @@ func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
 				}
 			}
 		})
-		s.hears()
 		s.hasLines(s.types("day"), "1, 01:00 Email sweep, and 11 more times (aaaa1111)", "2, 04:00 Medication (bbbb2222)")
 		s.one(s.types("fire 1"), "ok: so it is")
 	})
@@ -145,8 +134,7 @@ func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
 
 func TestATaskIsToldInSentences(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) { n.Root = "/data" })
-		s.hears()
+		s.change(func(n *core.Snapshot) { n.Root = "/data" })
 		s.hasLines(s.types("details medication"), "details: Email sweep", "routine, aaaa1111, routines/email.md", "runs, in the background",
 			"may use, Read, Glob", "when, every hour (0 * * * *)", "next, Sat 2000-01-01 01:00, in 1 h", "Sat 2000-01-01 02:00, in 2 h")
 		s.hasLines(s.types("file medication"), "the file is /data/routines/m.md and contains:", "file: ---", "id: aaaa1111", "---", "Look.")
@@ -155,7 +143,6 @@ func TestATaskIsToldInSentences(t *testing.T) {
 
 func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Notice, Text: "The file\na.md is wrong."}}
 			n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "The file a.md is wrong."}, {Seq: 2, Level: notice.Info, Text: "another"}}
@@ -176,7 +163,6 @@ func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 
 func TestAToolThatWasDeniedIsTold(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "I could not.", Tools: []string{"Read(a.md)", "Bash(rm x)" + transcript.DeniedMark}}}
 		})
@@ -188,18 +174,15 @@ func TestTimesAreToldByTheClockThatWasChosen(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(dir, "dashboard.yaml"), []byte("clock: 12\n"), 0o600))
 	play(t, Options{Config: dir}, func(s *stage) {
-		s.hears()
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}}
 		})
-		s.hears()
 		s.hasLines(s.types("notices"), "12:00:00am notices: 12:00am, info, one")
 	})
 }
 
 func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		for _, line := range s.types("status") {
 			if strings.Contains(line, " 0 ") {
 				t.Errorf("status says %q", line)
@@ -208,7 +191,7 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.one(s.types("notices"), "no notices yet")
 		s.one(s.types("problems"), "no file has a problem")
 		s.one(s.types("webhooks"), "No deliveries yet")
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Engine.Version, n.Engine.Today = "2.1.197", agent.Usage{InputTokens: 1200, CostUSD: 0.5}
 			n.Engine.Processes = []agent.Process{{PID: 42, Memory: 300 << 20, Started: time.Now().Add(-time.Hour)}}
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}, {Seq: 2, At: time.Now(), Level: notice.Warn, Text: "two"}}
@@ -216,7 +199,6 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 			n.Deliveries = []webhook.Delivery{{At: time.Now(), Webhook: "github", Size: 1, Outcome: "done", Count: 3}, {At: time.Now(), Outcome: "refused"}}
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
-		s.hears()
 		s.hasLines(s.types("engine"), "engine: script 2.1.197", "model: sonnet", "state: ready", "surface:", "today: $0.50, 1k tokens of prompts, 0 of answers", "processes: id", "42: session, 300 MB, 1 h")
 		s.hasLines(s.types("notices"), "notices: 00:00, warning, two", "notices: 00:00, info, one")
 		s.hasLines(s.types("notices 1"), "notices: 00:00, warning, two")
@@ -229,7 +211,6 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 
 func TestHelpTellsAGroupOrACommand(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.hasLines(s.types("help UPDATES"), "Updates, group updates:", "updates: what waits", "update UPDATE: read one", "discard UPDATE: ", "deliver: ")
 		s.hasLines(s.types("help forks"), "runs: background runs, with numbers", "forks means the same")
 		if got := s.types("help"); len(got) != len(command.List(command.InPlain))+len(command.Groups)+2 {
@@ -240,10 +221,9 @@ func TestHelpTellsAGroupOrACommand(t *testing.T) {
 
 func TestAMuteIsToldWithTheBudget(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Budget.Muted, n.Budget.State.RefillRateMinutes = time.Now().Add(2*time.Hour), 60
 		})
-		s.hears()
 		s.hasLines(s.types("budget"), "3 of 5 pings left, one comes back every hour", "budget: only critical pings come through until 02:00")
 	})
 }
@@ -267,19 +247,16 @@ func TestWhatHasNoStateIsUpAndNothingElse(t *testing.T) {
 
 func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
-		s.hears()
 		s.one(s.types("notices"), "notices: 00:00, notice, the offline engine answers")
 		time.Sleep(time.Minute)
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Notice, Text: "The conversation\nbegins anew."}}
 		})
-		s.hears()
 		time.Sleep(time.Minute)
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: notice.Info, Text: "later"}}
 			n.Chat = append(n.Chat, transcript.Entry{ID: "2", At: time.Now(), Role: transcript.Notice, Text: "later"})
 		})
-		s.hears()
 		s.hasLines(s.types("notices"), "info, later", "warning, late", "notices: 00:01, notice, The conversation begins anew.", "the offline engine answers")
 		s.hasLines(s.types("notices 2"), "info, later", "warning, late")
 	})
@@ -287,7 +264,6 @@ func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 
 func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.bot.change(func(n *core.Snapshot) {
 			now := time.Now()
 			n.Forks = []fork.View{{ID: "f1", Title: "H0 red", State: fork.Running, Started: now.Add(-time.Second), Reports: 1}}
@@ -303,10 +279,9 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 
 func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
+		s.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Bot, Text: "And?"}}
 		})
-		s.hears()
 		s.one(s.types(`say Dear Sam, \`), "more: ")
 		s.one(s.types(`\`), "more: continues")
 		s.one(s.types(`  two spaces \ `), "more: continues")
@@ -342,20 +317,16 @@ func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 
 func TestTheEndOfTheInputEndsWhatGoesOn(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		s.types(`say one\`)
 		s.types(`two\`)
 		_ = s.in.Close()
 		s.hears()
-		if diff := cmp.Diff([]command.Value{command.Say{Text: "one\ntwo"}}, s.bot.done()); diff != "" {
-			t.Error(diff)
-		}
+		s.did(command.Say{Text: "one\ntwo"})
 	})
 }
 
 func TestACommandThatIsTooLongDoesNothing(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hears()
 		for range 3 {
 			s.types("say " + strings.Repeat("x", maxLine/2) + `\`)
 		}

@@ -3,7 +3,6 @@ package screen
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -322,21 +321,6 @@ func drain(master *os.File) <-chan struct{} {
 		}
 	}()
 	return done
-}
-
-func BenchmarkPaintOneChangedLineOf40(b *testing.B) {
-	s := New(&bytes.Buffer{}, nil)
-	s.out = discard{}
-	must(b, s.Open())
-	lines := make([]string, 40)
-	for i := range lines {
-		lines[i] = strings.Repeat("x", 120)
-	}
-	b.ReportAllocs()
-	for n := 0; b.Loop(); n++ {
-		lines[7] = fmt.Sprintf("%0120d", n)
-		must(b, s.Paint(lines))
-	}
 }
 
 type discard struct{}

@@ -263,14 +263,6 @@ func TestSixteenColoursStayWithinThem(t *testing.T) {
 	}
 }
 
-func BenchmarkPaint(b *testing.B) {
-	th := New(Options{Dark: true, Profile: colorprofile.TrueColor})
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = th.Paint(Accent, "Email sweep")
-	}
-}
-
 // A theme may be chosen on a terminal of the other kind.
 func TestHighContrastDimsNothingInSixteenColours(t *testing.T) {
 	for _, dark := range []bool{true, false} {

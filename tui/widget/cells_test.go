@@ -214,18 +214,6 @@ func TestASCIIStandInsReplaceOurOwnMarks(t *testing.T) {
 	}
 }
 
-func BenchmarkFitASCII(b *testing.B) {
-	for b.Loop() {
-		Fit("14:01:58 tool   gmail unread --max 20", 120)
-	}
-}
-
-func BenchmarkFitWide(b *testing.B) {
-	for b.Loop() {
-		Fit("14:01:58 日本語 👍🏽 gmail unread --max 20", 120)
-	}
-}
-
 func TestTheSelectedRowIsOfOnePieceInSixteenColours(t *testing.T) {
 	roles := []Span{{theme.Accent, "▸"}, {theme.Good, "done "}, {theme.Strong, "Title "}, {theme.Dim, "detail "}, {theme.Ping, "pinged "}, {theme.Warn, "1 refused "}, {theme.Think, "so"}}
 	for _, o := range []theme.Options{{Dark: true, Profile: colorprofile.ANSI}, {Profile: colorprofile.ANSI}, {Dark: true, Contrast: true, Profile: colorprofile.ANSI}} {

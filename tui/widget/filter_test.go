@@ -257,34 +257,3 @@ func fullBench(filter string) *bench {
 	}
 	return b
 }
-
-// A frame of a tail of 100,000 lines while it grows by a line.
-func BenchmarkAFrameOfALongTail(b *testing.B) {
-	for name, f := range map[string]string{"whole": "", "filtered": "7"} {
-		b.Run(name, func(b *testing.B) {
-			v := fullBench(f)
-			b.ReportAllocs()
-			for b.Loop() {
-				v.write(1)
-				v.Lines(v.theme, v.w, v.h, true)
-			}
-		})
-	}
-}
-
-// A letter more in the filter looks at every line that is kept.
-func BenchmarkALetterOfAFilter(b *testing.B) {
-	v := fullBench("")
-	v.Filter()
-	on := false
-	b.ReportAllocs()
-	for b.Loop() {
-		on = !on
-		if on {
-			v.Type(tea.KeyPressMsg{Code: '7', Text: "7"})
-		} else {
-			v.Type(tea.KeyPressMsg{Code: tea.KeyBackspace})
-		}
-		v.Lines(v.theme, v.w, v.h, true)
-	}
-}

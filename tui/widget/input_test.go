@@ -240,26 +240,6 @@ func TestAnEditorIsAStringAndACaret(t *testing.T) {
 	})
 }
 
-func BenchmarkAKeyInALongMessage(b *testing.B) {
-	a := &Area{}
-	a.Lines(Brush{Theme: theme.New(theme.Options{})}, 60, 6, true)
-	a.Insert(strings.Repeat("a message of many words ", maxField/24-1))
-	for b.Loop() {
-		a.Take(press("x"))
-		a.Lines(Brush{Theme: theme.New(theme.Options{})}, 60, 6, true)
-		a.Take(press("backspace"))
-	}
-}
-
-func BenchmarkAKeyInAShortMessage(b *testing.B) {
-	a, th := &Area{}, theme.New(theme.Options{})
-	for b.Loop() {
-		a.Take(press("x"))
-		a.Lines(Brush{Theme: th}, 60, 6, true)
-		a.Take(press("backspace"))
-	}
-}
-
 func TestAWideCharacterIsWrittenInTheNarrowestColumn(t *testing.T) {
 	b := Brush{Theme: theme.New(theme.Options{Plain: true})}
 	a := &Area{}

@@ -213,11 +213,3 @@ func TestAPlotIsExactWhateverItShows(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkPlot200x40(b *testing.B) {
-	p, th := level(), theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	b.ReportAllocs()
-	for b.Loop() {
-		_ = p.Draw(th, 200, 40)
-	}
-}

@@ -171,35 +171,3 @@ func TestALineFullOfMarksIsReadInTime(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkALetterIsDrawn(b *testing.B) {
-	th := colours()
-	b.ReportAllocs()
-	for b.Loop() {
-		var d Doc
-		d.Rows(letter, Look{Theme: th, W: 100})
-	}
-}
-
-// One more line of code at the end of 64 kB of it.
-func BenchmarkALongBlockOfCodeGrows(b *testing.B) {
-	th := colours()
-	text := "```go\n" + strings.Repeat("\tfmt.Println(\"a line of code\") // as programs have it\n", 1200)
-	var d Doc
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Rows(text+"one more", Look{Theme: th, W: 100, Open: true})
-	}
-}
-
-// One more word at the end of 64 kB.
-func BenchmarkALongAnswerGrows(b *testing.B) {
-	th := colours()
-	text := strings.Repeat(letter+"\n\n", (64<<10)/len(letter))
-	var d Doc
-	d.Rows(text, Look{Theme: th, W: 100, Open: true})
-	b.ReportAllocs()
-	for b.Loop() {
-		d.Rows(text+"one more", Look{Theme: th, W: 100, Open: true})
-	}
-}

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
@@ -286,17 +285,5 @@ func TestTenThousandRowsAreDrawnAsFastAsTen(t *testing.T) {
 	}
 	if asked > 0 {
 		t.Errorf("%d rows were filtered anew, though none had changed", asked)
-	}
-}
-
-func BenchmarkDraw(b *testing.B) {
-	list := make([]fruit, 10_000)
-	for i := range list {
-		list[i] = fruit{fmt.Sprintf("fruit %d", i), "", i}
-	}
-	t := fruits(list, 0)
-	dark := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	for b.Loop() {
-		t.Draw(dark, 198, 56, true)
 	}
 }
