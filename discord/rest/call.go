@@ -14,58 +14,57 @@ import (
 )
 
 const (
-	// patience is how long one call waits for limits, all its waits together.
+	// patience limits the time that one call waits for rate limits in total.
 	patience = 60 * time.Second
-	// maxTries of one call, of those that failed without being limited.
+	// maxTries limits the tries of one call that fail without being rate limited.
 	maxTries = 5
-	// tryTime is how long one try may take, fileTime where files are moved.
+	// tryTime limits one try, fileTime one that transfers files.
 	tryTime  = 20 * time.Second
 	fileTime = 2 * time.Minute
-	// backOff is the pause after the first failed try; it doubles with each.
+	// backOff is the pause after the first failed try; it doubles each time.
 	backOff = 500 * time.Millisecond
-	// leastWait times the number of refusals is the least that is waited after a
-	// 429: a retry_after of zero must not become a storm.
+	// leastWait times the number of 429 answers is the shortest wait after one: a
+	// retry_after of zero must not cause a storm.
 	leastWait = 250 * time.Millisecond
 )
 
-// call is one request with its policy.
+// call is one request and its policy.
 type call struct {
 	what   string // for errors: "send the message"
 	method string
-	route  string // with a {} for each id
-	path   string // with the ids
-	major  string // the channel or interaction, which Discord counts apart
-	// address replaces base and path: a download, which is no request to the API.
-	// It carries no token and counts nowhere.
+	route  string // with {} for each ID
+	path   string // with the IDs
+	major  string // the channel or interaction, which Discord limits separately
+	// address replaces base and path for a download, which is not a request to the API: it
+	// carries no token and no limit applies.
 	address string
 	body    []byte
-	kind    string             // of the body
-	decode  func([]byte) error // nil: nobody reads the answer
-	most    int64              // bytes of the answer
-	before  func() error       // before the first try; an error ends the call. May be nil
-	// again says that carrying it out twice does no harm.
+	kind    string             // content type of the body
+	decode  func([]byte) error // nil ignores the answer
+	most    int64              // largest answer in bytes
+	before  func() error       // runs before the first try; an error ends the call. May be nil
+	// again says that repeating the request is harmless.
 	again bool
-	// done is the code by which a repeated try learns that an earlier one was
-	// carried out after all.
+	// done is the error code that tells a repeated try that an earlier one succeeded.
 	done int
-	// bare requests hold their right in the path, an interaction's token: they
-	// go without the bot's token, and Discord's global limit is not theirs.
+	// bare requests are authorized by an interaction's token in the path. They go without
+	// the bot's token, and the global limit does not apply to them.
 	bare     bool
 	secret   string // that token
 	patience time.Duration
 	tries    int
-	time     time.Duration // of one try
-	// fault is why it cannot even be sent.
+	time     time.Duration // limit of one try
+	// fault is the reason why the request cannot be sent at all.
 	fault error
-	// maybe is set when a try was sent and got no answer.
+	// maybe is set when a try was sent and not answered.
 	maybe bool
 }
 
-// rule is what limits are remembered by.
+// rule is the key by which limits are remembered.
 func (k *call) rule() string { return k.method + " " + k.route }
 
-// newCall fills a route with ids. An id that is empty, or would lead elsewhere
-// in the path, makes the call fail unsent.
+// newCall fills a route with IDs. An ID that is empty or would change the path makes the
+// call fail unsent.
 func newCall(what, rule string, ids ...string) *call {
 	method, route, _ := strings.Cut(rule, " ")
 	k := &call{what: what, method: method, route: route, path: route, most: 16 << 20, patience: patience, tries: maxTries, time: tryTime}
@@ -81,7 +80,7 @@ func newCall(what, rule string, ids ...string) *call {
 	return k
 }
 
-// fill makes the body of a value and files.
+// fill encodes a value and files as the body.
 func (k *call) fill(v any, files []File) {
 	data, err := json.Marshal(v)
 	k.kind = "application/json"
@@ -95,8 +94,7 @@ func (k *call) fill(v any, files []File) {
 	k.body = data
 }
 
-// do carries out a call: waits for its turn, sends it, repeats it as far as that
-// is safe.
+// do waits for the limits, sends the request and repeats it as far as that is safe.
 func (c *Client) do(ctx context.Context, k *call) error {
 	err := k.fault
 	if err == nil {
@@ -156,15 +154,15 @@ func (c *Client) attempts(ctx context.Context, k *call) error {
 	}
 }
 
-// pauseAfter is a random time in the upper half of a span that doubles, so that
-// calls which failed together do not come back together.
+// pauseAfter returns a random time in the upper half of a span that doubles, so that calls
+// that failed together are not repeated together.
 func pauseAfter(tries int) time.Duration {
 	d := backOff << (tries - 1)
 	return d/2 + rand.N(d/2) // only spreads load, no secret
 }
 
-// pause waits, no longer than ctx and the token last. Where ctx would end first
-// it does not even begin, and gives the reason for waiting.
+// pause waits for d. If ctx would end first it returns why at once; it also ends when the
+// token is refused.
 func (c *Client) pause(ctx context.Context, d time.Duration, why error) error {
 	if over, ok := ctx.Deadline(); ok && time.Until(over) < d {
 		return why
@@ -181,8 +179,8 @@ func (c *Client) pause(ctx context.Context, d time.Duration, why error) error {
 	}
 }
 
-// end is what became of a try: a nil error is success; limited ones go on after
-// their wait, others only where again says that it is safe.
+// end is the result of a try: nil is success. A limited try is repeated after wait, others
+// only if again says that it is safe.
 type end struct {
 	err     error
 	again   bool
@@ -232,8 +230,7 @@ func (c *Client) judge(k *call, r reply, tries int) end {
 	return end{err: err}
 }
 
-// failed is a try of which nobody knows whether it was carried out, unless it
-// was never sent.
+// failed is the result of a try that might have been carried out, unless it was never sent.
 func (c *Client) failed(k *call, r reply) end {
 	cause := r.cut
 	if cause == nil {

@@ -17,73 +17,73 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// What a caller can tell apart, with errors.Is.
+// Errors that callers distinguish with errors.Is.
 var (
-	// ErrAuth: the token is refused. Every later call fails with it at once.
+	// ErrAuth: the token was refused. Every later call fails with it at once.
 	ErrAuth = errors.New(textAuth)
-	// ErrCannotDM: the user's settings keep the bot out, until the user acts.
+	// ErrCannotDM: the user's settings shut the bot out until the user changes them.
 	ErrCannotDM = errors.New(textCannotDM)
-	// ErrGone: what was named does not exist any more.
+	// ErrGone: the message or reaction no longer exists.
 	ErrGone = errors.New(textGone)
-	// ErrNoChannel: the channel does not exist any more, or never did. A message that
-	// was to be changed there may exist elsewhere: it says nothing about that.
+	// ErrNoChannel: the channel does not exist. A message to edit there may still exist in
+	// another one.
 	ErrNoChannel = errors.New(textNoChannel)
-	// ErrExpired: the interaction's time is over, or it was answered already; for a
-	// download, its address is too old.
+	// ErrExpired: the interaction has expired or was answered already; for a download, its
+	// address has expired.
 	ErrExpired = errors.New(textExpired)
-	// ErrInvalid: the request itself is wrong; sending it again cannot help.
+	// ErrInvalid: the request itself is wrong; repeating it cannot help.
 	ErrInvalid = errors.New(textInvalid)
 	// ErrForbidden: the bot lacks a permission.
 	ErrForbidden = errors.New(textForbidden)
-	// ErrOldEdit: edits of messages older than an hour have a limit of their own;
-	// a new message goes through.
+	// ErrOldEdit: edits of messages older than an hour have their own limit; a new message
+	// can be sent.
 	ErrOldEdit = errors.New(textOldEdit)
-	// ErrLimited: a limit asks for more patience than the call has; the error is a
+	// ErrLimited: a limit asks for more patience than the call has. The error is a
 	// *LimitedError.
 	ErrLimited = errors.New(textLimited)
-	// ErrTransient: the network or Discord failed, several times where repeating
-	// was safe. A request that must not be repeated may have been carried out.
+	// ErrTransient: the network or Discord failed, repeatedly if repeating was safe. A
+	// request that must not be repeated may have been carried out.
 	ErrTransient = errors.New(textTransient)
-	// ErrUnknown stands beside another error of Send: a try was sent and got no
-	// answer, so that the message may be there.
+	// ErrUnknown accompanies another error of Send: a try was sent and not answered, so the
+	// message may exist.
 	ErrUnknown = errors.New(textUnknown)
-	// ErrTooLarge: a download is larger than its caller allows.
+	// ErrTooLarge: a download is larger than the caller allows.
 	ErrTooLarge = errors.New(textTooLarge)
 )
 
-// unknownError is an ErrUnknown in the words of its cause.
+// unknownError is an ErrUnknown with the text of its cause.
 type unknownError struct{ error }
 
-// Unknown makes an error an ErrUnknown.
+// Unknown marks an error as ErrUnknown.
 func Unknown(err error) error { return unknownError{err} }
 
 func (unknownError) Is(target error) bool { return target == ErrUnknown }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e unknownError) Unwrap() error { return e.error }
 
-// LimitedError says after which time a call can go through: a limit of
-// Discord's, or one that concerns every call, since this machine's address is
-// turned away or the client itself has stopped asking.
+// LimitedError says when a call can go through. The limit is Discord's, or applies to all
+// calls because Discord has blocked this machine's address or the client has stopped
+// itself.
 type LimitedError struct {
 	After time.Duration
-	why   string // with a place for the time; empty is textLimitedFor
+	why   string // format with a place for the time; empty is textLimitedFor
 }
 
 func (e *LimitedError) Error() string {
-	return fmt.Sprintf(cmp.Or(e.why, textLimitedFor), (e.After + time.Second - 1).Truncate(time.Second)) // nobody is told "0s" for a wait
+	return fmt.Sprintf(cmp.Or(e.why, textLimitedFor), (e.After + time.Second - 1).Truncate(time.Second)) // rounded up: "0s" would be odd
 }
 
 // Unwrap makes it an ErrLimited.
 func (e *LimitedError) Unwrap() error { return ErrLimited }
 
-// APIError is a refusal in Discord's own words. It unwraps to one of this
-// package's errors.
+// APIError is a refusal with Discord's own message. It unwraps to one of this package's
+// errors.
 type APIError struct {
 	Status int // HTTP
-	Code   int // Discord's; 0 where it gave none
-	// Message is Discord's sentence, Fields what is wrong with which field
-	// ("embeds[0].title: ..."). Both are cleaned and hold no secret.
+	Code   int // Discord's; 0 if there is none
+	// Message is Discord's sentence, Fields its messages about form fields
+	// ("embeds[0].title: ..."). Both are cleaned and contain no secret.
 	Message string
 	Fields  []string
 	kind    error
@@ -104,11 +104,10 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("%v (%s: %s)", e.kind, where, said)
 }
 
-// Unwrap is the kind.
+// Unwrap returns the kind.
 func (e *APIError) Unwrap() error { return e.kind }
 
-// kinds gives Discord's codes their meaning.
-// What is missing is told by its status.
+// kinds maps Discord's error codes. The status decides about all others.
 var kinds = map[int]error{
 	discordgo.ErrCodeUnknownChannel: ErrNoChannel,
 	discordgo.ErrCodeUnknownMessage: ErrGone,
@@ -117,7 +116,7 @@ var kinds = map[int]error{
 	discordgo.ErrCodeInvalidWebhookTokenProvided:           ErrExpired,
 	discordgo.ErrCodeUnknownInteraction:                    ErrExpired, // more than three seconds old
 	discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged: ErrExpired,
-	40094: ErrExpired, // too many follow-ups: a message is the way
+	40094: ErrExpired, // too many follow-ups: send a message instead
 
 	discordgo.ErrCodeCannotSendMessagesToThisUser: ErrCannotDM,
 	50278: ErrCannotDM, // no server in common
@@ -139,21 +138,21 @@ var kinds = map[int]error{
 	discordgo.ErrCodeMissingPermissions:        ErrForbidden,
 }
 
-// refusal reads an answer of the 400s.
+// refusal reads an answer with a status of the 400s.
 func refusal(r reply, bare bool, hide func(string) string) error {
 	var said struct {
 		Code    int             `json:"code"`
 		Message string          `json:"message"`
 		Errors  json.RawMessage `json:"errors"`
 	}
-	// What stands before Discord answers in HTML: the status is all there is then.
+	// A proxy in front of Discord answers in HTML: then only the status is known.
 	_ = json.Unmarshal(r.body, &said)
 	kind := kinds[said.Code]
 	switch {
 	case errors.Is(kind, ErrLimited):
 		return &LimitedError{After: max(web.RetryAfter(r.header), 5*time.Second)}
 	case kind != nil && (!bare || !errors.Is(kind, ErrAuth)):
-	case r.status == 401: // only an interaction's token comes here
+	case r.status == 401: // only an interaction's token can be refused here
 		kind = ErrExpired
 	case r.status == 403:
 		kind = ErrForbidden
@@ -175,12 +174,12 @@ func refusal(r reply, bare bool, hide func(string) string) error {
 }
 
 const (
-	maxFields = 5  // of a refusal are told
-	maxDepth  = 16 // of Discord's nesting is looked into
+	maxFields = 5  // shown of a refusal
+	maxDepth  = 16 // of Discord's nested errors
 )
 
-// fields walks Discord's tree of form errors, whose leaves are "_errors", and
-// gives each leaf the path to it.
+// fields walks Discord's tree of form errors and prefixes each message, a leaf below
+// "_errors", with its path.
 func fields(path string, raw json.RawMessage, depth int) []string {
 	var node map[string]json.RawMessage
 	if depth > maxDepth || len(raw) == 0 || json.Unmarshal(raw, &node) != nil {
@@ -215,45 +214,45 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// What is wrong with an address for OLLIM_DISCORD_API.
+// Errors in OLLIM_DISCORD_API.
 const (
 	textBadBase    = "not an address: write https://HOST/api/v10, or http://127.0.0.1:PORT/api/v10"
-	textOpenBase   = "the bot's token would travel unencrypted: use https, or a loopback address such as 127.0.0.1"
+	textOpenBase   = "the bot's token would be sent unencrypted: use https, or a loopback address such as 127.0.0.1"
 	textBaseScheme = "the address begins with %q: it must be https, or http for a loopback address"
 )
 
-// What Discord's refusals mean for the user.
+// Discord's refusals, for the user.
 const (
 	textAuth = "the bot's token was refused: open the Developer Portal > your application > Bot > Reset Token, " +
-		"put the new one into .env as DISCORD_TOKEN, and start the bot again"
+		"set DISCORD_TOKEN in .env to the new token, and restart the bot"
 	textCannotDM = "unblock the bot, or share a server with it and allow direct messages from that server's members " +
 		"(server name > Privacy Settings); then send it a message: Discord does not let it write to you"
-	textGone      = "the message is not there any more"
-	textNoChannel = "the channel is not there any more"
-	textExpired   = "too late: it has expired, or was answered already"
+	textGone      = "the message no longer exists"
+	textNoChannel = "the channel no longer exists"
+	textExpired   = "too late: it has expired or was already answered"
 	textLinkGone  = "the attachment's address has expired: fetch its message again for a new one"
 	textInvalid   = "not accepted by Discord"
 	textForbidden = "not allowed by Discord"
-	textOldEdit   = "changes to messages older than an hour are limited: send a new one"
-	textTransient = "no good connection to Discord"
-	textUnknown   = "nobody knows whether it was carried out"
-	textLimited   = "fewer requests are wanted"
+	textOldEdit   = "edits of messages older than an hour are limited: send a new one"
+	textTransient = "the connection to Discord failed"
+	textUnknown   = "it is unknown whether Discord carried it out"
+	textLimited   = "Discord's rate limit was reached"
 	textTooLarge  = "the file is larger than allowed"
 
-	textLimitedFor = "Discord wants fewer requests: again in %s"
-	textStoppedFor = "the bot has stopped asking Discord, which refused 500 requests within ten minutes: again in %s"
-	textBannedFor  = "Discord turns away this machine's address: again in %s"
+	textLimitedFor = "Discord's rate limit was reached: retrying is possible in %s"
+	textStoppedFor = "the bot paused its requests because Discord refused 500 of them within ten minutes: it resumes in %s"
+	textBannedFor  = "Discord has blocked this machine's address: retrying is possible in %s"
 
 	textNoAnswer    = "no answer within %s"
 	textStatus      = "answered with status %d"
-	textNotJSON     = "the answer is not what was asked for"
+	textNotJSON     = "the answer has an unexpected form"
 	textLongAnswer  = "the answer is longer than %d bytes"
 	textCutAnswer   = "the answer was cut off"
 	textNoCause     = "the connection failed"
 	textAndMore     = "and more"
-	textNoFileThere = "there is no file at this address"
-	textForeign     = "attachments are taken from Discord's own addresses only"
-	textNoID        = "an id is missing or is none"
+	textNoFileThere = "no file exists at this address"
+	textForeign     = "attachments are downloaded only from Discord's own addresses"
+	textNoID        = "an ID is missing or invalid"
 	textNoFile      = "read %s: %w"
-	textFilesLarge  = "files of more than 25 MB together do not fit into a message"
+	textFilesLarge  = "the files of one message may have at most 25 MB together"
 )

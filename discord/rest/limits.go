@@ -16,37 +16,34 @@ import (
 )
 
 const (
-	// longestSpan bounds what a header may make us wait; Discord's windows last
-	// seconds.
+	// longestSpan bounds the wait that a header can impose; Discord's windows last seconds.
 	longestSpan = time.Hour
-	// manyWindows may be remembered before the old ones are thrown away. Each
-	// interaction brings one of its own.
+	// manyWindows is the number of windows at which expired ones are dropped. Each
+	// interaction adds one.
 	manyWindows = 128
 )
 
-// limits remembers what Discord allows, so that a call waits before it is sent
-// and not after it was refused. Windows are counted here between two answers: a
-// burst is spread over the windows instead of being refused in most of them.
+// limits remembers Discord's rate limits, so that a call waits before it is sent instead of
+// being refused. Requests are counted here between answers: a burst is spread over the
+// windows.
 type limits struct {
 	mu     sync.Mutex
-	global time.Time // nothing but interactions is sent before
-	// buckets are Discord's names for what shares a limit, by route. They are
-	// few, as routes are.
+	global time.Time // until then only interactions are sent
+	// buckets are Discord's names for shared limits, by route. There are few routes.
 	buckets map[string]string
 	windows map[string]window
 }
 
-// window is what is left of a limit until a moment. A limit of 0 is one that is
-// not known: only the wait is.
+// window is the remaining part of a limit. A limit of 0 is unknown: only the wait is known.
 type window struct {
 	limit, left int
 	until       time.Time
-	span        time.Duration // how long the next window will last, as far as is known
+	// span reads a number of seconds, at most a day.
+	span time.Duration // expected length of the next window
 }
 
-// key names the window of a call: by the bucket that Discord named, else by the
-// route, and by the channel or interaction, which Discord counts apart. Call it
-// under the lock.
+// key names the window of a call: by Discord's bucket, otherwise by the route, and by the
+// channel or interaction, which Discord limits separately. The lock must be held.
 func (l *limits) key(k *call) string {
 	if b := l.buckets[k.rule()]; b != "" {
 		return b + " " + k.major
@@ -54,8 +51,8 @@ func (l *limits) key(k *call) string {
 	return k.rule() + " " + k.major
 }
 
-// reserve takes one request out of the call's window: 0 lets it go now, anything
-// else is how long to wait before asking again.
+// reserve takes one request out of the call's window: 0 lets it go now, any other value is
+// the time to wait before asking again.
 func (l *limits) reserve(k *call, now time.Time) time.Duration {
 	if k.address != "" {
 		return 0
@@ -85,7 +82,7 @@ func (l *limits) reserve(k *call, now time.Time) time.Duration {
 	return 0
 }
 
-// update reads the headers of an answer.
+// update reads the rate limit headers of an answer.
 func (l *limits) update(k *call, h http.Header, now time.Time) {
 	limit, errL := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	left, errR := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
@@ -102,17 +99,16 @@ func (l *limits) update(k *call, h http.Header, now time.Time) {
 		next.span = max(span, old.span)
 		switch apart := next.until.Sub(old.until); {
 		case apart < -next.span/2:
-			return // an answer that was on its way lifts no limit that was set meanwhile
+			return // a late answer does not lift a newer limit
 		case apart <= next.span/2:
-			// The same window: requests that are still on their way count as well.
+			// The same window: requests in flight count too.
 			next.left = min(next.left, old.left)
 		}
 	}
 	l.store(key, next, now)
 }
 
-// block notes that nothing goes through for a while: for the call's window, or
-// for all but interactions.
+// block stops the call's window, or everything but interactions, until a time.
 func (l *limits) block(k *call, r reply, global bool, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +125,7 @@ func (l *limits) block(k *call, r reply, global bool, until time.Time) {
 	l.store(key, w, r.at)
 }
 
-// name notes which bucket a route belongs to. Call it under the lock.
+// name records the bucket of a route. The lock must be held.
 func (l *limits) name(k *call, h http.Header) {
 	bucket := h.Get("X-RateLimit-Bucket")
 	if bucket == "" || len(bucket) > 100 {
@@ -141,8 +137,7 @@ func (l *limits) name(k *call, h http.Header) {
 	l.buckets[k.rule()] = bucket
 }
 
-// store stores a window and forgets those that are over where they are many.
-// Call it under the lock.
+// store sets a window and drops expired ones if there are many. The lock must be held.
 func (l *limits) store(key string, w window, now time.Time) {
 	if l.windows == nil {
 		l.windows = map[string]window{}
@@ -163,11 +158,11 @@ func span(s string) (time.Duration, bool) {
 	return web.Seconds(f), err == nil && f >= 0
 }
 
-// banFor is how long a ban is taken to last that does not say so itself.
+// banFor is the assumed length of a ban that does not say how long it lasts.
 const banFor = 15 * time.Minute
 
-// tooMany reads a 429. Discord answers in JSON; anything else comes from what
-// stands before it and concerns this machine's address.
+// tooMany reads a 429. Discord answers in JSON; anything else is from a proxy in front of
+// it and concerns this machine's address.
 func (c *Client) tooMany(k *call, r reply) end {
 	if r.cut != nil {
 		return c.failed(k, r)
@@ -186,7 +181,7 @@ func (c *Client) tooMany(k *call, r reply) end {
 		c.standing.note(r.at)
 		return c.banned(k, r)
 	}
-	if r.header.Get("X-RateLimit-Scope") != "shared" { // those are not held against us
+	if r.header.Get("X-RateLimit-Scope") != "shared" { // those do not count against the bot
 		c.standing.note(r.at)
 	}
 	if said.Code == discordgo.ErrCodeMaximumNumberOfEditsToMessagesOlderThanOneHourReached {
@@ -207,24 +202,24 @@ func (c *Client) banned(k *call, r reply) end {
 }
 
 const (
-	// maxRefused answers of 401, 403 and 429 within refusedWithin make the client
-	// stop: at ten thousand Discord bans the address.
+	// maxRefused answers of 401, 403 or 429 within refusedWithin stop the client: Discord
+	// bans an address after ten thousand.
 	maxRefused    = 500
 	refusedWithin = 10 * time.Minute
 )
 
-// standing is what Discord thinks of this bot as a whole: whether its token is
-// good and its address welcome.
+// standing is the bot's status with Discord: whether its token is valid and its address is
+// not blocked.
 type standing struct {
-	refused chan struct{} // closed when the token was refused
+	refused chan struct{} // closed when the token is refused
 
 	mu     sync.Mutex
 	banned time.Time // every call fails until then
-	since  time.Time // when counting began
-	count  int       // of refused requests since
+	since  time.Time // start of the count
+	count  int       // refused requests since then
 }
 
-// check is the error with which every call fails now, or nil.
+// check returns the error with which every call fails now, or nil.
 func (s *standing) check(now time.Time) error {
 	select {
 	case <-s.refused:
@@ -242,7 +237,7 @@ func (s *standing) check(now time.Time) error {
 	return nil
 }
 
-// refuse ends every call, also those that wait, with ErrAuth.
+// refuse makes every call, including waiting ones, end with ErrAuth.
 func (s *standing) refuse() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

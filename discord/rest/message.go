@@ -23,33 +23,33 @@ import (
 	"ollimbot/discord/message"
 )
 
-// Message is what the bot says, within Discord's limits; render makes it so.
+// Message is a message within Discord's limits, as render makes it.
 type Message struct {
 	Content    string
 	Embeds     []*discordgo.MessageEmbed
 	Components []discordgo.MessageComponent
-	// Nonce makes sending idempotent for some minutes: the same nonce is the same
-	// message. Any text will do; empty is a new one. Only Send knows it.
+	// Nonce makes sending idempotent for some minutes: the same nonce is the same message.
+	// Any text works; empty makes a new one. Only Send uses it.
 	Nonce string
 	Flags discordgo.MessageFlags
 	Files []File
-	// Before is called once before Send sends it for the first time, when no limit
-	// is waited for any more; its error is Send's, and nothing is sent. Nil is fine.
+	// Before is called once, just before Send's first try and after all waiting. Its error
+	// becomes Send's, and nothing is sent. May be nil.
 	Before func() error
 }
 
-// File goes along with a message. Read is called once.
+// File is an attachment. Read is called once.
 type File struct {
 	Name string
 	Read func() ([]byte, error)
 }
 
-// maxUpload is what a whole request may hold, in bytes. What one file may have
-// depends on the account, so Discord says that itself.
+// maxUpload limits a whole request, in bytes. The limit of one file depends on the account,
+// so Discord reports it.
 const maxUpload = 25 << 20
 
-// payload is a message as Discord reads it. Pointers tell what is left away from
-// what is empty: in an edit, an empty list takes away and an absent one keeps.
+// payload is a message as JSON. Pointers distinguish absent from empty: in an edit an empty
+// list removes and an absent one keeps.
 type payload struct {
 	Content     *string                       `json:"content,omitempty"`
 	Embeds      *[]*discordgo.MessageEmbed    `json:"embeds,omitempty"`
@@ -58,7 +58,7 @@ type payload struct {
 	Flags       discordgo.MessageFlags        `json:"flags,omitempty"`
 	Nonce       string                        `json:"nonce,omitempty"`
 	Enforce     bool                          `json:"enforce_nonce,omitempty"`
-	// Mentions is always written: what the bot quotes must never notify anybody.
+	// Mentions is always written: quoted text must never notify anyone.
 	Mentions struct {
 		Parse []string `json:"parse"`
 	} `json:"allowed_mentions"`
@@ -69,7 +69,7 @@ type attachment struct {
 	Name string `json:"filename"`
 }
 
-// fresh is a message that does not exist yet.
+// fresh encodes a new message.
 func (m *Message) fresh() payload {
 	p := m.replacing()
 	if m.Content == "" {
@@ -85,7 +85,7 @@ func (m *Message) fresh() payload {
 	return p
 }
 
-// replacing is a message that replaces another: whatever it does not have is gone.
+// replacing encodes a message that replaces another: everything that it lacks is removed.
 func (m *Message) replacing() payload {
 	embeds, rows := m.Embeds, m.Components
 	if embeds == nil {
@@ -102,7 +102,7 @@ func (m *Message) replacing() payload {
 	return p
 }
 
-// fileName is a name that means the same to everybody who reads the header.
+// fileName makes a name unambiguous in the header.
 func fileName(s string) string {
 	if s = clean.Cut(clean.Line(s), 200); s == "" {
 		return "file"
@@ -110,7 +110,7 @@ func fileName(s string) string {
 	return s
 }
 
-// withFiles puts files behind the JSON of a message.
+// withFiles appends files to the JSON of a message.
 func withFiles(data []byte, files []File) (kind string, body []byte, err error) {
 	var parts []*discordgo.File
 	size := len(data)
@@ -128,11 +128,11 @@ func withFiles(data []byte, files []File) (kind string, body []byte, err error) 
 	return discordgo.MultipartBodyWithJSON(json.RawMessage(data), parts)
 }
 
-// maxNonce is Discord's limit, in characters.
+// maxNonce is Discord's limit in characters.
 const maxNonce = 25
 
-// nonce is one that Discord takes for any text; a longer one is hashed, so that
-// it stays the same over tries and restarts.
+// nonce turns any text into a nonce that Discord accepts. A longer one is hashed, so that
+// it is the same over tries and restarts.
 func nonce(s string) string {
 	if s == "" {
 		return rand.Text()[:maxNonce]
@@ -145,9 +145,9 @@ func nonce(s string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])[:maxNonce]
 }
 
-// Send sends a message and gives its id. It is repeated safely: whatever became
-// of the tries, one nonce is one message, and its id is the answer. Where that
-// message was deleted in the meantime the error is ErrGone.
+// Send sends a message and returns its ID. Repeating it is safe: one nonce is one message,
+// whatever became of earlier tries. If that message was deleted meanwhile the error is
+// ErrGone.
 func (c *Client) Send(ctx context.Context, channel string, m Message) (id string, err error) {
 	k := newCall("send the message", "POST /channels/{}/messages", channel)
 	p := m.fresh()
@@ -163,45 +163,44 @@ func (c *Client) Send(ctx context.Context, channel string, m Message) (id string
 
 const oneMessage = " /channels/{}/messages/{}"
 
-// Edit replaces a message: what m does not have is taken away, attachments stay.
-// ErrGone says that the message was deleted, ErrOldEdit that it is too old to be
-// changed often.
+// Edit replaces a message: everything that m lacks is removed, attachments stay. ErrGone
+// says that the message was deleted, ErrOldEdit that it is too old for many edits.
 func (c *Client) Edit(ctx context.Context, channel, id string, m Message) error {
 	return c.edit(ctx, newCall("edit the message", "PATCH"+oneMessage, channel, id), m.replacing())
 }
 
-// Buttons replaces the buttons of a message and nothing else.
+// Buttons replaces only the buttons of a message.
 func (c *Client) Buttons(ctx context.Context, channel, id string, rows []discordgo.MessageComponent) error {
 	p := (&Message{Components: rows}).replacing()
 	p.Content, p.Embeds = nil, nil
 	return c.edit(ctx, newCall("change the buttons", "PATCH"+oneMessage, channel, id), p)
 }
 
-// edit changes a message, in a channel or in answer to an interaction.
+// edit changes a message in a channel or the answer to an interaction.
 func (c *Client) edit(ctx context.Context, k *call, p payload) error {
 	k.fill(p, nil)
 	k.again = true
 	return c.do(ctx, k)
 }
 
-// Delete removes a message; ErrGone says that somebody was first.
+// Delete deletes a message; ErrGone says that it was already deleted.
 func (c *Client) Delete(ctx context.Context, channel, id string) error {
 	return c.remove(ctx, newCall("delete the message", "DELETE"+oneMessage, channel, id))
 }
 
-// remove deletes a message, in a channel or in answer to an interaction.
+// remove deletes a message in a channel or the answer to an interaction.
 func (c *Client) remove(ctx context.Context, k *call) error {
 	k.again, k.done = true, discordgo.ErrCodeUnknownMessage
 	return c.do(ctx, k)
 }
 
-// React adds the bot's reaction.
+// React adds a reaction of the bot.
 func (c *Client) React(ctx context.Context, channel, id, emoji string) error {
 	return c.reaction(ctx, "PUT", channel, id, emoji)
 }
 
-// Unreact takes the bot's own reaction back. ErrGone says that it, or its
-// message, is not there.
+// Unreact removes the bot's own reaction. ErrGone says that it or its message does not
+// exist.
 func (c *Client) Unreact(ctx context.Context, channel, id, emoji string) error {
 	return c.reaction(ctx, "DELETE", channel, id, emoji)
 }
@@ -212,15 +211,15 @@ func (c *Client) reaction(ctx context.Context, method string, at ...string) erro
 	return c.do(ctx, k)
 }
 
-// Typing shows for ten seconds that the bot is at work. It is not worth
-// repeating, nor waiting for long.
+// Typing shows for ten seconds that the bot is typing. It is tried once and does not wait
+// for long.
 func (c *Client) Typing(ctx context.Context, channel string) error {
 	k := newCall("show that the bot is typing", "POST /channels/{}/typing", channel)
 	k.tries, k.patience, k.time = 1, 2*time.Second, 5*time.Second
 	return c.do(ctx, k)
 }
 
-// Text is what one message says, as it was sent. ErrGone: it was deleted.
+// Text returns the text of a message as it was sent. ErrGone says that it was deleted.
 func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
 	k := newCall("read the message", "GET"+oneMessage, channel, id)
 	var said struct {
@@ -231,10 +230,9 @@ func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
 	return said.Content, err
 }
 
-// After gives what was written after a message, the oldest first, at most limit
-// messages, of which Discord gives a hundred at once: the next call goes on after
-// the last of them. Without an id it gives the newest. A message that cannot be
-// read is left away.
+// After returns up to limit messages that follow a message, oldest first. Discord returns
+// at most a hundred, so call it again with the last ID. Without an ID it returns the newest
+// messages. Unreadable messages are left out.
 func (c *Client) After(ctx context.Context, channel, after string, limit int) ([]*discordgo.Message, error) {
 	k := newCall("read the messages", "GET /channels/{}/messages", channel)
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
@@ -262,23 +260,22 @@ func (c *Client) After(ctx context.Context, channel, after string, limit int) ([
 	return slices.CompactFunc(list, func(a, b *discordgo.Message) bool { return a.ID == b.ID }), nil
 }
 
-// callTo is a call whose right is the interaction's token, good for 15 minutes.
+// callTo is a call authorized by an interaction's token, which is valid for 15 minutes.
 func callTo(what, rule, of, token string) *call {
 	k := newCall(what, rule, of, token)
 	k.bare, k.secret = true, token
-	// Limits remember the interaction, but not the right to answer it.
+	// Limits remember the interaction without its token.
 	sum := sha256.Sum256([]byte(token))
 	k.major = of + "/" + hex.EncodeToString(sum[:8])
 	return k
 }
 
-// Answer is the first answer to an interaction, within three seconds: a message,
-// or the promise of one, for which m may be nil; the flag for an ephemeral one
-// holds for what follows a promise. An interaction that is over, or answered
-// already, is ErrExpired.
+// Answer sends the first answer to an interaction, within three seconds: a message or a
+// deferral, for which m may be nil. The flag that makes a deferral ephemeral also applies
+// to what follows. ErrExpired says that the interaction expired or was already answered.
 //
-// It is repeated: an interaction takes one answer only, so that a second try
-// cannot be a second answer.
+// It is repeated: an interaction accepts only one answer, so a second try cannot add
+// another.
 func (c *Client) Answer(ctx context.Context, i *discordgo.Interaction, kind discordgo.InteractionResponseType, m *Message) error {
 	k := callTo("answer the interaction", "POST /interactions/{}/{}/callback", i.ID, i.Token)
 	answer := struct {
@@ -296,20 +293,20 @@ func (c *Client) Answer(ctx context.Context, i *discordgo.Interaction, kind disc
 
 const theAnswer = " /webhooks/{}/{}/messages/@original"
 
-// EditAnswer replaces the answer to an interaction, or keeps the promise of one.
-// Late, it is ErrExpired: then a message is the way.
+// EditAnswer replaces the answer to an interaction or completes a deferral. If it is too
+// late the error is ErrExpired: send a message instead.
 func (c *Client) EditAnswer(ctx context.Context, i *discordgo.Interaction, m Message) error {
 	return c.edit(ctx, callTo("edit the answer", "PATCH"+theAnswer, i.AppID, i.Token), m.replacing())
 }
 
-// DeleteAnswer removes the answer to an interaction.
+// DeleteAnswer deletes the answer to an interaction.
 func (c *Client) DeleteAnswer(ctx context.Context, i *discordgo.Interaction) error {
 	return c.remove(ctx, callTo("delete the answer", "DELETE"+theAnswer, i.AppID, i.Token))
 }
 
-// FollowUp adds a message to the answer of an interaction. Discord knows no nonce
-// here, so that nothing is repeated that may have been carried out: after
-// ErrTransient the message may be there.
+// FollowUp adds a message to the answer of an interaction. Discord accepts no nonce here,
+// so nothing is repeated that may have been carried out: after ErrTransient the message may
+// exist.
 func (c *Client) FollowUp(ctx context.Context, i *discordgo.Interaction, m Message) error {
 	k := callTo("follow up", "POST /webhooks/{}/{}", i.AppID, i.Token)
 	k.fill(m.fresh(), nil)
@@ -318,7 +315,7 @@ func (c *Client) FollowUp(ctx context.Context, i *discordgo.Interaction, m Messa
 	return c.do(ctx, k)
 }
 
-// Commands are the application's commands, as Discord has them.
+// Commands returns the application's commands as registered at Discord.
 func (c *Client) Commands(ctx context.Context, app string) ([]discordgo.ApplicationCommand, error) {
 	k := newCall("list the commands", "GET /applications/{}/commands", app)
 	var list []discordgo.ApplicationCommand
@@ -327,7 +324,7 @@ func (c *Client) Commands(ctx context.Context, app string) ([]discordgo.Applicat
 	return list, err
 }
 
-// PutCommands replaces all of them. Discord counts that: ask Same first.
+// PutCommands replaces all commands. Discord limits this, so compare with Same first.
 func (c *Client) PutCommands(ctx context.Context, app string, list []discordgo.ApplicationCommand) error {
 	k := newCall("register the commands", "PUT /applications/{}/commands", app)
 	k.fill(append([]discordgo.ApplicationCommand{}, list...), nil) // never null
@@ -335,15 +332,14 @@ func (c *Client) PutCommands(ctx context.Context, app string, list []discordgo.A
 	return c.do(ctx, k)
 }
 
-// Same reports whether two lists are the same to Discord: in any order, and
-// whatever else it says about them.
+// Same reports whether two lists mean the same to Discord, in any order.
 func Same(a, b []discordgo.ApplicationCommand) bool {
 	have, err := essence(a)
 	want, err2 := essence(b)
 	return err == nil && err2 == nil && bytes.Equal(have, want)
 }
 
-// essence is what a list of commands says, in one order.
+// essence is the part of a list of commands that Same compares, sorted.
 func essence(list []discordgo.ApplicationCommand) ([]byte, error) {
 	out := make([]discordgo.ApplicationCommand, 0, len(list))
 	for _, c := range list {

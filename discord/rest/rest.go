@@ -1,10 +1,10 @@
-// Package rest speaks to Discord's REST API: it owns the policy of every
-// request (who waits, what is repeated, when to stop) and the words in which a
-// refusal is told. It must not know the gateway, the bot, or what messages mean.
+// Package rest is the client of Discord's REST API. It owns the policy of every request
+// (waiting, repeating, stopping) and the wording of refusals. It must not know the gateway,
+// the bot, or what messages mean.
 //
-// One client serves the whole process, so that what one call learns about
-// limits, a ban or a refused token holds for all others. Nothing is locked
-// while a request is on its way: a slow one never holds up another.
+// One client serves the whole process, so that what one call learns about limits, a ban or
+// a refused token applies to all. No lock is held during a request: a slow one never delays
+// another.
 package rest
 
 import (
@@ -24,31 +24,30 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// defaultBase is where Discord's API lives.
+// defaultBase is the address of Discord's API.
 const defaultBase = "https://discord.com/api/v10"
 
-// Options of a client. Token is the bot's; the rest has defaults.
+// Options of a client. Token is required.
 type Options struct {
 	Token string
 	// Base replaces defaultBase. It must have passed CheckBase.
 	Base string
-	// Transport carries the requests; it must respect their contexts. Nil is one
-	// of our own.
+	// Transport carries the requests and must respect their contexts. Nil is a transport of
+	// its own.
 	Transport http.RoundTripper
-	// Log gets a line for what is repeated or waited for, never a word of a
-	// message; nil logs nothing.
+	// Log gets a line for each repetition or wait, without message texts; nil logs nothing.
 	Log *slog.Logger
-	// Version is the program's, for Discord's statistics.
+	// Version is the program's version, for the User-Agent.
 	Version string
 }
 
-// Client makes requests. Its methods may be called concurrently, and each ends
-// soon after its context does. Use New.
+// Client makes requests. Its methods may be called concurrently, and each returns soon
+// after its context ends. Use New.
 type Client struct {
 	base  string
-	files string // what the address of a test's attachment begins with; empty for Discord itself
+	files string // prefix of a test server's attachments; empty for Discord itself
 	agent string
-	// token gives the secret; a function, so that printing a Client shows none.
+	// token returns the secret; as a function it is not shown when a Client is printed.
 	token     func() string
 	transport http.RoundTripper
 	log       *slog.Logger
@@ -56,7 +55,7 @@ type Client struct {
 	standing  standing
 }
 
-// New is a client for one bot. It asks nothing.
+// New returns a client for one bot and makes no request.
 func New(o Options) *Client {
 	token := strings.TrimPrefix(strings.TrimSpace(o.Token), "Bot ")
 	c := &Client{
@@ -87,11 +86,11 @@ func New(o Options) *Client {
 	return c
 }
 
-// Refused is closed when Discord has refused the token: nothing works any more.
+// Refused is closed when Discord refuses the token: every call fails from then on.
 func (c *Client) Refused() <-chan struct{} { return c.standing.refused }
 
-// version keeps what may stand in a header: without one Discord turns a client
-// away (code 40333).
+// version keeps the characters that a header may contain. Discord refuses a client without
+// a version (code 40333).
 func version(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r > ' ' && r < 0x7f && r != '(' && r != ')' {
@@ -105,8 +104,8 @@ func version(s string) string {
 	return s
 }
 
-// newTransport stays with HTTP/1.1: there a try that gets no answer takes its
-// connection along, while HTTP/2 would send the next try down the same dead one.
+// newTransport uses HTTP/1.1: a try without an answer closes its connection, while HTTP/2
+// would send the next try over the same dead one.
 func newTransport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -120,9 +119,8 @@ func newTransport() *http.Transport {
 	}
 }
 
-// CheckBase says what is wrong with an address that is to stand for Discord's
-// (OLLIM_DISCORD_API): the token goes there, so it must be on this machine, or
-// encrypted. Empty is fine and means Discord.
+// CheckBase validates an address that replaces Discord's (OLLIM_DISCORD_API): because the
+// token is sent there, it must be local or encrypted. Empty means Discord and is valid.
 func CheckBase(base string) error {
 	if base == "" {
 		return nil
@@ -139,27 +137,27 @@ func CheckBase(base string) error {
 	return fmt.Errorf(textBaseScheme, u.Scheme)
 }
 
-// App is the application behind the bot.
+// App is the bot's application.
 type App struct {
 	ID, Name string
-	// OwnerID is the person who owns it; of a team, the team's owner. Empty where
-	// Discord does not say.
+	// OwnerID is the user who owns it, or who owns its team. Empty if Discord does not
+	// report one.
 	OwnerID string
 	Team    bool
-	// BotPublic: anybody may add the bot to a server.
+	// BotPublic says that anyone may add the bot to a server.
 	BotPublic bool
-	// UserInstall and GuildInstall: how it may be installed.
+	// UserInstall and GuildInstall are the ways to install it.
 	UserInstall, GuildInstall bool
 }
 
-// Me is the bot's own account.
+// Me returns the bot's own account.
 func (c *Client) Me(ctx context.Context) (discordgo.User, error) {
 	var u discordgo.User
 	err := c.get(ctx, "look up the bot's account", "/users/@me", reading(&u, &u.ID))
 	return u, err
 }
 
-// Application is the bot's application.
+// Application returns the bot's application.
 func (c *Client) Application(ctx context.Context) (App, error) {
 	var raw struct {
 		ID        string          `json:"id"`
@@ -167,7 +165,7 @@ func (c *Client) Application(ctx context.Context) (App, error) {
 		BotPublic bool            `json:"bot_public"`
 		Owner     discordgo.User  `json:"owner"`
 		Team      *discordgo.Team `json:"team"`
-		// The library knows this one by another name.
+		// The library has another name for it.
 		Install map[string]json.RawMessage `json:"integration_types_config"`
 	}
 	err := c.get(ctx, "look up the bot's application", "/applications/@me", reading(&raw, &raw.ID))
@@ -176,7 +174,7 @@ func (c *Client) Application(ctx context.Context) (App, error) {
 	}
 	a := App{ID: raw.ID, Name: raw.Name, OwnerID: raw.Owner.ID, BotPublic: raw.BotPublic}
 	if raw.Team != nil {
-		// The owner of a team's application is an account that nobody can write to.
+		// The owner of a team's application is an account without direct messages.
 		a.Team, a.OwnerID = true, raw.Team.OwnerID
 	}
 	_, a.GuildInstall = raw.Install["0"]
@@ -184,16 +182,16 @@ func (c *Client) Application(ctx context.Context) (App, error) {
 	return a, nil
 }
 
-// GatewayBot tells where events come from, and how often one may still begin to
-// listen: after the last start Discord resets the token.
+// GatewayBot returns the gateway's address and how many sessions may still be started:
+// after the last one Discord resets the token.
 func (c *Client) GatewayBot(ctx context.Context) (discordgo.GatewayBotResponse, error) {
 	var g discordgo.GatewayBotResponse
 	err := c.get(ctx, "ask for the gateway", "/gateway/bot", reading(&g, &g.URL))
 	return g, err
 }
 
-// OpenDM is the channel of the bot's direct messages with a user. Asking again
-// gives the same one.
+// OpenDM returns the channel of the bot's direct messages with a user. It is the same one
+// each time.
 func (c *Client) OpenDM(ctx context.Context, user string) (channel string, err error) {
 	k := newCall("open the direct messages", "POST /users/@me/channels")
 	k.fill(map[string]string{"recipient_id": user}, nil)
@@ -208,7 +206,7 @@ func (c *Client) get(ctx context.Context, what, path string, decode func([]byte)
 	return c.do(ctx, k)
 }
 
-// reading reads an answer into v, of which a part has to be there.
+// reading decodes an answer into v, in which part must not be empty.
 func reading(v any, part *string) func([]byte) error {
 	return func(data []byte) error {
 		if json.Unmarshal(data, v) != nil || *part == "" {
@@ -218,7 +216,7 @@ func reading(v any, part *string) func([]byte) error {
 	}
 }
 
-// decodeID reads the id of an answer; one without is no answer.
+// decodeID reads the ID of an answer, which must have one.
 func decodeID(id *string) func([]byte) error {
 	return func(data []byte) error {
 		var said struct {
@@ -229,7 +227,7 @@ func decodeID(id *string) func([]byte) error {
 	}
 }
 
-// into reads an answer into v.
+// into decodes an answer into v.
 func into(v any) func([]byte) error {
 	anything := "goes"
 	return reading(v, &anything)

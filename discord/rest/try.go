@@ -16,16 +16,15 @@ import (
 	"time"
 )
 
-// reply is what came of one try. The three ways to fail differ in what may be
-// done next.
+// reply is the result of one try. The three kinds of failure differ in what may follow.
 type reply struct {
 	at     time.Time
-	status int // 0 where no answer came
+	status int // 0 without an answer
 	header http.Header
 	body   []byte
-	// err is a fault on our side: repeating cannot help.
+	// err is a local fault: repeating cannot help.
 	err error
-	// cut is a fault on the way: no answer, or one that broke off.
+	// cut is a fault on the way: no answer, or an incomplete one.
 	cut error
 	// unsent says that Discord cannot have seen the request.
 	unsent bool
@@ -45,7 +44,7 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 		GetConn:      func(string) { sought.Store(true) },
 		WroteHeaders: func() { written.Store(true) },
 	}))
-	if err := ctx.Err(); err != nil { // a transport would not say that it has sent nothing
+	if err := ctx.Err(); err != nil { // a transport would not report that nothing was sent
 		return reply{cut: err, unsent: true}
 	}
 	res, err := c.transport.RoundTrip(req)
@@ -73,11 +72,11 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 	return r
 }
 
-// maxRefusal is how long an answer may be that is none, in bytes.
+// maxRefusal is the largest body of a refusal, in bytes.
 const maxRefusal = 1 << 20
 
-// tooLong is an answer that was not read to its end: for an attachment that is
-// the answer, of a refusal the status will do.
+// tooLong handles an answer that was not read to its end. For an attachment that is an
+// error of its own; of a refusal the status is enough.
 func tooLong(k *call, r reply) reply {
 	if r.status/100 != 2 {
 		r.body = nil
@@ -106,7 +105,7 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	req.Header.Set("User-Agent", c.agent)
 	switch {
 	case k.address != "":
-		// What is counted must be what was sent, and not a small archive of much.
+		// The size limit counts the bytes on the wire, so they must not be compressed.
 		req.Header.Set("Accept-Encoding", "identity")
 	case !k.bare:
 		req.Header.Set("Authorization", "Bot "+c.token())
@@ -114,7 +113,7 @@ func (c *Client) request(ctx context.Context, k *call) (*http.Request, error) {
 	return req, nil
 }
 
-// neverSent reports that an error came before anything could be sent.
+// neverSent reports whether an error occurred before anything could be sent.
 func neverSent(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
@@ -125,9 +124,9 @@ func neverSent(err error) bool {
 	return errors.As(err, &name) || errors.As(err, &cert)
 }
 
-// harmless makes a transport's error fit to be logged. A *url.Error shows the
-// address, and that holds the token of an interaction. The end of a try's own
-// time is told in words, since it is not the end of the caller's.
+// harmless makes a transport's error safe to log. A *url.Error shows the address, which
+// contains an interaction's token. A try's own timeout is put into words, because it is not
+// the caller's.
 func (c *Client) harmless(k *call, err error) error {
 	for u := (*url.Error)(nil); errors.As(err, &u) && u.Err != nil; {
 		err = u.Err
@@ -143,7 +142,7 @@ func (c *Client) harmless(k *call, err error) error {
 	return err
 }
 
-// hiding is a function that takes the secrets of a call out of a text.
+// hiding returns a function that removes a call's secrets from a text.
 func (c *Client) hiding(k *call) func(string) string {
 	secrets := []string{c.token(), k.secret, url.PathEscape(k.secret)}
 	return func(s string) string {
@@ -156,10 +155,9 @@ func (c *Client) hiding(k *call) func(string) string {
 	}
 }
 
-// Download reads an attachment, from Discord's own addresses only (for tests,
-// from the configured base's) and without following a redirect. More than max
-// bytes is ErrTooLarge, whatever was claimed beforehand, an address whose time
-// is over ErrExpired, a foreign one ErrInvalid. The token stays at home.
+// Download reads an attachment, only from Discord's own addresses (in tests from the
+// configured base's) and without following redirects. More than most bytes are ErrTooLarge,
+// an expired address is ErrExpired, a foreign one ErrInvalid. The token is not sent.
 func (c *Client) Download(ctx context.Context, address string, most int64) ([]byte, error) {
 	k := newCall("download the attachment", "GET {attachment}")
 	if !c.ours(address) {
@@ -177,8 +175,8 @@ func (c *Client) Download(ctx context.Context, address string, most int64) ([]by
 	return data, nil
 }
 
-// refusedFile is the answer to a download that is none. Discord signs its
-// addresses for some hours, and does not redirect.
+// refusedFile is the error of a refused download. Discord's signed addresses expire after
+// some hours.
 func refusedFile(status int) error {
 	switch status {
 	case 401, 403, 404, 410:
@@ -187,7 +185,7 @@ func refusedFile(status int) error {
 	return &APIError{Status: status, Message: textNoFileThere, kind: ErrInvalid}
 }
 
-// ours reports whether an attachment may come from an address.
+// ours reports whether an attachment may be downloaded from an address.
 func (c *Client) ours(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.Opaque != "" {

@@ -3,11 +3,16 @@ package claude
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent/claude/process"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
 )
 
 // Run watches the processes until ctx ends. It returns when all sessions and their
@@ -62,3 +67,102 @@ var (
 	errNotRunning = errors.New(textNotRunning)
 	errRanTwice   = errors.New("the engine was run twice")
 )
+
+const (
+	// lookEvery is how often the processes are looked at.
+	lookEvery = 2 * time.Second
+	// worthNoting is the part by which memory must change to be reported.
+	worthNoting = 20 // 1/20 is 5 %
+)
+
+// watch checks the memory of all processes, and for silent turns, until ctx ends.
+func (e *Engine) watch(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		e.checkProcesses(time.Now())
+	}
+}
+
+// checkProcesses checks every process once.
+func (e *Engine) checkProcesses(now time.Time) {
+	limit := e.o.MemoryLimit()
+	tell := false
+	for _, s := range e.opened() {
+		tell = s.checkMemory(limit) || tell
+		s.checkSilence(now)
+	}
+	if tell {
+		e.notify()
+	}
+}
+
+// checkMemory reads the process's memory and ends the process if it has too much. tell
+// says that the change is worth reporting.
+func (s *session) checkMemory(limit int64) (tell bool) {
+	size, ok := s.child.Resident()
+	if !ok {
+		return false
+	}
+	s.mu.Lock()
+	if diff := size - s.memory; max(diff, -diff) > s.memory/worthNoting {
+		s.memory, tell = size, true
+	}
+	s.mu.Unlock()
+	if limit > 0 && size > limit {
+		s.log.Error("process uses too much memory and is ended", "bytes", size, "limit", limit)
+		s.kill(fmt.Errorf(textTooMuch, words.Memory(size), words.Memory(limit)))
+	}
+	return tell
+}
+
+const (
+	// stallAfter is how long a turn may be silent while nothing is known to be
+	// going on (a stream that has stalled is silent for five
+	// minutes at least). Compactions and subagents work in silence.
+	stallAfter = 2 * time.Minute
+	slowAfter  = 10 * time.Minute
+	// obeyWithin is how long an interruption, and then SIGINT, may take.
+	obeyWithin = 15 * time.Second
+)
+
+// checkSilence interrupts a turn that has become silent. If the CLI does not react it
+// sends SIGINT, then ends the process.
+func (s *session) checkSilence(now time.Time) {
+	heard, pending := s.conn.LastRead(), s.conn.Pending()
+	s.mu.Lock()
+	t := s.flow.current
+	if t == nil {
+		t = s.flow.waiting
+	}
+	if t == nil {
+		s.mu.Unlock()
+		return
+	}
+	step := t.silence(now, heard, pending)
+	switch step {
+	case stepInterrupt:
+		t.stalled, t.stopped = true, now
+	case stepSignal:
+		t.signalled = now
+	}
+	s.mu.Unlock()
+	switch step {
+	case stepInterrupt:
+		s.log.Warn("silent turn is interrupted")
+		s.later(s.requestInterrupt)
+	case stepSignal:
+		s.log.Warn("turn did not end when it was interrupted")
+		if err := s.child.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			s.log.Warn("process was not interrupted", "error", err)
+		}
+	case stepEnd:
+		s.log.Error("process does not obey and is ended")
+		s.kill(errors.New(clean.Line(stalledText())))
+	}
+}

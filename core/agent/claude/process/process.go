@@ -1,6 +1,22 @@
+// Package process owns the operating system's side of the claude command: it
+// finds the command, builds its environment, starts it, watches it, stops it and
+// collects the processes that it leaves behind. It must not know what is said
+// over the pipes, nor sessions, nor the bot.
+//
+// Every process that is started here carries a mark in its environment, which
+// its children inherit. The commands of the model run in sessions of their own, so that neither a process group nor a parent leads to them
+// once the process has been killed; the mark does.
+//
+// # Orphans are found by a mark
+//
+// A process group and the kernel's parent-death signal reach the claude command, but not what
+// the model's shell has started in its own groups. Without a sandbox, such processes survive a
+// kill -9 of the bot. Everything therefore carries a mark in its environment, and the next start
+// ends what bears it.
 package process
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +24,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -221,4 +238,39 @@ func (o *output) Read(b []byte) (int, error) {
 		_ = o.file.Close()
 	}
 	return n, err
+}
+
+// MarkName is the variable that every process started here carries, and that
+// its children inherit. Its value is the mark that was asked for with Env.Mark,
+// a slash, and a word that belongs to one process alone.
+const MarkName = "OLLIM_CLAUDE_PROCESS"
+
+// ownMark makes the mark of one process from that of its environment. With a
+// mark of its own, the end of one process never touches the children of
+// another.
+func ownMark(env []string) string {
+	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
+}
+
+// living are the marks of the commands that have not ended. A program has one set
+// of children, whichever part of it has started them.
+var living sync.Map
+
+// CollectOrphans ends the processes that carry a mark and whose command is gone:
+// SIGTERM, a moment, SIGKILL. The mark is what Env.Mark was in an earlier run of
+// the program, which may have been killed without a chance to collect; the empty
+// one is nobody's. The processes of commands that still run are left alone. n is
+// how many were ended. An error is one line that names what does not end.
+//
+// It blocks for 3 s at most and only for as long as there is something to wait
+// for. Where the system cannot tell (not Linux) it does nothing.
+func CollectOrphans(mark string) (n int, err error) {
+	if mark == "" {
+		return 0, nil
+	}
+	return collect(0, func(own string) bool {
+		at := strings.LastIndexByte(own, '/')
+		_, lives := living.Load(own)
+		return at >= 0 && own[:at] == mark && !lives
+	})
 }

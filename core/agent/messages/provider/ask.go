@@ -17,14 +17,14 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Found is a server on this machine that the user need only agree to.
+// Found is a server on this machine that needs only the user's consent.
 type Found struct {
 	Address string
 	Names   []string // of its models
 }
 
-// Ollama looks whether Ollama answers on this machine: at the address that OLLAMA_HOST
-// names, else at its usual one. Nil is that it does not.
+// Ollama looks for Ollama on this machine, at the address in OLLAMA_HOST or else at its
+// usual one. It returns nil if nothing answers.
 func Ollama(ctx context.Context, host string) *Found {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -52,7 +52,7 @@ func Ollama(ctx context.Context, host string) *Found {
 	return f
 }
 
-// YAML is what providers.yaml says of it.
+// YAML is the server's entry for providers.yaml.
 func (f Found) YAML() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Servers of the Messages API. All keys: ollim-bot help providers\nlocal:\n  base-url: %s\n  models:\n", f.Address)
@@ -62,16 +62,15 @@ func (f Found) YAML() []byte {
 	return []byte(b.String())
 }
 
-// Check asks a server whether it is there and takes the key. Many answer only that
-// they know no such page, which is good enough. The error is a sentence.
+// Check asks whether the server is reachable and accepts the key. A server that only
+// answers "not found" passes. The error is a sentence.
 func (p Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return get(ctx, p, "/v1/models", nil)
 }
 
-// get reads a page of the server. Without a place for it only a refused key is an
-// error.
+// get reads a page of the server. If to is nil, only a refused key is an error.
 func get(ctx context.Context, p Provider, path string, to any) error {
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, p.BaseURL+path, nil)
 	if err != nil {
@@ -99,8 +98,8 @@ func get(ctx context.Context, p Provider, path string, to any) error {
 	return nil
 }
 
-// CheckRedirect is for an http.Client: the key is for one server, so that no redirect
-// may lead to another.
+// CheckRedirect is for an http.Client: it refuses redirects to another server, which must
+// not get the key.
 func CheckRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0].URL
 	if next.URL.Scheme != first.Scheme || next.URL.Host != first.Host || len(via) > 5 {
@@ -109,8 +108,8 @@ func CheckRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// nearby reports whether the server is on this machine or in the user's own
-// network, where a model costs nothing.
+// nearby reports whether the server is on this machine or in the user's network, where a
+// model costs nothing.
 func (p Provider) nearby() bool {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {
@@ -120,7 +119,7 @@ func (p Provider) nearby() bool {
 	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && ip.IsPrivate()
 }
 
-// private reports whether a key may travel there: nobody reads along.
+// private reports whether a key can travel there unread.
 func (p Provider) private() bool {
 	u, err := url.Parse(p.BaseURL)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 // File is the user's own providers, in the data directory.
 const File = "providers.yaml"
 
-// entry is a provider of the file, with where its key is.
+// entry is a provider of the file and the place of its key.
 type entry struct {
 	Provider
 	keyVar, keyFile string
 	line            int
 }
 
-// file is what the file says, and what is wrong with it. What is wrong is left out,
-// the rest counts.
+// file is the parsed providers.yaml and its problems. An entry with an error is left out,
+// the others count.
 type file struct {
 	entries  []entry
 	problems []routines.Problem
@@ -40,7 +40,7 @@ func (f *file) add(line, column int, s routines.Severity, message string) {
 	})
 }
 
-// load is the file as it is now.
+// load returns the current file.
 func (r *Registry) load() file {
 	f, err := r.file.Load(func() (file, error) {
 		data, err := r.o.Dir.Read(File)
@@ -55,7 +55,7 @@ func (r *Registry) load() file {
 	return f
 }
 
-// names of providers are words, since they stand before a slash.
+// providerName matches a provider's name, which precedes the slash in "local/qwen3".
 var providerName = lazyregexp.New(`^[a-z0-9][a-z0-9.-]{0,30}$`)
 
 // parse reads the file's text.
@@ -79,8 +79,8 @@ func parse(data []byte) file {
 	return f
 }
 
-// provider reads one provider, which counts unless its address or its key's place
-// cannot be used: a request must not go elsewhere, nor without the key.
+// provider reads one provider. It is left out if its address or the place of its key is
+// unusable: a request must not go elsewhere, nor without the key.
 func (f *file) provider(p frontmatter.Field) {
 	e := entry{Provider: Provider{Name: p.Key}, line: p.Line}
 	if p.Key == Anthropic {
@@ -149,7 +149,7 @@ func (f *file) models(e *entry, v frontmatter.Value) {
 	e.Models = append(own, e.Models...)
 }
 
-// model reads one: a name, or keys.
+// model reads a model, which is a name or a map of keys.
 func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
 	m := Model{Provider: e.Name, Window: defaultWindow, MaxOutput: defaultOutput, Free: e.nearby()}
 	fields := item.Fields
@@ -157,7 +157,7 @@ func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
 		fields = []frontmatter.Field{{Key: "name", Value: item}}
 	}
 	sound := true
-	slices.SortStableFunc(fields, func(a, b frontmatter.Field) int { // what it is like comes first
+	slices.SortStableFunc(fields, func(a, b frontmatter.Field) int { // "like" first, so that other keys override it
 		return -strings.Compare(strconv.FormatBool(a.Key == "like"), strconv.FormatBool(b.Key == "like"))
 	})
 	for _, field := range fields {
@@ -181,7 +181,7 @@ func (f *file) model(e *entry, item frontmatter.Value) (Model, bool) {
 	return m, sound && m.Name != ""
 }
 
-// What a model can of which the file does not tell, in tokens.
+// Limits of a model that the file does not describe, in tokens.
 const (
 	defaultWindow = 32_768
 	defaultOutput = 8_192
@@ -244,7 +244,6 @@ var modelFields = map[string]func(*Model, frontmatter.Value) error{
 	"images":          func(m *Model, v frontmatter.Value) error { return boolean(&m.Images, v) },
 	"pdfs":            func(m *Model, v frontmatter.Value) error { return boolean(&m.PDFs, v) },
 	"compaction":      func(m *Model, v frontmatter.Value) error { return word(&m.Compaction, v) },
-	"context-editing": func(m *Model, v frontmatter.Value) error { return word(&m.ContextEditing, v) },
 	"web-search":      func(m *Model, v frontmatter.Value) error { return word(&m.WebSearch, v) },
 	"free":            func(m *Model, v frontmatter.Value) error { return boolean(&m.Free, v) },
 	"price": func(m *Model, v frontmatter.Value) (err error) {

@@ -80,15 +80,16 @@ func TestWhatIsWrongIsNamedWithItsPlaceAndTheRestCounts(t *testing.T) {
 		still            string // what can be asked for all the same
 	}{
 		{"local:\n  models: [a]\n", "1", "base-url is missing", ""},
-		{"Local: x\n" + mine, "1", "cannot name a provider", "small"},
+		{"Local: x\n" + mine, "1", "not a valid provider name", "small"},
 		{"local:\n  base-url: ftp://x\n  models: [a]\n", "2", "local.base-url: write an address", ""},
 		{"local:\n  base-url: http://u:pw@x\n  models: [a]\n", "2", "without a name", ""},
 		{"far:\n  base-url: http://far.example\n  key: K\n  models: [a]\n", "1", "unencrypted", ""},
 		{"far:\n  base-url: https://far.example\n  key: sk-ant-oops\n  models: [a]\n", "3", "name of a variable", ""},
 		{"far:\n  base-url: https://far.example\n  key: NOT_SET\n  models: [a]\n", "1", "NOT_SET is not set", ""},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, window: many}\n    - b\n", "4", "local.models.window: write a whole number", "local/b"},
-		{"local:\n  base-url: http://127.0.0.1:1\n  modles: [a]\n  models: [b]\n", "3", `"modles" is no key`, "local/b"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  modles: [a]\n  models: [b]\n", "3", `unknown key "modles"`, "local/b"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, price: 1 2}\n    - {name: b, window: 2048, max-output: 4096}\n    - c\n", "4", "not a price", "local/c"},
+		{"local:\n  base-url: http://127.0.0.1:1\n  models:\n    - {name: a, context-editing: x}\n", "4", `unknown key "context-editing"`, "local/a"},
 		{"local:\n  base-url: http://127.0.0.1:1\n  models: a\n", "3", "models must be a list", ""},
 		{"local: [\n", "1", "", ""},
 	} {
@@ -130,7 +131,7 @@ func TestAKeysFileIsForItsOwnerAloneAndOutOfTheAgentsSight(t *testing.T) {
 	if got := look(0o644, "far-secret\n"); !strings.Contains(got, "chmod 600") || strings.Contains(got, "far-secret") {
 		t.Error(got)
 	}
-	if got := look(0o600, "two words\n"); !strings.Contains(got, "the key and nothing else") {
+	if got := look(0o600, "two words\n"); !strings.Contains(got, "only the key") {
 		t.Error(got)
 	}
 	must(t, os.Remove(path))
@@ -216,7 +217,7 @@ func TestAServerIsAskedWhetherItTakesTheKey(t *testing.T) {
 	if err := (Provider{BaseURL: server.URL, Key: "right-key"}).Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := (Provider{BaseURL: server.URL, Key: "wrong-key"}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not take the key") || strings.Contains(err.Error(), "wrong-key") {
+	if err := (Provider{BaseURL: server.URL, Key: "wrong-key"}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "refused the key") || strings.Contains(err.Error(), "wrong-key") {
 		t.Error(err)
 	}
 	server.Close()

@@ -1,8 +1,7 @@
-// Package provider knows who speaks the Messages API, and what each of their
-// models can: where to send a request, with which key, how thinking is asked for,
-// how much fits into the window, and what it costs. The built-in table is
-// Anthropic's; the user's own are in providers.yaml. It must not know sessions,
-// requests or tools.
+// Package provider owns the table of servers that speak the Messages API and of their
+// models: the address, the key, how to ask for thinking, the size of the window, and the
+// price. The built-in entries are Anthropic's; the user's are in providers.yaml. It must
+// not know sessions, requests or tools.
 package provider
 
 import (
@@ -15,28 +14,28 @@ import (
 	"ollimbot/core/work/money"
 )
 
-// Anthropic is the name of the provider that needs no file.
+// Anthropic is the name of the built-in provider.
 const Anthropic = "anthropic"
 
-// Provider is a server of the Messages API. Copies share nothing that changes.
+// Provider is a server of the Messages API. A copy shares no mutable state.
 type Provider struct {
-	// Name is what stands before the slash in "local/qwen3".
+	// Name precedes the slash in "local/qwen3".
 	Name string
-	// BaseURL is where /v1/messages is appended; it has no slash at its end.
+	// BaseURL is the address to which /v1/messages is appended, without a trailing slash.
 	BaseURL string
-	// Key opens it; empty for a server that asks for none. It cannot be printed.
+	// Key is empty for a server that needs none. It cannot be printed.
 	Key config.Secret
-	// Bearer says that the key travels as "Authorization: Bearer", else as "x-api-key".
+	// Bearer sends the key as "Authorization: Bearer" instead of "x-api-key".
 	Bearer bool
-	// Betas says that the server knows Anthropic's beta headers.
+	// Betas says that the server understands Anthropic's beta headers.
 	Betas bool
-	// Batches says that it takes message batches, at half the price.
+	// Batches says that the server accepts message batches, at half the price.
 	Batches bool
-	// Models are those that it is known to have, the first its default.
+	// Models are the known models; the first is the default.
 	Models []Model
 }
 
-// Authorize puts the key and the version of the protocol into a request's headers.
+// Authorize sets the key and the protocol version in a request's headers.
 func (p Provider) Authorize(h http.Header) {
 	h.Set("anthropic-version", "2023-06-01")
 	switch {
@@ -48,47 +47,49 @@ func (p Provider) Authorize(h http.Header) {
 	}
 }
 
-// Model is what a model can and costs. The zero value of each ability is that it has
-// none, which any server of the protocol can live with.
+// Model describes a model's abilities and price. The zero value of each ability is "none",
+// which works with any server of the protocol.
 type Model struct {
-	// Provider is the name of its provider, Name its own on the wire:
+	// Provider is the name of the provider, Name the model's name on the wire:
 	// "claude-haiku-5-5", "qwen3:8b".
 	Provider, Name string
-	// Aliases are other names that it is asked for by: "haiku".
+	// Aliases are its other names: "haiku".
 	Aliases []string
-	// Window is how many tokens fit into a request with its answer, MaxOutput how many
-	// it may answer.
+	// Window is the number of tokens of a request together with its answer, MaxOutput that
+	// of an answer alone.
 	Window, MaxOutput int
-	Thinking          Thinking
-	// Efforts are what output_config.effort may say, the least first; none leaves it out.
+	// Thinking says how to ask a model to think.
+	Thinking Thinking
+	// Efforts are the accepted values of output_config.effort, lowest first; without any
+	// the field is left out.
 	Efforts []string
-	// Cache says that cache_control marks are understood.
+	// Cache says that the server understands cache_control marks.
 	Cache bool
-	// SystemMessages says that messages of the role "system" may follow a user's.
+	// SystemMessages says that messages of the role "system" may follow a user's message.
 	SystemMessages bool
-	// Images and PDFs say that such blocks are understood.
+	// Images and PDFs say that the model accepts such blocks.
 	Images, PDFs bool
-	// Compaction and ContextEditing are the betas with which the server shortens the
-	// history by itself; empty where it does not.
-	Compaction, ContextEditing string
-	// WebSearch is the type of the server's own tool; empty where there is none.
+	// Compaction is the beta with which the server summarizes the history itself; empty if
+	// it cannot.
+	Compaction string
+	// WebSearch is the type of the server's own search tool; empty if it has none.
 	WebSearch string
-	// Free says that there is nothing to pay; else Price is what it costs.
+	// Free says that the model costs nothing; otherwise Price is its price.
 	Free  bool
 	Price money.Price
 
-	priced bool // the file has said so
+	priced bool // the file sets a price
 }
 
 // Thinking is how a model is asked to think.
 type Thinking struct {
 	Style ThinkingStyle
-	// Off is the thinking.type of as little as possible: "disabled", "between_tools"
-	// (with efforts up to "high" only), or empty where it thinks in any case.
+	// Off is the thinking.type that thinks least: "disabled", "between_tools" (only with
+	// efforts up to "high"), or empty if the model always thinks.
 	Off string
 }
 
-// ThinkingStyle is what the field "thinking" of a request may say.
+// ThinkingStyle is the form of a request's field "thinking".
 type ThinkingStyle int
 
 // The styles of thinking.
@@ -98,9 +99,9 @@ const (
 	AdaptiveThinking                      // {"type":"adaptive"}, the depth by effort
 )
 
-// Count is what a request has used, as servers of the protocol tell it.
+// Count is the usage of a request as servers of the protocol report it.
 type Count struct {
-	Input    int `json:"input_tokens"` // without what came from the cache or went there
+	Input    int `json:"input_tokens"` // without tokens read from or written to the cache
 	Output   int `json:"output_tokens"`
 	Read     int `json:"cache_read_input_tokens"`
 	Write    int `json:"cache_creation_input_tokens"`
@@ -109,13 +110,13 @@ type Count struct {
 	} `json:"cache_creation"`
 }
 
-// Usage is the same in the bot's words, without a price.
+// Usage converts the count, without a price.
 func (c Count) Usage() agent.Usage {
 	return agent.Usage{InputTokens: c.Input, OutputTokens: c.Output, CacheRead: c.Read, CacheWrite: c.Write, CacheHour: c.Creation.Hour}
 }
 
-// Cost is a usage of one request with its price: the length of the prompt decides
-// where there are two.
+// Cost adds the price to the usage of one request. With two prices the length of the prompt
+// decides.
 func (m Model) Cost(u agent.Usage) agent.Usage {
 	u.Free = m.Free
 	if !m.Free {
@@ -124,17 +125,17 @@ func (m Model) Cost(u agent.Usage) agent.Usage {
 	return u
 }
 
-// FullName is the name by which one provider's model is asked for.
+// FullName is the name with the provider: "local/qwen3".
 func (m Model) FullName() string { return m.Provider + "/" + m.Name }
 
 // The beta features and server tools of Anthropic's own API.
 const (
-	betaCompaction     = "compact-2026-01-12"
-	betaContextEditing = "context-management-2025-06-27"
-	toolWebSearch      = "web_search_20260318"
+	betaCompaction = "compact-2026-01-12"
+	toolWebSearch  = "web_search_20260318"
 )
 
-// claudeModels are Anthropic's, the default first. Their prices are in core/work/money.
+// claudeModels are Anthropic's models, the default first. Their prices are in
+// core/work/money.
 func claudeModels() []Model {
 	effort := []string{"low", "medium", "high", "xhigh", "max"}
 	list := []Model{
@@ -148,13 +149,13 @@ func claudeModels() []Model {
 		m.Provider, m.Window, m.MaxOutput = Anthropic, 1_000_000, 128_000
 		m.Thinking.Style, m.Efforts = AdaptiveThinking, effort
 		m.Cache, m.SystemMessages, m.Images, m.PDFs = true, true, true, true
-		m.Compaction, m.ContextEditing, m.WebSearch = betaCompaction, betaContextEditing, toolWebSearch
+		m.Compaction, m.WebSearch = betaCompaction, toolWebSearch
 	}
 	return list
 }
 
-// anthropic is the provider of that name at an address; empty is its own. Another
-// server there need not know Anthropic's betas.
+// anthropic is the built-in provider at an address; an empty address is Anthropic's own.
+// Another server need not know Anthropic's betas.
 func anthropic(address string, known bool) Provider {
 	p := Provider{Name: Anthropic, BaseURL: "https://" + anthropicHost, Betas: known, Batches: known, Models: claudeModels()}
 	if address = strings.TrimRight(address, "/"); address != "" && address != p.BaseURL {
@@ -163,7 +164,7 @@ func anthropic(address string, known bool) Provider {
 	return p
 }
 
-// model is the model of that name or alias.
+// model finds a model by its name or alias.
 func (p Provider) model(name string) (Model, bool) {
 	i := slices.IndexFunc(p.Models, func(m Model) bool {
 		return strings.EqualFold(m.Name, name) || slices.ContainsFunc(m.Aliases, func(a string) bool { return strings.EqualFold(a, name) })

@@ -16,7 +16,7 @@ import (
 	"ollimbot/routines"
 )
 
-// The variables that need no file.
+// Variables that configure Anthropic without a file.
 const (
 	varBaseURL = "ANTHROPIC_BASE_URL"
 	varKey     = "ANTHROPIC_API_KEY"
@@ -28,22 +28,21 @@ const anthropicHost = "api.anthropic.com"
 // Options are the parts of a Registry.
 type Options struct {
 	Dir *store.Dir
-	// Getenv looks a variable up, in the environment and in .env.
+	// Getenv looks up a variable in the environment and in .env.
 	Getenv func(string) string
-	// Hide is told each key whenever it is read, so that no error shows it; nil hides
-	// none.
+	// Hide is called with each key that is read, so that no log shows it; nil hides none.
 	Hide func(secret string)
 }
 
-// Registry knows the providers. Use New; its methods are safe for several goroutines.
+// Registry is the table of providers. Use New; its methods may be called concurrently.
 type Registry struct {
 	o      Options
 	file   *store.Cached[file]
 	prices *money.Prices
-	hidden sync.Map // the keys that Hide was told
+	hidden sync.Map // keys that Hide was called with
 }
 
-// New reads nothing yet. The file is read again when it was saved.
+// New reads nothing. The file is reloaded when it changes.
 func New(o Options) *Registry {
 	if o.Hide == nil {
 		o.Hide = func(string) {}
@@ -53,8 +52,8 @@ func New(o Options) *Registry {
 	return r
 }
 
-// HideFrom tells one more who keeps keys out of sight: a log. It is called before
-// anything else runs.
+// HideFrom adds another function that hides keys, such as a log's. Call it before anything
+// else runs.
 func (r *Registry) HideFrom(hide func(secret string)) {
 	before := r.o.Hide
 	r.o.Hide = func(secret string) {
@@ -62,13 +61,13 @@ func (r *Registry) HideFrom(hide func(secret string)) {
 		hide(secret)
 	}
 	r.hidden.Clear()
-	r.Providers() // those that were read already
+	r.Providers() // hides the keys that were read already
 }
 
-// Prices is the one table of prices, with those of the file.
+// Prices is the table of prices, including those of the file.
 func (r *Registry) Prices() *money.Prices { return r.prices }
 
-// Problems are what is wrong with the file, and keys that cannot be used.
+// Problems are the errors in the file, and keys that cannot be used.
 func (r *Registry) Problems() []routines.Problem {
 	f := r.load()
 	list := file{problems: slices.Clone(f.problems)}
@@ -80,9 +79,8 @@ func (r *Registry) Problems() []routines.Problem {
 	return list.problems
 }
 
-// Providers are those that can be asked: the file's in its order, and Anthropic
-// where there is a key or an address for it in the environment. What their models cost
-// is told by Find.
+// Providers are the usable providers: those of the file in its order, then Anthropic if the
+// environment has a key or an address for it. Only Find sets the prices of their models.
 func (r *Registry) Providers() []Provider {
 	var all []Provider
 	inFile := false
@@ -96,7 +94,7 @@ func (r *Registry) Providers() []Provider {
 		p.Key, p.Bearer = secret, p.Bearer || bearer
 		all = append(all, p)
 	}
-	p := anthropic(r.o.Getenv(varBaseURL), true) // what the environment says
+	p := anthropic(r.o.Getenv(varBaseURL), true) // as configured in the environment
 	p.Key, p.Bearer = r.environment()
 	if !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
 		all = append(all, p)
@@ -104,7 +102,7 @@ func (r *Registry) Providers() []Provider {
 	return all
 }
 
-// Ready says what is missing before anybody can be asked; nil where nothing is.
+// Ready returns what is missing for any request, or nil.
 func (r *Registry) Ready() error {
 	if len(r.Providers()) > 0 {
 		return nil
@@ -117,7 +115,7 @@ func (r *Registry) Ready() error {
 	return missing(textNoKey)
 }
 
-// environment is Anthropic's key there.
+// environment is Anthropic's key in the environment.
 func (r *Registry) environment() (key config.Secret, bearer bool) {
 	text := strings.TrimSpace(r.o.Getenv(varKey))
 	if text == "" {
@@ -134,7 +132,7 @@ func (r *Registry) hide(secret string) {
 	}
 }
 
-// key is an entry's key. The error is a sentence that does not hold it.
+// key returns an entry's key. The error does not contain it.
 func (r *Registry) key(e entry) (key config.Secret, bearer bool, err error) {
 	var text string
 	switch {
@@ -154,8 +152,8 @@ func (r *Registry) key(e entry) (key config.Secret, bearer bool, err error) {
 	return config.Secret(text), false, nil
 }
 
-// keyFile reads the file of a key, which only its owner may read and the agent may
-// not see.
+// keyFile reads a key from its file, which must be readable only by its owner and outside
+// of the agent's reach.
 func (r *Registry) keyFile(e entry) (string, error) {
 	path := e.keyFile
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
@@ -189,7 +187,7 @@ func (r *Registry) keyFile(e entry) (string, error) {
 	return text, nil
 }
 
-// missing is the sentence that nobody can be asked: another engine may answer.
+// missing is the error of an engine without a usable model; another engine may answer.
 type missing string
 
 func (m missing) Error() string { return string(m) }
@@ -197,14 +195,14 @@ func (m missing) Error() string { return string(m) }
 // Is makes it agent.ErrUnavailable.
 func (m missing) Is(target error) bool { return target == agent.ErrUnavailable }
 
-// families are the names of Anthropic's models, which tasks and the bot itself use
-// whoever answers.
+// families are the names of Anthropic's models. Tasks and the bot use them with any
+// provider.
 var families = []string{"opus", "sonnet", "haiku", "fable"}
 
-// Find is the model of a name: "haiku", "claude-haiku-5-5", "local/qwen3"; empty is
-// the first one. A family of Anthropic's is the first model too where nobody has it.
-// A name with a provider's in front that the table does not have is a model of which
-// nothing is known. The error is a sentence with what there is.
+// Find returns the model with a name: "haiku", "claude-haiku-5-5", "local/qwen3". An empty
+// name is the first model, and so is one of Anthropic's families if no provider offers it.
+// A name with a known provider in front but an unknown model gets default abilities. The
+// error lists the known names.
 func (r *Registry) Find(name string) (Provider, Model, error) {
 	p, m, err := r.find(name)
 	if err == nil && !m.priced && !m.Free {
@@ -242,10 +240,10 @@ func (r *Registry) find(name string) (Provider, Model, error) {
 	return Provider{}, Model{}, missing(fmt.Sprintf(textUnknown, clean.Cut(clean.Line(name), 60), strings.Join(names(all), ", ")))
 }
 
-// Names are what models can be asked for by: families and what the file has.
+// Names are the names to ask for models by: families and those of the file.
 func (r *Registry) Names() []string { return names(r.Providers()) }
 
-// ownPrice is what the file says about a model, by any of its names.
+// ownPrice is the file's price of a model, by any of its names.
 func (r *Registry) ownPrice(name string) (money.Price, bool) {
 	of, own, given := strings.Cut(name, "/")
 	for _, e := range r.load().entries {
@@ -261,7 +259,6 @@ func (r *Registry) ownPrice(name string) (money.Price, bool) {
 	return money.Price{}, false
 }
 
-// names are what the models of all are asked for by.
 func names(all []Provider) []string {
 	var list []string
 	for _, p := range all {
