@@ -21,6 +21,7 @@ import (
 // ledger is n stored runs, newest first; each seventh has failed, each third pinged.
 type ledger struct {
 	n, damaged int
+	tainted    bool // every run has read untrusted input
 	looked     []string
 	broken     error
 }
@@ -37,6 +38,9 @@ func (l *ledger) run(i int) fork.View {
 	}
 	if i%3 == 0 {
 		f.Pings = 1
+	}
+	if l.tainted {
+		f.Tainted = "a web page"
 	}
 	return f
 }
@@ -275,4 +279,12 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 	}).Off(s.c, action.ForksResume); why != "" {
 		t.Errorf("it cannot be resumed: %s", why)
 	}
+}
+
+// The list's note about what it read is no error of the run.
+func TestAStoredRunThatReadUntrustedInputSaysThatItsOutputIsGone(t *testing.T) {
+	l := &ledger{n: 300, tainted: true}
+	s := runsPage(t, l)
+	s.do(action.TailPageDown, action.TailPageDown, action.TailPageDown)
+	has(t, s.screen(118, 36), "Its output is no longer kept", "handles untrusted input")
 }

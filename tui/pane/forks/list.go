@@ -272,5 +272,9 @@ func (p *past) find(id string) (f fork.View, ok bool) {
 	if r == nil {
 		return f, false
 	}
-	return fork.View{ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session, Error: r.why}, true
+	f = fork.View{ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session}
+	if !r.warned { // otherwise the note is about what it read
+		f.Error = r.why
+	}
+	return f, true
 }
