@@ -5,6 +5,7 @@ package live
 
 import (
 	"log/slog"
+	"slices"
 	"sync/atomic"
 
 	"ollimbot/core/storage/config"
@@ -19,7 +20,8 @@ type Settings struct {
 	// changed is called after other settings are in force.
 	changed func()
 
-	inForce atomic.Pointer[config.Runtime]
+	inForce  atomic.Pointer[config.Runtime]
+	problems atomic.Pointer[[]string] // that were reported
 }
 
 // NewSettings reads the settings.
@@ -38,8 +40,8 @@ func (s *Settings) Set(r *config.Runtime) {
 	s.changed()
 }
 
-// Reload reads the settings again. Values that are not understood are reported and replaced
-// by their defaults. While a file is no JSON at all, as in the middle of an edit, the settings
+// Reload reads the settings again. Values that are not understood are reported once and
+// replaced by their defaults. While a file is no JSON at all, as in the middle of an edit, the settings
 // before it stay in force.
 func (s *Settings) Reload() {
 	r, problems, err := config.LoadRuntime(s.dir)
@@ -51,11 +53,14 @@ func (s *Settings) Reload() {
 		s.log.Error("configuration was not read: mend the file; until then the values before it, or the defaults, are in force", "error", err)
 		return
 	}
-	if old != nil && *old == r {
-		return
+	if old == nil || *old != r {
+		s.Set(&r)
 	}
-	s.Set(&r)
+	known := s.problems.Swap(&problems)
 	for _, p := range problems {
+		if known != nil && slices.Contains(*known, p) {
+			continue
+		}
 		s.log.Warn("configuration value was not understood", "problem", p)
 		s.notice(p)
 	}

@@ -1,0 +1,296 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines/watch"
+)
+
+// house is a Directory with two readers, one for two files of state/ and one for every
+// change.
+type house struct {
+	*Directory
+	dir      *store.Dir
+	settings *Settings
+
+	mu      sync.Mutex
+	logged  strings.Builder
+	did     []string // in order
+	notices []string
+	forks   int // the setting that was in force for the last reader
+}
+
+func (h *house) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.logged.Write(p)
+}
+
+func (h *house) add(what string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.did = append(h.did, what)
+	if h.settings != nil {
+		h.forks = h.settings.Load().MaxBackgroundForks
+	}
+}
+
+// take returns what happened since the last call.
+func (h *house) take() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	did := strings.Join(h.did, ", ")
+	h.did = nil
+	return did
+}
+
+func (h *house) errors() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Count(h.logged.String(), "level=ERROR")
+}
+
+func open(t *testing.T) *house {
+	h := &house{dir: storetest.Prepared(t)}
+	unlock, err := h.dir.Lock()
+	must(t, err)
+	t.Cleanup(func() { _ = unlock() }) // the directory may be away
+	log := slog.New(slog.NewTextHandler(h, nil))
+	tell := func(text string) { h.notices = append(h.notices, text) }
+	h.settings = NewSettings(h.dir, log, tell, func() { h.add("settings") })
+	h.Directory = NewDirectory(Options{
+		Dir: h.dir, Log: log, Settings: h.settings, Shown: []string{"shown.json"}, Notice: tell, Changed: func() { h.add("changed") },
+		Readers: []Reader{
+			{Files: []string{"one.json", "two.json"}, Reload: func(watch.Batch) { h.add("some") }},
+			{Reload: func(b watch.Batch) { h.add("all " + strings.Join(b.Names, " ")) }},
+		},
+	})
+	h.take()
+	return h
+}
+
+func (h *house) set(t *testing.T, text string) {
+	t.Helper()
+	storetest.Put(t, h.dir, config.SettingsFile, text)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestASavedFileIsReadByThoseThatItConcerns(t *testing.T) {
+	for _, c := range []struct {
+		batch watch.Batch
+		want  string
+	}{
+		{watch.Batch{Names: []string{"state/one.json"}}, "some, all state/one.json, changed"},
+		{watch.Batch{Names: []string{"routines/a.md", "state/two.json"}}, "some, all routines/a.md state/two.json, changed"},
+		{watch.Batch{Names: []string{"routines/a.md"}}, "all routines/a.md, changed"},
+		{watch.Batch{Names: []string{config.SettingsFile}}, "settings, all " + config.SettingsFile + ", changed"},
+		{watch.Batch{Names: []string{"state/one.json", config.RuntimeFile}}, "settings, some, all state/one.json " + config.RuntimeFile + ", changed"},
+		{watch.Batch{Full: true}, "settings, some, all , changed"},
+	} {
+		h := open(t)
+		h.set(t, `{"max_background_forks": 7}`)
+		h.Apply(c.batch)
+		if got := h.take(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.batch, got, c.want)
+		}
+	}
+}
+
+func TestAnAbsentDirectoryIsNotReadAsEmpty(t *testing.T) {
+	h := open(t)
+	must(t, os.RemoveAll(h.dir.Root()))
+	if h.Apply(watch.Batch{Full: true}); h.take() != "" {
+		t.Error("something was reloaded")
+	}
+}
+
+func TestOnlyFilesWithAnEffectAreLookedAt(t *testing.T) {
+	h := open(t)
+	for name, want := range map[string]bool{
+		"routines/a.md": true, "reminders/b.md": true, "webhooks/c.md": true, "routines/a.md~": false, "routines/.a.md.swp": false,
+		config.RuntimeFile: true, config.SettingsFile: true, "state/one.json": true, "state/two.json": true, "state/shown.json": true,
+		"state/other.json": false, "state/a.md": false, "routines/one.json": false,
+	} {
+		if got := h.matters(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// watch.Run uses the file system's events, which a bubble cannot wait for.
+func TestASavedFileTakesEffectWhileItIsWatched(t *testing.T) {
+	h := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	reloaded := make(chan string, 1)
+	h.o.Readers = []Reader{{Reload: func(b watch.Batch) {
+		if slices.Contains(b.Names, "routines/a.md") {
+			reloaded <- "by name"
+			cancel()
+		}
+		if b.Full { // the watch has begun
+			must(t, os.WriteFile(h.dir.Path("routines/a.md"), nil, 0o600))
+		}
+	}}}
+	must(t, os.MkdirAll(h.dir.Path("routines"), 0o700))
+	if err := h.Watch(ctx); err != nil || len(reloaded) != 1 {
+		t.Errorf("%v, reloaded %d times", err, len(reloaded))
+	}
+}
+
+func TestAHalfSavedSettingsFileChangesNothing(t *testing.T) {
+	h := open(t)
+	h.set(t, `{"max_background_forks": 7}`)
+	h.settings.Reload()
+	before := h.settings.Load()
+	if before.MaxBackgroundForks != 7 || h.take() != "settings" {
+		t.Errorf("in force: %+v", before)
+	}
+	h.set(t, `{"max_background_forks": `)
+	if h.settings.Reload(); h.settings.Load() != before || h.take() != "" || h.errors() != 1 {
+		t.Errorf("half a file: %+v, %d errors", h.settings.Load(), h.errors())
+	}
+	h.set(t, `{"max_background_forks": 7}`)
+	if h.settings.Reload(); h.settings.Load() != before || h.take() != "" {
+		t.Error("equal settings count as a change")
+	}
+}
+
+func TestAStartWithABrokenFileHasTheDefaultsInForce(t *testing.T) {
+	dir := storetest.Prepared(t)
+	storetest.Put(t, dir, config.SettingsFile, "{")
+	s := NewSettings(dir, slog.New(slog.DiscardHandler), func(string) { t.Error("a notice") }, func() { t.Error("a change") })
+	if s.Load() == nil || s.Load().MaxBackgroundForks != 4 {
+		t.Errorf("in force: %+v", s.Load())
+	}
+}
+
+func TestASettingThatIsNotUnderstoodIsReportedAndItsDefaultInForce(t *testing.T) {
+	h := open(t)
+	h.set(t, `{"max_background_forks": "many"}`)
+	h.settings.Reload()
+	if h.settings.Load().MaxBackgroundForks != 4 || len(h.notices) != 1 || !strings.Contains(h.notices[0], "max_background_forks") {
+		t.Errorf("in force %+v, notices %q", h.settings.Load(), h.notices)
+	}
+	if h.settings.Reload(); len(h.notices) != 1 {
+		t.Errorf("reported again: %q", h.notices)
+	}
+	h.set(t, `{"max_background_forks": "many", "daily_cap": "much"}`)
+	if h.settings.Reload(); len(h.notices) != 2 || !strings.Contains(h.notices[1], "daily_cap") {
+		t.Errorf("notices %q", h.notices)
+	}
+}
+
+func TestSettingsThatAreSetAreInForce(t *testing.T) {
+	h := open(t)
+	other := config.Runtime{MaxBackgroundForks: 9}
+	if h.settings.Set(&other); h.settings.Load() != &other || h.take() != "settings" {
+		t.Error("Set puts no settings in force")
+	}
+}
+
+// keep runs Keep in a bubble, while do acts between its looks.
+func keep(t *testing.T, do func(t *testing.T, h *house, look func())) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- h.Keep(ctx) }()
+		synctest.Wait()
+		h.take()
+		do(t, h, func() {
+			time.Sleep(lookEvery)
+			synctest.Wait()
+		})
+		cancel()
+		must(t, <-done)
+	})
+}
+
+func TestADirectoryThatGoesAwayIsReportedOnceAndReadWhenItReturns(t *testing.T) {
+	keep(t, func(t *testing.T, h *house, look func()) {
+		away := h.dir.Root() + " moved"
+		must(t, os.Rename(h.dir.Root(), away))
+		look()
+		look()
+		if h.errors() != 1 || h.take() != "" || len(h.notices) != 0 {
+			t.Errorf("%d errors, notices %q", h.errors(), h.notices)
+		}
+		must(t, os.WriteFile(filepath.Join(away, config.SettingsFile), []byte(`{"max_background_forks": 7}`), 0o600))
+		must(t, os.Rename(away, h.dir.Root()))
+		look()
+		if got := h.take(); got != "settings, settings, some, all , changed" && got != "settings, some, all , changed" {
+			t.Errorf("did %s", got)
+		}
+		if h.forks != 7 || !slices.Equal(h.notices, []string{textDirBack}) || h.errors() != 1 {
+			t.Errorf("forks %d, notices %q, %d errors", h.forks, h.notices, h.errors())
+		}
+		if look(); h.take() != "" || len(h.notices) != 1 {
+			t.Errorf("reported again: %q", h.notices)
+		}
+	})
+}
+
+func TestLostStateIsReportedAsAnErrorAndReadAgain(t *testing.T) {
+	keep(t, func(t *testing.T, h *house, look func()) {
+		must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
+		look()
+		if got := h.take(); h.errors() != 1 || !strings.HasSuffix(got, "some, all , changed") || !strings.Contains(h.logged.String(), "state/ was removed") {
+			t.Errorf("did %s, logged %s", got, &h.logged)
+		}
+	})
+}
+
+func TestOldFilesAreTidiedOnceADayWhileTheDirectoryIsThere(t *testing.T) {
+	keep(t, func(t *testing.T, h *house, look func()) {
+		old := h.dir.Path("state/old.json.corrupt-19990101T000000")
+		put := func() {
+			must(t, os.WriteFile(old, nil, 0o600))
+			must(t, os.Chtimes(old, time.Time{}, time.Unix(1, 0)))
+		}
+		there := func() bool {
+			_, err := os.Stat(old)
+			return err == nil
+		}
+		put()
+		time.Sleep(tidyEvery - 2*lookEvery)
+		if look(); !there() {
+			t.Error("removed too early")
+		}
+		look()
+		if look(); there() {
+			t.Error("kept for longer than a day")
+		}
+		put()
+		if look(); !there() {
+			t.Error("removed at every look")
+		}
+	})
+}
+
+func TestWhatShouldNotStayIsANotice(t *testing.T) {
+	h := open(t)
+	must(t, os.Chmod(h.dir.Root(), 0o777))
+	h.Concerns()
+	if want := h.dir.Concerns(); len(want) == 0 || !slices.Equal(h.notices, want) || strings.Count(h.logged.String(), "level=WARN") != len(want) {
+		t.Errorf("notices %q, want %q", h.notices, want)
+	}
+}
