@@ -1,0 +1,454 @@
+package spending
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/money"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+)
+
+// shop is a Desk with a purse of its own. Its zone is two hours ahead of UTC. In a bubble
+// it is two in the morning of 1 January 2000.
+type shop struct {
+	*Desk
+	dir    *store.Dir
+	purse  *money.Purse
+	audit  *audit.Log
+	config config.Runtime
+	past   []money.Run
+	day    []schedule.Entry
+	logged bytes.Buffer
+
+	asked   []policy.Request
+	verdict policy.Verdict
+	failure error // of asking
+}
+
+func open(t *testing.T, day, month float64) *shop {
+	s := &shop{dir: storetest.Prepared(t), config: config.Runtime{DailyCap: day, MonthlyCap: month}}
+	zone := time.FixedZone("here", 2*60*60)
+	log := slog.New(slog.NewTextHandler(&s.logged, nil))
+	s.audit = audit.New(audit.Options{Dir: s.dir})
+	s.purse = money.New(money.Options{
+		Dir: s.dir, Zone: zone, Log: log, Notice: func(string) {}, Changed: func() {},
+		Caps: func() money.Caps { return money.Caps{Day: s.config.DailyCap, Month: s.config.MonthlyCap} },
+		Past: func() []money.Run { return s.past },
+	})
+	s.Desk = New(Options{
+		Dir: s.dir, Zone: zone, Log: log, Purse: s.purse, Audit: s.audit,
+		Config: func() *config.Runtime { return &s.config },
+		Ask: func(_ context.Context, r policy.Request) (policy.Verdict, error) {
+			s.asked = append(s.asked, r)
+			return s.verdict, s.failure
+		},
+		Day: func(time.Time) []schedule.Entry { return s.day },
+	})
+	return s
+}
+
+// spend spends dollars in the conversation.
+func (s *shop) spend(t *testing.T, dollars float64) {
+	t.Helper()
+	must(t, s.purse.Add(s.now(), "", agent.Usage{InputTokens: 1, CostUSD: dollars}))
+}
+
+// breakFile makes the record of spending unwritable, for root too.
+func (s *shop) breakFile(t *testing.T) {
+	t.Helper()
+	s.purse.Days() // an unreadable file would be moved aside
+	path := s.dir.Path("state/usage.json")
+	must(t, os.RemoveAll(path))
+	must(t, os.MkdirAll(path+"/in the way", 0o700))
+}
+
+func (s *shop) entries(t *testing.T) []audit.Entry {
+	t.Helper()
+	list, _, err := s.audit.Read(100)
+	must(t, err)
+	return list
+}
+
+func (s *shop) do(t *testing.T, c command.Value) (command.Outcome, error) {
+	t.Helper()
+	all := command.Handlers{}
+	all.Add(s.Handlers()...)
+	h, ok := all.Of(c)
+	if !ok {
+		t.Fatalf("no handler for %T", c)
+	}
+	return h.Do(t.Context(), c)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func routine(id string) routines.Task { return routines.Task{Kind: routines.KindRoutine, ID: id} }
+
+func run(id string, dollars float64) money.Run {
+	return money.Run{Task: money.Task{Kind: routines.KindRoutine, ID: id}, Dollars: dollars}
+}
+
+var none = math.Inf(1)
+
+func TestAPriceIsThatOfTheTaskAndHeldWhereTheCapWouldBeExceeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.past = []money.Run{run("cheap", 0.25), run("dear", 3), {Task: money.Task{Kind: routines.KindReminder, ID: "dear"}, Dollars: 0.5}}
+		price := s.At(s.now())
+		dear, cheap, reminder := routine("dear"), routine("cheap"), routines.Task{Kind: routines.KindReminder, ID: "dear"}
+		if p := price(&dear); p.Dollars != 3 || !p.Until.Equal(time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)) {
+			t.Errorf("the dear routine: %+v", p)
+		}
+		if p := price(&cheap); p.Dollars != 0.25 || !p.Until.IsZero() {
+			t.Errorf("the cheap routine: %+v", p)
+		}
+		if p := price(&reminder); p.Dollars != 0.5 || !p.Until.IsZero() {
+			t.Errorf("the reminder with the id of the dear routine: %+v", p)
+		}
+	})
+}
+
+func TestAHeldRunIsRecordedAndOneThatStartsIsSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.past = []money.Run{run("a", 0.75)}
+		a := routines.Task{Kind: routines.KindRoutine, ID: "a", Description: "Water the plants"}
+		first, until := s.Reserve(a, s.now(), false)
+		if first == "" || !until.IsZero() || len(s.entries(t)) != 0 {
+			t.Fatalf("a run within the cap: %q until %v, recorded %v", first, until, s.entries(t))
+		}
+		ticket, until := s.Reserve(a, s.now(), false)
+		if midnight := time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC); ticket != "" || !until.Equal(midnight) {
+			t.Fatalf("a second run: %q until %v, want it held until %v", ticket, until, midnight)
+		}
+		want := audit.Entry{
+			At: s.now(), Actor: audit.Bot, Action: audit.RunHeld, Subject: "a", Detail: fmt.Sprintf(textRunHeld, a.Title(), "Sun 2 Jan 00:00"),
+		}
+		if got := s.entries(t); len(got) != 1 || !got[0].At.Equal(want.At) || got[0].Actor != want.Actor || got[0].Action != want.Action ||
+			got[0].Subject != want.Subject || got[0].Detail != want.Detail {
+			t.Errorf("recorded %+v, want %+v", got, want)
+		}
+		if firm, until := s.Reserve(a, s.now(), true); firm == "" || !until.IsZero() || len(s.entries(t)) != 1 {
+			t.Errorf("a firm run is held until %v", until)
+		}
+		s.Settle(first)
+		if left := s.purse.State(s.now()).Reserved; left != 0.75 {
+			t.Errorf("after one of two was settled, %v is reserved", left)
+		}
+	})
+}
+
+func TestAReservationThatCannotBeSavedCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.past = []money.Run{run("a", 0.75)}
+		s.breakFile(t)
+		ticket, until := s.Reserve(routine("a"), s.now(), false)
+		if ticket == "" || !until.IsZero() || s.purse.State(s.now()).Reserved != 0.75 {
+			t.Errorf("%q until %v, reserved %v", ticket, until, s.purse.State(s.now()).Reserved)
+		}
+		s.Settle(ticket)
+		s.Spent("haiku", agent.Usage{InputTokens: 1_000_000})
+		if got := strings.Count(s.logged.String(), "level=ERROR"); got != 3 {
+			t.Errorf("%d errors logged, want one each for the reservation, the settlement and the usage:\n%s", got, &s.logged)
+		}
+	})
+}
+
+func TestADeliveryWaitsForMoneyUntilTheCapsAreLifted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.spend(t, 2)
+		begun := time.Now()
+		go func() {
+			time.Sleep(7 * time.Minute)
+			_, err := s.purse.Lift(s.now(), true)
+			must(t, err)
+		}()
+		ticket, ok := s.Afford(t.Context(), routine("a"))
+		if waited := time.Since(begun); !ok || ticket == "" || waited < 7*time.Minute || waited > 7*time.Minute+affordEvery {
+			t.Errorf("%q %v after %v", ticket, ok, waited)
+		}
+		if len(s.entries(t)) != 0 {
+			t.Errorf("each check is recorded: %v", s.entries(t))
+		}
+	})
+}
+
+func TestADeliveryStartsAtMidnightSharp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		time.Sleep(22*time.Hour - affordEvery/3)
+		s.spend(t, 2)
+		begun := time.Now()
+		if _, ok := s.Afford(t.Context(), routine("a")); !ok || time.Since(begun) != affordEvery/3 {
+			t.Errorf("%v after %v", ok, time.Since(begun))
+		}
+	})
+}
+
+func TestACriticalDeliveryDoesNotWaitAndACancelledOneGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.spend(t, 2)
+		begun := time.Now()
+		critical := routine("a")
+		critical.Critical = true
+		if ticket, ok := s.Afford(t.Context(), critical); !ok || ticket == "" || time.Since(begun) != 0 {
+			t.Errorf("critical: %q %v after %v", ticket, ok, time.Since(begun))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if ticket, ok := s.Afford(ctx, routine("a")); ok || ticket != "" || time.Since(begun) != time.Hour {
+			t.Errorf("cancelled: %q %v after %v", ticket, ok, time.Since(begun))
+		}
+	})
+}
+
+func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
+	for _, c := range []struct {
+		verdict policy.Verdict
+		want    string // of the error, for the amount that is spent
+		again   bool   // the next turn asks again
+	}{
+		{policy.Allow, "", false},
+		{policy.Deny, textCapNo, false},
+		{policy.Expired, textCapUnanswered, true},
+		{policy.Cancelled, textCapUnanswered, true},
+	} {
+		t.Run(string(c.verdict), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, 1, none)
+				s.verdict = c.verdict
+				must(t, s.MayTalk(t.Context()))
+				s.spend(t, 1)
+				spent := fmt.Sprintf(textCapSpent, "$1.00", "$1.00", textToday)
+				for range 2 {
+					err := s.MayTalk(t.Context())
+					if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != fmt.Sprintf(c.want, spent)) {
+						t.Errorf("answered with %q: %v", c.verdict, err)
+					}
+				}
+				if len(s.asked) == 0 || s.asked[0].Label != textCapAsk || s.asked[0].Text != fmt.Sprintf(textCapAskMore, spent) || s.asked[0].Session == "" {
+					t.Errorf("asked %+v", s.asked)
+				}
+				if again := len(s.asked) == 2; again != c.again {
+					t.Errorf("asked %d times within a day", len(s.asked))
+				}
+				s.asked = nil
+				time.Sleep(24 * time.Hour)
+				s.spend(t, 1)
+				_ = s.MayTalk(t.Context())
+				if len(s.asked) != 1 {
+					t.Errorf("asked %d times on the next day", len(s.asked))
+				}
+			})
+		})
+	}
+}
+
+func TestTheCapThatIsReachedIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, 2)
+		s.past = []money.Run{run("a", 0.5)}
+		s.verdict = policy.Deny
+		s.spend(t, 1.5)
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(textCapSpent, "$1.50", "$1.00", textToday)) {
+			t.Errorf("above the cap of the day: %v", err)
+		}
+		// What is reserved counts too.
+		s.Reserve(routine("a"), s.now(), true)
+		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf(textCapSpent, "$1.50", "$2.00", textThisMonth)) {
+			t.Errorf("above the cap of the month: %v", err)
+		}
+	})
+}
+
+func TestAConversationAboveTheCapTalksAfterALiftButNotIfAskingFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.spend(t, 1)
+		s.failure = errors.New("no one to ask")
+		s.verdict = policy.Allow
+		if err := s.MayTalk(t.Context()); !errors.Is(err, s.failure) {
+			t.Errorf("the failed question: %v", err)
+		}
+		_, err := s.Lift(t.Context(), command.LiftCaps{})
+		must(t, err)
+		if err := s.MayTalk(t.Context()); err != nil || len(s.asked) != 1 {
+			t.Errorf("with lifted caps: %v, asked %d times", err, len(s.asked))
+		}
+	})
+}
+
+func TestAnAnswerThatCannotBeSavedIsLoggedAndCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 1, none)
+		s.spend(t, 1)
+		s.breakFile(t)
+		s.verdict = policy.Always
+		if err := s.MayTalk(t.Context()); err != nil || !strings.Contains(s.logged.String(), "level=ERROR") {
+			t.Errorf("%v; logged %s", err, &s.logged)
+		}
+	})
+}
+
+func TestLiftingTheCapsIsUndoneAndRecordedOnlyIfItChangesSomething(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, none, none)
+		if out, err := s.do(t, command.LiftCaps{}); err != nil || out.Message != textNoCaps || out.Undo != nil {
+			t.Errorf("without caps: %+v, %v", out, err)
+		}
+		s.config.MonthlyCap = 1
+		for _, step := range []struct {
+			undo    bool
+			message string
+			changed bool
+		}{{true, textCapsBack, false}, {false, textLifted, true}, {false, textLifted, false}, {true, textCapsBack, true}} {
+			out, err := s.do(t, command.LiftCaps{Undo: step.undo})
+			if err != nil || out.Message != step.message || (out.Undo != nil) != step.changed || (out.Decision.Action == audit.CapsChanged) != step.changed {
+				t.Errorf("%+v: %+v, %v", step, out, err)
+			}
+			if step.changed && out.Undo != (command.LiftCaps{Undo: !step.undo}) {
+				t.Errorf("%+v is undone by %+v", step, out.Undo)
+			}
+			if lifted := s.purse.State(s.now()).Lifted; lifted == step.undo {
+				t.Errorf("%+v: lifted is %v", step, lifted)
+			}
+		}
+		s.config.DailyCap, s.config.MonthlyCap = 1, none
+		s.breakFile(t)
+		if out, err := s.do(t, command.LiftCaps{}); err == nil || out.Message != "" {
+			t.Errorf("a lift that cannot be saved: %+v, %v", out, err)
+		}
+	})
+}
+
+func TestASettingWarnsOfACapBelowWhatIsSpent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 5, 5)
+		s.spend(t, 2)
+		today := fmt.Sprintf(textCapBelow, textToday, "$2.00", "$2.00", "Sun 2 Jan 00:00")
+		month := fmt.Sprintf(textCapBelow, textThisMonth, "$2.00", "$2.00", "1 February")
+		for _, c := range []struct{ key, value, want string }{
+			{"daily_cap", "2", today},
+			{"daily_cap", "2.01", ""},
+			{"daily_cap", "off", ""},
+			{"monthly_cap", "2", month},
+			{"monthly_cap", "2.01", ""},
+			{"daily_cap", "nonsense", ""},
+			{"auto_update_hour", "7", ""},
+		} {
+			if got := s.Follows(c.key, c.value); got != c.want {
+				t.Errorf("%s %s: %q, want %q", c.key, c.value, got, c.want)
+			}
+		}
+		s.config.DailyCap, s.config.MonthlyCap = 1, 1 // exceeded already, and left as it is
+		for _, c := range [][2]string{{"daily_cap", "1"}, {"monthly_cap", "1"}, {"auto_update_hour", "7"}} {
+			if got := s.Follows(c[0], c[1]); got != "" {
+				t.Errorf("%s, unchanged: %q", c, got)
+			}
+		}
+		if s.config.DailyCap != 1 {
+			t.Error("trying a value changed the settings")
+		}
+	})
+}
+
+const ledger = "state/fork_runs.jsonl"
+
+func line(id, task, state string, tokens int, cost float64) string {
+	return fmt.Sprintf(`{"id":%q,"kind":"routine","task":%q,"title":"t","state":%q,"started":"2000-01-01T00:00:00Z","ended":"2000-01-01T00:00:00Z","tokens":%d,"cost_usd":%v}`+"\n",
+		id, task, state, tokens, cost)
+}
+
+func TestPastRunsAreThoseThatUsedAModelOldestFirst(t *testing.T) {
+	s := open(t, none, none)
+	storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5)+line("00000002", "b", "failed", 7, 0)+line("00000003", "c", "running", 9, 1)+
+		line("00000004", "d", "done", 0, 0)+line("00000005", "e", "done", 0, 0.25)+line("00000006", "f", "stopped", 3, -4))
+	want := []money.Run{run("a", 0.5), run("b", 0), run("e", 0.25), run("f", 0)}
+	if got := PastRuns(s.dir, s.o.Log); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestAnUnreadableLedgerHasNoPastRunsAndNoCosts(t *testing.T) {
+	s := open(t, none, none)
+	must(t, os.MkdirAll(s.dir.Path(ledger), 0o700))
+	if got := PastRuns(s.dir, s.o.Log); len(got) != 0 || !strings.Contains(s.logged.String(), "level=WARN") {
+		t.Errorf("%v, logged %s", got, &s.logged)
+	}
+	if out, err := s.do(t, command.Costs{}); err == nil {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, 9, none)
+		storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5))
+		s.Spent("haiku", agent.Usage{InputTokens: 1_000_000, OutputTokens: 100})
+		priced := s.purse.Prices().Cost("haiku", agent.Usage{InputTokens: 1_000_000, OutputTokens: 100})
+		midnight := time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)
+		s.day = []schedule.Entry{
+			{FireTime: s.now(), Cost: 1}, {FireTime: s.now().Add(1), Cost: 2}, {FireTime: midnight.Add(-1), Cost: 4}, {FireTime: midnight, Cost: 8},
+		}
+		out, err := s.do(t, command.Costs{})
+		must(t, err)
+		r := out.Costs
+		if r == nil || r.Expected != 6 || r.Money.Today.Cap != 9 || r.Money.Today.Spent != priced || priced == 0 || len(r.Tasks) != 1 {
+			t.Errorf("report: %+v", r)
+		}
+		if len(s.day) != 4 || s.day[0].Cost != 1 {
+			t.Error("the list of the day was changed")
+		}
+	})
+}
+
+func TestBetweenKeepsWhatIsAfterTheOneAndBeforeTheOther(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		moment := rapid.Map(rapid.Int64Range(0, 9), func(n int64) time.Time { return time.Unix(n, 0) })
+		from, to := moment.Draw(t, "from"), moment.Draw(t, "to")
+		var list, want []time.Time
+		var entries []schedule.Entry
+		for _, at := range rapid.SliceOf(moment).Draw(t, "list") {
+			list = append(list, at)
+			entries = append(entries, schedule.Entry{FireTime: at})
+			if from.Before(at) && at.Before(to) {
+				want = append(want, at)
+			}
+		}
+		var got []time.Time
+		for _, e := range between(entries, from, to) {
+			got = append(got, e.FireTime)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("of %v between %v and %v: %v", list, from, to, got)
+		}
+	})
+}
