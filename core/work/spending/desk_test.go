@@ -383,8 +383,9 @@ func TestASettingWarnsOfACapBelowWhatIsSpent(t *testing.T) {
 const ledger = "state/fork_runs.jsonl"
 
 func line(id, task, state string, tokens int, cost float64) string {
-	return fmt.Sprintf(`{"id":%q,"kind":"routine","task":%q,"title":"t","state":%q,"started":"2000-01-01T00:00:00Z","ended":"2000-01-01T00:00:00Z","tokens":%d,"cost_usd":%v}`+"\n",
-		id, task, state, tokens, cost)
+	const then = "2000-01-01T00:00:00Z"
+	return fmt.Sprintf(`{"id":%q,"kind":"routine","task":%q,"title":"t","state":%q,"started":%q,"ended":%q,"tokens":%d,"cost_usd":%v}`+"\n",
+		id, task, state, then, then, tokens, cost)
 }
 
 func TestPastRunsAreThoseThatUsedAModelOldestFirst(t *testing.T) {
