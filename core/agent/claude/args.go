@@ -2,6 +2,8 @@ package claude
 
 import (
 	"cmp"
+	"encoding/json"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -23,8 +25,22 @@ const server = "discord"
 var offered = []string{"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "WebFetch", "WebSearch", "Write"}
 
 // overrides are settings that take away what no variable does: a skill of the
-// command's that stays when its bundled skills are off (2.1.330).
-const overrides = `{"skillOverrides":{"plugin-authoring":"off"}}`
+// command's that stays when its bundled skills are off (2.1.330), and instructions in
+// folders of the data directory. A command of the model's could leave them there, and
+// they would be obeyed as the user's when a file beside them is read.
+func overrides(dir string) string {
+	below := literal(filepath.Clean(dir)) + "/!(.claude)/**/"
+	text, _ := json.Marshal(map[string]any{ // it has nothing that cannot be written
+		"skillOverrides":   map[string]string{"plugin-authoring": "off"},
+		"claudeMdExcludes": []string{below + "CLAUDE.md", below + "CLAUDE.local.md", below + ".claude/**"},
+	})
+	return string(text)
+}
+
+// literal is a path as a pattern that matches it alone.
+func literal(path string) string { return globSigns.Replace(path) }
+
+var globSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`, "!", `\!`, "+", `\+`, "@", `\@`, "|", `\|`)
 
 // args are the flags of a process. What a run may do
 // is no part of them: its hooks and its permission callback decide that, and the
@@ -39,7 +55,7 @@ func args(o agent.SessionOptions, id string) []string {
 	if o.Bare {
 		a = append(a, "--tools", "", "--setting-sources=", "--disable-slash-commands", "--no-session-persistence")
 	} else {
-		a = append(a, "--tools", strings.Join(offered, ","), "--setting-sources=project", "--settings", overrides)
+		a = append(a, "--tools", strings.Join(offered, ","), "--setting-sources=project", "--settings", overrides(o.Dir))
 	}
 	// A session that is resumed without a model takes the one of its history, and
 	// older versions write that down without its long context (2.1.197).

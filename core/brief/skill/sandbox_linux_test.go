@@ -19,7 +19,7 @@ func TestCommandsOfASkillRunInTheSandboxInTheUsersZone(t *testing.T) {
 	box := sandboxtest.Box(t, sandbox.Options{Dir: root})
 	how := How{Sandbox: box.Command, Zone: "Asia/Kathmandu", Env: []string{sandbox.SessionVar + "=x"}}
 	for text, want := range map[string]string{
-		"!`./zone`": "+0545", "!`./secret`": "[command failed (exit 1): ./secret]", "!`./write`": "x", "!`./hang`": "done", "!`./env`": "1",
+		"!`./zone`": "+0545", "!`./secret`": "[command failed (exit 1): ./secret: cat: .env: Permission denied]", "!`./write`": "x", "!`./hang`": "done", "!`./env`": "1",
 		"!`./where`": resolved(t, root), "!`./fail`": "[command failed (exit 3): ./fail]", "!`./nothing`": "[command not found: ./nothing]",
 	} {
 		if got := Expand(t.Context(), open(t, root), how, text); got != want {

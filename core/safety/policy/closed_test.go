@@ -99,17 +99,6 @@ func TestAListOpensAPlaceByItsName(t *testing.T) {
 	}
 }
 
-func TestSecretsOfTheDataDirectoryAreKnown(t *testing.T) {
-	for rel, want := range map[string]bool{
-		".env": true, ".ENV.local": true, "notes/id_rsa": true, "state/token.json": true, "keys.pem": true, "keys.yaml": false,
-		"state/settings.json": false, ".git/config": false, "CLAUDE.md": false, "notes/a.md": false, "proc/x": false,
-	} {
-		if Secret(rel) != want {
-			t.Errorf("%s: %v", rel, !want)
-		}
-	}
-}
-
 // The folder of a search is checked even if its glob could mean several files.
 func TestASearchInAClosedFolderIsRefusedWhateverItsGlob(t *testing.T) {
 	g, _ := newGuard(t)

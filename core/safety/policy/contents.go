@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent/edit"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/closed"
 	"ollimbot/routines"
 )
 
@@ -171,7 +172,7 @@ var judged = []string{"skills", "routines", "reminders", "webhooks"}
 // judgedIn is the folder of judged that a path lies in, or "".
 func judgedIn(rel string) string {
 	folder, _, _ := strings.Cut(rel, "/")
-	if folder = fold(folder); slices.Contains(judged, folder) {
+	if folder = closed.Fold(folder); slices.Contains(judged, folder) {
 		return folder
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/safety/closed"
 	"ollimbot/routines"
 )
 
@@ -74,7 +75,7 @@ func kindOf(rel string) (kind routines.Kind, ok bool) {
 	folder, name, _ := strings.Cut(rel, "/")
 	kind, ok = map[string]routines.Kind{
 		routines.RoutineFolder: routines.KindRoutine, routines.ReminderFolder: routines.KindReminder, webhookFolder: routines.KindWebhook,
-	}[fold(folder)]
+	}[closed.Fold(folder)]
 	if !ok || strings.Contains(name, "/") || !routines.IsTaskFile(name) {
 		return "", false
 	}
@@ -84,7 +85,7 @@ func kindOf(rel string) (kind routines.Kind, ok bool) {
 // isSkill reports whether a path is the main file of a skill.
 func isSkill(rel string) bool {
 	parts := strings.Split(rel, "/")
-	return len(parts) == 3 && fold(parts[0]) == skill.Folder && strings.EqualFold(parts[2], skill.File)
+	return len(parts) == 3 && closed.Fold(parts[0]) == skill.Folder && strings.EqualFold(parts[2], skill.File)
 }
 
 // taskGrants returns what a task grants. A foreground task has the tools of the

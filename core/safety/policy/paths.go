@@ -2,12 +2,11 @@ package policy
 
 import (
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
+	"ollimbot/core/safety/closed"
 	"ollimbot/core/storage/store"
 )
 
@@ -79,75 +78,29 @@ const (
 	listed                // read like any other file
 )
 
-// closedPlace is a place that no tool writes, whatever the session, the mode, a
-// list or the user's "always" says.
-type closedPlace struct {
-	// names are patterns of one path element in small letters. What lies below
-	// belongs to the place.
-	names []string
-	where where
-	read  reading
-	says  string // what the agent is told
+// access is how a kind of closed place is judged. No tool writes one, whatever the
+// session, the mode, a list or the user's "always" says.
+type access struct {
+	read reading
+	says string // what the agent is told
 }
 
-// where is at which depth a closed place counts.
-type where int
-
-const (
-	anywhere where = iota // at any depth, outside of the data directory too
-	inData                // an entry of the data directory itself
-	inSystem              // an entry of the file system's root
-)
-
-// closedPlaces are all of them: what holds secrets (a token that was read is in
-// the conversation for good), what belongs to the bot, and what configures the
-// programs that work here, by which a writer would reach past everything that is
-// decided in this package.
-var closedPlaces = [...]closedPlace{
-	{[]string{"state"}, inData, named, answerState},
-	{[]string{".env", ".env*"}, anywhere, never, answerSecret},
-	{[]string{".git"}, anywhere, never, answerGit},
-	{[]string{".claude", ".claude.json", ".mcp.json"}, anywhere, named, answerSettings},
-	{[]string{"claude.md", "claude.local.md"}, anywhere, listed, answerSettings},
-	{[]string{fileName, "prices.yaml", "providers.yaml", "keys.yaml"}, inData, listed, answerSettings},
-	{[]string{
-		".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".npmrc", ".pgpass", ".git-credentials", "authorized_keys",
-		"*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "id_rsa*", "id_ed25519*", "id_ecdsa*", "id_dsa*",
-		"credentials*.json", ".credentials*", "token*.json",
-	}, anywhere, never, answerKey},
-	// What stands there is different for each process that looks, and holds its
-	// environment and its open files.
-	{[]string{"proc", "dev", "sys"}, inSystem, never, answerSystem},
-}
-
-// holds reports whether a path, as its folded elements, lies in the place.
-func (c closedPlace) holds(elements []string, within bool) bool {
-	if c.where == anywhere {
-		return slices.ContainsFunc(elements, c.has)
-	}
-	return within == (c.where == inData) && len(elements) > 0 && c.has(elements[0])
-}
-
-func (c closedPlace) has(name string) bool {
-	return slices.ContainsFunc(c.names, func(pattern string) bool {
-		hit, err := path.Match(pattern, name)
-		return hit && err == nil
-	})
-}
-
-// Secret reports whether a file of the data directory holds a secret: what no tool may
-// read. rel is its name in the directory, with slashes.
-func Secret(rel string) bool {
-	elements := strings.Split(strings.ToLower(rel), "/")
-	return slices.ContainsFunc(closedPlaces[:], func(c closedPlace) bool {
-		return (c.says == answerSecret || c.says == answerKey) && c.holds(elements, true)
-	})
+var accesses = map[closed.Kind]access{
+	closed.State:        {named, answerState},
+	closed.Env:          {never, answerSecret},
+	closed.Keys:         {never, answerKey},
+	closed.Git:          {never, answerGit},
+	closed.Engine:       {named, answerSettings},
+	closed.Instructions: {listed, answerSettings},
+	closed.Settings:     {listed, answerSettings},
+	closed.Programs:     {listed, answerPrograms},
+	closed.System:       {never, answerSystem},
 }
 
 // closed is what stands against touching a path, or "". It holds for the path as
 // it is written and wherever its links lead. open says whether the session's list
 // names a place for reading.
-func (t tree) closed(file string, write bool, open func(closedPlace) bool) string {
+func (t tree) closed(file string, write bool, open func(closed.Place) bool) string {
 	spots, ok := t.spots(file)
 	if !ok {
 		return answerLoop
@@ -155,9 +108,10 @@ func (t tree) closed(file string, write bool, open func(closedPlace) bool) strin
 	for _, spot := range spots {
 		elements, within := t.elements(spot)
 		aliases := t.alias(spot)
-		for i, c := range closedPlaces {
-			if (c.holds(elements, within) || aliases[i]) && (write || c.read == never || c.read == named && !open(c)) {
-				return c.says
+		for i, c := range closed.Places {
+			to := accesses[c.Kind]
+			if (c.Holds(elements, within) || aliases[i]) && (write || to.read == never || to.read == named && !open(c)) {
+				return to.says
 			}
 		}
 	}
@@ -201,41 +155,29 @@ func (t tree) elements(full string) (names []string, within bool) {
 	}
 	for name := range strings.SplitSeq(rel, "/") {
 		if name != "" && name != "." {
-			names = append(names, fold(name))
+			names = append(names, closed.Fold(name))
 		}
 	}
 	return names, within
 }
 
-// fold is a name as file systems that ignore case, invisible characters, or dots
-// and spaces at the end take it.
-func fold(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
-			return -1
-		}
-		return unicode.ToLower(unicode.ToUpper(r))
-	}, name)
-	return strings.TrimRight(name, " .")
-}
-
 // alias tells which closed places of the data directory a path lies in under any
 // other name: through a second mount, a hard link, or where the place is a link
 // itself.
-func (t tree) alias(spot string) (in [len(closedPlaces)]bool) {
+func (t tree) alias(spot string) (in [len(closed.Places)]bool) {
 	type entry struct {
 		place int
 		info  os.FileInfo
 	}
 	var entries []entry
-	for i, c := range closedPlaces {
-		for _, name := range c.names {
-			if c.where == inSystem || strings.Contains(name, "*") {
+	for i, c := range closed.Places {
+		for _, name := range c.Names {
+			if c.Where == closed.InSystem || strings.Contains(name, "*") {
 				continue
 			}
 			full := filepath.Join(t.root, name)
 			info, err := os.Lstat(full)
-			if err == nil && c.read != listed {
+			if err == nil && accesses[c.Kind].read != listed {
 				info, err = os.Stat(full)
 			}
 			if err == nil {

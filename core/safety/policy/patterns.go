@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/closed"
 	"ollimbot/core/storage/store"
 	"ollimbot/routines"
 )
@@ -358,9 +359,9 @@ func Merge(lists ...[]string) []string {
 
 // opens reports whether one of the list's patterns names the place, before its
 // first wildcard, and lets this call read in it.
-func (s *Set) opens(x call, c closedPlace) bool {
+func (s *Set) opens(x call, c closed.Place) bool {
 	return slices.ContainsFunc(s.allowed, func(p pattern) bool {
-		return p.globs != nil && c.holds(p.fixed(s.tree)) && p.allows(x, s.tree)
+		return p.globs != nil && c.Holds(p.fixed(s.tree)) && p.allows(x, s.tree)
 	})
 }
 

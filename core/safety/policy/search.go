@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ollimbot/core/safety/closed"
 )
 
 // maxLooked is how many entries of a folder are looked at before a search in it
@@ -47,8 +49,8 @@ func (t tree) keeps(folder string) bool {
 			return errKept
 		}
 		elements, within := t.elements(at)
-		for _, c := range closedPlaces {
-			if c.read != listed && c.holds(elements, within) && !c.holds(begin, beginsWithin) {
+		for _, c := range closed.Places {
+			if accesses[c.Kind].read != listed && c.Holds(elements, within) && !c.Holds(begin, beginsWithin) {
 				return errKept
 			}
 		}

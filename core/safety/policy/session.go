@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/closed"
 )
 
 // Kind tells whose tools are decided.
@@ -199,7 +200,7 @@ func (s *Session) closed(x call) string {
 
 // closedTo is what stands against a call that touches a file.
 func (s *Session) closedTo(x call, file string, write bool) string {
-	return s.g.tree.closed(file, write, func(c closedPlace) bool {
+	return s.g.tree.closed(file, write, func(c closed.Place) bool {
 		x.path = file
 		return s.inForce().opens(x, c)
 	})

@@ -6,6 +6,7 @@ const (
 	answerSettings = "This file configures the program that you run in, so only the user changes it. Say what you would like in it."
 	answerSecret   = ".env holds the user's secrets: nobody but the user reads or writes it. Ask for what you need."
 	answerGit      = ".git belongs to git: what stands there runs with the next git command. Nobody but the user touches it."
+	answerPrograms = "This file configures a shell, an editor or git, which run what it says, so only the user changes it. Say what you would like in it."
 	answerKey      = "This is a file for keys and passwords: nobody but the user reads or writes it. Ask for what you need."
 	answerSystem   = "The system's own files of processes and devices are closed: what stands there is different for everybody who looks."
 	answerLoop     = "This path leads through links that have no end, so it is write-protected and not read. Name the file itself."

@@ -62,6 +62,9 @@ func newGround(t testing.TB, files map[string]string) *ground {
 var settled = map[string]string{
 	"CLAUDE.md": "mine", "tool-policy.yaml": "{}", ".mcp.json": "{}", ".claude/settings.json": "{}", ".git/config": "[core]\n",
 	"routines/a.md": "mine", "reminders/a.md": "mine", "skills/a/SKILL.md": "mine", "webhooks/a.md": "mine",
+	".env.local": secret, "id_rsa": secret, "token.json": secret, "sub/a/.env": secret, "skills/a/.ENV": secret, "sub/.ssh/config": secret, "sub/server.pem": secret,
+	"CLAUDE.local.md": "mine", "keys.yaml": "{}", ".gitattributes": "mine", ".gitignore": "mine", ".bashrc": "mine", ".vscode/tasks.json": "{}",
+	"deep/a/CLAUDE.md": "mine", "deep/b.txt": "a plum", "repo/.git/config": "[core]\n", "repo/.git/hooks/a.sample": "mine", "repo/.git/index": "mine", "repo/.gitignore": "mine",
 }
 
 // ways are how a command gets into a sandbox.
@@ -99,16 +102,20 @@ func (g *ground) picture(t testing.TB) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(g.root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil {
 			return err
 		}
-		text := e.Type().String()
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
 		if e.Type().IsRegular() {
 			b, err := os.ReadFile(path)
 			if err != nil {
 				return err
 			}
-			text = string(b)
+			text = fmt.Sprintf("%s, %s, %s", b, info.Mode(), info.ModTime())
 		}
 		all[strings.TrimPrefix(path, g.root+"/")] = text
 		return nil
@@ -162,6 +169,20 @@ func attacks(g *ground, port int) []attack {
 		{"name a server", "echo x > .mcp.json || rm -f .mcp.json", true},
 		{"write a hook for claude at the user's terminal", "echo x > ~/.claude/settings.json && exit 1; exit 1", false},
 
+		{"read other files with secrets", "grep -s . .env.local id_rsa token.json sub/a/.env skills/a/.ENV sub/server.pem sub/.ssh/config", true},
+		{"move a folder with a secret", "mv sub x; s=$?; grep -rs . x sub; mv x sub; exit 1", true},
+		{"write instructions of a folder", "echo x > deep/a/CLAUDE.md || rm -f deep/a/CLAUDE.md || { echo x > deep/x && mv deep/x deep/a/CLAUDE.md; s=$?; rm -f deep/x; exit $s; }", true},
+		{"put another folder with instructions in its place", "mv deep x && mkdir -p deep/a && echo x > deep/a/CLAUDE.md || { mv deep/a deep/x && mkdir deep/a; }", true},
+		{"write other instructions", "echo x > CLAUDE.local.md || rm -f CLAUDE.local.md", true},
+		{"write keys", "echo x > keys.yaml || rm -f keys.yaml || mv notes/a.txt keys.yaml", true},
+		{"write what configures programs", "echo x > .gitattributes || echo x > .gitignore || echo x > .bashrc || echo x > .vscode/tasks.json || mv .vscode notes/x", true},
+		{"write settings of a repository below", "test -d repo && { echo x > repo/.git/config || echo x > repo/.git/hooks/post-commit || mv repo/.git repo/x || echo x > repo/.gitignore; }", true},
+		{"change the mode of a closed file", "chmod 0 .env || chmod 777 CLAUDE.md || chmod 777 tool-policy.yaml || { chmod 777 state; exit 1; }", true},
+		{"change the time of a closed file", "touch -d 2001-01-01 CLAUDE.md || touch -d 2001-01-01 .env", true},
+		{"change the owner of a closed file", "chown 0:0 CLAUDE.md && exit 1; chgrp -h 1 CLAUDE.md .env", true},
+		{"add an attribute to a closed file", `python3 -c 'import os; os.setxattr("CLAUDE.md", "user.x", b"x")'`, true},
+		{"change a mode by an open file", `python3 -c 'import os; os.fchmod(os.open("CLAUDE.md", os.O_RDONLY), 0o777)'`, true},
+
 		{"make a device", "mknod notes/disk b 8 0 && exit 0; exit 1", true},
 		{"mount over the covers", "umount .env || umount state || mount -t tmpfs none notes", true},
 		{"mount in a namespace of its own", "unshare -Urm sh -c 'umount state; ls -A state | grep . || { mkdir -p /tmp/x; mount --bind . /tmp/x && cat /tmp/x/state/sessions.json; }'", true},
@@ -181,6 +202,11 @@ func attacks(g *ground, port int) []attack {
 	return list
 }
 
+// unmade reports an attack on a name that is closed only where it exists.
+func unmade(a attack) bool {
+	return slices.ContainsFunc([]string{".git", "keys.yaml", "deep/"}, func(name string) bool { return strings.Contains(a.script, name) })
+}
+
 func TestNoAttackFromInsideSucceeds(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	must(t, err)
@@ -193,7 +219,7 @@ func TestNoAttackFromInsideSucceeds(t *testing.T) {
 			}
 			before := g.picture(t)
 			for _, a := range attacks(g, l.Addr().(*net.TCPAddr).Port) {
-				if way == "claude itself" && !a.engine || len(files) == 0 && strings.Contains(a.script, ".git") {
+				if way == "claude itself" && !a.engine || len(files) == 0 && unmade(a) {
 					continue
 				}
 				out, err := g.run(t, way, a.script)
@@ -226,7 +252,7 @@ func TestWhatIsSeenIsWhatTheFenceShows(t *testing.T) {
 				script = "ls -A " + path + " | grep -q ."
 			}
 			if write {
-				script = "test -w " + path
+				script = "test -w " + path + " && { test -d " + path + " || : >> " + path + "; }"
 			}
 			_, err := g.run(t, "claude itself", script)
 			// What is private is writable inside, and no file of ours.
@@ -275,6 +301,9 @@ func TestOrdinaryWorkIsDoneInside(t *testing.T) {
 			"touch ~/x /tmp/x && ls ~/x /tmp/x | wc -l": "2\n",
 			"bash -c 'cat <(echo a)'":                   "a\n",
 			"head -c 3 /dev/zero | wc -c":               "3\n",
+			"echo x > deep/a/new && mv deep/b.txt deep/a/ && mv deep/a/b.txt deep/ && chmod 700 deep/a/new && touch -d 2001-01-01 deep/a/new":         "",
+			"mv sub y && mv y sub && cp -pr repo /tmp/copy && tar cf - notes | tar xf - -C /tmp":                                                      "",
+			"cd notes && rm -rf x && git init -q x && cd x && git -c user.name=a -c user.email=b commit -q --allow-empty -m one && cd .. && rm -rf x": "",
 		} {
 			if out, err := g.run(t, way, script); out != want || err != nil {
 				t.Errorf("%s: %s: %q, %v", way, script, out, err)

@@ -2,7 +2,7 @@ package sandbox
 
 import (
 	"cmp"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,11 +26,7 @@ const (
 	// root may not make a user namespace of its own without a capability.
 	nobody = "65534"
 	// firstFile is the descriptor of the first of exec.Cmd's ExtraFiles.
-	firstFile  = 3
-	nullFile   = 9 // the descriptor of /dev/null in the script of the inner fence
-	filterFile = 8 // that of the filter
-	// innerFilter is the filter of the inner fence.
-	innerFilter = runDir + "/filter"
+	firstFile = 3
 )
 
 // bubblewrap rewrites cmd to run under it.
@@ -55,30 +51,22 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 	}
 	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, "/tmp"))
 	if v.profile == engine && inner {
-		script, err := b.innerShell(v)
+		p, err := b.innerPlan(v)
 		if err != nil {
 			return done, err
 		}
-		fd, err := give(inMemory("bash", []byte(script)))
+		text, err := json.Marshal(p)
 		if err != nil {
-			return done, err
+			return done, fmt.Errorf("write the plan of a sandbox: %w", err)
 		}
-		args = append(args, "--perms", "0555", "--file", fd, shell)
-		if b.seen.Filter {
-			fd, err := give(inMemory("filter", filter{command: true}.bytes()))
+		for name, content := range map[string][]byte{shell: []byte(p.start(b.o.Executable)), shell + planSuffix: text} {
+			fd, err := give(inMemory(filepath.Base(name), content))
 			if err != nil {
 				return done, err
 			}
-			args = append(args, "--perms", "0444", "--file", fd, innerFilter)
+			args = append(args, "--perms", "0555", "--file", fd, name)
 		}
 		v.env = config.With(v.env, shellVar, shell)
-	}
-	if b.seen.Filter {
-		fd, err := give(inMemory("filter", filter{command: v.profile != engine}.bytes()))
-		if err != nil {
-			return done, err
-		}
-		args = append(args, "--seccomp", fd)
 	}
 	args = append(args, "--", cmd.Path)
 	cmd.Args = slices.Concat([]string{b.exe}, args, cmd.Args[1:])
@@ -88,7 +76,7 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 }
 
 // flags are the arguments for a view. give hands a file over and says under
-// which descriptor; in a script that is a fixed one.
+// which descriptor.
 func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]string, error) {
 	a := []string{
 		"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -111,28 +99,37 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 	}
 	a = append(a, "--proc", "/proc", "--dev", "/dev", "--dir", runDir)
 	for _, m := range v.mounts {
-		switch m.how {
+		switch m.How {
 		case readOnly, writable:
-			flag := map[how]string{readOnly: "--ro-bind", writable: "--bind"}[m.how]
-			if m.optional {
+			flag := map[how]string{readOnly: "--ro-bind", writable: "--bind"}[m.How]
+			if m.Optional {
 				flag += "-try"
 			}
-			a = append(a, flag, m.from, m.to)
+			a = append(a, flag, m.From, m.To)
 		case private:
-			a = append(a, "--tmpfs", m.to)
+			a = append(a, "--tmpfs", m.To)
 		case link:
-			a = append(a, "--symlink", m.from, m.to)
+			a = append(a, "--symlink", m.From, m.To)
+		case hidden:
+			a = append(a, "--ro-bind", os.DevNull, m.To)
 		case empty, copied:
 			flag, from := "--ro-bind-data", os.DevNull
-			if m.how == copied {
-				flag, from = "--file", m.from
+			if m.How == copied {
+				flag, from = "--file", m.From
 			}
 			fd, err := give(os.Open(from))
 			if err != nil {
 				return nil, err
 			}
-			a = append(a, flag, fd, m.to)
+			a = append(a, flag, fd, m.To)
 		}
+	}
+	if b.seen.Filter {
+		fd, err := give(inMemory("filter", filter{command: v.profile != engine}.bytes()))
+		if err != nil {
+			return nil, err
+		}
+		a = append(a, "--seccomp", fd)
 	}
 	return a, nil
 }
@@ -146,71 +143,65 @@ func (b *Box) canDisableUserns() bool {
 	return err == nil && (major != "0" || n >= 8)
 }
 
-// innerShell is the script that takes bash's place for claude. The inner fence
-// stands in the outer one, whose covers hold on in it: it adds what commands may
-// not do beyond that.
-func (b *Box) innerShell(outer *view) (string, error) {
+// innerPlan is the plan of the inner fence, which stands in the outer one. The outer's
+// covers hold on in it; it adds what commands may not do beyond that.
+func (b *Box) innerPlan(outer *view) (plan, error) {
 	bash := b.find("bash")
-	v, err := b.view(command, &exec.Cmd{Path: bash, Env: outer.env})
+	v, err := b.frame(command, &exec.Cmd{Path: bash, Env: outer.env})
 	if err != nil {
-		return "", err
+		return plan{}, err
 	}
 	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool {
 		// The session's own /tmp is shared: what one command leaves there the next one
-		// reads. What only root could read is covered outside, and so is .env.
-		return m.how == private && m.to == "/tmp" || m.how == empty || slices.Contains(rootOnlyFolders, m.to)
+		// reads. What only root could read is covered outside.
+		return m.How == private && m.To == "/tmp" || m.How == empty || slices.Contains(rootOnlyFolders, m.To)
 	})
-	first := slices.IndexFunc(v.mounts, func(m mount) bool { return m.how == private }) // the home directory, or all that follows
-	v.mounts = slices.Insert(v.mounts, max(first, 0), mount{how: writable, from: "/tmp", to: "/tmp"})
+	first := slices.IndexFunc(v.mounts, func(m mount) bool { return m.How == private }) // the home directory, or all that follows
+	v.mounts = slices.Insert(v.mounts, max(first, 0), mount{How: writable, From: "/tmp", To: "/tmp"})
 	if dir := outer.settingsOf(); dir != "" {
 		snapshots := filepath.Join(resolved(dir), shellFolder)
-		v.add(mount{how: private, to: resolved(dir)})
-		v.add(mount{how: writable, from: snapshots, to: snapshots, optional: true})
+		v.add(mount{How: private, To: resolved(dir)})
+		v.add(mount{How: writable, From: snapshots, To: snapshots, Optional: true})
 		v.name(dir, resolved(dir))
 	}
-	args, err := b.flags(v, func(*os.File, error) (string, error) { return "", errNoFiles })
-	if err != nil {
-		return "", err
-	}
-	// A group of processes is how claude ends a command: it stays in that of its shell.
-	args = slices.DeleteFunc(args, func(a string) bool { return a == "--new-session" })
-	if b.seen.Filter {
-		args = append(args, "--seccomp", strconv.Itoa(filterFile))
-	}
-	s := script{bash: bash, network: v.network, bwrap: b.exe, args: args, secret: filepath.Join(v.data, envFile), filter: b.seen.Filter}
-	return s.String(), nil
+	return b.plan(v, bash), nil
 }
 
-// errNoFiles cannot come: what is copied by a descriptor was left out.
-var errNoFiles = errors.New("the inner sandbox copies nothing")
-
-// script runs a shell in the inner fence.
-type script struct {
-	bash, bwrap string
-	network     bool
-	args        []string
-	secret      string
-	filter      bool
+// plan keeps a view of a command for later.
+func (b *Box) plan(v *view, shell string) plan {
+	return plan{State: b.seen, Bwrap: b.exe, Shell: shell, Data: v.data, Home: v.home, Network: v.network, Mounts: v.mounts}
 }
 
-// String is the script. It clears the environment by name before bubblewrap
-// starts, whose own can be read inside. The kernel takes a cover away when the
-// file under it is replaced outside, as editors do, so that a secret that shows
-// is covered anew.
-func (s script) String() string {
-	var b strings.Builder
-	b.WriteString(clearing(s.bash, s.network))
-	fmt.Fprintf(&b, "cover=()\n[ -s %[1]s ] && exec %[2]d</dev/null && cover=(--ro-bind-data %[2]d %[1]s)\n", quoted(s.secret), nullFile)
-	if s.filter {
-		fmt.Fprintf(&b, "exec %d<%s\n", filterFile, innerFilter)
-	}
-	b.WriteString("exec " + quoted(s.bwrap))
-	for _, a := range s.args {
-		b.WriteString(" " + quoted(a))
-	}
-	fmt.Fprintf(&b, " \"${cover[@]}\" -- %s \"$@\"\n", quoted(s.bash))
-	return b.String()
+// plan is the fence of a shell that does not run yet: HelperArg makes it at the start of
+// each command, so that it closes what is there then.
+type plan struct {
+	State   State
+	Bwrap   string `json:",omitempty"`
+	Shell   string
+	Data    string
+	Home    string
+	Network bool
+	Mounts  []mount
+	// Of Landlock: the folder of its shell and that for temporary files, and what may be
+	// written beside them.
+	Run, Tmp string   `json:",omitempty"`
+	Write    []string `json:",omitempty"`
 }
+
+// planSuffix is that of the file with the plan, beside the shell.
+const planSuffix = ".plan"
+
+// start is what stands in the shell's place: a script for our own program, which reads the
+// plan. The kernel takes no path with a space, and no long one.
+func (p plan) start(executable string) string {
+	if plainWord().MatchString(executable) && len(executable) < maxInterpreter {
+		return "#!" + executable + " " + HelperArg + "\n"
+	}
+	return "#!" + p.Shell + " -p\nexec " + quoted(executable) + " " + HelperArg + " \"$0\" \"$@\"\n"
+}
+
+// maxInterpreter is less than any kernel takes, with an argument.
+const maxInterpreter = 100
 
 var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:=-]+$`)
 

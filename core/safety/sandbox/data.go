@@ -8,51 +8,55 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"ollimbot/core/safety/closed"
 )
 
-// The closed places of the data directory, for everything that runs commands.
-// secret ones are out of sight, the others can be read.
+// The closed places at the top of the data directory, for everything that runs commands.
+// Those of closed.Places that exist are found by name, at every depth.
 var (
-	closedFiles   = []string{"CLAUDE.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json", "authorized_keys"}
-	closedFolders = []string{".claude"}
-	// closedIfThere are not made where they are missing: an empty .git would keep
-	// the bot from making its repository, and keys are in another folder.
-	closedIfThere = []string{".git", "keys.yaml"}
+	// made are created where they are missing: a name that does not exist cannot be
+	// covered, and a command that made it would write the bot's own settings.
+	madeFiles   = []string{"CLAUDE.md", "CLAUDE.local.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json", "authorized_keys"}
+	madeFolders = []string{".claude"}
+	// unmade would do harm: an empty .git would keep the bot from making its
+	// repository, and keys are in another folder.
+	unmade = []string{".git", "keys.yaml"}
 	// writtenByTools are changed by the Write tool, which the rules stand before,
-	// or by commands of ours over the socket: so it is known who wrote them.
+	// or by commands of ours through the door: so it is known who wrote them.
 	writtenByTools = []string{"routines", "reminders", "skills", "webhooks"}
 )
 
 const (
 	envFile  = ".env"
 	stateDir = "state"
+	gitDir   = ".git"
 )
 
-// dataFolder shows the data directory without its closed places. What is missing
-// of them is made here, empty: a name that does not exist cannot be covered, and
-// a command that made it would write the bot's own settings.
-func (v *view) dataFolder() error {
+// maxCovers is how many closed files a sandbox can cover one by one.
+const maxCovers = 500
+
+// dataCovers makes the closed places that are missing, and covers all of them.
+func (v *view) dataCovers() ([]mount, error) {
 	if !exists(v.data) {
-		return nil
+		return nil, nil
 	}
-	v.show(writable, v.data)
-	for _, name := range append(slices.Clone(closedFiles), envFile) {
+	for _, name := range append(slices.Clone(madeFiles), envFile) {
 		if err := v.placeholder(name, false); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for _, name := range append(v.coveredFolders(), stateDir) {
 		if err := v.placeholder(name, true); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, name := range closedIfThere {
+	for _, name := range unmade {
 		if info, err := os.Lstat(v.at(name)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return fmt.Errorf(errLink, v.at(name))
+			return nil, fmt.Errorf(errLink, v.at(name))
 		}
 	}
-	v.cover()
-	return nil
+	return v.covers()
 }
 
 func (v *view) at(name string) string { return filepath.Join(v.data, name) }
@@ -60,24 +64,96 @@ func (v *view) at(name string) string { return filepath.Join(v.data, name) }
 // coveredFolders are the folders of the data directory that can be read only.
 func (v *view) coveredFolders() []string {
 	if v.profile == command {
-		return slices.Concat(closedFolders, writtenByTools)
+		return slices.Concat(madeFolders, writtenByTools)
 	}
-	return slices.Clone(closedFolders)
+	return slices.Clone(madeFolders)
 }
 
-// cover closes the closed places.
-func (v *view) cover() {
-	v.add(mount{how: empty, to: v.at(envFile)})
-	v.add(mount{how: private, to: v.at(stateDir)})
-	names := slices.Concat(closedFiles, v.coveredFolders())
-	for _, name := range closedIfThere {
+// covers are the mounts that close the closed places, as they are now.
+func (v *view) covers() ([]mount, error) {
+	list := []mount{{How: private, To: v.at(stateDir)}}
+	for _, name := range slices.Concat(madeFiles, unmade, v.coveredFolders()) {
 		if exists(v.at(name)) {
-			names = append(names, name)
+			list = append(list, mount{How: readOnly, From: v.at(name), To: v.at(name)})
 		}
 	}
-	for _, name := range names {
-		v.add(mount{how: readOnly, from: v.at(name), to: v.at(name)})
+	n := nested{v: v, fixed: list}
+	if err := filepath.WalkDir(v.data, n.look); err != nil {
+		return nil, fmt.Errorf("look for closed files in %s: %w", v.data, err)
 	}
+	if len(n.found) > maxCovers {
+		return nil, fmt.Errorf(errTooMany, len(n.found), v.data, maxCovers, filepath.Dir(n.found[len(n.found)/2].To))
+	}
+	return slices.Concat(list, n.folders, n.found), nil
+}
+
+// nested collects the closed files and folders at every depth.
+type nested struct {
+	v       *view
+	fixed   []mount // read-only already
+	folders []mount // folders on the way to what is read-only
+	found   []mount
+}
+
+// look is called for each file and folder.
+func (n *nested) look(path string, e fs.DirEntry, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), path == n.v.data && err == nil, e != nil && e.Type()&fs.ModeSymlink != 0:
+		return nil // gone meanwhile, or no name of its own: what it leads to has one
+	case errors.Is(err, fs.ErrPermission):
+		return fs.SkipDir // a command cannot read it either
+	case err != nil:
+		return err
+	}
+	rel := strings.TrimPrefix(path, n.v.data+"/")
+	switch kind := closed.Of(rel); {
+	case kind == closed.State:
+		return fs.SkipDir
+	case kind.Secret():
+		how := hidden
+		if e.IsDir() {
+			how = private
+		}
+		n.found = append(n.found, mount{How: how, To: path})
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+	case kind == closed.Git && rel != gitDir && e.IsDir():
+		n.repository(path)
+		return fs.SkipDir
+	case kind != closed.Open:
+		n.fix(path, kind == closed.Instructions || kind == closed.Engine)
+	}
+	if rel == gitDir {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// repository keeps what git runs from being written: a command may commit in a
+// repository below, and may plant no hook in it.
+func (n *nested) repository(git string) {
+	for _, name := range []string{"config", "config.worktree", "hooks", "info", "modules", "worktrees"} {
+		if path := filepath.Join(git, name); exists(path) {
+			n.fix(path, false)
+		}
+	}
+}
+
+// fix makes something read-only. Each folder on the way becomes a mount, which cannot be
+// moved away to put another in its place.
+func (n *nested) fix(path string, byEntry bool) {
+	if slices.ContainsFunc(n.fixed, func(m mount) bool { return m.How == readOnly && within(m.To, path) }) {
+		return
+	}
+	for dir := filepath.Dir(path); dir != n.v.data; dir = filepath.Dir(dir) {
+		if slices.ContainsFunc(n.folders, func(m mount) bool { return m.To == dir }) {
+			break
+		}
+		n.folders = append(n.folders, mount{How: writable, From: dir, To: dir})
+	}
+	n.found = append(n.found, mount{How: readOnly, From: path, To: path, ByEntry: byEntry})
+	n.fixed = append(n.fixed, n.found[len(n.found)-1])
 }
 
 // placeholder makes a closed place that is missing. One that is a link cannot be
@@ -111,7 +187,7 @@ func (v *view) placeholder(name string, folder bool) error {
 func (v *view) repository(args []string) {
 	for _, name := range []string{".gitconfig", ".config/git"} {
 		if path := filepath.Join(v.home, name); v.home != "" && exists(path) {
-			v.add(mount{how: readOnly, from: path, to: path})
+			v.add(mount{How: readOnly, From: path, To: path})
 		}
 	}
 	tree := v.data
@@ -127,7 +203,7 @@ func (v *view) repository(args []string) {
 		v.show(writable, tree)
 	}
 	if file := filepath.Join(v.data, envFile); exists(file) {
-		v.add(mount{how: empty, to: file})
+		v.add(mount{How: empty, To: file})
 	}
 }
 
@@ -174,10 +250,4 @@ func passing(network bool) []string {
 		return slices.Concat(commandNames, proxyNames)
 	}
 	return commandNames
-}
-
-// clearing begins a script that clears its environment by name.
-func clearing(bash string, network bool) string {
-	return fmt.Sprintf("#!%s -p\nfor n in $(compgen -e); do case $n in %s*|%s) ;; *) unset -v \"$n\" 2>/dev/null ;; esac; done\n",
-		bash, strings.Join(commandPrefixes, "*|"), strings.Join(passing(network), "|"))
 }

@@ -8,9 +8,9 @@
 // # Two sandboxes
 //
 // claude needs the network and its login; its commands need neither. So they get their own
-// sandbox inside claude's. The way in is CLAUDE_CODE_SHELL: a script in place of bash, kept in
-// memory, which clears the environment before bubblewrap starts, whose own environment can be
-// read inside. A root process is "nobody" inside, because the kernel gives no namespace to a
+// sandbox inside claude's. The way in is CLAUDE_CODE_SHELL: in place of bash, a script for our
+// own program, kept in memory. It looks for what is closed at that moment, and becomes
+// bubblewrap with a clean environment, because bubblewrap's own can be read inside. A root process is "nobody" inside, because the kernel gives no namespace to a
 // root without capabilities. A second /proc needs a complete one to be visible somewhere, so one
 // is mounted out of reach under an empty folder. The signals of Stop go to the command and not
 // to bubblewrap, which would die of them at once; SIGKILL goes to bubblewrap, and everything

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -41,15 +42,63 @@ type lists struct {
 // Devices that every program expects to write.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}
 
-// Helper does what HelperArg asks for: lists as JSON, "--", the program's path
-// and its arguments. It returns only where that fails, with the exit code.
+// Helper does what HelperArg asks for. It is given lists as JSON, "--", the program's path
+// and its arguments; or, as the shell of claude, the path of the script that called it and
+// the arguments of the shell. It returns only where that fails, with the exit code.
 func Helper(args []string) int {
 	err := errors.New("usage: " + HelperArg + " LISTS -- PROGRAM ARGUMENTS")
-	if len(args) >= 3 && args[1] == "--" {
-		err = confine(args[0], args[2], args[3:])
+	switch {
+	case len(args) >= 3 && args[1] == "--":
+		err = confineBy(args[0], args[2], args[3:])
+	case len(args) >= 1 && filepath.IsAbs(args[0]):
+		err = becomeShell(args[0], args[1:])
 	}
 	fmt.Fprintln(os.Stderr, "sandbox:", err)
 	return noExec
+}
+
+// becomeShell runs the shell of claude in the fence of a command.
+func becomeShell(script string, args []string) error {
+	text, err := os.ReadFile(script + planSuffix)
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	var p plan
+	if err := json.Unmarshal(text, &p); err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	v := &view{profile: command, data: p.Data, home: p.Home, network: p.Network, mounts: p.Mounts, env: harmless(os.Environ(), p.Network)}
+	if p.State.Kind == Landlock { // no name can be made at the top of the data directory: nothing has to be there
+		if err := v.fill(v.covers); err != nil {
+			return err
+		}
+		l, err := v.lists(p.Run, p.Tmp)
+		if err != nil {
+			return err
+		}
+		l.Write, l.Filter = append(l.Write, p.Write...), p.State.Filter
+		return l.confine(p.Shell, args, v.env)
+	}
+	if err := v.fill(v.dataCovers); err != nil {
+		return err
+	}
+	b := &Box{exe: p.Bwrap, seen: p.State}
+	flags, err := b.flags(v, inherited)
+	if err != nil {
+		return err
+	}
+	// A group of processes is how claude ends a command: it stays in that of its shell.
+	flags = slices.DeleteFunc(flags, func(a string) bool { return a == "--new-session" })
+	return syscall.Exec(p.Bwrap, slices.Concat([]string{p.Bwrap}, flags, []string{"--", p.Shell}, args), v.env)
+}
+
+// inherited hands a file over to the program that this process becomes.
+func inherited(f *os.File, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD, firstFile) // a duplicate stays open
+	return strconv.Itoa(fd), errors.Join(err, f.Close())
 }
 
 // What may be done with a folder that is shown, with one that may be written,
@@ -152,11 +201,16 @@ var ofProc = []string{
 // noExec is the exit code that shells give where a program cannot be started.
 const noExec = 126
 
-func confine(text, path string, args []string) error {
+func confineBy(text, path string, args []string) error {
 	var l lists
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
 		return fmt.Errorf("read the lists: %w", err)
 	}
+	return l.confine(path, args, os.Environ())
+}
+
+// confine gives up what is not on the lists and becomes a program.
+func (l lists) confine(path string, args, env []string) error {
 	// The thread that confines itself is the one that becomes the program.
 	runtime.LockOSThread()
 	if err := l.restrict(); err != nil {
@@ -173,7 +227,7 @@ func confine(text, path string, args []string) error {
 			return fmt.Errorf("filter calls: %w", err)
 		}
 	}
-	return syscall.Exec(path, append([]string{path}, args...), os.Environ())
+	return syscall.Exec(path, append([]string{path}, args...), env)
 }
 
 // install puts the filter before what this thread calls from now on, for good.
@@ -248,13 +302,13 @@ func (v *view) lists(run, tmp string) (lists, error) {
 	var shown, covered []mount
 	for _, m := range v.mounts {
 		switch {
-		case m.how == empty, m.how == private && m.to != v.home && m.to != "/tmp" && filepath.Base(m.to) != shellFolder:
+		case m.How == empty, m.How == hidden, m.How == private && m.To != v.home && m.To != "/tmp" && filepath.Base(m.To) != shellFolder:
 			covered = append(covered, m)
-		case m.how == link && !filepath.IsAbs(m.from): // /bin and its like
-			shown = append(shown, mount{how: readOnly, to: m.to})
-		case m.how == copied:
-			shown = append(shown, mount{how: writable, to: m.from})
-		case m.how == readOnly, m.how == writable:
+		case m.How == link && !filepath.IsAbs(m.From): // /bin and its like
+			shown = append(shown, mount{How: readOnly, To: m.To})
+		case m.How == copied:
+			shown = append(shown, mount{How: writable, To: m.From})
+		case m.How == readOnly, m.How == writable:
 			shown = append(shown, m)
 		}
 	}
@@ -271,27 +325,29 @@ func (v *view) lists(run, tmp string) (lists, error) {
 
 // allow allows a path, or all in it that is not covered.
 func (l *lists) allow(m mount, shown, covered []mount) error {
-	if slices.ContainsFunc(covered, func(c mount) bool { return c.to == m.to }) {
+	if slices.ContainsFunc(covered, func(c mount) bool { return c.To == m.To }) {
 		return nil
 	}
-	if !slices.ContainsFunc(covered, func(c mount) bool { return within(m.to, c.to) }) {
-		if m.how == writable {
-			l.Write = append(l.Write, m.to)
+	inside := func(c mount) bool { return within(m.To, c.To) }
+	kept := func(o mount) bool { return o.ByEntry && o.To != m.To && within(m.To, o.To) }
+	if !slices.ContainsFunc(covered, inside) && (m.How != writable || !slices.ContainsFunc(shown, kept)) {
+		if m.How == writable {
+			l.Write = append(l.Write, m.To)
 		} else {
-			l.Read = append(l.Read, m.to)
+			l.Read = append(l.Read, m.To)
 		}
 		return nil
 	}
-	entries, err := os.ReadDir(m.to)
+	entries, err := os.ReadDir(m.To)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read %s: %w", m.to, err)
+		return fmt.Errorf("read %s: %w", m.To, err)
 	}
-	l.Look = append(l.Look, m.to)
+	l.Look = append(l.Look, m.To)
 	for _, e := range entries {
-		one := mount{how: m.how, to: filepath.Join(m.to, e.Name())}
-		if at := slices.IndexFunc(shown, func(o mount) bool { return o.to == one.to }); at >= 0 {
-			one.how = shown[at].how
-		} else if e.Type()&fs.ModeSymlink != 0 && m.how == writable {
+		one := mount{How: m.How, To: filepath.Join(m.To, e.Name())}
+		if at := slices.IndexFunc(shown, func(o mount) bool { return o.To == one.To }); at >= 0 {
+			one.How = shown[at].How
+		} else if e.Type()&fs.ModeSymlink != 0 && m.How == writable {
 			continue // it would allow what it leads to
 		}
 		if err := l.allow(one, shown, covered); err != nil {
@@ -301,38 +357,39 @@ func (l *lists) allow(m mount, shown, covered []mount) error {
 	return nil
 }
 
-// innerLandlock writes the script that takes bash's place for claude.
+// innerLandlock writes what takes bash's place for claude.
 func (b *Box) innerLandlock(outer *view, run, tmp string) (string, error) {
 	bash := b.find("bash")
-	v, err := b.view(command, &exec.Cmd{Path: bash, Env: outer.env})
+	v, err := b.frame(command, &exec.Cmd{Path: bash, Env: outer.env})
 	if err != nil {
 		return "", err
 	}
-	l, err := v.lists(run, tmp)
-	if err != nil {
-		return "", err
-	}
-	l.Filter = b.seen.Filter
+	p := b.plan(v, bash)
+	p.Run, p.Tmp = run, tmp
 	if dir := outer.settingsOf(); dir != "" {
-		l.Write = append(l.Write, filepath.Join(resolved(dir), shellFolder))
+		p.Write = append(p.Write, filepath.Join(resolved(dir), shellFolder))
 	}
-	text, err := json.Marshal(l)
+	text, err := json.Marshal(p)
 	if err != nil {
-		return "", fmt.Errorf("write the lists: %w", err)
+		return "", fmt.Errorf("write the plan: %w", err)
 	}
-	body := fmt.Sprintf("%sexec %s %s %s -- %s \"$@\"\n", clearing(bash, v.network), quoted(b.o.Executable), HelperArg, quoted(string(text)), quoted(bash))
-	sum := sha256.Sum256([]byte(body))
+	sum := sha256.Sum256(text)
 	name := filepath.Join(run, "bash-"+hex.EncodeToString(sum[:8]))
-	if old, err := os.ReadFile(name); err == nil && string(old) == body {
-		return name, nil
+	return name, errors.Join(writeOnce(name+planSuffix, text), writeOnce(name, []byte(p.start(b.o.Executable))))
+}
+
+// writeOnce writes a program that other processes may be about to start.
+func writeOnce(name string, text []byte) error {
+	if old, err := os.ReadFile(name); err == nil && bytes.Equal(old, text) {
+		return nil
 	}
-	f, err := os.CreateTemp(run, "new-*")
+	f, err := os.CreateTemp(filepath.Dir(name), "new-*")
 	if err != nil {
-		return "", fmt.Errorf("write the shell: %w", err)
+		return fmt.Errorf("write the shell: %w", err)
 	}
-	_, err = f.WriteString(body)
+	_, err = f.Write(text)
 	if err := errors.Join(err, f.Chmod(0o700), f.Close(), os.Rename(f.Name(), name)); err != nil {
-		return "", fmt.Errorf("write the shell: %w", err)
+		return fmt.Errorf("write the shell: %w", err)
 	}
-	return name, nil
+	return nil
 }

@@ -3,7 +3,11 @@ package sandbox_test
 import (
 	"net"
 	"os"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/safety/sandbox"
@@ -15,8 +19,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What Landlock does not promise: the names of files and of interfaces are seen.
-var beyondLandlock = map[string]bool{"see what is in state": true, "see interfaces": true}
+// What Landlock does not promise: the names of files and of interfaces are seen; in a folder
+// in which new files can be made, files are closed only if they hold secrets or
+// instructions; and what is open can be changed in mode and time.
+var beyondLandlock = map[string]bool{
+	"see what is in state": true, "see interfaces": true, "write settings of a repository below": true, "change a mode by an open file": true,
+}
+
+// beyondLandlockForTheEngine is what it does not promise of the engine's own process.
+var beyondLandlockForTheEngine = []string{"change the mode of a closed file", "change the time of a closed file", "change the owner of a closed file", "add an attribute to a closed file"}
 
 func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -31,14 +42,15 @@ func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
 			}
 			before := g.picture(t)
 			for _, a := range attacks(g, l.Addr().(*net.TCPAddr).Port) {
-				if way == "claude itself" && !a.engine || beyondLandlock[a.name] {
+				engine := way == "claude itself" && (!a.engine || slices.Contains(beyondLandlockForTheEngine, a.name))
+				if engine || beyondLandlock[a.name] || len(files) == 0 && unmade(a) {
 					continue
 				}
-				if out, err := g.run(t, way, a.script); err == nil {
+				if out, err := g.run(t, way, a.script); err == nil || strings.Contains(out, secret) {
 					t.Errorf("%s: %s: %s", way, a.name, out)
 				}
-				if after := g.picture(t); len(after) != len(before) {
-					t.Fatalf("%s: %s changed the files to %v", way, a.name, after)
+				if diff := cmp.Diff(before, g.picture(t)); diff != "" {
+					t.Fatalf("%s: %s changed:\n%s", way, a.name, diff)
 				}
 			}
 		}
@@ -57,6 +69,7 @@ func TestOrdinaryWorkIsDoneUnderLandlock(t *testing.T) {
 			"date +%z":                                                             "+0545\n",
 			"echo $OLLIM_SESSION":                                                  "session\n",
 			"bash -c 'cat <(echo a)'":                                              "a\n",
+			"echo x > repo/new && echo y > repo/.git/index && touch repo/new":      "",
 		} {
 			if out, err := g.run(t, way, script); out != want || err != nil {
 				t.Errorf("%s: %s: %q, %v", way, script, out, err)

@@ -174,7 +174,7 @@ func (b *Box) wrap(cmd *exec.Cmd, p profile, tmp string) (done func()) {
 	}
 	if tmp != "" {
 		v.tmp = tmp
-		v.add(mount{how: writable, from: tmp, to: tmp})
+		v.add(mount{How: writable, From: tmp, To: tmp})
 	}
 	switch s.Kind {
 	case Bubblewrap:
@@ -258,6 +258,7 @@ const (
 // What keeps a process from being started in its fence.
 const (
 	errLink        = "%s is a symbolic link, which a sandbox cannot protect: put the file or folder itself there, or switch it off with /config sandbox off"
+	errTooMany     = "%d closed files are in %s, and a sandbox covers %d of them: move some out, such as those in %s"
 	errPlaceholder = "make the empty %s that keeps commands from making one: %w"
 	errScratch     = "%s is not a folder of the bot's own: remove it"
 	errSettings    = "the folder of the engine's sessions, %s, is missing: create it"

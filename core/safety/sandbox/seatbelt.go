@@ -39,19 +39,19 @@ func (v *view) seatbelt(tmp string) string {
 		}
 	}
 	for _, m := range v.mounts {
-		switch m.how {
+		switch m.How {
 		case readOnly:
-			rule("deny file-write*", subpath(m.to))
-			rule("allow file-read*", subpath(m.to))
+			rule("deny file-write*", subpath(m.To))
+			rule("allow file-read*", subpath(m.To))
 		case writable:
-			rule("allow file-read* file-write*", subpath(m.to))
+			rule("allow file-read* file-write*", subpath(m.To))
 		case copied:
-			rule("allow file-read* file-write*", literal(m.to))
-		case empty:
-			rule("deny file-read* file-write*", literal(m.to))
+			rule("allow file-read* file-write*", literal(m.To))
+		case empty, hidden:
+			rule("deny file-read* file-write*", literal(m.To))
 		case private:
-			if m.to != v.home && m.to != "/tmp" && filepath.Base(m.to) != shellFolder {
-				rule("deny file-read* file-write*", subpath(m.to))
+			if m.To != v.home && m.To != "/tmp" && filepath.Base(m.To) != shellFolder {
+				rule("deny file-read* file-write*", subpath(m.To))
 			}
 		}
 	}

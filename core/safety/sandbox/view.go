@@ -22,15 +22,18 @@ const (
 	writable
 	private // an empty folder of the fence's own, writable
 	empty   // a file without content, read-only
+	hidden  // a file that cannot be opened
+	covers  // here the covers of the data directory go, as they are when a process starts
 	link    // a symbolic link to from
 	copied  // a file of the fence's own that begins as a copy of from
 )
 
 // mount is one thing that a fence shows. Later ones lie over earlier ones.
 type mount struct {
-	how      how
-	from, to string
-	optional bool // it may be missing
+	How      how
+	From, To string
+	Optional bool `json:",omitempty"` // it may be missing
+	ByEntry  bool `json:",omitempty"` // Landlock allows its folder by entry, to keep it
 }
 
 // view is all that a process can see of the machine: what is not named in it is
@@ -57,6 +60,26 @@ var (
 
 // view is what a process of this profile sees.
 func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
+	v, err := b.frame(p, cmd)
+	if err != nil {
+		return nil, err
+	}
+	return v, v.fill(v.dataCovers)
+}
+
+// fill puts the covers of the data directory in their place.
+func (v *view) fill(find func() ([]mount, error)) error {
+	at := slices.IndexFunc(v.mounts, func(m mount) bool { return m.How == covers })
+	if at < 0 {
+		return nil
+	}
+	list, err := find()
+	v.mounts = slices.Replace(v.mounts, at, at+1, list...)
+	return err
+}
+
+// frame is a view without the covers of the data directory.
+func (b *Box) frame(p profile, cmd *exec.Cmd) (*view, error) {
 	settings := b.o.Settings()
 	v := &view{profile: p, network: p == engine || p == command && settings.Network, links: map[string]string{}}
 	v.env = environment(p, cmd.Env, v.network)
@@ -82,14 +105,15 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 		v.repository(cmd.Args)
 		return v, nil
 	}
-	if err := v.dataFolder(); err != nil {
-		return nil, err
+	if exists(v.data) {
+		v.show(writable, v.data)
+		v.add(mount{How: covers})
 	}
 	if p == command {
 		v.hideSettings(b.o.Home, b.o.ConfigDir)
 	}
 	if door := config.Lookup(v.env, doorVar); door != "" {
-		v.add(mount{how: writable, from: door, to: door, optional: true})
+		v.add(mount{How: writable, From: door, To: door, Optional: true})
 	}
 	return v, nil
 }
@@ -98,10 +122,10 @@ func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
 func (v *view) own(home string) {
 	if home != "" && home != "/" {
 		v.home = resolved(home)
-		v.add(mount{how: private, to: v.home})
+		v.add(mount{How: private, To: v.home})
 		v.name(home, v.home)
 	}
-	v.add(mount{how: private, to: "/tmp"})
+	v.add(mount{How: private, To: "/tmp"})
 }
 
 // Sight tells which paths can be read in the fence of the engine's process, or
@@ -119,12 +143,16 @@ func (b *Box) Sight() (sees func(path string, write bool) bool) {
 		return func(string, bool) bool { return false }
 	}
 	v.show(writable, v.data)
-	v.cover()
-	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool { return m.how == link })
+	list, err := v.covers()
+	if err != nil {
+		return func(string, bool) bool { return false }
+	}
+	v.mounts = append(v.mounts, list...)
+	v.mounts = slices.DeleteFunc(v.mounts, func(m mount) bool { return m.How == link })
 	return func(path string, write bool) bool {
 		for _, m := range slices.Backward(v.mounts) {
-			if within(m.to, path) {
-				return m.how == writable || m.how == readOnly && !write
+			if within(m.To, path) {
+				return m.How == writable || m.How == readOnly && !write
 			}
 		}
 		return false
@@ -137,7 +165,7 @@ func (v *view) add(m mount) { v.mounts = append(v.mounts, m) }
 // another.
 func (v *view) show(h how, path string) {
 	target := resolved(path)
-	v.add(mount{how: h, from: target, to: target, optional: true})
+	v.add(mount{How: h, From: target, To: target, Optional: true})
 	v.name(path, target)
 }
 
@@ -153,26 +181,26 @@ func (v *view) name(path, target string) {
 		return
 	}
 	v.links[path] = target
-	v.add(mount{how: link, from: target, to: path})
+	v.add(mount{How: link, From: target, To: path})
 }
 
 func (v *view) system() {
 	for _, path := range systemFolders {
 		if exists(path) {
-			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+			v.add(mount{How: readOnly, From: path, To: path, Optional: true})
 		}
 	}
 	for _, path := range systemLinks {
 		if target, err := os.Readlink(path); err == nil {
-			v.add(mount{how: link, from: target, to: path})
+			v.add(mount{How: link, From: target, To: path})
 		} else if exists(path) {
-			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+			v.add(mount{How: readOnly, From: path, To: path, Optional: true})
 		}
 	}
 	if v.network {
 		// Where this is a link into /run, a resolver of the system owns its target.
 		if target := resolved("/etc/resolv.conf"); strings.HasPrefix(target, "/run/") {
-			v.add(mount{how: readOnly, from: filepath.Dir(target), to: filepath.Dir(target), optional: true})
+			v.add(mount{How: readOnly, From: filepath.Dir(target), To: filepath.Dir(target), Optional: true})
 		}
 	}
 	if os.Getuid() != 0 {
@@ -180,12 +208,12 @@ func (v *view) system() {
 	}
 	for _, path := range rootOnlyFiles {
 		if exists(path) {
-			v.add(mount{how: empty, to: path})
+			v.add(mount{How: empty, To: path})
 		}
 	}
 	for _, path := range rootOnlyFolders {
 		if exists(path) {
-			v.add(mount{how: private, to: path})
+			v.add(mount{How: private, To: path})
 		}
 	}
 }
@@ -221,12 +249,12 @@ func (v *view) program(path string) {
 	}
 	target := resolved(path)
 	if scope := packageOf(target); scope != "" {
-		v.add(mount{how: readOnly, from: scope, to: scope, optional: true})
+		v.add(mount{How: readOnly, From: scope, To: scope, Optional: true})
 	} else {
-		v.add(mount{how: readOnly, from: target, to: target, optional: true})
+		v.add(mount{How: readOnly, From: target, To: target, Optional: true})
 	}
 	if path != target {
-		v.add(mount{how: readOnly, from: target, to: path, optional: true})
+		v.add(mount{How: readOnly, From: target, To: path, Optional: true})
 	}
 }
 
@@ -327,17 +355,17 @@ func (v *view) settings() error {
 		return fmt.Errorf(errSettings, dir)
 	}
 	target := resolved(dir)
-	v.add(mount{how: writable, from: target, to: target})
+	v.add(mount{How: writable, From: target, To: target})
 	v.name(dir, target)
 	dir = target
 	for _, name := range handWritten {
 		if path := filepath.Join(dir, name); exists(path) {
-			v.add(mount{how: readOnly, from: path, to: path, optional: true})
+			v.add(mount{How: readOnly, From: path, To: path, Optional: true})
 		}
 	}
-	v.add(mount{how: private, to: filepath.Join(dir, shellFolder)})
+	v.add(mount{How: private, To: filepath.Join(dir, shellFolder)})
 	if file := filepath.Join(v.home, ".claude.json"); v.home != "" && config.Lookup(v.env, "CLAUDE_CONFIG_DIR") == "" && exists(file) {
-		v.add(mount{how: copied, from: file, to: file})
+		v.add(mount{How: copied, From: file, To: file})
 	}
 	return nil
 }
@@ -358,8 +386,8 @@ func (v *view) hideSettings(home, configDir string) {
 		if !info.IsDir() {
 			h = empty
 		}
-		if slices.ContainsFunc(v.mounts, func(m mount) bool { return (m.how == readOnly || m.how == writable) && within(m.to, path) }) {
-			v.add(mount{how: h, to: path})
+		if slices.ContainsFunc(v.mounts, func(m mount) bool { return (m.How == readOnly || m.How == writable) && within(m.To, path) }) {
+			v.add(mount{How: h, To: path})
 		}
 	}
 }

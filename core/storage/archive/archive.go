@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ollimbot/core/safety/policy"
+	"ollimbot/core/safety/closed"
 	"ollimbot/core/storage/store"
 )
 
@@ -101,7 +101,7 @@ func byName(rel string) verdict {
 		return stays // programs, and git's own samples
 	case inGit:
 		return travels
-	case policy.Secret(rel), slices.ContainsFunc(keyFiles, func(p string) bool { ok, err := path.Match(p, rel); return ok && err == nil }):
+	case closed.Secret(rel), slices.ContainsFunc(keyFiles, func(p string) bool { ok, err := path.Match(p, rel); return ok && err == nil }):
 		return secret
 	}
 	return travels
