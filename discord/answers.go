@@ -13,22 +13,21 @@ import (
 )
 
 const (
-	// shownWithin is how long an answer that has ended goes on trying to arrive.
+	// shownWithin limits how long a finished answer keeps trying to arrive.
 	shownWithin = 10 * time.Minute
-	// maxMessages is how many messages an answer has before it goes on as a file.
+	// maxMessages is how many messages an answer has before the rest becomes a file.
 	maxMessages = 5
 )
 
-// answers are the answers that grow in the room, and those that have ended and are
-// still on their way.
+// answers are the growing answers, and the finished ones that are still being delivered.
 type answers struct {
 	room     *room
 	presence *presence
 	pool     *workerPool
 }
 
-// begin begins an answer that grows. One that cannot be shown, because the
-// surface has stopped, is swallowed: the dashboard has it.
+// begin starts a growing answer. If the surface has stopped, the answer is only in the
+// dashboard.
 func (a *answers) begin() chat.RemoteAnswer {
 	if a.room.status.gaveUp() != "" || a.room.life.Err() != nil {
 		return noAnswer{}
@@ -40,13 +39,13 @@ func (a *answers) begin() chat.RemoteAnswer {
 	}), all: a}
 }
 
-// answer is an answer whose end nobody waits for: Farewell does.
+// answer is an answer whose delivery only Farewell waits for.
 type answer struct {
 	*stream.Answer
 	all *answers
 }
 
-// End finishes the answer beside the turn that made it.
+// End finishes the answer without delaying the turn that made it.
 func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
 	a.all.presence.turnChanged()
 	finish := func(ctx context.Context) {
@@ -57,11 +56,11 @@ func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
 	if !a.all.pool.begin(finish) {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		finish(over) // returns as soon as a request that is under way does
+		finish(over) // returns once the current request does
 	}
 }
 
-// noAnswer is an answer that nobody sees.
+// noAnswer is an answer that is not shown.
 type noAnswer struct{}
 
 func (noAnswer) Append(string)                            {}
@@ -71,7 +70,7 @@ func (noAnswer) Status(string)                            {}
 func (noAnswer) Compacting(agent.Compacting)              {}
 func (noAnswer) End(_ bool, shown func([]post.MessageID)) { shown(nil) }
 
-// finishLeftovers marks the answers that the last process left in the middle of a word.
+// finishLeftovers marks the answers that the last process left incomplete.
 func (a *answers) finishLeftovers(ctx context.Context) {
 	_, growing := a.room.state.leftovers()
 	for _, id := range growing {
@@ -79,7 +78,7 @@ func (a *answers) finishLeftovers(ctx context.Context) {
 	}
 }
 
-// cutShort marks an answer that will not go on.
+// cutShort marks an answer as incomplete.
 func (a *answers) cutShort(ctx context.Context, id string) {
 	err := retry(ctx, func() error {
 		said, err := a.room.rest.Text(ctx, a.room.state.dm().Channel, id)

@@ -15,7 +15,7 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// cards are the approvals that are shown, by their ids.
+// cards are the shown approvals, by their IDs.
 type cards struct {
 	room *room
 	work *workerPool
@@ -24,8 +24,8 @@ type cards struct {
 
 	mu   sync.Mutex
 	list map[string]*card
-	// early are reactions below messages that are not known yet: the user may be
-	// faster than Discord's answer to whoever sent the card. The newest few.
+	// early are reactions to messages that are not yet known: the user may be faster than
+	// Discord's answer to the sender of the card. Only the newest are kept.
 	early []early
 }
 
@@ -33,14 +33,14 @@ type early struct{ message, emoji string }
 
 const keptEarly = 16
 
-// card is one approval. Its verdict has room for one: the first counts.
+// card is one approval. verdict has a capacity of one: the first counts.
 type card struct {
 	approval policy.Approval
-	message  string // that shows it; empty until it is sent
+	message  string // shows the approval; empty until it is sent
 	verdict  chan policy.Verdict
 }
 
-// show notes the message of a card, and gives the reaction that was faster.
+// show records the message of a card and returns a reaction that arrived before.
 func (c *cards) show(k *card, message string) (emoji string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,8 +53,8 @@ func (c *cards) show(k *card, message string) (emoji string) {
 	return ""
 }
 
-// below is the approval whose card a message is, or empty. A reaction below
-// another message is kept for a moment.
+// below is the approval shown by a message, or empty. A reaction to another message is kept
+// for a moment.
 func (c *cards) below(message, emoji string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -68,15 +68,14 @@ func (c *cards) below(message, emoji string) string {
 	return ""
 }
 
-// forget ends a card.
+// forget removes a card.
 func (c *cards) forget(k *card) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.list, k.approval.ID)
 }
 
-// update shows a tool call that waits for the user, and later how it was
-// settled, whoever did that. It never blocks.
+// update shows a tool call that waits for the user, and later its outcome. It never blocks.
 func (c *cards) update(a policy.Approval) {
 	c.mu.Lock()
 	k := c.list[a.ID]
@@ -90,11 +89,11 @@ func (c *cards) update(a policy.Approval) {
 	}
 	c.mu.Unlock()
 	if begins && !c.work.begin(func(ctx context.Context) { c.ask(ctx, k) }) {
-		c.forget(k) // the dashboard asks alone
+		c.forget(k) // only the dashboard asks
 	}
 }
 
-// ask follows one card from its question to its outcome.
+// ask follows one card from the question to the outcome.
 func (c *cards) ask(ctx context.Context, k *card) {
 	defer c.forget(k)
 	a := k.approval
@@ -104,7 +103,7 @@ func (c *cards) ask(ctx context.Context, k *card) {
 	message, err := c.room.deliver(sending, m)
 	cancel()
 	if err != nil {
-		c.log.Warn("a question could not be shown in Discord", "error", err)
+		c.log.Warn("approval was not shown in Discord", "error", err)
 		return
 	}
 	if emoji := c.show(k, message); emoji != "" {
@@ -115,7 +114,7 @@ func (c *cards) ask(ctx context.Context, k *card) {
 	defer over.Stop()
 	select {
 	case a.Verdict = <-k.verdict:
-	case <-over.C: // the desk is gone
+	case <-over.C: // no verdict was reported
 	case <-ctx.Done():
 		select {
 		case a.Verdict = <-k.verdict:
@@ -125,23 +124,22 @@ func (c *cards) ask(ctx context.Context, k *card) {
 	c.conclude(ctx, a, message)
 }
 
-// offer puts the answers below the card, until one was given.
+// offer adds the reactions to the card until it is answered.
 func (c *cards) offer(ctx context.Context, k *card, message string) {
 	for _, emoji := range render.Reactions() {
 		if len(k.verdict) > 0 {
 			return
 		}
 		if err := c.room.rest.React(ctx, c.room.state.dm().Channel, message, emoji); err != nil {
-			c.log.Debug("an answer could not be offered", "error", err)
+			c.log.Debug("reaction was not added", "error", err)
 		}
 	}
 }
 
-// concludeWithin is how long telling the outcome may take.
+// concludeWithin limits showing the outcome.
 const concludeWithin = 30 * time.Second
 
-// conclude writes the outcome into the card. A question that was taken back
-// disappears.
+// conclude shows the outcome on the card. The card of a cancelled question is deleted.
 func (c *cards) conclude(ctx context.Context, a policy.Approval, message string) {
 	last, cancel := linger(ctx, concludeWithin)
 	defer cancel()
@@ -153,16 +151,15 @@ func (c *cards) conclude(ctx context.Context, a policy.Approval, message string)
 		err = c.room.replace(last, message, render.Approval(a))
 	}
 	if err != nil && !errors.Is(err, rest.ErrGone) {
-		c.log.Warn("an answered question still looks open in Discord", "error", err)
+		c.log.Warn("answered approval still looks open in Discord", "error", err)
 	}
 }
 
-// decide answers an approval. Whoever was first has decided: a late answer
-// changes nothing, and the card tells the outcome.
+// decide answers an approval. Only the first answer counts, and the card shows the outcome.
 func (c *cards) decide(id, emoji string) {
 	c.work.begin(func(ctx context.Context) {
 		if _, err := c.bot.Do(ctx, command.Answer{ID: id, Verdict: render.Verdict(emoji)}); err != nil {
-			c.log.Debug("a reaction came too late for its approval", "error", err)
+			c.log.Debug("reaction was too late for its approval", "error", err)
 		}
 	})
 }

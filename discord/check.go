@@ -15,36 +15,35 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// CheckOptions say what is checked.
+// CheckOptions say what to check.
 type CheckOptions struct {
 	Token config.Secret
 	// API and OwnerID as in Options.
 	API, OwnerID string
 	Version      string
-	// Hello sends the owner a message, the only sure sign that the bot may.
+	// Hello sends the owner a message, the only proof that the bot may.
 	Hello bool
-	// Quiet asks about the token and the application only, and changes nothing at
-	// all: the direct messages stay closed where they are.
+	// Quiet checks only the token and the application and does not open the direct messages.
 	Quiet bool
 }
 
-// Finding is one thing that a check has found, as a sentence. Next says what to
-// do where something is wrong, or could be better.
+// Finding is one result of a check, as a sentence. Next says what to do if something is
+// wrong or could be better.
 type Finding struct {
+	// OK reports whether all findings are fine.
 	OK         bool
 	Text, Next string
 }
 
-// Report is what a check has found.
+// Report is the result of a check.
 type Report struct {
-	BotName  string // cleaned; empty where it is not known
+	BotName  string // cleaned; empty if unknown
 	OwnerID  string
 	Findings []Finding
-	// Refused: Discord does not know the token. Unasked: Discord could not be
-	// reached, so that nobody knows.
+	// Refused: Discord does not know the token. Unasked: Discord could not be reached.
 	Refused, Unasked bool
-	// InstallLink adds the bot to a server of the owner's, which lets it write to
-	// them; UserLink installs its commands. Empty where the bot is not known.
+	// InstallLink adds the bot to one of the owner's servers, so that it may write to them;
+	// UserLink installs its commands. Empty if the bot is unknown.
 	InstallLink, UserLink string
 }
 
@@ -66,19 +65,17 @@ func (r *Report) bad(text, next string) {
 	r.Findings = append(r.Findings, Finding{Text: text, Next: next})
 }
 
-// checkWithin is how long a check may take as a whole, and greetWithin how long
-// the gateway's greeting.
+// checkWithin limits a check as a whole, and greetWithin the gateway's greeting.
 const (
 	checkWithin = 30 * time.Second
 	greetWithin = 10 * time.Second
-	// fewStarts is how many sessions must be left for today.
+	// fewStarts is the number of today's session starts below which a check warns.
 	fewStarts = 10
 )
 
-// Check asks Discord whether a bot can work with a token, and changes nothing
-// but that it opens the direct messages with the owner. What is wrong is in the
-// report; an error says that nothing could be checked at all: no token, a wrong
-// address.
+// Check asks Discord whether a bot can work with a token. It changes nothing, except that
+// it opens the direct messages with the owner. Problems are in the report; an error says
+// that nothing could be checked: no token, or a wrong address.
 func Check(ctx context.Context, o CheckOptions) (Report, error) {
 	var r Report
 	token := BareToken(o.Token.Reveal())
@@ -128,7 +125,7 @@ func (r *Report) failed(err error, what string) {
 	next := textTryAgain
 	switch {
 	case errors.Is(err, rest.ErrAuth):
-		// The reason would say the same as the cure, for somebody with a running bot.
+		// The error's own text is for a running bot.
 		r.bad(textCheckRefused, textNewToken)
 		r.Refused = true
 		return
@@ -140,8 +137,7 @@ func (r *Report) failed(err error, what string) {
 	r.bad(fmt.Sprintf(what, reason(err)), next)
 }
 
-// installs says how the application can be installed, with a link for each way
-// that is open.
+// installs reports how the application can be installed, with a link for each way.
 func (r *Report) installs(app rest.App) {
 	if app.UserInstall {
 		r.good(textCheckUserInstall)
@@ -159,7 +155,7 @@ func (r *Report) installs(app rest.App) {
 	}
 }
 
-// gateway looks whether events would arrive.
+// gateway checks whether events would arrive.
 func (r *Report) gateway(ctx context.Context, c *rest.Client) {
 	g, err := c.GatewayBot(ctx)
 	if err == nil {
@@ -188,7 +184,7 @@ func greeted(ctx context.Context, address string) error {
 	return err
 }
 
-// owner looks whether the bot can write to the one it belongs to.
+// owner checks whether the bot can write to its owner.
 func (r *Report) owner(ctx context.Context, c *rest.Client, app rest.App, o CheckOptions) {
 	owner, err := ownerOf(app, o.OwnerID)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package discord is the room in which the bot lives in its user's direct
-// messages: a core.Remote. It decides who is listened to, which message is new,
-// how an interaction is answered in time, and what becomes of words while the
-// network is gone. The protocols are its subfolders' business: gateway hears,
-// rest speaks, render draws, stream shows an answer while it grows.
+// Package discord is the bot's surface in its user's direct messages: a core.Remote. It
+// decides whom the bot obeys, which message is new, how an interaction is answered in time,
+// and what happens without a network. The protocols are in its subfolders: gateway
+// receives, rest sends, render formats, stream shows growing answers.
 //
-// It must not know what a command, a button or a message means: that is the
-// bot's, which it reaches through core.Intake. It knows no dashboard.
+// It must not know what a command, a button or a message means: the bot does, through
+// core.Intake. It must not know the dashboard.
 package discord
 
 import (
@@ -32,33 +31,32 @@ import (
 	"ollimbot/discord/stream"
 )
 
-// name is what the bot calls this surface, in core.Receive.From too.
+// name is the bot's name for this surface, also in core.Receive.From.
 const name = "Discord"
 
-// Options are what the surface needs. Token and Dir are required.
+// Options of the surface. Token and Dir are required.
 type Options struct {
 	Token config.Secret
-	// API replaces Discord's address (OLLIM_DISCORD_API); New checks it with
-	// rest.CheckBase. Empty is Discord's own.
+	// API replaces Discord's address (OLLIM_DISCORD_API); New checks it with rest.CheckBase.
 	API string
-	// OwnerID is whom the bot obeys (OLLIM_OWNER_ID). Empty asks Discord for the
-	// owner of the application, or of its team.
+	// OwnerID is the user whom the bot obeys (OLLIM_OWNER_ID). If it is empty, that is the
+	// owner of the application or of its team.
 	OwnerID string
 	Log     *slog.Logger
 	Version string
-	// UserName and BotName stand in the greeting.
+	// UserName and BotName are used in the greeting.
 	UserName, BotName string
-	// Dir holds state/discord.json.
+	// Dir contains state/discord.json.
 	Dir *store.Dir
-	// Zone is that of the times in Status; nil is the machine's.
+	// Zone is the time zone of Status; nil is the machine's.
 	Zone *time.Location
-	// LoginPending says that a login of the engine's account waits for its code,
-	// which then goes there, and never to the agent. Nil means never.
+	// LoginPending reports whether a login of the engine's account waits for its code, which
+	// is then passed to the login and never to the agent. Nil means never.
 	LoginPending func() bool
 }
 
-// Discord is the surface. Its methods may be called concurrently. Use New, then
-// Run once; Farewell ends what outlives Run.
+// Discord is the surface. Its methods may be called concurrently. Use New, then Run once;
+// Farewell ends what outlives Run.
 type Discord struct {
 	o    Options
 	log  *slog.Logger
@@ -73,15 +71,15 @@ type Discord struct {
 	marks    *marks
 	answers  *answers
 	presence *presence
-	inbox    *queue.Queue[any] // of inbound
+	inbox    *queue.Queue[any] // for inbound
 
 	work     *workerPool // commands, clicks and approvals
-	refusals *workerPool // of commands and clicks; they outlive Run
+	refusals *workerPool // refused commands and clicks; outlives Run
 
-	end context.CancelFunc // of the room's life; Farewell calls it
+	end context.CancelFunc // ends the room's life; called by Farewell
 }
 
-// How many works are under way at once; one person makes a few.
+// The most jobs of each pool at a time; one user causes a few.
 const (
 	maxWork     = 64
 	maxMarks    = 32
@@ -89,15 +87,15 @@ const (
 	maxAnswers  = 256
 )
 
-// tuning are other paces than Discord's, for tests.
+// tuning changes the pace for tests.
 type tuning struct {
 	transport http.RoundTripper
 	hurry     int
 	line      *stream.Line
 }
 
-// New makes the surface. It asks nothing of the network yet. An error says what
-// is missing, or what is wrong with Options.API or Options.OwnerID.
+// New creates the surface and makes no request. An error says what is missing, or what is
+// wrong with Options.API or Options.OwnerID.
 func New(o Options) (*Discord, error) { return newTuned(o, tuning{}) }
 
 func newTuned(o Options, t tuning) (*Discord, error) {
@@ -146,8 +144,8 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	return d, nil
 }
 
-// BareToken takes from a token what people copy along with it: quotes, the name
-// of the variable, the word that goes before it in a request.
+// BareToken removes what people copy along with a token: quotes, the name of the variable,
+// the prefix of the header.
 func BareToken(s string) string {
 	const around = " \t\r\n\"'`"
 	s = strings.Trim(s, around)
@@ -157,9 +155,9 @@ func BareToken(s string) string {
 	return s
 }
 
-// Run connects and hands what the user does to the bot until ctx ends, which is
-// no error. It ends with one when nothing can be done without a person: its
-// text says what to change, and where. Run may be called once.
+// Run connects and passes the user's actions to the bot until ctx ends, which is not an
+// error. It returns an error if only a person can help: its text says what to change, and
+// where. Run may be called once.
 func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
 	err := d.run(ctx, bot)
 	switch {
@@ -203,22 +201,21 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	return g.Wait()
 }
 
-// inbound is what hands the owner's messages to the bot.
 func (d *Discord) inbound(bot core.Intake) *inbound {
 	return &inbound{
 		room: d.room, marks: d.marks, notices: d.notices, bot: bot, log: d.log, queue: d.inbox, loginPending: d.o.LoginPending,
 	}
 }
 
-// finishLeftovers ends what the last process has left in the room.
+// finishLeftovers cleans up what the last process left in the channel.
 func (d *Discord) finishLeftovers(ctx context.Context) error {
 	d.marks.finishLeftovers(ctx)
 	d.answers.finishLeftovers(ctx)
 	return nil
 }
 
-// untilRefused ends everything when Discord refuses the token: the gateway would
-// find out only when it connects anew.
+// untilRefused ends everything when Discord refuses the token: the gateway would notice
+// only when it reconnects.
 func (d *Discord) untilRefused(ctx context.Context) error {
 	select {
 	case <-d.rest.Refused():
@@ -237,9 +234,8 @@ func (d *Discord) botName() string {
 	return "ollim-bot"
 }
 
-// listen takes the gateway's events as they come and waits for nothing: an
-// interaction wants its answer within three seconds, whatever is before it. What
-// belongs to the conversation is queued for inbound.
+// listen takes the gateway's events as they arrive and waits for nothing: an interaction
+// must be answered within three seconds. Messages are queued for inbound.
 func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 	met := false
 	for e := range d.link.Events() {
@@ -259,7 +255,7 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 				d.inbox.Push(data)
 			}
 		case *discordgo.MessageDelete:
-			// Who did it is not told. A message of the bot's own is nobody's words.
+			// Discord does not say who deleted it. Inbound ignores the bot's own messages.
 			if d.ours(d.state.dm().Owner, data.ChannelID, data.GuildID) {
 				d.inbox.Push(data)
 			}
@@ -276,15 +272,14 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 	return nil
 }
 
-// ours reports whether the owner did it, in the direct messages with the bot.
-// Everything else is none of the bot's business.
+// ours reports whether the owner did it in the direct messages. Everything else is ignored.
 func (d *Discord) ours(user, channel, guild string) bool {
 	dm := d.state.dm()
 	return guild == "" && user != "" && user == dm.Owner && channel == dm.Channel
 }
 
-// adoptDM takes the channel of the owner's first message for that of the direct
-// messages, where they could not be opened.
+// adoptDM takes the channel of the owner's first message as the direct messages if they
+// could not be opened.
 func (d *Discord) adoptDM(m *discordgo.Message) bool {
 	dm := d.state.dm()
 	if m.GuildID != "" || m.Author.ID != dm.Owner || dm.Channel != "" {

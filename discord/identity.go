@@ -9,19 +9,18 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// identity is who the bot is and whom it serves. It finds the room, and keeps trying to
-// open one that Discord refuses.
+// identity finds the bot's application, its owner and their channel, and keeps trying to
+// open a channel that Discord refuses.
 type identity struct {
 	room    *room
 	notices *notices
 	owner   string      // chosen by the user; empty asks Discord
-	greet   string      // the sentence that only a user who can be written to sees
-	heard   func() bool // whether the bot has heard of this user before
+	greet   string      // the greeting that shows whether the bot may write
+	heard   func() bool // reports whether the bot has ever received a message of this user
 }
 
-// lookUp finds out who the bot is, whom it serves and where they talk, for as
-// long as that takes: Discord may be out of reach. Its error is one that only a
-// person can mend.
+// lookUp finds the application, the owner and the channel, and retries while Discord is
+// unreachable. Its error needs a person.
 func (i *identity) lookUp(ctx context.Context) error {
 	return retry(ctx, func() error {
 		err := i.lookOnce(ctx)
@@ -60,7 +59,7 @@ func (i *identity) lookOnce(ctx context.Context) error {
 	return nil
 }
 
-// ownerOf is whom the bot obeys.
+// ownerOf is the user whom the bot obeys.
 func ownerOf(app rest.App, chosen string) (string, error) {
 	switch {
 	case chosen != "":
@@ -71,9 +70,9 @@ func ownerOf(app rest.App, chosen string) (string, error) {
 	return "", errors.New(textNoOwner)
 }
 
-// firstStart draws the line below which nothing is answered: what was written
-// before the bot was first here was not written to it. It is drawn before the
-// gateway opens, so that nothing falls between.
+// firstStart marks the newest message as seen: what was written before the bot's first
+// start is not answered. This happens before the gateway opens, so that no message is lost
+// in between.
 func (i *identity) firstStart(ctx context.Context, dm *dmChannel) error {
 	list, err := i.room.rest.After(ctx, dm.Channel, "", 1)
 	if errors.Is(err, rest.ErrNoChannel) {
@@ -93,19 +92,19 @@ func (i *identity) firstStart(ctx context.Context, dm *dmChannel) error {
 	return nil
 }
 
-// reachEvery is how often it is tried to open direct messages that Discord
-// refuses. The user's first message opens them at once.
+// reachEvery is the interval of tries to open direct messages that Discord refuses. The
+// user's first message opens them at once.
 const reachEvery = 5 * time.Minute
 
-// keepOpening goes on asking for the direct messages with a user who cannot be written
-// to: what is missing is in their hands, and may come at any time.
+// keepOpening keeps trying to open the direct messages with a user who has shut the bot
+// out, because the user may change that at any time.
 func (i *identity) keepOpening(ctx context.Context) error {
 	for {
 		if i.room.state.dm().Channel != "" || sleep(ctx, reachEvery) != nil {
 			return nil
 		}
 		if i.room.state.dm().Channel == "" && i.room.reopen(ctx) == nil {
-			i.notices.small(i.greet) // only this shows whether it may write
+			i.notices.small(i.greet) // only a message shows whether the bot may write
 		}
 	}
 }

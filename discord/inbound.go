@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	// page is how many messages of the past are read at once.
+	// page is the number of past messages read at a time.
 	page = 100
-	// keptMessages is how many messages are known again when they are changed.
+	// keptMessages is how many messages are remembered for later edits.
 	keptMessages = 256
 )
 
-// inbound is what the owner writes: it finds what was missed, and hands each message to
+// inbound receives the owner's messages: it finds missed ones and passes each message to
 // the bot once, in order.
 type inbound struct {
 	room    *room
@@ -35,15 +35,14 @@ type inbound struct {
 	notices *notices
 	bot     core.Intake
 	log     *slog.Logger
-	// queue has messages, their changes, and the beginnings of sessions: data of
+	// queue contains messages, their changes, and starts of sessions: Data of
 	// gateway.Event.
 	queue *queue.Queue[any]
 	// loginPending reports whether a login waits for its code.
 	loginPending func() bool
 }
 
-// run hands the owner's messages to the bot, each once. Those that wait for
-// it have one turn.
+// run passes the owner's messages to the bot, each once. Waiting messages become one turn.
 func (in *inbound) run(ctx context.Context) error {
 	newest := in.room.state.seen()
 	if heard := in.bot.LastReceived(name); message.Compare(heard, newest) > 0 {
@@ -88,27 +87,26 @@ func (in *inbound) run(ctx context.Context) error {
 	}
 }
 
-// position is where a message is that was not handed over yet, or -1.
+// position is the index of a message that was not passed on yet, or -1.
 func position(batch []*discordgo.Message, id string) int {
 	return slices.IndexFunc(batch, func(m *discordgo.Message) bool { return m.ID == id })
 }
 
-// reword tells the bot that words have changed which it has heard.
+// reword reports to the bot that a message has changed.
 func (in *inbound) reword(ctx context.Context, c command.Reword) {
 	if _, err := in.bot.Do(ctx, c); err != nil && ctx.Err() == nil {
-		in.log.Warn("a changed message was not taken", "error", err)
+		in.log.Warn("changed message was not accepted", "error", err)
 	}
 }
 
-// catchUp gives the messages that were written after the newest known one. While
-// Discord does not answer it waits: messages that came later have to stay behind
-// these.
+// catchUp returns the messages after the newest known one. It waits while Discord does not
+// answer, because later messages must follow these.
 func (in *inbound) catchUp(ctx context.Context, newest string) (missed []*discordgo.Message) {
 	var tries pauses
 	reopened := false
 	for {
 		dm := in.room.state.dm()
-		if dm.Channel == "" { // nothing was ever said there
+		if dm.Channel == "" { // there is no conversation yet
 			return nil
 		}
 		list, err := in.room.rest.After(ctx, dm.Channel, newest, page)
@@ -140,7 +138,7 @@ func (in *inbound) catchUp(ctx context.Context, newest string) (missed []*discor
 	}
 }
 
-// receiveAll hands messages to the bot as one turn.
+// receiveAll passes messages to the bot as one turn.
 func (in *inbound) receiveAll(ctx context.Context, batch []*discordgo.Message) {
 	isWords := func(m *discordgo.Message) bool { return !in.isCode(strings.TrimSpace(message.Text(m))) }
 	for i, m := range batch {
@@ -149,18 +147,18 @@ func (in *inbound) receiveAll(ctx context.Context, batch []*discordgo.Message) {
 		} else {
 			in.passCode(ctx, m.ID, strings.TrimSpace(message.Text(m)))
 		}
-		batch[i] = nil // a long list must not keep what was dealt with
+		batch[i] = nil // frees the message
 	}
 }
 
-// receive hands one message to the bot, marked with a pair of eyes until it is
-// answered. more says that another one follows.
+// receive passes one message to the bot and marks it with eyes until it is answered. more
+// says that another one follows.
 func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool) {
 	answered := in.marks.add(m.ID)
 	files, lost := in.fetch(ctx, message.Files(m))
 	if ctx.Err() != nil {
 		answered(nil)
-		return // not heard: it is caught up with at the next start
+		return // the next start catches up on it
 	}
 	to, quoted := message.Answered(m)
 	hear := command.Receive{
@@ -173,7 +171,7 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 	if err != nil {
 		answered(nil)
 		if ctx.Err() == nil {
-			in.log.Warn("a message from Discord was not taken", "error", err)
+			in.log.Warn("message from Discord was not accepted", "error", err)
 			in.notices.small(fmt.Sprintf(textLostWords, reason(err)))
 		}
 		return
@@ -181,11 +179,11 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 	answered(out.Done)
 }
 
-// loginWithin is how long a login may take once its code is there.
+// loginWithin limits a login once its code has arrived.
 const loginWithin = time.Minute
 
-// isCode reports whether a text is the code of a login that waits for it:
-// "xxx#yyy", as the login's page shows it.
+// isCode reports whether a text is the code of a waiting login: "xxx#yyy", as the login's
+// page shows it.
 func (in *inbound) isCode(text string) bool {
 	before, after, found := strings.Cut(text, "#")
 	if !found || before == "" || after == "" || len(text) > 2000 || strings.ContainsAny(text, " \t\r\n") || strings.Contains(after, "#") {
@@ -194,9 +192,8 @@ func (in *inbound) isCode(text string) bool {
 	return in.loginPending != nil && in.loginPending()
 }
 
-// passCode hands a code to the login. It is a secret: neither the agent nor the
-// transcript hears of it, not even at the next start, when messages that the bot
-// has not heard are looked for.
+// passCode passes a code to the login. It is a secret: the agent and the transcript never
+// see it, even when missed messages are read at the next start.
 func (in *inbound) passCode(ctx context.Context, id, code string) {
 	in.room.state.setSeen(id)
 	ctx, cancel := context.WithTimeout(ctx, loginWithin)
@@ -206,16 +203,14 @@ func (in *inbound) passCode(ctx context.Context, id, code string) {
 	}
 }
 
-// The most that comes with one message, in bytes as they arrive: what a message
-// says about its files may be a lie.
+// Limits of one message's attachments, in received bytes: the declared sizes may be wrong.
 const (
 	maxFiles    = 10
 	maxFile     = 25 << 20
 	maxTogether = 50 << 20
 )
 
-// fetch downloads the files of a message, and says in words for the message
-// itself which of them were left out.
+// fetch downloads the attachments of a message and describes those that it left out.
 func (in *inbound) fetch(ctx context.Context, list []*discordgo.MessageAttachment) (files []command.File, lost string) {
 	left := int64(maxTogether)
 	for i, a := range list {
@@ -239,7 +234,7 @@ func (in *inbound) fetch(ctx context.Context, list []*discordgo.MessageAttachmen
 	return files, lost
 }
 
-// whyNot says why a file is missing.
+// whyNot says why an attachment is missing.
 func whyNot(err error, most int64) string {
 	switch {
 	case errors.Is(err, rest.ErrTooLarge) && most < maxFile:

@@ -23,11 +23,12 @@ import (
 const (
 	// answerWithin is how long Discord waits for the first answer.
 	answerWithin = 3 * time.Second
-	// tokenFor is how long the right to answer lasts, less a little for the way.
+	// tokenFor is how long an interaction's token is valid, with a margin.
 	tokenFor = 15*time.Minute - 20*time.Second
-	// replyWithin is how long telling a result may take.
+	// replyWithin limits sending a result.
 	replyWithin = time.Minute
-	// keptInteractions is how many are known again when Discord tells of them twice.
+	// keptInteractions is how many interactions are remembered, because Discord may repeat
+	// one.
 	keptInteractions = 256
 )
 
@@ -37,13 +38,14 @@ type interaction struct {
 	at time.Time // when it arrived
 }
 
-// customID is that of the button, or empty: it is a command.
+// customID is the button's ID, or empty for a command.
 func (i interaction) customID() string {
+	// click presses a button and sends its answer, if any.
 	click, _ := i.Data.(discordgo.MessageComponentInteractionData)
 	return click.CustomID
 }
 
-// title is what was asked for, for people.
+// title describes the interaction for people.
 func (i interaction) title() string {
 	if said, ok := i.Data.(discordgo.ApplicationCommandInteractionData); ok {
 		return "/" + said.Name
@@ -51,13 +53,12 @@ func (i interaction) title() string {
 	return textAButton
 }
 
-// first is the time that the first answer has.
+// first is the context of the first answer.
 func (i interaction) first(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.WithoutCancel(ctx), i.at.Add(answerWithin))
 }
 
-// interactions answer commands and clicks, each within the three seconds that Discord
-// waits.
+// interactions answer commands and clicks within the three seconds that Discord waits.
 type interactions struct {
 	room     *room
 	notices  *notices
@@ -65,11 +66,11 @@ type interactions struct {
 	log      *slog.Logger
 	work     *workerPool
 	refusals *workerPool
-	answered recent // used by the listening goroutine alone
+	answered recent // used only by the listening goroutine
 }
 
-// take takes a command or a click. Its promise of an answer is the first
-// thing that happens, beside everything else.
+// take handles a command or a click. Its deferral is sent first, independent of everything
+// else.
 func (a *interactions) take(ctx context.Context, i interaction) {
 	dm := a.room.state.dm()
 	if i.AppID != dm.App || !a.answered.add(i.ID) {
@@ -89,8 +90,7 @@ func (a *interactions) take(ctx context.Context, i interaction) {
 	}
 }
 
-// refuse answers an interaction with a sentence, and that is all. Of many at once
-// only a few are answered.
+// refuse answers an interaction with a sentence. Of many at once only a few are answered.
 func (a *interactions) refuse(i interaction, text string) {
 	a.refusals.begin(func(ctx context.Context) {
 		ctx, cancel := i.first(ctx)
@@ -98,14 +98,14 @@ func (a *interactions) refuse(i interaction, text string) {
 		m := render.Ephemeral(text)
 		err := a.room.rest.Answer(ctx, i.Interaction, discordgo.InteractionResponseChannelMessageWithSource, &m)
 		if err != nil {
-			a.log.Debug("a refusal did not arrive", "error", err)
+			a.log.Debug("refusal was not delivered", "error", err)
 		}
 	})
 }
 
-// carryOut promises an answer, does what was asked for, and tells what came of
-// it. What could not be promised is not done: Discord has told the user that the
-// bot did not respond, and they would do it again.
+// carryOut defers the answer, executes the interaction and sends the result. An interaction
+// that could not be deferred is not executed: Discord has told the user that the bot did
+// not respond, and they would repeat it.
 func (a *interactions) carryOut(ctx context.Context, i interaction) {
 	promised, cancel := i.first(ctx)
 	defer cancel()
@@ -117,7 +117,7 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
 	}
 	if err != nil {
-		a.log.Info("an interaction could not be answered", "error", err)
+		a.log.Info("interaction was not answered", "error", err)
 		text := fmt.Sprintf(textTooLate, i.title())
 		if !errors.Is(err, rest.ErrExpired) && promised.Err() == nil {
 			text = fmt.Sprintf(textNotPromised, i.title(), reason(err))
@@ -144,11 +144,11 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	action, _, _ := post.ParseCustomID(i.customID())
 	switch {
 	case answers && err == nil:
-		return // the card tells the outcome
+		return // the card shows the outcome
 	case err != nil:
 		text = words(err)
 	case action == "dismiss":
-		return // the message has gone, which says it
+		return // the message has disappeared, which is the answer
 	case action == post.AskAgent:
 		a.used(ctx, i)
 	}
@@ -163,7 +163,7 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	a.notices.small(text)
 }
 
-// used disables a button that works once.
+// used disables a button that works only once.
 func (a *interactions) used(ctx context.Context, i interaction) {
 	for _, row := range i.Message.Components {
 		if row, ok := row.(*discordgo.ActionsRow); ok {
@@ -181,11 +181,11 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 		return a.room.rest.Buttons(ctx, i.ChannelID, i.Message.ID, i.Message.Components)
 	})
 	if err != nil && !errors.Is(err, rest.ErrGone) {
-		a.log.Debug("a used button can still be clicked", "error", err)
+		a.log.Debug("used button was not disabled", "error", err)
 	}
 }
 
-// command carries out a slash command and puts its reply where the promise is.
+// command executes a slash command and puts its reply in place of the deferral.
 func (a *interactions) command(ctx context.Context, i interaction) {
 	text := a.slash(ctx, i.ApplicationCommandData())
 	ctx, cancel := linger(ctx, replyWithin)
@@ -201,12 +201,13 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 	if err == nil || text == "" {
 		return
 	}
-	a.log.Debug("a reply comes as a message", "error", err)
+	a.log.Debug("reply is sent as a message", "error", err)
 	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
-// slash is the reply to a command; empty where there is none.
+// slash is the reply to a command, or empty.
 func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
+	// options are a command's fields in Discord's form.
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
 		options[o.Name] = o.Value
@@ -225,10 +226,10 @@ func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationComm
 	return out.Message
 }
 
-// do asks the bot; a fault in there is an error like any other.
+// do asks the bot and turns a panic into an error.
 func (a *interactions) do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
 	defer fault.Rescue("a command from Discord", func(f *fault.Error) {
-		a.log.Error("a command from Discord broke", "error", f)
+		a.log.Error("command from Discord panicked", "error", f)
 		err = errors.New(textOdd)
 	})
 	out, err = a.bot.Do(ctx, c)
@@ -279,8 +280,8 @@ func options(c command.Command) []*discordgo.ApplicationCommandOption {
 	return list
 }
 
-// registered are the commands as Discord lists them: in direct messages, the
-// bot's own and others, for a user who has installed the application.
+// registered are the commands in Discord's form: for direct messages with the bot and
+// others, for a user who has installed the application.
 func registered() []discordgo.ApplicationCommand {
 	contexts := []discordgo.InteractionContextType{discordgo.InteractionContextBotDM, discordgo.InteractionContextPrivateChannel}
 	installed := []discordgo.ApplicationIntegrationType{discordgo.ApplicationIntegrationUserInstall}
@@ -293,13 +294,12 @@ func registered() []discordgo.ApplicationCommand {
 	return list
 }
 
-// register makes Discord offer the commands, where it does not. What it has is
-// asked for at each start and not remembered: another program with the same
-// token may have changed it since.
+// register registers the commands at Discord if they differ. The registered ones are read
+// at each start, because another program with the same token may have changed them.
 func (a *interactions) register(ctx context.Context) error {
 	err := retry(ctx, func() error { return a.registerOnce(ctx, a.room.state.dm().App) })
 	if err != nil && ctx.Err() == nil {
-		a.log.Error("the commands could not be registered at Discord", "error", err)
+		a.log.Error("commands were not registered at Discord", "error", err)
 	}
 	return nil
 }
@@ -326,9 +326,9 @@ func silent(name string) bool {
 	return ok && c.Silent
 }
 
-// slashLine is a command as the bot reads it: "/model opus", or with numbers by
-// their names: "/ping-budget capacity=6". Options that the table does not have are
-// left away. why is a sentence for what cannot be said so.
+// slashLine is a command in the bot's form: "/model opus", or numbers with their names:
+// "/ping-budget capacity=6". Unknown options are left out. why is the reason if there is no
+// such form.
 func slashLine(name string, given map[string]any) (line, why string) {
 	c, ok := command.Find(command.InDiscord, name)
 	if !ok {

@@ -71,7 +71,7 @@ func TestAReplyIsForTheUserAloneAndHasItsLimit(t *testing.T) {
 	st, b := hears(t, func(context.Context, command.Value) (command.Outcome, error) { return <-reply, nil })
 	reply <- command.Outcome{Message: strings.Repeat("one setting = its value\n", 200)}
 	st.s.User().Slash("config")
-	m := st.says("cut here; the dashboard shows all of it")
+	m := st.says("cut here; the dashboard has the full text")
 	if !m.Ephemeral() || len(m.Content) > 2000 {
 		t.Errorf("%d characters, ephemeral %v", len(m.Content), m.Ephemeral())
 	}

@@ -8,26 +8,24 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// eyes is the mark of a message that is being worked on.
+// eyes marks a message that is being worked on.
 const eyes = "\U0001f440"
 
-// marks put the eyes below messages and take them away.
+// marks adds the eyes to messages and removes them.
 type marks struct {
 	room *room
 	pool *workerPool
 }
 
-// eyesWithin is how long putting the mark may take, and how long removing it
-// once everything ends.
+// eyesWithin limits adding the mark, and lastWithin removing it at the end.
 const (
 	eyesWithin = 10 * time.Second
 	lastWithin = 2 * time.Second
 )
 
-// add puts the eyes below a message, and takes them away when what the function
-// is given was closed; nil is at once. With many messages at once the newer ones
-// do without. Eyes that the program's end has left are taken away at its next
-// start.
+// add adds the eyes to a message. They are removed when the channel given to the returned
+// function is closed; nil removes them at once. With many messages at once the newer ones
+// get no mark. Eyes left at the program's end are removed at its next start.
 func (m *marks) add(id string) func(done <-chan struct{}) {
 	answer := make(chan (<-chan struct{}), 1)
 	m.pool.begin(func(ctx context.Context) {
@@ -45,7 +43,7 @@ func (m *marks) add(id string) func(done <-chan struct{}) {
 			}
 		case <-ctx.Done():
 		}
-		// Without an answer it may stand there all the same.
+		// Without an answer the mark may exist anyway.
 		if err != nil && !passes(err) && ctx.Err() == nil {
 			m.room.state.setEyes(id, false)
 			return
@@ -55,8 +53,7 @@ func (m *marks) add(id string) func(done <-chan struct{}) {
 	return func(done <-chan struct{}) { answer <- done }
 }
 
-// remove takes the eyes away, for as long as that may take while ctx lasts: a
-// limit can be long.
+// remove removes the eyes and retries while ctx lasts: a rate limit can be long.
 func (m *marks) remove(ctx context.Context, id string) {
 	var tries pauses
 	for {
@@ -67,7 +64,7 @@ func (m *marks) remove(ctx context.Context, id string) {
 			m.room.state.setEyes(id, false)
 			return
 		}
-		m.room.log.Debug("a mark was not removed", "error", err)
+		m.room.log.Debug("mark was not removed", "error", err)
 		var limited *rest.LimitedError
 		if errors.As(err, &limited) && sleep(ctx, limited.After) != nil || tries.wait(ctx) != nil {
 			return
@@ -75,7 +72,7 @@ func (m *marks) remove(ctx context.Context, id string) {
 	}
 }
 
-// finishLeftovers takes away what the last process left below messages that nobody works on.
+// finishLeftovers removes the eyes that the last process left.
 func (m *marks) finishLeftovers(ctx context.Context) {
 	eyes, _ := m.room.state.leftovers()
 	for _, id := range eyes {

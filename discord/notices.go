@@ -14,14 +14,13 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// Notices are worth little after a while, and few of many.
+// Notices expire, and only a few are kept.
 const (
 	noticeWithin = 2 * time.Minute
 	maxNotices   = 50
 )
 
-// notice is a short word of the program. A quiet one does not make the user's
-// phone ring.
+// notice is a short message of the program. A quiet one does not notify the user's phone.
 type notice struct {
 	text  string
 	at    time.Time
@@ -38,18 +37,18 @@ func (n notice) message() rest.Message {
 	return m
 }
 
-// notices wait for the network, in order.
+// notices is the queue of notices for the network.
 type notices struct {
 	room *room
 	log  *slog.Logger
-	wake chan struct{} // has room for one
+	wake chan struct{} // capacity 1
 
 	mu   sync.Mutex
 	list []notice
 }
 
-// put adds a notice, unless the same one is the newest already. The oldest makes
-// room for it where there are too many.
+// put adds a notice unless it repeats the newest one. If there are too many the oldest is
+// dropped.
 func (q *notices) put(n notice) {
 	n.text = strings.TrimSpace(n.text)
 	if n.text == "" {
@@ -66,7 +65,7 @@ func (q *notices) put(n notice) {
 	signal(q.wake)
 }
 
-// next is the oldest notice that is worth sending.
+// next is the oldest notice that has not expired.
 func (q *notices) next(now time.Time) (notice, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -80,11 +79,11 @@ func (q *notices) next(now time.Time) (notice, bool) {
 	return notice{}, false
 }
 
-// small puts a short notice into the queue. It never blocks; a notice that is not
-// delivered within two minutes is dropped.
+// small queues a short notice. It never blocks; a notice that is not delivered within two
+// minutes is dropped.
 func (q *notices) small(text string) { q.put(notice{text: text}) }
 
-// run sends the notices, each while it is worth it.
+// run sends the notices until they expire.
 func (q *notices) run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		n, ok := q.next(time.Now())
@@ -97,7 +96,7 @@ func (q *notices) run(ctx context.Context) error {
 		}
 		within, cancel := context.WithDeadline(ctx, n.at.Add(noticeWithin))
 		if _, err := q.room.deliver(within, n.message()); err != nil {
-			q.log.Debug("a notice was dropped", "error", err)
+			q.log.Debug("notice was dropped", "error", err)
 		}
 		cancel()
 	}

@@ -21,17 +21,16 @@ import (
 )
 
 const (
-	// postWithin is how long a post waits for a network that is gone; then it
-	// fails: its token is given back, unless it was sent and got no answer.
+	// postWithin is how long a post waits for a network. Then it fails: its token is
+	// returned, unless it was sent and not answered.
 	postWithin = 60 * time.Second
-	// maxUpload is Discord's limit for a file, in bytes.
+	// maxUpload is Discord's limit of a file, in bytes.
 	maxUpload = 10 << 20
 )
 
-// Post sends a message, once per nonce, and waits up to a minute for the
-// network. Before the surface knows its user, and after it has stopped, the error
-// is post.ErrNoChannel; where no answer came, post.ErrUnknown. Others are sentences
-// of package rest, or about a file.
+// Post sends a message, once per nonce, and waits up to a minute for the network. Before
+// the surface knows its user, and after it has stopped, the error is post.ErrNoChannel;
+// without an answer it is post.ErrUnknown. Others are from package rest or about a file.
 func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	if why := d.status.gaveUp(); why != "" {
 		return "", fmt.Errorf("%w: "+textStoppedAt, post.ErrNoChannel, why)
@@ -66,7 +65,7 @@ func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error)
 	return "", err
 }
 
-// checkFiles finds files that Discord would refuse before anything is sent.
+// checkFiles finds files that Discord would refuse.
 func checkFiles(paths []string) error {
 	for _, path := range paths {
 		shown := clean.Line(filepath.Base(path))
@@ -86,7 +85,7 @@ func (d *Discord) Edit(ctx context.Context, id post.MessageID, p post.Post) erro
 	return d.room.replace(ctx, string(id), render.Post(p))
 }
 
-// Delete removes a post. One that is gone is no error.
+// Delete deletes a post. A missing one is not an error.
 func (d *Discord) Delete(ctx context.Context, id post.MessageID) error {
 	if err := d.room.Delete(ctx, id); !errors.Is(err, rest.ErrGone) {
 		return err
@@ -94,39 +93,39 @@ func (d *Discord) Delete(ctx context.Context, id post.MessageID) error {
 	return nil
 }
 
-// Typing shows for some seconds that the bot is at work.
+// Typing shows for some seconds that the bot is typing.
 func (d *Discord) Typing(ctx context.Context) error { return d.room.Typing(ctx) }
 
-// Answer begins an answer that grows. One that cannot be shown, because the surface has
-// stopped, is swallowed: the dashboard has it.
+// Answer starts a growing answer. If the surface has stopped, the answer is only in the
+// dashboard.
 func (d *Discord) Answer() chat.RemoteAnswer { return d.answers.begin() }
 
 // Approval shows a tool call that waits for the user, and later its outcome. It never
 // blocks.
 func (d *Discord) Approval(a policy.Approval) { d.cards.update(a) }
 
-// Small shows a short notice in order with everything else. It never blocks; a
-// notice that is not delivered within two minutes is dropped.
+// Small shows a short notice, in order with all other messages. It never blocks; a notice
+// that is not delivered within two minutes is dropped.
 func (d *Discord) Small(text string) { d.notices.small(text) }
 
-// Status is how the connection stands.
+// Status describes the connection.
 func (d *Discord) Status() core.SurfaceStatus {
 	state, ok := d.status.words()
 	return core.SurfaceStatus{Name: name, State: state, OK: ok}
 }
 
-// OnChange has f called after the status has changed. f must not block.
+// OnChange sets f to be called after the status has changed. f must not block.
 func (d *Discord) OnChange(f func()) {
 	d.status.mu.Lock()
 	defer d.status.mu.Unlock()
 	d.status.changed = f
 }
 
-// farewellTakes is kept of the time for the farewell itself.
+// farewellTakes is the time reserved for the farewell itself.
 const farewellTakes = time.Second
 
-// Farewell lets the last answers arrive, says goodbye, with the notices that were
-// still on their way, and ends what has outlived Run. It respects ctx.
+// Farewell delivers the last answers, says goodbye together with the pending notices, and
+// ends what outlives Run. It respects ctx.
 func (d *Discord) Farewell(ctx context.Context) {
 	defer d.refusals.finish()
 	defer d.answers.pool.finish()
@@ -142,6 +141,6 @@ func (d *Discord) Farewell(ctx context.Context) {
 	}
 	last := notice{text: strings.Join(append(lines, fmt.Sprintf(textFarewell, d.botName())), "\n"), quiet: len(lines) == 0}
 	if _, err := d.rest.Send(ctx, dm.Channel, last.message()); err != nil {
-		d.log.Debug("nobody heard the farewell", "error", err)
+		d.log.Debug("farewell was not delivered", "error", err)
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// workerPool runs small works beside each other: at most some at once, each with
-// the context of whoever opened it and waits for all of them in finish.
+// workerPool runs small jobs concurrently, up to a limit, with the context given to open.
+// finish waits for all of them.
 type workerPool struct {
 	log   *slog.Logger
 	limit int
 	group sync.WaitGroup
 
 	mu   sync.Mutex
-	ctx  context.Context // handed to whoever begins; nil when nobody may
+	ctx  context.Context // given to jobs; nil when none may start
 	busy int
-	// freed has room for one: a work has ended.
+	// freed has capacity 1: a job has ended.
 	freed chan struct{}
 }
 
@@ -34,7 +34,7 @@ func (p *workerPool) open(ctx context.Context) {
 	p.ctx = ctx
 }
 
-// begin starts a work, unless the pool is closed, or too many are under way.
+// begin starts a job unless the pool is closed or full.
 func (p *workerPool) begin(f func(ctx context.Context)) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *workerPool) begin(f func(ctx context.Context)) bool {
 	p.group.Go(func() {
 		defer p.over()
 		defer fault.Rescue("the Discord surface", func(err *fault.Error) {
-			p.log.Error("a work of the Discord surface broke", "error", err)
+			p.log.Error("job of the Discord surface panicked", "error", err)
 		})
 		f(ctx)
 	})
@@ -57,11 +57,11 @@ func (p *workerPool) over() {
 	p.mu.Lock()
 	p.busy--
 	p.mu.Unlock()
+	// signal wakes the reader of a channel with capacity 1.
 	signal(p.freed)
 }
 
-// idle waits until nothing is under way, and leaves the last of ctx's time, as
-// much as keep, to others.
+// idle waits until no job runs, but leaves the last part of ctx's time, keep, to others.
 func (p *workerPool) idle(ctx context.Context, keep time.Duration) {
 	if over, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -82,7 +82,7 @@ func (p *workerPool) idle(ctx context.Context, keep time.Duration) {
 	}
 }
 
-// finish lets nothing more begin and waits for what is under way.
+// finish closes the pool and waits for its jobs.
 func (p *workerPool) finish() {
 	p.mu.Lock()
 	p.ctx = nil
@@ -98,7 +98,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// recent remembers the newest ids. Only one goroutine uses it.
+// recent remembers the newest IDs. It is used by one goroutine only.
 type recent struct {
 	keep int
 	ids  []string
@@ -106,7 +106,7 @@ type recent struct {
 
 func (r *recent) has(id string) bool { return slices.Contains(r.ids, id) }
 
-// add notes an id; false where it was there before.
+// add adds an ID; false if it is already there.
 func (r *recent) add(id string) bool {
 	if r.has(id) {
 		return false
@@ -118,8 +118,7 @@ func (r *recent) add(id string) bool {
 	return true
 }
 
-// pauses are the waits between tries: they double, up to a longest. It holds the
-// next one.
+// pauses is the next pause between tries. It doubles, up to a limit.
 type pauses time.Duration
 
 const (
@@ -144,8 +143,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// linger is a context for what should still be done when ctx has ended: it lasts
-// at most for d, and at most lastWithin longer than ctx.
+// linger is a context for work that must still be done after ctx ends: it lasts at most d,
+// and at most lastWithin longer than ctx.
 func linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), d)
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastWithin, cancel) })
@@ -155,8 +154,7 @@ func linger(ctx context.Context, d time.Duration) (context.Context, context.Canc
 	}
 }
 
-// retry tries until it works, trouble has come that does not pass by itself, or ctx
-// has ended.
+// retry calls try until it succeeds, fails permanently, or ctx ends.
 func retry(ctx context.Context, try func() error) error {
 	var tries pauses
 	for {

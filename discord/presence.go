@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// turnTakes is how long a turn may take to have really begun or ended.
+	// turnTakes is how long after a turn's start or end the bot's state is read.
 	turnTakes = 2 * time.Second
-	// presentEvery is how often it is looked whether a mute has begun or ended.
+	// presentEvery is the interval of looking for a mute's start or end.
 	presentEvery = 30 * time.Second
 )
 
@@ -20,11 +20,11 @@ const (
 type presence struct {
 	link *gateway.Link
 	zone *time.Location
-	// turns has room for one: a turn has begun or ended.
+	// turns has capacity 1: a turn has started or ended.
 	turns chan struct{}
 }
 
-// run shows below the bot's name whether it is busy or muted.
+// run updates the presence until ctx ends.
 func (p *presence) run(ctx context.Context, bot core.Intake) error {
 	tick := time.NewTicker(presentEvery)
 	defer tick.Stop()
@@ -49,5 +49,5 @@ func (p *presence) run(ctx context.Context, bot core.Intake) error {
 	}
 }
 
-// turnChanged says that the bot may be busy, or no longer.
+// turnChanged reports that a turn has started or ended.
 func (p *presence) turnChanged() { signal(p.turns) }

@@ -12,21 +12,21 @@ import (
 	"ollimbot/discord/stream"
 )
 
-// room is the direct messages between the bot and its owner: where everything is
-// written, and what is noted when Discord refuses it. It is the stream.Channel of an
-// answer. It must not know what is said.
+// room is the channel of direct messages between the bot and its owner: everything is sent
+// through it, and it records what Discord refuses. It is the stream.Channel of an answer.
+// It must not know what messages mean.
 type room struct {
 	rest   *rest.Client
 	line   *stream.Line
 	state  *state
 	status *status
 	log    *slog.Logger
-	life   context.Context // ends when nothing is sent any more
+	life   context.Context // nothing is sent after its end
 }
 
 var _ stream.Channel = (*room)(nil)
 
-// channel is where. Before it is known, and after the surface has stopped, its
+// channel is the channel's ID. Before it is known, and after the surface has stopped, the
 // error is post.ErrNoChannel.
 func (r *room) channel() (string, error) {
 	dm, ok := r.state.known()
@@ -41,9 +41,8 @@ func (r *room) channel() (string, error) {
 	return dm.Channel, nil
 }
 
-// deliver sends a message when it is its turn, and tries again while the trouble may
-// pass and ctx lasts. Every try has the nonce of the first. The error is Discord's last,
-// or that of ctx if it ended first.
+// deliver sends a message in its turn and retries temporary failures while ctx lasts. Every
+// try has the same nonce. The error is Discord's last one, or ctx's if it ended first.
 func (r *room) deliver(ctx context.Context, m rest.Message) (id string, err error) {
 	var tries pauses
 	maybe := false
@@ -52,10 +51,10 @@ func (r *room) deliver(ctx context.Context, m rest.Message) (id string, err erro
 			id, err = r.send(ctx, m)
 			return err
 		})
-		// At the start the channel is only just being looked up.
+		// At the start the channel is still being looked up.
 		soon := errors.Is(err, post.ErrNoChannel) && r.status.gaveUp() == "" && r.life.Err() == nil
 		if maybe = maybe || errors.Is(err, rest.ErrUnknown); maybe && err != nil {
-			err = rest.Unknown(err) // an earlier try may be there
+			err = rest.Unknown(err) // an earlier try may have succeeded
 		}
 		if err == nil || !soon && !passes(err) || ctx.Err() != nil {
 			return id, err
@@ -69,14 +68,13 @@ func (r *room) deliver(ctx context.Context, m rest.Message) (id string, err erro
 	}
 }
 
-// send sends one message.
 func (r *room) send(ctx context.Context, m rest.Message) (string, error) {
 	channel, err := r.channel()
 	if err != nil {
 		return "", err
 	}
 	id, err := r.rest.Send(ctx, channel, m)
-	if errors.Is(err, rest.ErrNoChannel) { // another one is open by now, or can be
+	if errors.Is(err, rest.ErrNoChannel) { // open another one
 		if err = r.reopen(ctx); err == nil {
 			id, err = r.rest.Send(ctx, r.state.dm().Channel, m)
 		}
@@ -95,7 +93,7 @@ func (r *room) Send(ctx context.Context, p stream.Page, nonce string) (post.Mess
 	return post.MessageID(id), err
 }
 
-// do does something to a message there.
+// do calls f with the channel.
 func (r *room) do(f func(channel string) error) error {
 	channel, err := r.channel()
 	if err != nil {
@@ -104,24 +102,24 @@ func (r *room) do(f func(channel string) error) error {
 	return f(channel)
 }
 
-// Edit replaces its text; the answer stands in line by itself.
+// Edit replaces a message's text; an answer paces its edits itself.
 func (r *room) Edit(ctx context.Context, id post.MessageID, text string) error {
 	return r.do(func(channel string) error {
 		return r.rest.Edit(ctx, channel, string(id), rest.Message{Content: text})
 	})
 }
 
-// Delete removes it.
+// Delete deletes a message.
 func (r *room) Delete(ctx context.Context, id post.MessageID) error {
 	return r.do(func(channel string) error { return r.rest.Delete(ctx, channel, string(id)) })
 }
 
-// Typing shows that the bot writes.
+// Typing shows that the bot is typing.
 func (r *room) Typing(ctx context.Context) error {
 	return r.do(func(channel string) error { return r.rest.Typing(ctx, channel) })
 }
 
-// replace replaces a message when it is its turn.
+// replace replaces a message at the channel's pace.
 func (r *room) replace(ctx context.Context, id string, m rest.Message) error {
 	return r.do(func(channel string) error {
 		return r.line.Edit(ctx, func(ctx context.Context) error { return r.rest.Edit(ctx, channel, id, m) })
@@ -131,7 +129,7 @@ func (r *room) replace(ctx context.Context, id string, m rest.Message) error {
 // noteReach records whether the bot may write to its user.
 func (r *room) noteReach(err error) {
 	changed, why := r.status.noteReach(err)
-	if err == nil || changed { // it may have been noted before the last start
+	if err == nil || changed { // the file may contain an older reason
 		r.state.setShutOut(why)
 	}
 	if !changed {
@@ -153,7 +151,7 @@ func (r *room) open(ctx context.Context, owner string) (string, error) {
 	return channel, err
 }
 
-// reopen asks for the channel again: the one that was remembered is gone.
+// reopen asks for the channel again because the remembered one is gone.
 func (r *room) reopen(ctx context.Context) error {
 	dm := r.state.dm()
 	channel, err := r.open(ctx, dm.Owner)

@@ -10,47 +10,45 @@ import (
 	"ollimbot/discord/message"
 )
 
-// stateFile is what the surface remembers over a restart.
+// stateFile is the state that survives a restart.
 const stateFile = "state/discord.json"
 
 // keptMarks is how many messages of a kind are remembered.
 const keptMarks = 100
 
-// ShutOut is why the bot could not write to its user when it last tried, as a
-// sentence with the cure, or empty. It reads the file only, beside a running bot.
+// ShutOut is why the bot could not write to its user at its last try, as a sentence with
+// the cure, or empty. It only reads the file, so a bot may be running.
 func ShutOut(dir *store.Dir) string {
 	var f file
 	if _, err := dir.PeekJSON(stateFile, &f); err != nil {
-		return "" // the bot itself reports a file that cannot be read
+		return "" // the bot reports an unreadable file
 	}
 	return f.ShutOut
 }
 
-// dmChannel is who the bot is, whom it serves, and where they talk.
+// dmChannel is the bot's application, its owner and their channel.
 type dmChannel struct {
 	App     string `json:"app,omitempty"`
 	Owner   string `json:"owner,omitempty"`
-	Channel string `json:"channel,omitempty"` // of their direct messages; empty where they are not open
+	Channel string `json:"channel,omitempty"` // of the direct messages; empty if they are not open
 }
 
-// file is what is remembered.
+// file is the stored state.
 type file struct {
 	dmChannel
-	// Seen is the newest message that was dealt with here, without the bot having
-	// heard it: at the very first start, the newest that there was.
+	// Seen is the newest message that was handled without the bot receiving it: at the very
+	// first start, the newest one that existed.
 	Seen string `json:"seen,omitempty"`
-	// Eyes are messages of the user's that bear the mark of being worked on.
+	// Eyes are the user's messages that are marked as being worked on.
 	Eyes []string `json:"eyes,omitempty"`
-	// Growing are the bot's messages, the last of an answer each, that an answer
-	// still grows in.
+	// Growing are the last messages of answers that are still growing.
 	Growing []string `json:"growing,omitempty"`
-	// Started is when a session with the gateway was started last.
+	// Started is when the last session with the gateway was started.
 	Started time.Time `json:"started,omitzero"`
 	// ShutOut is why the bot may not write to its user, or empty.
 	ShutOut string `json:"shut_out,omitempty"`
 }
 
-// state holds the file.
 type state struct {
 	dir *store.Dir
 	log *slog.Logger
@@ -59,34 +57,33 @@ type state struct {
 
 	mu     sync.Mutex
 	file   file
-	looked bool // the channel has been looked up in this process
+	looked bool // the channel was looked up in this process
 }
 
-// load reads the file. One that makes no sense is set aside, and what it held is
-// asked for again.
+// load reads the file. An invalid one is set aside, and its content is looked up again.
 func (s *state) load() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.dir.ReadJSON(stateFile, &s.file); err != nil {
 		s.file = file{}
-		s.log.Error("what Discord has told before could not be read", "error", err)
+		s.log.Error("Discord's state could not be read", "error", err)
 	}
 }
 
-// known is where messages go; false until it was looked up.
+// known is the destination of messages; false until it was looked up.
 func (s *state) known() (dmChannel, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.dmChannel, s.looked
 }
 
-// dm is where messages go, for whoever begins after it was looked up.
+// dm is the destination of messages, for callers after the look-up.
 func (s *state) dm() dmChannel {
 	dm, _ := s.known()
 	return dm
 }
 
-// cached is the channel that was opened for this owner by this application.
+// cached is the channel opened by this application for this owner.
 func (s *state) cached(app, owner string) string {
 	dm, _ := s.known()
 	if dm.App != app || dm.Owner != owner {
@@ -95,7 +92,7 @@ func (s *state) cached(app, owner string) string {
 	return dm.Channel
 }
 
-// setDM makes a channel the present one.
+// setDM sets the current channel.
 func (s *state) setDM(dm dmChannel) {
 	s.change(func(f *file) bool {
 		changed := f.dmChannel != dm
@@ -104,14 +101,13 @@ func (s *state) setDM(dm dmChannel) {
 	})
 }
 
-// seen is the newest message that was dealt with here.
 func (s *state) seen() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.Seen
 }
 
-// setSeen notes a message as dealt with.
+// setSeen marks messages up to id as handled.
 func (s *state) setSeen(id string) {
 	s.change(func(f *file) bool {
 		if message.Compare(id, f.Seen) <= 0 {
@@ -122,14 +118,14 @@ func (s *state) setSeen(id string) {
 	})
 }
 
-// lastStart is when a session with the gateway was started last, or zero.
+// lastStart is when a session with the gateway was last started, or zero.
 func (s *state) lastStart() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.file.Started
 }
 
-// setStarted notes when a session with the gateway is started.
+// setStarted records the start of a session with the gateway.
 func (s *state) setStarted(at time.Time) {
 	s.change(func(f *file) bool {
 		f.Started = at
@@ -137,7 +133,7 @@ func (s *state) setStarted(at time.Time) {
 	})
 }
 
-// setShutOut notes why the bot may not write to its user; empty: it may.
+// setShutOut records why the bot may not write to its user; empty if it may.
 func (s *state) setShutOut(why string) {
 	s.change(func(f *file) bool {
 		changed := f.ShutOut != why
@@ -146,24 +142,24 @@ func (s *state) setShutOut(why string) {
 	})
 }
 
-// setEyes notes that a message bears the eyes, or no longer.
+// setEyes records that a message has the eyes or lost them.
 func (s *state) setEyes(id string, there bool) {
 	s.change(func(f *file) bool { return toggle(&f.Eyes, id, there) })
 }
 
-// setGrowing notes that an answer grows in a message, or no longer.
+// setGrowing records that an answer starts or stops growing in a message.
 func (s *state) setGrowing(id string, there bool) {
 	s.change(func(f *file) bool { return toggle(&f.Growing, id, there) })
 }
 
-// leftovers are the eyes and the growing answers that the program's last end has left.
+// leftovers are the eyes and growing answers left by the last process.
 func (s *state) leftovers() (eyes, growing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.file.Eyes), slices.Clone(s.file.Growing)
 }
 
-// toggle makes an id part of a list or not; false where nothing has changed.
+// toggle adds an ID to a list or removes it; false if nothing changed.
 func toggle(list *[]string, id string, there bool) bool {
 	i := slices.Index(*list, id)
 	if id == "" || (i >= 0) == there {
@@ -178,9 +174,8 @@ func toggle(list *[]string, id string, there bool) bool {
 	return true
 }
 
-// change changes the file where do says so, and returns when that is on the
-// disk. A file that cannot be written is logged: what it holds is worth less than
-// the conversation.
+// change changes the file if do returns true, and returns when it is on the disk. An error
+// is only logged: the file matters less than the conversation.
 func (s *state) change(do func(*file) bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -193,6 +188,6 @@ func (s *state) change(do func(*file) bool) {
 		return
 	}
 	if err := s.dir.WriteJSON(stateFile, f); err != nil {
-		s.log.Error("what Discord has told could not be remembered", "error", err)
+		s.log.Error("Discord's state could not be saved", "error", err)
 	}
 }

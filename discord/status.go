@@ -12,17 +12,16 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// status is how the connection stands, put together from what the gateway knows
-// and what the answers of Discord have shown.
+// status describes the connection, from the gateway's state and Discord's answers.
 type status struct {
 	zone *time.Location
 	link func() gateway.State
 
 	mu      sync.Mutex
 	lost    string    // why the bot's own data could not be looked up
-	since   time.Time // since when
+	since   time.Time // start of that
 	shutOut string    // why the bot may not write to its user
-	stopped string    // why it has given up
+	stopped string    // why the surface has given up
 	changed func()
 }
 
@@ -33,7 +32,7 @@ func (s *status) change(do func()) {
 	s.notify()
 }
 
-// notify says that something has changed, without a lock.
+// notify reports a change. The lock must not be held.
 func (s *status) notify() {
 	s.mu.Lock()
 	changed := s.changed
@@ -43,8 +42,7 @@ func (s *status) notify() {
 	}
 }
 
-// unreachable notes that Discord did not answer what Run begins with; nil that
-// it did.
+// unreachable records that Discord did not answer Run's first requests; nil that it did.
 func (s *status) unreachable(err error) {
 	s.change(func() {
 		switch {
@@ -58,14 +56,14 @@ func (s *status) unreachable(err error) {
 	})
 }
 
-// noteReach notes whether the bot may write to its user, and gives what is new: why
-// not, or empty.
+// noteReach records whether the bot may write to its user, and returns whether that changed
+// and why it may not.
 func (s *status) noteReach(err error) (changed bool, why string) {
 	switch {
 	case errors.Is(err, rest.ErrCannotDM):
 		why = rest.ErrCannotDM.Error()
 	case err != nil:
-		return false, "" // it says nothing about that
+		return false, "" // other errors do not tell
 	}
 	s.mu.Lock()
 	changed = s.shutOut != why
@@ -86,7 +84,7 @@ func (s *status) gaveUp() string {
 	return s.stopped
 }
 
-// reason is an error as a sentence: the innermost of this room's that is one.
+// reason is an error as a sentence.
 func reason(err error) string {
 	for _, known := range []error{rest.ErrAuth, rest.ErrCannotDM} {
 		if errors.Is(err, known) {
@@ -94,14 +92,13 @@ func reason(err error) string {
 		}
 	}
 	words := clean.Cut(clean.Line(err.Error()), 300)
-	if errors.Is(err, rest.ErrTransient) { // the fact first: a top line is short
+	if errors.Is(err, rest.ErrTransient) { // the fact first, because the top line is short
 		return textLooking + " (" + words + ")"
 	}
 	return words
 }
 
-// passes reports whether trouble may pass by itself, so that trying again is
-// worth it.
+// passes reports whether an error may be temporary, so that trying again makes sense.
 func passes(err error) bool {
 	return errors.Is(err, rest.ErrTransient) || errors.Is(err, rest.ErrLimited) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -127,7 +124,7 @@ func (s *status) words() (string, bool) {
 	}
 	switch {
 	case s.shutOut != "":
-		return s.shutOut, false // it begins with the cure, since a top line is short
+		return s.shutOut, false // it begins with the cure, because the top line is short
 	case link.Latency > 0:
 		return fmt.Sprintf(textUpIn, max(link.Latency.Milliseconds(), 1)), true
 	}

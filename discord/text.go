@@ -1,13 +1,13 @@
 package discord
 
-// Words for people. Notices are short, in lower case and without jargon.
+// Texts for the user. Notices are short, in lower case and without jargon.
 const (
 	textNoToken    = "the Discord token is missing: put it into .env as DISCORD_TOKEN (ollim-bot init asks for it)"
 	textBadOwnerID = "OLLIM_OWNER_ID is not a user ID: in Discord turn on Settings > Advanced > Developer Mode, " +
 		"then right-click your own name > Copy User ID"
 	textNoOwner = "Discord does not say who owns the bot's application: put your own user ID into .env as OLLIM_OWNER_ID, " +
-		"and start the bot again"
-	textWrongOwner = "Discord cannot open direct messages with user %s: check OLLIM_OWNER_ID in .env, and start the bot again"
+		"and restart the bot"
+	textWrongOwner = "Discord cannot open direct messages with user %s: check OLLIM_OWNER_ID in .env, and restart the bot"
 
 	textHello    = "%s is here."
 	textFarewell = "%s is going offline."
@@ -27,7 +27,7 @@ const (
 	textNoFile     = "%s can no longer be read: %w"
 	textCutShort   = "\n-# *cut short: the bot was ended here. ask again for the rest.*"
 	textAnswerFile = "answer.md"
-	textCutAnswer  = "\n-# cut here; the dashboard shows all of it"
+	textCutAnswer  = "\n-# cut here; the dashboard has the full text"
 	textLostWords  = "that message could not be received: %s"
 	textMissed     = "messages from while I was away could not be read: %s"
 	textLoginWrong = "the login did not work: %s"

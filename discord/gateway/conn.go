@@ -21,7 +21,7 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// The opcodes of Discord's gateway that matter here.
+// The opcodes of Discord's gateway that are used here.
 const (
 	opDispatch     = 0
 	opHeartbeat    = 1
@@ -35,53 +35,52 @@ const (
 )
 
 const (
-	// version of the gateway: that of the REST API, so that both speak of messages
-	// in the same way.
+	// version of the gateway, the same as the REST API's, so that messages have the same
+	// form.
 	version = "10"
-	// dialWithin is how long connecting may take. A network that swallows
-	// everything must not hold up the next try, which may meet one that is back.
+	// dialWithin limits connecting. A network that drops every packet must not delay the
+	// next try, which may succeed.
 	dialWithin = 5 * time.Second
-	// writeWithin is how long a packet may take to leave.
+	// writeWithin limits writing a packet.
 	writeWithin = 5 * time.Second
-	// byeWithin is for how long Discord may take over its last words.
+	// byeWithin is how long Discord may take to close the connection.
 	byeWithin = time.Second
-	// heartbeatMax is far beyond the 41 s that Discord asks for.
+	// heartbeatMax is far above the 41 s that Discord asks for.
 	heartbeatMax = 10 * time.Minute
-	// maxPacket is far beyond anything Discord sends, in bytes.
+	// maxPacket is far above any packet of Discord, in bytes.
 	maxPacket = 16 << 20
 	intents   = discordgo.IntentsDirectMessages | discordgo.IntentsDirectMessageReactions
 )
 
-// packet is what Discord sends, or in place of one the reader's last word.
+// packet is what Discord sends, or the end of the reader.
 type packet struct {
 	discordgo.Event
 	end *cause
 }
 
-// cause is why a connection ended or did not come about, as a sentence, and what
-// follows from it. It follows Discord's table of close codes and its rules for op
-// 7 and 9.
+// cause is why a connection ended or was not established, as a sentence, and what follows.
+// It implements Discord's table of close codes and its rules for op 7 and 9.
 type cause struct {
 	reason string
-	fresh  bool // the session is gone, or may be the reason: a new one is begun
+	fresh  bool // the session is lost or may be the reason: start a new one
 	then   next
 }
 
-// next is when the next try follows.
+// next says when to try again.
 type next int
 
 const (
-	tryAgain   next = iota // the later, the more refusals there were
-	tryOften               // no connection came about: nothing is asked of Discord
+	tryAgain   next = iota // later with each refusal
+	tryOften               // Discord was not reached: trying costs it nothing
 	pauseFirst             // op 9: Discord asks for a pause
-	giveUp                 // a person has to act
+	giveUp                 // the user has to act
 )
 
 func unreachable(err error) *cause {
 	return &cause{reason: fmt.Sprintf(textUnreachable, brief(err)), then: tryOften}
 }
 
-// nonsense begins a new session: the old one may be the reason.
+// nonsense starts a new session: the old one may be the reason.
 func nonsense(format string, args ...any) *cause {
 	return &cause{reason: fmt.Sprintf(textNonsense, fmt.Sprintf(format, args...)), fresh: true}
 }
@@ -102,22 +101,22 @@ type conn struct {
 	l       *Link
 	ws      *websocket.Conn
 	packets chan packet
-	done    chan struct{} // closed when nobody takes packets any more
+	done    chan struct{} // closed when no more packets are read from the channel
 	reader  sync.WaitGroup
 
 	interval time.Duration // 0 until HELLO
 	beat     *time.Timer
-	sent     time.Time // when the heartbeat left that is not answered yet; zero: none
-	up       time.Time // when READY or RESUMED came; zero: not yet
+	sent     time.Time // time of the unanswered heartbeat, or zero
+	up       time.Time // when READY or RESUMED arrived, or zero
 }
 
-// connect opens the socket, within ctx.
+// connect opens the socket within ctx.
 func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 	target, err := socketAddress(address)
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	// The library below watches no context while it waits for the answer.
+	// The library ignores the context while it waits for the answer.
 	var watch []func() bool
 	dialer := websocket.Dialer{Proxy: proxy, NetDialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		limited, cancel := context.WithTimeout(ctx, dialWithin)
@@ -133,7 +132,7 @@ func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 		stop()
 	}
 	if answer != nil {
-		_ = answer.Body.Close() // the library has read what it keeps of it
+		_ = answer.Body.Close() // the library has read what it needs
 	}
 	if err != nil && answer != nil {
 		err = errors.New(answer.Status)
@@ -142,7 +141,7 @@ func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 		return nil, unreachable(err)
 	}
 	ws.SetReadLimit(maxPacket)
-	// The default answers a close frame in kind, and 1000 from us ends a session.
+	// The default handler would answer 1000, which ends the session.
 	ws.SetCloseHandler(func(int, string) error { return nil })
 	c := &conn{l: l, ws: ws, packets: make(chan packet), done: make(chan struct{}), beat: time.NewTimer(time.Hour)}
 	c.beat.Stop()
@@ -150,10 +149,10 @@ func (l *Link) connect(ctx context.Context, address string) (*conn, *cause) {
 	return c, nil
 }
 
-// ErrNoGreeting says that something has answered which is no gateway.
+// ErrNoGreeting says that the server that answered is not a gateway.
 var ErrNoGreeting = errors.New(textNoGreeting)
 
-// Greets connects to a gateway and waits for its greeting, without a word.
+// Greets connects to a gateway, waits for its greeting and sends nothing.
 func Greets(ctx context.Context, address string) error {
 	c, failed := New(Options{}).connect(ctx, address)
 	if failed != nil {
@@ -174,8 +173,8 @@ func Greets(ctx context.Context, address string) error {
 	}
 }
 
-// socketAddress is an address as we open it. An unencrypted one leads to this
-// machine only: the token goes over the line.
+// socketAddress validates the address. An unencrypted one must be on this machine, because
+// the token is sent over it.
 func socketAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "ws" && u.Scheme != "wss" {
@@ -191,8 +190,8 @@ func socketAddress(address string) (string, error) {
 	return u.String(), nil
 }
 
-// proxy is that of the environment. Its error would show the address, and a
-// password in it.
+// proxy is the environment's proxy. The original error would show the address, which may
+// contain a password.
 func proxy(r *http.Request) (*url.URL, error) {
 	u, err := http.ProxyFromEnvironment(r)
 	if err != nil {
@@ -201,7 +200,7 @@ func proxy(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// read hands over packets until the socket ends, and says at last why it did.
+// read delivers packets until the socket ends, then the reason.
 func (c *conn) read() {
 	defer close(c.packets)
 	for {
@@ -231,7 +230,7 @@ func (c *conn) next(p *packet) error {
 	return nil
 }
 
-// ending is the cause behind an error of the socket.
+// ending is the cause behind a socket error.
 func ending(err error) *cause {
 	var said *websocket.CloseError
 	switch {
@@ -243,11 +242,10 @@ func ending(err error) *cause {
 	return &cause{reason: fmt.Sprintf(textLost, brief(err))}
 }
 
-// follow handles what a connection brings until it ends. late says that it has
-// not come up in time.
+// follow handles a connection until it ends. late is closed if it does not come up in time.
 func (c *conn) follow(ctx context.Context, late <-chan struct{}) (end *cause) {
 	var shown time.Time
-	var show <-chan time.Time // the presence is told
+	var show <-chan time.Time // when to send the presence
 	for end == nil {
 		select {
 		case p := <-c.packets:
@@ -278,7 +276,7 @@ func (c *conn) follow(ctx context.Context, late <-chan struct{}) (end *cause) {
 	return end
 }
 
-// close ends the socket without a word, which lets the session live, and waits
+// close closes the socket without a close frame, which keeps the session alive, and waits
 // for the reader.
 func (c *conn) close() {
 	c.beat.Stop()
@@ -287,7 +285,7 @@ func (c *conn) close() {
 	c.reader.Wait()
 }
 
-// sayGoodbye says goodbye, so that Discord shows the bot as offline at once.
+// sayGoodbye sends a close frame, so that Discord shows the bot as offline at once.
 func (c *conn) sayGoodbye() {
 	bye := websocket.FormatCloseMessage(websocket.CloseNormalClosure, "")
 	over := time.Now().Add(byeWithin)
@@ -308,8 +306,8 @@ func (c *conn) sayGoodbye() {
 	}
 }
 
-// send writes a packet. Where that fails, the reader is left a moment: the close
-// code that says why is often there already.
+// send writes a packet. If that fails the reader gets a moment to read the close code,
+// which has often arrived.
 func (c *conn) send(op int, data any) {
 	err := c.ws.SetWriteDeadline(time.Now().Add(writeWithin))
 	if err == nil {
@@ -319,12 +317,12 @@ func (c *conn) send(op int, data any) {
 		}{op, data})
 	}
 	if err != nil {
-		_ = c.ws.SetReadDeadline(time.Now().Add(byeWithin)) // it fails when the socket is gone, which the reader sees
+		_ = c.ws.SetReadDeadline(time.Now().Add(byeWithin)) // this fails only if the socket is closed, which the reader notices
 	}
 }
 
-// hello begins the heartbeat, the first one at a random moment of its interval
-// so that not all bots beat at once, and logs in.
+// hello starts the heartbeat and logs in. The first heartbeat is at a random moment of its
+// interval, so that bots do not send them in step.
 func (c *conn) hello(data json.RawMessage) *cause {
 	var hello struct {
 		Interval int64 `json:"heartbeat_interval"` // milliseconds
@@ -349,8 +347,8 @@ func (c *conn) hello(data json.RawMessage) *cause {
 	return nil
 }
 
-// heartbeat sends one, unless the one before was not answered: then the
-// connection is dead, whatever else still comes.
+// heartbeat sends a heartbeat, unless the previous one was not answered: then the
+// connection is dead.
 func (c *conn) heartbeat() *cause {
 	if !c.sent.IsZero() {
 		return &cause{reason: textZombie}
@@ -361,7 +359,7 @@ func (c *conn) heartbeat() *cause {
 	return nil
 }
 
-// pulse is the packet of a heartbeat.
+// pulse sends the packet of a heartbeat.
 func (c *conn) pulse() {
 	if c.l.session.seq == 0 {
 		c.send(opHeartbeat, nil)
@@ -370,7 +368,6 @@ func (c *conn) pulse() {
 	c.send(opHeartbeat, c.l.session.seq)
 }
 
-// handle handles a packet.
 func (c *conn) handle(ctx context.Context, p discordgo.Event) *cause {
 	switch p.Operation {
 	case opDispatch:
@@ -394,19 +391,19 @@ func (c *conn) handle(ctx context.Context, p discordgo.Event) *cause {
 	return nil
 }
 
-// dispatch hands an event on. One that makes no sense is left out.
+// dispatch delivers an event. An unreadable one is skipped.
 func (c *conn) dispatch(ctx context.Context, p discordgo.Event) {
 	e := Event{At: time.Now()}
 	err := fault.Guard("an event of Discord", func() (err error) {
 		e.Data, err = decode(p.Type, p.RawData)
 		return err
 	})()
-	if err != nil { // one event must not cost the connection, and many no log
+	if err != nil { // one event must not end the connection, nor many fill the log
 		c.l.o.Log.Debug("an event of discord could not be read", "type", clean.Cut(clean.Line(p.Type), 60))
 	}
 	switch data := e.Data.(type) {
 	case *discordgo.Ready:
-		c.l.session.id = data.SessionID // without one the next connection begins anew
+		c.l.session.id = data.SessionID // without one the next connection starts a new session
 		var to struct {
 			Address string `json:"resume_gateway_url"`
 		}
@@ -424,7 +421,7 @@ func (c *conn) dispatch(ctx context.Context, p discordgo.Event) {
 	}
 }
 
-// admitted notes that events will come.
+// admitted records that the bot is logged in.
 func (c *conn) admitted(anew bool) {
 	if c.up.IsZero() {
 		c.up = time.Now()

@@ -15,28 +15,27 @@ import (
 
 // Event is something that happened in Discord. Data is one of these:
 //
-//   - *discordgo.Ready: a session has begun. What happened before it must be asked
-//     for, by the id of the last message that was handled.
-//   - *discordgo.Resumed: the session goes on, and whatever was missed has come
-//     before it.
-//   - *discordgo.MessageCreate, *discordgo.MessageUpdate: somebody wrote a message,
-//     or has changed it.
-//   - *discordgo.MessageDelete: of the message only its ids are known.
+//   - *discordgo.Ready: a session has started. Ask for what happened before by the ID of
+//     the last message that was handled.
+//   - *discordgo.Resumed: the session continues, and everything missed has been delivered.
+//   - *discordgo.MessageCreate, *discordgo.MessageUpdate: a user wrote or changed a
+//     message.
+//   - *discordgo.MessageDelete: only the message's IDs are known.
 //   - *discordgo.MessageReactionAdd: its emoji is clean.
-//   - *discordgo.InteractionCreate: a command or a click, which wants an answer
-//     within 3 s of At. Its user is Who, its names are clean, its options have
-//     values of type string, bool, int64 or float64.
+//   - *discordgo.InteractionCreate: a command or a click, which must be answered within 3
+//     s of At. Its user is Who, its names are clean, its options have values of type
+//     string, bool, int64 or float64.
 //
-// Ids are numbers as text, never empty where the kind has one.
+// IDs are decimal numbers and never empty if the kind of event has them.
 type Event struct {
-	At   time.Time // when it arrived here
+	At   time.Time // when it was received
 	Data any
 }
 
-// String shows nothing that anybody wrote, and no token.
+// String shows neither text that a user wrote nor a token.
 func (e Event) String() string { return fmt.Sprintf("%T", e.Data) }
 
-// Who is the user of an interaction: in private, or on a server.
+// Who is the user of an interaction, in private or on a server.
 func Who(i *discordgo.InteractionCreate) *discordgo.User {
 	if i.User == nil && i.Member != nil {
 		return i.Member.User
@@ -44,19 +43,18 @@ func Who(i *discordgo.InteractionCreate) *discordgo.User {
 	return i.User
 }
 
-// errNonsense marks an event that lacks what its kind must have.
+// errNonsense says that an event lacks a required part.
 var errNonsense = errors.New("decode event: a part is missing")
 
-// decode makes a value of a dispatch, by its type and data: nil for what is of
-// no interest. Anything of the wrong form is an error as a whole: half an event is
-// worse than none, since the other half may be the part that says who did it.
+// decode decodes a dispatch by its type; nil if it is not used. Any malformed part makes
+// the whole event an error: the missing part might say who caused it.
 func decode(kind string, data []byte) (any, error) {
 	switch kind {
 	case "READY":
 		var ready struct {
 			ID string `json:"session_id"`
 		}
-		_ = json.Unmarshal(data, &ready) // a session has begun, whatever else is wrong
+		_ = json.Unmarshal(data, &ready) // a session has started even if the rest is malformed
 		return &discordgo.Ready{SessionID: ready.ID}, nil
 	case "RESUMED":
 		return new(discordgo.Resumed), nil
@@ -64,7 +62,7 @@ func decode(kind string, data []byte) (any, error) {
 		if m, err := message.Decode(data); err != nil || message.Written(m) {
 			return &discordgo.MessageCreate{Message: m}, err
 		}
-	case "MESSAGE_UPDATE": // without a time the preview of a link was added, or a part is told only
+	case "MESSAGE_UPDATE": // without a time it is a link preview or a partial update
 		if m, err := message.Decode(data); err == nil && m.EditedTimestamp != nil && message.Written(m) {
 			return &discordgo.MessageUpdate{Message: m}, nil
 		}
@@ -123,7 +121,7 @@ func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
 	return nil, errNonsense
 }
 
-// tidyOptions makes the values of options what Event promises.
+// tidyOptions cleans the options as Event promises.
 func tidyOptions(list []*discordgo.ApplicationCommandInteractionDataOption) error {
 	for _, o := range list {
 		if o == nil {
@@ -140,7 +138,7 @@ func tidyOptions(list []*discordgo.ApplicationCommandInteractionDataOption) erro
 			if o.Type != discordgo.ApplicationCommandOptionInteger {
 				continue
 			}
-			const exact = 1 << 53 // what Discord allows, and a float64 can hold
+			const exact = 1 << 53 // Discord's limit, which a float64 represents exactly
 			if v != float64(int64(v)) || v > exact || v < -exact {
 				return errNonsense
 			}
@@ -152,9 +150,8 @@ func tidyOptions(list []*discordgo.ApplicationCommandInteractionDataOption) erro
 	return nil
 }
 
-// pathSafe reports whether a token of an interaction may become part of an
-// address.
+// pathSafe reports whether an interaction's token may become part of a URL.
 func pathSafe(token string) bool {
 	const fine = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-	return token != "" && len(token) <= 1024 && strings.Trim(token, fine) == "" // Trim stops at the first that is not fine
+	return token != "" && len(token) <= 1024 && strings.Trim(token, fine) == "" // Trim stops at any other character
 }

@@ -1,23 +1,14 @@
-// Package gateway keeps the bot connected to Discord's gateway and hands out
-// what happens there, in order.
-//
-// It owns the connection: opening it, noticing that it died, resuming or
-// starting anew, the number of sessions that may be started, and the sentence
-// that says why there is no connection. The protocol is spoken here, over a
-// WebSocket; discordgo lends its types. Its session is not used: it cannot be told
-// to wait before it starts anew, knows no limit of time, follows no address for
-// resuming, and waits for itself for ever when Discord asks it to reconnect at the
-// wrong moment.
-//
-// It must not know the bot, who its owner is, or how messages are sent. Of
-// Discord's other API it knows one question, Options.Find.
+// Package gateway keeps the bot connected to Discord's gateway and delivers events in
+// order. It owns the connection: opening, heartbeats, resuming or starting a session, the
+// number of starts, and the sentence that says why there is no connection. It must not know
+// the bot, its owner, or how messages are sent; of the REST API it knows only Options.Find.
 //
 // # Why not discordgo's session
 //
-// It cannot be told to wait after an invalid session, sends its first heartbeat at once, takes
-// five intervals to notice a dead connection, ignores the address for resuming, and waits for
-// itself forever when Discord asks it to reconnect at the wrong moment. This connection is one
-// loop over packets, heartbeats and time. The library provides types and constants.
+// It cannot wait after an invalid session, sends its first heartbeat at once, takes five
+// intervals to notice a dead connection, ignores the address for resuming, and deadlocks
+// when Discord asks it to reconnect at the wrong moment. This connection is one loop over
+// packets, heartbeats and time. The library provides types and constants.
 package gateway
 
 import (
@@ -37,56 +28,55 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// Options are what a Link needs. Token and Find are required.
+// Options of a Link. Token and Find are required.
 type Options struct {
-	// Token is the bot's token, without "Bot " in front of it.
+	// Token is the bot's token, without the prefix "Bot ".
 	Token string
-	// Find says where the gateway is and how many sessions may still be started
-	// (GET /gateway/bot). It is asked before a session is started, never before
-	// one is resumed, and must give up when ctx ends. After it has answered once an
-	// error is only logged: the gateway is tried where it was.
+	// Find returns the gateway's address and how many sessions may still be started (GET
+	// /gateway/bot). It is called before a session is started, never before one is resumed,
+	// and must return when ctx ends. After its first success an error is only logged and
+	// the old address is used.
 	Find func(ctx context.Context) (discordgo.GatewayBotResponse, error)
-	// LastStart is when an earlier process started its last session, and Started notes
-	// when this one is about to start one, before it does: Discord refuses two within
-	// five seconds, across restarts too. Nil knows nothing, and notes nothing.
+	// LastStart is when an earlier process started its last session, and Started records
+	// when this process is about to start one: Discord refuses two within five seconds,
+	// across restarts too. May be nil.
 	LastStart func() time.Time
 	Started   func(at time.Time)
-	// Changed is called after each change of State. It must not block, and may call
-	// State. Nil is nobody.
+	// Changed is called after each change of State. It must not block and may call State.
 	Changed func()
-	// Log gets one line for each change; nil is silence. The token is in none.
+	// Log gets a line for each change, never the token.
 	Log *slog.Logger
-	// Dial opens network connections, for tests; nil is a net.Dialer. It must
-	// give up when ctx ends.
+	// Dial opens network connections, for tests; nil is a net.Dialer. It must return when
+	// ctx ends.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Hurry divides the pauses between two tries, for tests; zero is one.
+	// Hurry divides the pauses between tries, for tests; zero is one.
 	Hurry int
 }
 
 const (
-	// openWithin is how long it may take from dialling to READY or RESUMED.
+	// openWithin limits the time from dialling to READY or RESUMED.
 	openWithin = 30 * time.Second
-	// backoffMin is the pause after a first refusal, and between tries to reach
-	// Discord at all. It doubles with each refusal, up to backoffMax.
+	// backoffMin is the pause after a first refusal and between tries to reach Discord. It
+	// doubles with each refusal, up to backoffMax.
 	backoffMin = time.Second
 	backoffMax = time.Minute
-	// settledAfter is how long the bot is up before the next refusal is a first one.
+	// settledAfter is how long the bot must be up before the next refusal counts as the
+	// first.
 	settledAfter = 30 * time.Second
-	// A new session after an invalid one waits for as long, of the 1 to 5 s that
-	// Discord asks for.
+	// Discord asks for a pause of 1 to 5 s before a new session after an invalid one.
 	pauseMin = time.Second
 	pauseMax = 2500 * time.Millisecond
-	// sessionKept is for how long Discord is likely to know a session that has no
-	// connection. After that a new one is begun at once: asking to resume would only
-	// cost the pause that Discord wants after its no.
+	// sessionKept is how long Discord probably keeps a session without a connection. After
+	// that a new one is started at once: a refused resumption would cost the pause that
+	// Discord asks for.
 	sessionKept = 5 * time.Minute
 )
 
-// Phase says whether the bot can be reached through Discord.
+// Phase says whether the bot is reachable through Discord.
 type Phase int
 
-// The phases of a connection. Connecting is only the first try: a connection
-// that was lost is Down until it is Up again.
+// The phases of a connection. Connecting is only the first try: a lost connection is Down
+// until it is Up again.
 const (
 	Connecting Phase = iota
 	Up
@@ -94,41 +84,43 @@ const (
 	Stopped
 )
 
-// State is how the connection is at one moment.
+// State is the current state of the connection.
 type State struct {
 	Phase   Phase
-	Since   time.Time     // when the phase began; zero before Run
+	Since   time.Time     // start of the phase; zero before Run
 	Latency time.Duration // of the latest heartbeat; zero while not Up and before the first one
-	Reason  string        // one sentence, empty while all is well; Stopped: what to change, and where
+	Reason  string        // one sentence, empty while all is well; when Stopped: what to change, and where
 }
 
 // Link holds one connection to Discord. Its methods may be called concurrently.
 type Link struct {
 	o      Options
 	events chan Event
-	shown  chan struct{} // has room for one: the presence has changed
+	shown  chan struct{} // capacity 1: the presence has changed
 
 	mu       sync.Mutex
 	state    State
 	presence Presence
 
-	// Used by keep alone.
+	// session outlives a connection: the next connection resumes it. The zero value is
+	// none.
 	session session
+	// starts are the times of the newest session starts, counted by sent IDENTIFY packets.
 	starts  starts
-	address string   // where sessions are started
-	told    Presence // that Discord shows
-	logged  string   // the reason that was logged last
+	address string   // where new sessions are started
+	told    Presence // the presence that Discord shows
+	logged  string   // the last logged reason
 }
 
 // session is what outlives a connection: with it the next one goes on where this
 // one ended. The zero value is none.
 type session struct {
 	id      string
-	address string // where Discord wants it to be resumed
+	address string // where to resume it
 	seq     int64
 }
 
-// New makes a link; it reads, dials and starts nothing.
+// New creates a link and starts nothing.
 func New(o Options) *Link {
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
@@ -143,20 +135,19 @@ func New(o Options) *Link {
 	return &Link{o: o, events: make(chan Event), shown: make(chan struct{}, 1)}
 }
 
-// Events are what happened, in the order in which Discord told it. Whoever reads
-// them must not wait for anything: the connection waits meanwhile. The same
-// message may come twice after a reconnect, so handle messages by id. The channel
-// is closed when Run ends.
+// Events delivers events in Discord's order. The reader must not wait for anything, because
+// the connection waits meanwhile. A message may be repeated after a reconnect, so handle
+// messages by ID. The channel is closed when Run ends.
 func (l *Link) Events() <-chan Event { return l.events }
 
-// State is how the connection is at this moment.
+// State returns the current state.
 func (l *Link) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
 }
 
-// change changes the state and says so where it is another one.
+// change changes the state and reports a difference.
 func (l *Link) change(f func(*State)) {
 	l.mu.Lock()
 	before := l.state
@@ -168,7 +159,7 @@ func (l *Link) change(f func(*State)) {
 	}
 }
 
-// enter begins a phase; staying in one keeps its beginning.
+// enter starts a phase; entering the current one keeps its start.
 func (l *Link) enter(p Phase, reason string) {
 	l.change(func(s *State) {
 		if s.Phase != p || s.Since.IsZero() {
@@ -178,11 +169,10 @@ func (l *Link) enter(p Phase, reason string) {
 	})
 }
 
-// Run connects and stays connected until ctx ends, which is no error, or until
-// Discord says that trying again is pointless: an error that says what to change,
-// and where. It then closes Events. It returns at most some two seconds after ctx
-// ended: that is how long saying goodbye to Discord may take. Run may be called
-// once.
+// Run stays connected until ctx ends, which is not an error, or until Discord rules out
+// further tries: then the error says what to change, and where. It closes Events and
+// returns at most about two seconds after ctx ends, the time for a goodbye. Run may be
+// called once.
 func (l *Link) Run(ctx context.Context) error {
 	defer close(l.events)
 	g, ctx := errgroup.WithContext(ctx)
@@ -190,14 +180,14 @@ func (l *Link) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// stayConnected connects again and again until ctx ends or nothing can be hoped for.
+// stayConnected connects again and again until ctx ends or trying is pointless.
 func (l *Link) stayConnected(ctx context.Context) error {
 	l.enter(Connecting, "")
-	if at := l.o.LastStart(); !at.After(time.Now()) { // a clock that was set back knows nothing
+	if at := l.o.LastStart(); !at.After(time.Now()) { // ignored if the clock was set back
 		l.starts = starts{at}
 	}
-	lost := time.Now() // since when there is no connection
-	// refusals are those that follow each other; tries are all since the loss.
+	lost := time.Now() // when the connection was lost
+	// refusals counts consecutive refusals, tries all tries since the loss.
 	for refusals, tries := 0, 0; ; tries++ {
 		if time.Since(lost) > sessionKept {
 			l.session = session{}
@@ -242,8 +232,8 @@ func (l *Link) stayConnected(ctx context.Context) error {
 	}
 }
 
-// attend opens a connection and stays with it until it ends. It returns why, and
-// for how long the bot was up: 0 if it never was.
+// attend opens a connection and stays with it until it ends. It returns the cause, and how
+// long the bot was up: 0 if it never was.
 func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Duration) {
 	if l.session.id == "" {
 		if failed := l.findGateway(ctx); failed != nil {
@@ -251,7 +241,7 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 		}
 	}
 	address := l.session.address
-	if address == "" || try%2 == 1 { // the one for resuming may be what is dead
+	if address == "" || try%2 == 1 { // the address for resuming may be dead
 		address = l.address
 	}
 	limited, cancel := context.WithTimeout(ctx, openWithin)
@@ -268,7 +258,7 @@ func (l *Link) attend(ctx context.Context, try int) (why *cause, upFor time.Dura
 	return why, upFor
 }
 
-// findGateway asks where a session may be started, and waits until one may be. A nil
+// findGateway looks up where to start a session and waits until one may be started. A nil
 // cause lets it start.
 func (l *Link) findGateway(ctx context.Context) *cause {
 	for {
@@ -286,7 +276,7 @@ func (l *Link) findGateway(ctx context.Context) *cause {
 			return &cause{}
 		case err != nil && l.address == "":
 			return unreachable(err)
-		case err != nil: // where it was, it may still be
+		case err != nil: // the old address may still work
 			l.o.Log.Warn("discord session budget unknown", "reason", brief(err))
 			return nil
 		}
@@ -302,12 +292,12 @@ func (l *Link) findGateway(ctx context.Context) *cause {
 	}
 }
 
-// waitDown shows why there is no connection and waits; false when ctx has ended.
+// waitDown reports why there is no connection and waits; false if ctx has ended.
 func (l *Link) waitDown(ctx context.Context, wait time.Duration, reason string) bool {
 	l.enter(Down, reason)
 	level := slog.LevelWarn
 	if reason == l.logged {
-		level = slog.LevelDebug // a night without network is not a line a second
+		level = slog.LevelDebug // a night without network must not fill the log
 	}
 	l.logged = reason
 	l.o.Log.Log(ctx, level, "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
@@ -321,8 +311,8 @@ func (l *Link) waitDown(ctx context.Context, wait time.Duration, reason string) 
 	}
 }
 
-// again is the time between two tries to reach a server that is out of reach.
-// Together with the pause after an invalid session it stays below five seconds.
+// again is the pause between tries to reach a server. Together with the pause after an
+// invalid session it stays below five seconds.
 func again(away time.Duration) time.Duration {
 	d := backoffMin
 	if away > sessionKept {
@@ -331,9 +321,9 @@ func again(away time.Duration) time.Duration {
 	return d + rand.N(d)
 }
 
-// backoff is how long to wait after so many refusals in a row: not at all after
-// none, then backoffMin doubling to backoffMax, a random half of it taken off so
-// that not everybody comes back at the same moment.
+// backoff is the pause after consecutive refusals: none after zero, then backoffMin
+// doubling to backoffMax, with a random half taken off so that clients do not return in
+// step.
 func backoff(refusals int) time.Duration {
 	if refusals == 0 {
 		return 0
@@ -347,20 +337,19 @@ func backoff(refusals int) time.Duration {
 // (https://discord.com/developers/docs/events/gateway#rate-limiting).
 const startsApart = 5100 * time.Millisecond
 
-// Discord allows 1000 new sessions in a day and resets the token beyond that.
-// The short window is against a gateway that refuses every session; the long
-// one keeps a whole night of that at 720.
+// Discord allows 1000 new sessions a day and resets the token beyond that. The short window
+// is for a gateway that refuses every session; the long one keeps a night of that at 720.
 const (
 	startsInMinute = 3
 	startsInHour   = 30
-	startsReserve  = 10 // fewer left on Discord's side, and we wait for the reset
+	startsReserve  = 10 // with fewer left at Discord, wait for the reset
 )
 
 // starts are the times of the newest sessions that were really started, by the
 // IDENTIFY packets that left.
 type starts []time.Time
 
-// wait is how long the next start has to wait, 0 or less for not at all.
+// wait is the time until the next start is allowed; 0 or less is now.
 func (s starts) wait(now time.Time, apart time.Duration) time.Duration {
 	var until time.Time
 	for _, limit := range []struct {
@@ -376,17 +365,17 @@ func (s starts) wait(now time.Time, apart time.Duration) time.Duration {
 	return until.Sub(now)
 }
 
-// Presence is how the bot shows below its name.
+// Presence is the bot's status below its name.
 type Presence struct {
 	Watching string // "watching ..."; empty is textWatching
 	Away     bool   // the yellow moon in place of the green dot
 }
 
-// presenceEvery is how often it may change: Discord allows five times in twenty
+// presenceEvery is the shortest interval between changes: Discord allows five in twenty
 // seconds.
 const presenceEvery = 5 * time.Second
 
-// Show changes the presence, as soon as Discord allows. It does not block.
+// Show changes the presence as soon as Discord allows. It does not block.
 func (l *Link) Show(p Presence) {
 	l.mu.Lock()
 	l.presence = p
@@ -397,7 +386,7 @@ func (l *Link) Show(p Presence) {
 	}
 }
 
-// stale reports whether Discord shows another presence than is wanted.
+// stale reports whether Discord shows an outdated presence.
 func (l *Link) stale() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,7 +31,7 @@ func TestPacketsThatMakeNoSenseEndTheConnection(t *testing.T) {
 				p.welcome()
 			}, func(w *world) {
 				w.wait("down", time.Second, isDown)
-				if r := w.last.Reason; !strings.Contains(r, "makes no sense") {
+				if r := w.last.Reason; !strings.Contains(r, "invalid data") {
 					t.Errorf("reason %q", r)
 				}
 				w.next(Ready)

@@ -189,7 +189,7 @@ func TestAskedToReconnectBeforeItIsInItTriesAgain(t *testing.T) {
 
 func TestAPermanentCloseCodeStopsForGoodAndSaysWhatToDo(t *testing.T) {
 	for code, want := range map[int]string{
-		4004: "Reset Token, put the new one into DISCORD_TOKEN in .env",
+		4004: "Reset Token, set DISCORD_TOKEN in .env to the new token",
 		4010: "update it",
 		4011: "one private server is enough",
 		4012: "update the program",

@@ -1,8 +1,7 @@
-// Package message reads messages and ids as Discord writes them: the same
-// reader for what the gateway tells and for what the history holds. It owns what
-// counts as a message that somebody wrote, and how that which has no words of its
-// own (a forwarded message, a sticker, a poll, a voice message) becomes words. It
-// must not know who is listened to, nor any connection.
+// Package message reads messages and IDs in Discord's form, from the gateway and from the
+// history. It owns which messages count as written by a user, and the text for those
+// without words: forwarded messages, stickers, polls, voice messages. It must not know
+// whose messages are obeyed, nor any connection.
 package message
 
 import (
@@ -17,28 +16,26 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// errNonsense says that a part is missing that each message has, or is of a wrong form.
+// errNonsense says that a required part is missing or malformed.
 var errNonsense = errors.New("read message: a part is missing")
 
-// IsID reports whether a text is an id of Discord, a number of 64 bits. Ids
-// become part of addresses, so nothing else is let in.
+// IsID reports whether a text is a Discord ID, a number of 64 bits. IDs become part of
+// URLs, so anything else is refused.
 func IsID(s string) bool { return s != "" && len(s) <= 20 && strings.Trim(s, "0123456789") == "" }
 
-// Compare orders ids by age: they grow in length, then in order. Any id is newer
-// than none.
+// Compare orders IDs by age: first by length, then as text. Any ID is newer than none.
 func Compare(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// parts are the properties of a message that are read. What else Discord sends,
-// such as a kind of component that the library does not know, costs no message.
+// parts are the properties of a message that are read. Others, such as unknown kinds of
+// components, cannot make a message unreadable.
 var parts = []string{
 	"id", "channel_id", "guild_id", "type", "author", "edited_timestamp", "message_reference",
 	"content", "flags", "attachments", "sticker_items", "poll",
 }
 
-// Decode reads a message. Anything of the wrong form makes all of it nonsense:
-// half a message is worse than none, since the other half may say who wrote it.
-// What it answers and what it forwards are extras, and cost nothing when they
-// are wrong.
+// Decode reads a message. A malformed part makes all of it an error, since the missing part
+// might say who wrote it. The message that it answers and those that it forwards are
+// optional and skipped if malformed.
 func Decode(data []byte) (*discordgo.Message, error) {
 	m, extra, err := decode(data)
 	switch {
@@ -63,7 +60,7 @@ func Decode(data []byte) (*discordgo.Message, error) {
 	return m, nil
 }
 
-// decode reads the parts of a message; extra has the others.
+// decode reads the parts of a message and returns the others as extra.
 func decode(data []byte) (m *discordgo.Message, extra map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(data, &extra); err != nil {
 		return nil, nil, err
@@ -82,23 +79,23 @@ func decode(data []byte) (m *discordgo.Message, extra map[string]json.RawMessage
 	return m, extra, json.Unmarshal(lean, m)
 }
 
-// inner is a message inside of another with its cards; nil where it cannot be read.
+// inner is a message within another one, with its embeds; nil if it is malformed.
 func inner(data []byte) *discordgo.Message {
 	m, extra, err := decode(data)
 	if err != nil || extra == nil {
 		return nil
 	}
-	_ = json.Unmarshal(extra["embeds"], &m.Embeds) // a card that is wrong is none
+	_ = json.Unmarshal(extra["embeds"], &m.Embeds) // a malformed embed is skipped
 	return m
 }
 
-// Written reports whether somebody wrote a message. Of other kinds Discord tells
-// of a pin, a call, or a command.
+// Written reports whether a user wrote the message. Other kinds announce a pin, a call or a
+// command.
 func Written(m *discordgo.Message) bool {
 	return m.Type == discordgo.MessageTypeDefault || m.Type == discordgo.MessageTypeReply
 }
 
-// Text is what a message says, clean, with a line for whatever has no words.
+// Text is the clean text of a message, with a line for each part without words.
 func Text(m *discordgo.Message) string {
 	lines := []string{words(m), voice(m)}
 	for _, s := range m.MessageSnapshots {
@@ -111,8 +108,8 @@ func Text(m *discordgo.Message) string {
 	return joined(lines...)
 }
 
-// Answered is the id of the message that another one answers, and what it says:
-// empty where it was deleted or Discord did not send it.
+// Answered returns the ID and the text of the message that m answers. The text is empty if
+// that message was deleted or not sent along.
 func Answered(m *discordgo.Message) (id, text string) {
 	if m.MessageReference == nil || m.MessageReference.Type != discordgo.MessageReferenceTypeDefault {
 		return "", ""
@@ -125,8 +122,8 @@ func Answered(m *discordgo.Message) (id, text string) {
 	return m.MessageReference.MessageID, text
 }
 
-// Files are those of a message and of what it forwards, as their senders declare
-// them: size and type may be lies, and the address may lead anywhere.
+// Files are the attachments of a message and of those that it forwards, as declared by
+// their senders: size and type may be wrong, and the address may lead anywhere.
 func Files(m *discordgo.Message) []*discordgo.MessageAttachment {
 	files := m.Attachments
 	for _, s := range m.MessageSnapshots {
@@ -135,7 +132,7 @@ func Files(m *discordgo.Message) []*discordgo.MessageAttachment {
 	return files
 }
 
-// words are the text of a message with a line for each thing that has none.
+// words is the text of a message with a line for each sticker and poll.
 func words(m *discordgo.Message) string {
 	lines := []string{clean.Text(m.Content)}
 	for _, s := range m.StickerItems {
@@ -153,7 +150,7 @@ func words(m *discordgo.Message) string {
 	return joined(lines...)
 }
 
-// voice names a voice message, which is a file.
+// voice describes a voice message, which is a file.
 func voice(m *discordgo.Message) string {
 	if m.Flags&discordgo.MessageFlagsIsVoiceMessage == 0 || len(m.Attachments) == 0 {
 		return ""
@@ -169,7 +166,7 @@ func card(m *discordgo.Message) string {
 	return joined(clean.Line(m.Embeds[0].Title), clean.Text(m.Embeds[0].Description))
 }
 
-// joined puts the lines that say something below each other.
+// joined joins the non-empty lines.
 func joined(lines ...string) string {
 	var out []string
 	for _, l := range lines {
@@ -180,7 +177,7 @@ func joined(lines ...string) string {
 	return strings.Join(out, "\n")
 }
 
-// What the agent reads for things without words.
+// Placeholders that the agent reads.
 const (
 	textForwarded = "[forwarded message]"
 	textSticker   = "[sticker: %s]"

@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Discord's limits of embeds and buttons.
+// Discord's limits for embeds and buttons.
 const (
 	maxTitle       = 256
 	maxDescription = 4096
@@ -28,16 +28,16 @@ const (
 	maxButtons     = 25
 )
 
-// nothing is what Discord takes for a text where it wants one: it is not shown.
+// nothing is an invisible text for places where Discord requires one.
 const nothing = "\u200b"
 
-// colours are what the agent may name, and greyple for what was discarded.
+// colours are those that the agent may name, and greyple for discarded posts.
 var colours = map[post.Color]int{
 	"blue": 0x3498db, "green": 0x2ecc71, "red": 0xe74c3c, "yellow": 0xfee75c, "purple": 0x9b59b6, "greyple": 0x99aab5,
 }
 
-// embed is a card with its buttons. context is where the words come from, "bg"
-// or "fork", and stands in the footer; the mark stands before the title.
+// embed renders a card with its buttons. context is the origin, "bg" or "fork", and goes
+// into the footer; the mark precedes the title.
 func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []discordgo.MessageComponent) {
 	card := &discordgo.MessageEmbed{
 		Title:       Cut(strings.TrimSpace(mark+plainTitle(clean.Line(e.Title))), maxTitle),
@@ -52,8 +52,10 @@ func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []disco
 		})
 	}
 	if card.Title == "" && card.Description == "" && len(card.Fields) == 0 {
-		card.Description = nothing // a card of a footer alone is refused
+		card.Description = nothing // Discord refuses a card with only a footer
 	}
+	// fit makes a card fit as a whole, cutting from the end: first the footer, then fields,
+	// which are counted in a last one.
 	fit(card, Cut(footer(clean.Line(e.Footer), context), maxFooter))
 	return card, buttons(e.Buttons)
 }
@@ -73,7 +75,7 @@ func fit(card *discordgo.MessageEmbed, footer string) {
 			room -= size
 			continue
 		}
-		// The fields before make room for the one that counts.
+		// Earlier fields make room for the one with the count.
 		keep := min(i, maxFields-1)
 		for ; i > keep; i-- {
 			room += Length(all[i-1].Name) + Length(all[i-1].Value)
@@ -89,7 +91,7 @@ func fit(card *discordgo.MessageEmbed, footer string) {
 	}
 }
 
-// roomForCount is kept for the field that counts.
+// roomForCount is reserved for the field with the count.
 const roomForCount = 32
 
 func moreField(n int) *discordgo.MessageEmbedField {
@@ -120,25 +122,25 @@ func something(s string) string {
 	return s
 }
 
-// paragraphs cleans a text of several lines. A model often writes a line break as
-// the two characters of its escape.
+// paragraphs cleans a text of several lines. Models often write a line break as the escape
+// \n.
 func paragraphs(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
 }
 
-// plainTitle takes the emoji out of a title, with the space behind each: Discord
-// shows them larger than the words.
+// plainTitle removes emoji and the space after each from a title: Discord shows them larger
+// than the words.
 func plainTitle(s string) string { return strings.TrimSpace(emoji().ReplaceAllString(s, "")) }
 
-// emoji are the characters of the ranges that the original takes out of titles.
+// emoji matches the ranges of characters that are removed from titles.
 var emoji = lazyregexp.New(`[\x{1f300}-\x{1faff}\x{2600}-\x{27bf}\x{23e9}-\x{23fa}\x{fe0f}\x{200d}]\s*`)
 
-// errUnregistered: a question of the agent must have got its id before.
+// errUnregistered: a question of the agent has not been given its ID.
 var errUnregistered = errors.New("the question has no id yet")
 
-// buttons are rows of buttons. One whose action is none, or does not fit into an
-// id, is left away, as is a second with the same id, which Discord refuses. A
-// button that asks the agent must have its lasting id already (post.CustomID).
+// buttons renders rows of buttons. Buttons with an invalid or too long action are left out,
+// and so are duplicates, which Discord refuses. A button that asks the agent must have its
+// permanent ID (post.CustomID).
 func buttons(list []post.Button) []discordgo.MessageComponent {
 	var flat []discordgo.MessageComponent
 	known := map[string]bool{}

@@ -1,11 +1,9 @@
-// Package render turns what the bot says into messages as Discord takes them:
-// pure functions from posts, approvals and texts to values of discord/rest. It
-// owns the look (colours, marks, small print) and every limit of length, which
-// it keeps by cutting with an ellipsis, since a message that is too long would be
-// refused after its token was spent. It must not know connections, ids of
-// messages or the bot's state.
+// Package render turns posts, approvals and texts into Discord messages: pure functions to
+// values of discord/rest. It owns the look (colours, marks, small print) and every length
+// limit, which it enforces by cutting, because Discord would refuse a longer message after
+// its token was spent. It must not know connections, message IDs or the bot's state.
 //
-// What it is given may come from a model or a stranger: it is cleaned here.
+// Its input may come from a model or a stranger and is cleaned here.
 package render
 
 import (
@@ -23,25 +21,24 @@ import (
 )
 
 const (
-	// MaxContent is the longest text of a message, in UTF-16 units as all lengths
-	// here.
+	// MaxContent is the longest text of a message, in UTF-16 units like all lengths here.
 	MaxContent = 2000
 	maxFiles   = 10
 
-	// critical stands before what went past the ping budget.
+	// critical marks posts beyond the ping budget.
 	critical = "❗ "
-	// fromBackground stands before the plain words of a background run.
+	// fromBackground marks the plain text of a background run.
 	fromBackground = "[bg] "
 	small          = "-# "
-	// dash stands where Discord wants a word and there is none.
+	// dash replaces an empty text where Discord requires one.
 	dash = "–"
 )
 
-// Post is a post as a message, cut where it is too long. One that says nothing
-// is empty.
+// Post renders a post, cut where it is too long. A post without content renders as an empty
+// message.
 func Post(p post.Post) rest.Message {
 	m := rest.Message{Content: content(p), Nonce: p.Nonce}
-	if p.Small { // what is left of a line that is cut has its mark already
+	if p.Small { // a cut line keeps its mark
 		m.Content = Cut(m.Content, MaxContent)
 	} else {
 		m.Content = cutBlock(m.Content, MaxContent)
@@ -81,12 +78,12 @@ func content(p post.Post) string {
 	return text
 }
 
-// Small is a notice of the program in small print.
+// Small renders a notice of the program in small print.
 func Small(text string) rest.Message {
 	return rest.Message{Content: Cut(marked(strings.TrimSpace(clean.Text(text))), MaxContent)}
 }
 
-// marked begins each line that is not empty with the mark of small print.
+// marked marks each non-empty line as small print.
 func marked(text string) string {
 	out := strings.Split(text, "\n")
 	for i, line := range out {
@@ -97,7 +94,7 @@ func marked(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// Ephemeral is an answer to a command or button that only its user sees.
+// Ephemeral renders an answer to a command or button that only its user sees.
 func Ephemeral(text string) rest.Message {
 	text = cutBlock(strings.TrimSpace(clean.Text(text)), MaxContent)
 	if text == "" {
@@ -106,8 +103,8 @@ func Ephemeral(text string) rest.Message {
 	return rest.Message{Content: text, Flags: discordgo.MessageFlagsEphemeral}
 }
 
-// The reactions that answer an approval, in the order in which the bot offers
-// them; any other denies.
+// The reactions that answer an approval, in the order in which the bot offers them; any
+// other denies.
 const (
 	reactAllow  = "\u2705"
 	reactDeny   = "\u274c"
@@ -115,13 +112,13 @@ const (
 	thumb       = "\U0001f44d"
 )
 
-// Reactions are those that are offered.
+// Reactions are the offered reactions.
 func Reactions() []string { return []string{reactAllow, reactDeny, reactAlways} }
 
-// Verdict is what a reaction says.
+// Verdict is the meaning of a reaction.
 func Verdict(emoji string) policy.Verdict {
 	switch {
-	case emoji == reactAllow, strings.HasPrefix(emoji, thumb): // it may have a tone of skin
+	case emoji == reactAllow, strings.HasPrefix(emoji, thumb): // a skin tone may follow
 		return policy.Allow
 	case emoji == reactAlways:
 		return policy.Always
@@ -131,11 +128,12 @@ func Verdict(emoji string) policy.Verdict {
 
 // maxCall is how much of a tool call is shown: enough to judge it, on one screen.
 const (
+	// maxCall limits the shown part of a tool call, which must fit on one screen.
 	maxCall = 1500
-	maxLine = 1000 // of its label
+	maxLine = 1000 // of the label
 )
 
-// The words of the card.
+// Texts of the card.
 const (
 	textQuestion = "May the bot do this?\n%s\n"
 	textLegend   = "-# *Always* lets %s run without a question until the bot is restarted. You can also type yes, always or no, " +
@@ -143,7 +141,7 @@ const (
 	textThisTool = "this tool"
 )
 
-// approvalPrefix begins the ids of a card's buttons: approval:allow:ID.
+// approvalPrefix begins the IDs of a card's buttons: approval:allow:ID.
 const approvalPrefix = "approval:"
 
 // answers are the buttons of a card.
@@ -157,8 +155,7 @@ var answers = []struct {
 	{"deny", "Deny", discordgo.DangerButton, policy.Deny},
 }
 
-// ParseApproval is what a button of a card means: which approval it answers, and
-// how.
+// ParseApproval returns the approval and the verdict of a card's button.
 func ParseApproval(customID string) (id string, v policy.Verdict, ok bool) {
 	said, ours := strings.CutPrefix(customID, approvalPrefix)
 	word, id, _ := strings.Cut(said, ":")
@@ -170,8 +167,8 @@ func ParseApproval(customID string) (id string, v policy.Verdict, ok bool) {
 	return "", "", false
 }
 
-// question is the card of a tool call that waits: all that it would do, the
-// answers as buttons, and until when there is time.
+// question renders the card of a pending tool call: its effect, the answers as buttons, and
+// the deadline.
 func question(a policy.Approval, label string) rest.Message {
 	call := label
 	if text := strings.TrimSpace(clean.Text(a.Text)); text != "" && !strings.Contains(a.Label, text) {
@@ -191,9 +188,8 @@ func question(a policy.Approval, label string) rest.Message {
 	return m
 }
 
-// Approval is the card of a tool call that waits, or how it was settled: the
-// label as code, and behind it the verdict. One that nobody answered is struck
-// through.
+// Approval renders a tool call that is pending or decided: the label as code, followed by
+// the verdict. An unanswered one is struck through.
 func Approval(a policy.Approval) rest.Message {
 	label := code(Cut(clean.Line(a.Label), maxLine))
 	switch a.Verdict {
@@ -207,8 +203,8 @@ func Approval(a policy.Approval) rest.Message {
 	return rest.Message{Content: label}
 }
 
-// code shows a line as code whatever it holds. A single backtick inside needs
-// two outside; more of them would make a block of it.
+// code renders a line as inline code. A backtick inside needs two outside; more of them
+// would start a block.
 func code(s string) string {
 	if s == "" {
 		s = dash

@@ -11,28 +11,27 @@ import (
 
 const (
 	fence = "```"
-	// natural is how far before the limit a line break or space may lie at which a
-	// text is split.
+	// natural is the distance from the limit within which a text is split at a line break
+	// or space.
 	natural = 200
-	// leastBlock is the limit below which code blocks are split like text: closing
-	// and opening them again would leave no room for what they hold.
+	// leastBlock is the limit below which code blocks are split like text: closing and
+	// reopening them would leave no room for their content.
 	leastBlock = 64
-	// maxLanguage is how long the name of a language may be.
+	// maxLanguage limits the name of a language.
 	maxLanguage = 32
 )
 
-// Part is a part of a text that was split. Text is taken from it; Open and Close
-// were added where a code block is cut, so that it looks like one in both parts.
+// Part is a part of a split text. Text is taken from it; Open and Close are added where a
+// code block is cut, so that both parts look like one.
 type Part struct{ Open, Text, Close string }
 
 // String is the part as it is sent.
 func (p Part) String() string { return p.Open + p.Text + p.Close }
 
-// Split splits a text into parts of at most limit UTF-16 units: after the last
-// line break among the last 200 of a part, else after the last space there, else
-// where the limit is. The separator stays with the earlier part. A
-// code block that is cut is closed, and opened again with its language. Without
-// what was added the parts are the text; none is empty.
+// Split splits a text into parts of at most limit UTF-16 units: after the last line break
+// among the last 200 of a part, else after the last space there, else at the limit. The
+// separator stays with the earlier part. A code block that is cut is closed and reopened
+// with its language. Without these additions the parts are the text; none is empty.
 func Split(text string, limit int) []string {
 	var out []string
 	for _, p := range Parts(text, limit) {
@@ -41,10 +40,10 @@ func Split(text string, limit int) []string {
 	return out
 }
 
-// Parts is Split for who must know which part of the text is where. A text that
-// grows keeps its parts, but for the last two.
+// Parts is Split with the positions in the text. When a text grows, all its parts but the
+// last two stay the same.
 func Parts(text string, limit int) []Part {
-	limit = max(limit, 2) // the least that any character needs
+	limit = max(limit, 2) // the longest character
 	if limit < leastBlock {
 		return parts(text, limit, nil)
 	}
@@ -66,7 +65,7 @@ func parts(text string, limit int, code []block) []Part {
 	return out
 }
 
-// cutAt finds where the part that begins at a place ends, and what closes it.
+// cutAt returns where the part that starts at a place ends, and what closes it.
 func cutAt(text string, code []block, at, room int) (cut int, end string) {
 	var b *block
 	floor := begin(text, code, at)
@@ -77,15 +76,15 @@ func cutAt(text string, code []block, at, room int) (cut int, end string) {
 		case b == nil:
 			return cut, ""
 		case b.start >= floor && (cut <= b.body || blank(text[b.body:cut])):
-			return b.start, "" // nothing of the block is in this part yet
+			return b.start, "" // the part contains nothing of the block yet
 		case (cut >= b.end || blank(text[cut:b.end])) && fits(text[at:b.after], room):
-			return b.after, "" // nothing of it would be left but its end
+			return b.after, "" // only the end of the block would be left
 		}
 	}
 	switch {
-	case cut < b.body && b.start > at: // blank lines, and the begin of a mark
+	case cut < b.body && b.start > at: // blank lines, then the start of a mark
 		return b.start, ""
-	case cut < b.body: // a mark that is longer than a part
+	case cut < b.body: // a mark longer than a part
 		return cut, ""
 	case cut > b.end && b.end > at:
 		cut = b.end
@@ -98,8 +97,8 @@ func cutAt(text string, code []block, at, room int) (cut int, end string) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// begin is where a part begins to hold something: behind the mark of a block
-// that it begins with. A part that ends before has nothing to show.
+// begin is where a part's content starts, after the mark of a block that it starts with.
+// Before that a part has nothing to show.
 func begin(text string, code []block, at int) int {
 	i := sort.Search(len(code), func(i int) bool { return code[i].start >= at })
 	if i < len(code) && blank(text[at:code[i].start]) {
@@ -108,8 +107,8 @@ func begin(text string, code []block, at int) int {
 	return at
 }
 
-// pointOf is where a text is best split so that at most room units are before;
-// only behind floor is a line break or space a good place.
+// pointOf finds the best place to split a text with at most room units before it. A line
+// break or space before floor does not count.
 func pointOf(text string, floor, room int) int {
 	hard := max(prefix(text, room), 1)
 	low := floor
@@ -124,17 +123,16 @@ func pointOf(text string, floor, room int) int {
 	return betweenCharacters(text, hard)
 }
 
-// block is a code block in a text, as places in bytes.
+// block is a code block of a text, as byte offsets.
 type block struct {
-	start int // of the opening mark
-	body  int // behind that and its line
-	end   int // of what it holds: the closing mark begins, or the text ends
-	after int // behind the closing mark
+	start int // start of the opening mark
+	body  int // end of the mark and its line
+	end   int // start of the closing mark, or end of the text
+	after int // end of the closing mark
 	lang  string
 }
 
-// blocks finds the code blocks of a text. One that is never closed reaches to
-// the end: it is being written, or was cut.
+// blocks finds the code blocks of a text. An unclosed one reaches to the end.
 func blocks(text string) []block {
 	var out []block
 	for at := 0; ; {
@@ -158,7 +156,7 @@ func blocks(text string) []block {
 	}
 }
 
-// ticks is where a run of backticks ends.
+// ticks returns the end of a run of backticks.
 func ticks(text string, at int) int {
 	for at < len(text) && text[at] == '`' {
 		at++
@@ -166,8 +164,7 @@ func ticks(text string, at int) int {
 	return at
 }
 
-// language is the length of the language that a block begins with, -1 where its
-// first line is none.
+// language is the length of the language in a block's first line, or -1.
 func language(s string) int {
 	for i := 0; i < len(s) && i <= maxLanguage; i++ {
 		switch c := s[i]; {
@@ -181,7 +178,7 @@ func language(s string) int {
 	return -1
 }
 
-// within is the block that a cut would go through, or nil.
+// within is the block that a cut would split, or nil.
 func within(code []block, cut int) *block {
 	i := sort.Search(len(code), func(i int) bool { return code[i].after > cut })
 	if i < len(code) && code[i].start < cut {
@@ -190,7 +187,7 @@ func within(code []block, cut int) *block {
 	return nil
 }
 
-// reopened is what opens the block again that a part begins in.
+// reopened is the mark that reopens the block in which a part starts.
 func reopened(code []block, at int) string {
 	if b := within(code, at); b != nil && at >= b.body && at <= b.end {
 		return fence + b.lang + "\n"
@@ -200,7 +197,7 @@ func reopened(code []block, at int) string {
 
 const ellipsis = "…"
 
-// Length is the length of a text as Discord counts it: in UTF-16 units.
+// Length is the length of a text in UTF-16 units, as Discord counts.
 func Length(s string) int {
 	n := 0
 	for _, r := range s {
@@ -209,13 +206,13 @@ func Length(s string) int {
 	return n
 }
 
-// width of a character; what is no character is sent as U+FFFD.
+// width is the length of a character; an invalid one is sent as U+FFFD.
 func width(r rune) int { return max(1, utf16.RuneLen(r)) }
 
-// prefix is the length in bytes of the longest part of s, from its begin, that
-// has at most n units. It never ends inside a character.
+// prefix is the length in bytes of the longest prefix of s with at most n units. It never
+// ends within a character.
 func prefix(s string, n int) int {
-	if len(s) <= n { // a byte is never more than a unit
+	if len(s) <= n { // a byte is at most one unit
 		return len(s)
 	}
 	for i, r := range s {
@@ -226,11 +223,11 @@ func prefix(s string, n int) int {
 	return len(s)
 }
 
-// fits reports whether s has at most n units, without reading further than that.
+// fits reports whether s has at most n units. It reads no further than that.
 func fits(s string, n int) bool { return prefix(s, n) == len(s) }
 
-// Cut shortens a text to at most n units, the last of them an ellipsis where
-// something was cut, and leaves emoji and accents whole where it can.
+// Cut shortens a text to at most n units, including an ellipsis if something was cut. It
+// keeps composed characters whole where it can.
 func Cut(s string, n int) string {
 	if n <= 0 {
 		return ""
@@ -241,26 +238,26 @@ func Cut(s string, n int) string {
 	return strings.TrimRight(s[:betweenCharacters(s, prefix(s, n-1))], " \n") + ellipsis
 }
 
-// cutBlock is Cut for a text that may hold code blocks: one that is cut is closed.
+// cutBlock is Cut for a text with code blocks: one that is cut is closed.
 func cutBlock(s string, n int) string {
 	if fits(s, n) {
 		return s
 	}
 	p := Parts(s, n-1)[0]
 	if p.Close != "" {
-		p.Close = "\n" + fence // whatever line breaks were there are trimmed
+		p.Close = "\n" + fence // its line breaks were trimmed
 	}
 	return p.Open + strings.TrimRight(p.Text, " \n") + ellipsis + p.Close
 }
 
-// maxCharacter is how many bytes are taken for one character: a family emoji has
-// forty, and a hostile one any number.
+// maxCharacter limits the bytes of one composed character: a family emoji has forty, a
+// hostile one any number.
 const maxCharacter = 128
 
-// betweenCharacters moves a cut backwards to where it parts no character that is
-// made of several; it stays where there is no such place near.
+// betweenCharacters moves a cut backwards so that it does not split a composed character.
+// If there is no such place nearby the cut stays.
 func betweenCharacters(s string, cut int) int {
-	at := max(0, strings.LastIndexFunc(s[:cut], func(r rune) bool { return r < utf8.RuneSelf })) // a character begins there
+	at := max(0, strings.LastIndexFunc(s[:cut], func(r rune) bool { return r < utf8.RuneSelf })) // a character starts there
 	for g := displaywidth.StringGraphemes(s[at:]); g.Next() && at+len(g.Value()) <= cut; {
 		at += len(g.Value())
 	}

@@ -9,19 +9,18 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// draft is what an answer says by now, whatever of it is shown.
+// draft is the current content of an answer, shown or not.
 type draft struct {
 	blocks []block
-	// label is a status that was set, or empty: the bot thinks. since is when that
-	// began.
+	// label is the status, or empty while the bot thinks. since is its start.
 	label string
 	since time.Time
 	ended bool
-	// emptyIsFine is what End was told.
+	// emptyIsFine is End's argument.
 	emptyIsFine bool
 }
 
-// block is a piece of the answer: text as it came, a tool, or a compaction.
+// block is a piece of the answer: raw text, a tool, or a compaction.
 type block struct {
 	raw  []byte
 	tool *tool
@@ -33,18 +32,18 @@ type tool struct {
 	denied bool
 }
 
-// compaction is a history that is made shorter.
+// compaction is a history being compacted.
 type compaction struct {
 	auto       bool
-	tokens     int // 0 where unknown
+	tokens     int // 0 if unknown
 	start, end time.Time
-	// told is true when the engine said that it is over; before that, whatever
-	// follows has ended it.
+	// told says that the engine reported the end. Until then, anything that follows ends
+	// it.
 	told bool
 }
 
-// append adds text in the form in which it came, so that Rewind counts the same
-// bytes and a piece may end anywhere.
+// append adds text unchanged, so that Rewind counts the same bytes and a piece may end
+// anywhere.
 func (d *draft) append(delta string, now time.Time) {
 	d.speak(now)
 	if n := len(d.blocks); n == 0 || d.blocks[n-1].tool != nil || d.blocks[n-1].note != nil {
@@ -54,8 +53,7 @@ func (d *draft) append(delta string, now time.Time) {
 	b.raw = append(b.raw, delta...)
 }
 
-// rewind takes the last n bytes of text back. Tools that were called and
-// compactions stay.
+// rewind removes the last n bytes of text. Tools and compactions stay.
 func (d *draft) rewind(n int, now time.Time) {
 	for i := len(d.blocks) - 1; i >= 0 && n > 0; i-- {
 		b := &d.blocks[i]
@@ -71,7 +69,7 @@ func (d *draft) call(label string, denied bool, now time.Time) {
 	d.blocks = append(d.blocks, block{tool: &tool{label: label, denied: denied}})
 }
 
-// speak is what happens to a status when the answer goes on.
+// speak ends a status or a compaction when the answer continues.
 func (d *draft) speak(now time.Time) {
 	if c := d.compaction(); c != nil && c.end.IsZero() {
 		c.end, d.since = now, now
@@ -81,8 +79,8 @@ func (d *draft) speak(now time.Time) {
 	}
 }
 
-// status sets the label; its time begins again only when it changes. One that
-// is set ends a compaction.
+// status sets the label; its time restarts only when it changes. A status ends a
+// compaction.
 func (d *draft) status(label string, now time.Time) {
 	if c := d.compaction(); label != "" && c != nil && c.end.IsZero() {
 		c.end, d.since = now, now
@@ -92,7 +90,7 @@ func (d *draft) status(label string, now time.Time) {
 	}
 }
 
-// compacting begins a compaction or ends it.
+// compacting starts a compaction or ends it.
 func (d *draft) compacting(ev agent.Compacting, now time.Time) {
 	c, last := d.lastNote()
 	if c == nil || c.told || !ev.Done && !last {
@@ -104,7 +102,7 @@ func (d *draft) compacting(ev agent.Compacting, now time.Time) {
 		c.tokens = ev.PreTokens
 	}
 	if !last {
-		return // what was said meanwhile has ended it
+		return // later text has ended it
 	}
 	d.label, d.since = "", now
 	c.end = time.Time{}
@@ -113,7 +111,7 @@ func (d *draft) compacting(ev agent.Compacting, now time.Time) {
 	}
 }
 
-// compaction is the last one, as long as nothing was said after it.
+// compaction is the last compaction, unless something was said after it.
 func (d *draft) compaction() *compaction {
 	if c, last := d.lastNote(); last {
 		return c
@@ -139,8 +137,7 @@ func (d *draft) end(emptyIsFine bool, now time.Time) {
 	d.ended, d.emptyIsFine = true, emptyIsFine
 }
 
-// section is a text that goes on from message to message, or a compaction,
-// which has a message of its own.
+// section is text that continues over several messages, or a compaction in its own message.
 type section struct {
 	text string
 	note bool
@@ -148,17 +145,18 @@ type section struct {
 
 // sketch is the draft at one moment.
 type sketch struct {
+	// sections joins the blocks. The last section is a text, possibly empty, unless a
+	// compaction is running.
 	sections []section
-	// status stands behind them where it is not empty. early is a status that is
-	// not due yet.
+	// status follows the sections unless it is empty. early says that it is not due yet.
 	status string
 	early  bool
-	// tick is when the sketch will read differently by itself; zero is never.
+	// tick is when the sketch next changes by itself; zero is never.
 	tick  time.Time
 	ended bool
 }
 
-// text is all of it as one text.
+// text is the whole sketch as one text.
 func (s sketch) text() string {
 	var b strings.Builder
 	for _, part := range s.sections {
@@ -167,7 +165,7 @@ func (s sketch) text() string {
 	return strings.TrimSpace(b.String()) + "\n"
 }
 
-// sketch is what the draft says now; statuses come after a time of silence.
+// sketch is the current state of the draft; a status appears after a moment of silence.
 func (d *draft) sketch(now time.Time) sketch {
 	s := sketch{sections: d.sections(now), ended: d.ended}
 	last := s.sections[len(s.sections)-1]
@@ -225,8 +223,8 @@ func (d *draft) sections(now time.Time) []section {
 	return append(out, section{text: text.String()})
 }
 
-// clean is the block's text, fit to be shown. Where more may follow, the begin
-// of a character at the end waits for the rest of it.
+// clean is the block's cleaned text. If more may follow, an incomplete character at its end
+// is left out.
 func (b *block) clean(whole bool) string {
 	raw := b.raw
 	if !whole {
@@ -235,41 +233,40 @@ func (b *block) clean(whole bool) string {
 	return clean.Text(string(raw))
 }
 
-// nextSecond is when the whole seconds since a moment change next.
+// nextSecond is when the full seconds since a moment change next.
 func nextSecond(since, now time.Time) time.Time {
 	return since.Add((now.Sub(since)/time.Second + 1) * time.Second)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// The words that the user reads, apart from the answer itself.
+// Texts for the user.
 const (
 	textThinking = "Thinking"
-	textNoAnswer = "no answer came; try again."
-	// For an answer of too many messages.
-	textWritingOn = "writing on: the whole answer comes as a file"
-	textInFile    = "-# *the whole answer is in the file*"
+	textNoAnswer = "no answer arrived; try again."
+	// For an answer with too many messages.
+	textWritingOn = "still writing: the full answer will be a file"
+	textInFile    = "-# *the full answer is in the file*"
 )
 
 const (
-	// maxLabel is how much of a label is shown, in characters.
+	// maxLabel limits the shown part of a label, in characters.
 	maxLabel = 200
-	// maxRow is how many tools that follow each other are shown by name, so that a
-	// busy turn does not fill the screen.
+	// maxRow is how many consecutive tools are shown by name, so that a busy turn does not
+	// fill the screen.
 	maxRow = 5
 )
 
-// escaped makes a label fit to stand between asterisks.
+// escaped escapes a label for use between asterisks.
 var escaped = strings.NewReplacer("*", `\*`, "_", `\_`)
 
-// tidy makes a label from outside one harmless line.
+// tidy reduces a label from outside to one clean line.
 func tidy(label string) string { return clean.Cut(clean.Line(label), maxLabel) }
 
 // subtext is a line in small italics.
 func subtext(s string) string { return "-# *" + s + "*" }
 
-// statusText is a status that has stood for some time: seconds are told from
-// the first one on.
+// statusText is a status with the seconds that it has lasted.
 func statusText(label string, stood time.Duration) string {
 	s := escaped.Replace(label) + "..."
 	if n := int(stood / time.Second); n > 0 {
@@ -278,7 +275,7 @@ func statusText(label string, stood time.Duration) string {
 	return subtext(s)
 }
 
-// rowText are tools that were called one after another.
+// rowText lists consecutive tools.
 func rowText(row []tool) string {
 	var b strings.Builder
 	denied := 0
@@ -303,7 +300,7 @@ func rowText(row []tool) string {
 	return b.String()
 }
 
-// text is what a compaction says: while it runs, and for good.
+// text describes a compaction, running or finished.
 func (c *compaction) text(now time.Time) string {
 	tokens := ""
 	if c.tokens > 0 {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// firstPause is the pause after the first try that failed; each next is twice
-	// as long, up to longestPause.
+	// firstPause is the pause after the first failed try; it doubles each time, up to
+	// longestPause.
 	firstPause = 500 * time.Millisecond
-	// typingPatience is how long the typing indicator may hold up the text.
+	// typingPatience limits how long the typing indicator may delay the text.
 	typingPatience = 1500 * time.Millisecond
-	// freeLosses is how many messages that were deleted are replaced: whoever
-	// deletes another one does not want the answer.
+	// freeLosses is how many deleted messages are replaced: a user who deletes another does
+	// not want the answer.
 	freeLosses = 1
-	// shutPause is the time between two tries to reach a user who shuts the bot
-	// out: each is a refusal that Discord counts.
+	// shutPause is the time between tries to reach a user who has shut the bot out: Discord
+	// counts each refusal.
 	shutPause = 30 * time.Second
 )
 
@@ -30,46 +30,44 @@ const (
 type slot struct {
 	page  page
 	nonce string
-	// id is empty until the channel has confirmed the message. Until then it is
-	// sent with the same text and nonce, for it may exist already.
+	// id is empty until the channel confirms the message. Until then it is sent with the
+	// same text and nonce, because it may already exist.
 	id post.MessageID
-	// shown is what the message says, or empty where that is not known.
+	// shown is the message's text in the channel; empty if unknown.
 	shown string
 }
 
-// editor brings the messages to what the answer says, one call at a time. All
-// of it belongs to one goroutine.
+// editor makes the messages show the answer, with one call at a time. It belongs to one
+// goroutine.
 type editor struct {
 	a       *Answer
 	o       Options
 	nonce   string
-	sent    int // so many nonces were used
+	sent    int // number of nonces used
 	slots   []slot
 	layouts []*layout
-	// doomed are messages to be deleted, before anything else: nothing is ever
-	// shown twice.
+	// doomed are messages to delete before anything else, so that nothing is shown twice.
 	doomed []post.MessageID
-	// moved is when something changed on the screen, typed when the typing
-	// indicator was set.
+	// moved is when the screen last changed, typed when the typing indicator was last set.
 	moved, typed time.Time
-	// failures follow each other; losses are all messages that were replaced.
+	// failures counts consecutive failures, losses all messages that were replaced.
 	failures, losses int
-	hurried          bool  // failures were counted anew when the answer ended
-	trouble          error // the last
+	hurried          bool  // failures were reset when the answer ended
+	trouble          error // the last error
 }
 
 func newEditor(a *Answer) *editor {
 	return &editor{a: a, o: a.o, nonce: rand.Text()[:16], moved: time.Now()}
 }
 
-// view is what should be on the screen.
+// view is what the screen should show.
 type view struct {
 	pages []page
 	tick  time.Time
 	ended bool
 }
 
-// newest takes the newest state of the answer.
+// newest returns the newest state of the answer.
 func (e *editor) newest() view {
 	s := e.a.sketch()
 	v := view{tick: s.tick, ended: s.ended}
@@ -82,8 +80,8 @@ func (e *editor) newest() view {
 			s.status = subtext(textWritingOn)
 		}
 	}
-	// A message that has lost its words says at once what the bot does; a new one
-	// is not sent for that before it is due.
+	// A message without text left shows the status at once; a new message is not sent
+	// for a status that is not due.
 	if s.status != "" && (!s.early || len(v.pages) == 0 && len(e.slots) > 0) {
 		v.pages = append(v.pages, page{text: s.status, section: -1})
 	}
@@ -93,7 +91,7 @@ func (e *editor) newest() view {
 	return v
 }
 
-// run works until the answer is shown and ended, or ctx ends.
+// run works until the answer is complete and shown, or ctx ends.
 func (e *editor) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		v := e.newest()
@@ -109,7 +107,7 @@ func (e *editor) run(ctx context.Context) {
 			continue
 		}
 		if e.backOff(ctx, work(ctx)); final(e.trouble) {
-			break // nor will anything else be taken
+			break // the channel refuses everything
 		}
 	}
 	if ctx.Err() == nil {
@@ -120,8 +118,8 @@ func (e *editor) run(ctx context.Context) {
 	e.report()
 }
 
-// work is the next thing to do, or nil. Earlier messages come before later ones,
-// so that the answer never has a hole in its middle for long.
+// work is the next step, or nil. Earlier messages come first, so that the answer does not
+// have a gap for long.
 func (e *editor) work(v view) func(context.Context) error {
 	n := len(e.slots)
 	switch {
@@ -141,7 +139,7 @@ func (e *editor) work(v view) func(context.Context) error {
 	return nil
 }
 
-// outdated is the first message that says something else than it should, or -1.
+// outdated is the first message with an outdated text, or -1.
 func (e *editor) outdated(v view) int {
 	for i := range min(len(e.slots), len(v.pages)) {
 		if e.slots[i].shown != v.pages[i].text {
@@ -151,7 +149,7 @@ func (e *editor) outdated(v view) int {
 	return -1
 }
 
-// edit brings the first outdated message to the newest text.
+// edit updates the first outdated message.
 func (e *editor) edit(ctx context.Context) error {
 	v := e.newest()
 	i := e.outdated(v)
@@ -160,7 +158,7 @@ func (e *editor) edit(ctx context.Context) error {
 	}
 	s := &e.slots[i]
 	s.page = v.pages[i]
-	if s.page.file != "" { // a file comes with a message of its own, in place of the status
+	if s.page.file != "" { // a file needs its own message, in place of the status
 		e.drop(i)
 		return nil
 	}
@@ -180,11 +178,11 @@ func (e *editor) edit(ctx context.Context) error {
 	return err
 }
 
-// refused reports that the user does not want the answer.
+// refused reports whether the user does not want the answer.
 func (e *editor) refused() bool { return e.losses > freeLosses }
 
-// lose gives up a message that is gone, and those behind it: they are sent anew, in order.
-// Of an answer that is refused all stays as it is, but for a status: it would stand for ever.
+// lose drops a deleted message and those after it, which are sent again in order. A refused
+// answer stays as it is, except for a status, which would stay forever.
 func (e *editor) lose(i int) {
 	e.o.Growing(e.slots[i].id, false)
 	e.slots[i].id = ""
@@ -196,7 +194,7 @@ func (e *editor) lose(i int) {
 	}
 }
 
-// drop takes messages off the screen, from the i-th on.
+// drop removes the messages from the i-th on.
 func (e *editor) drop(i int) {
 	for _, s := range e.slots[i:] {
 		e.o.Growing(s.id, false)
@@ -218,8 +216,8 @@ func (e *editor) remove(ctx context.Context) error {
 	return nil
 }
 
-// send sends messages until there are as many, in one turn: what others asked
-// to be sent later does not come between them.
+// send sends messages until there are upTo, in one turn: no other writer's messages come
+// between them.
 func (e *editor) send(ctx context.Context, upTo int) error {
 	if err := e.o.Line.acquire(ctx); err != nil {
 		return err
@@ -235,18 +233,18 @@ func (e *editor) send(ctx context.Context, upTo int) error {
 			return err
 		}
 		if len(e.slots) == before && !open {
-			return nil // nothing more is wanted now
+			return nil // nothing left to send
 		}
 	}
 }
 
-// sendOne sends the next message, or the one that is not confirmed yet.
+// sendOne sends the next message, or the unconfirmed one.
 func (e *editor) sendOne(ctx context.Context) error {
 	n := len(e.slots)
 	if n == 0 || e.slots[n-1].id != "" {
 		v := e.newest()
 		if len(v.pages) <= n || e.outdated(v) >= 0 {
-			return nil // what stands before it comes first
+			return nil // earlier messages come first
 		}
 		e.sent++
 		e.slots = append(e.slots, slot{page: v.pages[n], nonce: e.nonce + "-" + strconv.Itoa(e.sent)})
@@ -261,20 +259,20 @@ func (e *editor) sendOne(ctx context.Context) error {
 		if n > 0 && e.slots[n-1].id != id {
 			e.o.Growing(e.slots[n-1].id, false)
 		}
-	case errors.Is(err, rest.ErrGone): // a try got through, and the user deleted it
+	case errors.Is(err, rest.ErrGone): // an earlier try succeeded, and the user deleted the message
 		e.slots = e.slots[:len(e.slots)-1]
 	}
 	return err
 }
 
-// show fixes what stands before a page.
+// show fixes the parts before a page.
 func (e *editor) show(p page) {
 	if p.section >= 0 {
 		e.layouts[p.section].show(p.part)
 	}
 }
 
-// backOff waits after a failure, longer with each.
+// backOff waits after a failure, longer each time.
 func (e *editor) backOff(ctx context.Context, err error) {
 	if ctx.Err() != nil && err != nil {
 		if e.trouble == nil {
@@ -290,8 +288,10 @@ func (e *editor) backOff(ctx context.Context, err error) {
 	case final(err):
 		return
 	}
+	// kick is closed when the answer ends. It is nil afterwards, so that pauses are not cut
+	// short.
 	kick := e.kick()
-	if kick == nil && !e.hurried { // little time is left from here on
+	if kick == nil && !e.hurried { // the answer has ended, so little time is left
 		e.hurried, e.failures = true, 0
 	}
 	pause := min(firstPause<<min(e.failures, 10), longestPause)
@@ -316,8 +316,8 @@ func (e *editor) kick() <-chan struct{} {
 	}
 }
 
-// wait waits for a change, and lets more come before it is shown. Silence is
-// filled with the typing indicator.
+// wait waits for a change and lets more arrive before it is shown. During silence it sets
+// the typing indicator.
 func (e *editor) wait(ctx context.Context, tick time.Time) {
 	due := e.typingDue()
 	until := due
@@ -337,7 +337,7 @@ func (e *editor) wait(ctx context.Context, tick time.Time) {
 	}
 }
 
-// typingDue is when the typing indicator is set next.
+// typingDue is when the typing indicator is due.
 func (e *editor) typingDue() time.Time {
 	due, again := e.moved.Add(typingEvery/4), e.typed.Add(typingEvery)
 	if again.After(due) {
@@ -355,16 +355,16 @@ func (e *editor) typing(ctx context.Context) {
 	}
 }
 
-// report says in the log, once, that the answer is not on the screen as it is.
+// report logs an answer that is not fully shown.
 func (e *editor) report() {
 	v := e.newest()
 	if e.work(v) == nil && !e.refused() {
 		return
 	}
-	e.o.Log.Warn("an answer was not shown whole", "messages", len(e.ids()), "wanted", len(v.pages), "ended", v.ended, "error", e.trouble)
+	e.o.Log.Warn("answer was not fully shown", "messages", len(e.ids()), "wanted", len(v.pages), "ended", v.ended, "error", e.trouble)
 }
 
-// ids are the messages of the answer on the screen, but for a status.
+// ids are the messages of the answer on the screen, without a status.
 func (e *editor) ids() []post.MessageID {
 	var out []post.MessageID
 	for _, s := range e.slots {

@@ -9,15 +9,15 @@ import (
 // maxUnits is the longest message, in UTF-16 units.
 const maxUnits = 2000
 
-// layout is how one text stands in messages. A part that another follows on the
-// screen is fixed: it stays as it is as long as the text begins like that.
+// layout is the distribution of a text over messages. A part that another one follows on
+// the screen is fixed as long as the text starts with it.
 type layout struct {
 	text  string
 	parts []render.Part
-	fixed int // of the parts
+	fixed int // number of fixed parts
 }
 
-// set lays the text out anew, behind the parts that are fixed.
+// set lays out the text again after the fixed parts.
 func (l *layout) set(text string) {
 	if text == l.text {
 		return
@@ -36,10 +36,10 @@ func (l *layout) set(text string) {
 	l.parts = append(l.parts[:n:n], partsFrom(open, text[at:])...)
 }
 
-// show notes that a part is being shown: those before it are fixed.
+// show records that a part is on the screen: those before it are fixed.
 func (l *layout) show(part int) { l.fixed = max(l.fixed, part) }
 
-// partsFrom splits a text that begins inside of the code block that open opens.
+// partsFrom splits a text that starts inside a code block opened by open.
 func partsFrom(open, text string) []render.Part {
 	parts := render.Parts(open+text, maxUnits)
 	if open != "" && len(parts) > 0 {
@@ -48,19 +48,19 @@ func partsFrom(open, text string) []render.Part {
 	return parts
 }
 
-// page is one message as it should be.
+// page is the intended content of one message.
 type page struct {
 	text string
-	file string // that comes with it, or empty
-	// section and part say where it stands; the section of a status is -1.
+	file string // attached file, or empty
+	// section and part are its position; the section of a status is -1.
 	section, part int
 }
 
-// status reports whether a page says what the bot does, and nothing of the answer.
+// status reports whether a page is a status.
 func (p page) status() bool { return p.section < 0 && p.file == "" && p.text != textNoAnswer }
 
-// pagesOf are the messages of a sketch. layouts has the texts' layouts by
-// section, and is answered with those that are new.
+// pagesOf renders a sketch as messages. layouts are the sections' layouts, and are returned
+// with new ones.
 func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
 	var out []page
 	for i, section := range s.sections {
@@ -73,7 +73,7 @@ func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
 		}
 		layouts[i].set(section.text)
 		for k, p := range layouts[i].parts {
-			if !blank(p.Text) { // Discord takes no empty message, and trims others
+			if !blank(p.Text) { // Discord refuses empty messages and trims others
 				out = append(out, page{text: strings.TrimSpace(p.String()), section: i, part: k})
 			}
 		}

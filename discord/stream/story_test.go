@@ -182,8 +182,8 @@ func TestAnAnswerWithoutAWordSaysSoOrLeavesNothing(t *testing.T) {
 		fine bool
 		want []string
 	}{
-		{2 * time.Second, false, []string{"no answer came; try again."}},
-		{0, false, []string{"no answer came; try again."}},
+		{2 * time.Second, false, []string{"no answer arrived; try again."}},
+		{0, false, []string{"no answer arrived; try again."}},
 		{2 * time.Second, true, nil},
 		{0, true, nil},
 	} {

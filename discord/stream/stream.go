@@ -1,9 +1,8 @@
-// Package stream shows one answer while it grows, as messages of a Discord
-// channel: a status line that becomes the text, edits that bring the
-// newest text, further messages where one is full. It owns what the answer says
-// and which messages show it, and the order in which several writers send. It
-// knows no gateway and no bot: the channel is an interface, whose refusals are
-// those of package rest.
+// Package stream shows an answer while it grows, as messages of a Discord channel: a status
+// line that becomes the text, edits with the newest text, and further messages when one is
+// full. It owns the answer's content, the messages that show it, and the order in which
+// several writers send. It must not know the gateway or the bot: the channel is an
+// interface whose errors are those of package rest.
 package stream
 
 import (
@@ -19,11 +18,11 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// ErrRefused is the answer of a Channel that will never take anything. So are
-// refusals of package rest that no second try can mend. The answer gives up.
+// ErrRefused is the error of a Channel that refuses everything. The answer gives up, as it
+// does after errors of package rest that no further try can fix.
 var ErrRefused = errors.New("the channel refuses the message")
 
-// final reports whether no try will ever succeed.
+// final reports whether no further try can succeed.
 func final(err error) bool {
 	for _, known := range []error{ErrRefused, rest.ErrAuth, rest.ErrForbidden, rest.ErrInvalid, rest.ErrNoChannel} {
 		if errors.Is(err, known) {
@@ -33,62 +32,69 @@ func final(err error) bool {
 	return false
 }
 
-// Page is one message. File is the text of a file that comes with it, or empty.
+// Page is one message. File is the text of an attached file, or empty.
 type Page struct{ Text, File string }
 
-// Channel is the one channel of direct messages. Its methods block on the
-// network, respect ctx and may be called concurrently. Texts are not empty and
-// have at most 2,000 UTF-16 units. Errors are those of package rest: where a
-// message is gone or too old a new one takes its place, a limit is waited for, a
-// user who shuts the bot out is tried again now and then, and anything that is not
-// final is taken for trouble of the network: the call is made again.
+// Channel is the channel of direct messages. Its methods block on the network, respect ctx
+// and may be called concurrently. Texts are not empty and have at most 2,000 UTF-16 units.
+// Errors are those of package rest: a message that is gone or too old is replaced, a limit
+// is waited for, a user who shuts the bot out is retried rarely. Any other error that is
+// not final counts as a network failure and the call is repeated.
 type Channel interface {
-	// Send sends a message; the same nonce is one message over all tries, and its
-	// id is the answer to each. rest.ErrGone says that it was deleted between two tries.
+	// Send sends a message. The same nonce is one message over all tries and returns the
+	// same ID. rest.ErrGone says that it was deleted between two tries.
 	Send(ctx context.Context, m Page, nonce string) (post.MessageID, error)
 	// Edit replaces a message's text: rest.ErrGone, rest.ErrOldEdit.
 	Edit(ctx context.Context, id post.MessageID, text string) error
-	// Delete removes a message; rest.ErrGone where it does not exist.
+	// Delete deletes a message; rest.ErrGone if it does not exist.
 	Delete(ctx context.Context, id post.MessageID) error
-	// Typing shows for ten seconds that the bot writes.
+	// Typing shows for ten seconds that the bot is typing.
 	Typing(ctx context.Context) error
 }
 
-// Options are what an answer needs. Only Channel must be given.
+// Options of an answer. Only Channel is required.
 type Options struct {
 	Channel Channel
 	Log     *slog.Logger
-	// Line is shared by all that write into the channel.
+	// Line is the queue of a channel's writers. It guarantees:
+	//
+	//   - one writer sends at a time, in order of arrival, and the messages that a writer
+	//     sends in one turn follow each other;
+	//   - messages are at least SendEvery apart and edits EditEvery, or as long as the
+	//     channel's rate limit asks for.
+	//
+	// Edits do not wait for senders, and waiting edits have no order. A writer that fails
+	// leaves the queue: trying again means queueing again. Its methods may be called
+	// concurrently.
 	Line *Line
-	// Messages is how many an answer may have. What is longer ends with a file that
-	// holds all of it. Zero is no limit.
+	// Messages is the largest number of messages. A longer answer ends with a file that
+	// contains all of it. Zero is no limit.
 	Messages int
-	// Growing is told that the answer grows in a message, and that it no longer
-	// does: what it was told last when the program dies is a half answer. Nil is
-	// nobody.
+	// Growing reports that an answer starts or stops growing in a message: the last report
+	// before the program dies marks an incomplete answer. May be nil.
 	Growing func(id post.MessageID, there bool)
 }
 
-// How fast an answer moves.
+// The pace of an answer.
 const (
-	// flushAfter is how long the first words wait for more to be shown with them.
+	// flushAfter is how long the first words wait for more.
 	flushAfter = 200 * time.Millisecond
-	// silence is how long the bot may say nothing before a status says what it does.
+	// silence is how long the bot may say nothing before a status appears.
 	silence = 300 * time.Millisecond
-	// typingEvery is how often the typing indicator is renewed while nothing else
-	// changes; Discord shows it for ten seconds. It begins after a quarter of that.
+	// typingEvery is how often the typing indicator is renewed while nothing else changes;
+	// Discord shows it for ten seconds. It first appears after a quarter of that.
 	typingEvery = 8 * time.Second
-	// longestPause is that between two tries while the network is gone.
+	// longestPause is the longest pause between tries without a network.
 	longestPause = 5 * time.Second
 )
 
-// Answer is an answer on its way. Its methods may be called concurrently; none
-// but End blocks, and after End they do nothing.
+// Answer is a growing answer. Its methods may be called concurrently; only End blocks, and
+// after End they do nothing.
 type Answer struct {
 	o      Options
 	cancel context.CancelFunc
-	wake   chan struct{} // has room for one: the draft has changed since the editor looked
-	// ending is closed when End was called, done when the editor has ended.
+	wake   chan struct{} // capacity 1: the draft has changed
+	// ending is closed by End, done when the editor has ended.
 	ending, done chan struct{}
 	group        sync.WaitGroup
 
@@ -98,9 +104,9 @@ type Answer struct {
 	ids []post.MessageID // written before done is closed
 }
 
-// New begins an answer and starts its editor, the goroutine that brings the
-// messages to what the answer says. It runs until End has shown everything or
-// ctx ends, which leaves the messages as they are; End waits for it.
+// New starts an answer and its editor, the goroutine that updates the messages. It runs
+// until End has shown everything, or until ctx ends, which leaves the messages unchanged;
+// End waits for it.
 func New(ctx context.Context, o Options) *Answer {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -121,7 +127,7 @@ func New(ctx context.Context, o Options) *Answer {
 	return a
 }
 
-// edit runs the editor. A panic in it ends this answer and nothing else.
+// edit runs the editor. A panic ends only this answer.
 func (a *Answer) edit(ctx context.Context) {
 	e := newEditor(a)
 	defer close(a.done)
@@ -148,45 +154,42 @@ func (a *Answer) change(do func(d *draft, now time.Time)) {
 	}
 }
 
-// Append adds text. A piece may end anywhere, in the middle of a character too.
+// Append adds text. A piece may end anywhere, even within a character.
 func (a *Answer) Append(delta string) {
 	if delta != "" {
 		a.change(func(d *draft, now time.Time) { d.append(delta, now) })
 	}
 }
 
-// Rewind takes the last n bytes of the text back, as they came; tools and
-// compactions among them stay.
+// Rewind removes the last n bytes of the original text; tools and compactions stay.
 func (a *Answer) Rewind(n int) {
 	if n > 0 {
 		a.change(func(d *draft, now time.Time) { d.rewind(n, now) })
 	}
 }
 
-// Tool adds the label of a tool that was called or, denied, that was refused.
+// Tool adds the label of a tool that was called or, if denied, refused.
 func (a *Answer) Tool(label string, denied bool) {
 	if label = tidy(label); label != "" {
 		a.change(func(d *draft, now time.Time) { d.call(label, denied, now) })
 	}
 }
 
-// Status shows what holds the answer up until it goes on; an empty label says
-// that the bot thinks.
+// Status shows why the answer is delayed, until it continues; an empty label means that the
+// bot thinks.
 func (a *Answer) Status(label string) {
 	label = tidy(label)
 	a.change(func(d *draft, now time.Time) { d.status(label, now) })
 }
 
-// Compacting shows that the history is or was made shorter, in a message of its
-// own.
+// Compacting shows in its own message that the history is being or was compacted.
 func (a *Answer) Compacting(ev agent.Compacting) {
 	a.change(func(d *draft, now time.Time) { d.compacting(ev, now) })
 }
 
-// End finishes the answer and waits until all of it is shown, at most until ctx
-// ends; what is missing then stays missing, and the log says so. Its messages'
-// ids are the answer, in order. An answer without a word leaves no message, or
-// says that none came unless emptyIsFine.
+// End finishes the answer and waits until all of it is shown or ctx ends, in which case the
+// rest stays missing and is logged. It returns the IDs of the messages in order. An answer
+// without text leaves no message, or says that none arrived unless emptyIsFine.
 func (a *Answer) End(ctx context.Context, emptyIsFine bool) []post.MessageID {
 	a.change(func(d *draft, now time.Time) {
 		d.end(emptyIsFine, now)
@@ -201,7 +204,7 @@ func (a *Answer) End(ctx context.Context, emptyIsFine bool) []post.MessageID {
 	return a.ids
 }
 
-// sketch is what the answer says now; what has changed until now wakes nobody.
+// sketch returns the current state and clears the wake-up.
 func (a *Answer) sketch() sketch {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -216,11 +219,14 @@ func (a *Answer) sketch() sketch {
 // edits in five seconds that Discord was seen to allow. They are even, for a burst
 // would be paid for with a long pause.
 const (
+	// SendEvery and EditEvery keep a channel below the five messages and five edits in five
+	// seconds that Discord was observed to allow. They are even, because a burst leads to a
+	// long pause.
 	SendEvery = 1050 * time.Millisecond
 	EditEvery = 1200 * time.Millisecond
 )
 
-// leastLimit is waited where a limit names no time.
+// leastLimit is the wait for a limit that names no time.
 const leastLimit = time.Second
 
 // Line is where the writers of one channel stand in line. It guarantees:
@@ -234,20 +240,20 @@ const leastLimit = time.Second
 // fails leaves the line: trying again is asking again, behind the others. Its
 // methods may be called concurrently.
 type Line struct {
-	// turn is full while a writer sends. Those who wait for room in it get it in
-	// the order in which they came, as all senders on a channel do.
+	// turn is full while a writer sends. Waiting writers get it in order of arrival, like
+	// all senders on a channel.
 	turn         chan struct{}
 	sends, edits gate
 }
 
-// NewLine makes a line with these paces.
+// NewLine creates a line with these paces.
 func NewLine(sendEvery, editEvery time.Duration) *Line {
 	return &Line{turn: make(chan struct{}, 1), sends: gate{every: sendEvery}, edits: gate{every: editEvery}}
 }
 
-// Send calls send, which sends one message, when it is its turn. A send that
-// answers with a rest.LimitedError keeps its turn and is called again; its other
-// errors are the answer, as is ctx's.
+// Send calls send, which sends one message, when it is its turn. If send returns a
+// rest.LimitedError it keeps its turn and is called again; other errors are returned, and
+// so is ctx's.
 func (l *Line) Send(ctx context.Context, send func(context.Context) error) error {
 	if err := l.acquire(ctx); err != nil {
 		return err
@@ -256,18 +262,18 @@ func (l *Line) Send(ctx context.Context, send func(context.Context) error) error
 	return l.sendNext(ctx, send)
 }
 
-// Edit calls edit, which edits one message, as soon as the channel's pace
-// allows. For its errors see Send.
+// Edit calls edit, which edits one message, at the channel's pace. Its errors are those of
+// Send.
 func (l *Line) Edit(ctx context.Context, edit func(context.Context) error) error {
 	return l.edits.through(ctx, edit)
 }
 
-// sendNext sends one of the messages of a turn.
+// sendNext sends one of a turn's messages.
 func (l *Line) sendNext(ctx context.Context, send func(context.Context) error) error {
 	return l.sends.through(ctx, send)
 }
 
-// acquire waits for the turn to send, which ends with leave.
+// acquire waits for the turn to send, which ends with release.
 func (l *Line) acquire(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
@@ -279,14 +285,14 @@ func (l *Line) acquire(ctx context.Context) error {
 
 func (l *Line) release() { <-l.turn }
 
-// gate lets calls through with some time between them.
+// gate spaces calls in time.
 type gate struct {
 	every time.Duration
 	mu    sync.Mutex
 	next  time.Time
 }
 
-// through calls f when the gate opens, and again when a limit is over.
+// through calls f when the gate opens, and again after a rate limit.
 func (g *gate) through(ctx context.Context, f func(context.Context) error) error {
 	for {
 		for wait := g.wait(); wait > 0; wait = g.wait() {
@@ -306,7 +312,7 @@ func (g *gate) through(ctx context.Context, f func(context.Context) error) error
 	}
 }
 
-// wait goes through the gate and answers with 0, or with how long it is closed.
+// wait passes the gate and returns 0, or how long it is still closed.
 func (g *gate) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -326,7 +332,7 @@ func (g *gate) delay(d time.Duration) {
 	}
 }
 
-// sleep waits for some time, or until kick is closed. Its error is ctx's.
+// sleep waits for d or until kick is closed. Its error is ctx's.
 func sleep(ctx context.Context, d time.Duration, kick <-chan struct{}) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -305,7 +305,7 @@ func TestAVeryLongAnswerEndsAsAFileWithAllOfIt(t *testing.T) {
 				t.Errorf("it grows in %v", growing)
 			}
 		})
-		if got := r.texts(); len(got) != 6 || got[5] != "-# *writing on: the whole answer comes as a file*" {
+		if got := r.texts(); len(got) != 6 || got[5] != "-# *still writing: the full answer will be a file*" {
 			t.Errorf("%d messages, the last is %.100q", len(got), got[len(got)-1])
 		}
 		ids := a.End(t.Context(), false)

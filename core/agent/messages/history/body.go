@@ -11,34 +11,34 @@ import (
 	"slices"
 )
 
-// Marks are where the newest messages of the user end: places for cache marks.
+// Marks are the ends of the user's newest messages: places for cache marks.
 type Marks struct {
-	// Forked is the newest of a parent, Users are the newest two, newest first; the
+	// Forked is the newest one of a parent, Users are the newest two, newest first; the
 	// zero Mark is none.
 	Forked Mark
 	Users  []Mark
 }
 
-// Marks are where the newest messages of the user end.
+// Marks returns the ends of the user's newest messages.
 func (h *History) Marks() Marks {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return Marks{h.forked, h.users}
 }
 
-// Insert is a text that a request has within a message and the file has not: behind
-// the last field of the last block of a user's message.
+// Insert is a text that is added to a message of a request but not to the file: after the
+// last field of the last block of a user's message.
 type Insert struct {
 	At   Mark
 	Text string
 }
 
-// blockEnds is what stands behind the last field of a user's last block.
+// blockEnds follows the last field of a user's last block.
 const blockEnds = "}]}\n"
 
-// Body is what a request holds of the history: "tools":[…],"system":[…],"messages":[…]
-// without braces around it, and its length in bytes. The reader reads the files
-// while it is read, each byte once, and must be read before Close.
+// Body is the history's part of a request: "tools":[…],"system":[…],"messages":[…] without
+// the surrounding braces, and its length in bytes. The reader reads the files, each byte
+// once, and must be consumed before Close.
 func (h *History) Body(inserts ...Insert) (io.Reader, int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -56,7 +56,7 @@ func (h *History) Body(inserts ...Insert) (io.Reader, int64) {
 	return io.MultiReader(b.parts...), b.size
 }
 
-// Size is how many bytes of messages a request has.
+// Size is the number of bytes of the messages in a request.
 func (h *History) Size() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,8 +67,8 @@ func (h *History) Size() int64 {
 	return n
 }
 
-// Recent is a history in memory with the newest messages only, of about so many
-// bytes. It begins with words of the user.
+// Recent is a history in memory with only the newest messages, about size bytes. It starts
+// with a text of the user.
 func (h *History) Recent(size int64) (*History, error) {
 	tools, system, err := h.Frozen()
 	if err != nil {
@@ -105,15 +105,15 @@ func (h *History) Recent(size int64) (*History, error) {
 	return short, nil
 }
 
-// body gathers what a request is made of.
+// body collects the parts of a request.
 type body struct {
 	inserts []Insert
 	parts   []io.Reader
 	size    int64
 }
 
-// frozen adds what stands before the messages, without its braces. An empty list is
-// left out: not every server takes one.
+// frozen adds the tools or the system prompt, without braces. An empty list is left out,
+// because not every server accepts one.
 func (b *body) frozen(s span, begins string) {
 	if s.src == nil || s.len() <= int64(len(begins)+len("[]}\n")) {
 		return
@@ -132,7 +132,7 @@ func (b *body) add(s span) {
 	b.size += s.len()
 }
 
-// run adds message lines, with commas for the breaks between them.
+// run adds message lines, separated by commas instead of line breaks.
 func (b *body) run(s span) {
 	for _, in := range b.inserts {
 		at := in.At.end - int64(len(blockEnds))
@@ -146,6 +146,7 @@ func (b *body) run(s span) {
 	b.commas(s)
 }
 
+// commas replaces line breaks by commas. JSON of one line contains no other line break.
 func (b *body) commas(s span) {
 	b.parts = append(b.parts, commas{io.NewSectionReader(s.src, s.from, s.len())})
 	b.size += s.len()
@@ -169,9 +170,9 @@ func (c commas) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Took reports whether a session has taken a message of the user one of whose texts
-// satisfies f. Only the session's own file is asked, and what was taken back as lost
-// does not count. An unknown id is fs.ErrNotExist.
+// Took reports whether a session has a message of the user one of whose texts satisfies f.
+// Only the session's own file is read, and messages taken back as lost do not count. An
+// unknown ID is fs.ErrNotExist.
 func Took(folder, id string, f func(text string) bool) (bool, error) {
 	file, err := os.Open(filepath.Join(folder, id+Ext))
 	if err != nil {
@@ -182,7 +183,7 @@ func Took(folder, id string, f func(text string) bool) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("open the session: %w", err)
 	}
-	var found []int64 // where
+	var found []int64 // offsets of the matching messages
 	l := lines{src: file, size: info.Size()}
 	for l.next() {
 		if !l.begins(userBegins) && !l.begins(`{"cut":`) {
@@ -207,7 +208,7 @@ func Took(folder, id string, f func(text string) bool) (bool, error) {
 	return len(found) > 0, l.err
 }
 
-// Block is what of a message's block is asked for.
+// Block is the part of a message's block that is read.
 type Block struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text"`
@@ -217,7 +218,7 @@ type Block struct {
 	ToolUseID string          `json:"tool_use_id"`
 }
 
-// Blocks are those of a message.
+// Blocks are the blocks of a message.
 func Blocks(message []byte) []Block {
 	var m struct {
 		Content []Block `json:"content"`

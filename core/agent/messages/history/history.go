@@ -1,15 +1,15 @@
-// Package history keeps what was said in a session of the Messages API, so that a
-// request can repeat it byte for byte: a file of JSON lines that only ever grows. It
-// must not know what is in a message, engines, or the network.
+// Package history stores the messages of a session of the Messages API, so that a request
+// can repeat them byte for byte, in a file of JSON lines that only grows. It must not know
+// the meaning of messages, engines, or the network.
 //
-// A line is one of four. {"role":…} is a message as it goes over the wire.
-// {"tools":…} and {"system":…} are what stands before the messages; they are
-// frozen when a conversation begins, and what follows a later {"tools":…} is a
-// conversation of its own, with nothing before it. Everything else is a note.
+// A line is one of four. {"role":…} is a message as sent over the wire. {"tools":…} and
+// {"system":…} precede the messages; they are frozen when a conversation starts, and a
+// later {"tools":…} starts a new conversation, without the earlier messages. Everything
+// else is a note.
 //
-// A fork is a file that begins with a note of its parent and the length of the
-// parent's file at that moment. Nothing is copied: a request reads the parent's
-// bytes where they are, and so do a hundred forks.
+// A fork is a file that starts with a note of its parent and the length of the parent's
+// file at that moment. Nothing is copied: requests of all forks read the parent's bytes in
+// place.
 package history
 
 import (
@@ -21,33 +21,33 @@ import (
 	"time"
 )
 
-// Folder is where sessions are kept, below the data directory.
+// Folder is the folder of the sessions in the data directory.
 const Folder = "state/sessions"
 
-// Ext ends the name of a session's file; what stands before it is the id.
+// Ext is the extension of a session's file; its name is the ID.
 const Ext = ".jsonl"
 
 const (
-	// longChain is how many files a session may be read from before a fork of it holds
-	// all of it itself, maxParents what a file may claim.
+	// longChain is the number of files of a session above which a fork is a full copy,
+	// maxParents the largest accepted number.
 	longChain  = 16
 	maxParents = 64
-	// known is the depth of lines whose parent is included already.
+	// known is the depth of lines whose parent is already included.
 	known = -1
 )
 
-// Facts are what whoever writes a history wants to know when it is opened again.
+// Facts are stored for the writer of a history, which reads them after reopening it.
 type Facts struct {
-	// Tokens is how long the prompt was, with its answer.
+	// Tokens is the length of the prompt and its answer.
 	Tokens int `json:"tokens,omitempty"`
-	// Prompt is the digest of the newest system prompt that was told.
+	// Prompt is the digest of the newest system prompt that was sent.
 	Prompt string `json:"prompt,omitempty"`
-	// Betas are features of the server that the messages depend on.
+	// Betas are the server features that the messages depend on.
 	Betas string `json:"betas,omitempty"`
 }
 
-// History is one session's. Its methods may be called by several goroutines; a body
-// that was begun is not changed by what is appended later.
+// History is the history of one session. Its methods may be called concurrently; later
+// additions do not change a body that was started.
 type History struct {
 	folder string
 	path   string // of the own file; empty in memory
@@ -56,25 +56,25 @@ type History struct {
 	own     source // nil before the first message
 	sources []source
 	size    int64 // of the own source
-	// pending are the lines that are written with the first message; begun says that
-	// a conversation's begin is among them.
+	// pending are the lines that are written with the first message; begun says that they
+	// include the start of a conversation.
 	pending []byte
 	begun   bool
-	// tools and system are whole lines, messages runs of message lines, oldest first.
+	// tools and system are whole lines, messages are runs of message lines, oldest first.
 	tools, system span
 	messages      []span
-	// last is the newest message, users are the ends of the user's newest two,
-	// newest first, and forked is the newest one that a parent holds.
+	// last is the newest message, users are the ends of the user's newest two, newest
+	// first, and forked is the newest one of a parent.
 	last   span
 	users  []Mark
 	forked Mark
 	facts  Facts
 	closed bool
-	// stamped is the time of the newest note of a time.
+	// stamped is the time of the newest note with a time.
 	stamped time.Time
 }
 
-// Mark is the end of a message's line; the zero one is none.
+// Mark is the end of a message's line; the zero Mark is none.
 type Mark struct {
 	src source
 	end int64
@@ -83,7 +83,7 @@ type Mark struct {
 // ErrClosed says that the history was closed.
 var ErrClosed = errors.New("the session is closed")
 
-// append writes lines and takes them. mu is held.
+// append writes lines and reads them back. mu must be held.
 func (h *History) append(text []byte) error {
 	if h.closed {
 		return ErrClosed
@@ -102,7 +102,7 @@ func (h *History) append(text []byte) error {
 	return err
 }
 
-// create makes the own source.
+// create creates the own source.
 func (h *History) create() error {
 	if h.path == "" {
 		h.own = &memory{}
@@ -119,8 +119,7 @@ func (h *History) create() error {
 	return nil
 }
 
-// write adds to the own source. What of a line got there before an error would be
-// the beginning of the next one, so it is taken away.
+// write adds to the own source. A line that was written only in part is removed again.
 func (h *History) write(text []byte) error {
 	switch own := h.own.(type) {
 	case *memory:
@@ -133,8 +132,8 @@ func (h *History) write(text []byte) error {
 	return nil
 }
 
-// Begin starts a conversation: JSON arrays of the tools and of the system prompt's
-// blocks, each in one line. What was said before is kept and no longer sent.
+// Begin starts a conversation with JSON arrays of the tools and of the system prompt's
+// blocks, each in one line. Earlier messages stay in the file and are no longer sent.
 func (h *History) Begin(tools, system []byte, f Facts) error {
 	text := fmt.Appendf(nil, "%s%s}\n%s%s}\n%s", toolsBegins, tools, systemBegins, system, line(note{Facts: &f}))
 	h.mu.Lock()
@@ -146,8 +145,8 @@ func (h *History) Begin(tools, system []byte, f Facts) error {
 	return h.append(text)
 }
 
-// Add appends messages, each a JSON object of one line that begins with its role. A
-// user's ends with a block that is an object.
+// Add appends messages, each a JSON object in one line that starts with its role. A user's
+// message ends with a block that is an object.
 func (h *History) Add(messages ...[]byte) error {
 	text := append(bytes.Join(messages, []byte("\n")), '\n')
 	h.mu.Lock()
@@ -159,29 +158,29 @@ func (h *History) Add(messages ...[]byte) error {
 	return h.append(text)
 }
 
-// Note keeps facts.
+// Note stores facts.
 func (h *History) Note(f Facts) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.append(line(note{Facts: &f}))
 }
 
-// Facts are those that were noted last.
+// Facts returns the newest facts.
 func (h *History) Facts() Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.facts
 }
 
-// End is where the history ends now.
+// End is the current end of the history.
 func (h *History) End() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.size
 }
 
-// Cut takes back what was added behind an end. Lost says that it counts as never
-// taken. Bodies that were begun keep it.
+// Cut takes back everything after an end. lost says that it counts as never received.
+// Bodies that were started keep it.
 func (h *History) Cut(end int64, lost bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,7 +190,7 @@ func (h *History) Cut(end int64, lost bool) error {
 	return h.append(line(note{Cut: max(end, 1), Lost: lost}))
 }
 
-// Frozen are the tools and the system prompt, as Begin takes them.
+// Frozen returns the tools and the system prompt in Begin's form.
 func (h *History) Frozen() (tools, system []byte, err error) {
 	h.mu.Lock()
 	spans := []span{h.tools, h.system}
@@ -210,7 +209,7 @@ func (h *History) Frozen() (tools, system []byte, err error) {
 	return out[0], out[1], nil
 }
 
-// Last is the newest message; nil where there is none.
+// Last is the newest message, or nil.
 func (h *History) Last() ([]byte, error) {
 	h.mu.Lock()
 	last := h.last
@@ -221,7 +220,7 @@ func (h *History) Last() ([]byte, error) {
 	return last.read()
 }
 
-// Sync returns when all of it is on the disk.
+// Sync returns when everything is on the disk.
 func (h *History) Sync() error {
 	h.mu.Lock()
 	f, ok := h.own.(*os.File)
@@ -235,7 +234,7 @@ func (h *History) Sync() error {
 	return nil
 }
 
-// Close lets the files go. It is idempotent.
+// Close closes the files. It is idempotent.
 func (h *History) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,7 +247,7 @@ func (h *History) Close() error {
 	return errors.Join(errs...)
 }
 
-// Begun reports whether a conversation has begun: whether Begin was called.
+// Begun reports whether Begin was called.
 func (h *History) Begun() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// How lines begin that are no notes. They are written that way, without a space.
+// Prefixes of lines that are not notes. They are written without spaces.
 const (
 	roleBegins   = `{"role":`
 	userBegins   = `{"role":"user"`
@@ -17,14 +17,14 @@ const (
 	systemBegins = `{"system":`
 )
 
-// lines goes through the whole lines of a piece of a source. The zero from and to
-// are its first.
+// lines iterates over the complete lines of a part of a source. The zero from and at are
+// its start.
 type lines struct {
 	src      source
-	from, at int64 // the line, and where the next one begins
+	from, at int64 // start of the line, and of the next one
 	size     int64
-	head     [16]byte // how the line begins
-	buf      []byte   // what was read ahead
+	head     [16]byte // start of the line
+	buf      []byte   // read ahead
 	bufAt    int64
 	err      error
 }
@@ -32,7 +32,7 @@ type lines struct {
 // chunk is how much is read at once.
 const chunk = 32 << 10
 
-// next goes to the next whole line.
+// next advances to the next complete line.
 func (l *lines) next() bool {
 	l.from = l.at
 	l.head = [16]byte{}
@@ -50,7 +50,7 @@ func (l *lines) next() bool {
 	return false
 }
 
-// window is what is read ahead from a place on.
+// window is the buffered data from an offset on.
 func (l *lines) window(at int64) []byte {
 	if at >= l.bufAt && at < l.bufAt+int64(len(l.buf)) {
 		return l.buf[at-l.bufAt:]
@@ -66,21 +66,21 @@ func (l *lines) window(at int64) []byte {
 	return l.buf
 }
 
-// begins reports whether the line begins so.
+// begins reports whether the line has a prefix.
 func (l *lines) begins(with string) bool {
 	return bytes.HasPrefix(l.head[:], []byte(with))
 }
 
-// line is a value as a line.
+// line encodes a value as a line.
 func line(v any) []byte {
 	b, err := json.Marshal(v)
-	if err != nil { // notes always can be
+	if err != nil { // cannot happen for notes
 		return nil
 	}
 	return append(b, '\n')
 }
 
-// source is what lines are read from: a file, or memory.
+// source is where lines are stored: a file or memory.
 type source interface {
 	io.ReaderAt
 	io.Closer
@@ -102,7 +102,7 @@ func (s span) read() ([]byte, error) {
 	return b, nil
 }
 
-// memory is a source that goes with the program.
+// memory is a source that is not stored.
 type memory struct {
 	mu   sync.RWMutex
 	data []byte
@@ -131,18 +131,18 @@ func (m *memory) ReadAt(p []byte, off int64) (int, error) {
 // Close is io.Closer's.
 func (*memory) Close() error { return nil }
 
-// note is a line that is no part of a request.
+// note is a line that is not part of a request.
 type note struct {
-	// Session begins a file; Parent and Offset say where a fork has branched off.
+	// Session starts a file; Parent and Offset say where a fork branched off.
 	Session string `json:"session,omitempty"`
 	Parent  string `json:"parent,omitempty"`
 	Offset  int64  `json:"offset,omitempty"`
-	// At is when what follows was said: a message's line has no time of its own.
+	// At is the time of the following messages, whose lines have none.
 	At time.Time `json:"at,omitzero"`
-	// Facts are those of the newest note that has any.
+	// Facts are set in the newest note that has any.
 	Facts *Facts `json:"facts,omitempty"`
-	// Cut takes back all messages behind this length of the file; Lost says that
-	// they count as never taken.
+	// Cut takes back all messages after this length of the file; Lost says that they count
+	// as never received.
 	Cut  int64 `json:"cut,omitempty"`
 	Lost bool  `json:"lost,omitempty"`
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// load takes the whole lines of a piece of a source, and gives where they end.
+// load reads the complete lines of a part of a source and returns their end.
 func (h *History) load(src source, from, size int64, depth int) (end int64, err error) {
 	l := lines{src: src, at: from, size: size}
 	for l.next() {
@@ -27,7 +27,7 @@ func (h *History) load(src source, from, size int64, depth int) (end int64, err 
 			}
 			var n note
 			if json.Unmarshal(whole, &n) != nil {
-				continue // it is nobody's
+				continue // unknown lines are ignored
 			}
 			if err := h.heed(src, n, depth); err != nil {
 				return 0, err
@@ -61,7 +61,7 @@ func (h *History) include(id string, offset int64, depth int) (size int64, err e
 	return size, err
 }
 
-// heed does what a note says.
+// heed applies a note.
 func (h *History) heed(src source, n note, depth int) error {
 	if n.Facts != nil {
 		h.facts = *n.Facts
@@ -89,7 +89,7 @@ func (h *History) take(m span, users bool) {
 	h.messages = append(h.messages, m)
 }
 
-// takeBack forgets the messages behind a place of a source.
+// takeBack removes the messages after an offset of a source.
 func (h *History) takeBack(src source, at int64) {
 	kept := h.messages
 	h.messages, h.users, h.last = nil, nil, span{}

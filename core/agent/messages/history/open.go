@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// New begins a session in a folder, or in memory where folder is empty. Nothing is
-// written before its first message.
+// New creates a session in a folder, or in memory if folder is empty. Nothing is written
+// before its first message.
 func New(folder, id string) (*History, error) {
 	h := &History{folder: folder}
 	return h, h.begin(id, note{Session: id})
 }
 
-// Fork begins a session with all that another one holds, and leaves that alone. An
-// unknown parent is fs.ErrNotExist.
+// Fork creates a session with the messages of another one, which is not changed. An unknown
+// parent is fs.ErrNotExist.
 func Fork(folder, parent, id string) (*History, error) {
 	h := &History{folder: folder}
 	size, err := h.include(parent, -1, 0)
@@ -36,7 +36,7 @@ func Fork(folder, parent, id string) (*History, error) {
 	return h, nil
 }
 
-// whole is a session of its own with all that h holds, which is closed.
+// whole copies h into a new session and closes h.
 func (h *History) whole(id string) (copied *History, err error) {
 	defer func() { err = errors.Join(err, h.Close()) }()
 	if copied, err = New(h.folder, id); err != nil {
@@ -59,7 +59,7 @@ func (h *History) whole(id string) (copied *History, err error) {
 	return copied, nil
 }
 
-// begin makes the first line ready.
+// begin prepares the first line.
 func (h *History) begin(id string, first note) error {
 	if h.folder == "" {
 		return nil
@@ -73,8 +73,8 @@ func (h *History) begin(id string, first note) error {
 	return nil
 }
 
-// Open opens a session that is there. Where its last line is torn, it is taken away:
-// it was never whole. An unknown id is fs.ErrNotExist.
+// Open opens an existing session. An incomplete last line is removed. An unknown ID is
+// fs.ErrNotExist.
 func Open(folder, id string) (*History, error) {
 	h := &History{folder: folder, path: filepath.Join(folder, id+Ext)}
 	f, err := os.OpenFile(h.path, os.O_RDWR, 0)
@@ -105,8 +105,8 @@ func (h *History) reload(f *os.File) error {
 	return nil
 }
 
-// Tidy removes the sessions of a folder that were last changed before a moment, but
-// for those that a younger one has branched off from.
+// Tidy removes the sessions that were last changed before a time, except parents of younger
+// ones.
 func Tidy(folder string, before time.Time) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +144,7 @@ func Tidy(folder string, before time.Time) error {
 	return errors.Join(errs...)
 }
 
-// parent is the session that a file has branched off from, or "".
+// parent is the session from which a file branched off, or "".
 func parent(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -23,37 +23,37 @@ import (
 )
 
 const (
-	// commandTime is how long a command may take where its call says nothing.
+	// commandTime limits a command whose call sets no timeout.
 	commandTime = 2 * time.Minute
-	// leftBehind is how long what a command has started may keep its output open after
-	// its end.
+	// leftBehind is how long after a command's end its children may keep its output open.
 	leftBehind = time.Second
-	// keptHead and keptTail are how many bytes of a long output are shown.
+	// keptHead and keptTail are the shown bytes of a long output.
 	keptHead, keptTail = 8 << 10, 22 << 10
 	// maxFolder is the longest path of a working directory.
 	maxFolder = 4 << 10
 )
 
-// shell runs the commands of a session, one after the other.
+// shell runs a session's commands one after another.
 type shell struct {
-	// turn is held while a command runs: it orders them.
+	// turn is held while a command runs.
 	turn sync.Mutex
 
-	mu     sync.Mutex
-	folder string // where the next command begins; empty is the data directory
-	temp   string // made for the first command
+	mu sync.Mutex
+	// folder is where a command starts. lost says that the last command's folder is gone.
+	folder string // where the next command starts; empty is the data directory
+	temp   string // created for the first command
 	closed bool
-	cancel context.CancelFunc // of the command that runs
+	cancel context.CancelFunc // cancels the running command
 }
 
-// tmp is the folder of the session's temporary files, or "" before there is one.
+// tmp is the folder of the session's temporary files, or "" before it exists.
 func (s *shell) tmp() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.temp
 }
 
-// begin makes a command the one that runs.
+// begin waits for the turn of a command.
 func (s *shell) begin(ctx context.Context, limit time.Duration) (context.Context, func(), error) {
 	s.turn.Lock()
 	s.mu.Lock()
@@ -96,11 +96,11 @@ func (s *shell) close() error {
 	return os.RemoveAll(temp)
 }
 
-// script runs the command of a call, then says where it has ended. What the command is
-// stays one word, so that it is read exactly as it was judged.
+// script runs the command of a call and then reports its working directory. The command
+// stays one argument, so that exactly what was judged is run.
 const script = `exec 9>&3 3>&-; trap 'pwd -P >&9 2>/dev/null' EXIT; eval "$1"`
 
-// bash runs a command line in a shell of its own, in a process group of its own.
+// bash runs a command line in its own shell and process group.
 func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	limit := commandTime
 	if n := c.Number("timeout"); n > 0 {
@@ -115,6 +115,8 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 		return Result{}, err
 	}
 	defer end()
+	// interpreter is the path of bash with the flags that keep it from reading start-up
+	// files, or /bin/sh, which reads none and does not know these flags.
 	interpreter := b.interpreter()
 	cmd := exec.CommandContext(ctx, interpreter[0], append(interpreter[1:], "-c", script, "bash", line)...)
 	folder, lost := b.folder()
@@ -130,7 +132,7 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	cmd.ExtraFiles = []*os.File{told}
 	done := b.o.Sandbox(b.shell.tmp(), cmd)
 	err = cmd.Start()
-	_ = told.Close() // it is the command's
+	_ = told.Close() // the command has its own copy
 	if err == nil {
 		err = cmd.Wait()
 		procgroup.Kill(cmd)
@@ -158,7 +160,7 @@ func (b *Box) interpreter() []string {
 	return []string{"/bin/sh"}
 }
 
-// environment is what a command may know, wherever it runs: harmless names alone.
+// environment is a command's environment: only harmless names.
 func (b *Box) environment(folder string) []string {
 	env := append(sandbox.Harmless(b.o.Env), "PWD="+folder, "CLAUDECODE=1", "GIT_EDITOR=true", "TERM=dumb", "NO_COLOR=1", "TMPDIR="+b.shell.tmp())
 	if config.Lookup(env, "OLLIM_DATA_DIR") == "" {
@@ -181,8 +183,8 @@ func (b *Box) folder() (path string, lost bool) {
 	return b.shell.folder, false
 }
 
-// moved reads where a command has ended, and begins the next one there. Outside of the
-// data directory none begins.
+// moved reads where a command has ended, so that the next one starts there, if that is in
+// the data directory.
 func (b *Box) moved(where *os.File) string {
 	if err := where.SetReadDeadline(time.Now().Add(leftBehind)); err != nil {
 		return ""
@@ -190,7 +192,7 @@ func (b *Box) moved(where *os.File) string {
 	line, err := bufio.NewReader(io.LimitReader(where, maxFolder)).ReadString('\n')
 	folder := strings.TrimSuffix(line, "\n")
 	if plain, ok := store.Follow(folder); err != nil || !filepath.IsAbs(folder) || !ok || plain != folder {
-		return "" // the command has gone another way
+		return "" // not a folder that was really reached
 	}
 	b.shell.mu.Lock()
 	defer b.shell.mu.Unlock()
@@ -204,7 +206,7 @@ func (b *Box) moved(where *os.File) string {
 	return textFolderBack
 }
 
-// ended is what a command has come to.
+// ended is the result of a command.
 func ended(ctx context.Context, text string, limit time.Duration, err error) (Result, error) {
 	var exit *exec.ExitError
 	switch {
@@ -224,8 +226,8 @@ func ended(ctx context.Context, text string, limit time.Duration, err error) (Re
 	return Result{Text: text}, nil
 }
 
-// output keeps the beginning and the end of what a command prints, and swallows what
-// is between, so that the command is neither stopped nor able to fill the memory.
+// output keeps the beginning and the end of a command's output and drops the middle, so
+// that a command neither blocks nor fills the memory.
 type output struct {
 	mu   sync.Mutex
 	head []byte
@@ -246,7 +248,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is the output as text, cut in its middle.
+// String is the output as text, with its middle cut.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

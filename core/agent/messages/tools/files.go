@@ -24,27 +24,30 @@ import (
 const (
 	// maxFile is the largest text that is read, edited or searched, in bytes.
 	maxFile = 16 << 20
-	// maxPDF is the largest document: with its letters for bytes and the rest of the
-	// conversation it has to fit into one request.
+	// maxPDF is the largest document: encoded in base64 and with the conversation it must
+	// fit into one request.
 	maxPDF = 10 << 20
-	// maxLines and maxLine are how many lines of a file are shown, and how many bytes
-	// of a line; maxText is how many bytes of all.
+	// maxLines is how many lines of a file are shown, maxLine how many bytes of a line,
+	// maxText how many bytes in total.
 	maxLines = 2000
 	maxLine  = 2000
 	maxText  = 100 << 10
 )
 
-// seen is what the model knows of a file.
+// seen is the version of a file that the model knows.
 type seen struct {
 	digest [sha256.Size]byte
-	whole  bool // all of it was shown
+	whole  bool // the model has seen all of it
 }
 
-// note remembers what the model knows of a file.
+// note records the version of a file that the model knows.
 func (b *Box) note(full string, data []byte, whole bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	digest := sha256.Sum256(data)
+	// known checks that the model knows the current content of a file before it writes it:
+	// it must have read the file, and the file must be unchanged. all requires that it has
+	// read all of it. whole says that it has.
 	before, known := b.seen[full]
 	b.seen[full] = seen{digest, whole || known && before.whole && before.digest == digest}
 }
@@ -114,8 +117,8 @@ func (b *Box) read(ctx context.Context, c call) (Result, error) {
 	return Result{Text: page}, nil
 }
 
-// numbered are up to limit lines with their numbers, from one on, as far as they fit.
-// next is the line behind them; cut says that a line was too long.
+// numbered renders up to limit lines with their numbers, as far as they fit. next is the
+// line after them; cut says that a line was too long.
 func numbered(lines []string, from, limit int) (page string, next int, cut bool) {
 	var b strings.Builder
 	for next = from; next <= len(lines) && next-from < limit && b.Len() < maxText; next++ {
@@ -130,7 +133,7 @@ func numbered(lines []string, from, limit int) (page string, next int, cut bool)
 	return b.String(), next, cut
 }
 
-// picture is an image as a model takes it.
+// picture is an image in a form that models accept.
 func picture(shown string, data []byte) (Result, error) {
 	img, err := Picture(data)
 	if err != nil {
@@ -150,7 +153,7 @@ func (b *Box) write(ctx context.Context, c call) (Result, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Result{}, b.unwritable(s, err)
 	}
-	// A file without words has nothing to lose.
+	// A blank file has nothing to lose.
 	if there && strings.TrimSpace(string(before)) != "" {
 		if _, err := b.known(s, before, true); err != nil {
 			return Result{}, err
@@ -205,7 +208,7 @@ func (b *Box) edit(ctx context.Context, c call) (Result, error) {
 	return Result{Text: fmt.Sprintf(textEdited, s.shown) + around(after, text)}, nil
 }
 
-// applies is what keeps a change from being made.
+// applies returns why a change cannot be made.
 func applies(c edit.Change, text, shown string) error {
 	switch n := strings.Count(text, c.Old); {
 	case c.Old == "" && strings.TrimSpace(text) != "":
@@ -219,7 +222,7 @@ func applies(c edit.Change, text, shown string) error {
 	return nil
 }
 
-// unwritable is why a file cannot be written over.
+// unwritable is why a file cannot be overwritten.
 func (b *Box) unwritable(s spot, err error) error {
 	switch {
 	case errors.Is(err, unix.EISDIR):
@@ -230,12 +233,11 @@ func (b *Box) unwritable(s spot, err error) error {
 	return b.says(s, err)
 }
 
-// save puts a file in the place of what is there, whole or not at all. It keeps the
-// rights of a file that was there.
+// save replaces a file atomically. An existing file keeps its permissions.
 func (b *Box) save(s spot, data []byte) error {
 	mode := fs.FileMode(0o644)
 	if filepath.IsLocal(b.display(s.full)) {
-		mode = 0o600 // as all that the bot writes in its directory
+		mode = 0o600 // like all files in the data directory
 	}
 	folder := int(s.folder.Fd())
 	var was unix.Stat_t
@@ -262,16 +264,16 @@ func (b *Box) save(s spot, data []byte) error {
 		err = unix.Renameat(folder, name, folder, s.name)
 	}
 	if err != nil {
-		_ = unix.Unlinkat(folder, name, 0) // the first error is the one to tell
+		_ = unix.Unlinkat(folder, name, 0) // the first error is the one to report
 	}
 	return err
 }
 
-// shownAround is how many lines of an edited file are shown before and behind what has
-// changed, and shownMost of all.
+// shownAround is how many lines before and after a change are shown, and shownMost how many
+// in total.
 const shownAround, shownMost = 3, 40
 
-// around are the lines where a text has changed, with their numbers.
+// around shows the lines around a change, with their numbers.
 func around(after []byte, before string) string {
 	text, _, _ := edit.Decode(after)
 	now, then := strings.Split(text, "\n"), strings.Split(before, "\n")

@@ -8,20 +8,20 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// unseen are elements whose text nobody reads.
+// unseen are elements without visible text.
 var unseen = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Head: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Svg: true, atom.Nav: true,
 	atom.Object: true, atom.Canvas: true, atom.Button: true, atom.Select: true, atom.Textarea: true, atom.Dialog: true,
 }
 
-// blocks are elements that begin a paragraph, with what stands in front of it.
+// blocks are elements that start a paragraph, with its prefix.
 var blocks = map[atom.Atom]string{
 	atom.H1: "# ", atom.H2: "## ", atom.H3: "### ", atom.H4: "#### ", atom.H5: "##### ", atom.H6: "###### ", atom.P: "", atom.Div: "", atom.Section: "",
 	atom.Article: "", atom.Main: "", atom.Header: "", atom.Footer: "", atom.Aside: "", atom.Ul: "", atom.Ol: "", atom.Dl: "", atom.Table: "",
 	atom.Blockquote: "", atom.Pre: "", atom.Figure: "", atom.Form: "", atom.Hr: "", atom.Details: "", atom.Address: "",
 }
 
-// linesOf are elements that begin a line.
+// linesOf are elements that start a line, with its prefix.
 var linesOf = map[atom.Atom]string{
 	atom.Li: "- ", atom.Dt: "", atom.Dd: "  ", atom.Tr: "", atom.Br: "", atom.Figcaption: "", atom.Summary: "", atom.Caption: "", atom.Option: "",
 }
@@ -29,13 +29,13 @@ var linesOf = map[atom.Atom]string{
 const (
 	// maxNesting is how deep a page is read.
 	maxNesting = 600
-	// maxLink is the longest address that is kept beside its words.
+	// maxLink is the longest address that is shown after a link's text.
 	maxLink = 300
 )
 
-// markdown is a page of HTML as text: its title, headings, paragraphs, lists, rows of
-// tables, and links with their addresses. What is hidden is left out. It is not ok for
-// a page that is nested too deeply.
+// markdown renders a page of HTML as text: its title, headings, paragraphs, lists, rows of
+// tables, and links with their addresses. Hidden parts are left out. It is not ok for a
+// page that is nested too deeply.
 func markdown(page string, base *url.URL) (text string, ok bool) {
 	root, err := html.Parse(strings.NewReader(page))
 	if err != nil {
@@ -55,23 +55,21 @@ func markdown(page string, base *url.URL) (text string, ok bool) {
 	return strings.TrimSpace(w.out.String()) + "\n", true
 }
 
-// writer writes the text of a page.
 type writer struct {
 	base *url.URL
 	out  strings.Builder
-	// ends are how many line ends are owed before the next words, and begin is what
-	// those begin with.
+	// ends is the number of line breaks due before the next words, and begin their prefix.
 	ends  int
 	begin string
-	space bool // a space is owed
-	pre   int  // how many elements keep their spaces
+	space bool // a space is due
+	pre   int  // number of open elements that preserve white space
 }
 
 func (w *writer) block(begin string) { w.ends, w.begin, w.space = 2, begin, false }
 
 func (w *writer) line(begin string) { w.ends, w.begin, w.space = max(w.ends, 1), begin, false }
 
-// words writes a text in a line; spaces are one.
+// words writes text within a line and collapses white space.
 func (w *writer) words(text string) {
 	fields := strings.FieldsFunc(text, isSpace)
 	if len(fields) == 0 {
@@ -84,7 +82,7 @@ func (w *writer) words(text string) {
 	w.space = isSpace(rune(text[len(text)-1]))
 }
 
-// open writes what is owed.
+// open writes what is due.
 func (w *writer) open() {
 	switch {
 	case w.out.Len() == 0:
@@ -115,7 +113,7 @@ func (w *writer) node(n *html.Node, depth int) {
 	line, isLine := linesOf[n.DataAtom]
 	switch {
 	case isBlock && block == "" && w.begin != "" && n.Parent != nil && n.Parent.DataAtom == atom.Li:
-		// The sign of the list's item stands before it.
+		// The list item's prefix precedes it.
 	case isBlock:
 		w.block(block)
 	case isLine:
@@ -153,7 +151,7 @@ func (w *writer) text(text string) {
 	w.ends = 1
 }
 
-// link writes the words of a link, and its address where it leads to another page.
+// link writes the text of a link, and its address if it leads to another page.
 func (w *writer) link(n *html.Node, depth int) {
 	before := w.out.Len()
 	for child := n.FirstChild; child != nil; child = child.NextSibling {
@@ -169,7 +167,7 @@ func (w *writer) link(n *html.Node, depth int) {
 	}
 }
 
-// hidden reports whether an element is there and not to be seen.
+// hidden reports whether an element is hidden.
 func hidden(n *html.Node) bool {
 	for _, a := range n.Attr {
 		style := strings.ReplaceAll(strings.ToLower(a.Val), " ", "")
@@ -205,7 +203,7 @@ func find(n *html.Node, kind atom.Atom, depth int) *html.Node {
 	return nil
 }
 
-// textOf is the text of an element that holds nothing else.
+// textOf is the text of an element without children.
 func textOf(n *html.Node) string {
 	if n == nil || n.FirstChild == nil || n.FirstChild.Type != html.TextNode {
 		return ""

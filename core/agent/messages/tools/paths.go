@@ -24,26 +24,26 @@ import (
 	"ollimbot/routines"
 )
 
-// spot is a file or folder as it really lies: a name in a folder that is held open.
-// Neither a link nor a folder that is moved meanwhile leads anywhere else.
+// spot is the real place of a file or folder: a name in an open folder. Neither a link nor
+// moving a folder meanwhile leads elsewhere.
 type spot struct {
 	folder *os.File
 	name   string // "." for the root of the file system
 	full   string // the real path
-	shown  string // as the model knows it
+	shown  string // the path that the model used
 }
 
-func (s spot) close() { _ = s.folder.Close() } // it was opened to look
+func (s spot) close() { _ = s.folder.Close() } // opened only for reading
 
-// find opens the folder of what a call names in the field key. Whoever judged the
-// call saw a path, and a command of another session may have made links since: so
-// links are followed once, where they lead is judged again, and what is opened then
-// is held to have none. Folders on the way are made where the call writes.
+// find opens the folder of the path in the field key. The call was judged by this path, but
+// another session's command may have created links since. So links are followed once, their
+// target is judged again, and what is opened then must contain no link. Missing folders are
+// created if the call writes.
 func (b *Box) find(ctx context.Context, c call, key string, write bool) (spot, error) {
 	return b.findAt(ctx, c, key, c.Text(key), write)
 }
 
-// findAt is find for a path that is not exactly what stands in the field.
+// findAt is find for a path that differs from the field's value.
 func (b *Box) findAt(ctx context.Context, c call, key, path string, write bool) (spot, error) {
 	s := spot{shown: clean.Cut(clean.Line(path), maxShown)}
 	if strings.ContainsRune(path, 0) {
@@ -75,20 +75,20 @@ func (b *Box) findAt(ctx context.Context, c call, key, path string, write bool) 
 // maxShown is how much of a path an answer repeats, in characters.
 const maxShown = 200
 
-// about is the call with another path in it.
+// about is the call with another path.
 func (c call) about(key, path string) agent.ToolUse {
 	fields := map[string]any{}
 	maps.Copy(fields, c.Arguments)
 	fields[key] = path
 	input, err := json.Marshal(fields)
-	if err != nil { // it was JSON before
+	if err != nil { // cannot happen: it was decoded from JSON
 		input = nil
 	}
 	return agent.ToolUse{Name: c.tool, Input: input}
 }
 
-// join is a path as calls name it: relative ones count from the data directory,
-// "~/" is the home directory. Nothing is tidied: "link/.." keeps its meaning.
+// join resolves a path of a call: relative ones start in the data directory, "~/" is the
+// home directory. It is not cleaned, because "link/.." must keep its meaning.
 func (b *Box) join(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
@@ -101,8 +101,7 @@ func (b *Box) join(path string) string {
 	return b.o.Dir + "/" + path
 }
 
-// expected is where a path leads if no link is on its way, but for those to the data
-// directory itself.
+// expected is where a path leads without links, except those to the data directory itself.
 func (b *Box) expected(path string) string {
 	full := filepath.Clean(b.join(path))
 	if rel, err := filepath.Rel(b.o.Dir, full); err == nil && filepath.IsLocal(rel) {
@@ -111,8 +110,8 @@ func (b *Box) expected(path string) string {
 	return full
 }
 
-// sees reports whether a real path may be touched: it is shown by the fence, or one
-// of the session's own temporary files.
+// sees reports whether a real path may be accessed: the sandbox shows it, or it is a
+// temporary file of the session.
 func (b *Box) sees(full string, write bool) bool {
 	if tmp := b.shell.tmp(); tmp != "" && (full == tmp || strings.HasPrefix(full, tmp+"/")) {
 		return true
@@ -120,7 +119,7 @@ func (b *Box) sees(full string, write bool) bool {
 	return b.o.Sight()(full, write)
 }
 
-// display is a real path as the model gets it: relative within the data directory.
+// display is a real path as shown to the model: relative within the data directory.
 func (b *Box) display(full string) string {
 	if rel, err := filepath.Rel(b.real, full); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -128,7 +127,7 @@ func (b *Box) display(full string) string {
 	return full
 }
 
-// says is an error of the system about a spot, in words.
+// says describes an error of the system about a spot.
 func (b *Box) says(s spot, err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP):
@@ -143,8 +142,8 @@ func (b *Box) says(s spot, err error) error {
 	return fmt.Errorf("%s: %w", s.shown, store.Bare(err))
 }
 
-// openFolder opens a folder by its real path, name by name, so that a link on the
-// way is an error. Missing ones are made on demand.
+// openFolder opens a folder by its real path, name by name, so that a link on the way is an
+// error. Missing folders are created on demand.
 func openFolder(path string, create bool) (*os.File, error) {
 	fd, err := unix.Open("/", walkFlags, 0)
 	if err != nil {
@@ -160,7 +159,7 @@ func openFolder(path string, create bool) (*os.File, error) {
 				next, err = unix.Openat(fd, name, walkFlags|unix.O_NOFOLLOW, 0)
 			}
 		}
-		_ = unix.Close(fd) // it was opened to look
+		_ = unix.Close(fd) // opened only for reading
 		if err != nil {
 			return nil, err
 		}
@@ -169,8 +168,7 @@ func openFolder(path string, create bool) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openIn opens what lies in a folder under a name, which must be no link. A pipe does
-// not block.
+// openIn opens a file in a folder. It must not be a link, and a pipe does not block.
 func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 	fd, err := unix.Openat(int(folder.Fd()), name, flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -179,13 +177,13 @@ func openIn(folder *os.File, name string, flags int) (*os.File, error) {
 	return os.NewFile(uintptr(fd), filepath.Join(folder.Name(), name)), nil
 }
 
-// errKind says that a file is none that can be read: a pipe, a socket, a device.
+// errKind says that a file is not regular: a pipe, a socket, a device.
 var errKind = errors.New(textOdd)
 
 // errSize says that a file is larger than asked for.
 var errSize = errors.New("too large")
 
-// readIn reads an ordinary file of at most limit bytes.
+// readIn reads a regular file of at most limit bytes.
 func readIn(folder *os.File, name string, limit int64) ([]byte, error) {
 	f, err := openIn(folder, name, unix.O_RDONLY)
 	if err != nil {
@@ -211,22 +209,22 @@ func readIn(folder *os.File, name string, limit int64) ([]byte, error) {
 }
 
 const (
-	// maxEntries bounds how much of a file system one search looks at, and maxDeep
-	// how far below its folder; walkTime is how long it may take.
+	// maxEntries bounds how many entries one search visits, maxDeep how deep it goes, and
+	// walkTime how long it takes.
 	maxEntries = 200_000
 	maxDeep    = 64
 	walkTime   = 20 * time.Second
 )
 
-// file is what a walk comes by.
+// file is a file visited by a walk.
 type file struct {
-	folder *os.File // held open while it is visited
+	folder *os.File // open during the visit
 	name   string
-	rel    string // from where the walk began, with forward slashes
+	rel    string // relative to the start of the walk, with forward slashes
 	full   string
 }
 
-// changed is when the file was last written.
+// changed is the time of the file's last change.
 func (f file) changed() time.Time {
 	var s unix.Stat_t
 	if err := unix.Fstatat(int(f.folder.Fd()), f.name, &s, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -235,14 +233,14 @@ func (f file) changed() time.Time {
 	return time.Unix(s.Mtim.Unix())
 }
 
-// histories are folders of version control, which nobody searches for words.
+// histories are folders of version control, which are not searched.
 var histories = []string{".git", ".hg", ".svn", ".jj"}
 
-// errEnough ends a walk that has looked at all it may. What was found counts.
+// errEnough ends a walk at its limits. Its findings count.
 var errEnough = errors.New("enough")
 
-// walk visits the ordinary files below a folder, which it closes. It follows no links
-// and leaves out what the fence does not show.
+// walk visits the regular files below a folder, which it closes. It follows no links and
+// skips what the sandbox hides.
 type walk struct {
 	ctx   context.Context
 	sees  func(path string, write bool) bool
@@ -289,7 +287,7 @@ func (w *walk) folder(folder *os.File, rel, full string, depth int) error {
 		case e.IsDir() && depth < maxDeep && !slices.Contains(histories, e.Name()):
 			var below *os.File
 			if below, err = openIn(folder, e.Name(), unix.O_RDONLY|unix.O_DIRECTORY); err != nil {
-				err = nil // it is gone, or closed to us
+				err = nil // it is gone or not accessible
 				continue
 			}
 			err = w.folder(below, f.rel, f.full, depth+1)
@@ -301,12 +299,12 @@ func (w *walk) folder(folder *os.File, rel, full string, depth int) error {
 	return nil
 }
 
-// maxAlternatives is how many globs one with braces may stand for, maxGlob how long it
-// may be.
+// maxAlternatives is the number of globs that one with braces may expand to, maxGlob the
+// longest glob.
 const maxAlternatives, maxGlob = 64, 4 << 10
 
-// globs are the expressions that a glob with braces stands for: "*.{a,b}" is two.
-// "**/" is any number of folders, "**" anything, "*" and "?" stay within one name.
+// globs are the expressions of a glob with braces: "*.{a,b}" is two. "**/" is any number of
+// folders, "**" anything; "*" and "?" stay within one name.
 func globs(glob string) []*regexp.Regexp {
 	var list []*regexp.Regexp
 	for _, one := range alternatives(glob, maxAlternatives) {
@@ -315,8 +313,8 @@ func globs(glob string) []*regexp.Regexp {
 	return list
 }
 
-// alternatives writes a glob without its braces. Those that are not closed, or stand
-// for too much, are letters.
+// alternatives expands the braces of a glob. Unclosed braces, or too many alternatives, are
+// taken literally.
 func alternatives(glob string, most int) []string {
 	open := strings.IndexByte(glob, '{')
 	if open < 0 || most < 1 || len(glob) > maxGlob {

@@ -15,18 +15,17 @@ import (
 )
 
 const (
-	// maxImage is how many bytes of an image providers take, before they are written as
-	// letters.
+	// maxImage is the largest image that providers accept, in bytes before base64.
 	maxImage = 3_750_000
-	// maxSide is how many pixels a side may have; a model sees no more than goodSide of
+	// maxSide is the longest accepted side in pixels; a model sees at most goodSide of
 	// them.
 	maxSide, goodSide = 8000, 1568
-	// maxPixels is what is unpacked to make an image smaller.
+	// maxPixels is the largest image that is decoded to be scaled down.
 	maxPixels = 100_000_000
 )
 
-// Picture is an image in a format and size that providers take: as it is, or smaller
-// as a JPEG. The error says what to do.
+// Picture returns an image in a format and size that providers accept: unchanged, or scaled
+// down as a JPEG. The error says what to do.
 func Picture(data []byte) (agent.Image, error) {
 	kind := http.DetectContentType(data)
 	switch kind {
@@ -59,7 +58,7 @@ func Picture(data []byte) (agent.Image, error) {
 	return agent.Image{MediaType: "image/jpeg", Data: out.Bytes()}, nil
 }
 
-// smaller is an image whose longer side has at most side pixels, on white.
+// smaller scales an image to sides of at most side pixels, on white.
 func smaller(full image.Image, side int) image.Image {
 	w, h := full.Bounds().Dx(), full.Bounds().Dy()
 	if longer := max(w, h); longer > side {

@@ -19,7 +19,7 @@ import (
 	"ollimbot/core/base/schema"
 )
 
-// maxNames is how many files Glob names.
+// maxNames is how many files Glob lists.
 const maxNames = 100
 
 func (b *Box) glob(ctx context.Context, c call) (Result, error) {
@@ -29,7 +29,7 @@ func (b *Box) glob(ctx context.Context, c call) (Result, error) {
 	default:
 		base = folder + "/" + base
 	}
-	c.Arguments = schema.Arguments{"pattern": rest} // what is judged again
+	c.Arguments = schema.Arguments{"pattern": rest} // judged again
 	s, err := b.findAt(ctx, c, "path", cmp.Or(base, "."), false)
 	if err != nil {
 		return Result{}, err
@@ -67,7 +67,7 @@ func (b *Box) glob(ctx context.Context, c call) (Result, error) {
 	return Result{Text: out.String()}, nil
 }
 
-// fixed parts a glob into folders without signs, and the rest.
+// fixed splits a glob into its folders without wildcards and the rest.
 func fixed(glob string) (folder, rest string) {
 	at := strings.IndexAny(glob, "*?{")
 	if at < 0 {
@@ -78,22 +78,23 @@ func fixed(glob string) (folder, rest string) {
 }
 
 const (
-	// maxFound is what Grep shows where nothing else is asked for, in lines or files.
+	// maxFound is the default number of lines or files that Grep shows.
 	maxFound = 250
-	// maxGrepLine is how many bytes of a line it shows, and maxGrepText of all.
+	// maxGrepLine is how many bytes of a line Grep shows, and maxGrepText how many in
+	// total.
 	maxGrepLine = 500
 	maxGrepText = 40 << 10
 	// maxHits is how many lines one search collects.
 	maxHits = 20_000
-	// binaryHead is how much of a file is looked at to tell text from other data.
+	// binaryHead is how much of a file is examined to detect binary data.
 	binaryHead = 8 << 10
 )
 
-// search is one search for words.
+// search is one text search.
 type search struct {
 	pattern       *regexp.Regexp
 	only, without []*regexp.Regexp
-	names         bool // only and without are of names, not of paths
+	names         bool // only and without match names, not paths
 	types         []string
 	mode          string
 	before, after int
@@ -104,7 +105,7 @@ type search struct {
 	lines int
 }
 
-// hits are what was found in one file.
+// hits are the matches in one file.
 type hits struct {
 	name  string
 	at    time.Time
@@ -112,7 +113,7 @@ type hits struct {
 	count int
 }
 
-// line is a line of a file: one that matches, or one beside it.
+// line is a line of a file: a match, or its context.
 type line struct {
 	number int
 	text   string
@@ -137,7 +138,7 @@ func (b *Box) grep(ctx context.Context, c call) (Result, error) {
 	if kind.Mode&unix.S_IFMT == unix.S_IFDIR {
 		cut, err = b.walk(ctx, s, func(f file) error { return q.file(b, f) })
 	} else {
-		// A file that is named is searched, whatever the glob says.
+		// A named file is searched whatever the glob says.
 		q.only, q.without, q.types = nil, nil, nil
 		if err = q.file(b, file{s.folder, s.name, s.name, s.full}); errors.Is(err, errEnough) {
 			cut, err = true, nil
@@ -157,7 +158,7 @@ func (b *Box) grep(ctx context.Context, c call) (Result, error) {
 	return Result{Text: text}, nil
 }
 
-// kindsOfText are the endings that a type stands for.
+// kindsOfText are the extensions of each type.
 var kindsOfText = map[string][]string{
 	"md": {".md", ".markdown", ".mdx"}, "markdown": {".md", ".markdown", ".mdx"}, "txt": {".txt"}, "csv": {".csv"}, "json": {".json"},
 	"yaml": {".yaml", ".yml"}, "toml": {".toml"}, "html": {".html", ".htm"}, "css": {".css"}, "xml": {".xml"}, "sh": {".sh", ".bash"},
@@ -201,7 +202,7 @@ func newSearch(c call) (*search, error) {
 	return q, nil
 }
 
-// commas makes spaces of the commas that stand in no braces.
+// commas replaces the commas outside of braces by spaces.
 func commas(glob string) string {
 	depth := 0
 	return strings.Map(func(r rune) rune {
@@ -219,7 +220,7 @@ func commas(glob string) string {
 	}, glob)
 }
 
-// wants reports whether a file is one of those to be searched.
+// wants reports whether a file is to be searched.
 func (q *search) wants(rel string) bool {
 	name := rel
 	if q.names {
@@ -229,14 +230,14 @@ func (q *search) wants(rel string) bool {
 		(q.types == nil || slices.Contains(q.types, strings.ToLower(path.Ext(rel))))
 }
 
-// file searches one file. What cannot be read, is too large or no text is left out.
+// file searches one file. Unreadable, large and binary files are skipped.
 func (q *search) file(b *Box, f file) error {
 	if !q.wants(f.rel) {
 		return nil
 	}
 	data, err := readIn(f.folder, f.name, maxFile)
 	if err != nil || bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0 {
-		return nil //nolint:nilerror // as it says above
+		return nil //nolint:nilerror // such files are skipped
 	}
 	found := q.in(strings.ToValidUTF8(strings.ReplaceAll(string(data), "\r\n", "\n"), "\ufffd"))
 	if found.count == 0 {
@@ -250,7 +251,7 @@ func (q *search) file(b *Box, f file) error {
 	return nil
 }
 
-// in are the hits in a text.
+// in finds the matches in a text.
 func (q *search) in(text string) hits {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	hit := make(map[int]bool)
@@ -274,7 +275,7 @@ func (q *search) in(text string) hits {
 	if q.mode != "content" || len(hit) == 0 {
 		return found
 	}
-	near := 0 // lines up to here are shown behind the last hit
+	near := 0 // end of the context after the last match
 	for i, one := range all {
 		if hit[i] {
 			near = i + q.after + 1
@@ -290,7 +291,7 @@ func (q *search) in(text string) hits {
 	return found
 }
 
-// show writes what was found, without the first of it, up to a limit; 0 is none.
+// show renders the matches from offset, up to a limit; 0 is no limit.
 func (q *search) show(offset, limit int) string {
 	var rows []string
 	if q.mode == "files_with_matches" {
@@ -322,7 +323,7 @@ func (q *search) show(offset, limit int) string {
 	return b.String()
 }
 
-// rows are the lines of one file; "--" parts those that do not follow each other.
+// rows are the lines of one file; "--" separates lines that are not consecutive.
 func (q *search) rows(f hits, parted bool) []string {
 	var rows []string
 	last := -1

@@ -18,15 +18,14 @@ import (
 	"ollimbot/core/storage/frontmatter"
 )
 
-// Subagent is a piece of work for a session of its own.
+// Subagent is a task for a separate session.
 type Subagent struct {
-	Type   string // as the call names it; "general-purpose" where it names none
-	About  string // three to five words
-	Prompt string // what it is to do
+	Type   string // the requested type, or "general-purpose"
+	About  string // a description of three to five words
+	Prompt string // the task
 	System string // the text of its file in .claude/agents; empty for general-purpose
-	Model  string // by its file; empty is the session's
-	// Tools are patterns, as lists of tools have them, of what it may use at most; nil
-	// is what the session may.
+	Model  string // the model set in its file; empty is the session's
+	// Tools are patterns that limit its tools; nil allows those of the session.
 	Tools []string
 }
 
@@ -60,15 +59,15 @@ func (b *Box) agent(ctx context.Context, c call) (Result, error) {
 	return b.o.Agent(ctx, s), nil
 }
 
-// agentFile is a file in .claude/agents: front matter with a name, and what the
-// subagent is told.
+// agentFile is a file in .claude/agents: front matter with a name, and the subagent's
+// instructions.
 type agentFile struct {
 	name, about, model, text string
 	tools                    []string
 }
 
-// subagents reads all of them, in the order of their files. One that cannot be read is
-// left out: the dashboard tells what is wrong with it.
+// subagents reads all files in order. Unreadable ones are left out: the dashboard reports
+// their errors.
 func (b *Box) subagents() []agentFile {
 	root, err := os.OpenRoot(b.real)
 	if err != nil {
@@ -87,7 +86,7 @@ func (b *Box) subagents() []agentFile {
 			continue
 		}
 		data, err := readIn(folder, path.Base(name), maxAgentFile)
-		_ = folder.Close() // it was opened to look
+		_ = folder.Close() // opened only for reading
 		if err != nil {
 			continue
 		}
@@ -130,9 +129,9 @@ func parseAgent(file string, data []byte) (agentFile, bool) {
 	return f, true
 }
 
-// skill answers with a skill's text. Its commands are run as in a task's prompt; the
-// words that it is called with are put in behind that, so that they never reach a
-// command. A file that the text names with an "@" is not read.
+// skill returns a skill's text. Its commands are run as in a task's prompt; the arguments
+// are inserted after that, so that they never reach a command. A file that the text names
+// with "@" is not read.
 func (b *Box) skill(ctx context.Context, c call) (Result, error) {
 	name := strings.TrimPrefix(strings.TrimSpace(c.Text("skill")), "/")
 	s, ok := skill.Read(b.dir, name)
@@ -158,9 +157,9 @@ func (b *Box) skill(ctx context.Context, c call) (Result, error) {
 	return Result{Text: fmt.Sprintf(textSkill, path.Dir(s.Path)) + text}, nil
 }
 
-// skills are the names of those that there are.
+// skills are the names of the available skills.
 func (b *Box) skills() string {
-	list, _ := skill.List(b.dir) // what is wrong with them is shown to the user
+	list, _ := skill.List(b.dir) // their errors are shown to the user
 	names := make([]string, len(list))
 	for i, s := range list {
 		names[i] = path.Base(path.Dir(s.Path))
@@ -171,5 +170,5 @@ func (b *Box) skills() string {
 	return clean.Cut(strings.Join(names, ", "), maxListed)
 }
 
-// maxListed is how much of a list an answer holds, in characters.
+// maxListed is how much of a list an answer contains, in characters.
 const maxListed = 2000

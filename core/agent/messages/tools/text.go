@@ -1,6 +1,6 @@
 package tools
 
-// What the model is told of each tool. These texts are part of every request.
+// Descriptions of the tools for the model. They are part of every request.
 const (
 	aboutRead = `Reads a file. Text comes with line numbers, up to 2000 lines and 100 kB at once: go on with offset. Images (PNG, JPEG, GIF, WebP) are shown to you, PDFs too. Folders cannot be read: use Glob.`
 

@@ -1,10 +1,10 @@
-// Package tools owns the model's own tools where the bot speaks the Messages API
-// itself: Read, Write, Edit, Glob, Grep, Bash, WebFetch, WebSearch, Skill, Agent
-// and TodoWrite. Their names and input fields are those of the claude command,
-// because the rules of package policy judge calls by them.
+// Package tools owns the model's own tools for engines that speak the Messages API
+// themselves: Read, Write, Edit, Glob, Grep, Bash, WebFetch, WebSearch, Skill, Agent and
+// TodoWrite. Their names and input fields are those of the claude command, because the
+// rules of package policy judge calls by them.
 //
-// A Box is made for each session. It must not know rules, hooks, requests or
-// sessions: whoever calls a tool has asked the session's hooks before.
+// Each session has its own Box. It must not know rules, hooks, requests or sessions: the
+// caller of a tool has asked the session's hooks before.
 package tools
 
 import (
@@ -28,31 +28,28 @@ import (
 
 // Options of a Box.
 type Options struct {
-	// Dir is where relative paths count from and commands begin: the data directory,
-	// absolute.
+	// Dir is the data directory, absolute: relative paths and commands start there.
 	Dir string
-	// Env is what commands get of the environment, as NAME=value; nil is os.Environ.
-	// Only harmless names of it pass, and what control.Token.Env says, which belongs
-	// in here.
+	// Env is the environment of commands, as NAME=value; nil is os.Environ. Only harmless
+	// names pass, and those of control.Token.Env, which must be in it.
 	Env []string
-	// Sandbox puts a command into its fence before it starts: sandbox.Box.CommandIn.
-	// tmp is for files that the next command is to find; done is called after the end.
-	// Nil is none.
+	// Sandbox sandboxes a command before it starts: sandbox.Box.CommandIn. tmp is for files
+	// that later commands need; done is called after the end. Nil is no sandbox.
 	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
-	// Sight is asked for each call what the fence would show, because tools for files
-	// run outside of it: sandbox.Box.Sight. The paths are real. Nil shows everything.
+	// Sight returns what the sandbox shows. It is asked for each call of a file tool,
+	// because those run outside the sandbox: sandbox.Box.Sight. The paths are real. Nil
+	// shows everything.
 	Sight func() (sees func(path string, write bool) bool)
-	// Judge is asked about a path that has turned out to lead elsewhere than it
-	// says: u is the call with the real path in it, and without an id. A refusal is
-	// what the model is told. It stands for the hook and the permission of the session,
-	// and may block while a person thinks. Nil refuses nothing.
+	// Judge is asked about a path that leads elsewhere than it says: u is the call with the
+	// real path, without an ID. The model reads the refusal. It applies the session's hook
+	// and permission callback, so it may block while a person thinks. Nil refuses nothing.
 	Judge func(ctx context.Context, u agent.ToolUse) (refusal string)
-	// Agent runs a subagent to its end and answers with its last words. Nil answers
-	// that there are none.
+	// Agent runs a subagent to its end and returns its last message. Nil: there are no
+	// subagents.
 	Agent func(ctx context.Context, s Subagent) Result
-	// Search asks the provider to search the web. It sends a request of its own, with
-	// Query.Definition as its only tool: a server tool in the session's own requests
-	// would search without asking the rules. Nil leaves WebSearch out.
+	// Search asks the provider to search the web in a separate request, with
+	// Query.Definition as its only tool: a server tool in the session's own requests would
+	// bypass the rules. Nil leaves WebSearch out.
 	Search func(ctx context.Context, q Query) Result
 }
 
@@ -61,36 +58,35 @@ type Tool struct {
 	Name        string          // as on the wire and in hooks: "Read"
 	Description string          // constant: it is part of the cached prefix
 	Schema      json.RawMessage // JSON Schema of the input, an object; constant too
-	// Alone says that a call changes something: of one message's calls it runs by
-	// itself, in their order. Others may run at the same time.
+	// Alone says that calls change something: among one message's calls they run by
+	// themselves, in order. Others run concurrently.
 	Alone bool
-	// Call runs the tool and ends early with ctx. It does not panic on any input.
+	// Call runs the tool and returns early when ctx ends. It does not panic on any input.
 	Call func(ctx context.Context, args json.RawMessage) Result
 }
 
-// Result is what a call gives to the model: a text, then what cannot be text. A
-// mistake of the model, and what the system refuses, is a Result too, with a text
-// that says what to do.
+// Result is what the model gets from a call: a text, and what cannot be text. Mistakes of
+// the model and refusals of the system are Results too, with a text that says what to do.
 type Result struct {
-	Text      string // valid UTF-8, cut to what a message may hold; may be empty. Whoever shows it cleans it
+	Text      string // valid UTF-8, cut to a message's limit, may be empty; clean it before showing it
 	Images    []agent.Image
 	Documents []Document
 	IsError   bool
 }
 
-// Document is a file that the model reads as it is.
+// Document is a file that the model reads in its own format.
 type Document struct {
 	Title     string // the file's name
 	MediaType string // "application/pdf"
 	Data      []byte
 }
 
-// Box holds the tools of one session, and what they remember: which files were
-// read, where commands work. Its methods and tools may be used concurrently.
+// Box contains the tools of one session and their memory: which files were read, where
+// commands run. Its methods and tools may be called concurrently.
 type Box struct {
 	o    Options
 	dir  *store.Dir
-	real string // of Dir, without links
+	real string // Dir without links
 
 	shell shell
 	web   *http.Client
@@ -100,7 +96,7 @@ type Box struct {
 	todo []todo
 }
 
-// New makes the tools of a session. It starts nothing.
+// New creates the tools of a session and starts nothing.
 func New(o Options) *Box {
 	if o.Env == nil {
 		o.Env = os.Environ()
