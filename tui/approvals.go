@@ -21,15 +21,9 @@ type approvals struct {
 	forkAsks bool
 }
 
-// message is something to tell the user.
-type message struct {
-	level notice.Level
-	text  string
-}
-
 // follow compares a snapshot with the one before. visible says that the user sees the
-// calls. It returns what to tell the user, and what to ring for; empty for nothing.
-func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names) (news []message, ring string) {
+// calls. It tells the user what is new, and returns what to ring for; empty for nothing.
+func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, tell func(level notice.Level, text string)) (ring string) {
 	now := make(map[string]policy.Approval, len(s.Approvals))
 	for _, call := range s.Approvals {
 		now[call.ID] = call
@@ -38,7 +32,7 @@ func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names) (n
 		}
 		ring = view.Brief(call)
 		if !visible {
-			news = append(news, message{notice.Warn, asksText(call, keys)})
+			tell(notice.Warn, asksText(call, keys))
 		}
 	}
 	for id, call := range a.waiting {
@@ -47,9 +41,9 @@ func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names) (n
 		switch {
 		case waits || answered:
 		case s.At.Before(call.Until):
-			news = append(news, message{notice.Info, view.Brief(call) + textAnsweredElsewhere})
+			tell(notice.Info, view.Brief(call)+textAnsweredElsewhere)
 		default:
-			news = append(news, message{notice.Warn, view.Brief(call) + textExpired})
+			tell(notice.Warn, view.Brief(call)+textExpired)
 		}
 	}
 	asks := s.Fork != nil && s.Fork.Asks
@@ -57,7 +51,7 @@ func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names) (n
 		ring = textForkAsks
 	}
 	a.waiting, a.forkAsks = now, asks
-	return news, ring
+	return ring
 }
 
 // answer notes that the user answers a call here.

@@ -98,10 +98,9 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
 	d.snap, d.scheduleWidth = &s, view.ScheduleWidth(&s)
 	d.toasts.Hear(now, s.Notices, s.At)
-	news, ring := d.calls.follow(&s, d.focus == action.Chat && len(d.dialogs) == 0, d.names())
-	for _, m := range news {
-		d.toasts.Report(now, m.level, m.text)
-	}
+	ring = d.calls.follow(&s, d.focus == action.Chat && len(d.dialogs) == 0, d.names(), func(level notice.Level, text string) {
+		d.toasts.Report(now, level, text)
+	})
 	for _, p := range action.AllPanes {
 		if !p.Page() || p == d.focus { // other pages are brought up to date when they are opened
 			d.panes[p].Sync(d.context(p))

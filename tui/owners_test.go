@@ -114,14 +114,9 @@ func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
 	} {
 		var a approvals
 		texts := func(s *core.Snapshot) (string, string) {
-			news, ring := a.follow(s, c.visible, keys)
-			if len(news) > 1 {
-				t.Errorf("%s: %v", c.name, news)
-			}
-			for _, m := range news {
-				return m.text, ring
-			}
-			return "", ring
+			told := ""
+			ring := a.follow(s, c.visible, keys, func(_ notice.Level, text string) { told += text })
+			return told, ring
 		}
 		if got, ring := texts(waits); !strings.Contains(got, c.first) || (got == "") != (c.first == "") || ring != "Bash(ls)" {
 			t.Errorf("%s: first it says %q and rings for %q", c.name, got, ring)
@@ -146,7 +141,7 @@ func TestTheAgentsQuestionAboutAForkRingsOnce(t *testing.T) {
 	var a approvals
 	s := &core.Snapshot{Fork: &chat.Banner{Asks: true}}
 	for _, want := range []string{textForkAsks, ""} {
-		if _, ring := a.follow(s, true, action.Names{}); ring != want {
+		if ring := a.follow(s, true, action.Names{}, nil); ring != want {
 			t.Errorf("it rings for %q, want %q", ring, want)
 		}
 	}

@@ -156,6 +156,9 @@ type FrameOptions struct {
 	Zoom bool
 }
 
+// mostReads is how often the pane of a single frame may read.
+const mostReads = 20
+
 // Frame draws the dashboard as it looks when it opens: Height lines of exactly Width cells.
 func Frame(c Core, o FrameOptions) []string {
 	d := newDashboard(Options{}, detect(Options{}), c.Tail)
@@ -167,26 +170,16 @@ func Frame(c Core, o FrameOptions) []string {
 	d.see(c.Snapshot())
 	view.Frame(d.view()) // tells the panes how much room they have
 	if reader, ok := d.panes[d.focus].(pane.Reader); ok {
-		readAll(c, reader, d.context(d.focus))
+		at := d.context(d.focus)
+		for range mostReads {
+			if want := reader.Wants(at); want != nil {
+				o, err := c.Do(context.Background(), want)
+				reader.Read(at, o, err)
+			}
+		}
 	}
 	d.toasts = toast.List{} // what was said before the dashboard opened is not shown
 	return view.Frame(d.view())
-}
-
-// mostReads is how often the pane of a single frame may read.
-const mostReads = 20
-
-// readAll reads what the focused pane of a single frame wants.
-func readAll(c Core, p pane.Reader, at pane.Context) {
-	ctx := context.Background()
-	for range mostReads {
-		want := p.Wants(at)
-		if want == nil {
-			return
-		}
-		o, err := c.Do(ctx, want)
-		p.Read(at, o, err)
-	}
 }
 
 // Page draws a text in markdown for a terminal outside of the dashboard, w cells

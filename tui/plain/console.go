@@ -1,12 +1,15 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/talk/notice"
 	"ollimbot/tui"
+	"ollimbot/tui/toast"
 )
 
 // console is what all commands share: the last snapshot, the printer, the numbers of
@@ -17,7 +20,7 @@ type console struct {
 	*finder
 	*executor
 
-	past     notices
+	past     toast.List // notices, which can be read again
 	followed *following // nil if nothing is followed
 	look     func()     // takes a new snapshot and prints the news
 	done     bool       // the user has quit
@@ -29,6 +32,13 @@ func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly string) *
 	return &console{
 		snap: snap, printer: out, finder: &finder{out: out, numbers: numbers{}},
 		executor: &executor{ctx: ctx, core: c, out: out, readOnly: readOnly},
+	}
+}
+
+// keep keeps an event that is a notice. One without a time is from now.
+func (c *console) keep(e event) {
+	if e.notice() {
+		c.past.Record(cmp.Or(e.at, c.snap.At), notice.Level(e.kind), e.words)
 	}
 }
 

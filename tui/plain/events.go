@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -186,26 +185,4 @@ func (e *snapshotDiff) approvals(s *core.Snapshot) {
 			e.add(s.At, kindApproval, fmt.Sprintf(words, e.numbers.of(allCalls, a.ID), short))
 		}
 	}
-}
-
-// maxPast is how many notices can be read again.
-const maxPast = 100
-
-// notices are what the program itself has said, oldest first.
-type notices struct{ events []event }
-
-// add keeps an event that is a notice. One without a time is from now.
-func (n *notices) add(e event, now time.Time) {
-	if e.notice() {
-		e.at = cmp.Or(e.at, now)
-		n.events = append(n.events, e)
-		n.events = n.events[max(0, len(n.events)-maxPast):]
-	}
-}
-
-// newest are the last ones, newest first.
-func (n *notices) newest(most int) []event {
-	list := slices.Clone(n.events[max(0, len(n.events)-most):])
-	slices.Reverse(list)
-	return list
 }

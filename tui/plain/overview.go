@@ -1,11 +1,15 @@
 package plain
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/work/updates"
+	panes "ollimbot/tui/pane/updates"
 )
 
 // printNotices prints the newest notices, ten by default.
@@ -15,8 +19,11 @@ func printNotices(c *console, r request) {
 		c.usage(r.Command)
 		return
 	}
-	lines := each(c.past.newest(n), func(e event) string { return words.Joined(c.snap.Moment(e.at), e.kind, flat(e.words)) })
-	c.read(r.Name, lines, textNoNotices)
+	var lines []string
+	for _, t := range slices.Backward(c.past.All()) {
+		lines = append(lines, words.Joined(c.snap.Moment(t.At), string(t.Level), t.Text))
+	}
+	c.read(r.Name, lines[:min(n, len(lines))], textNoNotices)
 }
 
 // printCosts prints what the runs of each task have cost, in seven days by default.
@@ -64,4 +71,30 @@ func changed(word string, now int) *int {
 		n += now
 	}
 	return &n
+}
+
+// updateTitle is how much of an update a list prints, in characters.
+const updateTitle = 160
+
+func (c *console) newestUpdates() []updates.Update {
+	list := slices.Clone(c.snap.Updates)
+	slices.Reverse(list)
+	return list
+}
+
+func (c *console) updateThing(u updates.Update) thing {
+	text := flat(updateText(c.snap, u))
+	return thing{id: u.Key, title: text, line: c.snap.Moment(u.At) + ", " + clean.Cut(text, updateTitle)}
+}
+
+// findUpdate is the update that the words name; without words the only one.
+func findUpdate(c *console, r request) (updates.Update, bool) {
+	return pick(c.finder, r, allUpdates, c.newestUpdates(), c.updateThing)
+}
+
+// printUpdate prints all of an update, and what happens to it next.
+func printUpdate(c *console, r request) {
+	if u, ok := findUpdate(c, r); ok {
+		c.answer(r.Name, panes.Text(c.snap, u)+textUpdateNext)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -81,18 +82,14 @@ func TestThingsAreFoundByNumberIDAndWords(t *testing.T) {
 	}
 }
 
-func TestTheNewestNoticesAreKept(t *testing.T) {
-	var n notices
-	n.add(event{kind: kindRun, words: "a run"}, core.Snapshot{}.At)
-	for i := range maxPast + 5 {
-		n.add(event{kind: string(notice.Info), words: strings.Repeat("x", i)}, core.Snapshot{}.At)
+func TestOnlyNoticesAreKept(t *testing.T) {
+	c := newConsole(t.Context(), nil, nil, "")
+	c.snap.At = time.Unix(1, 0)
+	for _, kind := range []string{kindRun, string(notice.Info), kindUpdate} {
+		c.keep(event{kind: kind, words: "words"})
 	}
-	got := n.newest(2)
-	if len(got) != 2 || len(got[0].words) != maxPast+4 || len(got[1].words) != maxPast+3 {
-		t.Errorf("the newest are %v", got)
-	}
-	if all := n.newest(1000); len(all) != maxPast {
-		t.Errorf("keeps %d", len(all))
+	if all := c.past.All(); len(all) != 1 || all[0].Level != notice.Info || !all[0].At.Equal(c.snap.At) {
+		t.Errorf("kept are %+v", all)
 	}
 }
 

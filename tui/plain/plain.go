@@ -126,7 +126,7 @@ func (s *session) start() {
 		if e.kind == kindProblem || e.kind == kindApproval {
 			s.say(e.at, e.kind, e.words)
 		} else {
-			s.past.add(e, s.snap.At)
+			s.keep(e)
 		}
 	}
 	for _, line := range strings.FieldsFunc(s.notice, func(r rune) bool { return r == '\n' }) {
@@ -158,7 +158,7 @@ func (s *session) look() {
 
 func (s *session) print(e event) {
 	s.say(e.at, e.kind, e.words)
-	s.past.add(e, s.snap.At)
+	s.keep(e)
 }
 
 // take reads a line of input and obeys the command that it completes.

@@ -2,9 +2,16 @@ package view
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
@@ -59,3 +66,115 @@ func (f frame) head() (rows []string) {
 
 // fixedPanes have a line each above the tabs of a small screen.
 var fixedPanes = []action.Pane{action.Budget, action.Schedule}
+
+// seat is where a dialog stands: the cell of its box's upper left corner, and
+// the lines in it, each of w cells.
+type seat struct {
+	x, y, w int
+	inside  []string
+}
+
+// seat draws a dialog for its place over the middle of the body; ok is false
+// where there is no room for it.
+func (f frame) seat(d pane.Dialog) (s seat, ok bool) {
+	end := f.plan.Said
+	if f.W < 8 || end < 4 {
+		return s, false
+	}
+	s.inside = d.Draw(f.Context, f.W-2, end-3)
+	if len(s.inside) == 0 {
+		return s, false
+	}
+	s.w = ansi.StringWidth(s.inside[0])
+	s.x, s.y = (f.W-s.w-2)/2, max(1, (end+1-len(s.inside)-2)/2)
+	return s, true
+}
+
+// overlay draws a dialog in its box.
+func (f frame) overlay(lines []string, d pane.Dialog) {
+	s, ok := f.seat(d)
+	if !ok {
+		return
+	}
+	box, edge := f.Theme.Box(), func(text string) widget.Span { return widget.Span{Role: theme.Focus, Text: text} }
+	name := widget.Span{Role: theme.Strong, Text: widget.Cut(d.Title(), max(0, s.w-4))}
+	rest := strings.Repeat(box.Top, max(0, s.w-3-widget.Cells(name.Text)))
+	brush, side := widget.Brush{Theme: f.Theme}, f.Theme.Paint(theme.Focus, box.Left)
+	lay(lines, f.W, s.x, s.y, brush.Line(s.w+2, edge(box.TopLeft+box.Top+" "), name, edge(" "+rest+box.TopRight)))
+	for i, l := range s.inside {
+		lay(lines, f.W, s.x, s.y+1+i, side+l+side)
+	}
+	bottom := edge(box.BottomLeft + strings.Repeat(box.Top, s.w) + box.BottomRight)
+	lay(lines, f.W, s.x, s.y+1+len(s.inside), brush.Line(s.w+2, bottom))
+}
+
+// lay puts a line over one of w cells of a screen, from cell x on. Half a character beside
+// it becomes a blank.
+func lay(screen []string, w, x, y int, over string) {
+	behind := x + ansi.StringWidth(over)
+	left, right := ansi.Truncate(screen[y], x, ""), ansi.TruncateLeft(screen[y], behind, "")
+	if ansi.StringWidth(right) > w-behind { // it begins with half of a character
+		right = ansi.TruncateLeft(screen[y], behind+1, "")
+	}
+	screen[y] = left + widget.Blank(x-ansi.StringWidth(left)) + over + widget.Blank(w-behind-ansi.StringWidth(right)) + right
+}
+
+// Small screens: one line a pane, and the page that says that there is no room.
+
+// strip is one line a pane, and the focused one in its box where there is room.
+func (f frame) strip() []string {
+	rows := make([]string, 0, f.plan.Said)
+	context := f.Context
+	brush := widget.Brush{Theme: f.Theme}
+	for _, p := range action.Panes {
+		mark, role := " ", theme.Dim
+		if p == f.Focus {
+			mark, role = f.Theme.Glyph(theme.Pointer), theme.Focus
+		}
+		head := brush.Line(4, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: role, Text: f.goKey(p) + " "})
+		rows = append(rows, head+f.Panes[p].Line(context, f.plan.Strip-4))
+	}
+	if len(f.plan.Columns) > 0 && f.plan.Strip == f.W {
+		return append(rows, f.body()...)
+	}
+	rows = widget.Fill(rows, f.plan.Strip, f.plan.Said-1)
+	if len(f.plan.Columns) > 0 {
+		for i, l := range f.body() {
+			rows[i] += l
+		}
+	}
+	return rows
+}
+
+// tooSmall says what the screen needs, in as many words as it can show: the
+// number first, and never without the way out.
+func (f frame) tooSmall() []string {
+	if q, ok := f.Top().(*dialog.Question); ok {
+		lines := q.Draw(f.Context, f.W+dialog.Air, f.H) // nothing is seen beside it
+		for i, l := range lines {
+			lines[i] = l + widget.Blank(f.W-ansi.StringWidth(l))
+		}
+		return widget.Fill(lines, f.W, f.H)
+	}
+	brush, least := widget.Brush{Theme: f.Theme}, fmt.Sprintf("%d×%d", layout.StripWidth, layout.StripHeight)
+	quits := quitKey(f.names()) + held + "quits"
+	var lines []string
+	for _, sentences := range [][]string{
+		{fmt.Sprintf(textSize, least, f.W, f.H), textGoesOn + quits + held + "it"},
+		{fmt.Sprintf(textNeeded, least), quits},
+		{least, quits},
+		{least + " " + quits},
+	} {
+		lines = lines[:0]
+		for i, s := range sentences {
+			for _, row := range widget.Wrap(s, f.W) {
+				role := []theme.Role{theme.Strong, theme.Dim}[i]
+				lines = append(lines, brush.Line(f.W, widget.Span{Role: role, Text: strings.ReplaceAll(row, held, " ")}))
+			}
+		}
+		if len(lines) <= f.H {
+			break
+		}
+	}
+	return widget.Fill(lines, f.W, f.H)
+}

@@ -85,7 +85,7 @@ func Width(spans []Span) int {
 // standIns are what terminals without Unicode show for the typographic marks
 // that our own words use. All are one cell, as what they stand for.
 var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",
-	"×", "x", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
+	"×", "x", "█", "#", "━", "*", "╍", ".", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
 
 // Fill makes lines exactly h by cutting the end or adding lines of w spaces.
 func Fill(lines []string, w, h int) []string {

@@ -202,10 +202,7 @@ func titleAt(s *core.Snapshot, at time.Time) string {
 
 // legend says what the curves and the signs are.
 func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
-	signs, first, second := []string{"━━", "╍╍"}, textExpected, textWorst
-	if t.ASCII() {
-		signs = []string{"**", ".."}
-	}
+	first, second := textExpected, textWorst
 	if a.compares() {
 		first, second = a.now.words(), a.before.words()
 	}
@@ -213,8 +210,8 @@ func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
 		role       theme.Role
 		sign, word string
 	}{
-		{theme.Accent, signs[0], first},
-		{theme.Warn, signs[1], second},
+		{theme.Accent, "━━", first},
+		{theme.Warn, "╍╍", second},
 		{theme.Ping, t.Glyph(theme.Message), textPing},
 		{theme.Warn, t.Glyph(theme.Refused), textRefusal},
 		{theme.Track, t.Glyph(theme.Quiet), textQuietHours},

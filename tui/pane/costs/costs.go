@@ -309,11 +309,7 @@ func (p *Page) name(r row) widget.Span {
 }
 
 func (p *Page) bar(r row) widget.Span {
-	full := "█"
-	if p.theme.ASCII() {
-		full = "#"
-	}
-	return widget.Span{Role: theme.Gauge, Text: strings.Repeat(full, int(math.Round(p.share(r)*barCells)))}
+	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("█", int(math.Round(p.share(r)*barCells)))}
 }
 
 // trend is by how much runs have become dearer; little is nothing.
