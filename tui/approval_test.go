@@ -52,7 +52,7 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("⚑ 1 asks ", "Bash(rm x) waits for you: 5, then y or n", "5, then y allow")
+		s.sees("⚑ 1 asks ", "Bash(rm x) needs your answer: 5, then y or n", "5, then y allow")
 		time.Sleep(time.Second)
 		s.press("y", "n", "a") // mean nothing here
 		s.did()
@@ -66,7 +66,7 @@ func TestAToolCallIsHeardOfBehindADialog(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "?")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("Bash(rm x) waits for you")
+		s.sees("Bash(rm x) needs your answer")
 	})
 }
 

@@ -106,11 +106,11 @@ func TestTheUserHearsOfACallThatIsNewOrSettledElsewhere(t *testing.T) {
 		answer       bool
 		first, later string
 	}{
-		{"elsewhere", false, &core.Snapshot{At: day}, false, "Bash(ls) waits for you", "Bash(ls)" + textAnsweredElsewhere},
+		{"elsewhere", false, &core.Snapshot{At: day}, false, "Bash(ls) needs your answer", "Bash(ls)" + textAnsweredElsewhere},
 		{"visible", true, &core.Snapshot{At: day}, false, "", "Bash(ls)" + textAnsweredElsewhere},
-		{"expired", false, &core.Snapshot{At: call.Until}, false, "waits for you", "Bash(ls)" + textExpired},
-		{"answered here", false, &core.Snapshot{At: day}, true, "waits for you", ""},
-		{"still waiting", false, waits, false, "waits for you", ""},
+		{"expired", false, &core.Snapshot{At: call.Until}, false, "needs your answer", "Bash(ls)" + textExpired},
+		{"answered here", false, &core.Snapshot{At: day}, true, "needs your answer", ""},
+		{"still waiting", false, waits, false, "needs your answer", ""},
 	} {
 		var a approvals
 		texts := func(s *core.Snapshot) (string, string) {

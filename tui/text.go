@@ -66,7 +66,7 @@ func asksText(a policy.Approval, n action.Names) string {
 	if len(answers) == 0 {
 		answers = []string{n.Name(action.ApprovalAllow)}
 	}
-	return widget.Cut(view.Brief(a), 28) + " waits for you: " + n.Name(action.Chat.Go()) + ", then " + strings.Join(answers, " or ")
+	return widget.Cut(view.Brief(a), 28) + " needs your answer: " + n.Name(action.Chat.Go()) + ", then " + strings.Join(answers, " or ")
 }
 
 // editorText says why an editor has failed, and what to do.

@@ -119,7 +119,7 @@ var talkRows = []Command{
 
 var callRows = []Command{
 	{
-		Name: "waits", Aliases: []string{"approvals"}, Usage: "[NUMBER]", About: "tool calls that wait for you; with a number, one of them whole",
+		Name: "waits", Aliases: []string{"approvals"}, Usage: "[NUMBER]", About: "tool calls that need your answer; with a number, one of them whole",
 		Example: "waits 1", More: helpWaits,
 	},
 	{Name: "allow", Usage: "[NUMBER]", About: "allow a tool call", Example: "allow 1", More: helpCall, Writes: true},

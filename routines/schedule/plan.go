@@ -50,7 +50,7 @@ const (
 	tagThisTask  = "this task"
 	tagJustFired = "just fired"
 	TagPaused    = "paused"
-	TagWaits     = "waits for you"
+	TagWaits     = "needs your approval"
 	TagMoney     = "held for money" // followed by until when
 	tagRunning   = "running"
 	tagFailed    = "failed"

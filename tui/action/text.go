@@ -13,7 +13,7 @@ var (
 	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is 0 already, pings are muted")
 	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "a token every minute is as fast as it gets")
 	noCaps        = when(func(s core.Snapshot) bool { return !lifted(s) && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
-	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing waits for you")
+	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing needs your approval")
 	noSchedule    = when(nothingScheduled, "nothing is scheduled")
 	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")
 	noUpdates     = when(func(s core.Snapshot) bool { return len(s.Updates) == 0 }, "there is no pending update")
@@ -25,7 +25,7 @@ var (
 		when(func(s core.Snapshot) bool { return s.Fork != nil }, "the chat is already in a fork; leave it first"),
 		when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, ended) }, "no run has ended yet"),
 	)
-	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call waits for you")
+	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call needs your answer")
 	// A question, about a file or about money, has no tool that could be allowed from now on.
 	noAlways = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" },
 		"this is a question, not a tool that could always be allowed"))

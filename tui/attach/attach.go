@@ -32,34 +32,34 @@ type Options struct {
 	Log *slog.Logger
 	// Socket opens the socket, whose visitors know Token.
 	Socket func() (net.Listener, error)
-	// Token is what a visitor of the socket has to know: what the user reads in the
-	// data directory, and no command of a model. Empty lets nobody in.
+	// Token is what a visitor of the socket has to know. The user can read it in the data
+	// directory, a command of a model cannot. Empty refuses every visitor.
 	Token func() string
 	// Listen is the address of the port, host:port; empty opens none.
 	Listen string
-	// HostKey is the bot's own key, Find the line of a key that somebody shows.
+	// HostKey is the bot's own key, Find the line of a key that a visitor offers.
 	HostKey func() (ssh.Signer, error)
 	Find    func(ssh.PublicKey) (access.Key, bool, error)
-	// Host is this machine, for the top line of viewers who are elsewhere.
+	// Host is this machine, for the top line of remote viewers.
 	Host string
 	// Environ is the environment of the editor: the bot's own.
 	Environ []string
-	// Settings is the directory of the user's settings; each key has a folder of its own
-	// below it for what it has chosen. Empty keeps nothing.
+	// Settings is the directory of the user's settings, with a folder for the choices of
+	// each key. Empty keeps nothing.
 	Settings string
-	// Tidy is called some seconds after viewers have come or gone.
+	// Tidy is called some seconds after the number of viewers has changed.
 	Tidy func()
 	// Commands runs a command that only reads, for a client that wants its answer.
 	Commands func(ctx context.Context, args []string) agent.CommandResult
 }
 
-// The limits of who is not known yet, and of who is.
+// The limits before and after authentication.
 const (
 	handshakeTime = 10 * time.Second
 	authTries     = 3
 	maxPending    = 48 // handshakes at a time
-	maxPerAddress = 32 // of them from one address, more than a household begins at once
-	maxRefusals   = 16 // connections at a time that are given the reason
+	maxPerAddress = 32 // of them from one address, more than a household starts at once
+	maxRefusals   = 16 // refused connections at a time that get a reason
 	maxConns      = 64
 	maxViewers    = 40
 	maxSessions   = 4 // of one connection
@@ -72,12 +72,12 @@ const (
 	unknownGap = time.Hour
 )
 
-// Server is the door. Use New.
+// Server lets viewers in. Use New.
 type Server struct {
 	o      Options
 	key    func() (ssh.Signer, error) // once
 	online sync.WaitGroup             // connections
-	tidy   *time.Timer                // runs once viewers have come or gone
+	tidy   *time.Timer                // runs after the number of viewers has changed
 
 	conns, viewers, serial, refusals atomic.Int32
 
@@ -98,8 +98,8 @@ func New(o Options) *Server {
 	}
 }
 
-// Run takes viewers until ctx ends, tells them so, and waits until they have gone. The bot
-// works without a socket or a port that cannot be opened: the log says why.
+// Run accepts viewers until ctx ends, then says so to them and waits until they have left.
+// If the socket or the port cannot be opened, the log says why and the bot works without it.
 func (s *Server) Run(ctx context.Context) error {
 	var g errgroup.Group
 	serve := func(name string, open func() (net.Listener, error), config func() *ssh.ServerConfig) {
@@ -122,9 +122,9 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// accept serves what comes over a listener, which it closes at the end.
+// accept serves the connections of a listener, and closes it at the end.
 func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.ServerConfig) {
-	defer context.AfterFunc(ctx, func() { _ = l.Close() })() // the end is told by Accept
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })() // Accept reports the end
 	failing := rate.Sometimes{Interval: time.Minute}
 	for {
 		conn, err := l.Accept()
@@ -135,7 +135,7 @@ func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.
 			}
 			_ = l.Close()
 			return
-		case err != nil: // no handles left, most likely: that passes
+		case err != nil: // no handles left, most likely; that passes
 			failing.Do(func() { s.o.Log.Warn("no viewer can attach; trying again each second", "error", err) })
 			select {
 			case <-time.After(time.Second):
@@ -158,10 +158,10 @@ func (s *Server) accept(ctx context.Context, l net.Listener, config func() *ssh.
 	}
 }
 
-// local is the address of who comes over the socket.
+// local is the address of a connection over the socket.
 const local = "socket"
 
-// address is where a connection comes from, without its port.
+// address is the connection's remote host, without the port.
 func address(conn net.Conn) string {
 	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {
@@ -170,7 +170,7 @@ func address(conn net.Conn) string {
 	return host
 }
 
-// admit counts a connection in that begins with a handshake, where there is room.
+// admit counts a new connection, which starts with a handshake, if there is room for it.
 func (s *Server) admit(from string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,8 +186,8 @@ func (s *Server) admit(from string) bool {
 	return true
 }
 
-// refuse closes a connection that there is no room for, and gives the reason where that
-// does not take too many of them.
+// refuse closes a connection for lack of room. It sends the reason, unless too many are
+// being refused.
 func (s *Server) refuse(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	defer s.refusals.Add(-1)
@@ -195,17 +195,17 @@ func (s *Server) refuse(ctx context.Context, conn net.Conn) {
 		return
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	_ = conn.SetDeadline(time.Now().Add(farewell)) // one that is closed fails below
+	_ = conn.SetDeadline(time.Now().Add(farewell)) // a closed one fails below
 	if _, err := conn.Write(disconnect(textBusy)); err != nil {
 		return
 	}
 	if half, ok := conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite() // it is closed next
 	}
-	_, _ = io.Copy(io.Discard, conn) // what is not read would reset it before the reason arrives
+	_, _ = io.Copy(io.Discard, conn) // unread bytes would reset it before the reason arrives
 }
 
-// disconnect is what a server says that ends before the handshake: its version, and a
+// disconnect is what a server sends if it ends before the handshake: its version, and a
 // message with the reason "too many connections" (RFC 4253, 6 and 11.1).
 func disconnect(text string) []byte {
 	payload := ssh.Marshal(struct {
@@ -230,7 +230,7 @@ func (s *Server) shaken(from string) {
 	}
 }
 
-// viewer counts a viewer in or out, and gives how many there are.
+// viewer counts a viewer in or out, and returns their number.
 func (s *Server) viewer(by int32) int32 {
 	s.tidy.Reset(tidyAfter)
 	return s.viewers.Add(by)
@@ -255,8 +255,8 @@ func (s *Server) connection(ctx context.Context, conn net.Conn, from string, con
 	all.Wait()
 }
 
-// serve takes sessions until the connection ends. One that does nothing else than being open
-// is closed, and so is each once ctx and the sessions after it have ended.
+// serve accepts sessions until the connection ends. It closes an idle connection, and every
+// connection once ctx and its sessions have ended.
 func (c *client) serve(ctx context.Context, channels <-chan ssh.NewChannel, all *sync.WaitGroup) {
 	var open atomic.Int32
 	hangUp := func() { _ = c.conn.Close() }
@@ -269,7 +269,7 @@ func (c *client) serve(ctx context.Context, channels <-chan ssh.NewChannel, all 
 	defer idle.Stop()
 	defer context.AfterFunc(ctx, func() {
 		unused()
-		time.AfterFunc(3*farewell, hangUp) // somebody may not read: this frees their session, behind its own farewell
+		time.AfterFunc(3*farewell, hangUp) // frees the session of a client that does not read, after its own farewell
 	})()
 	for channel := range channels {
 		switch {
@@ -294,7 +294,7 @@ func (c *client) serve(ctx context.Context, channels <-chan ssh.NewChannel, all 
 	}
 }
 
-// handshake finds out who is there, within handshakeTime.
+// handshake authenticates the client within handshakeTime.
 func (s *Server) handshake(ctx context.Context, conn net.Conn, from string, config *ssh.ServerConfig) (
 	*ssh.ServerConn, <-chan ssh.NewChannel, <-chan *ssh.Request, error,
 ) {
@@ -316,7 +316,7 @@ func (s *Server) handshake(ctx context.Context, conn net.Conn, from string, conf
 	return c, channels, requests, conn.SetDeadline(time.Time{})
 }
 
-// client is a connection that was let in.
+// client is an authenticated connection.
 type client struct {
 	server *Server
 	conn   *ssh.ServerConn
@@ -325,8 +325,8 @@ type client struct {
 
 func (c *client) may(what string) string { return c.conn.Permissions.Extensions[what] }
 
-// KeepAlive asks the other end whether it is there until ctx ends, and closes the connection
-// where it does not answer in time.
+// KeepAlive pings the other end until ctx ends, and closes the connection if it does not
+// answer in time.
 func KeepAlive(ctx context.Context, conn ssh.Conn, answers time.Duration) {
 	tick := time.NewTicker(keepalive)
 	defer tick.Stop()
@@ -345,7 +345,7 @@ func KeepAlive(ctx context.Context, conn ssh.Conn, answers time.Duration) {
 	}
 }
 
-// origin is who the audit log says a viewer is.
+// origin names the viewer in the audit log.
 func (c *client) origin(ctx context.Context, serial int32) context.Context {
 	where := c.may(permName)
 	if c.from != local {
@@ -354,18 +354,18 @@ func (c *client) origin(ctx context.Context, serial int32) context.Context {
 	return audit.With(ctx, audit.User, fmt.Sprintf("viewer %d: %s", serial, where))
 }
 
-// What a connection was let in as, in its permissions: a key that was only shown and not
-// proved must leave nothing behind.
+// The extensions of a connection's permissions: a key that was offered but not proved must
+// leave no trace.
 const (
 	permName     = "name"
 	permReadOnly = "read-only"
 	permKey      = "key"
 )
 
-// version is what both doors call themselves.
+// version is the server version on the socket and on the port.
 const version = "SSH-2.0-ollim-bot"
 
-// socketConfig lets in who knows the token.
+// socketConfig accepts the token.
 func (s *Server) socketConfig() *ssh.ServerConfig {
 	return &ssh.ServerConfig{
 		MaxAuthTries: authTries, ServerVersion: version,
@@ -379,11 +379,11 @@ func (s *Server) socketConfig() *ssh.ServerConfig {
 	}
 }
 
-// portConfig lets in the keys of authorized_keys.
+// portConfig accepts the keys of authorized_keys.
 func (s *Server) portConfig() *ssh.ServerConfig {
 	return &ssh.ServerConfig{
 		MaxAuthTries: authTries, ServerVersion: version,
-		PublicKeyAuthAlgorithms: ssh.SupportedAlgorithms().PublicKeyAuths, // none that is broken
+		PublicKeyAuthAlgorithms: ssh.SupportedAlgorithms().PublicKeyAuths, // only secure ones
 		PublicKeyCallback: func(meta ssh.ConnMetadata, public ssh.PublicKey) (*ssh.Permissions, error) {
 			mark := ssh.FingerprintSHA256(public)
 			key, ok, err := s.o.Find(public)
@@ -400,8 +400,8 @@ func (s *Server) portConfig() *ssh.ServerConfig {
 	}
 }
 
-// logUnknown says that somebody has shown a key that is not known, once for each address
-// and hour. A client may show several.
+// logUnknown logs an unknown key, once an hour for each address: a client may offer
+// several.
 func (s *Server) logUnknown(address, fingerprint string, err error) {
 	host, _, _ := net.SplitHostPort(address)
 	now := time.Now()

@@ -1,8 +1,7 @@
-// Package attach is the door to the dashboard from another terminal: an SSH server on a
-// socket of the data directory and, where it is asked for, on a port. Each viewer is a
-// dashboard, or plain mode, in the bot's process on a terminal of its own, of which only
-// the bytes travel. What a viewer may is decided by the core; the package must not know
-// how a dashboard works, nor what a command does.
+// Package attach shows the dashboard on another terminal: it is an SSH server on a socket in
+// the data directory and, if one is set, on a port. Each viewer is a dashboard, or plain
+// mode, in the bot's process on its own pty; only bytes travel. The core decides what a
+// viewer may do; the package must not know how a dashboard works, nor what a command does.
 //
 // # A viewer from elsewhere
 //

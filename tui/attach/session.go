@@ -30,8 +30,8 @@ const (
 	farewell = time.Second
 	// Ended is the exit status of a viewer whose bot has ended: it may be back soon.
 	Ended = 75
-	// What a viewer may send, in bytes a second and at once, and how much that is no key:
-	// a sequence without an end is read anew with each byte that is added to it.
+	// What a viewer may send, in bytes a second and at once, and how many bytes without a
+	// key: an endless sequence is parsed again with each byte.
 	inRate, inBurst = 128 << 10, 256 << 10
 	maxUnheard      = 256 << 10
 	maxVars         = 16
@@ -50,8 +50,8 @@ type session struct {
 	resized chan os.Signal
 	master  atomic.Pointer[os.File]
 	pumps   sync.WaitGroup
-	// unheard is what has come, in bytes, since the dashboard took the last key of it:
-	// a paste without an end would be kept for ever.
+	// unheard is how many bytes have arrived since the dashboard's last key: an endless
+	// paste would be kept for ever.
 	unheard atomic.Int64
 }
 
@@ -71,9 +71,9 @@ func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 			waited := !s.began
 			ok := s.request(r)
 			if r.WantReply {
-				_ = r.Reply(ok, nil) // a connection that is gone ends the requests
+				_ = r.Reply(ok, nil) // a lost connection ends the requests
 			}
-			if waited && s.began { // not before the reply, which would come too late for a short one
+			if waited && s.began { // not before the reply, which would be too late for a short command
 				close(begin)
 			}
 		}
@@ -87,7 +87,7 @@ func (c *client) session(ctx context.Context, fresh ssh.NewChannel) {
 	s.pumps.Wait()
 }
 
-// request answers one of the other end's requests. Only its first command begins.
+// request answers a request of the other end. Only its first command starts.
 func (s *session) request(r *ssh.Request) (ok bool) {
 	switch r.Type {
 	case "pty-req":
@@ -124,20 +124,20 @@ func (s *session) request(r *ssh.Request) (ok bool) {
 	return false // forwarding of an agent or of X, sftp, signals
 }
 
-// resize gives the terminal another size, and tells what is shown on it.
+// resize changes the size of the terminal and notifies the dashboard on it.
 func (s *session) resize(to *unix.Winsize) {
 	if s.master.Load() == nil {
 		return
 	}
-	_ = s.sized(to) // one that is closed has no size
+	_ = s.sized(to) // a closed one has no size
 	select {
 	case s.resized <- syscall.SIGWINCH:
-	default: // it has not looked yet
+	default: // the last signal has not been read yet
 	}
 }
 
-// size is a terminal's size, within what a frame may cost. A client without a terminal
-// names none.
+// size is a terminal's size, limited to what a frame may cost. A client without a terminal
+// sends none.
 func size(columns, rows uint32) *unix.Winsize {
 	if columns == 0 || rows == 0 {
 		columns, rows = 80, 24
@@ -145,7 +145,7 @@ func size(columns, rows uint32) *unix.Winsize {
 	return &unix.Winsize{Col: uint16(min(columns, 640)), Row: uint16(min(rows, 200))}
 }
 
-// Counts reports whether a variable of a viewer counts: what says how its terminal speaks.
+// Counts reports whether a viewer's variable is used: those that describe its terminal.
 func Counts(name string) bool {
 	return slices.Contains([]string{"COLORTERM", "LANG", "NO_COLOR", "NO_MOTION"}, name) || strings.HasPrefix(name, "LC_")
 }
@@ -158,16 +158,16 @@ func word(text string) bool {
 	return len(text) <= 64 && strings.TrimLeftFunc(text, plain) == ""
 }
 
-// refusal is what a viewer is told in place of what it asked for.
+// refusal is the reason why a request was refused.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// wish is what a viewer wants to see.
+// wish is what a viewer has asked for.
 type wish struct {
 	what     string // "dashboard", "plain" or "status"
 	readOnly bool
-	byKey    bool // that is the key's doing
+	byKey    bool // because of the key
 	json     bool
 	theme    string
 }
@@ -201,7 +201,7 @@ func parse(command string) (w wish, err error) {
 	return w, nil
 }
 
-// run shows a viewer what it wants to see until it leaves.
+// run serves a viewer until it leaves.
 func (s *session) run(ctx context.Context) error {
 	w, err := parse(s.command)
 	if err != nil {
@@ -245,11 +245,11 @@ func (s *session) run(ctx context.Context) error {
 	err = plain.Run(ctx, viewer, plain.Options{
 		Input: in, Output: s.writer(s.channel), ReadOnly: w.readOnly, ByKey: w.byKey, Config: o.Settings,
 	})
-	_ = in.Close() // the pump ends with what comes next
+	_ = in.Close() // the pump ends at the next byte
 	return err
 }
 
-// ways is what the audit log says of how somebody looks.
+// ways is how the viewer is attached, for the audit log.
 func (s *session) ways(w wish) string {
 	text := "full"
 	if w.readOnly {
@@ -261,7 +261,7 @@ func (s *session) ways(w wish) string {
 	return text
 }
 
-// answer carries out a command that only reads. JSON is one line.
+// answer runs a read-only command. JSON is sent as one line.
 func (s *session) answer(ctx context.Context, args []string) error {
 	r := s.server.o.Commands(ctx, args)
 	_, _ = io.WriteString(s.channel.Stderr(), r.Stderr)
@@ -278,7 +278,7 @@ func (s *session) answer(ctx context.Context, args []string) error {
 	return nil
 }
 
-// end says why the viewer has ended, where it is not by its own wish, and with which status.
+// end sends the exit status and, unless the viewer has quit, the reason.
 func (s *session) end(ctx context.Context, err error) {
 	var status uint32
 	var refused refusal
@@ -288,7 +288,7 @@ func (s *session) end(ctx context.Context, err error) {
 		if refused != "" {
 			_, _ = io.WriteString(s.channel.Stderr(), "ollim-bot: "+string(refused)+"\r\n")
 		}
-	case ctx.Err() != nil: // the bot ends, or nobody is there any more
+	case ctx.Err() != nil: // the bot ends, or the viewer is lost
 		status = Ended
 		_, _ = io.WriteString(s.channel.Stderr(), textEnded+"\r\n")
 	case err != nil:
@@ -296,6 +296,6 @@ func (s *session) end(ctx context.Context, err error) {
 		s.server.o.Log.Error("a viewer broke", "error", err)
 		_, _ = io.WriteString(s.channel.Stderr(), textBroke+"\r\n")
 	}
-	// A connection that is gone is a viewer that has left.
+	// A lost connection is a viewer that has left.
 	_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
 }

@@ -21,9 +21,8 @@ import (
 	"ollimbot/tui/plain"
 )
 
-// onTerminal shows the dashboard, or plain mode, on a pty of ours: raw mode, the editor and
-// lines that can be edited are as on any terminal, and a viewer that reads nothing holds up
-// nobody but itself.
+// onTerminal shows the dashboard, or plain mode, on a new pty: raw mode, the editor and line
+// editing work as on any terminal, and a viewer that reads nothing blocks only itself.
 func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) error {
 	master, slave, err := openTerminal()
 	if err != nil {
@@ -48,16 +47,15 @@ func (s *session) onTerminal(ctx context.Context, w wish, viewer *core.Viewer) e
 		err = tui.Run(ctx, viewer, s.options(ctx, w, slave))
 	}
 	_ = slave.Close()
-	// What is left on the way is shown, but nobody waits for who does not read.
+	// The last bytes are still sent, but not to a viewer that does not read.
 	late := time.AfterFunc(farewell, func() { _ = master.Close() })
 	defer late.Stop()
 	shown.Wait()
 	return err
 }
 
-// openTerminal opens a pty whose master can be closed while somebody reads from it: a
-// program that an editor has left behind would hold the viewer otherwise. It needs no
-// thread of its own either.
+// openTerminal opens a pty whose master can be closed during a read: otherwise a program that
+// an editor has left running would keep the viewer open. It needs no thread either.
 func openTerminal() (master, slave *os.File, err error) {
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -74,7 +72,7 @@ func openTerminal() (master, slave *os.File, err error) {
 	return os.NewFile(uintptr(fd), blocking.Name()), slave, nil
 }
 
-// sized gives the terminal a size. Asking the file for its descriptor would make it block.
+// sized sets the size of the terminal. File.Fd would make the file block.
 func (s *session) sized(to *unix.Winsize) error {
 	raw, err := s.master.Load().SyscallConn()
 	if err != nil {
@@ -107,8 +105,8 @@ func (s *session) options(ctx context.Context, w wish, slave *os.File) tui.Optio
 	return out
 }
 
-// listen takes what the viewer types until it has gone. In plain mode nobody but the
-// kernel would hear ctrl+c: interrupt does.
+// listen passes on what the viewer types until it leaves. In plain mode only the kernel
+// would see ctrl+c, so that interrupt is called for it.
 func (s *session) listen(ctx context.Context, lines bool, interrupt func()) {
 	limit := rate.NewLimiter(inRate, inBurst)
 	b := make([]byte, 4<<10)
@@ -133,22 +131,22 @@ func (s *session) listen(ctx context.Context, lines bool, interrupt func()) {
 		}
 		if err != nil {
 			if errors.Is(err, io.EOF) {
-				_, _ = s.master.Load().Write([]byte{4}) // as ctrl+d; a terminal that is gone needs none
+				_, _ = s.master.Load().Write([]byte{4}) // as ctrl+d; a closed terminal needs none
 			}
 			return
 		}
 	}
 }
 
-// show sends what stands on the terminal until that is closed, or nobody takes it: then the
-// terminal is closed.
+// show sends the output of the terminal until it ends or cannot be sent, and then closes
+// the terminal.
 func (s *session) show() {
 	defer func() { _ = s.master.Load().Close() }()
-	// Without the file's own way to be written, which takes a larger buffer.
+	// The file's own WriteTo would use a larger buffer.
 	_, _ = io.CopyBuffer(s.writer(s.channel), struct{ io.Reader }{s.master.Load()}, make([]byte, 8<<10))
 }
 
-// writer writes to the other end, and cuts off one that takes nothing.
+// writer writes to the other end, and disconnects one that does not read.
 func (s *session) writer(w io.Writer) io.Writer {
 	late := time.AfterFunc(time.Hour, func() { _ = s.conn.Close() })
 	late.Stop()

@@ -12,5 +12,5 @@ const (
 	textNoTerminal   = "the dashboard needs a terminal: leave -T out, or ask for plain"
 	textDumb         = "TERM=dumb: this terminal cannot show the dashboard; ask for plain"
 	textEnded        = "ollim-bot: the bot has ended"
-	textBroke        = "ollim-bot: internal fault, this viewer has ended; the bot goes on, and its log says more"
+	textBroke        = "ollim-bot: internal fault, this viewer has ended; the bot keeps running, and its log has the details"
 )

@@ -1,5 +1,5 @@
-// Package layout divides the screen: a pure function of its size, the zoom and
-// the focus. It knows the names of the panes and nothing of what they show.
+// Package layout divides the screen: a pure function of its size, the zoom and the focus.
+// It knows the names of the panes, and must not know what they show.
 package layout
 
 import "ollimbot/tui/action"
@@ -28,7 +28,7 @@ const (
 	// headHeight is from how many rows on the day is above the panes, and the fixed
 	// rows of the tabs.
 	headHeight = 20
-	// saidHeight is from how many rows on what the program says has a row of its own.
+	// saidHeight is from how many rows on messages have their own row.
 	saidHeight = 20
 )
 
@@ -37,30 +37,28 @@ type Input struct {
 	W, H  int
 	Zoom  bool
 	Focus action.Pane
-	// Writing says that the focused pane needs to be seen: it takes text, or asks.
+	// Writing says that the focused pane must be visible: it takes text, or asks.
 	Writing bool
-	// Lower is which of Chat and Logs the lower right box shows where they share
-	// one. Anything else means Chat.
+	// Lower is Chat or Logs: what the lower right box shows if they share one. Anything
+	// else means Chat.
 	Lower action.Pane
 	// Preset is one of Presets.
 	Preset string
 	Size
-	// Content is how wide the left column would be for nothing to be cut; 0 where
-	// that is not known.
+	// Content is how wide the left column must be for nothing to be cut; 0 if unknown.
 	Content int
 }
 
-// Size is what the user has moved in a preset, as far as there is room; Step changes it. The
-// zero Size is the preset's own.
+// Size is how the user has resized a preset; Step changes it. The zero Size is the preset's
+// own.
 type Size struct {
 	Columns int                 // by how many cells the left column is wider than the preset says
 	Right   int                 // the same for a third column
 	Rows    map[action.Pane]int // by how many rows panes are taller
 }
 
-// Box is a pane's place. X, Y, W and H are its inside; the border stands around
-// it: one cell left and right, one row above and, shared with the next box of
-// the column, one below.
+// Box is a pane's place. X, Y, W and H are its inside. The border around it is one cell left
+// and right, one row above and one below, which it shares with the next box of the column.
 type Box struct {
 	Pane       action.Pane
 	X, Y, W, H int
@@ -79,20 +77,20 @@ type Column struct {
 type Plan struct {
 	W, H int
 	Mode Mode
-	// Said is the row of what the program says, above the help line; on a low screen
-	// it stands in the place of that.
+	// Said is the row of messages, above the help line; on a low screen it replaces the
+	// help line.
 	Said int
-	// Day is how many rows from row 1 on the day has, and Fixed how many below it what
-	// the tabs would hide: the gauge of the budget, and what comes next.
+	// Day is how many rows the day has, from row 1 on. Fixed is how many rows below it show
+	// what the tabs would hide: the gauge of the budget, and the next fires.
 	Day, Fixed int
-	// Strip is how many cells the lines of the panes take, one line each from row
-	// 1 and column 0 on; 0 where there are none.
+	// Strip is how many cells wide the one-line panes are, from row 1 and column 0 on; 0
+	// without them.
 	Strip   int
 	Columns []Column
 }
 
-// Divide makes the plan. The columns and the strip cover the body without a hole
-// but for rows below a strip that are too few for a box.
+// Divide makes the plan. The columns and the strip cover the body without a gap, except for
+// rows below a strip that are too few for a box.
 func Divide(in Input) Plan {
 	p := Plan{W: in.W, H: in.H, Mode: mode(in.W, in.H), Said: in.H - 1}
 	if in.H >= saidHeight {
@@ -127,7 +125,7 @@ func (in Input) head() (day, fixed int) {
 	return 0, 0
 }
 
-// box is the pane that a single box shows: the day has none.
+// box is the pane that a single box shows; the day has no box.
 func (in Input) box() action.Pane {
 	if in.Focus == action.Day {
 		return action.Forks
@@ -135,9 +133,9 @@ func (in Input) box() action.Pane {
 	return in.Focus
 }
 
-// strip is how wide the lines of the panes are, and the box of the focused one
-// where there is room for it: beside the lines on a wide screen, else below. A
-// pane that is written in has all of the screen where its box would be too low.
+// strip is how wide the lines of the panes are, and the box of the focused one if there is
+// room: next to the lines on a wide screen, else below. A pane that takes text gets the whole
+// screen if its box would be too low.
 func strip(in Input, end int) (int, []Column) {
 	s := slot{pane: in.box()}
 	width, below, top := in.W, Column{W: in.W}, 1+len(action.Panes)
@@ -192,8 +190,8 @@ const budgetRows = 5
 // talk is how tall the screen must be for chat and logs to have a box each.
 const talk = 48
 
-// full is the columns of a roomy screen: what comes, what runs, and, with it or
-// beside it, what is said.
+// full is the columns of a roomy screen: what is due, what runs and, in the same column or
+// the next one, the conversation.
 func full(in Input) []Column {
 	day, _ := in.head()
 	wide := in.widths()
@@ -206,7 +204,7 @@ func full(in Input) []Column {
 	return out
 }
 
-// widths are those of the columns. The one of runs has what the others leave.
+// widths are those of the columns. The column of runs gets the rest.
 func (in Input) widths() []int {
 	left := in.leftLimits().clamp(in.Columns)
 	if in.W < wideWidth {
@@ -225,7 +223,7 @@ func (in Input) rightLimits() limits {
 	return limits{base, leastColumn, max(base, in.W/2-leastColumn)}
 }
 
-// slots are what stands in the columns.
+// slots are the contents of the columns.
 func (in Input) slots() [][]slot {
 	share := presetOf(in.Preset).share
 	lower := []slot{{pane: action.Chat, least: 5, share: share(action.Chat)}}
@@ -264,8 +262,8 @@ func column(c Column, top int, slots []slot, heights []int) Column {
 	return c
 }
 
-// heights gives every slot its least and divides what is left by the shares;
-// what a slot may not take goes to the others.
+// heights gives every slot its least and divides the rest by the shares; rows beyond the
+// most of a slot go to the others.
 func heights(rows int, slots []slot) []int {
 	out := make([]int, len(slots))
 	for i, s := range slots {
@@ -300,8 +298,8 @@ func (p Plan) At(x, y int) (Box, bool) {
 	return Box{}, false
 }
 
-// Presets are the names of the ways to divide a roomy screen; the first is what
-// stands for any other name.
+// Presets are the names of the ways to divide a roomy screen; the first replaces an unknown
+// name.
 var Presets = []string{"balanced", "chat", "forks", "schedule"}
 
 // preset is the weight that the panes have: the left column's share of the width and its
@@ -342,8 +340,8 @@ func presetOf(name string) preset {
 // The least width of a column that the user has narrowed.
 const leastColumn = 30
 
-// base is how wide the left column is when nobody has moved its border: as its
-// content wants, within the limits of the preset.
+// base is the width of the left column before the user resizes it: that of its content,
+// within the limits of the preset.
 func (in Input) base() int {
 	p := presetOf(in.Preset)
 	if in.Content > 0 {

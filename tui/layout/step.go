@@ -8,11 +8,10 @@ import (
 	"ollimbot/tui/action"
 )
 
-// Step moves the borders of a pane by columns and rows, both of which may be
-// negative, and gives the input with the new Columns and Rows. It begins at the
-// size that is shown, whatever was stored for other screens; ok is false where
-// the pane has no border that could move so far. The step back gives the pane
-// the size that it had.
+// Step moves the borders of a pane by columns and rows, which may be negative, and returns
+// the input with the new Columns and Rows. It starts from the visible size, whatever was
+// stored for other screens. ok is false if the pane has no border that can move so far. The
+// step back restores the size.
 func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 	if mode(in.W, in.H) != Full || in.Zoom {
 		return in, false
@@ -23,7 +22,7 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 			continue
 		}
 		var wider bool
-		switch i { // the column beside the left one grows to the left
+		switch i { // the column next to the left one grows to the left
 		case 0:
 			wider = in.leftLimits().step(&in.Columns, columns)
 		case 1:
@@ -37,8 +36,8 @@ func (in Input) Step(pane action.Pane, columns, rows int) (out Input, ok bool) {
 	return in, false
 }
 
-// stepRows makes a box of a column taller. What the others give or get is stored
-// with it, so that the same screen divides in the same way again.
+// stepRows makes a box of a column taller. The changes of the others are stored with it, so
+// that the same screen is divided in the same way again.
 func (in *Input) stepRows(column []slot, at, by int) bool {
 	total, shown := in.rows(column), in.grown(column)
 	base := heights(total, column)
@@ -60,14 +59,13 @@ func (in *Input) stepRows(column []slot, at, by int) bool {
 	return true
 }
 
-// limits are where a size stands without the user's steps, and between what it
-// may be moved.
+// limits are a size without the user's steps, and its bounds.
 type limits struct{ base, least, most int }
 
-// clamp is the size that a stored number of steps comes to.
+// clamp is the size for a stored number of steps.
 func (l limits) clamp(stored int) int { return min(max(l.base+stored, l.least), l.most) }
 
-// step moves the size that is shown, and what is stored of it.
+// step changes the visible size and the stored steps.
 func (l limits) step(stored *int, by int) bool {
 	size := l.clamp(*stored) + by
 	if by == 0 || size < l.least || size > l.most {
@@ -77,8 +75,7 @@ func (l limits) step(stored *int, by int) bool {
 	return true
 }
 
-// grown is how many rows the slots of a column have, with what the user has
-// made taller and shorter.
+// grown is how many rows the slots of a column have, as the user has resized them.
 func (in Input) grown(column []slot) []int {
 	total := in.rows(column)
 	base := heights(total, column)
@@ -90,8 +87,8 @@ func (in Input) grown(column []slot) []int {
 	return out
 }
 
-// rows is how many rows there are between the borders of a column: above them are
-// the top line and the day, below them what is said and the help line.
+// rows is how many rows are between the borders of a column: above them are the top line
+// and the day, below them the messages and the help line.
 func (in Input) rows(column []slot) int {
 	day, _ := in.head()
 	return in.H - 3 - day - len(column) - 1

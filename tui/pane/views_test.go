@@ -243,7 +243,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 		c.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Severity: routines.Warning, Message: "this skill is not used until you approve it", Waits: true}}
 	})
 	screen := s.screen(160, 20)
-	if !strings.Contains(screen, "waits for you") || !strings.Contains(screen, "may use Bash") {
+	if !strings.Contains(screen, "needs your approval") || !strings.Contains(screen, "may use Bash") {
 		t.Errorf("the window shows\n%s", screen)
 	}
 	allow := func(a pane.Answer, id, words string) {
@@ -258,7 +258,7 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 	}
 	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "this skill is not used")
 	allow(s.do(action.ScheduleView, action.ScheduleView, action.Schedule.ID("top"), action.ScheduleAllow), "0f1e2d3c", why)
-	if screen := s.screen(160, 20); !strings.Contains(screen, "waits for you") {
+	if screen := s.screen(160, 20); !strings.Contains(screen, "needs your approval") {
 		t.Errorf("the list of all shows\n%s", screen)
 	}
 }

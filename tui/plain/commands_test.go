@@ -131,7 +131,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 			n.Schedule.Tasks[0].Waits = "it may use Bash"
 			n.Schedule.Problems = []routines.Problem{{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true}}
 		})
-		s.one(s.types("grant email"), `Approve "Email sweep"? It waits for you: it may use Bash.`)
+		s.one(s.types("grant email"), `Approve "Email sweep"? It needs your approval: it may use Bash.`)
 		s.one(s.types("no"), "nothing changed")
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")

@@ -1,9 +1,8 @@
-// Package settings is what the user has chosen about the dashboard itself, in two
-// small files of their own: dashboard.yaml, which the dashboard writes too, and
-// keys.yaml, which only the user writes. They stand in the configuration
-// directory of the user, never in the bot's data directory. What is wrong in them
-// is reported with its place and changes nothing. The package must not know what
-// the dashboard looks like.
+// Package settings reads and writes the user's choices about the dashboard itself:
+// dashboard.yaml, which the dashboard writes too, and keys.yaml, which only the user writes.
+// Both are in the user's configuration directory, never in the bot's data directory. An
+// error in them is reported with its place and changes nothing. The package must not know
+// what the dashboard looks like.
 package settings
 
 import (
@@ -30,9 +29,8 @@ const (
 	KeysFile      = "keys.yaml"
 )
 
-// Dashboard is how the dashboard is to look: what stands behind the names of its file. A
-// name that nobody has chosen anything for is not in it. It is never changed: With makes
-// another one.
+// Dashboard is how the dashboard looks: the values of the names in its file. A name without
+// a choice is not in it. It is immutable: With makes another one.
 type Dashboard map[string]string
 
 // Welcome is the name that says whether the welcome opens by itself until setup is complete.
@@ -41,10 +39,9 @@ const Welcome = "welcome"
 // Names are the names of the file whose values are single words.
 var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion", Welcome}
 
-// What the names may say, the first is the default. Pens are what curves are drawn with:
-// a font without braille has blocks. Bells is what happens when something begins to wait:
-// the terminal's bell, a notification of the desktop where the terminal can (OSC 9),
-// neither.
+// The values of the names; the first is the default. Pens draw curves: blocks are for fonts
+// without braille. Bells is what happens when something starts to need the user: the
+// terminal's bell, a desktop notification if the terminal can (OSC 9), or neither.
 var (
 	Themes   = []string{"auto", "dark", "light", "contrast", "16"}
 	Clocks   = []string{"24", "12"}
@@ -57,10 +54,10 @@ var (
 	}
 )
 
-// Get gives the value of one of Names.
+// Get is the value of one of Names.
 func (d Dashboard) Get(name string) string { return cmp.Or(d[name], Choices[name][0]) }
 
-// With is the dashboard with other values, as the file has them; an empty one takes the name away.
+// With is the dashboard with other values, as in the file; an empty value removes its name.
 func (d Dashboard) With(values map[string]string) Dashboard {
 	out := Dashboard{}
 	maps.Copy(out, d)
@@ -69,7 +66,7 @@ func (d Dashboard) With(values map[string]string) Dashboard {
 	return out
 }
 
-// Size is what was moved in a layout.
+// Size is the user's size of a layout.
 func (d Dashboard) Size(of string) layout.Size {
 	moved := func(name string) int {
 		n, _ := strconv.Atoi(d[name+"-"+of])
@@ -82,7 +79,7 @@ func (d Dashboard) Size(of string) layout.Size {
 	return s
 }
 
-// Values are the size of a layout as the file has it: what is nothing is empty.
+// Values are the size of a layout as in the file; 0 is empty.
 func Values(s layout.Size, of string) map[string]string {
 	out := map[string]string{"columns-" + of: number(s.Columns), "right-" + of: number(s.Right)}
 	for _, p := range action.Panes {
@@ -98,8 +95,8 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// mostMoved is how far a size can be moved, in cells or rows: beyond any screen. How far
-// a pane can be is the layout's to say.
+// mostMoved is how far a size can be moved, in cells or rows: beyond any screen. The layout
+// has its own limits.
 const mostMoved = 1000
 
 // isSize reports that a name is a size of a layout, such as rows-updates-chat.
@@ -113,8 +110,8 @@ func isSize(name string) bool {
 // Problem is something wrong in a file.
 type Problem struct {
 	File         string // its name
-	Line, Column int    // from 1; 0 where the whole file is meant
-	Text         string // one line, says the cure
+	Line, Column int    // from 1; 0 means the whole file
+	Text         string // one line, with the fix
 }
 
 // String is the problem in one line, as compilers write it.
@@ -125,12 +122,11 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
 }
 
-// Dir is the directory of the settings for an environment as os.Environ gives
-// it: ollim-bot below $XDG_CONFIG_HOME, else below ~/.config; empty when there is
-// no home.
+// Dir is the directory of the settings for an environment as os.Environ returns it: ollim-bot
+// in $XDG_CONFIG_HOME, else in ~/.config; empty without a home.
 func Dir(env []string) string {
 	value := func(name string) string { return config.Lookup(env, name) }
-	// The standard says that a relative path is to be ignored.
+	// By the standard a relative path is ignored.
 	if base := value("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
 		return filepath.Join(base, "ollim-bot")
 	}
@@ -140,7 +136,7 @@ func Dir(env []string) string {
 	return ""
 }
 
-// Load reads dashboard.yaml. What is wrong in it is left out.
+// Load reads dashboard.yaml and ignores invalid values.
 func Load(dir string) (Dashboard, []Problem) {
 	d := Dashboard{}
 	r := reader{file: DashboardFile}
@@ -159,8 +155,8 @@ func Load(dir string) (Dashboard, []Problem) {
 	return d.With(nil), r.problems
 }
 
-// Save writes dashboard.yaml, whole or not at all. It is not forced to the disk:
-// the loss of a theme is not worth the wait in the dashboard's loop.
+// Save writes dashboard.yaml atomically. It does not sync to the disk: a lost theme is not
+// worth the wait in the dashboard's loop.
 func Save(dir string, d Dashboard) error {
 	if dir == "" {
 		return nil
@@ -186,11 +182,11 @@ func Save(dir string, d Dashboard) error {
 	return nil
 }
 
-// Stamp tells one state of keys.yaml from another: its size and when it was written. The
-// zero Stamp is a file that does not exist.
+// Stamp identifies a version of keys.yaml by its size and modification time. The zero Stamp
+// is a missing file.
 type Stamp [2]int64
 
-// Look gives the stamp of keys.yaml: one cheap question to the file system.
+// Look returns the stamp of keys.yaml with one stat.
 func Look(dir string) Stamp {
 	info, err := os.Stat(filepath.Join(dir, KeysFile))
 	if err != nil || dir == "" {
@@ -199,7 +195,7 @@ func Look(dir string) Stamp {
 	return Stamp{info.Size(), info.ModTime().UnixNano()}
 }
 
-// reader collects what is wrong with a file.
+// reader collects the problems of a file.
 type reader struct {
 	file     string
 	problems []Problem
@@ -209,8 +205,8 @@ type reader struct {
 // faster than the text.
 const maxFile = 16 << 10
 
-// fields reads the file of a directory: names with one value or a list of them each. One
-// that does not exist is empty.
+// fields reads the file in a directory: names with a value or a list of values. A missing
+// file is empty.
 func (r *reader) fields(dir string) []frontmatter.Field {
 	if dir == "" {
 		return nil
@@ -233,7 +229,7 @@ func (r *reader) fields(dir string) []frontmatter.Field {
 		r.add(0, 0, textUnreadable, err)
 		return nil
 	}
-	fields, err := frontmatter.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown meanwhile
+	fields, err := frontmatter.ParseYAML(data[:min(len(data), maxFile)]) // it may have grown since
 	if wrong, ok := errors.AsType[*frontmatter.SyntaxError](err); ok {
 		r.add(wrong.Line, wrong.Column, "%s", wrong.Message)
 		return nil
@@ -245,7 +241,7 @@ func (r *reader) add(line, column int, format string, args ...any) {
 	r.problems = append(r.problems, Problem{r.file, line, column, fmt.Sprintf(format, args...)})
 }
 
-// key and value report something wrong with a name or with what stands behind it.
+// key and value report a problem with a name or its value.
 func (r *reader) key(f frontmatter.Field, format string) { r.add(f.Line, f.Column, format, f.Key) }
 
 func (r *reader) value(v frontmatter.Value, format string, args ...any) {
@@ -254,7 +250,7 @@ func (r *reader) value(v frontmatter.Value, format string, args ...any) {
 
 // choice is one of some words, or empty.
 func (r *reader) choice(v frontmatter.Value, from []string) string {
-	// What switches is read as true or false where it stands without quotes.
+	// YAML reads on and off without quotes as true and false.
 	word := cmp.Or(map[string]string{"true": "on", "false": "off"}[v.Text], v.Text)
 	if slices.Contains(from, word) {
 		return word
@@ -273,8 +269,8 @@ func (r *reader) number(v frontmatter.Value) string {
 }
 
 // Keys reads keys.yaml: names of actions with a key or a list of keys each.
-// "forks/tail.wrap" means the action of one pane, "tail.wrap" those of all panes.
-// What is wrong keeps the keys of the table.
+// "forks/tail.wrap" means the action of one pane, "tail.wrap" those of all panes. Invalid
+// entries leave the keys of the table unchanged.
 func Keys(dir string) (action.Keys, []Problem) {
 	r := reader{file: KeysFile}
 	var changes []action.Change
@@ -300,7 +296,7 @@ func Keys(dir string) (action.Keys, []Problem) {
 	return keys, r.problems
 }
 
-// valuesOf are the words of a field, of which there may be one without a list.
+// valuesOf are the values of a field; a single one need not be a list.
 func valuesOf(f frontmatter.Field) []frontmatter.Value {
 	if f.Value.Kind == frontmatter.Scalar {
 		return []frontmatter.Value{f.Value}

@@ -77,17 +77,17 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "",
 		"# nothing\n":                       "",
-		"theme: dark\nlayout: round\n":      `dashboard.yaml:2:9: "round" is not possible`,
+		"theme: dark\nlayout: round\n":      `dashboard.yaml:2:9: "round" is invalid`,
 		"theme: [dark, light]\n":            `dashboard.yaml:1:1: "theme" takes one value`,
-		"theme: dark\n\ncolour: blue\n":     `dashboard.yaml:3:1: "colour" is no setting`,
-		"theme: dark\ncolumns-chat: 9000\n": `dashboard.yaml:2:15: "9000" is not possible`,
-		"theme: dark\nbell: maybe\n":        `dashboard.yaml:2:7: "maybe" is not possible`,
-		"theme: dark\nrows-kitchen: 2\n":    `dashboard.yaml:2:1: "rows-kitchen" is no setting`,
-		"columns-round: 2\n":                `dashboard.yaml:1:1: "columns-round" is no setting`,
-		"columns-: 2\n":                     `dashboard.yaml:1:1: "columns-" is no setting`,
-		"rows-chat-round: 2\n":              `dashboard.yaml:1:1: "rows-chat-round" is no setting`,
+		"theme: dark\n\ncolour: blue\n":     `dashboard.yaml:3:1: "colour" is not a known setting`,
+		"theme: dark\ncolumns-chat: 9000\n": `dashboard.yaml:2:15: "9000" is invalid`,
+		"theme: dark\nbell: maybe\n":        `dashboard.yaml:2:7: "maybe" is invalid`,
+		"theme: dark\nrows-kitchen: 2\n":    `dashboard.yaml:2:1: "rows-kitchen" is not a known setting`,
+		"columns-round: 2\n":                `dashboard.yaml:1:1: "columns-round" is not a known setting`,
+		"columns-: 2\n":                     `dashboard.yaml:1:1: "columns-" is not a known setting`,
+		"rows-chat-round: 2\n":              `dashboard.yaml:1:1: "rows-chat-round" is not a known setting`,
 		"rows-chat-chat: [2, 3]\n":          `dashboard.yaml:1:1: "rows-chat-chat" takes one value`,
-		"rows-chat-chat: much\n":            `dashboard.yaml:1:17: "much" is not possible`,
+		"rows-chat-chat: much\n":            `dashboard.yaml:1:17: "much" is invalid`,
 		"theme: dark\ntheme: light\n":       `dashboard.yaml:2:1: `,
 		"- theme\n":                         `dashboard.yaml:1:1: the file is a list`,
 		"theme: \"dark\nbell: {":            "dashboard.yaml:",
@@ -191,7 +191,7 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(filepath.Dir(file), KeysFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, problems := Keys(filepath.Dir(file)); len(problems) != 1 || !slices.ContainsFunc(problems, func(p Problem) bool { return strings.Contains(p.Text, "no file") }) {
+	if _, problems := Keys(filepath.Dir(file)); len(problems) != 1 || !slices.ContainsFunc(problems, func(p Problem) bool { return strings.Contains(p.Text, "not a regular file") }) {
 		t.Errorf("a directory in the place of the file: %v", problems)
 	}
 }

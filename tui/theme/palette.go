@@ -14,11 +14,11 @@ func (c rgb) RGBA() (r, g, b, a uint32) {
 	return uint32(c>>16&0xff) * 0x101, uint32(c>>8&0xff) * 0x101, uint32(c&0xff) * 0x101, 0xffff
 }
 
-// tones are the colour of a role in each palette. The first stands on anything from black
-// to a dark slate: one blue leads, the rest is muted, so that what is wrong stands out. The
-// second stands on anything from white to a warm paper. In those of high contrast every text
-// stands out at least seven to one from the backgrounds that are usual for it, and
-// nothing is dimmed: weight and signs say what the other palettes say by shades.
+// tones are the colour of a role in each palette. The first works on anything from black to
+// dark slate: one blue leads and the rest is muted, so that faults are conspicuous. The second
+// works on anything from white to warm paper. In the two of high contrast every text has a
+// contrast of at least 7:1 on the usual backgrounds, and nothing is dimmed: weight and signs
+// replace the shades of the other palettes.
 type tones [4]rgb
 
 // The palettes: on dark and on light backgrounds, each also of high contrast.
@@ -29,10 +29,9 @@ const (
 	contrastOnLight
 )
 
-// colour is a role's foreground and background, where it has them. fg16
-// and bg16 stand in where there are only sixteen colours: picked by hand,
-// because the nearest of sixteen is often the wrong one; nil is the terminal's own.
-// On dark backgrounds the foreground is the bright one of its kind.
+// colour is a role's foreground and background, if any. fg16 and bg16 are used with sixteen
+// colours. They are picked by hand, because the nearest of sixteen is often wrong; nil is the
+// terminal's own. On dark backgrounds the bright variant of fg16 is used.
 type colour struct {
 	fg, bg     tones
 	fg16, bg16 color.Color
@@ -61,7 +60,7 @@ var colours = [numRoles]colour{
 	You:    {fg: tones{0x82b6ff, 0x0b57a4, 0x9ecbff, 0x00337a}, fg16: ansi.Blue},
 }
 
-// attribute is an SGR attribute and what takes it away.
+// attribute is an SGR attribute and its reset.
 type attribute struct{ on, off string }
 
 var (
@@ -72,7 +71,7 @@ var (
 	reverse   = attribute{"7", "27"}
 )
 
-// styled are the attributes beside colours.
+// styled are the attributes besides colours.
 var styled = [numRoles][]attribute{
 	Strong: {bold},
 	Focus:  {bold},
@@ -84,8 +83,8 @@ var styled = [numRoles][]attribute{
 	Caret:  {reverse},
 }
 
-// bare are the attributes that stand in for colours under NO_COLOR. Faint is
-// not among them: what is dim then is as readable as the rest.
+// bare are the attributes that replace colours under NO_COLOR. Faint is not one of them,
+// so that dim text stays readable.
 var bare = [numRoles][]attribute{
 	Strong: {bold},
 	Accent: {bold},
@@ -99,8 +98,8 @@ var bare = [numRoles][]attribute{
 	Caret:  {reverse},
 }
 
-// few are what the sixteen colours cannot say: a background for the selected
-// row and a grey that can be read.
+// few replace what sixteen colours lack: a background for the selected row and a readable
+// grey.
 var few = map[Role][]attribute{
 	Dim:    {faint},
 	Select: {reverse},

@@ -123,9 +123,8 @@ func New(o Options) *Theme {
 // Options says what the theme was built with.
 func (t *Theme) Options() Options { return t.options }
 
-// Paint gives s the colours of the role. What it opens it closes again, and no
-// more: a word painted inside a Select row keeps the row's background. An empty s
-// stays empty.
+// Paint gives s the colours of the role. It resets only what it sets: a word painted
+// inside a Select row keeps the row's background. An empty s stays empty.
 func (t *Theme) Paint(r Role, s string) string {
 	if r >= numRoles || s == "" || t.open[r] == "" {
 		return s
@@ -133,11 +132,11 @@ func (t *Theme) Paint(r Role, s string) string {
 	return t.open[r] + s + t.shut[r]
 }
 
-// Ends are what Paint puts before and behind a text.
+// Ends are the sequences that Paint puts before and after a text.
 func (t *Theme) Ends(r Role) (open, shut string) { return t.open[r], t.shut[r] }
 
-// On is what a role is painted as on a row with a background. Of sixteen colours none
-// is one: the row is reversed, and each colour on it would be a patch of paper.
+// On is the role to paint with on a row with a background. With sixteen colours the row is
+// reversed, and a colour on it would look like a patch.
 func (t *Theme) On(back, r Role) Role {
 	switch {
 	case r >= numRoles || back != Select || t.options.Plain || t.options.NoColor || t.options.Profile > colorprofile.ANSI || r == Match || r == Caret:
@@ -181,7 +180,7 @@ func (o Options) sequences(r Role) (open, shut string) {
 	return on.String(), off.String()
 }
 
-// attributes are what a role has beside colours, or in their place.
+// attributes are those of a role besides its colours, or instead of them.
 func (o Options) attributes(r Role) []attribute {
 	switch {
 	case o.NoColor:

@@ -42,7 +42,7 @@ const (
 	textStartersThere = "the starter routines are already installed"
 	textTheUser       = "The user"
 	textUnmuted       = "pings are no longer muted"
-	textWaits         = "waits for you: %s"
+	textWaits         = "needs your approval: %s"
 )
 
 // Text for the agent about an answer to a reminder; the first %s is who answered.
