@@ -1,7 +1,6 @@
-// Package pane defines what the dashboard's frame needs from a pane. A pane owns its
-// cursor, scroll and filters; everything else it shows is in the Context, so any state
-// of the screen is a test fixture. A pane never blocks and never talks to the core: it
-// returns what should be done.
+// Package pane defines what the dashboard's frame needs from a pane. A pane owns its cursor,
+// scroll and filters; everything else it shows is in the Context, so that a test can set up
+// any screen. It must not block or talk to the core: it returns what should be done.
 package pane
 
 import (
@@ -48,7 +47,7 @@ type Pane interface {
 	// State is shown at the right end of the pane's border: uncoloured words, the most
 	// important first, such as "next 3h".
 	State(c Context) string
-	// Draw renders exactly h rows of exactly w cells, of which there is one at least.
+	// Draw renders exactly h rows of exactly w cells, at least one of each.
 	Draw(c Context, w, h int, focused bool) []widget.Row
 	// Line is the pane in one line of exactly w cells, for tiny terminals.
 	Line(c Context, w int) string
@@ -174,8 +173,7 @@ func Look(s fork.State) (theme.Glyph, theme.Role) {
 	return theme.Stopped, theme.Dim
 }
 
-// List is a pane, or a part of one, that is a table: it moves, sorts, filters and selects
-// rows.
+// List is a pane, or a part of one, that is a table: it sorts, filters and selects rows.
 type List[T any] struct {
 	Still
 	table.Table[T]

@@ -98,7 +98,7 @@ func TestAChoiceUnderThePointerIsSet(t *testing.T) {
 func TestTheBudgetsNumbersAreSettings(t *testing.T) {
 	s := settingsPage(t, "budget.capacity")
 	form := s.do(action.SettingsEdit).Open
-	has(t, writes(t, s, form, 0, "x"), `"5x" is no whole number`)
+	has(t, writes(t, s, form, 0, "x"), `"5x" is not a whole number`)
 	writes(t, s, form, 2, "7")
 	a := form.Take(s.c, enter)
 	if set, ok := a.Send.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {

@@ -1,6 +1,6 @@
-// Package away is the page of what the bot did while its user was away, by task, and
-// below it the audit log: what was asked, allowed and changed, and by whom. It reads
-// both off the frame; each line of the upper half opens its run.
+// Package away is the page of what the bot did while the user was away, by task, and below
+// it the audit log: what was asked, allowed and changed, and by whom. Both are read in the
+// background; a line of the upper half opens its run. It must not decide what to report.
 package away
 
 import (
@@ -29,11 +29,11 @@ type Page struct {
 	report          *absence.Report // nil until it was read
 	tasks, log      pane.List[row]
 	read            stamp
-	told            bool // on start, that there is something to see
+	told            bool // the toast of the start was shown
 	snap            *core.Snapshot
 }
 
-// stamp tells whether a report is still good.
+// stamp is what makes a report out of date.
 type stamp struct {
 	from      time.Time
 	decisions uint64
@@ -52,7 +52,7 @@ func New() *Page {
 	return p
 }
 
-// State implements pane.Pane: it is when that was.
+// State implements pane.Pane: the time of the absence.
 func (p *Page) State(c pane.Context) string {
 	if p.report == nil || p.report.From.IsZero() {
 		return ""
@@ -63,8 +63,8 @@ func (p *Page) State(c pane.Context) string {
 // Sync implements pane.Pane.
 func (p *Page) Sync(c pane.Context) { p.snap = c.Snap }
 
-// Wants implements pane.Reader: on start, where there may be something to say, and
-// while the page is looked at.
+// Wants implements pane.Reader: at the start, if there was an absence, and while the page is
+// visible.
 func (p *Page) Wants(c pane.Context) command.Value {
 	s := c.Snap
 	now := stamp{s.Away.From, s.Decisions, len(s.Ended)}
@@ -114,7 +114,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	return p.List.Do(c, id)
 }
 
-// open shows what stands behind the selected line: a run, or a decision in full.
+// open shows the run or the decision of the selected line.
 func (p *Page) open() pane.Answer {
 	r, ok := p.Row()
 	switch {
@@ -165,7 +165,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.FillRows(rows, w, h)
 }
 
-// upper is the half of what happened.
+// upper is the half of the report.
 func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	if p.report.From.IsZero() {
@@ -180,7 +180,7 @@ func (p *Page) upper(c pane.Context, w, h int, focused bool) []widget.Row {
 	return append(rows, p.tasks.Draw(c.Theme, w, lines, focused && !p.inLog())...)
 }
 
-// row is a line: a task, or something that was noted, answered or decided.
+// row is a line: a task, or an entry of the audit log.
 type row struct {
 	absence.Task
 	entry *audit.Entry
@@ -217,7 +217,7 @@ func (r row) note() widget.Span {
 	return widget.Span{Role: theme.Dim, Text: r.Why}
 }
 
-// text is all that a filter finds a line by.
+// text is what a filter searches.
 func (r row) text() string {
 	if r.entry == nil {
 		return r.Title + " " + r.Why
@@ -254,7 +254,7 @@ func (p *Page) logColumns() []table.Column[row] {
 	return columns
 }
 
-// sum is the whole in one line.
+// sum is the report in one line.
 func sum(r *absence.Report) []widget.Span {
 	out := []widget.Span{{Text: " "}}
 	for _, part := range []struct {

@@ -1,7 +1,6 @@
-// Package budget is the dashboard's pane of the ping budget: how many tokens
-// there are, when the next one comes, and the keys that change capacity and
-// refill rate. It owns no numbers: all of them come with the snapshot, and
-// what is to be changed is answered as a command.
+// Package budget is the dashboard's pane of the ping budget: how many tokens there are, when
+// the next one is due, and the keys that change capacity and refill rate. It must not know
+// how the budget works: its numbers are in the snapshot, and a change is a command.
 package budget
 
 import (
@@ -24,8 +23,7 @@ type Pane struct {
 	pane.Still
 	kept drawn
 	rows []widget.Row
-	// now are the numbers that were seen last, if any, before those that they are
-	// compared with until a moment.
+	// now are the last numbers, if any. Until a moment they are compared with those before.
 	now, before numbers
 	until       time.Time
 }
@@ -41,7 +39,7 @@ func (p *Pane) State(c pane.Context) string { return mood(c).short }
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.Back:
-		p.until = time.Time{} // what has changed was seen
+		p.until = time.Time{} // the change was seen
 	case action.Mute:
 		of := func(until time.Time) command.Value { return command.MuteUntil{Until: until} }
 		return pane.Answer{Open: dialog.NewUntil(c, textMuteTitle, c.Snap.Budget.Muted, of)}
@@ -51,7 +49,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// Sync implements pane.Pane: it keeps the numbers before the first of a row of changes.
+// Sync implements pane.Pane: it keeps the numbers before the first of several changes.
 func (p *Pane) Sync(c pane.Context) {
 	s := c.Snap
 	now := numbersOf(s.Budget.State)
@@ -64,8 +62,8 @@ func (p *Pane) Sync(c pane.Context) {
 	p.now = now
 }
 
-// compared are the numbers that the curve is compared with: those before a change, for
-// as long as that is shown; else those of now.
+// compared are the numbers that the curve is compared with: those before a change while it is
+// shown, else the current ones.
 func (p *Pane) compared(s *core.Snapshot) numbers {
 	if s.At.Before(p.until) {
 		return p.before
@@ -78,13 +76,13 @@ type numbers struct{ capacity, refill int }
 
 func numbersOf(s budget.State) numbers { return numbers{s.Capacity, s.RefillRateMinutes} }
 
-// fact is something to say of the budget, with a word for the title.
+// fact is a sentence about the budget, with a word for the title.
 type fact struct {
 	role        theme.Role
 	short, long string
 }
 
-// mood is how it stands with the budget.
+// mood is the most important fact of the budget.
 func mood(c pane.Context) fact {
 	b := c.Snap.Budget
 	if b.State.Available >= 1 && b.State.Capacity > 0 && b.Muted.IsZero() && b.Quiet.IsZero() && !b.Dry.IsZero() {
@@ -94,7 +92,7 @@ func mood(c pane.Context) fact {
 	return facts(c)[0]
 }
 
-// facts are what comes, at which rate, and what today has used, the most telling first.
+// facts are the next tokens, the rate and today's use, the most important first.
 func facts(c pane.Context) (out []fact) {
 	s, b := c.Snap, c.Snap.Budget
 	say := func(role theme.Role, short, long string) { out = append(out, fact{role, short, long}) }
@@ -148,8 +146,8 @@ func told(c pane.Context, w int) (out [][]widget.Span) {
 	return out
 }
 
-// gauge is the bar, as wide as there is room for, and its numbers. Without a whole token
-// it looks like an alarm.
+// gauge is the bar, as wide as possible, and its numbers. Without a whole token it has the
+// colour of an alarm.
 func gauge(c pane.Context, w int) []widget.Span {
 	st, share := c.Snap.Budget.State, 0.0
 	numbers := []widget.Span{{Role: theme.Strong, Text: Tokens(st.Available)}, {Role: theme.Dim, Text: " / "}, {Text: Tokens(float64(st.Capacity))}}

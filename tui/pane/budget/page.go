@@ -28,7 +28,7 @@ const (
 	proposes = 15 * time.Second
 )
 
-// drawn is what a drawing depends on, but for the level's drift within a second.
+// drawn is what a drawing depends on, except for the level's drift within a second.
 type drawn struct {
 	theme  *theme.Theme
 	keys   action.Keys
@@ -39,8 +39,8 @@ type drawn struct {
 	budget core.BudgetView
 }
 
-// Draw implements pane.Pane. The curve of a day with many pings costs a millisecond, so
-// that a drawing is kept.
+// Draw implements pane.Pane. It keeps its drawing, because the curve of a day with many pings
+// costs a millisecond.
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours, c.Snap.Budget}
 	b := &now.budget
@@ -51,8 +51,8 @@ func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	return p.rows
 }
 
-// draw draws the level and what there is to say of it, and as far as
-// there is room the level of a day back and a day ahead, and today's messages.
+// draw draws the level and its facts and, if there is room, the curve of the last and the
+// next day, and today's messages.
 func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	s, brush := c.Snap, widget.Brush{Theme: c.Theme}
 	var out []string
@@ -113,7 +113,7 @@ const (
 	withText    = 72
 )
 
-// message is one row: when, which task, what it said, when it was answered.
+// message is one row: time, task, text, and when it was answered.
 func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 	glyph, role := theme.Message, theme.Ping
 	text, answer, answers := ping.Text, textNotAnswered, theme.Dim
@@ -137,7 +137,7 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 // reach is how far the curve goes back and ahead.
 const reach = 24 * time.Hour
 
-// ahead is the level around now, and beside it the one that it is compared with.
+// ahead is the level around now, and the one that it is compared with.
 type ahead struct {
 	budget.Curve
 	now, before numbers
@@ -153,7 +153,7 @@ func aheadOf(s *core.Snapshot, before numbers) ahead {
 	return a
 }
 
-// compares reports that numbers have just been changed.
+// compares reports whether the numbers have just changed.
 func (a ahead) compares() bool { return a.now != a.before }
 
 // verdict says whether there will be enough.
@@ -179,7 +179,7 @@ func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
 	return []widget.Span{sign, text, more}
 }
 
-// refusal is when some numbers would refuse the first ping.
+// refusal is when the first ping would be refused with some numbers.
 func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
 	switch {
 	case n.capacity <= 0:
@@ -200,7 +200,7 @@ func titleAt(s *core.Snapshot, at time.Time) string {
 	return ""
 }
 
-// legend says what the curves and the signs are.
+// legend explains the curves and the signs.
 func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
 	first, second := textExpected, textWorst
 	if a.compares() {
@@ -269,7 +269,7 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 		if ping.At.After(s.At) || s.At.Sub(ping.At) > reach {
 			continue
 		}
-		left := budget.LeftAt(a.Past, ping.At.Add(time.Second)) // behind the drop
+		left := budget.LeftAt(a.Past, ping.At.Add(time.Second)) // after the drop
 		m := chart.Mark{X: hours(ping.At), Y: left, Sign: t.Glyph(theme.Message), Role: theme.Ping, Name: ping.Title}
 		switch {
 		case ping.Refused != "":
@@ -282,8 +282,8 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 	return out
 }
 
-// hourTicks are the hours of the clock at steps for which there is room; midnight has
-// the name of its day.
+// hourTicks are hours of the clock, as many as there is room for; midnight has the name of
+// its day.
 func hourTicks(s *core.Snapshot, w int) []chart.Tick {
 	zone := cmp.Or(s.Zone, time.UTC)
 	step := 24

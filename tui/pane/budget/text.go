@@ -60,7 +60,7 @@ func textDry(how, at, task string) string {
 	return strings.TrimSuffix(how+at+": "+task, ": ")
 }
 
-// textShort is textDry where there is little room.
+// textShort is the short form of textDry.
 func textShort(at string) string { return "short " + at }
 
 func textNoRefusal(until string) string { return "none until " + until }
@@ -77,14 +77,13 @@ func textToday(n int) string { return fmt.Sprintf("today %d", n) }
 
 func textCritical(n int) string { return fmt.Sprintf("critical %d", n) }
 
-// Tokens writes what is available: one decimal, rounded down so that a token
-// that is not whole never looks whole.
+// Tokens formats the available tokens with one decimal, rounded down, so that a part of a
+// token never looks whole.
 func Tokens(available float64) string {
 	return strconv.FormatFloat(math.Floor(max(available, 0)*10+1e-9)/10, 'f', -1, 64)
 }
 
-// clock writes a moment of the next hours: the time, with the day when it is
-// not today's.
+// clock formats a moment of the next hours: the time, with the day if it is not today.
 func clock(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Else: "Mon 15:04"})
 }

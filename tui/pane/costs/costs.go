@@ -1,5 +1,5 @@
-// Package costs is the page of what everything has cost: the bot, day by day, and
-// each of its tasks. It owns which tasks are marked; the numbers are read for it.
+// Package costs is the page of costs: of the bot, day by day, and of each of its tasks. It
+// owns which tasks are marked, and must not compute costs: it reads a report.
 package costs
 
 import (
@@ -35,7 +35,7 @@ type Page struct {
 	theme  *theme.Theme    // of the drawing, for the cells of the table
 }
 
-// asked is what makes another report: another minute, money that was spent or set aside.
+// asked is what makes a report out of date: another minute, money spent or set aside.
 type asked struct {
 	minute          time.Time
 	spent, reserved float64
@@ -62,7 +62,7 @@ func (p *Page) Wants(c pane.Context) command.Value {
 	return command.Costs{Days: days}
 }
 
-// Read implements pane.Reader. What was read before stays where nothing new comes.
+// Read implements pane.Reader. After an error the last report stays.
 func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	if err != nil {
 		p.failed = clean.Line(err.Error())
@@ -99,7 +99,7 @@ func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // leastPlot is the least height of the picture.
 const leastPlot = 4
 
-// heads are the lines above the bars, as many as a low page has room for.
+// heads are the lines above the bars, fewer of them on a low page.
 func (p *Page) heads(c pane.Context, w, h int) []string {
 	r, b := p.report, widget.Brush{Theme: c.Theme}
 	m := r.Money
@@ -140,7 +140,7 @@ func (p *Page) heads(c pane.Context, w, h int) []string {
 // roomyHeads is from how many rows on the month has a line.
 const roomyHeads = 9
 
-// held is which runs wait for money, or that nothing does because the caps were lifted.
+// held are the runs that wait for money, or that the caps are lifted.
 func (p *Page) held(c pane.Context) []widget.Span {
 	if p.report.Money.Lifted {
 		return []widget.Span{{Role: theme.Warn, Text: textLifted}}
@@ -159,7 +159,7 @@ func (p *Page) held(c pane.Context) []widget.Span {
 	}
 }
 
-// listed is the heading of the rows: what the bars show.
+// listed is the heading of the rows. It says what the bars show.
 func (p *Page) listed() []widget.Span {
 	which := widget.Span{Role: theme.Dim, Text: textLastDays}
 	if n := len(p.marked); n > 0 {
@@ -234,7 +234,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// End takes the filter away, then the marks, and reports whether there was one of them.
+// End removes the filter, then the marks, and reports whether there was one of them.
 func (p *Page) End(pane.Context) bool {
 	if p.EndQuery() {
 		return true
@@ -244,7 +244,7 @@ func (p *Page) End(pane.Context) bool {
 	return was
 }
 
-// Off says why something cannot be done with the selected row.
+// Off says why an action cannot be used on the selected row.
 func (p *Page) Off(_ pane.Context, id action.ID) string {
 	if r, _ := p.Row(); r.ID == "" && (id == action.CostsOpen || id == action.CostsMark) {
 		return textNoTask
@@ -271,8 +271,8 @@ func rowsOf(r *command.CostReport) (rows []row, all float64) {
 
 const barCells = 10
 
-// columns are those of the tasks. Where there is less room they go from the right; the
-// task stays.
+// columns are those of the tasks. On a narrow page the right ones are dropped first; the task
+// stays.
 func (p *Page) columns() []table.Column[row] {
 	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
 	cost := func(r row) float64 { return r.Dollars }
@@ -312,7 +312,7 @@ func (p *Page) bar(r row) widget.Span {
 	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("█", int(math.Round(p.share(r)*barCells)))}
 }
 
-// trend is by how much runs have become dearer; little is nothing.
+// trend is by how much runs have become dearer; a small change is not shown.
 func trend(r row) widget.Span {
 	switch n := int(math.Round(100 * r.Trend)); {
 	case n >= 5:

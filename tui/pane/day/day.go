@@ -1,7 +1,6 @@
-// Package day is the day in two rows, or in one: what has happened since midnight,
-// a line for now, and what is to come until the next. The past comes from what is
-// stored, so that it is there after a restart. The package owns which mark is chosen
-// and nothing else.
+// Package day is the day in one or two rows: what has happened since midnight, a line for
+// now, and what is due before the next midnight. The past is read from storage, so that it
+// survives a restart. The package owns only which mark is chosen.
 package day
 
 import (
@@ -27,14 +26,14 @@ type Pane struct {
 	pane.Still
 	marks  []mark
 	chosen int  // of marks
-	picked bool // by the user; else what comes next is chosen
+	picked bool // by the user; else the next upcoming mark is chosen
 	made   made
 }
 
 // New returns the day.
 func New() *Pane { return &Pane{} }
 
-// made is what the marks were made of.
+// made is what the marks depend on.
 type made struct {
 	second                                 int64
 	ended, pings, live, fires, missed, day int
@@ -61,7 +60,7 @@ func (p *Pane) Sync(c pane.Context) {
 	}
 }
 
-// next is the first mark that is to come, else the last one.
+// next is the first upcoming mark, else the last one.
 func (p *Pane) next(now time.Time) int {
 	i := slices.IndexFunc(p.marks, func(m mark) bool { return m.at.After(now) })
 	if i < 0 {
@@ -78,8 +77,7 @@ func (p *Pane) at() (m mark, ok bool) {
 	return p.marks[p.chosen], true
 }
 
-// Do implements pane.Pane. Walking goes from cell to cell: of the marks of one, the
-// most telling stands for all.
+// Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	switch id {
 	case action.DayEarlier:
@@ -97,8 +95,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// Point chooses the mark under a cell of rows of w cells; again says that it was
-// chosen already. Of marks that are as near, the most telling counts.
+// Point chooses the mark nearest to a cell of rows of w cells; of equally near ones, the most
+// important. again reports that it was chosen already.
 func (p *Pane) Point(_ pane.Context, x, w int) (again, ok bool) {
 	best, least := -1, [2]int{2}
 	for i, m := range p.marks {
@@ -115,7 +113,7 @@ func (p *Pane) Point(_ pane.Context, x, w int) (again, ok bool) {
 	return again, true
 }
 
-// kind is what a mark stands for. Of several in one cell the lowest is seen.
+// kind is what a mark means. Of several in one cell the lowest is shown.
 type kind uint8
 
 const (
@@ -130,7 +128,7 @@ const (
 	coming
 )
 
-// looks is how a kind is shown: always a sign and a word.
+// looks are the sign and the word of each kind.
 var looks = [...]struct {
 	glyph theme.Glyph
 	role  theme.Role
@@ -141,14 +139,14 @@ var looks = [...]struct {
 	stopped: {theme.Stopped, theme.Dim, "stopped"}, date: {theme.Event, theme.Report, "appointment"}, coming: {theme.Coming, theme.Accent, "upcoming"},
 }
 
-// legend is which kinds are explained, in order.
+// legend are the explained kinds, in order.
 var legend = []kind{done, pinged, failed, missed, coming}
 
-// mark is something of the day.
+// mark is an event of the day.
 type mark struct {
 	at        time.Time // in the user's zone
 	kind      kind
-	run, task string // ids; what is empty cannot be opened
+	run, task string // ids; may be empty
 	title     string
 	note      string // more in words; may be empty
 }
@@ -157,7 +155,7 @@ func (m mark) same(o mark) bool {
 	return m.at.Equal(o.at) && m.run == o.run && m.task == o.task && m.title == o.title
 }
 
-// open is where the mark leads: to its run, else to its task, else to its words.
+// open opens the run of the mark, else its task, else a page with its words.
 func (m mark) open(s *core.Snapshot) pane.Answer {
 	switch {
 	case m.run != "":
@@ -222,7 +220,7 @@ func marksOf(s *core.Snapshot) (out []mark) {
 	return out
 }
 
-// ending is what became of a run.
+// ending is the kind of a finished run.
 func ending(s fork.State) kind {
 	switch {
 	case s.Failed():
@@ -235,15 +233,15 @@ func ending(s fork.State) kind {
 
 const (
 	dayMinutes = 24 * 60
-	// leastAxis is how wide the day is at least where there is room for more.
+	// leastAxis is the least width of the day on a wide screen.
 	leastAxis = 60
 )
 
 // cellOf is the cell of a moment on an axis of n cells, by the clock on the wall.
 func cellOf(t time.Time, n int) int { return (t.Hour()*60 + t.Minute()) * n / dayMinutes }
 
-// axis is how many of w cells the day has: what the legend leaves, and with little
-// room what the words of the chosen mark leave.
+// axis is how many of w cells the day has: all but the legend's or, with less room, all but
+// those of the words of the chosen mark.
 func axis(w int) int {
 	switch {
 	case w >= leastAxis+legendCells+4:
@@ -259,9 +257,9 @@ const (
 	minWords    = 18
 )
 
-// draw gives the scale and the marks, or the marks alone. Beside the scale stands the
-// chosen mark in words while the day is walked, beside the marks what they mean; with one
-// row the chosen mark stands there.
+// draw draws the scale and the marks, or the marks alone. Next to the scale it describes the
+// chosen mark while the day has the focus, and next to the marks it shows the legend; with
+// one row it describes the chosen mark there.
 func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	b, n := widget.Brush{Theme: c.Theme}, axis(w)
 	room, role := w-n-2, theme.Dim
@@ -280,7 +278,7 @@ func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
 	return []string{b.Line(w, append(p.scale(c, n, now), words...)...), b.Line(w, append(marks, explained(c, room+1)...)...)}
 }
 
-// explained is the legend, as far as there is room for it.
+// explained is as much of the legend as fits.
 func explained(c pane.Context, room int) (out []widget.Span) {
 	entry := func(role theme.Role, g theme.Glyph, word string) {
 		spans := []widget.Span{{Text: "  "}, {Role: role, Text: c.Theme.Glyph(g)}, {Role: theme.Dim, Text: " " + word}}
@@ -307,7 +305,7 @@ func (p *Pane) scale(c pane.Context, n, now int) []widget.Span {
 		if c.Snap.TwelveHours {
 			label = time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC).Format("3pm")
 		}
-		if at := min(hour*n/24, n+1-len(label)); now < at-1 || now > at+len(label) { // now is seen before the hour beside it
+		if at := min(hour*n/24, n+1-len(label)); now < at-1 || now > at+len(label) { // now covers the hour next to it
 			copy(text[at:], label)
 		}
 	}
@@ -316,7 +314,7 @@ func (p *Pane) scale(c pane.Context, n, now int) []widget.Span {
 	return []widget.Span{dim(" " + line[:now]), {Role: theme.Focus, Text: c.Theme.Box().Left}, dim(line[min(now+1, n):])}
 }
 
-// row is the marks, quiet hours behind them. What is told in words is seen.
+// row is the marks over the quiet hours. The mark that is described is always visible.
 func (p *Pane) row(c pane.Context, n, now int, focused bool) []widget.Span {
 	lead, chosen := " ", -1
 	if focused {
@@ -358,7 +356,7 @@ func (p *Pane) row(c pane.Context, n, now int, focused bool) []widget.Span {
 	return out
 }
 
-// quiet reports whether a minute of the day is of the quiet hours.
+// quiet reports whether a minute of the day is in the quiet hours.
 func quiet(q config.Quiet, at int) bool {
 	if q.From <= q.To {
 		return at >= q.From && at < q.To

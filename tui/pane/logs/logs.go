@@ -1,5 +1,5 @@
-// Package logs is the dashboard's pane of the program's own log: one tail view
-// and nothing else.
+// Package logs is the dashboard's pane of the program's own log: a tail view. It must not
+// know where the log is stored.
 package logs
 
 import (
@@ -94,7 +94,7 @@ func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) { p.read(c) }
 
-// read takes over what is new in the log.
+// read reads the new lines of the log.
 func (p *Pane) read(c pane.Context) {
 	p.view.Twelve = c.Snap.TwelveHours
 	p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)

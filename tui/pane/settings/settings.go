@@ -1,6 +1,6 @@
-// Package settings is the page of what can be set: the bot's configuration, the ping
-// budget, and how the dashboard looks. It changes nothing by itself: a new value is
-// answered as a command, which can be undone and stands in the audit log.
+// Package settings is the page of settings: the bot's configuration, the ping budget, and the
+// look of the dashboard. It must not change anything by itself: a new value is a command,
+// which can be undone and is in the audit log.
 package settings
 
 import (
@@ -72,7 +72,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// step takes the choice behind or before the value; where there are none, it is written.
+// step takes the next or previous choice; a setting without choices opens its form.
 func (s *setting) step(by int) pane.Answer {
 	n, at := len(s.Choices), slices.Index(s.Choices, s.Text)
 	if n < 2 {
@@ -84,7 +84,7 @@ func (s *setting) step(by int) pane.Answer {
 	return s.take(s.Choices[(at+by+n)%n])
 }
 
-// take sets a value; the one that it has changes nothing.
+// take sets a value; the current one changes nothing.
 func (s *setting) take(value string) pane.Answer {
 	do, err := s.set(s, value)
 	switch {
@@ -122,15 +122,15 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	return p.List.Press(c, at, focused)
 }
 
-// Draw implements pane.Pane: the table, and below it the selected setting: its value,
-// what it changes, its choices.
+// Draw implements pane.Pane: the table, and below it the value, description and choices of
+// the selected setting.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	s, ok := p.Row()
 	below := 0
 	if h >= 8 && ok {
 		below = 4
 	}
-	narrow := w < 56 // what a setting is counts more than what it does, which stands below
+	narrow := w < 56 // its name counts more than its description, which is below
 	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[3].Hidden = 18, 0, narrow
 	if narrow {
 		p.Columns[1].Cells, p.Columns[1].Least = 0, 8
@@ -172,15 +172,15 @@ func choices(b widget.Brush, s *setting, w int) widget.Row {
 	return row
 }
 
-// setting is one row: what can be set, and the command that sets a value, or why it is
-// not accepted.
+// setting is one row: a setting, and the command that sets a value or the reason why it is
+// invalid.
 type setting struct {
 	config.Line
 	label string
 	set   func(s *setting, value string) (command.Value, error)
 }
 
-// text is all that a filter finds it by.
+// text is what a filter searches.
 func (s *setting) text() string {
 	return s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About
 }
@@ -208,7 +208,7 @@ func rowsOf(c pane.Context) []*setting {
 	return rows
 }
 
-// Find is the settings that a search may name.
+// Find lists the settings for the search of the palette.
 func Find(c pane.Context) (list []dialog.Found) {
 	for _, s := range rowsOf(c) {
 		list = append(list, dialog.Found{Key: s.Key, Name: s.label + ": " + s.Value})
@@ -249,7 +249,7 @@ const (
 	textCapacity  = "ping capacity"
 	textRefill    = "ping refill"
 
-	textNoNumber = "%s: %q is no whole number"
+	textNoNumber = "%s: %q is not a whole number"
 	textNoChoice = "%s must be one of: %s"
 
 	keyCapacity   = "budget.capacity"

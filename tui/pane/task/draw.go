@@ -18,12 +18,11 @@ import (
 	"ollimbot/tui/widget/chart"
 )
 
-// leastPrompt is how many lines of the prompt are shown before a low page says all of
-// the rest.
+// leastPrompt is how many lines of the prompt a low page shows at least.
 const leastPrompt = 3
 
-// Draw implements pane.Pane: what is known of the task, the most telling first, and
-// below it the prompt.
+// Draw implements pane.Pane: the facts of the task, the most important first, and below them
+// the prompt.
 func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	t := p.task(c)
@@ -38,7 +37,7 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	return widget.FillRows(append(rows, p.told(c, w, h-len(rows))...), w, h)
 }
 
-// facts are the lines above the prompt, those that a low page can do without last.
+// facts are the lines above the prompt; a low page cuts the last ones.
 func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.Row) {
 	b := widget.Brush{Theme: c.Theme}
 	line := func(at widget.Place, spans ...widget.Span) {
@@ -76,7 +75,7 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 // nameCells is how wide the column of names is.
 const nameCells = 10
 
-// kind is what the task is, and what it may.
+// kind is the kind of the task, and what it may do.
 func kind(t *schedule.TaskView) []widget.Span {
 	text := textBackground
 	switch {
@@ -92,8 +91,8 @@ func kind(t *schedule.TaskView) []widget.Span {
 	return out
 }
 
-// strip is a sign for each run, the oldest first; the one that is looked at is marked.
-// Where there is little room the oldest are left out.
+// strip is a sign for each run, the oldest first; the selected one is marked. On a narrow page
+// the oldest are left out.
 func (p *Page) strip(c pane.Context, w int) []widget.Span {
 	if len(p.past.Runs) == 0 {
 		return []widget.Span{{Role: theme.Dim, Text: textNoRun}}
@@ -119,7 +118,7 @@ func (p *Page) strip(c pane.Context, w int) []widget.Span {
 	return out
 }
 
-// ran is the run that is looked at, in words.
+// ran describes the selected run.
 func ran(c pane.Context, r *fork.View) []widget.Span {
 	text := clock(c, r.Started) + " · " + string(r.State)
 	if !r.Started.IsZero() && !r.Ended.IsZero() {
@@ -139,14 +138,14 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 	return out
 }
 
-// took is how long the runs have taken.
+// took is the durations of the runs.
 func (p *Page) took(c pane.Context) []widget.Span {
 	values := p.each(func(r *fork.View) float64 { return r.Ended.Sub(r.Started).Seconds() })
 	longest := time.Duration(slices.Max(values) * float64(time.Second))
 	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: "  " + textLongest + words.Elapsed(longest)}}
 }
 
-// cost is what the runs have cost.
+// cost is the costs of the runs.
 func (p *Page) cost(c pane.Context) []widget.Span {
 	values, sum := p.each(func(r *fork.View) float64 { return r.Usage.CostUSD }), 0.0
 	for _, v := range values {
@@ -156,7 +155,7 @@ func (p *Page) cost(c pane.Context) []widget.Span {
 	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: mean}}
 }
 
-// each is a figure of every run, of which there is one at least.
+// each is a figure of every run; there is at least one.
 func (p *Page) each(figure func(r *fork.View) float64) (values []float64) {
 	for i := range p.past.Runs {
 		values = append(values, max(0, figure(&p.past.Runs[i])))
@@ -164,7 +163,7 @@ func (p *Page) each(figure func(r *fork.View) float64) (values []float64) {
 	return values
 }
 
-// pings is how often a run pings and how soon that is answered; one at least has ended.
+// pings is how often a run pings and how soon pings are answered; at least one run has ended.
 func (p *Page) pings() []widget.Span {
 	rate, answers := p.past.Rate, p.past.Answers
 	out := []widget.Span{{Text: textRate(rate)}}
@@ -178,7 +177,7 @@ func (p *Page) pings() []widget.Span {
 	return out
 }
 
-// fires is a fire to come and what the forecast says of it.
+// fires is an upcoming fire and its forecast.
 func fires(c pane.Context, next command.NextFire) []widget.Span {
 	out := []widget.Span{{Text: clock(c, next.At)}, {Role: theme.Dim, Text: "  " + words.Ahead(next.At.Sub(c.Snap.At))}}
 	if next.Verdict == command.VerdictNone {
@@ -191,10 +190,10 @@ func fires(c pane.Context, next command.NextFire) []widget.Span {
 	return append(out, widget.Span{Role: role, Text: "  " + string(next.Verdict)})
 }
 
-// verdicts are the colours of forecasts that are no warnings.
+// verdicts are the colours of forecasts that are not warnings.
 var verdicts = map[command.Verdict]theme.Role{command.VerdictSure: theme.Good, command.VerdictQuiet: theme.Dim}
 
-// told is the prompt below a rule, as much of it as fits.
+// told is as much of the prompt as fits, below a rule.
 func (p *Page) told(c pane.Context, w, h int) []widget.Row {
 	if h < 2 {
 		return nil

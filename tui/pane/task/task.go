@@ -1,6 +1,6 @@
-// Package task is the page of one routine or reminder: how its runs went, how its
-// pings are answered, when it fires next, and what it would be told. It owns which
-// task and which run is looked at; the rest is read for it.
+// Package task is the page of one routine or reminder: how its runs went, how its pings are
+// answered, when it fires next, and its prompt. It owns which task and which run is shown,
+// and must not compute the rest: it reads that.
 package task
 
 import (
@@ -24,17 +24,17 @@ type Page struct {
 
 	past   *command.TaskPast
 	prompt string
-	failed string      // why something could not be read
+	failed string      // why a read has failed
 	seen   seen        // what past and prompt were read for
-	asked  bool        // the prompt was asked for, too
-	run    int         // which of the runs is looked at
+	asked  bool        // the prompt was requested too
+	run    int         // which of the runs is shown
 	lines  widget.List // of the prompt: the first one in view
 	shown  int         // how many of them are in view
 	total  int         // how many there are
 }
 
-// seen is what makes the page look again: another task or version of it, runs that
-// have ended, a ping, another minute.
+// seen is what makes the page read again: another task or version of it, a run that has
+// ended, a ping, another minute.
 type seen struct {
 	id, version  string
 	ended, pings int
@@ -51,7 +51,7 @@ func (p *Page) Show(_ pane.Context, id string) {
 	}
 }
 
-// task is the one that is shown; nil where there is none.
+// task is the one that is shown; nil for none.
 func (p *Page) task(c pane.Context) *schedule.TaskView {
 	tasks := c.Snap.Schedule.Tasks
 	if i := p.place(c); i >= 0 {
@@ -60,7 +60,7 @@ func (p *Page) task(c pane.Context) *schedule.TaskView {
 	return nil
 }
 
-// place is which of the tasks is shown, or -1: there is none, or it is gone.
+// place is the index of the task that is shown; -1 if it was deleted or there is none.
 func (p *Page) place(c pane.Context) int {
 	tasks := c.Snap.Schedule.Tasks
 	i := slices.IndexFunc(tasks, func(t schedule.TaskView) bool { return t.ID == p.id })
@@ -70,7 +70,7 @@ func (p *Page) place(c pane.Context) int {
 	return i
 }
 
-// Wants implements pane.Reader: how it went, and then what it would be told.
+// Wants implements pane.Reader: the past of the task, and then its prompt.
 func (p *Page) Wants(c pane.Context) command.Value {
 	t := p.task(c)
 	if !c.Zoomed || t == nil {
@@ -94,7 +94,7 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	switch {
 	case err != nil:
 		p.failed = clean.Line(err.Error())
-	case o.Past != nil && o.Past.File.ID != p.id: // asked for before another task was shown
+	case o.Past != nil && o.Past.File.ID != p.id: // requested before another task was shown
 	case o.Past != nil:
 		last := p.past == nil || p.run >= len(p.past.Runs)-1
 		p.past, p.failed = o.Past, ""
@@ -107,7 +107,7 @@ func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
 	return pane.Answer{}
 }
 
-// selected is the run that is looked at; nil where there is none.
+// selected is the run that is shown; nil for none.
 func (p *Page) selected() *fork.View {
 	if p.past == nil || p.run < 0 || p.run >= len(p.past.Runs) {
 		return nil
@@ -115,7 +115,7 @@ func (p *Page) selected() *fork.View {
 	return &p.past.Runs[p.run]
 }
 
-// State implements pane.Pane: it is the task's file.
+// State implements pane.Pane: the task's file.
 func (p *Page) State(c pane.Context) string {
 	if t := p.task(c); t != nil {
 		return clean.Line(t.Path)
@@ -149,7 +149,7 @@ func (p *Page) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// Off says why something cannot be done with the task that is shown.
+// Off says why an action cannot be used on the task that is shown.
 func (p *Page) Off(c pane.Context, id action.ID) string {
 	t := p.task(c)
 	switch {
@@ -162,7 +162,7 @@ func (p *Page) Off(c pane.Context, id action.ID) string {
 	return ""
 }
 
-// Press implements pane.Pane: a click on what is told of a run opens it.
+// Press implements pane.Pane: a click on the lines of a run opens it.
 func (p *Page) Press(_ pane.Context, at widget.Place, focused bool) action.ID {
 	if at == widget.Inner && focused && p.selected() != nil {
 		return action.TaskRun

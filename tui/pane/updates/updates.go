@@ -1,6 +1,6 @@
-// Package updates is the dashboard's pane of what background runs have left for
-// the main session. The newest stands on top. It changes nothing by itself:
-// discarding is answered as a command.
+// Package updates is the dashboard's pane of the reports that background runs have left for
+// the main session, the newest first. It must not change anything by itself: discarding is a
+// command.
 package updates
 
 import (
@@ -71,8 +71,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// Sync implements pane.Pane. The selection stays with its update; where that has
-// gone, it stays at its place. A reader who has chosen none keeps to the newest.
+// Sync implements pane.Pane. The selection stays with its update or, if that was removed, at
+// its place. Until the user selects one, it is the newest.
 func (p *Pane) Sync(c pane.Context) {
 	p.snap = c.Snap
 	rows := slices.Clone(c.Snap.Updates)
@@ -174,8 +174,8 @@ const (
 // flat is a message on one line.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// ageOf is how long ago an update was left. One that stands for those that went
-// is as old as the last time that one went, which says nothing about them.
+// ageOf is the age of an update. The one that counts dropped updates has none: its time is
+// that of the last drop.
 func ageOf(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return textEarlier
@@ -183,7 +183,7 @@ func ageOf(s *core.Snapshot, u updates.Update) string {
 	return words.Age(s.At.Sub(u.At))
 }
 
-// Text is an update in full: when it was left and by whom, and what it says.
+// Text is an update in full: its time, its source and its message.
 func Text(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf("%s\n\nIt replaces %s, because only ten are kept.\n", u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
@@ -195,7 +195,7 @@ func Text(s *core.Snapshot, u updates.Update) string {
 	return fmt.Sprintf("Left %s%s.\n\n%s\n", s.Clock(u.At, "Monday 2 January 2006, 15:04 MST"), by, u.Message)
 }
 
-// page is an update in full, and what will become of it.
+// page is an update in full, and what happens to it next.
 func page(s *core.Snapshot, u updates.Update, n action.Names) string {
 	return Text(s, u) + fmt.Sprintf("\nThe main session gets it with your next message, once. %s hands it over now; %s discards it, %s brings it back.\n",
 		n.Opening(action.UpdatesDeliver), n.Name(action.UpdatesDiscard), n.Name(action.Undo))
