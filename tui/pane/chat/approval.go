@@ -127,7 +127,7 @@ func timeLeft(a policy.Approval, now time.Time) string {
 	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
 }
 
-// lineBreak stands for one in a label.
+// lineBreak replaces a line break in a label.
 const lineBreak = " ⏎ "
 
 // callRows are a tool call in at most so many rows of w cells, and whether there is
@@ -162,5 +162,5 @@ func (p *Pane) readCall(c pane.Context) pane.Answer {
 	return pane.Answer{Open: dialog.NewPage(widget.Cut(a.Label, maxCallTitle), textCall(a, c.Names(action.Chat), c.ReadOnly))}
 }
 
-// maxCallTitle is how many cells of a call stand above its page.
+// maxCallTitle is how many cells of a call are the title of its page.
 const maxCallTitle = 60

@@ -20,7 +20,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// bannerRule is from how many lines on a rule stands below the banner.
+// bannerRule is from how many lines on the banner has a rule below it.
 const bannerRule = 10
 
 // banner says above the conversation that it is a fork's: what it is about,
@@ -129,8 +129,8 @@ func entry(chat []transcript.Entry, id post.MessageID) *transcript.Entry {
 // forkAction begins the actions that end an interactive fork.
 const forkAction = "fork_"
 
-// exitCard is the card whose buttons end the fork that the chat stands in; empty
-// where it stands in none. A fork that has ended has left its own card behind.
+// exitCard is the card whose buttons end the current fork; empty without a fork. The cards of
+// ended forks are still in the conversation.
 func exitCard(s *core.Snapshot) post.MessageID {
 	if s.Fork == nil {
 		return ""
@@ -210,7 +210,7 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	})}
 }
 
-// marked is the message that the reader stands at; nil while the pane follows.
+// marked is the marked message; nil while the pane follows.
 func (p *Pane) marked(c pane.Context) *transcript.Entry {
 	if i := p.view.Mark(); !p.view.Following() && i < uint64(len(p.view.entries)) {
 		return entry(c.Snap.Chat, p.view.entries[i].ID)

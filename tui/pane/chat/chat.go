@@ -1,7 +1,6 @@
-// Package chat is the dashboard's pane of the conversation: what the user
-// wrote, what the bot answered and sent, and the line on which the user writes.
-// Without Discord it is where the bot's words go. It sends nothing itself: what
-// was written is answered as a command.
+// Package chat is the dashboard's pane of the conversation: the messages of the user and the
+// bot, and the input line. Without Discord the bot's messages arrive here. It must not send
+// anything by itself: a message is returned as a command.
 package chat
 
 import (
@@ -71,7 +70,7 @@ func (p *Pane) State(c pane.Context) string {
 // maxState is how many cells the engine's state may take of the border.
 const maxState = 32
 
-// working is what the engine does while an answer comes, and for how long.
+// working is the engine's state during an answer, and its duration.
 func working(s *core.Snapshot) string {
 	word := widget.Cut(strings.Join(strings.Fields(widget.Tidy(s.Engine.State)), " "), maxState)
 	if word == "" || word == "ready" {

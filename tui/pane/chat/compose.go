@@ -91,7 +91,7 @@ func (p *Pane) leaf(k string) bool {
 	return ok
 }
 
-// recall writes a text anew; a long one by a word of its own.
+// recall replaces the text; a long one is folded.
 func (p *Pane) recall(text string) {
 	p.field.Clear()
 	p.folds = folds{}
@@ -112,14 +112,14 @@ const (
 // maxPaste is the most bytes of one paste that are taken.
 const maxPaste = 256 << 10
 
-// folds are pasted texts that stand in the line as a token: "[pasted 1,204
-// lines]". What is sent holds the texts.
+// folds are pasted texts that a token replaces in the line: "[pasted 1,204 lines]". The
+// message contains the texts.
 type folds struct{ parts []folded }
 
 type folded struct{ token, text string }
 
-// fold gives what a paste stands for in a line: itself, while it is short and holds
-// nothing that would be taken for a token. No word of the line becomes one by it.
+// fold returns a paste as it is shown in the line: unchanged if it is short and contains
+// nothing that looks like a token. No word of the line becomes a token by it.
 func (f *folds) fold(text, line string) (shown string, cut bool) {
 	// U+FFFD as the line writes it, so that a text is sent the same both ways.
 	text = strings.ReplaceAll(strings.TrimRight(clean.Text(text), "\n"), "\ufffd", "?")
@@ -146,7 +146,7 @@ func (f *folds) fold(text, line string) (shown string, cut bool) {
 	return token, cut
 }
 
-// unfold is the line as it is sent. A token in a pasted text stands for nothing.
+// unfold is the line as it is sent. A token in a pasted text is not replaced.
 func (f *folds) unfold(line string) string {
 	var pairs []string
 	for _, p := range f.parts {
@@ -200,7 +200,7 @@ func (p *Pane) unfold() pane.Answer {
 	return pane.Answer{}
 }
 
-// folded reports whether a token stands in the line.
+// folded reports whether the line contains a token.
 func (p *Pane) folded() bool { return p.folds.unfold(p.field.Text()) != p.field.Text() }
 
 // maxHistory is how many lines can be called back.

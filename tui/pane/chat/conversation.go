@@ -69,8 +69,8 @@ func (t *talk) sync(s *core.Snapshot) {
 	t.Refind()
 }
 
-// place is where the ith old message stands now; where it has gone, the next
-// one that is left, else the end.
+// place is the index of the ith old message now; if it was removed, that of the next one that
+// is left, else the last.
 func place(now, old []transcript.Entry, i uint64) uint64 {
 	for _, was := range old[min(i, uint64(len(old))):] {
 		if j := slices.IndexFunc(now, func(e transcript.Entry) bool { return e.ID == was.ID }); j >= 0 {
@@ -168,7 +168,7 @@ func MessageText(e transcript.Entry) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n")
 }
 
-// airy is from how many lines on an empty line stands between messages.
+// airy is from how many lines on messages are separated by an empty line.
 const airy = 10
 
 // Draw implements pane.Pane: the fork's banner, the conversation, the tool call that
@@ -246,7 +246,7 @@ func (p *Pane) input(c pane.Context, w, h int, focused bool) []widget.Row {
 	return out[:min(len(out), h)]
 }
 
-// written is what is being written, behind the prompt.
+// written is the input line, after the prompt.
 func (p *Pane) written(c pane.Context, w, most int) []string {
 	b := widget.Brush{Theme: c.Theme}
 	prompt, room := b.Line(min(w, 3), widget.Span{Role: theme.You, Text: " " + c.Theme.Glyph(theme.Pointer) + " "}), w-min(w, 3)

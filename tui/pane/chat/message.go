@@ -60,10 +60,10 @@ type writer struct {
 	spots  []spot
 }
 
-// spot is where a button stands that can be pressed: cells of a row of its message.
+// spot is the place of a button that can be pressed: cells of a row of its message.
 type spot struct{ row, from, to, button int }
 
-// line adds a line behind the indent.
+// line adds an indented line.
 func (w *writer) line(spans ...widget.Span) {
 	head := []widget.Span{{Text: widget.Blank(w.indent)}}
 	if w.first != nil {
@@ -167,7 +167,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID)
 	}
 }
 
-// elsewhere is where else a message can be read, once it is whole.
+// elsewhere is where else a complete message can be read.
 func elsewhere(e transcript.Entry) string {
 	switch {
 	case e.Where == "" || e.Streaming:
@@ -178,14 +178,13 @@ func elsewhere(e transcript.Entry) string {
 	return textAlso + e.Where
 }
 
-// figure reports words that end in code or in a table, behind which nothing else
-// should stand.
+// figure reports whether a text ends in code or in a table, which nothing may follow.
 func figure(text string) bool {
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	return strings.HasPrefix(last, "|") || strings.HasSuffix(last, "```")
 }
 
-// cursor stands where an answer grows.
+// cursor marks the end of a growing answer.
 func cursor(t *theme.Theme) string {
 	if t.ASCII() {
 		return "_"
@@ -202,7 +201,7 @@ func (w *writer) markdown(doc *markdown.Doc, s string, open bool, before ...widg
 	}
 }
 
-// behind adds a span to the last line where there is room, else a line.
+// behind adds a span to the last line if there is room, else a new line.
 func (w *writer) behind(s widget.Span) {
 	last, room := len(w.rows)-1, w.indent+w.room()
 	if last == 0 {
@@ -247,7 +246,7 @@ func embed(w *writer, message transcript.Entry, live []post.Button) {
 	}
 }
 
-// buttons adds those that can be pressed, each of them whole, and notes where they stand.
+// buttons adds the buttons that can be pressed, none of them broken, and notes their places.
 func (w *writer) buttons(list []post.Button, edge widget.Span) {
 	row, x := []widget.Span{edge}, widget.Cells(edge.Text)
 	for i, b := range list {

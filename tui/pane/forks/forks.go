@@ -1,7 +1,6 @@
-// Package forks is the dashboard's pane of background runs: the list of those
-// that run, wait and have ended, and below it the tail of the selected one. It
-// reads tails by cursor and owns nothing else; stopping a run is answered as a
-// question.
+// Package forks is the dashboard's pane of background runs: the list of running, waiting and
+// finished ones, and below it the output of the selected one. It must not stop a run by
+// itself: it asks a question, whose answer is a command.
 package forks
 
 import (
@@ -25,9 +24,9 @@ import (
 // Pane is the forks pane. Use New.
 type Pane struct {
 	book *book
-	// visited are the failures that somebody has looked at; one that is selected keeps its
-	// place at the top meanwhile. pinned are those that stand there; noted, those that the
-	// core does not know of yet.
+	// visited are the failures that the user has seen; a selected one keeps its place at the
+	// top. pinned are the failures at the top; noted are the seen ones that the core has not
+	// been informed of.
 	visited map[string]bool
 	pinned  []fork.View
 	noted   []string
@@ -106,8 +105,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
 
-// Press implements pane.Pane: in the tail it gives the tail the keys, in the list
-// it takes them back.
+// Press implements pane.Pane: a click in the tail or the list gives it the keys.
 func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	if at == widget.Inner && !p.tail {
 		return action.ForksTail
@@ -234,7 +232,7 @@ func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{Do: command.FireNow{ID: f.TaskID, Stays: true}}
 }
 
-// StopQuestion asks before a run is ended, and says what is lost.
+// StopQuestion asks before a run is stopped, and says what is lost.
 func StopQuestion(f fork.View, now time.Time) *pane.Question {
 	return &pane.Question{Text: stopText(f, now), Yes: textStop, No: leaveWords(f), Do: command.StopFork{Run: f.ID}}
 }

@@ -54,9 +54,8 @@ const (
 // states are what the key of states filters by, in turn.
 var states = []string{"", "is:failed", "is:pinged", "is:done", "is:stopped"}
 
-// book is what the list shows: rows above the rule, and which of the past stand below
-// it. On the page that is every run that is stored; failures that nobody has looked at
-// and what runs and waits stand above the rule.
+// book is the list: unseen failures and running and waiting runs above a rule, and finished
+// runs below it, on the page all that are stored.
 type book struct {
 	pane.List[*row]
 	past  past
@@ -258,7 +257,7 @@ func (p *past) add(rows []*row, f *fork.View) []*row {
 	return append(rows, p.known[f.ID])
 }
 
-// read takes over a page of the ledger.
+// read adds a page of stored runs.
 func (p *past) read(page *fork.Page) {
 	p.next, p.whole, p.damaged = page.Next, page.All, p.damaged+page.Damaged
 	for i := range page.Runs {

@@ -36,7 +36,7 @@ func (p *Pane) arrange(s *core.Snapshot) {
 	p.book.fill(s, p.pinned)
 }
 
-// Unseen are the failures that nobody has looked at, the newest first.
+// Unseen are the failures that the user has not seen, the newest first.
 func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 	for _, f := range s.Failures {
 		if !p.visited[f.ID] {
@@ -95,7 +95,7 @@ func (p *Pane) selected() (fork.View, bool) {
 	return p.book.past.find(p.run)
 }
 
-// Task is the id of the task whose run is selected; empty where there is none.
+// Task is the id of the task of the selected run; empty for none.
 func (p *Pane) Task() string {
 	f, ok := p.selected()
 	if !ok || f.Kind == routines.KindWebhook {
@@ -163,7 +163,7 @@ func (p *Pane) view() *widget.TailView {
 	return v
 }
 
-// read takes over what the selected run has said since.
+// read reads the new output of the selected run.
 func (p *Pane) read(c pane.Context) {
 	if f, ok := p.selected(); ok {
 		v := p.view()

@@ -39,7 +39,7 @@ const (
 	textWaits     = "It starts as soon as a running fork ends."
 )
 
-// counts is the state beside the title: "2 of 4 running · 1 waiting".
+// counts is the state next to the title: "2 running · 1 waiting".
 func counts(s *core.Snapshot) string {
 	running, waiting := fork.Count(s.Forks)
 	var out []string
@@ -58,7 +58,7 @@ func counts(s *core.Snapshot) string {
 	return strings.Join(out, " · ")
 }
 
-// queued says where a waiting run stands.
+// queued is the position of a waiting run.
 func queued(s *core.Snapshot, f fork.View) string {
 	running, _ := fork.Count(s.Forks)
 	place := "next in the queue"
@@ -71,7 +71,7 @@ func queued(s *core.Snapshot, f fork.View) string {
 	return fmt.Sprintf("%s (%d run)", place, running)
 }
 
-// stopText names what is lost.
+// stopText says what would be lost.
 func stopText(f fork.View, now time.Time) string {
 	if f.State == fork.Waiting {
 		return fmt.Sprintf("Remove %q from the queue? It has not started and will not run this time.", f.Title)

@@ -109,7 +109,7 @@ func (v view) items(c pane.Context) (items []item) {
 	return items
 }
 
-// beyond are the fires of the window and those of the day behind it.
+// beyond are the fires of the window and the later ones of the day.
 func beyond(window, day []schedule.Entry) []schedule.Entry {
 	for i, e := range day {
 		if n := len(window); n == 0 || e.FireTime.After(window[n-1].FireTime) {
@@ -154,7 +154,7 @@ func (i item) of(s *core.Snapshot) schedule.TaskView {
 	return schedule.TaskView{ID: i.ID, Title: i.title(), Path: i.FilePath, Kind: i.Kind}
 }
 
-// state is the word beside the title that says which view it is.
+// state names the view next to the title.
 func (v view) state(c pane.Context) string {
 	switch {
 	case v == every:
@@ -335,7 +335,7 @@ func (p *Pane) note(it item) widget.Span {
 // least so many cells.
 const nextItems, nextCells = 3, 12
 
-// Line implements pane.Pane: what comes next.
+// Line implements pane.Pane: the next fires and appointments.
 func (p *Pane) Line(c pane.Context, w int) string {
 	s := c.Snap
 	out := []widget.Span{{Role: theme.Strong, Text: textName}}

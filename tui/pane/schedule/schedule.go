@@ -1,7 +1,7 @@
-// Package schedule is the dashboard's pane of what fires next: the forward
-// schedule as agents see it, the foreground tasks of the same window, the
-// appointments of the user's day among them, and the files that need the user; in
-// other views all fires of 24 hours, and every task. It computes no times: what it shows comes with the snapshot.
+// Package schedule is the dashboard's pane of upcoming fires: the forward schedule as agents
+// see it, with the foreground tasks and the user's appointments of the same window, and the
+// files that need the user. Other views show all fires of 24 hours, or every task. It must
+// not compute times: they are in the snapshot.
 package schedule
 
 import (
@@ -37,7 +37,7 @@ func New() *Pane {
 	return p
 }
 
-// State implements pane.Pane. The view stands first: problems stand in the list too.
+// State implements pane.Pane. The view is first, because problems are in the list too.
 func (p *Pane) State(c pane.Context) string {
 	state := p.view.state(c)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
@@ -103,7 +103,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	return ""
 }
 
-// turn goes on to the next view; the selection stays with its task.
+// turn shows the next view; the selection stays with its task.
 func (p *Pane) turn(c pane.Context) {
 	was, _ := p.Row()
 	chosen := p.Chosen && was.ID != ""
@@ -115,7 +115,7 @@ func (p *Pane) turn(c pane.Context) {
 	p.Chosen = p.Select(func(it item) bool { return means(it) && it.comes }) || p.Select(means)
 }
 
-// Sync implements pane.Pane: until the user chooses, what comes next is selected.
+// Sync implements pane.Pane: until the user selects a row, the next fire is selected.
 func (p *Pane) Sync(c pane.Context) {
 	p.snap, p.wide = c.Snap, c.Zoomed
 	p.Fill(p.view.items(c))
