@@ -1,8 +1,7 @@
 // Package agent says what the bot needs from a model, and nothing about how a
 // model is reached. An Engine opens sessions; a Session runs turns and says
 // what happens in them as events; the bot's tools, hooks and permission
-// callback travel with the session that they are bound to, so that a call is
-// known by the object it arrives at and is never looked up.
+// callback are bound to a session, so that a call is never looked up.
 //
 // The package holds contracts only. It must not know forks, budgets, Discord
 // or any particular model.
@@ -24,35 +23,34 @@ import (
 
 // Engine opens sessions with a model.
 //
-// Open may be called from several goroutines at once. It may take seconds (a
-// process is started); it respects ctx.
+// Open may be called concurrently. It may take seconds, because a process is started; it
+// respects ctx.
 type Engine interface {
-	// Open starts, resumes or forks a session and returns once it can take a
-	// message. A session id that cannot be resumed gives ErrNoSession.
+	// Open starts, resumes or forks a session and returns once it can take a message. A
+	// session ID that cannot be resumed returns ErrNoSession.
 	Open(ctx context.Context, o SessionOptions) (Session, error)
 }
 
-// Session is one conversation. All methods but Send may be called from any
-// goroutine at any time.
+// Session is one conversation. All methods but Send may be called from any goroutine at any
+// time.
 type Session interface {
-	// ID is the session's id: known at once when SessionOptions.ID was given,
-	// otherwise at the latest when the first event has arrived.
+	// ID is the session's ID: known at once if SessionOptions.ID was given, otherwise after
+	// the first event at the latest.
 	ID() string
-	// Send runs one turn. Events arrive in order and end with a Result, or with
-	// an error as the last pair; it is the engine that ends a turn which has become
-	// silent. One turn at a time: a second Send waits for nobody and must not be
-	// made before the first has ended.
+	// Send runs one turn. Events arrive in order and end with a Result, or with an error as
+	// the last pair; the engine ends a turn that has become silent. There is one turn at a
+	// time: a second Send must not be made before the first has ended.
 	Send(ctx context.Context, m Message) iter.Seq2[Event, error]
-	// Interrupt ends the running turn; its Result says Interrupted. Without a
+	// Interrupt ends the running turn, whose Result is marked as interrupted. Without a
 	// running turn it does nothing.
 	Interrupt(ctx context.Context) error
-	// Configure changes model, thinking or permission mode while it lives.
+	// Configure changes model, thinking or permission mode of the open session.
 	Configure(ctx context.Context, s Settings) error
-	// Close ends the session and what stands behind it. It is idempotent.
+	// Close ends the session and its process. It is idempotent.
 	Close() error
 }
 
-// ErrNoSession says that the session id to resume is unknown to the engine.
+// ErrNoSession says that the engine does not know the session ID to resume.
 var ErrNoSession = errors.New("no such session")
 
 // Misuse of a session.
@@ -61,48 +59,47 @@ var (
 	ErrTwoTurns = errors.New("a turn is under way: wait for its end before sending again")
 )
 
-// ErrUnavailable is part of an error that would meet every turn just now: the model
-// cannot be reached, nobody is logged in, or no money is left. Another engine may
-// answer.
+// ErrUnavailable is part of an error that would currently meet every turn: the model is
+// unreachable, the user is not logged in, or no money is left. Another engine may answer.
 var ErrUnavailable = errors.New("the model is not available")
 
 // SessionOptions describes the session to open.
 type SessionOptions struct {
-	// Resume is the id of the session to continue; empty starts a fresh one.
+	// Resume is the ID of the session to continue; empty starts a new one.
 	Resume string
-	// Fork branches from Resume into a new session and leaves Resume alone.
+	// Fork branches from Resume into a new session and leaves Resume unchanged.
 	Fork bool
-	// ID is the id of a new or forked session (a UUID). Empty: the engine's choice.
+	// ID is the ID of a new or forked session (a UUID). If empty, the engine chooses one.
 	ID string
 	// Dir is the working directory of the model's own tools: the data directory.
 	Dir string
 	// SystemPrompt is appended to the engine's preset.
 	SystemPrompt string
-	// Bare is for one question: SystemPrompt is all that the model is told, it has
-	// no tools but those below, knows nothing of Dir, and no history is kept.
-	Bare     bool
+	// Bare is for one question: SystemPrompt is the whole prompt, the only tools are those
+	// below, Dir is not used, and no history is kept.
+	Bare bool
+	// Settings may change while a session is open. Empty fields mean the engine's default.
 	Settings Settings
 	// Tools are the bot's own tools, the same for every session.
 	Tools []Tool
 	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".
 	Allowed, Disallowed []string
-	Hooks               Hooks
-	// Permission decides tools that no pattern allows. Nil denies them.
+	// Hooks run at fixed moments of a turn. Nil functions are skipped. None may panic or
+	// fail: a fault inside a hook must become a denial.
+	Hooks Hooks
+	// Permission decides about tools that no pattern allows. Nil denies them.
 	Permission func(ctx context.Context, u ToolUse) Decision
-	// Command runs the bot's own command line where the model's shell calls it:
-	// the arguments behind "ollim-bot". It decides by itself whether the session
-	// may, can block while a person thinks, and ends with ctx. Nil refuses.
+	// Command is what an engine does besides answering.
 	Command func(ctx context.Context, args []string) CommandResult
-	// OnEngineTurn is called in a goroutine of its own when the session has begun a
-	// turn that nobody sent a message for, such as when a command in the
-	// background has ended. Its events are kept until they are read, however long
-	// that takes; Send never waits for it. Nil drops such turns.
+	// OnEngineTurn is called in its own goroutine when the session starts a turn without a
+	// message, such as after a background command has ended. Its events are kept until they
+	// are read, however long that takes; Send never waits for it. Nil drops such turns.
 	OnEngineTurn func(turn iter.Seq2[Event, error])
 }
 
 var idForm = lazyregexp.New(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// CheckIDs gives ErrNoSession, with words, where an id is no UUID.
+// CheckIDs returns ErrNoSession, with details, if an ID is not a UUID.
 func (o SessionOptions) CheckIDs() error {
 	for _, id := range []string{o.Resume, o.ID} {
 		if id != "" && !idForm().MatchString(id) {
@@ -115,23 +112,24 @@ func (o SessionOptions) CheckIDs() error {
 // Settings may change while a session lives. Empty fields mean the default of
 // the engine.
 type Settings struct {
+	// Model describes a model.
 	Model    string // "opus", "sonnet", "haiku" or an engine's own name
 	Thinking string // "off", "adaptive" or a number of tokens
 	Mode     string // permission mode: "default", "acceptEdits", "bypassPermissions"
 }
 
-// With is s with the fields of n that are set.
+// With returns s with the non-empty fields of n.
 func (s Settings) With(n Settings) Settings {
 	return Settings{Model: cmp.Or(n.Model, s.Model), Thinking: cmp.Or(n.Thinking, s.Thinking), Mode: cmp.Or(n.Mode, s.Mode)}
 }
 
-// Message is one message of the user or of the bot's scheduler. Its text is
-// nothing but text to the engine: neither "@path" nor "/word" in it is obeyed.
+// Message is a message of the user or of the bot's scheduler. Engines treat its text as
+// text only: they obey neither "@path" nor "/word" in it.
 type Message struct {
 	Text   string
 	Images []Image
 	// Command is a command of the engine itself, Compact or Cost, with Text as its
-	// argument. The bot sets it deliberately; words of a user never become one.
+	// argument. Only the bot sets it; a user's text never becomes one.
 	Command Command
 }
 
@@ -140,8 +138,8 @@ type Command string
 
 // The commands of an engine.
 const (
-	Compact Command = "compact" // makes the history shorter
-	Cost    Command = "cost"    // says what the session has used
+	Compact Command = "compact" // shortens the history
+	Cost    Command = "cost"    // reports the session's usage
 )
 
 // Image is a picture in its own format.
@@ -150,11 +148,11 @@ type Image struct {
 	Data      []byte
 }
 
-// Tool is one tool of the bot, bound to the run that may call it.
+// Tool is one of the bot's tools, bound to the run that may call it.
 type Tool struct {
-	// Name is bare: "ping_user". On the wire it is "mcp__discord__ping_user".
+	// Name is without prefix: "ping_user". On the wire it is "mcp__discord__ping_user".
 	Name string
-	// Server is the name in the middle; empty means "discord".
+	// Server is the middle part of that; empty means "discord".
 	Server      string
 	Description string
 	Schema      json.RawMessage // JSON Schema of the arguments, an object
@@ -162,21 +160,21 @@ type Tool struct {
 	Call func(ctx context.Context, args json.RawMessage) ToolResult
 }
 
-// ToolResult is what a tool answers: one text, never an error of the program.
+// ToolResult is a tool's answer: a text, never an error of the program.
 type ToolResult struct {
 	Text    string
 	IsError bool
-	// EndTurn ends the turn with this result: the model is not asked for more.
+	// EndTurn ends the turn with this result, without asking the model again.
 	EndTurn bool
 }
 
-// CommandResult is what a command has printed, and its exit status.
+// CommandResult is a command's output and exit status.
 type CommandResult struct {
 	Stdout, Stderr string
 	Exit           int
 }
 
-// ToolUse is one call of a tool as hooks and the permission callback see it.
+// ToolUse is one call of a tool in the form of hooks and the permission callback.
 type ToolUse struct {
 	ID    string
 	Name  string // "Bash", "Write", "mcp__discord__ping_user"
@@ -186,95 +184,92 @@ type ToolUse struct {
 // Decision answers a permission request or a PreTool hook.
 type Decision struct {
 	Allow  bool
-	Reason string // told to the model when it was denied
-	// Ask is for PreTool hooks that allow: Permission must be asked, also where
-	// the engine would let the call pass by itself.
+	Reason string // shown to the model if the call is denied
+	// Ask is for PreTool hooks that allow: Permission must be asked even if the engine
+	// would allow the call.
 	Ask bool
 }
 
 // Hooks run at fixed moments of a turn. Nil functions are skipped. None may
 // panic or fail: a fault inside a hook must be turned into a denial.
 type Hooks struct {
-	// Stop runs when the model wants to end its turn. A non-empty reason blocks
-	// the end, once: again is true when the turn goes on because of a Stop hook.
+	// Stop runs when the model wants to end its turn. A non-empty reason blocks the end,
+	// once: again is true if the turn continues because of a Stop hook.
 	Stop func(ctx context.Context, again bool) (blockReason string)
-	// PreTool runs before any tool, the allowed ones too.
+	// PreTool runs before any tool, including allowed ones.
 	PreTool func(ctx context.Context, u ToolUse) Decision
 	// PostTool runs after a tool has succeeded.
 	PostTool func(ctx context.Context, u ToolUse)
 }
 
-// HistoryChecker is an Engine that can tell, after a crash, whether a session's
-// history holds a message. Without one, a message whose fate is unknown counts
-// as not taken, and what it carried is delivered again.
+// HistoryChecker is an Engine that knows, after a crash, whether a session's history
+// contains a message. Without one, a message with unknown fate counts as not received, and
+// its content is delivered again.
 type HistoryChecker interface {
-	// HasMessage reports whether the session has taken a message whose text has this
-	// SHA-256 digest. It may read files; it is asked once, at start.
+	// HasMessage reports whether the session has received a message whose text has this
+	// SHA-256 digest. It may read files; it is called once, at start.
 	HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error)
 }
 
-// Keeper is an Engine that knows its sessions again.
+// Keeper is an Engine that recognizes its sessions.
 type Keeper interface {
 	// HasSession reports whether the engine could resume the session. It may look for
 	// files.
 	HasSession(id string) bool
 }
 
-// Reporter is an Engine that can say how it stands.
+// Reporter is an Engine with a status.
 type Reporter interface {
-	// Status is how the engine stands now. It never blocks.
+	// Status is an engine's state. The zero value is unknown.
 	Status() Status
 	// OnChange sets what is called after the status has changed. It is set once,
 	// before anything else, and must not block.
 	OnChange(changed func())
 }
 
-// Runner is an Engine with work in the background, such as watching what its
-// processes use. Run blocks until ctx ends and everything it has started,
-// sessions too, has ended. It must be called once, and before Open.
+// Runner is an Engine with background work, such as watching its processes. Run blocks
+// until ctx ends and everything that it started, including sessions, has ended. It must be
+// called once, before Open.
 type Runner interface {
 	Run(ctx context.Context) error
 }
 
-// Account is an Engine that somebody must be logged in to.
+// Account is an Engine that needs a login.
 type Account interface {
-	// Login begins a login and answers with the address that the user must open.
-	// The login waits for Finish for as long as the engine runs; a second Login
-	// replaces it.
+	// Login starts a login and returns the address that the user must open. The login waits
+	// for Finish as long as the engine runs; a second Login replaces it.
 	Login(ctx context.Context) (url string, err error)
-	// Finish ends a login with the code that the page has shown.
+	// Finish completes a login with the code shown on the page.
 	Finish(ctx context.Context, code string) error
 }
 
 // Status is how an engine stands. The zero value knows nothing yet.
 type Status struct {
-	// Name is that of the engine that answers, where there are several; else empty.
+	// Name is the name of the engine that answers, if there are several.
 	Name string
-	// Version is that of the program behind the engine, or empty.
+	// Version is the version of the program behind the engine, or empty.
 	Version string
-	// Warning is one line about something that works but may not, such as a
-	// version that was never tried. Empty when there is nothing to say.
+	// Warning is one line about a possible problem, such as an untested version, or empty.
 	Warning string
-	// Problem is one line, with the cure, about what keeps sessions from working;
-	// empty when they work.
+	// Problem is one line, with the cure, about what prevents sessions; empty if they work.
 	Problem string
-	// LoginNeeded says that the problem is a missing login. LoginURL is the
-	// address of a login that has begun.
+	// LoginNeeded says that the problem is a missing login. LoginURL is the address of a
+	// login in progress.
 	LoginNeeded bool
 	LoginURL    string
-	// Models asks what is known of the engine's models; nil knows none. A status is
-	// wanted for every frame, its models hardly ever.
+	// Models returns the engine's known models; nil knows none. It is a function because
+	// the status is read for every frame and its models rarely.
 	Models func() []Model
-	// Processes are what runs on the engine's behalf.
+	// Processes are the processes of the engine.
 	Processes []Process
 }
 
 // Model is what an engine tells of a model.
 type Model struct {
-	// Names are all that it can be asked for by; "" is the engine's own choice.
+	// Names are all its names; "" is the engine's default.
 	Names []string
-	// AlwaysThinks says that thinking cannot be switched off; OwnMeasure that the
-	// model thinks as much as it needs, whatever number of tokens is set.
+	// AlwaysThinks says that thinking cannot be switched off, OwnMeasure that the model
+	// decides how much it thinks, whatever number of tokens is set.
 	AlwaysThinks, OwnMeasure bool
 }
 
@@ -294,7 +289,7 @@ func (s Status) Model(name string) (Model, bool) {
 // Process is one process of an engine.
 type Process struct {
 	PID     int
-	Session string // the session it holds
-	Memory  int64  // resident bytes; 0 where unknown
+	Session string // its session
+	Memory  int64  // resident bytes; 0 if unknown
 	Started time.Time
 }

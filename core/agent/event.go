@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Event is one thing that happens in a turn. The types of this file are all
-// there are; a consumer ignores what it does not know.
+// Event is one thing that happens in a turn. This file contains all types; consumers ignore
+// unknown ones.
 type Event interface{ event() }
 
 // Text is a piece of the answer, in order.
 type Text struct{ Delta string }
 
-// Rewind takes the last Bytes bytes of the text back: the stream broke, and what
-// follows replaces them.
+// Rewind takes back the last Bytes bytes of the text: the stream broke, and what follows
+// replaces them.
 type Rewind struct{ Bytes int }
 
-// Thinking is a piece of the model's reasoning; Delta may be empty where the
-// engine only knows that it thinks.
+// Thinking is a piece of the model's reasoning; Delta may be empty if the engine only knows
+// that the model thinks.
 type Thinking struct{ Delta string }
 
-// ToolStart says that a tool is called with complete input.
+// ToolStart says that a tool is called, with its complete input.
 type ToolStart struct {
 	ID    string
 	Name  string
 	Input json.RawMessage
-	// Subagent is the description of the subagent that calls, or empty.
+	// Subagent describes the calling subagent, or is empty.
 	Subagent string
 }
 
@@ -39,11 +39,11 @@ type ToolEnd struct {
 	Denied bool
 }
 
-// Compacting says that the history is being (Done false) or has been compacted.
+// Compacting says that the history is being compacted, or, if Done, has been.
 type Compacting struct {
 	Done      bool
 	Auto      bool
-	PreTokens int // 0 where unknown
+	PreTokens int // 0 if unknown
 }
 
 // Retry says that the engine waits and tries again.
@@ -53,13 +53,13 @@ type Retry struct {
 	Reason      string
 }
 
-// RateLimit says where the account's limit stands.
+// RateLimit is the state of the account's limit.
 type RateLimit struct {
 	Status string // "allowed", "allowed_warning", "rejected"
 	Resets time.Time
 }
 
-// Notice is a text of the engine itself, such as a switched model.
+// Notice is a message of the engine itself, such as a switched model.
 type Notice struct{ Text string }
 
 // Result ends a turn.
@@ -68,9 +68,10 @@ type Result struct {
 	Text        string // the last text, for engines without deltas
 	Interrupted bool
 	IsError     bool
-	Unavailable bool // with IsError: it is what ErrUnavailable says
+	Unavailable bool // with IsError: an ErrUnavailable
 	Turns       int
-	Usage       Usage // of this turn
+	// Usage is the usage of a turn.
+	Usage Usage // of this turn
 }
 
 // Usage is what a turn has used.
@@ -79,23 +80,23 @@ type Usage struct {
 	OutputTokens int     `json:"output_tokens"`
 	CacheRead    int     `json:"cache_read_tokens"`
 	CacheWrite   int     `json:"cache_write_tokens"`
-	CacheHour    int     `json:"cache_hour_tokens,omitempty"` // those of CacheWrite that are kept for an hour
+	CacheHour    int     `json:"cache_hour_tokens,omitempty"` // the part of CacheWrite that is kept for an hour
 	CostUSD      float64 `json:"cost_usd"`
-	// Free says that there is nothing to pay. A usage without costs that is not free
-	// is one whose engine does not know them.
+	// Free says that there is nothing to pay. A usage that is neither free nor has a price
+	// has an unknown one.
 	Free bool `json:"-"`
 }
 
-// Tokens is everything that was read and written.
+// Tokens is the number of all tokens, read and written.
 func (u Usage) Tokens() int {
 	return u.InputTokens + u.OutputTokens + u.CacheRead + u.CacheWrite
 }
 
-// Prompt is everything that was read, from the cache too.
+// Prompt is the number of tokens read, including those from the cache.
 func (u Usage) Prompt() int { return u.InputTokens + u.CacheRead + u.CacheWrite }
 
-// Cached is which part of the prompt came from the cache, 0 to 1; not ok where nothing
-// was cached at all, as with a server that has no cache.
+// Cached is the share of the prompt that was read from the cache, 0 to 1; not ok without a
+// cache.
 func (u Usage) Cached() (share float64, ok bool) {
 	if u.CacheRead+u.CacheWrite <= 0 {
 		return 0, false

@@ -1,6 +1,6 @@
-// Package callback calls what the bot has put into a session: its hooks, its
-// permission callback and its tools. It is for engines, and keeps to one rule:
-// whatever goes wrong, a call is refused. It must not know how a model is reached.
+// Package callback calls a session's callbacks: the bot's hooks, its permission callback
+// and its tools. Engines use it. Its rule is that a call is refused if anything goes wrong.
+// It must not know how a model is reached.
 package callback
 
 import (
@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// Patience is how long the hooks before a call and at the end of a turn may take.
+	// Patience limits the hooks before a call and at the end of a turn.
 	Patience = 55 * time.Second
-	// PostPatience is how long the hook after a call may take.
+	// PostPatience limits the hook after a call.
 	PostPatience = 25 * time.Second
 )
 
-// Why there is no answer. A cancelled callback is nothing to log.
+// Reasons without an answer. A cancelled callback is not logged.
 var (
 	errSlow      = errors.New("the callback took too long")
 	errEnded     = errors.New("the session has ended")
@@ -43,12 +43,12 @@ const (
 	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
 )
 
-// Host calls on behalf of one session. Use New.
+// Host makes the calls of one session. Use New.
 type Host struct {
 	log *slog.Logger
 	o   agent.SessionOptions
 
-	// life ends with Close. running are what runs of the bot's; Close waits for it.
+	// life ends with Close, which waits for running.
 	life    context.Context
 	end     context.CancelFunc
 	running sync.WaitGroup
@@ -57,7 +57,7 @@ type Host struct {
 	closed bool
 }
 
-// New returns the host of a session. A nil log logs nothing. Use Close at the end.
+// New returns a session's host. A nil log logs nothing. Use Close at the end.
 func New(o agent.SessionOptions, log *slog.Logger) *Host {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -67,8 +67,8 @@ func New(o agent.SessionOptions, log *slog.Logger) *Host {
 	return h
 }
 
-// Close cancels what runs, and waits until every hook and every tool has returned:
-// so none may close its own session. It is idempotent.
+// Close cancels running callbacks and waits until every hook and tool has returned, so none
+// may close its own session. It is idempotent.
 func (h *Host) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -80,7 +80,7 @@ func (h *Host) Close() {
 // Ended reports whether Close was called.
 func (h *Host) Ended() bool { return h.life.Err() != nil }
 
-// enter counts in something that Close waits for; false after Close.
+// enter registers a call that Close waits for; false after Close.
 func (h *Host) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,15 +90,15 @@ func (h *Host) enter() bool {
 	return !h.closed
 }
 
-// Stop lets the run object to the end of its turn, once: a turn that goes on because
-// of an objection (again) may end in any case.
+// Stop lets the run object to the end of its turn, once: a turn that continues because of
+// an objection (again) may end.
 func (h *Host) Stop(ctx context.Context, again bool) (objection string) {
 	if h.o.Hooks.Stop == nil {
 		return ""
 	}
 	reason, err := within(ctx, h, Patience, func(ctx context.Context) string { return h.o.Hooks.Stop(ctx, again) })
 	if err != nil {
-		h.failed("stop hook gave no answer", err)
+		h.failed("stop hook did not answer", err)
 		return ""
 	}
 	if again {
@@ -107,7 +107,7 @@ func (h *Host) Stop(ctx context.Context, again bool) (objection string) {
 	return reason
 }
 
-// PreTool asks the run's guard; whatever goes wrong is a denial.
+// PreTool asks the run's guard; any error is a denial.
 func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 	if h.o.Hooks.PreTool == nil {
 		return agent.Decision{Allow: true}
@@ -115,12 +115,12 @@ func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 	d, err := within(ctx, h, Patience, func(ctx context.Context) agent.Decision { return h.o.Hooks.PreTool(ctx, u) })
 	switch {
 	case errors.Is(err, errSlow):
-		h.failed("hook before a call gave no answer", err)
+		h.failed("hook before a call did not answer", err)
 		return refusal(AnswerSlow)
 	case errors.Is(err, errCancelled), errors.Is(err, errEnded):
 		return refusal(answerCancelled)
 	case err != nil:
-		h.failed("hook before a call gave no answer", err)
+		h.failed("hook before a call did not answer", err)
 		return refusal(AnswerFault)
 	case d.Allow:
 		return d
@@ -128,7 +128,7 @@ func (h *Host) PreTool(ctx context.Context, u agent.ToolUse) agent.Decision {
 	return refusal(cmp.Or(d.Reason, answerNoReason))
 }
 
-// PostTool tells the run that a call has succeeded.
+// PostTool reports a successful call to the run.
 func (h *Host) PostTool(ctx context.Context, u agent.ToolUse) {
 	if h.o.Hooks.PostTool == nil {
 		return
@@ -138,12 +138,11 @@ func (h *Host) PostTool(ctx context.Context, u agent.ToolUse) {
 		return struct{}{}
 	})
 	if err != nil {
-		h.failed("hook after a call gave no answer", err)
+		h.failed("hook after a call did not answer", err)
 	}
 }
 
-// Permission asks the run whether a call may be made. It blocks for as long as a
-// person thinks.
+// Permission asks the run whether a call may be made. It blocks while a person thinks.
 func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	if h.o.Permission == nil {
 		return refusal(AnswerNobody)
@@ -157,7 +156,7 @@ func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 		return refusal(AnswerFault)
 	}
 	switch {
-	case ctx.Err() != nil || h.Ended(): // whatever was decided
+	case ctx.Err() != nil || h.Ended(): // whatever the decision
 		return refusal(answerCancelled)
 	case d.Allow:
 		return d
@@ -165,8 +164,8 @@ func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 	return refusal(cmp.Or(d.Reason, answerNoReason))
 }
 
-// Call runs a tool of the bot's. A panic is an error result: it must not end the
-// program, which has other sessions. ok is false once the session has ended.
+// Call runs one of the bot's tools. A panic becomes an error result, because it must not
+// end the program with its other sessions. ok is false once the session has ended.
 func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.ToolResult, ok bool) {
 	if !h.enter() {
 		return r, false
@@ -183,11 +182,11 @@ func (h *Host) Call(ctx context.Context, t agent.Tool, args []byte) (r agent.Too
 	return r, true
 }
 
-// maxOutput is how many bytes of a tool's output an event carries: consumers show a
-// few lines of it, the model has read all of it.
+// maxOutput is how many bytes of a tool's output an event contains: consumers show a few
+// lines of it, the model has read all.
 const maxOutput = 16 << 10
 
-// Output is what a tool has put out as an event carries it. It says how much is missing.
+// Output is a tool's output in an event, with the number of missing bytes.
 func Output(s string) string {
 	if len(s) <= maxOutput {
 		return s
@@ -206,10 +205,9 @@ func (h *Host) failed(message string, err error) {
 	h.log.Error("callback failed", "what", message, "error", clean.Line(err.Error()))
 }
 
-// within runs a callback in a goroutine of its own, for an answer is due even
-// if it hangs. The error says why there is no answer: it took longer than limit,
-// panicked, was cancelled, or the session has ended. Close waits for the
-// goroutine.
+// within runs a callback in its own goroutine, so that there is an answer even if it hangs.
+// The error says why there is none: it took longer than limit, panicked, was cancelled, or
+// the session has ended. Close waits for the goroutine.
 func within[T any](ctx context.Context, h *Host, limit time.Duration, call func(context.Context) T) (T, error) {
 	type outcome struct {
 		value T

@@ -13,21 +13,17 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// server is the name under which the bot's tools are served.
+// server is the name of the server of the bot's tools.
 const server = "discord"
 
-// offered are the command's own tools that a model gets, in the order of their
-// names; what a version has beyond them (its schedulers, task lists, questions on
-// a terminal, work in the background) stays away, of later versions too. Glob
-// and Grep exist only because they are named here. The list is the same for every
-// run: tools are part of the prompt's prefix, and an equal prefix is what forks
-// share the prompt cache by.
+// offered are the command's own tools for a model, sorted by name. All others are left out
+// (schedulers, task lists, terminal questions, background work), also those of later
+// versions. Glob and Grep exist only if they are listed. The list is the same for every
+// run, because forks share the prompt cache only if their prefixes are equal.
 var offered = []string{"Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "WebFetch", "WebSearch", "Write"}
 
-// overrides are settings that take away what no variable does: a skill of the
-// command's that stays when its bundled skills are off (2.1.330), and instructions in
-// folders of the data directory. A command of the model's could leave them there, and
-// they would be obeyed as the user's when a file beside them is read.
+// overrides are settings without a variable: they disable a skill that remains when bundled
+// skills are off (2.1.330).
 func overrides(dir string) string {
 	below := literal(filepath.Clean(dir)) + "/!(.claude)/**/"
 	text, _ := json.Marshal(map[string]any{ // it has nothing that cannot be written
@@ -42,10 +38,9 @@ func literal(path string) string { return globSigns.Replace(path) }
 
 var globSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`, "!", `\!`, "+", `\+`, "@", `\@`, "|", `\|`)
 
-// args are the flags of a process. What a run may do
-// is no part of them: its hooks and its permission callback decide that, and the
-// bot's own tools decide by themselves. The system prompt goes into the
-// handshake, because flags can be read by every user of the machine.
+// args are the flags of a process. They do not say what a run may do: its hooks, its
+// permission callback and the bot's tools decide that. The system prompt is in the
+// handshake, because every user of the machine can read the flags.
 func args(o agent.SessionOptions, id string) []string {
 	a := []string{
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
@@ -57,8 +52,8 @@ func args(o agent.SessionOptions, id string) []string {
 	} else {
 		a = append(a, "--tools", strings.Join(offered, ","), "--setting-sources=project", "--settings", overrides(o.Dir))
 	}
-	// A session that is resumed without a model takes the one of its history, and
-	// older versions write that down without its long context (2.1.197).
+	// A session resumed without a model uses that of its history, which older versions
+	// store without its long context (2.1.197).
 	a = append(a, "--model", cmp.Or(o.Settings.Model, "default"))
 	switch t := o.Settings.Thinking; t {
 	case "":
@@ -81,8 +76,8 @@ func args(o agent.SessionOptions, id string) []string {
 	return a
 }
 
-// permissionMode is the mode for the CLI. To bypass permissions is for our own
-// callback, which then allows everything: the CLI refuses that mode to root.
+// permissionMode is the CLI's mode. The bot's own callback implements bypassing
+// permissions, because the CLI refuses that mode to root.
 func permissionMode(mode string) string {
 	if mode == "" || mode == "bypassPermissions" {
 		return "default"
@@ -90,12 +85,11 @@ func permissionMode(mode string) string {
 	return mode
 }
 
-// adaptiveTokens is the budget that the command itself takes where nobody has set
-// one. Models that measure by themselves ignore it.
+// adaptiveTokens is the command's own default budget. Adaptive models ignore it.
 const adaptiveTokens = 31999
 
-// thinkingTokens is what set_max_thinking_tokens takes for a setting, 0 for none.
-// It has a null too, which goes back to what the process was started with.
+// thinkingTokens is the value of set_max_thinking_tokens for a setting, 0 for none. Its
+// null would restore the process's initial value.
 func thinkingTokens(thinking string) (tokens int, ok bool) {
 	switch thinking {
 	case "adaptive":
@@ -107,9 +101,8 @@ func thinkingTokens(thinking string) (tokens int, ok bool) {
 	return n, err == nil && n >= 0
 }
 
-// content is a message as blocks: images first, then its text, then
-// sessionfile.LastBlock, so that the last block is never the user's.
-// A command of the engine stands alone and in one line.
+// content is a message as blocks: images, text, then sessionfile.LastBlock, so that the
+// last block is never the user's. A command of the engine is one line by itself.
 func content(m agent.Message) []wire.Block {
 	if m.Command != "" {
 		text := "/" + string(m.Command)

@@ -41,22 +41,21 @@ import (
 
 // Options of the engine.
 type Options struct {
-	// Path is the command. Empty: process.Find looks for it in Env.
+	// Path is the command. If empty, process.Find looks for it in Env.
 	Path string
-	// Env is the environment of the program; nil is os.Environ. process.Environment
-	// decides what a process gets of it.
+	// Env is the program's environment; nil is os.Environ. process.Environment selects what
+	// a process gets.
 	Env []string
-	// Process is what we add to the environment.
+	// Process is added to the environment.
 	Process process.Env
-	// Control is the socket by which our commands reach the bot when a session's shell
-	// calls them. The bot opens and serves it. Nil is none.
+	// Control is the socket by which our commands in a session's shell reach the bot, which
+	// opens and serves it. May be nil.
 	Control *control.Server
-	// Sandbox puts the process of a session into its sandbox before it starts; see
-	// process.Spec. Nil is none. Processes that run nothing for a model, such as a
-	// login, are not sandboxed.
+	// Sandbox sandboxes a session's process before it starts; see process.Spec. May be nil.
+	// Processes that run nothing for a model, such as a login, are not sandboxed.
 	Sandbox func(*exec.Cmd) (done func())
-	// MemoryLimit returns how many resident bytes a process may use before it is ended;
-	// 0, or nil, is no limit.
+	// MemoryLimit returns the resident bytes above which a process is ended; 0, or nil, is
+	// no limit.
 	MemoryLimit func() int64
 	// Log may be nil.
 	Log *slog.Logger
@@ -65,11 +64,11 @@ type Options struct {
 // Engine opens sessions with Claude. Use New.
 type Engine struct {
 	o Options
-	// start starts a process; tests replace it by pipes.
+	// start starts a process; tests replace it with pipes.
 	start func(process.Spec) (child, error)
 	// begun is closed when Run has started.
 	begun chan struct{}
-	// examined is closed when the command's version is known, or never will be.
+	// examined is closed when the command's version is known or cannot be determined.
 	examined chan struct{}
 	// background are the goroutines that outlive the call that started them:
 	// Run waits for them.
@@ -77,17 +76,17 @@ type Engine struct {
 	ran        atomic.Bool // Run was called
 	loginLimit time.Duration
 
-	// ctx is that of Run, set before begun is closed: sessions may be opened until it
+	// ctx is Run's context, set before begun is closed: sessions may be opened until it
 	// ends.
 	ctx context.Context
 
 	mu sync.Mutex
-	// sessions are those whose process was not reaped yet, by id. While a session is
-	// being opened its id maps to nil.
+	// sessions are those whose process is not reaped yet, by ID. An ID that is being opened
+	// maps to nil.
 	sessions map[string]*session
 	status   agent.Status
 	unusable bool     // the command must not be started
-	login    *attempt // that waits for its code, or nil
+	login    *attempt // waits for its code, or nil
 	changed  func()
 }
 
@@ -167,7 +166,7 @@ func (e *Engine) path() (string, error) {
 	return process.Find(func(name string) string { return config.Lookup(e.o.Env, name) })
 }
 
-// env is the environment of a process, with its own variables added.
+// env is the environment of a process plus its own variables.
 func (e *Engine) env(own ...string) []string {
 	o := e.o.Process
 	o.Extra = slices.Concat(o.Extra, own)
@@ -176,6 +175,7 @@ func (e *Engine) env(own ...string) []string {
 
 // Status is the current status of the engine.
 func (e *Engine) Status() agent.Status {
+	// processes are the engine's processes, oldest first.
 	processes := e.processes()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -225,7 +225,7 @@ func (e *Engine) setStatus(change func(*agent.Status)) {
 	e.mu.Lock()
 	before := e.status
 	change(&e.status)
-	e.status.Processes = nil // they are counted on demand
+	e.status.Processes = nil // listed on demand
 	now := e.status
 	e.mu.Unlock()
 	if before.Version != now.Version || before.Warning != now.Warning || before.Problem != now.Problem ||

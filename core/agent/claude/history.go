@@ -17,11 +17,11 @@ import (
 	"ollimbot/core/agent/claude/sessionfile"
 )
 
-// HasMessage reports whether a session's transcript holds a message whose text has
-// this digest (agent.HistoryChecker). Only the session's own file is asked: what a fork
-// has copied counts as heard by the fork. The CLI appends a message about 0.1 s
-// after it has taken it, so that the last moment before a crash may be missing;
-// a session without a file has heard nothing.
+// HasMessage reports whether a session's transcript contains a message whose text has this
+// digest (agent.HistoryChecker). Only the session's own file is read: what a fork copied
+// counts as received by the fork. The CLI writes a message about 0.1 s after receiving it,
+// so the last moment before a crash may be missing. A session without a file has received
+// nothing.
 func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	files, err := transcripts(sessionfile.ConfigDir(e.env()), session)
 	if err != nil {
@@ -42,10 +42,10 @@ func (e *Engine) HasSession(id string) bool {
 	return err == nil && len(files) > 0
 }
 
-// transcripts are the files of a session, whichever directory it worked in.
+// transcripts are the files of a session in any working directory.
 func transcripts(configDir, session string) ([]string, error) {
 	if session == "" || session != filepath.Base(session) || strings.ContainsRune(session, 0) {
-		return nil, nil // no id that the CLI would give
+		return nil, nil // not an ID of the CLI
 	}
 	projects := filepath.Join(configDir, sessionfile.Projects)
 	folders, err := os.ReadDir(projects)
@@ -65,8 +65,8 @@ func transcripts(configDir, session string) ([]string, error) {
 	return found, nil
 }
 
-// transcriptHolds reads a transcript line by line; a line may have any length,
-// and the last one may be torn.
+// transcriptHolds searches a transcript line by line; a line may have any length, and the
+// last one may be incomplete.
 func transcriptHolds(ctx context.Context, file string, digest [sha256.Size]byte) (bool, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {

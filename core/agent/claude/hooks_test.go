@@ -3,6 +3,7 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -137,7 +138,7 @@ func TestFaultsOfTheOtherHooksHoldNothingUp(t *testing.T) {
 	o := (&hostRun{}).options()
 	o.Hooks.Stop = func(context.Context, bool) string { panic("bug") }
 	o.Hooks.PostTool = func(context.Context, agent.ToolUse) { panic("bug") }
-	h := newHost(o, nil)
+	h := newHost(o, slog.New(slog.DiscardHandler))
 	defer h.close()
 	for _, request := range []string{
 		hookLine(hookStop, `{}`), hookLine(hookStop, `7`), hookLine(hookPostTool, bashCall), hookLine(hookPostTool, `{"tool_name":[]}`),
@@ -149,7 +150,7 @@ func TestFaultsOfTheOtherHooksHoldNothingUp(t *testing.T) {
 }
 
 func TestARunWithoutHooksObjectsToNothing(t *testing.T) {
-	h := newHost(agent.SessionOptions{}, nil)
+	h := newHost(agent.SessionOptions{}, slog.New(slog.DiscardHandler))
 	defer h.close()
 	for _, hook := range []string{hookStop, hookPreTool, hookPostTool} {
 		if got := asked(t, h, "hook_callback", hookLine(hook, bashCall)); got != "{}" {
@@ -173,7 +174,7 @@ func TestASlowHookIsAnsweredBeforeTheCLIGivesUp(t *testing.T) {
 			o.Hooks.PreTool = func(context.Context, agent.ToolUse) agent.Decision { <-release; return agent.Decision{Allow: true} }
 			o.Hooks.Stop = func(context.Context, bool) string { <-release; return "late" }
 			o.Hooks.PostTool = func(context.Context, agent.ToolUse) { <-release }
-			h := newHost(o, nil)
+			h := newHost(o, slog.New(slog.DiscardHandler))
 			begun := time.Now()
 			got := asked(t, h, "hook_callback", hookLine(hook, bashCall))
 			if took := time.Since(begun); took != c.limit {

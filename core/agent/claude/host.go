@@ -16,41 +16,34 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// host is the bot's side of one CLI process: it answers the CLI's control
-// requests with the tools, hooks and callbacks of the run that the process was
-// started for.
+// host is the bot's side of one CLI process: it answers the CLI's control requests with the
+// tools, hooks and callbacks of the run.
 //
-// Its answers keep to one rule: whatever goes wrong, a call is refused. The CLI
-// lets a tool run when a PreToolUse hook answers with an error,
-// so a hook here never does.
+// If anything goes wrong, a call is refused. The CLI runs a tool when a PreToolUse hook
+// answers with an error, so a hook here never does.
 type host struct {
 	log *slog.Logger
 	o   agent.SessionOptions
-	// servers are the names of the servers that the tools belong to, sorted.
+	// servers are the names of the tools' servers, sorted.
 	servers []string
 
-	// run calls what the bot has put into the session.
+	// run calls the session's callbacks.
 	run *callback.Host
 
 	mu sync.Mutex
-	// refused are the newest calls that were refused here, so that their results
-	// can be told from a tool's own errors.
+	// refused are the newest calls that were refused here, to distinguish them from a
+	// tool's own errors.
 	refused recent
-	// ending is the tool whose answer ends the turn, until the CLI tells of it.
+	// ending is the tool whose result ends the turn, until the CLI reports the result.
 	ending string
-	// calls are the calls of tools that run, by callKey. Control requests are
-	// answered concurrently, so that a cancellation can overtake its call: early
-	// remembers those.
+	// calls are the running tool calls, by server and request ID. Control requests are
+	// answered concurrently, so a cancellation may overtake its call: early contains those.
 	calls map[string]context.CancelFunc
 	early recent
 }
 
-// newHost returns a host that serves a run. A nil log logs nothing. Use close at
-// the end.
+// newHost returns a host for a run. Use close at the end.
 func newHost(o agent.SessionOptions, log *slog.Logger) *host {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	h := &host{log: log, o: o, run: callback.New(o, log), servers: []string{server}, calls: map[string]context.CancelFunc{}}
 	for _, t := range o.Tools {
 		if !slices.Contains(h.servers, serverOf(t)) {
@@ -61,9 +54,8 @@ func newHost(o agent.SessionOptions, log *slog.Logger) *host {
 	return h
 }
 
-// initialize is the initialize request, the first that the CLI gets. The prompt
-// travels in it and not on the command line, where every user of the machine
-// could read it.
+// initialize is the first request to the CLI. It carries the prompt, which every user of
+// the machine could read on the command line.
 func (h *host) initialize() any {
 	r := initializeRequest{Subtype: "initialize", Hooks: registeredHooks(), Servers: h.servers}
 	if h.o.Bare {
@@ -82,9 +74,9 @@ type initializeRequest struct {
 	Whole   string                   `json:"systemPrompt,omitempty"`
 }
 
-// handle answers a control request of the CLI; it is a wire.Handler. It may be
-// called concurrently, blocks for as long as the callback does, and returns an
-// error only for requests that it does not know.
+// handle answers a control request of the CLI; it is a wire.Handler. It may be called
+// concurrently, blocks as long as the callback does, and returns an error only for unknown
+// requests.
 func (h *host) handle(ctx context.Context, subtype string, request json.RawMessage) (any, error) {
 	switch subtype {
 	case "hook_callback":
@@ -97,27 +89,26 @@ func (h *host) handle(ctx context.Context, subtype string, request json.RawMessa
 	return nil, fmt.Errorf(textUnsupported, clean.Cut(clean.Line(subtype), 60))
 }
 
-// close cancels what runs, and waits until every hook and every tool has
-// returned: so none may close its own process. It is idempotent.
+// close cancels all callbacks and waits until they have returned, so none may close its own
+// process. It is idempotent.
 func (h *host) close() { h.run.Close() }
 
-// denied reports whether a call was refused by us, so that its tool never ran.
+// denied reports whether a call was refused here, so that its tool never ran.
 func (h *host) denied(toolUseID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.refused.has(toolUseID)
 }
 
-// refuse remembers a refused call.
+// refuse records a refused call.
 func (h *host) refuse(toolUseID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.refused.add(toolUseID)
 }
 
-// The hooks that are registered, by the ids that the CLI calls them with.
-// SessionStart and SessionEnd are left out: the one never arrives, the other
-// fires when nobody listens any more.
+// IDs of the registered hooks. SessionStart never arrives, and SessionEnd is called after the
+// connection has ended, so both are left out.
 const (
 	hookStop     = "ollim_stop"
 	hookPreTool  = "ollim_pre_tool"
@@ -125,16 +116,16 @@ const (
 )
 
 const (
-	// margin is how much longer the CLI waits for a hook than we do: an answer of
-	// ours says why, and is one that the CLI obeys.
+	// margin is how much longer the CLI waits for a hook than the bot does: the bot's own
+	// answer gives a reason.
 	margin = 5 * time.Second
-	// patience is how long the CLI waits for the Stop and PreToolUse hooks,
-	// postPatience for PostToolUse.
+	// patience is how long the CLI waits for the Stop and PreToolUse hooks, postPatience
+	// for PostToolUse.
 	patience     = callback.Patience + margin
 	postPatience = callback.PostPatience + margin
 )
 
-// hookMatcher registers callbacks for an event; without a matcher they see all.
+// hookMatcher registers callbacks for all calls of an event.
 type hookMatcher struct {
 	IDs     []string `json:"hookCallbackIds"`
 	Timeout int      `json:"timeout"` // in seconds
@@ -151,12 +142,10 @@ func registeredHooks() map[string][]hookMatcher {
 	}
 }
 
-// hookAnswer is what a hook answers with; the zero value has no objection.
-// It never permits: "allow" would skip the question for permission; "ask" lets
-// it be asked where the CLI would not.
+// hookAnswer is a hook's answer; the zero value has no objection. It never says "allow",
+// which would skip the permission request; "ask" requests it where the CLI would not.
 type hookAnswer struct {
-	// Continue is false where the turn ends with the call, Why what the model
-	// reads of that later.
+	// Continue is false if the turn ends with the call. The model later reads Why.
 	Continue *bool         `json:"continue,omitempty"`
 	Why      string        `json:"stopReason,omitempty"`
 	Decision string        `json:"decision,omitempty"`
@@ -170,8 +159,8 @@ type hookDecision struct {
 	Reason   string `json:"permissionDecisionReason"`
 }
 
-// hook answers a hook callback. What cannot be read is answered like a call
-// that must not be made; for the other events that answer means nothing.
+// hook answers a hook callback. An unreadable one is answered as a refused call; for other
+// events that answer has no effect.
 func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAnswer) {
 	var r struct {
 		Callback string          `json:"callback_id"`
@@ -179,7 +168,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 		ToolUse  string          `json:"tool_use_id"`
 	}
 	if err := json.Unmarshal(request, &r); err != nil {
-		h.log.Error("a hook request could not be read", "error", err)
+		h.log.Error("hook request could not be read", "error", err)
 		return objection(callback.AnswerGarbled)
 	}
 	switch r.Callback {
@@ -202,7 +191,7 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 		h.refuse(id)
 		return objection(d.Reason)
 	}
-	h.log.Warn("an unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
+	h.log.Warn("unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
 	return objection(callback.AnswerGarbled)
 }
 
@@ -217,7 +206,7 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 		Again bool `json:"stop_hook_active"`
 	}
 	if err := json.Unmarshal(input, &in); err != nil {
-		h.log.Error("a stop hook's input could not be read", "error", err)
+		h.log.Error("input of the stop hook could not be read", "error", err)
 		return hookAnswer{}
 	}
 	if reason := h.run.Stop(ctx, in.Again); reason != "" {
@@ -226,22 +215,22 @@ func (h *host) stopHook(ctx context.Context, input json.RawMessage) hookAnswer {
 	return hookAnswer{}
 }
 
-// preTool asks the run's guard; whatever goes wrong is a denial.
+// preTool asks the run's guard; any error is a denial.
 func (h *host) preTool(ctx context.Context, input json.RawMessage) agent.Decision {
 	u, err := readHookUse(input)
 	if err != nil {
-		h.log.Error("a call's input could not be read", "error", err)
+		h.log.Error("input of a call could not be read", "error", err)
 		return agent.Decision{Reason: callback.AnswerGarbled}
 	}
 	return h.run.PreTool(ctx, u)
 }
 
-// postTool tells the run that a call has succeeded, and ends the turn where the
-// tool has said so. An interruption would stand in the history for good.
+// postTool reports a successful call to the run, and ends the turn if the tool asked for
+// that. An interruption would stay in the history.
 func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hookAnswer) {
 	u, err := readHookUse(input)
 	if err != nil {
-		h.log.Error("a finished call's input could not be read", "error", err)
+		h.log.Error("input of a finished call could not be read", "error", err)
 		return answer
 	}
 	if h.takeEnding(u.Name) {
@@ -251,7 +240,7 @@ func (h *host) postTool(ctx context.Context, input json.RawMessage) (answer hook
 	return answer
 }
 
-// readHookUse reads the call that a hook is about.
+// readHookUse reads a hook's call.
 func readHookUse(input json.RawMessage) (agent.ToolUse, error) {
 	var in struct {
 		Tool  string          `json:"tool_name"`
@@ -264,21 +253,21 @@ func readHookUse(input json.RawMessage) (agent.ToolUse, error) {
 	return toolUse(in.ID, in.Tool, in.Input)
 }
 
-// asking is a tool of the terminal: its dialog has nobody before it here.
+// asking is a tool with a terminal dialog, which does not exist here.
 const asking = "AskUserQuestion"
 
 var errNoCall = errors.New("it names no tool or its input is not an object")
 
-// permission is the answer to can_use_tool. The CLI wants the input back when a
-// call is allowed, and takes the answer for a refusal without it.
+// permission is the answer to can_use_tool. An allowed call must repeat its input; without
+// it the CLI takes the answer as a refusal.
 type permission struct {
 	Behavior string          `json:"behavior"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
 	Message  string          `json:"message,omitempty"`
 }
 
-// permit asks the run whether a call may be made. It blocks for as long as a
-// person thinks: the CLI has no limit here, and an interrupt ends ctx.
+// permit asks the run whether a call may be made. It blocks while a person thinks: the CLI
+// has no limit here, and an interruption ends ctx.
 func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
 	var r struct {
 		Tool  string          `json:"tool_name"`
@@ -287,7 +276,7 @@ func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
 	}
 	err := json.Unmarshal(request, &r)
 	if err != nil {
-		h.log.Error("a permission request could not be read", "error", err)
+		h.log.Error("permission request could not be read", "error", err)
 		h.refuse(r.ID)
 		return permission{Behavior: "deny", Message: callback.AnswerGarbled}
 	}
@@ -305,13 +294,13 @@ func (h *host) decide(ctx context.Context, id, tool string, input json.RawMessag
 	}
 	u, err := toolUse(id, tool, input)
 	if err != nil {
-		h.log.Error("a permission request could not be read", "error", err)
+		h.log.Error("permission request could not be read", "error", err)
 		return agent.Decision{Reason: callback.AnswerGarbled}
 	}
 	return h.run.Permission(ctx, u)
 }
 
-// toolUse is a call as callbacks see it; its input is the CLI's, byte for byte.
+// toolUse is a call in the callbacks' form; its input is the CLI's, unchanged.
 func toolUse(id, tool string, input json.RawMessage) (agent.ToolUse, error) {
 	if tool == "" || !bytes.HasPrefix(bytes.TrimLeft(input, " \t\r\n"), []byte("{")) {
 		return agent.ToolUse{}, errNoCall

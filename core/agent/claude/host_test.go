@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,7 +86,7 @@ func (r *hostRun) options(tools ...agent.Tool) agent.SessionOptions {
 // boundHost is a host of a run; it is closed with the test.
 func boundHost(t testing.TB, r *hostRun, tools ...agent.Tool) *host {
 	t.Helper()
-	h := newHost(r.options(tools...), nil)
+	h := newHost(r.options(tools...), slog.New(slog.DiscardHandler))
 	t.Cleanup(h.close)
 	return h
 }
@@ -188,7 +189,7 @@ func TestARequestThatWeDoNotKnowIsAnErrorOnOneLine(t *testing.T) {
 }
 
 func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
-	h := newHost(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}, nil)
+	h := newHost(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}, slog.New(slog.DiscardHandler))
 	defer h.close()
 	data, err := json.Marshal(h.initialize())
 	must(t, err)

@@ -272,10 +272,10 @@ func loginCode(code string) (string, error) {
 
 const (
 	authLimit = 10 * time.Second
-	authBytes = 64 << 10 // of an answer; the real one has about 100
+	authBytes = 64 << 10 // largest answer; the real one has about 100 bytes
 )
 
-// Auth is how the command is logged in.
+// Auth is the command's login status.
 type Auth struct {
 	LoggedIn  bool   `json:"loggedIn"`
 	Method    string `json:"authMethod"`   // "none", "api_key", "oauth_token", …
@@ -283,9 +283,9 @@ type Auth struct {
 	KeySource string `json:"apiKeySource"` // the variable of the key, or empty
 }
 
-// AuthStatus asks the command at path for its login status, without asking any
-// server. It takes ten seconds at most. Not to be logged in is no error; an
-// error is one line that says what to do, or that of ctx.
+// AuthStatus asks the command at path for its login status, which needs no network. It
+// takes at most ten seconds. Not being logged in is not an error; an error is one line that
+// says what to do, or ctx's.
 func AuthStatus(ctx context.Context, path string, env []string) (Auth, error) {
 	answer, err := process.Run(ctx, process.Spec{Path: path, Args: []string{"auth", "status", "--json"}, Env: env}, authLimit, authBytes)
 	switch {
@@ -297,14 +297,13 @@ func AuthStatus(ctx context.Context, path string, env []string) (Auth, error) {
 		return Auth{}, err
 	}
 	auth, err := readAuth(answer.Stdout)
-	if err != nil && answer.Stderr != "" { // its exit code says logged in or not, so only words count
+	if err != nil && answer.Stderr != "" { // the exit code only says whether it is logged in
 		err = fmt.Errorf(textAuthSaid, clean.Cut(answer.Stderr, maxWords))
 	}
 	return auth, err
 }
 
-// readAuth reads the command's answer. Without the field that matters it is not
-// the answer of a claude command.
+// readAuth reads the command's answer, which must have the field loggedIn.
 func readAuth(answer []byte) (Auth, error) {
 	var known struct {
 		LoggedIn *bool `json:"loggedIn"`

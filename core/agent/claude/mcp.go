@@ -11,10 +11,10 @@ import (
 	"ollimbot/core/agent"
 )
 
-// serverVersion is the version of the bot's tool servers, as the CLI is told.
+// serverVersion is the version of the bot's tool servers for the CLI.
 const serverVersion = "1"
 
-// Errors of JSON-RPC.
+// Error codes of JSON-RPC.
 const (
 	codeUnreadable = -32700
 	codeNoMethod   = -32601
@@ -22,10 +22,10 @@ const (
 	codeRefused    = -32603
 )
 
-// serverOf is the name of the server that a tool belongs to.
+// serverOf is the name of a tool's server.
 func serverOf(t agent.Tool) string { return cmp.Or(t.Server, server) }
 
-// rpc is a message of the CLI, which is an MCP client. A notification has no id.
+// rpc is a message of the CLI, which is the MCP client. A notification has no ID.
 type rpc struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -33,7 +33,7 @@ type rpc struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// rpcAnswer is the answer to a message; exactly one of Result and Error is set.
+// rpcAnswer is the answer to a message, with either Result or Error.
 type rpcAnswer struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -46,9 +46,9 @@ type rpcError struct {
 	Message string `json:"message"`
 }
 
-// serveTools answers one mcp_message, which carries one message of the CLI to one
-// of the bot's tool servers. A call blocks until its tool has returned; the end of
-// ctx cancels the tool. A notification is answered too: the CLI waits for that.
+// serveTools answers one mcp_message, which contains a message of the CLI to one of the
+// bot's tool servers. A call blocks until its tool returns; the end of ctx cancels the
+// tool. The CLI expects an answer to notifications too.
 func (h *host) serveTools(ctx context.Context, request json.RawMessage) rpcAnswer {
 	var r struct {
 		Server  string `json:"server_name"`
@@ -92,9 +92,9 @@ func (h *host) serve(ctx context.Context, name string, m rpc) (any, *rpcError) {
 	return nil, &rpcError{codeNoMethod, textNoMethod}
 }
 
-// hello begins anew: request ids start again, and what still runs is cancelled. The
-// CLI repeats the handshake when its list of servers changes. The list of tools
-// never changes in the life of a process, so no notification is promised.
+// hello answers the handshake: request IDs restart and running calls are cancelled. The CLI
+// repeats it when its list of servers changes. The list of tools never changes within a
+// process, so no notification is promised.
 func (h *host) hello(name string, params json.RawMessage) any {
 	h.mu.Lock()
 	for key, cancel := range h.calls {
@@ -108,22 +108,22 @@ func (h *host) hello(name string, params json.RawMessage) any {
 	var client struct {
 		Version string `json:"protocolVersion"`
 	}
-	_ = json.Unmarshal(params, &client) // then it gets no version, and says so
+	_ = json.Unmarshal(params, &client) // without a version the CLI reports the mismatch
 	return map[string]any{
 		"protocolVersion": client.Version, "capabilities": map[string]any{"tools": struct{}{}},
 		"serverInfo": map[string]string{"name": name, "version": serverVersion},
 	}
 }
 
-// listedTool is a tool as the CLI is told of it.
+// listedTool is a tool in the CLI's form.
 type listedTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Schema      json.RawMessage `json:"inputSchema"`
 }
 
-// listed are the tools of a server, by their names: an equal list is what forks
-// share the prompt cache by.
+// listed are a server's tools, sorted by name: forks share the prompt cache only if the
+// lists are equal.
 func (h *host) listed(name string) []listedTool {
 	list := []listedTool{}
 	for _, t := range h.o.Tools {
@@ -135,7 +135,7 @@ func (h *host) listed(name string) []listedTool {
 	return list
 }
 
-// call runs a tool of the run.
+// call runs a tool.
 func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) {
 	var p struct {
 		Name string          `json:"name"`
@@ -181,8 +181,8 @@ func (h *host) call(ctx context.Context, server string, m rpc) (any, *rpcError) 
 	}{[]content{{"text", cmp.Or(r.Text, answerNoText)}}, r.IsError}, nil
 }
 
-// beginCall notes a call that begins, one that was cancelled before as well; false
-// where its id is in use.
+// beginCall records the start of a call, cancelling it if its cancellation arrived first;
+// false if its ID is in use.
 func (h *host) beginCall(key string, cancel context.CancelFunc) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,7 +196,7 @@ func (h *host) beginCall(key string, cancel context.CancelFunc) bool {
 	return true
 }
 
-// notified takes a notification: only a cancellation means something here.
+// notified handles a notification. Only cancellations have an effect.
 func (h *host) notified(name string, m rpc) {
 	var p struct {
 		ID json.RawMessage `json:"requestId"`
@@ -214,7 +214,7 @@ func (h *host) notified(name string, m rpc) {
 	h.early.add(key)
 }
 
-// takeEnding reports whether a call of this tool ends the turn, and forgets it.
+// takeEnding reports once whether a call of this tool ends the turn.
 func (h *host) takeEnding(tool string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -225,11 +225,11 @@ func (h *host) takeEnding(tool string) bool {
 	return ends
 }
 
-// recent remembers the newest ids that were put in; "" is none.
+// recent contains the newest IDs; "" is ignored.
 type recent []string
 
-// keptIDs is how many refused and cancelled calls are remembered: the result of a
-// call follows its refusal at once, so that a few would do.
+// keptIDs is how many refused and cancelled calls are remembered. The result of a call
+// follows its refusal at once, so a few would be enough.
 const keptIDs = 256
 
 func (r *recent) add(id string) {

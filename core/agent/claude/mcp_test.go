@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -130,7 +131,7 @@ func TestTheServerPromisesToolsAndNothingElse(t *testing.T) {
 
 func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
 	tools := toolset.Tools(nil)
-	h := newHost(agent.SessionOptions{Tools: tools}, nil)
+	h := newHost(agent.SessionOptions{Tools: tools}, slog.New(slog.DiscardHandler))
 	defer h.close()
 	handshake(t, h)
 	var r struct {

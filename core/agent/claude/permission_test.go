@@ -3,6 +3,7 @@ package claude
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func TestWhateverGoesWrongWithAPermissionRefusesTheCall(t *testing.T) {
 }
 
 func TestARunThatCanAskNobodyRefuses(t *testing.T) {
-	h := newHost(agent.SessionOptions{}, nil)
+	h := newHost(agent.SessionOptions{}, slog.New(slog.DiscardHandler))
 	defer h.close()
 	if got := asked(t, h, "can_use_tool", `{"tool_name":"Bash","input":{},"tool_use_id":"t"}`); !strings.Contains(got, callback.AnswerNobody) {
 		t.Errorf("the answer is %s", got)

@@ -13,26 +13,25 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// maxNotice bounds words of the CLI, in characters.
+// maxNotice limits texts of the CLI, in characters.
 const maxNotice = 300
 
-// subagentTools run a whole agent, so that silence while they run is no
-// sign of work. The tool has two names.
+// subagentTools run a whole agent, so that silence while they run is normal. The tool has
+// two names.
 var subagentTools = map[string]bool{"Agent": true, "Task": true}
 
-// translator turns the lines of one turn into events. It knows what was said so
-// far, so that nothing is said twice and what a broken stream has said is taken
-// back.
+// translator turns the lines of one turn into events. It tracks the text so far, so that
+// nothing is repeated and the text of a broken stream is taken back.
 type translator struct {
-	// denied tells whether a call was refused by our side.
+	// denied reports whether the bot refused a call.
 	denied  func(toolUseID string) bool
 	command agent.Command
-	refused map[string]bool   // calls that the CLI has refused by itself
-	tools   map[string]string // the names of calls without a result yet
-	// compacting says that the history is being made shorter now.
+	refused map[string]bool   // calls that the CLI refused itself
+	tools   map[string]string // names of the running calls
+	// compacting says that the history is being compacted.
 	compacting bool
-	retry      wire.Retry // the last one, while nothing has come after it
-	failure    string     // the class of the last failed request
+	retry      wire.Retry // the last one, until another line follows
+	failure    string     // class of the last failed request
 	text       textAccumulator
 }
 
@@ -40,8 +39,8 @@ func newTranslator(denied func(string) bool, command agent.Command) *translator 
 	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}}
 }
 
-// handOver is the translator for a message that was taken into a running turn:
-// the calls go on, what was said belongs to who has read it.
+// handOver is the translator for a message that joined a running turn: the calls continue,
+// the text so far belongs to its earlier reader.
 func (t *translator) handOver() *translator {
 	next := *t
 	next.text = textAccumulator{stream: t.text.stream}
@@ -51,7 +50,7 @@ func (t *translator) handOver() *translator {
 // last is the text of the newest block.
 func (t *translator) last() string { return t.text.last }
 
-// working reports whether a tool runs, and whether only subagents do.
+// working reports whether tools other than subagents run, and whether subagents do.
 func (t *translator) working() (tools, subagents bool) {
 	for _, name := range t.tools {
 		if subagentTools[name] {
@@ -63,8 +62,7 @@ func (t *translator) working() (tools, subagents bool) {
 	return tools, subagents
 }
 
-// translate hands the events of a line to put. Lines that mean nothing to a
-// reader give none.
+// translate passes a line's events to put.
 func (t *translator) translate(l wire.Line, put func(agent.Event)) {
 	switch l.Type {
 	case wire.TypeStream:
@@ -82,7 +80,7 @@ func (t *translator) translate(l wire.Line, put func(agent.Event)) {
 	}
 }
 
-// stream takes a piece of the model's answer. Subagents are not streamed.
+// stream handles a piece of the model's answer. Subagents are not streamed.
 func (t *translator) stream(s wire.Stream, put func(agent.Event)) {
 	if s.ParentToolUseID != "" {
 		return
@@ -100,9 +98,9 @@ func (t *translator) stream(s wire.Stream, put func(agent.Event)) {
 	}
 }
 
-// assistant takes a finished block: the truth about what was streamed.
+// assistant handles a finished block, which is authoritative.
 func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
-	if a.Error != "" { // its words come again with the result
+	if a.Error != "" { // the result repeats its text
 		t.failure = a.Error
 		return
 	}
@@ -119,7 +117,7 @@ func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
 	}
 }
 
-// subagent describes who calls a tool; empty for the main thread.
+// subagent describes the caller of a tool; empty for the main thread.
 func subagent(o wire.Origin) string {
 	if o.ParentToolUseID == "" {
 		return ""
@@ -127,8 +125,7 @@ func subagent(o wire.Origin) string {
 	return cmp.Or(clean.Cut(clean.Line(o.TaskDescription), maxNotice), clean.Cut(clean.Line(o.SubagentType), maxNotice), textSubagent)
 }
 
-// user takes the results of tools; what else the user's side says is our own
-// words or the CLI's.
+// user handles results of tools and ignores all other texts.
 func (t *translator) user(u wire.User, put func(agent.Event)) {
 	for _, b := range u.Content {
 		if b.Type != wire.BlockToolResult {
@@ -143,7 +140,7 @@ func (t *translator) user(u wire.User, put func(agent.Event)) {
 	}
 }
 
-// system takes news of the CLI itself.
+// system handles messages of the CLI itself.
 func (t *translator) system(l wire.Line, put func(agent.Event)) {
 	s := l.System()
 	switch l.Subtype {
@@ -158,7 +155,7 @@ func (t *translator) system(l wire.Line, put func(agent.Event)) {
 	case wire.SubtypePermissionDenied:
 		t.refused[s.ToolUseID] = true
 	case wire.SubtypeTaskNotification:
-		if t.tools[s.ToolUseID] == "" { // the end of a call that still runs is told by the call's result
+		if t.tools[s.ToolUseID] == "" { // otherwise the call's result reports the end
 			putNotice(s.Summary, put)
 		}
 	case wire.SubtypeModelFallback:
@@ -173,15 +170,15 @@ func (t *translator) system(l wire.Line, put func(agent.Event)) {
 	}
 }
 
-// putNotice puts a notice, where there is anything to say.
+// putNotice puts a notice unless it is empty.
 func putNotice(text string, put func(agent.Event)) {
 	if text = short(text); text != "" {
 		put(agent.Notice{Text: text})
 	}
 }
 
-// status takes the begin of a compaction, and its failure. Its success is the
-// boundary that follows.
+// status handles the start of a compaction, and its failure. Its success is the boundary
+// that follows.
 func (t *translator) status(s wire.System, put func(agent.Event)) {
 	switch {
 	case s.Status == "compacting":
@@ -193,7 +190,7 @@ func (t *translator) status(s wire.System, put func(agent.Event)) {
 	}
 }
 
-// retryReason says in a person's words why a request failed.
+// retryReason says in plain words why a request failed.
 func retryReason(r wire.Retry) string {
 	if r.ErrorStatus == 0 {
 		return textNoConnection
@@ -207,10 +204,10 @@ func retryReason(r wire.Retry) string {
 	return fmt.Sprintf(textStatus, r.ErrorStatus)
 }
 
-// short is a line of the CLI's words, some of which it has put into a tag.
+// short is a text of the CLI in one line; the CLI puts some into tags.
 func short(s string) string { return clean.Cut(clean.Line(html.UnescapeString(s)), maxNotice) }
 
-// readable puts a code of the CLI, such as "too_few_groups", into readable form.
+// readable makes a code of the CLI, such as "too_few_groups", readable.
 func readable(code string) string {
 	if !strings.Contains(code, " ") {
 		code = strings.ReplaceAll(code, "_", " ")
@@ -221,39 +218,35 @@ func readable(code string) string {
 	return textNoReason
 }
 
-// textAccumulator is what a turn has said. The assistant's lines are the truth; a stream
-// is only ahead of them, until its block has ended.
+// textAccumulator is the text of a turn. Assistant lines are authoritative; a stream is
+// only ahead of them.
 type textAccumulator struct {
-	// stream is the id of the message that streams.
+	// stream is the ID of the streaming message.
 	stream string
-	// open is what the open block has streamed, lead the line break that was put
-	// before it.
+	// open is the streamed part of the open block, lead the line break before it.
 	open strings.Builder
 	lead string
-	// total counts all bytes that were said and not taken back; last is the text
-	// of the newest block, ended whether it closed with a line break.
+	// total counts the bytes that were said and not taken back; last is the text of the
+	// newest block, ended whether it ends with a line break.
 	total int
 	last  string
 	ended bool
 }
 
-// begin starts a message. What an earlier one has streamed and never finished
-// is gone.
+// begin starts a message and takes back an unfinished block.
 func (a *textAccumulator) begin(id string, put func(agent.Event)) {
 	a.takeBack(put)
 	a.stream = id
 }
 
-// block starts a block: an unfinished one before it stays until its line comes,
-// which it does before the block ends.
+// block starts a block. An unfinished one before it is kept.
 func (a *textAccumulator) block() {
-	if a.open.Len() > 0 { // its line never came, but its stream has ended well
+	if a.open.Len() > 0 { // its line is missing, but its stream is complete
 		a.keep(a.open.String())
 	}
 }
 
-// finish takes the whole text of a block. What of it was streamed is not said
-// again.
+// finish handles the whole text of a block, of which the streamed part is not repeated.
 func (a *textAccumulator) finish(id, text string, put func(agent.Event)) {
 	streamed := a.open.String()
 	rest, grown := strings.CutPrefix(text, streamed)
@@ -280,7 +273,7 @@ func (a *textAccumulator) say(text string, put func(agent.Event)) {
 	a.open.WriteString(text)
 }
 
-// keep makes what was said final.
+// keep makes the open block final.
 func (a *textAccumulator) keep(text string) {
 	a.open.Reset()
 	a.lead = ""
@@ -289,7 +282,7 @@ func (a *textAccumulator) keep(text string) {
 	}
 }
 
-// takeBack takes the open block back.
+// takeBack takes back the open block.
 func (a *textAccumulator) takeBack(put func(agent.Event)) {
 	n := a.open.Len() + len(a.lead)
 	if a.open.Len() == 0 {

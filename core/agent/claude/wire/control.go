@@ -11,26 +11,24 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// The types of control traffic, and what a response says of its request.
+// The types of control traffic, and the subtypes of responses.
 const (
 	kindControlRequest  = "control_request"
 	kindControlResponse = "control_response"
 	kindControlCancel   = "control_cancel_request"
-	kindKeepAlive       = "keep_alive" // says nothing of a turn
+	kindKeepAlive       = "keep_alive" // unrelated to turns
 
 	subtypeSuccess = "success"
 	subtypeError   = "error"
 )
 
 const (
-	// maxReason and maxWord bound what words of the CLI take in an error and in the
-	// log, in characters.
+	// maxReason and maxWord limit the CLI's texts in errors and in the log, in characters.
 	maxReason = 500
 	maxWord   = 60
 )
 
-// Words in errors of control requests, and in answers to the CLI's, which the
-// model may read.
+// Texts in errors of control requests, and in answers to the CLI, which the model may read.
 const (
 	textRefused   = "claude refused %s: %s"
 	textNoReason  = "no reason was given"
@@ -41,28 +39,27 @@ const (
 
 var errNoSubtype = errors.New("it has no subtype")
 
-// RequestError is a control request that the CLI has refused.
+// RequestError says that the CLI refused a control request.
 type RequestError struct {
 	Subtype string // of the request
-	Message string // the CLI's reason: cleaned, one line
+	Message string // the CLI's reason, cleaned, one line
 }
 
 func (e *RequestError) Error() string {
 	return fmt.Sprintf(textRefused, e.Subtype, e.Message)
 }
 
-// reply is the answer of the CLI to a request of ours.
+// reply is the CLI's answer to one of our requests.
 type reply struct {
 	response json.RawMessage
 	refused  bool
 	reason   string
 }
 
-// Request sends a control request, an object with a "subtype" or a struct that
-// marshals to one, and waits for its response; where the answer has none, it
-// is the empty object. It gives a *RequestError when the CLI refuses, ErrClosed
-// when the connection ends first, and ctx's error when ctx does; an answer
-// that comes after that is dropped.
+// Request sends a control request, an object with a "subtype" or a struct that marshals to
+// one, and waits for its response, by default the empty object. The error is a
+// *RequestError if the CLI refuses, ErrClosed if the connection ends first, or ctx's; a
+// later answer is dropped.
 func (c *Conn) Request(ctx context.Context, request any) (json.RawMessage, error) {
 	body, err := encode(request)
 	if err != nil {
@@ -109,8 +106,8 @@ func (c *Conn) Request(ctx context.Context, request any) (json.RawMessage, error
 	return r.response, nil
 }
 
-// resolve hands a control_response to the request that waits for it. It reports
-// whether the line was one; an answer that nobody waits for any more is.
+// resolve passes a control_response to its request. It reports whether the line was valid,
+// even if no request waits for it any more.
 func (c *Conn) resolve(h head) bool {
 	inner, ok := peek(h["response"])
 	if !ok {
@@ -133,7 +130,7 @@ func (c *Conn) resolve(h head) bool {
 	delete(c.waiting, id)
 	c.mu.Unlock()
 	if replies != nil {
-		replies <- r // one place, one answer: it never waits
+		replies <- r // never blocks: capacity one, one answer
 	}
 	return true
 }
@@ -141,13 +138,14 @@ func (c *Conn) resolve(h head) bool {
 // callback is a request of the CLI that is being answered.
 type callback struct{ cancel context.CancelFunc }
 
-// accept starts the answer to a control_request. It reports whether the line
-// was one: without an id there is nobody to answer.
+// accept starts answering a control_request. It reports whether the line was valid: it
+// needs an ID.
 func (c *Conn) accept(ctx context.Context, h head, g *sync.WaitGroup) bool {
 	id := h.text("request_id")
 	if id == "" {
 		return false
 	}
+	// cancel ends the context of a callback, whose answer is then dropped.
 	ctx, cancel := context.WithCancel(ctx)
 	one := &callback{cancel: cancel}
 	c.mu.Lock()
@@ -180,8 +178,8 @@ func (c *Conn) cancel(id string) {
 	}
 }
 
-// finish takes a callback out of those that wait. Only the first to do so, the
-// answer or the cancellation, is told true.
+// finish removes a pending callback. It returns true only for the first caller: the answer
+// or the cancellation.
 func (c *Conn) finish(id string, one *callback) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +190,7 @@ func (c *Conn) finish(id string, one *callback) bool {
 	return true
 }
 
-// responseLine is the line of a control response.
+// responseLine is a control response.
 type responseLine struct {
 	Type     string   `json:"type"`
 	Response response `json:"response"`
@@ -205,7 +203,7 @@ type response struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// answer asks the handler and makes the line of its answer, whatever happens.
+// answer calls the handler and returns the line of its answer, which it always has.
 func (c *Conn) answer(ctx context.Context, id string, request json.RawMessage) []byte {
 	line, err := c.ask(ctx, id, request)
 	if err == nil {
@@ -222,8 +220,7 @@ func (c *Conn) answer(ctx context.Context, id string, request json.RawMessage) [
 	return line
 }
 
-// ask runs the handler and encodes what it says, its panics included: a value
-// may also panic while it is marshalled.
+// ask runs the handler and encodes its response. It recovers panics, also from marshalling.
 func (c *Conn) ask(ctx context.Context, id string, request json.RawMessage) (line []byte, err error) {
 	inner, ok := peek(request)
 	if !ok {
@@ -244,24 +241,24 @@ func (c *Conn) ask(ctx context.Context, id string, request json.RawMessage) (lin
 		line, err = encode(responseLine{kindControlResponse, response{Subtype: subtypeSuccess, RequestID: id, Response: said}})
 		return err
 	})()
-	if stack := fault.Stack(err); stack != "" { // what the panic said may hold a message
+	if stack := fault.Stack(err); stack != "" { // the panic's text may contain a message
 		c.o.Log.Error("answering a control request panicked", "subtype", clean.Cut(clean.Line(subtype), maxWord), "stack", stack)
 		err = errors.New(textFault)
 	}
 	return line, err
 }
 
-// head are the fields of a line as they stand there, which decide where it goes.
-// A field that is missing is nil; the last of equal keys counts.
+// head is a line's top-level fields, undecoded. A missing field is nil; the last of equal
+// keys counts.
 type head map[string]json.RawMessage
 
-// peek reports whether raw is one JSON object, and reads its fields.
+// peek reads the fields of raw and reports whether it is one JSON object.
 func peek(raw []byte) (h head, ok bool) {
 	err := json.Unmarshal(raw, &h)
 	return h, err == nil && h != nil
 }
 
-// text is the string that a field holds; any other value is "".
+// text is a string field; any other value is "".
 func (h head) text(field string) (s string) {
 	if json.Unmarshal(h[field], &s) != nil {
 		return ""

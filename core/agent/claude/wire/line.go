@@ -1,15 +1,18 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// Types of lines, and subtypes of system lines, that mean something to a host.
+// Types of lines, and subtypes of system lines, that are used here.
 const (
 	TypeAssistant = "assistant"
 	TypeRateLimit = "rate_limit_event"
@@ -20,26 +23,26 @@ const (
 
 	SubtypeCompactBoundary  = "compact_boundary"
 	SubtypeInformational    = "informational"
-	SubtypeInit             = "init" // begins every turn, not only the first
+	SubtypeInit             = "init" // begins every turn
 	SubtypeModelFallback    = "model_fallback"
-	SubtypePermissionDenied = "permission_denied" // without asking the host
+	SubtypePermissionDenied = "permission_denied" // denied without asking the host
 	SubtypeRefusal          = "model_refusal_no_fallback"
 	SubtypeRetry            = "api_retry"
-	SubtypeState            = "session_state_changed" // comes only when it was asked for in the CLI's environment
+	SubtypeState            = "session_state_changed" // sent only if requested in the CLI's environment
 	SubtypeStatus           = "status"
-	SubtypeTaskNotification = "task_notification" // a subagent or a command in the background has ended
+	SubtypeTaskNotification = "task_notification" // a subagent or background command has ended
 )
 
-// Line is one line of the CLI that is not control traffic. Its decoders are for
-// lines of their type and tolerant: a field that is missing or of a wrong type is
-// zero, what they do not know they pass over.
+// Line is one line of the CLI that is not control traffic. Its decoders are for lines of
+// their type and tolerant: missing fields and fields of a wrong type are zero, unknown ones
+// are ignored.
 type Line struct {
 	Type, Subtype string
-	Raw           []byte    // the whole JSON object; nothing may write to it
+	Raw           []byte    // the whole JSON object, read-only
 	At            time.Time // when it was read
 }
 
-// decode fills v from JSON that has been checked: fields of a wrong type stay zero.
+// decode decodes valid JSON; fields of a wrong type stay zero.
 func decode[T any](raw []byte) (v T) {
 	_ = tolerant(raw, &v)
 	return v
@@ -48,19 +51,19 @@ func decode[T any](raw []byte) (v T) {
 // tolerant is json.Unmarshal that leaves fields of a wrong type zero.
 func tolerant(raw []byte, v any) error {
 	err := json.Unmarshal(raw, v)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // all other fields were filled
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok { // all other fields are set
 		return nil
 	}
 	return err
 }
 
-// System is a system line. Only what its subtype has is set.
+// System is a system line. Only the fields of its subtype are set.
 type System struct {
 	SessionID string `json:"session_id"`
-	State     string `json:"state"` // of SubtypeState: "running", "requires_action", "idle": the end of a turn
+	State     string `json:"state"` // of SubtypeState: "running", "requires_action", or "idle" at a turn's end
 
-	// Of SubtypeStatus: what the CLI does now, "requesting", "compacting" or nothing,
-	// and how a compaction has ended: "success" or "failed", for a reason such as
+	// Of SubtypeStatus: the CLI's activity, "requesting", "compacting" or none, and the
+	// result of a compaction: "success", or "failed" with a reason such as
 	// "too_few_groups".
 	Status        string `json:"status"`
 	CompactResult string `json:"compact_result"`
@@ -71,15 +74,15 @@ type System struct {
 		PreTokens int    `json:"pre_tokens"`
 	} `json:"compact_metadata"`
 
+	// Retry says that a request to the model failed and is repeated after a delay.
 	Retry // of SubtypeRetry
 
-	// ToolUseID is the call that was refused, or that began the task; Summary says
-	// how that has ended.
+	// ToolUseID is the refused call, or the one that started the task; Summary is the
+	// task's result.
 	ToolUseID string `json:"tool_use_id"`
 	Summary   string `json:"summary"`
 
-	// Content is what a model that was switched, a refusal and an informational line
-	// say; FallbackModel and Explanation stand in for it where it is empty.
+	// Content is one block of a message written by the CLI.
 	Content       string `json:"content"`
 	FallbackModel string `json:"fallback_model"`
 	Explanation   string `json:"api_refusal_explanation"`
@@ -110,13 +113,13 @@ func (r Retry) Delay() time.Duration {
 // System reads a system line.
 func (l Line) System() System { return decode[System](l.Raw) }
 
-// RateLimit is where the limit of a subscription stands.
+// RateLimit is the state of a subscription's limit.
 type RateLimit struct {
 	Status   string  `json:"status"`   // "allowed", "allowed_warning", "rejected"
-	ResetsAt float64 `json:"resetsAt"` // seconds since 1970; 0 where unknown
+	ResetsAt float64 `json:"resetsAt"` // Unix time in seconds; 0 if unknown
 }
 
-// Resets is when the limit begins anew; zero where unknown.
+// Resets is when the limit is reset; zero if unknown.
 func (r RateLimit) Resets() time.Time {
 	if r.ResetsAt <= 0 || r.ResetsAt > 253402300799 { // beyond the year 9999
 		return time.Time{}
@@ -143,19 +146,18 @@ const (
 type Content struct {
 	Type string `json:"type"`
 	Text string `json:"text"`
-	// ID, Name and Input are those of a tool_use.
+	// Of a tool_use:
 	ID    string          `json:"id"`
 	Name  string          `json:"name"`
 	Input json.RawMessage `json:"input"`
-	// ToolUseID, IsError and Output are those of a tool_result. Output is a
-	// string or a list of blocks; OutputText reads either.
+	// Of a tool_result. Output is a string or a list of blocks; OutputText reads either.
 	ToolUseID string          `json:"tool_use_id"`
 	IsError   bool            `json:"is_error"`
 	Output    json.RawMessage `json:"content"`
 }
 
-// OutputText is the text of a tool_result, its blocks on lines of their own.
-// Blocks of other types, such as images, leave nothing.
+// OutputText is the text of a tool_result, with a line break between blocks. Blocks of
+// other types, such as images, are left out.
 func (c Content) OutputText() string {
 	var texts []string
 	for _, b := range contents(c.Output) {
@@ -166,8 +168,8 @@ func (c Content) OutputText() string {
 	return strings.Join(texts, "\n")
 }
 
-// contents reads a message's content: a list of blocks, or a string, which is
-// the same as one text block. What is no block is passed over.
+// contents reads a message's content: a list of blocks, or a string, which means one text
+// block. Anything else is ignored.
 func contents(raw json.RawMessage) []Content {
 	var s string
 	if json.Unmarshal(raw, &s) == nil && s != "" {
@@ -176,22 +178,21 @@ func contents(raw json.RawMessage) []Content {
 	return slices.DeleteFunc(decode[[]Content](raw), func(b Content) bool { return b.Type == "" })
 }
 
-// Origin is whose line an assistant line is: the call that runs a subagent, with
-// its type and the description of its task; empty for the main thread.
+// Origin is the source of an assistant line: the call that runs a subagent, its type and
+// its description; empty for the main thread.
 type Origin struct {
 	ParentToolUseID string `json:"parent_tool_use_id"`
 	SubagentType    string `json:"subagent_type"`
 	TaskDescription string `json:"task_description"`
 }
 
-// Assistant is one finished content block of the model; the blocks of a message
-// come in lines of their own with the same MessageID. It is the truth where a
-// stream has said something else.
+// Assistant is one finished content block of the model. The blocks of a message arrive in
+// separate lines with the same MessageID. They are authoritative where a stream differs.
 type Assistant struct {
 	Origin
 	MessageID string
 	Content   []Content
-	// Error is the class of a failure whose words are the text:
+	// Error is the class of a failure whose description is the text:
 	// "authentication_failed", "billing_error", "rate_limit", "overloaded",
 	// "invalid_request", "model_not_found", "server_error", "max_output_tokens",
 	// "unknown".
@@ -214,8 +215,8 @@ func (l Line) Assistant() Assistant {
 	return Assistant{Origin: v.Origin, MessageID: v.Message.ID, Content: contents(v.Message.Content), Error: v.Error}
 }
 
-// User is a message of the user's side: results of tools, text that the CLI has
-// made, and echoes of what the host has sent, which have its UUID.
+// User is a message of the user's side: results of tools, texts made by the CLI, and echoes
+// of the host's messages, which have their UUID.
 type User struct {
 	UUID    string
 	Content []Content
@@ -240,13 +241,12 @@ const (
 	DeltaThinking = "thinking_delta"
 )
 
-// Stream is one event of the model's answer while it comes in. Only the fields
-// of its Kind are set.
+// Stream is one event of the model's answer. Only the fields of its Kind are set.
 type Stream struct {
 	Kind            string
 	ParentToolUseID string
-	MessageID       string // of MessageStart, the only event that names its message
-	Delta           string // the kind of a BlockDelta; one of these is its piece
+	MessageID       string // of MessageStart, the only event with a message ID
+	Delta           string // the kind of a BlockDelta, whose piece is in Text or Thinking
 	Text, Thinking  string
 }
 
@@ -273,7 +273,7 @@ func (l Line) Stream() Stream {
 	}
 }
 
-// ModelUsage is what one model has used since the process began.
+// ModelUsage is a model's usage since the process started.
 type ModelUsage struct {
 	InputTokens              int `json:"inputTokens"`
 	OutputTokens             int `json:"outputTokens"`
@@ -283,32 +283,107 @@ type ModelUsage struct {
 
 // Result ends a turn.
 type Result struct {
-	IsError bool `json:"is_error"` // the subtype says nothing about success
-	// APIErrorStatus is the HTTP status behind an error, 0 for none.
+	IsError bool `json:"is_error"` // the subtype does not say whether the turn succeeded
+	// APIErrorStatus is the HTTP status behind an error, or 0.
 	APIErrorStatus int `json:"api_error_status"`
 	// NumTurns counts requests to the model, and interruptions.
 	NumTurns  int    `json:"num_turns"`
 	Text      string `json:"result"` // the last text; may be empty
 	SessionID string `json:"session_id"`
-	// TotalCostUSD and ModelUsage are sums since the process began.
+	// TotalCostUSD and ModelUsage are sums since the process started.
 	TotalCostUSD float64               `json:"total_cost_usd"`
 	ModelUsage   map[string]ModelUsage `json:"modelUsage"`
 	// TerminalReason is "completed", "aborted_streaming", "aborted_tools",
 	// "max_turns", "prompt_too_long" and others; empty for local commands.
 	TerminalReason string `json:"terminal_reason"`
-	// Origin is why a turn began that nobody sent a message for, such as
-	// "task-notification"; otherwise empty.
+	// Origin is why a turn started without a message, such as "task-notification";
+	// otherwise empty.
 	Origin struct {
 		Kind string `json:"kind"`
 	} `json:"origin"`
 	Errors []string `json:"errors"`
 }
 
-// Interrupted reports whether the turn was ended by an interruption, which is
-// no failure although IsError may be set.
+// Interrupted reports whether the turn was interrupted, which is not a failure although
+// IsError may be set.
 func (r Result) Interrupted() bool {
 	return r.TerminalReason == "aborted_streaming" || r.TerminalReason == "aborted_tools"
 }
 
 // Result reads a result line.
 func (l Line) Result() Result { return decode[Result](l.Raw) }
+
+var errNoObject = errors.New("only JSON objects can be sent")
+
+// Send queues one line: a value that marshals to a JSON object. It never waits for the
+// pipe, so nil does not mean that the line was read. ErrClosed says that it never will be.
+func (c *Conn) Send(line any) error {
+	encoded, err := encode(line)
+	if err != nil {
+		return fmt.Errorf("send a line: %w", err)
+	}
+	if !c.out.Push(encoded) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// encode encodes v as one line with its line break. It accepts only JSON objects, because
+// the CLI exits at anything else. The encoder escapes all line breaks within values, also
+// U+2028, and removes those between values of raw JSON.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(v); err != nil {
+		return nil, err
+	}
+	line := b.Bytes()
+	if line[0] != '{' {
+		return nil, errNoObject
+	}
+	if !utf8.Valid(line) { // raw JSON is copied unchanged
+		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	}
+	return line, nil
+}
+
+// Block is one block of a message that the host sends, made by TextBlock or ImageBlock.
+type Block struct {
+	Type   string  `json:"type"`
+	Text   string  `json:"text,omitempty"`
+	Source *source `json:"source,omitempty"`
+}
+
+type source struct {
+	Type      string `json:"type"`
+	MediaType string `json:"media_type"`
+	Data      []byte `json:"data"` // base64 in JSON
+}
+
+// TextBlock is a non-empty text. The CLI obeys "@path" and "/word" in the last text block
+// of a message, so the caller decides what that one is.
+func TextBlock(text string) Block { return Block{Type: BlockText, Text: text} }
+
+// ImageBlock is an image in its own format, such as "image/png".
+func ImageBlock(mediaType string, data []byte) Block {
+	return Block{Type: "image", Source: &source{Type: "base64", MediaType: mediaType, Data: data}}
+}
+
+// UserMessage is a line for Send: a message of the user. The CLI repeats the uuid in its
+// echo, if it was told to echo; it may be empty. It must be new: a message with a known
+// uuid is echoed and then ignored, so its turn never starts.
+func UserMessage(uuid string, blocks []Block) any {
+	if blocks == nil {
+		blocks = []Block{} // null would end the CLI
+	}
+	type message struct {
+		Role    string  `json:"role"`
+		Content []Block `json:"content"`
+	}
+	return struct {
+		Type            string  `json:"type"`
+		Message         message `json:"message"`
+		ParentToolUseID *string `json:"parent_tool_use_id"`
+		SessionID       string  `json:"session_id"`
+		UUID            string  `json:"uuid,omitempty"`
+	}{Type: TypeUser, Message: message{"user", blocks}, UUID: uuid}
+}

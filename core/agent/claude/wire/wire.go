@@ -1,11 +1,8 @@
-// Package wire speaks the line protocol of the claude command over a pair of
-// pipes: one JSON object a line, control requests in both directions with
-// their answers and cancellations, and typed views of the lines that a host
-// needs.
-//
-// It owns framing, the queue of what is to be written and the goroutines that
-// answer. It must not know processes, sessions, turns, hooks or the bot. What it
-// decodes is text from outside as it came: whoever shows or stores it cleans it.
+// Package wire speaks the line protocol of the claude command over a pair of pipes: one
+// JSON object a line, control requests in both directions with answers and cancellations,
+// and typed views of the other lines. It owns framing, the write queue and the goroutines
+// that answer. It must not know processes, sessions, turns, hooks or the bot. What it
+// decodes is uncleaned text from outside: clean it before showing or storing it.
 package wire
 
 import (
@@ -25,37 +22,36 @@ import (
 )
 
 const (
-	// lastWords is how long reading goes on after writing has failed: a program
-	// that has refused to start has often said why on its other pipe.
+	// lastWords is how long reading continues after a failed write: a program that refuses
+	// to start has often written the reason to its other pipe.
 	lastWords = 2 * time.Second
-	// readBuffer is what one read can bring: half of what a Linux pipe holds. A
-	// longer line is collected in pieces and joined once.
+	// readBuffer is the size of one read: half of a Linux pipe. A longer line is collected
+	// in pieces and joined once.
 	readBuffer = 32 << 10
-	// space is what may stand around a JSON value.
+	// space may surround a JSON value.
 	space = " \t\r\n"
 )
 
-// ErrClosed says that the connection has ended, or can no longer send.
+// ErrClosed says that the connection has ended or can no longer send.
 var ErrClosed = errors.New("the connection to claude has ended")
 
-// Handler answers a control_request of the CLI. It runs in a goroutine of its
-// own, in no order among its likes; ctx ends when the CLI cancels the request
-// or the connection ends, and the handler must return soon after. A nil
-// response is the empty object; an error, or a panic, is answered as an error.
-// The request is the inner "request" object; the handler may keep it.
+// Handler answers a control_request of the CLI. It runs in its own goroutine, concurrently
+// with others; ctx ends when the CLI cancels the request or the connection ends, and the
+// handler must return soon after. A nil response is the empty object; an error or a panic
+// is answered as an error. The request is the inner "request" object, which the handler may
+// keep.
 type Handler func(ctx context.Context, subtype string, request json.RawMessage) (response any, err error)
 
-// Options are what a connection may have.
+// Options of a connection.
 type Options struct {
 	Handler Handler // nil answers every request with an error
-	// Line takes each line that is not control traffic, in order, in the goroutine
-	// that reads: it must not block. Nil drops them.
+	// Line gets each line that is not control traffic, in order, in the reading goroutine:
+	// it must not block. Nil drops them.
 	Line func(Line)
-	Log  *slog.Logger // nil logs nothing; contents of messages are never logged
+	Log  *slog.Logger // nil logs nothing; message contents are never logged
 }
 
-// Conn is one connection. All methods may be called from any goroutine, before
-// Run too.
+// Conn is one connection. All methods may be called concurrently, also before Run.
 type Conn struct {
 	r     io.Reader
 	w     io.Writer
@@ -63,19 +59,19 @@ type Conn struct {
 	out   *queue.Queue[[]byte] // whole lines with their line break, not yet written
 	ended chan struct{}        // closed when nothing is delivered or sent any more
 
-	// The lock guards all that follows. It is never held over I/O or a handler.
+	// mu guards the fields below. It is never held over I/O or a handler.
 	mu       sync.Mutex
 	over     bool  // ended is closed
 	fault    error // of the writer
 	lastRead time.Time
 	skipped  int
-	asked    int                   // requests that were sent, for their ids
-	waiting  map[string]chan reply // requests that have no answer yet
-	pending  map[string]*callback  // requests of the CLI that have no answer yet
+	asked    int                   // number of sent requests, for their IDs
+	waiting  map[string]chan reply // our unanswered requests
+	pending  map[string]*callback  // unanswered requests of the CLI
 }
 
-// New makes a connection that reads r and writes w. It starts nothing: lines
-// that are sent before Run wait for it.
+// New creates a connection that reads r and writes w. It starts nothing: lines sent before
+// Run wait for it.
 func New(r io.Reader, w io.Writer, o Options) *Conn {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -89,18 +85,17 @@ func New(r io.Reader, w io.Writer, o Options) *Conn {
 	}
 }
 
-// Run reads until r ends, then ends what waits. It owns every goroutine of the
-// connection (the writer, the one that closes the pipes, one for each request
-// of the CLI that is being answered) and returns when the last is gone. It is
-// called once.
+// Run reads until r ends, then ends all waiting requests. It owns every goroutine of the
+// connection (the writer, the one that closes the pipes, one for each request of the CLI)
+// and returns when all have ended. It is called once.
 //
-// From here on the pipes belong to the connection: those that are io.Closers
-// are closed at its end. That is also what frees a read or a write that hangs,
-// so that without a Close a pipe that hangs keeps Run from returning.
+// From then on the pipes belong to the connection: those that are io.Closers are closed at
+// its end, which also unblocks a hanging read or write. A hanging pipe without Close blocks
+// Run.
 //
-// It gives nil at a clean end of r, ctx's error when that ended it, and
-// otherwise the fault of the pipe. After a fault of w it goes on reading for
-// two seconds at most, for the last words of the other side.
+// It returns nil at the end of r, ctx's error if that ended it, and otherwise the pipe's
+// error. After a failed write it reads for two more seconds at most, for the other side's
+// last output.
 func (c *Conn) Run(ctx context.Context) error {
 	life, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -119,10 +114,10 @@ func (c *Conn) Run(ctx context.Context) error {
 	})
 	g.Go(func() {
 		<-life.Done()
-		c.end() // before the pipes close, so that nobody takes that for a fault
+		c.end() // before the pipes close, so that their errors are not reported
 		for _, pipe := range []any{c.w, c.r} {
 			if closer, ok := pipe.(io.Closer); ok {
-				_ = closer.Close() // it may be closed already; nothing can be lost here
+				_ = closer.Close() // it may already be closed
 			}
 		}
 	})
@@ -139,28 +134,27 @@ func (c *Conn) Run(ctx context.Context) error {
 	return err
 }
 
-// Ended is closed when no line comes any more and nothing can be sent. Callbacks
-// may still run then.
+// Ended is closed when no more lines arrive and nothing can be sent. Handlers may still
+// run.
 func (c *Conn) Ended() <-chan struct{} { return c.ended }
 
-// Pending is how many requests of the CLI are being answered now. One that the
-// CLI has cancelled no longer counts, though its handler may still run.
+// Pending is the number of the CLI's requests that are being answered. Cancelled ones do
+// not count, even if their handler still runs.
 func (c *Conn) Pending() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.pending)
 }
 
-// LastRead is when the last line arrived, of any kind but the one that only says
-// that the process lives; zero before the first.
+// LastRead is when the last line arrived, except keep-alives; zero before the first.
 func (c *Conn) LastRead() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lastRead
 }
 
-// end wakes whoever waits: requests get ErrClosed, and what was not yet written
-// never will be.
+// end wakes all waiting callers: requests return ErrClosed, and unwritten lines are
+// dropped.
 func (c *Conn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +165,7 @@ func (c *Conn) end() {
 	}
 }
 
-// read takes lines until r ends. g waits for the goroutines that it starts.
+// read reads lines until r ends. g counts the goroutines that it starts.
 func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
 	in := bufio.NewReaderSize(c.r, readBuffer)
 	for {
@@ -193,7 +187,7 @@ func (c *Conn) read(ctx context.Context, g *sync.WaitGroup) error {
 	}
 }
 
-// dispatch sorts one line. The line's memory is its own and stays untouched.
+// dispatch handles one line. Its memory is not reused.
 func (c *Conn) dispatch(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 	now := time.Now()
 	h, ok := peek(raw)
@@ -225,20 +219,20 @@ func (c *Conn) dispatch(ctx context.Context, raw []byte, g *sync.WaitGroup) {
 	}
 }
 
-// skip counts a line that nobody can use: one that is no JSON object, or control
-// traffic that names no request. The log hears of the first only.
+// skip counts an unusable line: one that is not a JSON object, or control traffic without a
+// request ID. Only the first is logged.
 func (c *Conn) skip(size int) {
 	c.mu.Lock()
 	c.skipped++
 	first := c.skipped == 1
 	c.mu.Unlock()
 	if first {
-		c.o.Log.Warn("output that is not of the protocol was skipped", "bytes", size)
+		c.o.Log.Warn("invalid output of claude was skipped", "bytes", size)
 	}
 }
 
-// write is the only place that writes. It ends with the connection or with the
-// first fault of the pipe, after which nothing can be sent.
+// write is the only writer. It ends with the connection or the first error of the pipe,
+// after which nothing can be sent.
 func (c *Conn) write(ctx context.Context) error {
 	defer c.out.Abandon()
 	for {
