@@ -7,28 +7,26 @@ import (
 	"strings"
 )
 
-// program is our own command's name, which the model calls in its shell.
+// program is the name of our own command, which the model calls in its shell.
 const program = "ollim-bot"
 
-// fallbackPath is for an environment without PATH, as a service may have.
+// fallbackPath is used if PATH is missing, as in some services.
 const fallbackPath = "/usr/local/bin:/usr/bin:/bin"
 
-// Env is what the environment of a process carries of ours. Empty fields carry
-// nothing.
+// Env is what is added to a process's environment. Empty fields add nothing.
 type Env struct {
 	ConfigDir  string   // where claude keeps its state, instead of the user's own folder
-	DataDir    string   // for the commands of ours that the model runs
-	Timezone   string   // an IANA name, likewise, and the TZ of all that runs
-	Executable string   // our own binary; its folder leads PATH where PATH has no ollim-bot
-	Mark       string   // whose processes they are, one running program's alone; see CollectOrphans
-	Extra      []string // NAME=value, the last word; an empty value takes a variable out
+	DataDir    string   // for our commands in the model's shell
+	Timezone   string   // an IANA name, for the same, and the TZ of all processes
+	Executable string   // our own binary; its folder is put first if PATH has no ollim-bot
+	Mark       string   // unique to one running program; see CollectOrphans
+	Extra      []string // NAME=value, applied last; an empty value removes a variable
 }
 
-// Environment builds the environment of a claude process out of base, usually
-// os.Environ(): what is on the list, without the traces of a Claude Code around
-// us, then what a bot needs, then o.Extra. Tokens and
-// secrets that claude has no use for never pass. The result is sorted and has no
-// name twice; a variable without a value counts as not set.
+// Environment builds the environment of a claude process from base, usually os.Environ():
+// the allowed variables without the traces of a surrounding Claude Code, then the bot's
+// own, then o.Extra. Secrets that claude does not need never pass. The result is sorted and
+// has unique names; a variable without a value counts as unset.
 func Environment(base []string, o Env) []string {
 	given, extra := parse(base), parse(o.Extra)
 	vars := make(map[string]string)
@@ -47,6 +45,7 @@ func Environment(base []string, o Env) []string {
 	} {
 		set(vars, name, value)
 	}
+	// set sets a variable, unless the value is empty or invalid.
 	set(vars, "PATH", searchPath(vars["PATH"], o.Executable))
 	for name, value := range extra {
 		switch {
@@ -71,8 +70,8 @@ func set(vars map[string]string, name, value string) {
 	}
 }
 
-// parse reads NAME=value; the last of a name counts, as it does for os/exec.
-// What no shell could have set is left out.
+// parse reads NAME=value. As in os/exec, the last of equal names counts. Names that no
+// shell could set are left out.
 func parse(env []string) map[string]string {
 	out := make(map[string]string, len(env))
 	for _, v := range env {
@@ -94,8 +93,8 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// searchPath is PATH with the folder of our binary in front, where the model
-// would not find an ollim-bot otherwise.
+// searchPath is PATH, with the folder of our binary in front if the model would not find
+// ollim-bot otherwise.
 func searchPath(path, executable string) string {
 	if path == "" {
 		path = fallbackPath
@@ -114,15 +113,13 @@ func hasProgram(dir string) bool {
 	return filepath.IsAbs(dir) && runnable(filepath.Join(dir, program)) == nil
 }
 
-// always is what a bot needs whatever the user has set: no traffic but the
-// model's, no change of version under our feet, events that say when a session
-// is idle, and all tools in the prompt. The command keeps no memory of its own
-// and adds no git status, so that every session begins with the same bytes; its
-// subagents and commands end before the turn does, so that a run is not over
-// while its work goes on. Its own skills and subagents, which schedule, configure
-// and speak of programming, are off: the user's and the bot's are what there is.
-// The time limits of MCP tools are not passed on nor set: a tool that asks a human
-// must be able to wait, and without a limit claude lets it.
+// always is set whatever the user has set. It turns off all traffic but the model's,
+// updates of the command, and the command's own memory, git status, skills and subagents,
+// so that every session starts with the same bytes and only the bot's and the user's parts.
+// It requests events that say when a session is idle, and puts all tools into the prompt.
+// Subagents and commands end before the turn does, so that a run ends with its work. The
+// time limits of MCP tools are neither passed on nor set: a tool that asks a person must be
+// able to wait.
 var always = map[string]string{
 	"CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS":  "1",
 	"CLAUDE_CODE_ENTRYPOINT":                   program,
@@ -138,21 +135,20 @@ var always = map[string]string{
 	"ENABLE_TOOL_SEARCH":                       "false",
 }
 
-// plainNames pass as they are: where things are, who the user is, how to reach
-// the network.
+// plainNames pass unchanged: locations, the user, the network.
 var plainNames = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "TERM", "SSH_AUTH_SOCK",
 	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 	"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// plainPrefixes pass too, but for names that sound like a secret.
+// plainPrefixes pass too, except names that look like secrets.
 var plainPrefixes = []string{"LC_", "XDG_"}
 
-// ownPrefixes are claude's own settings, its keys and tokens among them.
+// ownPrefixes are claude's own settings, including keys and tokens.
 var ownPrefixes = []string{"ANTHROPIC_", "CLAUDE_"}
 
-// clouds are the accounts that claude reaches a model with, if it is told to.
+// clouds are cloud accounts with models, passed if claude is configured to use them.
 var clouds = []struct {
 	asked    string
 	names    []string
@@ -162,9 +158,9 @@ var clouds = []struct {
 	{"CLAUDE_CODE_USE_VERTEX", []string{"CLOUD_ML_REGION"}, []string{"GOOGLE_", "VERTEX_REGION_"}},
 }
 
-// tracesOf are what a Claude Code leaves in the environment of its children, and
-// what its hosts give to it alone. A bot that was started from such a shell must
-// not take them for its own. Some would also change what is said over the pipes.
+// tracesOf are variables that a Claude Code sets for its children or gets from its host. A
+// bot that was started from such a shell must not inherit them; some would also change the
+// protocol.
 var tracesOf = struct{ names, prefixes, suffixes []string }{
 	names: []string{
 		"CLAUDE_EFFORT", "CLAUDE_ENV_FILE", "CLAUDE_JOB_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_PROJECT_UUID", "CLAUDE_SKILL_DIR",
@@ -182,10 +178,10 @@ var tracesOf = struct{ names, prefixes, suffixes []string }{
 	suffixes: []string{"_FILE_DESCRIPTOR"},
 }
 
-// allowed is the list of one environment: what may pass beside the plain names.
+// allowed is what passes besides the plain names.
 type allowed struct{ names, prefixes []string }
 
-// allowList asks both environments whether a cloud is used.
+// allowList checks both environments for the use of a cloud.
 func allowList(envs ...map[string]string) allowed {
 	a := allowed{prefixes: slices.Clone(ownPrefixes)}
 	for _, c := range clouds {
@@ -197,7 +193,7 @@ func allowList(envs ...map[string]string) allowed {
 	return a
 }
 
-// passes decides about one variable by its name.
+// passes decides about a variable by its name.
 func (a allowed) passes(name string) bool {
 	trace := slices.Contains(tracesOf.names, name) || begins(name, tracesOf.prefixes) ||
 		slices.ContainsFunc(tracesOf.suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
@@ -223,11 +219,10 @@ func yes(value string) bool {
 	return false
 }
 
-// secretName reports whether a variable of this name holds something that must
-// not be shown.
+// secretName reports whether a variable of this name contains a secret.
 func secretName(name string) bool {
 	return slices.ContainsFunc(secretParts, func(part string) bool { return strings.Contains(strings.ToUpper(name), part) })
 }
 
-// secretParts make a name a secret's wherever they stand in it.
+// secretParts mark secret names.
 var secretParts = []string{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "KEY", "CUSTOM_HEADERS"}

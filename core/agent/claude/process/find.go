@@ -20,12 +20,12 @@ import (
 // command is the name of the program on PATH.
 const command = "claude"
 
-// NotFoundError says that there is no claude command.
+// NotFoundError says that the claude command does not exist.
 type NotFoundError struct {
-	Path string // where it should have been; empty when PATH was searched
+	Path string // the expected path; empty if PATH was searched
 }
 
-// Error says how to get it.
+// Error says how to install it.
 func (e *NotFoundError) Error() string {
 	if e.Path == "" {
 		return msgNotFound
@@ -33,10 +33,9 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf(msgNotThere, clean.Line(e.Path))
 }
 
-// Find is the absolute path of the claude command: what OLLIM_CLAUDE names,
-// else the first executable "claude" on PATH. A name in OLLIM_CLAUDE may begin
-// with "~/". Errors are a *NotFoundError or one line about the file that was
-// found instead.
+// Find returns the absolute path of the claude command: the value of OLLIM_CLAUDE, which
+// may start with "~/", else the first executable "claude" on PATH. Errors are a
+// *NotFoundError or one line about an unusable file.
 func Find(getenv func(string) string) (string, error) {
 	if path := strings.TrimSpace(getenv("OLLIM_CLAUDE")); path != "" {
 		return named(path, getenv("HOME"))
@@ -44,14 +43,14 @@ func Find(getenv func(string) string) (string, error) {
 	refused := error(nil)
 	for _, dir := range filepath.SplitList(getenv("PATH")) {
 		if !filepath.IsAbs(dir) {
-			continue // the folder where we stand is the assistant's to write
+			continue // the assistant may write to the current folder
 		}
 		path := filepath.Join(dir, command)
 		err := runnable(path)
 		if err == nil {
 			return path, nil
 		}
-		// A file that is no program is worth a word only if nothing better comes.
+		// An unusable file is reported only if there is no better one.
 		if missing := (*NotFoundError)(nil); refused == nil && !errors.As(err, &missing) {
 			refused = err
 		}
@@ -62,7 +61,7 @@ func Find(getenv func(string) string) (string, error) {
 	return "", &NotFoundError{}
 }
 
-// named is the path that the user gave.
+// named is the path given by the user.
 func named(path, home string) (string, error) {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		path = filepath.Join(home, rest)
@@ -74,11 +73,11 @@ func named(path, home string) (string, error) {
 	return path, runnable(path)
 }
 
-// ExitError says that a process ended otherwise than with exit code 0.
+// ExitError says that a process ended with another exit code than 0.
 type ExitError struct {
-	Code   int            // the exit code; -1 when a signal ended it
-	Signal syscall.Signal // the signal that ended it; 0 when none did
-	Stderr string         // what it said last; see Process.StderrTail
+	Code   int            // -1 if a signal ended it
+	Signal syscall.Signal // the signal that ended it, or 0
+	Stderr string         // see Process.StderrTail
 }
 
 // Error is one sentence for people.
@@ -97,8 +96,8 @@ func (e *ExitError) Error() string {
 	return s
 }
 
-// check finds what is wrong before the system is asked: its own answer is the
-// same for a missing folder as for a missing program.
+// check finds problems before the start: the system's error is the same for a missing
+// folder and a missing program.
 func (s Spec) check() error {
 	if s.Dir != "" {
 		info, err := os.Stat(s.Dir)
@@ -114,7 +113,7 @@ func (s Spec) check() error {
 	return runnable(s.Path)
 }
 
-// runnable says in words why a file cannot be a program.
+// runnable says why a file cannot be run.
 func runnable(path string) error {
 	name := clean.Line(path)
 	info, err := os.Stat(path)
@@ -133,8 +132,8 @@ func runnable(path string) error {
 	return nil
 }
 
-// explain puts the system's refusal to start a program into words. The
-// arguments and the environment are not shown: they may hold anything.
+// explain puts the system's refusal to start a program into words, without arguments and
+// environment, which may contain secrets.
 func (s Spec) explain(err error) error {
 	name := clean.Line(s.Path)
 	switch {
@@ -157,8 +156,7 @@ func (s Spec) explain(err error) error {
 	return fmt.Errorf(msgStart, name, store.Bare(err))
 }
 
-// interpreter is what the first line of a script asks for; empty for what is
-// no script.
+// interpreter is the program in a script's first line, or empty.
 func interpreter(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

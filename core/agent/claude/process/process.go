@@ -1,18 +1,13 @@
-// Package process owns the operating system's side of the claude command: it
-// finds the command, builds its environment, starts it, watches it, stops it and
-// collects the processes that it leaves behind. It must not know what is said
-// over the pipes, nor sessions, nor the bot.
-//
-// Every process that is started here carries a mark in its environment, which
-// its children inherit. The commands of the model run in sessions of their own, so that neither a process group nor a parent leads to them
-// once the process has been killed; the mark does.
+// Package process manages the claude command as a process: it finds the command, builds its
+// environment, starts, watches and stops it, and collects the processes that it leaves
+// behind. It must not know the protocol on the pipes, sessions, or the bot.
 //
 // # Orphans are found by a mark
 //
-// A process group and the kernel's parent-death signal reach the claude command, but not what
-// the model's shell has started in its own groups. Without a sandbox, such processes survive a
-// kill -9 of the bot. Everything therefore carries a mark in its environment, and the next start
-// ends what bears it.
+// A process group and the kernel's parent-death signal reach the claude command, but not
+// the processes that the model's shell starts in their own sessions. Without a sandbox
+// those survive a kill -9 of the bot. So every process carries a mark in its environment,
+// which its children inherit, and the next start ends processes with that mark.
 package process
 
 import (
@@ -34,21 +29,21 @@ import (
 	"ollimbot/core/storage/config"
 )
 
-// signalled is added to a signal's number in the exit code of who tells of it.
+// signalled is added to a signal's number in a sandbox's exit code.
 const signalled = 128
 
-// pipeLinger is how long the error output is read after the exit, while a child
-// that was left behind holds its other end.
+// pipeLinger is how long the error output is read after the exit, while an orphan may hold
+// its other end.
 const pipeLinger = 200 * time.Millisecond
 
-// Spec says what to start.
+// Spec describes the process to start.
 type Spec struct {
 	Path string   // of the executable; see Find
-	Args []string // without the name of the program
-	Env  []string // the whole environment, nothing is inherited; see Environment
-	Dir  string   // the working directory; empty is our own
-	// Wrap puts the command into a sandbox before it starts; done is called after
-	// the start. Nil starts it as it is.
+	Args []string // without the program's name
+	Env  []string // the complete environment; see Environment
+	Dir  string   // the working directory; empty is the current one
+	// Wrap sandboxes the command before it starts; done is called after the start. Nil is
+	// no sandbox.
 	Wrap func(*exec.Cmd) (done func())
 }
 
@@ -56,27 +51,27 @@ type Spec struct {
 type Process struct {
 	cmd    *exec.Cmd
 	mark   string
-	boxed  bool         // the command runs under one that keeps it in a sandbox
-	inside atomic.Int64 // then the command's own process id, once it was looked up; see command
+	boxed  bool         // the command runs in a sandbox
+	inside atomic.Int64 // ID of the command in the sandbox, once known; see command
 	stdin  io.WriteCloser
 	stdout *output
 	stderr *tail
 
-	// watcher is the one goroutine of the process: it ends soon after the command
-	// has, and Stop waits for it.
+	// watcher is the process's one goroutine: it ends soon after the command, and Stop
+	// waits for it.
 	watcher   sync.WaitGroup
 	done      chan struct{} // closed when reaped; err is set before
-	collected chan struct{} // closed when the orphans are collected too; left is set before
+	collected chan struct{} // closed when the orphans are collected; left is set before
 	err       error
 	left      error
 
-	stopping atomic.Bool // a Stop has begun with its steps
+	stopping atomic.Bool // a Stop is in progress
 }
 
-// Start starts a command with pipes for its input and output, in a session and
-// a process group of its own: no signal of our terminal reaches it, and it
-// cannot reach the terminal. An error is one line that says what to do. Whoever
-// starts a process calls Stop, also when it has ended by itself.
+// Start starts a command with pipes for its input and output, in its own session and
+// process group: the terminal's signals do not reach it, and it cannot reach the terminal.
+// An error is one line that says what to do. Call Stop for every started process, even if
+// it ended by itself.
 func Start(s Spec) (*Process, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -85,7 +80,7 @@ func Start(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf(msgPipes, err)
 	}
-	defer func() { _ = theirs.Close() }() // the command has its own by then
+	defer func() { _ = theirs.Close() }() // the command has its own copy by then
 	p := &Process{
 		mark: ownMark(s.Env), stdout: &output{file: out}, stderr: &tail{hide: secrets(s.Env)},
 		done: make(chan struct{}), collected: make(chan struct{}),
@@ -101,7 +96,7 @@ func Start(s Spec) (*Process, error) {
 		defer s.Wrap(p.cmd)()
 		p.boxed = p.cmd.Path != s.Path
 	}
-	living.Store(p.mark, nil) // before it runs: CollectOrphans must not meet it as a stranger
+	living.Store(p.mark, nil) // before it runs, so that CollectOrphans spares it
 	begun := make(chan error, 1)
 	p.watcher.Go(func() { p.live(begun) })
 	if err = <-begun; err == nil {
@@ -116,9 +111,8 @@ func Start(s Spec) (*Process, error) {
 	return nil, s.explain(err)
 }
 
-// live starts the command and watches it. The system ends the command when the
-// thread that has started it ends, which is how it dies with us however we die:
-// so the thread is kept for as long.
+// live starts the command and watches it. The system ends the command when the thread that
+// started it ends, so that it dies with the bot. So the thread is kept.
 func (p *Process) live(begun chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -129,7 +123,7 @@ func (p *Process) live(begun chan<- error) {
 	}
 }
 
-// watch waits for the end of the command and then collects what it has left.
+// watch waits for the end of the command and then collects its orphans.
 func (p *Process) watch() {
 	defer close(p.collected)
 	p.err = fault.Guard("waiting for claude", p.await)()
@@ -155,36 +149,33 @@ func (p *Process) await() error {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		e.Signal = status.Signal()
 	} else if p.boxed && e.Code == signalled+int(syscall.SIGKILL) {
-		e.Signal = syscall.SIGKILL // the sandbox tells how the command in it ended
+		e.Signal = syscall.SIGKILL // the sandbox reports the command's signal
 	}
 	return e
 }
 
-// Stdin is the command's input, which is closed with the command. A Write
-// that waits for a reader ends with an error when it is closed, or when the
-// command has ended.
+// Stdin is the command's input, which is closed with the command. A blocked Write returns
+// an error when it is closed or the command has ended.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 
-// Stdout is the command's output for one reader. What was written before the
-// exit can be read after it; then comes io.EOF. Who stops reading holds the
-// command up, as with any pipe.
+// Stdout is the command's output, for one reader. What was written before the exit can be
+// read after it, followed by io.EOF. A full pipe blocks the command.
 func (p *Process) Stdout() io.Reader { return p.stdout }
 
-// PID is the id of the process that was started, also that of its group and
-// session: the command, or the sandbox that it runs in and dies with.
+// PID is the ID of the started process, its group and its session: the command, or the
+// sandbox that it runs and dies in.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// StderrTail is what the command said last on its error output: at most 4 KB,
-// cleaned, in one line with " | " between its lines, without the secrets of
-// its environment. Long lines are cut. It is empty when nothing was said.
+// StderrTail is the end of the command's error output: at most 4 KB, cleaned, in one line
+// with " | " between lines, without the secrets of its environment. Long lines are cut.
 func (p *Process) StderrTail() string { return p.stderr.String() }
 
-// Done is closed when the command has exited and was reaped. Children that it
-// has left may still be collected then; Stop waits for that too.
+// Done is closed when the command has exited and was reaped. Its orphans may still be being
+// collected; Stop waits for that too.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Err is how the command ended: nil for exit code 0, else an *ExitError. Before
-// Done it is nil.
+// Err is how the command ended: nil for exit code 0, else an *ExitError. Before Done it is
+// nil.
 func (p *Process) Err() error {
 	select {
 	case <-p.done:
@@ -194,8 +185,8 @@ func (p *Process) Err() error {
 	}
 }
 
-// Resident is the memory that the command itself uses, in bytes and without
-// its children; ok is false after its end and where the system does not tell.
+// Resident is the command's own memory in bytes, without its children; ok is false after
+// its end and on systems that do not report it.
 func (p *Process) Resident() (bytes int64, ok bool) {
 	select {
 	case <-p.done:
@@ -205,8 +196,8 @@ func (p *Process) Resident() (bytes int64, ok bool) {
 	}
 }
 
-// command is the process id of the command itself, which in a sandbox is not
-// that of what we have started. Until it is there it is that one.
+// command is the ID of the command itself, which in a sandbox differs from the started
+// process. Until it exists it is that one.
 func (p *Process) command() int {
 	if !p.boxed {
 		return p.PID()
@@ -221,8 +212,8 @@ func (p *Process) command() int {
 	return p.PID()
 }
 
-// output is the reading end of the command's output. It is closed at its end
-// and not with the process, so that nothing that was written gets lost.
+// output is the reading end of the command's output. It is closed at its end and not with
+// the process, so that nothing is lost.
 type output struct {
 	file *os.File
 	err  error
@@ -240,30 +231,26 @@ func (o *output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// MarkName is the variable that every process started here carries, and that
-// its children inherit. Its value is the mark that was asked for with Env.Mark,
-// a slash, and a word that belongs to one process alone.
+// MarkName is the variable that every process carries and its children inherit. Its value
+// is Env.Mark, a slash, and a word that is unique to the process.
 const MarkName = "OLLIM_CLAUDE_PROCESS"
 
-// ownMark makes the mark of one process from that of its environment. With a
-// mark of its own, the end of one process never touches the children of
-// another.
+// ownMark makes a process's unique mark, so that its end never affects the children of
+// another one.
 func ownMark(env []string) string {
 	return strings.ReplaceAll(config.Lookup(env, MarkName), "\x00", "") + "/" + rand.Text()
 }
 
-// living are the marks of the commands that have not ended. A program has one set
-// of children, whichever part of it has started them.
+// living are the marks of the commands that have not ended, for the whole program.
 var living sync.Map
 
-// CollectOrphans ends the processes that carry a mark and whose command is gone:
-// SIGTERM, a moment, SIGKILL. The mark is what Env.Mark was in an earlier run of
-// the program, which may have been killed without a chance to collect; the empty
-// one is nobody's. The processes of commands that still run are left alone. n is
-// how many were ended. An error is one line that names what does not end.
+// CollectOrphans ends the processes with a mark whose command is gone: SIGTERM, a moment,
+// SIGKILL. The mark is Env.Mark of an earlier run of the program, which may have been
+// killed; an empty one matches nothing. Processes of running commands are spared. n is the
+// number of ended processes. The error is one line with those that do not end.
 //
-// It blocks for 3 s at most and only for as long as there is something to wait
-// for. Where the system cannot tell (not Linux) it does nothing.
+// It blocks for at most 3 s, and only while it waits for a process. On systems other than
+// Linux it does nothing.
 func CollectOrphans(mark string) (n int, err error) {
 	if mark == "" {
 		return 0, nil

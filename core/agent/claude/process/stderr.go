@@ -10,29 +10,27 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Limits of the error output that is kept. A crash shows its own source in
-// lines of a thousand characters, and the message that matters
-// stands among them: so lines are cut and not the text as a whole.
+// Limits of the kept error output. A crash prints its source in lines of a thousand
+// characters around the important message, so lines are cut, not the text as a whole.
 const (
 	maxTail    = 4096     // bytes of the tail
 	maxLine    = 240      // runes of a line
 	maxExcerpt = 40       // runes of a line of source
-	maxRaw     = 64 << 10 // bytes that are kept as they came
-	minSecret  = 8        // bytes; a shorter value would hide ordinary words
+	maxRaw     = 64 << 10 // bytes kept unchanged
+	minSecret  = 8        // bytes; hiding a shorter value would hide ordinary words
 	separator  = " | "
 )
 
-// tail keeps the end of an error output. It never blocks and never fails, so
-// that a process that says much is not held up.
+// tail keeps the end of an error output. It never blocks and never fails, so that it does
+// not slow down the process.
 type tail struct {
 	hide []string
 
 	mu  sync.Mutex
 	raw []byte // guarded by mu; the newest, up to twice maxRaw
-	cut bool   // guarded by mu; raw begins in the middle of a line
+	cut bool   // guarded by mu; raw starts within a line
 }
 
-// Write takes a piece of the output.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,8 +41,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is the tail in one line. A line whose beginning is lost is left out: a
-// secret that was cut would not be known again.
+// String is the tail in one line. A line without its beginning is left out, because a cut
+// secret would not be recognized.
 func (t *tail) String() string {
 	t.mu.Lock()
 	lines := bytes.Split(t.raw, []byte("\n"))
@@ -80,8 +78,7 @@ func (t *tail) shown(raw []byte) string {
 	return clean.Cut(line, maxLine)
 }
 
-// hideBegun hides a secret of which the line holds only the beginning, since
-// the rest is not written yet.
+// hideBegun hides the beginning of a secret at the end of an incomplete line.
 func hideBegun(line, secret string) string {
 	for n := min(len(secret)-1, len(line)); n >= minSecret; n-- {
 		if strings.HasSuffix(line, secret[:n]) {
@@ -91,7 +88,7 @@ func hideBegun(line, secret string) string {
 	return line
 }
 
-// excerpt reports a line of source as a crash shows it: "3211 | code".
+// excerpt reports whether a line is source code printed by a crash: "3211 | code".
 func excerpt(line string) bool {
 	digits := 0
 	for digits < len(line) && line[digits] >= '0' && line[digits] <= '9' {
@@ -100,14 +97,13 @@ func excerpt(line string) bool {
 	return digits > 0 && strings.HasPrefix(line[digits:], separator)
 }
 
-// secrets are the values of an environment that nothing may show, longest
-// first, so that one that holds another is hidden whole.
+// secrets are the secret values of an environment, longest first, so that one that contains
+// another is hidden completely.
 func secrets(env []string) []string {
 	var out []string
 	for _, v := range env {
 		name, value, _ := strings.Cut(v, "=")
-		// A line of a header holds its secret behind a name, a proxy's address in
-		// the middle.
+		// The secret follows the name in a header, and is within a proxy's address.
 		var words []string
 		if secretName(name) {
 			words = append(strings.Fields(value), clean.Line(value))

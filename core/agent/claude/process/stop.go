@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// Patience is what Stop waits where it is given none: what a session needs to
-// end by itself once its input is closed.
+// Patience is Stop's default: the time that a session needs to end by itself once its input
+// is closed.
 const Patience = 2 * time.Second
 
 const (
 	termPatience = time.Second     // between SIGTERM and SIGKILL
-	killPatience = 5 * time.Second // for the system to let go of a killed process
+	killPatience = 5 * time.Second // for the system to release a killed process
 )
 
-// Stop ends the process: it closes the input, waits for patience, sends SIGINT,
-// waits again, then SIGTERM, a second, and SIGKILL. A patience
-// of zero or less is Patience; the end of ctx goes straight to SIGKILL. Stop
-// returns when the process is reaped and its orphans are collected, and may be
-// called again and concurrently: the first call sets the pace, each may hurry.
-// How the process ended is Err's business; an error of Stop is one line that
-// says that something still runs.
+// Stop ends the process: it closes the input, waits for patience, sends SIGINT, waits
+// again, then sends SIGTERM, waits a second, and sends SIGKILL. A patience of zero or less
+// is Patience; the end of ctx goes straight to SIGKILL. Stop returns when the process is
+// reaped and its orphans are collected. It may be called again and concurrently: the first
+// call sets the pace, and each may hurry. Err is how the process ended; an error of Stop is
+// one line that says that something still runs.
 func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 	if patience <= 0 {
 		patience = Patience
@@ -38,11 +37,9 @@ func (p *Process) Stop(ctx context.Context, patience time.Duration) error {
 	return p.left
 }
 
-// Signal sends a signal to the command alone. After its end the error is
-// os.ErrProcessDone.
-//
-// It reaches the command within its sandbox too, but for SIGKILL: the end of
-// the sandbox is the end of all that is in it.
+// Signal sends a signal to the command alone. After its end the error is os.ErrProcessDone.
+// It reaches the command in a sandbox too, except SIGKILL, which ends the sandbox with
+// everything in it.
 func (p *Process) Signal(sig os.Signal) error {
 	var err error
 	pid, number := p.command(), syscall.Signal(0)
@@ -65,14 +62,14 @@ func (p *Process) Signal(sig os.Signal) error {
 	return nil
 }
 
-// stopStep is one step of Stop: what is done, and how long it may take to work.
+// stopStep is one step of Stop and how long it may take.
 type stopStep struct {
 	act  func()
 	wait time.Duration
 }
 
-// stopSteps are the steps of Stop, from the mildest. A signal fails only where the process is gone,
-// and then there is nothing left to wait for.
+// stopSteps are the steps of Stop, mildest first. A signal fails only if the process is
+// gone, so there is nothing to wait for.
 func (p *Process) stopSteps(patience time.Duration) []stopStep {
 	send := func(sig os.Signal) func() {
 		return func() { _ = p.Signal(sig) }
@@ -85,8 +82,8 @@ func (p *Process) stopSteps(patience time.Duration) []stopStep {
 	}
 }
 
-// end brings the end about, or waits for it where another Stop is at it
-// already. It reports whether the process has ended.
+// end ends the process, or waits if another Stop is doing so. It reports whether the
+// process has ended.
 func (p *Process) end(ctx context.Context, patience time.Duration) bool {
 	if p.stopping.CompareAndSwap(false, true) {
 		return takeSteps(ctx, p.done, p.stopSteps(patience))
@@ -100,8 +97,8 @@ func (p *Process) end(ctx context.Context, patience time.Duration) bool {
 	return takeSteps(ctx, p.done, steps[len(steps)-1:])
 }
 
-// takeSteps takes the steps until done is closed, and straight to the last
-// one when ctx ends. It reports whether done was closed.
+// takeSteps takes the steps until done is closed, skipping to the last one when ctx ends.
+// It reports whether done was closed.
 func takeSteps(ctx context.Context, done <-chan struct{}, steps []stopStep) bool {
 	for i, r := range steps {
 		cancelled := ctx.Done()
@@ -118,8 +115,7 @@ func takeSteps(ctx context.Context, done <-chan struct{}, steps []stopStep) bool
 	return false
 }
 
-// waitFor reports whether done was closed before cancelled was and before the
-// time was over.
+// waitFor reports whether done was closed before cancelled and before the limit.
 func waitFor(done, cancelled <-chan struct{}, limit time.Duration) bool {
 	t := time.NewTimer(limit)
 	defer t.Stop()
@@ -132,19 +128,19 @@ func waitFor(done, cancelled <-chan struct{}, limit time.Duration) bool {
 	return false
 }
 
-// ErrSlow says that a command did not end within its time.
+// ErrSlow says that a command exceeded its time limit.
 var ErrSlow = errors.New("it took too long")
 
-// Answer is what a command has said, which was started, read and ended.
+// Answer is the output of a command that was run to its end.
 type Answer struct {
 	Stdout []byte
 	Stderr string // see Process.StderrTail
 	Err    error  // how it ended; see Process.Err
 }
 
-// Run starts a command without input, reads up to most bytes of what it says, and
-// ends it with all that it has left. The error is that of Start, ErrSlow after
-// limit, that of ctx, or says that something still runs.
+// Run starts a command without input, reads up to most bytes of its output, and ends it
+// with its orphans. The error is Start's, ErrSlow after limit, ctx's, or says that
+// something still runs.
 func Run(ctx context.Context, s Spec, limit time.Duration, most int64) (Answer, error) {
 	p, err := Start(s)
 	if err != nil {
@@ -153,7 +149,7 @@ func Run(ctx context.Context, s Spec, limit time.Duration, most int64) (Answer, 
 	_ = p.Stdin().Close()
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	// The kill, and the collecting after it, end the reading too.
+	// The kill, and collecting the orphans, also end the reading.
 	stop := context.AfterFunc(within, func() { _ = p.Signal(os.Kill) })
 	said, readErr := io.ReadAll(io.LimitReader(p.Stdout(), most))
 	if int64(len(said)) < most {

@@ -1,6 +1,6 @@
 package process
 
-// How to get the command, for the ends of messages.
+// Cures, for the ends of messages.
 const (
 	cureInstall = "install it with npm install -g @anthropic-ai/claude-code, or set OLLIM_CLAUDE"
 	cureAgain   = "npm install -g @anthropic-ai/claude-code"
@@ -30,7 +30,7 @@ const (
 	msgNotFolder     = "%s is not a folder: move it away and create the folder"
 )
 
-// How a process ended, or did not.
+// How a process ended.
 const (
 	msgExit     = "claude ended with exit code %d"
 	msgKilled   = "claude was ended by %s"
@@ -39,7 +39,7 @@ const (
 	msgLeft     = "processes that claude left behind do not end (%s): end them with kill -9"
 )
 
-// What is wrong with a version.
+// Problems with a version.
 const (
 	msgVersionSlow   = "%s --version did not answer within %s: try it in a terminal, or reinstall it with " + cureAgain
 	msgVersionFailed = "%s --version failed (%w): try it in a terminal, or reinstall it with " + cureAgain

@@ -1,6 +1,6 @@
-// Package sessionfile knows where the claude command keeps its sessions and how
-// a message of ours looks in them. It makes the folders, opens no file, and must
-// not know engines, nor what was said.
+// Package sessionfile owns where the claude command keeps its sessions and how our messages
+// look in them. It creates the folders and opens no file. It must not know engines, nor the
+// meaning of messages.
 package sessionfile
 
 import (
@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Why the command's folder cannot be used.
+// Problems with the command's folder.
 const (
 	msgRelative   = "claude has no folder for its sessions (%q is not an absolute path): set HOME, or CLAUDE_CONFIG_DIR to an absolute path"
 	msgUnwritable = "claude cannot keep sessions in %s (%v): make the folder writable, or set CLAUDE_CONFIG_DIR to another one"
@@ -28,22 +28,19 @@ const (
 )
 
 const (
-	// Projects holds a folder for each working directory, and in it a file for
-	// each session.
+	// Projects contains a folder for each working directory, with a file for each session.
 	Projects = "projects"
-	// Ext ends the name of a session's file; what stands before it is the id.
+	// Ext is the extension of a session's file; its name is the ID.
 	Ext = ".jsonl"
-	// LastBlock ends every message of ours. The CLI obeys "@path" and "/word" in
-	// the last text block of a message and nowhere else, so the
-	// last block is never the user's. It is constant for the sake of the prompt
-	// cache.
+	// LastBlock ends each of our messages. The CLI obeys "@path" and "/word" only in the
+	// last text block of a message, so the last block is never the user's. It is constant
+	// for the prompt cache.
 	LastBlock = "(end of message)"
-	// slugLimit is how long a folder's name gets before the CLI cuts it and adds a
-	// hash.
+	// slugLimit is the length above which the CLI cuts a folder's name and adds a hash.
 	slugLimit = 200
 )
 
-// ConfigDir is where the CLI with this environment keeps its files.
+// ConfigDir is where a CLI with this environment keeps its files.
 func ConfigDir(env []string) string {
 	if dir := config.Lookup(env, "CLAUDE_CONFIG_DIR"); dir != "" {
 		return dir
@@ -51,9 +48,9 @@ func ConfigDir(env []string) string {
 	return filepath.Join(config.Lookup(env, "HOME"), ".claude")
 }
 
-// Prepare makes the folder of the CLI's files, and in it that of the sessions, where
-// they are missing: a sandbox shows only what exists, and a session written
-// anywhere else is lost with the sandbox. An error is one sentence with the cure.
+// Prepare creates the folder of the CLI's files and that of the sessions: a sandbox shows
+// only what exists, and a session written elsewhere would be lost with the sandbox. An
+// error is one sentence with the cure.
 func Prepare(env []string) error {
 	dir := ConfigDir(env)
 	if !filepath.IsAbs(dir) {
@@ -72,8 +69,7 @@ func Prepare(env []string) error {
 	return nil
 }
 
-// writable makes a folder and reports why nothing can be written in it, or in the one
-// that it is in.
+// writable creates a folder and reports why it or its parent is not writable.
 func writable(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return store.Bare(err)
@@ -86,8 +82,8 @@ func writable(dir string) error {
 	return nil
 }
 
-// Folder is the name of the folder for sessions that work in dir. The CLI takes
-// the real path, as the system tells it.
+// Folder is the name of the folder for sessions that work in dir. Like the CLI, it uses the
+// real path.
 func Folder(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -98,9 +94,9 @@ func Folder(dir string) string {
 	return Slug(dir)
 }
 
-// Slug is the name that a real path gets: everything but letters and digits as
-// "-", counted as UTF-16 as the CLI's language does; a long name is cut and told
-// apart by a hash of the whole path.
+// Slug is the name for a real path: everything but letters and digits becomes "-", counted
+// in UTF-16 units as in the CLI's language. A long name is cut and gets a hash of the whole
+// path.
 func Slug(dir string) string {
 	units := utf16.Encode([]rune(dir))
 	slug := make([]byte, len(units))
@@ -127,9 +123,8 @@ func Path(configDir, dir, session string) string {
 	return filepath.Join(configDir, Projects, Folder(dir), session+Ext)
 }
 
-// Texts are the texts of a message's content, a string or blocks. Messages that
-// waited together arrive as one, block behind block: each of ours ends with
-// LastBlock. What is no content has no texts.
+// Texts are the texts of a message's content, a string or blocks. Messages that waited
+// together arrive as one list of blocks: each of ours ends with LastBlock.
 func Texts(content json.RawMessage) []string {
 	var whole string
 	if json.Unmarshal(content, &whole) == nil {
