@@ -27,34 +27,34 @@ const (
 	stopCompaction = "compaction"
 )
 
-// maxAnswer is how many bytes one answer may have.
+// maxAnswer is the largest answer in bytes.
 const maxAnswer = 64 << 20
 
-// errGarbled says that what came is no answer of the protocol.
+// errGarbled says that an answer does not follow the protocol.
 var errGarbled = errors.New(textGarbled)
 
-// answer is a message of the model while it comes.
+// answer is a message of the model as it arrives.
 type answer struct {
 	stop   string
 	blocks []*block
 	used   provider.Count
 	size   int
-	over   bool // the server has said that this is all
+	over   bool // the server has ended the message
 }
 
-// block is one block of an answer. What it began with is kept as it came, unknown
-// fields too; deltas add to its texts.
+// block is one block of an answer. Its initial fields are kept unchanged, including unknown
+// ones; deltas extend its texts.
 type block struct {
 	kind   string
 	index  int
 	fields map[string]json.RawMessage
 	grown  map[string]*strings.Builder
-	input  bytes.Buffer // of a tool call, as it comes
+	input  bytes.Buffer // of a tool call, as it arrives
 	lists  map[string][]json.RawMessage
 	whole  bool
 }
 
-// apiError is how the server says what went wrong.
+// apiError is the server's description of an error.
 type apiError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
@@ -71,8 +71,8 @@ type streamed struct {
 	Error   *apiError       `json:"error"`
 }
 
-// message is a whole message, as a server sends it that does not stream, and the
-// begin of one that does.
+// message is the whole message of a server that does not stream, or the start of a streamed
+// one.
 type message struct {
 	Type    string            `json:"type"`
 	Content []json.RawMessage `json:"content"`
@@ -81,12 +81,11 @@ type message struct {
 	Error   *apiError         `json:"error"`
 }
 
-// piece is told of each text and thought while it comes; first says that a block
-// begins with it.
+// piece receives each text and thought as it arrives; first says that it starts a block.
 type piece func(kind, text string, first bool)
 
-// take takes an event's data. named is the event's name, for servers that leave the
-// type out of the data.
+// take handles an event's data. named is the event's name, for servers whose data has no
+// type.
 func (a *answer) take(named string, data []byte, put piece) error {
 	if a.size += len(data); a.size > maxAnswer {
 		return errGarbled
@@ -129,17 +128,17 @@ func (a *answer) take(named string, data []byte, put piece) error {
 	case "error":
 		return inStream(e.Error)
 	}
-	return nil // of pings, and of what there will be
+	return nil // pings and unknown events are ignored
 }
 
-// count takes what the server says that was used so far.
+// count reads the usage so far.
 func (a *answer) count(raw json.RawMessage) {
 	if len(raw) > 0 {
-		_ = json.Unmarshal(raw, &a.used) // what cannot be read is not counted
+		_ = json.Unmarshal(raw, &a.used) // unreadable usage is not counted
 	}
 }
 
-// at is the newest block of that index.
+// at is the newest block with an index.
 func (a *answer) at(index int) *block {
 	for _, b := range slices.Backward(a.blocks) {
 		if b.index == index {
@@ -158,7 +157,7 @@ func (a *answer) begin(index int, raw json.RawMessage) error {
 	return nil
 }
 
-// grow takes a delta: a text is added to the field of the same name.
+// grow applies a delta: each of its texts extends the field of the same name.
 func (a *answer) grow(index int, raw json.RawMessage, put piece) error {
 	b := a.at(index)
 	var d map[string]json.RawMessage
@@ -171,7 +170,7 @@ func (a *answer) grow(index int, raw json.RawMessage, put piece) error {
 		case name == "type" || string(value) == "null":
 		case name == "citation":
 			b.lists["citations"] = append(b.lists["citations"], value)
-		case json.Unmarshal(value, &text) != nil: // nothing that a block could grow by
+		case json.Unmarshal(value, &text) != nil: // not a text
 		case name == "partial_json":
 			b.input.WriteString(text)
 		default:
@@ -193,14 +192,14 @@ func (b *block) add(name, text string, put piece) {
 	}
 }
 
-// string is a text that the block began with.
+// string is a text field from the block's start.
 func (b *block) string(name string) string {
 	var s string
 	_ = json.Unmarshal(b.fields[name], &s) // or there is none
 	return s
 }
 
-// text is what the block says now.
+// text is the current value of a text field.
 func (b *block) text(name string) string {
 	if g := b.grown[name]; g != nil {
 		return g.String()
@@ -215,7 +214,7 @@ func (b *block) set(name string, v any) {
 	}
 }
 
-// json is the block as the history keeps it.
+// json is the block in the history's form.
 func (b *block) json() (json.RawMessage, error) {
 	for name, g := range b.grown {
 		b.set(name, g.String())
@@ -229,7 +228,7 @@ func (b *block) json() (json.RawMessage, error) {
 	return encode(b.fields)
 }
 
-// ofKind are the blocks of the given kinds.
+// ofKind are the blocks of some kinds.
 func ofKind(blocks []*block, kinds ...string) []*block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *block) bool { return !slices.Contains(kinds, b.kind) })
 }
@@ -237,15 +236,15 @@ func ofKind(blocks []*block, kinds ...string) []*block {
 // cut reports whether the answer stopped because it was too long.
 func (a *answer) cut() bool { return a.stop == stopMaxTokens || a.stop == stopWindow }
 
-// call is a call of a tool in an answer. bad says why it cannot run: its arguments are
-// not a JSON object, or the answer was cut off before their end.
+// call is a tool call in an answer. bad is why it cannot run: its arguments are not a JSON
+// object, or the answer was cut off before their end.
 type call struct {
 	agent.ToolUse
 	bad string
 }
 
-// calls are the answer's calls of tools, each with an id of its own and arguments
-// that can be sent back, whatever came.
+// calls are the answer's tool calls, each with a unique ID and arguments that the server
+// accepts back.
 func (a *answer) calls() []call {
 	var list []call
 	seen := map[string]bool{}
@@ -269,9 +268,10 @@ func (a *answer) calls() []call {
 	return list
 }
 
-// arguments are those of a call. What is no object becomes an empty one, because
-// the server takes nothing else back.
+// arguments are a call's arguments. Anything but an object becomes an empty one, because
+// the server accepts nothing else back.
 func (b *block) arguments() (object json.RawMessage, bad string) {
+	// raw encodes values that cannot fail: texts, numbers and JSON.
 	raw := b.fields["input"]
 	if b.input.Len() > 0 {
 		raw = b.input.Bytes()
@@ -296,8 +296,8 @@ func (b *block) arguments() (object json.RawMessage, bad string) {
 	return object, said
 }
 
-// message is the answer as a line of the history; nil where nothing of it can be
-// sent back. Of an answer that was cut, only whole blocks and the text so far count.
+// message is the answer as a line of the history, or nil if nothing of it can be sent back.
+// Of a cut answer only whole blocks and the text so far count.
 func (a *answer) message() ([]byte, error) {
 	var list []json.RawMessage
 	says := false
@@ -312,7 +312,7 @@ func (a *answer) message() ([]byte, error) {
 		list = append(list, raw)
 		says = says || b.kind != kindThinking && b.kind != "redacted_thinking"
 	}
-	if !says { // thoughts alone are no answer
+	if !says { // only thoughts
 		return nil, nil
 	}
 	return line("assistant", list), nil
@@ -339,7 +339,7 @@ func raw(v any) json.RawMessage {
 	return data
 }
 
-// encode is a value in JSON of one line, in which "<" stays as it is.
+// encode encodes a value as one line of JSON, without escaping "<".
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -350,7 +350,6 @@ func encode(v any) (json.RawMessage, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// textBlock is a block of text.
 func textBlock(text string) json.RawMessage {
 	return raw(struct {
 		Type string `json:"type"`
@@ -361,7 +360,7 @@ func textBlock(text string) json.RawMessage {
 // userLine is a message of the user with one text.
 func userLine(text string) []byte { return line("user", []json.RawMessage{textBlock(text)}) }
 
-// danglingCalls are the calls of a message without results.
+// danglingCalls are the IDs of a message's tool calls.
 func danglingCalls(message []byte) []string {
 	var ids []string
 	for _, b := range history.Blocks(message) {

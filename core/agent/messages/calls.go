@@ -16,17 +16,17 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// news is what a call tells while it runs: an event of its own, or its end.
+// news is reported by a running call: an event, or its end.
 type news struct {
 	event agent.Event
 	at    int
 	end   *outcome
 }
 
-// answerCalls carries calls out and adds all their results to the history, in one
-// message. Where ctx ends, those that did not run to their end say so.
+// answerCalls runs calls and adds all results to the history in one message. If ctx ends,
+// unfinished calls are marked as interrupted.
 func (t *talk) answerCalls(calls []call) over {
-	t.speech.open = 0 // the answer is whole: nothing of it is taken back
+	t.speech.open = 0 // the answer is complete and is not taken back
 	results := make([]outcome, len(calls))
 	for i := range results {
 		results[i] = said(answerUnknown)
@@ -54,7 +54,7 @@ func (t *talk) answerCalls(calls []call) over {
 	return end
 }
 
-// find is the tool of a name.
+// find returns a tool by its name.
 func (t *talk) find(name string) (tool, bool) {
 	i := slices.IndexFunc(t.s.tools, func(x tool) bool { return x.name == name })
 	if i < 0 {
@@ -63,13 +63,13 @@ func (t *talk) find(name string) (tool, bool) {
 	return t.s.tools[i], true
 }
 
-// alone reports whether a call has to run by itself.
+// alone reports whether a call must run by itself.
 func (t *talk) alone(c call) bool {
 	x, known := t.find(c.Name)
 	return !known || x.alone
 }
 
-// together carries calls out at the same time and waits for all of them.
+// together runs calls concurrently and waits for all of them.
 func (t *talk) together(calls []call, results []outcome) {
 	for _, c := range calls {
 		t.emit(agent.ToolStart{ID: c.ID, Name: c.Name, Input: c.Input, Subagent: t.about})
@@ -106,7 +106,7 @@ func (t *talk) together(calls []call, results []outcome) {
 	running.Wait()
 }
 
-// carryOut asks who is to be asked, and runs the tool. It may run beside others.
+// carryOut asks for permission and runs the tool, possibly concurrently with others.
 func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	x, known := t.find(c.Name)
 	switch {
@@ -127,8 +127,8 @@ func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	return r
 }
 
-// permit asks the lists, the hook, and where neither lets a call pass by itself, the
-// permission callback.
+// permit asks the lists, the hook, and, unless the call is allowed already, the permission
+// callback.
 func (t *talk) permit(ctx context.Context, x tool, u agent.ToolUse) agent.Decision {
 	rules := t.s.rules()
 	if rules.Forbids(u) || t.limit != nil && !t.limit.Allows(u) {
@@ -175,7 +175,7 @@ func (t *talk) result(id string, r outcome) json.RawMessage {
 	}{"tool_result", id, r.IsError, content})
 }
 
-// encoded is where a block's bytes are.
+// encoded is the source of a block with binary data.
 type encoded struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type"`
@@ -186,7 +186,7 @@ func inBase64(mediaType string, data []byte) encoded {
 	return encoded{"base64", mediaType, base64.StdEncoding.EncodeToString(data)}
 }
 
-// pictures are images as blocks; none where the model takes none.
+// pictures are images as blocks; none if the model accepts none.
 func (t *talk) pictures(list []agent.Image) []json.RawMessage {
 	var out []json.RawMessage
 	for _, i := range list {
@@ -197,21 +197,20 @@ func (t *talk) pictures(list []agent.Image) []json.RawMessage {
 	return out
 }
 
-// talkKey finds the talk whose call a tool runs for.
+// talkKey is the context key of the talk for which a tool runs.
 type talkKey struct{}
 
-// inTalk is a talk and the way to tell of events from beside its loop.
+// inTalk is a talk and a function that reports events from other goroutines.
 type inTalk struct {
 	*talk
 	tell func(agent.Event)
 }
 
-// botServer is the server of the bot's own tools where they name none. Their calls
-// need nobody's permission.
+// botServer is the default server of the bot's own tools, whose calls need no permission.
 const botServer = "discord"
 
-// toolsOf are all tools of a session, by their names: the same bytes for every
-// session, as the cache wants it.
+// toolsOf are all tools of a session, sorted by name: the same bytes for every session, so
+// that they share the cache.
 func (s *session) toolsOf(box *tools.Box) []tool {
 	var list []tool
 	if box != nil {
@@ -231,7 +230,7 @@ func (s *session) toolsOf(box *tools.Box) []tool {
 	return list
 }
 
-// callBot calls a tool of the bot's.
+// callBot calls one of the bot's tools.
 func (s *session) callBot(ctx context.Context, t agent.Tool, args json.RawMessage) outcome {
 	r, ok := s.host.Call(ctx, t, args)
 	if !ok {
@@ -240,21 +239,21 @@ func (s *session) callBot(ctx context.Context, t agent.Tool, args json.RawMessag
 	return outcome{Result: tools.Result{Text: r.Text, IsError: r.IsError}, endTurn: r.EndTurn}
 }
 
-// tool is one that the model can call, its own or the bot's.
+// tool is a tool that the model can call.
 type tool struct {
 	name, description string
 	schema            json.RawMessage
-	// alone says that of one answer's calls it runs by itself, in their order.
+	// alone says that it runs by itself among the calls of one answer, in order.
 	alone bool
-	// trusted says that it decides by itself whether it may be called.
+	// trusted says that it decides itself whether it may be called.
 	trusted bool
 	call    func(ctx context.Context, args json.RawMessage) outcome
 }
 
-// outcome is what has become of a call.
+// outcome is the result of a call.
 type outcome struct {
 	tools.Result
-	denied  bool // it was refused, and the tool never ran
+	denied  bool // it was refused and never ran
 	endTurn bool
 }
 

@@ -17,8 +17,8 @@ import (
 	"ollimbot/core/agent"
 )
 
-// converse asks the model until it ends its turn. stopping is asked then for a
-// reason to go on; nil gives none.
+// converse asks the model until it ends its turn. Then stopping may return a reason to
+// continue; it may be nil.
 func (t *talk) converse(stopping func(again bool) string) over {
 	again, pauses, longer := false, 0, 0
 	for t.rounds < maxRounds {
@@ -78,7 +78,7 @@ func (t *talk) converse(stopping func(again bool) string) over {
 	return over{}
 }
 
-// grown makes the history shorter in the middle of a turn where it has become long.
+// grown compacts a history that has become long within a turn.
 func (t *talk) grown() over {
 	if t.about != "" || t.quiet || t.shortened || !t.full() {
 		return over{}
@@ -86,8 +86,8 @@ func (t *talk) grown() over {
 	return t.compact(true, true)
 }
 
-// heal ends what the history was left in the middle of: calls without results, and
-// words without an answer.
+// heal completes an interrupted history: calls without results, and messages without an
+// answer.
 func (t *talk) heal() error {
 	last, err := t.history.Last()
 	if err != nil || last == nil {
@@ -113,8 +113,8 @@ func (t *talk) heal() error {
 	return t.history.Add(line("user", results), stub)
 }
 
-// ask makes one request, repeated where that may help. A history that has become too
-// long for the model is compacted first, once in a turn.
+// ask makes one request and retries it if that may help. If the history is too long for the
+// model it is compacted first, once in a turn.
 func (t *talk) ask() (*answer, over) {
 	for {
 		q := asked{provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history}
@@ -131,7 +131,7 @@ func (t *talk) ask() (*answer, over) {
 	}
 }
 
-// freeze begins a conversation with the tools and the prompt of now.
+// freeze starts a conversation with the current tools and prompt.
 func (s *session) freeze(m provider.Model) error {
 	opening := ""
 	if !s.o.Bare {
@@ -150,18 +150,17 @@ func digest(text string) string {
 }
 
 const (
-	// longHistory is how many tokens a prompt may have before the history is made
-	// shorter, and longPart the part of the window that is the limit where that is
-	// smaller.
+	// longHistory is the prompt's length in tokens at which the history is compacted, and
+	// longPart the part of the window that applies if it is smaller.
 	longHistory = 150_000
 	longPart    = 0.75
-	// leastForServer is the shortest prompt that the server itself makes shorter.
+	// leastForServer is the shortest prompt that the server compacts itself.
 	leastForServer = 50_000
-	// savingRounds is how many requests the agent may take to save what matters.
+	// savingRounds limits the requests in which the agent saves what matters.
 	savingRounds = 8
 )
 
-// full reports whether the history is to be made shorter.
+// full reports whether the history should be compacted.
 func (t *talk) full() bool {
 	limit := longHistory
 	if t.model.Window > 0 {
@@ -170,10 +169,10 @@ func (t *talk) full() bool {
 	return t.tokens >= limit
 }
 
-// compact makes the history shorter: the agent saves what matters, then the server
-// sums up, or the model does where the server cannot. The conversation begins anew
-// with that; nothing is removed from the file. within says that a turn goes on
-// behind it. A failure leaves the history as it is.
+// compact shortens the history: the agent saves what matters, then the server, or else the
+// model, writes a summary. A new conversation starts with it; nothing is removed from the
+// file. within says that a turn continues afterwards. After a failure the history is
+// unchanged.
 func (t *talk) compact(auto, within bool) over {
 	before := t.tokens
 	t.shortened = true
@@ -196,7 +195,7 @@ func (t *talk) compact(auto, within bool) over {
 	return over{}
 }
 
-// beginAnew starts the conversation with its summary.
+// beginAnew starts a conversation with the summary.
 func (t *talk) beginAnew(first []byte, betas string, within bool) error {
 	t.tokens = 0
 	if err := t.s.freeze(t.model); err != nil {
@@ -206,7 +205,7 @@ func (t *talk) beginAnew(first []byte, betas string, within bool) error {
 	facts := t.history.Facts()
 	facts.Betas = betas
 	lines := [][]byte{first}
-	if betas == "" { // a summary of our own is told by the user
+	if betas == "" { // the model's own summary is sent as the user's message
 		lines = append(lines, line("assistant", []json.RawMessage{textBlock(answerUnderstood)}))
 	}
 	if within {
@@ -218,8 +217,8 @@ func (t *talk) beginAnew(first []byte, betas string, within bool) error {
 	return t.history.Note(facts)
 }
 
-// save asks the agent to write down what must outlast the conversation, where its
-// lists let it write.
+// save asks the agent to write down what must survive the conversation, if its lists allow
+// it to write.
 func (t *talk) save() over {
 	may := policy.Compile(t.s.o.Dir, policy.Rules{Allowed: t.s.o.Allowed, Disallowed: t.s.o.Disallowed}).
 		Allows(agent.ToolUse{Name: "Write", Input: json.RawMessage(`{"file_path":"USER.md"}`)})
@@ -239,8 +238,8 @@ func (t *talk) save() over {
 	return over{err: errors.Join(end.err, t.heal())}
 }
 
-// summary is the message that stands for all that was said, with the features of
-// the server that it needs.
+// summary returns the message that replaces the conversation, and the server features that
+// it needs.
 func (t *talk) summary() (first []byte, betas string, end over) {
 	q := asked{
 		provider: t.provider, model: t.model, params: paramsFor(t.model, t.settings.Thinking), history: t.history,
@@ -277,8 +276,7 @@ func (t *talk) summary() (first []byte, betas string, end over) {
 	return userLine(fmt.Sprintf(answerSummary, strings.Join(said, "\n\n"))), "", over{}
 }
 
-// sumUp asks for a summary. Where the prompt does not fit any more, the oldest part
-// of it is left out.
+// sumUp asks for a summary. If the prompt does not fit, its oldest part is left out.
 func (t *talk) sumUp(q asked) (a *answer, end over) {
 	quiet := *t
 	quiet.quiet = true
@@ -296,7 +294,7 @@ func (t *talk) sumUp(q asked) (a *answer, end over) {
 	}
 }
 
-// serverCompaction asks the server to sum up at once and to say nothing more.
+// serverCompaction asks the server to summarize at once and to stop there.
 func serverCompaction() any {
 	type object = map[string]any
 	return object{"edits": []object{{

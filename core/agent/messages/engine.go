@@ -54,22 +54,21 @@ import (
 type Options struct {
 	// Dir is the data directory; sessions are kept in its state/sessions.
 	Dir *store.Dir
-	// Providers are who can be asked, and their models.
+	// Providers are the servers and their models.
 	Providers *provider.Registry
-	// Env is what the model's shell gets of the environment; nil is os.Environ.
+	// Env is the environment of the model's shell; nil is os.Environ.
 	Env []string
-	// Control is the socket on which the commands of ours that a session's shell
-	// calls reach the bot. Nil: those commands are on their own.
+	// Control is the socket through which our commands in a session's shell reach the bot.
+	// May be nil.
 	Control *control.Server
-	// Sandbox puts a command of the model into its fence; see tools.Options. Nil is none.
+	// Sandbox sandboxes a command of the model; see tools.Options. May be nil.
 	Sandbox func(tmp string, cmd *exec.Cmd) (done func())
-	// Sight tells tools for files what that fence shows; see tools.Options. Nil shows
-	// everything.
+	// Sight is what that sandbox shows; see tools.Options. Nil shows everything.
 	Sight func() (sees func(path string, write bool) bool)
-	// Others reports whether somebody else answers where a server cannot be reached: then
-	// it is given up after seconds, not minutes. Nil is nobody.
+	// Others reports whether another engine would answer for an unreachable server: then it
+	// is given up after seconds, not minutes. May be nil.
 	Others func() bool
-	// Transport sends requests; nil is one of the engine's own.
+	// Transport sends requests; nil is a transport of its own.
 	Transport http.RoundTripper
 	// Log may be nil.
 	Log *slog.Logger
@@ -81,11 +80,10 @@ type Engine struct {
 	client *http.Client
 
 	mu sync.Mutex
-	// sessions are all that are open, by id. One that is being opened holds its id
-	// with nil.
+	// sessions are the open sessions, by ID. An ID that is being opened maps to nil.
 	sessions map[string]*session
 	ended    bool
-	problem  string // why the newest request failed, where a cure is needed
+	problem  string // why the newest request failed, if the user has to act
 	changed  func()
 }
 
@@ -99,7 +97,7 @@ var (
 
 var errEnded = errors.New(textEnded)
 
-// New returns an engine. It reads and starts nothing.
+// New returns an engine and starts nothing.
 func New(o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -126,7 +124,7 @@ func (e *Engine) forget(id string) {
 	e.mu.Unlock()
 }
 
-// history opens what a session was told so far.
+// history opens a session's history.
 func (e *Engine) history(id string, o agent.SessionOptions) (h *history.History, err error) {
 	dir := e.o.Dir.Path(history.Folder)
 	switch {
@@ -145,8 +143,8 @@ func (e *Engine) history(id string, o agent.SessionOptions) (h *history.History,
 	return h, err
 }
 
-// HasMessage reports whether a session has taken a message whose text has this
-// digest (agent.HistoryChecker).
+// HasMessage reports whether a session has received a message whose text has this digest
+// (agent.HistoryChecker).
 func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	if session == "" || session != filepath.Base(session) {
 		return false, nil
@@ -158,7 +156,7 @@ func (e *Engine) HasMessage(_ context.Context, session string, digest [sha256.Si
 	return took, err
 }
 
-// HasSession reports whether there is a file of the session (agent.Keeper).
+// HasSession reports whether the session has a file (agent.Keeper).
 func (e *Engine) HasSession(id string) bool {
 	if id == "" || id != filepath.Base(id) {
 		return false
@@ -167,7 +165,7 @@ func (e *Engine) HasSession(id string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Status is how the engine stands.
+// Status is the engine's status.
 func (e *Engine) Status() agent.Status {
 	e.mu.Lock()
 	st := agent.Status{Problem: e.problem, Models: e.models}
@@ -178,7 +176,7 @@ func (e *Engine) Status() agent.Status {
 	return st
 }
 
-// models are what can be told of those that can be asked.
+// models are the known models.
 func (e *Engine) models() (list []agent.Model) {
 	for i, p := range e.o.Providers.Providers() {
 		for j, m := range p.Models {
@@ -203,7 +201,7 @@ func (e *Engine) OnChange(changed func()) {
 	e.changed = changed
 }
 
-// setProblem notes what keeps sessions from working; empty is nothing.
+// setProblem records what prevents sessions; empty is nothing.
 func (e *Engine) setProblem(text string) {
 	e.mu.Lock()
 	news, changed := e.problem != text, e.changed

@@ -16,37 +16,37 @@ import (
 	"ollimbot/core/base/web"
 )
 
-// failure is a request that was not answered.
+// failure is a request without an answer.
 type failure struct {
 	status int
-	kind   string // the server's word for it
-	text   string // in one line
-	// again says that another try may help, wait how long the server wants us to wait.
+	kind   string // the server's error type
+	text   string // one line
+	// again says that another try may help, wait how long the server asks to wait.
 	again bool
 	wait  time.Duration
 	// long says that the prompt does not fit.
 	long bool
-	// away says that every request would fail so just now.
+	// away says that every request would currently fail in this way.
 	away bool
 }
 
 func (f *failure) Error() string { return f.text }
 
-// Is makes a server that is out of reach agent.ErrUnavailable.
+// Is makes an unreachable server an agent.ErrUnavailable.
 func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUnavailable }
 
-// spendLimit is a 429 that no waiting cures.
+// spendLimit marks a 429 that waiting does not cure.
 const spendLimit = "enforced_spend_limit_reached"
 
-// statusOverloaded is the API's own status for too much to do.
+// statusOverloaded is the API's own status for an overloaded server.
 const statusOverloaded = 529
 
-// refused reads an answer that is none.
+// refused reads the answer of a failed request.
 func refused(resp *http.Response, body []byte) *failure {
 	var said struct {
 		Error apiError `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // then the status says what is known
+	_ = json.Unmarshal(body, &said) // otherwise only the status is known
 	f := &failure{
 		status: resp.StatusCode, kind: said.Error.Type, text: short(said.Error.Message),
 		wait: web.RetryAfter(resp.Header),
@@ -57,7 +57,7 @@ func refused(resp *http.Response, body []byte) *failure {
 	return f.judge(string(body), resp.Header.Get("x-should-retry") == "false")
 }
 
-// judge says what follows from the status and the server's words.
+// judge classifies the failure by its status and the server's message.
 func (f *failure) judge(said string, last bool) *failure {
 	spent := strings.Contains(said, spendLimit)
 	switch f.status {
@@ -77,8 +77,7 @@ func (f *failure) judge(said string, last bool) *failure {
 	return f
 }
 
-// isAway reports whether it is the server or the account that cannot answer, and not
-// the request that is wrong.
+// isAway reports whether the server or the account is the problem, not the request.
 func (f *failure) isAway(spent bool) bool {
 	switch f.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
@@ -87,7 +86,7 @@ func (f *failure) isAway(spent bool) bool {
 	return f.again || spent || f.kind == "billing_error" || f.status >= http.StatusInternalServerError
 }
 
-// tooLong knows the servers' ways to say that a prompt does not fit.
+// tooLong recognizes the servers' messages about a prompt that does not fit.
 func tooLong(text string) bool {
 	text = strings.ToLower(text)
 	for _, words := range []string{"prompt is too long", "context length", "context window", "context size", "maximum context", "exceed_context"} {
@@ -98,7 +97,7 @@ func tooLong(text string) bool {
 	return false
 }
 
-// sentence is what the user is told.
+// sentence is the text for the user.
 func (f *failure) sentence(spent bool) string {
 	said := cmp.Or(f.text, strings.ToLower(http.StatusText(f.status)), fmt.Sprintf(textStatus, f.status))
 	switch {
@@ -116,7 +115,7 @@ func (f *failure) sentence(spent bool) string {
 	return said
 }
 
-// inStream is an error that came instead of the rest of an answer.
+// inStream is an error that arrived instead of the rest of an answer.
 func inStream(e *apiError) error {
 	if e == nil {
 		return errGarbled
@@ -130,7 +129,7 @@ func inStream(e *apiError) error {
 	return f.judge(e.Message, false)
 }
 
-// kinds are the API's words for errors.
+// kinds are the API's error types.
 var kinds = map[int]string{
 	http.StatusBadRequest:            "invalid_request_error",
 	http.StatusUnauthorized:          "authentication_error",
@@ -143,8 +142,8 @@ var kinds = map[int]string{
 	statusOverloaded:                 "overloaded_error",
 }
 
-// failureOf is why a request failed; what is no word of the server is the network's,
-// and worth another try.
+// failureOf is why a request failed. Anything but a server's refusal is a network error and
+// worth another try.
 func failureOf(err error) *failure {
 	if f := (*failure)(nil); errors.As(err, &f) {
 		return f
@@ -155,7 +154,7 @@ func failureOf(err error) *failure {
 	case errors.Is(err, errSilent), errors.Is(err, errCut):
 	case errors.Is(err, errGarbled):
 		text = textGarbled
-	case errors.As(err, &at): // the address is said once
+	case errors.As(err, &at): // the text contains the address once
 		host, why := at.URL, at.Err
 		if u, err := url.Parse(at.URL); err == nil {
 			host = u.Host
@@ -170,7 +169,7 @@ func failureOf(err error) *failure {
 	return &failure{text: text, again: true, away: true}
 }
 
-// reason says in a few words why the engine waits.
+// reason is a short text of why the engine waits.
 func (f *failure) reason() string {
 	switch f.status {
 	case statusOverloaded, http.StatusServiceUnavailable:
@@ -181,5 +180,5 @@ func (f *failure) reason() string {
 	return f.text
 }
 
-// short is a line of a server's words.
+// short is a server's text in one line.
 func short(s string) string { return clean.Cut(clean.Line(s), 300) }

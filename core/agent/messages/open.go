@@ -19,8 +19,8 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Run keeps the sessions until ctx ends, then closes them and returns when nothing
-// of them is left.
+// Run keeps the sessions open until ctx ends, then closes them and returns when all have
+// ended.
 func (e *Engine) Run(ctx context.Context) error {
 	e.tidy(time.Now())
 	<-ctx.Done()
@@ -45,8 +45,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// keptFor is how long a session is kept that nobody has spoken in, and that no
-// younger one has branched off from.
+// keptFor is how long an unused session is kept, unless a younger one branched off from it.
 const keptFor = 30 * 24 * time.Hour
 
 // tidy removes old sessions.
@@ -56,8 +55,8 @@ func (e *Engine) tidy(now time.Time) {
 	}
 }
 
-// Open starts, resumes or forks a session. It asks nobody: a wrong key is told by
-// the first message.
+// Open starts, resumes or forks a session. It makes no request: the first message reports a
+// wrong key.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open a session: %w", err)
@@ -87,7 +86,7 @@ func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Sessio
 	return s, nil
 }
 
-// reserve takes an id: two sessions on one file would garble it.
+// reserve claims an ID: two sessions would corrupt one file.
 func (e *Engine) reserve(id string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -101,7 +100,7 @@ func (e *Engine) reserve(id string) error {
 	return nil
 }
 
-// newSession opens a session's history and makes its tools.
+// newSession opens a session's history and creates its tools.
 func (e *Engine) newSession(id string, o agent.SessionOptions) (*session, error) {
 	if err := checkThinking(o.Settings.Thinking); err != nil {
 		return nil, err

@@ -20,16 +20,16 @@ import (
 )
 
 const (
-	// mostAnswer is how many tokens an answer may have at most, fewAnswer where the
-	// model's own limit is not known.
+	// mostAnswer is the largest max_tokens of a request, fewAnswer its value if the model's
+	// limit is unknown.
 	mostAnswer = 64_000
 	fewAnswer  = 8_192
-	// someThinking is the budget of models that measure by one, where nobody has set
-	// another; leastThinking the smallest that is taken.
+	// someThinking is the default budget of models with a thinking budget, leastThinking
+	// the smallest accepted one.
 	someThinking  = 10_000
 	leastThinking = 1_024
-	// mildly and deeply are the budgets from which on a model that measures by effort
-	// thinks more than a little, and as much as by default.
+	// mildly and deeply are the budgets from which a model that thinks by effort thinks
+	// more than a little, and as much as by default.
 	mildly = 4_000
 	deeply = 16_000
 )
@@ -46,7 +46,7 @@ type effort struct {
 	Effort string `json:"effort"`
 }
 
-// params are the fields of a request before what is frozen.
+// params are the fields of a request before the frozen ones.
 type params struct {
 	Model     string    `json:"model"`
 	MaxTokens int       `json:"max_tokens"`
@@ -56,7 +56,7 @@ type params struct {
 	Context   any       `json:"context_management,omitempty"`
 }
 
-// paramsFor are those that a model takes, for a setting of thinking.
+// paramsFor are a model's fields for a thinking setting.
 func paramsFor(m provider.Model, setting string) params {
 	p := params{Model: m.Name, MaxTokens: fewAnswer, Stream: true}
 	if m.MaxOutput > 0 {
@@ -84,8 +84,7 @@ func paramsFor(m provider.Model, setting string) params {
 	return p
 }
 
-// effortFor is how hard a model thinks that is not given a number; nil is its own
-// default.
+// effortFor is the effort for a setting; nil is the model's default.
 func effortFor(efforts []string, tokens int, off, measured bool) *effort {
 	switch {
 	case len(efforts) == 0:
@@ -98,7 +97,7 @@ func effortFor(efforts []string, tokens int, off, measured bool) *effort {
 	return nil
 }
 
-// checkThinking says what is wrong with a setting.
+// checkThinking validates a thinking setting.
 func checkThinking(setting string) error {
 	switch setting {
 	case "", "off", "adaptive":
@@ -110,15 +109,15 @@ func checkThinking(setting string) error {
 	return nil
 }
 
-// Cache marks: how long what stands before them is kept.
+// Cache marks, with the time for which everything before them is kept.
 const (
 	forMinutes = `,"cache_control":{"type":"ephemeral"}`
 	forAnHour  = `,"cache_control":{"type":"ephemeral","ttl":"1h"}`
 )
 
-// markFor are the cache marks of a request: where a fork has left its parent, which
-// the next fork finds within the hour, and at the newest messages of the user, which
-// the next request of the loop finds. The system prompt carries one of its own.
+// marksFor are the cache marks of a request: where a fork left its parent, for the next
+// fork within the hour, and at the user's newest messages, for the next request of the
+// loop. The system prompt has its own.
 func marksFor(h *history.History, m provider.Model) []history.Insert {
 	if !m.Cache {
 		return nil
@@ -136,7 +135,7 @@ func marksFor(h *history.History, m provider.Model) []history.Insert {
 	return list
 }
 
-// frozen are the tools and the system prompt of a session as JSON arrays.
+// frozen returns the tools and the system prompt of a session as JSON arrays.
 func frozen(tools []tool, o agent.SessionOptions, opening string, m provider.Model) (toolsJSON, system []byte, err error) {
 	type listed struct {
 		Name        string `json:"name"`
@@ -162,19 +161,19 @@ func frozen(tools []tool, o agent.SessionOptions, opening string, m provider.Mod
 	return toolsJSON, []byte("[" + strings.Join(blocks, ",") + "]"), nil
 }
 
-// asked is a request that is about to be made.
+// asked is a request to make.
 type asked struct {
 	provider provider.Provider
 	model    provider.Model
 	params   params
 	history  *history.History
-	// tail is one more message of the user, which the history does not keep.
+	// tail is one more message of the user, which is not added to the history.
 	tail []byte
-	// betas are features that the request needs.
+	// betas are server features that the request needs.
 	betas []string
 }
 
-// request makes the request; it can be sent once.
+// request builds the request, which can be sent once.
 func (q asked) request(ctx context.Context) (*http.Request, error) {
 	head, err := encode(q.params)
 	if err != nil {
@@ -184,12 +183,13 @@ func (q asked) request(ctx context.Context) (*http.Request, error) {
 	before := string(head[:len(head)-1]) + ","
 	after := "}"
 	if len(q.tail) > 0 {
-		body, size = io.LimitReader(body, size-1), size-1 // without the end of the messages
+		body, size = io.LimitReader(body, size-1), size-1 // without the closing bracket
 		after = string(q.tail) + "]}"
 		if q.history.Size() > 0 {
 			after = "," + after
 		}
 	}
+	// whole reads the answer of a server that does not stream.
 	whole := io.MultiReader(strings.NewReader(before), body, strings.NewReader(after))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.provider.BaseURL+"/v1/messages", whole)
 	if err != nil {
@@ -208,21 +208,21 @@ func (q asked) request(ctx context.Context) (*http.Request, error) {
 
 const (
 	// firstWithin is how long a server may take for the head of its answer: a local one
-	// reads a long prompt for minutes before it says a word.
+	// reads a long prompt for minutes.
 	firstWithin = 10 * time.Minute
-	// silentFor is how long a stream may be silent, pings counted.
+	// silentFor is how long a stream may be silent; pings count as activity.
 	silentFor = 2 * time.Minute
 	// maxRefusal is how much of an error's body is read.
 	maxRefusal = 64 << 10
 )
 
-// errSilent is the cause with which a request ends that nothing comes from.
+// errSilent is the cause that ends a silent request.
 var errSilent = errors.New(textSilent)
 
-// errCut says that a stream has ended before its answer.
+// errCut says that a stream ended before its answer was complete.
 var errCut = errors.New(textCut)
 
-// watch ends ctx when it was not patted for the time that was given last.
+// watch ends ctx unless pat is called within the last limit.
 type watch struct {
 	cancel context.CancelCauseFunc
 	timer  *time.Timer
@@ -242,15 +242,15 @@ func (w *watch) end() {
 	w.cancel(nil)
 }
 
-// receive sends a request and reads its answer to the end. What has come is returned
-// beside the error too.
+// receive sends a request and reads its answer to the end. On an error it also returns the
+// part that arrived.
 func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	ctx, w := newWatch(r.Context())
 	defer w.end()
 	a := &answer{}
 	resp, err := client.Do(r.WithContext(ctx))
 	switch {
-	case err != nil && resp != nil: // it leads to another server
+	case err != nil && resp != nil: // a redirect to another server
 		return a, refused(resp, nil)
 	case err != nil:
 		return a, because(ctx, err)
@@ -258,7 +258,7 @@ func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	defer resp.Body.Close()
 	w.pat(silentFor)
 	if resp.StatusCode != http.StatusOK {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // half a sentence is better than none
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // a partial text is better than none
 		return a, refused(resp, body)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("content-type"))
@@ -273,13 +273,13 @@ func receive(client *http.Client, r *http.Request, put piece) (*answer, error) {
 	if err != nil {
 		return a, because(ctx, err)
 	}
-	for _, b := range a.blocks { // the server has said that this is all
+	for _, b := range a.blocks { // the answer is complete
 		b.whole = true
 	}
 	return a, nil
 }
 
-// because is an error of the network, or why it was wanted.
+// because is the cause that ended ctx, or else the network's error.
 func because(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, errGarbled) {
 		return cause
@@ -296,7 +296,7 @@ func (a *answer) stream(from io.Reader, w *watch, put piece) error {
 		text, err := readLine(r)
 		if err != nil {
 			if a.stop != "" && errors.Is(err, io.EOF) {
-				return nil // all but the last word
+				return nil // only message_stop is missing
 			}
 			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				return errCut

@@ -31,18 +31,18 @@ type session struct {
 	tools   []tool
 	token   *control.Token
 	rules   func() *policy.Set
-	// released is closed when nothing of the session is left.
-	released chan struct{}
+	// released is closed when everything of the session has ended.
+	released chan struct{} // closed when the session has ended
 
 	mu       sync.Mutex
 	settings agent.Settings
-	cancel   context.CancelCauseFunc // of the running turn, else nil
+	cancel   context.CancelCauseFunc // ends the running turn; nil without one
 	closed   bool
 	used     agent.Usage // since the session was opened
 	turns    int
 }
 
-// judge is asked by tools about a path that leads elsewhere than it says.
+// judge decides about a path that leads elsewhere than it says.
 func (s *session) judge(ctx context.Context, u agent.ToolUse) (refusal string) {
 	d := s.host.PreTool(ctx, u)
 	if d.Allow && d.Ask {
@@ -79,7 +79,7 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 	}
 }
 
-// begin marks a turn as running.
+// begin starts a turn.
 func (s *session) begin(ctx context.Context) (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *session) begin(ctx context.Context) (context.Context, error) {
 	return ctx, nil
 }
 
-// end lets the next turn begin.
+// end lets the next turn start.
 func (s *session) end() {
 	s.mu.Lock()
 	s.cancel(nil)
@@ -107,7 +107,7 @@ func (s *session) end() {
 	}
 }
 
-// count adds what a turn has used.
+// count adds a turn's usage.
 func (s *session) count(u agent.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +131,7 @@ func (s *session) Interrupt(context.Context) error {
 	return nil
 }
 
-// Configure changes what fields are set; it counts from the next turn on.
+// Configure changes the non-empty settings, from the next turn on.
 func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	if err := checkThinking(n.Thinking); err != nil {
 		return err
@@ -150,9 +150,9 @@ func (s *session) Configure(_ context.Context, n agent.Settings) error {
 	return nil
 }
 
-// Close ends the session; a running turn ends with an error, and takes the rest with
-// it. It must not be called from a hook, a tool or the permission callback of the
-// session: it waits for those.
+// Close ends the session; a running turn ends with an error and then releases the rest. It
+// must not be called from a hook, a tool or the permission callback of the session, because
+// it waits for those.
 func (s *session) Close() error {
 	s.mu.Lock()
 	again, running := s.closed, s.cancel != nil
@@ -167,7 +167,7 @@ func (s *session) Close() error {
 	return s.release()
 }
 
-// release lets everything go that stands behind the session.
+// release closes everything behind the session.
 func (s *session) release() error {
 	s.token.Revoke()
 	s.host.Close()

@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// subagent runs a subagent to its end: a talk of its own with the session's tools
-// and prompt in front, so that it shares their cache, whose history goes with it.
+// subagent runs a subagent to its end: a separate talk with the session's tools and prompt
+// in front, so that it shares their cache. Its history is not kept.
 func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result {
 	in, ok := ctx.Value(talkKey{}).(inTalk)
 	switch {
@@ -48,7 +48,7 @@ func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result
 	return t.errand(ctx, fmt.Sprintf(answerSubagent, sub.System, sub.Prompt), in.talk)
 }
 
-// search asks the provider to search the web, in a request of its own.
+// search asks the provider to search the web, in a separate request.
 func (s *session) search(ctx context.Context, q tools.Query) tools.Result {
 	in, ok := ctx.Value(talkKey{}).(inTalk)
 	if !ok {
@@ -73,8 +73,8 @@ func inMemory(list, system []byte) (*history.History, error) {
 	return h, h.Begin(list, system, history.Facts{})
 }
 
-// errand gives the last words that the model has for a prompt. What it uses counts
-// for the talk that sent it.
+// errand returns the model's last text for a prompt. Its usage counts for the talk that
+// sent it.
 func (t *talk) errand(ctx context.Context, prompt string, sent *talk) tools.Result {
 	defer func() { sent.add(t.used, t.rounds) }()
 	if err := t.history.Add(userLine(prompt)); err != nil {

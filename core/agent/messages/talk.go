@@ -17,27 +17,24 @@ import (
 )
 
 const (
-	// maxRounds is how many requests a turn may take, maxPauses how often the server
-	// may want to go on, and maxLonger how often the model may continue an answer that was
-	// cut off.
+	// maxRounds limits the requests of a turn, maxPauses how often the server may pause,
+	// and maxLonger how often the model may continue an answer that was cut off.
 	maxRounds = 400
 	maxPauses = 20
 	maxLonger = 5
-	// retries is how often a request is made again, fewRetries how often where somebody
-	// else would answer in the server's place, silences how often where the server said
-	// nothing.
+	// retries is how often a request is repeated, fewRetries the same if another engine
+	// could answer instead, silences the same for a silent server.
 	retries    = 10
 	fewRetries = 3
 	silences   = 1
-	// patience is the longest that a server's wish to wait is heeded.
+	// patience is the longest wait that a server may ask for.
 	patience = 10 * time.Minute
-	// firstPause and longestPause bound the pauses that we choose ourselves.
+	// firstPause and longestPause bound the pauses without a server's wish.
 	firstPause   = 500 * time.Millisecond
 	longestPause = 32 * time.Second
 )
 
-// talk is a conversation with a model until its turn ends: that of a session, or of
-// a subagent.
+// talk is a conversation with a model until its turn ends: a session's or a subagent's.
 type talk struct {
 	s        *session
 	ctx      context.Context
@@ -45,41 +42,41 @@ type talk struct {
 	provider provider.Provider
 	model    provider.Model
 	settings agent.Settings
-	// emit tells of an event; false means that nobody listens any more.
+	// emit reports an event; false means that the consumer is gone.
 	emit func(agent.Event) bool
-	// about is what a subagent is there for; empty for the session's own turn.
+	// about describes a subagent's task; empty for the session's own turn.
 	about string
-	// limit are patterns of what a subagent may use at most; nil is no limit.
+	// limit are patterns of the tools that a subagent may use; nil is no limit.
 	limit *policy.Set
-	// quiet keeps what the model says to itself.
+	// quiet hides the model's texts.
 	quiet bool
 	// wish is what the user wants a summary to keep.
 	wish string
 
+	// speech is the text that a turn's reader has received.
 	speech   speech
 	counting *sync.Mutex // guards used and rounds while calls run
 	used     agent.Usage
 	rounds   int
-	// start is where the history ended before the turn, or behind a summary that was
-	// made in it.
+	// start is the history's end before the turn, or after a summary that was made in it.
 	start int64
-	// shortened says that the history was made shorter in this turn, or could not be.
+	// shortened says that compacting was tried in this turn.
 	shortened bool
-	tokens    int    // of the newest prompt, with its answer
+	tokens    int    // of the newest prompt and its answer
 	last      string // the newest text
 }
 
 // over is how a talk has ended.
 type over struct {
-	failed  *failure // no answer came any more
-	err     error    // something of our own broke, or ctx has ended
+	failed  *failure // no answer arrived
+	err     error    // a local error, or ctx has ended
 	refused bool
-	endTurn bool // a tool has said so
+	endTurn bool // requested by a tool
 }
 
 func (o over) ended() bool { return o != over{} }
 
-// try makes a request until it is answered or nothing helps.
+// try repeats a request until it is answered or nothing helps.
 func (t *talk) try(q asked) (*answer, over) {
 	silent := 0
 	for attempt := 1; ; attempt++ {
@@ -112,7 +109,7 @@ func (t *talk) try(q asked) (*answer, over) {
 		}
 		t.takeBack()
 		if !f.again {
-			switch f.status { // it needs a cure
+			switch f.status { // the user has to act
 			case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
 				t.s.e.setProblem(f.text)
 			}
@@ -141,7 +138,7 @@ func (f *failure) pause(attempt int) time.Duration {
 		return f.wait
 	}
 	d := min(longestPause, firstPause<<min(attempt-1, 10))
-	return d + rand.N(d/4+1) // not all at once
+	return d + rand.N(d/4+1) // not in step with others
 }
 
 // wait waits, unless ctx ends first.
@@ -156,7 +153,7 @@ func (t *talk) wait(d time.Duration) bool {
 	}
 }
 
-// spend counts what a request has used, one that failed too.
+// spend counts the usage of a request, even a failed one.
 func (t *talk) spend(a *answer) {
 	if a.used == (provider.Count{}) {
 		return
@@ -166,7 +163,7 @@ func (t *talk) spend(a *answer) {
 	t.tokens = used.Prompt() + used.OutputTokens
 }
 
-// add counts what was used, by errands that run beside each other too.
+// add counts usage. Concurrent errands call it too.
 func (t *talk) add(u agent.Usage, rounds int) {
 	t.counting.Lock()
 	defer t.counting.Unlock()
@@ -175,7 +172,7 @@ func (t *talk) add(u agent.Usage, rounds int) {
 	t.rounds += rounds
 }
 
-// keep adds an answer to the history, and gives the calls that it makes.
+// keep adds an answer to the history and returns its calls.
 func (t *talk) keep(a *answer) ([]call, error) {
 	calls := a.calls()
 	text, err := a.message()
@@ -197,12 +194,12 @@ func (t *talk) keep(a *answer) ([]call, error) {
 
 // speech is what a turn has said to its reader.
 type speech struct {
-	total int  // bytes that were said and not taken back
-	open  int  // those of the answer that streams
-	ended bool // they close with a line break
+	total int  // bytes, without those taken back
+	open  int  // those of the streaming answer
+	ended bool // they end with a line break
 }
 
-// say tells of a piece of an answer; a new block begins on a new line.
+// say reports a piece of an answer; a new block starts on a new line.
 func (t *talk) say(kind, text string, first bool) {
 	if text == "" || t.quiet || t.about != "" {
 		return
@@ -223,7 +220,7 @@ func (t *talk) say(kind, text string, first bool) {
 	t.emit(agent.Text{Delta: text})
 }
 
-// takeBack takes back what an answer has said that was cut.
+// takeBack takes back the text of an answer that was cut off.
 func (t *talk) takeBack() {
 	if t.speech.open > 0 {
 		t.emit(agent.Rewind{Bytes: t.speech.open})

@@ -1,6 +1,6 @@
 package messages
 
-// Words for people. Each says what to do.
+// Texts for the user. Each says what to do.
 const (
 	textGarbled        = "the answer does not follow the Messages API"
 	textSilent         = "the server stopped responding"
@@ -33,7 +33,7 @@ const (
 	textCost         = "Cost: %s in %d turns, %d tokens: %d read, %d of them from the cache, and %d written."
 )
 
-// What the model reads.
+// Texts for the model.
 const (
 	answerNoJSON    = "Error: the arguments are not a JSON object: %s"
 	answerCut       = "Error: your answer was cut off at %d tokens, so this call did not run: write it in smaller parts."
@@ -58,7 +58,7 @@ const (
 	answerGoOn    = "Your answer was cut off because it was too long. Go on exactly where it stopped."
 )
 
-// What the model reads when the history is made shorter.
+// Texts for the model about compaction.
 const (
 	answerSave = `This conversation is about to be summed up, and its exact words will be gone. Before that, write down what must not be lost
 and is in no file yet: what is true of the user for long into USER.md, and what belongs to today (what was agreed, what is open, what was promised) into a

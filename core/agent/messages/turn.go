@@ -12,20 +12,20 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// errGone says that nobody listens any more: the consumer broke off the turn.
+// errGone says that the consumer has left the turn.
 var errGone = errors.New("the consumer has left the turn")
 
-// turn is one message and what comes back.
+// turn is one message and its answer.
 type turn struct {
 	talk
 	yield func(agent.Event, error) bool
 
-	// kept is done when the message is on the disk; nobody is told anything before.
+	// kept is done when the message is on the disk; no event is sent before.
 	kept sync.WaitGroup
-	told bool // somebody was told of something
-	gone bool // and listens no more
+	told bool // an event was sent
+	gone bool // the consumer has left
 	end  over
-	text string // what the result says, where it is not the last text
+	text string // the result's text, if it is not the last one
 }
 
 // put yields an event.
@@ -44,7 +44,7 @@ func (t *turn) put(e agent.Event) bool {
 	return !t.gone
 }
 
-// run carries the message out.
+// run processes the message.
 func (t *turn) run(m agent.Message) {
 	t.tokens = t.history.Facts().Tokens
 	if err := t.heal(); err != nil {
@@ -74,13 +74,13 @@ func (t *turn) run(m agent.Message) {
 	case t.end.refused:
 		t.end.err = t.history.Cut(t.start, false)
 		t.put(agent.Notice{Text: textRefusal})
-	case t.end.failed != nil && !t.told: // nobody has heard of it: the message is theirs again
+	case t.end.failed != nil && !t.told: // no event was sent, so the message counts as never received
 		t.end.err = errors.Join(t.history.Cut(t.start, true), t.end.failed)
 	}
 }
 
-// receive adds a message to the history: pictures, then its text, and behind it what
-// of the system prompt is new since the conversation began.
+// receive adds a message to the history: pictures, its text, and then a system prompt that
+// has changed since the conversation started.
 func (t *turn) receive(m agent.Message) error {
 	blocks := t.pictures(m.Images)
 	if len(m.Images) > len(blocks) {
@@ -114,8 +114,8 @@ func (t *turn) receive(m agent.Message) error {
 	if err := t.history.Note(facts); err != nil {
 		return err
 	}
-	// The request need not wait for the disk: what counts is that the message is there
-	// before anybody counts it as taken.
+	// The request need not wait for the disk: the message must only be stored before it
+	// counts as received.
 	t.kept.Go(func() {
 		if err := t.history.Sync(); err != nil {
 			t.s.log.Error("message may be lost where the power fails", "error", err)
@@ -124,7 +124,7 @@ func (t *turn) receive(m agent.Message) error {
 	return nil
 }
 
-// finish sends the result, or the error that took its place.
+// finish sends the result, or the error that replaces it.
 func (t *turn) finish() {
 	t.kept.Wait()
 	cause := context.Cause(t.ctx)
@@ -149,7 +149,7 @@ func (t *turn) finish() {
 	t.yield(r, nil)
 }
 
-// cost is what the session has used since it was opened.
+// cost describes the session's usage since it was opened.
 func (t *turn) cost() string {
 	t.s.mu.Lock()
 	u, n := t.s.used, t.s.turns
@@ -161,8 +161,8 @@ func (t *turn) cost() string {
 	return fmt.Sprintf(textCost, price, n, u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
 }
 
-// compactNow is the command: it makes the history shorter whatever its length. wish
-// is what the user wants to be kept.
+// compactNow is the command: it compacts a history of any length. wish is what the user
+// wants to keep.
 func (t *turn) compactNow(wish string) (text string) {
 	last, err := t.history.Last()
 	if err != nil || last == nil {

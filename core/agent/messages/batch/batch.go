@@ -1,7 +1,7 @@
-// Package batch hands in requests that may wait, as message batches at half the price,
-// and brings their answers back up to a day later. What was handed in is on the disk
-// until its answer has been taken, and each answer is taken once. It must not know
-// tasks, runs or the conversation.
+// Package batch submits requests that may wait as message batches, at half the price, and
+// returns their answers up to a day later. A submitted request is on the disk until its
+// answer has been accepted, which happens once. It must not know tasks, runs or the
+// conversation.
 package batch
 
 import (
@@ -25,55 +25,54 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// file holds what was handed in and not yet taken.
+// file contains the submitted requests whose answers were not accepted yet.
 const file = store.StateDir + "/batches.json"
 
 const (
-	// A batch is looked at after a tenth of the time that it has taken, within these.
+	// A batch is checked after a tenth of its age, within these limits.
 	soonest, latest = time.Minute, 15 * time.Minute
-	// given is how long the server may take, and an hour.
+	// given is the time that the server has, plus an hour.
 	given = 25 * time.Hour
-	// maxTokens is how long an answer may be.
+	// maxTokens limits an answer.
 	maxTokens = 16_000
 )
 
 // Request is one request, without tools and without a history.
 type Request struct {
-	ID    string    `json:"id"`   // of the run that it is, and what the server calls it
-	Task  string    `json:"task"` // whose run it is
+	ID    string    `json:"id"`   // of its run, also used at the server
+	Task  string    `json:"task"` // ID of the run's task
 	Title string    `json:"title"`
 	Model string    `json:"model"`
 	At    time.Time `json:"at"`
-	// Batch is the server's word for it; empty until it has been handed in. Until then
-	// System and Prompt are kept.
+	// Batch is the server's ID; empty until it is submitted. Until then System and Prompt
+	// are kept.
 	Batch  string `json:"batch,omitempty"`
 	System string `json:"system,omitempty"`
 	Prompt string `json:"prompt,omitempty"`
-	// Dropped says that nobody waits for it any more.
+	// Dropped says that its answer is no longer needed.
 	Dropped bool `json:"dropped,omitempty"`
 }
 
-// Outcome is what came of a request: a text, or why there is none.
+// Outcome is the result of a request: a text, or why there is none.
 type Outcome struct {
 	Text    string
 	Failure string
 	Usage   agent.Usage // with its price
 }
 
-// Options are the parts of a Batches. All are required.
+// Options of Batches. All are required.
 type Options struct {
 	Dir       *store.Dir
 	Log       *slog.Logger
 	Providers *provider.Registry
-	// Wanted reports whether the answer still is: a task that is gone takes its request
-	// with it.
+	// Wanted reports whether the answer is still needed: a deleted task drops its request.
 	Wanted func(Request) bool
-	// Done takes an answer. It calls taken when the answer is on the disk and nobody has
-	// seen it yet: what is not taken is offered again, after a restart too.
+	// Done accepts an answer. It calls taken when the answer is on the disk and not yet
+	// shown: otherwise it is offered again, also after a restart.
 	Done func(r Request, o Outcome, taken func())
 }
 
-// Batches are the requests that wait. Use New.
+// Batches are the waiting requests. Use New.
 type Batches struct {
 	o      Options
 	client *http.Client
@@ -94,23 +93,22 @@ func (b *Batches) Takes(model string) bool {
 	return err == nil && p.Batches
 }
 
-// Waiting are the requests that wait, oldest first.
+// Waiting are the waiting requests, oldest first.
 func (b *Batches) Waiting() []Request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.read()
 }
 
-// Submit keeps a request and has it handed in. When it returns without an error the
-// request is on the disk.
+// Submit stores a request and has it submitted. After a nil error the request is on the
+// disk.
 func (b *Batches) Submit(r Request) error {
 	err := b.change(func(list []Request) []Request { return append(list, r) })
 	b.wake()
 	return err
 }
 
-// Drop gives a request up; false where none of that id waits. What it has cost until
-// then is not known.
+// Drop cancels a request; false if it is not waiting. Its cost so far is unknown.
 func (b *Batches) Drop(id string) (r Request, ok bool) {
 	err := b.change(func(list []Request) []Request {
 		for i := range list {
@@ -121,7 +119,7 @@ func (b *Batches) Drop(id string) (r Request, ok bool) {
 		return list
 	})
 	if err != nil {
-		b.o.Log.Error("a request could not be given up", "id", id, "error", err)
+		b.o.Log.Error("request was not cancelled", "id", id, "error", err)
 	}
 	b.wake()
 	return r, ok && err == nil
@@ -137,7 +135,7 @@ func (b *Batches) wake() {
 func (b *Batches) read() []Request {
 	var list []Request
 	if _, err := b.o.Dir.ReadJSON(file, &list); err != nil {
-		b.o.Log.Error("requests that wait could not be read", "error", err)
+		b.o.Log.Error("waiting requests could not be read", "error", err)
 	}
 	return list
 }
@@ -146,12 +144,12 @@ func (b *Batches) change(do func([]Request) []Request) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.o.Dir.WriteJSON(file, do(b.read())); err != nil {
-		return fmt.Errorf("keep what waits: %w", err)
+		return fmt.Errorf("store the waiting requests: %w", err)
 	}
 	return nil
 }
 
-// Run hands requests in and looks for answers until ctx ends.
+// Run submits requests and checks for answers until ctx ends.
 func (b *Batches) Run(ctx context.Context) error {
 	due := map[string]time.Time{}
 	for {
@@ -178,7 +176,7 @@ func (b *Batches) Run(ctx context.Context) error {
 	}
 }
 
-// step does what is next for a request.
+// step makes a request's next step.
 func (b *Batches) step(ctx context.Context, r Request) {
 	if r.Dropped || !b.o.Wanted(r) {
 		b.cancel(ctx, r)
@@ -203,7 +201,7 @@ func (b *Batches) step(ctx context.Context, r Request) {
 	case err != nil && time.Since(r.At) > given:
 		o = &Outcome{Failure: fmt.Sprintf(textTooLate, err)}
 	case err != nil:
-		b.o.Log.Warn("a request that waits could not be asked about", "id", r.ID, "error", err)
+		b.o.Log.Warn("waiting request could not be checked", "id", r.ID, "error", err)
 	case o == nil && time.Since(r.At) > given:
 		b.cancel(ctx, r)
 		o = &Outcome{Failure: textExpired}
@@ -218,12 +216,12 @@ func (b *Batches) forget(r Request) {
 		return slices.DeleteFunc(list, func(q Request) bool { return q.ID == r.ID })
 	})
 	if err != nil {
-		b.o.Log.Error("a request whose answer was taken is still kept", "id", r.ID, "error", err)
+		b.o.Log.Error("answered request is still stored", "id", r.ID, "error", err)
 	}
 }
 
-// handIn makes a batch of the request. Where the program ends before its id is on
-// the disk it is handed in again, and only the later answer is looked for.
+// handIn submits the request. If the program ends before the batch's ID is on the disk the
+// request is submitted again, and only the later answer is read.
 func (b *Batches) handIn(ctx context.Context, p provider.Provider, m provider.Model, r Request) error {
 	type object = map[string]any
 	body := object{"requests": []object{{"custom_id": r.ID, "params": object{
