@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/trash"
 	"ollimbot/routines"
 	"ollimbot/routines/watch"
 )
@@ -94,12 +95,14 @@ func (d *Directory) Apply(batch watch.Batch) {
 func (d *Directory) Keep(ctx context.Context) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
-	problem, tidied := "", time.Now()
+	problem, tidied := "", time.Now() // Prepare has tidied
+	trash.Expire(d.o.Dir, tidied)
 	for {
 		problem = d.check(problem)
 		if now := time.Now(); problem == "" && now.Sub(tidied) >= tidyEvery {
 			tidied = now
 			d.o.Dir.Tidy(now)
+			trash.Expire(d.o.Dir, now)
 		}
 		select {
 		case <-ctx.Done():
@@ -147,4 +150,4 @@ func (d *Directory) Concerns() {
 	}
 }
 
-const textDirBack = "the data directory is back; the bot goes on"
+const textDirBack = "the data directory is back; the bot resumes"

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/storage/trash"
 	"ollimbot/routines/watch"
 )
 
@@ -282,6 +283,26 @@ func TestOldFilesAreTidiedOnceADayWhileTheDirectoryIsThere(t *testing.T) {
 		put()
 		if look(); !there() {
 			t.Error("removed at every look")
+		}
+	})
+}
+
+func TestRemovedFilesAreDeletedAfterADay(t *testing.T) {
+	keep(t, func(t *testing.T, h *house, look func()) {
+		storetest.Put(t, h.dir, "routines/a.md", "A")
+		must(t, trash.Put(h.dir, time.Now(), "routines/a.md"))
+		kept := func() bool {
+			entries, err := h.dir.Entries("state/trash")
+			must(t, err)
+			return len(entries) > 0
+		}
+		time.Sleep(trash.Kept - 2*lookEvery)
+		if look(); !kept() {
+			t.Error("deleted within the day")
+		}
+		time.Sleep(tidyEvery)
+		if look(); kept() {
+			t.Error("kept for longer than a day")
 		}
 	})
 }
