@@ -57,11 +57,8 @@ type Host struct {
 	closed bool
 }
 
-// New returns a session's host. A nil log logs nothing. Use Close at the end.
+// New returns a session's host. Use Close at the end.
 func New(o agent.SessionOptions, log *slog.Logger) *Host {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
 	h := &Host{log: log, o: o}
 	h.life, h.end = context.WithCancel(context.Background())
 	return h

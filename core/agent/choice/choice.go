@@ -42,22 +42,21 @@ type Options struct {
 	Dir     *store.Dir
 	Log     *slog.Logger
 	Members []Member // at least one
-	// Chosen is the member that sessions get whose model does not tell, and the model of
-	// the main conversation.
+	// Chosen is the member for sessions whose model does not select one, and the main
+	// conversation's model.
 	Chosen func() (member, model string)
-	// Fallback are who answers when the chosen one cannot: names of members, or models
-	// with their provider, such as "local/qwen3". The first that can does.
+	// Fallback are the replacements for an unavailable member: names of members, or models
+	// with their provider, such as "local/qwen3". The first available one answers.
 	Fallback func() []string
-	// Server is where a model of Messages is: models of one server are out of reach
-	// together.
+	// Server is the server of a Messages model: models of one server fail together.
 	Server func(model string) string
-	// Main is the id of the main session, or empty.
+	// Main is the ID of the main session, or empty.
 	Main func() string
-	// Recent are the newest words of the conversation, for an engine that takes over
-	// from one that cannot be asked.
+	// Recent is the end of the conversation, for an engine that replaces one that cannot
+	// summarize.
 	Recent func() string
-	// Tell is what the user is told: that the chosen one is back. That another answers in
-	// its place is a warning of the status.
+	// Tell notifies the user that the chosen engine is available again. A replacement is a
+	// warning of the status.
 	Tell func(text string)
 }
 
@@ -69,7 +68,7 @@ type Engine struct {
 	outages map[string]*outage
 	changed func()
 
-	// moving orders the file of moves.
+	// moving guards the file of moves.
 	moving sync.Mutex
 }
 
@@ -81,22 +80,22 @@ var (
 	_ agent.HistoryChecker = (*Engine)(nil)
 )
 
-// New starts nothing.
+// New returns an engine and starts nothing.
 func New(o Options) *Engine { return &Engine{o: o, outages: map[string]*outage{}, changed: func() {}} }
 
-// place is a member that answers, and the model if it is not the session's own.
+// place is a member that answers, and a model if it differs from the session's.
 type place struct{ member, model string }
 
-// settings are a session's as a place takes them.
+// settings are a session's settings for a place.
 func (p place) settings(s agent.Settings) agent.Settings {
 	s.Model = cmp.Or(p.model, s.Model)
 	if p.member != Messages && strings.Contains(s.Model, "/") {
-		s.Model = "" // a model of somebody else
+		s.Model = "" // another provider's model
 	}
 	return s
 }
 
-// key is what goes down together.
+// key names what fails together.
 func (e *Engine) key(p place, s agent.Settings) string {
 	if p.member != Messages {
 		return p.member
@@ -104,8 +103,8 @@ func (e *Engine) key(p place, s agent.Settings) string {
 	return p.member + "/" + e.o.Server(cmp.Or(p.model, s.Model))
 }
 
-// places are who may answer a session with these settings, the wanted one first. A
-// script stands for itself.
+// places are the candidates for a session with these settings, the preferred one first. The
+// script engine has no replacement.
 func (e *Engine) places(s agent.Settings) []place {
 	chosen, _ := e.o.Chosen()
 	first := place{member: chosen}
@@ -129,8 +128,7 @@ func (e *Engine) places(s agent.Settings) []place {
 	return list
 }
 
-// pick is who answers now: the first of the places that is not out of reach, else
-// the wanted one.
+// pick is the first available place, or else the preferred one.
 func (e *Engine) pick(s agent.Settings) place {
 	list := e.places(s)
 	for _, p := range list {
@@ -141,7 +139,7 @@ func (e *Engine) pick(s agent.Settings) place {
 	return list[0]
 }
 
-// member is the engine of that name; nil where there is none.
+// member is the engine with a name, or nil.
 func (e *Engine) member(name string) agent.Engine {
 	for _, m := range e.o.Members {
 		if m.Name == name {
@@ -151,7 +149,7 @@ func (e *Engine) member(name string) agent.Engine {
 	return nil
 }
 
-// owner is the member that a session belongs to; empty where nobody knows it.
+// owner is the member of a session; empty if unknown.
 func (e *Engine) owner(session string) string {
 	for _, m := range e.o.Members {
 		if k, ok := m.Engine.(agent.Keeper); ok && session != "" && k.HasSession(session) {
@@ -161,7 +159,7 @@ func (e *Engine) owner(session string) string {
 	return ""
 }
 
-// Status is that of who answers now, with the processes of all.
+// Status is the status of the engine that currently answers, with the processes of all.
 func (e *Engine) Status() agent.Status {
 	_, model := e.o.Chosen()
 	settings := agent.Settings{Model: model}
@@ -179,7 +177,7 @@ func (e *Engine) Status() agent.Status {
 		case now.member:
 			one.LoginNeeded, one.LoginURL = one.LoginNeeded || st.LoginNeeded, cmp.Or(one.LoginURL, st.LoginURL)
 			st = one
-		case wanted.member: // its login cures it
+		case wanted.member: // a login makes it available again
 			st.LoginNeeded, st.LoginURL = st.LoginNeeded || one.LoginNeeded, cmp.Or(st.LoginURL, one.LoginURL)
 		}
 	}
@@ -190,7 +188,7 @@ func (e *Engine) Status() agent.Status {
 	return st
 }
 
-// name is a place as people know it: its model, where that says who answers.
+// name is a place's name for people: its model if that identifies it.
 func (e *Engine) name(p place, s agent.Settings) string {
 	if model := p.settings(s).Model; p.member == Messages && strings.Contains(model, "/") {
 		return model
@@ -210,7 +208,7 @@ func (e *Engine) OnChange(changed func()) {
 	}
 }
 
-// Run does the work in the background of all engines.
+// Run runs the background work of all engines.
 func (e *Engine) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, m := range e.o.Members {
@@ -222,7 +220,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// account is the engine that needs a login.
+// account is the engine with a login.
 func (e *Engine) account() (agent.Account, error) {
 	for _, m := range e.o.Members {
 		if a, ok := m.Engine.(agent.Account); ok {
@@ -232,7 +230,7 @@ func (e *Engine) account() (agent.Account, error) {
 	return nil, errors.New(textNoLogin)
 }
 
-// Login begins a login at the engine that has one.
+// Login starts a login at the engine that has one.
 func (e *Engine) Login(ctx context.Context) (string, error) {
 	a, err := e.account()
 	if err != nil {
@@ -241,7 +239,7 @@ func (e *Engine) Login(ctx context.Context) (string, error) {
 	return a.Login(ctx)
 }
 
-// Finish ends a login.
+// Finish completes a login.
 func (e *Engine) Finish(ctx context.Context, code string) error {
 	a, err := e.account()
 	if err != nil {
@@ -250,14 +248,13 @@ func (e *Engine) Finish(ctx context.Context, code string) error {
 	return a.Finish(ctx, code)
 }
 
-// An engine that is out of reach is asked again after firstWait, then after twice as
-// long each time, up to mostWait.
+// An unavailable engine is tried again after firstWait, which doubles up to mostWait.
 const (
 	firstWait = 5 * time.Minute
 	mostWait  = time.Hour
 )
 
-// outage is why a server is out of reach, and until when nobody asks it.
+// outage is why a server is unavailable, and until when it is not asked.
 type outage struct {
 	why   string
 	until time.Time
@@ -272,7 +269,7 @@ func (e *Engine) down(key string) bool {
 	return o != nil && time.Now().Before(o.until)
 }
 
-// why is the reason of an outage; empty where there is none.
+// why is the reason of an outage, or empty.
 func (e *Engine) why(key string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -282,7 +279,7 @@ func (e *Engine) why(key string) string {
 	return ""
 }
 
-// lose records that a place cannot answer; false if no other can.
+// lose records that a place is unavailable; false if there is no other.
 func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	key := e.key(p, s)
 	why = clean.Cut(clean.Line(why), 200)
@@ -297,7 +294,7 @@ func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	changed := e.changed
 	e.mu.Unlock()
 	next := e.pick(s)
-	if e.key(next, s) == key || e.down(e.key(next, s)) { // nobody is left
+	if e.key(next, s) == key || e.down(e.key(next, s)) { // there is no other
 		e.mu.Lock()
 		delete(e.outages, key)
 		e.mu.Unlock()
@@ -307,7 +304,7 @@ func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	return true
 }
 
-// answered records that a place has answered, and tells the user if it had not before.
+// answered records that a place has answered, and notifies the user if it was unavailable.
 func (e *Engine) answered(p place, s agent.Settings) {
 	key := e.key(p, s)
 	e.mu.Lock()

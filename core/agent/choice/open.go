@@ -11,9 +11,9 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// Open opens a session where it belongs: a new one with who answers now, one that is
-// resumed with the engine that made it. The main session and its forks follow the
-// user's choice; with another engine they begin anew and take along what was said.
+// Open opens a session: a new one with the current engine, a resumed one with its own
+// engine. The main session and its forks follow the user's choice; with another engine they
+// start a new session that carries the conversation over.
 func (e *Engine) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
 	if owner := e.owner(o.Resume); owner != "" && o.Resume != e.o.Main() {
 		return e.open(ctx, o, place{member: owner})
@@ -40,7 +40,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*se
 		s.carry = &carry{from: place{member: owner}, id: o.Resume, fork: o.Fork}
 		inner.Resume, inner.Fork = "", false
 		if old := e.before(o.Resume); !o.Fork && old != "" && e.owner(old) == p.member {
-			inner.Resume = old // it was there before, and comes back
+			inner.Resume = old // the conversation was there before
 		} else if inner.ID == "" {
 			inner.ID = store.NewUUID()
 		}
@@ -56,8 +56,8 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*se
 	return s, nil
 }
 
-// HasMessage asks the engine of the session, and where the conversation has moved on
-// since, that of the one behind it.
+// HasMessage asks the session's engine, and if the conversation has moved, the engines
+// after it.
 func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
 	for range maxMoves {
 		if h, ok := e.member(e.owner(session)).(agent.HistoryChecker); ok {
@@ -72,43 +72,43 @@ func (e *Engine) HasMessage(ctx context.Context, session string, digest [sha256.
 	return false, nil
 }
 
-// HasSession reports whether any of the engines could resume it.
+// HasSession reports whether any engine could resume the session.
 func (e *Engine) HasSession(id string) bool { return e.owner(id) != "" }
 
-// movesFile tells where conversations have gone on with another engine.
+// movesFile records where conversations continued with another engine.
 const movesFile = "state/engine_moves.json"
 
-// maxMoves is how many are kept.
+// maxMoves is how many moves are kept.
 const maxMoves = 50
 
-// move is a main session that goes on in another one.
+// move is a main session that continued in another one.
 type move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// moves are all that are kept, oldest first.
+// moves are the recorded moves, oldest first.
 func (e *Engine) moves() []move {
 	e.moving.Lock()
 	defer e.moving.Unlock()
 	var list []move
 	if _, err := e.o.Dir.PeekJSON(movesFile, &list); err != nil {
-		e.o.Log.Warn("where conversations have gone on could not be read", "error", err)
+		e.o.Log.Warn("moves between engines could not be read", "error", err)
 	}
 	return list
 }
 
-// move notes one, before anything is said in the new session.
+// move records a move before anything is said in the new session.
 func (e *Engine) move(from, to string) {
 	list := append(e.moves(), move{from, to})
 	e.moving.Lock()
 	defer e.moving.Unlock()
 	if err := e.o.Dir.WriteJSON(movesFile, list[max(0, len(list)-maxMoves):]); err != nil {
-		e.o.Log.Error("where the conversation goes on could not be written down", "error", err)
+		e.o.Log.Error("move between engines could not be saved", "error", err)
 	}
 }
 
-// before is the session that this one has taken over from, or empty.
+// before is the session that this one continues, or empty.
 func (e *Engine) before(session string) string {
 	for _, m := range slices.Backward(e.moves()) {
 		if m.To == session {
@@ -118,7 +118,7 @@ func (e *Engine) before(session string) string {
 	return ""
 }
 
-// after is the session that has taken over from this one, or empty.
+// after is the session that continues this one, or empty.
 func (e *Engine) after(session string) string {
 	for _, m := range slices.Backward(e.moves()) {
 		if m.From == session {

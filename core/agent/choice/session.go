@@ -20,6 +20,7 @@ type session struct {
 	e *Engine
 
 	mu sync.Mutex // guards now
+	// now is the current engine and settings of a session.
 	now
 }
 
@@ -28,14 +29,15 @@ type now struct {
 	o     agent.SessionOptions
 	place place
 	inner agent.Session
-	carry *carry // what the engine has not been told yet; nil for nothing
+	// carry is a history to carry over.
+	carry *carry // what the engine must still be told; nil for nothing
 }
 
 // carry is a history that has to come along.
 type carry struct {
 	from place
 	id   string
-	fork bool // it goes in front of the message, else it is a message of its own
+	fork bool // precede the next message instead of using a separate one
 }
 
 var _ agent.Session = (*session)(nil)
@@ -46,7 +48,7 @@ func (s *session) current() now {
 	return s.now
 }
 
-// ID is that of the session with the engine that answers now.
+// ID is the ID at the current engine.
 func (s *session) ID() string { return s.current().inner.ID() }
 
 // Interrupt ends the running turn.
@@ -55,8 +57,8 @@ func (s *session) Interrupt(ctx context.Context) error { return s.current().inne
 // Close ends the session.
 func (s *session) Close() error { return s.current().inner.Close() }
 
-// Configure changes the settings that are set. A model of another engine applies from
-// the next message.
+// Configure changes the non-empty settings. A model of another engine applies from the next
+// message.
 func (s *session) Configure(ctx context.Context, n agent.Settings) error {
 	s.mu.Lock()
 	was := &s.o.Settings
@@ -149,7 +151,7 @@ func (s *session) attempt(ctx context.Context, m agent.Message, yield func(agent
 	return false
 }
 
-// ending is how a turn ended that brought no answer.
+// ending is how a turn without an answer ended.
 type ending struct {
 	ev  agent.Event
 	err error
@@ -169,7 +171,7 @@ func (e ending) why() string {
 	return r.Text
 }
 
-// elsewhere continues with the next engine; if there is none, the turn ends as it did.
+// elsewhere continues with the next engine; without one the turn ends unchanged.
 func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Event, error) bool) (again bool) {
 	at := s.current()
 	if ctx.Err() != nil || !end.unavailable() || !s.e.lose(at.place, at.o.Settings, end.why()) {
@@ -183,9 +185,9 @@ func (s *session) elsewhere(ctx context.Context, end ending, yield func(agent.Ev
 	return true
 }
 
-// bring tells the engine what was said before it took over: a fork in front of its
-// message, the main session in a turn of its own, so that the message stays what it
-// is. end is how that turn failed.
+// bring tells a new engine the conversation so far: a fork before its message, the main
+// session in a separate turn, so that the message is unchanged. end is how that turn
+// failed.
 func (s *session) bring(ctx context.Context, m *agent.Message) (note string, used agent.Usage, end *ending) {
 	at := s.current()
 	c := at.carry
@@ -227,14 +229,14 @@ func (s *session) bring(ctx context.Context, m *agent.Message) (note string, use
 	return fmt.Sprintf(form, s.e.name(at.place, at.o.Settings), s.e.name(c.from, at.o.Settings)), used, nil
 }
 
-// Bounds of a summary.
+// Limits of a summary.
 const (
 	summaryWithin = 2 * time.Minute
 	maxSummary    = 16_000 // characters
 )
 
-// summary asks the engine that a conversation was with to sum it up, in a fork that
-// is thrown away. It is empty where that engine is out of reach.
+// summary asks the conversation's former engine for a summary, in a fork that is discarded.
+// It is empty if that engine is unavailable.
 func (e *Engine) summary(ctx context.Context, c *carry, o agent.SessionOptions) (text string, used agent.Usage) {
 	engine := e.member(c.from.member)
 	if engine == nil || e.why(e.key(c.from, o.Settings)) != "" {

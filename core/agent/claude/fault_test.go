@@ -82,7 +82,7 @@ func TestAnAnswerThatStallsIsInterruptedAfterTwoMinutes(t *testing.T) {
 		}
 		inner(s).checkSilence(now.Add(stallAfter + time.Second))
 	})
-	if end := h.result(t); !end.IsError || end.Interrupted || end.Text != stalledText() {
+	if end := h.result(t); !end.IsError || end.Interrupted || end.Text != textStalled {
 		t.Errorf("%+v", end)
 	}
 	if h := say(t, s, "still there?"); h.result(t).IsError {

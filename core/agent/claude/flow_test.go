@@ -343,7 +343,7 @@ func TestASignOfLifeBetweenLinesIsNoWork(t *testing.T) {
 			t.Error("the silent turn goes on")
 		}
 		p.say(echoLine(m), resultLine(""))
-		if end := (<-mine).result(t); !end.IsError || end.Text != stalledText() {
+		if end := (<-mine).result(t); !end.IsError || end.Text != textStalled {
 			t.Errorf("%+v", end)
 		}
 	})

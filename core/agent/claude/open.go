@@ -72,7 +72,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 		return nil, err
 	}
 	if err := s.shakeHands(ctx, path); err != nil {
-		s.kill(agent.ErrClosed) // it has nothing to lose
+		s.kill(agent.ErrClosed) // it has not started any work
 		return nil, err
 	}
 	e.notify()
@@ -183,7 +183,7 @@ func (s *session) shakeHands(ctx context.Context, path string) error {
 
 // startError is why a process ended before it was ready.
 func (s *session) startError(path, resume string) error {
-	<-s.done // its output was read, and it was reaped
+	<-s.done // its output is read and it is reaped
 	s.mu.Lock()
 	said := strings.Join(s.early, " | ")
 	s.mu.Unlock()
@@ -209,7 +209,7 @@ type greeting struct {
 		Value       string `json:"value"`
 		Resolved    string `json:"resolvedModel"`
 		Adaptive    bool   `json:"supportsAdaptiveThinking"`
-		ThinkingOff *bool  `json:"supportsThinkingOff"` // missing where it can be
+		ThinkingOff *bool  `json:"supportsThinkingOff"` // missing means true
 	} `json:"models"`
 }
 

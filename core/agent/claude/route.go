@@ -13,8 +13,8 @@ import (
 	"ollimbot/core/base/fault"
 )
 
-// noteAuth learns from a turn whether the login is good: where the class of its
-// failure says so it is not, and an answer of the model proves that it is.
+// noteAuth updates the login status after a turn: the class of a failure may say that it is
+// bad, and an answer of the model proves that it is good.
 func (s *session) noteAuth(failure string, r wire.Result) {
 	switch {
 	case r.IsError && failure == notLoggedIn && r.APIErrorStatus == 0:
@@ -98,7 +98,7 @@ func (s *session) beginTurn(now time.Time) {
 	if f.waiting != nil && !f.selfBegun {
 		f.current, f.waiting = f.waiting, nil
 		f.current.since = now
-		if !f.current.stopped.IsZero() { // it was to end before it had begun
+		if !f.current.stopped.IsZero() { // it was stopped before it started
 			s.later(s.requestInterrupt)
 		}
 		return
@@ -111,8 +111,8 @@ func (s *session) beginTurn(now time.Time) {
 	s.engineTurn(t)
 }
 
-// adopt makes the running turn that of the message that was taken into it. Who
-// has read it so far gets an end.
+// adopt gives the running turn to the message that joined it. Its earlier reader gets a
+// result.
 func (s *session) adopt() {
 	f := &s.flow
 	mine := f.waiting

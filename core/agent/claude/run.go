@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent/claude/process"
-	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 )
 
@@ -27,7 +26,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	g.Go(func() error { return e.safely("version", func() { e.examine(ctx) }) })
 	g.Go(func() error { return e.safely("watch", func() { e.watch(ctx) }) })
 	err := g.Wait()
-	cancel() // no session is opened from here on
+	cancel() // no session can be opened any more
 	e.end()
 	return err
 }
@@ -122,9 +121,8 @@ func (s *session) checkMemory(limit int64) (tell bool) {
 }
 
 const (
-	// stallAfter is how long a turn may be silent while nothing is known to be
-	// going on (a stream that has stalled is silent for five
-	// minutes at least). Compactions and subagents work in silence.
+	// stallAfter is how long a turn without known activity may be silent; a stalled
+	// stream is silent for at least five minutes. Compactions and subagents get slowAfter.
 	stallAfter = 2 * time.Minute
 	slowAfter  = 10 * time.Minute
 	// obeyWithin is how long an interruption, and then SIGINT, may take.
@@ -163,6 +161,6 @@ func (s *session) checkSilence(now time.Time) {
 		}
 	case stepEnd:
 		s.log.Error("process does not obey and is ended")
-		s.kill(errors.New(clean.Line(stalledText())))
+		s.kill(errors.New(textStalled))
 	}
 }

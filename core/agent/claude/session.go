@@ -121,7 +121,7 @@ func (s *session) abandon() {
 		switch {
 		case t == nil:
 		case t.stalled:
-			t.events.end(agent.Result{SessionID: s.id, IsError: true, Text: stalledText()})
+			t.events.end(agent.Result{SessionID: s.id, IsError: true, Text: textStalled})
 		case t == s.flow.waiting:
 			t.events.fail(notTakenError{s.ended})
 		default:

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -11,7 +10,7 @@ import (
 	"ollimbot/core/base/queue"
 )
 
-// turnEvent is one pair of a turn's sequence.
+// turnEvent is one element of a turn's sequence.
 type turnEvent struct {
 	event agent.Event
 	err   error
@@ -43,16 +42,16 @@ func (q eventQueue) fail(err error) {
 type turn struct {
 	events eventQueue
 	tr     *translator
-	// uuid is the message's, empty for a turn that started by itself.
+	// uuid is the message's UUID, empty for a turn that started by itself.
 	uuid    string
 	command agent.Command
 	// since is when the message was written or the turn started by itself.
 	since time.Time
-	// echoed says that the CLI has shown our message in this turn: it is ours
-	// beyond doubt.
+	// echoed says that the CLI has echoed our message in this turn, which proves that the
+	// turn is ours.
 	echoed bool
-	// stopped is when the turn was asked to end, and signalled when SIGINT was sent
-	// for it; zero before that. stalled says that silence was the reason.
+	// stopped is when the turn was asked to end, and signalled when SIGINT was sent for it;
+	// zero before that. stalled says that silence was the reason.
 	stopped, signalled time.Time
 	stalled            bool
 }
@@ -60,24 +59,22 @@ type turn struct {
 // flow is the state of the conversation with a CLI between two lines. It is guarded by
 // session.mu.
 //
-// What a turn is on the wire was found by experiment. A turn begins with
-// system/init, or with status "compacting" before it, and ends with a result.
-// Our message is echoed only with the first complete block of the answer, after
-// its deltas, and commands are not echoed at all: the echo cannot mark the
-// begin. A turn that begins by itself is announced by a task_notification
-// between session_state "running" (or the result before it) and init. So a turn
-// is ours when a message waits and no such announcement came; an echo in
-// another turn says that our message was taken into its tool loop, and from
-// there on it is ours too.
+// The rules were found by experiment. A turn starts with system/init, or with status
+// "compacting" before it, and ends with a result. Our message is echoed only with the first
+// complete block of the answer, after its deltas, and commands are not echoed at all, so
+// the echo does not mark the start. A turn that starts by itself is announced by a
+// task_notification between session_state "running" (or the result before it) and init. So
+// a turn is ours if a message is waiting and there was no announcement. An echo in another
+// turn says that our message joined its tool loop, and from then on that turn is ours too.
 type flow struct {
-	current *turn // whose lines arrive now
-	waiting *turn // whose message was written and not taken yet
-	// running is what session_state_changed said last.
+	current *turn // receives the lines
+	waiting *turn // its message was written and its turn has not started
+	// running is the last session_state_changed.
 	running bool
-	// announced is the summary of a task_notification that came between turns.
+	// announced is the summary of a task_notification between turns.
 	announced string
 	selfBegun bool
-	// over is when the last turn has ended.
+	// over is when the last turn ended.
 	over time.Time
 }
 
@@ -97,26 +94,25 @@ func (f *flow) quiet(now time.Time) (ok bool, wait time.Duration) {
 	return false, wait
 }
 
-// busy reports whether a turn runs or waits to begin.
+// busy reports whether a turn is running or waiting.
 func (f *flow) busy() bool { return f.current != nil || f.waiting != nil }
 
-// idleSoon is how long the word "idle" may take after a result; it takes 1 ms.
+// idleSoon is how long the state "idle" may take after a result; it takes 1 ms.
 const idleSoon = time.Second
 
-// notLoggedIn is the class of a failure that a login or another key cures.
+// notLoggedIn is the class of failures that a login or another key cures.
 const notLoggedIn = "authentication_failed"
 
-// result makes the event that ends a turn, without session and usage. stopped says
-// that it was interrupted, stalled that this was because nothing came any more. What went
-// wrong is told by is_error alone: the subtype says "success" for most failures,
-// and is an error for interruptions, which are none.
+// result is the event that ends a turn, without session and usage. stopped says that it was
+// interrupted, stalled that silence was the reason. Only is_error tells a failure: the
+// subtype says "success" for most failures and is an error for interruptions.
 func (t *translator) result(r wire.Result, stopped, stalled bool) agent.Result {
-	// A command of the CLI that was interrupted says nothing about it.
+	// An interrupted command of the CLI does not report the interruption.
 	interrupted := r.Interrupted() || stopped && !stalled && r.TerminalReason == "" && t.command != ""
 	end := agent.Result{Text: r.Text, Turns: r.NumTurns}
 	switch {
 	case stalled && (interrupted || r.IsError):
-		end.IsError, end.Text = true, stalledText()
+		end.IsError, end.Text = true, textStalled
 	case interrupted:
 		end.Interrupted = true
 	case r.IsError:
@@ -126,7 +122,7 @@ func (t *translator) result(r wire.Result, stopped, stalled bool) agent.Result {
 	return end
 }
 
-// unavailable reports whether the failure would meet every turn.
+// unavailable reports whether the failure would currently meet every turn.
 func unavailable(r wire.Result, class string) bool {
 	switch class {
 	case notLoggedIn, "billing_error", "rate_limit", "overloaded", "server_error":
@@ -136,8 +132,7 @@ func unavailable(r wire.Result, class string) bool {
 		r.APIErrorStatus == http.StatusTooManyRequests || r.APIErrorStatus >= http.StatusInternalServerError
 }
 
-// failureText says in one line what went wrong and, where that is known, what
-// to do about it.
+// failureText describes the failure in one line, with the cure if it is known.
 func failureText(r wire.Result, class string) string {
 	said := short(r.Text)
 	if said == "" {
@@ -159,12 +154,12 @@ func failureText(r wire.Result, class string) string {
 	return said
 }
 
-// meter turns the sums that a process keeps into what each turn has used. The sums begin at zero with every process, and they hold what
-// subagents, retries and interrupted streams have used, which the usage of a
-// result does not.
+// meter turns a process's sums into the usage of each turn. The sums start at zero with
+// every process, and include subagents, retries and interrupted streams, which the usage of
+// a result does not.
 type meter struct{ seen agent.Usage }
 
-// sinceLast is what was used since the last result.
+// sinceLast is the usage since the last result.
 func (m *meter) sinceLast(r wire.Result) agent.Usage {
 	sum := agent.Usage{CostUSD: r.TotalCostUSD}
 	for _, u := range r.ModelUsage {
@@ -182,8 +177,7 @@ func (m *meter) sinceLast(r wire.Result) agent.Usage {
 	}
 }
 
-// grown is by how much a sum has grown. One that has become smaller has begun
-// anew.
+// grown is the growth of a sum. A smaller sum has started again.
 func grown[T int | float64](before, now T) T {
 	if now < before {
 		return now
@@ -191,10 +185,8 @@ func grown[T int | float64](before, now T) T {
 	return now - before
 }
 
-func stalledText() string { return fmt.Sprintf(textStalled, "two minutes") }
-
-// silence says what is due. heard is when the last line came, pending how many
-// callbacks of the bot are being answered.
+// silence returns the step that is due. heard is when the last line arrived, pending the
+// number of the bot's running callbacks.
 func (t *turn) silence(now, heard time.Time, pending int) step {
 	switch {
 	case !t.signalled.IsZero():
@@ -215,7 +207,7 @@ func (t *turn) silence(now, heard time.Time, pending int) step {
 	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay()), limit, stepInterrupt)
 }
 
-// step is what is due with a turn that does not go on.
+// step is what to do with a silent turn.
 type step int
 
 const (

@@ -1,6 +1,6 @@
-// Package edit owns what an Edit makes of a file's bytes. The rules judge a file
-// as it would be after a call, so whoever judges and whoever writes have to agree.
-// It must not know files, rules or tools.
+// Package edit owns the effect of an Edit call on a file's bytes. The rules judge the
+// resulting file, so the judge and the writer must agree. It must not know files, rules or
+// tools.
 package edit
 
 import (
@@ -14,19 +14,18 @@ import (
 	"unicode/utf8"
 )
 
-// Change is one replacement of an old text, which has to be there once, or of all.
+// Change replaces an old text, which must occur exactly once, or all its occurrences.
 type Change struct {
 	Old string `json:"old_string"`
 	New string `json:"new_string"`
 	All bool   `json:"replace_all"`
 }
 
-// Apply is a file after changes, as the claude command makes them (measured with
-// 2.1.330): in a file with CRLF the texts have "\n"; the encoding and a byte
-// order mark stay; a replaced line goes with its end; white space at the ends of
-// new lines is dropped, in markdown it stays. An old text that is not there as it
-// is written is found all the same where it differs in quotes, escapes or line
-// ends: then nothing is told. An edit that the command refuses changes nothing.
+// Apply applies changes to a file as the claude command does (measured with 2.1.330): in a
+// file with CRLF the texts have "\n"; the encoding and a byte order mark are kept; removing
+// a line removes its end; white space at the ends of new lines is removed, except in
+// markdown. An old text also matches if it differs in quotes, escapes or line ends, without
+// a notice. An edit that the command refuses changes nothing.
 func Apply(before []byte, exists bool, name string, changes []Change) ([]byte, bool) {
 	text, form, ok := Decode(before)
 	if !ok || len(changes) == 0 {
@@ -75,16 +74,16 @@ func withoutTrailing(text string) string {
 	return strings.Join(lines, "")
 }
 
-// Form is how a file's text is written down.
+// Form is the encoding of a file's text.
 type Form struct {
-	UTF16     bool // two bytes a letter, the low one first
+	UTF16     bool // little-endian
 	bom, crlf bool
 }
 
 const mark = "\ufeff"
 
-// Decode is a file's text with "\n" for its line ends. It is not ok for bytes
-// that are no text.
+// Decode returns a file's text with "\n" as line ends. It is not ok for bytes that are not
+// text.
 func Decode(data []byte) (string, Form, bool) {
 	var f Form
 	var text string
@@ -104,7 +103,7 @@ func Decode(data []byte) (string, Form, bool) {
 	return strings.ReplaceAll(text, "\r\n", "\n"), f, true
 }
 
-// Encode writes a text as the file was written before.
+// Encode encodes a text in a file's form.
 func (f Form) Encode(text string) []byte {
 	if f.crlf {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
