@@ -68,7 +68,7 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 		}
 		v.env = config.With(v.env, shellVar, shell)
 	}
-	args = append(args, "--", cmd.Path)
+	args = append(args, v.last(cmd.Path)...)
 	cmd.Args = slices.Concat([]string{b.exe}, args, cmd.Args[1:])
 	cmd.Path, cmd.Env = b.exe, v.env
 	cmd.ExtraFiles = append(cmd.ExtraFiles, files...)
@@ -85,7 +85,7 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 	if !v.network {
 		a = append(a, "--unshare-net")
 	}
-	if v.profile != engine && b.canDisableUserns() {
+	if v.profile != engine && b.seen.modern() {
 		a = append(a, "--disable-userns")
 	}
 	if os.Getuid() == 0 {
@@ -98,6 +98,7 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 		}
 	}
 	a = append(a, "--proc", "/proc", "--dev", "/dev", "--dir", runDir)
+	a = append(a, b.tmpfs("/dev/shm")...)
 	for _, m := range v.mounts {
 		switch m.How {
 		case readOnly, writable:
@@ -107,7 +108,7 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 			}
 			a = append(a, flag, m.From, m.To)
 		case private:
-			a = append(a, "--tmpfs", m.To)
+			a = append(a, b.tmpfs(m.To)...)
 		case link:
 			a = append(a, "--symlink", m.From, m.To)
 		case hidden:
@@ -134,13 +135,33 @@ func (b *Box) flags(v *view, give func(*os.File, error) (string, error)) ([]stri
 	return a, nil
 }
 
-// canDisableUserns reports whether this bubblewrap, from 0.8 on, can keep what
-// it runs from making user namespaces, through which bugs of kernels are reached.
-func (b *Box) canDisableUserns() bool {
-	major, rest, _ := strings.Cut(b.seen.Version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	n, err := strconv.Atoi(minor)
-	return err == nil && (major != "0" || n >= 8)
+// Limits of a command, generous for work and short of what stops a machine.
+const (
+	maxProcesses = 512
+	maxMemory    = 4 << 30 // of one process, in bytes
+	maxSeconds   = 3600    // of a processor's time, of one process
+	maxTemporary = 512 << 20
+)
+
+// last are the last arguments: what no mount is for is in memory without a limit and is
+// closed, and then a program starts. Limits of a command are set inside, where only the
+// processes of this sandbox count, by a shell, which starts in a millisecond.
+func (v *view) last(path string) []string {
+	args := []string{"--remount-ro", "/dev", "--remount-ro", "/", "--"}
+	if v.profile != command {
+		return append(args, path)
+	}
+	set := fmt.Sprintf(`{ ulimit -u %[1]d || ulimit -p %[1]d; ulimit -d %[2]d; ulimit -t %[3]d; ulimit -c 0; } 2>/dev/null; exec "$0" "$@"`,
+		maxProcesses, maxMemory>>10, maxSeconds)
+	return append(args, "/bin/sh", "-c", set, path)
+}
+
+// tmpfs is an empty folder in memory.
+func (b *Box) tmpfs(path string) []string {
+	if !b.seen.modern() {
+		return []string{"--tmpfs", path}
+	}
+	return []string{"--size", strconv.Itoa(maxTemporary), "--tmpfs", path}
 }
 
 // innerPlan is the plan of the inner fence, which stands in the outer one. The outer's

@@ -89,7 +89,7 @@ func becomeShell(script string, args []string) error {
 	}
 	// A group of processes is how claude ends a command: it stays in that of its shell.
 	flags = slices.DeleteFunc(flags, func(a string) bool { return a == "--new-session" })
-	return syscall.Exec(p.Bwrap, slices.Concat([]string{p.Bwrap}, flags, []string{"--", p.Shell}, args), v.env)
+	return syscall.Exec(p.Bwrap, slices.Concat([]string{p.Bwrap}, flags, v.last(p.Shell), args), v.env)
 }
 
 // inherited hands a file over to the program that this process becomes.
@@ -222,12 +222,27 @@ func (l lists) confine(path string, args, env []string) error {
 			return fmt.Errorf("give root's powers up: %w", err)
 		}
 	}
+	if l.Command {
+		// Processes cannot be limited: all of the user's would count.
+		for what, most := range map[int]uint64{unix.RLIMIT_DATA: maxMemory, unix.RLIMIT_CPU: maxSeconds, unix.RLIMIT_CORE: 0} {
+			limit(what, most)
+		}
+	}
 	if l.Filter {
 		if err := (filter{command: l.Command, noNet: !l.Network, noMeta: l.Command}).install(); err != nil {
 			return fmt.Errorf("filter calls: %w", err)
 		}
 	}
 	return syscall.Exec(path, append([]string{path}, args...), env)
+}
+
+// limit lowers a limit of this process. A lower one stays.
+func limit(what int, most uint64) {
+	var now unix.Rlimit
+	if unix.Getrlimit(what, &now) == nil {
+		most = min(most, now.Max)
+		_ = unix.Setrlimit(what, &unix.Rlimit{Cur: most, Max: most}) // lowering is always allowed
+	}
 }
 
 // install puts the filter before what this thread calls from now on, for good.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -115,7 +116,22 @@ func (s State) gaps() (list []string) {
 	if !s.Filter && s.Kind != Seatbelt {
 		list = append(list, reasonNoFilter)
 	}
+	if s.Kind == Bubblewrap && !s.modern() {
+		list = append(list, reasonOld)
+	}
+	if s.Kind == Landlock {
+		list = append(list, reasonNoLimits)
+	}
 	return list
+}
+
+// modern reports whether this bubblewrap, from 0.8 on, can limit folders in memory, and
+// keep what it runs from making user namespaces, through which bugs of kernels are reached.
+func (s State) modern() bool {
+	major, rest, _ := strings.Cut(s.Version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(minor)
+	return err == nil && (major != "0" || n >= 8)
 }
 
 // Complete reports whether all is kept that a sandbox can keep.
@@ -252,6 +268,8 @@ const (
 	reasonSeatbelt1  = "one layer: commands share the sandbox of claude"
 	reasonLandlock   = "files only: %s"
 	reasonNoLandlock = "Landlock cannot work (%s)"
+	reasonOld        = "before bubblewrap 0.8 commands can fill the memory with temporary files, and make namespaces"
+	reasonNoLimits   = "commands have no limit of processes and temporary space, and can write settings such as .git/config in folders of the data directory"
 	reasonNoFilter   = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out"
 )
 
