@@ -30,7 +30,6 @@ type CheckOptions struct {
 // Finding is one result of a check, as a sentence. Next says what to do if something is
 // wrong or could be better.
 type Finding struct {
-	// OK reports whether all findings are fine.
 	OK         bool
 	Text, Next string
 }
@@ -47,7 +46,7 @@ type Report struct {
 	InstallLink, UserLink string
 }
 
-// OK reports whether nothing is wrong.
+// OK reports whether all findings are fine.
 func (r Report) OK() bool {
 	for _, f := range r.Findings {
 		if !f.OK {

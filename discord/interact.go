@@ -40,7 +40,6 @@ type interaction struct {
 
 // customID is the button's ID, or empty for a command.
 func (i interaction) customID() string {
-	// click presses a button and sends its answer, if any.
 	click, _ := i.Data.(discordgo.MessageComponentInteractionData)
 	return click.CustomID
 }
@@ -132,7 +131,7 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 	a.command(ctx, i)
 }
 
-// click presses a button and tells what it said, if anything.
+// click presses a button and sends its answer, if any.
 func (a *interactions) click(ctx context.Context, i interaction) {
 	var c command.Value = command.Click{Message: post.MessageID(i.Message.ID), ID: i.customID()}
 	id, verdict, answers := render.ParseApproval(i.customID())
@@ -207,7 +206,6 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 
 // slash is the reply to a command, or empty.
 func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
-	// options are a command's fields in Discord's form.
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
 		options[o.Name] = o.Value
@@ -256,7 +254,7 @@ func ephemeral(text string) rest.Message {
 	return render.Ephemeral(text)
 }
 
-// options are a command's fields as Discord has them.
+// options are a command's fields in Discord's form.
 func options(c command.Command) []*discordgo.ApplicationCommandOption {
 	var list []*discordgo.ApplicationCommandOption
 	for _, o := range c.Options {

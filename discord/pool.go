@@ -57,7 +57,6 @@ func (p *workerPool) over() {
 	p.mu.Lock()
 	p.busy--
 	p.mu.Unlock()
-	// signal wakes the reader of a channel with capacity 1.
 	signal(p.freed)
 }
 
@@ -90,7 +89,7 @@ func (p *workerPool) finish() {
 	p.group.Wait()
 }
 
-// signal wakes whoever waits on a channel that has room for one.
+// signal wakes the reader of a channel with capacity 1.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

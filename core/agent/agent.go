@@ -77,19 +77,18 @@ type SessionOptions struct {
 	SystemPrompt string
 	// Bare is for one question: SystemPrompt is the whole prompt, the only tools are those
 	// below, Dir is not used, and no history is kept.
-	Bare bool
-	// Settings may change while a session is open. Empty fields mean the engine's default.
+	Bare     bool
 	Settings Settings
 	// Tools are the bot's own tools, the same for every session.
 	Tools []Tool
 	// Allowed and Disallowed are tool patterns such as "Bash(ollim-bot tasks *)".
 	Allowed, Disallowed []string
-	// Hooks run at fixed moments of a turn. Nil functions are skipped. None may panic or
-	// fail: a fault inside a hook must become a denial.
-	Hooks Hooks
+	Hooks               Hooks
 	// Permission decides about tools that no pattern allows. Nil denies them.
 	Permission func(ctx context.Context, u ToolUse) Decision
-	// Command is what an engine does besides answering.
+	// Command runs the bot's own command line when the model's shell calls it, with the
+	// arguments after "ollim-bot". It decides itself whether the session may, can block
+	// while a person thinks, and ends with ctx. Nil refuses.
 	Command func(ctx context.Context, args []string) CommandResult
 	// OnEngineTurn is called in its own goroutine when the session starts a turn without a
 	// message, such as after a background command has ended. Its events are kept until they
@@ -109,10 +108,8 @@ func (o SessionOptions) CheckIDs() error {
 	return nil
 }
 
-// Settings may change while a session lives. Empty fields mean the default of
-// the engine.
+// Settings may change while a session is open. Empty fields mean the engine's default.
 type Settings struct {
-	// Model describes a model.
 	Model    string // "opus", "sonnet", "haiku" or an engine's own name
 	Thinking string // "off", "adaptive" or a number of tokens
 	Mode     string // permission mode: "default", "acceptEdits", "bypassPermissions"
@@ -133,7 +130,7 @@ type Message struct {
 	Command Command
 }
 
-// Command is something that an engine does besides answering.
+// Command is what an engine does besides answering.
 type Command string
 
 // The commands of an engine.
@@ -190,8 +187,8 @@ type Decision struct {
 	Ask bool
 }
 
-// Hooks run at fixed moments of a turn. Nil functions are skipped. None may
-// panic or fail: a fault inside a hook must be turned into a denial.
+// Hooks run at fixed moments of a turn. Nil functions are skipped. None may panic or
+// fail: a fault inside a hook must become a denial.
 type Hooks struct {
 	// Stop runs when the model wants to end its turn. A non-empty reason blocks the end,
 	// once: again is true if the turn continues because of a Stop hook.
@@ -220,7 +217,7 @@ type Keeper interface {
 
 // Reporter is an Engine with a status.
 type Reporter interface {
-	// Status is an engine's state. The zero value is unknown.
+	// Status is the current status. It never blocks.
 	Status() Status
 	// OnChange sets what is called after the status has changed. It is set once,
 	// before anything else, and must not block.
@@ -243,7 +240,7 @@ type Account interface {
 	Finish(ctx context.Context, code string) error
 }
 
-// Status is how an engine stands. The zero value knows nothing yet.
+// Status is an engine's state. The zero value is unknown.
 type Status struct {
 	// Name is the name of the engine that answers, if there are several.
 	Name string
@@ -264,7 +261,7 @@ type Status struct {
 	Processes []Process
 }
 
-// Model is what an engine tells of a model.
+// Model describes a model.
 type Model struct {
 	// Names are all its names; "" is the engine's default.
 	Names []string

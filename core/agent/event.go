@@ -70,11 +70,10 @@ type Result struct {
 	IsError     bool
 	Unavailable bool // with IsError: an ErrUnavailable
 	Turns       int
-	// Usage is the usage of a turn.
-	Usage Usage // of this turn
+	Usage       Usage // of this turn
 }
 
-// Usage is what a turn has used.
+// Usage is the usage of a turn.
 type Usage struct {
 	InputTokens  int     `json:"input_tokens"`
 	OutputTokens int     `json:"output_tokens"`

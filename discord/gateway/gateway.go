@@ -102,18 +102,16 @@ type Link struct {
 	state    State
 	presence Presence
 
-	// session outlives a connection: the next connection resumes it. The zero value is
-	// none.
+	// Used only by stayConnected.
 	session session
-	// starts are the times of the newest session starts, counted by sent IDENTIFY packets.
 	starts  starts
 	address string   // where new sessions are started
 	told    Presence // the presence that Discord shows
 	logged  string   // the last logged reason
 }
 
-// session is what outlives a connection: with it the next one goes on where this
-// one ended. The zero value is none.
+// session outlives a connection: the next connection resumes it. The zero value is
+// none.
 type session struct {
 	id      string
 	address string // where to resume it
@@ -345,8 +343,7 @@ const (
 	startsReserve  = 10 // with fewer left at Discord, wait for the reset
 )
 
-// starts are the times of the newest sessions that were really started, by the
-// IDENTIFY packets that left.
+// starts are the times of the newest session starts, counted by sent IDENTIFY packets.
 type starts []time.Time
 
 // wait is the time until the next start is allowed; 0 or less is now.

@@ -54,14 +54,12 @@ func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []disco
 	if card.Title == "" && card.Description == "" && len(card.Fields) == 0 {
 		card.Description = nothing // Discord refuses a card with only a footer
 	}
-	// fit makes a card fit as a whole, cutting from the end: first the footer, then fields,
-	// which are counted in a last one.
 	fit(card, Cut(footer(clean.Line(e.Footer), context), maxFooter))
 	return card, buttons(e.Buttons)
 }
 
-// fit makes a card fit as a whole. What stands at the end goes first: a footer
-// is cut, and fields that have no room are counted in a last one.
+// fit makes a card fit as a whole, cutting from the end: first the footer, then fields,
+// which are counted in a last one.
 func fit(card *discordgo.MessageEmbed, footer string) {
 	room := maxEmbed - Length(card.Title) - Length(card.Description)
 	if footer = Cut(footer, room-roomForCount); footer != "" {

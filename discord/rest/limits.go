@@ -38,8 +38,7 @@ type limits struct {
 type window struct {
 	limit, left int
 	until       time.Time
-	// span reads a number of seconds, at most a day.
-	span time.Duration // expected length of the next window
+	span        time.Duration // expected length of the next window
 }
 
 // key names the window of a call: by Discord's bucket, otherwise by the route, and by the
@@ -152,7 +151,7 @@ func (l *limits) store(key string, w window, now time.Time) {
 	l.windows[key] = w
 }
 
-// span reads a number of seconds, up to a day; more reads as a day.
+// span reads a number of seconds, at most a day.
 func span(s string) (time.Duration, bool) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	return web.Seconds(f), err == nil && f >= 0

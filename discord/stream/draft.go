@@ -145,8 +145,6 @@ type section struct {
 
 // sketch is the draft at one moment.
 type sketch struct {
-	// sections joins the blocks. The last section is a text, possibly empty, unless a
-	// compaction is running.
 	sections []section
 	// status follows the sections unless it is empty. early says that it is not due yet.
 	status string
@@ -191,8 +189,8 @@ func (d *draft) sketch(now time.Time) sketch {
 	return s
 }
 
-// sections joins the blocks; the last is always a text, if an empty one, but
-// for a compaction that still runs.
+// sections joins the blocks. The last section is a text, possibly empty, unless a
+// compaction is running.
 func (d *draft) sections(now time.Time) []section {
 	var out []section
 	var text strings.Builder

@@ -288,8 +288,6 @@ func (e *editor) backOff(ctx context.Context, err error) {
 	case final(err):
 		return
 	}
-	// kick is closed when the answer ends. It is nil afterwards, so that pauses are not cut
-	// short.
 	kick := e.kick()
 	if kick == nil && !e.hurried { // the answer has ended, so little time is left
 		e.hurried, e.failures = true, 0
@@ -305,8 +303,8 @@ func (e *editor) backOff(ctx context.Context, err error) {
 	_ = sleep(ctx, pause, kick)
 }
 
-// kick is closed when the answer ends; nil when it has been by now, so that a
-// pause is a pause.
+// kick is closed when the answer ends. It is nil afterwards, so that pauses are not cut
+// short.
 func (e *editor) kick() <-chan struct{} {
 	select {
 	case <-e.a.ending:

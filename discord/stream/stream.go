@@ -56,16 +56,7 @@ type Channel interface {
 type Options struct {
 	Channel Channel
 	Log     *slog.Logger
-	// Line is the queue of a channel's writers. It guarantees:
-	//
-	//   - one writer sends at a time, in order of arrival, and the messages that a writer
-	//     sends in one turn follow each other;
-	//   - messages are at least SendEvery apart and edits EditEvery, or as long as the
-	//     channel's rate limit asks for.
-	//
-	// Edits do not wait for senders, and waiting edits have no order. A writer that fails
-	// leaves the queue: trying again means queueing again. Its methods may be called
-	// concurrently.
+	// Line is shared by all writers of the channel.
 	Line *Line
 	// Messages is the largest number of messages. A longer answer ends with a file that
 	// contains all of it. Zero is no limit.
@@ -229,16 +220,16 @@ const (
 // leastLimit is the wait for a limit that names no time.
 const leastLimit = time.Second
 
-// Line is where the writers of one channel stand in line. It guarantees:
+// Line is the queue of a channel's writers. It guarantees:
 //
-//   - one writer sends at a time, in the order in which they asked, and the
-//     messages that a writer asked for at once follow each other;
-//   - between two messages lies SendEvery and between two edits EditEvery, or as
-//     long as the channel wants when it answers with a limit.
+//   - one writer sends at a time, in order of arrival, and the messages that a writer
+//     sends in one turn follow each other;
+//   - messages are at least SendEvery apart and edits EditEvery, or as long as the
+//     channel's rate limit asks for.
 //
-// Edits wait for no sender, and several that wait come in any order. Whoever
-// fails leaves the line: trying again is asking again, behind the others. Its
-// methods may be called concurrently.
+// Edits do not wait for senders, and waiting edits have no order. A writer that fails
+// leaves the queue: trying again means queueing again. Its methods may be called
+// concurrently.
 type Line struct {
 	// turn is full while a writer sends. Waiting writers get it in order of arrival, like
 	// all senders on a channel.

@@ -20,20 +20,18 @@ type session struct {
 	e *Engine
 
 	mu sync.Mutex // guards now
-	// now is the current engine and settings of a session.
 	now
 }
 
-// now is who answers at the moment, and with which settings.
+// now is the current engine and settings of a session.
 type now struct {
 	o     agent.SessionOptions
 	place place
 	inner agent.Session
-	// carry is a history to carry over.
 	carry *carry // what the engine must still be told; nil for nothing
 }
 
-// carry is a history that has to come along.
+// carry is a history to carry over.
 type carry struct {
 	from place
 	id   string

@@ -175,7 +175,6 @@ func (e *Engine) env(own ...string) []string {
 
 // Status is the current status of the engine.
 func (e *Engine) Status() agent.Status {
-	// processes are the engine's processes, oldest first.
 	processes := e.processes()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -192,7 +191,7 @@ func (e *Engine) OnChange(changed func()) {
 	e.changed = changed
 }
 
-// processes are the processes of the engine, oldest first.
+// processes are the engine's processes, oldest first.
 func (e *Engine) processes() []agent.Process {
 	var list []agent.Process
 	for _, s := range e.opened() {

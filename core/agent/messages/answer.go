@@ -271,7 +271,6 @@ func (a *answer) calls() []call {
 // arguments are a call's arguments. Anything but an object becomes an empty one, because
 // the server accepts nothing else back.
 func (b *block) arguments() (object json.RawMessage, bad string) {
-	// raw encodes values that cannot fail: texts, numbers and JSON.
 	raw := b.fields["input"]
 	if b.input.Len() > 0 {
 		raw = b.input.Bytes()
@@ -330,7 +329,7 @@ func line(role string, blocks []json.RawMessage) []byte {
 	return append(text, "]}"...)
 }
 
-// raw encodes what always can be: texts, numbers and JSON.
+// raw encodes values that cannot fail: texts, numbers and JSON.
 func raw(v any) json.RawMessage {
 	data, err := encode(v)
 	if err != nil {

@@ -189,7 +189,6 @@ func (q asked) request(ctx context.Context) (*http.Request, error) {
 			after = "," + after
 		}
 	}
-	// whole reads the answer of a server that does not stream.
 	whole := io.MultiReader(strings.NewReader(before), body, strings.NewReader(after))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.provider.BaseURL+"/v1/messages", whole)
 	if err != nil {

@@ -53,7 +53,6 @@ type talk struct {
 	// wish is what the user wants a summary to keep.
 	wish string
 
-	// speech is the text that a turn's reader has received.
 	speech   speech
 	counting *sync.Mutex // guards used and rounds while calls run
 	used     agent.Usage
@@ -192,7 +191,7 @@ func (t *talk) keep(a *answer) ([]call, error) {
 	return calls, t.history.Note(facts)
 }
 
-// speech is what a turn has said to its reader.
+// speech is the text that a turn's reader has received.
 type speech struct {
 	total int  // bytes, without those taken back
 	open  int  // those of the streaming answer

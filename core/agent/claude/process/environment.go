@@ -45,7 +45,6 @@ func Environment(base []string, o Env) []string {
 	} {
 		set(vars, name, value)
 	}
-	// set sets a variable, unless the value is empty or invalid.
 	set(vars, "PATH", searchPath(vars["PATH"], o.Executable))
 	for name, value := range extra {
 		switch {
@@ -62,8 +61,7 @@ func Environment(base []string, o Env) []string {
 	return out
 }
 
-// set keeps what is there where there is no value, or one that the system would
-// refuse.
+// set sets a variable, unless the value is empty or invalid.
 func set(vars map[string]string, name, value string) {
 	if value != "" && !strings.ContainsRune(value, 0) {
 		vars[name] = value

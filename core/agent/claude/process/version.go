@@ -59,7 +59,7 @@ func (r Release) String() string {
 // Untried reports whether a version is newer than all that were tried.
 func Untried(version string) bool { return less(Newest(), version) }
 
-// less compares versions; what is none is older than all.
+// less compares versions; an invalid one is older than all others.
 func less(a, b string) bool {
 	n, errA := parseVersion(a)
 	m, errB := parseVersion(b)

@@ -145,7 +145,6 @@ func (c *Conn) accept(ctx context.Context, h head, g *sync.WaitGroup) bool {
 	if id == "" {
 		return false
 	}
-	// cancel ends the context of a callback, whose answer is then dropped.
 	ctx, cancel := context.WithCancel(ctx)
 	one := &callback{cancel: cancel}
 	c.mu.Lock()

@@ -74,7 +74,6 @@ type System struct {
 		PreTokens int    `json:"pre_tokens"`
 	} `json:"compact_metadata"`
 
-	// Retry says that a request to the model failed and is repeated after a delay.
 	Retry // of SubtypeRetry
 
 	// ToolUseID is the refused call, or the one that started the task; Summary is the
@@ -82,14 +81,14 @@ type System struct {
 	ToolUseID string `json:"tool_use_id"`
 	Summary   string `json:"summary"`
 
-	// Content is one block of a message written by the CLI.
+	// Content is the text of a switched model, a refusal or an informational line. If it is
+	// empty, FallbackModel and Explanation replace it.
 	Content       string `json:"content"`
 	FallbackModel string `json:"fallback_model"`
 	Explanation   string `json:"api_refusal_explanation"`
 }
 
-// Retry says that a request to the model has failed and is made again after a
-// delay.
+// Retry says that a request to the model failed and is repeated after a delay.
 type Retry struct {
 	Attempt     int     `json:"attempt"`
 	MaxRetries  int     `json:"max_retries"`
@@ -142,7 +141,7 @@ const (
 	BlockToolResult = "tool_result"
 )
 
-// Content is one block of a message that the CLI has written.
+// Content is one block of a message written by the CLI.
 type Content struct {
 	Type string `json:"type"`
 	Text string `json:"text"`

@@ -146,13 +146,12 @@ func (b *body) run(s span) {
 	b.commas(s)
 }
 
-// commas replaces line breaks by commas. JSON of one line contains no other line break.
 func (b *body) commas(s span) {
 	b.parts = append(b.parts, commas{io.NewSectionReader(s.src, s.from, s.len())})
 	b.size += s.len()
 }
 
-// commas turns the ends of lines into commas. Nothing else in JSON of one line is a
+// commas is a reader that replaces line breaks by commas. JSON of one line contains no other
 // line break.
 type commas struct{ r io.Reader }
 

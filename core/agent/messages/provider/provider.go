@@ -58,8 +58,7 @@ type Model struct {
 	// Window is the number of tokens of a request together with its answer, MaxOutput that
 	// of an answer alone.
 	Window, MaxOutput int
-	// Thinking says how to ask a model to think.
-	Thinking Thinking
+	Thinking          Thinking
 	// Efforts are the accepted values of output_config.effort, lowest first; without any
 	// the field is left out.
 	Efforts []string
@@ -81,7 +80,7 @@ type Model struct {
 	priced bool // the file sets a price
 }
 
-// Thinking is how a model is asked to think.
+// Thinking says how to ask a model to think.
 type Thinking struct {
 	Style ThinkingStyle
 	// Off is the thinking.type that thinks least: "disabled", "between_tools" (only with

@@ -38,8 +38,7 @@ type shell struct {
 	// turn is held while a command runs.
 	turn sync.Mutex
 
-	mu sync.Mutex
-	// folder is where a command starts. lost says that the last command's folder is gone.
+	mu     sync.Mutex
 	folder string // where the next command starts; empty is the data directory
 	temp   string // created for the first command
 	closed bool
@@ -115,8 +114,6 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 		return Result{}, err
 	}
 	defer end()
-	// interpreter is the path of bash with the flags that keep it from reading start-up
-	// files, or /bin/sh, which reads none and does not know these flags.
 	interpreter := b.interpreter()
 	cmd := exec.CommandContext(ctx, interpreter[0], append(interpreter[1:], "-c", script, "bash", line)...)
 	folder, lost := b.folder()
@@ -148,8 +145,8 @@ func (b *Box) bash(ctx context.Context, c call) (Result, error) {
 	return ended(ctx, text, limit, err)
 }
 
-// interpreter is the path of bash with the flags that keep it from reading files, or
-// /bin/sh, which reads none and does not know those flags.
+// interpreter is the path of bash with the flags that keep it from reading start-up
+// files, or /bin/sh, which reads none and does not know these flags.
 func (b *Box) interpreter() []string {
 	for _, dir := range filepath.SplitList(cmp.Or(config.Lookup(b.o.Env, "PATH"), "/usr/local/bin:/usr/bin:/bin")) {
 		path := filepath.Join(dir, "bash")
@@ -169,7 +166,7 @@ func (b *Box) environment(folder string) []string {
 	return env
 }
 
-// folder is where a command begins. One that is gone is told.
+// folder is where a command starts. lost says that the last command's folder is gone.
 func (b *Box) folder() (path string, lost bool) {
 	b.shell.mu.Lock()
 	defer b.shell.mu.Unlock()

@@ -45,16 +45,13 @@ func (b *Box) note(full string, data []byte, whole bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	digest := sha256.Sum256(data)
-	// known checks that the model knows the current content of a file before it writes it:
-	// it must have read the file, and the file must be unchanged. all requires that it has
-	// read all of it. whole says that it has.
 	before, known := b.seen[full]
 	b.seen[full] = seen{digest, whole || known && before.whole && before.digest == digest}
 }
 
-// known is what stands against writing a file that holds data: the model has not read
-// it, or it has changed since. all says that everything in it is to go. whole says that
-// the model knows all of it.
+// known checks that the model knows the current content of a file before it writes it:
+// it must have read the file, and the file must be unchanged. all requires that it has
+// read all of it. whole says that it has.
 func (b *Box) known(s spot, data []byte, all bool) (whole bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
