@@ -390,7 +390,7 @@ func line(id, task, state string, tokens int, cost float64) string {
 
 func TestPastRunsAreThoseThatUsedAModelOldestFirst(t *testing.T) {
 	s := open(t, none, none)
-	storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5)+line("00000002", "b", "failed", 7, 0)+line("00000003", "c", "running", 9, 1)+
+	storetest.Put(t, s.dir, ledger, line("00000001", "a", "done", 5, 0.5)+line("00000002", "b", "failed", 1, 0)+line("00000003", "c", "running", 9, 1)+
 		line("00000004", "d", "done", 0, 0)+line("00000005", "e", "done", 0, 0.25)+line("00000006", "f", "stopped", 3, -4))
 	want := []money.Run{run("a", 0.5), run("b", 0), run("e", 0.25), run("f", 0)}
 	if got := PastRuns(s.dir, s.o.Log); !slices.Equal(got, want) {
