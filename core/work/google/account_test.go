@@ -1,0 +1,317 @@
+package google_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/google"
+	"ollimbot/core/work/google/googletest"
+	"ollimbot/core/work/updates"
+)
+
+// desk is an Account and all that it tells.
+type desk struct {
+	*google.Account
+	g       *googletest.Server
+	dir     *store.Dir
+	client  *google.Client
+	config  config.Runtime
+	updates *updates.Queue
+	notices *notice.Board
+	audit   *audit.Log
+
+	mu      sync.Mutex
+	said    []string
+	heard   chan string // each line that is said
+	allowed int
+	changed int
+	now     time.Time // of the day that is looked at
+}
+
+func deskOf(t *testing.T, scopes ...google.Scope) *desk {
+	t.Helper()
+	_, g, d := account(t, scopes...)
+	zone := time.FixedZone("here", 2*60*60)
+	a := &desk{
+		g: g, dir: d, config: config.Runtime{GoogleCalendars: "primary,team", GoogleTaskList: "@default"}, heard: make(chan string, 9),
+		updates: updates.NewQueue(d, zone, nil), notices: notice.NewBoard(zone, func(s string) string { return s }, func() {}),
+		audit: audit.New(audit.Options{Dir: d}), now: time.Date(2026, 11, 23, 10, 0, 0, 0, zone),
+	}
+	g.Events["team"] = nil
+	var err error
+	a.client, err = google.New(google.Options{Dir: d, API: g.URL, Now: func() time.Time { return a.now }})
+	must(t, err)
+	app := fmt.Sprintf(`{"installed": {"client_id": %q, "client_secret": %q}}`, googletest.ClientID, googletest.ClientSecret)
+	must(t, a.client.SetApp("client.json", []byte(app)))
+	count := func(n *int) func() {
+		return func() {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			*n++
+		}
+	}
+	a.Account = google.NewAccount(google.AccountOptions{
+		Client: a.client, Zone: zone, Log: slog.New(slog.DiscardHandler), Config: func() *config.Runtime { return &a.config },
+		Audit: a.audit, Updates: a.updates, Notices: a.notices, Allowed: count(&a.allowed), Changed: count(&a.changed),
+		Say: func(text string) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.said = append(a.said, text)
+			a.heard <- text
+		},
+	})
+	return a
+}
+
+// take returns what was said, and how often the rights and what is shown have changed,
+// since the last call.
+func (a *desk) take() (said []string, allowed, changed int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	said, allowed, changed = a.said, a.allowed, a.changed
+	a.said, a.allowed, a.changed = nil, 0, 0
+	return said, allowed, changed
+}
+
+func (a *desk) shown() (list []string) {
+	for _, n := range a.notices.All() {
+		list = append(list, n.Text)
+	}
+	return list
+}
+
+func (a *desk) pending() (list []string) {
+	for _, u := range a.updates.Peek() {
+		list = append(list, u.Message)
+	}
+	return list
+}
+
+// run runs the account until the test ends.
+func (a *desk) run(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-done)
+	})
+}
+
+var address = regexp.MustCompile(`http://\S+`)
+
+// browser opens the address in a text and returns the one that Google sends it to.
+func (a *desk) browser(t *testing.T, text string) (redirect string) {
+	t.Helper()
+	c := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := c.Get(address.FindString(text))
+	must(t, err)
+	defer res.Body.Close()
+	return res.Header.Get("Location")
+}
+
+func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
+	a := deskOf(t, google.Tasks, google.Calendar)
+	a.g.AddEvent("team", map[string]any{"id": "e1", "summary": "Standup"})
+	a.g.AddEvent("primary", map[string]any{"id": "e2", "summary": "Dentist"})
+	for _, c := range []struct{ action, data, done, update string }{
+		{"task_done", a.g.AddTask("@default", map[string]any{"title": "Milk"}), "done", `Button: the user completed the task "Milk".`},
+		{"task_del", a.g.AddTask("@default", map[string]any{"title": "Bread"}), "deleted", `Button: the user deleted the task "Bread".`},
+		{"task_done", "shop/" + a.g.AddTask("shop", map[string]any{"title": "Eggs"}), "done", `Button: the user completed the task "Eggs".`},
+		{"event_del", "e1", "deleted", `Button: the user deleted the event "Standup".`},
+		{"event_del", "primary/e2", "deleted", `Button: the user deleted the event "Dentist".`},
+	} {
+		done, err := a.Click(t.Context(), c.action, c.data)
+		list := a.pending()
+		if err != nil || done != c.done || len(list) == 0 || list[len(list)-1] != c.update {
+			t.Errorf("%s %s: %q, %v; pending %q", c.action, c.data, done, err, list)
+		}
+	}
+	before := len(a.pending())
+	for _, action := range []string{"task_done", "task_del", "event_del"} {
+		if done, err := a.Click(t.Context(), action, "gone"); err == nil || done != "" || !strings.Contains(err.Error(), "no longer exists") {
+			t.Errorf("%s of what is gone: %q, %v", action, done, err)
+		}
+	}
+	must(t, a.dir.Remove(google.TokenFile))
+	if _, err := a.Click(t.Context(), "task_done", "x"); err == nil || !strings.Contains(err.Error(), "not connected") || len(a.pending()) != before {
+		t.Errorf("without a login: %v, pending %q", err, a.pending())
+	}
+}
+
+func TestADeletedEventIsNoLongerAhead(t *testing.T) {
+	a := deskOf(t, google.Tasks, google.Calendar)
+	at := func(hour int) map[string]any {
+		return map[string]any{"dateTime": time.Date(2026, 11, 23, hour, 0, 0, 0, a.now.Location()).Format(time.RFC3339)}
+	}
+	a.g.AddEvent("team", map[string]any{"id": "e1", "summary": "Standup", "start": at(11), "end": at(12)})
+	a.Look(t.Context())
+	if list := a.DayAhead(a.now); len(list) != 1 {
+		t.Fatalf("ahead: %v", list)
+	}
+	_, err := a.Click(t.Context(), "event_del", "team/e1")
+	if must(t, err); len(a.DayAhead(a.now)) != 0 {
+		t.Errorf("ahead: %v", a.DayAhead(a.now))
+	}
+}
+
+func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
+	a := deskOf(t, google.Tasks, google.Calendar)
+	look := func(faults ...googletest.Fault) (changed int) {
+		a.g.Fail("calendar.events.list", faults...)
+		a.take()
+		a.Look(t.Context())
+		_, _, changed = a.take()
+		return changed
+	}
+	refused := googletest.Fault{Status: 403, Reason: "forbidden"}
+	if look(refused, refused) != 1 || len(a.shown()) != 1 || !strings.Contains(a.shown()[0], "the day at Google") {
+		t.Fatalf("shown: %q", a.shown())
+	}
+	if look() != 0 {
+		t.Error("Google was asked twice within five minutes")
+	}
+	a.now = a.now.Add(time.Hour)
+	if look(refused, refused) != 1 || len(a.shown()) != 1 {
+		t.Errorf("shown again: %q", a.shown())
+	}
+	a.now = a.now.Add(time.Hour)
+	if look() != 1 || len(a.shown()) != 1 {
+		t.Errorf("a success is shown: %q", a.shown())
+	}
+	a.now = a.now.Add(time.Hour)
+	if look(refused, refused) != 1 || len(a.shown()) != 2 {
+		t.Errorf("after a success, shown: %q", a.shown())
+	}
+}
+
+func TestALoginThatGoogleEndedIsReportedOnceAndTakesTheRightsAway(t *testing.T) {
+	a := deskOf(t, google.Tasks)
+	a.Refresh()
+	if said, allowed, changed := a.take(); len(said) != 0 || allowed != 0 || changed != 1 || a.Trouble() != "" {
+		t.Errorf("a login that works: said %q, rights %d, changed %d", said, allowed, changed)
+	}
+	a.g.Revoke()
+	for range a.client.Tasks.List(t.Context(), "@default", false) {
+	}
+	a.Refresh()
+	said, allowed, changed := a.take()
+	if len(said) != 1 || !strings.HasPrefix(said[0], "google: ") || allowed != 1 || changed != 1 || !slices.Equal(a.shown(), said) {
+		t.Errorf("said %q, shown %q, rights %d, changed %d", said, a.shown(), allowed, changed)
+	}
+	if a.State().Kind != google.Lapsed || a.Trouble() == "" {
+		t.Errorf("%v, trouble %q", a.State(), a.Trouble())
+	}
+	a.Refresh()
+	if said, allowed, _ := a.take(); len(said) != 0 || allowed != 0 {
+		t.Errorf("again: said %q, rights %d", said, allowed)
+	}
+	if a.Look(t.Context()); a.g.Count("calendar.events.list") != 0 {
+		t.Error("the day is looked at without a login")
+	}
+}
+
+func TestReadingMailIsARightOfItsOwn(t *testing.T) {
+	a := deskOf(t, google.Tasks)
+	m := read(t, a.dir)
+	m["scopes"] = []string{string(google.Tasks), string(google.Mail)}
+	login(t, a.dir, m)
+	if a.Refresh(); a.State().May(google.Mail) != true {
+		t.Fatal("the state was not read again")
+	}
+	if _, allowed, _ := a.take(); allowed != 1 {
+		t.Errorf("the rights changed %d times", allowed)
+	}
+}
+
+func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, a *desk, redirect string){
+		"browser": func(t *testing.T, _ *desk, redirect string) {
+			res, err := http.Get(redirect)
+			must(t, err)
+			defer res.Body.Close()
+			_, _ = io.Copy(io.Discard, res.Body)
+		},
+		"pasted": func(t *testing.T, a *desk, redirect string) {
+			if !a.Redirected(t.Context(), redirect) {
+				t.Error("the address is not taken for one")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := deskOf(t)
+			must(t, a.dir.Remove(google.TokenFile))
+			a.run(t)
+			text, err := a.Connect(t.Context(), nil)
+			must(t, err)
+			if list, _, err := a.audit.Read(9); err != nil || len(list) != 1 || list[0].Action != audit.LoginChanged || list[0].Detail != "google" {
+				t.Errorf("recorded %+v, %v", list, err)
+			}
+			end(t, a, a.browser(t, text))
+			if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Calendar) || a.State().May(google.Mail) {
+				t.Errorf("said %q, state %v", said, a.State())
+			}
+			if text, err := a.Connect(t.Context(), nil); err != nil || strings.Contains(text, "http") {
+				t.Errorf("a second login: %q, %v", text, err)
+			}
+			text, err = a.Connect(t.Context(), []string{"mail"})
+			if err != nil || !strings.Contains(text, "gmail") {
+				t.Errorf("mail too: %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func TestALoginThatTheUserRefusesSaysWhy(t *testing.T) {
+	a := deskOf(t)
+	must(t, a.dir.Remove(google.TokenFile))
+	a.g.SaysNo = true
+	a.run(t)
+	text, err := a.Connect(t.Context(), nil)
+	must(t, err)
+	if !a.Redirected(t.Context(), a.browser(t, text)) {
+		t.Error("the address is not taken for one")
+	}
+	if said := <-a.heard; !strings.Contains(said, "access_denied") {
+		t.Errorf("said %q", said)
+	}
+	if a.State().On() {
+		t.Errorf("state %v", a.State())
+	}
+}
+
+func TestOtherWordsAreNoAddressOfALogin(t *testing.T) {
+	a := deskOf(t)
+	for _, text := range []string{"hello", "http://127.0.0.1:1/", "http://example.com/?state=a&code=b"} {
+		if a.Redirected(t.Context(), text) || len(a.heard) != 0 {
+			t.Errorf("%s is taken for one", text)
+		}
+	}
+}
+
+func TestALoginWithoutAClientFileOrAnEndedOne(t *testing.T) {
+	a := deskOf(t, google.Tasks)
+	if note, err := a.Logout(t.Context()); err != nil || note != "" || a.g.Logins() != 0 {
+		t.Errorf("%q, %v, %d logins", note, err, a.g.Logins())
+	}
+	must(t, a.dir.Remove(store.StateDir+"/credentials.json"))
+	if text, err := a.Connect(t.Context(), nil); err == nil || text != "" {
+		t.Errorf("without a client: %q, %v", text, err)
+	}
+	if list, _, _ := a.audit.Read(9); len(list) != 0 {
+		t.Errorf("recorded %+v", list)
+	}
+}
