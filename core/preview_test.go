@@ -79,7 +79,7 @@ type previewed struct {
 func (p *previewed) chance(percent int) bool { return p.rng.IntN(100) < percent }
 
 func (p *previewed) furnish() {
-	p.h.write("state/config.json", `{"max_background_forks": 100, "quiet_hours": "23:30-00:40"}`)
+	p.h.write("state/settings.json", `{"max_background_forks": 100, "quiet_hours": "23:30-00:40"}`)
 	p.h.write("webhooks/ci.md", strings.Replace(hookFile, "isolated: true\n", "", 1))
 	crons := []string{"*/5 * * * *", "*/15 * * * *", "* * * * *", "30 * * * *", "7-50/9 * * * *", "15 0-3 * * *", "30 2 * * *", "0 */2 * * *", "45 7 * * *"}
 	for range 4 + p.rng.IntN(6) {

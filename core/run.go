@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/base/fault"
-	"ollimbot/core/storage/config"
 	"ollimbot/routines"
 )
 
@@ -37,9 +36,6 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	b.started.Store(&now)
 	b.viewers.notify()
 	b.directory.Concerns()
-	if err := config.Move(b.dir); err != nil {
-		b.log.Warn("settings of ours could not be moved into a file of their own", "error", err)
-	}
 	b.manual.install()
 	b.index.Scan()
 	b.review.Recover()

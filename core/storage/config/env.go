@@ -1,8 +1,6 @@
-// Package config owns what the user set outside of the assistant's own files:
-// the environment, the .env file of the data directory and the runtime
-// configuration in state/config.json. It reads them and says in words what is
-// wrong with them. It must not know what the settings do, and it never changes
-// the process's environment.
+// Package config owns the settings: the environment, the .env file of the data directory
+// and the runtime configuration in state/. It reads them and describes errors in them. It
+// must not know what the settings do, and never changes the process's environment.
 package config
 
 import (
@@ -27,17 +25,17 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// The defaults of a machine where nothing is set.
+// The defaults if nothing is set.
 const (
 	defaultDataDir  = "~/.ollim-bot"
 	DefaultUserName = "you"
 	DefaultBotName  = "ollim-bot"
 )
 
-// EnvFile is the name of the file in the data directory that holds variables.
+// EnvFile is the file of variables in the data directory.
 const EnvFile = ".env"
 
-const maxName = 80 // runes of a person's or the bot's name
+const maxName = 80 // runes of the name of the user or the bot
 
 // Flags are the global flags of the command line; empty means not given.
 type Flags struct {
@@ -45,37 +43,37 @@ type Flags struct {
 	Timezone string
 }
 
-// FlagError is a mistake in the value of a flag.
+// FlagError is an invalid value of a flag.
 type FlagError string
 
 func (e FlagError) Error() string { return string(e) }
 
-// Env is the environment as the program uses it.
+// Env is the environment of the program.
 type Env struct {
 	DataDir       string         // absolute
 	Zone          *time.Location // never nil after LoadEnv
 	ZoneName      string         // the IANA name of Zone, "Europe/Berlin"
-	UserName      string         // cleaned; DefaultUserName when it is not set
-	BotName       string         // cleaned; DefaultBotName when it is not set
+	UserName      string         // cleaned; DefaultUserName if unset
+	BotName       string         // cleaned; DefaultBotName if unset
 	DiscordToken  Secret         // empty: the bot runs without Discord
-	DiscordAPI    string         // OLLIM_DISCORD_API: another base address than Discord's own, or empty
-	GoogleAPI     string         // OLLIM_GOOGLE_API: another place than Google's own on this machine, for tests, or empty
-	OwnerID       string         // OLLIM_OWNER_ID: whom the bot obeys, where Discord does not tell
-	WebhookPort   int            // WEBHOOK_PORT: where triggers are taken on this machine; 0 takes none
-	WebhookSecret Secret         // WEBHOOK_SECRET: what a trigger has to know
-	AttachAddress string         // OLLIM_ATTACH: host:port where viewers are taken beside the socket; empty takes none
-	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor of viewers elsewhere; may be empty
-	// Engine are the variables of .env that belong to the engine's command,
-	// NAME=value each: OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
+	DiscordAPI    string         // OLLIM_DISCORD_API: another address than Discord's, or empty
+	GoogleAPI     string         // OLLIM_GOOGLE_API: a server on this machine instead of Google's, for tests, or empty
+	OwnerID       string         // OLLIM_OWNER_ID: the user in Discord, if Discord does not report the owner
+	WebhookPort   int            // WEBHOOK_PORT: the local port for triggers; 0 for none
+	WebhookSecret Secret         // WEBHOOK_SECRET: authenticates triggers
+	AttachAddress string         // OLLIM_ATTACH: host:port for viewers in addition to the socket; empty for none
+	Editor        string         // OLLIM_EDITOR, VISUAL or EDITOR: the editor for remote viewers; may be empty
+	// Engine are the variables of .env for the engine's command as NAME=value:
+	// OLLIM_CLAUDE, ANTHROPIC_* and CLAUDE_*. They may be secret.
 	Engine []Secret
 
 	file map[string]string // the variables of .env
 }
 
-// Variable is what .env says of a variable, or empty.
+// Variable returns a variable of .env, or "".
 func (e Env) Variable(name string) Secret { return Secret(e.file[name]) }
 
-// GivenName is what the user is called, empty while nobody has said it.
+// GivenName returns the name of the user; empty if unset.
 func (e Env) GivenName() string {
 	if e.UserName == DefaultUserName {
 		return ""
@@ -83,15 +81,15 @@ func (e Env) GivenName() string {
 	return e.UserName
 }
 
-// Place is the data directory that a flag names, or the environment, or the default.
+// Place returns the data directory from the flag, the environment or the default.
 func Place(getenv func(string) string, flag string) (*store.Dir, error) {
 	return store.At(first(flag, getenv("OLLIM_DATA_DIR"), defaultDataDir))
 }
 
-// LoadEnv reads the environment through getenv and the .env file of the data
-// directory. A real variable goes before one in .env, a flag before both, and
-// an empty one counts as not set. Warnings are sentences for the user. An error
-// names the setting and the cure.
+// LoadEnv reads the environment through getenv and the .env file of the data directory. A
+// flag takes precedence over a variable of the environment, and that over one in .env; an
+// empty one counts as unset. Warnings are sentences for the user. An error names the
+// setting and the cure.
 func LoadEnv(getenv func(string) string, overrides Flags) (Env, []string, error) {
 	return loadEnv(getenv, overrides, system{timezone: "/etc/timezone", localtime: "/etc/localtime"})
 }
@@ -131,8 +129,8 @@ func loadEnv(getenv func(string) string, overrides Flags, sys system) (Env, []st
 	return env, append(warnings, more...), err
 }
 
-// Lookup is the value of a variable in an environment as os.Environ gives it; the
-// last one of a name counts, as for os/exec.
+// Lookup returns a variable of an environment such as os.Environ; the last one of a name
+// counts, as for os/exec.
 func Lookup(environ []string, name string) string {
 	for _, v := range slices.Backward(environ) {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -142,7 +140,7 @@ func Lookup(environ []string, name string) string {
 	return ""
 }
 
-// With is an environment in which a variable has this value, once.
+// With returns an environment in which a variable is set once, to this value.
 func With(environ []string, name, value string) []string {
 	rest := slices.DeleteFunc(slices.Clone(environ), func(v string) bool { return strings.HasPrefix(v, name+"=") })
 	return append(rest, name+"="+value)
@@ -158,7 +156,7 @@ func first(values ...string) string {
 	return ""
 }
 
-// webhookPort reads the port; what is none is told and takes no triggers.
+// webhookPort parses the port; an invalid one is reported and turns webhooks off.
 func webhookPort(s string) (port int, problem string) {
 	if s = strings.TrimSpace(s); s == "" {
 		return 0, ""
@@ -170,8 +168,8 @@ func webhookPort(s string) (port int, problem string) {
 	return n, ""
 }
 
-// attachAddress reads where viewers are taken: a port is one of this machine alone, more
-// has to be said. What is none is told and takes nobody.
+// attachAddress parses the address for viewers; a port alone means loopback only. An
+// invalid one is reported and opens no port.
 func attachAddress(s string) (address, problem string) {
 	s = strings.TrimSpace(s)
 	if s == "" || s == "off" {
@@ -190,7 +188,7 @@ func attachAddress(s string) (address, problem string) {
 	return net.JoinHostPort(host, port), ""
 }
 
-// engineVars are the variables of .env for the engine's command, in order.
+// engineVars returns the variables of .env for the engine's command, sorted.
 func engineVars(file map[string]string) []Secret {
 	var list []Secret
 	for _, name := range slices.Sorted(maps.Keys(file)) {
@@ -201,7 +199,7 @@ func engineVars(file map[string]string) []Secret {
 	return list
 }
 
-// person makes a name fit for screens and prompts.
+// person cleans a name for screens and prompts.
 func person(name, otherwise string) string {
 	if name = clean.Cut(clean.Line(name), maxName); name != "" {
 		return name
@@ -209,8 +207,8 @@ func person(name, otherwise string) string {
 	return otherwise
 }
 
-// readEnvFile reads .env if there is one. It may hold secrets, so that no
-// message shows any of its text but the names of variables.
+// readEnvFile reads .env if it exists. It may contain secrets, so no message shows more
+// of it than the names of variables.
 func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
 	data, err := dir.Read(EnvFile)
 	if errors.Is(err, fs.ErrNotExist) || !dir.Exists() {
@@ -234,9 +232,9 @@ func readEnvFile(dir *store.Dir) (map[string]string, []string, error) {
 	return values, warnings, nil
 }
 
-// parseEnv reads NAME=value lines. The library's own errors quote the rest of
-// the file, tokens and all, so that they are never passed on; the line is found
-// by looking for the shortest beginning of the file that fails.
+// parseEnv parses NAME=value lines. The library's errors quote the rest of the file with
+// its tokens, so they are never passed on; the line is found as the end of the shortest
+// beginning of the file that fails.
 func parseEnv(data []byte, path string) (values map[string]string, err error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	values, err = unmarshalEnv(data)
@@ -257,7 +255,7 @@ func parseEnv(data []byte, path string) (values map[string]string, err error) {
 	return nil, fmt.Errorf(msgEnvLine, path, 1)
 }
 
-// unmarshalEnv calls the library, which may panic on garbage.
+// unmarshalEnv calls the library, which can panic on garbage.
 func unmarshalEnv(data []byte) (values map[string]string, err error) {
 	defer fault.Rescue("the .env file", func(f *fault.Error) {
 		values, err = nil, fmt.Errorf("read variables: %w", f)
@@ -277,15 +275,14 @@ func looksRight(line string) bool {
 	return found && name != "" && strings.Trim(name, "_.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
-// system names the two files that tell a machine's time zone.
+// system names the two files of the machine's time zone.
 type system struct {
-	timezone  string // a file that holds the name
+	timezone  string // a file with its name
 	localtime string // a link into the zone database
 }
 
-// findZone finds the time zone: the flag, OLLIM_TIMEZONE, the
-// machine's two files, UTC. What the user wrote must be right; what the machine
-// says may be passed over.
+// findZone returns the time zone: from the flag, OLLIM_TIMEZONE, one of the machine's two
+// files, or UTC. An invalid zone of the user's is an error, one of the machine a warning.
 func findZone(flag, variable string, sys system) (zone *time.Location, name string, warnings []string, err error) {
 	for _, given := range []struct {
 		from, name string
@@ -319,17 +316,17 @@ func findZone(flag, variable string, sys system) (zone *time.Location, name stri
 	return time.UTC, "UTC", warnings, nil
 }
 
-// loadZone loads a zone by its IANA name. "Local" and nothing, which the
-// library takes too, would hide which zone is meant.
+// loadZone loads a zone by its IANA name. The library also accepts "Local" and "", which
+// would hide the real zone.
 func loadZone(name string) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
-		return nil, fmt.Errorf("%q names no zone", name)
+		return nil, fmt.Errorf("%q is not a time zone", name)
 	}
 	return time.LoadLocation(name)
 }
 
-// Secret is a text that must not be printed: every way of formatting it gives
-// "[hidden]". Reveal gives the text to the one place that needs it.
+// Secret is a text that must not be printed: however it is formatted, it is "[hidden]".
+// Reveal returns the text.
 type Secret string
 
 const hidden = "[hidden]"
@@ -337,25 +334,25 @@ const hidden = "[hidden]"
 // Reveal returns the secret itself.
 func (s Secret) Reveal() string { return string(s) }
 
-// String hides the secret from fmt, and from people.
+// String hides the secret from fmt.
 func (s Secret) String() string { return hidden }
 
 // GoString hides it from %#v.
 func (s Secret) GoString() string { return hidden }
 
-// MarshalText hides it from JSON and its like.
+// MarshalText hides it from JSON and similar encodings.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // LogValue hides it from slog.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
 
-// shortestSecret is how long a value must be to be looked for in texts, in
-// bytes: "1" would be found everywhere.
+// shortestSecret is the minimum length in bytes of a value to redact: "1" would match
+// everywhere.
 const shortestSecret = 6
 
-// Secrets are the values that must appear in no log and no error: the tokens of
-// this environment, and whatever a variable of environ ("NAME=value") that looks
-// like ours holds in a name such as ANTHROPIC_API_KEY.
+// Secrets returns the values that must not appear in logs and errors: the tokens of this
+// environment, and the values of variables in environ ("NAME=value") with names such as
+// ANTHROPIC_API_KEY.
 func (e Env) Secrets(environ []string) []string {
 	list := []string{e.DiscordToken.Reveal(), e.WebhookSecret.Reveal()}
 	for _, v := range e.Engine {
@@ -369,10 +366,10 @@ func (e Env) Secrets(environ []string) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return len(s) < shortestSecret })
 }
 
-// secretWords make a variable's name that of a secret wherever they stand in it.
+// secretWords mark a variable as secret if its name contains one.
 var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSW", "CREDENTIAL", "HEADERS"}
 
-// secretVariable tells by its name whether a variable holds something secret.
+// secretVariable reports whether a variable is secret, by its name.
 func secretVariable(name string) bool {
 	ours := slices.ContainsFunc([]string{"ANTHROPIC_", "CLAUDE_", "DISCORD_", "WEBHOOK_", "OLLIM_", "GOOGLE_", "AWS_"}, func(p string) bool {
 		return strings.HasPrefix(name, p)

@@ -13,29 +13,28 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// key is one setting: how it is read, written and told to people. A setting's
-// text is the form in which Set takes it and gives it back.
+// key is one setting: how it is parsed, encoded and shown. Its text is the form that Set
+// accepts.
 type key struct {
-	name string // in the file, and for people
+	name string // in the file and for people
 	// always marks the ten keys that the original program writes with every save.
 	always bool
-	// ours marks the keys that the original does not know.
+	// ours marks keys that only this program has.
 	ours bool
-	// unused marks the keys that nothing reads yet: their values are kept, and they
-	// are not offered.
+	// unused marks keys that nothing reads yet: their values are preserved, but not offered.
 	unused bool
-	must   string            // what is accepted, the end of "x is not accepted; it …"
-	offers []string          // the same in a few words each
-	free   bool              // the offers are examples: a value is the user's own
-	legacy map[string]string // what early files hold, and what it means
+	must   string            // what is accepted: "must be …"
+	offers []string          // the same, in a few words each
+	free   bool              // the offers are only examples
+	legacy map[string]string // values of early files of the original, and their meaning
 	parse  func(r *Runtime, text string) bool
 	text   func(r Runtime) string
-	// shown is the value in people's words; nil: the text itself.
+	// shown is the value for people; nil: the text.
 	shown  func(r Runtime) string
 	encode func(text string) string // the text as JSON
 }
 
-// A year is longer than anybody waits, and short enough for a time.Duration.
+// A year is more than anyone needs, and fits into a time.Duration.
 const (
 	maxSeconds = 366 * 24 * 3600
 	maxMinutes = 366 * 24 * 60
@@ -78,7 +77,7 @@ var keys = slices.Concat(
 	),
 )
 
-// each marks keys that have something in common.
+// each applies mark to several keys.
 func each(mark func(*key), list ...key) []key {
 	for i := range list {
 		mark(&list[i])
@@ -91,13 +90,13 @@ func unused(k key) key {
 	return k
 }
 
-// takes says what a setting takes, in a sentence and in a few words each.
+// takes sets what a setting accepts: as a sentence and as short offers.
 func (k key) takes(must string, offers ...string) key {
 	k.must, k.offers = must, offers
 	return k
 }
 
-// textKey is a setting whose value parse reads and text writes.
+// textKey is a setting that parse reads and text formats.
 func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) string, field func(*Runtime) *T) key {
 	return key{
 		name:   name,
@@ -107,8 +106,7 @@ func textKey[T any](name string, parse func(to *T, s string) bool, text func(T) 
 	}
 }
 
-// wordsKey is a text of the user's own; none is the word for an empty one, where there
-// may be one.
+// wordsKey is free text. If it may be empty, none is the word for that.
 func wordsKey(name, none string, parse func(to *string, s string) bool, field func(*Runtime) *string) key {
 	k := textKey(name, func(to *string, s string) bool {
 		if none != "" && (s == "" || strings.EqualFold(s, none)) {
@@ -121,8 +119,8 @@ func wordsKey(name, none string, parse func(to *string, s string) bool, field fu
 	return k
 }
 
-// choiceKey is one of several words; standard is the one that an empty text stands for.
-// The original's modes have none, and mind capital letters.
+// choiceKey is one of several words; standard is the one that is stored as "". The
+// original's permission modes have none, and are case-sensitive.
 func choiceKey(name, standard string, choices []string, field func(*Runtime) *string) key {
 	k := textKey(name, func(to *string, s string) bool {
 		if standard != "" {
@@ -158,7 +156,7 @@ func thinkingKey(name string, field func(*Runtime) *string) key {
 	return k
 }
 
-// numberKey is a number of whole units.
+// numberKey is a whole number of units.
 func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runtime) *T) key {
 	k := textKey(name, func(to *T, s string) bool {
 		n, ok := whole(s, b)
@@ -171,7 +169,7 @@ func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runti
 	return k
 }
 
-// spanKey is a time in whole seconds or minutes.
+// spanKey is a duration in whole seconds or minutes.
 func spanKey(name string, unit time.Duration, field func(*Runtime) *time.Duration) key {
 	most, words := maxSeconds, "seconds"
 	if unit == time.Minute {
@@ -204,7 +202,7 @@ func switchKey(name string, field func(*Runtime) *bool) key {
 	return k
 }
 
-// dollarsKey is an amount that may be spent; off is no bound.
+// dollarsKey is a cap on spending; off means no cap.
 func dollarsKey(name string, field func(*Runtime) *float64) key {
 	k := textKey(name, dollars, func(v float64) string {
 		if math.IsInf(v, 1) {

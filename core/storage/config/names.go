@@ -14,17 +14,16 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// The variables that hold the names.
+// The variables of the names.
 const (
 	varUserName = "OLLIM_USER_NAME"
 	varBotName  = "OLLIM_BOT_NAME"
 )
 
-// SetNames writes the names of the user and the bot into the .env file of the
-// data directory and leaves every other line of it as it is; the file is made
-// where it is missing, and readable by its owner only. The names are read at the next
-// start. An error names the name or the line and the cure, and then the file
-// is unchanged.
+// SetNames writes the names of the user and the bot to the .env file of the data
+// directory, which it creates if necessary, readable by the owner only. All other lines are
+// preserved. The names take effect at the next start. After an error, which names the cure,
+// the file is unchanged.
 func SetNames(d *store.Dir, user, bot string) error {
 	names := []struct{ variable, value string }{{varUserName, user}, {varBotName, bot}}
 	for i, n := range names {
@@ -48,8 +47,8 @@ func SetNames(d *store.Dir, user, bot string) error {
 			data = SetVariable(data, n.variable, quoted(n.value))
 			want[n.variable] = n.value
 		}
-		// A line of ours may stand inside a value of several lines, or another
-		// variable be made of a name: then nothing is written.
+		// The line may be inside a multi-line value, or another variable may refer to a
+		// name: then nothing is written.
 		if got, err := parseEnv(data, path); err != nil || !maps.Equal(got, want) {
 			return fmt.Errorf(msgNamesByHand, path, varUserName, varBotName)
 		}
@@ -57,8 +56,8 @@ func SetNames(d *store.Dir, user, bot string) error {
 	})
 }
 
-// checkName refuses what one of the readers of .env, ours or the original's,
-// would not give back as it was written.
+// checkName refuses a name that this program or the original could not read back
+// unchanged.
 func checkName(variable, value string) error {
 	switch {
 	case value == "":
@@ -71,10 +70,10 @@ func checkName(variable, value string) error {
 	return nil
 }
 
-// unquoted are the letters that need no quotes.
+// unquoted are the characters that need no quotes.
 const unquoted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
-// quoted is a checked name as .env holds it.
+// quoted formats a checked name for .env.
 func quoted(name string) string {
 	switch {
 	case strings.Trim(name, unquoted) == "":
@@ -85,9 +84,8 @@ func quoted(name string) string {
 	return "'" + name + "'"
 }
 
-// SetVariable is an .env with each line that sets the variable rewritten, or with
-// one added at the end. The value is written as it is: quotes are the caller's.
-// The variable is a plain name.
+// SetVariable replaces the value in each line of an .env file that sets the variable, or
+// appends such a line. The value is written unchanged; the caller adds quotes.
 func SetVariable(data []byte, variable, value string) []byte {
 	form := regexp.MustCompile(`^(\x{feff}?[ \t]*(?:export[ \t]+)?` + variable + `[ \t]*=[ \t]*)`)
 	var out bytes.Buffer
@@ -113,10 +111,10 @@ func SetVariable(data []byte, variable, value string) []byte {
 	return out.Bytes()
 }
 
-// Why names cannot be saved.
+// Reasons why names cannot be saved.
 const (
-	msgNameEmpty   = "%s must not be empty: give a name"
-	msgNameLong    = "%s must have at most %d characters: give a shorter name"
-	msgNameLetters = "%s must not hold quotation marks (\"), backslashes, backquotes or dollar signs: leave them out"
-	msgNamesByHand = "%s is written in a way that cannot be changed safely: set %s and %s in it by hand"
+	msgNameEmpty   = "%s must not be empty"
+	msgNameLong    = "%s can have at most %d characters"
+	msgNameLetters = "%s must not contain quotation marks (\"), backslashes, backquotes or dollar signs"
+	msgNamesByHand = "%s cannot be changed safely; set %s and %s in it by hand"
 )

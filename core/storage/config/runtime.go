@@ -14,8 +14,8 @@ import (
 )
 
 // The files of the runtime configuration in the data directory. The original
-// program writes RuntimeFile anew with each change and drops what it does not know,
-// so what is ours alone lies in a file of ours.
+// program rewrites RuntimeFile with each change and drops unknown keys, so the settings
+// that only this program has are in SettingsFile.
 const (
 	RuntimeFile  = store.StateDir + "/config.json"
 	SettingsFile = store.StateDir + "/settings.json"
@@ -25,7 +25,7 @@ const (
 // compared with ==.
 type Runtime struct {
 	ModelMain          string        // "opus", "sonnet", "haiku", "local/qwen3"; empty: the engine's default
-	ModelFork          string        // the same; empty: as the main conversation
+	ModelFork          string        // the same; empty: that of the main conversation
 	ThinkingMain       string        // "off", "adaptive" or a number of tokens
 	ThinkingFork       string        // the same
 	BgForkTimeout      time.Duration // of one background run
@@ -35,24 +35,24 @@ type Runtime struct {
 	AutoUpdateInterval time.Duration
 	AutoUpdateHour     int // 0 to 23, in the configured zone
 
-	GoogleCalendars string // ids, separated by commas without spaces
-	GoogleTaskList  string // an id
+	GoogleCalendars string // IDs, separated by commas without spaces
+	GoogleTaskList  string // an ID
 
-	Engine   string // "claude", "messages", "script"; empty: the first that is there
+	Engine   string // "claude", "messages", "script"; empty: the first one available
 	Fallback string // engines, or models with their provider, separated by commas; empty: none
 
 	MaxBackgroundForks int     // runs at once; more wait
 	QuietHours         Quiet   // zero: none
-	DailyCap           float64 // dollars that a day may cost; +Inf: no bound
-	MonthlyCap         float64 // the same of a month
-	ClaudeWarm         int     // 0 opens the main session with its first message and not at start
-	ClaudeMemoryLimit  int64   // bytes, of one engine process
+	DailyCap           float64 // dollars per day; +Inf: no cap
+	MonthlyCap         float64 // dollars per month; +Inf: no cap
+	ClaudeWarm         int     // 0 opens the main session with its first message instead of at start
+	ClaudeMemoryLimit  int64   // bytes per engine process
 
-	Sandbox        string // "off"; empty: one where there can be one
-	SandboxNetwork bool   // commands in the sandbox may reach the network
-	SandboxVisible string // absolute paths, separated by commas; ":rw" behind one lets it be written
+	Sandbox        string // "off"; empty: where available
+	SandboxNetwork bool   // whether commands in the sandbox may use the network
+	SandboxVisible string // absolute paths, separated by commas; ":rw" after one makes it writable
 
-	UpdateSource string // where releases are: a directory, or an address that begins with http; empty: none
+	UpdateSource string // a directory or an http(s) address of releases; empty: none
 }
 
 // defaultRuntime is the configuration of a directory without a config file.
@@ -66,21 +66,29 @@ func defaultRuntime() Runtime {
 	}
 }
 
-// LoadRuntime reads both files. A missing file or key, and a value that is not
-// accepted, mean the default. Each value that was not accepted is one sentence in
-// problems, which names the key, the value and what is accepted. Unknown keys are
-// ignored. A file that is no JSON is an error and stays where it is: people edit it
-// by hand, and half a save must not move it away; the other one counts.
+// LoadRuntime reads both files. A missing file or key and an invalid value mean the
+// default. problems has one sentence for each invalid value, with the key, the value and
+// what is accepted. Unknown keys are ignored. A file that is not JSON is an error but is not
+// moved aside, because people edit it by hand and may be in the middle of a save; the other
+// file still applies.
 func LoadRuntime(d *store.Dir) (r Runtime, problems []string, err error) {
 	f, err := peek(d)
 	r, problems = f.decode()
 	return r, problems, err
 }
 
-// files are what the two files hold.
+// files is the content of the two files.
 type files struct{ theirs, ours map[string]json.RawMessage }
 
-// peek reads the files and leaves them as they are.
+// of returns the file that a key belongs to: its content and its name.
+func (f files) of(k key) (content map[string]json.RawMessage, rel string) {
+	if k.ours {
+		return f.ours, SettingsFile
+	}
+	return f.theirs, RuntimeFile
+}
+
+// peek reads the files without changing them.
 func peek(d *store.Dir) (f files, err error) {
 	for rel, raw := range map[string]*map[string]json.RawMessage{RuntimeFile: &f.theirs, SettingsFile: &f.ours} {
 		if _, ferr := d.PeekJSON(rel, raw); ferr != nil {
@@ -94,23 +102,12 @@ func peek(d *store.Dir) (f files, err error) {
 	return f, err
 }
 
-// find is a key's value and where it lies. A key of ours counts where earlier
-// versions kept it as long as our file does not have it.
-func (f files) find(k key) (value json.RawMessage, rel string, ok bool) {
-	if k.ours {
-		if value, ok = f.ours[k.name]; ok {
-			return value, SettingsFile, true
-		}
-	}
-	value, ok = f.theirs[k.name]
-	return value, RuntimeFile, ok
-}
-
-// decode makes a configuration of the files' values.
+// decode makes a configuration from the files' values.
 func (f files) decode() (r Runtime, problems []string) {
 	r = defaultRuntime()
 	for _, k := range keys {
-		value, rel, ok := f.find(k)
+		content, rel := f.of(k)
+		value, ok := content[k.name]
 		if !ok {
 			continue
 		}
@@ -129,8 +126,8 @@ func (f files) decode() (r Runtime, problems []string) {
 	return r, problems
 }
 
-// plain is a JSON value as the text that it stands for: strings without their
-// quotes, null as nothing, all else as it is written.
+// plain returns a JSON value as text: strings unquoted, null as "", anything else
+// unchanged.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil { // null leaves s empty
@@ -139,25 +136,25 @@ func plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// shown is a JSON value fit for a sentence.
+// shown shortens a JSON value for a message.
 func shown(raw json.RawMessage) string { return clean.Cut(clean.Line(string(raw)), 60) }
 
-// Line is one setting as people see it.
+// Line is one setting, for people.
 type Line struct {
 	Key     string
 	Value   string   // with its unit: "1800s", "8k budget", "(inherit main)"
 	Default bool     // the value is the default
-	Offers  []string // what Set takes, in a word each: "opus", "minutes"
-	Text    string   // the value as Set takes it
-	Choices []string // those of Offers that are values themselves
+	Offers  []string // what Set accepts, one word each: "opus", "minutes"
+	Text    string   // the value as Set accepts it
+	Choices []string // the Offers that are values
 	About   string   // what it changes
 }
 
-// String is the line in Discord's markup.
+// String formats the line in Discord's markup.
 func (l Line) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s**: %s", l.Key, l.Value)
-	if l.Default && !strings.HasPrefix(l.Value, "(") { // which would repeat it
+	if l.Default && !strings.HasPrefix(l.Value, "(") { // "(default)" itself
 		b.WriteString(" " + shownDefault)
 	}
 	for _, o := range l.Offers {
@@ -166,8 +163,7 @@ func (l Line) String() string {
 	return b.String()
 }
 
-// Show is every setting of r that does something, in the order of the original, then
-// ours.
+// Show lists the settings of r that have an effect, first those of the original program.
 func Show(r Runtime) []Line {
 	var lines []Line
 	for _, k := range keys {
@@ -178,8 +174,8 @@ func Show(r Runtime) []Line {
 	return lines
 }
 
-// ShowOne is the setting of that key. The error of an unknown one names the nearest, or
-// all.
+// ShowOne returns one setting. The error for an unknown key suggests the nearest one, or
+// lists all.
 func ShowOne(r Runtime, name string) (Line, error) {
 	k, err := find(name)
 	if err != nil {
@@ -202,7 +198,7 @@ func (k key) line(r Runtime) Line {
 	}
 }
 
-// value is a setting in people's words.
+// value formats a setting for people.
 func (k key) value(r Runtime) string {
 	if k.shown != nil {
 		return k.shown(r)
@@ -210,12 +206,12 @@ func (k key) value(r Runtime) string {
 	return k.text(r)
 }
 
-// find is the setting of that key, which may have a dot in place of its first underscore.
+// find returns a setting by its key, whose first underscore may be a dot.
 func find(name string) (key, error) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	var names []string
 	for _, k := range keys {
-		known := name == k.name || name == strings.Replace(k.name, "_", ".", 1) // as it was written once
+		known := name == k.name || name == strings.Replace(k.name, "_", ".", 1)
 		switch {
 		case known && k.unused:
 			return key{}, fmt.Errorf(msgUnused, k.name)

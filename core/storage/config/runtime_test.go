@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"math"
 	"os"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
-// withConfig is a data directory with that state/config.json.
+// withConfig makes a data directory with this state/config.json.
 func withConfig(t *testing.T, text string) *store.Dir {
 	t.Helper()
 	d := storetest.Dir(t)
@@ -24,8 +25,8 @@ func withConfig(t *testing.T, text string) *store.Dir {
 	return d
 }
 
-func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
-	d := withConfig(t, `{"model_main": "Sonnet", "model_fork": null, "thinking_main": 8000, "thinking_fork": "16000",
+func TestEverySettingIsReadFromItsFile(t *testing.T) {
+	d := withBoth(t, `{"model_main": "Sonnet", "model_fork": null, "thinking_main": 8000, "thinking_fork": "16000",
 		"bg_fork_timeout": 60, "fork_idle_timeout": "5", "permission_mode": "acceptEdits", "auto_update": true,
 		"auto_update_interval": 30, "auto_update_hour": 0, "quiet_hours": "22:00-07:30", "max_background_forks": 2,
 		"claude_warm": 0, "claude_memory_limit": "512MB", "google_calendars": "primary, x@example.com",
@@ -41,6 +42,14 @@ func TestEverySettingIsReadFromTheOriginalsFile(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || problems != nil {
 		t.Error(diff, problems)
 	}
+}
+
+// withBoth makes a data directory in which both files have this content.
+func withBoth(t *testing.T, text string) *store.Dir {
+	t.Helper()
+	d := withConfig(t, text)
+	must(t, d.Write(SettingsFile, []byte(text)))
+	return d
 }
 
 func TestMissingConfigurationMeansTheDefaults(t *testing.T) {
@@ -74,7 +83,7 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 		{"claude_memory_limit", `"+4GB"`, "at least 64MB"},
 	} {
 		t.Run(tt.key+" "+tt.value, func(t *testing.T) {
-			got, problems, err := LoadRuntime(withConfig(t, `{"`+tt.key+`": `+tt.value+`}`))
+			got, problems, err := LoadRuntime(withBoth(t, `{"`+tt.key+`": `+tt.value+`}`))
 			must(t, err)
 			if diff := cmp.Diff(defaultRuntime(), got); diff != "" {
 				t.Error(diff)
@@ -87,37 +96,13 @@ func TestBadValuesMeanTheDefaultAndASentence(t *testing.T) {
 	}
 }
 
-// The original drops what it does not know when it writes its file.
+// The original drops unknown keys when it writes its file.
 func TestASettingOfOursOutlivesASaveOfTheOriginal(t *testing.T) {
-	d := withConfig(t, `{"model_main": "opus", "quiet_hours": "22:00-07:30", "claude_warm": 3, "theirs": 1}`)
-	must(t, Move(d))
-	if got, want := content(t, d), `{"model_main": "opus", "theirs": 1}`+"\n"; got != want {
-		t.Errorf("the original's file is %s", got)
-	}
-	if err := d.Write(RuntimeFile, []byte(tenKeys)); err != nil { // its save
-		t.Fatal(err)
-	}
-	r, problems, err := LoadRuntime(d)
-	if r.QuietHours != (Quiet{22 * 60, 7*60 + 30}) || r.ClaudeWarm != 3 || problems != nil || err != nil {
+	d := withConfig(t, `{"claude_warm": 4}`)
+	must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 3}`)))
+	must(t, d.Write(RuntimeFile, []byte(tenKeys))) // its save
+	if r, problems, err := LoadRuntime(d); r.ClaudeWarm != 3 || problems != nil || err != nil {
 		t.Errorf("%+v, %v, %v", r, problems, err)
-	}
-	before := own(t, d)
-	if err := Move(d); err != nil || own(t, d) != before {
-		t.Errorf("a second start moved something: %v, %s", err, own(t, d))
-	}
-}
-
-func TestWhatIsInBothFilesCountsWhereItIsOurs(t *testing.T) {
-	d := withConfig(t, `{"quiet_hours": "1:00-2:00", "claude_warm": 3}`)
-	must(t, d.Write(SettingsFile, []byte(`{"quiet_hours": "off", "mine": [1]}`)))
-	for range 2 {
-		if r, _, err := LoadRuntime(d); r.QuietHours != (Quiet{}) || r.ClaudeWarm != 3 || err != nil {
-			t.Errorf("%+v, %v", r, err)
-		}
-		must(t, Move(d))
-	}
-	if got := content(t, d) + own(t, d); got != `{"quiet_hours": "1:00-2:00"}`+"\n"+`{"quiet_hours": "off", "claude_warm": 3, "mine": [1]}`+"\n" {
-		t.Errorf("the files are %s", got)
 	}
 }
 
@@ -126,9 +111,6 @@ func TestOneFileThatIsNoJSONTakesTheOtherNothing(t *testing.T) {
 	must(t, d.Write(SettingsFile, []byte(`{"claude_warm": 0}`)))
 	if r, _, err := LoadRuntime(d); r.ClaudeWarm != 0 || err == nil || !strings.Contains(err.Error(), RuntimeFile) {
 		t.Errorf("%+v, %v", r, err)
-	}
-	if err := Move(d); err == nil || content(t, d) != `{"model_main": ` {
-		t.Errorf("half a save was touched: %v", err)
 	}
 }
 
@@ -150,7 +132,7 @@ func TestASettingThatNothingReadsIsKeptAndNotOffered(t *testing.T) {
 		_, _, setErr := Set(d, name, "1")
 		_, showErr := ShowOne(defaultRuntime(), name)
 		for _, err := range []error{setErr, showErr} {
-			if err == nil || !strings.Contains(err.Error(), name+" does nothing in this version") {
+			if err == nil || !strings.Contains(err.Error(), name+" has no effect in this version") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -206,7 +188,7 @@ func TestAnyConfigurationGivesUsableValuesAndCleanSentences(t *testing.T) {
 				rapid.Just[any]("\x1b[2Jx"), rapid.Just[any](nil), rapid.Just[any](true), rapid.Just[any]([]string{"x"}),
 			).Draw(t, k.name)
 		}
-		if err := d.WriteJSON(RuntimeFile, values); err != nil {
+		if err := errors.Join(d.WriteJSON(RuntimeFile, values), d.WriteJSON(SettingsFile, values)); err != nil {
 			t.Fatal(err)
 		}
 		r, problems, err := LoadRuntime(d)

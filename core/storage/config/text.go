@@ -1,21 +1,21 @@
 package config
 
-// Every word of this package that a user may read.
+// Messages for the user.
 const (
 	msgEnvRead     = "read %s: %w"
-	msgEnvLine     = "%s, line %d: not a NAME=value line; correct it, put values with spaces in quotes, or put # in front of it"
-	msgWebhookPort = "WEBHOOK_PORT is %q, which is no port: give a number from 1 to 65535; webhooks are off"
-	msgAttach      = "OLLIM_ATTACH is %q, which is no place: give a port (of this machine alone) or an address and a port, such as 0.0.0.0:2226; no port is open"
-	msgEnvMode     = "%s (mode %#o) can be read by others on this machine: run chmod 600 %s"
-	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or give --data-dir"
+	msgEnvLine     = "%s, line %d: not a NAME=value line; quote values with spaces, or start comments with #"
+	msgWebhookPort = "WEBHOOK_PORT is %q, but must be a number from 1 to 65535; webhooks are off"
+	msgAttach      = "OLLIM_ATTACH is %q, but must be a port (for this machine only) or an address with a port, such as 0.0.0.0:2226; no port is open"
+	msgEnvMode     = "other users of this machine can read %s (mode %#o): run chmod 600 %s"
+	msgEnvDataDir  = "OLLIM_DATA_DIR in %s has no effect: set it in the environment, or use --data-dir"
 	msgZone        = "%s: there is no time zone %q; use a name such as Europe/Berlin or America/Los_Angeles"
-	msgSystemZone  = "%s names the unknown time zone %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
+	msgSystemZone  = "%s contains an unknown time zone, %q: set OLLIM_TIMEZONE, for example to Europe/Berlin"
 
-	msgRuntime = "%s: %s is %s, which is not accepted; it %s. The default %s is used"
+	msgRuntime = "%s: %s is %s, but %s; the default %s is used"
 	msgUnknown = "unknown key %q: the keys are %s"
 	msgNearest = "unknown key %q, did you mean %q?"
 	msgRefused = "%s: %s"
-	msgUnused  = "%s does nothing in this version: " + RuntimeFile + " keeps its value, for the original program and for later"
+	msgUnused  = "%s has no effect in this version; " + RuntimeFile + " keeps its value for the original program"
 
 	mustOneOf     = "must be one of: %s"
 	mustModel     = "must be default, haiku, opus, sonnet, or a model with its provider such as local/qwen3"
@@ -27,16 +27,16 @@ const (
 	mustQuiet     = "must be a start and an end such as 22:00-07:30, or off"
 	mustMemory    = "must be a size such as 4GB or 512MB, at least 64MB"
 	mustDollars   = "must be an amount in dollars, 0 or more, such as 5 or 2.50, or off"
-	mustCalendars = "must be calendar ids such as primary, separated by commas"
-	mustPaths     = "must be absolute paths or paths that begin with ~/, separated by commas, with :rw after one that may be written; or none"
-	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path or one that begins with ~/; or none"
-	mustWord      = "must be a task list's id, one word, such as @default"
+	mustCalendars = "must be calendar IDs such as primary, separated by commas"
+	mustPaths     = "must be absolute paths or paths that begin with ~/, separated by commas, each with :rw to make it writable; or none"
+	mustSource    = "must be an address such as https://example.org/ollim-bot, without a name or password, an absolute path, or one that begins with ~/; or none"
+	mustWord      = "must be the ID of a task list, one word, such as @default"
 
 	shownDefault = "(default)"
 	shownInherit = "(inherit main)"
 )
 
-// abouts are what each setting changes.
+// abouts describe the effect of each setting.
 var abouts = map[string]string{
 	"model_main":           "the model that talks with you",
 	"model_fork":           "the model of background runs whose file names none",
@@ -53,10 +53,10 @@ var abouts = map[string]string{
 	"quiet_hours":          "when pings that are not critical are refused",
 	"daily_cap":            "dollars a day: at the cap background runs are held",
 	"monthly_cap":          "dollars a month: at the cap background runs are held",
-	"claude_warm":          "whether the conversation is opened at start, so that its first answer comes sooner",
+	"claude_warm":          "whether the conversation is opened at start, so that the first answer is faster",
 	"claude_memory_limit":  "how much memory one engine process may use",
 	"sandbox":              "whether the agent's commands run in a sandbox of the system",
 	"sandbox_network":      "whether commands in the sandbox reach the network",
-	"sandbox_visible":      "which other folders commands in the sandbox may see",
+	"sandbox_visible":      "which other folders commands in the sandbox can see",
 	"update_source":        "where new versions of this program are found",
 }

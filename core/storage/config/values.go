@@ -15,10 +15,10 @@ import (
 	"ollimbot/routines/cron"
 )
 
-// bounds are the least and the greatest number that is accepted.
+// bounds are the smallest and the largest accepted number.
 type bounds struct{ low, high int }
 
-// whole reads a number of plain digits within bounds.
+// whole parses a number of plain digits within bounds.
 func whole(s string, b bounds) (int, bool) {
 	n, err := strconv.Atoi(s)
 	return n, err == nil && digits(s) && n >= b.low && n <= b.high
@@ -32,7 +32,7 @@ func model(to *string, s string) bool {
 		*to = ""
 		return true
 	}
-	if !strings.Contains(s, "/") { // the name of a model may know capital letters
+	if !strings.Contains(s, "/") { // model names of providers can have capital letters
 		s = strings.ToLower(s)
 	}
 	if !routines.ValidModel(s) {
@@ -42,7 +42,7 @@ func model(to *string, s string) bool {
 	return true
 }
 
-// fallback reads names of engines and models, separated by commas.
+// fallback parses names of engines and models, separated by commas.
 func fallback(to *string, s string) bool {
 	var list []string
 	for item := range strings.SplitSeq(s, ",") {
@@ -57,7 +57,7 @@ func fallback(to *string, s string) bool {
 	return true
 }
 
-// thinking reads off, adaptive or a budget in tokens.
+// thinking parses off, adaptive or a budget in tokens.
 func thinking(to *string, s string) bool {
 	if n, err := strconv.Atoi(s); err == nil && n > 0 && digits(s) {
 		*to = strconv.Itoa(n)
@@ -71,8 +71,8 @@ func thinking(to *string, s string) bool {
 	return true
 }
 
-// budget is a thinking mode in people's words: "off", "8k budget". A budget
-// below a thousand tokens is told in full, since "0k" would hide it.
+// budget formats a thinking mode for people: "off", "8k budget". A budget below a thousand
+// tokens is shown in full.
 func budget(mode string) string {
 	n, err := strconv.Atoi(mode)
 	switch {
@@ -96,10 +96,10 @@ func boolean(to *bool, s string) bool {
 	return true
 }
 
-// maxDollars is more than anybody means by a cap.
+// maxDollars is more than any sensible cap.
 const maxDollars = 1e6
 
-// dollars reads an amount such as 5, 2.50 or $5; off is as much as there is.
+// dollars parses an amount such as 5, 2.50 or $5; off means no cap.
 func dollars(to *float64, s string) bool {
 	switch strings.ToLower(s) {
 	case "", "off", "none", "false":
@@ -108,7 +108,7 @@ func dollars(to *float64, s string) bool {
 	}
 	s = strings.TrimPrefix(s, "$")
 	if strings.Trim(s, "0123456789.") != "" {
-		return false // no sign, no exponent, nothing that a person would not write
+		return false // no sign or exponent
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil || v > maxDollars {
@@ -118,7 +118,7 @@ func dollars(to *float64, s string) bool {
 	return true
 }
 
-// memory reads a size in bytes, or with KB, MB or GB behind it.
+// memory parses a size in bytes, or with KB, MB or GB.
 func memory(to *int64, s string) bool {
 	s = strings.ToUpper(strings.ReplaceAll(s, " ", ""))
 	shift := 0
@@ -139,7 +139,7 @@ func memory(to *int64, s string) bool {
 	return true
 }
 
-// size is a number of bytes in the largest unit that tells it exactly.
+// size formats bytes in the largest unit that is exact.
 func size(n int64) string {
 	for _, u := range []struct {
 		suffix string
@@ -153,13 +153,13 @@ func size(n int64) string {
 }
 
 const (
-	maxID  = 200 // bytes of one id of Google's
+	maxID  = 200 // bytes of a Google ID
 	maxIDs = 50
 	// maxPath is the longest path, in bytes.
 	maxPath = 1000
 )
 
-// word reads an id: one word without odd characters.
+// word parses an ID: one word without special characters.
 func word(to *string, s string) bool {
 	if s == "" || len(s) > maxID || s != clean.Line(s) || strings.ContainsAny(s, " ,\"\\") {
 		return false
@@ -168,7 +168,7 @@ func word(to *string, s string) bool {
 	return true
 }
 
-// list reads ids separated by commas; spaces around them do not count.
+// list parses IDs separated by commas; spaces around them are ignored.
 func list(to *string, s string) bool {
 	ids := strings.Split(s, ",")
 	for i := range ids {
@@ -183,8 +183,7 @@ func list(to *string, s string) bool {
 	return true
 }
 
-// paths reads absolute paths, separated by commas, each with ":rw" behind it or
-// without.
+// paths parses absolute paths, separated by commas, each optionally followed by ":rw".
 func paths(to *string, s string) bool {
 	list := strings.Split(s, ",")
 	for i, item := range list {
@@ -199,7 +198,7 @@ func paths(to *string, s string) bool {
 	return len(list) <= maxIDs
 }
 
-// source reads where releases are: an address, or a directory.
+// source parses the place of releases: an address or a directory.
 func source(to *string, s string) bool {
 	u, err := url.Parse(s)
 	address := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
@@ -210,14 +209,13 @@ func source(to *string, s string) bool {
 	return true
 }
 
-// Quiet is a span of each day in which only critical pings are sent: from one
-// minute of the day up to another, which may be on the next day. The zero Quiet
-// is no span.
+// Quiet is the part of each day in which only critical pings are sent: from one minute of
+// the day up to another, which may be on the next day. The zero Quiet means none.
 type Quiet struct {
-	From, To int // minutes since midnight; equal when there is no span
+	From, To int // minutes since midnight; equal if there are no quiet hours
 }
 
-// text is the form of the configuration: "22:00-07:30", or "off".
+// text formats quiet hours for the configuration: "22:00-07:30", or "off".
 func (q Quiet) text() string {
 	if q.From == q.To {
 		return "off"
@@ -225,10 +223,9 @@ func (q Quiet) text() string {
 	return fmt.Sprintf("%02d:%02d-%02d:%02d", q.From/60, q.From%60, q.To/60, q.To%60)
 }
 
-// QuietUntil is the end of the quiet hours that hold at now, in now's zone; the
-// zero time outside of them. They begin and end by the clock on the wall: a time
-// that a clock change skips counts as the first instant after the change, one
-// that it repeats counts the first time.
+// QuietUntil returns when the quiet hours at now end, in now's zone; the zero time outside
+// of them. They follow the wall clock: a time that a clock change skips means the first
+// instant after the change, a repeated one means its first occurrence.
 func (r Runtime) QuietUntil(now time.Time) time.Time {
 	q := r.QuietHours
 	if q.From == q.To {
@@ -246,8 +243,8 @@ func (r Runtime) QuietUntil(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// QuietSpans are the quiet hours that touch the time between two moments, each as its
-// begin and its end.
+// QuietSpans returns the quiet hours that overlap the time between two moments, as pairs of
+// start and end.
 func (r Runtime) QuietSpans(from, to time.Time) [][2]time.Time {
 	q := r.QuietHours
 	if q.From == q.To {
@@ -269,12 +266,12 @@ func (r Runtime) QuietSpans(from, to time.Time) [][2]time.Time {
 	}
 }
 
-// wall is the instant of a minute of the day, some days after now's date.
+// wall returns the instant of a minute of the day, some days after now's date.
 func wall(now time.Time, days, minute int) time.Time {
 	return cron.Wall(now, days, minute/60, minute%60, now.Location())
 }
 
-// quiet reads "22:00-07:30". Nothing, "off" and "none" mean no span.
+// quiet parses "22:00-07:30". "", "off" and "none" mean no quiet hours.
 func quiet(to *Quiet, s string) bool {
 	switch strings.ToLower(s) {
 	case "", "off", "none", "false":
@@ -291,7 +288,7 @@ func quiet(to *Quiet, s string) bool {
 	return true
 }
 
-// minuteOfDay reads "7:30" or "07:30"; 24:00 is the end of the day.
+// minuteOfDay parses "7:30" or "07:30"; 24:00 is the end of the day.
 func minuteOfDay(s string) (int, bool) {
 	hour, minute, found := strings.Cut(strings.TrimSpace(s), ":")
 	h, err1 := strconv.Atoi(hour)
