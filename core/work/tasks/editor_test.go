@@ -181,7 +181,8 @@ func TestATaskIsAddedAndRemovedAsLongAsItsFileIsUnchanged(t *testing.T) {
 		must(t, err)
 		storetest.Put(t, d.dir, task.Path, string(data)+"\nAnd the garden\n")
 		d.o.Schedule.Refresh(task.Path)
-		d.refuse(undo, fmt.Sprintf(textAddedEdited, task.Title(), task.Path))
+		edited, _ := d.o.Index.Set().Find(undo.ID)
+		d.refuse(undo, fmt.Sprintf(textAddedEdited, edited.Title(), edited.Path))
 		d.refuse(command.RemoveTask{ID: undo.ID}, fmt.Sprintf(textNotAdded, undo.ID))
 	})
 }
@@ -482,7 +483,7 @@ func TestADescriptionSaysWhatATaskMayAndWhenItFires(t *testing.T) {
 		d.left = "it may write files"
 		body := d.do(command.Describe{ID: id}).Body
 		for _, want := range []string{
-			"without the conversation's history, with haiku, without thinking", "may not ping", "skills    cook", "cook: waits for you: it may write files",
+			"without the conversation's history, with haiku, without thinking", "may not ping", "skills    cook", "cook: " + fmt.Sprintf(textWaits, "it may write files"),
 			"runs above the caps too", "made up for", "next      Sat 2000-01-01 09:00", "Mon 2000-01-10 09:00", textCutHere,
 		} {
 			if !strings.Contains(body, want) {
