@@ -155,17 +155,17 @@ func TestTheServiceLivesInARealSystemd(t *testing.T) {
 		parts[name] = rest
 	}
 	for name, wants := range map[string][]string{
-		"install":   {"writes ~/.config/systemd/user/ollim-bot.service", "ollim-bot.service runs (process ", "enable-linger root", "exit 0"},
+		"install":   {"writes ~/.config/systemd/user/ollim-bot.service", "ollim-bot.service is running (process ", "enable-linger root", "exit 0"},
 		"status":    {"active (running), process ", "says     0 routines, 0 reminders", "exit 0"},
 		"again":     {"nothing to do", "exit 0"},
 		"logs":      {"bot started", "exit 0"},
 		"reload":    {"exit 0\n1\n"},
 		"rival":     {"exit 1"},
 		"restart":   {"\nactive\n"},
-		"watchdog":  {"a fresh process", "started again 1 time"},
+		"watchdog":  {"a fresh process", "restarted 1 time"},
 		"sandbox":   {"bubblewrap works"},
 		"stop":      {"in time", "inactive (dead)", "exit 1"},
-		"uninstall": {"is removed; your data stays in ~/.ollim-bot", "no unit", "is not installed", "exit 1"},
+		"uninstall": {"was removed; your data is still in ~/.ollim-bot", "no unit", "is not installed", "exit 1"},
 	} {
 		for _, want := range wants {
 			if !strings.Contains(parts[name], want) {

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// Command is a row of the table: what somebody can ask for by name, wherever words
-// are taken. The keys of the dashboard stand in tui/action: they depend on what is
-// selected.
+// Command is a row of the table: a command with a name, on any surface that accepts text.
+// The dashboard's keys are in tui/action, because they depend on the selection.
 type Command struct {
 	// Name is what it is called: "fire", "ping-budget", "reminder add".
 	Name    string

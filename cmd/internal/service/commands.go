@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// maxSaid is how much of what somebody says is told on, in characters.
+// maxSaid is the maximum length of quoted output, in characters.
 const maxSaid = 200
 
 // Commands runs the system's commands for an Options.
@@ -18,21 +18,21 @@ type Commands struct {
 	Out, Err io.Writer
 }
 
-// Run is Options.Run.
+// Run implements Options.Run.
 func (c Commands) Run(ctx context.Context, words ...string) (string, error) {
 	out, err := c.command(ctx, words).CombinedOutput()
 	return string(out), err
 }
 
-// Show is Options.Show.
+// Show implements Options.Show.
 func (c Commands) Show(ctx context.Context, words ...string) error {
 	cmd := c.command(ctx, words)
 	cmd.Stdout, cmd.Stderr = c.Out, c.Err
 	return cmd.Run()
 }
 
-// command is a command with a way to the user's systemd, which a shell that no login
-// has opened does not know.
+// command prepares a command that can reach the user's systemd, even from a shell without a
+// login session.
 func (c Commands) command(ctx context.Context, words []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	if c.Getenv("XDG_RUNTIME_DIR") == "" {
@@ -41,8 +41,8 @@ func (c Commands) command(ctx context.Context, words []string) *exec.Cmd {
 	return cmd
 }
 
-// Program is this program's file by the name that it was called by, where that leads to
-// it: a link in a folder of programs outlives the version that it leads to.
+// Program returns the path that this program was called by if it is a link to its file,
+// because the link outlives the current version; otherwise the file.
 func Program() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -58,7 +58,7 @@ func Program() (string, error) {
 	return exe, nil
 }
 
-// same reports whether two paths lead to one file.
+// same reports whether two paths lead to the same file.
 func same(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {
@@ -68,8 +68,8 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(one, two)
 }
 
-// Temporary reports whether a program's file lies where the system tidies up: what `go
-// run` has built would be gone at the next start.
+// Temporary reports whether a program is in the temporary folder, such as one built by `go
+// run`, which would not exist at the next start.
 func Temporary(exe string) bool {
 	rel, err := filepath.Rel(os.TempDir(), exe)
 	return err == nil && filepath.IsLocal(rel)

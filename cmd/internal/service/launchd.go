@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// agent is the launchd agent: label, words of the command line, PATH, file for
-// what the runtime says when the program breaks. It is started again when it fails; 63
-// is the file mode mask 0077.
+// agent is the launchd agent: label, command line, PATH, and the file for crash output. It
+// is restarted after a failure; 63 is the umask 0077.
 const agent = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
@@ -45,7 +44,7 @@ const agent = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `
 
-// launchd is the agent of the directory.
+// launchd makes the agent of the directory.
 func (s *Service) launchd() manager {
 	label := "local." + s.called()
 	path := filepath.Join(s.o.Home, "Library", "LaunchAgents", label+".plist")
@@ -68,7 +67,7 @@ func (s *Service) launchd() manager {
 	}
 }
 
-// spoken are the files that say something.
+// spoken are the log files that exist.
 func (s *Service) spoken(errors string) []string {
 	if exists(errors) {
 		return []string{s.logFile(), errors}
@@ -76,7 +75,7 @@ func (s *Service) spoken(errors string) []string {
 	return []string{s.logFile()}
 }
 
-// agentState asks launchd how an agent stands.
+// agentState asks launchd for the state of an agent.
 func (s *Service) agentState(ctx context.Context, target string) State {
 	out, err := s.o.Run(ctx, "launchctl", "print", target)
 	if err != nil {
@@ -87,11 +86,11 @@ func (s *Service) agentState(ctx context.Context, target string) State {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), " = ")
 		switch key {
 		case "state":
-			if st.Says == "loaded" { // the first one is the agent's own
+			if st.Says == "loaded" { // the first one is the agent's
 				st.Says, st.Running = value, value == "running"
 			}
 		case "pid":
-			st.PID, _ = strconv.Atoi(value) // 0 where there is none
+			st.PID, _ = strconv.Atoi(value) // 0 if there is none
 		case "runs":
 			if n, err := strconv.Atoi(value); err == nil && n > 0 {
 				st.Restarts = n - 1
@@ -101,7 +100,7 @@ func (s *Service) agentState(ctx context.Context, target string) State {
 	return st
 }
 
-// quoteXML is a text between two tags.
+// quoteXML escapes a text for XML.
 func quoteXML(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a builder takes everything

@@ -1,7 +1,6 @@
-// Package service owns how the bot is kept running by the system: the systemd user
-// unit and the launchd agent, what is written and run to install and remove them, how
-// they stand, and what a running bot tells its supervisor. It must not know the bot's
-// parts, nor its command line beyond `run --headless`.
+// Package service keeps the bot running as a systemd user unit or a launchd agent: it
+// installs, removes and inspects them, and reports a running bot to its supervisor. It must
+// not know the bot's parts, nor its command line beyond `run --headless`.
 package service
 
 import (
@@ -23,54 +22,53 @@ import (
 	"ollimbot/core/base/words"
 )
 
-// Options say what is kept running, and in what world. All fields are needed but
-// those that say otherwise.
+// Options describe the bot to keep running and its machine. All fields are required unless
+// they say otherwise.
 type Options struct {
 	System string   // GOOS
 	Exe    string   // the program's file, absolute
-	Args   []string // behind `run --headless --data-dir DIR`; may be empty
+	Args   []string // after `run --headless --data-dir DIR`; may be empty
 	Dir    string   // the data directory, absolute
-	// Main says that it is the directory that the program takes by itself; another
-	// one has a service of its own, whose name tells it apart.
+	// Main says that Dir is the default directory; any other has its own service name.
 	Main   bool
 	Home   string
 	User   string
 	UID    int
 	Getenv func(string) string
-	// Running is the bot's process where one runs on the directory.
+	// Running returns the process of the bot that runs on the directory, if any.
 	Running func() (pid int, ok bool)
-	// Run runs a command and gives what it printed on both of its outputs. Show runs one
-	// that prints for the user until it ends.
+	// Run runs a command and returns its combined output. Show runs one that prints to the
+	// user.
 	Run  func(ctx context.Context, command ...string) (string, error)
 	Show func(ctx context.Context, command ...string) error
 	Out  io.Writer
-	// Root is where the system's files are looked for, "/" outside of tests.
+	// Root is the root of the system's files, "/" outside of tests.
 	Root string
 }
 
-// Service is the bot as a service of its user.
+// Service is the bot as a user service.
 type Service struct {
 	o Options
 	manager
 }
 
-// manager is what a supervisor wants: a file, and commands.
+// manager is the file and the commands of a supervisor.
 type manager struct {
 	name string // of the service: "ollim-bot.service"
-	kind string // what it is, in words
-	path string // of the file that describes it
-	text string // what is in it, without the mark
-	// mark makes the line that tells our words from those of another hand.
+	kind string // for people
+	path string // of its file
+	text string // content of the file, without the mark
+	// mark formats the line that identifies an unedited file.
 	mark func(sum string) string
-	// begin puts the file in force and starts the bot, or starts it anew; end stops it,
-	// before the file goes, and forget follows.
+	// begin loads the file and starts or restarts the bot. end stops it before the file is
+	// removed, forget runs afterwards.
 	begin, end, forget []command
 	state              func(ctx context.Context) State
 	logs               func(n int, follow bool) []string
-	stays              func() string // what becomes of it when the user logs out
+	stays              func() string // whether it survives a logout, for people
 }
 
-// command is one that is run; where mayFail is set, nothing depends on it.
+// command is a command to run; with mayFail, errors are ignored.
 type command struct {
 	words   []string
 	mayFail bool
@@ -78,20 +76,20 @@ type command struct {
 
 func run(words ...string) command { return command{words: words} }
 
-// State is how a service stands.
+// State is the state of a service.
 type State struct {
 	Installed bool      `json:"installed"`
 	Running   bool      `json:"running"`
-	Says      string    `json:"state"`  // the supervisor's word: "active (running)"
-	Status    string    `json:"status"` // the bot's own
-	PID       int       `json:"pid"`    // 0 while none runs
+	Says      string    `json:"state"`  // as the supervisor calls it: "active (running)"
+	Status    string    `json:"status"` // as the bot reports it
+	PID       int       `json:"pid"`    // 0 if none is running
 	Restarts  int       `json:"restarts"`
 	Since     time.Time `json:"since"`
-	AtLogin   bool      `json:"enabled"` // it starts by itself
+	AtLogin   bool      `json:"enabled"` // it starts automatically
 }
 
-// New finds the supervisor of the machine. Where there is none, the error says how to
-// run the bot under what is there.
+// New finds the supervisor of the machine. If there is none, the error says how to run the
+// bot with what is available.
 func New(ctx context.Context, o Options) (*Service, error) {
 	if strings.ContainsAny(o.Dir+o.Exe+strings.Join(o.Args, ""), "\n\r\x00") {
 		return nil, errors.New(textLineBreak)
@@ -111,13 +109,13 @@ func New(ctx context.Context, o Options) (*Service, error) {
 	return s, nil
 }
 
-// at is a path of the system's.
+// at is a path below Root.
 func (s *Service) at(rel string) string { return filepath.Join(s.o.Root, rel) }
 
-// say writes a line for the user. Where that fails nobody is left to be told.
+// say prints a line for the user.
 func (s *Service) say(format string, args ...any) { _, _ = fmt.Fprintf(s.o.Out, format+"\n", args...) }
 
-// short is a path as people read it.
+// short formats a path for people.
 func (s *Service) short(path string) string {
 	if rel, err := filepath.Rel(s.o.Home, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.Join("~", rel)
@@ -125,21 +123,20 @@ func (s *Service) short(path string) string {
 	return path
 }
 
-// file is what stands at the service's path.
+// file is the state of the service's file.
 type file int
 
 const (
 	missing file = iota
-	current      // as this version writes it
-	older        // as a version wrote it, or for another path
-	edited       // by another hand
+	current      // exactly what this version writes
+	older        // written by another version, or for another path
+	edited       // edited by hand
 )
 
 // written is the file with its mark.
 func (s *Service) written() []byte { return []byte(s.seal(s.text)) }
 
-// seal puts the mark in its place, which is the first line, or behind the first
-// where that has to be another.
+// seal inserts the mark as the first line, or as the second after an XML declaration.
 func (s *Service) seal(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	line := s.mark(hex.EncodeToString(sum[:8])) + "\n"
@@ -149,7 +146,7 @@ func (s *Service) seal(text string) string {
 	return line + text
 }
 
-// look tells what stands at the path.
+// look returns the state and the content of the file.
 func (s *Service) look() (file, []byte, error) {
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -171,9 +168,9 @@ func (s *Service) look() (file, []byte, error) {
 	return edited, data, nil
 }
 
-// Install writes the description of the service and starts the bot. What it writes and
-// runs is printed before. With dry nothing is done. A file that was edited by hand stays,
-// unless replace is set: then it is kept beside the new one.
+// Install writes the service's file and starts the bot. It first prints what it writes and
+// runs; with dry it does nothing else. A file that was edited by hand is not changed, unless
+// replace is set: then it is kept next to the new one.
 func (s *Service) Install(ctx context.Context, dry, replace bool) error {
 	found, old, err := s.look()
 	if err != nil {
@@ -222,7 +219,7 @@ func (s *Service) Install(ctx context.Context, dry, replace bool) error {
 	return s.started(ctx)
 }
 
-// started says how the bot runs now.
+// started reports how the bot runs now.
 func (s *Service) started(ctx context.Context) error {
 	now := s.state(ctx)
 	for range 50 { // launchd starts it a moment later
@@ -240,8 +237,8 @@ func (s *Service) started(ctx context.Context) error {
 	return nil
 }
 
-// Uninstall stops the bot and removes the description. A file that was edited by hand
-// is kept beside its place. The data directory is not touched.
+// Uninstall stops the bot and removes the file; one that was edited by hand is renamed. The
+// data directory is not touched.
 func (s *Service) Uninstall(ctx context.Context, dry bool) error {
 	found, _, err := s.look()
 	if err != nil {
@@ -280,7 +277,7 @@ func (s *Service) Uninstall(ctx context.Context, dry bool) error {
 	return nil
 }
 
-// Status prints how the service stands, and returns it.
+// Status prints the state of the service, and returns it.
 func (s *Service) Status(ctx context.Context) (State, error) {
 	found, data, err := s.look()
 	if err != nil {
@@ -304,7 +301,7 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 		line += ", since " + now.Since.Format("Mon 2006-01-02 15:04 MST")
 	}
 	if now.Restarts > 0 {
-		line += ", started again " + words.Count(now.Restarts, "time")
+		line += ", restarted " + words.Count(now.Restarts, "time")
 	}
 	s.say("%s", line)
 	if now.Status != "" {
@@ -328,8 +325,8 @@ func (s *Service) Status(ctx context.Context) (State, error) {
 	return now, nil
 }
 
-// Logs shows the last n lines of what the service has said; with follow it goes on
-// until ctx ends.
+// Logs shows the last n lines of the service's log; with follow it continues until ctx
+// ends.
 func (s *Service) Logs(ctx context.Context, n int, follow bool) error {
 	switch found, _, err := s.look(); {
 	case err != nil:
@@ -343,7 +340,7 @@ func (s *Service) Logs(ctx context.Context, n int, follow bool) error {
 	return nil
 }
 
-// differences prints the lines of a file that would go and those that would come.
+// differences prints the lines that would be removed and added.
 func (s *Service) differences(old string) {
 	was, is := strings.Split(old, "\n"), strings.Split(string(s.written()), "\n")
 	for _, side := range []struct {
@@ -358,14 +355,14 @@ func (s *Service) differences(old string) {
 	}
 }
 
-// announce prints the commands that will be run.
+// announce prints the commands to be run.
 func (s *Service) announce(list []command) {
 	for _, c := range list {
 		s.say("runs %s", strings.Join(c.words, " "))
 	}
 }
 
-// each runs commands one after the other.
+// each runs commands in order.
 func (s *Service) each(ctx context.Context, list []command) error {
 	for _, c := range list {
 		out, err := s.o.Run(ctx, c.words...)
@@ -379,7 +376,7 @@ func (s *Service) each(ctx context.Context, list []command) error {
 // logFile is the bot's own log.
 func (s *Service) logFile() string { return filepath.Join(s.o.Dir, "state", "bot.log") }
 
-// tailOf is the command that shows the end of files.
+// tailOf returns the command that shows the end of files.
 func tailOf(n int, follow bool, paths ...string) []string {
 	words := []string{"tail", "-n", fmt.Sprint(n)}
 	if follow {
@@ -388,7 +385,7 @@ func tailOf(n int, follow bool, paths ...string) []string {
 	return append(words, paths...)
 }
 
-// write puts a file in place as a whole.
+// write replaces a file atomically.
 func write(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

@@ -120,7 +120,7 @@ func TestAnInstallShowsWhatItWritesAndRunsAndDoesThat(t *testing.T) {
 	if diff := cmp.Diff(want, w.ran[1:5]); diff != "" {
 		t.Error(diff)
 	}
-	w.said("ollim-bot.service runs (process 42)", "loginctl enable-linger eve")
+	w.said("ollim-bot.service is running (process 42)", "loginctl enable-linger eve")
 	s = w.service()
 	must(t, s.Install(t.Context(), false, false))
 	w.said("nothing to do")
@@ -136,10 +136,10 @@ func TestAChangedPathOfTheProgramIsShownAndWritten(t *testing.T) {
 	s := w.service()
 	_, err := s.Status(t.Context())
 	must(t, err)
-	w.said("active (running), process 42, since", "started again 2 times", "says     3 routines", "starts another program than this one")
+	w.said("active (running), process 42, since", "restarted 2 times", "says     3 routines", "starts a different program than this one")
 	s = w.service()
 	must(t, s.Install(t.Context(), false, false))
-	w.said("what changes in it", "    - ExecStart=/opt/bin/ollim-bot", "    + ExecStart=/usr/local/bin/ollim-bot")
+	w.said("changes in ", "    - ExecStart=/opt/bin/ollim-bot", "    + ExecStart=/usr/local/bin/ollim-bot")
 	if !strings.Contains(text(t, s.path), "ExecStart=/usr/local/bin/ollim-bot run") {
 		t.Error("the file has the old path")
 	}
@@ -155,7 +155,7 @@ func TestAFileThatWasEditedByHandIsKept(t *testing.T) {
 		must(t, os.WriteFile(s.path, []byte(mine), 0o600))
 		s = w.service()
 		must(t, s.Install(t.Context(), false, false))
-		w.said("was edited by hand and stays as it is")
+		w.said("was edited by hand and is not changed")
 		if text(t, s.path) != mine {
 			t.Error("it did not stay")
 		}
@@ -167,7 +167,7 @@ func TestAFileThatWasEditedByHandIsKept(t *testing.T) {
 		}
 		must(t, os.WriteFile(s.path, []byte(mine+"\n"), 0o600))
 		must(t, w.service().Uninstall(t.Context(), false))
-		w.said("was edited by hand: moves it", "your data stays in ~/.ollim-bot")
+		w.said("was edited by hand: renames it", "your data is still in ~/.ollim-bot")
 		if _, err := os.Stat(s.path); err == nil || text(t, s.path+".edited") != mine+"\n" {
 			t.Error("an uninstall has lost what the user wrote, or left it in force")
 		}
@@ -256,12 +256,12 @@ func TestLingeringIsTold(t *testing.T) {
 	w := newWorld(t, "linux")
 	w.file("var/lib/systemd/linger/eve", "")
 	must(t, w.service().Install(t.Context(), false, false))
-	w.said("lingering is on")
+	w.said("lingering is enabled")
 }
 
 func TestLogsComeFromTheJournalOrTheBotsOwnFile(t *testing.T) {
 	w := newWorld(t, "linux")
-	if err := w.service().Logs(t.Context(), 7, true); err == nil || !strings.Contains(err.Error(), "not installed: run ollim-bot service install") || w.show != nil {
+	if err := w.service().Logs(t.Context(), 7, true); err == nil || !strings.Contains(err.Error(), "not installed; run ollim-bot service install") || w.show != nil {
 		t.Errorf("N15: without a service it says %v and runs %v", err, w.show)
 	}
 	must(t, w.service().Install(t.Context(), false, false))

@@ -13,10 +13,10 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// unit is the user unit: %[1]s is the program's description, %[2]s its environment,
-// %[3]s its command line. Nothing in it may need a mount or forbid a namespace: the
-// bot builds sandboxes for its commands with those, and the engine compiles code as it
-// runs. A panic ends with the status of wrong usage, so no status keeps it down.
+// unit is the user unit: %[1]s is the description, %[2]s the environment, %[3]s the command
+// line. It must not need mounts or forbid namespaces, because the bot makes sandboxes with
+// them, nor memory that is writable and executable, because the engine compiles code. A
+// panic exits with the status of wrong usage, so no status prevents a restart.
 const unit = `[Unit]
 Description=%[1]s
 Documentation=man:ollim-bot(1)
@@ -50,7 +50,7 @@ SystemCallErrorNumber=EPERM
 WantedBy=default.target
 `
 
-// systemd is the user unit of the directory.
+// systemd makes the user unit of the directory.
 func (s *Service) systemd() manager {
 	config := s.o.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) {
@@ -80,7 +80,7 @@ func (s *Service) systemd() manager {
 	}
 }
 
-// called is the service's name without its kind.
+// called is the service's name without its extension.
 func (s *Service) called() string {
 	if s.o.Main {
 		return "ollim-bot"
@@ -94,7 +94,7 @@ func (s *Service) line() []string {
 	return append([]string{s.o.Exe, "run", "--headless", "--data-dir", s.o.Dir}, s.o.Args...)
 }
 
-// programs is where the bot finds its programs: a service does not read the shell's files.
+// programs is the PATH of the bot: a service does not read the shell's files.
 func (s *Service) programs() string {
 	var list []string
 	for _, dir := range filepath.SplitList(s.o.Getenv("PATH")) {
@@ -105,7 +105,7 @@ func (s *Service) programs() string {
 	return strings.Join(list, string(filepath.ListSeparator))
 }
 
-// quoteUnit is a word as a unit's line takes it.
+// quoteUnit quotes a word for a unit file.
 func quoteUnit(word string) string {
 	word = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$", "\t", `\t`).Replace(word)
 	plain := func(r rune) bool {
@@ -117,13 +117,12 @@ func quoteUnit(word string) string {
 	return `"` + word + `"`
 }
 
-// systemctl asks the user's systemd. A shell that was not opened by a login does not
-// know where that is.
+// systemctl asks the user's systemd.
 func (s *Service) systemctl(ctx context.Context, words ...string) (string, error) {
 	return s.o.Run(ctx, append([]string{"systemctl", "--user"}, words...)...)
 }
 
-// unitState asks systemd how a unit stands.
+// unitState asks systemd for the state of a unit.
 func (s *Service) unitState(ctx context.Context, name string) State {
 	out, err := s.systemctl(ctx, "show", name, "--timestamp=unix",
 		"--property=ActiveState,SubState,MainPID,NRestarts,StatusText,UnitFileState,ActiveEnterTimestamp,Result")
@@ -138,22 +137,22 @@ func (s *Service) unitState(ctx context.Context, name string) State {
 	st := State{Running: f["ActiveState"] == "active" || f["ActiveState"] == "reloading", Status: f["StatusText"], AtLogin: f["UnitFileState"] == "enabled"}
 	st.Says = fmt.Sprintf("%s (%s)", f["ActiveState"], f["SubState"])
 	if r := f["Result"]; r != "success" && r != "" {
-		st.Says += ", ended last by: " + r
+		st.Says += ", last result: " + r
 	}
-	st.PID, _ = strconv.Atoi(f["MainPID"])        // 0 where there is none
-	st.Restarts, _ = strconv.Atoi(f["NRestarts"]) // 0 where it is not told
+	st.PID, _ = strconv.Atoi(f["MainPID"])        // 0 if there is none
+	st.Restarts, _ = strconv.Atoi(f["NRestarts"]) // 0 if unknown
 	if sec, err := strconv.ParseInt(strings.TrimPrefix(f["ActiveEnterTimestamp"], "@"), 10, 64); err == nil && st.Running {
 		st.Since = time.Unix(sec, 0)
 	}
 	return st
 }
 
-// journal is the command that shows what the journal has of the unit; where there is
-// none, the bot's own log stands in.
+// journal returns the command that shows the unit's journal; if that is empty, the bot's
+// own log.
 func (s *Service) journal(name string, n int, follow bool) []string {
 	words := []string{"journalctl", "--user", "--quiet", "--no-pager", "--unit", name, "--lines", strconv.Itoa(n)}
 	if out, err := s.o.Run(context.Background(), append(words, "--output", "cat")...); err != nil || strings.TrimSpace(out) == "" {
-		s.say("(the journal shows nothing of it: this is %s)", s.short(s.logFile()))
+		s.say("(the journal has no entries; showing %s)", s.short(s.logFile()))
 		return tailOf(n, follow, s.logFile())
 	}
 	if follow {
@@ -162,7 +161,7 @@ func (s *Service) journal(name string, n int, follow bool) []string {
 	return words
 }
 
-// lingering says what becomes of the unit when the user logs out.
+// lingering says whether the unit survives a logout.
 func (s *Service) lingering() string {
 	if exists(s.at(filepath.Join("var/lib/systemd/linger", s.o.User))) {
 		return textLingers
@@ -170,7 +169,7 @@ func (s *Service) lingering() string {
 	return fmt.Sprintf(textLogout, s.o.User)
 }
 
-// without says how to run the bot where there is no supervisor that we know.
+// without says how to run the bot without a known supervisor.
 func (s *Service) without() string {
 	words := s.line()
 	for i, w := range words {
@@ -200,7 +199,7 @@ func (s *Service) without() string {
 	return text
 }
 
-// quoteShell is a text as one word of a shell.
+// quoteShell quotes a text as one word of a shell.
 func quoteShell(word string) string {
 	if q := quoteUnit(word); q == word && !strings.ContainsAny(word, "%") {
 		return word

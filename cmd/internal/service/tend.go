@@ -13,32 +13,30 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tellEvery is how often the supervisor hears of the bot where it has set no watchdog.
+// tellEvery is how often the state is reported without a watchdog.
 const tellEvery = 30 * time.Second
 
-// Bot is what a supervisor hears of. The functions are called by one goroutine.
+// Bot is what is reported to a supervisor. The functions are called from one goroutine.
 type Bot struct {
-	// Alive proves that the bot does its work; it may wait until ctx ends.
+	// Alive proves that the bot is working; it may block until ctx ends.
 	Alive func(ctx context.Context) error
-	// Status is how things stand, in a line.
+	// Status describes the state in one line.
 	Status func() string
-	// Reload reads the settings again.
+	// Reload reloads the settings.
 	Reload func()
-	// Again reports whether the end that has come is that of a program which begins
-	// anew in the same process.
+	// Again reports whether the program ends only to restart in the same process.
 	Again func() bool
 	Log   *slog.Logger
 }
 
-// Tend tells the supervisor (sd_notify) how the bot stands until ctx ends: that it is
-// ready once it has proved to live, that it goes on, for the watchdog, only as often as it
-// proves so again, and that it ends. What comes from reload has it read its settings
-// again. Without a supervisor only that is done.
+// Tend reports to the supervisor (sd_notify) until ctx ends: that the bot is ready once
+// Alive has succeeded, to the watchdog whenever it succeeds again, and that it stops. A
+// signal on reload reloads the settings; without a supervisor that is all it does.
 func Tend(ctx context.Context, b Bot, reload <-chan os.Signal) error {
 	every := tellEvery
 	watchdog, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
-		b.Log.Warn("the supervisor's watchdog was not understood", "error", err)
+		b.Log.Warn("the supervisor's watchdog interval is invalid", "error", err)
 	}
 	if watchdog > 0 {
 		every = watchdog / 4
@@ -54,8 +52,8 @@ func Tend(ctx context.Context, b Bot, reload <-chan os.Signal) error {
 		switch {
 		case ctx.Err() != nil:
 		case err != nil:
-			b.Log.Error("the bot does not get on: the watchdog is not fed", "error", err)
-			b.tell("STATUS=does not get on: " + clean.FirstLine(err.Error(), maxSaid))
+			b.Log.Error("the bot is stuck; the watchdog is not notified", "error", err)
+			b.tell("STATUS=stuck: " + clean.FirstLine(err.Error(), maxSaid))
 		case !ready:
 			ready = true
 			b.tell("READY=1\nWATCHDOG=1\nSTATUS=" + clean.FirstLine(b.Status(), maxSaid))
@@ -72,7 +70,7 @@ func Tend(ctx context.Context, b Bot, reload <-chan os.Signal) error {
 			if b.Again() {
 				b.tell(reloading())
 			} else {
-				b.tell("STOPPING=1\nSTATUS=ends")
+				b.tell("STOPPING=1\nSTATUS=stopping")
 			}
 			return nil
 		case <-reload:
@@ -85,16 +83,16 @@ func Tend(ctx context.Context, b Bot, reload <-chan os.Signal) error {
 	}
 }
 
-// tell sends a message to the supervisor; where there is none, nothing.
+// tell sends a message to the supervisor, if there is one.
 func (b Bot) tell(state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		b.Log.Warn("the supervisor was not reached", "error", err)
+		b.Log.Warn("the supervisor could not be reached", "error", err)
 	}
 }
 
-// reloading is the message before a reload, with the clock that systemd wants.
+// reloading is the message before a reload, with the clock that systemd requires.
 func reloading() string {
 	var now unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // this clock is always there
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // this clock always exists
 	return fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/1000)
 }

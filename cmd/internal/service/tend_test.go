@@ -104,10 +104,10 @@ func TestTheWatchdogIsFedOnlyWhileTheBotLives(t *testing.T) {
 	s.hears("READY=1", "WATCHDOG=1")
 	s.hears("WATCHDOG=1")
 	s.lives(errors.New("the schedule makes no step"))
-	s.hears("STATUS=does not get on: the schedule makes no step")
+	s.hears("STATUS=stuck: the schedule makes no step")
 	for range 5 {
 		if text := s.hears("STATUS="); strings.Contains(text, "WATCHDOG") {
-			t.Fatalf("a bot that does not get on feeds the watchdog: %q", text)
+			t.Fatalf("a stuck bot feeds the watchdog: %q", text)
 		}
 	}
 	s.lives(nil)

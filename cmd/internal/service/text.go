@@ -1,47 +1,47 @@
 package service
 
-// Words for people.
+// Messages for the user.
 const (
-	textLineBreak = "the path of the program or of the data directory holds a line break: give it another name"
+	textLineBreak = "the path of the program or the data directory contains a line break; rename it"
 
-	textNoUserManager = "systemd runs here, but not for user %s (%s): log in as that user (not with su or sudo), " +
-		"or let an administrator say `loginctl enable-linger %[1]s`, then try again"
-	textOtherBot = "a bot runs on %s already (process %d): end it, then install the service again"
-	textOther    = "a bot runs on the directory beside the service (process %d)"
+	textNoUserManager = "systemd is running, but not for user %s (%s): log in as that user (not with su or sudo), " +
+		"or have an administrator run `loginctl enable-linger %[1]s`, then try again"
+	textOtherBot = "a bot is already running on %s (process %d): stop it, then install the service again"
+	textOther    = "another bot is running on the directory (process %d)"
 
-	textAlready = "%s is installed and runs (process %d): nothing to do"
-	textEdited  = "%s was edited by hand and stays as it is. Changes of your own are safest in a drop-in: systemctl --user edit %s. " +
-		"With --replace it is written anew, and yours is kept as %s.edited"
-	textKeeps  = "%s was edited by hand: it is written anew, and yours is kept as %s.edited"
-	textRenews = "%s is there already; what changes in it:"
+	textAlready = "%s is installed and running (process %d); nothing to do"
+	textEdited  = "%s was edited by hand and is not changed. Your own changes are safest in a drop-in: systemctl --user edit %s. " +
+		"--replace rewrites the file and keeps yours as %s.edited"
+	textKeeps  = "%s was edited by hand: it is rewritten, and yours is kept as %s.edited"
+	textRenews = "changes in %s:"
 	textWrites = "writes %s:"
 	textDry    = "nothing was changed (--dry-run)"
 
-	textSeeLogs    = "`ollim-bot service logs` may say why; `ollim-bot service uninstall` takes everything back"
-	textNotRunning = "%s was installed and does not run (%s): `ollim-bot service logs` may say why"
-	textRuns       = "%s runs (process %d). See it: ollim-bot service status, ollim-bot service logs"
+	textSeeLogs    = "`ollim-bot service logs` may show why; `ollim-bot service uninstall` undoes everything"
+	textNotRunning = "%s was installed but is not running (%s): `ollim-bot service logs` may show why"
+	textRuns       = "%s is running (process %d); see ollim-bot service status and ollim-bot service logs"
 
-	textNotInstalled = "%s is not installed: run ollim-bot service install"
+	textNotInstalled = "%s is not installed; run ollim-bot service install"
 	textRemoves      = "removes %s"
-	textMoves        = "%s was edited by hand: moves it to %s.edited"
-	textGone         = "%s is removed; your data stays in %s"
+	textMoves        = "%s was edited by hand: renames it to %s.edited"
+	textGone         = "%s was removed; your data is still in %s"
 
 	textWasEdited   = "edited by hand"
-	textMoved       = "it starts another program than this one, %s: ollim-bot service install changes that"
-	textNotByItself = "not by itself: ollim-bot service install switches that on"
+	textMoved       = "starts a different program than this one, %s; ollim-bot service install changes that"
+	textNotByItself = "not automatically; ollim-bot service install enables that"
 
-	textLingers = "also when you are logged out, from the start of the machine on (lingering is on)"
-	textLogout  = "only while you are logged in: systemd ends a user's services with their last session. " +
-		"Lingering keeps them, and starts them with the machine: loginctl enable-linger %s"
-	textAgent = "while you are logged in at this Mac; launchd starts it with your login"
+	textLingers = "from boot on, even while you are logged out (lingering is enabled)"
+	textLogout  = "only while you are logged in, because systemd stops a user's services with their last session. " +
+		"To keep them running, and start them at boot: loginctl enable-linger %s"
+	textAgent = "while you are logged in on this Mac; launchd starts it at login"
 
-	textWithout = "neither systemd nor launchd runs here. The bot runs anywhere in the foreground, ends within ten seconds on SIGTERM " +
-		"and reads its settings again on SIGHUP:\n  %s"
-	textInContainer = "\nThis looks like a container: make that its command."
-	textInOpenRC    = "\nOpenRC runs it as a service: in /etc/init.d/ollim-bot, below #!/sbin/openrc-run,\n" +
+	textWithout = "neither systemd nor launchd is running here. The bot runs in the foreground, stops within ten seconds on SIGTERM, " +
+		"and reloads its settings on SIGHUP:\n  %s"
+	textInContainer = "\nThis looks like a container: make this its command."
+	textInOpenRC    = "\nFor OpenRC, put into /etc/init.d/ollim-bot below #!/sbin/openrc-run:\n" +
 		"  supervisor=supervise-daemon\n  command=%s\n  command_args=\"%s\"\n  command_user=%s"
-	textInRunit = "\nrunit runs it as a service: in a `run` file,\n  #!/bin/sh\n  exec chpst -u %s %s"
-	textInCron  = "\ncron starts it with the machine: crontab -e, and this line:\n  @reboot %s >/dev/null 2>&1"
-	textInTmux  = "\ntmux keeps it, with its dashboard, while the machine runs:\n  tmux new-session -d -s ollim-bot %s"
-	textInShell = "\nA shell keeps it until the machine is switched off:\n  nohup %s >/dev/null 2>&1 &"
+	textInRunit = "\nFor runit, as the `run` file:\n  #!/bin/sh\n  exec chpst -u %s %s"
+	textInCron  = "\nTo start it at boot with cron, add this line with crontab -e:\n  @reboot %s >/dev/null 2>&1"
+	textInTmux  = "\nTo keep it running in tmux, with its dashboard:\n  tmux new-session -d -s ollim-bot %s"
+	textInShell = "\nTo keep it running until the machine shuts down:\n  nohup %s >/dev/null 2>&1 &"
 )

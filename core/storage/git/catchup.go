@@ -12,10 +12,9 @@ import (
 	"strings"
 )
 
-// CatchUp queues commits of a folder's .md files that have changed since the last one:
-// those that were pending when the process was killed. Missing files count as
-// removed; of the others only those that are ours, because the user's own changes
-// are theirs to commit.
+// CatchUp queues commits of a folder's .md files that have changed since the last commit,
+// because they were pending when the process was killed. Missing files count as removed; of
+// the others only those that are ours, because the user commits their own changes.
 func (g *Recorder) CatchUp(ctx context.Context, folder string, ours func(data []byte) bool) error {
 	r, inside, ok := g.locate(folder)
 	if info, err := os.Lstat(g.dir.Path(folder)); !ok || err != nil || !info.IsDir() {
@@ -43,8 +42,8 @@ func (g *Recorder) CatchUp(ctx context.Context, folder string, ours func(data []
 	})
 }
 
-// blobs are the .md files of a folder in the last commit, with their hashes, and
-// those that are only staged, without: an interrupted commit has left them.
+// blobs returns the .md files of a folder in the last commit with their hashes, and those
+// that an interrupted commit has only staged, without.
 func (r repo) blobs(ctx context.Context, folder string) (map[string]string, error) {
 	found := map[string]string{}
 	head, err := r.head(ctx)
@@ -73,7 +72,7 @@ func (r repo) blobs(ctx context.Context, folder string) (map[string]string, erro
 	return found, err
 }
 
-// isBlob reports whether git knows data under that hash, of either kind.
+// isBlob reports whether this is the hash of data as a blob, of either kind.
 func isBlob(data []byte, name string) bool {
 	h := sha1.New() //nolint:gosec // as above
 	if len(name) == hex.EncodedLen(sha256.Size) {

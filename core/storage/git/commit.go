@@ -14,30 +14,29 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// maxSeparate is how many changes get a commit each; more than these came in a
-// burst and become one.
+// maxSeparate is how many changes get a commit each; more of them become one commit.
 const maxSeparate = 4
 
 const (
-	// indexPrefix begins the names of the temporary indexes in which commits are made.
+	// indexPrefix is the prefix of temporary indexes.
 	indexPrefix = "ollim-bot-"
-	// indexAge is how old such an index must be to count as left behind by a crash.
+	// indexAge is the age from which such an index was left behind by a crash.
 	indexAge = 10 * time.Minute
 )
 
-// removeOldIndexes removes the indexes that a crash has left in a .git folder.
+// removeOldIndexes removes temporary indexes of a crash from a .git folder.
 func removeOldIndexes(folder string) {
 	names, _ := filepath.Glob(filepath.Join(folder, indexPrefix+"*")) // the pattern is well formed
 	for _, name := range names {
 		if info, err := os.Lstat(name); err == nil && time.Since(info.ModTime()) >= indexAge {
-			_ = os.Remove(name) // it does no harm if it stays
+			_ = os.Remove(name) // a leftover is harmless
 		}
 	}
 }
 
-// commit records the changes as the files are on disk now, and nothing else
-// that may be staged. The index of the user is brought up to date first: should
-// the rest fail, the files are staged, which a later try commits.
+// commit records the current files of the changes, and nothing else that may be staged. It
+// updates the user's index first: if the rest fails, the files are staged, and the next try
+// commits them.
 func (r repo) commit(ctx context.Context, changes []change) error {
 	if err := r.free(); err != nil {
 		return err
@@ -71,10 +70,10 @@ func (r repo) commit(ctx context.Context, changes []change) error {
 	return r.orBusy(err)
 }
 
-// grow makes the commits and returns the last of them with its subject.
+// grow makes the commits and returns the last one with its subject.
 func (r repo) grow(ctx context.Context, head tip, changes []change, entries []string) (commit, subject string, err error) {
 	index := r.meta(indexPrefix + store.NewID() + ".index")
-	defer func() { _ = os.Remove(index) }() // if it stays, Init removes it
+	defer func() { _ = os.Remove(index) }() // Init removes leftovers
 	if head.commit != "" {
 		if _, err := r.run(ctx, call{index: index}, "read-tree", head.commit); err != nil {
 			return "", "", err
@@ -112,7 +111,7 @@ func (r repo) grow(ctx context.Context, head tip, changes []change, entries []st
 	return head.commit, subject, nil
 }
 
-// messageOf is the message of one commit.
+// messageOf returns the message of one commit.
 func messageOf(part []change, entries []string) string {
 	lines := make([]string, len(part))
 	for i, c := range part {
@@ -133,13 +132,13 @@ func messageOf(part []change, entries []string) string {
 	return fmt.Sprintf("%d changes\n\n%s\n", len(lines), strings.Join(lines, "\n"))
 }
 
-// isEmptyTree recognises the tree without files, of either kind of hash.
+// isEmptyTree recognises the empty tree, with either kind of hash.
 func isEmptyTree(tree string) bool {
 	return tree == "4b825dc642cb6eb9a060e54bf8d69288fbee4904" ||
 		tree == "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
 }
 
-// entry is a line for update-index: the mode and content of a path at this moment.
+// entry returns a line for update-index: the current mode and content of a path.
 func (r repo) entry(ctx context.Context, c change) (string, error) {
 	abs := filepath.Join(r.root, filepath.FromSlash(c.path))
 	info, err := os.Lstat(abs)
@@ -169,17 +168,17 @@ func (r repo) entry(ctx context.Context, c change) (string, error) {
 	return fmt.Sprintf("%s %s\t%s", mode, hash, c.path), err
 }
 
-// updateIndex puts entries into an index, the user's where none is named.
+// updateIndex adds entries to an index; "" is the user's.
 func (r repo) updateIndex(ctx context.Context, index string, entries []string) error {
 	_, err := r.run(ctx, call{index: index, stdin: strings.Join(entries, "\x00") + "\x00"}, "update-index", "-z", "--index-info")
 	return r.orBusy(err)
 }
 
-// withoutIgnored leaves out new files that the user has told git to ignore.
+// withoutIgnored drops new files that .gitignore excludes.
 func (r repo) withoutIgnored(ctx context.Context, changes []change) ([]change, error) {
 	var paths strings.Builder
 	for _, c := range changes {
-		paths.WriteString("./" + c.path + "\x00") // a name that begins with a colon is no pattern then
+		paths.WriteString("./" + c.path + "\x00") // so that a leading colon is not special
 	}
 	out, err := r.run(ctx, call{stdin: paths.String()}, "check-ignore", "-z", "--stdin")
 	if saidNo(err) {

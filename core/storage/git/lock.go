@@ -11,26 +11,25 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// leftLock is how old a lock must be before it can count as left behind by a git that
-// was killed.
+// leftLock is the age from which a lock may have been left behind by a killed git.
 const leftLock = time.Minute
 
-// busyReason begins the reasons of warnings about locks.
+// busyReason is the prefix of the reasons of warnings about locks.
 const busyReason = "busy "
 
-// busyError says that another git holds a lock, or that a merge or rebase is unfinished.
+// busyError says that another git has a lock, or that a merge or rebase is unfinished.
 type busyError struct {
 	file string
 	old  bool // so old that the user should look at it
 }
 
 func (e *busyError) Error() string {
-	return fmt.Sprintf("another git is running, or a merge or rebase is unfinished (%s): changes are recorded "+
-		"when it is over; if no git is running, remove it: rm -r '%s'", e.file, e.file)
+	return fmt.Sprintf("another git is running, or a merge or rebase is unfinished (%s); changes are recorded "+
+		"afterwards. If no git is running, remove it: rm -r '%s'", e.file, e.file)
 }
 
-// free reports, with a *busyError, that no commit can be made now: a git holds
-// a lock, or a merge or rebase is unfinished. A lock whose git has ended is removed.
+// free returns a *busyError if no commit can be made now: another git has a lock, or a merge
+// or rebase is unfinished. It removes a lock whose git has ended.
 func (r repo) free() error {
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"} {
 		if _, err := os.Lstat(r.meta(name)); err == nil {
@@ -56,7 +55,7 @@ func (r repo) free() error {
 	return nil
 }
 
-// orBusy turns the failure of a git that found a lock into a *busyError.
+// orBusy turns the error of a git that found a lock into a *busyError.
 func (r repo) orBusy(err error) error {
 	var failed *gitError
 	if !errors.As(err, &failed) || !strings.Contains(failed.said, ".lock") {
@@ -70,7 +69,7 @@ func (r repo) orBusy(err error) error {
 	return err
 }
 
-// locks are the files that keep a commit from being made.
+// locks are the lock files that prevent a commit.
 func (r repo) locks() []string {
 	list := []string{r.meta("index.lock"), r.meta("HEAD.lock")}
 	if head, err := store.ReadFile(r.meta("HEAD")); err == nil {

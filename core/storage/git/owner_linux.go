@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockTicks is how many ticks of /proc/PID/stat make a second, on every Linux.
+// clockTicks is the number of ticks per second in /proc/PID/stat, on every Linux.
 const clockTicks = 100
 
-// ownerGone reports whether it is certain that the process that made a lock has
-// ended: the machine was started since, or no git of that time is still running and no
-// process has the file open.
+// ownerGone reports whether the process that created a lock has certainly ended: the machine
+// was restarted since, or no git from that time is running and no process has the file open.
 func ownerGone(lock string, made time.Time) bool {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -49,7 +48,7 @@ func ownerGone(lock string, made time.Time) bool {
 	return true
 }
 
-// startedAfter is the time from the machine's start to that of a process.
+// startedAfter returns how long after the machine's boot a process started.
 func startedAfter(proc string) (time.Duration, bool) {
 	data, err := os.ReadFile(filepath.Join(proc, "stat"))
 	if err != nil {

@@ -9,23 +9,22 @@ import (
 // queueLimit is how many paths can be pending; more than these are dropped.
 const queueLimit = 1000
 
-// change is one path that may differ from the last commit, and the commit's message for
-// either case.
+// change is a path that may differ from the last commit, and the message for either case.
 type change struct {
 	rel            string // in the data directory
-	path           string // in its repository, once that is known
+	path           string // in its repository, once known
 	added, removed string
 	tries          int
 }
 
-// queue is the list of pending changes, one for each path, the oldest first.
+// queue is the pending changes, one for each path, oldest first.
 type queue struct {
 	mu      sync.Mutex
 	pending []change
 }
 
-// add queues a change; one for a path that is pending becomes part of it. It returns
-// false when the queue is full.
+// add queues a change, or merges it with a pending one of the same path. It returns false if
+// the queue is full.
 func (q *queue) add(c change) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -16,37 +16,34 @@ import (
 )
 
 const (
-	drainLimit = 5 * time.Second // for what is pending when the bot stops
-	maxTries   = 3               // of a commit that fails for a reason of its own
-	// firstPause is the pause after a failure; it doubles up to longestPause.
+	drainLimit = 5 * time.Second // for pending commits when the bot stops
+	maxTries   = 3               // of a commit that fails
+	// firstPause is the pause after a failure, which doubles up to longestPause.
 	firstPause   = time.Second
 	longestPause = time.Minute
-	// patience is how long Commit waits for a git of the user's to finish.
+	// patience is how long Commit waits for the user's git.
 	patience = 3 * time.Second
 )
 
-// Recorder commits files of the data directory. Add and Remove only queue a change,
-// which Run commits; a failure is a line in the log.
-//
-// The work tree is only read, by us and never by git: a commit is made of what
-// is on disk when its turn comes, with git's plumbing, which runs no filters.
+// Recorder commits files of the data directory. Add and Remove only queue a change, which
+// Run commits; failures are logged. A commit contains the files as they are when it is made.
 type Recorder struct {
-	// Sandbox puts every git command into its sandbox before it starts; done is
-	// called after the start. Nil is none. Set it before the first use.
+	// Sandbox prepares a git command to start in a sandbox; done is called after the start.
+	// It may be nil. Set it before the first use.
 	Sandbox func(*exec.Cmd) (done func())
 
 	dir   *store.Dir
 	log   *slog.Logger
 	warn  warnings
 	queue queue
-	wake  chan struct{} // holds a value when a change was queued
+	wake  chan struct{} // a change was queued
 
-	// The rest belongs to the goroutine that commits: Run, or Commit where there is no Run.
+	// The rest belongs to the goroutine that commits: that of Run, or of Commit.
 	packed time.Time // when packing was last tried
 	packAt int       // how many loose objects are worth a pack
 }
 
-// New returns the recorder of a directory. It starts nothing.
+// New returns the recorder of a directory.
 func New(d *store.Dir, log *slog.Logger) *Recorder {
 	return &Recorder{
 		dir: d, log: log, wake: make(chan struct{}, 1), packAt: packAt,
@@ -54,9 +51,9 @@ func New(d *store.Dir, log *slog.Logger) *Recorder {
 	}
 }
 
-// Init makes the directory a repository if it has no .git, and completes one that a
-// killed start has left unfinished. A missing git is a warning, once; only a failing
-// git is an error. The folder is made here: in a sandbox git can write in it only.
+// Init makes the directory a repository if it has no .git, and completes one that a killed
+// start has left unfinished. A missing git is only a warning. The folder is created here,
+// because git in its sandbox can write only to it.
 func (g *Recorder) Init(ctx context.Context) error {
 	folder := g.dir.Path(".git")
 	removeOldIndexes(folder)
@@ -72,7 +69,7 @@ func (g *Recorder) Init(ctx context.Context) error {
 	}
 	_, err := g.repoAt(g.dir.Root()).run(ctx, call{}, "-c", "init.defaultBranch=main", "init", "--quiet", "--template=")
 	if err != nil {
-		_ = os.Remove(folder) // it stays if git has left something in it
+		_ = os.Remove(folder) // only if it is empty
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		g.warn.add("git_missing", "git not found, changes are not recorded", err)
@@ -84,8 +81,8 @@ func (g *Recorder) Init(ctx context.Context) error {
 	return nil
 }
 
-// wholeRepository reports whether git accepts the folder as a repository. One that
-// lacks any of this has no history yet.
+// wholeRepository reports whether git accepts the folder as a repository. An incomplete one
+// has no history yet.
 func wholeRepository(folder string) bool {
 	return !slices.ContainsFunc([]string{"HEAD", "config", "objects", "refs"}, func(name string) bool {
 		_, err := os.Lstat(filepath.Join(folder, name))
@@ -93,15 +90,15 @@ func wholeRepository(folder string) bool {
 	})
 }
 
-// Add queues a commit of a file that was written. It never waits.
+// Add queues a commit of a file that was written. It never blocks.
 func (g *Recorder) Add(rel, message string) { g.push(change{rel: rel, added: message}) }
 
-// Remove queues a commit of a file that was removed. It never waits.
+// Remove queues a commit of a file that was removed. It never blocks.
 func (g *Recorder) Remove(rel, message string) { g.push(change{rel: rel, removed: message}) }
 
 func (g *Recorder) push(c change) {
 	if !g.queue.add(c) {
-		g.warn.add("git_queue", "too many commits are pending, some are dropped", nil)
+		g.warn.add("git_queue", "too many commits are pending; some are dropped", nil)
 		return
 	}
 	select {
@@ -110,8 +107,8 @@ func (g *Recorder) push(c change) {
 	}
 }
 
-// Run commits queued changes until ctx ends, and then what is left, for at most 5
-// seconds. It returns nil: no commit is worth stopping the bot.
+// Run commits queued changes until ctx ends, and then the rest for at most 5 seconds. It
+// returns nil: no commit is worth stopping the bot.
 func (g *Recorder) Run(ctx context.Context) error {
 	retry := time.NewTimer(0)
 	defer retry.Stop()
@@ -135,12 +132,12 @@ func (g *Recorder) Run(ctx context.Context) error {
 	for g.queue.len() > 0 && last.Err() == nil && g.work(last) {
 	}
 	if left := g.queue.len(); left > 0 {
-		g.log.Warn("commits left undone", "count", left)
+		g.log.Warn("some changes were not committed", "count", left)
 	}
 	return nil
 }
 
-// work commits all that is pending; false means that some of it has to be tried again.
+// work commits everything pending; false means that some of it must be retried.
 func (g *Recorder) work(ctx context.Context) bool {
 	batch := g.queue.take()
 	if len(batch) == 0 {
@@ -148,21 +145,21 @@ func (g *Recorder) work(ctx context.Context) bool {
 	}
 	again := batch
 	if g.dir.Present() == nil {
-		// A commit that has begun when the bot stops is finished within its limit.
+		// A commit in progress when the bot stops is finished.
 		again = g.commit(context.WithoutCancel(ctx), batch)
 	}
 	g.queue.putBack(again)
 	return len(again) == 0
 }
 
-// commit commits a batch and returns the changes that should be tried again.
+// commit commits a batch and returns the changes to retry.
 func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) {
 	for _, part := range g.byRepository(batch) {
 		err := part.repo.commit(ctx, part.changes)
 		busy, isBusy := errors.AsType[*busyError](err)
 		switch {
 		case err == nil:
-			g.warn.forget(busyReason) // a lock that is left again is a new warning
+			g.warn.forget(busyReason) // another lock is a new warning
 			g.maybePack(ctx, part.repo)
 		case isBusy:
 			if busy.old {
@@ -172,7 +169,7 @@ func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) 
 		case errors.Is(err, exec.ErrNotFound):
 			g.warn.add("git_missing", "git not found, changes are not recorded", err)
 		default:
-			g.warn.add("commit "+err.Error(), "commit not made", err)
+			g.warn.add("commit "+err.Error(), "a commit failed", err)
 			for _, c := range part.changes {
 				if c.tries++; c.tries < maxTries {
 					again = append(again, c)
@@ -183,8 +180,8 @@ func (g *Recorder) commit(ctx context.Context, batch []change) (again []change) 
 	return again
 }
 
-// Commit commits one file at once, for the command line. Without a repository or
-// without git it does nothing. It waits a moment for another git.
+// Commit commits one file immediately, for the command line. It waits a moment for another
+// git. Without a repository or without git it does nothing.
 func (g *Recorder) Commit(ctx context.Context, rel, message string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
@@ -210,13 +207,13 @@ func (g *Recorder) Commit(ctx context.Context, rel, message string) error {
 	}
 }
 
-// part is the share of one repository in a batch.
+// part is the changes of a batch in one repository.
 type part struct {
 	repo    repo
 	changes []change
 }
 
-// byRepository sorts changes by their repository; those in none are left out.
+// byRepository groups changes by repository, and drops those in none.
 func (g *Recorder) byRepository(batch []change) []part {
 	var parts []part
 	for _, c := range batch {
@@ -238,9 +235,8 @@ func (g *Recorder) repoAt(root string) repo {
 	return repo{root: root, dir: g.dir, log: g.log, sandbox: g.Sandbox}
 }
 
-// locate finds the repository of a file, and the file's path in it: the nearest
-// parent with a .git directory. A link on the way is followed as long as it
-// stays in the data directory.
+// locate returns the repository of a file, which is the nearest parent with a .git
+// directory, and the file's path in it. Links are followed within the data directory.
 func (g *Recorder) locate(rel string) (r repo, path string, ok bool) {
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
 		return r, "", false
@@ -267,7 +263,7 @@ func (g *Recorder) locate(rel string) (r repo, path string, ok bool) {
 	}
 }
 
-// maybePack packs when it pays.
+// maybePack packs if it pays.
 func (g *Recorder) maybePack(ctx context.Context, r repo) {
 	if time.Since(g.packed) < packPause || r.loose() < g.packAt {
 		return

@@ -18,12 +18,11 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// gitLimit is the longest that one git command may take.
+// gitLimit is the maximum duration of a git command.
 const gitLimit = 10 * time.Second
 
-// harmless are the settings under which git starts no other program. They override
-// .git/config, which someone else may have written. Filters need no line, since no
-// command of ours runs them.
+// harmless are settings that keep git from starting other programs. They override
+// .git/config, which anyone may have written. None of our commands runs filters.
 var harmless = []string{
 	"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "core.splitIndex=false",
 	"core.attributesFile=/dev/null", "core.alternateRefsCommand=false", "core.gitProxy=false",
@@ -38,21 +37,21 @@ type repo struct {
 	root    string // absolute
 	dir     *store.Dir
 	log     *slog.Logger
-	sandbox func(*exec.Cmd) (done func()) // nil is none
+	sandbox func(*exec.Cmd) (done func()) // may be nil
 }
 
 func (r repo) meta(name string) string { return filepath.Join(r.root, ".git", name) }
 
-// call is what a git command needs in addition to its arguments.
+// call is the input of a git command besides its arguments.
 type call struct {
 	index string // the user's if empty
 	stdin string
 	env   []string
-	limit time.Duration // gitLimit where zero
+	limit time.Duration // 0: gitLimit
 	nice  bool
 }
 
-// gitError is a git that ran and failed.
+// gitError is a failed git command.
 type gitError struct {
 	verb, said string
 	err        error
@@ -67,8 +66,8 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// run runs git in the repository and returns what it printed, without the last
-// line break. It asks no question and runs no other program.
+// run runs git in the repository and returns its output without the last line break. Git
+// asks no questions and starts no other program.
 func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	if c.limit == 0 {
 		c.limit = gitLimit
@@ -93,14 +92,14 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	cmd.Stdin = strings.NewReader(c.stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = time.Second // a child of git's may keep the pipe open
+	cmd.WaitDelay = time.Second // a child of git may keep the pipe open
 	procgroup.Own(cmd)
 	if r.sandbox != nil {
 		defer r.sandbox(cmd)()
 	}
 	err := cmd.Start()
 	if err == nil && c.nice {
-		_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, 10) // it only takes longer otherwise
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, 10) // it is only a courtesy
 	}
 	if err == nil {
 		err = cmd.Wait()
@@ -114,7 +113,7 @@ func (r repo) run(ctx context.Context, c call, args ...string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// saidNo reports whether git answered no, which is exit status 1 without a message.
+// saidNo reports whether git answered no: exit status 1 without a message.
 func saidNo(err error) bool {
 	var failed *gitError
 	var exit *exec.ExitError
@@ -129,8 +128,8 @@ func verb(args []string) string {
 	return args[0]
 }
 
-// withoutGit is an environment without git's own variables: they would point it
-// at another repository, or at other settings.
+// withoutGit removes git's variables from an environment: they could select another
+// repository or other settings.
 func withoutGit(environ []string) []string {
 	env := make([]string, 0, len(environ)+16)
 	for _, e := range environ {
@@ -141,9 +140,9 @@ func withoutGit(environ []string) []string {
 	return env
 }
 
-// author returns the identity that the user has configured, for the repository or for
-// all of them, or else the bot's: without a name git commits nothing on a fresh
-// machine. Reading settings starts no program.
+// author returns the user's identity from the settings of the repository or the global
+// ones, or else the bot's, because git refuses to commit without one. Reading settings
+// starts no program.
 func (r repo) author(ctx context.Context) []string {
 	name, mail := "ollim-bot", "ollim-bot@localhost"
 	if ident, err := ask(ctx, "var", "GIT_AUTHOR_IDENT"); err == nil {
@@ -168,7 +167,7 @@ func (r repo) author(ctx context.Context) []string {
 	}
 }
 
-// ask asks git about settings, outside of any repository.
+// ask asks git for settings, outside of any repository.
 func ask(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()

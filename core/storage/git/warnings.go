@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// maxWarnings is how many reasons are told apart; more of them are not logged.
+// maxWarnings is how many reasons are remembered; further ones are not logged.
 const maxWarnings = 100
 
-// warnings logs each reason once, so that a missing git is one warning and not one a minute.
+// warnings logs each reason once, so that a missing git is not a warning every minute.
 type warnings struct {
 	log *slog.Logger
 

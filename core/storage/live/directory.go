@@ -19,7 +19,7 @@ import (
 const (
 	// lookEvery is how often the directory itself is checked.
 	lookEvery = 20 * time.Second
-	// tidyEvery is how often files that were kept for long enough are removed.
+	// tidyEvery is how often old files are removed.
 	tidyEvery = 24 * time.Hour
 )
 
@@ -45,7 +45,7 @@ type Options struct {
 	Readers  []Reader // are called in this order, after the settings are reloaded
 	// Shown are the names within state/ that no Reader names but a dashboard shows.
 	Shown  []string
-	Notice func(text string) // tells the user
+	Notice func(text string) // shows the user a notice
 	// Changed is called after the readers.
 	Changed func()
 }
@@ -118,18 +118,18 @@ func (d *Directory) check(was string) (problem string) {
 	found, err := d.o.Dir.Look()
 	if err != nil {
 		if _, ok := errors.AsType[*store.RunningError](err); ok {
-			err = fmt.Errorf("another directory has taken the place of the bot's, and another bot lives in it: %w", err)
+			err = fmt.Errorf("another directory has replaced the bot's, and another bot is running in it: %w", err)
 		}
 		if err.Error() != was {
-			d.o.Log.Error("the data directory cannot be used, nothing fires or is stored until it can", "dir", d.o.Dir.Display(), "error", err)
+			d.o.Log.Error("the data directory cannot be used; nothing fires or is stored until it can", "dir", d.o.Dir.Display(), "error", err)
 		}
 		return err.Error()
 	}
 	switch {
 	case found == store.Replaced:
-		d.o.Log.Error("another data directory stands where the bot's was, and is used from now on", "dir", d.o.Dir.Display())
+		d.o.Log.Error("another data directory has replaced the bot's, and is used from now on", "dir", d.o.Dir.Display())
 	case found == store.StateLost:
-		d.o.Log.Error("state/ was removed while the bot runs: settings, holds, budget and updates were put back; the lists of past runs and pings are lost",
+		d.o.Log.Error("state/ was removed while the bot is running: settings, holds, budget and updates were restored; the lists of past runs and pings are lost",
 			"dir", d.o.Dir.Display())
 	case was != "":
 		d.o.Log.Info("the data directory is back", "dir", d.o.Dir.Display())
@@ -142,10 +142,10 @@ func (d *Directory) check(was string) (problem string) {
 	return ""
 }
 
-// Concerns reports what about the directory should not stay as it is.
+// Concerns reports problems with the directory that the user should fix.
 func (d *Directory) Concerns() {
 	for _, text := range d.o.Dir.Concerns() {
-		d.o.Log.Warn("the data directory needs a look", "problem", text)
+		d.o.Log.Warn("the data directory needs attention", "problem", text)
 		d.o.Notice(text)
 	}
 }

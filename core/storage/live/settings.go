@@ -17,7 +17,7 @@ type Settings struct {
 	dir    *store.Dir
 	log    *slog.Logger
 	notice func(text string)
-	// changed is called after other settings are in force.
+	// changed is called after the settings have changed.
 	changed func()
 
 	inForce  atomic.Pointer[config.Runtime]
@@ -31,10 +31,10 @@ func NewSettings(dir *store.Dir, log *slog.Logger, notice func(text string), cha
 	return s
 }
 
-// Load returns the settings in force, which must not be changed.
+// Load returns the current settings, which must not be changed.
 func (s *Settings) Load() *config.Runtime { return s.inForce.Load() }
 
-// Set puts settings in force.
+// Set replaces the settings.
 func (s *Settings) Set(r *config.Runtime) {
 	s.inForce.Store(r)
 	s.changed()
@@ -50,7 +50,7 @@ func (s *Settings) Reload() {
 		if old == nil {
 			s.inForce.Store(&r)
 		}
-		s.log.Error("configuration was not read: mend the file; until then the values before it, or the defaults, are in force", "error", err)
+		s.log.Error("the configuration could not be read; the previous values or the defaults apply until the file is fixed", "error", err)
 		return
 	}
 	if old == nil || *old != r {
@@ -61,7 +61,7 @@ func (s *Settings) Reload() {
 		if known != nil && slices.Contains(*known, p) {
 			continue
 		}
-		s.log.Warn("configuration value was not understood", "problem", p)
+		s.log.Warn("invalid configuration value", "problem", p)
 		s.notice(p)
 	}
 }

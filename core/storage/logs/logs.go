@@ -1,8 +1,6 @@
-// Package logs owns what the bot says about itself: a slog handler that writes
-// to a ring for the dashboard, to a rotating file in the data directory, and to
-// standard output when there is no dashboard. Secrets are taken out before a
-// line reaches any of the three. It must not know what the lines are about, nor
-// who reads them.
+// Package logs is the bot's log: a slog handler that writes to a ring for the dashboard, to a
+// rotating file in the data directory, and without a dashboard to standard output. It
+// redacts secrets in all three. It must not know what the lines mean, nor who reads them.
 package logs
 
 import (
@@ -23,24 +21,22 @@ import (
 
 const (
 	ringLines = 5000    // kept in memory
-	fileLimit = 1 << 20 // bytes, before bot.log becomes bot.log.1
+	fileLimit = 1 << 20 // bytes of bot.log before it becomes bot.log.1
 	lineLimit = 4000    // runes of one line; the rest is cut
 )
 
-// File is the log's name in the data directory; one older file stands beside
-// it as bot.log.1.
+// File is the log's name in the data directory; the previous one is bot.log.1.
 const File = store.StateDir + "/bot.log"
 
-// Options says where the lines go.
+// Options are where the lines go.
 type Options struct {
 	Dir    *store.Dir     // nil: no file
 	Level  slog.Leveler   // nil: info and above
-	Stdout io.Writer      // nil: none; a slow one slows the program down
+	Stdout io.Writer      // nil: none. It should not block
 	Zone   *time.Location // of the printed times; nil: UTC
 }
 
-// Sink is where the lines go, and where they can be read. Use New. All methods are safe
-// for use by several goroutines.
+// Sink stores the lines and returns them. Use New. Its methods are safe for concurrent use.
 type Sink struct {
 	secrets Secrets
 
@@ -49,18 +45,18 @@ type Sink struct {
 	ring  *tail.Ring
 	file  *rotating // nil: no file
 
-	// out orders standard output: it is held over the write.
+	// out orders writes to standard output, and is held over them.
 	out    sync.Mutex
 	stdout io.Writer
 
 	mu sync.Mutex
-	// changed is called after each line; fileBroken is true while the file cannot
-	// be written, so that this is said once.
+	// changed is called after each line; fileBroken is true while the file cannot be
+	// written, so that this is reported once.
 	changed    []func()
 	fileBroken bool
 }
 
-// New returns a logger and where it writes. The file is opened by the first line.
+// New returns a logger and its sink. The first line opens the file.
 func New(o Options) (*slog.Logger, *Sink) {
 	s := &Sink{zone: o.Zone, level: o.Level, ring: tail.New(ringLines), stdout: o.Stdout}
 	if s.zone == nil {
@@ -99,10 +95,10 @@ func (s *Sink) Close() error {
 	return s.file.Close()
 }
 
-// Hide registers a secret: from now on it is printed as [hidden].
+// Hide registers a secret, which is printed as [hidden] from now on.
 func (s *Sink) Hide(secret string) { s.secrets.Hide(secret) }
 
-// Redact takes the registered secrets out of a text. A nil Sink knows none.
+// Redact replaces the registered secrets in a text. A nil Sink has none.
 func (s *Sink) Redact(text string) string {
 	if s == nil {
 		return text
@@ -110,13 +106,13 @@ func (s *Sink) Redact(text string) string {
 	return s.secrets.Redact(text)
 }
 
-// fit makes a text one clean line without secrets. It redacts twice: cleaning
-// can join what an escape character had kept apart.
+// fit makes a text one clean line without secrets. It redacts twice, because cleaning can
+// join parts of a secret that an escape character had separated.
 func (s *Sink) fit(text string) string {
 	return clean.Cut(s.Redact(clean.Line(s.Redact(text))), lineLimit)
 }
 
-// write puts a finished line into the ring, the file and standard output.
+// write adds a formatted line to the ring, the file and standard output.
 func (s *Sink) write(at time.Time, level slog.Level, text string) {
 	at = at.In(s.zone)
 	s.ring.Add(tail.Line{At: at, Kind: kind(level), Text: text})
@@ -127,7 +123,7 @@ func (s *Sink) write(at time.Time, level slog.Level, text string) {
 	}
 	if s.stdout != nil {
 		s.out.Lock()
-		_, _ = s.stdout.Write(line) // a closed pipe has nobody left to be told
+		_, _ = s.stdout.Write(line) // nowhere is left to report an error
 		s.out.Unlock()
 	}
 	s.mu.Lock()
@@ -138,8 +134,7 @@ func (s *Sink) write(at time.Time, level slog.Level, text string) {
 	}
 }
 
-// noteFile says once in the ring that the file fails, and once that it works
-// again.
+// noteFile reports once in the ring that the file cannot be written, and once that it can.
 func (s *Sink) noteFile(at time.Time, err error) {
 	s.mu.Lock()
 	was := s.fileBroken
@@ -177,22 +172,22 @@ func name(l slog.Level) string {
 	return "DEBUG"
 }
 
-// Every word of this package that a user may read.
+// Messages for the user.
 const (
 	mask          = "[hidden]"
-	msgFileBroken = "the log file cannot be written, lines are kept in memory only: "
+	msgFileBroken = "the log file cannot be written; lines are kept in memory only: "
 	msgFileWorks  = "the log file can be written again"
 )
 
-// handler turns records into lines: the message, then key=value pairs, which
-// slog's own handler spells once they are harmless.
+// handler turns records into lines: the message, then key=value pairs, which slog's own
+// handler formats after harmless has cleaned them.
 type handler struct {
-	slog.Handler // of the pairs alone; it writes into pairs
+	slog.Handler // formats only the pairs, into pairs
 	sink         *Sink
 	pairs        *pairs
 }
 
-// pairs is where the attributes of one record after the other are spelled.
+// pairs is the buffer for the attributes of one record at a time.
 type pairs struct {
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -203,7 +198,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	r.Time, r.Message = time.Time{}, "" // the line begins with them
+	r.Time, r.Message = time.Time{}, "" // write adds them
 	h.pairs.mu.Lock()
 	h.pairs.out.Reset()
 	err := h.Handler.Handle(ctx, r)
@@ -221,9 +216,8 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{h.Handler.WithGroup(name), h.sink, h.pairs}
 }
 
-// harmless cleans an attribute, hides what its name says is secret, and puts the
-// place of a fault behind it. The record's own level and message go: they are
-// told already.
+// harmless cleans an attribute, hides it if its name is that of a secret, and appends the
+// stack of a fault. It drops the record's level and message, which write adds.
 func (s *Sink) harmless(groups []string, a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	if _, own := v.Any().(slog.Level); own && a.Key == slog.LevelKey || a.Key == slog.MessageKey && v.String() == "" {

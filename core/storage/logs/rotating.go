@@ -13,18 +13,17 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-var errNotRegular = errors.New("not an ordinary file: remove it, the bot makes its own")
+var errNotRegular = errors.New("not a regular file; remove it, and the bot creates a new one")
 
-// rotating is a file that is appended to. When it would grow beyond its limit it is
-// renamed to NAME.1, the one older file that is kept, and a new one is started. It is
-// not synced, since it contains logs and not state.
+// rotating is a log file. When it would exceed its limit it is renamed to NAME.1, the only
+// older file that is kept, and a new one is started. It is not synced.
 type rotating struct {
 	dir   *store.Dir
 	rel   string
 	path  string
 	limit int64
 
-	// mu orders the file: it is held over its I/O.
+	// mu orders writes, and is held over them.
 	mu     sync.Mutex
 	file   *os.File
 	info   fs.FileInfo // of file, when it was opened
@@ -32,14 +31,14 @@ type rotating struct {
 	closed bool
 }
 
-// newRotating names a rotating file of at most limit bytes. The first Write opens it, so
-// that the directory need not exist yet.
+// newRotating makes a rotating file of at most limit bytes. The first Write opens it, so the
+// directory need not exist yet.
 func newRotating(d *store.Dir, rel string, limit int64) *rotating {
 	return &rotating{dir: d, rel: rel, path: d.Path(rel), limit: limit}
 }
 
-// Write appends p, which should be whole lines. After an error the next Write
-// tries again. A full disk does not damage what was written before.
+// Write appends p, which should be whole lines. After an error the next Write tries again. A
+// full disk does not damage earlier lines.
 func (r *rotating) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,8 +65,7 @@ func (r *rotating) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// follow closes a file that was removed or moved away: what is written to it
-// would be lost.
+// follow closes a file that was removed or renamed, because new lines would be lost in it.
 func (r *rotating) follow() {
 	if r.file == nil {
 		return
@@ -78,7 +76,7 @@ func (r *rotating) follow() {
 	}
 }
 
-// open opens the file, after what an earlier run has written.
+// open opens the file to append to it.
 func (r *rotating) open(coming int64) error {
 	if err := r.dir.MakeFolder(path.Dir(r.rel)); err != nil {
 		return err

@@ -12,17 +12,16 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Secrets are texts that must be printed nowhere. The zero value knows none. Its
-// methods are safe for several goroutines.
+// Secrets are texts that must not be printed. The zero value has none. Its methods are safe
+// for concurrent use.
 type Secrets struct {
 	mu sync.Mutex
-	// hidden are the secrets in all their spellings, longest first.
+	// hidden are the secrets in all their encodings, longest first.
 	hidden []string
 	hide   *strings.Replacer
 }
 
-// Hide registers a secret, wherever in a text it stands, also when quoted or
-// escaped for an address.
+// Hide registers a secret. It is also recognised when it is quoted or escaped for a URL.
 func (k *Secrets) Hide(secret string) {
 	if strings.TrimSpace(secret) == "" {
 		return
@@ -42,7 +41,7 @@ func (k *Secrets) Hide(secret string) {
 	k.hide = strings.NewReplacer(pairs...)
 }
 
-// Redact takes the secrets out of a text.
+// Redact replaces the secrets in a text.
 func (k *Secrets) Redact(s string) string {
 	k.mu.Lock()
 	hide := k.hide
@@ -53,8 +52,8 @@ func (k *Secrets) Redact(s string) string {
 	return hide.Replace(s)
 }
 
-// secretKey reports whether an attribute of this name holds something that must
-// not be printed. Counts of the model's tokens are no secret.
+// secretKey reports whether an attribute with this name is secret. Counts of the model's
+// tokens are not.
 func secretKey(key string) bool {
 	for _, word := range words(key) {
 		if word == "tokens" {
@@ -72,7 +71,7 @@ func secretKey(key string) bool {
 	return false
 }
 
-// secretParts make a word of a key secret wherever they stand in it.
+// secretParts mark a word of a key as secret if it contains one.
 var secretParts = []string{"token", "secret", "passw", "authorization", "credential", "cookie", "bearer"}
 
 // words splits snake_case, kebab-case, dotted and camelCase names.
@@ -92,8 +91,8 @@ func words(key string) []string {
 	return strings.Fields(b.String())
 }
 
-// spellings are the forms in which a secret shows up in messages: as it is,
-// trimmed, cleaned, quoted, and escaped for an address.
+// spellings are the forms of a secret in messages: unchanged, trimmed, cleaned, quoted, and
+// escaped for a URL.
 func spellings(secret string) []string {
 	quoted := strconv.Quote(secret)
 	out := []string{

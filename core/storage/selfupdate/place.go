@@ -18,9 +18,8 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// claim makes this the one update of the program's file until done is called. The
-// lock is on the file itself: whoever waited for it while the file was replaced holds
-// an old one, and is refused too.
+// claim locks the program's file until done is called. The lock is on the file itself: a
+// process that opened it before it was replaced has an old file, and is refused too.
 func (p Program) claim() (done func(), err error) {
 	f, err := os.Open(p.Path)
 	if err != nil {
@@ -36,9 +35,8 @@ func (p Program) claim() (done func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// beside writes a program beside ours, as a whole and synced, and gives its path. It
-// may be run by whom ours may be run. What a killed update has left there is replaced;
-// claim sees to it that nobody else writes.
+// beside writes a program next to ours, synced and with the same mode, and returns its
+// path. A leftover of a killed update is replaced; claim excludes other writers.
 func (p Program) beside(end string, r io.Reader) (path string, err error) {
 	folder, name := filepath.Split(p.Path)
 	path = filepath.Join(folder, "."+name+end)
@@ -59,14 +57,13 @@ func (p Program) beside(end string, r io.Reader) (path string, err error) {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path) // the first error is the one to tell
+		_ = os.Remove(path) // report the first error
 		return "", p.advise(err)
 	}
 	return path, nil
 }
 
-// rename puts one file in the place of another, in one step that a crash does not
-// divide.
+// rename replaces one file by another, atomically and durably.
 func (p Program) rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return p.advise(err)
@@ -76,11 +73,11 @@ func (p Program) rename(from, to string) error {
 		return p.advise(err)
 	}
 	defer folder.Close()
-	_ = folder.Sync() // where a folder cannot be synced, the rename is as durable as it gets
+	_ = folder.Sync() // not every file system can
 	return nil
 }
 
-// advise says what to do about an error at the program's place.
+// advise adds the cure to an error about the program's file.
 func (p Program) advise(err error) error {
 	switch {
 	case store.Full(err):
@@ -92,15 +89,15 @@ func (p Program) advise(err error) error {
 }
 
 const (
-	// runPatience is how long a program may take to say its version.
+	// runPatience is how long a program may take to print its version.
 	runPatience = 10 * time.Second
-	// busyTries and busyPause: a file that was just written cannot be run as long as
-	// a child that another goroutine is starting still has it open.
+	// busyTries and busyPause: a file that was just written cannot be run while a child
+	// process that another goroutine starts still has it open.
 	busyTries = 20
 	busyPause = 20 * time.Millisecond
 )
 
-// says asks a program for its version, which also shows that it runs here.
+// says asks a program for its version, which also proves that it runs here.
 func says(ctx context.Context, path string) (version string, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", err

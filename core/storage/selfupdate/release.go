@@ -16,7 +16,7 @@ import (
 	"ollimbot/core/base/lazyregexp"
 )
 
-// The names of a release's files, for whoever makes one.
+// The names of a release's files.
 const (
 	Sums      = "SHA256SUMS"
 	Signature = Sums + ".minisig"
@@ -30,16 +30,15 @@ const (
 	maxProgram = 512 << 20 // bytes of a program
 )
 
-// release is what a signed list of sums says.
+// release is the content of a signed list of sums.
 type release struct {
-	version string            // the newest that it has for the platform
+	version string            // the newest one for the platform
 	sums    map[string]string // SHA-256 in hex, by the file's name
 }
 
 func (r release) file(platform string) string { return FileName(r.version, platform) }
 
-// newest reads the list of sums and checks its signature before anything else is
-// done with it.
+// newest reads the list of sums and verifies its signature first.
 func (p Program) newest(ctx context.Context) (release, error) {
 	key, err := readKey(p.Key)
 	if err != nil {
@@ -59,7 +58,7 @@ func (p Program) newest(ctx context.Context) (release, error) {
 	return choose(string(sums), p.Platform)
 }
 
-// CheckKey says why a text is no public key of minisign's; nil where it is one.
+// CheckKey returns why a text is not a public key of minisign.
 func CheckKey(text string) error {
 	_, err := readKey(text)
 	return err
@@ -70,10 +69,10 @@ func readKey(text string) (key minisign.PublicKey, err error) {
 	return key, err
 }
 
-// sumLine is a line as sha256sum writes it.
+// sumLine matches a line of sha256sum.
 var sumLine = lazyregexp.New(`^([0-9a-f]{64}) [ *]([A-Za-z0-9._-]+)$`)
 
-// programName takes a program's file name apart.
+// programName matches a program's file name.
 var programName = lazyregexp.New(`^ollim-bot_([0-9.]+)_([a-z]+_[a-z0-9]+)$`)
 
 // choose reads the list and finds the newest program for the platform.

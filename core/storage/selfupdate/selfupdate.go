@@ -1,12 +1,11 @@
-// Package selfupdate owns how the program's own file is replaced by that of a
-// release, and put back: which release there is, whether it is signed with the key
-// of this program, whether it is newer and runs here, and the order of the steps, so
-// that at each moment a whole program stands in the place. It must not know the bot,
+// Package selfupdate replaces the program's own file by that of a newer release, and
+// restores the previous one. It owns the verification of a release and the order of the
+// steps, so that a complete program is in place at every moment. It must not know the bot,
 // the command line, or where a setting comes from.
 //
-// A release is a directory, or an address, with flat names: SHA256SUMS, its minisign
-// signature SHA256SUMS.minisig, and the programs, ollim-bot_VERSION_PLATFORM each.
-// Only the signature is trusted: neither the place nor the way to it.
+// A release is a directory or an address with flat names: SHA256SUMS, its minisign signature
+// SHA256SUMS.minisig, and the programs, ollim-bot_VERSION_PLATFORM. Only the signature is
+// trusted, neither the server nor the connection.
 package selfupdate
 
 import (
@@ -31,20 +30,19 @@ import (
 // -ldflags "-X ollimbot/core/storage/selfupdate.builtIn=RWQ…". Nothing else writes it.
 var builtIn string
 
-// Program is the program's file, and where its releases come from.
+// Program is the program's file and the source of its releases.
 type Program struct {
-	Path     string // its file; of a link, what it leads to
-	Version  string // that runs, "1.2.3"
-	Platform string // the end of a file's name: "linux_amd64"
+	Path     string // its file, with links resolved
+	Version  string // of this process, "1.2.3"
+	Platform string // in file names: "linux_amd64"
 	Key      string // minisign's public key; empty: none
-	Source   string // a directory, or an address that begins with http; empty: none
+	Source   string // a directory or an http(s) address; empty: none
 
 	packages string       // where Debian lists the files of its packages
-	client   *http.Client // nil: the usual one
+	client   *http.Client // nil: the default one
 }
 
-// Here is the program that runs, of a version, with the key that it was built with.
-// The error says that its file cannot be found.
+// Here describes the program that runs, with the key that it was built with.
 func Here(version, source string) (Program, error) {
 	path, err := os.Executable()
 	if err == nil {
@@ -59,33 +57,33 @@ func Here(version, source string) (Program, error) {
 	}, nil
 }
 
-// Platform is how releases call a system and a processor in Go's words.
+// Platform is the name that releases use for GOOS and GOARCH.
 func Platform(goos, goarch string) string {
 	if goarch == "arm" {
-		goarch = "armv6" // the least that we build for, and it runs on all later ones
+		goarch = "armv6" // runs on all later ones too
 	}
 	return goos + "_" + goarch
 }
 
-// Order says what is to be done; without any, the newest release is installed.
+// Order says what to do; the zero Order installs the newest release.
 type Order struct {
-	Check    bool // only look
-	Rollback bool // go back to what the last update has replaced
-	Force    bool // take an older release too, and the same one once more
+	Check    bool // only report
+	Rollback bool // restore what the last update replaced
+	Force    bool // also install an older release, or the same one again
 }
 
-// Result is what has come of it.
+// Result is the result of an Order.
 type Result struct {
-	Text      string // in sentences
-	Installed string // the version that now stands in the place
-	Changed   bool   // it stood not there before
+	Text      string // for people
+	Installed string // the version that is in place now
+	Changed   bool   // whether it was put there by this Order
 }
 
-// Do carries an order out. Its errors are sentences for people; on one of them the
-// program's file is as it was. It may take as long as the network does, until ctx
-// ends; of two at the same time the second is refused.
+// Do executes an order. Its errors are for people; after an error the program's file is
+// unchanged. It can take as long as the network does, until ctx ends. Of two concurrent
+// updates the second is refused.
 func (p Program) Do(ctx context.Context, o Order) (Result, error) {
-	files, _ := os.ReadFile(filepath.Join(p.packages, "ollim-bot.list")) // mostly there is none
+	files, _ := os.ReadFile(filepath.Join(p.packages, "ollim-bot.list")) // usually missing
 	switch {
 	case slices.Contains(strings.Split(string(files), "\n"), p.Path):
 		return Result{}, fmt.Errorf(textPackage, p.Path)
@@ -123,8 +121,8 @@ func (p Program) Do(ctx context.Context, o Order) (Result, error) {
 	return p.replaced(r.version, here), nil
 }
 
-// installed is the version in the program's place, which another update may have
-// put there since this process began; that of this process where it does not say.
+// installed is the version of the program's file, which may have been replaced since this
+// process started; if the file does not report one, that of this process.
 func (p Program) installed(ctx context.Context) string {
 	if v, err := says(ctx, p.Path); err == nil {
 		return v
@@ -132,21 +130,21 @@ func (p Program) installed(ctx context.Context) string {
 	return p.Version
 }
 
-// install puts a release in the program's place: written beside and tried first,
-// then a copy of the old one, then the change of names.
+// install replaces the program by a release: it writes and tries the new file, keeps a
+// copy of the old one, and renames.
 func (p Program) install(ctx context.Context, r release, here string) error {
 	fresh, err := p.download(ctx, r)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(fresh) }() // it is gone where all went well
+	defer func() { _ = os.Remove(fresh) }() // after a success it was renamed
 	switch v, err := says(ctx, fresh); {
 	case err != nil:
 		return fmt.Errorf(textWillNotRun, r.file(p.Platform), err)
 	case v != r.version:
 		return fmt.Errorf(textOtherVersion, r.file(p.Platform), v)
 	}
-	if here != r.version { // else what is kept stays: going back to the same one is no way back
+	if here != r.version { // otherwise the kept one is more useful
 		if err := p.keep(); err != nil {
 			return err
 		}
@@ -154,7 +152,7 @@ func (p Program) install(ctx context.Context, r release, here string) error {
 	return p.rename(fresh, p.Path)
 }
 
-// keep makes a copy of the program that --rollback finds.
+// keep makes a copy of the program for --rollback.
 func (p Program) keep() error {
 	f, err := os.Open(p.Path)
 	if err != nil {
@@ -168,8 +166,8 @@ func (p Program) keep() error {
 	return p.rename(copied, p.old())
 }
 
-// rollback changes places with what the last update has kept, so that a second one
-// goes forward again.
+// rollback swaps the program with the one that the last update kept, so that a second
+// rollback undoes the first.
 func (p Program) rollback(ctx context.Context) (Result, error) {
 	back, err := says(ctx, p.old())
 	switch {
@@ -189,7 +187,7 @@ func (p Program) rollback(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	if err := p.rename(p.old(), p.Path); err != nil {
-		_ = os.Remove(forward) // the first error is the one to tell
+		_ = os.Remove(forward) // report the first error
 		return Result{}, err
 	}
 	if err := p.rename(forward, p.old()); err != nil {
@@ -202,10 +200,10 @@ func (p Program) replaced(now, before string) Result {
 	return Result{Text: fmt.Sprintf(textInstalled, now, p.Path, before, p.old()), Installed: now, Changed: true}
 }
 
-// old is where the replaced program is kept.
+// old is the path of the replaced program.
 func (p Program) old() string { return p.Path + ".old" }
 
-// download writes the release's program beside ours and holds it against its sum.
+// download writes the release's program next to ours and checks its sum.
 func (p Program) download(ctx context.Context, r release) (path string, err error) {
 	name := r.file(p.Platform)
 	src, err := p.open(ctx, name)
@@ -216,18 +214,18 @@ func (p Program) download(ctx context.Context, r release) (path string, err erro
 	sum := &sum{from: io.LimitReader(src, maxProgram), hash: sha256.New()}
 	path, err = p.beside(".new", sum)
 	switch {
-	case sum.err != nil: // nothing is beside then
+	case sum.err != nil: // beside has removed its file
 		return "", fmt.Errorf(textRead, name, p.Source, sum.err)
 	case err != nil:
 		return "", err
 	case hex.EncodeToString(sum.hash.Sum(nil)) != r.sums[name]:
-		_ = os.Remove(path) // the first error is the one to tell
+		_ = os.Remove(path) // report the first error
 		return "", fmt.Errorf(textSum, name, p.Source)
 	}
 	return path, nil
 }
 
-// sum adds up what is read through it, and keeps why reading has failed.
+// sum hashes what is read through it, and keeps the error of reading.
 type sum struct {
 	from io.Reader
 	hash hash.Hash

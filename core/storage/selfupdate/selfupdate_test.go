@@ -207,26 +207,26 @@ func TestWhatCannotBeTrustedOrDoesNotFitChangesNothing(t *testing.T) {
 	}{
 		{"no key", func(_ *testing.T, _ *maker, p *Program) { p.Key = "" }, "without the public key"},
 		{"no source", func(_ *testing.T, _ *maker, p *Program) { p.Source = "" }, "update_source"},
-		{"a key that is none", func(_ *testing.T, _ *maker, p *Program) { p.Key = "RWQ" }, "is none"},
+		{"a key that is none", func(_ *testing.T, _ *maker, p *Program) { p.Key = "RWQ" }, "invalid public key"},
 		{"the place is gone", func(_ *testing.T, m *maker, p *Program) { p.Source = m.dir + "/no" }, "no such file"},
 		{"the place is a pipe", func(t *testing.T, m *maker, _ *Program) {
 			must(t, os.Remove(filepath.Join(m.dir, Sums)))
 			must(t, syscall.Mkfifo(filepath.Join(m.dir, Sums), 0o600))
-		}, "no ordinary file"},
-		{"another's key", func(t *testing.T, _ *maker, p *Program) { p.Key = newMaker(t).pub }, "does not fit the key"},
+		}, "not a regular file"},
+		{"another's key", func(t *testing.T, _ *maker, p *Program) { p.Key = newMaker(t).pub }, "does not match the key"},
 		{"a signature of something else", func(t *testing.T, m *maker, _ *Program) {
 			must(t, os.WriteFile(filepath.Join(m.dir, Signature), minisign.Sign(m.key, []byte("x")), 0o600))
-		}, "does not fit the key"},
+		}, "does not match the key"},
 		{"a signature that is none", func(t *testing.T, m *maker, _ *Program) {
 			must(t, os.WriteFile(filepath.Join(m.dir, Signature), []byte("<html>"), 0o600))
-		}, "does not fit the key"},
+		}, "does not match the key"},
 		{"no signature", func(t *testing.T, m *maker, _ *Program) { must(t, os.Remove(filepath.Join(m.dir, Signature))) }, Signature},
 		{"a list without an end", func(t *testing.T, m *maker, _ *Program) {
 			m.sign(t, strings.Repeat("x", maxText+1))
 		}, "too long"},
 		{"a list with a path in it", func(t *testing.T, m *maker, _ *Program) {
 			m.sign(t, strings.Repeat("0", 64)+"  ../ollim-bot_0.2.0_"+platform+"\n")
-		}, "a line that is none"},
+		}, "invalid line"},
 		{"a list of nothing", func(t *testing.T, m *maker, _ *Program) { m.sign(t, "") }, "no programs"},
 		{"another platform", func(t *testing.T, m *maker, p *Program) {
 			m.add(t, FileName("0.3.0", "darwin_arm64"), "x")
@@ -246,7 +246,7 @@ func TestWhatCannotBeTrustedOrDoesNotFitChangesNothing(t *testing.T) {
 		}, "does not run here"},
 		{"a program of another version", func(t *testing.T, m *maker, _ *Program) {
 			m.add(t, FileName("0.3.0", platform), script("0.1.0"))
-		}, "says that it is version 0.1.0"},
+		}, "reports version 0.1.0"},
 		{"a file of a Debian package", func(t *testing.T, _ *maker, p *Program) {
 			must(t, os.WriteFile(filepath.Join(p.packages, "ollim-bot.list"), []byte("/.\n"+p.Path+"\n"), 0o600))
 		}, "apt install"},
@@ -326,7 +326,7 @@ func TestAFullDiskInTheMiddleChangesNothing(t *testing.T) {
 		_, err := p.Do(t.Context(), Order{})
 		return err
 	})
-	if err == nil || !strings.Contains(err.Error(), "free some space") {
+	if err == nil || !strings.Contains(err.Error(), "no space in") {
 		t.Errorf("it says %v", err)
 	}
 	stands(t, p, "0.1.0", "")
@@ -337,7 +337,7 @@ func TestAFullDiskInTheMiddleChangesNothing(t *testing.T) {
 func TestAPlaceThatCannotBeWrittenSaysSo(t *testing.T) {
 	p := Program{Path: "/usr/local/bin/ollim-bot"}
 	for _, err := range []error{syscall.EACCES, syscall.EROFS, &os.PathError{Op: "open", Path: "x", Err: syscall.EPERM}} {
-		if got := p.advise(err); !strings.Contains(got.Error(), "cannot be replaced by you") || !errors.Is(got, err) {
+		if got := p.advise(err); !strings.Contains(got.Error(), "no permission to replace") || !errors.Is(got, err) {
 			t.Errorf("%v says %v", err, got)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// patience is how long a server may send nothing.
+// patience is how long a server may be silent.
 const patience = 30 * time.Second
 
-var errStalled = fmt.Errorf("nothing came for %s", patience)
+var errStalled = fmt.Errorf("the server sent nothing for %s", patience)
 
-// read is a small file of the release.
+// read returns a small file of the release.
 func (p Program) read(ctx context.Context, name string) ([]byte, error) {
 	r, err := p.open(ctx, name)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p Program) read(ctx context.Context, name string) ([]byte, error) {
 	return data, nil
 }
 
-// open begins to read a file of the release.
+// open opens a file of the release.
 func (p Program) open(ctx context.Context, name string) (r io.ReadCloser, err error) {
 	if strings.HasPrefix(p.Source, "http") {
 		r, err = p.get(ctx, name)
@@ -48,7 +48,7 @@ func (p Program) open(ctx context.Context, name string) (r io.ReadCloser, err er
 	return r, nil
 }
 
-// openFile opens an ordinary file: a pipe would make us wait for ever.
+// openFile opens a regular file; opening a pipe would block forever.
 func openFile(folder, name string) (*os.File, error) {
 	if rest, ok := strings.CutPrefix(folder, "~/"); ok {
 		home, err := os.UserHomeDir()
@@ -63,12 +63,12 @@ func openFile(folder, name string) (*os.File, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no ordinary file")
+		return nil, errors.New("it is not a regular file")
 	}
 	return os.Open(path)
 }
 
-// get asks the server for a file.
+// get requests a file from the server.
 func (p Program) get(ctx context.Context, name string) (io.ReadCloser, error) {
 	address, err := url.JoinPath(p.Source, name)
 	if err != nil {
@@ -91,12 +91,12 @@ func (p Program) get(ctx context.Context, name string) (io.ReadCloser, error) {
 	}
 	b.ReadCloser = answer.Body
 	if answer.StatusCode != http.StatusOK {
-		return nil, errors.Join(fmt.Errorf("the server answers %s", answer.Status), b.Close())
+		return nil, errors.Join(fmt.Errorf("the server answered %s", answer.Status), b.Close())
 	}
 	return b, nil
 }
 
-// body is what a server sends, as long as it sends something.
+// body is a response that is cancelled when the server is silent for too long.
 type body struct {
 	io.ReadCloser
 	ctx    context.Context
@@ -113,7 +113,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cause is why reading has ended: the library knows only that it was told to.
+// cause is the reason for a cancelled read.
 func (b *body) cause(err error) error {
 	if cause := context.Cause(b.ctx); errors.Is(cause, errStalled) {
 		return cause

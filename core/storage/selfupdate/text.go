@@ -1,38 +1,38 @@
 package selfupdate
 
-// byHand is how a program without releases is brought up to date.
-const byHand = "put the new version in its place as you installed it (go install, or its file), and /restart"
+// byHand says how to update a program without releases.
+const byHand = "install the new version the way you installed this one (go install, or its file), then /restart"
 
-// Every word of this package that a user may read.
+// Messages for the user.
 const (
 	textIsThere   = "ollim-bot %s is released; %s is installed."
-	textNewest    = "ollim-bot %s is installed, and nothing newer is released (%s)."
+	textNewest    = "ollim-bot %s is installed; there is nothing newer (the release is %s)."
 	textInstalled = "ollim-bot %s is in place (%s). %s is kept as %s."
 
-	textNoPath   = "the file of this program cannot be found: %w"
-	textPackage  = "%s belongs to the Debian package ollim-bot: install the newer package (sudo apt install ./ollim-bot_VERSION_ARCH.deb), and /restart"
-	textNoKey    = "ollim-bot %s was built without the public key of releases, so it cannot tell a true one and does not update itself: " + byHand
-	textNoSource = "ollim-bot %s knows no place of releases: set update_source to a directory or an address (ollim-bot config, or /config). Without one, " + byHand
-	textBadKey   = "the public key that this program was built with is none: build it anew with the second line of minisign's public key file (%w)"
+	textNoPath   = "find the file of this program: %w"
+	textPackage  = "%s belongs to the Debian package ollim-bot: install the newer package (sudo apt install ./ollim-bot_VERSION_ARCH.deb), then /restart"
+	textNoKey    = "ollim-bot %s was built without the public key of releases, so it cannot verify them and does not update itself: " + byHand
+	textNoSource = "ollim-bot %s has no place of releases: set update_source to a directory or an address (ollim-bot config, or /config). Without one, " + byHand
+	textBadKey   = "this program was built with an invalid public key: rebuild it with the second line of minisign's public key file (%w)"
 
 	textRead      = "read %s of the release in %s: %w; nothing was changed"
-	textTooLong   = "%s in %s is too long to be a release's: is update_source right? Nothing was changed"
-	textSignature = "the signature of the release in %s does not fit the key of this program (%016X): it is damaged, or somebody else's. " +
-		"Nothing was changed; do not install it by hand either before you know why"
-	textBadSums    = "the list of sums has a line that is none (%q): the release was made wrongly; nothing was changed"
-	textNoPrograms = "the release has no programs in it: is update_source right? Nothing was changed"
+	textTooLong   = "%s in %s is too long for a release; check update_source. Nothing was changed"
+	textSignature = "the signature of the release in %s does not match the key of this program (%016X): the release is damaged or not ours. " +
+		"Nothing was changed; do not install it by hand either until you know why"
+	textBadSums    = "the list of checksums has an invalid line (%q), so the release is broken; nothing was changed"
+	textNoPrograms = "the release contains no programs; check update_source. Nothing was changed"
 	textNoPlatform = "the release has no program for %s, only for %s; nothing was changed"
-	textOlder      = "the release is %s, older than the installed %s: nothing was changed. To go back, ollim-bot upgrade --rollback " +
-		"takes what the last upgrade replaced, and --force takes the release"
-	textSum          = "%s in %s is not the file that was signed: damaged on the way, or replaced by somebody; nothing was changed"
-	textWillNotRun   = "%s does not run here (%w): nothing was changed"
-	textOtherVersion = "%s says that it is version %s: the release was made wrongly; nothing was changed"
-	textNoVersion    = "it does not say its version but %q"
+	textOlder      = "the release is %s, older than the installed %s; nothing was changed. ollim-bot upgrade --rollback restores " +
+		"what the last upgrade replaced, --force installs the release"
+	textSum          = "%s in %s is not the file that was signed: it is damaged or was replaced; nothing was changed"
+	textWillNotRun   = "%s does not run here (%w); nothing was changed"
+	textOtherVersion = "%s reports version %s, so the release is broken; nothing was changed"
+	textNoVersion    = "instead of its version it printed %q"
 
-	textBusy     = "another upgrade of %s is running: try again when it has finished"
-	textFull     = "no room in %s (%w): free some space and try again; the program is as it was"
-	textReadOnly = "%s cannot be replaced by you (%w): update it as the one who installed it, with sudo or with the tool that installed it; it is as it was"
-	textPlace    = "replace %s: %w; it is as it was"
+	textBusy     = "another upgrade of %s is running; try again when it has finished"
+	textFull     = "no space in %s (%w): free some and try again; the program is unchanged"
+	textReadOnly = "you have no permission to replace %s (%w): update it as the user who installed it, with sudo, or with the tool that installed it; it is unchanged"
+	textPlace    = "replace %s: %w; it is unchanged"
 
-	textNothingKept = "there is nothing to go back to: no upgrade has kept an older program as %s"
+	textNothingKept = "there is nothing to go back to: no upgrade has left an older program in %s"
 )

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// racyFor is how young a file may be for another change to look the same: some
-// file systems keep times in whole seconds. A file from the future, as after a
-// clock was set back, counts as young.
+// racyFor is the age below which another change of a file might not change its time: some
+// file systems store whole seconds. A file from the future counts as young.
 const racyFor = 3 * time.Second
 
-// Cached is what was made of a file, which is read again when it has changed. Use
-// NewCached; its methods are safe for several goroutines.
+// Cached is a value read from a file, which is read again after it changed. Use NewCached.
+// Its methods are safe for concurrent use.
 type Cached[T any] struct {
 	path string
 
@@ -22,13 +21,13 @@ type Cached[T any] struct {
 	kept T
 }
 
-// NewCached names a file. Nothing is read yet.
+// NewCached caches the file rel. It reads nothing yet.
 func NewCached[T any](d *Dir, rel string) *Cached[T] { return &Cached[T]{path: d.Path(rel)} }
 
-// Load is what read has made of the file. It is called when the file has changed
-// or is not there, and again after it gave an error. Callers share what it gave.
+// Load returns the result of read, which it calls if the file has changed or is missing, or
+// if the last call failed. All callers share the result.
 func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
-	info, missing := os.Stat(c.path) // before it is read: should it be replaced meanwhile, the next look tells
+	info, missing := os.Stat(c.path) // before reading, so that the next call notices a replacement
 	c.mu.Lock()
 	seen, kept := c.seen, c.kept
 	c.mu.Unlock()
@@ -45,15 +44,14 @@ func (c *Cached[T]) Load(read func() (T, error)) (T, error) {
 	return v, err
 }
 
-// Trouble lets what goes wrong at each look be told once. The zero Trouble has
-// not been told of anything.
+// Trouble reports a repeated error once. The zero Trouble has seen none.
 type Trouble struct {
 	mu   sync.Mutex
 	told string
 }
 
-// News reports whether an error says something else than the one before; nil says
-// that all is well again.
+// News reports whether an error differs from the previous one; nil means that the problem
+// is over.
 func (t *Trouble) News(err error) bool {
 	what := ""
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Modes of what we create: only the user reads a personal assistant's files.
+// Modes of created files: only the user may read them.
 const (
 	dirMode  fs.FileMode = 0o700
 	fileMode fs.FileMode = 0o600
 )
 
-// StateDir is the folder of files that only code reads and writes.
+// StateDir is the folder of files that only programs read and write.
 const StateDir = "state"
 
-// Dir is a data directory. Use At. All methods are safe for concurrent use by several
-// goroutines and processes. Names are relative to the directory and use forward slashes.
+// Dir is a data directory. Use At. Its methods are safe for concurrent use by goroutines and
+// processes. Names are relative to the directory and use forward slashes.
 type Dir struct {
 	root string
 
@@ -33,8 +33,8 @@ type Dir struct {
 	opened atomic.Pointer[fs.FileMode] // the directory's mode before Prepare restricted it
 }
 
-// At names the data directory at root. A leading ~ is the user's home; a
-// relative path starts at the working directory. Nothing is touched.
+// At returns the data directory at root, which need not exist. A leading ~ is the user's
+// home; a relative path starts at the working directory.
 func At(root string) (*Dir, error) {
 	if strings.TrimSpace(root) == "" {
 		return nil, errors.New(msgNoRoot)
@@ -42,7 +42,7 @@ func At(root string) (*Dir, error) {
 	if root == "~" || strings.HasPrefix(root, "~/") {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, fmt.Errorf("find the home directory for %s: %w; set HOME or give --data-dir", root, err)
+			return nil, fmt.Errorf("find the home directory for %s: %w; set HOME or use --data-dir", root, err)
 		}
 		root = filepath.Join(home, root[1:])
 	}
@@ -56,7 +56,7 @@ func At(root string) (*Dir, error) {
 // Root is the directory's absolute path.
 func (d *Dir) Root() string { return d.root }
 
-// Display is the path as people read it, cleaned: ~ stands for the home directory.
+// Display formats the path for people: cleaned, with ~ for the home directory.
 func (d *Dir) Display() string { return display(d.root) }
 
 func display(root string) string {
@@ -81,8 +81,8 @@ func (d *Dir) Exists() bool {
 }
 
 // Prepare creates the directory and its state folder, makes both private,
-// removes temporary files that a crash left behind, and checks that files
-// can be written. An error says what to do.
+// removes temporary files of a crash, and checks that files can be written. An error says
+// what to do.
 func (d *Dir) Prepare() error {
 	if err := d.Writable(); err != nil {
 		return err
@@ -103,24 +103,24 @@ func (d *Dir) Prepare() error {
 		if err != nil {
 			return Advise("write in "+d.Display(), err)
 		}
-		_ = os.Remove(name) // a leftover is removed by a later Prepare
+		_ = os.Remove(name) // a later Prepare removes it
 	}
 	return nil
 }
 
-// leftoverAge is how old a temporary file must be before it counts as left
-// behind; another process can still be writing the younger ones.
+// leftoverAge is the age from which a temporary file counts as left behind; another
+// process may still be writing younger ones.
 const leftoverAge = 10 * time.Minute
 
 const (
-	// asideFor is how long files that could not be read are kept.
+	// asideFor is how long unreadable files are kept.
 	asideFor = 30 * 24 * time.Hour
 	// asideMark is in their names.
 	asideMark = ".corrupt-"
 )
 
-// Tidy removes what was kept for long enough at now: files that could not be read, after
-// thirty days, and temporary files that a crash left behind. What cannot be removed stays.
+// Tidy removes unreadable files that were set aside thirty days before now, and temporary
+// files of a crash, as far as possible.
 func (d *Dir) Tidy(now time.Time) {
 	if d.Present() != nil {
 		return
@@ -138,7 +138,7 @@ func (d *Dir) Tidy(now time.Time) {
 	sweep(d.Path(StateDir), now.Add(-asideFor), func(name string) bool { return strings.Contains(name, asideMark) })
 }
 
-// sweep removes the old entries of a folder whose name is ours.
+// sweep removes the old entries of a folder with such names.
 func sweep(folder string, before time.Time, ours func(name string) bool) {
 	entries, _ := readFolder(folder) // missing: nothing to remove
 	for _, e := range entries {

@@ -1,6 +1,6 @@
 // Package store owns the data directory: its paths, permissions and locks, and durable
-// files in it. What writes there does so through this package, which must not know what
-// the files mean.
+// files in it. Everything that writes there uses this package, which must not know what the
+// files mean.
 //
 // # The directory is the lock
 //
@@ -10,8 +10,8 @@
 // # Whole files
 //
 // State is written to a temporary file in the same folder, synced and renamed, and the folder is
-// synced. A file that cannot be read is moved aside as NAME.corrupt-TIME, reported, and replaced
-// by defaults. Changes that other processes may make too hold a lock for each file. A file that
-// is read often is read again when it has changed, and always while it is younger than three
-// seconds, when another change could have the same time.
+// synced. An unreadable file is moved aside as NAME.corrupt-TIME, reported, and replaced by
+// defaults. Changes that other processes might also make hold a lock for that file. A file that
+// is read often is cached until it changes, but not while it is younger than three seconds, when
+// another change could have the same time.
 package store

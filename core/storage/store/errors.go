@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Advise wraps an error of the file system and says what to do about it.
+// Advise wraps an error of the file system and adds the cure.
 func Advise(doing string, err error) error {
 	err = Bare(err)
 	for _, a := range cures {
@@ -22,16 +22,16 @@ func Advise(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// full are the errors of a disk without room. EFBIG is a disk quota of the
-// process (ulimit -f), which looks like a full disk to whoever meets it.
+// full are the errors of a full disk. EFBIG means a limit of the process (ulimit -f), which
+// looks the same to the user.
 var full = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}
 
-// Full reports whether an error came from a disk without room.
+// Full reports whether an error means a full disk.
 func Full(err error) bool {
 	return slices.ContainsFunc(full, func(target error) bool { return errors.Is(err, target) })
 }
 
-// cures is what a user can do about an error.
+// cures are what a user can do about errors.
 var cures = []struct {
 	errs []error
 	cure string
@@ -46,8 +46,8 @@ var cures = []struct {
 	{[]error{syscall.EMFILE, syscall.ENFILE}, cureHandles},
 }
 
-// Bare takes the operation and the absolute path out of a path error: the
-// wrapper names the file already, relative to the directory.
+// Bare removes the operation and the absolute path from an error: the wrapper names the
+// file, relative to the directory.
 func Bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -58,28 +58,28 @@ func Bare(err error) error {
 	return err
 }
 
-// Every word of this package that a user may read.
+// Messages for the user.
 const (
-	msgIsFile        = "%s is a file, not a directory: move it away, or give another directory with --data-dir"
-	msgUnreadableDir = "%s may not be read by you: make it yours (chmod -R u+rwX), or give another directory with --data-dir"
-	msgParent        = "%s cannot be made: %s is not writable for you (%w); make it writable, or give another directory with --data-dir"
+	msgIsFile        = "%s is a file, not a directory: move it away, or choose another directory with --data-dir"
+	msgUnreadableDir = "you have no permission to read %s: get it with chmod -R u+rwX, or choose another directory with --data-dir"
+	msgParent        = "%s cannot be made: %s is not writable for you (%w); make it writable, or choose another directory with --data-dir"
 
-	msgNoRoot     = "no data directory: give --data-dir or set OLLIM_DATA_DIR"
+	msgNoRoot     = "no data directory: use --data-dir or set OLLIM_DATA_DIR"
 	msgRunning    = "ollim-bot is already running in %s: stop it first, or use another directory with --data-dir"
 	msgRunningPID = "ollim-bot is already running in %s (pid %d): stop it first (kill %d), " +
 		"or use another directory with --data-dir"
-	msgTurn = "another ollim-bot process holds %s for more than %s: stop it and try again"
+	msgTurn = "another ollim-bot process has held the lock %s for more than %s: stop it and try again"
 
 	msgForeign     = "%s belongs to another user (uid %d), who can change what the bot does: commands of skills do not run; chown it: sudo chown -R $(id -u) '%s'"
 	msgWritable    = "others can write to %s (mode %04o) and change what the bot does: chmod go-w '%s'"
-	msgWasWritable = "everybody could write to %s (mode %04o); that is over now. Look through routines/, reminders/ and skills/ for what is not yours"
+	msgWasWritable = "every user could write to %s (mode %04o), which was fixed. Check routines/, reminders/ and skills/ for files that are not yours"
 
-	cureFull         = "free some space and try again; nothing that was stored is harmed"
+	cureFull         = "free some space and try again; stored data is intact"
 	cureReadOnly     = "make the data directory writable for your user (chmod -R u+rwX), or choose another with --data-dir"
-	cureNotDirectory = "a file stands where a directory must be; move it away, or choose another data directory with --data-dir"
-	cureIsDirectory  = "a directory stands where a file must be; move it away"
+	cureNotDirectory = "a file is in the place of a directory; move it away, or choose another data directory with --data-dir"
+	cureIsDirectory  = "a directory is in the place of a file; move it away"
 	cureLongName     = "the name is too long; choose a shorter one"
-	cureLoop         = "this is a link that leads back to itself: remove it"
-	cureNotFile      = "a pipe or device stands where a file must be: remove it"
-	cureHandles      = "too many files are open: close other programs or raise the limit (ulimit -n); it goes on by itself then"
+	cureLoop         = "this is a link to itself; remove it"
+	cureNotFile      = "a pipe or device is in the place of a file; remove it"
+	cureHandles      = "too many files are open: close other programs or raise the limit (ulimit -n); the bot then continues"
 )

@@ -14,29 +14,28 @@ import (
 	"syscall"
 )
 
-// MaxRead is the size of the largest file that Read takes, in bytes.
+// MaxRead is the size of the largest file that Read accepts, in bytes.
 const MaxRead = 4 << 20
 
-// errTooLarge says that a file is larger than MaxRead.
-var errTooLarge = errors.New("the file is larger than 4 MiB, the most that is read: make it smaller")
+var errTooLarge = errors.New("the file is larger than the limit of 4 MiB; make it smaller")
 
 var (
-	errNotRegular   = errors.New("not an ordinary file: put a plain text file in its place")
+	errNotRegular   = errors.New("not a regular file; put a plain text file in its place")
 	errNotDirectory = errors.New("not a directory")
-	errNotLockable  = errors.New("not an ordinary file: remove it, the bot makes its own")
-	errOutside      = errors.New("the name leads out of the data directory")
+	errNotLockable  = errors.New("not a regular file; remove it, and the bot creates a new one")
+	errOutside      = errors.New("the name is outside of the data directory")
 )
 
-// Read returns a file's bytes. It refuses what is not an ordinary file (a pipe
-// would hang the bot) and what is larger than MaxRead (errTooLarge). A missing
-// file is fs.ErrNotExist.
+// Read returns the content of a file. It refuses anything but a regular file, because a
+// pipe would block the bot, and files larger than MaxRead. A missing file is
+// fs.ErrNotExist.
 func (d *Dir) Read(rel string) ([]byte, error) {
 	if err := local(rel); err != nil {
 		return nil, err
 	}
 	data, err := ReadFile(d.Path(rel))
 	if errors.Is(err, fs.ErrNotExist) {
-		// Nobody should take this for a file that was never there.
+		// This must not look like a file that never existed.
 		if gone := d.Present(); gone != nil {
 			err = gone
 		} else if d.recalled(rel) {
@@ -49,8 +48,8 @@ func (d *Dir) Read(rel string) ([]byte, error) {
 	return data, nil
 }
 
-// Open opens a file for reading, for files that are too large for Read. It
-// refuses what is not an ordinary file. A missing file is fs.ErrNotExist.
+// Open opens a regular file for reading that may be too large for Read. A missing file is
+// fs.ErrNotExist.
 func (d *Dir) Open(rel string) (*os.File, error) {
 	if err := local(rel); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func (d *Dir) Open(rel string) (*os.File, error) {
 }
 
 func openRegular(path string) (*os.File, fs.FileInfo, error) {
-	// Without O_NONBLOCK the open of a pipe waits for its writer.
+	// Without O_NONBLOCK, opening a pipe waits for its writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, nil, errors.New(cureLoop)
@@ -81,8 +80,8 @@ func openRegular(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Entries lists a folder by name. A missing one is fs.ErrNotExist; what is no
-// folder is an error, a pipe too, which os.ReadDir would wait for.
+// Entries lists a folder by name. A missing one is fs.ErrNotExist; anything else is an
+// error, even a pipe, on which os.ReadDir would block.
 func (d *Dir) Entries(rel string) ([]fs.DirEntry, error) {
 	if err := local(rel); err != nil {
 		return nil, err
@@ -105,8 +104,7 @@ func readFolder(path string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// ReadFile reads an ordinary file of at most MaxRead bytes. What else has the name, such
-// as a pipe, is an error.
+// ReadFile reads a regular file of at most MaxRead bytes.
 func ReadFile(path string) ([]byte, error) {
 	f, info, err := openRegular(path)
 	if err != nil {
@@ -123,9 +121,8 @@ func ReadFile(path string) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
-// Write replaces a file as a whole: readers and a crash see the old bytes or
-// the new ones, never a part. Folders on the way are created. A symbolic link
-// stays, and what it points to is replaced.
+// Write replaces a file atomically. Missing folders are created. The target of a symbolic
+// link is replaced, not the link.
 func (d *Dir) Write(rel string, data []byte) error {
 	if err := local(rel); err != nil {
 		return err
@@ -156,16 +153,16 @@ func (d *Dir) writeAtomic(path string, data []byte) error {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// writeTemp writes a temporary file beside path and returns its name. It leaves
-// nothing behind on an error.
+// writeTemp writes a temporary file next to path and returns its name. After an error there
+// is none.
 func (d *Dir) writeTemp(path string, data []byte, sync bool) (name string, err error) {
 	folder, base := filepath.Split(path)
 	name = filepath.Join(folder, tempName(base))
 	return name, d.writeNew(name, data, sync)
 }
 
-// writeNew writes a file of a name that must be free, in a folder that is made where
-// it is missing. It leaves nothing behind on an error.
+// writeNew writes a file that must not exist yet, and creates its folder if necessary.
+// After an error there is none.
 func (d *Dir) writeNew(path string, data []byte, sync bool) error {
 	open := func() (*os.File, error) {
 		return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, fileMode)
@@ -185,18 +182,18 @@ func (d *Dir) writeNew(path string, data []byte, sync bool) error {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		_ = os.Remove(path) // the first error is the one to tell
+		_ = os.Remove(path) // report the first error
 	}
 	return err
 }
 
-// tempName is hidden, so that no reader of *.md takes it for a file of the
-// user's, and ends in .tmp as the original's temporary files do.
+// tempName returns a hidden name that does not match *.md, and ends in .tmp like those of
+// the original program.
 func tempName(base string) string {
 	return "." + base[:min(len(base), 200)] + "." + NewID() + NewID() + ".tmp"
 }
 
-// IsTemp recognises the name of a temporary file of ours.
+// IsTemp recognises the names of our temporary files.
 func IsTemp(name string) bool {
 	if len(name) < 23 || name[0] != '.' || !strings.HasSuffix(name, ".tmp") {
 		return false
@@ -205,8 +202,7 @@ func IsTemp(name string) bool {
 	return name[len(name)-21] == '.' && strings.Trim(id, "0123456789abcdef") == ""
 }
 
-// SyncFolder makes a rename in the folder durable. Some file systems cannot
-// sync a folder; there the rename is as durable as it gets.
+// SyncFolder makes a rename in the folder durable, if the file system can sync folders.
 func SyncFolder(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -219,16 +215,15 @@ func SyncFolder(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Append adds lines to a file in a single write, and syncs it. A line that a
-// crash left unfinished is closed first, so that it spoils no other. The lines
-// must not hold line breaks.
+// Append adds lines to a file in a single write, and syncs it. It first ends a line that a
+// crash left unfinished. The lines must not contain line breaks.
 func (d *Dir) Append(rel string, lines ...[]byte) error {
 	if err := local(rel); err != nil || len(lines) == 0 {
 		return err
 	}
 	for _, l := range lines {
 		if bytes.IndexByte(l, '\n') >= 0 {
-			return fmt.Errorf("append to %s: a line holds a line break", rel)
+			return fmt.Errorf("append to %s: a line contains a line break", rel)
 		}
 	}
 	if err := d.appendLine(d.Path(rel), bytes.Join(lines, []byte("\n"))); err != nil {
@@ -273,8 +268,8 @@ func (d *Dir) appendLine(path string, line []byte) (err error) {
 	}
 	out = append(append(out, line...), '\n')
 	if n, err := f.Write(out); err != nil {
-		// A full disk took a part of the line: take it back if nobody has
-		// written behind it. What cannot be taken back, the next Append closes.
+		// A full disk took a part of the line: remove it, unless another process has
+		// appended since. Otherwise the next Append ends it.
 		if now, serr := f.Stat(); serr == nil && n > 0 && now.Size() == info.Size()+int64(n) {
 			_ = f.Truncate(info.Size())
 		}
@@ -286,7 +281,7 @@ func (d *Dir) appendLine(path string, line []byte) (err error) {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// Remove removes a file. A file that is not there is fine.
+// Remove removes a file. A missing file is not an error.
 func (d *Dir) Remove(rel string) error {
 	if err := local(rel); err != nil {
 		return err
@@ -308,8 +303,8 @@ func (d *Dir) Remove(rel string) error {
 	return nil
 }
 
-// Rename moves a file within the directory, durably. Folders on the way are created. A
-// missing file is fs.ErrNotExist; what has the new name is replaced.
+// Rename moves a file within the directory, durably. Missing folders are created. A missing
+// file is fs.ErrNotExist; a file with the new name is replaced.
 func (d *Dir) Rename(from, to string) error {
 	if err := errors.Join(local(from), local(to)); err != nil {
 		return err
@@ -329,8 +324,8 @@ func (d *Dir) Rename(from, to string) error {
 	return errors.Join(SyncFolder(filepath.Dir(d.Path(to))), SyncFolder(filepath.Dir(d.Path(from))))
 }
 
-// local refuses names that lead out of the directory: ids and slugs come from
-// files that anybody may have written.
+// local refuses names outside of the directory: IDs and slugs come from files that anyone
+// may have written.
 func local(rel string) error {
 	if !filepath.IsLocal(filepath.FromSlash(rel)) {
 		return fmt.Errorf("open %q: %w", rel, errOutside)
@@ -338,9 +333,9 @@ func local(rel string) error {
 	return nil
 }
 
-// Create writes a new file. Where something of that name is there already, a
-// link that leads nowhere included, the error is fs.ErrExist and nothing is
-// changed. A crash may leave a part of the file. Folders on the way are created.
+// Create writes a new file. If the name exists, even as a dangling link, the error is
+// fs.ErrExist and nothing is changed. A crash may leave a partial file. Missing folders are
+// created.
 func (d *Dir) Create(rel string, data []byte) error {
 	if err := local(rel); err != nil {
 		return err

@@ -197,8 +197,8 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 		{syscall.EDQUOT, "free some space"},
 		{syscall.EROFS, "--data-dir"},
 		{syscall.EACCES, "chmod"},
-		{syscall.ENOTDIR, "a file stands where a directory must be"},
-		{syscall.EISDIR, "a directory stands where a file must be"},
+		{syscall.ENOTDIR, "a file is in the place of a directory"},
+		{syscall.EISDIR, "a directory is in the place of a file"},
 		{syscall.ENAMETOOLONG, "shorter"},
 	} {
 		for _, wrapped := range []error{

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxLinks is how many symbolic links one path may lead through.
+// maxLinks is the maximum number of symbolic links in a path.
 const maxLinks = 64
 
-// Follow walks an absolute path as the system does: a link is followed before
-// the ".." behind it. What does not exist is taken as it is written, so that a
-// link to a file not yet made leads there too. A loop of links is not ok.
+// Follow resolves an absolute path as the system does: a link is followed before a ".."
+// after it. Missing elements are kept, so that a link to a missing file is resolved too. It
+// returns false for a loop of links.
 func Follow(path string) (string, bool) {
 	const slash = string(filepath.Separator)
 	at, links := slash, 0

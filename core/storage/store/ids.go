@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// NewID is a fresh id: eight random hexadecimal digits in lower case.
+// NewID returns a new ID: eight random hexadecimal digits in lower case.
 func NewID() string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails: the runtime ends the program instead
 	return hex.EncodeToString(b[:])
 }
 
-// NewUUID returns a random UUID of version 4, the form of an engine's session ids.
+// NewUUID returns a random UUID of version 4, the format of an engine's session IDs.
 func NewUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, as above

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// CorruptError says that a state file could not be understood and was set
-// aside, so that defaults can take its place and nothing is lost.
+// CorruptError says that a state file could not be parsed and was set aside, so that
+// defaults can replace it and nothing is lost.
 type CorruptError struct {
 	File string // the name that was read
-	Kept string // the name under which its bytes were kept
+	Kept string // the name under which it was kept
 	Err  error  // what was wrong with it
 }
 
@@ -26,10 +26,9 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() error { return e.Err }
 
-// PeekJSON reads a JSON file into v, a pointer, and leaves it where it is,
-// whatever it holds. Keys that the file lacks keep the value that v has. A
-// missing file gives false and no error; v is untouched whenever the answer is
-// false. It is for looking, and for files that people edit by hand.
+// PeekJSON reads a JSON file into v, a pointer, and never changes the file. Missing keys
+// keep their values in v. A missing file returns false and no error; v is unchanged
+// whenever it returns false. Use it for reading only, and for files that people edit.
 func (d *Dir) PeekJSON(rel string, v any) (found bool, err error) {
 	data, err := d.Read(rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,8 +40,8 @@ func (d *Dir) PeekJSON(rel string, v any) (found bool, err error) {
 	return err == nil, err
 }
 
-// ReadJSON is PeekJSON for a file that is about to be replaced: one that holds
-// no such JSON is renamed to NAME.corrupt-<time> and gives a *CorruptError.
+// ReadJSON is PeekJSON for a file that is about to be replaced: an invalid one is renamed to
+// NAME.corrupt-<time> and returns a *CorruptError.
 func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 	found, err = d.PeekJSON(rel, v)
 	var garbage *garbageError
@@ -59,8 +58,8 @@ func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 	return false, &CorruptError{File: rel, Kept: kept, Err: err}
 }
 
-// LoadJSON is ReadJSON for whoever goes on without what cannot be understood: it
-// is set aside, log is told, and the file counts as missing.
+// LoadJSON is ReadJSON for callers that continue without an invalid file: it is set aside,
+// logged, and counts as missing.
 func (d *Dir) LoadJSON(rel string, v any, log *slog.Logger) (found bool, err error) {
 	found, err = d.ReadJSON(rel, v)
 	if corrupt, ok := errors.AsType[*CorruptError](err); ok {
@@ -70,26 +69,26 @@ func (d *Dir) LoadJSON(rel string, v any, log *slog.Logger) (found bool, err err
 	return found, err
 }
 
-// garbageError says that a file was read and holds something else.
+// garbageError says that a file was read but has no such JSON.
 type garbageError struct{ what string }
 
 func (e *garbageError) Error() string { return e.what }
 
-// decode fills v only if all of data fits.
+// decode fills v only if all of data is valid.
 func decode(data []byte, v any) error {
 	ptr := reflect.ValueOf(v)
 	if ptr.Kind() != reflect.Pointer || ptr.IsNil() {
 		return errors.New("the value to read into is not a pointer")
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	// The trial value takes the errors; after it the real one cannot fail.
+	// The trial value takes the errors, so that v is never partly filled.
 	if err := json.Unmarshal(data, reflect.New(ptr.Type().Elem()).Interface()); err != nil {
 		return &garbageError{describe(data, err)}
 	}
 	return json.Unmarshal(data, v)
 }
 
-// describe adds the line to what encoding/json says.
+// describe adds the line to an error of encoding/json.
 func describe(data []byte, err error) string {
 	var offset int64
 	var syntax *json.SyntaxError
@@ -106,7 +105,7 @@ func describe(data []byte, err error) string {
 	return fmt.Sprintf("line %d: %v", line, err)
 }
 
-// setAside renames a file to a free name that says when.
+// setAside renames a file to a free name with the time.
 func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
 	base := rel + asideMark + now.Format("20060102T150405")
 	kept = base
@@ -122,8 +121,8 @@ func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
 	return kept, nil
 }
 
-// WriteJSON replaces a state file as Write does: one line of JSON as the
-// original program writes it, without HTML escapes.
+// WriteJSON replaces a state file like Write: with one line of JSON as the original program
+// writes it, without HTML escapes.
 func (d *Dir) WriteJSON(rel string, v any) error {
 	line, err := JSONLine(v)
 	if err != nil {
@@ -132,8 +131,8 @@ func (d *Dir) WriteJSON(rel string, v any) error {
 	return d.Write(rel, append(line, '\n'))
 }
 
-// JSONLine is a value as JSON on one line. Escapes for HTML would make some texts six
-// times as long.
+// JSONLine encodes a value as JSON on one line. HTML escapes would make some texts six times
+// as long.
 func JSONLine(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -27,7 +27,7 @@ func (d *Dir) Present() error {
 	return nil
 }
 
-// MakeFolder makes a folder of the directory, private, if it is missing.
+// MakeFolder creates a private folder in the directory if it is missing.
 func (d *Dir) MakeFolder(rel string) error {
 	if err := local(rel); err != nil {
 		return err
@@ -35,8 +35,8 @@ func (d *Dir) MakeFolder(rel string) error {
 	return d.makeFolder(d.Path(rel))
 }
 
-// makeFolder makes a folder of the directory if it is missing. The bot never
-// makes the directory itself again: its content would seem to be lost.
+// makeFolder creates a folder in the directory if it is missing. The bot never recreates the
+// directory itself: that would look as if all its content was lost.
 func (d *Dir) makeFolder(path string) error {
 	if d.owned.Load() == nil {
 		return os.MkdirAll(path, dirMode)
@@ -65,7 +65,7 @@ type Found int
 const (
 	AsItWas   Found = iota
 	Replaced        // another data directory has replaced it and is the bot's now
-	StateLost       // the state folder, or the lock in it, was removed and made again
+	StateLost       // the state folder, or the lock in it, was removed and recreated
 )
 
 // Look checks whether the directory is unchanged, for the bot that holds its lock, which

@@ -13,17 +13,17 @@ import (
 // recallMost is the size of the largest state file that is remembered, in bytes.
 const recallMost = 256 << 10
 
-// memory is what the small files of state/ contain, so that removing the folder under a
-// running bot loses no settings, holds, budget or keys. The zero memory is empty.
+// memory keeps the content of the small files of state/, so that removing the folder under
+// a running bot loses no settings, holds, budget or keys. The zero memory is empty.
 type memory struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	gone  map[string]bool // files that were missing at the last look
-	done  bool            // they were put back, and the lock is not yet there again
+	done  bool            // they were put back, but the lock is still missing
 }
 
-// remembered reports whether a file is one that the memory keeps: one that is replaced
-// as a whole, directly in state/. What only grows, and locks, are not.
+// remembered reports whether the memory keeps a file: those directly in state/ that are
+// replaced as a whole, but not logs and locks.
 func remembered(rel string) bool {
 	folder, name := path.Split(rel)
 	return folder == StateDir+"/" && (strings.HasSuffix(name, ".json") || strings.HasSuffix(name, "_key"))
@@ -46,22 +46,22 @@ func (m *memory) note(rel string, data []byte) {
 	}
 }
 
-// forget is for a file that the bot has removed.
+// forget drops a file that the bot has removed.
 func (m *memory) forget(rel string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.files, rel)
 }
 
-// forgetAll is for another directory in the place of the bot's.
+// forgetAll drops everything, because another directory has replaced the bot's.
 func (m *memory) forgetAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.files, m.gone = nil, nil
 }
 
-// Remember takes note of files that another process has changed. A file that is missing
-// is not forgotten yet: its folder may be on its way out.
+// Remember updates files that another process has changed. A missing file is not forgotten
+// yet: its folder may be about to be removed.
 func (d *Dir) Remember(rels ...string) {
 	if d.owned.Load() == nil {
 		return
@@ -73,8 +73,8 @@ func (d *Dir) Remember(rels ...string) {
 	}
 }
 
-// look takes note of the files in state/, and forgets those that were missing
-// twice in a row. All are read each time: two versions of one size may have the same time.
+// look updates all files in state/, and forgets those that were missing twice in a row. All
+// are read each time, because two versions can have the same size and time.
 func (m *memory) look(d *Dir) {
 	entries, err := d.Entries(StateDir)
 	if err != nil {
@@ -106,8 +106,8 @@ func (m *memory) look(d *Dir) {
 	m.gone = gone
 }
 
-// recalled reports whether a missing file may be there now: the bot's state
-// folder was gone, and has been made anew.
+// recalled reports whether a missing file may exist now, because the bot's state folder had
+// been removed and was restored.
 func (d *Dir) recalled(rel string) bool {
 	if d.owned.Load() == nil || !strings.HasPrefix(rel, StateDir+"/") {
 		return false
@@ -116,9 +116,8 @@ func (d *Dir) recalled(rel string) bool {
 	return lost && err == nil
 }
 
-// recall puts back what was remembered, once the state folder was removed, which
-// shows in the missing lock: the folder itself may have been made anew by a
-// command. It reports whether it did.
+// recall restores the remembered files if the state folder was removed. That shows in the
+// missing lock, because a command may have recreated the folder. It reports whether it did.
 func (d *Dir) recall() (bool, error) {
 	d.memory.mu.Lock()
 	defer d.memory.mu.Unlock()

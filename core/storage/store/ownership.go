@@ -27,7 +27,7 @@ const lockPatience = 200 * time.Millisecond
 
 // RunningError says that another bot is running in the directory.
 type RunningError struct {
-	Dir string // as people read it
+	Dir string // for people
 	PID int    // 0 if unknown
 }
 

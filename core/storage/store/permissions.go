@@ -14,8 +14,7 @@ import (
 )
 
 // Concerns returns warnings about the directory: who else can change what the bot does.
-// Each names the cure. Parent directories that everyone can write to, such as /tmp, are
-// fine if they are sticky.
+// Each names the cure. World-writable parents such as /tmp are fine if they are sticky.
 func (d *Dir) Concerns() []string {
 	var list []string
 	for _, rel := range []string{".", StateDir} {
@@ -182,7 +181,7 @@ func (d *Dir) Writable() error {
 	return fmt.Errorf(msgParent, d.Display(), clean.Line(at), err)
 }
 
-// nearest is the data directory, or the nearest folder above it that exists.
+// nearest returns the data directory, or the nearest existing folder above it.
 func nearest(root string) (path string, info fs.FileInfo, err error) {
 	for path = root; ; path = filepath.Dir(path) {
 		info, err = os.Stat(path)

@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// isOriginal reports whether a process is the original program, which is a
-// Python script and holds no lock. Having the name somewhere in the arguments is not
-// enough: so does an editor with a file of the directory.
+// isOriginal reports whether a process is the original program, a Python script that takes
+// no lock. Its name anywhere in the arguments is not enough: an editor with a file of the
+// directory has it too.
 func isOriginal(pid int) bool {
 	if pid <= 0 || !lives(pid) {
 		return false
@@ -44,7 +44,7 @@ func lives(pid int) bool {
 	return err == nil || errors.Is(err, fs.ErrPermission)
 }
 
-// arguments is the command line of a process; nil where it cannot be known.
+// arguments returns the command line of a process; nil if unknown.
 func arguments(pid int) []string {
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil {
 		return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")

@@ -33,13 +33,12 @@ func (t *turns) of(name string) *sync.Mutex {
 	return t.byName[name]
 }
 
-// WithLock runs fn while no other goroutine and no other process runs one
-// under the same name: for reading a file, changing it and writing it back. It
-// waits at most 10 seconds for another process. Not reentrant. Its locks are
-// held over fn's I/O because ordering that I/O is what they are for.
+// WithLock runs fn while no other goroutine or process runs one under the same name, for
+// read-modify-write of a file. It waits at most 10 seconds for another process. It is not
+// reentrant. Its locks are held over fn's I/O because they order that I/O.
 func (d *Dir) WithLock(name string, fn func() error) error {
 	if strings.ContainsAny(name, `/\`) || name == "" {
-		return fmt.Errorf("lock %q: the name of a lock is one plain word", name)
+		return fmt.Errorf("lock %q: the name of a lock must be one plain word", name)
 	}
 	turn := d.turns.of(name)
 	turn.Lock()
