@@ -211,8 +211,8 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 
 func TestHelpTellsAGroupOrACommand(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hasLines(s.types("help UPDATES"), "Updates, group updates:", "updates: what waits", "update UPDATE: read one", "discard UPDATE: ", "deliver: ")
-		s.hasLines(s.types("help forks"), "runs: background runs, with numbers", "forks means the same")
+		s.hasLines(s.types("help UPDATES"), "Updates, group updates:", "updates: pending updates", "update UPDATE: show one", "discard UPDATE: ", "deliver: ")
+		s.hasLines(s.types("help forks"), "runs: background runs, numbered", "forks means the same")
 		if got := s.types("help"); len(got) != len(command.List(command.InPlain))+len(command.Groups)+2 {
 			t.Errorf("help has %d lines", len(got))
 		}
