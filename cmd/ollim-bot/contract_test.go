@@ -144,7 +144,7 @@ func (c *contract) look() map[string]seen {
 	c.hears("bot: I heard:")
 	results = c.talks(append(slices.Clone(around), call("mcp__discord__exit_fork", map[string]any{}))...)
 	note("fork", results, says("Plan the move."))
-	c.hears("the fork is over")
+	c.hears("the fork has ended")
 	extra := "allowed-tools: [\"Bash(env)\", \"Bash(pwd)\"]\n"
 	c.due("back0001", extra, around...)
 	note("background", c.came("back0001", len(around)), says("back0001"))
