@@ -2,12 +2,10 @@ package core
 
 import (
 	"context"
-	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/command"
 )
 
 // alive asks a bot within half a minute.
@@ -20,9 +18,7 @@ func alive(b *Bot) error {
 func TestABotLivesWhileItsLoopsTurn(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		for range 200 { // questions do not fill the queue
-			if err := alive(b); err != nil {
-				t.Fatal(err)
-			}
+			must(t, alive(b))
 		}
 		began := time.Now()
 		if err := alive(b); err != nil || time.Since(began) > time.Second {
@@ -36,29 +32,4 @@ func TestABotThatDoesNotRunIsNotAlive(t *testing.T) {
 	if err := b.Alive(t.Context()); err == nil {
 		t.Error("a bot that was never started says that it lives")
 	}
-}
-
-func TestALongTurnIsAliveUntilItHasBeenSilentForAnHour(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		if _, err := b.Do(context.Background(), command.Say{Text: script_(`say one`, `wait 1h`, `wait 10m`, `say two`)}); err != nil {
-			t.Fatal(err)
-		}
-		for range 58 { // more than the queue has room for, were each to stay in it
-			time.Sleep(30 * time.Second)
-			if err := alive(b); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(2 * time.Minute)
-		if err := alive(b); err == nil || !strings.Contains(err.Error(), "is stuck") {
-			t.Errorf("a turn that was silent for more than an hour counts as %v", err)
-		}
-		if _, err := b.Do(context.Background(), command.Interrupt{}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if err := alive(b); err != nil {
-			t.Errorf("behind the turn: %v", err)
-		}
-	})
 }

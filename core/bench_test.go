@@ -37,9 +37,9 @@ func manyRoutines(tb testing.TB, root string, n int) {
 func BenchmarkFireToPrompt(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 			manyRoutines(b, h.root, n)
-			bot := h.benchBot(b)
+			bot := h.bot(script.New(script.Options{}))
 			id := bot.index.Set().Routines[n/2].ID
 			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 			prompt := func() string {
@@ -63,9 +63,9 @@ func BenchmarkFireToPrompt(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	for _, n := range []int{100, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 			manyRoutines(b, h.root, n)
-			bot := h.benchBot(b)
+			bot := h.bot(script.New(script.Options{}))
 			b.ReportAllocs()
 			for b.Loop() {
 				if s := bot.Snapshot(); s.Routines != n {
@@ -79,9 +79,9 @@ func BenchmarkSnapshot(b *testing.B) {
 // BenchmarkSnapshotOfANewMinute is what the first look of each minute costs: the
 // schedule is made anew.
 func BenchmarkSnapshotOfANewMinute(b *testing.B) {
-	h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+	h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 	manyRoutines(b, h.root, 10000)
-	bot := h.benchBot(b)
+	bot := h.bot(script.New(script.Options{}))
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	bot.SnapshotAt(now)
 	b.ReportAllocs()
@@ -97,21 +97,16 @@ func BenchmarkSnapshotOfANewMinute(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	for _, n := range []int{100, 10000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			h := home{root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
+			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 			manyRoutines(b, h.root, n)
 			for b.Loop() {
-				bot := h.benchBot(b)
+				bot := h.bot(script.New(script.Options{}))
 				if s := bot.Snapshot(); s.Routines != n {
 					b.Fatalf("%d routines", s.Routines)
 				}
 			}
 		})
 	}
-}
-
-func (h home) benchBot(b *testing.B) *Bot {
-	b.Helper()
-	return h.make(b, script.New(script.Options{}))
 }
 
 // BenchmarkMessageWithTenUpdates is the assembly of a user's message.

@@ -9,41 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
-	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/fork"
 )
 
-func noticed(s Snapshot, part string) bool {
-	for _, n := range s.Notices {
-		if strings.Contains(n.Text, part) {
-			return true
-		}
-	}
-	return false
-}
-
-func spoken(s Snapshot, part string) bool {
-	for _, e := range s.Chat {
-		if strings.Contains(e.Text, part) && e.Role == "bot" {
-			return true
-		}
-	}
-	return false
-}
-
 func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
-		ctx := context.Background()
 		type_(t, b, "/permissions default")
 		ask := func() policy.Approval {
-			if _, err := b.Do(ctx, command.Say{Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
-				t.Fatal(err)
-			}
+			do(t, b, command.Say{Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
 			time.Sleep(5 * time.Second)
 			a := b.Snapshot().Approvals
 			if len(a) != 1 || a[0].Tool != "Bash" {
@@ -52,11 +28,9 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 			return a[0]
 		}
 		first := ask()
-		if _, err := b.Do(ctx, command.Answer{ID: first.ID, Verdict: policy.Allow}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.Answer{ID: first.ID, Verdict: policy.Allow})
 		time.Sleep(30 * time.Second)
-		if _, err := b.Do(ctx, command.Answer{ID: first.ID, Verdict: policy.Deny}); err == nil || !strings.Contains(err.Error(), "allowed") {
+		if _, err := b.Do(context.Background(), command.Answer{ID: first.ID, Verdict: policy.Deny}); err == nil || !strings.Contains(err.Error(), "allowed") {
 			t.Errorf("a second answer gets %v, want the outcome", err)
 		}
 		ask()
@@ -65,14 +39,12 @@ func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
 			t.Errorf("still waiting after a minute: %+v", a)
 		}
 		third := ask()
-		if _, err := b.Do(ctx, command.Interrupt{}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.Interrupt{})
 		time.Sleep(time.Second)
 		if a := b.Snapshot().Approvals; len(a) != 0 {
 			t.Errorf("an interruption left %+v", a)
 		}
-		if _, err := b.Do(ctx, command.Answer{ID: third.ID, Verdict: policy.Allow}); err == nil {
+		if _, err := b.Do(context.Background(), command.Answer{ID: third.ID, Verdict: policy.Allow}); err == nil {
 			t.Error("an approval of a turn that has ended was taken")
 		}
 	})
@@ -88,17 +60,13 @@ func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 		if a := b.Snapshot().Approvals; len(a) != 0 || !spoken(b.Snapshot(), "sent it") {
 			t.Errorf("a note is asked about: %+v", a)
 		}
-		if _, err := b.Do(context.Background(), command.Say{Text: script_(`call send_file {"file_path":"`+outside+`"}`, `say after it`)}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.Say{Text: script_(`call send_file {"file_path":"`+outside+`"}`, `say after it`)})
 		time.Sleep(5 * time.Second)
 		a := b.Snapshot().Approvals
 		if len(a) != 1 || !strings.Contains(a[0].Text, outside) {
 			t.Fatalf("approvals: %+v", a)
 		}
-		if _, err := b.Do(context.Background(), command.Answer{ID: a[0].ID, Verdict: policy.Deny}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.Answer{ID: a[0].ID, Verdict: policy.Deny})
 		time.Sleep(30 * time.Second)
 		if !spoken(b.Snapshot(), "after it") {
 			t.Error("the turn did not go on")
@@ -106,41 +74,9 @@ func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatFailsOrIsInterruptedSaysSoInTheChat(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		ctx := context.Background()
-		newest := func(r transcript.Role) (text string) {
-			for _, e := range b.Snapshot().Chat {
-				if e.Role == r {
-					text = e.Text
-				}
-			}
-			return text
-		}
-		if _, err := b.Do(ctx, command.Say{Text: script_(`fail the model is overloaded`)}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if got := newest(transcript.Notice); !strings.Contains(got, "the model is overloaded") {
-			t.Errorf("the chat says %q of an answer that failed", got)
-		}
-		if _, err := b.Do(ctx, command.Say{Text: script_(`say half of it`, `wait 10m`, `say the rest`)}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if _, err := b.Do(ctx, command.Interrupt{}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if got := newest(transcript.Bot); got != "half of it *(interrupted)*" {
-			t.Errorf("the answer that was interrupted reads %q", got)
-		}
-	})
-}
-
 func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
-	e := &sessions{Engine: script.New(script.Options{Pace: 1})}
-	liveWith(t, func() agent.Engine { return e }, func(h home) {
+	e := &recorder{Engine: offline()}
+	liveWith(t, e, func(h home) {
 		h.reminder("cccc0001", time.Second, "", `say looked at it`)
 	}, func(_ home, b *Bot) {
 		time.Sleep(time.Minute)
@@ -148,9 +84,7 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 		if run.State != fork.Done {
 			t.Fatalf("the run is %s", run.State)
 		}
-		if _, err := b.Do(context.Background(), command.ResumeFork{Run: run.ID}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.ResumeFork{Run: run.ID})
 		time.Sleep(time.Minute)
 		s := b.Snapshot()
 		if s.Fork == nil || !s.Fork.Resumed || !strings.Contains(e.to(run.Session), "I would like to go on") {
@@ -170,9 +104,7 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 		if _, err := b.Do(context.Background(), command.ResumeFork{Run: run.ID}); err == nil {
 			t.Error("a fork inside a fork was entered")
 		}
-		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitReport}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.ExitFork{How: command.ExitReport})
 		time.Sleep(time.Minute)
 		if b.Snapshot().Fork != nil {
 			t.Error("the fork still stands after the report")
@@ -233,24 +165,6 @@ func TestFilesGoWithTheNextMessage(t *testing.T) {
 			if _, err := b.Do(context.Background(), command.Say{Text: bad}); err == nil {
 				t.Errorf("%s was taken", bad)
 			}
-		}
-	})
-}
-
-func TestASessionThatTheEngineDoesNotKnowStartsAfreshAndSaysSo(t *testing.T) {
-	running(t, func(h home) {
-		h.write("state/sessions.json", "no-uuid-at-all")
-	}, func(_ home, b *Bot) {
-		tell(t, b, "hello")
-		s := b.Snapshot()
-		if id := b.sessions.Main(); id == "" || id == "no-uuid-at-all" {
-			t.Errorf("the session is %q", id)
-		}
-		if !noticed(s, "new one was started") {
-			t.Errorf("the user was not told: %+v", s.Notices)
-		}
-		if s.Chat[len(s.Chat)-1].Role != "bot" {
-			t.Errorf("no answer: %+v", s.Chat)
 		}
 	})
 }

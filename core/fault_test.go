@@ -6,15 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/logs"
-	"ollimbot/core/storage/store/storetest"
 )
 
 // leaky breaks where one logs in, and tells a secret in its errors.
@@ -31,24 +26,19 @@ func (e leaky) Login(context.Context) (string, error) {
 }
 func (leaky) Finish(context.Context, string) error { return errors.New("hunter2-hunter2") }
 
-func leakyBot(t *testing.T, e agent.Engine) (*Bot, *logs.Sink) {
+// leaking runs a bot over an engine that leaks, with a log that hides the secret.
+func leaking(t *testing.T, fault bool, story func(b *Bot, book *logs.Sink)) {
 	t.Helper()
-	dir := storetest.Dir(t)
 	log, book := logs.New(logs.Options{})
 	book.Hide("hunter2-hunter2")
-	b, err := New(Options{Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, Log: log, Book: book, Still: true})
-	must(t, err)
-	return b, book
+	livesWith(t, func(o *Options) {
+		o.Engine, o.Log, o.Book = leaky{script.New(script.Options{}), fault}, log, book
+	}, 0, func(home) {}, func(_ home, b *Bot) { story(b, book) })
 }
 
 func TestAFaultIsASentenceForTheUserAndAPlaceInTheLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b, book := leakyBot(t, leaky{script.New(script.Options{}), true})
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- b.Run(ctx) }()
-		synctest.Wait()
-		if _, err := b.Do(ctx, command.Login{}); err == nil || !strings.Contains(err.Error(), "internal fault in command.Login: the seam") {
+	leaking(t, true, func(b *Bot, book *logs.Sink) {
+		if _, err := b.Do(context.Background(), command.Login{}); err == nil || !strings.Contains(err.Error(), "internal fault in command.Login: the seam") {
 			t.Errorf("the user is told %v", err)
 		}
 		var all strings.Builder
@@ -58,21 +48,12 @@ func TestAFaultIsASentenceForTheUserAndAPlaceInTheLog(t *testing.T) {
 		if !strings.Contains(all.String(), "core.leaky.Login (fault_test.go:") {
 			t.Errorf("the log has no place: %s", &all)
 		}
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
 func TestSecretsReachNeitherTheUserNorAnyNotice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b, _ := leakyBot(t, leaky{script.New(script.Options{}), false})
-		ctx, stop := context.WithCancel(t.Context())
-		done := make(chan error, 1)
-		go func() { done <- b.Run(ctx) }()
-		synctest.Wait()
-		if _, err := b.Do(ctx, command.Login{}); err == nil || strings.Contains(err.Error(), "hunter2") || !errors.Is(err, context.DeadlineExceeded) {
+	leaking(t, false, func(b *Bot, _ *logs.Sink) {
+		if _, err := b.Do(context.Background(), command.Login{}); err == nil || strings.Contains(err.Error(), "hunter2") || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("the user is told %v", err)
 		}
 		b.log.Error("a key of hunter2-hunter2 was refused", "error", errors.New("hunter2-hunter2 is wrong"))
@@ -80,10 +61,6 @@ func TestSecretsReachNeitherTheUserNorAnyNotice(t *testing.T) {
 		s := b.Snapshot()
 		if text := fmt.Sprintf("%+v %+v", s.Notices, s.Chat); strings.Contains(text, "hunter2") || !strings.Contains(text, "[hidden] is wrong") {
 			t.Errorf("shown: %s", text)
-		}
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"regexp"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/google/googletest"
@@ -35,29 +33,14 @@ func connectable(t *testing.T) (*Bot, *googletest.Server) {
 // beside is a bot that runs beside a Google until it is stopped.
 func beside(t *testing.T, g *googletest.Server, h home) (b *Bot, stop func()) {
 	t.Helper()
-	dir, err := store.At(h.root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err = New(Options{
-		Dir: dir, Env: config.Env{Zone: h.zone, GoogleAPI: g.URL}, Engine: script.New(script.Options{}), EngineName: "script",
-		Log: slog.New(slog.DiscardHandler), Still: true,
+	b = h.bot(script.New(script.Options{}), func(o *Options) {
+		o.Still, o.Env = true, config.Env{Zone: h.zone, GoogleAPI: g.URL}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, end := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx) }()
+	stop = begin(t, b)
 	for b.Snapshot().Started.IsZero() {
 		time.Sleep(time.Millisecond)
 	}
-	return b, func() {
-		end()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
+	return b, stop
 }
 
 // saidInChat waits until the chat says something.
@@ -82,6 +65,15 @@ func begins(t *testing.T, b *Bot, line string) string {
 		t.Fatalf("%q %v", out.Message, err)
 	}
 	return address
+}
+
+// connects logs in as a browser does.
+func connects(t *testing.T, b *Bot) {
+	t.Helper()
+	res, err := http.Get(begins(t, b, "/google-auth"))
+	must(t, err)
+	_ = res.Body.Close()
+	saidInChat(t, b, "google connected")
 }
 
 func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *testing.T) {
@@ -154,10 +146,7 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 	if got := click("act:task_done:1"); !strings.Contains(got, "google is not connected (not set up") {
 		t.Error(got)
 	}
-	res, err := http.Get(begins(t, b, "/google-auth"))
-	must(t, err)
-	_ = res.Body.Close()
-	saidInChat(t, b, "google connected")
+	connects(t, b)
 	g.Tasks["other"] = nil
 	milk, soap := g.AddTask("@default", map[string]any{"title": "Milk\n\x1b[31mIgnore"}), g.AddTask("other", map[string]any{"title": "Soap"})
 	at := time.Date(2031, 1, 2, 3, 0, 0, 0, time.UTC)
@@ -194,10 +183,7 @@ func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
 	b, g := connectable(t)
 	today := time.Now().In(b.zone)
 	b.google.Look(t.Context())
-	res, err := http.Get(begins(t, b, "/google-auth"))
-	must(t, err)
-	_ = res.Body.Close()
-	saidInChat(t, b, "google connected")
+	connects(t, b)
 	g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn(today.Format(time.DateOnly))})
 	milk := g.Tasks["@default"][0]["id"].(string)
 	g.AddEvent("primary", map[string]any{
@@ -237,14 +223,9 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	h := newHome(t)
 	h.write(google.ClientFile, `{"installed":{"client_id":"`+googletest.ClientID+`","client_secret":"`+googletest.ClientSecret+`"}}`)
 	b, stop := beside(t, g, h)
-	res, err := http.Get(begins(t, b, "/google-auth"))
-	must(t, err)
-	_ = res.Body.Close()
-	saidInChat(t, b, "google connected")
+	connects(t, b)
 	g.Tasks["errands"] = nil
-	if _, err := b.Do(t.Context(), command.Slash{Line: "/config google_task_list errands"}); err != nil {
-		t.Fatal(err)
-	}
+	do(t, b, command.Slash{Line: "/config google_task_list errands"})
 	milk, soap := g.AddTask("errands", map[string]any{"title": "Milk"}), g.AddTask("errands", map[string]any{"title": "Soap"})
 	at := time.Now().Add(time.Hour)
 	g.AddEvent("primary", map[string]any{

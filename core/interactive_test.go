@@ -3,47 +3,13 @@ package core
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/transcript"
 )
-
-// tell sends words as the chat pane does and lets the bot answer.
-func tell(t *testing.T, b *Bot, words string) {
-	t.Helper()
-	if _, err := b.Do(context.Background(), command.Say{Text: words}); err != nil {
-		t.Fatalf("say %q: %v", words, err)
-	}
-	time.Sleep(time.Minute)
-}
-
-func type_(t *testing.T, b *Bot, line string) command.Outcome {
-	t.Helper()
-	out, err := b.Do(context.Background(), command.Say{Text: line})
-	if err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	time.Sleep(time.Minute)
-	return out
-}
-
-func script_(lines ...string) string {
-	return "please\n\n```script\n" + strings.Join(lines, "\n") + "\n```"
-}
-
-func lastEmbed(s Snapshot) string {
-	for i := len(s.Chat) - 1; i >= 0; i-- {
-		if e := s.Chat[i].Embed; e != nil {
-			return e.Title
-		}
-	}
-	return ""
-}
 
 func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
@@ -55,9 +21,7 @@ func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
 			t.Fatalf("no fork: %+v", s.Fork)
 		}
 		tell(t, b, "what about roses?")
-		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitDiscard}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.ExitFork{How: command.ExitDiscard})
 		time.Sleep(time.Minute)
 		s = b.Snapshot()
 		if s.Fork != nil || lastEmbed(s) != "Fork Ended — discarded" {
@@ -132,9 +96,7 @@ func TestSlashCommandsAnswer(t *testing.T) {
 			"/model opus":                            "switched to opus.",
 			"/thinking 8000":                         "thinking: 8000.",
 		} {
-			if _, err := b.Do(context.Background(), command.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 5}); err != nil {
-				t.Fatal(err)
-			}
+			do(t, b, command.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 5})
 			if got := type_(t, b, line).Message; got != want {
 				t.Errorf("%s answers %q, want %q", line, got, want)
 			}
@@ -154,9 +116,7 @@ func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
 		first := b.sessions.Main()
-		if err := b.updates.Append(b.now(), "keep me"); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.updates.Append(b.now(), "keep me"))
 		type_(t, b, "/fork")
 		if out := type_(t, b, "/clear"); !strings.Contains(out.Message, "fork was discarded too") {
 			t.Errorf("reply: %q", out.Message)
@@ -189,66 +149,9 @@ func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
 	})
 }
 
-func TestTheAgentAsksBeforeAForkIsSaved(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		tell(t, b, "hello")
-		main := b.sessions.Main()
-		type_(t, b, "/fork")
-		tell(t, b, script_(`call save_context {}`, `say May I keep this?`))
-		s := b.Snapshot()
-		if s.Fork == nil || !s.Fork.Asks || b.sessions.Main() != main {
-			t.Fatalf("before the user's word: fork %+v, main %q", s.Fork, b.sessions.Main())
-		}
-		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if b.Snapshot().Fork != nil || b.sessions.Main() == main {
-			t.Errorf("after it: fork %+v, main %q", b.Snapshot().Fork, b.sessions.Main())
-		}
-	})
-}
-
-func TestATurnThatFailsWhileTheAgentLeavesItsForkSaysSo(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		type_(t, b, "/fork the garden")
-		tell(t, b, script_(`call exit_fork {}`, `fail no more credit`))
-		s := b.Snapshot()
-		if s.Fork != nil {
-			t.Fatal("the fork was not left")
-		}
-		for _, e := range s.Chat {
-			if strings.Contains(e.Text, "no more credit") {
-				return
-			}
-		}
-		t.Errorf("nobody is told: %+v", s.Chat)
-	})
-}
-
-// opened records what sessions are opened with.
-type opened struct {
-	agent.Engine
-	mu   sync.Mutex
-	list []agent.SessionOptions
-}
-
-func (e *opened) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	e.mu.Lock()
-	e.list = append(e.list, o)
-	e.mu.Unlock()
-	return e.Engine.Open(ctx, o)
-}
-
-func (e *opened) last() agent.SessionOptions {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.list[len(e.list)-1]
-}
-
 func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
-	e := &opened{Engine: script.New(script.Options{Pace: 1})}
-	liveWith(t, func() agent.Engine { return e }, func(h home) {
+	e := &recorder{Engine: offline()}
+	liveWith(t, e, func(h home) {
 		h.write("state/config.json", `{"model_main": "opus", "model_fork": "haiku", "thinking_main": "adaptive", "thinking_fork": "off"}`)
 	}, func(_ home, b *Bot) {
 		tell(t, b, "hello")
@@ -256,9 +159,7 @@ func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
 		if s := e.last().Settings; s.Model != "haiku" || s.Thinking != "off" {
 			t.Fatalf("the fork was opened with %+v", s)
 		}
-		if _, err := b.Do(context.Background(), command.ExitFork{How: command.ExitSave}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.ExitFork{How: command.ExitSave})
 		time.Sleep(time.Minute)
 		tell(t, b, "and on we go")
 		main := e.last()

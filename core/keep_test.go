@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,15 +13,6 @@ import (
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/watch"
 )
-
-func wasTold(s Snapshot, words string) bool {
-	for _, n := range s.Notices {
-		if strings.Contains(n.Text, words) {
-			return true
-		}
-	}
-	return false
-}
 
 func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 	running(t, func(h home) {
@@ -34,11 +24,9 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 			t.Fatalf("%+v at %s", set.Reminders, b.now())
 		}
 		away := h.root + ".away"
-		if err := os.Rename(h.root, away); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(h.root, away))
 		time.Sleep(time.Minute)
-		if !wasTold(b.Snapshot(), "put it back") {
+		if !noticed(b.Snapshot(), "put it back") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		n := len(b.Snapshot().Notices)
@@ -52,11 +40,9 @@ func TestADirectoryThatGoesAwayIsToldAndComesBack(t *testing.T) {
 		if set := b.Index().Set(); len(set.Reminders) != 1 || len(set.Routines) != 1 {
 			t.Errorf("tasks were forgotten: %+v", set)
 		}
-		if err := os.Rename(away, h.root); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(away, h.root))
 		time.Sleep(2 * time.Minute)
-		if !wasTold(b.Snapshot(), "is back") {
+		if !noticed(b.Snapshot(), "is back") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		if _, ok := b.Index().Set().ReminderByID(id); ok || h.has("reminders/say-it.md") {
@@ -81,16 +67,14 @@ func TestARemovedStateFolderIsPutBackAsItWasLast(t *testing.T) {
 		h.write("state/pending_updates.json", `[{"ts":"2000-01-01T00:00:30Z","message":"from elsewhere"}]`)
 		b.directory.Apply(watch.Batch{Names: []string{"state/pending_updates.json"}})
 		files := stateFiles(t, h)
-		if err := os.RemoveAll(filepath.Join(h.root, "state")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.RemoveAll(filepath.Join(h.root, "state")))
 		other := storetest.At(t, h.root)
 		var running *store.RunningError
 		if _, err := other.Lock(); !errors.As(err, &running) {
 			t.Errorf("a second bot: %v", err)
 		}
 		time.Sleep(time.Minute)
-		if !wasTold(b.Snapshot(), "state/ was removed") {
+		if !noticed(b.Snapshot(), "state/ was removed") {
 			t.Errorf("nobody was told: %+v", b.Snapshot().Notices)
 		}
 		s := b.Snapshot()

@@ -2,7 +2,6 @@ package core
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,10 +21,6 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/storetest"
-	"ollimbot/core/work/budget"
-	"ollimbot/core/work/updates"
-	"ollimbot/routines"
 )
 
 // childDir makes the test binary a bot on that directory, to be killed.
@@ -155,42 +149,6 @@ func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
 	}
 }
 
-// TestNothingIsLostWhenTheProcessIsKilled kills a bot at random moments of its
-// runs and looks at the directory each time; in the end every reminder has
-// reported, because one that had not finished fires again.
-//
-// Whoever is killed between a report and its end reports again after the next
-// start. Three rounds and the last start come to 4+3+2 reports at the most: with
-// a fourth round there could be more than may be pending, and the oldest makes
-// room by right.
-func TestNothingIsLostWhenTheProcessIsKilled(t *testing.T) {
-	t.Parallel()
-	for range 2 {
-		killedThrice(t)
-	}
-}
-
-func killedThrice(t *testing.T) {
-	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
-	const rounds = 3
-	for i := range rounds {
-		h.reminder(fmt.Sprintf("bbbb000%d", i), 200*time.Millisecond, "",
-			fmt.Sprintf(`call ping_user {"message":"ping %d"}`, i), `wait 500ms`,
-			fmt.Sprintf(`call report_updates {"message":"report %d"}`, i), `wait 500ms`)
-		kill(t, h, 2+rand.IntN(24))
-		inspect(t, h)
-	}
-	finish(t, h)
-	inspect(t, h)
-	pending := h.bot(script.New(script.Options{})).updates.Peek()
-	for i := range rounds {
-		want := fmt.Sprintf("report %d", i)
-		if !slices.ContainsFunc(pending, func(u updates.Update) bool { return u.Message == want }) {
-			t.Errorf("%q is lost; pending: %+v", want, pending)
-		}
-	}
-}
-
 func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())
@@ -218,63 +176,6 @@ func kill(t *testing.T, h home, changes int) {
 	}
 	killAll(cmd) // the limit may have been faster
 	_ = cmd.Wait()
-}
-
-// finish lets a bot run until no reminder is left, and ends it kindly.
-func finish(t *testing.T, h home) {
-	t.Helper()
-	cmd, lines, stop := start(t, h)
-	limit := time.AfterFunc(90*time.Second, func() { killAll(cmd) })
-	defer limit.Stop()
-	for lines.Scan() && lines.Text() != "changed []" {
-	}
-	stop()
-	for lines.Scan() {
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("the last bot ended with %v: %s", err, lines.Text())
-	}
-}
-
-// inspect checks that everything on disk can be read, and that no message went
-// out without its token.
-func inspect(t *testing.T, h home) {
-	t.Helper()
-	sent := 0
-	_ = filepath.WalkDir(h.root, func(path string, e os.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		rel, _ := filepath.Rel(h.root, path)
-		if strings.HasPrefix(rel, ".git") {
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Error(err)
-		}
-		switch {
-		case strings.HasSuffix(rel, ".json"):
-			if !json.Valid(data) && filepath.Base(rel) != "sessions.json" {
-				t.Errorf("%s does not parse: %q", rel, data)
-			}
-		case rel == filepath.Join("state", "transcript.jsonl"):
-			sent += bytes.Count(data, []byte(`"text":"ping `))
-		case filepath.Dir(rel) == "reminders" && strings.HasSuffix(rel, ".md"):
-			if _, p := routines.ParseReminder(filepath.ToSlash(rel), data, time.UTC); routines.HasErrors(p) {
-				t.Errorf("%s: %+v", rel, p)
-			}
-		}
-		return nil
-	})
-	dir := storetest.At(t, h.root)
-	state, _ := budget.NewBucket(dir, time.UTC, nil).State(time.Now().UTC())
-	if spent := budget.DefaultCapacity - state.Available; float64(sent) > spent+0.5 {
-		t.Errorf("%d messages for %.2f tokens", sent, spent)
-	}
-	if n := len(updates.NewQueue(dir, time.UTC, nil).Peek()); n > updates.MaxPending {
-		t.Errorf("%d updates pending", n)
-	}
 }
 
 // killAll kills the child and what it has started: a git that goes on writing

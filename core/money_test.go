@@ -46,7 +46,7 @@ func entryOf(s Snapshot, id string) (e schedule.Entry) {
 }
 
 func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
-	liveWith(t, costly, func(h home) {
+	liveWith(t, costly(), func(h home) {
 		dear(h, `{"daily_cap": "0.5"}`)
 		for i := range 10 {
 			h.reminder(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", "say here")
@@ -96,7 +96,7 @@ func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
 }
 
 func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
-	liveWith(t, costly, func(h home) {
+	liveWith(t, costly(), func(h home) {
 		dear(h, `{"daily_cap": "0"}`)
 		h.write("routines/r.md", "---\nid: \"cccc0001\"\ncron: \"*/5 * * * *\"\nmissed: run\nbackground: true\ndescription: \"Look\"\n---\nLook.\n\n```script\nsay looked\n```\n")
 		h.write("routines/c.md", "---\nid: \"cccc0002\"\ncron: \"*/5 * * * *\"\nbackground: true\ncritical: true\ndescription: \"Pills\"\n---\nLook.\n\n```script\nsay looked\n```\n")
@@ -131,7 +131,7 @@ func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
 }
 
 func TestWhatIsHeldAheadOfItsTimeIsListedOnceWithItsCost(t *testing.T) {
-	liveWith(t, costly, func(h home) {
+	liveWith(t, costly(), func(h home) {
 		dear(h, `{"daily_cap": "0"}`)
 		h.reminder("cccc0003", 2*time.Hour, "", "say here")
 		h.foreground("cccc0004", 2*time.Hour, "say here")
@@ -181,7 +181,7 @@ func TestAHeldReminderRunsAfterMidnightAlsoAfterARestart(t *testing.T) {
 }
 
 func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
-	liveWith(t, costly, func(h home) { dear(h, `{"daily_cap": "0"}`) }, func(_ home, b *Bot) {
+	liveWith(t, costly(), func(h home) { dear(h, `{"daily_cap": "0"}`) }, func(_ home, b *Bot) {
 		say := func(word string) []policy.Approval {
 			do(t, b, command.Say{Text: script_("say " + word)})
 			time.Sleep(10 * time.Second)
@@ -216,7 +216,7 @@ func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
 }
 
 func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
-	liveWith(t, costly, func(h home) {
+	liveWith(t, costly(), func(h home) {
 		dear(h, `{}`)
 		h.write("state/usage.json", `{"2000-01-01": {"turns": 1, "cost_usd": 2.5}}`)
 	}, func(_ home, b *Bot) {

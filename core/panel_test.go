@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,41 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
 )
-
-// do carries out a command that must succeed.
-func do(t *testing.T, b *Bot, c command.Value) command.Outcome {
-	t.Helper()
-	out, err := b.Do(context.Background(), c)
-	if err != nil {
-		t.Fatalf("%T: %v", c, err)
-	}
-	return out
-}
-
-// refused carries out a command that must be refused, in words.
-func refused(t *testing.T, b *Bot, c command.Value, words string) {
-	t.Helper()
-	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
-		t.Errorf("%#v gave %v, want %q in it", c, err, words)
-	}
-}
-
-func viewOf(t *testing.T, s Snapshot, id string) schedule.TaskView {
-	t.Helper()
-	for _, v := range s.Schedule.Tasks {
-		if v.ID == id {
-			return v
-		}
-	}
-	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
-	return schedule.TaskView{}
-}
 
 func TestASnoozedTaskIsMarkedSkippedAndGoesOnByItselfOrByUndo(t *testing.T) {
 	running(t, func(h home) {
@@ -193,32 +162,14 @@ func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
 	}
 }
 
-// listener notes what the main session is sent.
-func listener() (*witness, func() agent.Engine) {
-	w := &witness{}
-	return w, func() agent.Engine {
-		w.Engine = script.New(script.Options{Pace: 1})
-		return w
-	}
-}
-
-// messages is all that was sent so far.
-func (w *witness) messages() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.sent)
-}
-
 func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
-	w, engine := listener()
-	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
+	w := &recorder{Engine: offline()}
+	liveWith(t, w, func(home) {}, func(_ home, b *Bot) {
 		if out := do(t, b, command.DeliverNow{}); !strings.Contains(out.Message, "no update") || out.Done != nil {
 			t.Errorf("with nothing pending: %+v", out)
 		}
 		for i := range 2 {
-			if err := b.updates.Append(b.now(), fmt.Sprintf("Thing %d.", i)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, b.updates.Append(b.now(), fmt.Sprintf("Thing %d.", i)))
 		}
 		out := do(t, b, command.DeliverNow{})
 		select {
@@ -238,13 +189,11 @@ func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 }
 
 func TestDeliverNowWaitsForTheTurnThatRunsAndSendsNothingTwice(t *testing.T) {
-	w, engine := listener()
-	liveWith(t, engine, func(home) {}, func(_ home, b *Bot) {
+	w := &recorder{Engine: offline()}
+	liveWith(t, w, func(home) {}, func(_ home, b *Bot) {
 		do(t, b, command.Say{Text: script_(`wait 1m`, `say done`)})
 		time.Sleep(10 * time.Second)
-		if err := b.updates.Append(b.now(), "Late news."); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.updates.Append(b.now(), "Late news."))
 		first, second := do(t, b, command.DeliverNow{}), do(t, b, command.DeliverNow{})
 		time.Sleep(10 * time.Second)
 		if n := len(w.messages()); n != 1 || !b.Snapshot().Busy {
@@ -258,29 +207,6 @@ func TestDeliverNowWaitsForTheTurnThatRunsAndSendsNothingTwice(t *testing.T) {
 		if !spoken(b.Snapshot(), "done") {
 			t.Error("the running turn was interrupted")
 		}
-	})
-}
-
-func TestUpdatesThatCouldNotBeDeliveredNowStayPending(t *testing.T) {
-	liveWith(t, func() agent.Engine { return deaf{fmt.Errorf("no engine today")} }, func(home) {}, func(_ home, b *Bot) {
-		if err := b.updates.Append(b.now(), "keep me"); err != nil {
-			t.Fatal(err)
-		}
-		<-do(t, b, command.DeliverNow{}).Done
-		time.Sleep(time.Minute)
-		if u := b.Snapshot().Updates; len(u) != 1 {
-			t.Errorf("updates: %+v", u)
-		}
-	})
-}
-
-func TestInAForkNothingIsDeliveredNow(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		type_(t, b, "/fork tea")
-		if err := b.updates.Append(b.now(), "keep me"); err != nil {
-			t.Fatal(err)
-		}
-		refused(t, b, command.DeliverNow{}, "leave the fork")
 	})
 }
 

@@ -6,23 +6,9 @@ import (
 
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
-	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
 	"ollimbot/routines"
 )
-
-// pingID is the message id of the newest ping.
-func pingID(t *testing.T, b *Bot) transcript.Entry {
-	t.Helper()
-	chat := b.Snapshot().Chat
-	for i := len(chat) - 1; i >= 0; i-- {
-		if chat[i].Role == transcript.Ping {
-			return chat[i]
-		}
-	}
-	t.Fatalf("no ping in %+v", chat)
-	return transcript.Entry{}
-}
 
 func TestAPingKnowsWhenItWasAnsweredAndHow(t *testing.T) {
 	running(t, func(h home) {
@@ -31,7 +17,7 @@ func TestAPingKnowsWhenItWasAnsweredAndHow(t *testing.T) {
 		h.reminder("aaaa0022", 20*time.Second, "", `call ping_user {"message":"Tea?"}`, `call report_updates {"message":"r"}`)
 	}, func(h home, b *Bot) {
 		time.Sleep(time.Minute)
-		tea := pingID(t, b)
+		tea := pinged(t, b)
 		do(t, b, command.Say{Text: "yes, with milk\n\n```script\nsay fine\n```", ReplyTo: tea.ID})
 		time.Sleep(time.Minute)
 		do(t, b, command.Say{Text: "/cost"})

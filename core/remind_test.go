@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/transcript"
@@ -268,9 +267,7 @@ func TestTheUsersHandOnTheFileWins(t *testing.T) {
 		// Two runs are under way. One is answered meanwhile, the other deleted.
 		do(t, b, command.Remind{ID: "dddd0002", Word: command.Later})
 		at := b.now().Add(time.Hour).Truncate(time.Second)
-		if err := os.Remove(filepath.Join(h.root, "reminders/dddd0003.md")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(h.root, "reminders/dddd0003.md")))
 		// The third is made to come once more and no more.
 		path := filepath.Join(h.root, "reminders/dddd0001.md")
 		data, err := os.ReadFile(path)
@@ -374,9 +371,7 @@ func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
 		r, err := book.Add(t.Context(), routines.Reminder{RunAt: b.now().Add(10 * time.Second), UntilDone: true, Task: routines.Task{
 			ID: "dddd0001", Background: true, Thinking: true, Mode: routines.Freely, AllowPing: true, Body: "Ask.\n\n```script\nsay hm\n```",
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		time.Sleep(time.Minute)
 		moved := reminderOf(t, b)
 		o, known := b.guard.Provenance().Find(moved.Digest)
@@ -423,10 +418,8 @@ func TestPropertyAReminderEnds(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h.t = t
 				dentist(h, fmt.Sprintf("max-chain: %d\nagain: %d\n", seed%3, 10+seed))
-				b := h.bot(script.New(script.Options{Pace: 1}))
-				ctx, stop := context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				go func() { ended <- b.Run(ctx) }()
+				b := h.bot(offline())
+				stop := begin(t, b)
 				five := 5
 				allowed := seed%3 + 1
 				for step := range 4 {
@@ -448,9 +441,6 @@ func TestPropertyAReminderEnds(t *testing.T) {
 					t.Errorf("it did not end: %+v", b.Snapshot().Updates)
 				}
 				stop()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
 			})
 		})
 	}

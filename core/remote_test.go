@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/config"
-	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
 )
@@ -130,49 +123,23 @@ func (p *phone) shows() (texts, smalls []string, asked []policy.Approval) {
 }
 
 // remotely runs a story with a bot whose user has a phone.
-func remotely(t *testing.T, p *phone, e func() agent.Engine, prepare func(home), story func(h home, b *Bot)) {
+func remotely(t *testing.T, p *phone, prepare func(home), story func(h home, b *Bot)) {
 	t.Helper()
-	h := newHome(t)
-	if e == nil {
-		e = func() agent.Engine { return script.New(script.Options{Pace: 1}) }
-	}
-	synctest.Test(t, func(t *testing.T) {
-		h.t = t
-		prepare(h)
-		dir := storetest.At(t, h.root)
-		b, err := New(Options{
-			Dir: dir, Env: config.Env{Zone: h.zone}, Engine: e(), EngineName: "script",
-			Log: slog.New(slog.DiscardHandler), Remote: p,
-		})
-		must(t, err)
-		idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
-		b.watchFiles, b.versions = idle, idle
-		ctx, stop := context.WithCancel(context.Background())
-		done := make(chan error, 1)
-		go func() { done <- b.Run(ctx) }()
-		synctest.Wait()
-		story(h, b)
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("Run ended with %v", err)
-		}
-	})
+	livesWith(t, func(o *Options) { o.Remote = p }, 0, prepare, story)
 }
 
 func hear(t *testing.T, b *Bot, c command.Receive) command.Outcome {
 	t.Helper()
 	c.From = "Phone"
 	out, err := b.Do(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	time.Sleep(time.Minute)
 	return out
 }
 
 func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
 		out := hear(t, b, command.Receive{Key: "101", Text: script_(`say hello there`)})
 		select {
 		case <-out.Done:
@@ -198,7 +165,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 
 func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
 		hear(t, b, command.Receive{Key: "1", Text: "/clear"})
 		if texts, _, _ := p.shows(); len(texts) != 1 {
 			t.Errorf("%q", texts)
@@ -206,30 +173,9 @@ func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
 	})
 }
 
-func TestAReplyElsewhereQuotesTheMessageThatWasSentThere(t *testing.T) {
-	p := &phone{}
-	var heard []string
-	engine := func() agent.Engine { return listening{script.New(script.Options{Pace: 1}), &heard} }
-	remotely(t, p, engine, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, command.Receive{Key: "1", Text: script_(`say the red door`)})
-		hear(t, b, command.Receive{Key: "2", Text: "which one?", ReplyTo: "8001"})
-		if texts, _, _ := p.shows(); len(texts) != 2 {
-			t.Fatalf("%q", texts)
-		}
-		list := b.Snapshot().Chat
-		last := list[len(list)-2]
-		if last.Text != "which one?" || last.Where != "Phone" {
-			t.Errorf("the chat shows %+v", last)
-		}
-		if len(heard) != 2 || !strings.Contains(heard[1], "> the red door") {
-			t.Errorf("what was answered elsewhere is not quoted: %q", heard)
-		}
-	})
-}
-
 func TestAPingThatIsNotDeliveredCostsNothingAndIsShownNowhere(t *testing.T) {
 	p := &phone{broken: errors.New("no network")}
-	remotely(t, p, nil, func(h home) {
+	remotely(t, p, func(h home) {
 		h.reminder("dddd0009", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
 	}, func(_ home, b *Bot) {
 		before := b.Snapshot().Budget.State.Available
@@ -248,7 +194,7 @@ func TestAPingThatIsNotDeliveredCostsNothingAndIsShownNowhere(t *testing.T) {
 
 func TestTheBotOutlivesItsRemoteSurface(t *testing.T) {
 	p := &phone{stopped: errors.New("the token is wrong")}
-	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, script_(`say still here`))
 		if !spoken(b.Snapshot(), "still here") || !noticed(b.Snapshot(), "the token is wrong") {
 			t.Errorf("%+v", b.Snapshot().Notices)
@@ -261,101 +207,18 @@ func TestTheBotOutlivesItsRemoteSurface(t *testing.T) {
 
 func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, nil, func(home) {}, func(_ home, b *Bot) {
+	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
 		type_(t, b, "/permissions default")
-		if _, err := b.Do(context.Background(), command.Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
 		time.Sleep(5 * time.Second)
 		_, _, asked := p.shows()
 		if len(asked) != 1 || asked[0].Verdict != "" {
 			t.Fatalf("%+v", asked)
 		}
-		if _, err := b.Do(context.Background(), command.Answer{ID: asked[0].ID, Verdict: policy.Deny}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.Answer{ID: asked[0].ID, Verdict: policy.Deny})
 		time.Sleep(time.Minute)
 		if _, _, asked = p.shows(); len(asked) != 2 || asked[1].Verdict != policy.Deny {
 			t.Errorf("%+v", asked)
-		}
-	})
-}
-
-// eager is an engine whose sessions can be told to begin a turn by themselves.
-type eager struct {
-	agent.Engine
-	opened chan agent.SessionOptions
-}
-
-func (e eager) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	e.opened <- o
-	return e.Engine.Open(ctx, o)
-}
-
-func TestATurnThatBeginsByItselfIsShownWhenTheLockIsFree(t *testing.T) {
-	p := &phone{}
-	var e eager
-	remotely(t, p, func() agent.Engine {
-		e = eager{script.New(script.Options{Pace: 1}), make(chan agent.SessionOptions, 9)}
-		return e
-	}, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, command.Receive{Key: "1", Text: script_(`say first`)})
-		if _, err := b.Do(context.Background(), command.Receive{From: "Phone", Key: "2", Text: script_(`wait 10s`, `say second`)}); err != nil {
-			t.Fatal(err)
-		}
-		o := <-e.opened
-		var over atomic.Bool // an engine keeps the events until the callback returns
-		go func() {
-			o.OnEngineTurn(func(yield func(agent.Event, error) bool) {
-				_ = !over.Load() && yield(agent.Text{Delta: "the build is done"}, nil) && yield(agent.Result{Usage: agent.Usage{InputTokens: 7}}, nil)
-			})
-			over.Store(true)
-		}()
-		time.Sleep(time.Minute)
-		texts, _, _ := p.shows()
-		if strings.Join(texts, "|") != "first|second|the build is done" {
-			t.Errorf("%q", texts)
-		}
-		if b.Snapshot().Engine.Today.InputTokens < 7 {
-			t.Error("its tokens are not counted")
-		}
-	})
-}
-
-// eavesdropper notes what the model is sent.
-type eavesdropper struct {
-	agent.Session
-	heard *[]string
-}
-
-func (l eavesdropper) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	*l.heard = append(*l.heard, m.Text)
-	return l.Session.Send(ctx, m)
-}
-
-type listening struct {
-	agent.Engine
-	heard *[]string
-}
-
-func (e listening) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	s, err := e.Engine.Open(ctx, o)
-	return eavesdropper{s, e.heard}, err
-}
-
-func TestAReplyToAForgottenMessageIsQuotedAsTheSurfaceKnowsIt(t *testing.T) {
-	var heard []string
-	engine := func() agent.Engine { return listening{script.New(script.Options{Pace: 1}), &heard} }
-	remotely(t, &phone{}, engine, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, command.Receive{Key: "1", Text: "which one?", ReplyTo: "555", Quoted: "the red door or the blue one"})
-		synctest.Wait()
-		if len(heard) != 1 || !strings.Contains(heard[0], "the blue one") || !strings.Contains(heard[0], "which one?") {
-			t.Errorf("%q", heard)
-		}
-		for _, e := range b.Snapshot().Chat {
-			if e.Role == "you" && e.Text != "which one?" {
-				t.Errorf("the chat shows %q", e.Text)
-			}
 		}
 	})
 }

@@ -19,9 +19,7 @@ func TestAnOrdinaryDayAsksNothing(t *testing.T) {
 			type_(t, b, "/permissions "+string(mode))
 			p := mainPen(h.t, h, b)
 			files, err := starter.Files()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			written := 0
 			for _, f := range files {
 				if d := p.write(f.Path, string(f.Data)); !d.Allow {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
@@ -23,7 +22,7 @@ import (
 // pen writes files as a session's Write would: past its hooks and its permission,
 // and then into the directory and the schedule.
 type pen struct {
-	t *testing.T
+	t testing.TB
 	h home
 	b *Bot
 	s *policy.Session
@@ -55,13 +54,13 @@ func (p pen) write(rel, text string) agent.Decision {
 	return d
 }
 
-func mainPen(t *testing.T, h home, b *Bot) pen {
+func mainPen(t testing.TB, h home, b *Bot) pen {
 	s, _ := b.chat.Guard(policy.Main)
 	return pen{t, h, b, s}
 }
 
 // runPen is a background run that may also write files.
-func runPen(t *testing.T, h home, b *Bot, allowed ...string) pen {
+func runPen(t testing.TB, h home, b *Bot, allowed ...string) pen {
 	return pen{t, h, b, b.guard.Session(policy.Scope{
 		Kind: policy.Background, Session: "11112222", Rules: policy.Rules{Allowed: policy.Merge(policy.BackgroundTools(), allowed)},
 	})}
@@ -78,17 +77,6 @@ func everyMinute(id, extra, body string) string {
 }
 
 const bash = "allowed-tools:\n  - \"Bash\"\n"
-
-func taskOf(t *testing.T, b *Bot, id string) schedule.TaskView {
-	t.Helper()
-	for _, v := range b.Snapshot().Schedule.Tasks {
-		if v.ID == id {
-			return v
-		}
-	}
-	t.Fatalf("no task %s in %+v", id, b.Snapshot().Schedule.Tasks)
-	return schedule.TaskView{}
-}
 
 func runsOf(s Snapshot, id string) (n int) {
 	for _, f := range s.Forks {
@@ -109,7 +97,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		if runsOf(s, "bbbb0001") != 0 {
 			t.Fatal("it has fired")
 		}
-		if v := taskOf(t, b, "bbbb0001"); !strings.Contains(v.Waits, "use Bash") || !v.Next.IsZero() {
+		if v := viewOf(t, b.Snapshot(), "bbbb0001"); !strings.Contains(v.Waits, "use Bash") || !v.Next.IsZero() {
 			t.Errorf("the schedule shows %+v", v)
 		}
 		if e := s.Schedule.Entries; len(e) != 1 || !e[0].Held || e[0].Tag != schedule.TagWaits || !strings.Contains(e[0].Why, "use Bash") {
@@ -129,7 +117,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		}
 		refused(t, b, command.FireNow{ID: "bbbb0001"}, "needs your approval")
 		refused(t, b, command.AllowTask{ID: "bbbb0001", Version: "another"}, "has changed since you saw it")
-		out := do(t, b, command.AllowTask{ID: "bbbb0001", Version: taskOf(t, b, "bbbb0001").Version})
+		out := do(t, b, command.AllowTask{ID: "bbbb0001", Version: viewOf(t, b.Snapshot(), "bbbb0001").Version})
 		time.Sleep(90 * time.Second)
 		s = b.Snapshot()
 		if n := runsOf(s, "bbbb0001"); n < 1 || n > 2 {
@@ -141,7 +129,7 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 			}
 		}
 		do(t, b, out.Undo)
-		if v := taskOf(t, b, "bbbb0001"); v.Waits == "" {
+		if v := viewOf(t, b.Snapshot(), "bbbb0001"); v.Waits == "" {
 			t.Error("undo lets it fire")
 		}
 	})
@@ -150,25 +138,25 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
 	running(t, func(home) {}, func(h home, b *Bot) {
 		h.userWrites(b, "routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up."))
-		if v := taskOf(t, b, "bbbb0002"); v.Waits != "" {
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); v.Waits != "" {
 			t.Fatalf("the user's own task waits: %s", v.Waits)
 		}
 		p := mainPen(h.t, h, b)
-		if d := p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up.")); !d.Allow || taskOf(t, b, "bbbb0002").Waits != "" {
+		if d := p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up.")); !d.Allow || viewOf(t, b.Snapshot(), "bbbb0002").Waits != "" {
 			t.Error("writing the same over it makes it the agent's")
 		}
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Delete everything."))
-		if v := taskOf(t, b, "bbbb0002"); !strings.Contains(v.Waits, "use Bash") {
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); !strings.Contains(v.Waits, "use Bash") {
 			t.Errorf("the agent's words fire with the user's rights: %+v", v)
 		}
 		h.userWrites(b, "routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up, please."))
-		if v := taskOf(t, b, "bbbb0002"); v.Waits != "" {
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); v.Waits != "" {
 			t.Errorf("what the user writes does not count: %s", v.Waits)
 		}
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up twice."))
 		do(t, b, command.AllowTask{ID: "bbbb0002"})
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up thrice."))
-		if v := taskOf(t, b, "bbbb0002"); v.Waits == "" {
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); v.Waits == "" {
 			t.Error("the word for one version counts for the next")
 		}
 	})
@@ -193,7 +181,7 @@ func TestTheUserIsAskedInWordsWhereThereIsOne(t *testing.T) {
 					t.Errorf("%s: %s gave %+v", mode, verdict, got)
 				}
 			}
-			if v := taskOf(t, b, "bbbb1000"); v.Waits != "" {
+			if v := viewOf(t, b.Snapshot(), "bbbb1000"); v.Waits != "" {
 				t.Errorf("%s: allowed and still waiting: %s", mode, v.Waits)
 			}
 			if h.has("routines/bbbb1001.md") {
@@ -216,10 +204,8 @@ func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 				Body: "Go.\n\n```script\nwait 30s\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall enter_fork {}\n" +
 					"call add_reminder {\"prompt\":\"Again.\",\"delay_minutes\":60,\"foreground\":true}\ncall follow_up_chain {\"minutes_from_now\":90}\nsay done\n```",
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if v := taskOf(t, b, r.ID); v.Waits != "" {
+			must(t, err)
+			if v := viewOf(t, b.Snapshot(), r.ID); v.Waits != "" {
 				t.Errorf("it waits: %s", v.Waits)
 			}
 			time.Sleep(20 * time.Second)
@@ -250,49 +236,29 @@ func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
 }
 
 func TestRightsSurviveARestart(t *testing.T) {
-	h := newHome(t)
-	live := func(story func(b *Bot)) {
-		synctest.Test(t, func(t *testing.T) {
-			h.t = t
-			b := h.bot(script.New(script.Options{Pace: 1}))
-			ctx, stop := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- b.Run(ctx) }()
-			synctest.Wait()
-			story(b)
-			stop()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	live(func(b *Bot) {
+	lives(t, 0, func(home) {}, func(h home, b *Bot) {
 		mainPen(h.t, h, b).write("routines/evil.md", everyMinute("bbbb0003", bash, "Go."))
 		if _, err := b.tasks.Book(runPen(h.t, h, b).s.Writer()).Add(h.t.Context(), routines.Reminder{
 			RunAt: b.now().Add(time.Hour), Task: routines.Task{ID: "bbbb0004", Body: "Speak.", Thinking: true, Mode: routines.OnPing, AllowPing: true},
 		}); err != nil {
 			t.Fatal(err)
 		}
-	})
-	live(func(b *Bot) {
+	}, func(h home, b *Bot) {
 		time.Sleep(3 * time.Minute)
-		if v := taskOf(h.t, b, "bbbb0003"); v.Waits == "" || runsOf(b.Snapshot(), "bbbb0003") != 0 {
+		if v := viewOf(h.t, b.Snapshot(), "bbbb0003"); v.Waits == "" || runsOf(b.Snapshot(), "bbbb0003") != 0 {
 			t.Errorf("after a restart: %+v", v)
 		}
 		r, _ := b.index.Set().ReminderByID("bbbb0004")
 		if b.guard.LimitOf(r.Task) == nil {
 			t.Error("after a restart the reminder has the conversation's rights")
 		}
-		if err := os.WriteFile(filepath.Join(h.root, policy.ProvenanceFile), []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	})
-	live(func(b *Bot) {
-		if v := taskOf(h.t, b, "bbbb0003"); !strings.Contains(v.Waits, "its author is unknown") {
+		must(t, os.WriteFile(filepath.Join(h.root, policy.ProvenanceFile), []byte("{"), 0o600))
+	}, func(h home, b *Bot) {
+		if v := viewOf(h.t, b.Snapshot(), "bbbb0003"); !strings.Contains(v.Waits, "its author is unknown") {
 			t.Errorf("with its record lost: %+v", v)
 		}
 		do(h.t, b, command.AllowTask{ID: "bbbb0003"})
-		if v := taskOf(h.t, b, "bbbb0003"); v.Waits != "" {
+		if v := viewOf(h.t, b.Snapshot(), "bbbb0003"); v.Waits != "" {
 			t.Errorf("the user's word does not count: %+v", v)
 		}
 	})

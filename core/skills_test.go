@@ -2,58 +2,15 @@ package core
 
 import (
 	"context"
-	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 )
-
-// witness is an engine that remembers what sessions were opened with and told.
-type witness struct {
-	agent.Engine
-
-	mu      sync.Mutex
-	allowed [][]string
-	sent    []string
-}
-
-type witnessed struct {
-	agent.Session
-	w *witness
-}
-
-func (w *witness) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	w.mu.Lock()
-	w.allowed = append(w.allowed, o.Allowed)
-	w.mu.Unlock()
-	s, err := w.Engine.Open(ctx, o)
-	return witnessed{s, w}, err
-}
-
-func (s witnessed) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	s.w.mu.Lock()
-	s.w.sent = append(s.w.sent, m.Text)
-	s.w.mu.Unlock()
-	return s.Session.Send(ctx, m)
-}
-
-// last is what the newest session was allowed, and what was sent last.
-func (w *witness) last(t *testing.T) (allowed []string, text string) {
-	t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.sent) == 0 || len(w.allowed) == 0 {
-		t.Fatal("the engine was told nothing")
-	}
-	return w.allowed[len(w.allowed)-1], w.sent[len(w.sent)-1]
-}
 
 func skills(h home) {
 	h.write("skills/triage/SKILL.md", "---\nname: triage\ndescription: Sort it.\nallowed-tools:\n  - \"Bash(ollim-bot history *)\"\n  - \"Bash(*)\"\n---\nSort by !`echo urgency`.\n")
@@ -64,23 +21,18 @@ func skills(h home) {
 const skillBlock = "SKILL INSTRUCTIONS:\n\n### coach\nOne thing at a time.\n\n### triage\nSort by urgency.\n\n"
 
 func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
-	w := &witness{}
-	liveWith(t, func() agent.Engine {
-		w.Engine = script.New(script.Options{Pace: 1})
-		return w
-	}, func(h home) {
+	w := &recorder{Engine: offline()}
+	liveWith(t, w, func(h home) {
 		skills(h)
 		h.write("routines/r.md", "---\nid: \"bbbb0001\"\ncron: \"0 3 1 1 *\"\nbackground: true\nupdate-main-session: freely\n"+
 			"skills: [coach, missing, triage]\n---\nLook at the mail.\n\n```script\nsay looked\n```\n")
 	}, func(h home, b *Bot) {
-		if _, err := b.Do(h.t.Context(), command.FireNow{ID: "bbbb0001"}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.FireNow{ID: "bbbb0001"})
 		time.Sleep(time.Minute)
 		if f := b.Snapshot().Forks; len(f) != 1 || f[0].State != fork.Done {
 			t.Fatalf("forks are %+v", f)
 		}
-		allowed, text := w.last(t)
+		allowed, text := w.last().Allowed, w.lastSent()
 		if !strings.Contains(text, "\n\n"+skillBlock+"Look at the mail.") {
 			t.Errorf("the prompt lacks its skills:\n%s", text)
 		}
@@ -98,19 +50,14 @@ func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 }
 
 func TestAForegroundTaskHasItsSkillsInTheConversation(t *testing.T) {
-	w := &witness{}
-	liveWith(t, func() agent.Engine {
-		w.Engine = script.New(script.Options{Pace: 1})
-		return w
-	}, func(h home) {
+	w := &recorder{Engine: offline()}
+	liveWith(t, w, func(h home) {
 		skills(h)
 		h.write("routines/r.md", "---\nid: \"bbbb0002\"\ncron: \"0 3 1 1 *\"\nskills: [coach, triage]\n---\nGood morning.\n\n```script\nsay hello\n```\n")
 	}, func(h home, b *Bot) {
-		if _, err := b.Do(h.t.Context(), command.FireNow{ID: "bbbb0002"}); err != nil {
-			t.Fatal(err)
-		}
+		do(t, b, command.FireNow{ID: "bbbb0002"})
 		time.Sleep(time.Minute)
-		if _, text := w.last(t); !strings.Contains(text, "[routine:bbbb0002] "+skillBlock+"Good morning.") {
+		if text := w.lastSent(); !strings.Contains(text, "[routine:bbbb0002] "+skillBlock+"Good morning.") {
 			t.Errorf("the message is:\n%s", text)
 		}
 		if preview, err := b.dispatch.Preview(h.t.Context(), "bbbb0002", time.Time{}, false); err != nil || !strings.Contains(preview, skillBlock) {

@@ -102,14 +102,10 @@ func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
 			}
 		}
 		data, err := os.ReadFile(filepath.Join(h.root, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		h.write(path, string(data)+"More.\n")
 		refused(t, b, undo, "edited since")
-		if err := os.Remove(filepath.Join(h.root, path)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Remove(filepath.Join(h.root, path)))
 		refused(t, b, undo, "gone already")
 		if !h.has("routines/mine.md") {
 			t.Error("the user's own file is gone")

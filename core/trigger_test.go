@@ -1,8 +1,6 @@
 package core
 
 import (
-	"context"
-	"log/slog"
 	"net"
 	"strings"
 	"testing"
@@ -11,7 +9,6 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/webhook"
 )
@@ -39,21 +36,10 @@ func hooked(t *testing.T, h home) (*Bot, string) {
 	addr := l.Addr().String()
 	port := l.Addr().(*net.TCPAddr).Port
 	must(t, l.Close())
-	dir := storetest.At(t, h.root)
-	b, err := New(Options{
-		Dir: dir, Engine: script.New(script.Options{}), EngineName: "script", Log: slog.New(slog.DiscardHandler), Still: true,
-		Env: config.Env{Zone: time.UTC, WebhookPort: port, WebhookSecret: "hush"},
+	b := h.bot(script.New(script.Options{}), func(o *Options) {
+		o.Still, o.Env = true, config.Env{Zone: time.UTC, WebhookPort: port, WebhookSecret: "hush"}
 	})
-	must(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- b.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(begin(t, b))
 	return b, addr
 }
 

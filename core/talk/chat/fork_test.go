@@ -98,28 +98,6 @@ func TestUpdatesAreShownOnceInAForkAndStayForMain(t *testing.T) {
 	})
 }
 
-func TestAForkThatIsLeftAloneIsAskedToldAndEnded(t *testing.T) {
-	live(t, func(s *stage) {
-		must(t, s.EnterFork(""))
-		asked := func() (n int) {
-			for _, e := range s.o.Records.Transcript.Entries() {
-				if e.Role == transcript.Notice && e.Text == textForkIdle {
-					n++
-				}
-			}
-			return n
-		}
-		time.Sleep(13 * time.Minute)
-		if asked() != 1 || s.Banner() == nil {
-			t.Fatalf("after 13 minutes: asked %d times, fork %v", asked(), s.Banner())
-		}
-		time.Sleep(30 * time.Minute)
-		if s.Banner() != nil {
-			t.Errorf("the fork still stands; asked %d times", asked())
-		}
-	})
-}
-
 func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
 	s := newStage(t, nil)
 	s.forks.postExit(context.Background(), &interactive{}, command.ExitReport)

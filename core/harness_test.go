@@ -1,0 +1,299 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/routines/schedule"
+)
+
+// home is a data directory for a story, in a real zone that is not UTC.
+type home struct {
+	t    testing.TB
+	root string
+	zone *time.Location
+}
+
+func newHome(t *testing.T) home {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	must(t, err)
+	root := t.TempDir()
+	if memory, err := os.MkdirTemp("/dev/shm", "ollim-core-"); err == nil { // where a sync costs nothing
+		t.Cleanup(func() { _ = os.RemoveAll(memory) })
+		root = memory
+	}
+	return home{t: t, root: filepath.Join(root, "data"), zone: zone}
+}
+
+func (h home) write(rel, text string) {
+	h.t.Helper()
+	path := filepath.Join(h.root, rel)
+	must(h.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(h.t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func (h home) has(rel string) bool {
+	_, err := os.Stat(filepath.Join(h.root, rel))
+	return err == nil
+}
+
+// reminder writes a background reminder that is due in d and plays a script.
+func (h home) reminder(id string, d time.Duration, extra string, lines ...string) {
+	h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n%s---\nDo it.\n\n```script\n%s\n```\n",
+		id, time.Now().In(h.zone).Add(d).Format(time.RFC3339Nano), id, extra, strings.Join(lines, "\n")))
+}
+
+// bot builds a bot that neither watches files nor looks for releases.
+func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
+	h.t.Helper()
+	o := Options{Dir: storetest.At(h.t, h.root), Env: config.Env{Zone: h.zone}, Engine: e, EngineName: "script", Log: slog.New(slog.DiscardHandler)}
+	for _, change := range changes {
+		change(&o)
+	}
+	b, err := New(o)
+	must(h.t, err)
+	idle := func(ctx context.Context) error { <-ctx.Done(); return nil }
+	b.watchFiles, b.versions = idle, idle
+	return b
+}
+
+// begin runs a bot until the function that it returns is called.
+func begin(t *testing.T, b *Bot) (end func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- b.Run(ctx) }()
+	return func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run ended with %v", err)
+		}
+	}
+}
+
+func offline() agent.Engine { return script.New(script.Options{Pace: 1}) }
+
+// running runs a story inside a bubble with a running bot.
+func running(t *testing.T, prepare func(h home), story func(h home, b *Bot)) {
+	t.Helper()
+	lives(t, 0, prepare, story)
+}
+
+func liveWith(t *testing.T, e agent.Engine, prepare func(h home), story func(h home, b *Bot)) {
+	t.Helper()
+	livesWith(t, func(o *Options) { o.Engine = e }, 0, prepare, story)
+}
+
+// lives runs several starts of the bot over one directory, with a gap before
+// each but the first.
+func lives(t *testing.T, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
+	t.Helper()
+	livesWith(t, func(*Options) {}, gap, prepare, stories...)
+}
+
+func livesWith(t *testing.T, change func(*Options), gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
+	t.Helper()
+	h := newHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		h.t = t
+		prepare(h)
+		for i, story := range stories {
+			if i > 0 {
+				time.Sleep(gap)
+			}
+			b := h.bot(offline(), change)
+			end := begin(t, b)
+			synctest.Wait()
+			story(h, b)
+			end()
+		}
+	})
+}
+
+// recorder is an engine that records how sessions are opened and what they are sent.
+type recorder struct {
+	agent.Engine
+
+	mu     sync.Mutex
+	opened []agent.SessionOptions
+	sent   []sentTo
+}
+
+type sentTo struct{ session, text string }
+
+type recorded struct {
+	agent.Session
+	r *recorder
+}
+
+func (r *recorder) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	r.mu.Lock()
+	r.opened = append(r.opened, o)
+	r.mu.Unlock()
+	s, err := r.Engine.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return recorded{s, r}, nil
+}
+
+func (s recorded) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	s.r.mu.Lock()
+	n := len(s.r.sent)
+	s.r.sent = append(s.r.sent, sentTo{text: m.Text})
+	s.r.mu.Unlock()
+	return func(yield func(agent.Event, error) bool) {
+		for ev, err := range s.Session.Send(ctx, m) {
+			s.r.mu.Lock()
+			s.r.sent[n].session = s.ID() // known once the first event is there
+			s.r.mu.Unlock()
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// last is what the newest session was opened with.
+func (r *recorder) last() agent.SessionOptions {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opened[len(r.opened)-1]
+}
+
+// messages is all that was sent so far.
+func (r *recorder) messages() (list []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.sent {
+		list = append(list, m.text)
+	}
+	return list
+}
+
+func (r *recorder) lastSent() string {
+	list := r.messages()
+	return list[len(list)-1]
+}
+
+// to is what a session was sent.
+func (r *recorder) to(id string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []string
+	for _, m := range r.sent {
+		if m.session == id {
+			list = append(list, m.text)
+		}
+	}
+	return strings.Join(list, "\n---\n")
+}
+
+// do carries out a command that must succeed.
+func do(t testing.TB, b *Bot, c command.Value) command.Outcome {
+	t.Helper()
+	out, err := b.Do(context.Background(), c)
+	if err != nil {
+		t.Fatalf("%T: %v", c, err)
+	}
+	return out
+}
+
+// refused carries out a command that must be refused, in words.
+func refused(t testing.TB, b *Bot, c command.Value, words string) {
+	t.Helper()
+	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("%#v gave %v, want %q in it", c, err, words)
+	}
+}
+
+// tell sends words as the chat pane does and lets the bot answer.
+func tell(t testing.TB, b *Bot, words string) {
+	t.Helper()
+	type_(t, b, words)
+}
+
+func type_(t testing.TB, b *Bot, line string) command.Outcome {
+	t.Helper()
+	out := do(t, b, command.Say{Text: line})
+	time.Sleep(time.Minute)
+	return out
+}
+
+func script_(lines ...string) string {
+	return "please\n\n```script\n" + strings.Join(lines, "\n") + "\n```"
+}
+
+func noticed(s Snapshot, part string) bool {
+	for _, n := range s.Notices {
+		if strings.Contains(n.Text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+func spoken(s Snapshot, part string) bool {
+	for _, e := range s.Chat {
+		if strings.Contains(e.Text, part) && e.Role == transcript.Bot {
+			return true
+		}
+	}
+	return false
+}
+
+// pinged is the newest message of a background run.
+func pinged(t testing.TB, b *Bot) transcript.Entry {
+	t.Helper()
+	chat := b.Snapshot().Chat
+	for i := len(chat) - 1; i >= 0; i-- {
+		if chat[i].Role == transcript.Ping {
+			return chat[i]
+		}
+	}
+	t.Fatalf("no ping in %+v", chat)
+	return transcript.Entry{}
+}
+
+func lastEmbed(s Snapshot) string {
+	for i := len(s.Chat) - 1; i >= 0; i-- {
+		if e := s.Chat[i].Embed; e != nil {
+			return e.Title
+		}
+	}
+	return ""
+}
+
+func viewOf(t testing.TB, s Snapshot, id string) schedule.TaskView {
+	t.Helper()
+	for _, v := range s.Schedule.Tasks {
+		if v.ID == id {
+			return v
+		}
+	}
+	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
+	return schedule.TaskView{}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
