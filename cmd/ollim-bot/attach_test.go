@@ -28,14 +28,7 @@ type server struct {
 func serveViewers(t *testing.T) *server {
 	t.Helper()
 	dir := t.TempDir()
-	s := &server{t: t, exe: filepath.Join(dir, "ollim-bot"), root: filepath.Join(dir, "data"), home: filepath.Join(dir, "home")}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.exe, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	check(t, err)
-	_, s.port, _ = net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	s := &server{t: t, exe: built(t), root: filepath.Join(dir, "data"), home: filepath.Join(dir, "home"), port: somePort(t)}
 	s.start()
 	t.Cleanup(s.kill)
 	return s

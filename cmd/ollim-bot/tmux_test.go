@@ -56,12 +56,10 @@ func TestInARealTerminal(t *testing.T) {
 	sees := func(text string) { t.Helper(); presses(text, 20*time.Millisecond) }
 
 	tmux("-u", "new-session", "-d", "-x", "120", "-y", "40", "sh")
-	defer tmux("kill-server")                  // ours alone: it listens on a socket in our directory
-	program := filepath.Join(dir, "ollim-bot") // begins itself by its own path
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	keys("sh -c '"+program+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?'", "Enter") // which stops with us
+	defer tmux("kill-server") // ours alone: it listens on a socket in our directory
+
+	exe := built(t)
+	keys("sh -c '"+exe+" run --engine script --data-dir "+filepath.Join(dir, "data")+"; echo it ended with $?'", "Enter") // which stops with us
 	sees("Welcome")
 	keys("i")
 	sees("What is your name?") // on the shell's screen, for the set-up
@@ -112,7 +110,7 @@ func TestInARealTerminal(t *testing.T) {
 	}
 
 	// A panic that nobody can catch, as the runtime tells it, leaves the terminal whole.
-	keys("clear; "+program+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
+	keys("clear; "+exe+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
 	sees("ctrl+p actions")
 	pid := read(t, filepath.Join(dir, "data", "state", "bot.pid"))
 	check(t, exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run())
@@ -127,7 +125,7 @@ func TestInARealTerminal(t *testing.T) {
 		t.Errorf("the last words are %.200q, %v", words, err)
 	}
 
-	keys("clear; HOME="+filepath.Join(dir, "new")+" "+program+" run --engine script; echo the demo ended with $?", "Enter")
+	keys("clear; HOME="+filepath.Join(dir, "new")+" "+exe+" run --engine script; echo the demo ended with $?", "Enter")
 	sees("Welcome")
 	keys("d")
 	sees("everything is real except the model")
