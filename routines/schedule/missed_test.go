@@ -64,15 +64,58 @@ func TestRunMissedRunsOnceLateAndCountsAllAsOne(t *testing.T) {
 }
 
 func TestRunMissedForgetsWhatIsOlderThanTwelveHours(t *testing.T) {
+	for over, fires := range map[time.Duration][]string{0: {"01 13:00:05 aaaaaaaa 01 01:00:00 late"}, time.Second: nil} {
+		inBubble(t, func(n *night) {
+			n.put("routines/a.md", routineText(idA, "0 1 * * *", "water", "missed: run"))
+			n.start()
+			n.stop()
+			time.Sleep(13*time.Hour + over)
+			n.start()
+			n.sleep(time.Hour)
+			n.want(fires...)
+			note := `Missed routine "water" (was due 01:00)`
+			if over == 0 {
+				note += "; it runs now, late"
+			}
+			n.wantNotes(note)
+		})
+	}
+}
+
+func TestAFireIsOnTimeForAMinute(t *testing.T) {
+	for late, fires := range map[time.Duration][]string{time.Minute: {"01 01:01:00 aaaaaaaa 01 01:00:00"}, time.Minute + time.Second: nil} {
+		inBubble(t, func(n *night) {
+			n.put("routines/a.md", routineText(idA, "0 1 * * *", "water"))
+			n.start()
+			n.stop()
+			time.Sleep(time.Hour + late)
+			n.start()
+			n.sleep(time.Minute)
+			n.want(fires...)
+			if missed := fires == nil; len(n.notes) > 0 != missed {
+				t.Errorf("%s late: notes %q", late, n.notes)
+			}
+		})
+	}
+}
+
+// The dashboard is woken for a fire that was missed, and for nothing else.
+func TestOnlyAMissedFireWakesTheDashboardWhileNothingRuns(t *testing.T) {
 	inBubble(t, func(n *night) {
-		n.put("routines/a.md", routineText(idA, "0 1 * * *", "water", "missed: run"))
-		n.start()
-		n.stop()
-		time.Sleep(13*time.Hour + time.Minute)
+		n.put("routines/a.md", routineText(idA, "0 9 * * *", "water"))
 		n.start()
 		n.sleep(time.Hour)
+		quiet := n.changes()
+		n.sleep(time.Hour)
+		if n.changes() != quiet {
+			t.Errorf("woken %d times for nothing", n.changes()-quiet)
+		}
+		n.jump(10 * time.Hour)
+		n.sleep(time.Minute)
+		if n.changes() == quiet {
+			t.Error("nobody was woken for the fire that was missed")
+		}
 		n.want()
-		n.wantNotes(`Missed routine "water" (was due 01:00)`)
 	})
 }
 

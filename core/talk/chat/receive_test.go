@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/transcript"
 )
 
 func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
@@ -183,10 +184,15 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 func TestAnImageThatIsTooLargeForTheModelIsSavedAndNamedWithTheReason(t *testing.T) {
 	live(t, func(s *stage) {
 		large := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, maxImage)...)
-		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{{Name: "cat.png", Data: large}}})
+		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{
+			{Name: "cat.png", Data: large}, {Name: "dog.png", Data: large[:maxImage]},
+		}})
 		pass(time.Minute)
 		if len(s.ear.told()) != 1 || !strings.Contains(s.ear.told()[0], "cat.png has 5.0 MB and was not shown to you") || !strings.Contains(s.ear.told()[0], "downloads/cat.png") {
 			t.Errorf("%q", s.ear.told())
+		}
+		if told := s.entries(transcript.User); len(told) != 1 || !strings.HasSuffix(told[0], "[1 image]") || strings.Contains(told[0], "dog") {
+			t.Errorf("the largest image is not shown: %q", told)
 		}
 	})
 }

@@ -1,7 +1,9 @@
 package fork
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +66,17 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)
 		}
 	})
+}
+
+func TestAStartWithoutTroubleLogsNothing(t *testing.T) {
+	var log bytes.Buffer
+	h := newHarness(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	for range 2 { // without the file, and with it
+		(&failures{o: &h.o}).recall()
+	}
+	if log.Len() > 0 {
+		t.Errorf("a start without trouble logs %s", &log)
+	}
 }
 
 func TestPagesOfTheLedgerHoldEachRunOnce(t *testing.T) {
