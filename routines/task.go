@@ -145,3 +145,15 @@ type Problem struct {
 	// Version is that of a file that waits: its Digest.
 	Version string `json:"version,omitempty"`
 }
+
+// Position is file:line:column, as far as known.
+func (p Problem) Position() string {
+	at := p.File
+	if p.Line > 0 {
+		at += fmt.Sprintf(":%d", p.Line)
+		if p.Column > 0 {
+			at += fmt.Sprintf(":%d", p.Column)
+		}
+	}
+	return at
+}

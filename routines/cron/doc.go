@@ -1,19 +1,17 @@
-// Package cron owns what a five-field cron expression means: parsing it with
-// the column of every mistake, the instants at which it fires, and the words
-// that explain it to people. It knows nothing of files, tasks or clocks: the
-// time is always an argument.
+// Package cron implements five-field cron expressions: it parses them with the column of
+// every error, computes when they fire, and explains them in words. It must not know files,
+// tasks or clocks: the time is always an argument.
 //
 // The fields are minute, hour, day of month, month and day of week. 0 and 7
 // are both Sunday, names work in any case, steps work on ranges, and ranges may
 // wrap (fri-mon, 22-2). Two rules are worth knowing:
 //
-//   - When both day fields are restricted, a day that matches either one fires.
-//     A day field that begins with * counts as unrestricted; what it says still
-//     has to match.
-//   - Fixed hours follow the clock on the wall: a time that is skipped in spring
-//     fires once, at the first instant after the gap, and a time that is repeated
-//     in autumn fires once, the first time. An hour field that begins with * goes
-//     by elapsed time instead: every instant whose wall clock matches fires.
+//   - If both day fields are restricted, a day that matches either one fires. A day field that
+//     begins with * counts as unrestricted, but must still match.
+//   - Fixed hours follow the wall clock: a time that is skipped in spring fires once, at the
+//     first instant after the gap, and a time that is repeated in autumn fires once, the first
+//     time. An hour field that begins with * follows elapsed time instead: every instant whose
+//     wall clock matches fires.
 //
 // # Clock changes
 //

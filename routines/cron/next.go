@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// The years in which a schedule is evaluated, and their bounds in unix seconds.
-// Outside of them times mean nothing to a person, and far enough outside even
-// their years overflow.
+// The years in which a schedule is evaluated, and their bounds in Unix seconds. Far outside of
+// them years overflow.
 const (
 	firstYear   = 2
 	lastYear    = 9999
@@ -16,14 +15,13 @@ const (
 	lastSecond  = 253402300799
 )
 
-// swing is more than any zone's clock ever moved at once or lies from UTC, in
-// seconds. Samoa skipped 24 hours in 2011.
+// swing is more than any zone's clock has ever changed at once, and more than any offset from
+// UTC, in seconds. Samoa skipped 24 hours in 2011.
 const swing = 48 * 60 * 60
 
-// Next is the first fire at or after at, in at's location; a fire at exactly at
-// counts. It is zero when there is none before the year 10000; a time before the
-// year 2 counts as its beginning. Fires lie on whole minutes of the wall clock,
-// except where a skipped time moves to the end of its gap.
+// Next returns the first fire at or after at, in at's location. It is the zero time if there
+// is none before the year 10000; a time before the year 2 counts as its beginning. Fires are
+// at whole minutes of the wall clock, unless a skipped time moves to the end of its gap.
 func (s Schedule) Next(at time.Time) time.Time {
 	sec := at.Unix()
 	if s.Never() || sec > lastSecond {
@@ -44,9 +42,9 @@ func (s Schedule) Next(at time.Time) time.Time {
 	return time.Time{}
 }
 
-// Instant is the first instant at which the clock on the wall in loc shows wall
-// or later, wall's own location aside: a time that is skipped becomes the end of
-// its gap, a repeated one its first occurrence.
+// Instant returns the first instant at which the wall clock in loc shows wall or later,
+// ignoring wall's own location: a skipped time becomes the end of its gap, a repeated one its
+// first occurrence.
 func Instant(wall time.Time, loc *time.Location) time.Time {
 	y, m, d := wall.Date()
 	h, mi, s := wall.Clock()
@@ -59,11 +57,10 @@ func Instant(wall time.Time, loc *time.Location) time.Time {
 	return t
 }
 
-// nextByClock answers for fixed hours. A fire at wall time w belongs to the
-// first instant at which the wall clock shows w or later: that is w itself, its
-// first occurrence in an overlap, and the end of the gap for a w inside one.
-// That instant is at or after sec exactly when no earlier instant has shown w
-// or later, so the search begins at the latest wall time shown before sec.
+// nextByClock is Next for fixed hours. A fire at wall time w is at the first instant at which
+// the wall clock shows w or later: w itself, its first occurrence in an overlap, and the end
+// of the gap for a w inside one. That instant is at or after sec exactly if no earlier instant
+// has shown w or later, so the search begins at the latest wall time shown before sec.
 func (s Schedule) nextByClock(sec int64, loc *time.Location) (int64, bool) {
 	here := segmentAt(sec, loc)
 	w, ok := s.nextWall(shownBefore(sec, here, loc))
@@ -73,8 +70,8 @@ func (s Schedule) nextByClock(sec int64, loc *time.Location) (int64, bool) {
 	return max(firstInstant(w, here, loc), sec), true
 }
 
-// firstInstant is the first instant, from the segment here on, at which the wall shows
-// w or later. No instant before here may have shown it.
+// firstInstant returns the first instant, from the segment here on, at which the wall clock
+// shows w or later. No instant before here may have shown it.
 func firstInstant(w int64, here segment, loc *time.Location) int64 {
 	t := max(w-here.offset, here.start)
 	for t >= here.end {
@@ -84,8 +81,8 @@ func firstInstant(w int64, here segment, loc *time.Location) int64 {
 	return t
 }
 
-// shownBefore is the latest wall time, in seconds, that the clock reached
-// before sec: behind an autumn change that is more than it shows now.
+// shownBefore returns the latest wall time, in seconds, that the clock reached before sec:
+// after an autumn change that is more than it shows now.
 func shownBefore(sec int64, here segment, loc *time.Location) int64 {
 	shown := int64(math.MinInt64)
 	if sec > here.start {
@@ -99,9 +96,9 @@ func shownBefore(sec int64, here segment, loc *time.Location) int64 {
 	return shown
 }
 
-// nextByElapsed answers for wildcard hours: while the offset stays the same,
-// wall time and instants correspond one to one, so each segment is searched by
-// itself and both passes of a repeated hour count.
+// nextByElapsed is Next for wildcard hours: while the offset is constant, wall times and
+// instants correspond one to one, so each segment is searched separately, and both passes of
+// a repeated hour count.
 func (s Schedule) nextByElapsed(sec int64, loc *time.Location) (int64, bool) {
 	for from := sec; ; {
 		here := segmentAt(from, loc)
@@ -112,8 +109,8 @@ func (s Schedule) nextByElapsed(sec int64, loc *time.Location) (int64, bool) {
 		if t := w - here.offset; t < here.end {
 			return t, true
 		}
-		// Nothing matches between here and w on the wall, so far segments that
-		// lie wholly between them need no look. Near ones do: clocks go back.
+		// Nothing matches between here and w on the wall clock, so distant segments between
+		// them can be skipped. Near ones cannot, because clocks are set back.
 		if here.end >= from+swing {
 			from = max(here.end, w-swing)
 		} else {
@@ -122,13 +119,13 @@ func (s Schedule) nextByElapsed(sec int64, loc *time.Location) (int64, bool) {
 	}
 }
 
-// nextWall is the first matching wall time at or after w, both as the seconds
-// that a clock in UTC would count. The library gives up after five years, which
-// a 29 February around 2100, or one that must be a Sunday, outlasts.
+// nextWall returns the first matching wall time at or after w, both in seconds as if in UTC.
+// The library gives up after five years, which is too early for a 29 February around 2100, or
+// one on a Sunday.
 func (s Schedule) nextWall(w int64) (int64, bool) {
 	spec := s.spec()
 	spec.Location = time.UTC
-	t := time.Unix(s.skip(w)-1, 0).UTC() // the library answers with times after t
+	t := time.Unix(s.skip(w)-1, 0).UTC() // the library returns times after t
 	for t.Year() <= lastYear {
 		if next := spec.Next(t); !next.IsZero() {
 			return next.Unix(), next.Year() <= lastYear
@@ -138,8 +135,8 @@ func (s Schedule) nextWall(w int64) (int64, bool) {
 	return 0, false
 }
 
-// skip moves w on to the first whole minute whose time of day matches, whatever
-// its date. The library would find it too, second by second and minute by minute.
+// skip moves w to the first whole minute with a matching time of day, on any date. The library
+// would search it second by second.
 func (s Schedule) skip(w int64) int64 {
 	const minuteSec, hourSec, daySec = 60, 60 * 60, 24 * 60 * 60
 	w += ((-w)%minuteSec + minuteSec) % minuteSec
@@ -158,8 +155,8 @@ func (s Schedule) skip(w int64) int64 {
 	return midnight + int64(hour)*hourSec + int64(minute)*minuteSec
 }
 
-// segment is a stretch of time with one offset from UTC: [start, end) in unix
-// seconds, offset in seconds.
+// segment is a period with a constant offset from UTC: [start, end) in Unix seconds, offset in
+// seconds.
 type segment struct{ start, end, offset int64 }
 
 func segmentAt(sec int64, loc *time.Location) segment {
@@ -169,8 +166,8 @@ func segmentAt(sec int64, loc *time.Location) segment {
 	seg := segment{start: math.MinInt64, end: math.MaxInt64, offset: int64(offset)}
 	if !start.IsZero() {
 		seg.start = start.Unix()
-		// Where the zone's table ends with a change that its rule does not make, package time
-		// begins with the rule's change before it. The offset there is still another.
+		// If the zone's table ends with a change that its rule does not have, package time
+		// begins with the rule's previous change, where the offset is still different.
 		if _, other := start.In(loc).Zone(); other != offset {
 			if _, last := start.In(loc).ZoneBounds(); !last.IsZero() && last.Unix() <= sec {
 				seg.start = last.Unix()
@@ -180,30 +177,30 @@ func segmentAt(sec int64, loc *time.Location) segment {
 	if !end.IsZero() {
 		seg.end = end.Unix()
 	}
-	// Where a zone's rule, not its table, gives the bounds, package time ends a
-	// year after 365 days, which on 31 December of a leap year is in the past.
+	// If the bounds come from a zone's rule instead of its table, package time ends a year
+	// after 365 days, which on 31 December of a leap year is in the past.
 	for seg.end <= sec {
 		seg.end += 24 * 60 * 60
 	}
 	return seg
 }
 
-// Wall is the first instant at which the clock on the wall in loc shows that time
-// of day on that date, or later: Instant for whoever has numbers. Days beyond the
-// month's last go on into the next, as with time.Date.
+// Wall returns the first instant at which the wall clock in loc shows that time of day on that
+// date, or later: Instant for numbers. Days after the end of the month are in the next, as
+// with time.Date.
 func Wall(date time.Time, days, hour, minute int, loc *time.Location) time.Time {
 	y, m, d := date.Date()
 	return Instant(time.Date(y, m, d+days, hour, minute, 0, 0, time.UTC), loc)
 }
 
-// Format is t.Format(layout), with the offset behind it where the clock on the
-// wall shows t twice: "1:30 AM -07:00".
+// Format is t.Format(layout), followed by the offset if the wall clock shows t twice:
+// "1:30 AM -07:00".
 func Format(t time.Time, layout string) string { return t.Format(layout) + Offset(t) }
 
-// Clock is a time of day as the model reads it, 3:04 PM; people read 15:04.
+// Clock formats a time of day for the model, 3:04 PM; people get 15:04.
 func Clock(t time.Time) string { return Format(t, "3:04 PM") }
 
-// Offset is what Format adds: empty for all but the repeated hours of a year.
+// Offset is what Format appends: empty except in the repeated hours of a year.
 func Offset(t time.Time) string {
 	if !repeated(t) {
 		return ""
@@ -211,8 +208,8 @@ func Offset(t time.Time) string {
 	return t.Format(" -07:00")
 }
 
-// repeated reports whether the clock on the wall shows t's time at another instant
-// too: in the stretch before a change that sets it back, or in the one behind it.
+// repeated reports whether the wall clock shows t's time at another instant too, before or
+// after it is set back.
 func repeated(t time.Time) bool {
 	sec, loc := t.Unix(), t.Location()
 	here := segmentAt(sec, loc)
@@ -232,13 +229,12 @@ func repeated(t time.Time) bool {
 	return false
 }
 
-// Layouts are the forms of a moment by its distance: on the day of now, in the six
-// days from now on and before it, in its year, and elsewhere. Where one is empty
-// the next counts.
+// Layouts are the layouts of a time by its distance: today, up to six days ahead or at any
+// earlier time, this year, and any other time. An empty one means the next.
 type Layouts struct{ Today, Week, Year, Else string }
 
-// Format puts t into the form that fits, in its own zone. What shows a time of day
-// has the offset as with the function Format.
+// Format formats t in its own zone with the right layout. One with a time of day gets the
+// offset of the function Format.
 func (l Layouts) Format(t, now time.Time) string {
 	now = now.In(t.Location())
 	layout := l.Else
@@ -256,7 +252,7 @@ func (l Layouts) Format(t, now time.Time) string {
 	return Format(t, layout)
 }
 
-// DayClock is a time of day, with its date where that is not now's: "15:04",
+// DayClock formats a time of day, with its date unless that is today: "15:04",
 // "Mon 23 Nov 15:04".
 func DayClock(t, now time.Time) string {
 	return Layouts{Today: "15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"}.Format(t, now)

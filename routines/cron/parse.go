@@ -10,17 +10,17 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Error says what is wrong with an expression and how to cure it.
+// Error says what is wrong with an expression and how to fix it.
 type Error struct {
 	Column  int    // 1-based, in runes of the expression as given
 	Message string // one line
 }
 
-// Error is the message; the column is for whoever knows where the expression stands.
+// Error returns the message without the column.
 func (e *Error) Error() string { return e.Message }
 
-// Parse reads a five-field expression. Every error is an *Error. An expression
-// that can never fire, as 30 February, parses: ask Never.
+// Parse parses a five-field expression. Every error is an *Error. An expression that never
+// fires, such as on 30 February, is not an error; see Never.
 func Parse(expr string) (Schedule, error) {
 	words := split(expr)
 	if err := refuseForeign(expr, words); err != nil {
@@ -59,8 +59,8 @@ func (w word) fail(format string, args ...any) error {
 	return &Error{w.column, fmt.Sprintf(format, args...)}
 }
 
-// split cuts the expression at white space of any kind: non-breaking spaces
-// come with text that was copied from a page.
+// split splits the expression at any white space; text copied from a web page can contain
+// non-breaking spaces.
 func split(expr string) []word {
 	var out []word
 	column, start, startColumn := 0, -1, 0

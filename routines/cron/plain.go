@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// FromWords is the expression of a few plain words, such as "every weekday at 9",
-// "mondays and fridays at 9:30 and 18:00", "daily at 8pm", "every 15 minutes", "hourly"
-// or "every month on the 1st at noon". Not ok means that it is something else, such as
-// an expression already.
+// FromWords returns the expression for a few words, such as "every weekday at 9", "mondays and
+// fridays at 9:30 and 18:00", "daily at 8pm", "every 15 minutes", "hourly" or "every month on
+// the 1st at noon". It returns false for anything else, such as an expression.
 func FromWords(text string) (expr string, ok bool) {
 	words := strings.Fields(strings.NewReplacer(",", " ", " and ", " ", " o'clock", "").Replace(strings.ToLower(" " + strings.TrimSpace(text) + " ")))
 	if len(words) == 0 || !strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
@@ -35,7 +34,7 @@ func FromWords(text string) (expr string, ok bool) {
 	return fmt.Sprintf("%d %s %s * %s", minute, hours, date, week), true
 }
 
-// interval reads what repeats within a day.
+// interval parses intervals within a day.
 func interval(words []string) (expr string, ok bool) {
 	line := strings.Join(words, " ")
 	switch line {
@@ -58,7 +57,7 @@ func interval(words []string) (expr string, ok bool) {
 	return "", false
 }
 
-// clockTimes reads the times of a day, which must share their minute.
+// clockTimes parses times of day, which must have the same minute.
 func clockTimes(words []string) (minute int, hours string, ok bool) {
 	var list []string
 	for i := 0; i < len(words); i++ {
@@ -77,7 +76,7 @@ func clockTimes(words []string) (minute int, hours string, ok bool) {
 	return minute, strings.Join(list, ","), len(list) > 0
 }
 
-// ParseClock reads a time of day, in lower case: "18:30", "18", "6:30pm", "6 pm", "noon".
+// ParseClock parses a time of day in lower case: "18:30", "18", "6:30pm", "6 pm", "noon".
 func ParseClock(word string) (time.Time, bool) {
 	switch word {
 	case "noon":
@@ -93,10 +92,10 @@ func ParseClock(word string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// weekdays are the names of days as cron counts them.
+// weekdays are the names of days in the order of cron.
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
-// daysOf reads on which days: of the month, or of the week.
+// daysOf parses days of the month or of the week.
 func daysOf(words []string) (date, week string, ok bool) {
 	switch line := strings.Join(words, " "); line {
 	case "", "daily", "every day", "every morning", "every evening", "each day":

@@ -6,8 +6,8 @@ import (
 	robfig "github.com/robfig/cron/v3"
 )
 
-// Schedule is a parsed expression: a small immutable value, safe to share and
-// comparable with ==. The zero Schedule never fires.
+// Schedule is a parsed expression: a small immutable value that can be compared with ==. The
+// zero Schedule never fires.
 type Schedule struct {
 	expr string // fields separated by one space
 
@@ -19,20 +19,20 @@ type Schedule struct {
 	stepMinute, stepHour, stepDom int // n of a field that is exactly */n, else 0
 }
 
-// String is the expression with single spaces between its fields.
+// String returns the expression with single spaces between its fields.
 func (s Schedule) String() string { return s.expr }
 
-// Never reports whether the expression has no fire in any year, as 30 February.
+// Never reports whether the expression never fires, such as on 30 February.
 func (s Schedule) Never() bool { return s.never || s.minute == 0 }
 
-// Equal reports whether both came from the same expression, spaces aside.
+// Equal reports whether both are the same expression, apart from spaces.
 func (s Schedule) Equal(o Schedule) bool { return s == o }
 
-// starBit is how robfig's schedules mark a day field as unrestricted.
+// starBit marks a day field as unrestricted in robfig's schedules.
 const starBit = 1 << 63
 
-// spec is the schedule in the terms of robfig's library, whose Next we use on
-// wall-clock time only. Its parser never sees a user's text: it panics on some.
+// spec is the schedule for robfig's library, whose Next is only used on wall-clock time. Its
+// parser never gets a user's text, because it panics on some.
 func (s Schedule) spec() robfig.SpecSchedule {
 	dom, dow := uint64(s.dom), uint64(s.dow)
 	if s.anyDom {
@@ -47,10 +47,10 @@ func (s Schedule) spec() robfig.SpecSchedule {
 	}
 }
 
-// impossible reports whether no year has a day that the day fields allow.
+// impossible reports whether no year has a matching day.
 func (s Schedule) impossible() bool {
 	if !s.anyDom && !s.anyDow {
-		return s.month == 0 || s.dow == 0 && s.dom == 0 // a weekday comes every week
+		return s.month == 0 || s.dow == 0 && s.dom == 0 // every week has each weekday
 	}
 	longest := [13]int{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 	for m := 1; m <= 12; m++ {
@@ -84,8 +84,7 @@ func (s set) values() []int {
 	return v
 }
 
-// step is the distance between neighbours where it is always the same, else 0.
-// Fewer than two members have no step.
+// step is the constant distance between neighbours, or 0 if there is none.
 func (s set) step() int {
 	v := s.values()
 	if len(v) < 2 {
@@ -100,11 +99,10 @@ func (s set) step() int {
 	return d
 }
 
-// run is a stretch of consecutive members; to is smaller than from where it
-// wraps around the end of the cycle.
+// run is a range of consecutive members; to is smaller than from if it wraps around.
 type run struct{ from, to int }
 
-// runs splits the set into stretches on the circle lo..hi, the wrapping one last.
+// runs splits the set into ranges on the circle lo..hi, the wrapping one last.
 func (s set) runs(lo, hi int) []run {
 	var out []run
 	for v := lo; v <= hi; v++ {

@@ -8,8 +8,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Every sentence in this file is read by whoever wrote the expression. It says
-// what is wrong and then what to write instead.
+// Messages for the author of an expression. Each says what is wrong and what to write instead.
 
 const fieldList = "minute, hour, day of month, month, day of week"
 

@@ -48,9 +48,10 @@ func (r *report) problems(set *routines.Set) {
 		if p.File == routines.ReminderFolder || strings.HasPrefix(p.File, routines.ReminderFolder+"/") {
 			t = &kinds[1]
 		}
-		t.all = append(t.all, problemWords(p))
+		text := p.Position() + ": " + p.Message
+		t.all = append(t.all, text)
 		if !r.known[p.File] {
-			t.fresh = append(t.fresh, problemWords(p))
+			t.fresh = append(t.fresh, text)
 		}
 	}
 	r.known = wrong

@@ -84,18 +84,6 @@ func midnight(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
 }
 
-// problemWords is "file:line:column: why", as `ollim-bot check` prints it.
-func problemWords(p routines.Problem) string {
-	where := p.File
-	if p.Line > 0 {
-		where += fmt.Sprintf(":%d", p.Line)
-		if p.Column > 0 {
-			where += fmt.Sprintf(":%d", p.Column)
-		}
-	}
-	return where + ": " + p.Message
-}
-
 func invalidNote(kind routines.Kind, list []string) string {
 	more := ""
 	if n := len(list) - listAtMost; n > 0 {

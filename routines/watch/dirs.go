@@ -12,23 +12,23 @@ import (
 	"time"
 )
 
-// dirs keeps a watch on the folders and on every directory on the way to them,
-// so that a missing folder is seen when it appears.
+// dirs watches the folders and every directory on the way to them, so that the creation of a
+// missing folder is noticed.
 type dirs struct {
 	root   string
 	leaves map[string]string // absolute folder -> its name with forward slashes
 	way    []string          // root and everything down to the folders, parents first
 	src    source
 
-	held  map[string]fs.FileInfo // what is watched, as it was when the watch began
-	scout string                 // the nearest directory that exists while root does not
+	held  map[string]fs.FileInfo // watched directories, as they were when the watch began
+	scout string                 // the nearest existing directory while root is missing
 
 	links  links
 	wanted func(name string) bool // Options.Match
 
-	limited  bool // the system refused a watch: only the timer can be trusted
-	dangling bool // a link on the way leads nowhere
-	changed  bool // one of the two changed: the timer has to be set anew
+	limited  bool // the system refused a watch, so only the timer is reliable
+	dangling bool // a link on the way has no target
+	changed  bool // one of the two changed, so the timer must be reset
 }
 
 func newDirs(root string, folders []string, src source) *dirs {
@@ -49,8 +49,8 @@ func newDirs(root string, folders []string, src source) *dirs {
 	return d
 }
 
-// structural reports whether name is a directory whose coming or going changes
-// what can be watched.
+// structural reports whether the creation or removal of the directory name changes what can
+// be watched.
 func (d *dirs) structural(name string) bool {
 	if slices.Contains(d.way, name) {
 		return true
@@ -58,7 +58,7 @@ func (d *dirs) structural(name string) bool {
 	return d.scout != "" && strings.HasPrefix(d.root, name+string(filepath.Separator))
 }
 
-// rel turns the path of a file in a folder into "folder/file".
+// rel returns "folder/file" for the path of a file in a folder.
 func (d *dirs) rel(name string) (string, bool) {
 	i := strings.LastIndexByte(name, filepath.Separator)
 	if i <= 0 {
@@ -74,8 +74,8 @@ func (d *dirs) rel(name string) (string, bool) {
 	return folder + "/" + name[i+1:], true
 }
 
-// sync brings the watches in line with the directories that exist. Its error
-// is the first refusal by the system, with which limited is set as well.
+// sync adapts the watches to the existing directories. Its error is the first refusal of the
+// system, which also sets limited.
 func (d *dirs) sync() error {
 	if d.src.add == nil {
 		return nil
@@ -83,8 +83,8 @@ func (d *dirs) sync() error {
 	before := [2]bool{d.limited, d.dangling}
 	d.limited, d.dangling = false, false
 	err := d.sweep()
-	// A directory that appears between the look at it and the watch on its
-	// parent makes no event; then the next sweep finds it.
+	// A directory that is created between the check for it and the watch on its parent makes
+	// no event; the next sweep finds it.
 	for tries := 0; err == nil && !d.settled() && tries < 100; tries++ {
 		err = d.sweep()
 	}
@@ -95,7 +95,7 @@ func (d *dirs) sync() error {
 	return err
 }
 
-// sweep looks at every directory once, parents first.
+// sweep checks every directory once, parents first.
 func (d *dirs) sweep() error {
 	alive := d.src.watched()
 	var first error
@@ -120,8 +120,8 @@ func (d *dirs) sweep() error {
 	return first
 }
 
-// settled reports whether the watches still fit the directories: root is
-// watched, or it is missing and so is the next one on the way to it.
+// settled reports whether the watches match the directories: root is watched, or the
+// directory below the scout is still missing.
 func (d *dirs) settled() bool {
 	if _, ok := d.held[d.root]; ok {
 		return true
@@ -130,7 +130,7 @@ func (d *dirs) settled() bool {
 	return held && existing(d.root) == d.scout
 }
 
-// existing is the nearest directory at or above dir that exists.
+// existing returns the nearest existing directory at or above dir.
 func existing(dir string) string {
 	for {
 		info, err := os.Stat(dir)
@@ -142,8 +142,8 @@ func existing(dir string) string {
 	}
 }
 
-// ensure watches dir if it exists. A watch is renewed when the directory is
-// another one than before, or when the system has let go of it.
+// ensure watches dir if it exists. It renews the watch if the directory was replaced or the
+// system has dropped the watch.
 func (d *dirs) ensure(dir string, alive []string) error {
 	now, err := os.Stat(dir)
 	if err != nil || !now.IsDir() {
@@ -159,7 +159,7 @@ func (d *dirs) ensure(dir string, alive []string) error {
 	d.drop(dir)
 	if err := d.src.add(dir); err != nil {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-			return nil // between the look and the watch; its parent tells of the next
+			return nil // removed meanwhile; its parent reports the next one
 		}
 		return err
 	}
@@ -167,14 +167,14 @@ func (d *dirs) ensure(dir string, alive []string) error {
 	return nil
 }
 
-// drop ends the watch on a directory and forgets what is known of it.
+// drop ends the watch on a directory.
 func (d *dirs) drop(dir string) {
 	if _, ok := d.held[dir]; !ok {
 		return
 	}
 	delete(d.held, dir)
 	if d.src.remove != nil {
-		// The watch is gone with its directory more often than not.
+		// Usually the watch has ended with its directory.
 		_ = d.src.remove(dir)
 	}
 }

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// mostHops is how many links in a row are followed.
+	// mostHops is the maximum length of a chain of links.
 	mostHops = 8
-	// mostLinkDirs is how many directories are watched for what links lead to; what
-	// lies beyond is found by the next rescan.
+	// mostLinkDirs is how many directories of link targets are watched; changes in others are
+	// found by the next rescan.
 	mostLinkDirs = 200
 )
 
-// links are the files of the folders that are symbolic links, and what they lead
-// to: a save there makes no event in the folder.
+// links are the symbolic links in the folders and their targets: saving a target makes no
+// event in the folder.
 type links struct {
-	hops    map[string][]string  // a link's path in its folder -> what it leads to, one after the other
-	names   map[string][]string  // a path that is led to -> names of links, with forward slashes
-	dirs    []string             // directories that are watched for them
-	scanned map[string]time.Time // folder -> its time stamp when it was looked through
+	hops    map[string][]string  // path of a link -> its chain of targets
+	names   map[string][]string  // target -> names of links, with forward slashes
+	dirs    []string             // directories watched for them
+	scanned map[string]time.Time // folder -> its modification time at the last scan
 }
 
-// scan looks through the folders that have changed for links.
+// scan searches changed folders for links.
 func (d *dirs) scan() {
 	for leaf := range d.leaves {
 		info, err := os.Stat(leaf)
@@ -60,12 +60,12 @@ func (d *dirs) match(path string) bool {
 	return ok && d.wanted(name)
 }
 
-// hops are the paths that a link leads to, the last of them no link or not there.
+// hops returns the chain of targets of a link; the last is not a link, or missing.
 func hops(path string) (list []string) {
 	for len(list) < mostHops {
 		to, err := os.Readlink(path)
 		if err != nil {
-			break // no link
+			break // not a link
 		}
 		if !filepath.IsAbs(to) {
 			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
@@ -83,8 +83,7 @@ func hops(path string) (list []string) {
 	return list
 }
 
-// relink looks at one path of a folder again and reports whether it leads, or has
-// led, elsewhere.
+// relink updates one path of a folder, and reports whether its targets have changed.
 func (d *dirs) relink(path string) bool {
 	old, was := d.links.hops[path]
 	now := hops(path)
@@ -96,7 +95,7 @@ func (d *dirs) relink(path string) bool {
 	return !slices.Equal(old, now)
 }
 
-// follow watches the directories of what links lead to, and no others.
+// follow watches the directories of link targets, and ends other such watches.
 func (d *dirs) follow() {
 	d.links.names = map[string][]string{}
 	var want []string
@@ -122,7 +121,7 @@ func (d *dirs) follow() {
 	if len(want) > 0 {
 		alive := d.src.watched()
 		for _, dir := range want {
-			_ = d.ensure(dir, alive) // refused: the next rescan finds what changes there
+			_ = d.ensure(dir, alive) // if refused, the next rescan finds changes
 		}
 	}
 	d.links.dirs = want

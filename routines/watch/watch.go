@@ -1,12 +1,11 @@
-// Package watch owns the watching of a few directories: which of their files may
-// have changed, told soon after the change and never half-way through a save. It
-// must not know what the files are for, and it never reads one.
+// Package watch reports which files in a few directories may have changed, soon after the
+// change but not in the middle of a save. It must not know what the files are for, and it
+// never reads one.
 //
-// Directories are watched, not files, because editors save by renaming a new
-// file over the old one, which a watch on the file would not survive. A folder
-// may be missing, appear later, be deleted and come back, or be a symbolic link.
-// Where the system cannot watch (its limit is reached), the same Batch comes
-// from a timer alone, and where it loses events, a full rescan makes up for it.
+// It watches directories, not files, because editors save by renaming a new file over the old
+// one, which ends a watch on the file. A folder may be missing, appear later, be deleted and
+// recreated, or be a symbolic link. If the system cannot watch (its limit is reached), a timer
+// sends the batches, and after lost events there is a full rescan.
 package watch
 
 import (
@@ -21,62 +20,61 @@ import (
 )
 
 const (
-	// quietFor is how long a file has to stay untouched before it is told.
+	// quietFor is how long a file must stay unchanged before it is reported.
 	quietFor = 30 * time.Millisecond
 	// rescanEvery is the time between two full batches.
 	rescanEvery = time.Minute
-	// holdAtMost is how long a file that keeps being written waits for silence.
+	// holdAtMost is the longest delay of a file that is written all the time.
 	holdAtMost = 250 * time.Millisecond
-	// pollEvery is the rescan where the system's watch limit is reached.
+	// pollEvery is the rescan interval when the system's watch limit is reached.
 	pollEvery = 10 * time.Second
-	// lookEvery is the rescan while a link leads nowhere: no watch can tell when
-	// what it leads to appears.
+	// lookEvery is the rescan interval while a link is dangling: no watch reports when its
+	// target appears.
 	lookEvery = 2 * time.Second
 )
 
-// Options say what is watched and who is told.
+// Options are what to watch and whom to notify.
 type Options struct {
 	// Root is the directory that Folders are relative to. It may be missing.
 	Root string
-	// Folders are relative to Root, with forward slashes; "." is Root itself.
-	// What lies deeper than the folder is not watched.
+	// Folders are relative to Root, with forward slashes; "." is Root itself. Their
+	// subfolders are not watched.
 	Folders []string
-	// Match says whether a name ("folder/file") is of interest. It is called
-	// for every event before any other work.
+	// Match reports whether a name ("folder/file") is of interest. It is called first for
+	// every event.
 	Match func(name string) bool
-	// Changed takes each batch. Calls come from one goroutine, one at a time, and
-	// none begins after the context has ended. It may take its time: what
-	// happens meanwhile is in the next batch.
+	// Changed is called with each batch, never concurrently, and not after the context has
+	// ended. It may be slow: further changes are in the next batch.
 	Changed func(b Batch)
-	// Log takes the one warning about a watch limit.
+	// Log gets a warning about a watch limit.
 	Log *slog.Logger
 }
 
-// Batch is what may have changed since the batch before it.
+// Batch is what may have changed since the previous batch.
 type Batch struct {
-	// Names are "folder/file" names that may have changed, appeared or gone, in
-	// no order, each once. Empty when Full.
+	// Names are the "folder/file" names that may have been changed, created or removed,
+	// unordered, each once. Empty if Full.
 	Names []string
-	// Full asks to look at everything: at the start, every Rescan, after lost
-	// events, and when a folder came or went.
+	// Full asks to check everything: at the start, at every rescan, after lost events, and
+	// when a folder was created or removed.
 	Full bool
 }
 
-// Run watches until ctx ends, which is not an error: it then returns nil. It
-// has no other end: whatever the system refuses is made up for by rescans.
+// Run watches until ctx ends, and then returns nil. If the system refuses to watch, it
+// rescans instead.
 func Run(ctx context.Context, o Options) error {
 	s, err := openSource()
 	if err != nil {
-		s = source{} // no events at all: the timer alone
+		s = source{} // no events, only the timer
 	}
 	if s.close != nil {
-		defer func() { _ = s.close() }() // nothing is written through it
+		defer func() { _ = s.close() }() // nothing can be lost
 	}
 	return run(ctx, o, s, err)
 }
 
-// source is the part of fsnotify that is used, as a value, so that limits and
-// lost events can be played in tests. The zero source watches nothing.
+// source is the part of fsnotify that is used. Tests replace it to simulate limits and lost
+// events. The zero source watches nothing.
 type source struct {
 	events  <-chan fsnotify.Event
 	errors  <-chan error
@@ -87,8 +85,8 @@ type source struct {
 }
 
 func openSource() (source, error) {
-	// The buffer outlives a short absence of the reader; the kernel's own queue
-	// (16,384 events on Linux) does the rest, and its overflow is told.
+	// The buffer is for a reader that is busy for a moment; the kernel's queue (16,384 events
+	// on Linux) does the rest, and reports its overflow.
 	w, err := fsnotify.NewBufferedWatcher(1024)
 	if err != nil {
 		return source{}, err
@@ -122,7 +120,7 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 	due := time.NewTimer(time.Hour)
 	due.Stop()
 	defer due.Stop()
-	var armed time.Time // what due was last set to
+	var armed time.Time // when due fires
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
@@ -142,11 +140,11 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 			w.deliver(ctx, w.pending.take(time.Now()))
 		case <-rescan.C:
 			w.sync()
-			w.pending.clear() // all of it is in the full batch
+			w.pending.clear() // the full batch covers it
 			w.deliver(ctx, Batch{Full: true})
 			rescan.Reset(w.interval())
 		}
-		if w.dirs.changed { // a link that leads nowhere now, or no longer
+		if w.dirs.changed { // the interval may be different now
 			w.dirs.changed = false
 			rescan.Reset(w.interval())
 		}
@@ -158,14 +156,14 @@ func run(ctx context.Context, o Options, s source, openErr error) error {
 	return nil
 }
 
-// event sorts one event into: a folder came or went, a file of interest, noise.
+// event handles one event: of a folder, of a file of interest, or noise.
 func (w *watcher) event(e fsnotify.Event, now time.Time) {
 	if w.dirs.structural(e.Name) {
 		if e.Op == fsnotify.Chmod || e.Op == fsnotify.Write {
-			return // of the folder itself: nothing came or went
+			return // nothing was created or removed
 		}
-		// Renewed even if it looks the same: a new directory may have the old
-		// one's inode number, and its watch died with the old one.
+		// Renewed even if it looks the same: a new directory can have the inode of the old
+		// one, whose watch has ended.
 		w.dirs.drop(e.Name)
 		w.sync()
 		w.pending.add("", now)
@@ -179,7 +177,7 @@ func (w *watcher) event(e fsnotify.Event, now time.Time) {
 	} else if len(w.dirs.links.names[e.Name]) == 0 {
 		return
 	}
-	// What is a link now, or was one, may lead to other directories than before.
+	// A link may have been created, changed or removed.
 	if e.Has(fsnotify.Create) || e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 		if w.relink(e.Name) {
 			w.dirs.follow()
@@ -187,7 +185,7 @@ func (w *watcher) event(e fsnotify.Event, now time.Time) {
 	}
 }
 
-// relink looks at the links again that a path stands for.
+// relink updates the links that a path belongs to.
 func (w *watcher) relink(path string) (changed bool) {
 	for link, list := range w.dirs.links.hops {
 		if slices.Contains(list, path) {
@@ -200,8 +198,7 @@ func (w *watcher) relink(path string) (changed bool) {
 	return changed
 }
 
-// failed takes an error of the watch: mostly that events were lost, so that
-// only a full look can tell what happened.
+// failed handles an error of the watch, usually lost events, with a full batch.
 func (w *watcher) failed(err error, now time.Time) {
 	if !errors.Is(err, fsnotify.ErrEventOverflow) {
 		w.o.Log.Warn("directory watch reported an error", "error", err)
@@ -210,7 +207,7 @@ func (w *watcher) failed(err error, now time.Time) {
 	w.pending.add("", now)
 }
 
-// lost goes on by timer alone.
+// lost continues with the timer only.
 func (w *watcher) lost(err error) {
 	w.src.events, w.src.errors = nil, nil
 	w.dirs.src = source{}
@@ -225,13 +222,13 @@ func (w *watcher) sync() {
 	}
 }
 
-// warn says once per Run that saved files are noticed later than usual.
+// warn logs once that changes are noticed later than usual.
 func (w *watcher) warn(err error) {
 	if w.warned {
 		return
 	}
 	w.warned = true
-	w.o.Log.Warn("files cannot be watched; looking every 10 seconds instead (on Linux, raise "+
+	w.o.Log.Warn("files cannot be watched; checking every 10 seconds instead (on Linux, raise "+
 		"fs.inotify.max_user_watches and fs.inotify.max_user_instances)", "error", err)
 }
 
@@ -251,20 +248,19 @@ func (w *watcher) deliver(ctx context.Context, b Batch) {
 	}
 }
 
-// pending holds what was touched and not told yet. Each name waits for a
-// silence of its own, so that one file under constant writing delays no other.
-// The name "" stands for everything.
+// pending is what has changed but was not reported yet. Each name has its own delay, so that a
+// file that is written all the time delays no other. The name "" means everything.
 type pending struct {
 	names map[string]span
-	// at is no later than the moment when the first name is due: a touch moves
-	// its name's moment away without anybody looking for the new first.
+	// at is when the first name is due, or earlier: a further change delays its name without
+	// updating at.
 	at time.Time
-	// taken is when take was last called. The next call waits a third of quietFor:
-	// ten thousand files saved at once come in a few batches, not one by one.
+	// taken is when take was last called. The next call waits a third of quietFor, so that ten
+	// thousand files saved at once become a few batches.
 	taken time.Time
 }
 
-// span is the first and the last touch of a name.
+// span is the first and the last change of a name.
 type span struct{ first, last time.Time }
 
 func (p *pending) dueAt(s span) time.Time {
@@ -275,7 +271,7 @@ func (p *pending) dueAt(s span) time.Time {
 	return quiet
 }
 
-// add notes a touch.
+// add records a change.
 func (p *pending) add(name string, now time.Time) {
 	s, ok := p.names[name]
 	if !ok {
@@ -295,8 +291,7 @@ func (p *pending) sooner(at time.Time) {
 	}
 }
 
-// take removes and returns what is due. A full batch takes everything along,
-// since nothing is left to look at after it.
+// take removes and returns what is due. A full batch covers everything.
 func (p *pending) take(now time.Time) Batch {
 	p.taken = now
 	if s, ok := p.names[""]; ok && !p.dueAt(s).After(now) {

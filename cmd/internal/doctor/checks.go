@@ -334,7 +334,7 @@ func (t taskFiles) corrupt(folder string) {
 			continue
 		}
 		found = true
-		t.add(level(pr.Severity), position(pr), "%s", pr.Message)
+		t.add(level(pr.Severity), pr.Position(), "%s", pr.Message)
 	}
 	if !found {
 		t.pass("files", "every file in %s is in order", folder)

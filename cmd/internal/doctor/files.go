@@ -162,20 +162,7 @@ func problemLines(problems []routines.Problem, looked string) []string {
 		if pr.Severity == routines.Error {
 			errs++
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s", position(pr), pr.Severity, pr.Message))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", pr.Position(), pr.Severity, pr.Message))
 	}
 	return append(lines, fmt.Sprintf("%s: %s, %s", looked, words.Count(errs, "error"), words.Count(len(problems)-errs, "warning")))
-}
-
-// position is file:line:column, with what is known of it.
-func position(pr routines.Problem) string {
-	var b strings.Builder
-	b.WriteString(pr.File)
-	if pr.Line > 0 {
-		fmt.Fprintf(&b, ":%d", pr.Line)
-		if pr.Column > 0 {
-			fmt.Fprintf(&b, ":%d", pr.Column)
-		}
-	}
-	return b.String()
 }

@@ -1,7 +1,6 @@
-// Package clean makes text from outside fit to be shown and stored: no
-// terminal escapes, no control or bidirectional-override characters, valid
-// UTF-8. Everything that a stranger, a file or the model wrote passes here
-// before it is kept.
+// Package clean makes text from outside safe to show and store: valid UTF-8 without terminal
+// escapes, control or bidirectional-override characters. All text of other people, files or
+// the model is cleaned before it is kept. It must not know where a text is from.
 package clean
 
 import (
@@ -11,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text cleans s and keeps its line breaks. Tabs become four spaces, "\r\n" and a
-// lone "\r" become "\n", bytes that are not UTF-8 become U+FFFD.
+// Text cleans s and keeps its line breaks. Tabs become four spaces, "\r\n" and "\r" become
+// "\n", and invalid UTF-8 becomes U+FFFD.
 func Text(s string) string {
 	if plain(s, true) {
 		return s
@@ -29,8 +28,7 @@ func Line(s string) string {
 	return strings.TrimSpace(scrub(s, false))
 }
 
-// Cut shortens a line to at most n runes, the last of them an ellipsis where
-// something was cut.
+// Cut shortens a line to at most n runes; if it was cut, the last is an ellipsis.
 func Cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -48,7 +46,7 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// FirstLine is the first line that says anything, cleaned, of at most n runes.
+// FirstLine returns the first line that is not blank, cleaned, with at most n runes.
 func FirstLine(text string, n int) string {
 	for line := range strings.Lines(text) {
 		if line = Line(line); line != "" {
@@ -58,7 +56,7 @@ func FirstLine(text string, n int) string {
 	return ""
 }
 
-// Head is the beginning of a text: at most n bytes, of whole characters.
+// Head returns the beginning of a text: at most n bytes of whole characters.
 func Head(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -69,7 +67,7 @@ func Head(s string, n int) string {
 	return s[:n]
 }
 
-// Whole is p without a character that has only begun at its end: the rest may follow.
+// Whole returns p without an incomplete character at its end.
 func Whole(p []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		if end := p[len(p)-n:]; utf8.RuneStart(end[0]) {
@@ -82,8 +80,7 @@ func Whole(p []byte) []byte {
 	return p
 }
 
-// plain reports whether s needs no work: printable ASCII, by far the most
-// common case and worth a loop of its own.
+// plain reports whether s is printable ASCII, which is the common case and needs no work.
 func plain(s string, breaks bool) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c >= 0x7f || c < 0x20 && (c != '\n' || !breaks) {
@@ -126,7 +123,7 @@ func scrub(s string, breaks bool) string {
 	return b.String()
 }
 
-// forbidden lists what is not a control character but moves or hides text:
+// forbidden reports whether a character that is not a control character moves or hides text:
 // bidirectional controls, zero-width marks, tags, line and paragraph separators.
 func forbidden(r rune) bool {
 	switch {
@@ -142,8 +139,8 @@ func forbidden(r rune) bool {
 	return false
 }
 
-// escapeLen is the length of the escape sequence at the start of s: the whole
-// of it, so that no printable rest stays behind.
+// escapeLen returns the length of the escape sequence at the start of s, including its
+// printable characters.
 func escapeLen(s string) int {
 	if len(s) < 2 {
 		return len(s)
@@ -184,15 +181,14 @@ func escapeLen(s string) int {
 	return i
 }
 
-// maxFileName bounds FileName, in bytes: file systems take 255, and there is
-// room for a number behind it. An extension longer than maxExt is none.
+// maxFileName is the maximum length of FileName in bytes: file systems allow 255, and a number
+// may be appended. A longer extension than maxExt is not one.
 const maxFileName, maxExt = 160, 16
 
-// FileName makes a name from outside fit to be a file's: the last element of a
-// path, on one line, without a leading dot or dash or invisible characters, cut at a
-// character and with its extension kept. Square brackets become round ones, for
-// the name stands between square ones in prompts. What is left of nothing is
-// "file".
+// FileName makes a name from outside a valid file name: the last element of a path, on one
+// line, without a leading dot or dash or invisible characters, shortened before its extension.
+// Square brackets become round ones, because prompts put the name in square ones. An empty
+// name becomes "file".
 func FileName(s string) string {
 	s = Line(s)
 	s = s[strings.LastIndexAny(s, `/\`)+1:]

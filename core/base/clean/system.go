@@ -2,7 +2,6 @@
 
 package clean
 
-// The program needs what Unix systems have: signals, process groups, locks on
-// directories. This package is below all others, so that a build elsewhere ends
-// here, with this name.
+// The program needs features of Unix systems: signals, process groups, locks on directories.
+// All other packages import this one, so a build for another system fails here, with this name.
 var _ = ollim_bot_runs_on_Linux_and_macOS_only__on_Windows_use_WSL

@@ -1,6 +1,6 @@
-// Package fault makes an error of a panic, with the place where it happened. A
-// panic in a goroutine of ours would end the program and leave the terminal raw,
-// so whoever starts one passes it through Guard. It knows nothing of what runs.
+// Package fault turns a panic into an error with its stack. A panic in a goroutine would end
+// the program and leave the terminal raw, so every goroutine is started through Guard. It must
+// not know what runs.
 package fault
 
 import (
@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// Error is a panic. Its text is for people; Stack is for the log, which finds it
-// in whatever error it is wrapped in.
+// Error is a panic. Its text is for people; Stack is for the log, which finds it in a wrapped
+// error.
 type Error struct {
-	What  string // what was being done: "the schedule"
-	Value any    // what the panic said
-	// Stack is where it happened, the innermost call first, on one line.
+	What  string // what was running: "the schedule"
+	Value any    // the value of the panic
+	// Stack is the stack on one line, the innermost call first.
 	Stack string
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("internal fault in %s: %v", e.What, e.Value) }
 
-// Unwrap is the panic's value, where that is an error.
+// Unwrap returns the panic's value if that is an error.
 func (e *Error) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// Guard gives a function that does what f does and turns a panic into an *Error.
+// Guard wraps f so that a panic becomes an *Error.
 func Guard(what string, f func() error) func() error {
 	return func() (err error) {
 		defer Catch(what, &err)
@@ -36,22 +36,22 @@ func Guard(what string, f func() error) func() error {
 	}
 }
 
-// Catch is deferred. It stops a panic and puts it into err.
+// Catch must be deferred. It stops a panic and stores it in err.
 func Catch(what string, err *error) {
 	if p := recover(); p != nil {
 		*err = &Error{What: what, Value: p, Stack: stack()}
 	}
 }
 
-// Rescue is deferred. It stops a panic and hands it, as an *Error, to then.
+// Rescue must be deferred. It stops a panic and passes it to then as an *Error.
 func Rescue(what string, then func(err *Error)) {
 	if p := recover(); p != nil {
 		then(&Error{What: what, Value: p, Stack: stack()})
 	}
 }
 
-// Kind names the panic without what it says, which may come from outside: only
-// the runtime's own words are known to hold nothing.
+// Kind describes the panic without its value, which may come from outside. Only texts of the
+// runtime are safe.
 func (e *Error) Kind() string {
 	if err, ok := e.Value.(runtime.Error); ok {
 		return err.Error()
@@ -59,7 +59,7 @@ func (e *Error) Kind() string {
 	return fmt.Sprintf("panic of type %T", e.Value)
 }
 
-// Stack is the stack of the panic in an error, or empty.
+// Stack returns the stack of the panic in an error, or "".
 func Stack(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Stack
@@ -67,11 +67,11 @@ func Stack(err error) string {
 	return ""
 }
 
-// maxFrames of a stack are kept: they say where, and fit into a log line.
+// maxFrames of a stack fit into a log line.
 const maxFrames = 24
 
-// stack is the calls that led to the panic: "core.(*Bot).Do (do.go:14) < …".
-// Files go by their own names, for their folders are those of another machine.
+// stack returns the calls that led to the panic: "core.(*Bot).Do (do.go:14) < …". Folders of
+// files are left out, because they are those of another machine.
 func stack() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
@@ -82,7 +82,7 @@ func stack() string {
 		name := path.Base(f.Function)
 		switch {
 		case f.Function == "runtime.gopanic":
-			list = nil // what is above is the recovering
+			list = nil // the frames so far are those of the recovery
 		case f.Function == "", strings.HasPrefix(name, "runtime."):
 		default:
 			list = append(list, fmt.Sprintf("%s (%s:%d)", name, path.Base(f.File), f.Line))

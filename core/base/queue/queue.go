@@ -1,6 +1,5 @@
-// Package queue is a first-in first-out queue without a limit: who puts
-// something in never waits, and nothing is lost. It knows nothing of what it
-// carries.
+// Package queue is an unbounded first-in first-out queue: pushing never blocks, and nothing is
+// lost. It must not know what it carries.
 package queue
 
 import (
@@ -9,33 +8,31 @@ import (
 	"sync"
 )
 
-// keptRoom is how many empty places a drained queue keeps for later.
+// keptRoom is the largest capacity that an empty queue keeps.
 const keptRoom = 1024
 
-// Queue carries values from any number of goroutines to any number of others.
-// Use New.
+// Queue passes values between any number of goroutines. Use New.
 type Queue[T any] struct {
-	wake chan struct{} // capacity one: there may be something to see
+	wake chan struct{} // capacity one: something may have changed
 
 	mu     sync.Mutex // guards the fields below
 	items  []T
-	head   int // items before it were taken
+	head   int // items before it were removed
 	closed bool
 }
 
-// New is an empty queue.
+// New returns an empty queue.
 func New[T any]() *Queue[T] { return &Queue[T]{wake: make(chan struct{}, 1)} }
 
-// Push appends v and never blocks. It reports whether v was taken: a closed queue
-// takes nothing.
+// Push appends v and never blocks. It returns false if the queue is closed.
 func (q *Queue[T]) Push(v T) bool {
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
 		return false
 	}
-	// Before the slice would grow, the room of what was taken is used again;
-	// half of it at least, so that the moves cost a constant for each item.
+	// Before the slice grows, the space of removed items is reused if it is at least half, so
+	// that moving costs a constant for each item.
 	if len(q.items) == cap(q.items) && q.head > len(q.items)/2 {
 		n := copy(q.items, q.items[q.head:])
 		clear(q.items[n:])
@@ -47,12 +44,12 @@ func (q *Queue[T]) Push(v T) bool {
 	return true
 }
 
-// Pop takes the oldest item, and waits until there is one. It gives io.EOF when
-// the queue is closed and empty, and ctx's error when that ends first.
+// Pop removes the oldest item, and waits for one. It returns io.EOF if the queue is closed and
+// empty, and ctx's error if that ends first.
 func (q *Queue[T]) Pop(ctx context.Context) (T, error) {
 	for {
 		v, ok, more := q.take()
-		if more { // another consumer may have to see it
+		if more { // another consumer may be waiting
 			q.signal()
 		}
 		if ok {
@@ -69,14 +66,14 @@ func (q *Queue[T]) Pop(ctx context.Context) (T, error) {
 	}
 }
 
-// TryPop takes the oldest item if there is one.
+// TryPop removes the oldest item, if there is one.
 func (q *Queue[T]) TryPop() (T, bool) {
 	v, ok, _ := q.take()
 	return v, ok
 }
 
-// take takes an item if there is one. more says that there is something else
-// to see: another item, or that the queue is closed.
+// take removes an item, if there is one. more reports whether another consumer should wake up,
+// for another item or because the queue is closed.
 func (q *Queue[T]) take() (v T, ok, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -84,7 +81,7 @@ func (q *Queue[T]) take() (v T, ok, more bool) {
 		return v, false, q.closed
 	}
 	var none T
-	v, q.items[q.head] = q.items[q.head], none // a slow consumer does not hold what it has read
+	v, q.items[q.head] = q.items[q.head], none // so that the item can be freed
 	q.head++
 	if q.head == len(q.items) {
 		q.items, q.head = q.items[:0], 0
@@ -95,7 +92,7 @@ func (q *Queue[T]) take() (v T, ok, more bool) {
 	return v, true, q.closed || q.head < len(q.items)
 }
 
-// Close lets consumers take what is there, and nothing new in.
+// Close refuses new items; the rest can still be removed.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	q.closed = true
@@ -103,7 +100,7 @@ func (q *Queue[T]) Close() {
 	q.signal()
 }
 
-// Abandon closes the queue and drops what is there.
+// Abandon closes the queue and drops its items.
 func (q *Queue[T]) Abandon() {
 	q.mu.Lock()
 	q.closed, q.items, q.head = true, nil, 0

@@ -1,6 +1,5 @@
-// Package tail is a ring of lines that is read by cursor: a writer never waits
-// for a reader, and a reader that was too slow learns how many lines it lost.
-// It knows neither forks nor logs nor screens.
+// Package tail is a ring of lines that is read by cursor: a writer never waits for a reader,
+// and a slow reader learns how many lines it has lost. It must not know forks, logs or screens.
 package tail
 
 import (
@@ -9,15 +8,15 @@ import (
 	"time"
 )
 
-// Line is one line of a tail. Text is cleaned of control characters before it
-// is put in and holds no line break. At is kept to the microsecond.
+// Line is one line of a tail. Text must be cleaned and must not contain line breaks. At is
+// stored to the microsecond.
 type Line struct {
 	At   time.Time `json:"at"`
 	Kind Kind      `json:"kind"`
 	Text string    `json:"text"`
 }
 
-// Kind names what a line is; dashboards colour by it and always print it.
+// Kind is the kind of a line; dashboards print it and colour by it.
 type Kind string
 
 // The kinds of lines.
@@ -25,11 +24,11 @@ const (
 	Text   Kind = "text"   // the model's words
 	Think  Kind = "think"  // its reasoning
 	Tool   Kind = "tool"   // a tool call
-	Result Kind = "result" // what the tool answered
+	Result Kind = "result" // the result of a tool call
 	Ping   Kind = "ping"   // a message that reached the user
 	Refuse Kind = "refuse" // a ping, report or tool that was refused
 	Report Kind = "report" // an update for the main session
-	Note   Kind = "note"   // the bot about the run
+	Note   Kind = "note"   // a note of the bot about the run
 	Error  Kind = "error"
 	Debug  Kind = "debug" // log levels share the type
 	Info   Kind = "info"
@@ -40,8 +39,8 @@ const (
 // The zero Cursor is the beginning.
 type Cursor uint64
 
-// Page is what a read gives: the lines from the cursor on, where to go on, and
-// how many lines before them were overwritten unread.
+// Page is the result of a read: the lines from the cursor on, the next cursor, and how many
+// earlier lines were overwritten unread.
 type Page struct {
 	Lines []Line
 	Next  Cursor
@@ -51,23 +50,23 @@ type Page struct {
 // Ring keeps the newest lines. Use New.
 type Ring struct {
 	mu sync.Mutex
-	// rows are a circle once there are size of them: line n stands at n modulo size.
+	// rows are a ring once there are size of them: line n is at n modulo size.
 	rows  []row
-	next  uint64 // the count of lines ever written
+	next  uint64 // number of lines ever written
 	size  uint64
-	kinds []Kind         // those that occur, by row.kind
-	zone  *time.Location // of the newest line, in which all are told
+	kinds []Kind         // by row.kind
+	zone  *time.Location // of the newest line, used for all
 }
 
-// row is a line in 32 bytes beside its text: a hundred thousand are kept.
+// row is a line in 32 bytes plus its text, because a hundred thousand are kept.
 type row struct {
 	at   int64 // microseconds since 1970
 	text string
 	kind uint32
 }
 
-// New returns a ring that keeps the newest size lines (at least one). Memory
-// is taken as lines arrive.
+// New returns a ring that keeps the newest size lines (at least one). It allocates memory as
+// lines arrive.
 func New(size int) *Ring { return &Ring{size: uint64(max(1, size))} }
 
 // Add appends a line. It never blocks on a reader.
@@ -89,21 +88,21 @@ func (r *Ring) Add(l Line) {
 	r.zone = l.At.Location()
 }
 
-// line is line n, one of those that are kept; mu is held.
+// line returns line n, which must still be kept. The caller holds mu.
 func (r *Ring) line(n uint64) Line {
 	one := r.rows[n%r.size]
 	return Line{At: time.UnixMicro(one.at).In(r.zone), Kind: r.kinds[one.kind], Text: one.text}
 }
 
-// Len is the number of lines ever added.
+// Len returns the number of lines ever added.
 func (r *Ring) Len() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.next
 }
 
-// Read returns the lines from the cursor on. A cursor beyond the end gives
-// nothing and moves back to the end.
+// Read returns the lines from the cursor on. For a cursor beyond the end there are none, and
+// the next cursor is the end.
 func (r *Ring) Read(from Cursor) Page {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package unixsocket opens unix sockets that only their user can connect to. It owns their
-// files; it must not know what is said over them.
+// Package unixsocket opens Unix sockets that only their user can connect to. It owns their
+// files; it must not know the protocol.
 package unixsocket
 
 import (

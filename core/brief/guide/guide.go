@@ -7,9 +7,7 @@ package guide
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,7 +89,7 @@ func items() ([]item, error) {
 }
 
 func newItem(name string, data []byte) item {
-	it := item{path: name, rule: follow, text: string(data), version: hash(data)}
+	it := item{path: name, rule: follow, text: string(data), version: routines.Digest(data)}
 	switch {
 	case name == identityFile:
 		it.rule = once
@@ -113,11 +111,6 @@ func (it item) fill(o Options) []byte {
 	user = cmp.Or(user, textTheUser)
 	bot = cmp.Or(bot, textTheBot)
 	return []byte(strings.NewReplacer("{USER_NAME}", user, "{BOT_NAME}", bot).Replace(it.text))
-}
-
-func hash(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // bundled reports whether a skill's folder came with the program or was

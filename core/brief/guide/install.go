@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/storage/store"
+	"ollimbot/routines"
 )
 
 // recordFile remembers what was installed. It is a file of its own because the
@@ -99,7 +100,7 @@ func (in *installer) install(it item) {
 	case there.is != ordinary: // the user's own arrangement
 	case bytes.Equal(there.data, want):
 		in.know(it, want)
-	case it.rule == follow && known.File == hash(there.data) && known.Ours != it.version:
+	case it.rule == follow && known.File == routines.Digest(there.data) && known.Ours != it.version:
 		in.write(it, want, textRefreshed)
 	}
 }
@@ -108,7 +109,7 @@ func (in *installer) install(it item) {
 // has not made it their own.
 func (in *installer) withdraw(it item) {
 	there, err := inspect(in.root, in.dir, it.path)
-	if err != nil || there.is != ordinary || in.records[it.path].File != hash(there.data) {
+	if err != nil || there.is != ordinary || in.records[it.path].File != routines.Digest(there.data) {
 		return
 	}
 	if err := in.dir.Remove(it.path); err != nil {
@@ -141,7 +142,7 @@ func (in *installer) replaceLink(it item, data []byte) {
 
 // know records a file as it is now.
 func (in *installer) know(it item, data []byte) {
-	now := record{Ours: it.version, File: hash(data)}
+	now := record{Ours: it.version, File: routines.Digest(data)}
 	if in.records[it.path] != now {
 		in.records[it.path] = now
 		in.changed = true
@@ -245,7 +246,7 @@ func Offers(d *store.Dir) []Offer {
 		if it.rule == once || err != nil || there.is != ordinary || known.Ours == it.version {
 			continue
 		}
-		edited := known.File != hash(there.data)
+		edited := known.File != routines.Digest(there.data)
 		if it.rule == follow && !edited {
 			continue // the next start refreshes it
 		}

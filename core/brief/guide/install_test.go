@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
 )
 
 func prepared(t testing.TB) *store.Dir {
@@ -187,7 +188,7 @@ func older(t testing.TB, d *store.Dir, name, text string) {
 	if _, err := d.ReadJSON(recordFile, &records); err != nil {
 		t.Fatal(err)
 	}
-	records[name] = record{Ours: hash([]byte(text)), File: hash([]byte(text))}
+	records[name] = record{Ours: routines.Digest([]byte(text)), File: routines.Digest([]byte(text))}
 	must(t, d.WriteJSON(recordFile, records))
 }
 

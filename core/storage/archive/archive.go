@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/safety/closed"
 	"ollimbot/core/storage/store"
 )
@@ -25,9 +26,9 @@ const (
 // Head describes an export.
 type Head struct {
 	Format  int       `json:"format"`
-	Version string    `json:"version"` // of the program that made it
+	Version string    `json:"version"` // of the program
 	Made    time.Time `json:"made"`
-	Dir     string    `json:"dir"` // where the data directory was, as people read it
+	Dir     string    `json:"dir"` // the path of the data directory, for people
 	Secrets bool      `json:"secrets"`
 }
 
@@ -137,11 +138,14 @@ func plainGitConfig(data []byte) []byte {
 	return []byte(out.String())
 }
 
-// loose reports whether a file is a log that grows all the time, of which any beginning will
-// do.
+// loose reports whether a file is a log that keeps growing, of which any beginning is good
+// enough.
 func loose(rel string) bool {
 	return strings.HasPrefix(rel, "state/") && strings.Contains(path.Base(rel), ".log")
 }
+
+// shown cleans a name from outside for a message.
+func shown(name string) string { return clean.Cut(clean.Line(name), 200) }
 
 // fits reports whether a name is valid on every machine: relative, in its shortest form, and
 // printable.

@@ -10,18 +10,17 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// exchange puts the directory at from in the place of the one at root in one step: at
-// every moment there is a complete one. With keep, root must exist, and is moved to keep;
-// without it, root must be empty or missing. All three are on one file system. The new
-// directory is durable before the exchange. An error says what to do, and nothing was
-// changed then.
+// exchange replaces the directory root by from in one step, so that a complete one exists at
+// every moment. With keep, root must exist and is moved to keep; without it, root must be
+// empty or missing. All three are on one file system. The new directory is durable before the
+// exchange. After an error, which says what to do, nothing was changed.
 func exchange(from, root, keep string) error {
 	if err := syncDisk(from); err != nil {
 		return store.Advise("write "+from, err)
 	}
 	var err error
 	if keep == "" {
-		err = syscall.Rename(from, root) // os.Rename takes no empty directory's place
+		err = syscall.Rename(from, root) // os.Rename refuses an existing directory
 	} else {
 		err = swap(from, root)
 	}
@@ -37,7 +36,7 @@ func exchange(from, root, keep string) error {
 	}
 	if keep != "" {
 		if err := os.Rename(from, keep); err != nil {
-			return errors.Join(store.Advise("keep what was at "+root, err), swap(from, root))
+			return errors.Join(store.Advise("keep the old "+root, err), swap(from, root))
 		}
 	}
 	return store.SyncFolder(filepath.Dir(root))

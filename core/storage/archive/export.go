@@ -18,25 +18,25 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// workFactor is how hard a passphrase is to guess: 2^18 rounds of scrypt, a second and 256
-// MB on a small machine. More is not taken from a file.
+// workFactor makes a passphrase hard to guess: 2^18 rounds of scrypt take a second and 256 MB
+// on a small machine. Files with more are refused.
 const workFactor = 18
 
-// ExportOptions say what is exported.
+// ExportOptions say what to export.
 type ExportOptions struct {
 	Dir      *store.Dir
-	Sessions string // the folder of the conversation's sessions; it may be missing
-	File     string // where the export goes; nothing may stand there
+	Sessions string // the folder of the conversation's sessions, which may be missing
+	File     string // the export, which must not exist yet
 	Version  string // of the program
-	// Passphrase takes the secrets along, behind it; empty leaves them out.
+	// Passphrase encrypts the export and includes the secrets; empty leaves them out.
 	Passphrase string
 	Now        time.Time
 
-	work int // of the passphrase; 0 is workFactor
+	work int // 0: workFactor
 }
 
-// Export writes an export of a data directory, whose bot may run. The file is there
-// as a whole or not at all. An error says what to do.
+// Export writes an export of a data directory, whose bot may be running. After an error,
+// which says what to do, there is no file.
 func Export(o ExportOptions) (Summary, error) {
 	if !o.Dir.Exists() {
 		return Summary{}, fmt.Errorf(textNoDir, o.Dir.Display())
@@ -63,7 +63,7 @@ func Export(o ExportOptions) (Summary, error) {
 	return p.sum(head), nil
 }
 
-// within reports whether a path lies in a directory, whose own path may lead over links.
+// within reports whether a path is in a directory; links are resolved.
 func within(dir, file string) bool {
 	if target, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = target
@@ -75,8 +75,7 @@ func within(dir, file string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// save writes the archive beside its place and puts it there when all of it is on the
-// disk.
+// save writes the archive to a temporary file and renames it when it is complete.
 func (p *snapshot) save(file string, h Head, o ExportOptions) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(file), ".ollim-bot-*.tmp") // private to the user
 	if err != nil {
@@ -95,12 +94,12 @@ func (p *snapshot) save(file string, h Head, o ExportOptions) (err error) {
 		if errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		return os.Rename(temp.Name(), file) // this file system knows no links
+		return os.Rename(temp.Name(), file) // the file system has no links
 	}
 	return os.Remove(temp.Name())
 }
 
-// encrypt writes the archive, behind the passphrase where there is one.
+// encrypt writes the archive, encrypted if there is a passphrase.
 func (p *snapshot) encrypt(w io.Writer, h Head, o ExportOptions) error {
 	if o.Passphrase == "" {
 		return p.write(w, h)
@@ -147,7 +146,7 @@ func (p *snapshot) write(w io.Writer, h Head) error {
 	return errors.Join(t.Close(), zip.Close())
 }
 
-// addJSON adds an entry of ours.
+// addJSON adds an entry with a JSON value.
 func addJSON(t *tar.Writer, name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -6,48 +6,52 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
+	"ollimbot/core/base/words"
 	"ollimbot/core/storage/store"
 )
 
-// ImportOptions say what is imported, and where it goes.
+// ImportOptions say what to import, and where to.
 type ImportOptions struct {
-	From string // an export, or a data directory, ours or the original program's
-	// FromSessions is the folder of the sessions of From where that is a directory.
+	From string // an export, or a data directory of this or the original program
+	// FromSessions is the folder of the sessions of From if that is a directory.
 	FromSessions string
 	Dir          *store.Dir
-	// Sessions gives the folder of the conversation's sessions for a data directory at a
-	// path, which need not be there yet.
+	// Sessions returns the folder of the conversation's sessions for a data directory at a
+	// path, which may not exist yet.
 	Sessions func(dir string) string
 	// Passphrase is asked for an encrypted export.
 	Passphrase func() (string, error)
-	// Replace lets the import take the place of a directory that is not empty, which is
-	// kept beside it. Its secrets are taken over where the import brings none.
+	// Replace lets the import replace a directory that is not empty, which is kept next to it.
+	// Its secrets are taken over if the import has none.
 	Replace bool
-	Dry     bool // check it, and change nothing
+	Dry     bool // only check it
 	Now     time.Time
 }
 
-// Imported is what an import has done.
+// Imported is the result of an import.
 type Imported struct {
 	Summary
-	Kept     string   // where the directory before it is now; empty where there was none
-	TakenOn  []string // secrets of the directory before it that go on in the new one
-	KeptSess int      // sessions that were there already, in a newer state
+	Kept     string   // the new path of the replaced directory; empty if there was none
+	TakenOn  []string // secrets taken over from the replaced directory
+	KeptSess int      // sessions that already existed in a newer state
 }
 
-// source is what an import takes: each calls put with every entry and checks all of
-// them, and can do so again.
+// source calls put with every entry of what is imported and checks all of them. It can be
+// called again.
 type source func(put func(e entry, r io.Reader) error) (Summary, error)
 
-// Import checks an export or a directory as a whole, and then puts it in the place of the data
-// directory, in one step: whatever ends the program, and whenever, the directory is what it
-// was or what was imported. An error says what to do; then nothing was changed.
+// Import checks all of an export or a directory, and then replaces the data directory in one
+// step: even if the program is killed, the directory is either the old or the imported one.
+// After an error, which says what to do, nothing was changed.
 func Import(o ImportOptions) (Imported, error) {
 	root, err := realPath(o.Dir.Root())
 	if err != nil {
@@ -70,11 +74,11 @@ func Import(o ImportOptions) (Imported, error) {
 		return done, err
 	}
 	if full {
-		unlock, err := o.Dir.Lock() // no bot begins while its directory goes
+		unlock, err := o.Dir.Lock() // no bot may start meanwhile
 		if err != nil {
 			return Imported{}, err
 		}
-		defer func() { _ = unlock() }() // the lock goes with the process at the latest
+		defer func() { _ = unlock() }() // the lock ends with the process
 	}
 	s, err := newStage(root, o)
 	if err != nil {
@@ -98,7 +102,7 @@ func Import(o ImportOptions) (Imported, error) {
 	return done, nil
 }
 
-// realPath is where a path leads, which may not be there yet.
+// realPath resolves the links of a path, which may not exist yet.
 func realPath(path string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +117,8 @@ func realPath(path string) (string, error) {
 	return target, err
 }
 
-// mayTake reports whether a directory that is not empty stands at the place, and
-// refuses what may not be replaced.
+// mayTake reports whether the place is a directory that is not empty, and refuses what must
+// not be replaced.
 func mayTake(root string, o ImportOptions) (full bool, err error) {
 	entries, err := os.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -135,7 +139,7 @@ func mayTake(root string, o ImportOptions) (full bool, err error) {
 	return true, nil
 }
 
-// openSource finds out what is imported. spool is a folder on the disk where it goes.
+// openSource opens what is imported. spool is a folder on the target disk.
 func openSource(o ImportOptions, spool string) (source, func(), error) {
 	info, err := os.Stat(o.From)
 	if err != nil {
@@ -143,7 +147,7 @@ func openSource(o ImportOptions, spool string) (source, func(), error) {
 	}
 	if !info.IsDir() {
 		if !info.Mode().IsRegular() {
-			return nil, nil, fmt.Errorf(textNoSource, o.From, "it is no ordinary file")
+			return nil, nil, fmt.Errorf(textNoSource, o.From, "it is not a regular file")
 		}
 		f, err := os.Open(o.From)
 		if err != nil {
@@ -183,7 +187,8 @@ func openSource(o ImportOptions, spool string) (source, func(), error) {
 	}, p.close, nil
 }
 
-// looksLikeOne reports whether a directory is a bot's, ours or the original's.
+// looksLikeOne reports whether a directory is a data directory of this or the original
+// program.
 func looksLikeOne(dir string) bool {
 	for _, name := range []string{"state", "routines", "reminders", "IDENTITY.md"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
@@ -193,29 +198,29 @@ func looksLikeOne(dir string) bool {
 	return false
 }
 
-// stage is a directory beside the place, in which an import is made ready.
+// stage is a directory next to the place in which an import is prepared.
 type stage struct {
 	path, sessions string
 	data, talks    *os.Root
 	now            time.Time
-	placed         []string // sessions that were put in place
-	secrets        bool     // the import brings some of its own
+	placed         []string // new sessions
+	secrets        bool     // the import has secrets
 }
 
-// stageMark is in the names of stages.
+// stageMark is part of the names of stages.
 const stageMark = ".import-"
 
-// newStage makes one, and removes what an import that was killed has left.
+// newStage makes one, and removes leftovers of killed imports.
 func newStage(root string, o ImportOptions) (*stage, error) {
 	parent := filepath.Dir(root)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return nil, fmt.Errorf("make %s: %w", parent, err)
 	}
-	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(root) // it means that path alone
+	plain := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(root) // as a pattern
 	old, _ := filepath.Glob(plain + stageMark + "*")
 	for _, path := range old {
 		if info, err := os.Stat(path); err == nil && o.Now.Sub(info.ModTime()) > time.Hour {
-			_ = os.RemoveAll(path) // what cannot be removed stays
+			_ = os.RemoveAll(path) // a later import tries again
 		}
 	}
 	s := &stage{path: root + stageMark + store.NewID(), now: o.Now}
@@ -236,7 +241,7 @@ func newStage(root string, o ImportOptions) (*stage, error) {
 	return s, nil
 }
 
-// clear removes what is left of the stage.
+// clear removes the rest of the stage.
 func (s *stage) clear() {
 	for _, r := range []*os.Root{s.data, s.talks} {
 		if r != nil {
@@ -261,8 +266,8 @@ func (s *stage) put(e entry, r io.Reader) error {
 		return err
 	}
 	f, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600|fs.FileMode(e.Mode)&0o100)
-	if errors.Is(err, fs.ErrExist) { // a file system that does not tell them apart
-		return fmt.Errorf(textTwice, clean(e.name))
+	if errors.Is(err, fs.ErrExist) { // the file system ignores case
+		return fmt.Errorf(textTwice, shown(e.name))
 	}
 	if err != nil {
 		return err
@@ -282,8 +287,8 @@ func (s *stage) put(e entry, r io.Reader) error {
 	return root.Chtimes(rel, e.ModTime, e.ModTime)
 }
 
-// takeOn copies the secrets of the directory that goes into the one that comes, where
-// the import brings none. It gives their names.
+// takeOn copies the secrets of the old directory if the import has none, and returns their
+// names.
 func (s *stage) takeOn(root string) (names []string, err error) {
 	if s.secrets {
 		return nil, nil
@@ -304,7 +309,7 @@ func (s *stage) takeOn(root string) (names []string, err error) {
 			return nil
 		}
 		data, err := os.ReadFile(file)
-		if err != nil || len(data) == 0 { // the sandbox covers what is missing with empty files
+		if err != nil || len(data) == 0 { // the sandbox creates empty files for missing ones
 			return err
 		}
 		names = append(names, rel)
@@ -316,10 +321,10 @@ func (s *stage) takeOn(root string) (names []string, err error) {
 	return names, err
 }
 
-// keptLayout is behind the names of what was there before an import.
+// keptLayout is appended to the names of what an import replaced.
 const keptLayout = ".before-20060102-150405"
 
-// settle puts the stage in place of the directory. It gives the path of the one before.
+// settle replaces the directory by the stage, and returns the new path of the old one.
 func (s *stage) settle(root string, full bool) (kept string, err error) {
 	if full {
 		kept = root + s.now.Format(keptLayout)
@@ -331,8 +336,24 @@ func (s *stage) settle(root string, full bool) (kept string, err error) {
 		s.withdraw()
 		return "", err
 	}
-	_ = os.Remove(filepath.Join(kept, "state", "bot.pid")) // it was ours
+	_ = os.Remove(filepath.Join(kept, "state", "bot.pid")) // from the lock of this import
 	return kept, nil
+}
+
+// room returns an error if the disk of a folder, which may not exist yet, has too little
+// space.
+func room(folder string, needs int64) error {
+	for !exists(folder) && folder != filepath.Dir(folder) {
+		folder = filepath.Dir(folder)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(folder, &s); err != nil {
+		return nil //nolint:nilerr // writing will report it
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < uint64(needs+needs/8) {
+		return fmt.Errorf(textNoRoom, words.Bytes(needs), folder, words.Bytes(int64(min(free, math.MaxInt64))))
+	}
+	return nil
 }
 
 func exists(path string) bool {

@@ -27,21 +27,20 @@ type entry struct {
 	folder bool
 }
 
-// archive is an export on the disk. It is read twice: once to check it, once to take
-// it apart.
+// archive is an export on disk. It is read twice: to check it, and to unpack it.
 type archive struct {
 	file       *os.File
 	passphrase func() (string, error)
-	key        *onceKey // of an encrypted one
+	key        *onceKey // if it is encrypted
 }
 
-// onceKey works a passphrase out once, which takes a second and much memory.
+// onceKey derives the key from the passphrase only once, which takes a second and much memory.
 type onceKey struct {
 	inner age.Identity
 	key   []byte
 }
 
-// Unwrap is age.Identity's.
+// Unwrap implements age.Identity.
 func (k *onceKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	if k.key != nil {
 		return bytes.Clone(k.key), nil
@@ -53,7 +52,7 @@ func (k *onceKey) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
 	return key, err
 }
 
-// counted counts what was read.
+// counted counts the bytes read.
 type counted struct {
 	io.Reader
 	n int64
@@ -65,7 +64,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// open begins at the archive's beginning: raw counts what is read of the file.
+// open starts reading the archive; raw counts the bytes read from the file.
 func (a *archive) open() (r io.Reader, raw *counted, err error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", a.file.Name(), err)
@@ -73,7 +72,7 @@ func (a *archive) open() (r io.Reader, raw *counted, err error) {
 	raw = &counted{Reader: a.file}
 	in := bufio.NewReaderSize(raw, 64<<10)
 	const sealed = "age-encryption.org/v1\n"
-	begin, _ := in.Peek(len(sealed)) // a shorter one is none
+	begin, _ := in.Peek(len(sealed)) // a shorter file is not encrypted
 	if string(begin) != sealed {
 		return in, raw, nil
 	}
@@ -99,7 +98,7 @@ func (a *archive) open() (r io.Reader, raw *counted, err error) {
 	return plain, raw, nil
 }
 
-// walk is one way through an archive.
+// walk is one pass over an archive.
 type walk struct {
 	head    Head
 	sum     Summary
@@ -108,13 +107,12 @@ type walk struct {
 	files   map[string]string
 	entries int
 	read    int64
-	done    bool // the manifest was there
+	done    bool // the manifest was read
 }
 
-// each reads the whole archive and checks all of it: each entry's name, kind, place
-// and size before put gets it, its bytes as put reads them, and at the end that
-// nothing is missing, added or changed. What put has done by then is worth
-// nothing after an error.
+// each reads and checks the whole archive: each entry's name, kind, place and size before
+// put gets it, its bytes while put reads them, and at the end that nothing is missing, added
+// or changed. After an error, the work of put must be discarded.
 func (a *archive) each(put func(e entry, r io.Reader) error) (Summary, error) {
 	in, raw, err := a.open()
 	if err != nil {
@@ -139,7 +137,7 @@ func (a *archive) each(put func(e entry, r io.Reader) error) (Summary, error) {
 			return Summary{}, err
 		}
 	}
-	rest, err := io.Copy(io.Discard, io.LimitReader(zip, 1<<20)) // the check sum stands at the end
+	rest, err := io.Copy(io.Discard, io.LimitReader(zip, 1<<20)) // the checksum is at the end
 	if err != nil || !w.done {
 		return Summary{}, w.broken(cmp.Or(err, io.ErrUnexpectedEOF))
 	}
@@ -149,7 +147,7 @@ func (a *archive) each(put func(e entry, r io.Reader) error) (Summary, error) {
 	return w.sum, nil
 }
 
-// broken says that an archive cannot be read to its end.
+// broken describes why an archive cannot be read to its end.
 func (w *walk) broken(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return errors.New(textCutOff)
@@ -160,7 +158,7 @@ func (w *walk) broken(err error) error {
 	return fmt.Errorf(textDamaged, err)
 }
 
-// entry takes one entry.
+// entry handles one entry.
 func (w *walk) entry(h *tar.Header, r io.Reader, put func(entry, io.Reader) error) error {
 	w.entries++
 	switch {
@@ -185,14 +183,14 @@ func (w *walk) entry(h *tar.Header, r io.Reader, put func(entry, io.Reader) erro
 	if err := put(e, in); err != nil {
 		return err
 	}
-	if _, err := io.Copy(io.Discard, in); err != nil { // what put has left
+	if _, err := io.Copy(io.Discard, in); err != nil { // what put has not read
 		return err
 	}
 	w.files[e.name] = hex.EncodeToString(in.sum.Sum(nil))
 	return nil
 }
 
-// measured reads an entry's bytes within the limits, and sums them up.
+// measured reads an entry's bytes within the limits, and hashes them.
 type measured struct {
 	walk *walk
 	in   io.Reader
@@ -225,9 +223,9 @@ func (w *walk) begin(h *tar.Header, r io.Reader) error {
 		return errors.New(textNoExport)
 	}
 	if w.head.Format > format {
-		return fmt.Errorf(textNewer, clean(w.head.Version))
+		return fmt.Errorf(textNewer, shown(w.head.Version))
 	}
-	w.head.Version, w.head.Dir = clean(w.head.Version), clean(w.head.Dir)
+	w.head.Version, w.head.Dir = shown(w.head.Version), shown(w.head.Dir)
 	w.sum.Head = w.head
 	return nil
 }
@@ -248,60 +246,59 @@ func (w *walk) end(h *tar.Header, r io.Reader) error {
 	for name, sum := range m.Files {
 		switch got, there := w.files[name]; {
 		case !there:
-			return fmt.Errorf(textMissing, clean(name))
+			return fmt.Errorf(textMissing, shown(name))
 		case got != sum:
-			return fmt.Errorf(textChanged, clean(name))
+			return fmt.Errorf(textChanged, shown(name))
 		}
 	}
 	for name := range w.files {
 		if _, listed := m.Files[name]; !listed {
-			return fmt.Errorf(textUnknown, clean(name))
+			return fmt.Errorf(textUnknown, shown(name))
 		}
 	}
 	w.done = true
 	return nil
 }
 
-// check refuses an entry that has no business in an export. The name of what it refuses is
-// cleaned.
+// check refuses an entry that does not belong in an export.
 func (w *walk) check(h *tar.Header) (entry, error) {
 	e := entry{Header: h, name: h.Name, folder: h.Typeflag == tar.TypeDir}
 	if e.folder {
 		e.name = strings.TrimSuffix(h.Name, "/")
 	}
-	shown := clean(h.Name)
+	name := shown(h.Name)
 	switch h.Typeflag {
 	case tar.TypeReg, tar.TypeDir:
 	case tar.TypeSymlink, tar.TypeLink:
-		return e, fmt.Errorf(textLink, shown)
+		return e, fmt.Errorf(textLink, name)
 	default:
-		return e, fmt.Errorf(textDevice, shown)
+		return e, fmt.Errorf(textDevice, name)
 	}
 	for key := range h.PAXRecords {
 		if strings.HasPrefix(key, "GNU.sparse") {
-			return e, fmt.Errorf(textDevice, shown)
+			return e, fmt.Errorf(textDevice, name)
 		}
 	}
 	rel, inData := strings.CutPrefix(e.name, dataPrefix)
 	if !inData {
 		rest, inSessions := strings.CutPrefix(e.name, sessPrefix)
 		if !inSessions {
-			return e, fmt.Errorf(textOutside, shown)
+			return e, fmt.Errorf(textOutside, name)
 		}
 		rel = rest
 	}
 	if !fits(rel) {
-		return e, fmt.Errorf(textOutside, shown)
+		return e, fmt.Errorf(textOutside, name)
 	}
 	if v := judge(rel); inData && (v == stays || v == secret && !w.head.Secrets) {
-		return e, fmt.Errorf(textUnwanted, shown)
+		return e, fmt.Errorf(textUnwanted, name)
 	}
 	if _, twice := w.seen[e.name]; twice {
-		return e, fmt.Errorf(textTwice, shown)
+		return e, fmt.Errorf(textTwice, name)
 	}
 	for dir := path.Dir(e.name); dir != "."; dir = path.Dir(dir) {
 		if folder, seen := w.seen[dir]; seen && !folder {
-			return e, fmt.Errorf(textTwice, shown)
+			return e, fmt.Errorf(textTwice, name)
 		}
 	}
 	w.seen[e.name] = e.folder

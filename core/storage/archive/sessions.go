@@ -12,8 +12,8 @@ import (
 	"ollimbot/core/storage/store"
 )
 
-// settleSessions puts the conversation's sessions where the engine looks for them. One
-// that is there and goes on from the imported one stays; another is kept beside it.
+// settleSessions puts the conversation's sessions into the engine's folder. An existing one
+// that continues the imported one is kept; any other is replaced, and kept under another name.
 func (s *stage) settleSessions(folder string) (kept int, err error) {
 	err = fs.WalkDir(s.talks.FS(), ".", func(rel string, e fs.DirEntry, err error) error {
 		if err != nil || rel == "." {
@@ -53,15 +53,15 @@ func (s *stage) settleSessions(folder string) (kept int, err error) {
 	return kept, err
 }
 
-// withdraw takes back the sessions that were put in place.
+// withdraw removes the new sessions.
 func (s *stage) withdraw() {
 	for _, path := range s.placed {
-		_ = os.Remove(path) // nobody reads it
+		_ = os.Remove(path) // a leftover is harmless
 	}
 	s.placed = nil
 }
 
-// goesOn reports whether a file is there, and whether it begins with all of another.
+// goesOn reports whether a file exists, and whether it begins with the whole of another.
 func goesOn(path, begin string) (goes, there bool, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +85,7 @@ func goesOn(path, begin string) (goes, there bool, err error) {
 	return true, true, nil
 }
 
-// equals takes what a reader gives next, and nothing else.
+// equals is a writer that accepts only what its reader returns next.
 type equals struct{ io.Reader }
 
 var errOther = errors.New("the two differ")
@@ -93,7 +93,7 @@ var errOther = errors.New("the two differ")
 func (e equals) Write(want []byte) (int, error) {
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(e.Reader, got); err != nil || !bytes.Equal(got, want) {
-		return 0, errOther // less is another file too
+		return 0, errOther // a shorter file differs too
 	}
 	return len(want), nil
 }

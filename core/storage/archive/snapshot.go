@@ -1,12 +1,14 @@
 package archive
 
 import (
+	"archive/tar"
 	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,14 +23,14 @@ import (
 // young is how long after a change another one can leave the same modification time.
 const young = 3 * time.Second
 
-// patience is how long to try while files keep changing.
+// patience is how long to retry while files keep changing.
 const patience = 30 * time.Second
 
 // item is a file or folder of a snapshot.
 type item struct {
 	folder bool
 	info   fs.FileInfo // when it was copied
-	at     time.Time   // when that was
+	at     time.Time   // the time of the copy
 	from   int64       // its bytes in the spool
 	size   int64
 	sum    [sha256.Size]byte
@@ -65,7 +67,7 @@ func newSnapshot(folder string) (*snapshot, error) {
 
 func (p *snapshot) close() { _ = p.spool.Close() } // its content is no longer needed
 
-// take copies until nothing changes between two rounds: the copy is then what was on the
+// take copies until nothing changes between two rounds: the copy is then the state of the
 // disk between them. It does not block a running bot.
 func (p *snapshot) take() error {
 	for began := time.Now(); ; {
@@ -211,14 +213,20 @@ func (it *item) mode() fs.FileMode {
 	return 0o600
 }
 
+// entry is the item as an entry of an archive; made is the time of folders.
+func (it *item) entry(name string, made time.Time) entry {
+	h := &tar.Header{Name: name, Mode: int64(it.mode()), Typeflag: tar.TypeReg, Size: it.size, ModTime: made, Format: tar.FormatPAX}
+	if it.folder {
+		h.Typeflag, h.Name = tar.TypeDir, name+"/"
+	} else {
+		h.ModTime = it.info.ModTime()
+	}
+	return entry{Header: h, name: name, folder: it.folder}
+}
+
 // names returns the names of all items, folders before their content.
 func (p *snapshot) names() []string {
-	list := make([]string, 0, len(p.items))
-	for name := range p.items {
-		list = append(list, name)
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(p.items))
 }
 
 // open returns the bytes of an item.
