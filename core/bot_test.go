@@ -157,10 +157,10 @@ func TestABudgetChangeCanBeUndone(t *testing.T) {
 			t.Errorf("after undo: %+v", s)
 		}
 		minus, five := -1, 5
-		if same, err := b.Do(context.Background(), command.SetBudget{Capacity: &five}); err != nil || same.Undo != nil || !strings.Contains(same.Message, "as it was") {
+		if same, err := b.Do(context.Background(), command.SetBudget{Capacity: &five}); err != nil || same.Undo != nil || !strings.Contains(same.Message, "unchanged") {
 			t.Errorf("without a change it says %+v, %v", same, err)
 		}
-		if said, err := b.Do(context.Background(), command.Slash{Line: "/ping-budget 5"}); err != nil || !strings.HasPrefix(said.Message, "the ping budget is as it was: ") {
+		if said, err := b.Do(context.Background(), command.Slash{Line: "/ping-budget 5"}); err != nil || !strings.HasPrefix(said.Message, "the ping budget is unchanged: ") {
 			t.Errorf("without a change the command says %+v, %v", said, err)
 		}
 		if _, err := b.Do(context.Background(), command.SetBudget{Capacity: &minus}); err == nil {

@@ -51,14 +51,14 @@ func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
 func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
 	liveWith(t, choosy{script.New(script.Options{})}, func(home) {}, func(_ home, b *Bot) {
 		for _, c := range []struct{ line, says string }{
-			{"/thinking off", "(default) thinks all the same"},
-			{"/thinking", "(default) thinks all the same"},
-			{"/thinking 8000", "(default) thinks as much as it needs"},
-			{"/model sonnet", "sonnet thinks as much as it needs"},
+			{"/thinking off", "(default) still thinks"},
+			{"/thinking", "(default) still thinks"},
+			{"/thinking 8000", "(default) decides itself"},
+			{"/model sonnet", "sonnet decides itself"},
 			{"/thinking off", ""},
-			{"/model opus", "opus thinks all the same"},
+			{"/model opus", "opus still thinks"},
 			{"/thinking adaptive", ""},
-			{"/config thinking_fork off", "opus thinks all the same"},
+			{"/config thinking_fork off", "opus still thinks"},
 			{"/model haiku", ""},
 			{"/thinking 8000", ""},
 		} {

@@ -47,7 +47,7 @@ func budgetChange(before, after budget.State) string {
 		parts = append(parts, fmt.Sprintf("refill %d → %d min", before.RefillRateMinutes, after.RefillRateMinutes))
 	}
 	if len(parts) == 0 {
-		return "the ping budget is as it was"
+		return "the ping budget is unchanged"
 	}
 	if after.Capacity == 0 {
 		parts = append(parts, "pings are muted")

@@ -96,7 +96,7 @@ Email 📬 sweep (aaaa0002)
 	if out.Body != want || out.Message != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("body:\n%s\nwant:\n%s", out.Body, want)
 	}
-	if out = (Costs{Days: 30}).Of(Spending{Runs: runs}, now); !strings.Contains(out.Message, "the runs that are known begin on") || !strings.Contains(out.Body, "Forgotten") {
+	if out = (Costs{Days: 30}).Of(Spending{Runs: runs}, now); !strings.Contains(out.Message, "the first known run was on") || !strings.Contains(out.Body, "Forgotten") {
 		t.Errorf("over a month: %s\n%s", out.Message, out.Body)
 	}
 }

@@ -22,14 +22,13 @@ import (
 	"ollimbot/core/work/budget"
 )
 
-// setupSkill is the bundled skill behind /setup. The model cannot begin it by
-// itself: only the user asks to be walked through a set-up.
+// setupSkill is the bundled skill of /setup. Only the user can start it, not the model.
 const setupSkill = "setup"
 
-// Conversation is what the commands of a conversation ask of it.
+// Conversation is what the commands need of the conversation.
 type Conversation interface {
-	// Settings are in force for the main session or a fork, CurrentSettings where
-	// the user is.
+	// Settings are those of the main session or a fork, CurrentSettings those of the session
+	// that the user is in.
 	Settings(inFork bool) agent.Settings
 	CurrentSettings() agent.Settings
 	SetModel(ctx context.Context, name string) error
@@ -37,7 +36,7 @@ type Conversation interface {
 	Mode() policy.Mode
 	SetMode(ctx context.Context, m policy.Mode) error
 	ConfigChanged(ctx context.Context, key string) error
-	// Command asks the engine of the main session; tokens are how many it has saved.
+	// Command sends a command to the engine of the main session; tokens is how many it saved.
 	Command(ctx context.Context, m agent.Message) (text string, r agent.Result, tokens int, err error)
 	Clear(ctx context.Context) (forkToo bool, err error)
 	Attach(path string) (string, error)
@@ -45,7 +44,7 @@ type Conversation interface {
 	Interrupt(ctx context.Context) error
 }
 
-// Host is the bot that a line of the conversation is carried out in.
+// Host is the bot that executes a line of the conversation.
 type Host struct {
 	Chat     Conversation
 	Engine   agent.Engine
@@ -54,29 +53,26 @@ type Host struct {
 	Dir      *store.Dir
 	Version  string
 	Now      func() time.Time
-	// Config is the configuration in force, SetConfig puts another in its place.
+	// Config returns the current configuration, SetConfig replaces it.
 	Config    func() *config.Runtime
 	SetConfig func(*config.Runtime)
-	// Follows says what follows from a setting that wants a second word; mostly
-	// nothing.
+	// Follows describes the consequences of a setting that needs a confirmation; usually "".
 	Follows func(key, value string) string
-	// CheckModel says why nobody has a model of that name with its provider; nil takes
-	// all names.
+	// CheckModel returns an error if the provider has no such model; nil accepts all names.
 	CheckModel func(name string) error
-	// Lift takes the caps on money away for today, or puts them back.
+	// Lift suspends the spending caps for today, or restores them.
 	Lift func(ctx context.Context, undo bool) (string, error)
-	// Record writes a decision down.
+	// Record writes a decision to the audit log.
 	Record func(context.Context, audit.Entry)
-	// Follow lets the agent do what a skill says, in a turn of the user's.
+	// Follow runs a skill in a turn of the user's.
 	Follow func(context.Context, skill.Skill) error
-	// Google begins a login there, or says that there is one.
+	// Google starts a login at Google, or reports the existing one.
 	Google func(ctx context.Context, args []string) (string, error)
-	// Restart starts the program anew; nil where it cannot.
+	// Restart restarts the program; nil if that is impossible.
 	Restart func()
 }
 
-// CarryOut does what the line says and gives the reply. Errors are sentences for
-// people.
+// CarryOut executes the line and returns the reply. Errors are for people.
 func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 	line := strings.Fields(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"))
 	if len(line) == 0 {
@@ -101,7 +97,7 @@ func slashNames() string {
 	return strings.Join(names, " ")
 }
 
-// noSlash says that there is no such command, and which one was probably meant.
+// noSlash reports an unknown command, and suggests one.
 func noSlash(name string) string {
 	text := fmt.Sprintf("there is no command /%s", clean.Cut(clean.Line(name), 40))
 	if near := words.Nearest("/"+name, strings.Fields(slashNames())); near != "" {
@@ -118,7 +114,7 @@ func slashHelp() string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// clear forgets the conversation.
+// clear clears the conversation.
 func (h Host) clear(ctx context.Context, _ []string) (string, error) {
 	forkToo, err := h.Chat.Clear(ctx)
 	switch {
@@ -130,21 +126,20 @@ func (h Host) clear(ctx context.Context, _ []string) (string, error) {
 	return "conversation cleared.", nil
 }
 
-// attach takes a file along with the next message.
+// attach attaches a file to the next message.
 func (h Host) attach(_ context.Context, args []string) (string, error) {
 	if len(args) == 0 {
-		return "", errors.New("write the file behind it: /attach PATH")
+		return "", errors.New("which file? /attach PATH")
 	}
 	return h.Chat.Attach(strings.Join(args, " "))
 }
 
-// fork enters a fork; the card that it posts is the answer.
+// fork enters a fork; the card that it posts is the reply.
 func (h Host) fork(_ context.Context, args []string) (string, error) {
 	return "", h.Chat.EnterFork(strings.Join(args, " "))
 }
 
-// compact makes the main session's history shorter and answers with what
-// came of it.
+// compact shortens the main session's history and reports the result.
 func (h Host) compact(ctx context.Context, args []string) (string, error) {
 	_, r, tokens, err := h.Chat.Command(ctx, agent.Message{Command: agent.Compact, Text: strings.Join(args, " ")})
 	if err != nil {
@@ -163,7 +158,7 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 	return strings.Join(stats, " · "), nil
 }
 
-// cost asks the engine what the session has used.
+// cost asks the engine for the usage of the session.
 func (h Host) cost(ctx context.Context, _ []string) (string, error) {
 	text, _, _, err := h.Chat.Command(ctx, agent.Message{Command: agent.Cost})
 	text = cmp.Or(text, "done.")
@@ -180,7 +175,7 @@ func (h Host) version(context.Context, []string) (string, error) {
 
 func (h Host) restart(context.Context, []string) (string, error) {
 	if h.Restart == nil {
-		return "", errors.New("this program cannot start itself anew: quit and start it again")
+		return "", errors.New("this program cannot restart itself; quit and start it again")
 	}
 	if id := h.Sessions.Main(); id != "" {
 		if err := h.Sessions.Log(h.Now(), session.Event{SessionID: id, Event: session.Restarting}); err != nil {
@@ -191,7 +186,7 @@ func (h Host) restart(context.Context, []string) (string, error) {
 	return "restarting...", nil
 }
 
-// setup lets the agent walk the user through names, profile and routines.
+// setup lets the agent guide the user through names, profile and routines.
 func (h Host) setup(ctx context.Context, _ []string) (string, error) {
 	s, ok := skill.Read(h.Dir, setupSkill)
 	if !ok {
@@ -200,8 +195,8 @@ func (h Host) setup(ctx context.Context, _ []string) (string, error) {
 	return "", h.Follow(ctx, s)
 }
 
-// update puts the newest release in the program's place. This process goes on as it
-// is until it is told to restart.
+// update installs the newest release. This process keeps running the old version until a
+// restart.
 func (h Host) update(ctx context.Context, args []string) (string, error) {
 	var o selfupdate.Order
 	switch what := strings.Join(args, " "); what {
@@ -230,5 +225,5 @@ func (h Host) update(ctx context.Context, args []string) (string, error) {
 	return r.Text, nil
 }
 
-// google begins a login there, or says that there is one.
+// google starts a login at Google, or reports the existing one.
 func (h Host) google(ctx context.Context, args []string) (string, error) { return h.Google(ctx, args) }

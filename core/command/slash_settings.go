@@ -24,7 +24,7 @@ func (h Host) model(ctx context.Context, args []string) (string, error) {
 		name = strings.ToLower(name)
 	}
 	if !routines.ValidModel(name) {
-		return "", fmt.Errorf("model must be one of: %s, or one with its provider, such as local/qwen3", strings.Join(Models, ", "))
+		return "", fmt.Errorf("model must be one of: %s, or provider/model such as local/qwen3", strings.Join(Models, ", "))
 	}
 	if err := h.knows(name); err != nil {
 		return "", err
@@ -35,7 +35,7 @@ func (h Host) model(ctx context.Context, args []string) (string, error) {
 	return "switched to " + name + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
 }
 
-// knows checks the models in a value that have a provider: it must be there.
+// knows checks that the providers in a value have their models.
 func (h Host) knows(value string) error {
 	for name := range strings.SplitSeq(value, ",") {
 		if name = strings.TrimSpace(name); strings.Contains(name, "/") && h.CheckModel != nil {
@@ -62,8 +62,7 @@ func (h Host) thinking(ctx context.Context, args []string) (string, error) {
 	return "thinking: " + mode + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
 }
 
-// thinkingHolds says what of a setting of thinking the model does not obey;
-// nothing where it does.
+// thinkingHolds says which part of a thinking setting the model ignores, or "".
 func (h Host) thinkingHolds(s agent.Settings) string {
 	r, ok := h.Engine.(agent.Reporter)
 	if !ok {
@@ -83,8 +82,8 @@ func isTokens(s string) bool {
 	return s != "" && s[0] != '0' && len(s) <= 7 && strings.Trim(s, "0123456789") == ""
 }
 
-// permissions shows or sets the permission mode: of the fork where there
-// is one, else of the main session, for the life of the process.
+// permissions shows or sets the permission mode of the fork or the main session, until the
+// process ends.
 func (h Host) permissions(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return "permissions: " + string(h.Chat.Mode()) + ".", nil
@@ -128,7 +127,7 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 	return done.Message, err
 }
 
-// set changes a setting and writes that down, where it is another value.
+// set changes a setting, and records that if the value differs.
 func (h Host) set(ctx context.Context, key, value string) (config.Change, error) {
 	if err := config.Try(&config.Runtime{}, key, value); err == nil && (strings.HasPrefix(key, "model") || key == "fallback") {
 		if err := h.knows(value); err != nil {
@@ -146,7 +145,7 @@ func (h Host) set(ctx context.Context, key, value string) (config.Change, error)
 	return change, h.Chat.ConfigChanged(ctx, change.Key)
 }
 
-// holds says what of a change the model does not obey.
+// holds says which part of a change the model ignores.
 func (h Host) holds(c config.Change) string {
 	if !strings.HasPrefix(c.Key, "thinking_") {
 		return ""
@@ -154,7 +153,7 @@ func (h Host) holds(c config.Change) string {
 	return h.thinkingHolds(h.Chat.Settings(c.Key == "thinking_fork"))
 }
 
-// CarryOut changes the setting, or says what would follow.
+// CarryOut changes the setting, or describes the consequences.
 func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
 		return Outcome{}, err
@@ -175,17 +174,16 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	}, nil
 }
 
-// lift takes the caps on money away for today.
+// lift suspends the spending caps for today.
 func (h Host) lift(ctx context.Context, args []string) (string, error) {
 	undo := len(args) == 1 && args[0] == "off"
 	if len(args) > 0 && !undo {
-		return "", errors.New("write /lift for today, or /lift off to apply the caps again")
+		return "", errors.New("use /lift for today, or /lift off to apply the caps again")
 	}
 	return h.Lift(ctx, undo)
 }
 
-// pingBudget shows or sets the budget. Numbers come in order,
-// or as capacity=6 refill_rate=60.
+// pingBudget shows or sets the budget, with numbers in order or as capacity=6 refill_rate=60.
 func (h Host) pingBudget(ctx context.Context, args []string) (string, error) {
 	var set SetBudget
 	slots := []**int{&set.Capacity, &set.RefillMinutes}
@@ -199,12 +197,12 @@ func (h Host) pingBudget(ctx context.Context, args []string) (string, error) {
 			case "refill_rate", "refill":
 				slot = 1
 			default:
-				return "", fmt.Errorf("ping-budget has no option %q: it takes capacity and refill_rate", key)
+				return "", fmt.Errorf("unknown option %q: ping-budget takes capacity and refill_rate", key)
 			}
 		}
 		n, err := strconv.Atoi(a)
 		if err != nil || slot >= len(slots) {
-			return "", fmt.Errorf("%q is not possible here: write /ping-budget capacity refill_rate, such as /ping-budget 6 60", a)
+			return "", fmt.Errorf("%q is invalid: use /ping-budget capacity refill_rate, such as /ping-budget 6 60", a)
 		}
 		*slots[slot] = &n
 	}

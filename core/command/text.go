@@ -1,20 +1,20 @@
 package command
 
-// TextNoTask is said where no task has an id.
-const TextNoTask = "no routine or reminder has the id %q: ollim-bot schedule and ollim-bot routine list show the ids"
+// TextNoTask reports an unknown task ID.
+const TextNoTask = "no routine or reminder has the ID %q: ollim-bot schedule and ollim-bot routine list show the IDs"
 
 const (
 	textNoRuns       = "no run has ended in the last %s"
 	textCosts        = "last %s: %s, %s tokens, %s"
-	textSayAgain     = ". Say it again with sure behind it to set it."
+	textSayAgain     = ". To set it anyway, repeat it with sure at the end."
 	textBlocks       = "%s tokens of prompts%s, %s of answers"
 	textCached       = " (%.0f %% from the cache)"
-	textCostsSince   = "; the runs that are known begin on %s"
-	textNoSetup      = "the setup skill is missing: skills/setup/SKILL.md is made when the bot starts"
+	textCostsSince   = "; the first known run was on %s"
+	textNoSetup      = "the setup skill is missing; the bot creates skills/setup/SKILL.md when it starts"
 	textNoUpdate     = "/upgrade takes check, rollback or nothing, not %q"
 	textStillRuns    = " %s runs until /restart."
-	textAlwaysThinks = " The model %s thinks all the same: with this version of claude it cannot be switched off."
-	textOwnMeasure   = " The model %s thinks as much as it needs, whatever the number."
-	textAsItWas      = "%s is %s, as it was"
+	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
+	textOwnMeasure   = " The model %s decides itself how much it thinks, and ignores the number."
+	textAsItWas      = "%s is already %s"
 	textChanged      = "%s: %s → %s"
 )

@@ -1,7 +1,6 @@
-// Package docs serves the program's own documentation to the agent: which pages
-// there are, where words stand in them, and the pages themselves. It owns the
-// search and its tools; it must not know what the pages are about, and it
-// reaches nothing but the files that it is given.
+// Package docs serves the program's documentation to the agent: the list of pages, a search,
+// and the pages themselves. It owns the search and its tools. It must not know what the pages
+// are about, and reads only the files that it is given.
 package docs
 
 import (
@@ -18,7 +17,7 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// Limits of what is read and shown, in characters.
+// Limits of excerpts, in characters.
 const (
 	maxTitle   = 120
 	maxAbout   = 200
@@ -32,29 +31,28 @@ type Page struct {
 	About string // the beginning of its first paragraph, one line
 }
 
-// Library is the pages, read when they are first asked for: most starts of the
-// program never are. Its methods may be called concurrently.
+// Library is the pages, which are read at the first use: most processes never use them. Its
+// methods may be called concurrently.
 type Library struct {
 	files fs.FS
 	load  func() (index, error)
 }
 
-// index is the pages made ready.
+// index is the parsed pages.
 type index struct {
 	pages    []Page
 	texts    map[string]string // whole pages by name
 	sections []section
 }
 
-// New is a library of the *.md files at the top of files.
+// New returns a library of the *.md files at the top of files.
 func New(files fs.FS) *Library {
 	l := &Library{files: files}
 	l.load = sync.OnceValues(l.read)
 	return l
 }
 
-// List is all pages, sorted by name. Files that cannot be read give none; the
-// tools say why.
+// List returns all pages, sorted by name; none if they cannot be read, which the tools report.
 func (l *Library) List() []Page {
 	x, err := l.load()
 	if err != nil {
@@ -63,8 +61,7 @@ func (l *Library) List() []Page {
 	return slices.Clone(x.pages)
 }
 
-// Read is the whole text of a page; its name may end in ".md". False means that
-// there is no such page.
+// Read returns the text of a page, whose name may end in ".md", or false if there is none.
 func (l *Library) Read(name string) (string, bool) {
 	x, err := l.load()
 	if err != nil {
@@ -74,7 +71,7 @@ func (l *Library) Read(name string) (string, bool) {
 	return text, ok
 }
 
-// read takes all pages in. An error names the page that could not be read.
+// read reads all pages.
 func (l *Library) read() (index, error) {
 	names, err := fs.Glob(l.files, "*.md")
 	if err != nil {
@@ -103,14 +100,14 @@ func (x *index) add(name, text string) {
 	x.sections = append(x.sections, sections...)
 }
 
-// section is what stands under one heading.
+// section is the text under one heading.
 type section struct {
 	page    string
 	heading string // without its # signs; empty before the first heading
 	body    string
 }
 
-// split takes a page apart at its headings. A # inside of a code block is none.
+// split splits a page at its headings; a # in a code block is not one.
 func split(page, text string) []section {
 	var list []section
 	var body strings.Builder
@@ -136,7 +133,7 @@ func split(page, text string) []section {
 	return list
 }
 
-// firstParagraph is the first lines of plain text, as one line.
+// firstParagraph returns the first paragraph of plain text, as one line.
 func firstParagraph(body string) string {
 	for part := range strings.SplitSeq(body, "\n\n") {
 		part = strings.TrimSpace(part)
@@ -147,18 +144,17 @@ func firstParagraph(body string) string {
 	return ""
 }
 
-// Hit is a section that fits a search.
+// Hit is a section that matches a search.
 type Hit struct {
 	Page    string // its name
 	Heading string // the section's heading; empty before the first one
 	Excerpt string // the lines around the words, at most 320 characters
 }
 
-// maxQuery is how many words of a search count.
+// maxQuery is how many words of a search are used.
 const maxQuery = 16
 
-// Search finds the n sections that fit best, the best first. Nothing but words that
-// occur nowhere gives no hits. Equal searches have equal answers.
+// Search returns the n best sections, best first. It is deterministic.
 func (l *Library) Search(query string, n int) []Hit {
 	x, err := l.load()
 	if err != nil {
@@ -186,8 +182,8 @@ func (l *Library) Search(query string, n int) []Hit {
 	return hits
 }
 
-// score says how well each section fits: a word counts three times in a heading,
-// and the more, the fewer sections hold it.
+// score rates each section: a word counts three times in a heading, and more if fewer sections
+// contain it.
 func (x *index) score(wanted []string) []float64 {
 	scores := make([]float64, len(x.sections))
 	for _, word := range wanted {
@@ -218,7 +214,7 @@ func (x *index) score(wanted []string) []float64 {
 	return scores
 }
 
-// excerpt is the part of a body with the most of the words.
+// excerpt returns the part of a body with the most words.
 func excerpt(body string, wanted []string) string {
 	lines := strings.Split(body, "\n")
 	best, at := -1, 0
@@ -243,9 +239,8 @@ func excerpt(body string, wanted []string) string {
 	return clean.Cut(clean.Line(b.String()), maxExcerpt)
 }
 
-// words are the words of a text in small letters, without the s of a plural and
-// what tells nothing. Hyphens and underscores part words, because keys are looked
-// for by their parts.
+// words returns the words of a text in lower case, without a plural s and without common
+// words. Hyphens and underscores separate words, so that keys are found by their parts.
 func words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -256,5 +251,5 @@ func words(text string) iter.Seq[string] {
 	}
 }
 
-// tooCommon are words that tell nothing about a page.
+// tooCommon are words that say nothing about a page.
 var tooCommon = strings.Fields("a an and are as at be by can do does for from how i in is it its my of on or that the this to what when which with you your")

@@ -15,7 +15,7 @@ import (
 // Server is the name under which the tools are served.
 const Server = "docs"
 
-// The tools' bare names; on the wire "mcp__docs__" stands before them.
+// The tools' names, without "mcp__docs__".
 const (
 	ToolList   = "list"
 	ToolSearch = "search"
@@ -40,8 +40,8 @@ const (
 		`"offset":{"type":"integer","minimum":0,"description":"Where to go on in a long page, as the last answer said"}}}`
 )
 
-// Tools are list, search and read, for an engine to serve as Server. They only
-// read, know no run, and may be called concurrently. Answers have at most 20 KB.
+// Tools returns list, search and read, which an engine serves as Server. They only read, and
+// may be called concurrently. Results have at most 20 KB.
 func (l *Library) Tools() []agent.Tool {
 	return []agent.Tool{
 		l.tool(ToolList, aboutList, schemaList, l.callList),
@@ -50,7 +50,7 @@ func (l *Library) Tools() []agent.Tool {
 	}
 }
 
-// tool calls answer with arguments that fit the schema, once the pages could be read.
+// tool calls answer with valid arguments, unless the pages cannot be read.
 func (l *Library) tool(name, about, text string, answer func(schema.Arguments) agent.ToolResult) agent.Tool {
 	return agent.Tool{Name: name, Description: about, Schema: json.RawMessage(text), Call: func(_ context.Context, args json.RawMessage) agent.ToolResult {
 		_, err := l.load()
@@ -110,8 +110,8 @@ func (l *Library) callRead(a schema.Arguments) agent.ToolResult {
 	return bounded(window(text, offset))
 }
 
-// window is the part of a text from an offset in bytes that fits into an
-// answer: whole lines where there are any, with a note where it goes on.
+// window returns as many lines of a text from an offset in bytes as fit into a result, with a
+// note where it continues.
 func window(text string, from int) string {
 	from = len(clean.Head(text, from))
 	rest := text[from:]
@@ -136,7 +136,7 @@ func (l *Library) names() string {
 
 func show(s string) string { return `"` + clean.Cut(clean.Line(s), 80) + `"` }
 
-// bounded bounds an answer, whatever it is made of.
+// bounded limits the length of a result.
 func bounded(text string) agent.ToolResult {
 	if len(text) > maxAnswer {
 		text = clean.Head(text, maxAnswer-len(textCut)) + textCut

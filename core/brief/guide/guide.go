@@ -1,8 +1,7 @@
-// Package guide owns what the program brings into a data directory for the
-// agent to work with: the first IDENTITY.md, the documents about its files, the
-// subagents and the bundled skills. It knows which
-// of them the user has made their own and leaves those alone. It must not know
-// sessions, runs or engines; what the files tell the agent is in files/.
+// Package guide owns the files that the program installs in a data directory for the agent:
+// the first IDENTITY.md, documents about its files, subagents and bundled skills. It never
+// overwrites those that the user has changed. It must not know sessions, runs or engines; the
+// text of the files is in files/.
 package guide
 
 import (
@@ -24,43 +23,42 @@ import (
 	"ollimbot/routines"
 )
 
-// Options is what the texts depend on.
+// Options are what the texts depend on.
 type Options struct {
 	UserName, BotName string
 	Zone              string // IANA name of the configured zone
-	// Google says that the user's account is connected and the commands for it
-	// exist, Webhooks that the bot listens for them.
+	// Google says that the user's account is connected, Webhooks that webhooks are on.
 	Google, Webhooks bool
-	NoMail           bool // Google is connected, and reading mail is not allowed
+	NoMail           bool // Google is connected without permission to read mail
 }
 
-// Note is something that happened while files were installed.
+// Note is an event of the installation.
 type Note struct {
 	File string // relative to the data directory
-	Text string // a sentence: what was done, or what could not be and the cure
+	Text string // what was done, or what failed and the cure
 	// Warning says that something was not done.
 	Warning bool
 }
 
-// rule says what becomes of a file once it is there.
+// rule says how a file is updated.
 type rule int
 
 const (
-	// once: written a single time; whoever deletes it does not get it back.
+	// once: written a single time, and not again after it was deleted.
 	once rule = iota
-	// keep: made where it is missing, never written over; newer versions are offered.
+	// keep: created if missing, never overwritten; newer versions are offered.
 	keep
-	// follow: refreshed with the program, as long as the user has not changed it.
+	// follow: updated with the program, unless the user has changed it.
 	follow
 )
 
-// item is one file that comes with the program.
+// item is a file that is part of the program.
 type item struct {
 	path    string // relative to the data directory
 	rule    rule
 	text    string // with {USER_NAME} and {BOT_NAME} still in it
 	version string // hash of text
-	google  bool   // is of use only while Google is connected
+	google  bool   // useful only while Google is connected
 }
 
 //go:embed files
@@ -68,7 +66,7 @@ var files embed.FS
 
 const agentsFolder = ".claude/agents"
 
-// items are all files, in the order of their paths.
+// items returns all files, sorted by path.
 func items() ([]item, error) {
 	var list []item
 	err := fs.WalkDir(files, "files", func(name string, e fs.DirEntry, err error) error {
@@ -102,10 +100,10 @@ func newItem(name string, data []byte) item {
 	return it
 }
 
-// maxName is the longest name that is written into a file, in characters.
+// maxName is the maximum length of a name in a file, in characters.
 const maxName = 80
 
-// fill is the file's text for this user; nothing but the two names is replaced.
+// fill returns the file's text with the two names.
 func (it item) fill(o Options) []byte {
 	user, bot := clean.Cut(clean.Line(o.UserName), maxName), clean.Cut(clean.Line(o.BotName), maxName)
 	user = cmp.Or(user, textTheUser)
@@ -113,20 +111,19 @@ func (it item) fill(o Options) []byte {
 	return []byte(strings.NewReplacer("{USER_NAME}", user, "{BOT_NAME}", bot).Replace(it.text))
 }
 
-// bundled reports whether a skill's folder came with the program or was
-// generated for a task: such skills are not the user's own.
+// bundled reports whether a skill is part of the program or was generated for a task.
 func bundled(folder string) bool {
 	return slices.Contains([]string{"setup", "job-config"}, folder) ||
 		slices.ContainsFunc([]string{"routine-", "reminder-", "webhook-"}, func(p string) bool { return strings.HasPrefix(folder, p) })
 }
 
-// Names where the user gave none.
+// Default names.
 const (
 	textTheUser = "the user"
 	textTheBot  = "the assistant"
 )
 
-// What Install tells.
+// Notes of Install.
 const (
 	textInstalled    = "installed"
 	textRefreshed    = "refreshed: this version of the program brings a newer one"
@@ -136,7 +133,7 @@ const (
 	textNoLink       = "the link for the engine's skills could not be made (%s): until then skills work in tasks only"
 )
 
-// What Offers tells, with the file's name twice.
+// Texts of Offers, with the file's name twice.
 const (
 	textOffer       = "%s has a newer version in this program: move %s away, and the next start puts the new one in its place"
 	textOfferEdited = "%s is your own version, and this program brings another one: keep yours, or move %s away, " +
@@ -145,21 +142,21 @@ const (
 
 const textNoProfile = "[%s is there and cannot be read now. Tell the user.]"
 
-// The profile. USER.md is made by nobody but the user.
+// The profile. Only the user creates USER.md.
 const (
 	identityFile = "IDENTITY.md"
 	userFile     = "USER.md"
 )
 
-// SystemPrompt is the text that every session is opened with, of the profile
-// and the skills as they are now. It reads files at every call, so that changes
-// are in force for the next session; equal files give equal bytes.
+// SystemPrompt returns the first text of every session, made from the current profile and
+// skills. It reads the files at every call, so that changes apply to the next session; equal
+// files give equal bytes.
 func SystemPrompt(d *store.Dir, o Options) string {
 	in := prompt.SystemInput{
 		UserName: o.UserName, Zone: o.Zone, Google: o.Google, NoMail: o.NoMail, Webhooks: o.Webhooks,
 		Identity: profile(d, identityFile), User: profile(d, userFile),
 	}
-	skills, _ := skill.List(d) // what is wrong with them is shown with the other files
+	skills, _ := skill.List(d) // their problems are reported elsewhere
 	for _, s := range skills {
 		folder := path.Base(path.Dir(s.Path))
 		if !bundled(folder) {
@@ -169,7 +166,7 @@ func SystemPrompt(d *store.Dir, o Options) string {
 	return prompt.System(in)
 }
 
-// profile is a file of the profile, or a line that says why it is not there.
+// profile returns a file of the profile, or a line that says why it cannot be read.
 func profile(d *store.Dir, name string) string {
 	data, err := d.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -181,19 +178,17 @@ func profile(d *store.Dir, name string) string {
 	return string(data)
 }
 
-// Subagent is a file in .claude/agents/ as far as the tools go; all text is
-// cleaned.
+// Subagent is what matters here of a file in .claude/agents/. All text is cleaned.
 type Subagent struct {
-	Name  string // the file's name where it says none
-	Model string // empty: the session's
+	Name  string // default: the file's name
+	Model string // empty: that of the session
 	Tools []string
 	Path  string // relative to the data directory
 }
 
-// Subagents reads the subagents of the data directory, ours and the user's own,
-// in the order of their files, for whoever judges tool lists. One
-// without tools has the session's. One without front matter is no subagent
-// and is told as a warning, as are patterns that hand over too much.
+// Subagents reads all subagents of the data directory, sorted by file. One without tools has
+// those of the session. A file without front matter is not a subagent, which is a warning, and
+// so are patterns that allow too much.
 func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
 	root, err := os.OpenRoot(d.Root())
 	if err != nil {
@@ -218,7 +213,7 @@ func Subagents(d *store.Dir) ([]Subagent, []routines.Problem) {
 	return list, problems
 }
 
-// parseSubagent gives one subagent, or none with the reason.
+// parseSubagent returns one subagent, or none and the reason.
 func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 	doc, err := frontmatter.Parse(data)
 	if err != nil {
@@ -241,7 +236,7 @@ func parseSubagent(file string, data []byte) ([]Subagent, []routines.Problem) {
 	return []Subagent{s}, problems
 }
 
-// toolValues are the patterns of a list, or of a text with commas.
+// toolValues returns the patterns of a list, or of a text with commas.
 func toolValues(doc frontmatter.Document) []frontmatter.Value {
 	f, _ := doc.Get("tools")
 	items := f.Value.Items

@@ -13,22 +13,19 @@ import (
 	"ollimbot/routines"
 )
 
-// recordFile remembers what was installed. It is a file of its own because the
-// original program knows nothing of it.
+// recordFile records what was installed. The original program does not know this file.
 const recordFile = "state/installed.json"
 
-// record is what is known of one installed file.
+// record describes one installed file.
 type record struct {
 	Ours string `json:"ours"` // hash of our text that it was made from
 	File string `json:"file"` // hash of the bytes that were written
 }
 
-// Install brings the files into a prepared data directory and keeps up those
-// that are ours to keep up. It is called at every start, before the first
-// session is opened; where nothing is to be done it writes nothing. What cannot be
-// written is told in a note and tried again at the next start. Nothing is
-// written through links that lead out of the directory. The error says that the
-// directory itself cannot be used.
+// Install installs and updates the files in a prepared data directory. It is called at every
+// start, before the first session, and writes only what is necessary. A file that cannot be
+// written is reported in a note and retried at the next start. Nothing is written through
+// links out of the directory. An error means that the directory itself cannot be used.
 func Install(d *store.Dir, o Options) ([]Note, error) {
 	list, err := items()
 	if err != nil {
@@ -46,7 +43,7 @@ func Install(d *store.Dir, o Options) ([]Note, error) {
 	return in.notes, nil
 }
 
-// installer is one Install on its way.
+// installer is a running Install.
 type installer struct {
 	dir     *store.Dir
 	root    *os.Root
@@ -79,7 +76,7 @@ func (in *installer) run(list []item) {
 	}
 }
 
-// install looks at one file and does what its rule asks for.
+// install handles one file by its rule.
 func (in *installer) install(it item) {
 	known, recorded := in.records[it.path]
 	there, err := inspect(in.root, in.dir, it.path)
@@ -97,7 +94,7 @@ func (in *installer) install(it item) {
 		}
 	case there.is == leadsOut && it.rule == follow:
 		in.replaceLink(it, want)
-	case there.is != ordinary: // the user's own arrangement
+	case there.is != ordinary: // the user arranged it so
 	case bytes.Equal(there.data, want):
 		in.know(it, want)
 	case it.rule == follow && known.File == routines.Digest(there.data) && known.Ours != it.version:
@@ -105,8 +102,7 @@ func (in *installer) install(it item) {
 	}
 }
 
-// withdraw removes a file that promises what is not set up, as long as the user
-// has not made it their own.
+// withdraw removes a file about something that is not set up, unless the user has changed it.
 func (in *installer) withdraw(it item) {
 	there, err := inspect(in.root, in.dir, it.path)
 	if err != nil || there.is != ordinary || in.records[it.path].File != routines.Digest(there.data) {
@@ -129,9 +125,8 @@ func (in *installer) write(it item, data []byte, note string) {
 	in.notes = append(in.notes, Note{File: it.path, Text: note})
 }
 
-// replaceLink puts a document in the place of a link that leads out of the
-// directory: the original program made such links, to documents of its own that
-// the agent may not read from there.
+// replaceLink replaces a link out of the directory by a document: the original program made
+// such links to its own documents, which the agent may not read there.
 func (in *installer) replaceLink(it item, data []byte) {
 	if err := in.dir.Remove(it.path); err != nil {
 		in.warn(it.path, clean.Line(err.Error()))
@@ -140,7 +135,7 @@ func (in *installer) replaceLink(it item, data []byte) {
 	in.write(it, data, textLinkReplaced)
 }
 
-// know records a file as it is now.
+// know records the current file.
 func (in *installer) know(it item, data []byte) {
 	now := record{Ours: it.version, File: routines.Digest(data)}
 	if in.records[it.path] != now {
@@ -153,15 +148,13 @@ func (in *installer) warn(file, text string) {
 	in.notes = append(in.notes, Note{File: file, Text: text, Warning: true})
 }
 
-// The folder in which the engine looks for skills, and where it leads.
+// The folder in which the engine looks for skills, and the target of the link there.
 const (
 	skillsLink   = ".claude/skills"
 	skillsTarget = "../skills"
 )
 
-// link lets the engine find the user's skills. Whatever stands
-// there already is left alone. The root keeps it within the directory;
-// core/storage/store has files only.
+// link lets the engine find the user's skills. Anything that already exists there is kept.
 func (in *installer) link() {
 	_, err := in.root.Lstat(skillsLink)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,7 +167,7 @@ func (in *installer) link() {
 	}
 }
 
-// standing is what was found under a name.
+// standing is the kind of a file that was found.
 type standing int
 
 const (
@@ -184,7 +177,7 @@ const (
 	other             // a link within the directory, a folder, a pipe
 )
 
-// found is what stands under a name, and the bytes of an ordinary file.
+// found is the kind of a file, and the content of an ordinary one.
 type found struct {
 	is   standing
 	data []byte

@@ -1,8 +1,6 @@
-// Package skill owns the user's skills: skills/NAME/SKILL.md, texts that a
-// task takes into its prompt, with the tools that they need. It
-// reads them, says what is wrong with them, and runs the commands whose output
-// stands in their texts. It never writes, and it must not know prompts, runs or
-// which tools a run ends up with.
+// Package skill owns the user's skills: skills/NAME/SKILL.md, texts that a task adds to its
+// prompt, with the tools that they need. It reads and checks them, and runs the commands in
+// their texts. It never writes, and must not know prompts, runs or the final tools of a run.
 package skill
 
 import (
@@ -21,31 +19,30 @@ import (
 	"ollimbot/routines"
 )
 
-// Where skills lie in the data directory.
+// The location of skills in the data directory.
 const (
 	Folder = "skills"
 	File   = "SKILL.md"
 )
 
-// maxFile is the largest SKILL.md that is read, in bytes: all of it would go
-// into a prompt. What is larger belongs into files beside it.
+// maxFile is the maximum size of a SKILL.md in bytes, because all of it goes into a prompt.
+// Anything larger belongs in files next to it.
 const maxFile = 256 << 10
 
-// Skill is one skill as its file tells it; all text is cleaned.
+// Skill is the content of a skill. All text is cleaned.
 type Skill struct {
-	Name        string // as the file has it; the folder's name is what tasks refer to
+	Name        string // that of the file; tasks refer to the folder's name
 	Description string // one line
-	Body        string // with its commands as they are written: Expand runs them
+	Body        string // with its commands, which Expand runs
 	// Tools are the patterns of allowed-tools, unchecked; see the function Tools.
 	Tools []string
 	Path  string // relative to the data directory, with forward slashes
-	// Digest is that of the file's bytes: which version of it this is.
+	// Digest identifies the version of the file.
 	Digest string
 }
 
-// List reads all skills, sorted by the names of their folders. Plain files and
-// folders without SKILL.md are no skills. One that cannot be used is left out
-// and told as an error; warnings tell what is odd about the others.
+// List reads all skills, sorted by folder. Files and folders without SKILL.md are ignored. An
+// unusable skill is left out and reported as an error; the others may have warnings.
 func List(d *store.Dir) ([]Skill, []routines.Problem) {
 	root, err := os.OpenRoot(d.Path(Folder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +71,8 @@ func List(d *store.Dir) ([]Skill, []routines.Problem) {
 	return skills, problems
 }
 
-// Read reads the skill in the folder of that name. It is false for one that is
-// missing or cannot be used, and for a name that would lead anywhere else.
+// Read reads the skill in a folder. It returns false if the skill is missing or unusable, and
+// for a name that is not a plain folder.
 func Read(d *store.Dir, name string) (Skill, bool) {
 	root, err := os.OpenRoot(d.Path(Folder))
 	if err != nil {
@@ -86,8 +83,8 @@ func Read(d *store.Dir, name string) (Skill, bool) {
 	return s, ok
 }
 
-// Load reads the named skills in the order of their names in the list, each
-// once. Those that Read does not find are left out.
+// Load reads the named skills in the order of the list, each once, and skips those that Read
+// does not find.
 func Load(d *store.Dir, names []string) []Skill {
 	var skills []Skill
 	for i, name := range names {
@@ -101,9 +98,8 @@ func Load(d *store.Dir, names []string) []Skill {
 	return skills
 }
 
-// Tools are the patterns that the skills bring to a run, each once, in order.
-// One that would hand over everything (an error to routines.CheckTool) is left
-// out: a skill may come from a stranger.
+// Tools returns the patterns of the skills, each once, in order. Patterns that allow everything
+// (an error of routines.CheckTool) are left out: a skill may be someone else's.
 func Tools(skills []Skill) []string {
 	var tools []string
 	for _, s := range skills {
@@ -116,8 +112,7 @@ func Tools(skills []Skill) []string {
 	return tools
 }
 
-// readIn reads one folder of skills/. Not ok without a problem means that
-// there is no skill.
+// readIn reads one folder of skills/. False without a problem means that there is no skill.
 func readIn(root *os.Root, name string) (Skill, []routines.Problem, bool) {
 	file := Folder + "/" + clean.Line(name) + "/" + File
 	if !single(name) {
@@ -133,7 +128,7 @@ func readIn(root *os.Root, name string) (Skill, []routines.Problem, bool) {
 	return parse(name, data)
 }
 
-// single reports whether a name is one folder and nothing else.
+// single reports whether a name is that of one folder.
 func single(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, `/\`) && clean.Line(name) == name
 }
@@ -143,8 +138,7 @@ var (
 	errTooLarge = errors.New("larger than 256 KiB")
 )
 
-// readFile reads a file that lies within root wherever its links lead, and
-// refuses what would hang (a pipe) or is too large.
+// readFile reads a regular file within root of at most maxFile bytes, even through links.
 func readFile(root *os.Root, name string) ([]byte, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -165,15 +159,14 @@ func readFile(root *os.Root, name string) ([]byte, error) {
 	return data, err
 }
 
-// Parse reads the bytes of a SKILL.md as they would count in the folder of that
-// name; false for a file that cannot be used.
+// Parse parses a SKILL.md as if it were in that folder. It returns false if it is unusable.
 func Parse(folder string, data []byte) (Skill, bool) {
 	s, _, ok := parse(folder, data)
 	return s, ok
 }
 
-// parse reads the file of the skill in that folder. It is not ok where the
-// front matter cannot be read or lacks the name or the description.
+// parse parses the skill of a folder. It returns false if the front matter is invalid or lacks
+// the name or the description.
 func parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
 	path := Folder + "/" + folder + "/" + File
 	p, ok := routines.Open("skill", path, data)
@@ -201,7 +194,7 @@ func parse(folder string, data []byte) (Skill, []routines.Problem, bool) {
 	return s, p.Problems(), true
 }
 
-// required is a key's text in one line; without one it is an error.
+// required returns a key's text on one line; a missing one is an error.
 func required(p *routines.File, key, missing string) string {
 	f := p.Field(key)
 	text := clean.Line(f.Value.Text)
@@ -214,8 +207,8 @@ func required(p *routines.File, key, missing string) string {
 	return text
 }
 
-// tools is the list of patterns. What is no pattern is left out with a warning;
-// so will be those that Tools refuses, which is told here where it has a place.
+// tools returns the list of patterns. An invalid item is left out with a warning. Patterns
+// that Tools will leave out get their warning here, where the position is known.
 func tools(p *routines.File) []string {
 	f := p.Field("allowed-tools")
 	switch f.Value.Kind {
@@ -244,7 +237,7 @@ func tools(p *routines.File) []string {
 	return tools
 }
 
-// unreadable is an error that means all of a file.
+// unreadable is an error of a whole file.
 func unreadable(file string, err error) []routines.Problem {
 	return fileProblem(file, fmt.Sprintf(textUnreadable, store.Bare(err)))
 }

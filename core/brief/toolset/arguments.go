@@ -11,13 +11,11 @@ import (
 // maxArgs is the largest arguments object in bytes; a model never needs more.
 const maxArgs = 256 << 10
 
-// arguments are those of a call that fit the tool's schema.
+// arguments are the valid arguments of a call.
 type arguments = schema.Arguments
 
-// schemas is every tool's schema, read when the first call arrives.
-var schemas = sync.OnceValues(readSchemas)
-
-func readSchemas() (map[string]*schema.Schema, error) {
+// schemas are the schemas of all tools, read at the first call.
+var schemas = sync.OnceValues(func() (map[string]*schema.Schema, error) {
 	all := make(map[string]*schema.Schema, len(tools))
 	for _, t := range tools {
 		data, err := schemaFiles.ReadFile("schemas/" + t.name + ".json")
@@ -29,10 +27,9 @@ func readSchemas() (map[string]*schema.Schema, error) {
 		}
 	}
 	return all, nil
-}
+})
 
-// read decodes a tool's arguments and holds them against its schema, or says what
-// is wrong with them and how to cure it.
+// read decodes a tool's arguments and validates them, or says what is wrong and how to fix it.
 func read(tool string, args json.RawMessage) (a arguments, problem string) {
 	all, err := schemas()
 	if err != nil {

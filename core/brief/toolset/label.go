@@ -10,8 +10,8 @@ import (
 	"ollimbot/core/base/clean"
 )
 
-// argument is what a label shows of a tool's input: the keys in
-// order, and how their values are shortened.
+// argument is what a label shows of a tool's input: the keys in order, and how to shorten
+// their values.
 var argument = map[string]struct {
 	keys    []string
 	shorten func(string) string
@@ -28,8 +28,8 @@ var argument = map[string]struct {
 	"Agent":     {[]string{"description"}, nil},
 }
 
-// Label is a tool call in a few words: "Read(user/notes.md)", "ping_user". It
-// is cleaned and of one line; whoever shows it as markdown escapes it.
+// Label describes a tool call briefly: "Read(user/notes.md)", "ping_user". It is one clean
+// line, but not escaped for Markdown.
 func Label(name string, input json.RawMessage) string {
 	name = bare(clean.Line(name))
 	a, ok := argument[name]
@@ -57,7 +57,7 @@ func Label(name string, input json.RawMessage) string {
 	return name + "(" + strings.Join(shown, ", ") + ")"
 }
 
-// bare takes the server off an MCP tool's name.
+// bare removes the server from the name of an MCP tool.
 func bare(name string) string {
 	if parts := strings.SplitN(name, "__", 3); len(parts) == 3 && parts[0] == "mcp" {
 		return parts[2]
@@ -71,7 +71,7 @@ func shortPath(p string) string {
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// firstLine says with an ellipsis that more follows.
+// firstLine returns the first line, with an ellipsis if there are more.
 func firstLine(s string) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
 	if more {
@@ -81,17 +81,15 @@ func firstLine(s string) string {
 }
 
 const (
-	// maxWhole is the most of a call that its one line shows to whoever has to
-	// allow it, in characters.
+	// maxWhole is the maximum length of the one line of Whole, in characters.
 	maxWhole = 2000
-	// maxFull is the most that can be read of it, in bytes.
+	// maxFull is the maximum length of Full, in bytes.
 	maxFull = 256 << 10
 )
 
-// Whole is a tool call with everything that it would do, for whoever has to
-// allow it: nothing is shortened to its first words, because what is hidden is
-// allowed too. Line breaks show as "⏎". It is cleaned and of one line; a call
-// beyond 2,000 characters says how much of it is missing.
+// Whole describes everything that a tool call would do, for the user who has to allow it:
+// hidden parts would be allowed too. It is one clean line with "⏎" for line breaks; after
+// 2,000 characters it says how much is missing.
 func Whole(name string, input json.RawMessage) string {
 	name = bare(clean.Line(name))
 	text := everything(name, input)
@@ -105,8 +103,7 @@ func Whole(name string, input json.RawMessage) string {
 	return name + "(" + text + ")"
 }
 
-// Full is Whole for reading: with its line breaks, up to 256 kB. Of a longer call
-// it says how much is missing.
+// Full is Whole with line breaks, up to 256 kB; of a longer call it says how much is missing.
 func Full(name string, input json.RawMessage) string {
 	name = bare(clean.Line(name))
 	text := clean.Text(everything(name, input))
@@ -120,8 +117,8 @@ func Full(name string, input json.RawMessage) string {
 	return name + "(" + text + ")"
 }
 
-// everything is the argument that says it all where there is one, with what would
-// be written there, else all of them.
+// everything returns the only argument of a label with the text that would be written, or
+// else all arguments.
 func everything(name string, input json.RawMessage) string {
 	if a, ok := argument[name]; ok && len(a.keys) == 1 {
 		var fields map[string]any
@@ -138,7 +135,7 @@ func everything(name string, input json.RawMessage) string {
 	return b.String()
 }
 
-// written is what a tool that writes would put into its file.
+// written returns what a tool would write to its file.
 func written(name string, fields map[string]any) string {
 	text := func(key string) string {
 		s, _ := fields[key].(string)

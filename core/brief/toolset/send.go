@@ -12,26 +12,24 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Limits of texts, counted in UTF-16 units as Discord counts them. A message
-// leaves room for the "[bg] " that a surface may put before it. What an embed may
-// hold is the business of whoever draws it, which also says what it left away.
+// Limits of texts in UTF-16 units, as Discord counts them. A message leaves room for the
+// "[bg] " that a surface may prepend. The limits of embeds belong to the surface, which also
+// reports what it left out.
 const (
 	maxMessage = 2000 - len("[bg] ")
 	maxUpdate  = 4000
 	maxAction  = 2000
 	maxTopic   = 2000 // of a fork
-	// maxPerson bounds a name of the user or the bot, in characters.
+	// maxPerson is the maximum length of the name of the user or the bot, in characters.
 	maxPerson = 80
 )
 
-// Message is a text as a message may hold it: cleaned, trimmed, cut with an
-// ellipsis.
+// Message makes a text a valid message: cleaned, trimmed, and shortened with an ellipsis.
 func Message(s string) string { return cut(strings.TrimSpace(clean.Text(s)), maxMessage) }
 
-// cut shortens s to at most n UTF-16 units, the last an ellipsis where
-// something was cut, and never inside a character.
+// cut shortens s to at most n UTF-16 units; if it was cut, the last is an ellipsis.
 func cut(s string, n int) string {
-	if len(s) <= n { // a byte is never more than a unit
+	if len(s) <= n { // a byte is at most one unit
 		return s
 	}
 	units, end := 0, 0
@@ -48,7 +46,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// cardOf makes an embed of what the agent sent.
+// cardOf makes an embed from the agent's arguments.
 func cardOf(a arguments) post.Embed {
 	e := post.Embed{Title: clean.Line(a.Text("title")), Description: block(a.Text("description")), Color: colour(a.Text("color"))}
 	for _, f := range a.List("fields") {
@@ -66,8 +64,8 @@ func cardOf(a arguments) post.Embed {
 	return e
 }
 
-// block cleans a text of several lines; a model often writes "\n" as two
-// characters where it means a line break.
+// block cleans a text of several lines; models often write a line break as the two characters
+// "\n".
 func block(s string) string {
 	return strings.TrimSpace(clean.Text(strings.ReplaceAll(s, `\n`, "\n")))
 }
@@ -98,11 +96,10 @@ func style(s string) string {
 // maxFile is the size of the largest file that is sent, in bytes.
 const maxFile = 25 << 20
 
-// File finds the file that send_file names: absolute, below the home directory
-// (~) or relative to root, the data directory. It returns the real path, with
-// symbolic links followed, or says what is wrong: the file is missing, not an
-// ordinary one, empty, larger than maxFile, or may not be sent. That is for may
-// to say, which is asked last, about the real path, and answers with a reason.
+// File finds the file of send_file: absolute, below the home directory (~), or relative to
+// root, the data directory. It returns the path with symbolic links resolved, or says what is
+// wrong: the file is missing, not regular, empty, larger than maxFile, or may refuses it with
+// a reason.
 func File(root, path string, may func(full string) (refusal string)) (found, problem string) {
 	full, err := filepath.EvalSymlinks(expand(root, path))
 	if err != nil {
@@ -112,7 +109,7 @@ func File(root, path string, may func(full string) (refusal string)) (found, pro
 	switch {
 	case err != nil || !info.Mode().IsRegular():
 		return "", fmt.Sprintf(textNoFile, shownPath(path))
-	case info.Size() == 0: // also the kernel's files, which only seem to be ordinary
+	case info.Size() == 0: // also files of the kernel, which only look regular
 		return "", fmt.Sprintf(textEmptyFile, shownPath(path))
 	case info.Size() > maxFile:
 		return "", fmt.Sprintf(textLargeFile, shownPath(path), (info.Size()+1<<20-1)>>20, maxFile>>20)
@@ -123,7 +120,7 @@ func File(root, path string, may func(full string) (refusal string)) (found, pro
 	return full, ""
 }
 
-// FileSent is the answer once it has been sent.
+// FileSent is the result after it was sent.
 func FileSent(found string) string {
 	return fmt.Sprintf(textFileSent, clean.Line(filepath.Base(found)))
 }
