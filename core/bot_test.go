@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -221,26 +219,6 @@ func TestASecondBotOnTheSameDirectoryIsRefused(t *testing.T) {
 			t.Errorf("the second bot ended with %v", err)
 		}
 	})
-}
-
-func TestPreviewSpendsAndWritesNothing(t *testing.T) {
-	h := newHome(t)
-	h.write("routines/r.md", "---\nid: \"aaaa0008\"\ncron: \"0 9 * * *\"\nbackground: true\ndescription: \"Plan\"\n---\nPlan the day.\n")
-	b := h.bot(script.New(script.Options{}))
-	at := time.Date(2026, 11, 23, 9, 0, 0, 0, h.zone)
-	text, err := b.dispatch.Preview(t.Context(), "aaaa0008", at, true)
-	must(t, err)
-	for _, want := range []string{"[2026-11-23 Mon 09:00 AM CET] [routine-bg:aaaa0008]", "mid-conversation", "Plan the day.", "[this task]"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the prompt lacks %q:\n%s", want, text)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(h.root, "state")); err == nil {
-		t.Error("a preview created state/")
-	}
-	if _, err := b.dispatch.Preview(t.Context(), "nobody", at, false); err == nil {
-		t.Error("an unknown id was previewed")
-	}
 }
 
 func TestARoutineRunsAtItsMinutes(t *testing.T) {

@@ -33,33 +33,6 @@ func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
 	})
 }
 
-func TestASavedForkBecomesTheMainSessionOnce(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		tell(t, b, "hello")
-		main := b.sessions.Main()
-		type_(t, b, "/fork")
-		fork := forkID(t, b)
-		if fork == "" || fork == main {
-			t.Fatalf("the fork's id is %q, main's %q", fork, main)
-		}
-		for range 2 { // two clicks
-			_, _ = b.Do(context.Background(), command.ExitFork{How: command.ExitSave})
-		}
-		time.Sleep(time.Minute)
-		if b.sessions.Main() != fork {
-			t.Errorf("main is %q, want the fork %q", b.sessions.Main(), fork)
-		}
-		data, err := b.dir.Read("state/session_history.jsonl")
-		if err != nil || strings.Count(string(data), `"swapped"`) != 1 {
-			t.Errorf("history: %v\n%s", err, data)
-		}
-		tell(t, b, "and on we go")
-		if b.sessions.Main() != fork {
-			t.Errorf("after a turn main is %q", b.sessions.Main())
-		}
-	})
-}
-
 func TestTheAgentEntersAForkAndReportsOutOfIt(t *testing.T) {
 	running(t, func(home) {}, func(_ home, b *Bot) {
 		tell(t, b, script_(`say Let me look at that apart.`, `call enter_fork {"topic":"roses"}`, `wait 5s`, `say never heard`))

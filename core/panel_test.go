@@ -188,28 +188,6 @@ func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 	})
 }
 
-func TestDeliverNowWaitsForTheTurnThatRunsAndSendsNothingTwice(t *testing.T) {
-	w := &recorder{Engine: offline()}
-	liveWith(t, w, func(home) {}, func(_ home, b *Bot) {
-		do(t, b, command.Say{Text: script_(`wait 1m`, `say done`)})
-		time.Sleep(10 * time.Second)
-		must(t, b.updates.Append(b.now(), "Late news."))
-		first, second := do(t, b, command.DeliverNow{}), do(t, b, command.DeliverNow{})
-		time.Sleep(10 * time.Second)
-		if n := len(w.messages()); n != 1 || !b.Snapshot().Busy {
-			t.Errorf("%d messages while the turn ran", n)
-		}
-		<-first.Done
-		<-second.Done
-		if sent := w.messages(); len(sent) != 2 || !strings.HasSuffix(sent[1], "Late news.") {
-			t.Errorf("sent: %q", sent)
-		}
-		if !spoken(b.Snapshot(), "done") {
-			t.Error("the running turn was interrupted")
-		}
-	})
-}
-
 func TestTheListOfAllTasksFollowsTheFiles(t *testing.T) {
 	h := newHome(t)
 	put := func(name, cron string) {
