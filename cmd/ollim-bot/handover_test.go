@@ -122,7 +122,7 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"run", run, []string{"help"}, 0, `(?s)may run.*ollim-bot help\n.*Not available in this session.*ollim-bot reminder list`, ""},
 		{"main", main, []string{"help"}, 0, `(?s)may run.*ollim-bot reminder add\n.*Not available in this session.*ollim-bot budget show`, ""},
 		{"all", all, []string{"status"}, 0, `data: `, ""},
-		{"all", all, []string{"status", "--help"}, 0, `One screen of facts`, ""},
+		{"all", all, []string{"status", "--help"}, 0, `Show an overview`, ""},
 		{"all", all, []string{"check"}, 0, `.`, ""},
 		{"all", all, []string{"check", "/etc/passwd"}, 2, "", `do not name files`},
 		{"all", all, []string{"budget", "set", "--capacity", "99"}, 1, "", `ollim-bot budget set is for the user`},
@@ -142,7 +142,7 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		t.Errorf("what was added is not in the list:\n%s", got.out)
 	}
 	// What its flags grant beyond its own rights waits for the user, as in a file that it writes.
-	if got := shell(t, exe, main, "routine", "list"); !matches(`Dial\.  \(waits.*ollim-bot allow`, got.out) {
+	if got := shell(t, exe, main, "routine", "list"); !matches(`Dial\.  \(needs your approval: ollim-bot allow`, got.out) {
 		t.Errorf("the routine with more rights than its writer does not wait:\n%s", got.out)
 	}
 	if got := shell(t, exe, main, "routine", "list"); !strings.Contains(got.out, "Water the ferns.") || strings.Contains(got.out, "9a8b7c6d") {
