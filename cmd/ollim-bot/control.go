@@ -94,14 +94,6 @@ type configCmd struct {
 	console.AsJSON
 }
 
-// settingAnswer is one setting of the JSON answer.
-type settingAnswer struct {
-	Key     string   `json:"key"`
-	Value   string   `json:"value"` // as people write it
-	Default bool     `json:"default"`
-	Takes   []string `json:"takes"`
-}
-
 // Run shows the settings, or sets one.
 func (c *configCmd) Run(p *process, bot *core.Bot) error {
 	value, trial := strings.Join(c.Value, " "), bot.Runtime()
@@ -119,9 +111,7 @@ func (c *configCmd) Run(p *process, bot *core.Bot) error {
 		}
 		lines = []config.Line{one}
 	}
-	return p.Answer(c.JSON,
-		console.Each(lines, func(l config.Line) settingAnswer { return settingAnswer{l.Key, l.Value, l.Default, l.Offers} }),
-		console.Each(lines, func(l config.Line) string { return plainLine(l.String()) }))
+	return p.Answer(c.JSON, lines, console.Each(lines, func(l config.Line) string { return plainLine(l.String()) }))
 }
 
 // plainLine is a line without Discord's markup.

@@ -18,13 +18,6 @@ type upgradeCmd struct {
 	console.AsJSON
 }
 
-// replacedAnswer is the JSON answer.
-type replacedAnswer struct {
-	Message   string `json:"message"`
-	Installed string `json:"installed"` // the installed version
-	Changed   bool   `json:"changed"`
-}
-
 // Run installs a newer release, or restores the previous one. A running bot is not
 // affected until it restarts.
 func (c *upgradeCmd) Run(p *process, at console.DataDir) error {
@@ -54,7 +47,7 @@ func (c *upgradeCmd) Run(p *process, at console.DataDir) error {
 	if _, running := at.Dir.Running(); running && r.Changed {
 		lines = append(lines, fmt.Sprintf(textStillRuns, at.Dir.Display()))
 	}
-	return p.Answer(c.JSON, replacedAnswer{r.Text, r.Installed, r.Changed}, lines)
+	return p.Answer(c.JSON, r, lines)
 }
 
 type restartCmd struct{ console.AsJSON }

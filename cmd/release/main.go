@@ -94,7 +94,7 @@ func (o *order) complete(ctx context.Context, only, check string) (twice []platf
 	if o.version, err = versionOf(o.root, o.version); err != nil {
 		return nil, err
 	}
-	if err := selfupdate.CheckKey(o.key); o.key != "" && err != nil {
+	if _, err := selfupdate.ParseKey(o.key); o.key != "" && err != nil {
 		return nil, fmt.Errorf("-key: %w", err)
 	}
 	if o.date, err = date(ctx, o.root, os.Getenv("SOURCE_DATE_EPOCH")); err != nil {

@@ -15,7 +15,10 @@ func BudgetHandlers(bucket *budget.Bucket, zone *time.Location) []Handler {
 	return []Handler{
 		On(Directory, func(_ context.Context, c SetBudget) (Outcome, error) { return c.CarryOut(bucket, time.Now().In(zone)) }),
 		On(Directory, func(_ context.Context, c RestoreBudget) (Outcome, error) {
-			return c.restore(bucket, time.Now().In(zone))
+			now := time.Now().In(zone)
+			before, _ := bucket.State(now)
+			after, err := bucket.Restore(now, budget.Settings(c))
+			return Outcome{Message: budgetChange(before, after), Decision: audit.Entry{Action: audit.BudgetChanged}}, err
 		}),
 	}
 }
@@ -29,12 +32,6 @@ func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, erro
 		out.Decision.Action = audit.BudgetChanged
 	}
 	return out, err
-}
-
-func (c RestoreBudget) restore(bucket *budget.Bucket, now time.Time) (Outcome, error) {
-	before, _ := bucket.State(now)
-	after, err := bucket.Restore(now, budget.Settings(c))
-	return Outcome{Message: budgetChange(before, after), Decision: audit.Entry{Action: audit.BudgetChanged}}, err
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".

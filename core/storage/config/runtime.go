@@ -120,7 +120,7 @@ func (f files) decode() (r Runtime, problems []string) {
 				continue
 			}
 			standard := k.encode(k.text(defaultRuntime()))
-			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, shown(value), k.must, standard))
+			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, clean.Cut(clean.Line(string(value)), 60), k.must, standard))
 		}
 	}
 	return r, problems
@@ -136,18 +136,15 @@ func plain(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// shown shortens a JSON value for a message.
-func shown(raw json.RawMessage) string { return clean.Cut(clean.Line(string(raw)), 60) }
-
 // Line is one setting, for people.
 type Line struct {
-	Key     string
-	Value   string   // with its unit: "1800s", "8k budget", "(inherit main)"
-	Default bool     // the value is the default
-	Offers  []string // what Set accepts, one word each: "opus", "minutes"
-	Text    string   // the value as Set accepts it
-	Choices []string // the Offers that are values
-	About   string   // what it changes
+	Key     string   `json:"key"`
+	Value   string   `json:"value"`   // with its unit: "1800s", "8k budget", "(inherit main)"
+	Default bool     `json:"default"` // the value is the default
+	Offers  []string `json:"takes"`   // what Set accepts, one word each: "opus", "minutes"
+	Text    string   `json:"-"`       // the value as Set accepts it
+	Choices []string `json:"-"`       // the Offers that are values
+	About   string   `json:"-"`       // what it changes
 }
 
 // String formats the line in Discord's markup.

@@ -6,6 +6,7 @@ package logs
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -116,7 +117,7 @@ func (s *Sink) fit(text string) string {
 func (s *Sink) write(at time.Time, level slog.Level, text string) {
 	at = at.In(s.zone)
 	s.ring.Add(tail.Line{At: at, Kind: kind(level), Text: text})
-	line := []byte(at.Format(time.RFC3339) + " " + name(level) + " " + text + "\n")
+	line := []byte(at.Format(time.RFC3339) + " " + fmt.Sprintf("%-5s ", strings.ToUpper(string(kind(level)))) + text + "\n")
 	if s.file != nil {
 		_, err := s.file.Write(line)
 		s.noteFile(at, err)
@@ -158,18 +159,6 @@ func kind(l slog.Level) tail.Kind {
 		return tail.Info
 	}
 	return tail.Debug
-}
-
-func name(l slog.Level) string {
-	switch kind(l) {
-	case tail.Error:
-		return "ERROR"
-	case tail.Warn:
-		return "WARN "
-	case tail.Info:
-		return "INFO "
-	}
-	return "DEBUG"
 }
 
 // Messages for the user.

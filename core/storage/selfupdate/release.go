@@ -40,7 +40,7 @@ func (r release) file(platform string) string { return FileName(r.version, platf
 
 // newest reads the list of sums and verifies its signature first.
 func (p Program) newest(ctx context.Context) (release, error) {
-	key, err := readKey(p.Key)
+	key, err := ParseKey(p.Key)
 	if err != nil {
 		return release{}, fmt.Errorf(textBadKey, err)
 	}
@@ -58,13 +58,8 @@ func (p Program) newest(ctx context.Context) (release, error) {
 	return choose(string(sums), p.Platform)
 }
 
-// CheckKey returns why a text is not a public key of minisign.
-func CheckKey(text string) error {
-	_, err := readKey(text)
-	return err
-}
-
-func readKey(text string) (key minisign.PublicKey, err error) {
+// ParseKey parses a public key of minisign.
+func ParseKey(text string) (key minisign.PublicKey, err error) {
 	err = key.UnmarshalText([]byte(text))
 	return key, err
 }

@@ -74,9 +74,9 @@ type Order struct {
 
 // Result is the result of an Order.
 type Result struct {
-	Text      string // for people
-	Installed string // the version that is in place now
-	Changed   bool   // whether it was put there by this Order
+	Text      string `json:"message"`   // for people
+	Installed string `json:"installed"` // the version that is in place now
+	Changed   bool   `json:"changed"`   // whether it was put there by this Order
 }
 
 // Do executes an order. Its errors are for people; after an error the program's file is
