@@ -77,7 +77,7 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	k.parse(&r, value)
 	c.After, c.Is = k.text(r), k.value(r)
 	raw, _ := f.of(k)
-	if _, there := raw[k.name]; there || k.always || k.text(r) != k.text(defaultRuntime()) {
+	if _, there := raw[k.name]; there || k.text(r) != k.text(defaultRuntime()) {
 		raw[k.name] = json.RawMessage(k.encode(k.text(r)))
 	}
 	for _, o := range keys {
@@ -88,17 +88,12 @@ func (k key) save(d *store.Dir, value string) (Runtime, Change, error) {
 	if len(raw) == 0 {
 		return r, c, nil // the default of a key that was never set
 	}
-	data, err := spell(raw, spread(d, rel))
+	before, _ := d.Read(rel) // missing: on one line
+	data, err := spell(raw, bytes.ContainsRune(bytes.TrimSpace(before), '\n'))
 	if err != nil {
 		return r, c, fmt.Errorf("format %s: %w", rel, err)
 	}
 	return r, c, d.Write(rel, data)
-}
-
-// spread reports whether the file has been formatted on several lines.
-func spread(d *store.Dir, rel string) bool {
-	data, err := d.Read(rel)
-	return err == nil && bytes.ContainsRune(bytes.TrimSpace(data), '\n')
 }
 
 // spell encodes the file: known keys in their order, then the others by name; on one
