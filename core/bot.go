@@ -239,6 +239,9 @@ func (b *Bot) makeSafety() {
 	b.guard = policy.New(policy.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
 		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
+		Network: func() bool {
+			return b.o.Sandbox == nil || !b.o.Sandbox.State().Inner || b.settings.Load().SandboxNetwork
+		},
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files
 			return policy.Strip(tools.Background())
@@ -333,7 +336,7 @@ func (b *Bot) makeWork() (err error) {
 	b.forks, err = fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b.host, b.chat, b.attention},
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
-		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: library(),
+		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: library(), Audit: b.audit,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)

@@ -283,20 +283,20 @@ func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
 		t.Error("the user's word does not put it in force")
 	}
 	spec, _ := b.webhooks.index.Find("ci")
-	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Tainted: policy.TaintWebhook, Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context) string {
+	if _, err := b.forks.Do(t.Context(), fork.Job{Task: spec.Task, Label: "webhook ci", Allowed: []string{"Write", "Bash"}, Prompt: func(context.Context) string {
 		return "[webhook:ci]\n```script\nask Write {\"file_path\":\"notes/x.md\",\"content\":\"x\"}\ncall add_reminder {\"prompt\":\"x\",\"delay_minutes\":5}\n" +
 			"ask Bash {\"command\":\"id\"}\nask Bash {\"command\":\"ollim-bot help\"}\ncall report_updates {\"message\":\"seen\"}\n```"
 	}}); err != nil {
 		t.Fatal(err)
 	}
 	s := b.Snapshot()
-	if v := s.Forks[0]; v.Tainted != policy.TaintWebhook {
+	if v := s.Forks[0]; v.Label != "webhook ci" {
 		t.Errorf("the row says %+v", v)
 	}
 	text, denied := "", 0
 	for _, l := range b.Tail(s.Forks[0].ID, 0).Lines {
 		text += l.Text + "\n"
-		if strings.Contains(l.Text, "is off in this run") {
+		if strings.Contains(l.Text, "is off: this session") {
 			denied++
 		}
 	}

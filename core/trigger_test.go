@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/webhook"
@@ -139,7 +138,7 @@ func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
 		b, addr := hooked(t, h)
 		deliver(t, addr, `{"status":"failure"}`)
 		until(t, b, "the end", func(s Snapshot) bool { return len(s.Forks) == 1 && !s.Forks[0].Live() })
-		if v := b.Snapshot().Forks[0]; v.Tainted != policy.TaintWebhook || v.Trusted != trusted {
+		if v := b.Snapshot().Forks[0]; v.Label != "webhook ci" || v.Trusted != trusted {
 			t.Errorf("the run is %+v", v)
 		}
 		prompt, err := b.dispatch.PreviewWebhook(t.Context(), "ci", []byte(`{"status":"success"}`), time.Time{}, false)
@@ -151,7 +150,7 @@ func TestADeliveryIsTaintedFromItsStartUnlessItsUserSaysSo(t *testing.T) {
 			past, err = fork.Ledger(b.dir, 1)
 			return err != nil || len(past) == 1
 		})
-		if err != nil || past[0].Tainted != policy.TaintWebhook {
+		if err != nil || past[0].Label != "webhook ci" {
 			t.Errorf("the ledger says %+v, %v", past, err)
 		}
 	}

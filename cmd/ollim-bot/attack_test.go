@@ -118,7 +118,7 @@ func noAttemptGetsPast(t *testing.T, engine func(*front) besieged) {
 				allowed = append(allowed, "Write(./**.md)", "Edit(./**.md)", "MultiEdit(./**.md)")
 			case "tainted":
 				allowed = append(allowed, "Bash", "Monitor", "Write", "Edit", "NotebookEdit")
-				scope.Taint = policy.NewTaint(policy.TaintWebhook)
+				scope.Taint = policy.NewTaint("webhook ci")
 			}
 			scope.Rules.Allowed = allowed
 			s := f.open(scope)

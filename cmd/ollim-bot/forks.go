@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/work/fork"
 )
 
@@ -35,13 +36,13 @@ type forksListCmd struct {
 // forkAnswer is one run of the JSON answer. Times are null until they are known.
 type forkAnswer struct {
 	fork.View
-	Queued  time.Time `json:"queued"`
-	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended"`
-	Tokens  int       `json:"tokens"`
-	Cost    float64   `json:"cost_usd"`
-	Tainted string    `json:"tainted"` // the untrusted input that it has read
-	Trusted bool      `json:"trusted"` // its file sets trust-input
+	Queued  time.Time   `json:"queued"`
+	Started time.Time   `json:"started"`
+	Ended   time.Time   `json:"ended"`
+	Tokens  int         `json:"tokens"`
+	Cost    float64     `json:"cost_usd"`
+	Label   label.Label `json:"tainted"` // the label of what it has read
+	Trusted bool        `json:"trusted"` // its file sets trust-input
 }
 
 // Run lists the newest runs from the ledger, without a running bot.
@@ -72,7 +73,7 @@ func ledger(at console.DataDir) ([]fork.View, error) {
 }
 
 func answerFork(v fork.View) forkAnswer {
-	return forkAnswer{v, v.Queued, v.Started, v.Ended, v.Usage.Tokens(), v.Usage.CostUSD, v.Tainted, v.Trusted}
+	return forkAnswer{v, v.Queued, v.Started, v.Ended, v.Usage.Tokens(), v.Usage.CostUSD, v.Label, v.Trusted}
 }
 
 // forkLine is one run of the list.
@@ -86,8 +87,8 @@ func forkLine(v fork.View, now time.Time) string {
 			facts = append(facts, words.Count(f.n, f.what))
 		}
 	}
-	if v.Tainted != "" && !v.Trusted {
-		facts = append(facts, "handles untrusted input")
+	if v.Label != "" && !v.Trusted {
+		facts = append(facts, "handles untrusted input: "+string(v.Label))
 	}
 	if v.Refused > 0 {
 		facts = append(facts, fmt.Sprintf("%d refused", v.Refused))

@@ -45,6 +45,16 @@ func (p *process) history(days int) (past *history.History, since time.Time, err
 	}), since, nil
 }
 
+// reads returns a function that records that a model is about to read what was said in a
+// session at a time.
+func (p *process) reads(past *history.History) func(id string, at time.Time) {
+	if p.Served == nil {
+		return func(string, time.Time) {}
+	}
+	labels := past.Labels()
+	return func(id string, at time.Time) { p.Served.By.Reads(labels(id, at).Via("history")) }
+}
+
 type historyListCmd struct {
 	Days int  `placeholder:"N" help:"Only sessions that changed in the last N days."`
 	All  bool `help:"Sessions of every directory, not just this data directory."`
@@ -64,6 +74,10 @@ func (c *historyListCmd) Run(p *process) error {
 	list, more, err := past.List(history.Query{Since: since, All: c.All, Limit: c.N})
 	if err != nil {
 		return err
+	}
+	reads := p.reads(past)
+	for _, s := range list {
+		reads(s.ID, s.Started)
 	}
 	lines := console.OrNone(console.Each(list, sessionLine), textNoSessions)
 	if more > 0 {
@@ -129,6 +143,10 @@ func (c *historyShowCmd) Run(p *process) error {
 		return err
 	}
 	s.Entries = append([]history.Entry{}, s.Entries...)
+	reads := p.reads(past)
+	for _, e := range s.Entries {
+		reads(s.ID, e.At)
+	}
 	return p.Answer(c.JSON, s, conversationLines(s))
 }
 
@@ -188,6 +206,10 @@ func (c *historySearchCmd) Run(p *process) error {
 	hits, more, err := past.Search(c.Words, since)
 	if err != nil {
 		return err
+	}
+	reads := p.reads(past)
+	for _, h := range hits {
+		reads(h.Session, h.At)
 	}
 	lines := console.OrNone(console.Each(hits, func(h history.Hit) string {
 		return fmt.Sprintf("  %-8s  %s  %-4s  %s", short(h.Session), h.At.Format(console.MomentLayout), h.Role, h.Excerpt)

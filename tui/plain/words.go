@@ -75,8 +75,8 @@ func runText(f fork.View) string {
 		text += " after " + words.Long(f.Ended.Sub(f.Started))
 	}
 	text = words.Joined(text, words.Some(f.Pings, "ping", ""), words.Some(f.Reports, "report", ""))
-	if f.Tainted != "" && !f.Trusted {
-		text += fmt.Sprintf(textTainted, f.Tainted)
+	if f.Label != "" && !f.Trusted {
+		text += fmt.Sprintf(textLabeled, f.Label)
 	}
 	if f.Refused > 0 {
 		text += fmt.Sprintf(", %d refused", f.Refused)
@@ -100,6 +100,9 @@ func messageText(m transcript.Entry) string {
 func updateText(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
 		return fmt.Sprintf(textOmitted, updates.MaxPending)
+	}
+	if u.Label != "" {
+		return fmt.Sprintf(textUntrusted, s.Sourced(u), u.Label)
 	}
 	return s.Sourced(u)
 }

@@ -8,6 +8,7 @@ import (
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/work/google"
 )
 
@@ -130,10 +131,13 @@ func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) err
 	return named(err, textNoCalendar, strings.Join(calendars, ", or "))
 }
 
+// labelInvitation is the label of what others have put into the user's calendar.
+const labelInvitation = "calendar invitation"
+
 // strangers notes that a model is about to read another person's text.
 func strangers(p *console.Process, e google.Event) {
 	if p.Served != nil && e.Foreign() {
-		p.Served.By.ReadsInvitation()
+		p.Served.By.Reads(label.From(labelInvitation))
 	}
 }
 

@@ -52,12 +52,20 @@ const (
 	RunInFront       = "run.foreground" // a task in the conversation has ended; Subject is its id
 	FileSent         = "file.sent"      // Subject is its path
 	NamesChanged     = "names.changed"
-	CommandRun       = "command.run" // a command of the agent
+	CommandRun       = "command.run"    // a command of the agent
+	InputRead        = "input.read"     // untrusted text; Subject is the task or session, Detail its path
+	InputAnswered    = "input.answered" // the user has answered it: the session's label is gone
 	LoginChanged     = "login.changed"
 	ViewerAttached   = "viewer.attached" // Subject is what it sees, Detail what it may and its key
 	FileOpened       = "file.opened"     // in the editor of a viewer elsewhere; Subject is its path
 	ProgramReplaced  = "program.replaced"
 	Noted            = "schedule.noted" // what the bot told by itself: missed and skipped fires, files with errors
+)
+
+// ThisRun and ThisConversation are the last steps of the path of an InputRead.
+const (
+	ThisRun          = "this run"
+	ThisConversation = "this conversation"
 )
 
 // Entry is one decision.

@@ -115,24 +115,24 @@ func (b *battlefield) sessionsOf(on string) map[string]*Session {
 		add("background", Background, DontAsk, generous(BackgroundTools()))
 		add("webhook", Background, DontAsk, generous(MainTools()))
 		for _, s := range sessions {
-			s.taint.read(TaintWebhook)
+			s.taint.Read("webhook ci")
 		}
 	case "tainted main turn":
-		limit := b.guard.newLimit(Rules{Allowed: generous(BackgroundTools())}, false)
-		limit.Taint.read(TaintWebhook)
+		limit := b.guard.newLimit(Rules{Allowed: generous(BackgroundTools())})
 		for _, mode := range []Mode{DontAsk, BypassPermissions} {
 			add("main "+string(mode), Main, mode, generous(MainTools()))
 		}
 		for _, s := range sessions {
-			s.scope.Limit = func() *Limit { return limit }
+			s.scope.Turn = func() Turn { return Turn{Limit: limit} }
+			s.taint.Read("webhook ci")
 		}
 	case "limited turn":
-		limit := b.guard.newLimit(Rules{Allowed: BackgroundTools()}, false)
+		limit := b.guard.newLimit(Rules{Allowed: BackgroundTools()})
 		for _, mode := range []Mode{DontAsk, Ask, BypassPermissions} {
 			add("main "+string(mode), Main, mode, generous(MainTools()))
 		}
 		for _, s := range sessions {
-			s.scope.Limit = func() *Limit { return limit }
+			s.scope.Turn = func() Turn { return Turn{Limit: limit} }
 		}
 	case "talk":
 		add("main", Main, DontAsk, MainTools())
@@ -252,7 +252,12 @@ func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 		if text, ok := a.With["content"].(string); ok && strings.Contains(a.Vary, "text") {
 			a.With["content"] = retyped(rt, text)
 		}
-		if got, reason := become(t.Context(), all[a.On][name], b.use(a)); got != a.Want {
+		session := all[a.On][name]
+		before := session.Label()
+		got, reason := become(t.Context(), session, b.use(a))
+		session.taint.Clear() // of what this attempt has read
+		session.taint.Read(before)
+		if got != a.Want {
 			rt.Fatalf("%s: %s %q in %s is %s, want %s (%s)", a.Line, a.Do, a.With, name, got, a.Want, reason)
 		}
 	})

@@ -22,7 +22,7 @@ import (
 func (s *Session) Writer() Writer {
 	w := Writer{
 		Kind: kindWords[s.scope.Kind], Session: s.scope.Session, Alone: s.scope.Kind == Background,
-		Allowed: s.scope.Rules.Allowed, Disallowed: s.scope.Rules.Disallowed,
+		Allowed: s.scope.Rules.Allowed, Disallowed: s.scope.Rules.Disallowed, Label: s.taint.Label(),
 	}
 	if l := s.limit(); l != nil {
 		w.Alone, w.Allowed, w.Disallowed = true, l.Allowed, l.Disallowed
@@ -100,6 +100,10 @@ func (s *Session) author(x call) agent.Decision {
 	}
 	f, ok := s.draft(x)
 	if !ok {
+		if err := s.labelFile(x); err != nil {
+			s.g.o.Log.Error("file of the agent not written: its label could not be recorded", "error", err)
+			return agent.Decision{Reason: answerUnnoted}
+		}
 		if writes(x.tool) && x.path != "" {
 			if _, grants := s.g.granting(x.path); grants { // the result is the agent's
 				s.g.commands.begin(s, x.ID)
@@ -118,10 +122,11 @@ func (s *Session) author(x call) agent.Decision {
 	return agent.Decision{Allow: true, Ask: s.waitsFor(f) && s.asks()}
 }
 
-// begins records that a command of the session is about to run, if it could write tasks:
-// commands are not confined now, or were not when the session began.
+// begins records that a command of the session is about to run, if it could write tasks,
+// because commands are not confined now, or were not when the session began, or files with a
+// label.
 func (s *Session) begins(x call) {
-	if x.command != "" && (!s.fenced || !s.g.o.Confined()) {
+	if x.command != "" && (!s.fenced || !s.g.o.Confined() || s.Label() != "") {
 		s.g.commands.begin(s, x.ID)
 	}
 }
@@ -186,6 +191,7 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 // they differ from what was foreseen.
 func (s *Session) authored(x call) {
 	this := func(one command) bool { return one == command{s, x.ID} }
+	s.labelWritten(x, s.g.commands.now()[command{s, x.ID}])
 	if x.command != "" {
 		s.claimWritten()
 		if x.tool == "Bash" && !inBackground(x) {

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/label"
 )
 
 // Runner runs the bot's own command line on the bot's directory, by order of a
@@ -17,11 +18,15 @@ type Runner func(ctx context.Context, by *Session, args []string) agent.CommandR
 const (
 	// ownProgram is the command as rules name it.
 	ownProgram = "ollim-bot"
+	// ownMail is its command that shows mail.
+	ownMail = "gmail"
 	// grantFor is how long a command may wait between the user's yes to its shell
 	// call and its own call: a shell command has ten minutes.
 	grantFor = 10 * time.Minute
 	// maxGrants bounds those that never came.
 	maxGrants = 64
+	// maxJudged bounds the calls that wait for their permission.
+	maxJudged = 256
 	// loggedCommand is how much of a command line the log holds.
 	loggedCommand = 120
 )
@@ -41,20 +46,12 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
-		if set, taint := s.unattended(); set != nil && len(args) > 0 && args[0] == "gmail" {
-			taint.read(taintMail)
+		if len(args) > 0 && args[0] == ownMail {
+			s.Reads(label.From(labelMail))
 		}
 		r := run(ctx, s, args)
 		log.Info("command of the agent", "exit", r.Exit)
 		return r
-	}
-}
-
-// ReadsInvitation marks a run that is about to read what somebody else has put into
-// the user's calendar.
-func (s *Session) ReadsInvitation() {
-	if set, taint := s.unattended(); set != nil {
-		taint.read(taintInvitation)
 	}
 }
 

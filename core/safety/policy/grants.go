@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/safety/closed"
+	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
 
@@ -28,6 +29,8 @@ type Writer struct {
 	Disallowed []string `json:"disallowed,omitempty"`
 	// Kept are the commands that the writer left unchanged in the user's version of a skill.
 	Kept []string `json:"kept,omitempty"`
+	// Label is the label of what the writer had read.
+	Label label.Label `json:"label,omitempty"`
 }
 
 // rules returns the writer's rights, including those of every run.
@@ -302,7 +305,7 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 	if t.Background || !byAgent || !o.Writer.Alone {
 		return nil
 	}
-	return g.newLimit(o.Writer.rules(g.o.Base()), false)
+	return g.newLimit(o.Writer.rules(g.o.Base()))
 }
 
 // Inherit gives the next check of a chain the origin of the previous one, including the
@@ -342,13 +345,14 @@ const (
 	excessAsk     = "This %s may %s%s; its writer may not."
 	excessTalk    = "speak in the conversation, with its rights"
 
-	taintWeb        = "the web"
-	taintMail       = "mail"
-	taintInvitation = "an invitation"
-	taintDownloads  = "a file from downloads/"
-	taintServer     = "the server %s"
-	// TaintWebhook is the taint at the start of a webhook's run.
-	TaintWebhook = "the payload of a webhook"
+	labelWeb       = "web page"
+	labelMail      = "mail"
+	labelNetwork   = "network"
+	labelDownload  = "download %s"
+	labelDownloads = "downloads"
+	labelCommand   = "command"
+	labelServer    = "MCP server %s"
+	labelUnknown   = "file that cannot be followed"
 
 	waitsUnknown = "its author is unknown, and it may %s"
 	waitsSkill   = "it was written by an agent with fewer rights than this task: %s"

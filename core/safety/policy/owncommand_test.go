@@ -75,13 +75,13 @@ func TestReadingMailByCommandTaintsARunAndNothingElse(t *testing.T) {
 		command := s.Command((&ran{}).run)
 		for _, args := range []string{"help", "tasks list", ""} {
 			command(t.Context(), strings.Fields(args))
-			if s.Tainted() != "" {
+			if s.Label() != "" {
 				t.Errorf("kind %d is tainted by %q", kind, args)
 			}
 		}
 		command(t.Context(), []string{"gmail", "read", "1"})
-		if (s.Tainted() != "") != (kind == Background) {
-			t.Errorf("kind %d after reading mail: %q", kind, s.Tainted())
+		if s.Label() != labelMail {
+			t.Errorf("kind %d after reading mail: %q", kind, s.Label())
 		}
 	}
 }

@@ -47,6 +47,8 @@ type Options struct {
 	// Confined reports whether a sandbox keeps commands from writing tasks, skills and
 	// webhooks; nil means no.
 	Confined func() bool
+	// Network reports whether commands can reach the network; nil means no.
+	Network func() bool
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
@@ -77,6 +79,9 @@ func New(o Options) *Guard {
 	}
 	if o.Confined == nil {
 		o.Confined = func() bool { return false }
+	}
+	if o.Network == nil {
+		o.Network = func() bool { return false }
 	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
 	g.approvals = &ApprovalQueue{always: g.Allow}
@@ -120,9 +125,13 @@ func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) 
 	return check()
 }
 
-// ask lets the user decide.
-func (g *Guard) ask(ctx context.Context, session string, x call) agent.Decision {
-	v, err := g.approvals.Ask(ctx, Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session})
+// ask lets the user decide about a call, for the reason of its verdict.
+func (g *Guard) ask(ctx context.Context, session string, x call, why verdict) agent.Decision {
+	r := Request{Label: toolset.Whole(x.Name, x.Input), Text: toolset.Full(x.Name, x.Input), Tool: x.Name, Session: session}
+	if why.once {
+		r.Label, r.Text, r.Tool = r.Label+" "+why.reason, why.reason+"\n\n"+r.Text, ""
+	}
+	v, err := g.approvals.Ask(ctx, r)
 	if err != nil {
 		g.o.Log.Warn("cannot ask for permission", "tool", clean.Line(x.Name), "error", err)
 	}

@@ -56,8 +56,21 @@ type Provenance struct {
 // origins is an immutable snapshot of the file.
 type origins struct {
 	by map[string]Origin // by digest
+	// labeled are those of by whose writers had a label and which the user has not approved.
+	labeled map[string]Origin
 	// lost is when an unreadable file was set aside: older versions have no known writer.
 	lost time.Time
+}
+
+// index finds the labeled versions.
+func (o *origins) index() *origins {
+	o.labeled = map[string]Origin{}
+	for digest, one := range o.by {
+		if one.Writer.Label != "" && one.Approved.IsZero() {
+			o.labeled[digest] = one
+		}
+	}
+	return o
 }
 
 // newProvenance returns the record of a data directory without reading it.
@@ -72,6 +85,9 @@ func (p *Provenance) Find(digest string) (Origin, bool) {
 	o, ok := p.now.Load().by[digest]
 	return o, ok && digest != ""
 }
+
+// labeled returns the versions that a session with a label wrote, by digest.
+func (p *Provenance) labeled() map[string]Origin { return p.now.Load().labeled }
 
 // Lost returns when the file was lost; zero if never.
 func (p *Provenance) Lost() time.Time { return p.now.Load().lost }
@@ -93,7 +109,7 @@ func (p *Provenance) Load() (changed bool, err error) {
 	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, func(a, b Origin) bool { return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) }) {
 		return false, nil
 	}
-	p.now.Store(next)
+	p.now.Store(next.index())
 	return true, nil
 }
 
@@ -126,6 +142,18 @@ func (p *Provenance) Withdraw(digest string) error {
 			o.Approved = time.Time{}
 			next.by[digest] = o
 		}
+	})
+}
+
+// unlabel removes the label of a version that the user has approved.
+func (p *Provenance) unlabel(digest string) error {
+	if o, known := p.Find(digest); !known || o.Writer.Label == "" {
+		return nil
+	}
+	return p.change(func(next *origins) {
+		o := next.by[digest]
+		o.Writer.Label = ""
+		next.by[digest] = o
 	})
 }
 
@@ -167,7 +195,7 @@ func (p *Provenance) change(do func(*origins)) error {
 		if err := p.dir.WriteJSON(ProvenanceFile, fileOf(next)); err != nil {
 			return err
 		}
-		p.now.Store(next)
+		p.now.Store(next.index())
 		return nil
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
 
@@ -472,21 +473,19 @@ func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) {
 		reads   agent.ToolUse
 		tainted bool
 	}{
-		"a page":     {toolUse("WebFetch", fields{"url": "https://example.com"}), true},
-		"a search":   {toolUse("WebSearch", fields{"query": "x"}), true},
-		"mail":       {bash("ollim-bot  gmail unread"), true},
-		"a file":     {file("Read", "downloads/a.txt"), true},
-		"a detour":   {file("Read", "notes/../downloads/a.txt"), true},
-		"by a shell": {bash("curl -s https://example.com"), true},
-		"a server":   {toolUse("mcp__mail__read", nil), true},
-		"a note":     {file("Read", "notes/a.md"), false},
-		"a command":  {bash("date"), false},
-		"our docs":   {toolUse("mcp__docs__search", nil), false},
+		"a page":   {toolUse("WebFetch", fields{"url": "https://example.com"}), true},
+		"a search": {toolUse("WebSearch", fields{"query": "x"}), true},
+		"mail":     {bash("ollim-bot  gmail unread"), true},
+		"a file":   {file("Read", "downloads/a.txt"), true},
+		"a detour": {file("Read", "notes/../downloads/a.txt"), true},
+		"a server": {toolUse("mcp__mail__read", nil), true},
+		"a note":   {file("Read", "notes/a.md"), false},
+		"our docs": {toolUse("mcp__docs__search", nil), false},
 	} {
 		for _, trusted := range []bool{false, true} {
 			g, _ := newGuard(t)
 			told := ""
-			s := g.Session(Scope{Kind: Background, Rules: everything, Taint: &Taint{Trusted: trusted, Changed: func(why string) { told += why }}})
+			s := g.Session(Scope{Kind: Background, Rules: everything, Taint: &Taint{Trusted: trusted, Changed: func(l label.Label) { told += string(l) }}})
 			for _, u := range acting {
 				if d := s.PreTool(t.Context(), u); !d.Allow {
 					t.Fatalf("before %s: %s %s: %s", name, u.Name, u.Input, d.Reason)
@@ -494,8 +493,8 @@ func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) {
 			}
 			_ = s.PreTool(t.Context(), c.reads)
 			_ = s.PreTool(t.Context(), c.reads)
-			if (s.Tainted() != "") != c.tainted || told != s.Tainted() {
-				t.Fatalf("%s: tainted by %q, told %q", name, s.Tainted(), told)
+			if (s.Label() != "") != c.tainted || told != string(s.Label()) {
+				t.Fatalf("%s: tainted by %q, told %q", name, s.Label(), told)
 			}
 			for _, u := range acting {
 				d := s.PreTool(t.Context(), u)

@@ -16,6 +16,8 @@ import (
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/closed"
+	"ollimbot/core/safety/label"
+	"ollimbot/routines"
 )
 
 // Kind tells whose tools are decided.
@@ -37,11 +39,21 @@ type Scope struct {
 	Rules   Rules
 	// Mode is asked at each call; nil is DontAsk. Background runs have no mode.
 	Mode func() Mode
-	// Limit is asked at each call: while it is not nil, the session decides as a
-	// background run with that limit does. Nil never limits.
-	Limit func() *Limit
-	// Taint is what a background run knows of strangers' words; nil makes one.
+	// Turn is asked at each call for the running turn of a conversation; nil is a turn that
+	// nobody attends. Background runs have no turns.
+	Turn func() Turn
+	// Taint is the label of what the session has read; nil makes one.
 	Taint *Taint
+}
+
+// Turn is what a turn of a conversation may do.
+type Turn struct {
+	// Limit restricts the turn to the rights of a background run; nil does not.
+	Limit *Limit
+	// Attended means that the user began it, with words or a key, and can be asked.
+	Attended bool
+	// Trusted means that the file of its task lets it keep its tools whatever it reads.
+	Trusted bool
 }
 
 // Session is the guard of one session: its hooks and its permission callback are
@@ -61,6 +73,9 @@ type Session struct {
 
 	mu      sync.Mutex
 	permits permits
+	// judged are the labels that limited calls when the hook judged them. The permission
+	// that follows must not count what the call itself is about to read.
+	judged map[string]label.Label
 }
 
 // Session returns the guard of a session.
@@ -86,10 +101,11 @@ const (
 )
 
 // verdict is an outcome with the reason for a refusal, or for a question that no
-// list and no mode would have asked.
+// list and no mode would have asked. once is set if only this one call can be approved.
 type verdict struct {
 	is     outcome
 	reason string
+	once   bool
 }
 
 // judge decides about a call, in this order: what is closed to everyone; the
@@ -118,17 +134,29 @@ func (s *Session) judge(x call) verdict {
 
 // listed is what the lists, the mode, and what the session has read say of a call.
 func (s *Session) listed(x call) verdict {
-	set, taint := s.unattended()
-	if set == nil {
-		return s.decide(x)
+	set := s.unattended()
+	if set != nil {
+		if reason := s.confined(x); reason != "" {
+			return verdict{is: refused, reason: reason}
+		}
 	}
-	if reason := s.confined(x); reason != "" {
-		return verdict{refused, reason}
+	read, asked := s.limits(x), false
+	if read != "" && acts(x) {
+		reason := fmt.Sprintf(answerLabeled, clean.Cut(clean.Line(x.Name), 80), read)
+		if asked = set == nil && s.attended() && s.mode() != BypassPermissions; !asked && !(s.attended() && set == nil) {
+			return verdict{is: refused, reason: reason}
+		}
 	}
-	if reason := s.g.tainted(taint, x); reason != "" {
-		return verdict{refused, reason}
+	v := verdict{}
+	if set != nil {
+		v = background(set, x)
+	} else {
+		v = s.decide(x)
 	}
-	return background(set, x)
+	if asked && v.is != refused {
+		return verdict{is: open, reason: fmt.Sprintf(askLabeled, read), once: true}
+	}
+	return v
 }
 
 // Permission is the permission callback of the session. It blocks while an
@@ -155,7 +183,11 @@ func (s *Session) permission(ctx context.Context, x call) agent.Decision {
 		case allowed:
 			return agent.Decision{Allow: true}
 		case open:
-			return s.g.ask(ctx, s.scope.Session, x)
+			d := s.g.ask(ctx, s.scope.Session, x, v)
+			if d.Allow && v.once {
+				s.approved(x)
+			}
+			return d
 		default:
 			return agent.Decision{Reason: v.reason}
 		}
@@ -165,7 +197,7 @@ func (s *Session) permission(ctx context.Context, x call) agent.Decision {
 // inForce are the rules that count now: those of the session, or of a task that it
 // runs for somebody who may do less.
 func (s *Session) inForce() *Set {
-	if set, _ := s.unattended(); set != nil {
+	if set := s.unattended(); set != nil {
 		return set
 	}
 	return s.set()
@@ -233,11 +265,11 @@ func (s *Session) argued(x call) string {
 func background(set *Set, x call) verdict {
 	switch {
 	case set.forbids(x):
-		return verdict{refused, deny(answerForkDenied, x).Reason}
+		return verdict{is: refused, reason: deny(answerForkDenied, x).Reason}
 	case strings.HasPrefix(x.Name, toolset.Prefix) && x.Name != toolset.Prefix+updateNames, set.allows(x):
 		return verdict{is: allowed}
 	}
-	return verdict{refused, deny(answerUnavailable, x).Reason + set.wouldPass(x)}
+	return verdict{is: refused, reason: deny(answerUnavailable, x).Reason + set.wouldPass(x)}
 }
 
 // decide is for sessions with a user behind them.
@@ -245,14 +277,14 @@ func (s *Session) decide(x call) verdict {
 	set, mode := s.set(), s.mode()
 	switch {
 	case set.forbids(x):
-		return verdict{refused, deny(answerDisallowed, x).Reason}
+		return verdict{is: refused, reason: deny(answerDisallowed, x).Reason}
 	case strings.HasPrefix(x.Name, toolset.Prefix), set.allows(x), s.g.sessionAllows(x.Name),
 		mode == BypassPermissions, mode == AcceptEdits && s.g.editsHere(x):
 		return verdict{is: allowed}
 	case s.asks():
 		return verdict{is: open}
 	}
-	return verdict{refused, deny(answerNotAsked, x).Reason + set.wouldPass(x)}
+	return verdict{is: refused, reason: deny(answerNotAsked, x).Reason + set.wouldPass(x)}
 }
 
 // mode is the permission mode of the session.
@@ -288,36 +320,51 @@ func (g *Guard) editsHere(x call) bool {
 // written.
 type Limit struct {
 	Rules
-	Taint *Taint
-	set   *Set
+	set *Set
 }
 
 // newLimit makes a limit ready; file patterns count from the guard's directory.
-func (g *Guard) newLimit(r Rules, trusted bool) *Limit {
-	return &Limit{Rules: r, Taint: &Taint{Trusted: trusted}, set: Compile(g.tree.root, r)}
+func (g *Guard) newLimit(r Rules) *Limit {
+	return &Limit{Rules: r, set: Compile(g.tree.root, r)}
 }
 
 // unattended is what decides where nobody can be asked: a background run's own rules, or
 // those of the turn that runs. Nil where a user sits in front.
-func (s *Session) unattended() (*Set, *Taint) {
+func (s *Session) unattended() *Set {
 	if s.scope.Kind == Background {
-		return s.set(), s.taint
+		return s.set()
 	}
 	if l := s.limit(); l != nil {
-		return l.set, l.Taint
+		return l.set
 	}
-	return nil, nil
+	return nil
 }
 
-func (s *Session) limit() *Limit {
-	if s.scope.Limit == nil {
-		return nil
+func (s *Session) turn() Turn {
+	if s.scope.Turn == nil {
+		return Turn{}
 	}
-	return s.scope.Limit()
+	return s.scope.Turn()
 }
 
-// Tainted is what the session's run has read of strangers' words, "" for nothing.
-func (s *Session) Tainted() string { return s.taint.Why() }
+func (s *Session) limit() *Limit { return s.turn().Limit }
+
+// Label is the label of everything that the session has read.
+func (s *Session) Label() label.Label { return s.taint.Label() }
+
+// Reads records that the session is about to read text with a label.
+func (s *Session) Reads(l label.Label) { s.taint.Read(l) }
+
+// approved records that the user has approved a call of a session with a label: what it
+// writes is the user's own.
+func (s *Session) approved(x call) {
+	s.taint.approve(strings.TrimPrefix(x.Name, toolset.Prefix))
+	if _, data, ok := s.g.proposed(x); ok {
+		if err := s.g.provenance.unlabel(routines.Digest(data)); err != nil {
+			s.g.o.Log.Error("approval not saved; the file keeps its label", "error", err)
+		}
+	}
+}
 
 // confined refuses the tools that would lead out of a limited turn.
 func (s *Session) confined(x call) string {
@@ -345,6 +392,7 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 			}
 		}()
 		x := g.tree.call(u)
+		s.forget(x)
 		s.authored(x)
 		if commit != nil {
 			if rel, ok := g.written(x); ok {
@@ -361,6 +409,7 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 // that Permission is, also for what the engine would let pass.
 func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 	x := s.g.tree.call(u)
+	s.forget(x)
 	return s.g.guarded(x, func() agent.Decision {
 		v := s.judge(x)
 		if v.is == refused {
@@ -370,11 +419,8 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if !d.Allow {
 			return d
 		}
-		if set, taint := s.unattended(); set != nil {
-			if why := s.g.strange(x); why != "" {
-				taint.read(why)
-			}
-		}
+		s.judgedNow(x)
+		s.taint.Read(s.g.reads(x))
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
 			s.begins(x) // an engine may run it without asking Permission
 		}
@@ -418,7 +464,7 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 	sent := call{ToolUse: agent.ToolUse{Name: toolset.Prefix + toolset.SendFile, Input: input}}
 	d := s.g.guarded(sent, func() agent.Decision {
 		x, set := call{tool: "Read", arg: full, path: full}, s.inForce()
-		alone, _ := s.unattended()
+		alone := s.unattended()
 		closed := s.closedTo(x, full, false)
 		_, inside := s.g.tree.within(full)
 		switch {
@@ -437,7 +483,7 @@ func (s *Session) Send(ctx context.Context, full string) (refusal string) {
 		case inside && (s.mode() == BypassPermissions || s.g.sessionAllows("Read") || s.g.sessionAllows(sent.Name)):
 			return agent.Decision{Allow: true}
 		}
-		return s.g.ask(ctx, s.scope.Session, sent)
+		return s.g.ask(ctx, s.scope.Session, sent, verdict{})
 	})
 	return d.Reason
 }

@@ -1,60 +1,118 @@
 package policy
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
-	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/toolset"
-	"ollimbot/routines"
+	"ollimbot/core/safety/label"
 )
 
-// Taint records whether a run has read untrusted text. From then on it may not write tasks
-// or files, send files or run commands: the text may have talked it into anything, and no
-// user is watching. The zero Taint has read nothing. It is safe for concurrent use.
+// Taint is the label of everything that a session has read. A session with a label may not
+// write tasks or files, send files or run commands: the text may have talked it into anything.
+// The zero Taint has read nothing. It is safe for concurrent use.
 type Taint struct {
-	// Trusted means that the user's own file lets the run keep its tools.
+	// Trusted means that the user's own file lets a run keep its tools.
 	Trusted bool
-	// Changed is called once, with what was read. It must not block and may be nil.
-	Changed func(why string)
+	// Changed is called when a label is added or, with "", cleared, before the labeled text
+	// is read. It may write a file, and may be nil.
+	Changed func(label.Label)
 
-	mu  sync.Mutex
-	why string
+	mu    sync.Mutex
+	label label.Label
+	// approved are tools whose next call the user has approved.
+	approved []string
 }
 
-// NewTaint returns the taint of a run that starts with untrusted text.
-func NewTaint(why string) *Taint { return &Taint{why: why} }
+// NewTaint returns the taint of a session that starts with a label.
+func NewTaint(l label.Label) *Taint { return &Taint{label: l} }
 
-// Why returns what was read, "" for nothing.
-func (t *Taint) Why() string {
+// Label returns the label of what was read, "" for nothing but the user's own text.
+func (t *Taint) Label() label.Label {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.why
+	return t.label
 }
 
-// read records what a run is about to read.
-func (t *Taint) read(why string) {
+// Read records what a session is about to read.
+func (t *Taint) Read(l label.Label) {
 	t.mu.Lock()
-	first := t.why == ""
-	if first {
-		t.why = why
-	}
+	first := t.label == "" && l != ""
+	t.label = label.Join(t.label, l)
 	t.mu.Unlock()
 	if first && t.Changed != nil {
-		t.Changed(why)
+		t.Changed(l)
 	}
 }
 
-// tainted returns why a tainted run may not make a call, or "".
-func (g *Guard) tainted(t *Taint, x call) string {
-	why := t.Why()
-	if why == "" || t.Trusted || !g.acts(x) {
+// Clear forgets the label: the user has seen what was read and answered it.
+func (t *Taint) Clear() {
+	t.mu.Lock()
+	had := t.label != ""
+	t.label, t.approved = "", nil
+	t.mu.Unlock()
+	if had && t.Changed != nil {
+		t.Changed("")
+	}
+}
+
+// approve records that the user has approved one call of a tool.
+func (t *Taint) approve(tool string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.approved = append(t.approved, tool)
+}
+
+// LabelOf returns the label of what a call of the tool writes. A call that the user has
+// approved writes the user's own text, once.
+func (t *Taint) LabelOf(tool string) label.Label {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(t.approved, tool); i >= 0 {
+		t.approved = slices.Delete(t.approved, i, i+1)
 		return ""
 	}
-	return fmt.Sprintf(answerTainted, clean.Cut(clean.Line(x.Name), 80), why)
+	return t.label
 }
+
+// limits returns the label that limits a call, or "".
+func (s *Session) limits(x call) label.Label {
+	if s.taint.Trusted || s.turn().Trusted {
+		return ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l, judged := s.judged[x.key()]; judged {
+		return l
+	}
+	return s.taint.Label()
+}
+
+// judgedNow remembers what limited a call that the hook has let pass.
+func (s *Session) judgedNow(x call) {
+	l := s.limits(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.judged == nil || len(s.judged) >= maxJudged {
+		s.judged = map[string]label.Label{}
+	}
+	s.judged[x.key()] = l
+}
+
+// forget drops what judgedNow remembers.
+func (s *Session) forget(x call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.judged, x.key())
+}
+
+// key identifies a call of a session.
+func (x call) key() string { return x.ID + "\x00" + x.Name + "\x00" + string(x.Input) }
+
+// attended reports whether a user sits in front of the session and can be asked about a
+// call that its label would forbid.
+func (s *Session) attended() bool { return s.scope.Kind != Background && s.turn().Attended }
 
 // actingTools are the bot's tools that a tainted run loses. It may still ping, report and
 // continue its own chain.
@@ -81,12 +139,14 @@ func Quiet(allowed, disallowed []string) (may, mayNot []string) {
 }
 
 // acts reports whether a call writes, sends files or runs a command.
-func (g *Guard) acts(x call) bool {
+func acts(x call) bool {
 	switch _, known := argumentOf[x.tool]; {
 	case x.tool == "Bash":
 		return !onlyReads(x.arg)
-	case strings.HasPrefix(x.Name, "mcp__"):
-		return slices.ContainsFunc(actingTools, func(name string) bool { return x.Name == toolset.Prefix+name })
+	case strings.HasPrefix(x.Name, toolset.Prefix):
+		return slices.Contains(actingTools, strings.TrimPrefix(x.Name, toolset.Prefix))
+	case strings.HasPrefix(x.Name, docsPrefix):
+		return false
 	default: // an unknown tool may do anything
 		return writes(x.tool) || !known
 	}
@@ -105,55 +165,4 @@ var readingCommands = []string{
 func onlyReads(command string) bool {
 	u := call{tool: "Bash", arg: command}
 	return slices.ContainsFunc(readingCommands, func(p string) bool { return parsePattern(tree{"/"}, p).allows(u, tree{"/"}) })
-}
-
-// strange describes the untrusted text that a call reads; "" for none.
-func (g *Guard) strange(x call) string {
-	switch x.tool {
-	case "WebFetch", "WebSearch":
-		return taintWeb
-	case "Read", "Grep":
-		if x.path != "" && g.downloaded(x.path) || x.path == "" && len(g.entries(downloadFolder)) > 0 {
-			return taintDownloads
-		}
-	default:
-		command := strings.Join(strings.Fields(x.command), " ")
-		if strings.Contains(command, "ollim-bot gmail") {
-			return taintMail
-		}
-		if strings.Contains(command, "://") || strings.HasPrefix(command, "curl ") || strings.HasPrefix(command, "wget ") {
-			return taintWeb
-		}
-	}
-	if server, ok := strings.CutPrefix(x.Name, "mcp__"); ok && !strings.HasPrefix(x.Name, toolset.Prefix) && !strings.HasPrefix(server, "docs__") {
-		name, _, _ := strings.Cut(server, "__")
-		return fmt.Sprintf(taintServer, clean.Cut(clean.Line(name), 40))
-	}
-	return ""
-}
-
-// downloadFolder contains files that others sent.
-const downloadFolder = "downloads"
-
-// downloaded reports whether a path or a glob leads into downloads/, by its name or
-// through links.
-func (g *Guard) downloaded(path string) bool {
-	places, ok := g.tree.places(path)
-	if !ok {
-		return true
-	}
-	for _, full := range append(places, g.tree.absolute(path)) {
-		rel, ok := g.tree.within(full)
-		if !ok {
-			continue
-		}
-		first, _, _ := strings.Cut(strings.ToLower(rel), "/")
-		if first == downloadFolder {
-			return true
-		}
-		if strings.ContainsAny(first, "*?[{") && routines.Glob(first).MatchString(downloadFolder) && len(g.entries(downloadFolder)) > 0 {
-			return true // a search that passes through it
-		}
-	}
-	return false
 }

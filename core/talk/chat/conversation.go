@@ -116,6 +116,7 @@ type Conversation struct {
 	forks    *forks
 	turns    *turns
 	main     *mainSession
+	reading  *reading
 	delivery *delivery
 	tools    *tools
 	money    Money
@@ -145,9 +146,10 @@ func New(o Options) *Conversation {
 	c.delivery = &delivery{updates: r.Updates, engine: o.Engine, log: o.Log, ack: c.inbox.ack}
 
 	fork := &forkState{}
-	c.running = &running{guard: o.Guard, log: o.Log, changed: o.Host.Changed}
+	c.reading = &reading{sessions: r.Sessions, audit: r.Audit, log: o.Log, now: c.now}
+	c.running = &running{guard: o.Guard, reading: c.reading, log: o.Log, changed: o.Host.Changed}
 	c.settings = &settings{config: o.Host.Config, fork: fork, turn: c.running, apply: c.configure}
-	c.rights = &rights{guard: o.Guard, policy: o.Policy, settings: c.settings, turn: c.running}
+	c.rights = &rights{guard: o.Guard, policy: o.Policy, settings: c.settings, turn: c.running, reading: c.reading, fork: fork}
 	c.tools = &tools{
 		dir: o.Dir, host: o.Host, rights: c.rights, fork: fork, running: c.running, poster: c.poster,
 		updates: r.Updates, audit: r.Audit, notices: o.Notices, now: c.now,
@@ -162,11 +164,11 @@ func New(o Options) *Conversation {
 	}
 	c.main = &mainSession{
 		opener: opener, turns: c.turns, running: c.running, delivery: c.delivery,
-		sessions: r.Sessions, notices: o.Notices, log: o.Log, now: c.now,
+		sessions: r.Sessions, reading: c.reading, notices: o.Notices, log: o.Log, now: c.now,
 	}
 	c.forks = &forks{
 		forkState: fork, opener: opener, turns: c.turns, main: c.main, poster: c.poster, running: c.running,
-		updates: r.Updates, sessions: r.Sessions, runs: r.Runs, log: o.Log, now: c.now,
+		updates: r.Updates, sessions: r.Sessions, reading: c.reading, runs: r.Runs, log: o.Log, now: c.now,
 	}
 	return c
 }
@@ -277,7 +279,7 @@ func (c *Conversation) showEngineTurn(ctx context.Context, kind policy.Kind, eve
 	c.running.begin(s, c.now())
 	defer c.running.end()
 	t := &turn{
-		turns: c.turns, session: s, inFork: inFork,
+		turns: c.turns, session: s, read: c.rights.read(kind), inFork: inFork,
 		accepted: func() error { return nil }, ended: func(agent.Result) error { return nil },
 	}
 	return c.forks.after(ctx, t.consume(ctx, events))
@@ -290,10 +292,11 @@ func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due
 	return c.queue.do(ctx, func(ctx context.Context) error {
 		c.tools.chainOf(d.Reminder)
 		defer c.tools.chainOf(nil)
-		c.running.confine(c.rights.guard.LimitOf(d.Task()))
-		defer c.running.confine(nil)
+		guard, task := c.rights.guard, d.Task()
+		defer c.running.allow(policy.Turn{Limit: guard.LimitOf(task), Trusted: guard.Trusted(task)})()
+		c.reading.ofMain().Read(guard.TaskLabel(task).Via(string(task.Kind) + " " + task.ID))
 		if f := c.forks.current(); f != nil {
-			return c.forks.behind(ctx, f, build, d.Task().Title())
+			return c.forks.behind(ctx, f, build, task.Title())
 		}
 		return c.forks.after(ctx, c.main.turn(ctx, build, nil, nil))
 	})
@@ -319,6 +322,7 @@ func (c *Conversation) DeliverUpdates() (n int, done <-chan struct{}, err error)
 		case c.forks.current() != nil:
 			return errors.New(textDeliverInFork)
 		}
+		defer c.running.allow(attended)()
 		return c.forks.after(ctx, c.main.turn(ctx, prompt.Delivery, nil, nil))
 	})
 	return n, finished, err
@@ -333,7 +337,10 @@ func (c *Conversation) ExitFork(how command.Exit) error {
 	case how == command.ExitSave && f.resumes != "":
 		return errors.New(textSaveResumed)
 	}
-	return c.queue.later(func(ctx context.Context) error { return c.forks.exit(ctx, how) })
+	return c.queue.later(func(ctx context.Context) error {
+		defer c.running.allow(attended)()
+		return c.forks.exit(ctx, how)
+	})
 }
 
 // EnterFork queues a fork that the user leads.
@@ -351,7 +358,10 @@ func (c *Conversation) enterLater(r forkRequest) error {
 	if c.forks.current() != nil {
 		return errors.New(textAlreadyForked)
 	}
-	return c.queue.later(func(ctx context.Context) error { return c.forks.enter(ctx, r) })
+	return c.queue.later(func(ctx context.Context) error {
+		defer c.running.allow(attended)()
+		return c.forks.enter(ctx, r)
+	})
 }
 
 // Clear forgets the conversation: the fork, the session and its id, and what was

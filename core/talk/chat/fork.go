@@ -29,6 +29,7 @@ type forks struct {
 	running  *running
 	updates  *updates.Queue
 	sessions *session.Store
+	reading  *reading
 	// runs records which fork sent which answer.
 	runs *session.ForkMessages
 	log  *slog.Logger
@@ -49,20 +50,16 @@ func (s *forks) enter(ctx context.Context, r forkRequest) error {
 	if s.current() != nil {
 		return errors.New(textAlreadyForked)
 	}
-	o := s.opener.options(policy.Interactive)
-	if r.resume != "" {
-		o.Resume = r.resume
-	} else {
-		o.Resume, o.ID = s.sessions.Main(), store.NewUUID()
-		o.Fork = o.Resume != ""
-	}
+	resume, id, read := s.begin(r)
+	o := s.opener.options(policy.Interactive, read)
+	o.Resume, o.ID, o.Fork = resume, id, r.resume == "" && resume != ""
 	opened, err := s.opener.engine.Open(ctx, o)
 	if err != nil {
 		return fmt.Errorf("open the fork: %w", err)
 	}
 	now := s.now()
 	f := &interactive{
-		session: opened, topic: r.topic, resumes: r.resume, entered: now, active: now,
+		session: opened, read: read, topic: r.topic, resumes: r.resume, entered: now, active: now,
 		idle: r.idle, seen: map[string]bool{},
 	}
 	if f.idle <= 0 {
@@ -72,6 +69,22 @@ func (s *forks) enter(ctx context.Context, r forkRequest) error {
 	s.postEnter(ctx, f, r)
 	first := cmp.Or(r.first, prompt.ForkStarted(r.topic))
 	return s.after(ctx, s.turn(ctx, f, agent.Message{Text: first, Images: r.images}))
+}
+
+// begin is the session that a fork continues, or the id of a new one, and what it has read:
+// a run what it read itself, a branch what the main session has.
+func (s *forks) begin(r forkRequest) (resume, id string, read *policy.Taint) {
+	if r.resume != "" {
+		resume = r.resume
+		read = s.reading.of(nameFork, func() string { return resume })
+		s.reading.answered(read, resume, r.written)
+	} else {
+		resume, id = s.sessions.Main(), store.NewUUID()
+		read = s.reading.of(nameFork, func() string { return id })
+		read.Read(s.reading.ofMain().Label().Via(fromMain))
+	}
+	read.Read(r.label)
+	return resume, id, read
 }
 
 // turn runs one turn of the fork. It shows pending updates once and leaves them for
@@ -86,7 +99,8 @@ func (s *forks) turn(ctx context.Context, f *interactive, m agent.Message) error
 			news = append(news, u)
 		}
 	}
-	t := &turn{turns: s.turns, session: f.session, inFork: true, accepted: func() error {
+	f.read.Read(updates.Labels(news))
+	t := &turn{turns: s.turns, session: f.session, read: f.read, inFork: true, accepted: func() error {
 		for _, u := range news {
 			f.seen[u.Key] = true
 		}
@@ -150,6 +164,7 @@ func (s *forks) leave(ctx context.Context, f *interactive, how command.Exit) err
 		if err := s.sessions.SwapMain(s.now(), id); err != nil {
 			return fmt.Errorf("save the fork: %w", err)
 		}
+		s.reading.becomes(f.read)
 		s.main.drop()
 		s.reportBehind(f)
 	}

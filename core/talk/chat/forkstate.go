@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 )
@@ -15,8 +16,9 @@ import (
 // job, except those below mu.
 type interactive struct {
 	session agent.Session
-	topic   string // cleaned
-	resumes string // the session of a background run that it continues, or empty
+	read    *policy.Taint // what the session has read
+	topic   string        // cleaned
+	resumes string        // the session of a background run that it continues, or empty
 	entered time.Time
 	card    post.MessageID // the message with its exits, titled title
 	title   string
@@ -47,6 +49,10 @@ type forkRequest struct {
 	first  string        // the first prompt, unless it is that of a new fork
 	title  string        // the run to resume, for people
 	images []agent.Image // sent with the first prompt
+	// written is when the user wrote the first prompt, zero if that was somebody else;
+	// label is the label of the first prompt.
+	written time.Time
+	label   label.Label
 }
 
 // forkState is the open interactive fork, if any, and the fork that the agent has

@@ -291,7 +291,7 @@ func TestATaskRunsBehindAnOpenForkAndTheSavedForkIsTold(t *testing.T) {
 		if s.Banner() == nil || a.session(0).stops != 0 || a.told()[1] != "water them" || !s.noted("Water the plants is due") {
 			t.Errorf("%+v, told %q, notes %q", s.Banner(), a.told(), s.phone.notes)
 		}
-		if s.running.isBehind() || s.running.limited() != nil {
+		if s.running.isBehind() || s.running.rights() != (policy.Turn{}) {
 			t.Error("the task's turn has no end")
 		}
 		s.click("act:fork_save:_")
@@ -339,10 +339,10 @@ func TestATaskThatARunHasWrittenHasNoMoreRightsThanTheRun(t *testing.T) {
 		d.Reminder.Path, d.Reminder.Digest = "reminders/tea.md", routines.Digest(data)
 		must(t, s.o.Guard.Written(policy.Writer{Kind: fromRun, Alone: true}, d.Reminder.Path, data))
 		var during *policy.Limit
-		a.next(func() { during = s.running.limited() })
+		a.next(func() { during = s.running.rights().Limit })
 		must(t, s.RunTask(s.t.Context(), func(time.Time, []updates.Update) string { return "tea" }, d))
-		if during == nil || s.running.limited() != nil {
-			t.Errorf("in its turn the limit is %v, after it %v", during, s.running.limited())
+		if during == nil || s.running.rights() != (policy.Turn{}) {
+			t.Errorf("in its turn the limit is %v, after it %+v", during, s.running.rights())
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/prompt"
@@ -17,6 +18,7 @@ type inbound struct {
 	shown string
 	// quoted is what the answered message said, according to its surface.
 	quoted    string
+	at        time.Time // when the user wrote it
 	from, key string
 	plain     string // what the user wrote, without additions
 	// id is its id on disk, entry the one in the transcript.

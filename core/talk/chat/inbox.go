@@ -32,7 +32,7 @@ type inbox struct {
 
 // keep writes a message to disk and returns its id there.
 func (b *inbox) keep(m inbound) (string, error) {
-	u := unansweredMessage{ID: store.NewID(), At: b.now(), Text: shownMessage(m.message)}
+	u := unansweredMessage{ID: store.NewID(), At: m.at, Text: shownMessage(m.message)}
 	b.mu.Lock()
 	if !b.recovered {
 		b.kept = append(b.kept, u.ID)
@@ -73,9 +73,9 @@ func (b *inbox) needsTurn() bool {
 	return needed
 }
 
-// take empties the inbox: one message made of all, in order, with their ids. finish
-// releases their callers.
-func (b *inbox) take() (m agent.Message, ids []string, finish func()) {
+// take empties the inbox: one message made of all, in order, with their ids, and when the
+// last one was written. finish releases their callers.
+func (b *inbox) take() (m agent.Message, written time.Time, ids []string, finish func()) {
 	b.mu.Lock()
 	list := b.messages
 	b.messages, b.queued = nil, false
@@ -83,13 +83,16 @@ func (b *inbox) take() (m agent.Message, ids []string, finish func()) {
 	var texts []string
 	for _, one := range list {
 		ids = append(ids, one.id)
+		if one.at.After(written) {
+			written = one.at
+		}
 		m.Images = append(m.Images, one.message.Images...)
 		if one.message.Text != "" {
 			texts = append(texts, one.message.Text)
 		}
 	}
 	m.Text = strings.Join(texts, "\n\n")
-	return m, ids, func() {
+	return m, written, ids, func() {
 		for _, one := range list {
 			one.finish()
 		}
@@ -105,7 +108,7 @@ func (b *inbox) recover() bool {
 	defer b.mu.Unlock()
 	for _, u := range state.Messages {
 		if !slices.Contains(b.kept, u.ID) {
-			left = append(left, inbound{message: agent.Message{Text: u.Text}, id: u.ID})
+			left = append(left, inbound{message: agent.Message{Text: u.Text}, id: u.ID, at: u.At})
 		}
 	}
 	b.messages = append(left, b.messages...)

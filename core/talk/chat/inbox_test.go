@@ -26,7 +26,7 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 	s := newStage(t, nil)
 	rapid.Check(t, func(rt *rapid.T) {
 		b := s.inbox
-		_, ids, finish := b.take()
+		_, _, ids, finish := b.take()
 		b.forget(ids...)
 		finish()
 		type want struct {
@@ -75,7 +75,7 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 		if needed != (len(model) > 0) || b.needsTurn() {
 			rt.Fatalf("needs a turn: %v, with %d messages", needed, len(model))
 		}
-		m, ids, finish := b.take()
+		m, _, ids, finish := b.take()
 		if m.Text != strings.Join(texts, "\n\n") || len(ids) != len(model) {
 			rt.Fatalf("taken: %q, want %q", m.Text, texts)
 		}

@@ -14,15 +14,29 @@ type rights struct {
 	policy   *policy.File
 	settings *settings
 	turn     *running
+	reading  *reading
+	fork     *forkState
 }
 
-// Guard judges the calls of the main session or of a fork by the list in effect now,
+// Guard judges the calls of the main session or of the open fork by the list in effect now,
 // which it returns too.
 func (r *rights) Guard(kind policy.Kind) (guard *policy.Session, allowed []string) {
+	return r.guardOf(kind, r.read(kind))
+}
+
+// read is what the main session or the open fork has read.
+func (r *rights) read(kind policy.Kind) *policy.Taint {
+	if f := r.fork.current(); f != nil && kind == policy.Interactive {
+		return f.read
+	}
+	return r.reading.ofMain()
+}
+
+func (r *rights) guardOf(kind policy.Kind, read *policy.Taint) (guard *policy.Session, allowed []string) {
 	tools, _ := r.policy.Load() // its problems are shown with those of the files
 	allowed = policy.Strip(tools.Main())
 	return r.guard.Session(policy.Scope{
-		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: r.settings.Mode, Limit: r.turn.limited,
+		Kind: kind, Session: kindName(kind), Rules: policy.Rules{Allowed: allowed}, Mode: r.settings.Mode, Turn: r.turn.rights, Taint: read,
 	}), allowed
 }
 
@@ -48,10 +62,10 @@ type opener struct {
 	onEngineTurn func(kind policy.Kind, events iter.Seq2[agent.Event, error])
 }
 
-// options are those of a new session. Main session and forks have the same tools, so
+// options are those of a new session; read is what it has read. Main session and forks have the same tools, so
 // that an engine's prompt cache stays valid, and the same hooks and permissions.
-func (o *opener) options(kind policy.Kind) agent.SessionOptions {
-	guard, allowed := o.rights.Guard(kind)
+func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOptions {
+	guard, allowed := o.rights.guardOf(kind, read)
 	return agent.SessionOptions{
 		Dir:          o.dir,
 		SystemPrompt: o.host.SystemPrompt(),

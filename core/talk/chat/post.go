@@ -37,7 +37,7 @@ func (s *poster) Post(ctx context.Context, p post.Post) (post.MessageID, error) 
 		e := *p.Embed
 		e.Buttons = nil
 		for _, button := range p.Embed.Buttons {
-			id, err := button.CustomID(func(ask string) (string, error) { return s.inquiries.Register(s.now(), ask) })
+			id, err := button.CustomID(func(ask string) (string, error) { return s.inquiries.Register(s.now(), ask, p.Label) })
 			if err != nil {
 				s.log.Warn("button was left out", "label", button.Label, "error", err)
 				continue

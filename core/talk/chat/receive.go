@@ -36,7 +36,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	if len(in.Files) == 0 && (c.google.Redirected(ctx, in.Text) || c.answersApproval(ctx, in.Text, in.At)) {
 		return nil, c.inbox.noteReceived(in.From, in.Key)
 	}
-	m := inbound{message: c.inbox.gather(in), plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, done: make(chan struct{})}
+	m := inbound{at: c.written(in.At), message: c.inbox.gather(in), plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, done: make(chan struct{})}
 	if m.message.Text == "" && len(m.message.Images) == 0 && in.From == "" {
 		return nil, errors.New(textEmptyMessage)
 	}
@@ -105,15 +105,15 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 	}
 	c.running.makeRoom(ctx)
 	err := c.queue.later(func(ctx context.Context) error {
-		m, ids, finish := c.inbox.take()
+		m, written, ids, finish := c.inbox.take()
 		defer finish()
 		if len(ids) == 0 { // all of them were taken back
 			return nil
 		}
-		return c.answer(ctx, m, ids...)
+		return c.answer(ctx, m, written, ids...)
 	})
 	if err != nil {
-		_, ids, finish := c.inbox.take()
+		_, _, ids, finish := c.inbox.take()
 		c.inbox.forget(ids...)
 		finish()
 	}
@@ -122,13 +122,22 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 
 // Ask queues a turn for a text of the program's own in the user's name.
 func (c *Conversation) Ask(text string) error {
-	return c.queue.later(func(ctx context.Context) error { return c.answer(ctx, agent.Message{Text: text}) })
+	return c.queue.later(func(ctx context.Context) error { return c.answer(ctx, agent.Message{Text: text}, time.Time{}) })
 }
 
-// answer is one turn for a user's message, in the fork if one is open. ids are those
-// of the messages on disk. They stay there only if the program ends: a failed turn has
+// written is when the user wrote a message that has just arrived. Another surface may know
+// an earlier time.
+func (c *Conversation) written(at time.Time) time.Time {
+	if now := c.now(); at.IsZero() || at.After(now) {
+		return now
+	}
+	return at
+}
+
+// answer is one turn for a user's message, in the fork if one is open. written is when the
+// user wrote it, zero if the words are not theirs. ids are those of the messages on disk. They stay there only if the program ends: a failed turn has
 // an error, and the user can send the message again.
-func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...string) error {
+func (c *Conversation) answer(ctx context.Context, m agent.Message, written time.Time, ids ...string) error {
 	if why := c.money.MayTalk(ctx); why != nil {
 		if ctx.Err() == nil {
 			c.inbox.forget(ids...)
@@ -136,10 +145,13 @@ func (c *Conversation) answer(ctx context.Context, m agent.Message, ids ...strin
 		}
 		return nil
 	}
+	defer c.running.allow(attended)()
 	var err error
 	if f := c.forks.current(); f != nil {
+		c.reading.answered(f.read, f.sessionID(), written)
 		err = c.forks.turn(ctx, f, m)
 	} else {
+		c.reading.answered(c.reading.ofMain(), c.main.sessions.Main(), written)
 		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, m.Text) }
 		err = c.main.turn(ctx, build, m.Images, ids)
 	}
@@ -183,16 +195,17 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 		return err
 	}
 	c.show(m)
-	r.images = m.message.Images
+	r.images, r.written = m.message.Images, m.at
 	err = c.queue.later(func(ctx context.Context) error {
 		defer m.finish()
 		switch f := c.forks.current(); { // an earlier reply may have entered a fork
 		case f != nil && f.resumes == r.resume:
-			return c.answer(ctx, m.message, id)
+			return c.answer(ctx, m.message, m.at, id)
 		case f != nil:
 			c.SystemNote(textReplyInFork)
-			return c.answer(ctx, quoting.message, id)
+			return c.answer(ctx, quoting.message, m.at, id)
 		}
+		defer c.running.allow(attended)()
 		err := c.forks.enter(ctx, r)
 		if ctx.Err() == nil {
 			c.inbox.forget(id)
@@ -222,7 +235,7 @@ func (c *Conversation) clickAgent(ctx context.Context, message post.MessageID, i
 	if f := c.forks.current(); standing == session.Live && f != nil && f.resumes != from.Session {
 		return errors.New(textAlreadyForked) // the question is kept
 	}
-	ask, ok, err := c.inquiries.Pop(now, inquiry)
+	ask, label, ok, err := c.inquiries.Pop(now, inquiry)
 	switch {
 	case err != nil:
 		return err
@@ -232,8 +245,12 @@ func (c *Conversation) clickAgent(ctx context.Context, message post.MessageID, i
 	c.running.makeRoom(ctx)
 	return c.queue.later(func(ctx context.Context) error {
 		if standing == session.Live && c.forks.current() == nil {
-			return c.forks.enter(ctx, resumption(from, prompt.ForkButton(c.userName, ask), now))
+			defer c.running.allow(attended)()
+			r := resumption(from, prompt.ForkButton(c.userName, ask), now)
+			r.label = label
+			return c.forks.enter(ctx, r)
 		}
-		return c.answer(ctx, agent.Message{Text: prompt.Button(ask)}) // an earlier click may have entered the fork
+		c.rights.read(policy.Interactive).Read(label) // an earlier click may have entered the fork
+		return c.answer(ctx, agent.Message{Text: prompt.Button(ask)}, time.Time{})
 	})
 }

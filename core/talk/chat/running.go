@@ -14,6 +14,7 @@ import (
 // running is the turn that runs, of whichever session.
 type running struct {
 	guard   *policy.Guard
+	reading *reading
 	log     *slog.Logger
 	changed func()
 
@@ -27,8 +28,8 @@ type running struct {
 	compacting bool
 	// behind is set during a turn of the main session while a fork is open.
 	behind bool
-	// limit restricts a task's turn; nil for all others.
-	limit *policy.Limit
+	// may is what the turn may do.
+	may policy.Turn
 }
 
 // Busy reports whether a turn runs, and since when.
@@ -86,6 +87,7 @@ func (r *running) end() {
 	r.session, r.since, r.status, r.compacting = nil, time.Time{}, "", false
 	r.mu.Unlock()
 	r.guard.Rest()
+	r.reading.ended()
 	r.changed()
 }
 
@@ -119,15 +121,24 @@ func (r *running) isBehind() bool {
 	return r.behind
 }
 
-// confine restricts the running turn; nil lifts that.
-func (r *running) confine(l *policy.Limit) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.limit = l
+// allow sets what the turns may do until the returned function is called. Other turns are
+// those that nobody attends.
+func (r *running) allow(t policy.Turn) (end func()) {
+	set := func(t policy.Turn) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.may = t
+	}
+	set(t)
+	return func() { set(policy.Turn{}) }
 }
 
-func (r *running) limited() *policy.Limit {
+// attended is a turn that the user has begun.
+var attended = policy.Turn{Attended: true}
+
+// rights is what the running turn may do.
+func (r *running) rights() policy.Turn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.limit
+	return r.may
 }

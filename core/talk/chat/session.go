@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/session"
@@ -27,6 +28,7 @@ type mainSession struct {
 	running  *running
 	delivery *delivery
 	sessions *session.Store
+	reading  *reading
 	notices  *notice.Board
 	log      *slog.Logger
 	now      func() time.Time
@@ -48,7 +50,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if s := m.current(); s != nil {
 		return s, nil
 	}
-	o := m.opener.options(policy.Main)
+	o := m.opener.options(policy.Main, m.reading.ofMain())
 	o.Resume = m.sessions.Main()
 	s, err := m.opener.engine.Open(ctx, o)
 	if errors.Is(err, agent.ErrNoSession) {
@@ -104,6 +106,7 @@ func (m *mainSession) forget() error {
 	if err := m.sessions.ClearMain(m.now()); err != nil {
 		return err
 	}
+	m.reading.forget()
 	m.drop()
 	return nil
 }
@@ -120,8 +123,9 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 		return err
 	}
 	var text string
+	var from label.Label
 	claimed, err := m.delivery.claim(ctx, func(u []updates.Update) updates.Delivery {
-		text = build(now, u)
+		text, from = build(now, u), updates.Labels(u)
 		return updates.NewDelivery(s.ID(), text, waiting)
 	})
 	if err != nil {
@@ -130,9 +134,11 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 	if n := len(claimed.Keys); n > 0 {
 		m.turns.poster.SystemNote(catchingUp(n))
 	}
+	read := m.reading.ofMain()
+	read.Read(from)
 	m.running.begin(s, now)
 	accepted := false
-	t := &turn{turns: m.turns, session: s, accepted: func() error {
+	t := &turn{turns: m.turns, session: s, read: read, accepted: func() error {
 		accepted = true
 		return m.delivery.settle(claimed, true)
 	}, ended: func(r agent.Result) error {

@@ -10,7 +10,7 @@ import (
 
 func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
 	s := newStage(t, nil)
-	if o := s.main.opener.options(policy.Main); o.Command != nil {
+	if o := s.main.opener.options(policy.Main, s.reading.ofMain()); o.Command != nil {
 		t.Error("commands are taken although nobody runs them")
 	}
 	var by []policy.Scope
@@ -19,7 +19,7 @@ func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
 		return agent.CommandResult{}
 	}
 	for _, kind := range []policy.Kind{policy.Main, policy.Interactive} {
-		o := s.main.opener.options(kind)
+		o := s.main.opener.options(kind, &policy.Taint{})
 		if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Exit != 0 {
 			t.Errorf("%s: reminder list gives %+v", kindName(kind), got)
 		}

@@ -9,6 +9,9 @@ import (
 )
 
 // Words for people.
+// nameFork is the interactive fork as a step of a label and in the audit log.
+const nameFork = "fork"
+
 const (
 	textNotRegular      = "it is not a regular file"
 	textTooLarge        = "it is larger than 25 MB"

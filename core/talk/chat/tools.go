@@ -59,8 +59,16 @@ func (t *tools) guard() *policy.Session {
 	if t.front() != nil {
 		kind = policy.Interactive
 	}
-	guard, _ := t.rights.Guard(kind)
+	guard, _ := t.rights.guardOf(kind, t.read())
 	return guard
+}
+
+// read is what the session whose turn runs has read.
+func (t *tools) read() *policy.Taint {
+	if f := t.front(); f != nil {
+		return f.read
+	}
+	return t.rights.reading.ofMain()
 }
 
 // chainOf sets the reminder that follow_up_chain continues; nil ends it.
@@ -81,7 +89,7 @@ func (t *tools) Ping(context.Context, string, bool) agent.ToolResult {
 
 // Embed shows a card in the conversation.
 func (t *tools) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
-	p := post.Post{Nonce: newNonce(), Embed: &e, Critical: critical}
+	p := post.Post{Nonce: newNonce(), Embed: &e, Critical: critical, Label: t.read().Label()}
 	if t.front() != nil {
 		p.Context, e.Footer = "fork", "fork"
 	}
@@ -101,7 +109,9 @@ func (t *tools) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 
 // Reminders is the book that the reminder tools write in.
 func (t *tools) Reminders() toolset.ReminderBook {
-	return t.host.Reminders(t.guard().Writer())
+	w := t.guard().Writer()
+	w.Label = t.read().LabelOf(toolset.AddReminder)
+	return t.host.Reminders(w)
 }
 
 // record writes a decision of the main session into the audit log.
@@ -117,7 +127,7 @@ func (t *tools) SendFile(ctx context.Context, path, message string, critical boo
 	if problem != "" {
 		return toolset.Refusal(problem)
 	}
-	p := post.Post{Nonce: newNonce(), Text: message, Files: []string{found}, Critical: critical}
+	p := post.Post{Nonce: newNonce(), Text: message, Files: []string{found}, Critical: critical, Label: t.read().Label()}
 	if _, err := t.poster.surface.Post(ctx, p); err != nil {
 		return toolset.NotSent(err)
 	}
@@ -140,7 +150,7 @@ func (t *tools) Report(_ context.Context, message string) agent.ToolResult {
 	if f == nil {
 		return toolset.Refusal(toolset.TextReportOutside)
 	}
-	if err := t.updates.Append(t.now(), message); err != nil {
+	if err := t.updates.AppendFrom(t.now(), message, f.read.Label().Via(nameFork)); err != nil {
 		return toolset.Refusal("Error: the update was not saved: " + err.Error())
 	}
 	f.requestExit(command.ExitReport, message)

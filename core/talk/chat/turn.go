@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
@@ -34,6 +35,7 @@ type turns struct {
 type turn struct {
 	*turns
 	session agent.Session
+	read    *policy.Taint // what the session has read
 	inFork  bool
 	// accepted is called with the first event, ended with the result; shown, if set,
 	// with the ids under which the answer can be replied to.
@@ -53,7 +55,10 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 	t.reply = t.poster.newReply()
 	// A new fork or a compacted history needs no answer; a failed turn has an error.
 	emptyIsFine := true
-	defer func() { t.reply.end(emptyIsFine, t.shown) }()
+	defer func() {
+		t.reply.entry.Label(t.read.Label())
+		t.reply.end(emptyIsFine, t.shown)
+	}()
 	first := true
 	for ev, err := range events {
 		t.alive()

@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"time"
 
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/session"
 )
 
 // ErrNoSession is the error of an id that no session has.
@@ -28,4 +30,9 @@ func New(o Options) *History {
 	o.Zone = cmp.Or(o.Zone, time.UTC)
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &History{o}
+}
+
+// Labels returns the labels of what was said, by session and time.
+func (h *History) Labels() func(id string, at time.Time) label.Label {
+	return session.NewStore(h.o.Dir, h.o.Zone, h.o.Log).Labels().Past()
 }

@@ -38,7 +38,7 @@ func (n *Notes) Add(text string) {
 func (n *Notes) Leave(text string, saved func()) error {
 	n.Notices.Add(notice.Warn, text)
 	defer n.Changed()
-	return n.Updates.AppendOnce(n.now(), text, saved)
+	return n.Updates.AppendOnce(n.now(), text, "", saved)
 }
 
 // Troubles replaces the pending update about files with mistakes. A mistake that was mended

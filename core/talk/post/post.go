@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"ollimbot/core/safety/label"
 )
 
 // ErrNoChannel is the error of a surface that has stopped, or that does not know its
@@ -36,6 +38,8 @@ type Post struct {
 	Context string
 	// Source names the task or run for people: "Email sweep".
 	Source string
+	// Label is the label of the session that wrote it.
+	Label label.Label
 	// Critical marks a message that bypassed the ping budget.
 	Critical bool
 	// Files are the absolute paths of files to attach. They were checked when the

@@ -13,6 +13,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/pycompat"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 )
 
@@ -33,8 +34,9 @@ func NewInquiries(d *store.Dir, log *slog.Logger) *Inquiries {
 }
 
 // Register keeps a prompt for seven days, cleaned and cut to 4,000 runes, and returns
-// its id: eight hex characters. An empty prompt is an error.
-func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error) {
+// its id: eight hex characters. An empty prompt is an error. from is the label of the
+// session that wrote it.
+func (q *Inquiries) Register(now time.Time, prompt string, from label.Label) (id string, err error) {
 	prompt = clean.Cut(strings.TrimSpace(clean.Text(prompt)), maxInquiry)
 	if prompt == "" {
 		return "", fmt.Errorf("keep an inquiry: %w", errNoPrompt)
@@ -44,6 +46,9 @@ func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error
 			id = store.NewID()
 		}
 		o := object{"prompt": rawText(prompt), "ts": rawTime(stamp(now))}
+		if from != "" {
+			o["label"] = rawText(string(from))
+		}
 		list[id] = json.RawMessage(o.spell("prompt", "ts"))
 		return true
 	})
@@ -53,21 +58,23 @@ func (q *Inquiries) Register(now time.Time, prompt string) (id string, err error
 	return id, nil
 }
 
-// Pop returns a prompt and removes it: only the first click on a button gets it. It
+// Pop returns a prompt with its label and removes it: only the first click on a button gets it. It
 // returns false for an id that is unknown, used or older than seven days. On an error
 // the prompt is kept.
-func (q *Inquiries) Pop(now time.Time, id string) (prompt string, ok bool, err error) {
+func (q *Inquiries) Pop(now time.Time, id string) (prompt string, from label.Label, ok bool, err error) {
 	err = q.change(now, func(list map[string]json.RawMessage) bool {
 		o, _ := asObject(list[id])
 		if prompt, ok = o.text("prompt"); ok {
+			text, _ := o.text("label")
+			_ = from.UnmarshalText([]byte(text)) // reads any text
 			delete(list, id)
 		}
 		return ok
 	})
 	if err != nil {
-		return "", false, fmt.Errorf("take an inquiry: %w", err)
+		return "", "", false, fmt.Errorf("take an inquiry: %w", err)
 	}
-	return prompt, ok, nil
+	return prompt, from, ok, nil
 }
 
 // change lets f alter the inquiries that have not expired, by id, and writes them if f

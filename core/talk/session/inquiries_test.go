@@ -40,7 +40,7 @@ func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 
 func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	p := newPlace(t)
-	id, err := p.inquiries().Register(morning(), "  Draft the\treply\x1b[31m \n")
+	id, err := p.inquiries().Register(morning(), "  Draft the\treply\x1b[31m \n", "")
 	must(t, err)
 	if len(id) != 8 || strings.Trim(id, "0123456789abcdef") != "" {
 		t.Errorf("the id is %q", id)
@@ -53,11 +53,11 @@ func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	if prompt, ok := after.Peek(morning(), id); !ok || prompt != "Draft the    reply" {
 		t.Errorf("%q, %v", prompt, ok)
 	}
-	prompt, ok, err := after.Pop(morning(), id)
+	prompt, _, ok, err := after.Pop(morning(), id)
 	if err != nil || !ok || prompt != "Draft the    reply" {
 		t.Errorf("%q, %v, %v", prompt, ok, err)
 	}
-	if prompt, ok, err := after.Pop(morning(), id); err != nil || ok || prompt != "" {
+	if prompt, _, ok, err := after.Pop(morning(), id); err != nil || ok || prompt != "" {
 		t.Errorf("a second time: %q, %v, %v", prompt, ok, err)
 	}
 	if got := storetest.Text(t, p.dir, inquiriesPath); got != "{}\n" {
@@ -75,12 +75,12 @@ func TestTheOriginalsInquiriesAreReadAndKeptInTheirBytes(t *testing.T) {
 	if prompt, ok := q.Peek(now, "ab12cd34"); !ok || prompt != "Draft the reply to the landlord" {
 		t.Errorf("%q, %v", prompt, ok)
 	}
-	if _, ok, err := q.Pop(now, "00000000"); ok || err != nil || storetest.Text(t, p.dir, inquiriesPath) != string(fixture) {
+	if _, _, ok, err := q.Pop(now, "00000000"); ok || err != nil || storetest.Text(t, p.dir, inquiriesPath) != string(fixture) {
 		t.Errorf("an unknown id: %v, %v, and the file holds %q", ok, err, storetest.Text(t, p.dir, inquiriesPath))
 	}
-	id, err := q.Register(now, "x")
+	id, err := q.Register(now, "x", "")
 	must(t, err)
-	if _, _, err := q.Pop(now, id); err != nil {
+	if _, _, _, err := q.Pop(now, id); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(fixture), storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
@@ -94,11 +94,11 @@ func TestAWriteDropsWhatExpiredAndKeepsWhatNobodyUnderstands(t *testing.T) {
 		`"no time": {"prompt": "z"}, "no prompt": {"prompt": null, "ts": 1795449600}}`)
 	q := p.inquiries()
 	for _, id := range []string{"old", "odd", "no prompt", ""} {
-		if prompt, ok, err := q.Pop(morning(), id); ok || err != nil {
+		if prompt, _, ok, err := q.Pop(morning(), id); ok || err != nil {
 			t.Errorf("%s: %q, %v", id, prompt, err)
 		}
 	}
-	id, err := q.Register(morning(), "w")
+	id, err := q.Register(morning(), "w", "")
 	must(t, err)
 	want := `{"no time": {"prompt": "z"}, "odd": [1], "new": {"ts": 1795449600, "more": true, "prompt": "y"}, ` +
 		`"no prompt": {"prompt": null, "ts": 1795449600}, "` + id + `": {"prompt": "w", "ts": 1795453200.0}}` + "\n"
@@ -110,7 +110,7 @@ func TestAWriteDropsWhatExpiredAndKeepsWhatNobodyUnderstands(t *testing.T) {
 func TestAnEmptyInquiryIsRefused(t *testing.T) {
 	p := newPlace(t)
 	for _, prompt := range []string{"", " \n\t", "\x1b[2J\u202e"} {
-		if id, err := p.inquiries().Register(morning(), prompt); err == nil || id != "" {
+		if id, err := p.inquiries().Register(morning(), prompt, ""); err == nil || id != "" {
 			t.Errorf("%q: %q, %v", prompt, id, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestACorruptFileIsKeptAsideBeforeItIsReplaced(t *testing.T) {
 		if n := strings.Count(p.logged.String(), "state file was not read"); n != 1 || storetest.Text(t, p.dir, inquiriesPath) != broken {
 			t.Errorf("%q: logged %d times, and the file holds %q", broken, n, storetest.Text(t, p.dir, inquiriesPath))
 		}
-		id, err := q.Register(morning(), "x")
+		id, err := q.Register(morning(), "x", "")
 		must(t, err)
 		if _, ok := q.Peek(morning(), id); !ok {
 			t.Errorf("%q: nothing was kept after it", broken)
@@ -160,7 +160,7 @@ func checkAside(t *testing.T, p place, rel, broken string) {
 func TestOfManyWhoTakeAnInquiryOneGetsItAndNoneOfManyIsLost(t *testing.T) {
 	p := newPlace(t)
 	const clicks, others = 8, 8
-	id, err := p.inquiries().Register(morning(), "once")
+	id, err := p.inquiries().Register(morning(), "once", "")
 	must(t, err)
 	got, kept := make([]bool, clicks), make([]string, others)
 	var g errgroup.Group
@@ -168,8 +168,8 @@ func TestOfManyWhoTakeAnInquiryOneGetsItAndNoneOfManyIsLost(t *testing.T) {
 		d, err := store.At(p.dir.Root()) // as another process would see it
 		must(t, err)
 		q := NewInquiries(d, nil)
-		g.Go(func() (err error) { _, got[i], err = q.Pop(morning(), id); return err })
-		g.Go(func() (err error) { kept[i], err = q.Register(morning(), fmt.Sprint(i)); return err })
+		g.Go(func() (err error) { _, _, got[i], err = q.Pop(morning(), id); return err })
+		g.Go(func() (err error) { kept[i], err = q.Register(morning(), fmt.Sprint(i), ""); return err })
 	}
 	must(t, g.Wait())
 	won := 0
@@ -196,7 +196,7 @@ func TestTheFileStaysReadableHoweverMuchIsAsked(t *testing.T) {
 	data, err := json.Marshal(members)
 	must(t, err)
 	storetest.Put(t, p.dir, inquiriesPath, string(data))
-	id, err := q.Register(morning(), strings.Repeat("𝔘", 9000))
+	id, err := q.Register(morning(), strings.Repeat("𝔘", 9000), "")
 	must(t, err)
 	if n := len(storetest.Text(t, p.dir, inquiriesPath)); n > maxKept+10 || n < maxKept-100_000 {
 		t.Errorf("the file has %d bytes", n)
@@ -218,10 +218,10 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 	}
 	p := newPlace(t)
 	q := p.inquiries()
-	id, err := q.Register(morning(), "x")
+	id, err := q.Register(morning(), "x", "")
 	must(t, err)
 	if err := storetest.FullDisk(t, func() error {
-		id, err := q.Register(morning(), "y")
+		id, err := q.Register(morning(), "y", "")
 		if id != "" {
 			t.Errorf("an id was given: %q", id)
 		}
@@ -230,7 +230,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 		t.Errorf("register: %v", err)
 	}
 	if err := storetest.FullDisk(t, func() error {
-		prompt, ok, err := q.Pop(morning(), id)
+		prompt, _, ok, err := q.Pop(morning(), id)
 		if ok || prompt != "" {
 			t.Errorf("%q was given out, and could be again", prompt)
 		}
@@ -238,7 +238,7 @@ func TestAFullDiskLosesNoInquiry(t *testing.T) {
 	}); err == nil {
 		t.Error("pop: no error")
 	}
-	if prompt, ok, err := q.Pop(morning(), id); !ok || prompt != "x" || err != nil {
+	if prompt, _, ok, err := q.Pop(morning(), id); !ok || prompt != "x" || err != nil {
 		t.Errorf("afterwards: %q, %v, %v", prompt, ok, err)
 	}
 }
@@ -266,7 +266,7 @@ func TestPropertyInquiriesAreAMap(t *testing.T) {
 			switch rapid.SampledFrom([]string{"register", "pop", "peek"}).Draw(t, "call") {
 			case "register":
 				prompt := rapid.StringMatching(`[a-zé"\\<]{1,10}`).Draw(t, "prompt")
-				id, err := q.Register(now, prompt)
+				id, err := q.Register(now, prompt, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -275,7 +275,7 @@ func TestPropertyInquiriesAreAMap(t *testing.T) {
 				}
 				model[id], ids = entry{prompt, now}, append(ids, id)
 			case "pop":
-				prompt, got, err := q.Pop(now, id)
+				prompt, _, got, err := q.Pop(now, id)
 				if err != nil || got != ok || got && prompt != want.prompt {
 					t.Fatalf("pop %s: %q, %v, %v; want %q, %v", id, prompt, got, err, want.prompt, ok)
 				}

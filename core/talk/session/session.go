@@ -1,7 +1,7 @@
 // Package session records which session is the main one (state/sessions.json), what
 // happened to all of them (state/session_history.jsonl), the prompts of buttons
-// (state/inquiries.json) and which fork sent which message (state/fork_messages.json),
-// in the formats of the original (docs/data-directory.md). It must not know what is said
+// (state/inquiries.json), which fork sent which message (state/fork_messages.json), and
+// what untrusted text sessions have read (state/session_labels.json), in the formats of the original (docs/data-directory.md). It must not know what is said
 // in a session, how an engine runs one or how a surface shows a message.
 package session
 
@@ -54,13 +54,14 @@ type Store struct {
 	log  *slog.Logger
 
 	trouble store.Trouble // with the id of the main session
+	labels  keeper
 }
 
 // NewStore returns the sessions of a data directory. It reads and writes nothing yet.
 // Times are written in zone; a nil log is silent.
 func NewStore(d *store.Dir, zone *time.Location, log *slog.Logger) *Store {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
-	return &Store{dir: d, zone: zone, log: log}
+	return &Store{dir: d, zone: zone, log: log, labels: newKeeper(d, log, labelsName)}
 }
 
 // Main is the id of the main session; empty if there is none: no file, an empty one,
@@ -116,6 +117,11 @@ func (s *Store) saveMain(now time.Time, id, change string) error {
 		if old == id {
 			return nil
 		}
+		if change == Compacted {
+			if err := s.Labels().Follow(now, old, id); err != nil {
+				return err
+			}
+		}
 		if err := s.dir.Write(mainFile, []byte(id)); err != nil {
 			return fmt.Errorf("save the main session: %w", err)
 		}
@@ -134,6 +140,9 @@ func (s *Store) ClearMain(now time.Time) error {
 		old := s.Main()
 		if err := s.dir.Remove(mainFile); err != nil {
 			return fmt.Errorf("clear the main session: %w", err)
+		}
+		if err := s.Labels().Clear(now, ""); err != nil {
+			return err
 		}
 		if old == "" {
 			return nil

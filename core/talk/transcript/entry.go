@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 )
 
@@ -33,6 +34,8 @@ type Entry struct {
 	// Source names the task that spoke, for pings.
 	Source   string
 	Critical bool
+	// Label is set if untrusted text may have gone into it.
+	Label label.Label
 	// Streaming is true while the answer still grows; Tools are its tool labels.
 	Streaming bool
 	Tools     []string

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/talk/post"
 )
@@ -31,6 +32,7 @@ type record struct {
 	Embed    *post.Embed `json:"embed,omitempty"`
 	Source   string      `json:"source,omitempty"`
 	Critical bool        `json:"critical,omitempty"`
+	Label    label.Label `json:"label,omitempty"`
 	Nonce    string      `json:"nonce,omitempty"`
 	Deleted  bool        `json:"deleted,omitempty"`
 	Where    string      `json:"where,omitempty"`
@@ -41,7 +43,7 @@ type record struct {
 func recordOf(e Entry, nonce string) record {
 	return record{
 		ID: string(e.ID), At: e.At, Role: e.Role, Text: e.Text, Embed: e.Embed,
-		Source: e.Source, Critical: e.Critical, Nonce: nonce,
+		Source: e.Source, Critical: e.Critical, Label: e.Label, Nonce: nonce,
 		Where: e.Where, Elsewhere: e.Elsewhere,
 	}
 }
@@ -50,7 +52,7 @@ func recordOf(e Entry, nonce string) record {
 func (r record) entry(zone *time.Location) Entry {
 	return Entry{
 		ID: post.MessageID(r.ID), At: r.At.In(zone), Role: r.Role, Text: tidy(r.Text),
-		Embed: tidyEmbed(r.Embed), Source: tidy(r.Source), Critical: r.Critical,
+		Embed: tidyEmbed(r.Embed), Source: tidy(r.Source), Critical: r.Critical, Label: r.Label,
 		Where: tidy(r.Where), Elsewhere: r.Elsewhere,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 )
 
@@ -40,6 +41,18 @@ func (c *Chat) Begin(role Role) *Stream {
 
 // ID is the entry's id.
 func (s *Stream) ID() post.MessageID { return s.id }
+
+// Label marks the answer as made from untrusted text.
+func (s *Stream) Label(l label.Label) {
+	if l == "" {
+		return
+	}
+	s.update(func() {
+		if i := s.chat.find(s.id); i >= 0 {
+			s.chat.entries[i].Label = l
+		}
+	})
+}
 
 // Append adds a piece of the answer. Pieces may be cut anywhere, even within a
 // character or an escape sequence. The first one sets the entry's time and moves it

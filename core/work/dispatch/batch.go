@@ -82,7 +82,7 @@ func (q *Requests) modelOf(t routines.Task) string {
 func (q *Requests) handIn(ctx context.Context, d schedule.Due, skills []skill.Skill) error {
 	task := d.Task()
 	r := batch.Request{
-		ID: store.NewID(), Task: task.ID, Title: task.Title(), Model: q.modelOf(task), At: q.now(),
+		ID: store.NewID(), Task: task.ID, Title: task.Title(), Model: q.modelOf(task), At: q.now(), Label: q.o.Prompts.Guard.TaskLabel(task),
 		System: q.o.SystemPrompt(), Prompt: q.o.Prompts.ofTask(ctx, d, q.o.Prompts.present(), skills) + promptMayWait,
 	}
 	if err := q.batches.Submit(r); err != nil {
@@ -95,7 +95,7 @@ func (q *Requests) handIn(ctx context.Context, d schedule.Due, skills []skill.Sk
 func (q *Requests) view(r batch.Request) fork.View {
 	return fork.View{
 		ID: r.ID, Kind: routines.KindRoutine, TaskID: r.Task, Title: r.Title, Model: r.Model,
-		State: fork.Waiting, Queued: r.At, Activity: textAsBatch,
+		State: fork.Waiting, Queued: r.At, Activity: textAsBatch, Label: r.Label,
 	}
 }
 
@@ -159,7 +159,7 @@ func (q *Requests) answered(r batch.Request, o batch.Outcome, taken func()) {
 	default:
 		v.Reports = 1
 		report := fmt.Sprintf(updateFromBatch, r.Title, r.At.In(q.o.Zone).Format("Mon 15:04"), o.Text)
-		if err := q.o.Prompts.Updates.AppendOnce(q.now(), report, done); err != nil {
+		if err := q.o.Prompts.Updates.AppendOnce(q.now(), report, r.Label.Via(labelBatch), done); err != nil {
 			q.o.Log.Error("the answer of a run that waited could not be kept; it is asked for again", "run", r.ID, "error", err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/chat"
@@ -117,7 +118,8 @@ func (d *Dispatcher) Fire(ctx context.Context, due schedule.Due) error {
 	rights := d.o.Guard.Bound(task, skills)
 	job := fork.Job{
 		Task: task, Reminder: due.Reminder, At: due.At, Late: due.Late,
-		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Trusted: d.o.Guard.Trusted(task), Ticket: money.Ticket(due.Ticket),
+		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Ticket: money.Ticket(due.Ticket),
+		Label: d.o.Guard.TaskLabel(task).Via(string(task.Kind) + " " + task.ID), Trusted: d.o.Guard.Trusted(task),
 		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofTask(ctx, due, d.o.Prompts.present(), skills) },
 	}
 	_, err := d.o.Runs.Do(ctx, job)
@@ -164,7 +166,7 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	rights := d.o.Guard.Bound(task, skills)
 	_, err := d.o.Runs.Do(ctx, fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
-		Tainted: policy.TaintWebhook, Trusted: d.o.Guard.Trusted(task), Ticket: money.Ticket(j.Ticket),
+		Label: label.From(string(task.Kind) + " " + task.ID), Trusted: d.o.Guard.Trusted(task), Ticket: money.Ticket(j.Ticket),
 		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
 	})
 	return err

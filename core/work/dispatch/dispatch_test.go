@@ -118,7 +118,7 @@ func TestADeliveryRunsTaintedAndOneThatWaitsForTheUserDoesNot(t *testing.T) {
 	payload, err := spec.Check([]byte(`{"status": "red"}`))
 	must(t, err)
 	must(t, s.d.FireWebhook(t.Context(), webhook.Job{Spec: spec, Payload: payload, Ticket: "x"}))
-	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Tainted == "" || !strings.Contains(s.runs.prompts[0], "red") || len(*s.settled) != 1 {
+	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Label != "webhook ci" || !strings.Contains(s.runs.prompts[0], "red") || len(*s.settled) != 1 {
 		t.Errorf("%+v, %v", s.runs.jobs, *s.settled)
 	}
 	if _, err := s.d.PreviewWebhook(t.Context(), "none", nil, time.Time{}, false); err == nil {

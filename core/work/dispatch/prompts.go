@@ -2,6 +2,8 @@ package dispatch
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"ollimbot/core/brief/prompt"
@@ -53,6 +55,18 @@ func (p *Prompts) present() moment {
 	return moment{p.now(), busy, quiet}
 }
 
+// withheld replaces the text of updates with labels. A run that starts without a label may
+// act, and would lose that by reading them; the main conversation gets them in full.
+func withheld(list []updates.Update) []updates.Update {
+	out := slices.Clone(list)
+	for i, u := range out {
+		if u.Label != "" {
+			out[i].Message = fmt.Sprintf(promptWithheld, u.Label.Origin())
+		}
+	}
+	return out
+}
+
 // ofTask is the exact prompt of a background run. It blocks while the commands of the skills run.
 func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill) string {
 	task := d.Task()
@@ -73,7 +87,7 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {
-		told.Updates = p.Updates.Peek()
+		told.Updates = withheld(p.Updates.Peek())
 	}
 	return told
 }

@@ -12,6 +12,7 @@ const (
 	textScreenNoTools    = "do not use tools; answer with the JSON object only"
 	textSinceFirst       = "it reached the user %d times since %s"
 	textStopped          = "The reminder %q (%s) was not done and has stopped coming back: %s. Ask whether it still matters, and propose another time."
+	labelBatch           = "batch"
 	textTaskGone         = "its task was deleted or no longer allows waiting"
 	textWebhookWaits     = "webhook %s waits for its user: %s"
 )
@@ -20,5 +21,7 @@ const (
 const (
 	promptMayWait = "\n\nThis run may wait and is one request: you have no tools and nobody answers. " +
 		"Whatever is said above about tools, pings and reports does not count here. What you write now is the report, all of it; begin with what matters most."
+	// promptWithheld replaces an update with a label; its origin fills it in.
+	promptWithheld  = "(An update made from untrusted text, from: %s. It is withheld from this run; the main conversation gets it.)"
 	updateFromBatch = "%s (handed in %s, answered as a batch): %s"
 )

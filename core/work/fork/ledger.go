@@ -37,7 +37,7 @@ type entry struct {
 // view is the cleaned run of a line.
 func (e entry) view() View {
 	v := e.View
-	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error, &v.Tainted} {
+	for _, text := range []*string{&v.TaskID, &v.Title, &v.Model, &v.Session, &v.Parent, &v.Error} {
 		*text = clean.Line(*text)
 	}
 	v.Usage = agent.Usage{InputTokens: e.Tokens, CostUSD: e.CostUSD}

@@ -460,14 +460,14 @@ func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 }
 
 func TestARunWithUntrustedInputSaysSoFromItsStart(t *testing.T) {
-	for trusted, note := range map[bool]string{false: textTainted, true: textTrusted} {
+	for trusted, note := range map[bool]string{false: textLabeled, true: textTrusted} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHarness(t)
 			defer h.serve()()
 			j := playing(task(), "stop")
-			j.Tainted, j.Trusted = "a webhook", trusted
+			j.Label, j.Trusted = "a webhook", trusted
 			v, err := h.m.Do(t.Context(), j)
-			if err != nil || v.Tainted != "a webhook" || v.Trusted != trusted {
+			if err != nil || v.Label != "a webhook" || v.Trusted != trusted {
 				t.Errorf("%+v, %v", v, err)
 			}
 			page, _ := h.m.Tail(v.ID, 0)

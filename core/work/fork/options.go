@@ -7,6 +7,8 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
@@ -57,6 +59,8 @@ type Options struct {
 	Messages *session.ForkMessages
 	// Money counts what turns have used; nil counts nothing.
 	Money *money.Purse
+	// Audit records what untrusted text runs have read; nil records nothing.
+	Audit *audit.Log
 	// Tools are listed in every session beside the bot's own.
 	Tools []agent.Tool
 	// Changed is called when a View has changed; it must not block.
@@ -86,9 +90,9 @@ type Job struct {
 	Prompt func(ctx context.Context) string
 	// Allowed are the tool patterns of the run, Disallowed those that are removed from them.
 	Allowed, Disallowed []string
-	// Tainted is the untrusted input that the run starts with, or ""; Trusted lets it
-	// keep its tools whatever it reads.
-	Tainted string
+	// Label is the label of what the run starts with; Trusted lets it keep its tools
+	// whatever it reads.
+	Label   label.Label
 	Trusted bool
 	// Ticket is the money set aside for the run; the caller that queues the job settles it.
 	Ticket money.Ticket

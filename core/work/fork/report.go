@@ -23,11 +23,12 @@ func (t *tools) Report(ctx context.Context, message string) agent.ToolResult {
 		t.status.line(tail.Refuse, textReportRefused)
 		return toolset.Refusal(answerReportBlocked)
 	}
+	from := t.guard.Label()
 	update := message
-	if why := t.guard.Tainted(); why != "" {
-		update = fmt.Sprintf(reportTainted, why) + message
+	if from != "" {
+		update = fmt.Sprintf(reportLabeled, from) + message
 	}
-	err := t.o.Updates.Append(t.o.now(), update)
+	err := t.o.Updates.AppendFrom(t.o.now(), update, from.Via(fmt.Sprintf(labelRun, t.status.id)))
 	t.mu.Lock()
 	t.lost = err
 	t.mu.Unlock()

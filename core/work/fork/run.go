@@ -17,6 +17,8 @@ import (
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/post"
@@ -56,21 +58,18 @@ func newRun(o *Options, j Job, stop <-chan struct{}) *run {
 	r := &run{o: o, job: j, id: store.NewID(), start: make(chan struct{}), stopped: make(chan struct{}), stop: stop}
 	r.status = newStatus(o, View{
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
-		Queued: o.now(), Late: j.Late, Model: j.Task.Model, Tainted: j.Tainted, Trusted: j.Tainted != "" && j.Trusted,
+		Queued: o.now(), Late: j.Late, Model: j.Task.Model,
 	})
 	r.guard = r.newGuard()
 	r.tools = newTools(o, j, r.status, r.guard)
-	r.talk = &talk{o: o, job: j, status: r.status}
+	r.talk = &talk{o: o, job: j, status: r.status, started: r.keepLabel}
 	return r
 }
 
 // newGuard is the guard of the run, which knows what it has read.
 func (r *run) newGuard() *policy.Session {
-	taint := &policy.Taint{}
-	if r.job.Tainted != "" {
-		taint = policy.NewTaint(r.job.Tainted)
-	}
-	taint.Trusted, taint.Changed = r.job.Trusted, r.tainted
+	taint := &policy.Taint{Trusted: r.job.Trusted, Changed: r.labeled}
+	taint.Read(r.job.Label)
 	return r.o.Guard.Session(policy.Scope{
 		Kind: policy.Background, Session: r.id, Taint: taint,
 		Rules: policy.Rules{Allowed: r.job.Allowed, Disallowed: r.job.Disallowed},
@@ -112,23 +111,49 @@ func (r *run) begin(l Limits) {
 		v.State, v.Started, v.Timeout = Running, r.o.now(), l.Timeout
 		v.Model = cmp.Or(v.Model, l.Model)
 	})
-	if r.job.Tainted != "" {
-		r.tainted(r.job.Tainted)
+	if r.job.Label != "" {
+		r.note(r.job.Label)
 	}
 	if r.job.Late {
 		r.status.line(tail.Note, fmt.Sprintf(textLate, r.job.At.In(r.o.Zone).Format("Mon 15:04")))
 	}
 }
 
-// tainted shows that the run handles untrusted input.
-func (r *run) tainted(why string) {
-	r.status.update(func(v *View) { v.Tainted, v.Trusted = why, r.job.Trusted })
-	text := textTainted
+// labeled records that the run is about to read untrusted text.
+func (r *run) labeled(l label.Label) {
+	r.status.update(func(v *View) { v.Label, v.Trusted = l, r.job.Trusted })
+	r.o.Audit.Record(r.o.now(), audit.Entry{
+		Actor: audit.Bot, From: r.step(), Action: audit.InputRead, Subject: r.job.Task.ID, Detail: string(l.Via(audit.ThisRun)),
+	})
+	r.keepLabel()
+	if r.status.snapshot().State == Running {
+		r.note(l)
+	}
+}
+
+// note shows that the run handles untrusted input.
+func (r *run) note(l label.Label) {
+	text := textLabeled
 	if r.job.Trusted {
 		text = textTrusted
 	}
-	r.status.line(tail.Note, fmt.Sprintf(text, why))
+	r.status.line(tail.Note, fmt.Sprintf(text, l))
 }
+
+// keepLabel records the label of the run's session, as soon as both are known.
+func (r *run) keepLabel() {
+	v := r.status.snapshot()
+	if v.Label == "" || v.Session == "" {
+		return
+	}
+	// All that was said in the run counts as labeled, its prompt too.
+	if err := r.o.Sessions.Labels().Read(v.Queued, v.Session, v.Label.Via(r.step())); err != nil {
+		r.o.Log.Error("the label of a run's session was not recorded", "run", r.id, "error", err)
+	}
+}
+
+// step is the run as a step of a label.
+func (r *run) step() string { return fmt.Sprintf(labelRun, r.id) }
 
 // options are those of the run's session.
 func (r *run) options(l Limits) agent.SessionOptions {
@@ -143,6 +168,7 @@ func (r *run) options(l Limits) agent.SessionOptions {
 	o.Hooks.Stop = r.tools.stopRule
 	if main := r.o.Sessions.Main(); main != "" && !t.Isolated {
 		o.Resume, o.Fork = main, true
+		r.guard.Reads(r.o.Sessions.Labels().Of(main).Via(labelMain))
 	}
 	if t.Thinking {
 		o.Settings.Thinking = "adaptive"

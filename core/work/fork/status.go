@@ -43,13 +43,14 @@ func (s *status) update(change func(*View)) {
 
 // noteSession records the id of the run's session. Compaction may change it: the newest
 // is the one to continue.
-func (s *status) noteSession(id string) {
-	if id == "" {
-		return
-	}
+func (s *status) noteSession(id string) (news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if id == "" || id == s.view.Session {
+		return false
+	}
 	s.view.Session = id
+	return true
 }
 
 // snapshot is the run as others see it now.

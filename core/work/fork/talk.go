@@ -26,6 +26,8 @@ type talk struct {
 	o      *Options
 	job    Job
 	status *status
+	// started is called when the session's id is known.
+	started func()
 
 	mu sync.Mutex
 	s  agent.Session // nil until it is open
@@ -60,7 +62,9 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 		if err != nil {
 			return err
 		}
-		t.status.noteSession(s.ID())
+		if t.status.noteSession(s.ID()) {
+			t.started()
+		}
 		t.status.event(ev)
 		res, ok := ev.(agent.Result)
 		if !ok {

@@ -132,6 +132,7 @@ func (t *tools) send(ctx context.Context, m outgoing) agent.ToolResult {
 		return toolset.Refusal(m.problem)
 	}
 	t.attempts++
+	m.post.Label = t.guard.Label().Via(fmt.Sprintf(labelRun, t.status.id))
 	m.post.Context, m.post.Source, m.post.Nonce = "bg", t.title, fmt.Sprintf("%s-%d", t.status.id, t.attempts)
 	if reminder := t.job.Reminder; reminder != nil && reminder.UntilDone {
 		t.untilDone(&m.post, reminder.ID)

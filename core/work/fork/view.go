@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
 
@@ -45,9 +46,9 @@ type View struct {
 	Pings    int `json:"pings"`    // messages that reached the user, critical ones too
 	Critical int `json:"critical"` // of these, critical
 	Refused  int `json:"refused"`  // pings that were refused
-	// Tainted is the untrusted input that the run has read, or "": its tools that write
+	// Label is the label of what the run has read, or "": with one, its tools that write
 	// or run commands are off, unless it is Trusted by its file.
-	Tainted string      `json:"tainted,omitempty"`
+	Label   label.Label `json:"tainted,omitempty"`
 	Trusted bool        `json:"trusted,omitempty"`
 	Reports int         `json:"reports"` // updates for the main session
 	Usage   agent.Usage `json:"-"`

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/pycompat"
+	"ollimbot/core/safety/label"
 )
 
 // rawEntry is one element of the file, whatever it may be.
@@ -31,9 +32,9 @@ type entry struct {
 	extra map[string]json.RawMessage
 }
 
-func newEntry(at time.Time, message string) entry {
+func newEntry(at time.Time, message string, from label.Label) entry {
 	at = at.Truncate(time.Microsecond)
-	e := entry{Update: Update{At: at, Message: message}, ts: pycompat.Time(at)}
+	e := entry{Update: Update{At: at, Message: message, Label: from}, ts: pycompat.Time(at)}
 	e.Key = key(e.ts, message)
 	return e
 }
@@ -95,7 +96,11 @@ func decodeEntry(raw rawEntry, fallback time.Time, zone *time.Location) (entry, 
 	}
 	delete(fields, "ts")
 	delete(fields, "message")
+	if text := text(fields["label"]); text != "" {
+		_ = e.Label.UnmarshalText([]byte(text)) // reads any text
+	}
 	delete(fields, "dropped")
+	delete(fields, "label")
 	e.extra = fields
 	return finish(e, message, at)
 }
@@ -147,6 +152,9 @@ func encode(list []entry) []byte {
 		if e.Dropped > 0 {
 			fmt.Fprintf(&b, `, "dropped": %d`, e.Dropped)
 		}
+		if e.Label != "" {
+			fmt.Fprintf(&b, `, "label": %s`, pycompat.Quote(string(e.Label)))
+		}
 		for _, k := range slices.Sorted(maps.Keys(e.extra)) {
 			fmt.Fprintf(&b, ", %s: %s", pycompat.Quote(k), e.extra[k])
 		}
@@ -162,6 +170,8 @@ type Update struct {
 	Key     string    `json:"key"`
 	At      time.Time `json:"at"`
 	Message string    `json:"message"` // cleaned
+	// Label is set if untrusted text went into the message.
+	Label label.Label `json:"label,omitempty"`
 	// Dropped is the count of updates that a cap sentinel stands for, else 0.
 	Dropped int `json:"dropped"`
 }
@@ -175,3 +185,12 @@ const (
 	// the same words.
 	textSentinel = "(%d earlier update(s) omitted — cap reached)"
 )
+
+// Labels joins the labels of updates.
+func Labels(list []Update) label.Label {
+	var joined label.Label
+	for _, u := range list {
+		joined = label.Join(joined, u.Label)
+	}
+	return joined
+}

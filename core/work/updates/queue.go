@@ -16,12 +16,15 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/pycompat"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 )
 
 const (
 	file     = "state/pending_updates.json"
 	turnName = "pending_updates"
+	// labelUpdate is the step that an update adds to a label.
+	labelUpdate = "update"
 	// MaxPending is how many unclaimed updates the file keeps, the sentinel
 	// included.
 	MaxPending = 10
@@ -61,17 +64,22 @@ func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 // Append adds a message, cleaned and cut to maxMessage runes. Where more than
 // MaxPending would wait, the oldest make room and one sentinel counts them.
 func (q *Queue) Append(now time.Time, message string) error {
-	return q.add(now, message, false, nil)
+	return q.add(now, message, "", false, nil)
+}
+
+// AppendFrom is Append for a message with a label.
+func (q *Queue) AppendFrom(now time.Time, message string, from label.Label) error {
+	return q.add(now, message, from.Via(labelUpdate), false, nil)
 }
 
 // AppendOnce is Append for whoever tells a thing again after a crash: what is
 // still pending is not kept twice. kept is called when it is on the disk and
 // before anybody can claim it; it may write, and must not use the queue.
-func (q *Queue) AppendOnce(now time.Time, message string, kept func()) error {
-	return q.add(now, message, true, kept)
+func (q *Queue) AppendOnce(now time.Time, message string, from label.Label, kept func()) error {
+	return q.add(now, message, from.Via(labelUpdate), true, kept)
 }
 
-func (q *Queue) add(now time.Time, message string, once bool, kept func()) error {
+func (q *Queue) add(now time.Time, message string, from label.Label, once bool, kept func()) error {
 	message = tidy(message)
 	if message == "" {
 		return errors.New(textEmpty)
@@ -82,7 +90,7 @@ func (q *Queue) add(now time.Time, message string, once bool, kept func()) error
 			if once && slices.ContainsFunc(list, func(e entry) bool { return e.Message == message }) {
 				return nil, errUnchanged
 			}
-			return capped(append(list, added(list, now, message)), claimed, now), nil
+			return capped(append(list, added(list, now, message, from)), claimed, now), nil
 		})
 		if err == nil && kept != nil {
 			kept()
@@ -110,7 +118,7 @@ func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) s
 		if message == "" {
 			return list, nil
 		}
-		e := added(list, now.Round(0).In(q.zone), message)
+		e := added(list, now.Round(0).In(q.zone), message, "")
 		e.extra = map[string]json.RawMessage{aboutKey: mark}
 		return capped(append(list, e), claimed, now), nil
 	})
@@ -120,10 +128,10 @@ func (q *Queue) Replace(now time.Time, about string, compose func(unread bool) s
 const aboutKey = "about"
 
 // added is a new entry of a list.
-func added(list []entry, now time.Time, message string) entry {
-	e := newEntry(now, message)
+func added(list []entry, now time.Time, message string, from label.Label) entry {
+	e := newEntry(now, message, from)
 	for slices.Contains(keys(list), e.Key) { // the same words at the same time are two updates
-		e = newEntry(e.At.Add(time.Microsecond), message)
+		e = newEntry(e.At.Add(time.Microsecond), message, from)
 	}
 	return e
 }
@@ -231,7 +239,7 @@ func capped(list []entry, claimed []string, now time.Time) []entry {
 	for _, e := range free[:len(free)-len(keep)] {
 		dropped += max(e.Dropped, 1)
 	}
-	sentinel := newEntry(now, fmt.Sprintf(textSentinel, dropped)) // it stands for those that no longer fit
+	sentinel := newEntry(now, fmt.Sprintf(textSentinel, dropped), "") // it stands for those that no longer fit
 	sentinel.Dropped = dropped
 	return slices.Concat(held, []entry{sentinel}, keep)
 }

@@ -2,6 +2,7 @@ package forks
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,8 +209,8 @@ func rowOf(f *fork.View) *row {
 	}
 	switch {
 	case r.why != "":
-	case f.Tainted != "" && !f.Trusted:
-		r.why, r.warned = textTainted, true
+	case f.Label != "" && !f.Trusted:
+		r.why, r.warned = fmt.Sprintf(textLabeled, f.Label), true
 	case f.State == fork.Running:
 		r.why = f.Activity
 	}

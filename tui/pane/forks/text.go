@@ -10,8 +10,8 @@ import (
 	"ollimbot/core/work/fork"
 )
 
-// textTainted is a run that has read what strangers write: its tools that act are off.
-const textTainted = "handles untrusted input"
+// textLabeled is a run that has read untrusted text, by its label: its tools that act are off.
+const textLabeled = "untrusted input: %s"
 
 const (
 	textRun     = "run"

@@ -168,7 +168,9 @@ const (
 	textEarlier = "earlier"
 
 	textEmpty = "No updates."
-	textTeach = "An update is a report from a background run without a ping: the main session reads it with your next message."
+	// textUntrusted is the path of untrusted text that an update was made from.
+	textUntrusted = "\nMade from untrusted text: %s.\nUntil you answer it, the conversation asks you before it acts.\n"
+	textTeach     = "An update is a report from a background run without a ping: the main session reads it with your next message."
 )
 
 // flat is a message on one line.
@@ -192,7 +194,11 @@ func Text(s *core.Snapshot, u updates.Update) string {
 	if from := s.Source(u); from != "" {
 		by = " by " + from
 	}
-	return fmt.Sprintf("Left %s%s.\n\n%s\n", s.Clock(u.At, "Monday 2 January 2006, 15:04 MST"), by, u.Message)
+	text := fmt.Sprintf("Left %s%s.\n\n%s\n", s.Clock(u.At, "Monday 2 January 2006, 15:04 MST"), by, u.Message)
+	if u.Label != "" {
+		text += fmt.Sprintf(textUntrusted, u.Label)
+	}
+	return text
 }
 
 // page is an update in full, and what happens to it next.

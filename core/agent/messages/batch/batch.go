@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 )
 
@@ -44,6 +45,8 @@ type Request struct {
 	Title string    `json:"title"`
 	Model string    `json:"model"`
 	At    time.Time `json:"at"`
+	// Label is the label of the prompt.
+	Label label.Label `json:"label,omitempty"`
 	// Batch is the server's ID; empty until it is submitted. Until then System and Prompt
 	// are kept.
 	Batch  string `json:"batch,omitempty"`
