@@ -203,11 +203,23 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 // open opens a session whose tools do nothing.
 func (f *front) open(scope policy.Scope) agent.Session {
 	f.t.Helper()
+	fresh := scope.Taint == nil
+	if fresh {
+		scope.Taint = &policy.Taint{}
+	}
 	guard := f.guard.Session(scope)
+	hooks := guard.Hooks(nil)
+	before := hooks.PreTool
+	hooks.PreTool = func(ctx context.Context, u agent.ToolUse) agent.Decision {
+		if fresh { // each attempt comes first: what those before it have read would refuse it
+			scope.Taint.Clear()
+		}
+		return before(ctx, u)
+	}
 	o := agent.SessionOptions{
 		Dir: f.root, SystemPrompt: "You are the bot of a test.", Allowed: scope.Rules.Allowed,
 		Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: scope.Mode().Engine()},
-		Hooks:    guard.Hooks(nil), Permission: guard.Permission,
+		Hooks:    hooks, Permission: guard.Permission,
 	}
 	named := map[string]bool{}
 	for _, a := range f.table.Attempts {

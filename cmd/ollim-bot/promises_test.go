@@ -28,6 +28,7 @@ import (
 // promised is a data directory in which everything that the texts for the model
 // name is tried, by the policy and the program that would meet it.
 type promised struct {
+	read policy.Taint // what the sessions have read
 	*desk
 	exe        string
 	env        []string // of a shell of the main session
@@ -42,9 +43,9 @@ func newPromised(t *testing.T) *promised {
 	if _, err := guide.Install(d, guide.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	scope := policy.Scope{Kind: policy.Main, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}}
+	scope := policy.Scope{Kind: policy.Main, Taint: &p.read, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}}
 	p.main, p.env = p.guard.Session(scope), p.session(scope)
-	p.back = p.guard.Session(policy.Scope{Kind: policy.Background, Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
+	p.back = p.guard.Session(policy.Scope{Kind: policy.Background, Taint: &p.read, Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
 	golden, err := os.ReadFile(filepath.Join("testdata", "contract", "main.golden"))
 	check(t, err)
 	_, list, _ := strings.Cut(string(golden), "== tools\n")
@@ -66,6 +67,7 @@ func (p *promised) lets(s *policy.Session, tool, input string) string {
 	if input == "" {
 		input = "{}"
 	}
+	p.read.Clear() // each promise is tried first
 	d := s.PreTool(p.t.Context(), agent.ToolUse{Name: tool, Input: json.RawMessage(input)})
 	if d.Allow && !d.Ask {
 		return ""

@@ -24,7 +24,7 @@ func (s *Session) Writer() Writer {
 		Kind: kindWords[s.scope.Kind], Session: s.scope.Session, Alone: s.scope.Kind == Background,
 		Allowed: s.scope.Rules.Allowed, Disallowed: s.scope.Rules.Disallowed, Label: s.taint.Label(),
 	}
-	if l := s.limit(); l != nil {
+	if l := s.turn().Limit; l != nil {
 		w.Alone, w.Allowed, w.Disallowed = true, l.Allowed, l.Disallowed
 	}
 	return w.clone()
@@ -57,19 +57,18 @@ func (s *Session) draft(x call) (draft, bool) {
 	if !ok {
 		return draft{}, false
 	}
-	return s.drafted(rel, data, s.g.kept(rel))
+	w := s.Writer()
+	w.Kept = s.g.kept(rel)
+	return s.g.drafted(w, rel, data)
 }
 
-// drafted returns a version of a file by this session; kept are the commands that it found
-// there.
-func (s *Session) drafted(rel string, data []byte, kept []string) (draft, bool) {
-	g, ok := grantsOf(rel, data, s.g.skill)
+// drafted returns a version of a file by a writer.
+func (g *Guard) drafted(w Writer, rel string, data []byte) (draft, bool) {
+	of, ok := grantsOf(rel, data, g.skill)
 	if !ok {
 		return draft{}, false
 	}
-	w := s.Writer()
-	w.Kept = kept
-	d := draft{rel: rel, digest: routines.Digest(data), grants: g, excess: excessOf(w, s.g.o.Base(), g)}
+	d := draft{rel: rel, digest: routines.Digest(data), grants: of, excess: excessOf(w, g.o.Base(), of)}
 	d.origin = Origin{Path: rel, Writer: w, At: time.Now(), Excess: d.excess}
 	return d, true
 }
@@ -100,7 +99,7 @@ func (s *Session) author(x call) agent.Decision {
 	}
 	f, ok := s.draft(x)
 	if !ok {
-		if err := s.labelFile(x); err != nil {
+		if err := s.labels(x); err != nil {
 			s.g.o.Log.Error("file of the agent not written: its label could not be recorded", "error", err)
 			return agent.Decision{Reason: answerUnnoted}
 		}
@@ -119,7 +118,34 @@ func (s *Session) author(x call) agent.Decision {
 		s.g.o.Log.Error("task of the agent not written: its writer could not be recorded", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
 	}
-	return agent.Decision{Allow: true, Ask: s.waitsFor(f) && s.asks()}
+	return agent.Decision{Allow: true, Ask: s.g.waitsFor(f) && s.asks()}
+}
+
+// labels records the label of a file that a call is about to write.
+func (s *Session) labels(x call) error {
+	rel, data, ok := s.g.proposed(x)
+	if s.Label() == "" || !ok { // the bytes are known once they are written
+		return nil
+	}
+	return s.g.reach.record(s.Writer(), rel, data)
+}
+
+// labelsWritten is labels after a call, for what could not be foreseen: an edit, and all that
+// a command has changed.
+func (s *Session) labelsWritten(x call, began time.Time) error {
+	switch {
+	case s.Label() == "":
+		return nil
+	case x.command != "" && !began.IsZero():
+		return s.g.reach.recordChanged(s.Writer(), began)
+	case writes(x.tool):
+		for _, rel := range s.g.rels(x.path) {
+			if data, err := s.g.o.Dir.Read(rel); err == nil {
+				return s.g.reach.record(s.Writer(), rel, data)
+			}
+		}
+	}
+	return nil
 }
 
 // begins records that a command of the session is about to run, if it could write tasks,
@@ -156,8 +182,8 @@ func (g *Guard) isUsers(f draft) bool {
 }
 
 // waitsFor reports whether a version needs the user's approval.
-func (s *Session) waitsFor(f draft) bool {
-	o, _ := s.g.provenance.Find(f.digest)
+func (g *Guard) waitsFor(f draft) bool {
+	o, _ := g.provenance.Find(f.digest)
 	return len(f.excess) > 0 && o.Approved.IsZero()
 }
 
@@ -167,7 +193,7 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 		return d, false
 	}
 	f, ok := s.draft(x)
-	if !ok || !s.waitsFor(f) {
+	if !ok || !s.g.waitsFor(f) {
 		return d, false
 	}
 	question := f.grants.Ask(f.excess)
@@ -191,7 +217,9 @@ func (s *Session) askRights(ctx context.Context, x call) (d agent.Decision, aske
 // they differ from what was foreseen.
 func (s *Session) authored(x call) {
 	this := func(one command) bool { return one == command{s, x.ID} }
-	s.labelWritten(x, s.g.commands.now()[command{s, x.ID}])
+	if err := s.labelsWritten(x, s.g.commands.now()[command{s, x.ID}]); err != nil {
+		s.g.o.Log.Error("labels of files not recorded", "error", err)
+	}
 	if x.command != "" {
 		s.claimWritten()
 		if x.tool == "Bash" && !inBackground(x) {
@@ -215,7 +243,9 @@ func (s *Session) claim(rel string) (draft, bool) {
 		return draft{}, false
 	}
 	o, _ := s.g.provenance.Find(routines.Digest(data))
-	f, ok := s.drafted(rel, data, o.Writer.Kept)
+	w := s.Writer()
+	w.Kept = o.Writer.Kept
+	f, ok := s.g.drafted(w, rel, data)
 	if !ok {
 		return f, false
 	}
@@ -230,7 +260,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 
 // claimAloud is claim with a notice if the user has to approve the file.
 func (s *Session) claimAloud(rel string) {
-	if f, ok := s.claim(rel); ok && s.waitsFor(f) {
+	if f, ok := s.claim(rel); ok && s.g.waitsFor(f) {
 		s.g.o.Waits(rel, f.grants.Ask(f.excess))
 	}
 }

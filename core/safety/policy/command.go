@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 
 	"ollimbot/core/agent"
@@ -63,18 +64,22 @@ func (s *Session) mayRun(ctx context.Context, args []string) agent.Decision {
 		return agent.Decision{Reason: answerFault}
 	}
 	x := s.g.tree.call(agent.ToolUse{Name: "Bash", Input: input})
-	if s.takeGrant(line) && !s.set().forbids(x) {
+	if s.permits.take(line) && !s.set().forbids(x) {
 		return agent.Decision{Allow: true}
 	}
 	return s.permission(ctx, x)
 }
 
-// permits are the commands of ours whose shell call was permitted, each once.
-type permits map[string]time.Time
+// permits are the commands of ours whose shell call was permitted, each once. The zero value
+// is empty.
+type permits struct {
+	mu sync.Mutex
+	by map[string]time.Time
+}
 
 // grant remembers a permitted shell call that is one command of ours and
 // nothing else.
-func (s *Session) grant(x call) {
+func (p *permits) grant(x call) {
 	if x.tool != "Bash" {
 		return
 	}
@@ -82,18 +87,18 @@ func (s *Session) grant(x call) {
 	if !ok || list[0] != ownProgram {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.permits == nil || len(s.permits) >= maxGrants {
-		s.permits = permits{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.by == nil || len(p.by) >= maxGrants {
+		p.by = map[string]time.Time{}
 	}
-	s.permits[quoted(list)] = time.Now()
+	p.by[quoted(list)] = time.Now()
 }
 
-func (s *Session) takeGrant(line string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, ok := s.permits[line]
-	delete(s.permits, line)
+func (p *permits) take(line string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, ok := p.by[line]
+	delete(p.by, line)
 	return ok && time.Since(at) < grantFor
 }

@@ -103,7 +103,7 @@ func (s *Session) mayRead(file string) bool {
 func (g *Guard) commandsTakeWords(name string) bool {
 	name = path.Base(strings.ReplaceAll(strings.Trim(name, "/ "), ":", "/"))
 	files := []string{".claude/commands/" + name + ".md"}
-	for _, e := range g.entries(skill.Folder) {
+	for _, e := range g.reach.entries(skill.Folder) {
 		s, ok := skill.Read(g.o.Dir, e.Name())
 		if strings.EqualFold(e.Name(), name) || ok && strings.EqualFold(s.Name, name) {
 			files = append(files, path.Join(skill.Folder, e.Name(), skill.File))

@@ -206,7 +206,7 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	}
 	o, known := g.provenance.Find(digest)
 	if !known && len(g.commands.now()) > 0 {
-		at, _ := g.changedAt(rel)
+		at, _ := g.reach.changedAt(rel)
 		if s := g.commands.who(at); s != nil {
 			s.claim(rel)
 			o, known = g.provenance.Find(digest)

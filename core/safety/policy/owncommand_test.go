@@ -134,7 +134,7 @@ func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 func TestAForbiddenCommandIsForbiddenInAnyQuotes(t *testing.T) {
 	g, _ := newGuard(t)
 	s := g.Session(Scope{Rules: Rules{Allowed: []string{"Bash"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}}})
-	s.grant(s.g.tree.call(bash(`ollim-bot reminder "cancel" aaaa0001`))) // as if a mode had let it pass
+	s.permits.grant(s.g.tree.call(bash(`ollim-bot reminder "cancel" aaaa0001`))) // as if a mode had let it pass
 	var r ran
 	if got := s.Command(r.run)(t.Context(), []string{"reminder", "cancel", "aaaa0001"}); got.Exit != 1 || len(r.args) != 0 {
 		t.Errorf("it gives %+v", got)

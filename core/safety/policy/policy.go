@@ -49,6 +49,8 @@ type Options struct {
 	Confined func() bool
 	// Network reports whether commands can reach the network; nil means no.
 	Network func() bool
+	// Visible reports whether commands see a file of the data directory; nil means yes.
+	Visible func(rel string) bool
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
@@ -58,6 +60,7 @@ type Guard struct {
 	tree       tree
 	approvals  *ApprovalQueue
 	provenance *Provenance
+	reach      *reach
 	// commands are the running shell commands of sessions.
 	commands commands
 
@@ -83,7 +86,11 @@ func New(o Options) *Guard {
 	if o.Network == nil {
 		o.Network = func() bool { return false }
 	}
+	if o.Visible == nil {
+		o.Visible = func(string) bool { return true }
+	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
+	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network, visible: o.Visible}
 	g.approvals = &ApprovalQueue{always: g.Allow}
 	return g
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,6 +24,17 @@ const docsPrefix = "mcp__docs__"
 // downloadFolder contains files that others sent.
 const downloadFolder = "downloads"
 
+// reach finds out what calls can read, and the labels of that.
+type reach struct {
+	dir        *store.Dir
+	tree       tree
+	provenance *Provenance
+	// network reports whether commands reach the network, visible whether they see a file
+	// of the data directory.
+	network func() bool
+	visible func(rel string) bool
+}
+
 // maxLabeled is how many labeled files are told apart. With more of them, every search and
 // every command counts as reading one.
 const maxLabeled = 5_000
@@ -31,16 +43,16 @@ const maxLabeled = 5_000
 // label, a search by the files that it may visit, a command by the labeled files that it can
 // see and by the network. The bot's own commands are labeled by what they return
 // (Session.Reads).
-func (g *Guard) reads(x call) label.Label {
+func (r *reach) reads(x call) label.Label {
 	switch {
 	case x.tool == "WebFetch" || x.tool == "WebSearch":
 		return label.From(labelWeb)
 	case x.tool == "Read":
-		return g.fileLabel(x.path)
+		return r.fileLabel(x.path)
 	case x.tool == "Grep" || x.tool == "Glob":
-		return g.searchLabel(x)
+		return r.searchLabel(x)
 	case x.command != "":
-		return g.commandLabel(x)
+		return r.commandLabel(x)
 	case strings.HasPrefix(x.Name, toolset.Prefix), strings.HasPrefix(x.Name, docsPrefix):
 		return ""
 	}
@@ -52,30 +64,32 @@ func (g *Guard) reads(x call) label.Label {
 }
 
 // commandLabel returns the label of what a command can reach.
-func (g *Guard) commandLabel(x call) label.Label {
+func (r *reach) commandLabel(x call) label.Label {
 	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
 		if len(list) > 1 && list[1] == ownMail {
 			return label.From(labelMail)
 		}
 		return ""
 	}
-	if g.o.Network() {
+	if r.network() {
 		return label.From(labelNetwork)
 	}
-	for _, f := range g.labeled() {
-		return f.label.Via(labelCommand)
+	for _, f := range r.labeled() {
+		if r.visible(f.rel) {
+			return f.label.Via(labelCommand)
+		}
 	}
 	return ""
 }
 
 // searchLabel returns the label of the first labeled file that a search may visit.
-func (g *Guard) searchLabel(x call) label.Label {
-	folders, ok := g.tree.places(x.folder)
+func (r *reach) searchLabel(x call) label.Label {
+	folders, ok := r.tree.places(x.folder)
 	if x.folder == "" {
-		folders, ok = []string{g.tree.root}, true
+		folders, ok = []string{r.tree.root}, true
 	}
-	for _, f := range g.labeled() {
-		full := filepath.Join(g.tree.root, filepath.FromSlash(f.rel))
+	for _, f := range r.labeled() {
+		full := filepath.Join(r.tree.root, filepath.FromSlash(f.rel))
 		if !ok || f.rel == "" {
 			return f.label
 		}
@@ -116,10 +130,10 @@ type labeledFile struct {
 
 // labeled lists the files with labels: those in downloads, and those that a labeled session
 // wrote, as long as they have the bytes that it wrote.
-func (g *Guard) labeled() []labeledFile {
-	list := g.downloads()
-	for digest, o := range g.provenance.labeled() {
-		if data, err := g.o.Dir.Read(o.Path); err == nil && routines.Digest(data) == digest {
+func (r *reach) labeled() []labeledFile {
+	list := r.downloads()
+	for digest, o := range r.provenance.labeled() {
+		if data, err := r.dir.Read(o.Path); err == nil && routines.Digest(data) == digest {
 			list = append(list, labeledFile{o.Path, o.Writer.Label})
 		}
 	}
@@ -127,13 +141,13 @@ func (g *Guard) labeled() []labeledFile {
 }
 
 // downloads lists the files in the folder of downloads.
-func (g *Guard) downloads() []labeledFile {
+func (r *reach) downloads() []labeledFile {
 	var list []labeledFile
-	for _, e := range g.entries("") {
+	for _, e := range r.entries("") {
 		if !strings.EqualFold(e.Name(), downloadFolder) {
 			continue
 		}
-		root := g.o.Dir.Path(e.Name())
+		root := r.dir.Path(e.Name())
 		err := filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -141,7 +155,7 @@ func (g *Guard) downloads() []labeledFile {
 			case len(list) > maxLabeled:
 				return fs.SkipAll
 			case !d.IsDir():
-				rel, _ := g.tree.within(at)
+				rel, _ := r.tree.within(at)
 				list = append(list, labeledFile{rel, download(rel)})
 			}
 			return nil
@@ -159,26 +173,26 @@ func download(rel string) label.Label {
 
 // fileLabel returns the label of a file, by its path, through its links, as another name of
 // a labeled file, or by the bytes that a labeled session wrote.
-func (g *Guard) fileLabel(file string) label.Label {
-	places, ok := g.tree.places(file)
+func (r *reach) fileLabel(file string) label.Label {
+	places, ok := r.tree.places(file)
 	if !ok {
 		return label.From(labelUnknown)
 	}
-	for _, full := range append(places, g.tree.absolute(file)) {
-		rel, inside := g.tree.within(full)
+	for _, full := range append(places, r.tree.absolute(file)) {
+		rel, inside := r.tree.within(full)
 		first, _, _ := strings.Cut(rel, "/")
 		if inside && strings.EqualFold(first, downloadFolder) {
 			return download(rel)
 		}
 		if info, err := os.Stat(full); err == nil && otherNames(info) {
-			for _, f := range g.labeled() {
-				if other, err := os.Stat(g.o.Dir.Path(f.rel)); err == nil && os.SameFile(info, other) {
+			for _, f := range r.labeled() {
+				if other, err := os.Stat(r.dir.Path(f.rel)); err == nil && os.SameFile(info, other) {
 					return f.label
 				}
 			}
 		}
-		if data, err := g.o.Dir.Read(rel); inside && err == nil {
-			if l := g.bytesLabel(routines.Digest(data)); l != "" {
+		if data, err := r.dir.Read(rel); inside && err == nil {
+			if l := r.bytesLabel(routines.Digest(data)); l != "" {
 				return l
 			}
 		}
@@ -193,8 +207,8 @@ func otherNames(info os.FileInfo) bool {
 }
 
 // bytesLabel returns the label of bytes that an agent wrote and the user has not approved.
-func (g *Guard) bytesLabel(digest string) label.Label {
-	o, known := g.provenance.Find(digest)
+func (r *reach) bytesLabel(digest string) label.Label {
+	o, known := r.provenance.Find(digest)
 	if !known || !o.Approved.IsZero() {
 		return ""
 	}
@@ -204,60 +218,40 @@ func (g *Guard) bytesLabel(digest string) label.Label {
 // TaskLabel returns the label of a task's file and of its skills, "" if all of them are the
 // user's own or approved.
 func (g *Guard) TaskLabel(t routines.Task) label.Label {
-	l := g.bytesLabel(t.Digest)
+	l := g.reach.bytesLabel(t.Digest)
 	for _, name := range t.Skills {
 		if s, ok := g.skill(name); ok {
-			l = label.Join(l, g.bytesLabel(s.Digest))
+			l = label.Join(l, g.reach.bytesLabel(s.Digest))
 		}
 	}
 	return l
 }
 
-// labelFile records the label of a file that a call is about to write.
-func (s *Session) labelFile(x call) error {
-	if s.Label() == "" || !writes(x.tool) {
-		return nil
-	}
-	rel, data, ok := s.g.proposed(x)
-	if !ok {
-		return nil // its bytes are known once it is written
-	}
-	return s.labelBytes(rel, data)
+// record stores that a writer with a label writes a version of a file.
+func (r *reach) record(w Writer, rel string, data []byte) error {
+	return r.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now()})
 }
 
-func (s *Session) labelBytes(rel string, data []byte) error {
-	return s.g.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: s.Writer(), At: time.Now()})
-}
-
-// labelWritten records the labels of files that a call of this session has written since a
-// time: one file, or for a command every file of the data directory that has changed.
-func (s *Session) labelWritten(x call, since time.Time) {
-	if s.Label() == "" {
-		return
-	}
-	var rels []string
-	if writes(x.tool) {
-		rels = s.g.rels(x.path)
-	} else if x.command != "" && !since.IsZero() {
-		rels = s.g.changedFiles(since)
-	}
-	for _, rel := range rels {
-		data, err := s.g.o.Dir.Read(rel)
+// recordChanged records the files that a command of a writer with a label has changed since
+// it began.
+func (r *reach) recordChanged(w Writer, since time.Time) error {
+	var problems []error
+	for _, rel := range r.changedFiles(since) {
+		data, err := r.dir.Read(rel)
 		if err == nil {
-			err = s.labelBytes(rel, data)
+			err = r.record(w, rel, data)
 		}
-		if err != nil {
-			s.g.o.Log.Error("label of a file not recorded", "file", rel, "error", err)
-		}
+		problems = append(problems, err)
 	}
+	return errors.Join(problems...)
 }
 
 // changedFiles lists the files of the data directory, outside of the bot's own, that have
 // changed since a time.
-func (g *Guard) changedFiles(since time.Time) []string {
+func (r *reach) changedFiles(since time.Time) []string {
 	var list []string
-	_ = filepath.WalkDir(g.tree.root, func(at string, d fs.DirEntry, err error) error {
-		rel, inside := g.tree.within(at)
+	_ = filepath.WalkDir(r.tree.root, func(at string, d fs.DirEntry, err error) error {
+		rel, inside := r.tree.within(at)
 		switch {
 		case err != nil: // it is gone, or closed to the bot itself
 			return nil
@@ -266,7 +260,7 @@ func (g *Guard) changedFiles(since time.Time) []string {
 		case !inside || !d.Type().IsRegular() || len(list) > maxLabeled:
 			return nil
 		}
-		if changed, ok := g.changedAt(rel); ok && !changed.Before(since.Add(-stampSlack)) {
+		if changed, ok := r.changedAt(rel); ok && !changed.Before(since.Add(-stampSlack)) {
 			list = append(list, rel)
 		}
 		return nil

@@ -102,7 +102,7 @@ func (s *Session) claimWritten() {
 		return
 	}
 	for _, rel := range s.g.grantingFiles() {
-		at, ok := s.g.changedAt(rel)
+		at, ok := s.g.reach.changedAt(rel)
 		if !ok || at.Before(since.Add(-stampSlack)) || at.After(since.Add(mostCommand)) {
 			continue
 		}
@@ -117,9 +117,9 @@ func (s *Session) claimWritten() {
 
 // changedAt returns the change time of a file, which programs cannot set, unlike its
 // modification time.
-func (g *Guard) changedAt(rel string) (time.Time, bool) {
+func (r *reach) changedAt(rel string) (time.Time, bool) {
 	var s unix.Stat_t
-	if err := unix.Stat(g.o.Dir.Path(rel), &s); err != nil {
+	if err := unix.Stat(r.dir.Path(rel), &s); err != nil {
 		return time.Time{}, false
 	}
 	return time.Unix(s.Ctim.Unix()), true
@@ -129,20 +129,20 @@ func (g *Guard) changedAt(rel string) (time.Time, bool) {
 func (g *Guard) grantingFiles() []string {
 	var list []string
 	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder, webhookFolder} {
-		for _, e := range g.entries(folder) {
+		for _, e := range g.reach.entries(folder) {
 			if routines.IsTaskFile(e.Name()) {
 				list = append(list, folder+"/"+e.Name())
 			}
 		}
 	}
-	for _, e := range g.entries(skill.Folder) {
+	for _, e := range g.reach.entries(skill.Folder) {
 		list = append(list, path.Join(skill.Folder, e.Name(), skill.File))
 	}
 	return list
 }
 
-func (g *Guard) entries(folder string) []os.DirEntry {
-	entries, err := os.ReadDir(g.o.Dir.Path(folder))
+func (r *reach) entries(folder string) []os.DirEntry {
+	entries, err := os.ReadDir(r.dir.Path(folder))
 	if err != nil { // there is none
 		return nil
 	}

@@ -71,11 +71,8 @@ type Session struct {
 	// fenced says that its process was begun with commands confined.
 	fenced bool
 
-	mu      sync.Mutex
 	permits permits
-	// judged are the labels that limited calls when the hook judged them. The permission
-	// that follows must not count what the call itself is about to read.
-	judged map[string]label.Label
+	judged  judgements
 }
 
 // Session returns the guard of a session.
@@ -143,9 +140,10 @@ func (s *Session) listed(x call) verdict {
 	read, asked := s.limits(x), false
 	if read != "" && acts(x) {
 		reason := fmt.Sprintf(answerLabeled, clean.Cut(clean.Line(x.Name), 80), read)
-		if asked = set == nil && s.attended() && s.mode() != BypassPermissions; !asked && !(s.attended() && set == nil) {
+		if set != nil || !s.turn().Attended {
 			return verdict{is: refused, reason: reason}
 		}
+		asked = s.mode() != BypassPermissions
 	}
 	v := verdict{}
 	if set != nil {
@@ -165,7 +163,7 @@ func (s *Session) Permission(ctx context.Context, u agent.ToolUse) agent.Decisio
 	x := s.g.tree.call(u)
 	d := s.permission(ctx, x)
 	if d.Allow {
-		s.grant(x)
+		s.permits.grant(x)
 		s.begins(x)
 	}
 	return d
@@ -289,7 +287,7 @@ func (s *Session) decide(x call) verdict {
 
 // mode is the permission mode of the session.
 func (s *Session) mode() Mode {
-	if s.scope.Mode == nil || s.scope.Kind == Background || s.limit() != nil {
+	if s.scope.Mode == nil || s.scope.Kind == Background || s.turn().Limit != nil {
 		return DontAsk
 	}
 	return s.scope.Mode()
@@ -334,7 +332,7 @@ func (s *Session) unattended() *Set {
 	if s.scope.Kind == Background {
 		return s.set()
 	}
-	if l := s.limit(); l != nil {
+	if l := s.turn().Limit; l != nil {
 		return l.set
 	}
 	return nil
@@ -346,8 +344,6 @@ func (s *Session) turn() Turn {
 	}
 	return s.scope.Turn()
 }
-
-func (s *Session) limit() *Limit { return s.turn().Limit }
 
 // Label is the label of everything that the session has read.
 func (s *Session) Label() label.Label { return s.taint.Label() }
@@ -368,7 +364,7 @@ func (s *Session) approved(x call) {
 
 // confined refuses the tools that would lead out of a limited turn.
 func (s *Session) confined(x call) string {
-	if s.scope.Kind == Background || s.limit() == nil {
+	if s.scope.Kind == Background || s.turn().Limit == nil {
 		return ""
 	}
 	switch strings.TrimPrefix(x.Name, toolset.Prefix) {
@@ -392,7 +388,7 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 			}
 		}()
 		x := g.tree.call(u)
-		s.forget(x)
+		s.judged.forget(x)
 		s.authored(x)
 		if commit != nil {
 			if rel, ok := g.written(x); ok {
@@ -409,7 +405,7 @@ func (s *Session) Hooks(commit func(rel, msg string)) agent.Hooks {
 // that Permission is, also for what the engine would let pass.
 func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 	x := s.g.tree.call(u)
-	s.forget(x)
+	s.judged.forget(x)
 	return s.g.guarded(x, func() agent.Decision {
 		v := s.judge(x)
 		if v.is == refused {
@@ -419,8 +415,8 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if !d.Allow {
 			return d
 		}
-		s.judgedNow(x)
-		s.taint.Read(s.g.reads(x))
+		s.judged.note(x, s.limits(x))
+		s.taint.Read(s.g.reach.reads(x))
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
 			s.begins(x) // an engine may run it without asking Permission
 		}

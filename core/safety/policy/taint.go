@@ -81,38 +81,43 @@ func (s *Session) limits(x call) label.Label {
 	if s.taint.Trusted || s.turn().Trusted {
 		return ""
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l, judged := s.judged[x.key()]; judged {
+	if l, ok := s.judged.of(x); ok {
 		return l
 	}
 	return s.taint.Label()
 }
 
-// judgedNow remembers what limited a call that the hook has let pass.
-func (s *Session) judgedNow(x call) {
-	l := s.limits(x)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.judged == nil || len(s.judged) >= maxJudged {
-		s.judged = map[string]label.Label{}
-	}
-	s.judged[x.key()] = l
+// judgements are the labels that limited calls when the hook let them pass. The permission that
+// follows must not count what the call itself is about to read. The zero value is empty.
+type judgements struct {
+	mu sync.Mutex
+	by map[string]label.Label
 }
 
-// forget drops what judgedNow remembers.
-func (s *Session) forget(x call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.judged, x.key())
+func (j *judgements) of(x call) (l label.Label, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	l, ok = j.by[x.key()]
+	return l, ok
+}
+
+func (j *judgements) note(x call, l label.Label) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.by == nil || len(j.by) >= maxJudged {
+		j.by = map[string]label.Label{}
+	}
+	j.by[x.key()] = l
+}
+
+func (j *judgements) forget(x call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.by, x.key())
 }
 
 // key identifies a call of a session.
 func (x call) key() string { return x.ID + "\x00" + x.Name + "\x00" + string(x.Input) }
-
-// attended reports whether a user sits in front of the session and can be asked about a
-// call that its label would forbid.
-func (s *Session) attended() bool { return s.scope.Kind != Background && s.turn().Attended }
 
 // actingTools are the bot's tools that a tainted run loses. It may still ping, report and
 // continue its own chain.

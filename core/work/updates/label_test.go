@@ -1,0 +1,35 @@
+package updates
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
+	p := newPlace(t, "")
+	must(t, p.queue.AppendFrom(morning(), "The build is red.", "webhook build → run 4f2a91c0"))
+	must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", ""))
+	if got := p.content(t); !strings.Contains(got, `"label": "webhook build → run 4f2a91c0 → update"`) && !strings.Contains(got, `\u2192 update"`) {
+		t.Errorf("the file says %s", got)
+	}
+	list := NewQueue(p.dir, pacific, nil).Peek()
+	if len(list) != 2 || list[0].Label != "webhook build → run 4f2a91c0 → update" || list[1].Label != "" || Labels(list) != list[0].Label || Labels(list[1:]) != "" {
+		t.Errorf("%+v", list)
+	}
+	gone, err := p.queue.Discard(list[0].Key)
+	must(t, err)
+	must(t, p.queue.Restore(gone))
+	if again := p.queue.Peek(); again[0].Label != list[0].Label {
+		t.Errorf("after discarding and undoing: %+v", again)
+	}
+}
+
+// The original knows no labels and keeps the key; a person may write anything there.
+func TestALabelInAnUpdateOfOthersIsCleaned(t *testing.T) {
+	p := newPlace(t, `[{"ts": "2026-11-23T08:45:40-08:00", "message": "a", "label": "\u001b[2Jmail"}, {"ts": "2026-11-23T08:45:41-08:00", "message": "b", "label": 7}, {"ts": "2026-11-23T08:45:42-08:00", "message": "c", "label": ""}]`)
+	list := p.queue.Peek()
+	if len(list) != 3 || list[0].Label != "mail" || list[1].Label != "7" || list[2].Label != "" {
+		t.Errorf("%+v", list)
+	}
+}
