@@ -25,10 +25,13 @@ const fromMail label.Label = "mail → run 4f2a91c0"
 // may returns what becomes of a call that acts, in the running turn: "allowed", "asked" or
 // "refused".
 func (s *stage) may() string {
-	kind := policy.Main
 	if s.forks.current() != nil {
-		kind = policy.Interactive
+		return s.mayIn(policy.Interactive)
 	}
+	return s.mayIn(policy.Main)
+}
+
+func (s *stage) mayIn(kind policy.Kind) string {
 	guard, _ := s.Guard(kind)
 	d := guard.PreTool(s.t.Context(), agent.ToolUse{Name: "Write", Input: []byte(`{"file_path": "notes/x.md", "content": "x"}`)})
 	switch {

@@ -1,0 +1,163 @@
+package chat
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/label"
+	"ollimbot/core/safety/policy"
+)
+
+// labelModel is the rules of labels for the conversation, in a few lines.
+type labelModel struct {
+	main, fork label.Label
+	forked     bool
+	pending    []label.Label // of updates
+	seen       int           // how many of them the fork has seen
+}
+
+// say is a message of the user, a minute after everything before it was shown.
+func (m *labelModel) say() string {
+	if m.forked {
+		m.fork = label.Join(m.pending[m.seen:]...)
+		m.seen = len(m.pending)
+		return attendedMay(m.fork)
+	}
+	m.main = label.Join(m.pending...)
+	m.pending = nil
+	return attendedMay(m.main)
+}
+
+// task is a turn that the schedule begins.
+func (m *labelModel) task() string {
+	m.main = label.Join(append([]label.Label{m.main}, m.pending...)...)
+	m.pending, m.seen = nil, 0
+	if m.main != "" {
+		return "refused"
+	}
+	return "allowed"
+}
+
+func (m *labelModel) enter() string {
+	m.forked = true
+	m.fork = label.Join(append([]label.Label{m.main}, m.pending...)...)
+	m.seen = len(m.pending)
+	return attendedMay(m.fork)
+}
+
+func (m *labelModel) exit(save bool) {
+	if save {
+		m.main = m.fork
+	}
+	m.forked, m.fork = false, ""
+}
+
+func attendedMay(l label.Label) string {
+	if l != "" {
+		return "asked"
+	}
+	return "allowed"
+}
+
+// Random days of a conversation against the model: what a turn may do, and the label with
+// which a run would branch from it.
+func TestLabelsOfAConversationMatchTheirModel(t *testing.T) {
+	steps := rapid.SliceOfN(rapid.SampledFrom([]string{"say", "say", "task", "mail", "own", "enter", "save", "discard", "report", "compact", "restart", "clear"}), 1, 14)
+	rapid.Check(t, func(rt *rapid.T) {
+		day, root := steps.Draw(rt, "day"), t.TempDir()
+		synctest.Test(t, func(t *testing.T) { liveThrough(t, root, day, &labelModel{}) })
+	})
+}
+
+// liveThrough plays a day, in one life of the program up to each restart.
+func liveThrough(t *testing.T, root string, day []string, m *labelModel) {
+	for i := 0; i < len(day); i++ {
+		a := &actor{}
+		stageAt(t, root, nil, func(o *Options) { o.Engine = a }).run(func(s *stage) {
+			s.sent = 100 * i // keys go on from life to life
+			for ; i < len(day) && day[i] != "restart"; i++ {
+				s.step(a, m, day[i])
+				pass(time.Minute)
+				if (s.labelOfMain() != "") != (m.main != "") || (s.forks.current() != nil) != m.forked {
+					t.Fatalf("after step %d of %v the main session has %q, want %q", i, day, s.labelOfMain(), m.main)
+				}
+			}
+		})
+		if m.forked {
+			m.exit(false) // a fork does not outlive the program
+		}
+		m.seen = 0
+	}
+}
+
+// step does one thing with the conversation and its model.
+func (s *stage) step(a *actor, m *labelModel, what string) {
+	var may []string
+	want := ""
+	switch what {
+	case "say":
+		want = m.say()
+		s.inTurn(a, &may)
+		s.say("hello")
+	case "task":
+		want = m.task()
+		s.inMain(a, &may)
+		must(s.t, s.RunTask(s.t.Context(), deliverAll, due(s.t, "Morning", false)))
+	case "mail", "own":
+		l := map[string]label.Label{"mail": fromMail}[what]
+		m.pending = append(m.pending, l)
+		s.report(l)
+	case "enter":
+		if m.forked {
+			return
+		}
+		want = m.enter()
+		s.inTurn(a, &may)
+		must(s.t, s.EnterFork("x"))
+	case "save", "discard":
+		if !m.forked {
+			return
+		}
+		m.exit(what == "save")
+		must(s.t, s.ExitFork(map[string]command.Exit{"save": command.ExitSave, "discard": command.ExitDiscard}[what]))
+	case "report":
+		if !m.forked {
+			return
+		}
+		m.pending = append(m.pending, m.fork)
+		if r := s.tools.Report(s.t.Context(), "what the fork found"); r.IsError {
+			s.t.Errorf("%s: %s", toolset.ReportUpdates, r.Text)
+		}
+		m.exit(false)
+		must(s.t, s.ExitFork(command.ExitDiscard))
+	case "compact":
+		if m.forked {
+			return
+		}
+		m.say()
+		a.next(agent.Text{Delta: "compacted"}, agent.Result{SessionID: fmt.Sprintf("compacted-%d", time.Now().Unix())})
+		s.say("go on")
+	case "clear":
+		m.exit(false)
+		m.main = ""
+		if _, err := s.Clear(s.t.Context()); err != nil {
+			s.t.Error(err)
+		}
+	}
+	synctest.Wait()
+	if want != "" && (len(may) != 1 || may[0] != want) {
+		s.t.Errorf("%s: the turn may %q, want %q", what, may, want)
+	}
+}
+
+// inMain is inTurn for a turn of the main session, which a fork may be in front of.
+func (s *stage) inMain(a *actor, may *[]string) {
+	a.next(func() { *may = append(*may, s.mayIn(policy.Main)) }, agent.Text{Delta: "done"}, agent.Result{})
+}
