@@ -40,7 +40,7 @@ func (l *ledger) run(i int) fork.View {
 		f.Pings = 1
 	}
 	if l.tainted {
-		f.Tainted = "a web page"
+		f.Label = "web page"
 	}
 	return f
 }
