@@ -286,5 +286,5 @@ func TestAStoredRunThatReadUntrustedInputSaysThatItsOutputIsGone(t *testing.T) {
 	l := &ledger{n: 300, tainted: true}
 	s := runsPage(t, l)
 	s.do(action.TailPageDown, action.TailPageDown, action.TailPageDown)
-	has(t, s.screen(118, 36), "Its output is no longer kept", "handles untrusted input")
+	has(t, s.screen(118, 36), "Its output is no longer kept", "untrusted input: web page")
 }

@@ -49,8 +49,6 @@ type Options struct {
 	Confined func() bool
 	// Network reports whether commands can reach the network; nil means no.
 	Network func() bool
-	// Visible reports whether commands see a file of the data directory; nil means yes.
-	Visible func(rel string) bool
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
@@ -86,11 +84,8 @@ func New(o Options) *Guard {
 	if o.Network == nil {
 		o.Network = func() bool { return false }
 	}
-	if o.Visible == nil {
-		o.Visible = func(string) bool { return true }
-	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
-	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network, visible: o.Visible}
+	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network}
 	g.approvals = &ApprovalQueue{always: g.Allow}
 	return g
 }

@@ -29,10 +29,8 @@ type reach struct {
 	dir        *store.Dir
 	tree       tree
 	provenance *Provenance
-	// network reports whether commands reach the network, visible whether they see a file
-	// of the data directory.
+	// network reports whether commands reach the network.
 	network func() bool
-	visible func(rel string) bool
 }
 
 // maxLabeled is how many labeled files are told apart. With more of them, every search and
@@ -74,10 +72,8 @@ func (r *reach) commandLabel(x call) label.Label {
 	if r.network() {
 		return label.From(labelNetwork)
 	}
-	for _, f := range r.labeled() {
-		if r.visible(f.rel) {
-			return f.label.Via(labelCommand)
-		}
+	if files := r.labeled(); len(files) > 0 {
+		return files[0].label.Via(labelCommand)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 
 	"ollimbot/core/talk/post"
@@ -47,6 +48,9 @@ func speaker(t *theme.Theme, e transcript.Entry) []widget.Span {
 	}
 	if e.Critical {
 		out = append(out, widget.Span{Role: theme.Bad, Text: " " + t.Glyph(theme.Bell) + " " + textCritical})
+	}
+	if e.Label != "" {
+		out = append(out, widget.Span{Role: theme.Dim, Text: " · "}, widget.Span{Role: theme.Warn, Text: fmt.Sprintf(textUntrusted, e.Label.Origin())})
 	}
 	return out
 }

@@ -21,6 +21,7 @@ const (
 
 	textPrompt      = "writes a message"
 	textCommand     = " or a /command"
+	textUntrusted   = "from %s" // the origin of untrusted text that went into a message
 	textCritical    = "critical"
 	textTools       = "used "
 	textPress       = "Press a button"
