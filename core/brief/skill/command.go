@@ -62,7 +62,7 @@ func (e expander) run(ctx context.Context, line string) string {
 		return stdout.output()
 	case ctx.Err() != nil:
 		return fmt.Sprintf(textTimedOut, label)
-	case errors.As(err, &exit) && strings.HasPrefix(says, sandboxSays) && strings.HasSuffix(says, noSuchFile):
+	case errors.As(err, &exit) && notFoundInside(says, words[0]):
 		return fmt.Sprintf(textNotFound, label)
 	case errors.As(err, &exit):
 		return failed(exit.ExitCode(), label, says)
@@ -70,6 +70,16 @@ func (e expander) run(ctx context.Context, line string) string {
 		return fmt.Sprintf(textNotFound, label)
 	}
 	return failed(noExec, label, clean.Line(store.Bare(err).Error()))
+}
+
+// notFoundInside reports whether a sandbox says that a program does not exist: bubblewrap
+// itself, or the shell that sets limits and then starts it.
+func notFoundInside(says, program string) bool {
+	if strings.HasPrefix(says, sandboxSays) {
+		return strings.HasSuffix(says, noSuchFile)
+	}
+	shell, ok := strings.CutPrefix(says, program+": ")
+	return ok && (strings.HasSuffix(shell, "exec: "+program+": not found") || strings.HasSuffix(shell, program+": "+noSuchFile))
 }
 
 func failed(code int, label, says string) string {
