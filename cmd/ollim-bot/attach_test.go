@@ -109,6 +109,7 @@ func needsSSH(t *testing.T) {
 }
 
 func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
+	t.Parallel()
 	needsSSH(t)
 	s := serveViewers(t)
 	full, looks, stranger := s.keyFor(""), s.keyFor("read-only"), s.keyFor("unknown")
@@ -172,6 +173,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 }
 
 func TestOurClientOutlivesTheBot(t *testing.T) {
+	t.Parallel()
 	needsSSH(t) // for its keys
 	s := serveViewers(t)
 	v := startCommand(t, exec.Command(s.exe, "--data-dir", s.root), s.env()) // it was refused before

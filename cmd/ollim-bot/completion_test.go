@@ -15,6 +15,7 @@ import (
 
 // A real bash offers, behind each command, what may follow it and nothing else.
 func TestBashCompletesEveryCommandAndEveryFlag(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("needs bash, which completes the commands")

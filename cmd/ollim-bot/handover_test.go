@@ -92,6 +92,7 @@ func shell(t testing.TB, exe string, env []string, args ...string) spoken {
 }
 
 func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
+	t.Parallel()
 	d, exe := newDesk(t), built(t)
 	main := d.session(policy.Scope{Kind: policy.Main, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}})
 	run := d.session(policy.Scope{Kind: policy.Background, Session: "aaaa0001", Rules: policy.Rules{Allowed: policy.BackgroundTools()}})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io/fs"
@@ -53,18 +54,24 @@ func neutral() {
 	_ = os.Setenv("LANG", "C.UTF-8")
 }
 
-// TestStories plays testdata/script with the real binary. Beside testscript's
-// own commands a story may use
+// TestStories plays testdata/script with the real binary: commands that do one thing and end.
+func TestStories(t *testing.T) { play(t, "script") }
+
+// TestABotPlaysItsStories plays testdata/bot, in which a bot runs for a while. .ci/run has the race detector in it.
+func TestABotPlaysItsStories(t *testing.T) { play(t, "bot") }
+
+// play plays the stories of a folder. Beside testscript's own commands a story may use
 //
 //	fixture NAME DIR            copies testdata/fixtures/NAME
 //	exits STATUS PROGRAM ARG…   runs a program that must end with that status
 //	until PATTERN PROGRAM ARG…  runs a program until its output matches
 //	large FILE BYTES            writes a file of that many letters
-func TestStories(t *testing.T) {
+func play(t *testing.T, folder string) {
+	t.Helper()
 	fixtures, err := filepath.Abs(filepath.Join("testdata", "fixtures"))
 	check(t, err)
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Dir:                 filepath.Join("testdata", folder),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *goldentest.Update,
@@ -80,11 +87,7 @@ func TestStories(t *testing.T) {
 				usage(ts, neg, len(args) == 2, "large FILE BYTES")
 				n, err := strconv.Atoi(args[1])
 				ts.Check(err)
-				data := make([]byte, n)
-				for i := range data {
-					data[i] = 'x'
-				}
-				ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o600))
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Repeat([]byte{'x'}, n), 0o600))
 			},
 		},
 	})

@@ -247,6 +247,7 @@ func (p *promised) try(span string) (why string, known bool) {
 // quotes: the command runs, the tool is there, the file is open or closed, the
 // tag is written, and the policy says what the text says.
 func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
+	t.Parallel()
 	p := newPromised(t)
 	all := map[string]bool{}
 	for _, in := range []prompt.SystemInput{{}, {Webhooks: true}} {
@@ -275,6 +276,7 @@ func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 // TestWhatTheShippedFilesPromiseIsTrue tries the commands and files of subagents
 // and bundled skills, which run with the rights of the main session.
 func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
+	t.Parallel()
 	p := newPromised(t)
 	var files []string
 	for _, name := range []string{"setup", "job-config"} {

@@ -59,6 +59,7 @@ func (n *notified) hears(part string) {
 }
 
 func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "reminders", "long.md"), "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+
 		"\"\nbackground: true\n---\n```script\nwait 1h\n```\n")
@@ -137,6 +138,7 @@ kill %1; wait %1
 `
 
 func TestTheServiceLivesInARealSystemd(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("OLLIM_REQUIRE_SYSTEMD") == "" {
 		t.Skip("needs systemd and root: OLLIM_REQUIRE_SYSTEMD=1 runs it")
 	}

@@ -50,6 +50,7 @@ var unknotted = []string{
 }
 
 func TestNoFileCallsUp(t *testing.T) {
+	t.Parallel()
 	for _, path := range unknotted {
 		for _, files := range knots(typed(t, path).calls()) {
 			t.Errorf("%s: these files call each other; move what both need below them:\n%s", path, files)

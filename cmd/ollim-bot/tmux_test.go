@@ -13,6 +13,7 @@ import (
 // TestInARealTerminal drives the dashboard in tmux, which is a terminal that we
 // have not written. OLLIM_REQUIRE_TMUX=1 makes a missing tmux a failure.
 func TestInARealTerminal(t *testing.T) {
+	t.Parallel()
 	path, err := exec.LookPath("tmux")
 	if err != nil {
 		if os.Getenv("OLLIM_REQUIRE_TMUX") == "1" {
