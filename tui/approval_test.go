@@ -8,7 +8,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/transcript"
 )
 
@@ -23,11 +22,6 @@ func (s *stage) asks(id, label string) {
 			ID: id, Label: label, Tool: "Bash", Session: "main session", Asked: now, Until: now.Add(policy.Patience),
 		})
 	})
-}
-
-// settled lets everything that waits be answered by somebody else.
-func (s *stage) settled() {
-	s.change(func(c *core.Snapshot) { c.Approvals = nil })
 }
 
 func TestAToolCallIsAllowedInTheChat(t *testing.T) {
@@ -82,12 +76,6 @@ func TestALateAnswerIsToldTheOutcome(t *testing.T) {
 		s.sees("Bash(rm x) was already answered: denied")
 		s.misses("answered elsewhere")
 	})
-}
-
-func inFork(at time.Time) core.Snapshot {
-	s := busyDay(at)
-	s.Fork = &chat.Banner{Topic: "Plans for the garden", Since: at.Add(-12 * time.Minute)}
-	return s
 }
 
 func TestTheReplyOfACommandStandsInTheChat(t *testing.T) {

@@ -36,9 +36,8 @@ type bot struct {
 	rings   map[string]*tail.Ring
 	changed chan struct{}
 	did     []command.Value
-	reads   int   // snapshots taken
-	looks   int   // how often somebody looked
-	refusal error // what every command gets; nil lets them pass
+	reads   int // snapshots taken
+	looks   int // how often somebody looked
 	// takes is how long a command takes; nil means no time.
 	takes func(c command.Value) time.Duration
 }
@@ -88,13 +87,6 @@ func (b *bot) change(f func(s *core.Snapshot)) {
 	}
 }
 
-// refuse makes every command fail from now on, or none.
-func (b *bot) refuse(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refusal = err
-}
-
 func (b *bot) done() []command.Value {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,11 +106,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	default:
 		b.did = append(b.did, c)
 	}
-	refusal := b.refusal
 	b.mu.Unlock()
-	if refusal != nil {
-		return command.Outcome{}, refusal
-	}
 	switch c := c.(type) {
 	case command.SetBudget:
 		if err := budget.Validate(c.Capacity, c.RefillMinutes); err != nil {

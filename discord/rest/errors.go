@@ -236,7 +236,7 @@ const (
 	textOldEdit   = "edits of messages older than an hour are limited: send a new one"
 	textTransient = "the connection to Discord failed"
 	textUnknown   = "it is unknown whether Discord carried it out"
-	textLimited   = "Discord's rate limit was reached"
+	textLimited   = "the rate limit of Discord was reached"
 	textTooLarge  = "the file is larger than allowed"
 
 	textLimitedFor = "Discord's rate limit was reached: retrying is possible in %s"

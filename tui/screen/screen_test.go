@@ -323,10 +323,6 @@ func drain(master *os.File) <-chan struct{} {
 	return done
 }
 
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-
 func must(t tester, err error) {
 	t.Helper()
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
@@ -242,18 +241,4 @@ func TestCodeIsCutWhereTheBoxEnds(t *testing.T) {
 			}
 		}
 	}
-}
-
-// fullBench is a view of the screen's size over everything that 100,000 lines leave.
-func fullBench(filter string) *bench {
-	b := newBench(maxTail, 200, 60)
-	b.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	for range 100 {
-		b.write(1000)
-	}
-	b.Lines(b.theme, b.w, b.h, true)
-	if filter != "" {
-		b.filterBy(filter)
-	}
-	return b
 }

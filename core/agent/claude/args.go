@@ -36,7 +36,9 @@ func overrides(dir string) string {
 // literal is a path as a pattern that matches it alone.
 func literal(path string) string { return globSigns.Replace(path) }
 
-var globSigns = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`, "!", `\!`, "+", `\+`, "@", `\@`, "|", `\|`)
+var globSigns = strings.NewReplacer(
+	`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, "(", `\(`, ")", `\)`, "!", `\!`, "+", `\+`, "@", `\@`, "|", `\|`,
+)
 
 // args are the flags of a process. They do not say what a run may do: its hooks, its
 // permission callback and the bot's tools decide that. The system prompt is in the

@@ -13,7 +13,7 @@ const (
 	textGone      = "the Claude process has ended"
 	textGoneSaid  = "the Claude process has ended: %s"
 	textNoResume  = "the Claude process has ended, and the session could not be resumed: %w"
-	textStalled   = "Claude said nothing for two minutes, so the turn was ended: try again"
+	textStalled   = "claude said nothing for two minutes, so the turn was ended: try again"
 	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
 	textThinking  = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
 	textUntried   = "claude %s is newer than any that was tried with this program (%s to %s): if something is odd, install %[3]s"

@@ -13,6 +13,7 @@ import (
 // Kind is why a place is closed.
 type Kind int
 
+// The kinds of places.
 const (
 	Open         Kind = iota
 	State             // the bot's own files
@@ -29,6 +30,7 @@ const (
 // Where is at which depth a place counts.
 type Where int
 
+// The depths.
 const (
 	Anywhere  Where = iota // at any depth, outside of the data directory too
 	BelowData              // at any depth of the data directory

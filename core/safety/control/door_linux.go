@@ -168,7 +168,7 @@ func dial(folder string, deadline time.Time) (c conn, err error) {
 		if err := unix.Mkfifo(path, 0o600); err != nil {
 			return nil, &fs.PathError{Op: "make a pipe", Path: path, Err: err}
 		}
-		defer os.Remove(path) // once both sides have opened it, nobody needs its name
+		defer func() { _ = os.Remove(path) }() // once both sides have opened it, nobody needs its name
 	}
 	// Held for both, a pipe waits for the other side. Each is then held for one, so that
 	// the other side's end is seen.

@@ -73,14 +73,14 @@ func TestLabelsAreNeverLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rapid.SliceOfN(some, 0, 4).Draw(t, "labels")
 		joined := Join(list...)
-		any := false
+		labeled := false
 		for _, l := range list {
-			any = any || l != ""
+			labeled = labeled || l != ""
 		}
 		for range rapid.IntRange(0, 20).Draw(t, "steps") {
 			joined = joined.Via(step.Draw(t, "step"))
 		}
-		if (joined != "") != any {
+		if (joined != "") != labeled {
 			t.Fatalf("%q of %q", joined, list)
 		}
 		data, err := json.Marshal(joined)

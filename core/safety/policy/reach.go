@@ -103,7 +103,8 @@ func (r *reach) searchLabel(x call) label.Label {
 // the folder of the search. A glob that is more than names, * and ? may visit anything.
 func mayVisit(x call, rel string) bool {
 	glob := strings.TrimPrefix(filepath.ToSlash(filepath.Clean(x.arg)), "./")
-	if x.arg == "" || rel == "." || strings.ContainsAny(x.arg, "!{}[],\\ \t\r\n") || strings.HasPrefix(glob, "..") || filepath.IsAbs(glob) || strings.HasPrefix(glob, "~") {
+	if x.arg == "" || rel == "." || strings.HasPrefix(glob, "~") ||
+		strings.ContainsAny(x.arg, "!{}[],\\ \t\r\n") || strings.HasPrefix(glob, "..") || filepath.IsAbs(glob) {
 		return true
 	}
 	match := routines.Glob(strings.ToLower(glob))

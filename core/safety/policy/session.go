@@ -145,12 +145,10 @@ func (s *Session) listed(x call) verdict {
 		}
 		asked = s.mode() != BypassPermissions
 	}
-	v := verdict{}
 	if set != nil {
-		v = background(set, x)
-	} else {
-		v = s.decide(x)
+		return background(set, x)
 	}
+	v := s.decide(x)
 	if asked && v.is != refused {
 		return verdict{is: open, reason: fmt.Sprintf(askLabeled, read), once: true}
 	}

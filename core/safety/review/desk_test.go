@@ -62,7 +62,7 @@ func (o *office) SkillWaits(s skill.Skill) string   { return o.why(s.Path, s.Dig
 
 func (o *office) Judge() {
 	o.judged++
-	o.Desk.o.Index.Judge()
+	o.o.Index.Judge()
 }
 
 // open is an office in which those files wait.

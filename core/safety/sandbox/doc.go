@@ -10,8 +10,8 @@
 // claude needs the network and its login; its commands need neither. So they get their own
 // sandbox inside claude's. The way in is CLAUDE_CODE_SHELL: in place of bash, a script for our
 // own program, kept in memory. It looks for what is closed at that moment, and becomes
-// bubblewrap with a clean environment, because bubblewrap's own can be read inside. A root process is "nobody" inside, because the kernel gives no namespace to a
-// root without capabilities. A second /proc needs a complete one to be visible somewhere, so one
+// bubblewrap with a clean environment, because bubblewrap's own can be read inside. A root process is
+// "nobody" inside, because the kernel gives no namespace to a root without capabilities. A second /proc needs a complete one to be visible somewhere, so one
 // is mounted out of reach under an empty folder. The signals of Stop go to the command and not
 // to bubblewrap, which would die of them at once; SIGKILL goes to bubblewrap, and everything
 // inside dies with it.

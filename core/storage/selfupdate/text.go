@@ -31,8 +31,9 @@ const (
 
 	textBusy     = "another upgrade of %s is running; try again when it has finished"
 	textFull     = "no space in %s (%w): free some and try again; the program is unchanged"
-	textReadOnly = "you have no permission to replace %s (%w): update it as the user who installed it, with sudo, or with the tool that installed it; it is unchanged"
-	textPlace    = "replace %s: %w; it is unchanged"
+	textReadOnly = "you have no permission to replace %s (%w): " +
+		"update it as the user who installed it, with sudo, or with the tool that installed it; it is unchanged"
+	textPlace = "replace %s: %w; it is unchanged"
 
 	textNothingKept = "there is nothing to go back to: no upgrade has left an older program in %s"
 )

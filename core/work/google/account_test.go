@@ -205,7 +205,10 @@ func TestALoginThatGoogleEndedIsReportedOnceAndTakesTheRightsAway(t *testing.T) 
 		t.Errorf("a login that works: said %q, rights %d, changed %d", said, allowed, changed)
 	}
 	a.g.Revoke()
-	for range a.client.Tasks.List(t.Context(), "@default", false) {
+	for _, err := range a.client.Tasks.List(t.Context(), "@default", false) {
+		if err == nil {
+			t.Error("a revoked login lists tasks")
+		}
 	}
 	a.Refresh()
 	said, allowed, changed := a.take()
