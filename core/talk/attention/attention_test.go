@@ -13,7 +13,7 @@ import (
 func TestAMuteAndQuietHoursThatMeetAreOneQuietTime(t *testing.T) {
 	zone := time.FixedZone("CET", 3600)
 	dir := storetest.Prepared(t)
-	storetest.Put(t, dir, "state/config.json", `{"quiet_hours": "22:00-07:30"}`)
+	storetest.Put(t, dir, "state/settings.json", `{"quiet_hours": "22:00-07:30"}`)
 	storetest.Put(t, dir, "state/mute.json", `{"until": "2026-11-23T23:00:00+01:00"}`)
 	r, _, err := config.LoadRuntime(dir)
 	if err != nil {

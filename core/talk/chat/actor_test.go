@@ -33,6 +33,7 @@ type actor struct {
 	has     bool // the message that it is asked about
 	hasErr  error
 	hasDone []string // sessions it was asked about
+	before  int      // sessions that it opened in earlier lives of the program
 }
 
 // play is one turn: events, an error at its end, and functions that run in between.
@@ -65,7 +66,7 @@ func (a *actor) Open(_ context.Context, o agent.SessionOptions) (agent.Session, 
 		s.id = o.Resume
 	}
 	if s.id == "" {
-		s.id = fmt.Sprintf("new-%d", len(a.opened))
+		s.id = fmt.Sprintf("new-%d", a.before+len(a.opened))
 	}
 	a.cast = append(a.cast, s)
 	return s, nil

@@ -79,7 +79,7 @@ func TestLabelsOfAConversationMatchTheirModel(t *testing.T) {
 // liveThrough plays a day, in one life of the program up to each restart.
 func liveThrough(t *testing.T, root string, day []string, m *labelModel) {
 	for i := 0; i < len(day); i++ {
-		a := &actor{}
+		a := &actor{before: 100 * i} // no two sessions have the same id
 		stageAt(t, root, nil, func(o *Options) { o.Engine = a }).run(func(s *stage) {
 			s.sent = 100 * i // keys go on from life to life
 			for ; i < len(day) && day[i] != "restart"; i++ {

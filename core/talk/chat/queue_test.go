@@ -44,6 +44,9 @@ func worked(t *testing.T, story func(ctx context.Context, q *queue, stop func(),
 func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
 	worked(t, func(ctx context.Context, q *queue, _ func(), failed func() []string) {
 		var order []string
+		release := make(chan struct{})
+		must(t, q.later(func(context.Context) error { <-release; return nil }))
+		synctest.Wait() // it runs, and the others wait
 		for i := range maxJobs {
 			must(t, q.later(func(context.Context) error {
 				order = append(order, fmt.Sprint(i))
@@ -59,6 +62,7 @@ func TestJobsRunInOrderAndTheirErrorsAreReported(t *testing.T) {
 		if err := q.later(func(context.Context) error { return nil }); err == nil || err.Error() != textTooManyMessages {
 			t.Errorf("a full queue answers %v", err)
 		}
+		close(release)
 		if err := q.do(ctx, func(context.Context) error { return errors.New("mine") }); err == nil || err.Error() != "mine" {
 			t.Errorf("do returns %v", err)
 		}

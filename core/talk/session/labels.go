@@ -82,28 +82,34 @@ func (l *Labels) Read(now time.Time, id string, from label.Label) error {
 // Clear records that the user has seen and answered what a session had read.
 func (l *Labels) Clear(now time.Time, id string) error {
 	return l.change(func(all map[string][]span) bool {
-		list := all[id]
-		if len(list) == 0 || !list[len(list)-1].To.IsZero() {
+		if l.last(all[id]).closed() {
 			return false
 		}
-		// A clock that was set back must not make the span end before it began.
-		last := &list[len(list)-1]
-		last.To = last.From
-		if now.After(last.From) {
-			last.To = now.Round(0).UTC()
-		}
+		end(all[id], now)
 		return true
 	})
+}
+
+// end closes the last span. A clock that was set back must not make it end before it began.
+func end(list []span, now time.Time) {
+	last := &list[len(list)-1]
+	last.To = last.From
+	if now.After(last.From) {
+		last.To = now.Round(0).UTC()
+	}
 }
 
 // Follow records that a session goes on under another id, as after a compaction.
 func (l *Labels) Follow(now time.Time, from, to string) error {
 	return l.change(func(all map[string][]span) bool {
 		last := l.last(all[from])
-		if from == to || last.Label == "" || !last.To.IsZero() || !l.last(all[to]).closed() {
+		if from == to || last.closed() {
 			return false
 		}
-		all[to] = append(all[to], span{Label: last.Label, From: now.Round(0).UTC()})
+		end(all[from], now)
+		if l.last(all[to]).closed() {
+			all[to] = append(all[to], span{Label: last.Label, From: now.Round(0).UTC()})
+		}
 		if from == "" {
 			delete(all, from)
 		}
