@@ -30,7 +30,7 @@ type Pane struct {
 func New() *Pane {
 	p := &Pane{}
 	p.Noun, p.Open = textUpdate, action.UpdatesRead
-	p.Text = func(u updates.Update) string { return p.snap.Sourced(u) }
+	p.Text = func(u updates.Update) string { return told(p.snap, u) }
 	p.Same = func(was, u updates.Update) bool { return was.Key == u.Key }
 	return p
 }
@@ -130,7 +130,7 @@ func ageColumn(w int) int {
 // wrapped is the text of the ith update in at most so many lines.
 func (p *Pane) wrapped(c pane.Context, i, w, most int) []string {
 	u, _ := p.Nth(i)
-	text := strings.TrimRight(c.Snap.Sourced(u), "\n ")
+	text := strings.TrimRight(told(c.Snap, u), "\n ")
 	if most == 1 {
 		text = flat(text)
 	}
@@ -168,6 +168,8 @@ const (
 	textEarlier = "earlier"
 
 	textEmpty = "No updates."
+	// textFrom is an update in the list by the origin of untrusted text in it.
+	textFrom = "[from %s] %s"
 	// textUntrusted is the path of untrusted text that an update was made from.
 	textUntrusted = "\nMade from untrusted text: %s.\nUntil you answer it, the conversation asks you before it acts.\n"
 	textTeach     = "An update is a report from a background run without a ping: the main session reads it with your next message."
@@ -199,6 +201,14 @@ func Text(s *core.Snapshot, u updates.Update) string {
 		text += fmt.Sprintf(textUntrusted, u.Label)
 	}
 	return text
+}
+
+// told is an update in the list: its source or, if untrusted text went into it, its origin.
+func told(s *core.Snapshot, u updates.Update) string {
+	if u.Label == "" {
+		return s.Sourced(u)
+	}
+	return fmt.Sprintf(textFrom, u.Label.Origin(), u.Message)
 }
 
 // page is an update in full, and what happens to it next.
