@@ -123,9 +123,12 @@ func (s *Session) author(x call) agent.Decision {
 
 // labels records the label of a file that a call is about to write.
 func (s *Session) labels(x call) error {
-	rel, data, ok := s.g.proposed(x)
-	if s.Label() == "" || !ok { // the bytes are known once they are written
+	if s.Label() == "" {
 		return nil
+	}
+	rel, data, ok := s.g.proposed(x)
+	if !ok {
+		return nil // the bytes are known once they are written
 	}
 	return s.g.reach.record(s.Writer(), rel, data)
 }

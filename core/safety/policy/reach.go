@@ -188,7 +188,10 @@ func (r *reach) fileLabel(file string) label.Label {
 				}
 			}
 		}
-		if data, err := r.dir.Read(rel); inside && err == nil {
+		if !inside || len(r.provenance.labeled()) == 0 {
+			continue // no bytes to compare with
+		}
+		if data, err := r.dir.Read(rel); err == nil {
 			if l := r.bytesLabel(routines.Digest(data)); l != "" {
 				return l
 			}
@@ -205,11 +208,7 @@ func otherNames(info os.FileInfo) bool {
 
 // bytesLabel returns the label of bytes that an agent wrote and the user has not approved.
 func (r *reach) bytesLabel(digest string) label.Label {
-	o, known := r.provenance.Find(digest)
-	if !known || !o.Approved.IsZero() {
-		return ""
-	}
-	return o.Writer.Label
+	return r.provenance.labeled()[digest].Writer.Label
 }
 
 // TaskLabel returns the label of a task's file and of its skills, "" if all of them are the
