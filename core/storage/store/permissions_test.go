@@ -26,7 +26,7 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 		{filepath.Join(file, "below", "it"), "file is a file, not a directory", "file is a file", false},
 		{sealed, "", "write in " + sealed + ": permission denied: make the data directory writable", true},
 		{filepath.Join(sealed, "new", "deep"), "", "cannot be made: " + sealed + " is not writable", true},
-		{locked, "may not be read", "may not be read", true},
+		{locked, "no permission to read " + locked, "no permission to read " + locked, true},
 	} {
 		if c.modes && root {
 			c.usable, c.writable = "", ""
