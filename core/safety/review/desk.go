@@ -6,11 +6,13 @@ package review
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -110,17 +112,36 @@ func (d *Desk) judgeSkills() {
 	d.skills.Store(&skills)
 }
 
-// inForce returns a test for the versions of files that still exist.
+// inForce returns a test for the versions of files that still exist: of tasks, skills and webhooks,
+// and of any other file, because a labeled session may have written it.
 func (d *Desk) inForce() func(digest string) bool {
-	there := map[string]bool{}
-	for _, digest := range slices.Concat(d.o.Index.Set().Versions, d.o.Hooks.Now().Versions) {
-		there[digest] = true
-	}
-	skills, _ := skill.List(d.o.Dir)
-	for _, s := range skills {
-		there[s.Digest] = true
-	}
-	return func(digest string) bool { return there[digest] }
+	versions := sync.OnceValue(func() map[string]bool {
+		there := map[string]bool{}
+		for _, digest := range slices.Concat(d.o.Index.Set().Versions, d.o.Hooks.Now().Versions) {
+			there[digest] = true
+		}
+		d.addFiles(there)
+		return there
+	})
+	return func(digest string) bool { return versions()[digest] }
+}
+
+// addFiles adds the digests of all files of the user.
+func (d *Desk) addFiles(there map[string]bool) {
+	_ = fs.WalkDir(os.DirFS(d.o.Dir.Root()), ".", func(rel string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // gone, or closed to the bot itself
+			return nil
+		case e.IsDir() && (rel == store.StateDir || rel == ".git"):
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		if data, err := d.o.Dir.Read(rel); err == nil {
+			there[routines.Digest(data)] = true
+		}
+		return nil
+	})
 }
 
 // FileWaits reports once that a file waits for the user.

@@ -319,6 +319,10 @@ func TestAStartForgetsOldVersionsOnlyOfFilesThatAreGone(t *testing.T) {
 	for _, p := range o.Waiting() {
 		kept[p.Version] = p.File
 	}
+	// A note is no task, but may be what a stranger's text was written into. It has moved since.
+	const note = "What the stranger said\n"
+	storetest.Put(t, o.dir, "notes/moved/stranger.md", note)
+	kept[routines.Digest([]byte(note))] = "notes/moved/stranger.md"
 	var written []string
 	for i := range 600 {
 		written = append(written, fmt.Sprintf("gone%d", i))
