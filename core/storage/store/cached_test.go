@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -41,6 +42,57 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 	write("six", time.Now())
 	expect("six", 4)
 	expect("six", 5)
+}
+
+// In a bubble the age of a file is exact.
+func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDir(t)
+		c := NewCached[string](d, "x")
+		read := func() (string, error) {
+			data, err := d.Read("x")
+			return string(data), err
+		}
+		at := time.Now().Add(-time.Hour)
+		inPlace := func(text string) error { return os.WriteFile(d.Path("x"), []byte(text), 0o600) }
+		for _, step := range []struct {
+			name, text string
+			write      func(text string) error
+			at         time.Time
+		}{
+			{"first", "one", func(text string) error { return d.Write("x", []byte(text)) }, at},
+			{"another file of the same size and time", "two", func(text string) error { return d.Write("x", []byte(text)) }, at},
+			{"another size", "three", inPlace, at},
+			{"an earlier time", "seven", inPlace, at.Add(-time.Second)},
+			{"just too young", "eight", inPlace, time.Now().Add(-racyFor + 1)},
+			{"of the same time", "forty", inPlace, time.Now().Add(-racyFor + 1)},
+			{"from the future", "fifty", inPlace, time.Now().Add(time.Hour)},
+			{"of the same time", "sixty", inPlace, time.Now().Add(time.Hour)},
+			{"old enough", "seven", inPlace, time.Now().Add(-racyFor)},
+		} {
+			must(t, errors.Join(step.write(step.text), os.Chtimes(d.Path("x"), step.at, step.at)))
+			if got, err := c.Load(read); got != step.text || err != nil {
+				t.Errorf("%s: %q, %v, want %q", step.name, got, err, step.text)
+			}
+		}
+		if got, err := c.Load(func() (string, error) { return "read again", nil }); got != "seven" || err != nil {
+			t.Errorf("unchanged: %q, %v", got, err)
+		}
+		must(t, inPlace("broken"))
+		broken := func() (string, error) { return "", fs.ErrInvalid }
+		if _, err := c.Load(broken); !errors.Is(err, fs.ErrInvalid) {
+			t.Error(err)
+		}
+		must(t, os.Chtimes(d.Path("x"), at, at))
+		for range 2 { // an error is not kept
+			if _, err := c.Load(broken); !errors.Is(err, fs.ErrInvalid) {
+				t.Error(err)
+			}
+		}
+		if got, err := c.Load(read); got != "broken" || err != nil {
+			t.Errorf("after an error: %q, %v", got, err)
+		}
+	})
 }
 
 func TestWhatGoesWrongAgainAndAgainIsNewsOnce(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -42,6 +44,7 @@ var children = map[string]func(*Dir) error{
 	"fulldisk": fullDisk,
 	"lock":     lockAndWait,
 	"count":    countUp,
+	"handles":  useAll,
 }
 
 // child starts the test binary in a part.
@@ -185,4 +188,54 @@ func countUp(d *Dir) error {
 		}
 	}
 	return nil
+}
+
+// useAll does everything many times with few open files, and without the garbage
+// collector, which would close forgotten ones.
+func useAll(d *Dir) error {
+	debug.SetGCPercent(-1)
+	limit := syscall.Rlimit{Cur: 32, Max: 32}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	nothing := func() error { return nil }
+	for range 40 {
+		unlock, err := d.Lock()
+		if err != nil {
+			return err
+		}
+		_, lookErr := d.Look()
+		f, openErr := d.Open("state/x.json")
+		for n, err := range []error{
+			lookErr, openErr, f.Close(), d.Write("state/x.json", nil), d.Append("state/x.jsonl", nil), second(d.Read("state/x.json")),
+			second(d.Entries(StateDir)), d.Create("state/new", nil), d.Rename("state/new", "state/moved"), d.Remove("state/moved"),
+			d.WithLock("x", nothing), unlock(),
+		} {
+			if err != nil {
+				return fmt.Errorf("step %d: %w", n, err)
+			}
+		}
+		d.Running()
+		// These fail, always in the same way.
+		for n, err := range []error{
+			second(d.Read("folder")), second(d.Open("folder")), d.Append("pipe", nil), second(d.Read("large")), d.Write("folder", nil),
+			d.Create("folder/inside", nil),
+		} {
+			if err == nil || errors.Is(err, syscall.EMFILE) {
+				return fmt.Errorf("failing step %d: %w", n, err)
+			}
+		}
+	}
+	return nil
+}
+
+func TestABotThatRunsForMonthsKeepsNoFileOpen(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "state/x.json", "x")
+	put(t, d, "folder/inside", "x")
+	put(t, d, "large", strings.Repeat("x", MaxRead+1))
+	must(t, syscall.Mkfifo(d.Path("pipe"), 0o600))
+	if out, err := child(t, "handles", d).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func newDir(t testing.TB) *Dir {
@@ -64,6 +66,27 @@ func TestNamingADirectoryTouchesNothing(t *testing.T) {
 	if d.Exists() {
 		t.Error("it exists")
 	}
+	for _, look := range []func() error{
+		func() error { return second(d.Read("state/x.json")) },
+		func() error { return second(d.Open("state/x.json")) },
+		func() error { return second(d.Entries("state")) },
+		func() error { d.Remember("state/x.json"); return second(d.Read("state/x.json")) },
+	} {
+		if err := look(); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	var v any
+	if found, err := d.PeekJSON("state/x.json", &v); found || err != nil {
+		t.Error(found, err)
+	}
+	if found, err := d.Look(); found != AsItWas || err != nil {
+		t.Error(found, err)
+	}
+	if pid, ok := d.Running(); ok || pid != 0 || len(d.Concerns()) > 0 || d.Trusted() != nil || d.Usable() != nil {
+		t.Error(pid, ok, d.Concerns(), d.Trusted(), d.Usable())
+	}
+	d.Tidy(time.Now())
 	if names, err := os.ReadDir(filepath.Dir(d.Root())); err != nil || len(names) > 0 {
 		t.Error(names, err)
 	}
@@ -92,21 +115,33 @@ func TestPrepareMakesThePlacePrivate(t *testing.T) {
 }
 
 func TestPrepareLeavesSomebodyElsesDirectoryOpen(t *testing.T) {
-	d := newDir(t)
-	put(t, d, "holiday.jpg", "x")
-	must(t, os.Chmod(d.Root(), 0o755))
-	must(t, d.Prepare())
-	if got := mode(t, d.Root()); got != 0o755 {
-		t.Errorf("mode is %#o", got)
-	}
-	if got := mode(t, d.Path("state")); got != 0o700 {
-		t.Errorf("state has mode %#o", got)
-	}
-	shared := filepath.Join(t.TempDir(), "shared")
-	must(t, os.MkdirAll(filepath.Join(shared, "state"), 0o777))
-	must(t, os.Chmod(shared, 0o777|fs.ModeSticky))
-	if d, err := At(shared); err != nil || d.Prepare() != nil || mode(t, shared) != 0o777 {
-		t.Errorf("a shared directory became %#o (%v)", mode(t, shared), err)
+	for _, c := range []struct {
+		name       string
+		make       func(d *Dir) error
+		mode, want fs.FileMode
+	}{
+		{"empty", func(*Dir) error { return nil }, 0o755, 0o700},
+		{"a bot's", func(d *Dir) error { return os.Mkdir(d.Path(StateDir), 0o700) }, 0o750, 0o700},
+		{"with files and folders of others", func(d *Dir) error {
+			return errors.Join(os.WriteFile(d.Path("holiday.jpg"), nil, 0o600), os.Mkdir(d.Path("photos"), 0o700))
+		}, 0o755, 0o755},
+		{"shared", func(d *Dir) error { return os.Mkdir(d.Path(StateDir), 0o700) }, 0o777 | fs.ModeSticky, 0o777},
+		{"the home directory", func(d *Dir) error {
+			t.Setenv("HOME", d.Root())
+			return os.Mkdir(d.Path(StateDir), 0o700)
+		}, 0o755, 0o755},
+	} {
+		d := newDir(t)
+		must(t, os.Mkdir(d.Root(), 0o700))
+		must(t, c.make(d))
+		must(t, os.Chmod(d.Root(), c.mode))
+		must(t, d.Prepare())
+		if got := mode(t, d.Root()); got != c.want {
+			t.Errorf("%s: mode is %#o, want %#o", c.name, got, c.want)
+		}
+		if got := mode(t, d.Path("state")); got != 0o700 {
+			t.Errorf("%s: state has mode %#o", c.name, got)
+		}
 	}
 }
 
@@ -134,6 +169,53 @@ func TestPrepareRemovesOnlyOurOwnOldLeftovers(t *testing.T) {
 	for rel, gone := range ours {
 		if _, err := os.Lstat(d.Path(rel)); errors.Is(err, fs.ErrNotExist) != gone {
 			t.Errorf("%s: %v, should be gone: %v", rel, err, gone)
+		}
+	}
+}
+
+func TestOurLeftoversAreToldFromOtherFiles(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		base := rapid.StringN(1, -1, 250).Draw(t, "base")
+		name := tempName(base)
+		if !IsTemp(name) || len(name) > 255 {
+			t.Fatalf("%q is not taken for ours", name)
+		}
+		at := rapid.IntRange(len(name)-21, len(name)-1).Draw(t, "at")
+		for _, other := range []string{"x" + name, name + "x", name[:at] + "X" + name[at+1:]} {
+			if IsTemp(other) {
+				t.Fatalf("%q is taken for ours", other)
+			}
+		}
+	})
+	for _, name := range []string{"", ".", ".tmp", "..0123456789abcdef.tmp", ".0123456789abcdef.tmp", "x.0123456789abcdef.tmp"} {
+		if IsTemp(name) {
+			t.Errorf("%q is taken for ours", name)
+		}
+	}
+}
+
+func TestWhatWasSetAsideIsKeptForThirtyDays(t *testing.T) {
+	d := prepared(t)
+	now := time.Now().Truncate(time.Second)
+	temp := tempName("x.json")
+	for _, c := range []struct {
+		rel  string
+		age  time.Duration
+		gone bool
+	}{
+		{"state/x.json" + asideMark + "1", asideFor - time.Second, false},
+		{"state/x.json" + asideMark + "2", asideFor, true},
+		{"state/x.json", 2 * asideFor, false},
+		{"notes" + asideMark + "1", 2 * asideFor, false},
+		{"state/" + temp, leftoverAge, true},
+		{"reminders/" + temp, leftoverAge - time.Second, false},
+		{"webhooks/" + temp, leftoverAge, true},
+	} {
+		put(t, d, c.rel, "x")
+		must(t, os.Chtimes(d.Path(c.rel), now, now.Add(-c.age)))
+		d.Tidy(now)
+		if _, err := os.Lstat(d.Path(c.rel)); errors.Is(err, fs.ErrNotExist) != c.gone {
+			t.Errorf("%s after %v: %v, should be gone: %v", c.rel, c.age, err, c.gone)
 		}
 	}
 }

@@ -65,7 +65,10 @@ func TestNamesThatLeadOutsideAreRefused(t *testing.T) {
 	d := prepared(t)
 	for _, rel := range []string{"../x", "/etc/passwd", "a/../../x", ""} {
 		_, rerr := d.Read(rel)
-		for _, err := range []error{rerr, d.Write(rel, nil), d.Append(rel, nil), d.Remove(rel)} {
+		for _, err := range []error{
+			rerr, d.Write(rel, nil), d.Append(rel, nil), d.Append(rel), d.Remove(rel), d.Create(rel, nil), d.MakeFolder(rel),
+			second(d.Open(rel)), second(d.Entries(rel)),
+		} {
 			if !errors.Is(err, errOutside) {
 				t.Errorf("%q: %v", rel, err)
 			}
@@ -188,6 +191,37 @@ func TestRemovingTwiceIsFine(t *testing.T) {
 	}
 }
 
+func TestAMovedFileReplacesWhatIsThere(t *testing.T) {
+	d := prepared(t)
+	put(t, d, "state/a", "new")
+	put(t, d, "state/b", "old")
+	must(t, d.Rename("state/a", "state/b"))
+	must(t, d.Rename("state/b", "trash/2026/c"))
+	if got, err := d.Read("trash/2026/c"); err != nil || string(got) != "new" {
+		t.Errorf("it holds %q, %v", got, err)
+	}
+	for _, rel := range []string{"state/a", "state/b"} {
+		if err := d.Rename(rel, "state/d"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", rel, err)
+		}
+	}
+	for _, names := range [][2]string{{"trash/2026/c", "../out"}, {"../out", "state/d"}} {
+		if err := d.Rename(names[0], names[1]); !errors.Is(err, errOutside) {
+			t.Errorf("%q: %v", names, err)
+		}
+	}
+	put(t, d, "folder/x", "x")
+	if err := d.Rename("trash/2026/c", "folder"); err == nil {
+		t.Error("a file has replaced a folder")
+	}
+	if err := d.Rename("trash/2026/c", "folder/x/y"); err == nil {
+		t.Error("a file became a folder")
+	}
+	if err := SyncFolder(d.Path("none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing folder was synced: %v", err)
+	}
+}
+
 func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -195,11 +229,16 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 	}{
 		{syscall.ENOSPC, "free some space"},
 		{syscall.EDQUOT, "free some space"},
+		{syscall.EFBIG, "free some space"},
 		{syscall.EROFS, "--data-dir"},
 		{syscall.EACCES, "chmod"},
 		{syscall.ENOTDIR, "a file is in the place of a directory"},
 		{syscall.EISDIR, "a directory is in the place of a file"},
 		{syscall.ENAMETOOLONG, "shorter"},
+		{syscall.ELOOP, "a link to itself"},
+		{syscall.ENXIO, "a pipe or device"},
+		{syscall.EMFILE, "ulimit -n"},
+		{syscall.EIO, "write x: " + syscall.EIO.Error()},
 	} {
 		for _, wrapped := range []error{
 			&fs.PathError{Op: "open", Path: "/secret/place", Err: tt.err},
@@ -208,6 +247,9 @@ func TestErrorsOfTheSystemComeWithACure(t *testing.T) {
 			err := Advise("write x", wrapped)
 			if !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "/secret") {
 				t.Errorf("%v says %q", tt.err, err)
+			}
+			if Full(err) != (tt.says == "free some space") {
+				t.Errorf("%v means a full disk: %v", tt.err, Full(err))
 			}
 		}
 	}

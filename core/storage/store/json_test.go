@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -129,5 +131,41 @@ func TestALineIsOneLineWhateverItHolds(t *testing.T) {
 	}
 	if _, err := JSONLine(func() {}); err == nil {
 		t.Error("a function was encoded")
+	}
+}
+
+func TestAFileThatCannotBeReadIsNamedWithItsLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\n\"capacity\": 5,\n\"name\" 7}": "line 3: ", "{\n\"capacity\": \"five\"}": "line 2: ", "{": "line 1: ", "": "line 1: ",
+	} {
+		d := prepared(t)
+		put(t, d, "state/a.json", text)
+		v := state{Capacity: 5}
+		found, err := d.PeekJSON("state/a.json", &v)
+		if found || err == nil || !strings.HasPrefix(err.Error(), want) || v.Capacity != 5 {
+			t.Errorf("%q: %v, %v, %+v", text, found, err, v)
+		}
+		if got, err := d.Read("state/a.json"); err != nil || string(got) != text {
+			t.Errorf("a look has changed %q to %q, %v", text, got, err)
+		}
+		var log bytes.Buffer
+		found, err = d.LoadJSON("state/a.json", &v, slog.New(slog.NewTextHandler(&log, nil)))
+		if found || err != nil || !strings.Contains(log.String(), "kept=state/a.json.corrupt-") {
+			t.Errorf("%q: %v, %v, logged %s", text, found, err, &log)
+		}
+	}
+	d := prepared(t)
+	put(t, d, "state/a.json", `{"capacity": 7}`)
+	var v state
+	for name, into := range map[string]any{"a value": v, "nothing": nil, "a nil pointer": (*state)(nil)} {
+		if found, err := d.ReadJSON("state/a.json", into); found || err == nil {
+			t.Errorf("%s was filled: %v, %v", name, found, err)
+		}
+	}
+	if found, err := d.LoadJSON("state/a.json", &v, nil); !found || err != nil || v.Capacity != 7 {
+		t.Errorf("%v, %v, %+v", found, err, v)
+	}
+	if err := d.WriteJSON("state/a.json", func() {}); err == nil || !strings.Contains(err.Error(), "state/a.json") {
+		t.Error(err)
 	}
 }

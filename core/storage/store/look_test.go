@@ -75,6 +75,7 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 
 func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	d := tenant(t)
+	must(t, d.Write("state/mute.json", []byte("of the other")))
 	away := d.Root() + ".away"
 	move(t, d.Root(), away)
 	must(t, os.MkdirAll(filepath.Join(d.Root(), StateDir), 0o700))
@@ -96,8 +97,21 @@ func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	if err := d.Write("x.md", nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := other.Lock(); !errors.As(err, &re) {
+	if _, err := other.Lock(); !errors.As(err, &re) || re.PID != os.Getpid() {
 		t.Errorf("a second bot: %v", err)
+	}
+	old, err := At(away)
+	must(t, err)
+	unlock, err = old.Lock()
+	if err != nil {
+		t.Fatalf("the old directory is still held: %v", err)
+	}
+	must(t, unlock())
+	// What was in the one does not come up in the other.
+	must(t, os.RemoveAll(d.Path(StateDir)))
+	looked(t, d, StateLost)
+	if got := stateFiles(t, d); len(got) > 0 {
+		t.Errorf("it holds %v", got)
 	}
 }
 

@@ -8,7 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -176,5 +179,78 @@ func TestExclusiveLetsGoAfterAPanicAndReturnsTheError(t *testing.T) {
 	}
 	if err := d.WithLock("a/b", func() error { return nil }); err == nil {
 		t.Error("a path is taken for a name")
+	}
+}
+
+// In a bubble waiting takes no time.
+func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := prepared(t)
+		for _, c := range []struct {
+			path     string
+			patience time.Duration
+			lock     func() error
+			says     string
+		}{
+			{d.Path("state/.x.lock"), turnPatience, func() error { return d.WithLock("x", func() error { return nil }) }, "x for more than 10s: stop it"},
+			{d.Path(lockFile), lockPatience, func() error {
+				unlock, err := d.Lock()
+				if err != nil {
+					return err
+				}
+				return unlock()
+			}, "already running"},
+			{d.Root(), lockPatience, func() error {
+				unlock, err := d.Lock()
+				if err != nil {
+					return err
+				}
+				return unlock()
+			}, "already running"},
+		} {
+			// Somebody who holds it for a while, or does not let go.
+			other := flock.New(c.path, flock.SetFlag(os.O_RDONLY))
+			if c.path != d.Root() {
+				other = flock.New(c.path)
+			}
+			must(t, other.Lock())
+			start := time.Now()
+			if err := c.lock(); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %v", c.path, err)
+			}
+			if waited := time.Since(start); waited != c.patience {
+				t.Errorf("%s: gave up after %v, want %v", c.path, waited, c.patience)
+			}
+			time.AfterFunc(c.patience/2, func() { _ = other.Close() }) // nothing to lose
+			start = time.Now()
+			if err := c.lock(); err != nil {
+				t.Errorf("%s, once it was free: %v", c.path, err)
+			}
+			if waited := time.Since(start); waited < c.patience/2 || waited > c.patience*3/5 {
+				t.Errorf("%s: waited for %v", c.path, waited)
+			}
+		}
+	})
+}
+
+func TestTheOriginalIsKnownByTheScriptThatItRuns(t *testing.T) {
+	for line, want := range map[string]bool{
+		"python3 /usr/local/bin/ollim-bot":         true,
+		"/usr/bin/python3.12 -u ollim-bot --debug": true,
+		"Python ollim-bot":                         true,
+		"python -m ollim_bot":                      true,
+		"python -u -m ollim_bot.main":              true,
+		"python -m pip install ollim_bot":          false,
+		"python -m":                                false,
+		"python":                                   false,
+		"python -u":                                false,
+		"python edit.py ollim-bot":                 false,
+		"vim ollim-bot":                            false,
+		"ollim-bot python":                         false,
+		"":                                         false,
+	} {
+		if got := runsOriginal(strings.Fields(line)); got != want {
+			t.Errorf("%q is the original: %v", line, got)
+		}
 	}
 }

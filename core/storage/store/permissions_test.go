@@ -1,6 +1,7 @@
 package store
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 // N22, N23: what stands against a data directory is said before anything is written.
 func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 	top := t.TempDir()
+	t.Setenv("HOME", filepath.Join(top, "home")) // which errors shorten to ~
 	file, sealed, locked := filepath.Join(top, "file"), filepath.Join(top, "sealed"), filepath.Join(top, "locked")
 	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Mkdir(sealed, 0o500), os.Mkdir(locked, 0)} {
 		must(t, err)
@@ -82,5 +84,33 @@ func TestADirectoryOfAnotherUserIsNotTrusted(t *testing.T) {
 	}
 	if got := d.Concerns(); len(got) != 1 {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestWhoMayWriteDecidesWhatIsTrusted(t *testing.T) {
+	for _, c := range []struct {
+		state, skills fs.FileMode
+		root          fs.FileMode
+		trusted       bool
+		concerns      int
+	}{
+		{0o700, 0o755, 0o700, true, 0},
+		{0o700, 0o775, 0o770, true, 1}, // the user's group is the user's choice
+		{0o720, 0o700, 0o755, true, 1},
+		{0o702, 0o700, 0o702, false, 2},
+		{0o700, 0o777, 0o700, false, 0},
+		{0o700, 0o777 | fs.ModeSticky, 0o777 | fs.ModeSticky, true, 1},
+	} {
+		d := prepared(t)
+		put(t, d, "skills/x/SKILL.md", "x")
+		for rel, mode := range map[string]fs.FileMode{StateDir: c.state, "skills": c.skills, ".": c.root} {
+			must(t, os.Chmod(d.Path(rel), mode))
+		}
+		if err := d.Trusted(); (err == nil) != c.trusted {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if got := d.Concerns(); len(got) != c.concerns {
+			t.Errorf("%+v: %q", c, got)
+		}
 	}
 }

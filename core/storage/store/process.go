@@ -16,10 +16,11 @@ import (
 // no lock. Its name anywhere in the arguments is not enough: an editor with a file of the
 // directory has it too.
 func isOriginal(pid int) bool {
-	if pid <= 0 || !lives(pid) {
-		return false
-	}
-	args := arguments(pid)
+	return pid > 0 && lives(pid) && runsOriginal(arguments(pid))
+}
+
+// runsOriginal reports whether a command line is that of the original program.
+func runsOriginal(args []string) bool {
 	if len(args) < 2 || !strings.HasPrefix(filepath.Base(args[0]), "python") && !strings.HasPrefix(filepath.Base(args[0]), "Python") {
 		return false
 	}

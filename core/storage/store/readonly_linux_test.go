@@ -70,3 +70,31 @@ func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
 		}
 	})
 }
+
+// A folder that can be written to but not opened cannot be synced.
+func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
+	d := prepared(t)
+	for _, rel := range []string{"a", "b", "c"} {
+		put(t, d, "sealed/"+rel, "x")
+	}
+	must(t, os.Mkdir(d.Path("open"), 0o700))
+	must(t, os.Chmod(d.Path("sealed"), 0o300))
+	t.Cleanup(func() { _ = os.Chmod(d.Path("sealed"), 0o700) }) // TempDir reports it
+	unprivileged(t, func() {
+		for name, err := range map[string]error{
+			"write": d.Write("sealed/a", nil), "append": d.Append("sealed/new", []byte("x")), "remove": d.Remove("sealed/a"),
+			"create": d.Create("sealed/created", nil), "move out": d.Rename("sealed/b", "open/b"), "move in": d.Rename("open/b", "sealed/b"),
+		} {
+			if !errors.Is(err, fs.ErrPermission) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := d.Append("sealed/c", []byte("x")); err != nil { // its name is safe already
+			t.Error(err)
+		}
+	})
+	// File systems that cannot sync folders are none of the user's business.
+	if err := SyncFolder("/proc"); err != nil {
+		t.Error(err)
+	}
+}
