@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -111,8 +112,10 @@ type night struct {
 	form    string        // how the time of a fire is written down
 	fired   []string
 	notes   []string
+	added   []string
 	gone    []string
-	starts  []time.Time // bubble time of each fire
+	log     bytes.Buffer // what is worth a warning
+	starts  []time.Time  // bubble time of each fire
 	tickets []string
 	changed int                         // calls of Changed
 	purse   Purse                       // nil: nothing costs anything
@@ -152,7 +155,8 @@ func (n *night) start() {
 	n.stop()
 	index := routines.NewIndex(n.dir, time.UTC)
 	index.JudgeBy(n.judge)
-	n.loop = made(Options{Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Changed: func() {
+	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Changed: func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.changed++
@@ -196,7 +200,11 @@ func (n *night) note(text string) {
 	n.notes = append(n.notes, text)
 }
 
-func (n *night) Add(string, string) {}
+func (n *night) Add(rel, message string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.added = append(n.added, rel+": "+message)
+}
 
 func (n *night) Remove(rel, message string) {
 	n.mu.Lock()

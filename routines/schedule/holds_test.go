@@ -202,7 +202,9 @@ func TestTheHoldOfARemovedTaskIsForgottenAfterADayAndOutlivesAnEditorsSave(t *te
 		n.want()
 		n.remove("routines/a.md")
 		n.look()
-		n.sleep(25 * time.Hour)
+		n.sleep(20 * time.Hour) // counted from now, not from the first time
+		n.wantHolds(`"gone"`)
+		n.sleep(5 * time.Hour)
 		n.wantHolds("")
 	})
 }

@@ -137,7 +137,7 @@ func (p *Plan) nextFree(t task, hold Hold, from time.Time) time.Time {
 	if t.routine != nil {
 		return moment(hold.firstFree(t.routine, ceilSecond(from), p.Now.Location()), p.Now.Location())
 	}
-	if at, free := p.Holds.dueAt(t.reminder); free && !hold.open() {
+	if at, free := p.Holds.dueAt(t.reminder); free {
 		return at.In(p.Now.Location())
 	}
 	return time.Time{}

@@ -287,5 +287,8 @@ func TestAfterARestartTheFileInForceIsStillTheOneThatWas(t *testing.T) {
 		n.start()
 		n.sleep(10 * time.Minute)
 		n.want("01 00:05:00 aaaaaaaa 01 00:05:00")
+		if r, ok := Files(n.dir, time.UTC).RoutineByID(idA); !ok || r.Path != "routines/water.md" {
+			t.Errorf("for a command it is %+v", r)
+		}
 	})
 }
