@@ -16,7 +16,7 @@ import (
 // no lock. Its name anywhere in the arguments is not enough: an editor with a file of the
 // directory has it too.
 func isOriginal(pid int) bool {
-	return pid > 0 && lives(pid) && runsOriginal(arguments(pid))
+	return lives(pid) && runsOriginal(arguments(pid))
 }
 
 // runsOriginal reports whether a command line is that of the original program.
