@@ -73,6 +73,22 @@ func TestNothingIsWrittenWhereTheDirectoryWas(t *testing.T) {
 	}
 }
 
+func TestARunningBotMakesTheFoldersThatAreMissing(t *testing.T) {
+	d := tenant(t)
+	must(t, d.Write("a/b/c/d.md", []byte("x")))
+	must(t, d.MakeFolder("e/f"))
+	must(t, d.MakeFolder("e/f"))
+	must(t, d.MakeFolder("."))
+	for _, rel := range []string{"a", "a/b", "a/b/c", "e/f"} {
+		if got := mode(t, d.Path(rel)); got != 0o700 {
+			t.Errorf("%s has mode %#o", rel, got)
+		}
+	}
+	if err := d.MakeFolder("a/b/c/d.md/e"); !errors.Is(err, syscall.ENOTDIR) {
+		t.Errorf("below a file: %v", err)
+	}
+}
+
 func TestADirectoryThatTakesThePlaceIsTheBotsOnceItsLockIs(t *testing.T) {
 	d := tenant(t)
 	must(t, d.Write("state/mute.json", []byte("of the other")))

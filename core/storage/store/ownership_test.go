@@ -177,8 +177,10 @@ func TestExclusiveLetsGoAfterAPanicAndReturnsTheError(t *testing.T) {
 	if err := d.WithLock("x", func() error { return want }); !errors.Is(err, want) {
 		t.Error(err)
 	}
-	if err := d.WithLock("a/b", func() error { return nil }); err == nil {
-		t.Error("a path is taken for a name")
+	for _, name := range []string{"a/b", `a\b`, ""} {
+		if err := d.WithLock(name, func() error { return nil }); err == nil || !strings.Contains(err.Error(), "plain word") {
+			t.Errorf("%q is taken for a name: %v", name, err)
+		}
 	}
 }
 
