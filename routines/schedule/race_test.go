@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -48,6 +49,22 @@ func TestWhatTheUserChangedAMomentAgoDoesNotFire(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestNothingStartsOnceTheBotEnds(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "0 0 * * *", "due now"))
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		for range 20 { // whatever it notices first
+			s := made(Options{Dir: n.dir, Fire: n.fire})
+			s.now = n.clock
+			s.index.Scan()
+			s.orders.rouse()
+			must(t, s.Run(ended))
+		}
+		n.want()
+	})
 }
 
 func TestTheClockIsCorrectedOnlyBeyondItsBounds(t *testing.T) {
