@@ -137,7 +137,6 @@ func (d *Directory) check(was string) (problem string) {
 	default:
 		return ""
 	}
-	d.o.Settings.Reload()
 	d.Apply(watch.Batch{Full: true})
 	return ""
 }

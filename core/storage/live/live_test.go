@@ -238,7 +238,7 @@ func TestADirectoryThatGoesAwayIsReportedOnceAndReadWhenItReturns(t *testing.T) 
 		must(t, os.WriteFile(filepath.Join(away, config.SettingsFile), []byte(`{"max_background_forks": 7}`), 0o600))
 		must(t, os.Rename(away, h.dir.Root()))
 		look()
-		if got := h.take(); got != "settings, settings, some, all , changed" && got != "settings, some, all , changed" {
+		if got := h.take(); got != "settings, some, all , changed" {
 			t.Errorf("did %s", got)
 		}
 		if h.forks != 7 || !slices.Equal(h.notices, []string{textDirBack}) || h.errors() != 1 {
@@ -254,8 +254,52 @@ func TestLostStateIsReportedAsAnErrorAndReadAgain(t *testing.T) {
 	keep(t, func(t *testing.T, h *house, look func()) {
 		must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
 		look()
-		if got := h.take(); h.errors() != 1 || !strings.HasSuffix(got, "some, all , changed") || !strings.Contains(h.logged.String(), "state/ was removed") {
+		if got := h.take(); h.errors() != 1 || got != "some, all , changed" || !strings.Contains(h.logged.String(), "state/ was removed") {
 			t.Errorf("did %s, logged %s", got, &h.logged)
+		}
+		if look(); h.errors() != 1 || h.take() != "" || len(h.notices) != 0 {
+			t.Errorf("reported again: %s, notices %q", &h.logged, h.notices)
+		}
+	})
+}
+
+func TestWhatWasSavedRightBeforeStateWasLostIsRestored(t *testing.T) {
+	keep(t, func(t *testing.T, h *house, look func()) {
+		must(t, os.WriteFile(h.dir.Path("state/one.json"), []byte("1"), 0o600)) // as a command does
+		h.Apply(watch.Batch{Names: []string{"state/one.json"}})
+		must(t, os.RemoveAll(h.dir.Path(store.StateDir)))
+		look()
+		if got := storetest.Text(t, h.dir, "state/one.json"); got != "1" {
+			t.Errorf("restored: %q", got)
+		}
+	})
+}
+
+func TestAnotherDirectoryInItsPlaceIsUsedOnceNoBotRunsInIt(t *testing.T) {
+	keep(t, func(t *testing.T, h *house, look func()) {
+		reported := func(errors int, says string) {
+			t.Helper()
+			look()
+			look()
+			lines := strings.Split(strings.TrimSpace(h.logged.String()), "\n")
+			if h.errors() != errors || !strings.Contains(lines[len(lines)-1], says) {
+				t.Errorf("%d errors, want %d, the last with %q:\n%s", h.errors(), errors, says, &h.logged)
+			}
+		}
+		must(t, os.Rename(h.dir.Root(), h.dir.Root()+" moved"))
+		reported(1, "missing")
+		other := storetest.At(t, h.dir.Root())
+		must(t, other.Prepare())
+		unlock, err := other.Lock()
+		must(t, err)
+		storetest.Put(t, other, config.SettingsFile, `{"max_background_forks": 7}`)
+		if reported(2, "another bot is running in it"); h.take() != "" {
+			t.Error("what belongs to another bot was read")
+		}
+		must(t, unlock())
+		reported(3, "is used from now on")
+		if got := h.take(); got != "settings, some, all , changed" || h.forks != 7 || len(h.notices) != 0 {
+			t.Errorf("did %s, forks %d, notices %q", got, h.forks, h.notices)
 		}
 	})
 }
@@ -276,13 +320,34 @@ func TestOldFilesAreTidiedOnceADayWhileTheDirectoryIsThere(t *testing.T) {
 		if look(); !there() {
 			t.Error("removed too early")
 		}
-		look()
 		if look(); there() {
 			t.Error("kept for longer than a day")
 		}
 		put()
 		if look(); !there() {
 			t.Error("removed at every look")
+		}
+		away := h.dir.Root() + " moved"
+		must(t, os.Rename(h.dir.Root(), away))
+		time.Sleep(tidyEvery)
+		must(t, os.Rename(away, h.dir.Root()))
+		if look(); there() {
+			t.Error("the day on which the directory was away counts as tidied")
+		}
+	})
+}
+
+func TestAStartDeletesWhatWasRemovedLongAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t)
+		storetest.Put(t, h.dir, "routines/a.md", "A")
+		must(t, trash.Put(h.dir, time.Now(), "routines/a.md"))
+		time.Sleep(2 * trash.Kept)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, h.Keep(ended))
+		if entries, err := h.dir.Entries("state/trash"); err != nil || len(entries) > 0 {
+			t.Errorf("kept: %v, %v", entries, err)
 		}
 	})
 }
