@@ -139,6 +139,27 @@ func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
 		if err != nil || done != c.done || len(list) == 0 || list[len(list)-1] != c.update {
 			t.Errorf("%s %s: %q, %v; pending %q", c.action, c.data, done, err, list)
 		}
+		if done == "deleted" { // at Google too
+			if _, err := a.Click(t.Context(), c.action, c.data); err == nil || !strings.Contains(err.Error(), "no longer exists") {
+				t.Errorf("%s %s a second time: %v", c.action, c.data, err)
+			}
+		} else if list, id, ok := strings.Cut("@default/"+c.data, "/"); ok {
+			if in, rest, ok := strings.Cut(id, "/"); ok {
+				list, id = in, rest
+			}
+			if task, err := a.client.Tasks.Get(t.Context(), list, id); err != nil || !task.Done() {
+				t.Errorf("%s is not done at Google: %+v, %v", c.data, task, err)
+			}
+		}
+	}
+	a.g.Fail("tasks.tasks.delete", googletest.Fault{Status: 403, Reason: "forbidden"})
+	a.g.Fail("calendar.events.delete", googletest.Fault{Status: 403, Reason: "forbidden"})
+	a.g.AddEvent("primary", map[string]any{"id": "e3", "summary": "Lunch"})
+	for action, data := range map[string]string{"task_del": a.g.AddTask("@default", map[string]any{"title": "Salt"}), "event_del": "e3"} {
+		before := len(a.pending())
+		if done, err := a.Click(t.Context(), action, data); err == nil || done != "" || len(a.pending()) != before {
+			t.Errorf("%s that Google refuses: %q, %v", action, done, err)
+		}
 	}
 	before := len(a.pending())
 	for _, action := range []string{"task_done", "task_del", "event_del"} {
@@ -162,6 +183,13 @@ func TestADeletedEventIsNoLongerAhead(t *testing.T) {
 	if list := a.DayAhead(a.now); len(list) != 1 {
 		t.Fatalf("ahead: %v", list)
 	}
+	token := read(t, a.dir)
+	must(t, a.dir.Remove(google.TokenFile))
+	if a.Refresh(); len(a.DayAhead(a.now)) != 0 {
+		t.Errorf("without a login, ahead: %v", a.DayAhead(a.now))
+	}
+	login(t, a.dir, token)
+	a.Refresh()
 	_, err := a.Click(t.Context(), "event_del", "team/e1")
 	if must(t, err); len(a.DayAhead(a.now)) != 0 {
 		t.Errorf("ahead: %v", a.DayAhead(a.now))
@@ -195,6 +223,20 @@ func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
 	a.now = a.now.Add(time.Hour)
 	if look(refused, refused) != 1 || len(a.shown()) != 2 {
 		t.Errorf("after a success, shown: %q", a.shown())
+	}
+	a.now = a.now.Add(time.Hour)
+	if look() != 1 {
+		t.Error("nothing was read")
+	}
+	// The bot ends, or Google has ended the login: neither is a problem of the day.
+	a.now = a.now.Add(time.Hour)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	a.Look(ended)
+	a.now = a.now.Add(time.Hour)
+	a.g.Revoke()
+	if a.Look(t.Context()); len(a.shown()) != 2 {
+		t.Errorf("shown: %q", a.shown())
 	}
 }
 
@@ -278,21 +320,96 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 	}
 }
 
-func TestALoginThatTheUserRefusesSaysWhy(t *testing.T) {
+// page is the page of a login that ends at an address.
+func page(redirect string) string { return redirect[:strings.Index(redirect, "?")] }
+
+// waited returns once the account waits for a login.
+func waited(t *testing.T, redirect string) {
+	t.Helper()
+	res, err := http.Get(page(redirect)) // is answered by then
+	must(t, err)
+	must(t, res.Body.Close())
+}
+
+// left returns once the account no longer waits for a login.
+func left(redirect string) {
+	for {
+		res, err := http.Get(page(redirect))
+		if err != nil {
+			return
+		}
+		_ = res.Body.Close() // the answer does not count
+	}
+}
+
+func TestTheEndOfALoginIsToldOnce(t *testing.T) {
+	for name, says := range map[string]string{"refused": "access_denied", "granted": "connected"} {
+		t.Run(name, func(t *testing.T) {
+			a := deskOf(t)
+			must(t, a.dir.Remove(google.TokenFile))
+			a.run(t)
+			a.g.SaysNo = name == "refused"
+			text, err := a.Connect(t.Context(), nil)
+			must(t, err)
+			redirect := a.browser(t, text)
+			waited(t, redirect)
+			wrong := strings.Replace(redirect, "state=", "state=x", 1)
+			if !a.Redirected(t.Context(), wrong) || !strings.Contains(<-a.heard, "not the address") {
+				t.Error("the wrong address is not refused")
+			}
+			waited(t, redirect) // it still does
+			if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, says) || a.State().On() != (name == "granted") {
+				t.Errorf("it is %v", a.State())
+			}
+			left(redirect)
+			// The next one is told after all that is left to say of this one.
+			a.g.SaysNo = false
+			text, err = a.Connect(t.Context(), []string{"mail"})
+			must(t, err)
+			redirect = a.browser(t, text)
+			waited(t, redirect)
+			res, err := http.Get(redirect)
+			must(t, err)
+			must(t, res.Body.Close())
+			if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
+				t.Errorf("said %q, state %v", said, a.State())
+			}
+		})
+	}
+}
+
+func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
 	a := deskOf(t)
 	must(t, a.dir.Remove(google.TokenFile))
-	a.g.SaysNo = true
 	a.run(t)
 	text, err := a.Connect(t.Context(), nil)
 	must(t, err)
-	if !a.Redirected(t.Context(), a.browser(t, text)) {
-		t.Error("the address is not taken for one")
+	waited(t, a.browser(t, text))
+	text, err = a.Connect(t.Context(), []string{"mail"})
+	must(t, err)
+	redirect := a.browser(t, text)
+	waited(t, redirect)
+	res, err := http.Get(redirect)
+	must(t, err)
+	must(t, res.Body.Close())
+	if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
+		t.Errorf("said %q, state %v", said, a.State())
 	}
-	if said := <-a.heard; !strings.Contains(said, "access_denied") {
-		t.Errorf("said %q", said)
+}
+
+func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
+	a := deskOf(t)
+	must(t, a.dir.Remove(google.TokenFile))
+	var text string
+	for range 2 { // the first one is about to be waited for, the second is not
+		var err error
+		text, err = a.Connect(t.Context(), nil)
+		must(t, err)
 	}
-	if a.State().On() {
-		t.Errorf("state %v", a.State())
+	redirect := a.browser(t, text)
+	left(redirect)
+	if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, "connected") || !a.State().On() {
+		t.Errorf("it is %v", a.State())
 	}
 }
 
