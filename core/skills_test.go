@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -80,5 +81,21 @@ func TestTheCommandsOfSkillsEndWithTheirContext(t *testing.T) {
 	}
 	if took := time.Since(begin); took > 8*time.Second {
 		t.Errorf("it took %v", took)
+	}
+}
+
+func TestCommandsOfSkillsDoNotRunWhereOthersCouldHaveWrittenThem(t *testing.T) {
+	h := newHome(t)
+	skills(h)
+	h.write("routines/r.md", "---\nid: \"bbbb0004\"\ncron: \"0 3 1 1 *\"\nbackground: true\nskills: [triage]\n---\nGo.\n")
+	b := h.bot(script.New(script.Options{}))
+	for _, c := range []struct {
+		mode os.FileMode
+		want string
+	}{{0o700, "Sort by urgency."}, {0o777, "Sort by !`echo urgency`."}} {
+		must(t, os.Chmod(h.root, c.mode)) //nolint:gosec // it is open on purpose
+		if text, err := b.dispatch.Preview(t.Context(), "bbbb0004", time.Time{}, false); err != nil || !strings.Contains(text, c.want) {
+			t.Errorf("mode %v: %v\n%s", c.mode, err, text)
+		}
 	}
 }

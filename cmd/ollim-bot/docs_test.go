@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -141,5 +142,34 @@ func TestEveryDependencyIsExplained(t *testing.T) {
 		if !direct[name] {
 			t.Errorf("docs/dependencies.md explains %s, which go.mod does not ask for", name)
 		}
+	}
+}
+
+// Each promise of docs/security.md names the tests that attack it, after its last sentence. That
+// these exist is checked by TestWhatIsCitedCanBeRead.
+func TestEveryPromiseNamesItsTest(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "security.md"))
+	check(t, err)
+	_, promised, found := strings.Cut(string(page), "\n## What is promised\n")
+	promised, _, _ = strings.Cut(promised, "\n## ")
+	if !found {
+		t.Fatal("docs/security.md has no section of promises")
+	}
+	named := regexp.MustCompile("\\.(\\s+`Test\\w+`)+$")
+	var promises int
+	for paragraph := range strings.SplitSeq(promised, "\n\n") {
+		items := strings.Split("\n"+strings.TrimSpace(paragraph), "\n- ")
+		for _, promise := range items[1:] {
+			promises++
+			if !named.MatchString(strings.TrimSpace(promise)) {
+				t.Errorf("this promise ends without the names of its tests: %s", promise)
+			}
+		}
+		if head := strings.TrimSpace(items[0]); strings.HasPrefix(head, "**Against") && !strings.HasSuffix(head, ":") {
+			t.Errorf("a promise in a heading, which names no test: %s", head)
+		}
+	}
+	if promises < 20 {
+		t.Errorf("only %d promises were found", promises)
 	}
 }
