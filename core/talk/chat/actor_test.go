@@ -219,6 +219,11 @@ func actedWith(t *testing.T, a *actor, prepare func(s *stage), story func(s *sta
 			prepare(s)
 		}
 		s.run(func(s *stage) { story(s, a) })
+		for i, session := range a.cast {
+			if !session.isClosed() {
+				t.Errorf("the program has ended, and session %d is still open", i)
+			}
+		}
 	})
 }
 
@@ -227,7 +232,7 @@ func (s *stage) say(text string) {
 	s.t.Helper()
 	s.sent++
 	s.hear(fmt.Sprint(1000+s.sent), text)
-	synctest.Wait()
+	s.settle()
 }
 
 // entries are the texts of the chat by one role, without cards.
@@ -264,7 +269,7 @@ func (s *stage) click(id string) string {
 	s.t.Helper()
 	done, err := s.Click(s.t.Context(), "9001", id)
 	must(s.t, err)
-	synctest.Wait()
+	s.settle()
 	return done
 }
 

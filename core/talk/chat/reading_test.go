@@ -17,6 +17,8 @@ import (
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/updates"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // fromMail is the label of a report of a run that has read mail.
@@ -94,11 +96,12 @@ func TestAnUpdateFromUntrustedTextLimitsTheConversationUntilTheUserAnswers(t *te
 		var trail []string
 		for _, e := range list {
 			if e.Action == audit.InputRead || e.Action == audit.InputAnswered {
-				trail = append(trail, e.Actor+" "+e.Action+": "+e.Detail)
+				trail = append(trail, e.Actor+" "+e.Action+", "+e.From+" "+e.Subject+": "+e.Detail)
 			}
 		}
 		equal(t, "the audit log", trail, []string{
-			audit.Bot + " input.read: mail → run 4f2a91c0 → update → this conversation", audit.User + " input.answered: mail → run 4f2a91c0 → update",
+			audit.Bot + " input.read, main session new-1: mail → run 4f2a91c0 → update → this conversation",
+			audit.User + " input.answered, main session new-1: mail → run 4f2a91c0 → update",
 		})
 	})
 }
@@ -161,8 +164,13 @@ func TestAMessageThatInterruptsTheTurnThatReadsAnswersNothing(t *testing.T) {
 func TestALabelOutlivesTheProgramAndAMessageFromBefore(t *testing.T) {
 	root := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
+		var onTheTrain time.Time
 		a := &actor{}
 		stageAt(t, root, nil, func(o *Options) { o.Engine = a }).run(func(s *stage) {
+			s.say("hello")
+			time.Sleep(time.Minute)
+			onTheTrain = s.now()
+			time.Sleep(time.Minute)
 			s.report(fromMail)
 			must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Morning", false)))
 		})
@@ -172,10 +180,14 @@ func TestALabelOutlivesTheProgramAndAMessageFromBefore(t *testing.T) {
 			var may []string
 			s.inTurn(a, &may)
 			s.inTurn(a, &may)
+			s.inTurn(a, &may)
+			s.take(command.Receive{From: "Phone", Key: "2000", Text: "typed before the mail was read", At: onTheTrain})
+			s.settle()
 			must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Noon", false)))
 			pass(time.Minute)
+			s.sent = 2000
 			s.say("good evening")
-			equal(t, "what the turns may do", may, []string{"refused", "allowed"})
+			equal(t, "what the turns may do", may, []string{"asked", "refused", "allowed"})
 		})
 	})
 }
@@ -265,6 +277,121 @@ func TestTheWordsBehindAButtonKeepTheirLabelWhereTheRunIsForgotten(t *testing.T)
 		equal(t, "what the turn may do", may, []string{"asked"})
 		if got := s.labelOfMain(); got != fromMail {
 			t.Errorf("the main session has the label %q", got)
+		}
+	})
+}
+
+// A reminder that a run wrote after it had read mail, which fires in the conversation, is no
+// less the mail's than the run's report. Only the user's own file may say otherwise.
+func TestATaskBringsTheLabelOfItsFile(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		var may []string
+		for range 3 {
+			s.inTurn(a, &may)
+		}
+		d := due(t, "Tea", false)
+		data := []byte("---\nid: \"abcd1234\"\nrun-at: \"2030-01-01T10:00:00\"\ndescription: \"Tea\"\n---\nTea.\n")
+		d.Reminder.Path, d.Reminder.Digest = "reminders/tea.md", routines.Digest(data)
+		must(t, s.o.Guard.Written(policy.Writer{Kind: fromRun, Label: fromMail}, d.Reminder.Path, data))
+		must(t, s.RunTask(s.t.Context(), deliverAll, d))
+		if got := s.labelOfMain(); got != fromMail.Via("reminder abcd1234") {
+			t.Errorf("the main session has the label %q", got)
+		}
+		must(t, s.RunTask(s.t.Context(), deliverAll, trusted(t, s)))
+		must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Noon", false)))
+		equal(t, "what the turns may do", may, []string{"refused", "allowed", "refused"})
+	})
+}
+
+// trusted is a task whose file, which the user wrote, trusts what it reads.
+func trusted(t *testing.T, s *stage) schedule.Due {
+	t.Helper()
+	d := due(t, "Sort the mail", false)
+	data := []byte("the user's own file")
+	d.Reminder.Path, d.Reminder.Digest, d.Reminder.TrustInput = "reminders/mail.md", routines.Digest(data), true
+	must(t, s.dir.Write(d.Reminder.Path, data))
+	return d
+}
+
+// Cards, files and reminders that a session with a label makes look like the bot's own words
+// unless they say where they come from.
+func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
+		make := func(n int) func() {
+			return func() {
+				for name, args := range map[string]string{
+					toolset.DiscordEmbed: `{"title":"Hi"}`, toolset.SendFile: `{"file_path":"downloads/plan.txt"}`, toolset.ListReminders: `{}`,
+				} {
+					if r := a.session(n).call(t, name, args); r.IsError {
+						t.Errorf("%s: %s", name, r.Text)
+					}
+				}
+			}
+		}
+		s.report(fromMail)
+		a.next(make(0))
+		s.say("what is new?")
+		a.next(make(1))
+		must(t, s.EnterFork(""))
+		s.settle()
+		inMain, inFork := fromMail.Via("update"), fromMail.Via("update").Via(fromMain)
+		for i, want := range []label.Label{inMain, inMain, "", inFork, inFork} { // in between is the fork's card
+			if p := s.phone.posts[i]; p.Label != want || want != "" && p.Nonce == "" {
+				t.Errorf("message %d has the label %q, want %q", i, p.Label, want)
+			}
+		}
+		var by []string
+		for _, w := range s.book.by {
+			if w.Kind == fromMain || w.Kind == nameFork {
+				by = append(by, w.Kind+" with "+string(w.Label))
+			}
+		}
+		equal(t, "who writes reminders", by, []string{fromMain + " with " + string(inMain), nameFork + " with " + string(inFork)})
+	})
+}
+
+// The user saw the reminder and said yes: it is theirs. The next one is not.
+func TestAReminderThatTheUserApprovedIsTheirOwn(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		const args = `{"prompt":"Pay the bill","delay_minutes":5}`
+		s.report(fromMail)
+		a.next(func() {
+			use := agent.ToolUse{Name: toolset.Prefix + toolset.AddReminder, Input: []byte(args)}
+			if d := a.session(0).o.Permission(s.t.Context(), use); !d.Allow {
+				t.Errorf("the call was not allowed: %+v", d)
+			}
+			for range 2 {
+				if r := a.session(0).call(t, toolset.AddReminder, args); r.IsError {
+					t.Error(r.Text)
+				}
+			}
+		})
+		s.hear("1", "what is new?")
+		s.settle()
+		s.hear("2", "yes")
+		s.settle()
+		var labels []string
+		for _, w := range s.book.by {
+			labels = append(labels, string(w.Label))
+		}
+		equal(t, "the labels of the reminders", labels, []string{"", string(fromMail.Via("update"))})
+	})
+}
+
+func TestALabelThatCannotBeSavedLimitsTheConversationAllTheSame(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		var may []string
+		s.inTurn(a, &may)
+		s.inTurn(a, &may)
+		s.jam("session_labels")
+		s.report(fromMail)
+		s.say("what is new?")
+		pass(time.Minute)
+		s.say("fine, go on")
+		equal(t, "what the turns may do", may, []string{"asked", "allowed"})
+		if n := strings.Count(s.log.String(), "what the conversation has read was not recorded"); n != 2 {
+			t.Errorf("the log says so %d times:\n%s", n, &s.log)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -47,6 +48,46 @@ type stage struct {
 	adjust func(*config.Runtime)
 	sent   int // messages, by say
 	book   book
+	log    bytes.Buffer
+
+	looking sync.Mutex
+	saw     look // by the dashboard, at the last change it was told of
+}
+
+// look is what a dashboard shows of the conversation beside the chat.
+type look struct {
+	busy   bool
+	status string
+	fork   Banner
+}
+
+func (s *stage) look() (l look) {
+	l.busy, _ = s.Busy()
+	l.status = s.Status()
+	if b := s.Banner(); b != nil {
+		l.fork = *b
+	}
+	return l
+}
+
+// Changed is what a dashboard does then: it looks again.
+func (s *stage) Changed() {
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if s.Conversation != nil {
+		s.saw = s.look()
+	}
+}
+
+// settle waits until nothing happens any more. By then a dashboard shows how things are.
+func (s *stage) settle() {
+	s.t.Helper()
+	synctest.Wait()
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if now := s.look(); s.saw != now {
+		s.t.Errorf("a dashboard still shows %+v, and not %+v", s.saw, now)
+	}
 }
 
 // The stage is the program around its conversation.
@@ -64,7 +105,6 @@ func (s *stage) Reminders(w policy.Writer) toolset.ReminderBook {
 }
 
 func (s *stage) Hide(text string) string { return strings.ReplaceAll(text, secret, "***") }
-func (s *stage) Changed()                {}
 
 // secret is what Hide hides.
 const secret = "hunter2-hunter2"
@@ -99,8 +139,10 @@ func (b *book) Continue(_ context.Context, _, next routines.Reminder) (routines.
 	b.continued++
 	return next, nil
 }
-func (b *book) List() []routines.Reminder { return nil }
-func (b *book) Now() time.Time            { return time.Now() }
+
+func (b *book) Add(_ context.Context, r routines.Reminder) (routines.Reminder, error) { return r, nil }
+func (b *book) List() []routines.Reminder                                             { return nil }
+func (b *book) Now() time.Time                                                        { return time.Now() }
 
 // offline is a user without an account at Google.
 type offline struct{}
@@ -123,8 +165,8 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	if engine == nil {
 		engine = script.New(script.Options{Pace: 1, Dir: dir})
 	}
-	log, zone, nothing := slog.New(slog.DiscardHandler), time.UTC, func() {}
 	s := &stage{t: t, dir: dir, phone: &phone{}, ear: &ear{Engine: engine}}
+	log, zone := slog.New(slog.NewTextHandler(&s.log, nil)), time.UTC
 	asIs := func(text string) string { return text }
 	o := Options{
 		Dir: dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
@@ -134,13 +176,14 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 			Audit: audit.New(audit.Options{Dir: dir, Log: log, Hide: asIs}),
 		},
 		Guard: policy.New(policy.Options{Dir: dir, Zone: zone, Log: log}), Policy: policy.NewFile(dir),
-		Notices: notice.NewBoard(zone, asIs, nothing), Commit: func(string, string) {},
+		Notices: notice.NewBoard(zone, asIs, s.Changed), Commit: func(string, string) {},
 		Host: s, Money: &s.purse, Google: offline{},
 	}
 	for _, f := range change {
 		f(&o)
 	}
 	s.o, s.Conversation = o, New(o)
+	o.Records.Transcript.OnChange(s.Changed)
 	o.Guard.Approvals().OnChange(s.phone.Approval)
 	return s
 }
@@ -366,4 +409,22 @@ func must(t testing.TB, err error) {
 func (s *stage) reword(key, text string, gone bool) {
 	s.t.Helper()
 	must(s.t, s.Reword("Phone", key, text, gone))
+}
+
+// inBubble gives a story that has several lives, or a stage of its own, a place.
+func inBubble(t *testing.T, story func(t *testing.T, root string)) {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "data")
+	synctest.Test(t, func(t *testing.T) { story(t, root) })
+}
+
+// jam makes everything fail that takes a lock, until it is mended.
+func (s *stage) jam(name string) (mend func()) {
+	s.t.Helper()
+	lock := s.dir.Path("state/." + name + ".lock")
+	if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	must(s.t, os.Symlink(lock, lock)) // a loop, which nobody can open
+	return func() { must(s.t, os.Remove(lock)) }
 }

@@ -1,0 +1,172 @@
+package chat
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/command"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
+)
+
+// The card of an open fork has its exits, and loses them when the fork has ended. Another card
+// says how it ended.
+func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
+	exits := []post.Button{
+		{Label: "Save Context", Style: "success", Action: "act:fork_save:_"},
+		{Label: "Report", Style: "primary", Action: "act:fork_report:_"},
+		{Label: "Exit Fork", Style: "danger", Action: "act:fork_exit:_"},
+	}
+	open := func(s *stage) error { return s.EnterFork("taxes") }
+	resume := func(s *stage) error { return s.Resume("run-1", "Mail", s.now()) }
+	for name, c := range map[string]struct {
+		enter func(*stage) error
+		press string
+		title string // of the open fork
+		exits []post.Button
+		end   post.Embed
+	}{
+		"saved": {open, "act:fork_save:_", "Topic: taxes", exits, post.Embed{Title: "Fork Ended — saved to main", Description: "It is done.", Color: "green"}},
+		"reported": {open, "act:fork_report:_", "Topic: taxes", exits, post.Embed{
+			Title: "Fork Ended — summary queued", Description: "It is done.", Color: "blue",
+		}},
+		"left": {open, "act:fork_exit:_", "Topic: taxes", exits, post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}},
+		"a resumed run": {resume, "act:fork_exit:_", "resumed from Mail — it cannot be saved, but reported.", exits[1:], post.Embed{
+			Title: "Fork Ended — discarded", Color: "greyple",
+		}},
+	} {
+		acted(t, func(s *stage, a *actor) {
+			a.next(func() {
+				s.forks.current().requestExit("", "It is done.")
+			}, agent.Text{Delta: "hello"})
+			must(t, c.enter(s))
+			s.settle()
+			s.click(c.press)
+			want := []post.Post{
+				{Context: "fork", Embed: &post.Embed{Title: textForkCard, Description: c.title, Color: "purple", Buttons: c.exits}},
+				{Context: "fork", Embed: &c.end},
+			}
+			got := s.phone.posts
+			for i := range got {
+				if got[i].Nonce == "" || i > 0 && got[i].Nonce == got[0].Nonce {
+					t.Errorf("%s: card %d has the nonce %q", name, i, got[i].Nonce)
+				}
+				got[i].Nonce = ""
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: the cards are\n%s", name, diff)
+			}
+			closed := map[post.MessageID]post.Post{"9001": {Context: "fork", Embed: &post.Embed{Title: textForkCard, Description: c.title, Color: "greyple"}}}
+			if diff := cmp.Diff(closed, s.phone.edits); diff != "" {
+				t.Errorf("%s: the first card now is\n%s", name, diff)
+			}
+		})
+	}
+}
+
+// A bot without Discord has the dashboard alone.
+func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
+	a := &actor{}
+	alone := func(o *Options) { o.Engine, o.Remote, o.RemoteName = a, nil, "" }
+	inBubble(t, func(t *testing.T, root string) {
+		stageAt(t, root, nil, alone).run(func(s *stage) {
+			a.next(
+				agent.Text{Delta: "wrong"}, agent.Rewind{Bytes: 5}, agent.Text{Delta: "right"}, agent.ToolStart{Name: "Read"},
+				agent.ToolEnd{Name: "Read", Denied: true}, agent.Retry{Reason: "overloaded"}, agent.Compacting{PreTokens: 9000}, agent.Compacting{Done: true},
+				agent.Notice{Text: "switched models"}, func() {
+					if r := a.session(0).call(t, toolset.DiscordEmbed, `{"title":"A card"}`); r.IsError {
+						t.Error(r.Text)
+					}
+				},
+			)
+			<-s.take(command.Receive{Text: "hello"})
+			s.settle()
+			must(t, s.EnterFork("taxes"))
+			s.settle()
+			var got []string
+			for _, e := range s.o.Records.Transcript.Entries() {
+				line := string(e.Role) + ": " + e.Text
+				if e.Embed != nil {
+					line += e.Embed.Title
+				}
+				got = append(got, strings.TrimSpace(line+" "+strings.Join(e.Tools, ", ")))
+			}
+			equal(t, "in the chat", got, []string{
+				"you: hello", "bot: right Read" + transcript.DeniedMark, "notice: auto-compacted", "notice: switched models", "bot: A card",
+				"bot: " + textForkCard, "bot: fine",
+			})
+			entries := s.o.Records.Transcript.Entries()
+			card := entries[len(entries)-2]
+			if _, err := s.Click(s.t.Context(), card.ID, card.Embed.Buttons[2].Action); err != nil {
+				t.Fatal(err)
+			}
+			s.settle()
+			for _, e := range s.o.Records.Transcript.Entries() {
+				if e.ID == card.ID && len(e.Embed.Buttons) > 0 {
+					t.Errorf("the fork has ended, and its card still shows %+v", e.Embed)
+				}
+			}
+		})
+	})
+}
+
+// Updates that cannot be claimed would be delivered twice, or never.
+func TestATurnWhoseUpdatesCannotBeClaimedIsNotSent(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		mend := s.jam("pending_updates")
+		s.say("hello")
+		if len(a.heard) != 0 || !s.noted("claim the pending updates") {
+			t.Errorf("told %q, notes %q", a.heard, s.phone.notes)
+		}
+		mend()
+		s.say("again")
+		s.say("and again")
+		if n := strings.Count(strings.Join(a.heard, ""), "The kettle is hot."); n != 1 || len(a.heard) != 2 {
+			t.Errorf("told %d times of the kettle: %q", n, a.heard)
+		}
+	})
+}
+
+// A turn may think for an hour. Anything else that takes ten minutes is stuck.
+func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		alive := func() bool {
+			soon, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			return s.Alive(soon) == nil
+		}
+		a.next(agent.Text{Delta: "thinking"}, untilStopped)
+		s.say("think hard")
+		pass(55 * time.Minute)
+		if !alive() {
+			t.Error("a turn that has thought for 55 minutes is stuck")
+		}
+		pass(6 * time.Minute)
+		if alive() {
+			t.Error("a turn without a sign of life for an hour is alive")
+		}
+		must(t, s.Interrupt(context.Background()))
+		s.settle()
+		release := s.occupy()
+		pass(9 * time.Minute)
+		if !alive() {
+			t.Error("a job of nine minutes is stuck")
+		}
+		pass(2 * time.Minute)
+		if alive() {
+			t.Error("a job of eleven minutes is alive")
+		}
+		release()
+		s.settle()
+		if !alive() {
+			t.Error("an idle conversation is stuck")
+		}
+	})
+}
