@@ -34,6 +34,7 @@ type actor struct {
 	hasErr  error
 	hasDone []string // sessions it was asked about
 	before  int      // sessions that it opened in earlier lives of the program
+	stiff   error    // the answer to every interrupt and every close
 }
 
 // play is one turn: events, an error at its end, and functions that run in between.
@@ -163,7 +164,7 @@ func (s *acting) Interrupt(context.Context) error {
 	if s.stopped != nil {
 		s.stopped()
 	}
-	return nil
+	return s.actor.stiff
 }
 
 func (s *acting) Configure(_ context.Context, set agent.Settings) error {
@@ -177,7 +178,7 @@ func (s *acting) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	return nil
+	return s.actor.stiff
 }
 
 func (s *acting) isClosed() bool {

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,42 @@ func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {
 		s.settle()
 		if !alive() {
 			t.Error("an idle conversation is stuck")
+		}
+	})
+}
+
+// None of this keeps the user from an answer, so that only the log can tell of it.
+func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
+	actedWith(t, &actor{stiff: errors.New("it does not react")}, nil, func(s *stage, a *actor) {
+		s.say("hello")
+		must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		var mend func()
+		a.next(func() { mend = s.jam("pending_updates") }, agent.Text{Delta: "it is hot"}, func() { mend() })
+		s.say("how is the kettle?")
+		a.next(untilStopped)
+		s.say("wait")
+		s.say("no, go on")
+		must(t, s.EnterFork("taxes"))
+		s.settle()
+		mend = s.jam("fork_messages")
+		s.say("how much?")
+		mend()
+		s.phone.with(func() { s.phone.frozen, s.phone.broken = errors.New("no network"), errors.New("no network") })
+		s.click("act:fork_exit:_")
+		a.next(func() {
+			if r := a.session(0).call(t, toolset.EnterFork, `{}`); r.IsError {
+				t.Error(r.Text)
+			}
+		}, enterFork, agent.Text{Delta: "and more"})
+		s.say("fork")
+		equal(t, "answers", s.entries(transcript.Bot), []string{"fine", "it is hot", "fine", "fine", "fine", "fine"})
+		if _, err := s.Clear(context.Background()); err != nil {
+			t.Error(err)
+		}
+		s.troubles = []string{
+			"delivered updates could not be removed", "running turn was not interrupted", "session did not close cleanly",
+			"a reply to this message will not find its fork", "an ended fork's card still shows its exits", "fork card was not sent",
+			"turn was not interrupted for the fork",
 		}
 	})
 }

@@ -69,6 +69,7 @@ func TestAForkThatHasNotReachedItsEngineIsDiscarded(t *testing.T) {
 
 func TestAReportIsAskedForOnceAndShown(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
+		s.troubles = []string{"fork gave no report"}
 		must(t, s.EnterFork(""))
 		synctest.Wait()
 		a.next(func() {

@@ -138,6 +138,7 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 
 func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
+		s.troubles = []string{"an attachment could not be saved"}
 		must(t, attachSome(s, "notes.txt"))
 		png := []byte("\x89PNG\r\n\x1a\n")
 		for range 2 {
@@ -295,6 +296,7 @@ func TestMessagesOfEarlierVersionsAreRead(t *testing.T) {
 
 func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
+		s.troubles = []string{"button was left out"}
 		e := &post.Embed{Title: "Mail", Buttons: []post.Button{
 			{Label: "Draft", Action: "agent:draft it"}, {Label: "Bad", Action: "No Action"}, {Label: "Gone", Action: "dismiss:"},
 		}}
@@ -438,6 +440,9 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 	}{{"arrived", true, nil, 0}, {"did not arrive", false, nil, 1}, {"nobody knows", false, errors.New("no history"), 1}} {
 		acted(t, func(s *stage, a *actor) {
 			a.has, a.hasErr = tt.has, tt.err
+			if tt.err != nil {
+				s.troubles = []string{"it is not known whether the last message arrived"}
+			}
 			must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 			a.next(errors.New("no engine"))
 			s.say("hello")

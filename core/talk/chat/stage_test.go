@@ -49,6 +49,8 @@ type stage struct {
 	sent   int // messages, by say
 	book   book
 	log    bytes.Buffer
+	// troubles are what the log has to say, besides what the user is told of a failed turn.
+	troubles []string
 
 	looking sync.Mutex
 	saw     look // by the dashboard, at the last change it was told of
@@ -214,6 +216,23 @@ func (s *stage) run(story func(s *stage)) {
 	if err := <-done; err != nil {
 		s.t.Errorf("Run ended with %v", err)
 	}
+	s.readLog()
+}
+
+// readLog fails if the log lacks a trouble, or tells of one that there was not.
+func (s *stage) readLog() {
+	s.t.Helper()
+	text := s.log.String()
+	for _, trouble := range s.troubles {
+		if !strings.Contains(text, trouble) {
+			s.t.Errorf("the log does not say %q:\n%s", trouble, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if !slices.ContainsFunc(append(s.troubles, textTurnFailed), func(trouble string) bool { return strings.Contains(line, trouble) }) {
+			s.t.Errorf("the log tells of %s", line)
+		}
+	}
 }
 
 // hear takes a message from the phone, as its user sent it.
@@ -315,8 +334,8 @@ type phone struct {
 	edits   map[post.MessageID]post.Post
 	deleted []post.MessageID
 	aside   []string
-	// broken is the error of all posts.
-	broken error
+	// broken is the error of all posts, frozen that of all edits.
+	broken, frozen error
 }
 
 func (p *phone) with(do func()) {
@@ -335,14 +354,17 @@ func (p *phone) Post(_ context.Context, m post.Post) (id post.MessageID, err err
 	return id, err
 }
 
-func (p *phone) Edit(_ context.Context, id post.MessageID, m post.Post) error {
+func (p *phone) Edit(_ context.Context, id post.MessageID, m post.Post) (err error) {
 	p.with(func() {
+		if err = p.frozen; err != nil {
+			return
+		}
 		if p.edits == nil {
 			p.edits = map[post.MessageID]post.Post{}
 		}
 		p.edits[id] = m
 	})
-	return nil
+	return err
 }
 
 func (p *phone) Delete(_ context.Context, id post.MessageID) error {
