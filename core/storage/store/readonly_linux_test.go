@@ -71,6 +71,24 @@ func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
 	})
 }
 
+func TestStateThatCannotBeMadePrivateIsNotUsed(t *testing.T) {
+	for _, rel := range []string{"state", "state/token.json"} {
+		d := prepared(t)
+		put(t, d, "state/token.json", "{}")
+		must(t, os.Chmod(d.Path("state"), 0o777))
+		must(t, os.Chmod(d.Path("state/token.json"), 0o644))
+		if err := os.Chown(d.Path(rel), 4711, -1); err != nil {
+			t.Log("only root can give a file away; this is not tested here")
+			return
+		}
+		unprivileged(t, func() {
+			if err := d.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
+				t.Errorf("%s belongs to another user: %v", rel, err)
+			}
+		})
+	}
+}
+
 // A folder that can be written to but not opened cannot be synced.
 func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 	d := prepared(t)
