@@ -70,6 +70,20 @@ func TestAFireThatNobodyWasThereForIsMissedAndNotFired(t *testing.T) {
 		n.wantTold([]string{"00:00 aaaaaaaa just fired", "00:10 aaaaaaaa missed", "00:10 bbbbbbbb missed"}, []string{"00:00 aaaaaaaa just fired"})
 		n.sleep(4 * time.Minute)
 		n.wantTold([]string{"00:10 bbbbbbbb missed", "00:15 aaaaaaaa just fired"}, []string{"00:15 aaaaaaaa just fired"})
+		n.put("reminders/b.md", reminderText(idB, "2000-01-09T00:00:00Z", "of the same id"))
+		n.look()
+		missed := []string{"00:10 aaaaaaaa missed", "00:10 bbbbbbbb missed"}
+		for _, at := range []struct {
+			now  time.Time
+			want []string
+		}{
+			{n.clock(), missed}, {n.at("01 00:10"), missed}, {n.at("01 00:10").Add(-1), nil}, // a clock that was set back
+			{n.at("02 00:10").Add(-1), missed}, {n.at("02 00:10"), nil},
+		} {
+			if diff := cmp.Diff(at.want, brief(n.loop.View(at.now).Missed)); diff != "" {
+				t.Errorf("missed at %v (-want +got):\n%s", at.now, diff)
+			}
+		}
 	})
 }
 

@@ -92,6 +92,26 @@ func TestWithoutMoneyARoutinePassesAndAReminderWaits(t *testing.T) {
 	})
 }
 
+func TestALateRunWithoutMoneyIsNotMadeUpForAfterACrash(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "30 * * * *", "water", "missed: run"))
+		n.start()
+		n.stop()
+		time.Sleep(45 * time.Minute)
+		n.purse = &purse{until: n.at("01 06:00")}
+		n.start()
+		n.sleep(lateDelay + 2*saveDelay)
+		atCrash, err := n.dir.Read(recordFile)
+		must(t, err)
+		n.stop()
+		n.put(recordFile, string(atCrash))
+		n.purse = nil
+		n.start()
+		n.sleep(10 * time.Minute)
+		n.want()
+	})
+}
+
 func TestAReminderThatWaitsForMoneyFiresWhenItsTimeComes(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.purse = &purse{until: n.at("01 06:00")}

@@ -97,15 +97,17 @@ func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 }
 
 func TestACorruptBookStartsAfresh(t *testing.T) {
-	inBubble(t, func(n *night) {
-		time.Sleep(12 * time.Hour)
-		n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
-		n.put(recordFile, `{"routines": {"aaaaaaaa": {"after": 12`)
-		n.start()
-		n.sleep(6 * time.Minute)
-		n.want("01 12:05:00 aaaaaaaa 01 12:05:00")
-		n.wantNotes()
-	})
+	for _, text := range []string{`{"routines": {"aaaaaaaa": {"after": 12`, `{"routines": {"aaaaaaaa": null}}`, `{"routines": null}`, `null`} {
+		inBubble(t, func(n *night) {
+			time.Sleep(12 * time.Hour)
+			n.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
+			n.put(recordFile, text)
+			n.start()
+			n.sleep(6 * time.Minute)
+			n.want("01 12:05:00 aaaaaaaa 01 12:05:00")
+			n.wantNotes()
+		})
+	}
 }
 
 func TestARunningRoutineIsSkippedAndThatIsSaidOncePerRun(t *testing.T) {
