@@ -196,6 +196,11 @@ func TestABotIsKnownByItsLock(t *testing.T) {
 	if _, ok := d.Running(); !ok {
 		t.Error("without bot.pid it is not known")
 	}
+	other, err := At(d.Root())
+	must(t, err)
+	if _, err := other.Lock(); err == nil || !strings.Contains(err.Error(), "already running") || strings.Contains(err.Error(), "kill") {
+		t.Errorf("an unknown process is to be stopped: %v", err)
+	}
 }
 
 // TestWhatIsNoFileNeverHangs puts pipes, folders, links to themselves and a

@@ -89,6 +89,14 @@ func TestStateThatCannotBeMadePrivateIsNotUsed(t *testing.T) {
 	}
 }
 
+func TestAFileThatFailsWhileItIsReadIsNotEmpty(t *testing.T) {
+	d := prepared(t)
+	must(t, os.Symlink("/proc/self/mem", d.Path("state/x.json"))) // has no first byte
+	if data, err := d.Read("state/x.json"); err == nil {
+		t.Errorf("it holds %d bytes", len(data))
+	}
+}
+
 // A folder that can be written to but not opened cannot be synced.
 func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 	d := prepared(t)
