@@ -163,7 +163,6 @@ func (a *Account) leave() {
 	if a.stop != nil {
 		a.stop()
 	}
-	a.stop = nil
 }
 
 // Click carries out a button of a task or an event. Its data is an id, or

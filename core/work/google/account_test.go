@@ -130,7 +130,7 @@ func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
 	for _, c := range []struct{ action, data, done, update string }{
 		{"task_done", a.g.AddTask("@default", map[string]any{"title": "Milk"}), "done", `Button: the user completed the task "Milk".`},
 		{"task_del", a.g.AddTask("@default", map[string]any{"title": "Bread"}), "deleted", `Button: the user deleted the task "Bread".`},
-		{"task_done", "shop/" + a.g.AddTask("shop", map[string]any{"title": "Eggs"}), "done", `Button: the user completed the task "Eggs".`},
+		{"task_done", "s/" + a.g.AddTask("s", map[string]any{"title": "Eggs"}), "done", `Button: the user completed the task "Eggs".`},
 		{"event_del", "e1", "deleted", `Button: the user deleted the event "Standup".`},
 		{"event_del", "primary/e2", "deleted", `Button: the user deleted the event "Dentist".`},
 	} {
