@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 )
@@ -205,5 +206,21 @@ func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
 			"a reply to this message will not find its fork", "an ended fork's card still shows its exits", "fork card was not sent",
 			"turn was not interrupted for the fork",
 		}
+	})
+}
+
+func TestATurnIsPaidAtThePriceOfItsOwnModel(t *testing.T) {
+	actedWith(t, &actor{}, func(s *stage) {
+		s.adjust = func(r *config.Runtime) { r.ModelMain, r.ModelFork = "opus", "haiku" }
+	}, func(s *stage, a *actor) {
+		byItself := func(yield func(agent.Event, error) bool) { yield(agent.Result{}, nil) }
+		s.say("hello")
+		a.opened[0].OnEngineTurn(byItself)
+		must(t, s.EnterFork(""))
+		s.settle()
+		s.say("in the fork")
+		a.opened[1].OnEngineTurn(byItself)
+		must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Tea", false)))
+		equal(t, "paid for", s.purse.spent, []string{"opus", "opus", "haiku", "haiku", "haiku", "opus"})
 	})
 }

@@ -212,6 +212,23 @@ func TestAForkHasTheLabelOfWhatItBranchesFromAndGivesItOn(t *testing.T) {
 	})
 }
 
+func TestWordsInAForkAnswerWhatTheForkHasReadAndNotWhatStaysInMain(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		var may []string
+		s.report(fromMail)
+		must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Morning", false)))
+		s.inTurn(a, &may)
+		must(t, s.EnterFork("mail"))
+		pass(time.Minute)
+		s.inTurn(a, &may)
+		s.say("fine, go on")
+		if got := s.labelOfMain(); got != fromMail.Via("update") {
+			t.Errorf("the main session has the label %q", got)
+		}
+		equal(t, "what the fork may do", may, []string{"asked", "allowed"})
+	})
+}
+
 func TestASavedForkBringsItsLabelAndANewConversationHasNone(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.say("hello")

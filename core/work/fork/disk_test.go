@@ -192,6 +192,7 @@ func TestAnUnknownOrForgedRunHasNoTail(t *testing.T) {
 func TestAFullDiskIsNotedOnceAndTheTailGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
+		h.troubles = []string{"tail is not saved"}
 		// A file where the folder should be: no write there can work.
 		storetest.Put(t, h.dir, tailFolder, "in the way")
 		defer h.serve()()
@@ -218,6 +219,7 @@ func TestAFullDiskIsNotedOnceAndTheTailGoesOn(t *testing.T) {
 func TestWhatTheDiskMissedIsWrittenOnceItCanBe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
+		h.troubles = []string{"tail is not saved"}
 		storetest.Put(t, h.dir, tailFolder, "in the way")
 		defer h.serve()()
 		var wg sync.WaitGroup
@@ -240,14 +242,20 @@ func TestOnlyTheNewest200TailsAreKept(t *testing.T) {
 		storetest.Put(t, h.dir, name, "{}\n")
 		must(t, os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)))
 	}
-	storetest.Put(t, h.dir, tailFolder+"/notes.txt", "the user's own")
+	own := []string{tailFolder + "/notes.txt", tailFolder + "/diary.jsonl", tailFolder + "/0badc0de"}
+	for _, name := range own {
+		storetest.Put(t, h.dir, name, "the user's own")
+		must(t, os.Chtimes(h.dir.Path(name), at, at.Add(-time.Hour)))
+	}
 	prune(h.dir, h.o.Log)
-	left, err := filepath.Glob(h.dir.Path(tailFolder) + "/*.jsonl")
+	left, err := filepath.Glob(h.dir.Path(tailFolder) + "/0*.jsonl")
 	if err != nil || len(left) != keptTails || strings.HasSuffix(left[0], "00000004.jsonl") {
 		t.Errorf("%d files left, the oldest %s, %v", len(left), left[0], err)
 	}
-	if _, err := h.dir.Read(tailFolder + "/notes.txt"); err != nil {
-		t.Error("a file that is no tail was removed")
+	for _, name := range own {
+		if _, err := h.dir.Read(name); err != nil {
+			t.Errorf("%s, which is no tail, was removed", name)
+		}
 	}
 }
 
@@ -353,6 +361,9 @@ func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
 		return
 	}
 	h := newHarness(t)
+	h.troubles = []string{
+		"the list of seen failures could not be saved", "ledger line was not written", "tail is not saved", "session history was not written",
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- h.m.Run(ctx) }()

@@ -1,11 +1,13 @@
 package fork
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,13 +44,18 @@ type harness struct {
 	busy   bool
 	quiet  time.Time
 	limits Limits
+
+	log bytes.Buffer
+	// troubles are what the log has to say.
+	troubles []string
 }
 
 func newHarness(t testing.TB, change ...func(*Options)) *harness {
 	t.Helper()
 	dir := storetest.Prepared(t)
-	log := slog.New(slog.DiscardHandler)
 	h := &harness{t: t, dir: dir, book: &book{}}
+	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	t.Cleanup(h.readLog)
 	h.o = Options{
 		Dir: dir, Zone: time.UTC, Log: log, Engine: script.New(script.Options{Pace: 1}),
 		Budget: budget.NewBucket(dir, time.UTC, log), Journal: budget.NewJournal(dir, time.UTC, log),
@@ -61,6 +68,21 @@ func newHarness(t testing.TB, change ...func(*Options)) *harness {
 	}
 	h.m = h.manager()
 	return h
+}
+
+// readLog fails if the log lacks a trouble, or tells of one that there was not.
+func (h *harness) readLog() {
+	text := h.log.String()
+	for _, trouble := range h.troubles {
+		if !strings.Contains(text, trouble) {
+			h.t.Errorf("the log does not say %q:\n%s", trouble, text)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if !slices.ContainsFunc(h.troubles, func(trouble string) bool { return strings.Contains(line, trouble) }) {
+			h.t.Errorf("the log tells of %s", line)
+		}
+	}
 }
 
 func (h *harness) manager() *Manager {

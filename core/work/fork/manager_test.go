@@ -403,6 +403,9 @@ func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
 						o.Engine = tt.engine
 					}
 				})
+				if tt.want == "wire crossed" {
+					h.troubles = []string{"background run panicked"}
+				}
 				defer h.serve()()
 				begin := time.Now()
 				v, err := h.m.Do(t.Context(), tt.job)

@@ -61,6 +61,7 @@ func TestARunsCommandsHaveTheRightsOfTheRun(t *testing.T) {
 			return agent.CommandResult{Stdout: "done"}
 		}
 	})
+	h.troubles = []string{"command of the agent was refused"}
 	r := newRun(&h.m.o, Job{Task: task(), Allowed: []string{"Bash(ollim-bot reminder *)"}, Disallowed: []string{"Bash(ollim-bot reminder cancel *)"}}, nil)
 	o := r.options(Limits{})
 	if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Stdout != "done" {

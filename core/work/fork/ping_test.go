@@ -183,6 +183,9 @@ func TestAPingSaysWhereItComesFrom(t *testing.T) {
 	if posts[1].Embed.Footer != "bg" {
 		t.Errorf("footer %q, want bg", posts[1].Embed.Footer)
 	}
+	if diff := cmp.Diff([]string{"ping critical: Water the plants", "ping critical: Plants"}, tailOf(r.status.ring)); diff != "" {
+		t.Errorf("the tail says\n%s", diff)
+	}
 }
 
 func TestASendThatFailsGivesTheTokenBackAndMayBeTriedAgain(t *testing.T) {
@@ -230,6 +233,7 @@ func TestAMessageIsPaidInTheFileBeforeItIsSent(t *testing.T) {
 
 func TestACriticalPingGoesOutThoughItCannotBeCounted(t *testing.T) {
 	h := newHarness(t)
+	h.troubles = []string{"ping budget was not saved"}
 	defer breakBudget(t, h)()
 	r := h.run(task())
 	if a := r.tools.Ping(t.Context(), "hello", false); !a.IsError || !strings.Contains(a.Text, "critical=True") {
@@ -289,14 +293,72 @@ func TestTwoRunsRacingForTheLastTokenSendOne(t *testing.T) {
 	}
 }
 
-func TestAPingIsInTheJournal(t *testing.T) {
-	h := newHarness(t)
-	r := h.run(task())
-	r.tools.Ping(t.Context(), "hello", false)
-	hours := h.o.Journal.Hours(h.m.o.now())
-	if hours[23] != 1 {
-		t.Errorf("the last hour holds %d pings", hours[23])
-	}
+// The journal is what the user reads when they ask why something did or did not arrive.
+func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		r := h.run(task())
+		now, left := h.m.o.now(), 4.0
+		h.busy = true
+		r.tools.Ping(t.Context(), "hello", false)
+		h.busy, h.quiet = false, now.Add(time.Hour)
+		r.tools.Ping(t.Context(), "hello", false)
+		h.quiet = now // they end at this moment
+		r.tools.Ping(t.Context(), "hello", false)
+		r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, false)
+		r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
+		entry := func(n int, kind, text string, p budget.Ping) budget.Ping {
+			p.At, p.Task, p.Title, p.Run, p.Kind, p.Text = now, "a1b2c3d4", "Email sweep", r.id, kind, text
+			if n > 0 {
+				p.ID = fmt.Sprintf("%s-%d", r.id, n)
+			}
+			return p
+		}
+		want := []budget.Ping{
+			entry(0, kindPing, "hello", budget.Ping{Refused: briefBusy}),
+			entry(0, kindPing, "hello", budget.Ping{Refused: "quiet until 01:00"}),
+			entry(1, kindPing, "hello", budget.Ping{Message: "1", Left: &left}),
+			entry(0, kindEmbed, "Plants", budget.Ping{Refused: briefLimit}),
+			entry(2, kindEmbed, "Plants", budget.Ping{Message: "2", Left: &left, Critical: true}),
+		}
+		if diff := cmp.Diff(want, h.o.Journal.Recent()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A reminder that comes until it is done has the buttons that end it, and says how often it
+// came. Two messages of one run are one time.
+func TestAReminderThatRepeatsCanBeEndedFromItsPing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		again := &routines.Reminder{Task: task(), UntilDone: true}
+		again.ID = "a1b2c3d4"
+		own := post.Button{Label: "Draft", Action: "agent:draft it"}
+		for range 2 {
+			r := h.run(task(), func(j *Job) { j.Reminder = again })
+			r.tools.Ping(t.Context(), "Take your pills", false)
+			r.tools.Embed(t.Context(), post.Embed{Title: "Pills", Description: "the blue ones", Buttons: []post.Button{own}}, true)
+		}
+		once := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task()} })
+		once.tools.Ping(t.Context(), "Only once", true)
+		ends := post.Remind("a1b2c3d4")
+		second := textUntilDone + " · for the second time"
+		want := []*post.Embed{
+			{Title: "Email sweep", Footer: textUntilDone, Buttons: ends},
+			{Title: "Pills", Description: "the blue ones", Footer: textUntilDone, Buttons: append(post.Remind("a1b2c3d4"), own)},
+			{Title: "Email sweep", Footer: second, Buttons: ends},
+			{Title: "Pills", Description: "the blue ones", Footer: second, Buttons: append(post.Remind("a1b2c3d4"), own)},
+			nil,
+		}
+		var got []*post.Embed
+		for _, p := range h.sent() {
+			got = append(got, p.Embed)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {

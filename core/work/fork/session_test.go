@@ -3,6 +3,7 @@ package fork
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,10 @@ func TestOnlyAnOpenThatTimedOutIsTriedAgainAfter5And15Seconds(t *testing.T) {
 				v, _ := h.m.Do(t.Context(), playing(task(), "say hello"))
 				if tt.want == Failed && !strings.Contains(v.Error, "Control request timeout") {
 					t.Errorf("it failed because of %q", v.Error)
+				}
+				page, _ := h.m.Tail(v.ID, 0)
+				if len(page.Lines) < 2 || page.Lines[0].Text != fmt.Sprintf(textReopen, "5s") || page.Lines[1].Text != fmt.Sprintf(textReopen, "15s") {
+					t.Errorf("the tail does not say why the run waits: %+v", page.Lines)
 				}
 				if v.State != tt.want || time.Since(begin) != tt.took {
 					t.Errorf("got %s after %s, want %s after %s", v.State, time.Since(begin), tt.want, tt.took)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -251,7 +252,7 @@ func (t *tools) unpaid(u *budget.UnpaidError) (why, briefly string) {
 	why = fmt.Sprintf(answerExhausted, u.State.Capacity)
 	now := t.o.now()
 	if at := u.State.NextAt(now); at.After(now) {
-		n := int((at.Sub(now) + time.Minute - 1) / time.Minute)
+		n := int(math.Ceil(at.Sub(now).Minutes()))
 		why += fmt.Sprintf(answerNextToken, n)
 	}
 	return why, briefExhausted
