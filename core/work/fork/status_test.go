@@ -1,0 +1,180 @@
+package fork
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/brief/toolset"
+	"ollimbot/core/talk/post"
+	"ollimbot/routines"
+)
+
+// telling is a session whose turn is a list of events.
+type telling struct {
+	rude
+	events []agent.Event
+}
+
+func (s *telling) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error] {
+	return func(yield func(agent.Event, error) bool) {
+		for _, ev := range s.events {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+func tells(events ...agent.Event) func(*Options) {
+	return func(o *Options) {
+		o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+			return &telling{rude{closed: make(chan struct{})}, events}, nil
+		})
+	}
+}
+
+func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		resets := time.Date(2026, 5, 1, 17, 30, 0, 0, time.FixedZone("east", 2*3600))
+		own := toolset.Prefix + toolset.PingUser
+		h := newHarness(t, tells(
+			agent.Text{Delta: "I look"}, agent.ToolStart{Name: "Read", Input: []byte(`{"file_path":"a.md"}`), Subagent: "helper"},
+			agent.ToolEnd{Name: "Read", Text: "one\ntwo\nthree"}, agent.ToolEnd{Name: "Read", Text: " \n"},
+			agent.ToolEnd{Name: "Read", Text: "no such file", IsError: true},
+			agent.ToolEnd{Name: own, Text: "refused", IsError: true}, agent.ToolEnd{Name: own, Text: "refused", IsError: true},
+			agent.ToolEnd{Name: own, Text: "no", Denied: true}, agent.ToolEnd{Name: toolset.Prefix + toolset.SendFile, Text: "no", Denied: true},
+			agent.ToolEnd{Name: "Bash", Text: "no", Denied: true},
+			agent.Compacting{PreTokens: 12_499}, agent.Compacting{Done: true},
+			agent.Retry{Reason: "overloaded", Wait: 3100 * time.Millisecond, Attempt: 2, Of: 5},
+			agent.RateLimit{Status: "allowed", Resets: resets}, agent.RateLimit{Status: "rejected", Resets: resets},
+			agent.Notice{Text: "switched models"}, agent.Text{Delta: strings.Repeat("x", 100)},
+			agent.Result{SessionID: "s-1", Usage: agent.Usage{InputTokens: 3}},
+		))
+		defer h.serve()()
+		v, err := h.m.Do(t.Context(), playing(task(), "stop"))
+		must(t, err)
+		page, _ := h.m.Tail(v.ID, 0)
+		var got []string
+		for _, l := range page.Lines {
+			got = append(got, string(l.Kind)+" "+l.Text)
+		}
+		want := []string{
+			"text I look", "tool helper: Read(a.md)", "result one (+2 lines)", "result (no output)", "error no such file",
+			"result refused", "refuse ping_user denied: no", "refuse send_file denied: no", "refuse Bash denied: no",
+			"note compacting the history · 12k tokens", "note history compacted", "note overloaded: retrying in 3s (2 of 5)",
+			"note rate limit: rejected, resets 15:30", "note switched models", "text " + strings.Repeat("x", 100), "note done",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if v.Tools != 1 || v.Refused != 2 || v.Session != "s-1" || v.Usage.InputTokens != 3 {
+			t.Errorf("counted: %+v", v)
+		}
+	})
+}
+
+func TestWhatAFailureTellsTheUserIsOneShortLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		result agent.Result
+		want   string
+	}{
+		"many lines":  {agent.Result{IsError: true, Text: "no\ncredit"}, "no credit"},
+		"a long text": {agent.Result{IsError: true, Text: strings.Repeat("y", 400)}, strings.Repeat("y", 299) + "…"},
+		"no reason":   {agent.Result{IsError: true}, textNoReason},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := newHarness(t, tells(c.result))
+			defer h.serve()()
+			v, err := h.m.Do(t.Context(), playing(task(), "stop"))
+			if err == nil || v.Error != c.want {
+				t.Errorf("%s: %q, %v", name, v.Error, err)
+			}
+			want := []post.Post{{Nonce: v.ID + "-end", Text: "Email sweep failed: " + c.want, Small: true, Source: "Email sweep"}}
+			if diff := cmp.Diff(want, h.sent()); diff != "" {
+				t.Errorf("%s: the user is told\n%s", name, diff)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, tells(agent.Text{Delta: "and then"}))
+		defer h.serve()()
+		if v, err := h.m.Do(t.Context(), playing(task(), "stop")); err == nil || v.Error != textNoResult {
+			t.Errorf("a turn without a result: %q, %v", v.Error, err)
+		}
+	})
+}
+
+// What a dashboard shows of a task is the same before and after a restart.
+func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		east := time.FixedZone("east", 2*3600)
+		h := newHarness(t, func(o *Options) { o.Zone = east })
+		stop := h.serve()
+		other := task(func(t *routines.Task) { t.ID = "0therone" })
+		var ids []string
+		for i := range 3 {
+			v, err := h.m.Do(t.Context(), playing(task(), fmt.Sprintf(`call ping_user {"message":"%d","critical":%v}`, i, i == 0), `call report_updates {"message":"x"}`))
+			must(t, err)
+			ids = append(ids, v.ID)
+			time.Sleep(time.Minute)
+		}
+		_, err := h.m.Do(t.Context(), playing(other, "say x"))
+		must(t, err)
+		elsewhere := View{ID: "0badc0de", TaskID: "a1b2c3d4", Title: "Elsewhere", State: Running, Queued: time.Now(), Started: time.Now()}
+		must(t, h.m.Put(elsewhere))
+		if got := h.m.Views()[0]; got.Title != "Elsewhere" || got.Started.Location() != east {
+			t.Errorf("a run of another process is shown as %+v", got)
+		}
+		time.Sleep(time.Minute)
+		elsewhere.State, elsewhere.Ended, elsewhere.Pings = Done, time.Now(), 2
+		must(t, h.m.Put(elsewhere))
+		stop()
+		check := func(when string, m *Manager) {
+			t.Helper()
+			past, err := m.Past("a1b2c3d4", 2)
+			must(t, err)
+			if len(past) != 2 || past[0].ID != ids[2] || past[1].ID != "0badc0de" || past[1].Ended.Location() != east {
+				t.Errorf("%s the past is %+v", when, past)
+			}
+			if rate, want := m.Rate("a1b2c3d4"), (Rate{Runs: 4, Pings: 5, Paid: 4}); rate != want {
+				t.Errorf("%s the rate is %+v, want %+v", when, rate, want)
+			}
+			if n := len(m.Ended(time.Time{})); n != 5 {
+				t.Errorf("%s %d runs have ended", when, n)
+			}
+			live, shown := 0, map[string]int{}
+			for _, v := range m.Views() {
+				shown[v.ID]++
+				if v.Live() {
+					live++
+				}
+			}
+			if live != 0 || len(shown) != 5 || shown["0badc0de"] != 1 {
+				t.Errorf("%s the runs are %v, %d live", when, shown, live)
+			}
+			for _, id := range []string{ids[0], "0badc0de"} {
+				if err := m.Stop(id); err == nil || !strings.Contains(err.Error(), "has already ended") {
+					t.Errorf("%s stopping %s says %v", when, id, err)
+				}
+			}
+		}
+		check("before a restart", h.m)
+		check("after a restart", h.manager())
+		for _, id := range []string{ids[0], "0badc0de"} {
+			if v, found, err := Find(h.dir, id); !found || err != nil || v.State != Done || v.Pings == 0 {
+				t.Errorf("%s is found as %+v, %v, %v", id, v, found, err)
+			}
+		}
+		if v, found, err := Find(h.dir, "ffffffff"); found || err != nil {
+			t.Errorf("a run that never was is %+v, %v", v, err)
+		}
+	})
+}
