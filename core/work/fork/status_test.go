@@ -2,8 +2,10 @@ package fork
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 
@@ -175,6 +178,69 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 		}
 		if v, found, err := Find(h.dir, "ffffffff"); found || err != nil {
 			t.Errorf("a run that never was is %+v, %v", v, err)
+		}
+	})
+}
+
+// stubborn is a session that reports trouble when it is closed.
+type stubborn struct{ *telling }
+
+func (s stubborn) Close() error { return errors.New("it does not react") }
+
+// None of this makes a run fail that has done its work, so that only the log can tell of it.
+func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, func(o *Options) {
+			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+				return stubborn{&telling{events: []agent.Event{agent.Result{SessionID: "s-1"}}}}, nil
+			})
+		})
+		h.troubles = []string{
+			"background session did not close cleanly", "session history was not written", "ledger line was not written",
+			"ping journal was not written", "an update could not be saved", "user was not told about a failed run",
+		}
+		defer h.serve()()
+		inTheWay := []string{"state/session_history.jsonl", ledgerName, "state/pings.jsonl", "state/.pending_updates.lock"}
+		for _, name := range inTheWay {
+			must(t, os.RemoveAll(h.dir.Path(name)))
+			must(t, os.MkdirAll(h.dir.Path(name), 0o700))
+		}
+		if v, err := h.m.Do(t.Context(), playing(task(), "stop")); err != nil || v.State != Done {
+			t.Errorf("%+v, %v", v, err)
+		}
+		if v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "stop")); err != nil || v.State != NoReport {
+			t.Errorf("%+v, %v", v, err)
+		}
+		r := h.run(task())
+		if a := r.tools.Ping(t.Context(), "hello", false); a.IsError {
+			t.Error(a.Text)
+		}
+		h.set(func() { h.failed = errors.New("no network") })
+		r.fail("it broke")
+	})
+}
+
+// A run is paid from what was set aside for it, at the price of its model.
+func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used := agent.Usage{InputTokens: 1000, CostUSD: 0.25}
+		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
+		purse := money.New(money.Options{
+			Dir: h.dir, Zone: time.UTC, Log: h.o.Log, Changed: func() {},
+			Caps: func() money.Caps { return money.Caps{} }, Past: func() []money.Run { return nil },
+		})
+		h.o.Money = purse
+		h.m = h.manager()
+		defer h.serve()()
+		ticket, _, err := purse.Reserve(h.o.now(), money.Task{Kind: routines.KindRoutine, ID: "a1b2c3d4"}, true)
+		must(t, err)
+		j := playing(task(), "stop")
+		j.Ticket = ticket
+		v, err := h.m.Do(t.Context(), j)
+		must(t, err)
+		day := purse.Today(h.o.now())
+		if kept := day.Reserved[ticket]; !kept.Begun || !kept.Told || kept.Drawn != used.CostUSD || v.Usage.CostUSD != used.CostUSD {
+			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, kept)
 		}
 	})
 }
