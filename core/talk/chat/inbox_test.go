@@ -105,7 +105,11 @@ func TestAMessageThatArrivesTwiceIsAnsweredOnce(t *testing.T) {
 			s.hear(key, "key "+key)
 			synctest.Wait()
 		}
-		equal(t, "told", a.told(), []string{"key 9", "key 10"})
+		s.take(command.Receive{From: "Phone", Text: "without a key"})
+		synctest.Wait()
+		s.hear("10", "key 10")
+		synctest.Wait()
+		equal(t, "told", a.told(), []string{"key 9", "key 10", "without a key"})
 		if s.LastReceived("Phone") != "10" || s.LastReceived("Watch") != "" {
 			t.Errorf("last received %q", s.LastReceived("Phone"))
 		}
