@@ -347,3 +347,45 @@ func TestForegroundTasksAreForPeopleOnly(t *testing.T) {
 		t.Errorf("people see %+v", list)
 	}
 }
+
+func TestPeopleSeeAForegroundTaskFromNowToTheEndOfTheWindow(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for ahead, shown := range map[time.Duration]struct{ window, day bool }{
+		-1: {}, 0: {true, true}, shortestView: {true, true}, shortestView + 1: {false, true}, 24 * time.Hour: {false, true}, 24*time.Hour + 1: {},
+	} {
+		v := planOf(now, reminderOf("m1", now.Add(ahead), func(r *routines.Reminder) { r.Background = false })).View()
+		if (len(v.Entries) > 0) != shown.window || (len(v.Day) > 0) != shown.day {
+			t.Errorf("%v ahead: %+v, of the day %+v", ahead, v.Entries, v.Day)
+		}
+	}
+}
+
+func TestADayOfManyFiresIsCompleteUpToATime(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for n, until := range map[int]time.Duration{dayFires: 24 * time.Hour, dayFires + 1: dayFires * time.Minute} {
+		var list []any
+		for i := range n {
+			list = append(list, reminderOf(fmt.Sprint(i), now.Add(time.Duration(i)*time.Minute), nil))
+		}
+		v := planOf(now, list...).View()
+		if len(v.Day) != dayFires || !v.DayUntil.Equal(now.Add(until)) {
+			t.Errorf("%d fires: %d listed, up to %v", n, len(v.Day), v.DayUntil)
+		}
+	}
+}
+
+func TestAReminderFiredByHandIsLateOnlyIfItWasOverdue(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	for late, want := range map[time.Duration]Due{-time.Hour: {At: now}, 0: {At: now}, grace: {At: now}, grace + 1: {At: now.Add(-grace - 1), Late: true}} {
+		d, ok := planOf(now, reminderOf("m1", now.Add(-late), nil)).Due("m1")
+		if !ok || !d.At.Equal(want.At) || d.Late != want.Late {
+			t.Errorf("%v late: %+v, %v", late, d, ok)
+		}
+	}
+	if d, ok := planOf(now, routineOf(t, "r1", "0 0 * * *", nil)).Due("r1"); !ok || !d.At.Equal(now) || d.Late || d.Task().ID != "r1" {
+		t.Errorf("%+v, %v", d, ok)
+	}
+	if _, ok := planOf(now).Due("r1"); ok {
+		t.Error("an unknown task can be fired")
+	}
+}

@@ -61,6 +61,19 @@ func TestAnOverdueReminderFiresAfterFiveSecondsAndIsLate(t *testing.T) {
 	})
 }
 
+func TestAnEditOfALateReminderKeepsItsPlace(t *testing.T) {
+	inBubble(t, func(n *night) {
+		time.Sleep(48 * time.Hour)
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
+		n.start()
+		n.sleep(4 * time.Second)
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call home"))
+		n.look()
+		n.sleep(10 * time.Second)
+		n.want("03 00:00:05 aaaaaaaa 01 00:10:00 late")
+	})
+}
+
 func TestAReminderWhoseRunWasInterruptedFiresAgainLate(t *testing.T) {
 	inBubble(t, func(n *night) {
 		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
