@@ -210,9 +210,6 @@ func (a *Account) Click(ctx context.Context, action, data string) (done string, 
 // and respects ctx.
 func (a *Account) Look(ctx context.Context) {
 	defer fault.Rescue("a look at the day", func(err *fault.Error) { a.o.Log.Error("a look at the day broke", "error", err) })
-	if !a.state.Load().On() {
-		return
-	}
 	r := a.o.Config()
 	asked, err := a.day.Read(ctx, Wanted{Calendars: strings.Split(r.GoogleCalendars, ","), List: r.GoogleTaskList, Zone: a.o.Zone})
 	if !asked {
