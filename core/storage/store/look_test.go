@@ -198,6 +198,12 @@ func TestABotIsKnownByItsLock(t *testing.T) {
 	}
 	other, err := At(d.Root())
 	must(t, err)
+	put(t, other, pidFile, "1") // as in a container
+	var re *RunningError
+	if _, err := other.Lock(); !errors.As(err, &re) || re.PID != 1 {
+		t.Errorf("the first process: %v", err)
+	}
+	must(t, os.Remove(d.Path(pidFile)))
 	if _, err := other.Lock(); err == nil || !strings.Contains(err.Error(), "already running") || strings.Contains(err.Error(), "kill") {
 		t.Errorf("an unknown process is to be stopped: %v", err)
 	}
