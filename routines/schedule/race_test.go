@@ -98,3 +98,21 @@ func TestTheClockIsCorrectedOnlyBeyondItsBounds(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsRecordedByAWrongClock(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("routines/a.md", routineText(idA, "0 5 * * *", "water"))
+		n.start()
+		n.sleep(2 * saveDelay)
+		before, err := n.dir.Read(recordFile)
+		must(t, err)
+		n.jump(-30 * 366 * 24 * time.Hour)
+		n.sleep(longestSleep)
+		must(t, n.loop.FireNow(idA))
+		n.sleep(longestSleep)
+		after, err := n.dir.Read(recordFile)
+		if err != nil || len(n.fired) != 1 || string(after) != string(before) {
+			t.Errorf("fired %q, recorded %s, %v", n.fired, after, err)
+		}
+	})
+}

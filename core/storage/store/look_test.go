@@ -198,10 +198,13 @@ func TestABotIsKnownByItsLock(t *testing.T) {
 	}
 	other, err := At(d.Root())
 	must(t, err)
-	put(t, other, pidFile, "1") // as in a container
-	var re *RunningError
-	if _, err := other.Lock(); !errors.As(err, &re) || re.PID != 1 {
-		t.Errorf("the first process: %v", err)
+	// As in a container; what names no process must not be passed to kill.
+	for text, pid := range map[string]int{"1": 1, " 7\n": 7, "0": 0, "-1": 0, "99999999999999999999": 0, "what": 0} {
+		put(t, other, pidFile, text)
+		var re *RunningError
+		if _, err := other.Lock(); !errors.As(err, &re) || re.PID != pid {
+			t.Errorf("%q in %s: %v", text, pidFile, err)
+		}
 	}
 	must(t, os.Remove(d.Path(pidFile)))
 	if _, err := other.Lock(); err == nil || !strings.Contains(err.Error(), "already running") || strings.Contains(err.Error(), "kill") {
