@@ -224,3 +224,17 @@ func TestATurnIsPaidAtThePriceOfItsOwnModel(t *testing.T) {
 		equal(t, "paid for", s.purse.spent, []string{"opus", "opus", "haiku", "haiku", "haiku", "opus"})
 	})
 }
+
+func TestTheTopicOfAForkIsOneLineOfAtMost200Characters(t *testing.T) {
+	for topic, want := range map[string]string{
+		"taxes\nof Ada": "taxes of Ada", strings.Repeat("é", 200): strings.Repeat("é", 200), strings.Repeat("é", 201): strings.Repeat("é", 199) + "…",
+	} {
+		acted(t, func(s *stage, _ *actor) {
+			must(t, s.EnterFork(topic))
+			s.settle()
+			if got := s.Banner().Topic; got != want {
+				t.Errorf("the topic is %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -314,6 +314,11 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].From != fromRun+" Email sweep" || list[0].Subject != "/a /b" || list[0].Detail != "see" {
 			t.Errorf("%+v, %v", list, err)
 		}
+		_, err = s.Post(s.t.Context(), post.Post{Files: []string{"/d"}})
+		must(t, err)
+		if list, _, _ := s.o.Records.Audit.Read(10); len(list) != 2 || list[1].From != fromRun {
+			t.Errorf("a run without a name is recorded as %+v", list)
+		}
 		s.click(buttons[0].Action)
 		if told := a.told(); len(told) != 1 || !strings.Contains(told[0], "draft it") {
 			t.Errorf("told %q", told)
@@ -333,7 +338,7 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 		if _, err := s.Post(s.t.Context(), post.Post{Text: "lost", Files: []string{"/c"}}); err == nil {
 			t.Error("a post that failed did not say so")
 		}
-		if list, _, _ := s.o.Records.Audit.Read(10); len(list) != 1 || slices.Contains(s.entries(transcript.Bot), "lost") {
+		if list, _, _ := s.o.Records.Audit.Read(10); len(list) != 2 || slices.Contains(s.entries(transcript.Bot), "lost") {
 			t.Errorf("%+v", list)
 		}
 	})

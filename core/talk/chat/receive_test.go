@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -164,6 +165,31 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 			})
 		})
 	}
+}
+
+func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
+	live(t, func(s *stage) {
+		must(t, s.SetMode(t.Context(), policy.Ask))
+		try := func(key string) (asked int) {
+			s.hear(key, lines(`ask Bash {"command":"rm x"}`, `say after it`))
+			pass(time.Minute)
+			return len(s.phone.approvals())
+		}
+		try("101")
+		s.hear("102", "always")
+		pass(time.Minute)
+		if n := try("103"); n != 2 {
+			t.Errorf("what is always allowed was asked for: %+v", s.phone.approvals())
+		}
+		if _, err := s.Clear(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if n := try("104"); n != 3 {
+			t.Errorf("the new conversation still allows it: %+v", s.phone.approvals())
+		}
+		s.hear("105", "no")
+		pass(time.Minute)
+	})
 }
 
 func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
