@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/tail"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/money"
@@ -82,6 +83,17 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			t.Errorf("counted: %+v", v)
 		}
 	})
+}
+
+func TestTheActivityOfARunIsTheBeginningOfItsNewestLine(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	for line, want := range map[string]string{strings.Repeat("x", 80): strings.Repeat("x", 80), strings.Repeat("x", 81): strings.Repeat("x", 79) + "…"} {
+		r.status.line(tail.Text, line)
+		if got := r.status.snapshot().Activity; got != want {
+			t.Errorf("the activity is %q, want %q", got, want)
+		}
+	}
 }
 
 func TestWhatAFailureTellsTheUserIsOneShortLine(t *testing.T) {
@@ -223,7 +235,7 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 // A run is paid from what was set aside for it, at the price of its model.
 func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		used := agent.Usage{InputTokens: 1000, CostUSD: 0.25}
+		used := agent.Usage{OutputTokens: 1, CostUSD: 0.25}
 		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
 		purse := money.New(money.Options{
 			Dir: h.dir, Zone: time.UTC, Log: h.o.Log, Changed: func() {},
@@ -241,6 +253,9 @@ func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
 		day := purse.Today(h.o.now())
 		if kept := day.Reserved[ticket]; !kept.Begun || !kept.Told || kept.Drawn != used.CostUSD || v.Usage.CostUSD != used.CostUSD {
 			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, kept)
+		}
+		if list, err := Ledger(h.dir, 1); err != nil || list[0].Usage != used {
+			t.Errorf("the ledger says %+v, %v", list, err)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func (l *lines) flush() {
 func (l *lines) flushOld(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.buf) > 0 && now.Sub(l.last) >= lineWaits {
+	if now.Sub(l.last) >= lineWaits {
 		l.empty()
 	}
 }
