@@ -2,6 +2,7 @@ package notes
 
 import (
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/updates"
@@ -18,13 +20,14 @@ import (
 // desk is Notes over a temporary directory. Its zone is two hours ahead of UTC.
 type desk struct {
 	*Notes
+	dir    *store.Dir
 	logged strings.Builder
 	seen   [][]string // the pending updates at each call of Changed
 }
 
 func open(t *testing.T) *desk {
 	dir, zone := storetest.Prepared(t), time.FixedZone("here", 2*60*60)
-	d := &desk{}
+	d := &desk{dir: dir}
 	log := slog.New(slog.NewTextHandler(&d.logged, nil))
 	d.Notes = &Notes{
 		Zone: zone, Log: log, Audit: audit.New(audit.Options{Dir: dir}), Updates: updates.NewQueue(dir, zone, log),
@@ -72,6 +75,9 @@ func TestANoteIsShownPendingAndRecorded(t *testing.T) {
 			t.Errorf("recorded: %+v", list)
 		}
 		at := d.Updates.Peek()[0].At
+		if d.logged.Len() > 0 {
+			t.Errorf("logged %s", &d.logged)
+		}
 		if _, offset := at.Zone(); !at.Equal(time.Now()) || offset != 2*60*60 {
 			t.Errorf("pending since %v", at)
 		}
@@ -129,5 +135,23 @@ func TestTroublesReplaceEachOtherByKindUntilTheyAreMended(t *testing.T) {
 	d.Troubles(routines.KindRoutine, say(""))
 	if got, want := d.pending(), []string{"b.md: no time"}; !slices.Equal(got, want) || len(d.seen) != 4 {
 		t.Errorf("mended: pending %q, want %q; changed %d times", got, want, len(d.seen))
+	}
+	if d.logged.Len() > 0 {
+		t.Errorf("logged %s", &d.logged)
+	}
+}
+
+// The user sees mistakes in files even where the agent cannot be told of them.
+func TestTroublesThatCannotBeSavedAreShownAndLogged(t *testing.T) {
+	d := open(t)
+	if err := os.MkdirAll(d.dir.Path("state/.pending_updates.lock"), 0o700); err != nil { // in the way of the lock
+		t.Fatal(err)
+	}
+	d.Troubles(routines.KindRoutine, func(bool) string { return "a.md: no cron" })
+	if got := d.shown(); !slices.Equal(got, []string{"warning a.md: no cron"}) || len(d.seen) != 1 {
+		t.Errorf("shown %q, changed %d times", got, len(d.seen))
+	}
+	if !strings.Contains(d.logged.String(), "a pending update about files could not be saved") {
+		t.Errorf("logged %s", &d.logged)
 	}
 }

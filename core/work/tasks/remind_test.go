@@ -1,8 +1,14 @@
 package tasks
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
+	"ollimbot/routines"
 )
 
 // W3: pressed at 00:09, Not today gave 01:09 of the same night.
@@ -34,5 +40,54 @@ func TestNotTodayIsNeverTheSameNight(t *testing.T) {
 		if got := tomorrow(at(c.first), at(c.now)); !got.Equal(at(c.want)) {
 			t.Errorf("first due %s, put off at %s: %s, want %s", c.first, c.now, got.Format("2006-01-02 15:04"), c.want)
 		}
+	}
+}
+
+func TestAnAnswerBeforeTheReminderCameCountsNoPings(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		id := d.reminder(time.Hour)
+		d.came("another", "m1", time.Minute)
+		d.do(command.Remind{ID: id, Word: command.Done})
+		if list := d.pending(); len(list) != 1 || strings.Contains(list[0], "reached the user") {
+			t.Errorf("the agent is told %q", list)
+		}
+	})
+}
+
+// A chain of checks goes on where it was. A reminder that comes until it is done starts over:
+// the user has seen it.
+func TestAPutOffReminderGoesOnWithItsChain(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		for _, c := range []struct {
+			untilDone bool
+			check     string
+		}{{false, "check 3 of 4"}, {true, "check 1 of 4"}} {
+			r := routines.Reminder{Task: routines.Task{Body: "Call Ada", Background: true, AllowPing: true}, RunAt: d.now().Add(time.Hour), UntilDone: c.untilDone, MaxChain: 3, ChainDepth: 2}
+			r, err := d.Book(policy.Writer{}).Add(t.Context(), r)
+			must(t, err)
+			d.do(command.Remind{ID: r.ID, Word: command.Later})
+			if body := d.do(command.Describe{ID: r.ID}).Body; !strings.Contains(body, c.check) {
+				t.Errorf("%q is missing in\n%s", c.check, body)
+			}
+		}
+	})
+}
+
+// The answer counts. The user reads what it could not be written down for.
+func TestAnAnswerThatCannotBeWrittenDownCountsAndSaysSo(t *testing.T) {
+	for _, lock := range []string{"state/.pings.lock", "state/.pending_updates.lock"} {
+		inBubble(t, func(t *testing.T, d *desk) {
+			id := d.reminder(30 * time.Minute)
+			d.came(id, "m1", time.Minute)
+			must(t, os.RemoveAll(d.dir.Path(lock)))
+			must(t, os.MkdirAll(d.dir.Path(lock), 0o700)) // in the way of the lock
+			out, err := d.Answer(t.Context(), command.Remind{ID: id, Word: command.Later}, "m1")
+			if err == nil || !strings.HasPrefix(err.Error(), out.Message+", but it could not be written down") || !strings.Contains(err.Error(), lock) {
+				t.Errorf("%s: %q, %v", lock, out.Message, err)
+			}
+			if at := d.File(id).RunAt; !at.Equal(d.now().Add(time.Hour)) || len(d.retired) == 0 {
+				t.Errorf("%s: it is due at %s, and the buttons are %q", lock, at, d.retired)
+			}
+		})
 	}
 }
