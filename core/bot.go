@@ -248,6 +248,7 @@ func (b *Bot) makeSafety() {
 		},
 	})
 	b.index.JudgeBy(b.guard.TaskWaits)
+	b.index.KeepBy(b.guard.Provenance().Before)
 	if _, err := b.guard.Provenance().Load(); err != nil {
 		b.log.Error("which tasks the agent has written is not known", "error", err)
 	}
@@ -342,6 +343,7 @@ func (b *Bot) makeWork() (err error) {
 		return fmt.Errorf("read the fork ledger: %w", err)
 	}
 	b.webhooks.index.JudgeBy(b.guard.TaskWaits)
+	b.webhooks.index.KeepBy(b.guard.Provenance().Before)
 	b.webhooks.index.Scan()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money,
@@ -358,7 +360,7 @@ func (b *Bot) makeWork() (err error) {
 	})
 	b.review = review.New(review.Options{
 		Dir: b.dir, Log: b.log, Guard: b.guard, Files: b.guard.Provenance(), Index: b.index, Hooks: b.webhooks.index, Schedule: b.schedule,
-		Note: b.notes.Add, Changed: b.viewers.notify,
+		Note: b.notes.Add, Changed: b.viewers.notify, Post: b.chat.Post, Retire: b.chat.Retire,
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
@@ -402,6 +404,7 @@ func (b *Bot) newDirectory() *live.Directory {
 			{Files: google.Files, Reload: func(watch.Batch) { b.google.Refresh() }},
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},
+			{Reload: func(watch.Batch) { b.review.Settle() }},
 		},
 	})
 }

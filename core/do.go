@@ -72,7 +72,7 @@ func (b *Bot) redacted(err error) error {
 func (b *Bot) addHandlers() {
 	desk := intake.New(intake.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Chat: b.chat, Forks: b.chat, Runs: b.forks.Views, Journal: b.journal, Present: b.present,
-		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer,
+		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
 	})
 	b.handlers = command.Handlers{}
 	b.handlers.Add(desk.Handlers()...)

@@ -146,7 +146,7 @@ func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
 			t.Error("writing the same over it makes it the agent's")
 		}
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Delete everything."))
-		if v := viewOf(t, b.Snapshot(), "bbbb0002"); !strings.Contains(v.Waits, "use Bash") {
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); !strings.Contains(v.Proposed.Why, "use Bash") {
 			t.Errorf("the agent's words fire with the user's rights: %+v", v)
 		}
 		h.userWrites(b, "routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up, please."))
@@ -156,7 +156,7 @@ func TestTheAgentsWordsInAUsersPowerfulRoutineWait(t *testing.T) {
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up twice."))
 		do(t, b, command.AllowTask{ID: "bbbb0002"})
 		p.write("routines/tidy.md", everyMinute("bbbb0002", bash, "Tidy up thrice."))
-		if v := viewOf(t, b.Snapshot(), "bbbb0002"); v.Waits == "" {
+		if v := viewOf(t, b.Snapshot(), "bbbb0002"); v.Proposed.Why == "" {
 			t.Error("the word for one version counts for the next")
 		}
 	})

@@ -42,6 +42,8 @@ type Folder[T any] struct {
 	wrong  []Problem           // with the folder itself
 	before []string            // paths that were in force in spite of another file of the same id
 	why    func(*Task) string  // why a task waits for the user, or ""; nil: none ever does
+	// previous is the version that was in force before one, or ""; nil: none is known.
+	previous func(version string) string
 
 	now atomic.Pointer[Listing[T]]
 }
@@ -70,6 +72,7 @@ type file[T any] struct {
 	info     fs.FileInfo // of what was read last; nil: it is read at the next look in any case
 	digest   string      // of what was read last; a touched file is not a changed one
 	good     *T          // the last good version; nil if there never was one
+	force    *T          // what is in force: good, or the text before it while good waits
 	bad      bool        // the version on the disk is not the good one
 	holds    string      // the id under which it is in force
 	problems []Problem
@@ -88,6 +91,11 @@ func NewFolder[T any](d *store.Dir, name string, parse func(string, []byte) (T, 
 // file changes and by Judge, by one caller at a time; it may read files and must not
 // call the index. It is set before the first Scan.
 func (f *Folder[T]) JudgeBy(why func(*Task) string) { f.why = why }
+
+// KeepBy makes previous tell which version was in force before one. If that one waits for
+// the user, its text stays in force, with the other as its proposal (Task.Proposed). It is
+// asked and set like JudgeBy's function.
+func (f *Folder[T]) KeepBy(previous func(version string) string) { f.previous = previous }
 
 // Now is what is in force. It never changes: a later look makes a new one.
 func (f *Folder[T]) Now() *Listing[T] { return f.now.Load() }
@@ -175,20 +183,66 @@ func (f *Folder[T]) Judge() Change {
 	f.look.Lock()
 	defer f.look.Unlock()
 	for _, one := range f.files {
-		if one.good != nil && f.why != nil {
-			again := *one.good
-			if f.judge(&again); f.task(&again).Waits != f.task(one.good).Waits {
-				one.good = &again
-			}
-		}
+		f.settle(one)
 	}
 	return f.publish(nil)
 }
 
-func (f *Folder[T]) judge(t *T) {
-	if f.why != nil {
-		f.task(t).Waits = f.why(f.task(t))
+// settle decides what of a file is in force: its last good version, or while that waits for
+// the user, the text before it.
+func (f *Folder[T]) settle(one *file[T]) {
+	if one.good == nil && one.bad {
+		one.good = f.textBefore(one, one.digest)
 	}
+	if one.good == nil || f.why == nil {
+		one.force = one.good
+		return
+	}
+	next := *one.good // listings have the one before
+	t := f.task(&next)
+	if t.Waits = f.why(t); t.Waits != "" {
+		if before := f.textBefore(one, t.Digest); before != nil {
+			f.task(before).Proposed = f.proposal(one, t, f.task(before))
+			next = *before
+		}
+	}
+	if one.force == nil || !sameState(f.task(one.force), f.task(&next)) {
+		one.force = &next
+	}
+}
+
+func sameState(a, b *Task) bool {
+	return a.Digest == b.Digest && a.Waits == b.Waits && a.Proposed == b.Proposed
+}
+
+// textBefore is the text that was in force before a version of a file. It is nil if that is not
+// known, or waits as well.
+func (f *Folder[T]) textBefore(one *file[T], version string) *T {
+	if f.previous == nil || f.why == nil {
+		return nil
+	}
+	data, err := keptText(f.d, f.previous(version))
+	if err != nil {
+		return nil
+	}
+	t, problems := f.understand(one.rel, data)
+	if f.task(&t).Digest = Digest(data); HasErrors(problems) || f.why(f.task(&t)) != "" {
+		return nil
+	}
+	return &t
+}
+
+// proposal describes the version that waits in a file.
+func (f *Folder[T]) proposal(one *file[T], waits, before *Task) Proposal {
+	p := Proposal{Version: waits.Digest, Why: waits.Waits}
+	now, err := f.d.Read(one.rel)
+	if err != nil || Digest(now) != waits.Digest {
+		return p // it has changed since: the next look sees it
+	}
+	if old, err := keptText(f.d, before.Digest); err == nil {
+		p.Diff = diffOf(old, now)
+	}
+	return p
 }
 
 func (f *Folder[T]) file(name string) *file[T] {
@@ -229,8 +283,8 @@ func (f *Folder[T]) publish(files []*file[T]) Change {
 	_ = read()
 	_ = g.Wait()
 	for i, one := range files {
-		if changed[i] && !one.bad {
-			f.judge(one.good)
+		if changed[i] {
+			f.settle(one)
 		}
 	}
 	old, now := f.now.Load(), f.list()
@@ -259,7 +313,7 @@ func (f *Folder[T]) read(one *file[T]) (changed bool) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		one.bad, one.info = true, nil
-		one.good, one.problems = nil, nil
+		one.good, one.force, one.problems = nil, nil, nil
 		return false
 	case clean.Line(one.rel) != one.rel:
 		err = errBadName
@@ -300,7 +354,7 @@ func (f *Folder[T]) understand(rel string, data []byte) (task T, problems []Prob
 func (f *Folder[T]) list() *Listing[T] {
 	files := make([]*file[T], 0, len(f.files))
 	for name, one := range f.files {
-		if one.good == nil && one.problems == nil {
+		if one.force == nil && one.problems == nil {
 			delete(f.files, name) // gone
 			continue
 		}
@@ -310,28 +364,28 @@ func (f *Folder[T]) list() *Listing[T] {
 	next := &Listing[T]{Problems: slices.Clone(f.wrong), byID: make(map[string]*T, len(files))}
 	first := make(map[string]*file[T], len(files)) // by id
 	for _, one := range files {
-		if one.good == nil {
+		if one.force == nil {
 			continue
 		}
-		id := f.task(one.good).ID
+		id := f.task(one.force).ID
 		if there := first[id]; there == nil || f.rank(one, id) < f.rank(there, id) {
 			first[id] = one
 		}
 	}
 	for _, one := range files {
 		for i, p := range one.problems {
-			if i == 0 && one.bad && one.good != nil {
+			if i == 0 && one.bad && one.force != nil {
 				p.Message += msgLastGood
 			}
 			next.Problems = append(next.Problems, p)
 		}
 		one.holds = ""
 		next.Versions = append(next.Versions, one.digest)
-		if one.good == nil {
+		if one.force == nil {
 			continue
 		}
-		next.Versions = append(next.Versions, f.task(one.good).Digest)
-		id := f.task(one.good).ID
+		next.Versions = append(next.Versions, f.task(one.good).Digest, f.task(one.force).Digest)
+		id := f.task(one.force).ID
 		if there := first[id]; there != one {
 			next.Problems = append(next.Problems, Problem{
 				File: one.rel, Severity: Error, Message: clean.Line(fmt.Sprintf(msgDouble, one.rel, id, there.rel)),
@@ -339,8 +393,8 @@ func (f *Folder[T]) list() *Listing[T] {
 			next.contested = append(next.contested, there.rel)
 			continue
 		}
-		one.holds, next.byID[id] = id, one.good
-		next.InForce = append(next.InForce, one.good)
+		one.holds, next.byID[id] = id, one.force
+		next.InForce = append(next.InForce, one.force)
 	}
 	return next
 }
@@ -353,7 +407,7 @@ func (f *Folder[T]) rank(one *file[T], id string) int {
 		return 0
 	case slices.Contains(f.before, one.rel):
 		return 1
-	case f.task(one.good).Waits == "":
+	case f.task(one.force).Waits == "":
 		return 2
 	}
 	return 3

@@ -37,6 +37,12 @@ func (x *Index) JudgeBy(why func(*Task) string) {
 	x.reminders.JudgeBy(why)
 }
 
+// KeepBy makes previous tell which version was in force before one; see Folder.KeepBy.
+func (x *Index) KeepBy(previous func(version string) string) {
+	x.routines.KeepBy(previous)
+	x.reminders.KeepBy(previous)
+}
+
 // Prefer names files that are in force although another one carries the same id.
 // It is called before the first Scan.
 func (x *Index) Prefer(paths []string) { x.routines.before, x.reminders.before = paths, paths }

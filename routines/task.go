@@ -60,6 +60,9 @@ type Task struct {
 	// Waits is why the task does not fire until its user says so; empty for all that
 	// may. An index tells it (Folder.JudgeBy), no file does.
 	Waits string
+	// Proposed is an edit of the agent's that waits for the user in the task's file while this
+	// text, the one before it, stays in force. An index tells it.
+	Proposed Proposal
 	// Digest is the SHA-256 of the file's bytes in hexadecimal digits, where the
 	// task comes from a file: which version of it this is.
 	Digest string
@@ -144,6 +147,8 @@ type Problem struct {
 	Waits bool `json:"waits,omitempty"`
 	// Version is that of a file that waits: its Digest.
 	Version string `json:"version,omitempty"`
+	// Proposed is set if the text before that version stays in force.
+	Proposed Proposal `json:"proposed,omitzero"`
 }
 
 // Position is file:line:column, as far as known.

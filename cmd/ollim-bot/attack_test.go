@@ -320,7 +320,7 @@ func (f *front) tree() map[string]string {
 	f.t.Helper()
 	files := map[string]string{}
 	err := filepath.WalkDir(filepath.Dir(f.root), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || strings.Contains(e.Name(), "provenance") || strings.Contains(path, "/state/sessions/") {
+		if err != nil || !e.Type().IsRegular() || strings.Contains(e.Name(), "provenance") || strings.Contains(path, "/state/sessions/") || strings.Contains(path, "/state/approved/") {
 			return err
 		}
 		data, err := os.ReadFile(path)

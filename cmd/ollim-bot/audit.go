@@ -70,11 +70,13 @@ func (p *process) record(at console.DataDir, e audit.Entry) {
 }
 
 type allowCmd struct {
-	ID   string `arg:"" optional:"" complete:"waiting" help:"The id of a task or webhook, or the path of its file."`
-	Undo bool   `help:"Withdraw the approval."`
+	ID string `arg:"" optional:"" complete:"waiting" help:"The id of a task or webhook, or the path of its file."`
+	// Refuse is no command of its own, so that all that only the user may run is one word.
+	Refuse bool `xor:"do" help:"Refuse the agent's edit of a task or webhook: its file is restored to the text in force."`
+	Undo   bool `xor:"do" help:"Withdraw the approval."`
 }
 
-// Run approves a file. It is not a subcommand of routine or reminder, which the agent may
+// Run approves a file, or refuses an edit. It is not a subcommand of routine or reminder, which the agent may
 // run: a reader of its tool patterns must see that it may not run this one.
 func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if p.Getenv(claudeproc.MarkName) != "" {
@@ -83,16 +85,26 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.ID == "" {
 		return p.Lines(console.OrNone(waitingLines(bot), "nothing is waiting for approval")...)
 	}
-	o, err := bot.Do(p.asking(context.Background()), command.AllowTask{ID: c.ID, Withdraw: c.Undo})
+	var do command.Value = command.AllowTask{ID: c.ID, Withdraw: c.Undo}
+	if c.Refuse {
+		do = command.RefuseEdit{ID: c.ID}
+	}
+	o, err := bot.Do(p.asking(context.Background()), do)
 	if err != nil {
 		return err
 	}
 	return p.Lines(o.Message)
 }
 
-// waitingLines lists the files that need approval.
+// waitingLines lists the files that need approval, each edit with what it changes.
 func waitingLines(bot *core.Bot) []string {
-	return console.Each(bot.Review().Waiting(), func(w routines.Problem) string { return "  " + w.File + "  " + w.Message })
+	return console.Each(bot.Review().Waiting(), func(w routines.Problem) string {
+		line := "  " + w.File + "  " + w.Message
+		if diff := w.Proposed.Diff; diff != "" {
+			line += "\n\n    " + strings.ReplaceAll(diff, "\n", "\n    ") + "\n"
+		}
+		return line
+	})
 }
 
 type restoreCmd struct {

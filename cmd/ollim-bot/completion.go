@@ -201,7 +201,7 @@ func (p completer) known(at console.DataDir, kind string, x position) (lines []s
 	switch kind {
 	case "task", string(routines.KindRoutine), string(routines.KindReminder), "waiting":
 		for _, t := range (taskFiles{p.process, at}).read().Tasks() {
-			if kind == "task" || kind == string(t.Kind) || kind == "waiting" && t.Waits != "" {
+			if kind == "task" || kind == string(t.Kind) || kind == "waiting" && (t.Waits != "" || t.Proposed.Version != "") {
 				lines = append(lines, t.ID+"\t"+t.Title())
 			}
 		}

@@ -332,6 +332,7 @@ func (f taskFiles) read() *routines.Set {
 	}
 	index := routines.NewIndex(f.at.Dir, f.at.Env.Zone)
 	index.JudgeBy(guard.TaskWaits)
+	index.KeepBy(guard.Provenance().Before)
 	s := schedule.New(schedule.Options{Dir: f.at.Dir, Index: index, Zone: f.at.Env.Zone})
 	index.Scan()
 	return s.Set()
@@ -346,12 +347,16 @@ func (f taskFiles) guard() *policy.Guard {
 	}})
 }
 
-// waitsMark marks a task that needs approval.
+// waitsMark marks a task that needs approval, or in whose file an edit does.
 func waitsMark(t routines.Task) string {
-	if t.Waits == "" {
+	tag := schedule.TagWaits
+	switch {
+	case t.Proposed.Version != "":
+		tag = schedule.TagProposed
+	case t.Waits == "":
 		return ""
 	}
-	return "  (" + schedule.TagWaits + ": ollim-bot allow " + console.Word(t.ID) + ")"
+	return "  (" + tag + ": ollim-bot allow " + console.Word(t.ID) + ")"
 }
 
 // warn prints a warning if files of a folder have errors and are missing in the list.

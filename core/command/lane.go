@@ -49,6 +49,7 @@ func (Snooze) lane() Lane        { return LaneQuick }
 func (Pause) lane() Lane         { return LaneQuick }
 func (MuteUntil) lane() Lane     { return LaneQuick }
 func (AllowTask) lane() Lane     { return LaneQuick }
+func (RefuseEdit) lane() Lane    { return LaneQuick }
 func (AddTask) lane() Lane       { return LaneQuick }
 func (AddStarters) lane() Lane   { return LaneQuick }
 func (RemoveTask) lane() Lane    { return LaneQuick }

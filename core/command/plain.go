@@ -60,6 +60,10 @@ var taskRows = []Command{
 		Example: "grant email", More: helpGrant, Writes: true,
 	},
 	{
+		Name: "refuse", Usage: "TASK", About: "refuse an edit of the agent's, and restore the file of the task",
+		Example: "refuse email", More: helpGrant, Writes: true,
+	},
+	{
 		Name: "new", Usage: "routine CRON MESSAGE, or reminder WHEN MESSAGE", About: "create a task",
 		Example: "new reminder tomorrow 9:00 put out the bins", More: helpNew, Writes: true,
 	},

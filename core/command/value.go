@@ -79,6 +79,13 @@ type AllowTask struct {
 	Withdraw bool
 }
 
+// RefuseEdit restores the file of a task or webhook to the text in force, which an edit of
+// the agent's waits to replace. ID is as for AllowTask. The edit of a task is undoable.
+type RefuseEdit struct {
+	ID      string
+	Version string // the digest of the edit that the user has seen; "" takes what is there
+}
+
 // MuteUntil refuses pings that are not critical until a time, like quiet hours;
 // a zero time ends it. Undoable.
 type MuteUntil struct{ Until time.Time }

@@ -52,6 +52,7 @@ const (
 	TagPaused    = "paused"
 	TagWaits     = "needs your approval"
 	TagMoney     = "held for money" // followed by until when
+	TagProposed  = "an edit waits"  // the text before it fires
 	tagRunning   = "running"
 	tagFailed    = "failed"
 	tagCutOff    = "cut off" // the program ended during the run
@@ -211,6 +212,9 @@ func (p *Plan) marked(f fire) Entry {
 		e.Held, e.Tag = true, snoozedTag(hold.Until, p.Now)
 	case reminder && e.FireTime.Equal(hold.Until) && e.Tag == "":
 		e.Tag = snoozedTag(hold.Until, p.Now)
+	}
+	if e.Tag == "" && f.Proposed.Version != "" {
+		e.Tag = TagProposed
 	}
 	return e
 }

@@ -60,10 +60,13 @@ func (r *runner) call(ctx context.Context, d Due) (err error) {
 
 // finish removes a reminder after its run or, until it is done, moves it on to the next
 // check of its chain. A file that was edited during the run to another time, or into
-// something that cannot be read, stays. False means that the run has to be tried again.
+// something that cannot be read, stays; an edit of the agent's that still waits goes with
+// its reminder. False means that the run has to be tried again.
 func (r *runner) finish(ran *routines.Reminder) bool {
 	_, err := r.files.MoveReminder(ran.ID, func(now routines.Reminder) (routines.Move, error) {
 		switch {
+		case ran.Proposed.Version != "" && now.Digest == ran.Proposed.Version:
+			return routines.Move{Gone: true}, nil
 		case !now.RunAt.Equal(ran.RunAt):
 			return routines.Move{}, errKept
 		case !now.UntilDone, now.LastWord:

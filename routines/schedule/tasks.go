@@ -142,6 +142,16 @@ func (f *taskFiles) Revert(t routines.Task, version string, file []byte) (before
 	return before, err
 }
 
+// Refuse writes the text in force over the proposal in a task's file; see
+// routines.RefuseProposal.
+func (f *taskFiles) Refuse(t routines.Task) (refused []byte, err error) {
+	refused, err = routines.RefuseProposal(f.dir, f.clock(), t)
+	if err == nil {
+		f.written(t, "restore")
+	}
+	return refused, err
+}
+
 // MoveReminder changes when a pending reminder is due, or removes it; see routines.Mover.
 func (f *taskFiles) MoveReminder(id string, next func(routines.Reminder) (routines.Move, error)) (routines.Reminder, error) {
 	m := routines.Mover{Dir: f.dir, Zone: f.zone, Inherit: f.inherit}

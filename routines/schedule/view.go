@@ -54,10 +54,12 @@ type TaskView struct {
 	Paused          bool
 	// Waits is why the task waits for the user's approval; "" if it does not.
 	Waits   string
-	Version string    // of its file: routines.Task.Digest
-	Snoozed time.Time // until when; zero if it is not
-	Broke   time.Time // until when there is no money for it; zero if there is
-	Cost    float64   // see Entry
+	Version string // of its file: routines.Task.Digest
+	// Proposed is an edit that waits while the text before it fires.
+	Proposed routines.Proposal
+	Snoozed  time.Time // until when; zero if it is not
+	Broke    time.Time // until when there is no money for it; zero if there is
+	Cost     float64   // see Entry
 }
 
 // View is the plan as people see it.
@@ -124,7 +126,8 @@ func (p *Plan) list() []TaskView {
 		h := p.hold(t.Task)
 		v := TaskView{
 			ID: t.ID, Path: t.Path, Kind: t.Kind, Title: t.Title(), Next: p.nextFree(t, h, p.Now),
-			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest, Cost: p.price(t.Task).Dollars,
+			Foreground: !t.Background, Silent: !t.AllowPing, Version: t.Digest, Proposed: t.Proposed,
+			Cost: p.price(t.Task).Dollars,
 		}
 		if !h.Ended(p.Now) {
 			v.Paused, v.Waits = h.Paused, h.Why

@@ -64,10 +64,10 @@ func deliverHint(s core.Snapshot) string {
 	return effectAll + strconv.Itoa(len(s.Updates))
 }
 
-// waiting is how many tasks, and files beside them, wait for the user.
+// waiting is how many tasks, edits of them, and files beside them wait for the user.
 func waiting(s core.Snapshot) (n int) {
 	for _, t := range s.Schedule.Tasks {
-		if t.Waits != "" {
+		if t.Waits != "" || t.Proposed.Version != "" {
 			n++
 		}
 	}

@@ -25,6 +25,7 @@ type Page struct {
 	column   int        // of the rows' words
 	heads    theme.Role // of the rows' heads
 	headings bool       // a line that is not indented is one
+	diff     bool       // its lines are those of a unified diff
 	// keys are the keys that the body names, and renew makes the page again with
 	// others; nil if it names none.
 	keys  action.Keys

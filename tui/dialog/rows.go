@@ -59,6 +59,9 @@ func (p *Page) broken(w int) (out [][]widget.Span) {
 func (p *Page) row(row Row, column, w int) (out [][]widget.Span) {
 	head, text := widget.Tidy(row.Head), widget.Tidy(row.Text)
 	heads, role := p.heads, p.role
+	if p.diff {
+		role = diffRole(text)
+	}
 	switch {
 	case head == "" || text == "":
 		text = head + text
@@ -82,6 +85,19 @@ func (p *Page) row(row Row, column, w int) (out [][]widget.Span) {
 		head = widget.Blank(column)
 	}
 	return out
+}
+
+// diffRole is the colour of a line of a unified diff, whose first character says the same.
+func diffRole(line string) theme.Role {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return theme.Good
+	case strings.HasPrefix(line, "-"):
+		return theme.Bad
+	case strings.HasPrefix(line, "@@"):
+		return theme.Dim
+	}
+	return theme.Text
 }
 
 // indent is how many bytes of a line of text indent it, with the mark of a list's

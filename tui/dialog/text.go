@@ -36,6 +36,13 @@ const (
 	textNeverFires = "no month has such a day, so it would never fire"
 )
 
+// The words about an edit of the agent's.
+const (
+	textReview    = "Edit of %s"
+	textReviewWhy = "The agent has edited this file, and the edit waits for you: %s. Until you decide, the text before it stays in force. " +
+		"A refused edit is kept in the trash for a day."
+)
+
 // The words of the form of an existing task.
 const (
 	textYes        = "yes"

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
@@ -90,27 +92,63 @@ func describe(c *console, r request) (t schedule.TaskView, about, file string, o
 	return t, about, file, ok
 }
 
-// grant approves a task, a skill or a webhook, after a question that says what it would be
-// allowed.
-func grant(c *console, r request) {
-	var all []thing
-	questions := map[string]*pane.Question{}
-	add := func(t thing, why, version string) {
-		all = append(all, t)
-		questions[t.id] = panes.AllowQuestion(t.title, schedule.TagWaits+": "+why, command.AllowTask{ID: t.id, Version: version})
-	}
+// waiting is a file that needs the user's decision.
+type waiting struct {
+	thing
+	version, why string
+	edit         routines.Proposal // zero if the file is new
+}
+
+// waitingFiles are those that need a decision.
+func waitingFiles(c *console) (all []waiting) {
 	for _, t := range c.snap.Schedule.Tasks {
-		if t.Waits != "" {
-			add(c.taskThing(t), t.Waits, t.Version)
+		if t.Waits != "" || t.Proposed.Version != "" {
+			all = append(all, waiting{c.taskThing(t), t.Version, schedule.TagWaits + ": " + t.Waits, t.Proposed})
 		}
 	}
 	for _, p := range c.snap.Schedule.Problems {
 		if p.Waits {
-			add(thing{id: p.File, title: p.File, line: problemText(p)}, p.Message, p.Version)
+			all = append(all, waiting{thing{id: p.File, title: p.File, line: problemText(p)}, p.Version, p.Message, p.Proposed})
 		}
 	}
-	if t, ok := c.find(r, allTasks.or(textNothingWaits), all); ok {
-		c.ask(r, questions[t.id])
+	return all
+}
+
+// findWaiting finds one among them, and prints what an edit would change.
+func findWaiting(c *console, r request, all []waiting) (w waiting, ok bool) {
+	things := make([]thing, len(all))
+	for i, w := range all {
+		things[i] = w.thing
+	}
+	t, ok := c.find(r, allTasks.or(textNothingWaits), things)
+	if !ok {
+		return w, false
+	}
+	w = all[slices.IndexFunc(all, func(w waiting) bool { return w.id == t.id })]
+	if w.edit.Version != "" {
+		c.answer(r.Name, dialog.ReviewText(w.edit))
+	}
+	return w, true
+}
+
+// grant approves a task, a skill or a webhook, or an edit, after a question that says what it
+// would be allowed.
+func grant(c *console, r request) {
+	w, ok := findWaiting(c, r, waitingFiles(c))
+	switch {
+	case !ok:
+	case w.edit.Version != "":
+		c.ask(r, panes.EditQuestion(w.title, command.AllowTask{ID: w.id, Version: w.edit.Version}))
+	default:
+		c.ask(r, panes.AllowQuestion(w.title, w.why, command.AllowTask{ID: w.id, Version: w.version}))
+	}
+}
+
+// refuse restores the file that an edit of the agent's waits to change.
+func refuse(c *console, r request) {
+	edits := slices.DeleteFunc(waitingFiles(c), func(w waiting) bool { return w.edit.Version == "" })
+	if w, ok := findWaiting(c, r, edits); ok {
+		c.ask(r, panes.RefuseQuestion(w.title, command.RefuseEdit{ID: w.id, Version: w.edit.Version}))
 	}
 }
 

@@ -42,6 +42,7 @@ const (
 	TaskHeld         = "task.held"
 	TaskReleased     = "task.released"
 	TaskRemoved      = "task.removed"
+	TaskRefused      = "task.refused" // an edit of the agent's
 	TaskChanged      = "task.changed" // what its file says
 	TaskMoved        = "task.moved"   // a reminder that was put off
 	TaskFired        = "task.fired"   // by hand

@@ -105,6 +105,7 @@ func (s *Session) author(x call) agent.Decision {
 		}
 		if writes(x.tool) && x.path != "" {
 			if _, grants := s.g.granting(x.path); grants { // the result is the agent's
+				s.g.commands.look(s.g)
 				s.g.commands.begin(s, x.ID)
 			}
 		}
@@ -114,6 +115,7 @@ func (s *Session) author(x call) agent.Decision {
 		s.same.Store(f.digest, true)
 		return agent.Decision{Allow: true}
 	}
+	f.origin.Before = s.g.keepBefore(f.rel)
 	if err := s.g.provenance.record(f.digest, f.origin); err != nil {
 		s.g.o.Log.Error("task of the agent not written: its writer could not be recorded", "error", err)
 		return agent.Decision{Reason: answerUnnoted}
@@ -155,9 +157,14 @@ func (s *Session) labelsWritten(x call, began time.Time) error {
 // because commands are not confined now, or were not when the session began, or files with a
 // label.
 func (s *Session) begins(x call) {
-	if x.command != "" && (!s.fenced || !s.g.o.Confined() || s.Label() != "") {
-		s.g.commands.begin(s, x.ID)
+	loose := !s.fenced || !s.g.o.Confined()
+	if x.command == "" || !loose && s.Label() == "" {
+		return
 	}
+	if loose {
+		s.g.commands.look(s.g)
+	}
+	s.g.commands.begin(s, x.ID)
 }
 
 // inBackground reports a command that outlives its call. It counts as running until its
@@ -249,9 +256,14 @@ func (s *Session) claim(rel string) (draft, bool) {
 	w := s.Writer()
 	w.Kept = o.Writer.Kept
 	f, ok := s.g.drafted(w, rel, data)
-	if !ok {
+	before := s.g.replaced(rel, data)
+	if !ok && before == "" {
 		return f, false
 	}
+	if !ok { // a file with an error: who wrote it counts for the text that stays in force
+		f = draft{rel: rel, digest: routines.Digest(data), origin: Origin{Path: rel, Writer: w, At: time.Now()}}
+	}
+	f.origin.Before = before
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}

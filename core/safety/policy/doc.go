@@ -4,7 +4,8 @@
 //
 // Start with session.go: judge answers one call. Patterns and lists are in patterns.go and
 // shell.go, closed places in paths.go and search.go, untrusted input in taint.go, and the
-// rights of written files in grants.go, authors.go, running.go and provenance.go.
+// rights of written files in grants.go, authors.go, running.go and provenance.go; before.go keeps
+// the texts that stay in force while edits wait.
 //
 // # A tool call
 //

@@ -309,13 +309,17 @@ func (g *Guard) LimitOf(t routines.Task) *Limit {
 }
 
 // Inherit gives the next check of a chain the origin of the previous one, including the
-// user's approval.
+// user's approval. A version that waits over a text in force is not moved on: it would leave
+// that text behind.
 func (g *Guard) Inherit(from, rel string, data []byte) error {
 	o, known := g.provenance.Find(from)
 	if !known {
 		return nil
 	}
-	o.Path, o.At = rel, time.Now()
+	if of, _ := grantsOf(rel, data, g.skill); o.Before != "" && o.Approved.IsZero() && len(excessOf(o.Writer, g.o.Base(), of)) > 0 {
+		return fmt.Errorf(textDecideFirst, rel)
+	}
+	o.Path, o.At, o.Before = rel, time.Now(), ""
 	return g.provenance.record(routines.Digest(data), o)
 }
 

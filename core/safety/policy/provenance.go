@@ -37,6 +37,8 @@ type Origin struct {
 	Excess []string
 	// Approved is when the user approved all that this version grants.
 	Approved time.Time
+	// Before is the version that it replaced, whose text stays in force while this one waits.
+	Before string
 }
 
 // Provenance is state/provenance.json: which versions of task files, skills and webhooks
@@ -106,7 +108,9 @@ func (p *Provenance) Load() (changed bool, err error) {
 	}
 	next := f.origins()
 	old := p.now.Load()
-	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, func(a, b Origin) bool { return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) }) {
+	if old.lost.Equal(next.lost) && maps.EqualFunc(old.by, next.by, func(a, b Origin) bool {
+		return a.At.Equal(b.At) && a.Approved.Equal(b.Approved) && a.Before == b.Before
+	}) {
 		return false, nil
 	}
 	p.now.Store(next.index())
@@ -114,10 +118,15 @@ func (p *Provenance) Load() (changed bool, err error) {
 }
 
 // record stores that an agent writes a version, before it is written. A known version
-// keeps its origin, unless the new writer has all the rights that it grants.
+// keeps its origin, unless the new writer has all the rights that it grants, but what it
+// replaces is new.
 func (p *Provenance) record(digest string, o Origin) error {
 	if old, known := p.Find(digest); known && (len(old.Excess) == 0 || len(o.Excess) > 0) {
-		return nil
+		if o.Before == "" || o.Before == old.Before {
+			return nil
+		}
+		old.Before = o.Before
+		o = old
 	}
 	return p.change(func(next *origins) { next.by[digest] = o })
 }
@@ -155,6 +164,25 @@ func (p *Provenance) unlabel(digest string) error {
 		o.Writer.Label = ""
 		next.by[digest] = o
 	})
+}
+
+// Before returns the version that was in force before an agent wrote a version of a task or
+// a webhook; "" if none was, or if it is not known.
+func (p *Provenance) Before(version string) string {
+	o, _ := p.Find(version)
+	return o.Before
+}
+
+// Replaced returns a test for the versions that are needed while the versions that replaced
+// them wait: those are there, or were written lately, so that they can be restored.
+func (p *Provenance) Replaced(now time.Time, live func(digest string) bool) func(version string) bool {
+	wanted := map[string]bool{}
+	for digest, o := range p.now.Load().by {
+		if o.Before != "" && (live(digest) || now.Sub(o.At) <= keepOrigin) {
+			wanted[o.Before] = true
+		}
+	}
+	return func(version string) bool { return wanted[version] }
 }
 
 // Prune forgets versions that were removed days ago, if there are many. live reports
@@ -228,12 +256,13 @@ type writtenEntry struct {
 	At       time.Time `json:"at"`
 	Excess   []string  `json:"excess,omitempty"`
 	Approved time.Time `json:"approved,omitzero"`
+	Before   string    `json:"before,omitempty"`
 }
 
 func (f provenanceFile) origins() *origins {
 	o := &origins{by: make(map[string]Origin, len(f.Written)), lost: f.Lost}
 	for digest, e := range f.Written {
-		o.by[digest] = Origin{Path: e.Path, Writer: f.Writers[e.Writer], At: e.At, Excess: e.Excess, Approved: e.Approved}
+		o.by[digest] = Origin{Path: e.Path, Writer: f.Writers[e.Writer], At: e.At, Excess: e.Excess, Approved: e.Approved, Before: e.Before}
 	}
 	return o
 }
@@ -243,7 +272,9 @@ func fileOf(o *origins) provenanceFile {
 	for digest, one := range o.by {
 		name := one.Writer.name()
 		f.Writers[name] = one.Writer
-		f.Written[digest] = writtenEntry{Path: one.Path, Writer: name, At: one.At.Round(0), Excess: one.Excess, Approved: one.Approved.Round(0)}
+		f.Written[digest] = writtenEntry{
+			Path: one.Path, Writer: name, At: one.At.Round(0), Excess: one.Excess, Approved: one.Approved.Round(0), Before: one.Before,
+		}
 	}
 	return f
 }

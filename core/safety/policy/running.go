@@ -29,6 +29,8 @@ type commands struct {
 	// by is the start of each. A command that fails does not report its end: it is
 	// forgotten with its turn, or after mostCommand.
 	by map[command]time.Time
+	// texts are the task files as they were before the running commands, by path.
+	texts map[string][]byte
 }
 
 type command struct {
@@ -52,6 +54,9 @@ func (c *commands) end(which func(command) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.by, func(one command, _ time.Time) bool { return which(one) })
+	if len(c.by) == 0 {
+		c.texts = nil
+	}
 }
 
 // now returns a copy of the running commands.

@@ -50,11 +50,13 @@ const (
 
 // Errors for a late or wrong answer to an approval.
 const (
-	textAnswered   = "%s was already answered: %s"
-	textNoApproval = "no approval %q: it is not among the last %d, or the bot was restarted"
-	textNoVerdict  = "%q is not an answer: use allow, always or deny"
-	textTooMany    = "%d approvals are already waiting"
-	textSameID     = "an approval with the ID %q is already waiting"
+	textAnswered = "%s was already answered: %s"
+	// textDecideFirst is about a task's file.
+	textDecideFirst = "an edit of the agent's to %s waits: allow or refuse it first"
+	textNoApproval  = "no approval %q: it is not among the last %d, or the bot was restarted"
+	textNoVerdict   = "%q is not an answer: use allow, always or deny"
+	textTooMany     = "%d approvals are already waiting"
+	textSameID      = "an approval with the ID %q is already waiting"
 )
 
 // Problems of tool-policy.yaml.

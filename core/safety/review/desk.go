@@ -5,6 +5,7 @@ package review
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 )
@@ -37,6 +39,10 @@ type Options struct {
 	Schedule Schedule
 	// Note tells the user and the agent.
 	Note func(text string)
+	// Post shows the user a message, and Retire takes its buttons off. They may wait for a
+	// network.
+	Post   func(context.Context, post.Post) (post.MessageID, error)
+	Retire func(ctx context.Context, message post.MessageID, why string)
 	// Changed is called after a file has begun to wait, or does not wait any more.
 	Changed func()
 }
@@ -47,26 +53,34 @@ type Guard interface {
 	SkillWaits(skill.Skill) string
 }
 
-// Schedule asks again which tasks wait.
-type Schedule interface{ Judge() }
+// Schedule asks again which tasks wait, and writes their files.
+type Schedule interface {
+	Judge()
+	// Refresh reads files again.
+	Refresh(names ...string)
+	// Refuse writes the text in force over the edit that waits in a task's file, and
+	// returns the edit.
+	Refuse(routines.Task) (refused []byte, err error)
+}
 
 // Desk holds back the files of the agent until the user has approved them. Its methods may
 // be called concurrently.
 type Desk struct {
 	o      Options
 	skills atomic.Pointer[[]routines.Problem] // that wait
+	cards  cards
 }
 
 // New returns a Desk. It reads the skills.
 func New(o Options) *Desk {
-	d := &Desk{o: o}
+	d := &Desk{o: o, cards: cards{wake: make(chan struct{}, 1)}}
 	d.judgeSkills()
 	return d
 }
 
 // Handlers are the commands that the Desk carries out.
 func (d *Desk) Handlers() []command.Handler {
-	return []command.Handler{command.On(command.Directory, d.allow)}
+	return []command.Handler{command.On(command.Directory, d.allow), command.On(command.Directory, d.refuse)}
 }
 
 // Skills are those that wait for the user, as they were judged last.
@@ -82,7 +96,9 @@ func (d *Desk) Recover() {
 	if _, err := p.Load(); err != nil {
 		d.o.Log.Error("which tasks the agent has written is not known", "error", err)
 	}
-	if err := p.Prune(time.Now(), d.inForce()); err != nil {
+	live := d.inForce()
+	routines.PruneTexts(d.o.Dir, p.Replaced(time.Now(), live))
+	if err := p.Prune(time.Now(), live); err != nil {
 		d.o.Log.Warn("old origins of tasks were not forgotten", "error", err)
 	}
 	d.judge()
@@ -104,6 +120,7 @@ func (d *Desk) judge() {
 	d.judgeSkills()
 	d.o.Hooks.Judge()
 	d.o.Schedule.Judge()
+	d.Settle()
 	d.o.Changed()
 }
 
@@ -147,10 +164,22 @@ func (d *Desk) addFiles(there map[string]bool) {
 // FileWaits reports once that a file waits for the user.
 func (d *Desk) FileWaits(rel, why string) {
 	d.o.Log.Warn("a file of the agent waits for the user", "file", rel)
-	d.o.Note(fmt.Sprintf(textFileWaits, clean.Line(rel), why))
+	text := textFileWaits
+	d.refresh(rel)
+	if one, ok := d.proposedIn(rel); ok {
+		text = textEditWaits
+		d.cards.put(one)
+	}
+	d.o.Note(fmt.Sprintf(text, clean.Line(rel), why))
 	if strings.HasPrefix(rel, skill.Folder+"/") {
 		d.judge()
 	}
+}
+
+// refresh reads a file again that has just been written.
+func (d *Desk) refresh(rel string) {
+	d.o.Schedule.Refresh(rel)
+	d.o.Hooks.Refresh([]string{rel})
 }
 
 // allow approves the file of a task, a webhook or a skill that the agent wrote, or
@@ -180,11 +209,48 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 	}
 	d.judge()
 	out.Message, out.Undo = fmt.Sprintf(textAllowed, one.title), command.AllowTask{ID: c.ID, Version: one.digest, Withdraw: true}
+	if one.edits() {
+		out.Message = fmt.Sprintf(textEditAllowed, one.title)
+	}
+	return out, nil
+}
+
+// refuse restores the file of a task or a webhook to the text in force.
+func (d *Desk) refuse(_ context.Context, c command.RefuseEdit) (command.Outcome, error) {
+	one, err := d.find(c.ID)
+	switch {
+	case err != nil:
+		return command.Outcome{}, err
+	case !one.edits():
+		return command.Outcome{}, fmt.Errorf(textNoEdit, one.title)
+	case c.Version != "" && c.Version != one.digest:
+		return command.Outcome{}, fmt.Errorf(textOtherVersion, one.title)
+	}
+	refused, err := d.o.Schedule.Refuse(one.task)
+	d.refresh(one.file)
+	d.Settle()
+	d.o.Changed()
+	switch {
+	case errors.Is(err, routines.ErrOther):
+		return command.Outcome{}, fmt.Errorf(textOtherVersion, one.title)
+	case err != nil:
+		return command.Outcome{}, err
+	}
+	out := command.Outcome{Message: fmt.Sprintf(textEditRefused, one.title), Decision: audit.Entry{Action: audit.TaskRefused, Subject: c.ID}}
+	if one.task.Kind != routines.KindWebhook {
+		out.Undo = command.RevertTask{ID: one.task.ID, Version: one.task.Digest, File: refused}
+	}
 	return out, nil
 }
 
 // held is a file that may wait for the user, and why it does.
-type held struct{ file, digest, title, why string }
+type held struct {
+	file, digest, title, why string
+	task                     routines.Task // the one in force; zero for a skill
+}
+
+// edits reports an edit: the text before it is in force.
+func (h held) edits() bool { return h.task.Proposed.Version != "" }
 
 // find finds a file by the id of its task or webhook, or by its path.
 func (d *Desk) find(id string) (held, error) {
@@ -203,30 +269,38 @@ func (d *Desk) find(id string) (held, error) {
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(id, skill.Folder+"/"), "/"+skill.File)
 	if s, ok := skill.Read(d.o.Dir, name); ok {
-		return held{s.Path, s.Digest, "skill " + s.Name, d.o.Guard.SkillWaits(s)}, nil
+		return held{file: s.Path, digest: s.Digest, title: "skill " + s.Name, why: d.o.Guard.SkillWaits(s)}, nil
 	}
 	return held{}, fmt.Errorf(textNothingWaits, clean.Cut(clean.Line(id), 60))
 }
 
 func (d *Desk) heldTask(t routines.Task) held {
-	return held{t.Path, t.Digest, t.Title(), d.o.Guard.TaskWaits(&t)}
+	if p := t.Proposed; p.Version != "" {
+		return held{file: t.Path, digest: p.Version, title: t.Title(), why: p.Why, task: t}
+	}
+	return held{file: t.Path, digest: t.Digest, title: t.Title(), why: d.o.Guard.TaskWaits(&t), task: t}
 }
 
 // Waiting are the files that have no effect until the user approves them, with the reasons.
 func (d *Desk) Waiting() []routines.Problem {
 	var list []routines.Problem
 	add := func(h held) {
-		if h.why != "" {
-			list = append(list, routines.Problem{
-				File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true, Version: h.digest,
-			})
+		if h.why == "" {
+			return
 		}
+		p := routines.Problem{
+			File: h.file, Severity: routines.Warning, Message: fmt.Sprintf(textWaits, clean.Line(h.why)), Waits: true, Version: h.digest,
+		}
+		if h.edits() {
+			p.Message, p.Proposed = fmt.Sprintf(textEdit, clean.Line(h.why)), h.task.Proposed
+		}
+		list = append(list, p)
 	}
 	for _, t := range d.o.Index.Set().Tasks() {
 		add(d.heldTask(*t))
 	}
 	list = append(list, d.waitingSkills()...)
-	for _, s := range d.o.Hooks.Specs(true) {
+	for _, s := range d.o.Hooks.Now().InForce {
 		add(d.heldTask(s.Task))
 	}
 	return list

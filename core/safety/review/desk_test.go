@@ -1,6 +1,8 @@
 package review
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -16,6 +18,7 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 )
@@ -44,7 +47,11 @@ type office struct {
 	dir     *store.Dir
 	files   *policy.Provenance
 	whys    map[string]string // by file
+	edits   map[string]string // by version
 	notes   []string
+	sent    []post.Post
+	retired []post.MessageID
+	offline bool // nothing can be sent
 	judged  int
 	changed int
 	logged  strings.Builder
@@ -54,7 +61,7 @@ func (o *office) why(file, digest string) string {
 	if by, ok := o.files.Find(digest); ok && !by.Approved.IsZero() {
 		return ""
 	}
-	return o.whys[file]
+	return cmp.Or(o.edits[digest], o.whys[file])
 }
 
 func (o *office) TaskWaits(t *routines.Task) string { return o.why(t.Path, t.Digest) }
@@ -65,9 +72,29 @@ func (o *office) Judge() {
 	o.o.Index.Judge()
 }
 
+func (o *office) Refresh(names ...string) { o.o.Index.Refresh(names) }
+
+func (o *office) Refuse(t routines.Task) ([]byte, error) {
+	refused, err := routines.RefuseProposal(o.dir, time.Now(), t)
+	o.Refresh(t.Path)
+	return refused, err
+}
+
+func (o *office) post(_ context.Context, p post.Post) (post.MessageID, error) {
+	if o.offline {
+		return "", post.ErrNoChannel
+	}
+	o.sent = append(o.sent, p)
+	return post.MessageID(fmt.Sprint(len(o.sent))), nil
+}
+
+func (o *office) retire(_ context.Context, m post.MessageID, _ string) {
+	o.retired = append(o.retired, m)
+}
+
 // open is an office in which those files wait.
 func open(t *testing.T, waiting ...string) *office {
-	o := &office{dir: storetest.Prepared(t), whys: map[string]string{}}
+	o := &office{dir: storetest.Prepared(t), whys: map[string]string{}, edits: map[string]string{}}
 	for rel, text := range files {
 		storetest.Put(t, o.dir, rel, text)
 	}
@@ -78,6 +105,8 @@ func open(t *testing.T, waiting ...string) *office {
 	index, hooks := routines.NewIndex(o.dir, time.UTC), webhook.NewIndex(o.dir)
 	index.JudgeBy(o.TaskWaits)
 	hooks.JudgeBy(o.TaskWaits)
+	index.KeepBy(o.files.Before)
+	hooks.KeepBy(o.files.Before)
 	index.Scan()
 	hooks.Scan()
 	if len(index.Set().Tasks()) != 2 || len(hooks.Now().InForce) != 1 {
@@ -85,7 +114,7 @@ func open(t *testing.T, waiting ...string) *office {
 	}
 	o.Desk = New(Options{
 		Dir: o.dir, Log: slog.New(slog.NewTextHandler(&o.logged, nil)), Guard: o, Files: o.files, Index: index, Hooks: hooks, Schedule: o,
-		Note: func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ },
+		Note: func(text string) { o.notes = append(o.notes, text) }, Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire,
 	})
 	return o
 }

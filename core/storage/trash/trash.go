@@ -36,12 +36,7 @@ type File struct {
 
 // Put removes a file but keeps it for a day. A missing file is fine.
 func Put(d *store.Dir, now time.Time, rel string) error {
-	from, base := filepath.Split(filepath.FromSlash(rel))
-	if len(base) > 200 { // the name in the trash is longer
-		base = base[:190] + filepath.Ext(base)
-	}
-	to := fmt.Sprintf("%s/%s.%s.%s", folder, now.UTC().Format(stamp), strings.ReplaceAll(filepath.Clean(from), "/", "-"), base)
-	err := d.Rename(rel, to)
+	err := d.Rename(rel, nameOf(now, "", rel))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -51,6 +46,25 @@ func Put(d *store.Dir, now time.Time, rel string) error {
 		return store.Advise("remove "+rel, err)
 	}
 	return nil
+}
+
+// Copy keeps a text for a day that is about to be overwritten at rel. It is there to be
+// read: List does not name it, because its file was not removed.
+func Copy(d *store.Dir, now time.Time, rel string, data []byte) error {
+	if err := d.Write(nameOf(now, "refused-", rel), data); err != nil {
+		return store.Advise("keep "+rel, err)
+	}
+	return nil
+}
+
+// nameOf is the name in the trash of a file, whose folder gets a prefix.
+func nameOf(now time.Time, prefix, rel string) string {
+	from, base := filepath.Split(filepath.FromSlash(rel))
+	if len(base) > 200 { // the name in the trash is longer
+		base = base[:190] + filepath.Ext(base)
+	}
+	from = prefix + strings.ReplaceAll(filepath.Clean(from), "/", "-")
+	return fmt.Sprintf("%s/%s.%s.%s", folder, now.UTC().Format(stamp), from, base)
 }
 
 // List returns what was removed from a folder and can be put back at now, the newest first.

@@ -50,6 +50,8 @@ type Options struct {
 	Slash func() command.Host
 	// Remind answers a reminder by a button of a message.
 	Remind func(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error)
+	// Review decides about an edit of the agent's by a button.
+	Review func(ctx context.Context, allow bool, version string) (command.Outcome, error)
 }
 
 // Desk takes what the user says and presses. Its methods may be called concurrently.
@@ -121,12 +123,16 @@ var words = map[string]command.Word{
 	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
 }
 
-// click presses a button: one of a reminder answers that, all others go to the conversation.
+// click presses a button: one of a reminder answers that, one about an edit decides it, and
+// all others go to the conversation.
 func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
 	d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
 	action, id, _ := post.ParseCustomID(c.ID)
 	if word, ok := words[action]; ok {
 		return d.o.Remind(ctx, command.Remind{ID: id, Word: word}, c.Message)
+	}
+	if action == post.EditAllow || action == post.EditRefuse {
+		return d.o.Review(ctx, action == post.EditAllow, id)
 	}
 	reply, err := d.o.Chat.Click(ctx, c.Message, c.ID)
 	return command.Outcome{Message: reply}, err

@@ -95,6 +95,13 @@ const (
 	RemindNotToday = "remind_not_today"
 )
 
+// The actions of the buttons about an edit of the agent's that waits; their data is the
+// beginning of its version.
+const (
+	EditAllow  = "edit_allow"
+	EditRefuse = "edit_refuse"
+)
+
 // Remind are the buttons of a reminder that repeats until it is done.
 func Remind(id string) []Button {
 	return []Button{

@@ -46,7 +46,7 @@ func (e *Editor) describe(_ context.Context, c command.Describe) (command.Outcom
 			row(&out, string(p.Severity), fmt.Sprintf("line %d: %s", p.Line, p.Message))
 		}
 	}
-	data, err := e.o.Dir.Read(task.Path)
+	data, err := routines.ReadText(e.o.Dir, task)
 	if err != nil {
 		return command.Outcome{}, err
 	}
@@ -55,6 +55,9 @@ func (e *Editor) describe(_ context.Context, c command.Describe) (command.Outcom
 		text = cut + "\n" + textCutHere
 	}
 	out.WriteString("\n" + strings.TrimSpace(text) + "\n")
+	if diff := task.Proposed.Diff; diff != "" {
+		out.WriteString("\n" + textTheEdit + "\n" + diff + "\n")
+	}
 	return command.Outcome{Message: task.Title(), Body: out.String()}, nil
 }
 
@@ -109,6 +112,9 @@ func (e *Editor) describeTask(out *strings.Builder, t routines.Task, now time.Ti
 	}
 	if t.Subagent != "" {
 		row(out, "as", t.Subagent)
+	}
+	if t.Proposed.Version != "" {
+		row(out, "edit", fmt.Sprintf(textProposed, t.Proposed.Why))
 	}
 	if h := e.o.Schedule.Holds().Of(&t); !h.Ended(now) {
 		word := "paused, until you let it go on"

@@ -31,6 +31,9 @@ func (e *Editor) edit(_ context.Context, c command.EditTask) (command.Outcome, e
 	if !ok {
 		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
 	}
+	if t.Proposed.Version != "" {
+		return command.Outcome{}, fmt.Errorf(textDecideFirst, t.Title())
+	}
 	if err := e.checkFires(c.Edit); err != nil {
 		return command.Outcome{}, err
 	}

@@ -127,13 +127,20 @@ func (x *Index) Specs(waiting bool) []*Spec {
 }
 
 // Problems returns the problems of the files, and a warning for each that waits for
-// approval: errors first, then by file and position.
+// approval or in which an edit does: errors first, then by file and position.
 func (x *Index) Problems() []routines.Problem {
 	list := slices.Clone(x.Now().Problems)
 	for _, s := range x.Specs(true) {
 		list = append(list, routines.Problem{
 			File: s.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(msgWaits, s.Waits)), Waits: true, Version: s.Digest,
 		})
+	}
+	for _, s := range x.Now().InForce {
+		if p := s.Proposed; p.Version != "" {
+			list = append(list, routines.Problem{
+				File: s.Path, Severity: routines.Warning, Message: clean.Line(fmt.Sprintf(msgProposed, p.Why)), Waits: true, Version: p.Version, Proposed: p,
+			})
+		}
 	}
 	slices.SortStableFunc(list, routines.ByWeight)
 	return list

@@ -57,6 +57,8 @@ func ofTask(s *core.Snapshot, t schedule.TaskView) item {
 		e.Tag = schedule.TagPaused
 	case e.Held:
 		e.Tag = "snoozed until " + moment(s, t.Snoozed)
+	case t.Proposed.Version != "":
+		e.Tag = schedule.TagProposed
 	}
 	when := cmp.Or(t.When, chain(t.Label))
 	if when == "" && t.Kind == routines.KindReminder {
@@ -232,7 +234,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // another item is selected.
 func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	it, ok := p.Row()
-	waits := it.of(c.Snap).Waits
+	waits, edit := it.of(c.Snap).Waits, it.of(c.Snap).Proposed
 	var title, text string
 	switch problems := c.Snap.Schedule.Problems; {
 	case !ok || h < 6:
@@ -240,6 +242,8 @@ func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 		title, text = Place(*it.problem), it.problem.Message
 	case focused && waits != "":
 		title, text = schedule.TagWaits, c.Names(action.Schedule).Key(action.ScheduleAllow)+" allows it: "+waits
+	case focused && edit.Version != "":
+		title, text = schedule.TagProposed, c.Names(action.Schedule).Key(action.ScheduleAllow)+" shows it: "+edit.Why
 	case len(problems) > 0 && p.Lines()+1+h/3 <= h:
 		title, text = Place(problems[0]), problems[0].Message
 	}

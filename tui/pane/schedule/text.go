@@ -124,6 +124,23 @@ func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	}
 }
 
+// EditQuestion asks whether an edit of the agent's, which the user has been shown, comes into
+// force.
+func EditQuestion(title string, do command.AllowTask) *pane.Question {
+	return &pane.Question{
+		Text: fmt.Sprintf("Allow this edit of %q? The approval applies until the agent changes it again.", title),
+		Yes:  "allow it", No: "let it wait", Do: do,
+	}
+}
+
+// RefuseQuestion asks whether such an edit is refused.
+func RefuseQuestion(title string, do command.RefuseEdit) *pane.Question {
+	return &pane.Question{
+		Text: fmt.Sprintf("Refuse this edit of %q? Its file is restored to the text in force.", title),
+		Yes:  "refuse it", No: "let it wait", Do: do,
+	}
+}
+
 // problemCount is "1 error · 2 warnings".
 func problemCount(problems []routines.Problem) string {
 	errors := 0

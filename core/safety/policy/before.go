@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"maps"
+	"slices"
+
+	"ollimbot/routines"
+)
+
+// keepBefore keeps the text in force at a path, which an agent is about to replace, and
+// returns its version.
+func (g *Guard) keepBefore(rel string) string {
+	data, err := g.o.Dir.Read(rel)
+	if err != nil { // it is new
+		return ""
+	}
+	version := routines.Digest(data)
+	if _, byAgent := g.origin(rel, version); !byAgent && g.unknown(rel, version) {
+		return ""
+	}
+	return g.keepText(rel, data)
+}
+
+// keepText keeps a text, if it does not wait itself, and returns its version; else that of
+// the text before it.
+func (g *Guard) keepText(rel string, data []byte) string {
+	version := routines.Digest(data)
+	of, ok := grantsOf(rel, data, g.skill)
+	o, known := g.provenance.Find(version)
+	waits := known && o.Approved.IsZero() && len(excessOf(o.Writer, g.o.Base(), of)) > 0
+	switch kind, task := kindOf(rel); {
+	case !task, kind == routines.KindReminder && comesBack(rel, data):
+		return ""
+	case !ok, waits:
+		return o.Before
+	}
+	if err := routines.KeepText(g.o.Dir, data); err != nil {
+		g.o.Log.Error("an edit of the agent's will hold its task: the text before it was not kept", "file", rel, "error", err)
+		return ""
+	}
+	return version
+}
+
+// comesBack reports a reminder that repeats until it is done. Its file moves with it, so an
+// older text would come back at a time that has passed.
+func comesBack(rel string, data []byte) bool {
+	r, _ := routines.ParseReminder(rel, data, nil)
+	return r.UntilDone
+}
+
+// look keeps the texts of all tasks in memory while commands run that could write them. What
+// a running command has written already does not replace what was there before.
+func (c *commands) look(g *Guard) {
+	texts := map[string][]byte{}
+	for _, rel := range g.grantingFiles() {
+		if _, task := kindOf(rel); !task {
+			continue
+		}
+		if data, err := g.o.Dir.Read(rel); err == nil {
+			texts[rel] = data
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.by) > 0 {
+		maps.Copy(texts, c.texts)
+	}
+	c.texts = texts
+}
+
+// replaced returns the version that was in force before a command wrote a file: that of its
+// path, or of the task whose file the command has renamed.
+func (g *Guard) replaced(rel string, data []byte) string {
+	g.commands.mu.Lock()
+	texts := g.commands.texts
+	g.commands.mu.Unlock()
+	was, ok := texts[rel]
+	if id := taskOf(rel, data); !ok && id != "" {
+		names := slices.Sorted(maps.Keys(texts))
+		i := slices.IndexFunc(names, func(name string) bool { return taskOf(name, texts[name]) == id })
+		if i >= 0 {
+			was, ok = texts[names[i]], true
+		}
+	}
+	version := routines.Digest(was)
+	if _, foreseen := g.provenance.Find(routines.Digest(data)); foreseen {
+		return "" // it was recorded before the file was written
+	}
+	if _, known := g.provenance.Find(version); !ok || version == routines.Digest(data) || !known && !g.provenance.Lost().IsZero() {
+		return ""
+	}
+	return g.keepText(rel, was)
+}
+
+// taskOf identifies the task of a file by its kind and its ID; "" if it has none.
+func taskOf(rel string, data []byte) string {
+	kind, ok := kindOf(rel)
+	if !ok {
+		return ""
+	}
+	t, _ := routines.Parse(kind, rel, data, nil)
+	if t.ID == "" {
+		return ""
+	}
+	return string(kind) + " " + t.ID
+}

@@ -1,0 +1,138 @@
+package review
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/command"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines"
+)
+
+// propose edits a file as the agent, and returns the version of the edit.
+func (o *office) propose(t *testing.T, rel, more string) (version string) {
+	t.Helper()
+	old, now := storetest.Text(t, o.dir, rel), storetest.Text(t, o.dir, rel)+more
+	must(t, routines.KeepText(o.dir, []byte(old)))
+	version = routines.Digest([]byte(now))
+	entry := `{"written": {"` + version + `": {"path": "` + rel + `", "at": "2020-01-01T00:00:00Z", "before": "` + routines.Digest([]byte(old)) + `"}}}`
+	storetest.Put(t, o.dir, "state/provenance.json", entry)
+	o.edits[version] = "it may write files"
+	storetest.Put(t, o.dir, rel, now)
+	if _, err := o.files.Load(); err != nil {
+		t.Fatal(err)
+	}
+	o.FileWaits(rel, "it may write files.")
+	return version
+}
+
+// runs runs the desk while a story is told.
+func runs(t *testing.T, story func(t *testing.T)) func(o *office) {
+	return func(o *office) {
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- o.Run(ctx) }()
+		story(t)
+		stop()
+		must(t, <-done)
+	}
+}
+
+func TestTheEditOfATaskOrWebhookIsAllowedOrRefusedByItsCard(t *testing.T) {
+	for _, rel := range []string{routineFile, reminderFile, hookFile} {
+		for _, allow := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				o := open(t)
+				version := o.propose(t, rel, "And the lawn.\n")
+				runs(t, func(t *testing.T) {
+					synctest.Wait()
+					if len(o.sent) != 1 || !strings.Contains(o.sent[0].Text, "+And the lawn.\n```") || !strings.Contains(o.sent[0].Text, rel) {
+						t.Fatalf("sent %+v", o.sent)
+					}
+					if !strings.HasPrefix(o.notes[0], "An edit of the agent's to "+rel) {
+						t.Errorf("noted %q", o.notes)
+					}
+					if w := o.Waiting(); len(w) != 1 || w[0].Version != version || !strings.Contains(w[0].Proposed.Diff, "+And the lawn.") {
+						t.Errorf("waiting: %+v", w)
+					}
+					_, press, _ := strings.Cut(o.sent[0].Embed.Buttons[0].Action, ":")
+					if _, err := o.Pressed(t.Context(), allow, press[:8]); err == nil {
+						t.Error("any version is meant")
+					}
+					out, err := o.Pressed(t.Context(), allow, press)
+					must(t, err)
+					synctest.Wait()
+					if got := strings.Contains(storetest.Text(t, o.dir, rel), "lawn"); got != allow || len(o.Waiting()) != 0 {
+						t.Errorf("%s: the file has the edit: %v; waiting %+v", rel, got, o.Waiting())
+					}
+					if len(o.retired) != 1 || o.retired[0] != "1" {
+						t.Errorf("retired %v", o.retired)
+					}
+					if undone := out.Undo != nil; undone != (allow || rel != hookFile) {
+						t.Errorf("%s: undone by %+v", rel, out.Undo)
+					}
+					if _, err := o.Pressed(t.Context(), allow, press); err == nil {
+						t.Error("it is decided twice")
+					}
+				})(o)
+			})
+		}
+	}
+}
+
+func TestACardIsSentOnceThereIsANetworkIfTheEditStillWaits(t *testing.T) {
+	for _, decided := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			o := open(t)
+			o.offline = true
+			o.propose(t, routineFile, "And the lawn.\n")
+			runs(t, func(t *testing.T) {
+				time.Sleep(5 * time.Minute)
+				if decided {
+					_, err := o.refuse(t.Context(), command.RefuseEdit{ID: routineID})
+					must(t, err)
+				}
+				o.offline = false
+				time.Sleep(2 * time.Minute)
+				if sent := len(o.sent) == 1; sent == decided {
+					t.Errorf("decided %v: sent %+v", decided, o.sent)
+				}
+			})(o)
+		})
+	}
+}
+
+func TestOnlyTheEditThatWasSeenIsRefused(t *testing.T) {
+	o := open(t)
+	if _, err := o.refuse(t.Context(), command.RefuseEdit{ID: routineID}); err == nil {
+		t.Error("a text in force is refused")
+	}
+	o.propose(t, routineFile, "And the lawn.\n")
+	if _, err := o.refuse(t.Context(), command.RefuseEdit{ID: routineID, Version: "another"}); err == nil {
+		t.Error("what was not seen is refused")
+	}
+	storetest.Put(t, o.dir, routineFile, "changed")
+	if _, err := o.refuse(t.Context(), command.RefuseEdit{ID: routineID}); err == nil || storetest.Text(t, o.dir, routineFile) != "changed" {
+		t.Error("what has just been saved is overwritten")
+	}
+}
+
+func TestACardIsCutAndSaysWhereToSeeAll(t *testing.T) {
+	p := card(routines.Task{Path: "routines/a.md", Proposed: routines.Proposal{
+		Version: strings.Repeat("a", 64), Why: "it may", Diff: "+```\n" + strings.Repeat("+line\n", 500),
+	}})
+	if !strings.HasSuffix(p.Text, textCardCut) || strings.Count(p.Text, "```") != 2 || strings.Count(p.Text, "\n+line") > cardLines {
+		t.Errorf("the card is %q", p.Text)
+	}
+	for _, b := range p.Embed.Buttons {
+		if _, err := b.CustomID(nil); err != nil {
+			t.Error(err)
+		}
+		if b.CheckAgent() == nil {
+			t.Errorf("an agent may send the button %s", b.Action)
+		}
+	}
+}
