@@ -348,7 +348,7 @@ func (b *Bot) makeWork() (err error) {
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money,
 		Fire: func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
-		Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
+		Ended: b.forks.UsedUp, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
 	})
 	b.makeDispatch()
 	screener := &dispatch.Screener{Dir: b.dir, Log: b.log, Engine: b.o.Engine, Spent: b.money.Spent}

@@ -36,8 +36,10 @@ type batch struct {
 	things []*thing
 	told   []heard // what the engine was told, read after every kill
 	read   int     // bytes of the journal that have been read
-	again  bool    // one reminder that was cut off may fire again at the end
-	tokens float64 // that the bucket held when it was last looked at
+	again  int     // so many reminders that were cut off stay, to fire again
+	first  float64 // tokens in the bucket at first
+	since  time.Time
+	tokens float64 // spent, when the bucket was last looked at
 	tally  tally
 	faults []string
 }
@@ -50,6 +52,10 @@ type thing struct {
 	// sent: the message stands at Discord, the file in its folder, the webhook has
 	// its 202. moved: a message has moved the plan.
 	sent, moved bool
+	// kept: it was cut off and stays, to fire again. ended is how often it had been
+	// told to the engine when its run was first seen to have ended.
+	kept  bool
+	ended int
 }
 
 // sending is what the harness sends.
@@ -62,16 +68,22 @@ const (
 	aTalk    sending = "fore"   // a foreground reminder
 	aHook    sending = "hook"   // a webhook whose run reports
 	aPlan    sending = "plan"   // a message that makes the agent add a reminder
-	capacity         = 1000     // tokens in the bucket at first
+	capacity         = 1000     // tokens that the bucket can hold: more than it ever has
+	plenty           = 900      // tokens at first, in most batches
+	scarce           = 3        // and in the others, which earn one a minute like all
+	refill           = 1        // minutes to earn one
 	settling         = 15 * time.Second
 )
 
 func newBatch(exe, dir string, job crashJob) (*batch, error) {
 	b := &batch{
 		exe: exe, root: filepath.Join(dir, "data"), git: job.git, rounds: job.rounds,
-		rng: rand.New(rand.NewPCG(job.seed, 1)), tokens: capacity, tally: newTally(),
+		rng: rand.New(rand.NewPCG(job.seed, 1)), first: plenty, since: time.Now().UTC().Truncate(time.Microsecond), tally: newTally(),
 	}
-	b.again = b.rng.IntN(4) == 0
+	b.again = b.rng.IntN(4)
+	if b.rng.IntN(4) == 0 {
+		b.first = scarce
+	}
 	var err error
 	b.secret = fmt.Sprintf("a-secret-of-batch-%d", job.seed) // no batch takes what is meant for another
 	if b.port, err = freePort(job.seed); err != nil {
@@ -88,12 +100,12 @@ func newBatch(exe, dir string, job crashJob) (*batch, error) {
 			return nil, err
 		}
 	}
-	now := time.Now().UTC()
-	full := budget.State{
-		Capacity: capacity, Available: capacity, RefillRateMinutes: budget.MaxRefill, LastRefill: now,
-		CriticalResetDate: now.Format(time.DateOnly), DailyUsedReset: now.Format(time.DateOnly),
+	today := b.since.Format(time.DateOnly)
+	begin := budget.State{
+		Capacity: capacity, Available: b.first, RefillRateMinutes: refill, LastRefill: b.since,
+		CriticalResetDate: today, DailyUsedReset: today,
 	}
-	return b, b.write("state/ping_budget.json", string(full.Encode()))
+	return b, b.write("state/ping_budget.json", string(begin.Encode()))
 }
 
 // freePort is one below those that the system gives to outgoing connections, and

@@ -18,7 +18,10 @@ func (b *batch) count() {
 	for _, v := range s.Violations {
 		b.fault("Discord: %s", v)
 	}
-	e := evidence{b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), ledger: b.last("webhooks.jsonl", "webhook", "outcome")}
+	e := evidence{
+		b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), book: b.book(),
+		ledger: b.last("webhooks.jsonl", "webhook", "outcome"),
+	}
 	for _, h := range b.told {
 		if strings.Contains(h.Text, "(mention key findings in your response)") {
 			e.main = append(e.main, h.Text)
@@ -37,14 +40,14 @@ func (b *batch) count() {
 		case aHook:
 			e.hook(x)
 		case aReport:
-			e.report(x, e.runs(x), posted(e.posts, "reported-"+x.mark))
+			e.report(x, posted(e.posts, "reported-"+x.mark))
 			e.reminder(x, x.id)
 			e.ping(x, "reported-"+x.mark)
 		case aPing:
 			e.reminder(x, x.id)
-			arrived := e.ping(x, x.mark)
+			arrived, cut := e.ping(x, x.mark)
 			sent += arrived
-			unknown += max(0, e.runs(x)-arrived)
+			unknown += cut
 		case aTalk:
 			e.reminder(x, x.id)
 		}
@@ -71,7 +74,8 @@ type evidence struct {
 	posts   []*discordtest.Message // at Discord
 	pending string                 // updates
 	waiting string                 // reminder files
-	paid    map[string]int         // pings that the program has recorded, by task
+	paid    map[string][]string    // pings that the program has recorded, by task: their ids
+	book    map[string][]bookRun   // what the program's ledger says of runs, by task
 	ledger  map[string]string      // what became of a webhook's delivery, as the program has it
 	hooks   []string               // webhooks that neither ran nor were reported
 	lost    int                    // updates that are nowhere
@@ -91,20 +95,41 @@ func (e *evidence) delivered(text string) (arrived, pending int) {
 	return arrived, strings.Count(e.pending, `"`+text)
 }
 
-// report: each report that was accepted is delivered once or still pending; a
-// run that was cut off may have reported or not.
-func (e *evidence) report(x *thing, runs, accepted int) {
+// report: each report that was accepted is delivered once or still pending. A run
+// that has ended says how often it reported; one that was cut off may have, once.
+func (e *evidence) report(x *thing, accepted int) {
 	r := e.b.tally.rows[kindUpdates]
 	arrived, pending := e.delivered(x.mark)
 	r.sent, r.arrived, r.pending = r.sent+max(accepted, arrived+pending), r.arrived+arrived, r.pending+pending
-	if over := arrived + pending - runs; over > 0 {
-		r.doubled += over
-		e.b.fault("%s was delivered %d times and waits %d times, of %d runs", x.mark, arrived, pending, runs)
+	ended, cut := e.ended(x)
+	most := cut
+	for _, run := range ended {
+		most += run.Reports
 	}
+	if over := arrived + pending - most; over > 0 {
+		r.doubled += over
+		e.b.fault("%s was delivered %d times and waits %d times; %d runs have ended and %d were cut off: %v", x.mark, arrived, pending, len(ended), cut, ended)
+	}
+	e.again("updates of a run that was cut off, and of the one that followed", arrived+pending-1)
 	if accepted > arrived+pending {
 		e.lost += accepted - arrived - pending
 		e.b.note("%s is lost, or made room", x.mark)
 	}
+}
+
+// again notes what a reader has seen once more because a run was cut off. Its
+// second run is another one, and says so.
+func (e *evidence) again(what string, n int) { e.b.tally.notes[what] += max(0, n) }
+
+// ended are the runs of a thing of which the ledger knows the end, and how many were
+// cut off: they were told to the engine and nobody knows how far they have come.
+func (e *evidence) ended(x *thing) (ended []bookRun, cut int) {
+	for _, run := range e.book[x.id] {
+		if run.ended() {
+			ended = append(ended, run)
+		}
+	}
+	return ended, max(0, e.runs(x)-len(ended))
 }
 
 // message: the engine was told each message once.
@@ -126,28 +151,50 @@ func (e *evidence) message(x *thing) {
 	}
 }
 
-// ping: what was recorded as sent was sent, and no run sends twice.
-func (e *evidence) ping(x *thing, text string) (arrived int) {
+// ping: what was recorded as sent has arrived, and no run sends twice: a ping has
+// the id of its run. The second number is of runs that were cut off and whose ping has
+// not arrived: it may have been paid.
+func (e *evidence) ping(x *thing, text string) (arrived, cut int) {
 	r := e.b.tally.rows[kindPings]
-	arrived = posted(e.posts, text)
-	recorded, runs := e.paid[x.id], e.runs(x)
-	r.sent, r.arrived = r.sent+max(recorded, arrived), r.arrived+arrived
-	if recorded > arrived {
-		r.lost += recorded - arrived
-		e.b.fault("the ping of %s was recorded %d times and arrived %d times", x.mark, recorded, arrived)
+	byRun, byID := map[string]int{}, map[string]int{}
+	for _, m := range e.posts {
+		if m.Author.Bot && strings.Contains(m.Content, text) {
+			run, _, _ := strings.Cut(m.Nonce(), "-")
+			arrived++
+			byRun[run]++
+			byID[m.Nonce()]++
+		}
 	}
-	if arrived > runs {
-		r.doubled += arrived - runs
-		e.b.fault("the ping of %s arrived %d times of %d runs", x.mark, arrived, runs)
+	r.sent, r.arrived = r.sent+max(len(e.paid[x.id]), arrived), r.arrived+arrived
+	for _, id := range e.paid[x.id] {
+		if byID[id] == 0 {
+			r.lost++
+			e.b.fault("the ping %s of %s was recorded and has not arrived", id, x.mark)
+		}
 	}
-	return arrived
+	for run, n := range byRun {
+		if n > 1 {
+			r.doubled += n - 1
+			e.b.fault("run %s has sent the ping of %s %d times", run, x.mark, n)
+		}
+	}
+	if runs := e.runs(x); len(byRun) > runs {
+		r.doubled += len(byRun) - runs
+		e.b.fault("the ping of %s arrived from %d runs, and the engine was told of %d", x.mark, len(byRun), runs)
+	}
+	ended, cut := e.ended(x)
+	for _, run := range ended {
+		delete(byRun, run.ID)
+	}
+	e.again("pings of a run that was cut off, and of the one that followed", arrived-1)
+	return arrived, max(0, cut-len(byRun))
 }
 
 // tokens: each message cost one. Where a run was cut off nobody knows whether
 // its message was sent, so that it may have cost one as well.
 func (e *evidence) tokens(sent, unknown int) {
 	r := e.b.tally.rows[kindTokens]
-	spent := int(capacity - e.b.tokens + 0.5)
+	spent := int(e.b.tokens)
 	r.sent, r.arrived = sent, spent
 	e.b.tally.notes["tokens for pings that a kill cut off"] += max(0, spent-sent)
 	if over := spent - sent - unknown; over > 0 {
@@ -165,7 +212,7 @@ func (e *evidence) tokens(sent, unknown int) {
 func (e *evidence) hook(x *thing) {
 	r, runs := e.b.tally.rows[kindWebhooks], e.runs(x)
 	told, waits := e.delivered("Webhook " + x.id + ":")
-	e.report(x, runs, 0)
+	e.report(x, 0)
 	if x.sent || runs+told > 0 { // its answer may have been cut off
 		r.sent++
 	}
@@ -191,7 +238,7 @@ func (e *evidence) plan(x *thing) {
 		}
 		set = moved
 	}
-	e.fires(x, "[reminder:", set)
+	e.fires(x, planTag, set)
 }
 
 // reminder: what the user has written fires or stands in its file.
@@ -201,20 +248,16 @@ func (e *evidence) reminder(x *thing, id string) {
 	}
 }
 
-// fires counts the fires of a reminder by its tag and mark.
+// fires counts the fires of a reminder by its tag and mark. One that was cut off
+// fires again; one whose run has ended does not, late or not (see endsStay).
 func (e *evidence) fires(x *thing, tag string, set bool) {
 	r := e.b.tally.rows[kindReminders]
-	words := []string{tag}
-	if x.kind == aPlan {
-		words = append(words, x.mark+" Water")
-	}
-	n, late := e.b.tells(words...), e.b.tells(append(words, "[late")...)
-	pending := strings.Count(e.waiting, x.mark)
+	n, pending := e.b.tells(x.tags(tag)...), strings.Count(e.waiting, x.mark)
 	if set || n > 0 || pending > 0 {
 		r.sent++
 	}
 	r.arrived += min(n, 1)
-	e.b.tally.notes["fires marked as late"] += late
+	e.again("reminders that were cut off, and fired again", n-1)
 	if n == 0 {
 		r.pending += min(pending, 1)
 	}
@@ -222,23 +265,31 @@ func (e *evidence) fires(x *thing, tag string, set bool) {
 		r.lost++
 		e.b.fault("reminder %s never fired and is gone", x.mark)
 	}
-	if again := n - late - 1; again > 0 {
-		r.doubled += again
-		e.b.fault("reminder %s fired %d times, %d of them marked as late", x.mark, n, late)
+	if x.ended > 0 && pending > 0 {
+		r.doubled++
+		e.b.fault("reminder %s is still in its file, to fire again, although its run has ended", x.mark)
+	}
+	runs := e.book[x.id]
+	for i, run := range runs {
+		if run.ended() && i < len(runs)-1 {
+			r.doubled += len(runs) - 1 - i
+			e.b.fault("reminder %s fired again after its run %s had ended (%s): %v", x.mark, run.ID, run.State, runs)
+			break
+		}
 	}
 }
 
-// recorded counts the pings in the program's own journal by task.
-func (b *batch) recorded() map[string]int {
-	found := map[string]int{}
+// recorded are the ids of pings in the program's own journal, by task.
+func (b *batch) recorded() map[string][]string {
+	found := map[string][]string{}
 	data, err := os.ReadFile(filepath.Join(b.root, "state", "pings.jsonl"))
 	if err != nil {
 		b.note("no journal of pings: %v", err)
 	}
 	for line := range bytes.Lines(data) {
-		var p struct{ Task, Refused string }
+		var p struct{ ID, Task, Refused string }
 		if json.Unmarshal(line, &p) == nil && p.Task != "" && p.Refused == "" {
-			found[p.Task]++
+			found[p.Task] = append(found[p.Task], p.ID)
 		}
 	}
 	return found

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
@@ -41,6 +43,7 @@ func (b *batch) inspect() {
 	}
 	b.remindersParse()
 	b.bucket()
+	b.endsStay()
 	// A repository that a kill has left half made is made whole at the next start.
 	made := func(name string) bool { _, err := os.Stat(filepath.Join(b.root, ".git", name)); return err == nil }
 	if b.git && made("HEAD") && made("config") && made("objects") && made("refs") {
@@ -117,8 +120,8 @@ func (b *batch) makeReminders() {
 	must(os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700))
 }
 
-// bucket checks that the budget is no negative number and was not refilled:
-// it regains one token a week, and a batch takes seconds.
+// bucket checks what was spent: it is never taken back by a crash, and never in
+// parts. What was earned until the last write is known to the microsecond.
 func (b *batch) bucket() {
 	data, err := os.ReadFile(filepath.Join(b.root, "state", "ping_budget.json"))
 	if err != nil {
@@ -126,13 +129,102 @@ func (b *batch) bucket() {
 		return
 	}
 	s, problems := budget.Decode(data, time.Now().UTC())
+	spent := b.first + s.LastRefill.Sub(b.since).Minutes()/refill - s.Available
+	whole := math.Round(spent)
 	switch {
-	case len(problems) > 0 || s.Available < 0 || s.Capacity != capacity:
-		b.corrupt(kindTokens, "the budget makes no sense: %s", data)
-	case s.Available > b.tokens+0.5:
-		b.corrupt(kindTokens, "the crash refilled the budget from %v to %v", b.tokens, s.Available)
+	case len(problems) > 0 || s.Available < 0 || s.Capacity != capacity || math.Abs(spent-whole) > 0.001:
+		b.corrupt(kindTokens, "the budget makes no sense, %v tokens were spent: %s", spent, data)
+	case whole < b.tokens:
+		b.corrupt(kindTokens, "the crash gave tokens back: %v were spent, and now %v", b.tokens, whole)
 	}
-	b.tokens = s.Available
+	b.tokens = whole
+}
+
+// bookRun is what the ledger says of a run.
+type bookRun struct {
+	ID, Task, State string
+	Reports         int
+}
+
+// ended reports whether the run has come to its end, whatever that was. It is not to
+// be repeated.
+func (r bookRun) ended() bool { return r.State != "running" && r.State != "interrupted" }
+
+// book is the ledger: the runs of each task in the order of their starts, with the
+// last that it says of them.
+func (b *batch) book() map[string][]bookRun {
+	found := map[string][]bookRun{}
+	data, err := os.ReadFile(filepath.Join(b.root, "state", "fork_runs.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.fault("%v", err)
+	}
+	for line := range bytes.Lines(data) {
+		var r bookRun
+		if json.Unmarshal(line, &r) != nil || r.ID == "" {
+			continue
+		}
+		runs := found[r.Task]
+		if i := slices.IndexFunc(runs, func(o bookRun) bool { return o.ID == r.ID }); i >= 0 {
+			runs[i] = r
+		} else {
+			found[r.Task] = append(runs, r)
+		}
+	}
+	return found
+}
+
+// inFront counts the runs in the conversation that have ended, by what stands in
+// their titles.
+func (b *batch) inFront(mark string) (n int) {
+	data, err := os.ReadFile(filepath.Join(b.root, "state", "audit.jsonl"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.fault("%v", err)
+	}
+	for line := range bytes.Lines(data) {
+		var a struct{ Action, Detail string }
+		if json.Unmarshal(line, &a) == nil && a.Action == audit.RunInFront && strings.Contains(a.Detail, mark) {
+			n++
+		}
+	}
+	return n
+}
+
+// planTag is in what the engine is told of a plan, whose id the harness does not know.
+const planTag = "[reminder:"
+
+// tags are in what the engine is told of a thing's fire.
+func (x *thing) tags(tag string) []string {
+	if x.kind == aPlan {
+		return []string{tag, x.mark + " Water"}
+	}
+	return []string{tag}
+}
+
+// endsStay notes which reminders have had their run, and whether one that had before
+// was told to the engine once more.
+func (b *batch) endsStay() {
+	book := b.book()
+	for _, x := range b.things {
+		tag, ended := ":"+x.id+"]", slices.ContainsFunc(book[x.id], bookRun.ended)
+		switch x.kind {
+		case aTalk:
+			ended = b.inFront(x.mark) > 0
+		case aPlan:
+			tag, ended = planTag, b.inFront(x.mark) > 0
+		case aReport, aPing:
+		default:
+			continue
+		}
+		n := b.tells(x.tags(tag)...)
+		switch {
+		case x.ended > 0 && n > x.ended:
+			b.tally.rows[kindReminders].doubled += n - x.ended
+			b.fault("reminder %s was told to the engine %d times after its run had ended", x.mark, n-x.ended)
+			x.ended = n
+		case ended && x.ended == 0:
+			x.ended = n
+		}
+	}
 }
 
 const journal = "state/script_messages.jsonl"

@@ -113,7 +113,7 @@ type deed struct {
 }
 
 // acts draws what a life sees in its first part. In half of the lives nobody
-// talks: no ping is sent while the user is in a conversation.
+// talks, or more: no ping is sent while the user is in a conversation.
 func (b *batch) acts(life time.Duration) (list []deed) {
 	chance := func(percent int) bool { return b.rng.IntN(100) < percent }
 	moment := func(most time.Duration) time.Duration { return time.Duration(b.rng.Int64N(int64(most))) }
@@ -129,9 +129,8 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 		list = append(list, deed{moment(life), func(ctx context.Context) { b.post(ctx, x) }})
 	}
 	remind(aReport)
-	if chance(50) && strings.Count(b.pending(), `"message"`) < 5 { // ten may wait, then the oldest make room
-		remind(aPing)
-		if chance(50) {
+	if chance(60) && strings.Count(b.pending(), `"message"`) < 5 { // ten may wait, then the oldest make room
+		for range 1 + b.rng.IntN(3) {
 			remind(aPing)
 		}
 		return list
@@ -157,9 +156,10 @@ func (b *batch) acts(life time.Duration) (list []deed) {
 }
 
 // postpone does to the reminders that are left what a user might: those that
-// have not fired get a new time soon, so that they are not late; those that a
-// kill has cut off are removed, but for one in some batches: it fires again,
-// marked as late, after the seconds that late ones wait.
+// have not fired get a new time soon, so that they are not late; most of those that
+// a kill has cut off are removed, and some stay: they fire again, marked as late,
+// after the seconds that late ones wait. One whose run has ended is nobody's but the
+// program's.
 func (b *batch) postpone() {
 	last, soon := b.round == b.rounds, 0
 	for _, x := range b.things {
@@ -167,11 +167,13 @@ func (b *batch) postpone() {
 		data, err := os.ReadFile(file)
 		switch {
 		case err != nil: // it is none, or gone
+		case x.ended > 0:
+			b.note("%s stands in its file although its run has ended", x.mark)
+		case x.kept:
+		case b.tells(":"+x.id+"]") > 0 && b.again > 0:
+			x.kept = true
+			b.again--
 		case b.tells(":"+x.id+"]") > 0:
-			if last && b.again {
-				b.again = false
-				continue
-			}
 			b.note("%s is removed", x.mark)
 			must(os.Remove(file))
 		case !last:

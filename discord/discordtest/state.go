@@ -41,6 +41,9 @@ type Message struct {
 	embeds, components json.RawMessage // as they go out
 }
 
+// Nonce is the nonce that the bot sent it with, or "".
+func (m *Message) Nonce() string { return strings.Trim(string(m.nonce), `"`) }
+
 // Ephemeral reports whether only the person who caused it sees it.
 func (m *Message) Ephemeral() bool { return m.Flags&discordgo.MessageFlagsEphemeral != 0 }
 

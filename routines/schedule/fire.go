@@ -119,7 +119,7 @@ func (l *loop) claim(d *Due, now time.Time) bool {
 	if ok {
 		var until time.Time
 		if d.Ticket, until = l.reserve(*d, now, d.Task().Critical); until.IsZero() {
-			l.record.start(*d)
+			l.record.start(*d, now, false)
 			return true
 		}
 		l.orders.release(k)

@@ -121,6 +121,7 @@ type night struct {
 	purse   Purse                       // nil: nothing costs anything
 	judge   func(*routines.Task) string // nil: no task waits for the user
 	work    func(ctx context.Context, d Due) error
+	ended   func(id string, runAt, since time.Time) bool // nil: no run is known to have
 }
 
 func newNight(t *testing.T) *night {
@@ -156,7 +157,7 @@ func (n *night) start() {
 	index := routines.NewIndex(n.dir, time.UTC)
 	index.JudgeBy(n.judge)
 	log := slog.New(slog.NewTextHandler(&n.log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Changed: func() {
+	n.loop = made(Options{Log: log, Dir: n.dir, Index: index, Fire: n.fire, Note: n.note, Commits: n, Purse: n.purse, Ended: n.ended, Changed: func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.changed++

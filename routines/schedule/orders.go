@@ -28,6 +28,7 @@ type batch struct {
 	money    bool
 	fire     []Due
 	ended    []ended
+	kept     []key           // reminders whose file stays after their current run
 	asked    []chan struct{} // closed after the step
 }
 
@@ -156,10 +157,13 @@ func (o *orders) keep(k key) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.running[k]
-	if now != nil {
-		now.keep = true
+	if now == nil {
+		return false
 	}
-	return now != nil
+	now.keep = true
+	o.next.kept = append(o.next.kept, k)
+	o.rouse()
+	return true
 }
 
 func (o *orders) keeps(k key) bool {

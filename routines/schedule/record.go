@@ -72,7 +72,8 @@ type record struct {
 	// InForce are the files that stay in force although another file carries the same id.
 	InForce  []string                 `json:"in_force,omitempty"`
 	Routines map[string]*routineEntry `json:"routines"`
-	// Reminders are those whose run is under way, with the instant that it is for.
+	// Reminders are those whose run is under way, with the time at which it began; zero
+	// if it does not use the reminder up.
 	Reminders map[string]time.Time `json:"reminders,omitempty"`
 }
 
@@ -116,7 +117,6 @@ func readRecord(d *store.Dir, log *slog.Logger) record {
 			e.Outcome = outcomeCutOff
 		}
 	}
-	r.Reminders = map[string]time.Time{} // they no longer run
 	return r
 }
 
@@ -129,10 +129,14 @@ func (r *record) entry(id string) *routineEntry {
 	return e
 }
 
-// start records the start of a run.
-func (r *record) start(d Due) {
+// start records the start of a run, at now; stays says that a reminder's file stays
+// after it.
+func (r *record) start(d Due, now time.Time, stays bool) {
 	if d.Reminder != nil {
-		r.Reminders[d.Reminder.ID] = d.At
+		r.Reminders[d.Reminder.ID] = now
+		if stays {
+			r.Reminders[d.Reminder.ID] = time.Time{}
+		}
 		return
 	}
 	e := r.entry(d.Routine.ID)
@@ -169,8 +173,15 @@ func newRecorder(d *store.Dir, log *slog.Logger) *recorder {
 	return &recorder{record: record{Routines: map[string]*routineEntry{}, Reminders: map[string]time.Time{}}, dir: d, log: log}
 }
 
-// load reads the record; unload, while the clock is wrong, keeps it from being written.
-func (r *recorder) load()   { r.record, r.loaded = readRecord(r.dir, r.log), true }
+// load reads the record and returns the reminders whose run was under way when it was
+// written.
+func (r *recorder) load() (cut map[string]time.Time) {
+	r.record, r.loaded = readRecord(r.dir, r.log), true
+	cut, r.Reminders = r.Reminders, map[string]time.Time{}
+	return cut
+}
+
+// unload keeps the record from being written while the clock is wrong.
 func (r *recorder) unload() { r.loaded = false }
 
 // save writes the record. If the disk refuses, fires continue: all that can be lost

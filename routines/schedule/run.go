@@ -40,7 +40,7 @@ func (r *runner) run(ctx context.Context, d Due) {
 	switch {
 	case d.Kind == routines.KindRoutine:
 		e.at = d.At
-	case ctx.Err() != nil:
+	case e.outcome == outcomeCutOff:
 	case errors.Is(err, routines.ErrUnrecorded):
 		e.retry = true
 	case !r.orders.keeps(k):
@@ -56,6 +56,21 @@ func (r *runner) call(ctx context.Context, d Due) (err error) {
 	t := d.Task()
 	defer fault.Catch(fmt.Sprintf("%s %s", t.Kind, t.ID), &err)
 	return r.work(ctx, d)
+}
+
+// finishCut uses up reminders. cut are those whose run was under way when the program before ended: if that run is
+// recorded as ended, only the last step was missing.
+func (l *loop) finishCut(cut map[string]time.Time) {
+	for id, since := range cut {
+		r, ok := l.set().ReminderByID(id)
+		if !ok || since.IsZero() || l.o.Ended == nil || !l.o.Ended(id, r.RunAt, since) {
+			continue
+		}
+		l.o.Log.Info("a reminder whose run had ended is used up", "task", id, "due", r.RunAt)
+		if l.runner.finish(r) {
+			l.spent[id] = r.RunAt
+		}
+	}
 }
 
 // finish removes a reminder after its run or, until it is done, moves it on to the next
@@ -100,6 +115,9 @@ func (l *loop) noteEnded(list []ended, now time.Time) {
 				l.record.saveSoon(now)
 			}
 			continue
+		}
+		if e.outcome == outcomeCutOff {
+			continue // the next start asks whether the run had ended
 		}
 		delete(l.record.Reminders, e.key.id)
 		l.record.saveSoon(now)

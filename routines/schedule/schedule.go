@@ -23,6 +23,10 @@ type Options struct {
 	// Fire runs a task to its end. It is called in a goroutine of its own and
 	// should return soon after ctx has ended. Its error is logged by the loop.
 	Fire func(ctx context.Context, d Due) error
+	// Ended reports whether a run of a reminder for its time runAt, begun at since or
+	// later, stands as ended in the record of runs. It is asked at a start about runs that
+	// were under way when the program before ended; nil knows of none.
+	Ended func(id string, runAt, since time.Time) bool
 	// Note takes a message for the main session and the user: what was missed or
 	// skipped, files that are not in force. It is called from the loop, after the
 	// current fires have started; it may write a file.

@@ -86,6 +86,12 @@ func (l *loop) step(ctx context.Context, now time.Time) {
 // takeOrders brings the agenda up to date with what other goroutines have left.
 func (l *loop) takeOrders(in batch, now time.Time) {
 	l.noteEnded(in.ended, now)
+	for _, k := range in.kept {
+		if _, runs := l.record.Reminders[k.id]; runs {
+			l.record.Reminders[k.id] = time.Time{}
+			l.record.saveAt = now
+		}
+	}
 	for id := range in.changed {
 		l.sync(id, now)
 	}
@@ -96,7 +102,7 @@ func (l *loop) takeOrders(in batch, now time.Time) {
 	for i, d := range in.fire {
 		in.fire[i].Ticket, _ = l.reserve(d, now, true) // the user has asked for it
 		if d.Kind == routines.KindReminder {           // early, not twice
-			l.record.start(d)
+			l.record.start(d, now, l.orders.keeps(d.key()))
 			l.agenda.drop(itemKey{key: d.key()})
 		}
 	}

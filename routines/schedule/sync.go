@@ -30,10 +30,12 @@ func (l *loop) begin(now time.Time) {
 		l.report.problems(set)
 		return
 	}
-	l.record.load()
+	cut := l.record.load()
 	if err := l.holds.read(l.o.Dir); err != nil {
 		l.o.Log.Error("which tasks are paused or snoozed could not be read; all of them fire", "error", err)
 	}
+	l.finishCut(cut)
+	set = l.set()
 	for id, e := range l.record.Routines {
 		if _, ok := set.RoutineByID(id); !ok && e.Removed.IsZero() {
 			e.Removed = now

@@ -136,7 +136,7 @@ func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due
 		return prompt.ForegroundPrompt(p)
 	}
 	err := d.o.Chat.RunTask(ctx, build, due)
-	if detail := task.Title(); ctx.Err() == nil {
+	if detail := task.Title(); err == nil || ctx.Err() == nil {
 		if err != nil {
 			detail += ": " + err.Error()
 		}

@@ -177,7 +177,7 @@ func appendLedger(d *store.Dir, v View) error {
 }
 
 func inZone(v View, zone *time.Location) View {
-	for _, t := range []*time.Time{&v.Queued, &v.Started, &v.Ended} {
+	for _, t := range []*time.Time{&v.Due, &v.Queued, &v.Started, &v.Ended} {
 		if !t.IsZero() {
 			*t = t.In(zone)
 		}

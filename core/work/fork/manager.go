@@ -51,6 +51,8 @@ type Manager struct {
 	waiting, running, finished []*run
 	// past are runs that the ledger knows from before, newest first.
 	past []View
+	// used are the runs of reminders that had ended when the program started.
+	used []View
 	// day are the runs that have ended within the last day, the oldest first. What was
 	// handed out of it never changes.
 	day               []View
@@ -75,12 +77,24 @@ func NewManager(o Options) (*Manager, error) {
 	m.rates = Rates(past)
 	for i := range past {
 		past[i] = inZone(past[i], m.o.Zone)
+		if v := past[i]; !v.Due.IsZero() && v.State.ended() {
+			m.used = append(m.used, v)
+		}
 	}
 	for _, v := range slices.Backward(past) {
 		m.keepDay(v)
 	}
 	m.past = slices.Clone(past[:min(len(past), keptRuns)])
 	return m, nil
+}
+
+// UsedUp reports whether a run of a reminder for its time due, queued at since or later,
+// has ended in an earlier program: it is not to be repeated, however it ended. A run that
+// was interrupted is.
+func (m *Manager) UsedUp(reminder string, due, since time.Time) bool {
+	return slices.ContainsFunc(m.used, func(v View) bool {
+		return v.TaskID == reminder && v.Due.Equal(due) && !v.Queued.Before(since)
+	})
 }
 
 // Run serves the queue until ctx ends. Then waiting runs are dropped, running

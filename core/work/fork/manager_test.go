@@ -498,3 +498,52 @@ func TestARunThatIsLateSaysSoAndKeepsItsTask(t *testing.T) {
 		}
 	})
 }
+
+func TestTheNextProgramKnowsWhichRemindersARunHasUsedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		stop := h.serve()
+		due := time.Now().Add(-time.Second).Truncate(time.Second)
+		begun := time.Now()
+		ran := func(id string, lines ...string) {
+			j := playing(titled(id), lines...)
+			j.Task.ID, j.Reminder = id, &routines.Reminder{Task: j.Task, RunAt: due}
+			_, _ = h.m.Do(t.Context(), j) // how it ended is in the ledger
+		}
+		ran("aaaaaaaa", "say done")
+		ran("bbbbbbbb", "fail no")
+		var wg sync.WaitGroup
+		wg.Go(func() { ran("cccccccc", "wait 20m") })
+		synctest.Wait()
+		stop()
+		wg.Wait()
+		must(t, appendLedger(h.dir, View{ID: "0badc0de", TaskID: "dddddddd", State: Running, Due: due, Queued: begun}))
+		if h.m.UsedUp("aaaaaaaa", due, begun) {
+			t.Error("the program that ran it is not asked")
+		}
+		next := h.manager()
+		for id, want := range map[string]bool{"aaaaaaaa": true, "bbbbbbbb": true, "cccccccc": false, "dddddddd": false, "eeeeeeee": false} {
+			if got := next.UsedUp(id, due, begun); got != want {
+				t.Errorf("%s is used up: %v", id, got)
+			}
+		}
+		if next.UsedUp("aaaaaaaa", due.Add(time.Minute), begun) || next.UsedUp("aaaaaaaa", due, begun.Add(time.Hour)) {
+			t.Error("a run counts for another time, or for a fire after it")
+		}
+	})
+}
+
+func TestARunThatFailsBecauseTheProgramEndsIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t)
+		r := h.run(task())
+		stop := make(chan struct{})
+		r.stop = stop
+		r.begin(Limits{})
+		close(stop)
+		r.end(t.Context(), errors.New("the engine is gone"))
+		if s := r.status.snapshot().State; s != Interrupted || len(h.sent()) != 0 {
+			t.Errorf("%s, told %+v", s, h.sent())
+		}
+	})
+}

@@ -60,6 +60,9 @@ func newRun(o *Options, j Job, stop <-chan struct{}) *run {
 		ID: r.id, Kind: j.Task.Kind, TaskID: j.Task.ID, Title: clean.Line(j.Task.Title()), State: Waiting,
 		Queued: o.now(), Late: j.Late, Model: j.Task.Model,
 	})
+	if j.Reminder != nil {
+		r.status.view.Due = j.Reminder.RunAt
+	}
 	r.guard = r.newGuard()
 	r.tools = newTools(o, j, r.status, r.guard)
 	r.talk = &talk{o: o, job: j, status: r.status, started: r.keepLabel}
@@ -226,6 +229,13 @@ func (r *run) end(ctx context.Context, err error) {
 	r.mu.Lock()
 	asked := r.asked
 	r.mu.Unlock()
+	select {
+	case <-r.stop:
+		if err != nil && asked == nil { // the watch was not as fast
+			asked = errShutdown
+		}
+	default:
+	}
 	v := r.status.snapshot()
 	switch lost := r.tools.lostReport(); {
 	case err == nil && lost != nil:

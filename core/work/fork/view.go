@@ -35,12 +35,14 @@ type View struct {
 	Started  time.Time     `json:"started,omitzero"` // zero while waiting
 	Ended    time.Time     `json:"ended,omitzero"`   // zero until final
 	Timeout  time.Duration `json:"-"`
-	Late     bool          `json:"late"`
-	Model    string        `json:"model"`
-	Session  string        `json:"session"` // session id, once known
-	Parent   string        `json:"parent"`  // main session id at start; empty when isolated
-	Activity string        `json:"-"`       // the newest tail line in a few words
-	Error    string        `json:"error"`   // why it failed, for people
+	// Due is the time of the reminder that the run was for, as its file had it.
+	Due      time.Time `json:"due,omitzero"`
+	Late     bool      `json:"late"`
+	Model    string    `json:"model"`
+	Session  string    `json:"session"` // session id, once known
+	Parent   string    `json:"parent"`  // main session id at start; empty when isolated
+	Activity string    `json:"-"`       // the newest tail line in a few words
+	Error    string    `json:"error"`   // why it failed, for people
 
 	Tools    int `json:"tools"`    // tool calls
 	Pings    int `json:"pings"`    // messages that reached the user, critical ones too
@@ -57,6 +59,9 @@ type View struct {
 
 // Failed reports whether a run in this state did not do its work.
 func (s State) Failed() bool { return s == Failed || s == TimedOut || s == NoReport }
+
+// ended reports whether a run in this state is not to be repeated.
+func (s State) ended() bool { return s != Waiting && s != Running && s != Interrupted }
 
 // Live reports whether the run still waits or runs.
 func (v View) Live() bool { return v.State == Waiting || v.State == Running }
