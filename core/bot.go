@@ -347,7 +347,7 @@ func (b *Bot) makeWork() (err error) {
 	b.webhooks.index.Scan()
 	b.schedule = schedule.New(schedule.Options{
 		Dir: b.dir, Index: b.index, Zone: b.zone, Log: b.log, Purse: b.money,
-		Fire: func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
+		Fire:  func(ctx context.Context, d schedule.Due) error { return b.dispatch.Fire(ctx, d) },
 		Ended: b.forks.UsedUp, Note: b.notes.Add, Troubles: b.notes.Troubles, Changed: b.viewers.notify, Commits: b.git, Inherit: b.guard.Inherit,
 	})
 	b.makeDispatch()

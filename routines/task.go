@@ -127,6 +127,10 @@ func (r *Reminder) Label() string {
 // tried again.
 var ErrUnrecorded = errors.New("the run could not be recorded")
 
+// ErrNoSpace is part of what the run of a task returns that failed because the disk is
+// full.
+var ErrNoSpace = errors.New("the disk is full")
+
 // Severity of a problem.
 type Severity string
 

@@ -50,6 +50,7 @@ func (b *batch) count() {
 			unknown += cut
 		case aTalk:
 			e.reminder(x, x.id)
+			e.again("answers to reminders in the conversation that were shown twice, cut off in between", posted(e.posts, x.mark)-1)
 		}
 	}
 	e.tokens(sent, unknown)

@@ -8,7 +8,8 @@
 // A timer does not advance while a machine is suspended. One goroutine wakes at least every 30
 // seconds and compares the wall clock; it catches up after a suspend, and a clock that is set
 // back does not fire the same moment twice. A fire is recorded before it starts and its outcome
-// afterwards, so a restart neither loses a run nor repeats it.
+// afterwards, so a restart neither loses a run nor repeats one that has ended: of a reminder whose
+// run was under way at the end, the record of runs says whether it had (Options.Ended).
 //
 // # Reminders that repeat until done
 //

@@ -15,7 +15,10 @@ type Due struct {
 	Late     bool               // it starts well after At, and the agent should know
 	Missed   int                // earlier fires of the routine that this one makes up for, at most 99
 	ByHand   bool               // the user fired it: it runs whatever the schedule says
-	Ticket   string             // the money reserved for the run by Purse.Reserve; the caller that runs it settles it
+	// Finish uses a reminder up after a run in the conversation, before anything says that it
+	// has run. Without it that is done when Fire has returned. Nil outside of a fire.
+	Finish func()
+	Ticket string // the money reserved for the run by Purse.Reserve; the caller that runs it settles it
 }
 
 // Task is the task that fires.

@@ -172,3 +172,21 @@ func TestAfterAFailureDuringAShutdownTheRecordOfRunsDecides(t *testing.T) {
 		})
 	}
 }
+
+func TestAReminderInTheConversationIsUsedUpBeforeItsRunIsRecorded(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
+		n.does(func(_ context.Context, d Due) error {
+			n.wantFile("reminders/a.md", true)
+			d.Finish()
+			n.wantFile("reminders/a.md", false)
+			return nil
+		})
+		n.start()
+		n.sleep(time.Hour)
+		n.want(firstFire)
+		if len(n.gone) != 1 {
+			t.Errorf("removed: %v", n.gone)
+		}
+	})
+}

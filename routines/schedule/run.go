@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"ollimbot/core/base/fault"
@@ -28,8 +29,19 @@ type runner struct {
 
 func (r *runner) run(ctx context.Context, d Due) {
 	k := d.key()
-	err := r.call(ctx, d)
 	e := ended{key: k, outcome: outcomeDone}
+	finish := sync.OnceFunc(func() {
+		if r.orders.keeps(k) {
+			return
+		}
+		if e.retry = !r.finish(d.Reminder); !e.retry {
+			e.spent = d.Reminder.RunAt
+		}
+	})
+	if d.Kind == routines.KindReminder {
+		d.Finish = finish
+	}
+	err := r.call(ctx, d)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		e.outcome = outcomeCutOff
@@ -43,10 +55,8 @@ func (r *runner) run(ctx context.Context, d Due) {
 	case e.outcome == outcomeCutOff:
 	case errors.Is(err, routines.ErrUnrecorded):
 		e.retry = true
-	case !r.orders.keeps(k):
-		if e.retry = !r.finish(d.Reminder); !e.retry {
-			e.spent = d.Reminder.RunAt
-		}
+	default:
+		finish()
 	}
 	r.orders.end(e)
 }

@@ -282,7 +282,7 @@ const (
 	// half when it reaches journalMost bytes.
 	journalFile = "state/script_messages.jsonl"
 	journalMost = 2 << 20
-	journalText = 2000 // characters of a message kept for readers
+	journalText = 8000 // characters of a message kept for readers
 )
 
 // journalEntry is one line of the journal.

@@ -5,6 +5,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -136,6 +137,9 @@ func (d *Dispatcher) inConversation(ctx context.Context, task routines.Task, due
 		return prompt.ForegroundPrompt(p)
 	}
 	err := d.o.Chat.RunTask(ctx, build, due)
+	if err == nil && due.Finish != nil {
+		due.Finish()
+	}
 	if detail := task.Title(); err == nil || ctx.Err() == nil {
 		if err != nil {
 			detail += ": " + err.Error()
@@ -164,11 +168,16 @@ func (d *Dispatcher) FireWebhook(ctx context.Context, j webhook.Job) error {
 	}
 	skills := d.o.Prompts.Skills.Load(task)
 	rights := d.o.Guard.Bound(task, skills)
-	_, err := d.o.Runs.Do(ctx, fork.Job{
+	trusted := d.o.Guard.Trusted(task)
+	v, err := d.o.Runs.Do(ctx, fork.Job{
 		Task: task, At: j.Delivery.At, Allowed: rights.Allowed, Disallowed: rights.Disallowed,
-		Label: label.From(string(task.Kind) + " " + task.ID), Trusted: d.o.Guard.Trusted(task), Ticket: money.Ticket(j.Ticket),
+		Label: label.From(string(task.Kind) + " " + task.ID), Trusted: trusted, Ticket: money.Ticket(j.Ticket),
 		Prompt: func(ctx context.Context) string { return d.o.Prompts.ofDelivery(ctx, j, d.o.Prompts.present(), skills) },
 	})
+	full := errors.Is(err, routines.ErrNoSpace) || errors.Is(err, routines.ErrUnrecorded)
+	if acted := v.Pings+v.Reports > 0 || trusted && v.Tools > 0; full && !acted {
+		return fmt.Errorf("%w: %w", webhook.ErrNoEffect, err)
+	}
 	return err
 }
 

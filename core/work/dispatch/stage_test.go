@@ -35,11 +35,13 @@ type runs struct {
 	prompts []string
 	views   []fork.View
 	stopped []string
+	end     fork.View // how each run ends
+	fails   error
 }
 
 func (r *runs) Do(ctx context.Context, j fork.Job) (fork.View, error) {
 	r.jobs, r.prompts = append(r.jobs, j), append(r.prompts, j.Prompt(ctx))
-	return fork.View{}, nil
+	return r.end, r.fails
 }
 
 func (r *runs) Put(v fork.View) error {

@@ -162,10 +162,14 @@ func (m *Manager) Do(ctx context.Context, j Job) (View, error) {
 	v := r.status.snapshot()
 	switch v.State {
 	case Failed:
-		if r.unrecorded {
-			return v, fmt.Errorf("background run of %q: %s; %w", v.Title, v.Error, routines.ErrUnrecorded)
+		err := fmt.Errorf("background run of %q: %s", v.Title, v.Error)
+		if r.noSpace {
+			err = fmt.Errorf("%w; %w", err, routines.ErrNoSpace)
 		}
-		return v, fmt.Errorf("background run of %q: %s", v.Title, v.Error)
+		if r.unrecorded {
+			err = fmt.Errorf("%w; %w", err, routines.ErrUnrecorded)
+		}
+		return v, err
 	case Interrupted:
 		return v, errStopping
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -52,6 +54,8 @@ type run struct {
 	// unrecorded is set if its end could not be written to the ledger; it belongs
 	// to the goroutine that performs the run.
 	unrecorded bool
+	// noSpace is set if it failed because the disk is full; see unrecorded.
+	noSpace bool
 }
 
 func newRun(o *Options, j Job, stop <-chan struct{}) *run {
@@ -240,6 +244,7 @@ func (r *run) end(ctx context.Context, err error) {
 	switch lost := r.tools.lostReport(); {
 	case err == nil && lost != nil:
 		r.remember()
+		r.noSpace = noSpace(lost)
 		r.fail(fmt.Sprintf(textReportLost, lost))
 	case err == nil && asked == nil && r.job.Task.Mode == routines.Always && v.Reports == 0:
 		r.remember()
@@ -259,9 +264,16 @@ func (r *run) end(ctx context.Context, err error) {
 	case errors.Is(asked, errShutdown):
 		r.conclude(Interrupted, textProgramEnded)
 	default:
+		r.noSpace = noSpace(err)
 		r.fail(err.Error())
 	}
 	r.logSession()
+}
+
+// noSpace reports whether an error means a full disk. Those of other programs, such as
+// an engine's, only have its words.
+func noSpace(err error) bool {
+	return store.Full(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error())
 }
 
 // fail ends a run that did not do its work, and tells the user.

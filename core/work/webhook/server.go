@@ -43,6 +43,10 @@ const (
 	lateAfter = 12 * time.Hour
 	// retryEvery is the pause before another attempt to listen, or to write to the disk.
 	retryEvery = 10 * time.Second
+	// A run that found the disk full is tried again mostTries times, at least retryFull after
+	// the last, once the start of the next one can be written.
+	mostTries = 3
+	retryFull = 5 * time.Minute
 	// minSecret is how many characters make a secret too long to guess.
 	minSecret = 16
 )
@@ -53,6 +57,10 @@ var (
 	errNoSecret = errors.New("webhooks stay off: set WEBHOOK_SECRET to a long random text")
 	errAddress  = errors.New("webhooks need a loopback address, such as 127.0.0.1:8420")
 )
+
+// ErrNoEffect is part of what Options.Run returns if the disk was full and nothing of the
+// run has reached anybody: the delivery is tried again.
+var ErrNoEffect = errors.New("the run had no effect")
 
 // Options are the parts of a Server. All are required unless they can be nil.
 type Options struct {
@@ -109,6 +117,8 @@ type Server struct {
 type task struct {
 	job    Job
 	record *record
+	// verdict is that of its screening, once there is one.
+	verdict string
 }
 
 // New reads the log. It starts and writes nothing yet.

@@ -105,6 +105,7 @@ const (
 	noteNoScreen   = "Webhook %s: a delivery was held and not run, because %s could not be screened without a model. Delivery %s."
 	noteLost       = "Webhook %s: a delivery was taken but not run, because the bot stopped. Delivery %s."
 	noteCutOff     = "Webhook %s: the bot stopped during the run of a delivery, which may not have finished. Delivery %s."
+	noteNoSpace    = "Webhook %s: a delivery was given up after %d runs, because the disk is full. Delivery %s."
 	noteSomeText   = "its texts"
 )
 
@@ -113,6 +114,7 @@ const (
 	textNotTaken   = "webhooks are off for now; the bot keeps trying"
 	textTakenAgain = "webhooks are on again"
 	textNoHandles  = "no file handles are left: raise the limit (ulimit -n), or stop the programs that use them"
+	textFull       = "webhook %s: the disk is full, so the run of delivery %s failed; make room, it is tried again up to %d times"
 	textNotTold    = "the outcome of a delivery could not be reported"
 	textNotWritten = "the delivery log could not be written"
 	textWeak       = "WEBHOOK_SECRET can be guessed"

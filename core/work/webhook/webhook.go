@@ -75,6 +75,8 @@ type Delivery struct {
 	Flagged []string  `json:"flagged,omitempty"` // fields that the screening flagged
 	Outcome string    `json:"outcome"`
 	Status  int       `json:"status"` // of the answer
+	// Tries is how often it was put back because its run found the disk full.
+	Tries int `json:"tries,omitempty"`
 	// Count is the number of refusals of the same kind within a minute that were merged into
 	// this one; At is the time of the last.
 	Count int `json:"count"`

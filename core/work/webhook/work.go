@@ -53,20 +53,55 @@ func (s *Server) perform(ctx context.Context, t *task, ran func()) {
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "fault", f.Kind())
 		s.end(t, Failed)
 	})
-	verdict := s.screened(ctx, t)
-	if verdict == "" || !s.afforded(ctx, t) || !s.begin(ctx, t, verdict) {
+	if t.verdict == "" {
+		t.verdict = s.screened(ctx, t)
+	}
+	if t.verdict == "" || !s.afforded(ctx, t) || !s.begin(ctx, t, t.verdict) {
 		return
 	}
 	err := s.o.Run(ctx, t.job)
 	ran() // the next one does not wait for the disk
+	full := errors.Is(err, ErrNoEffect)
 	switch {
 	case err == nil:
 		s.end(t, Done)
+	case full && t.job.Delivery.Tries < mostTries:
+		s.tryAgain(ctx, t)
+	case full && ctx.Err() == nil:
+		s.o.Log.Error("a delivery was given up, because the disk is full", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
+		note := fmt.Sprintf(noteNoSpace, t.record.Webhook, mostTries+1, t.record.ID)
+		s.o.Notice(note)
+		s.abandon(t.record, note, Failed)
 	case ctx.Err() != nil:
 		s.abandon(t.record, fmt.Sprintf(noteCutOff, t.record.Webhook, t.record.ID), Interrupted)
 	default:
 		s.o.Log.Error("the run of a delivery failed", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "error", err)
 		s.end(t, Failed)
+	}
+}
+
+// tryAgain puts a delivery back whose run found the disk full and had no effect, and queues
+// it again after a pause. If the bot ends before that, the next start runs it, or reports it
+// as cut off if its return could not be written.
+func (s *Server) tryAgain(ctx context.Context, t *task) {
+	tries := t.job.Delivery.Tries + 1
+	s.log.later(t.record, func(r *record) { r.Outcome, r.Tries = Accepted, tries })
+	s.o.Log.Warn("the run of a delivery found the disk full; it is tried again", "delivery", t.job.Delivery.ID, "webhook", t.job.Spec.ID, "try", tries)
+	if tries == 1 {
+		s.o.Notice(fmt.Sprintf(textFull, t.job.Spec.ID, t.job.Delivery.ID, mostTries))
+	}
+	select {
+	case <-time.After(retryFull):
+	case <-ctx.Done():
+		return
+	}
+	s.mu.Lock()
+	s.active++
+	s.mu.Unlock()
+	select {
+	case s.queue <- t:
+	case <-ctx.Done():
+		s.release()
 	}
 }
 
