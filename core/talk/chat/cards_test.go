@@ -39,6 +39,9 @@ func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
 			Title: "Fork Ended — summary queued", Description: "It is done.", Color: "blue",
 		}},
 		"left": {open, "act:fork_exit:_", "Topic: taxes", exits, post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}},
+		"without a topic": {func(s *stage) error { return s.EnterFork("") }, "act:fork_exit:_", textForkPlain, exits, post.Embed{
+			Title: "Fork Ended — discarded", Color: "greyple",
+		}},
 		"a resumed run": {resume, "act:fork_exit:_", "resumed from Mail — it cannot be saved, but reported.", exits[1:], post.Embed{
 			Title: "Fork Ended — discarded", Color: "greyple",
 		}},
