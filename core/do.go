@@ -10,34 +10,42 @@ import (
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
-	"ollimbot/core/talk/absence"
 	"ollimbot/core/talk/intake"
-	"ollimbot/core/work/fork"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
 // return once it is queued. Errors are sentences for people, and the outcome beside one
 // says nothing.
-func (b *Bot) Do(ctx context.Context, c command.Value) (out command.Outcome, err error) {
+func (b *Bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	defer b.viewers.notify()
+	return guarded(b, fmt.Sprintf("%T", c), func() (out command.Outcome, err error) {
+		h, ok := b.handlers.Of(c)
+		switch {
+		case !ok:
+			return out, fmt.Errorf("nothing carries out %T", c)
+		case !b.meets(h.Needs):
+			return out, errors.New(textNotRunning)
+		}
+		if out, err = h.Do(ctx, c); err == nil {
+			b.auditor.command(ctx, out)
+		}
+		return out, err
+	})
+}
+
+// guarded does what a surface asks for: a panic becomes an error and is logged, and the text
+// of an error has no secrets.
+func guarded[T any](b *Bot, what string, do func() (T, error)) (out T, err error) {
 	defer func() {
 		if fault.Stack(err) != "" {
 			b.log.Error("a command broke", "error", err)
 		}
 	}()
-	defer fault.Catch(fmt.Sprintf("%T", c), &err)
-	h, ok := b.handlers.Of(c)
-	if !ok {
-		return command.Outcome{}, fmt.Errorf("nothing carries out %T", c)
+	defer fault.Catch(what, &err)
+	if out, err = do(); err != nil {
+		err = b.redacted(err)
 	}
-	if !b.meets(h.Needs) {
-		return command.Outcome{}, b.redacted(errors.New(textNotRunning))
-	}
-	if out, err = h.Do(ctx, c); err != nil {
-		return out, b.redacted(err)
-	}
-	b.auditor.command(ctx, out)
-	return out, nil
+	return out, err
 }
 
 // meets reports whether a command that needs something can be carried out now.
@@ -83,15 +91,6 @@ func (b *Bot) addHandlers() {
 	b.handlers.Add(command.BudgetHandlers(b.budget, b.zone)...)
 	b.handlers.Add(command.UpdateHandlers(b.updates)...)
 	b.handlers.Add(
-		command.On(command.Directory, b.forecast.past),
-		command.On(command.Directory, func(_ context.Context, c command.Runs) (command.Outcome, error) {
-			p, err := fork.Past(b.dir, c.From, c.Most)
-			return command.Outcome{Runs: &p}, err
-		}),
-		command.On(command.Directory, func(context.Context, command.Away) (command.Outcome, error) {
-			report, err := absence.Sum(b.dir, b.audit, b.present.Span(b.now()))
-			return command.Outcome{Away: &report}, err
-		}),
 		command.On(command.Running, func(_ context.Context, c command.Looked) (command.Outcome, error) {
 			return command.Outcome{}, b.forks.Looked(c.Runs...)
 		}),

@@ -1,7 +1,7 @@
 // Package core is the bot: the one place where its parts meet. It decides what
 // a scheduled fire, a message or a command does, keeps the main conversation
-// and its lock, and shows everything to dashboards as Snapshot, Changed and
-// Tail of a Viewer. It must not know any dashboard, any particular model, or Discord.
+// and its lock, and shows everything to dashboards as Snapshot, Changed, Tail
+// and Reader of a Viewer. It must not know any dashboard, any particular model, or Discord.
 //
 // # Snapshots, not messages
 //

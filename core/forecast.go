@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -116,23 +115,22 @@ const (
 )
 
 // past is how the runs of a task went, and the forecast for its next fires.
-func (f *forecast) past(_ context.Context, c command.Past) (command.Outcome, error) {
-	task, ok := f.index.Set().Find(c.ID)
-	if !ok {
-		return command.Outcome{}, fmt.Errorf(command.TextNoTask, c.ID)
+func (f *forecast) past(id string) (command.TaskPast, error) {
+	if _, ok := f.index.Set().Find(id); !ok {
+		return command.TaskPast{}, fmt.Errorf(command.TextNoTask, id)
 	}
-	runs, err := f.runs.Past(c.ID, pastRuns)
+	runs, err := f.runs.Past(id, pastRuns)
 	if err != nil {
-		return command.Outcome{}, err
+		return command.TaskPast{}, err
 	}
 	now := time.Now().In(f.zone)
 	view := f.view(now, f.schedule.View(now))
-	out := command.TaskPast{File: f.tasks.File(c.ID), Runs: runs, Rate: f.runs.Rate(c.ID), Answers: budget.AnswersTo(view.Pings, c.ID)}
+	out := command.TaskPast{File: f.tasks.File(id), Runs: runs, Rate: f.runs.Rate(id), Answers: budget.AnswersTo(view.Pings, id)}
 	curve := view.Curve(view.State.Capacity, view.State.RefillRateMinutes)
-	for _, e := range f.schedule.NextOf(c.ID, now, nextFires) {
+	for _, e := range f.schedule.NextOf(id, now, nextFires) {
 		out.Next = append(out.Next, command.NextFire{At: e.FireTime, Verdict: f.verdict(e, view, curve)})
 	}
-	return command.Outcome{Message: task.Title(), Past: &out}, nil
+	return out, nil
 }
 
 // verdict is the forecast for one fire.

@@ -215,6 +215,26 @@ func do(t testing.TB, b *Bot, c command.Value) command.Outcome {
 	return out
 }
 
+// describe is what the bot says of a task.
+func describe(t testing.TB, b *Bot, id string) string {
+	t.Helper()
+	text, err := b.Reads().Describe(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// pastOf is how a task went.
+func pastOf(t testing.TB, b *Bot, id string) command.TaskPast {
+	t.Helper()
+	past, err := b.Reads().Past(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return past
+}
+
 // refused carries out a command that must be refused, in words.
 func refused(t testing.TB, b *Bot, c command.Value, words string) {
 	t.Helper()

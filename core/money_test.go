@@ -164,8 +164,8 @@ func TestAHeldReminderRunsAfterMidnightAlsoAfterARestart(t *testing.T) {
 			t.Errorf("%+v", s.Schedule.Entries)
 		}
 		held := func(e audit.Entry) bool { return e.Action == audit.RunHeld && e.Subject == "cccc0001" }
-		if log := do(t, b, command.Away{}).Away.Log; !slices.ContainsFunc(log, held) {
-			t.Errorf("nothing says that it was held: %+v", log)
+		if report, err := b.Reads().Away(t.Context()); err != nil || !slices.ContainsFunc(report.Log, held) {
+			t.Errorf("nothing says that it was held: %v, %+v", err, report.Log)
 		}
 	}, func(h home, b *Bot) {
 		time.Sleep(30 * time.Hour)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
 	}, func(_ home, b *Bot) {
 		time.Sleep(10*time.Minute + 10*time.Second) // it fires at once, and again
 		do(t, b, command.Say{Text: "coming\n\n```script\nsay ok\n```"})
-		past := do(t, b, command.Past{ID: "bbbb0021"}).Past
+		past := pastOf(t, b, "bbbb0021")
 		if len(past.Runs) != 2 || past.Rate.PerRun() != 1 || past.Answers.Pings != 2 || past.Answers.Answered != 1 || past.Answers.Median <= 0 {
 			t.Fatalf("%+v", past)
 		}
@@ -73,7 +74,9 @@ func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
 		if last := now.Past[len(now.Past)-1]; !last.At.Equal(view.State.LastRefill) || last.Left != view.State.Available || more.Past[0] != now.Past[0] {
 			t.Errorf("the past ends with %+v", last)
 		}
-		refused(t, b, command.Past{ID: "nobody"}, "nobody")
+		if _, err := b.Reads().Past(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
+			t.Errorf("a task that is not there: %v", err)
+		}
 	})
 }
 

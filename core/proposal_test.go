@@ -67,7 +67,7 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 		if p, err := b.dispatch.Preview(t.Context(), tidyID, time.Time{}, false); err != nil || !strings.Contains(p, oldText) || strings.Contains(p, newText) {
 			t.Errorf("the preview is of another text: %v", err)
 		}
-		if about := do(t, b, command.Describe{ID: tidyID}).Body; !strings.Contains(about, oldText+"\n\nWhat the agent's edit would change") {
+		if about := describe(t, b, tidyID); !strings.Contains(about, oldText+"\n\nWhat the agent's edit would change") {
 			t.Errorf("described as\n%s", about)
 		}
 		if n := fired(r, oldText, newText); n[0] != 3 || n[1] != 0 {
@@ -115,12 +115,6 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 			t.Errorf("recorded %q, want %q", actions, want)
 		}
 	})
-}
-
-func (h home) read(rel string) string {
-	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	must(h.t, err)
-	return string(data)
 }
 
 // A bot that starts on a copy of the directory finds what a kill at that moment leaves.

@@ -327,10 +327,10 @@ func TestASkillThatMayMoreThanItsWriterIsNotLoaded(t *testing.T) {
 		if len(b.prompts.Skills.Load(task())) != 0 {
 			t.Error("a skill beyond its writer's rights is loaded")
 		}
-		out := do(t, b, command.Describe{ID: "bbbb0005"})
+		text := describe(t, b, "bbbb0005")
 		problems := b.Snapshot().Schedule.Problems
-		if !strings.Contains(out.Body, "without") || len(problems) != 1 || problems[0].File != "skills/helper/SKILL.md" {
-			t.Errorf("it is not shown: %s %+v", out.Body, problems)
+		if !strings.Contains(text, "without") || len(problems) != 1 || problems[0].File != "skills/helper/SKILL.md" {
+			t.Errorf("it is not shown: %s %+v", text, problems)
 		}
 		do(t, b, command.AllowTask{ID: "skills/helper/SKILL.md"})
 		if len(b.prompts.Skills.Load(task())) != 1 || len(b.Snapshot().Schedule.Problems) != 0 {

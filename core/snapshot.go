@@ -54,7 +54,7 @@ type Snapshot struct {
 	Budget BudgetView
 	// Money is what was spent today and this month, what is set aside for runs under
 	// way, and the caps. What each fire is expected to cost, and whether it is held
-	// for money, its entry in the schedule says; more is in command.Costs.
+	// for money, its entry in the schedule says; more is in Reader.Costs.
 	Money    money.State
 	Schedule schedule.View
 	Updates  []updates.Update // oldest first

@@ -37,7 +37,7 @@ var doings = []doing{
 	{"snoozes", func(s *soak) { s.do(command.Snooze{ID: edited, Until: time.Now().Add(20 * time.Minute)}) }},
 	{"pauses", (*soak).pause},
 	{"mutes", func(s *soak) { s.do(command.MuteUntil{Until: time.Now().Add(10 * time.Minute)}) }},
-	{"previews", func(s *soak) { s.do(command.Preview{ID: pinging}) }},
+	{"previews", func(s *soak) { _, _ = s.bot.Reads().Preview(s.t.Context(), pinging) }},
 }
 
 func (s *soak) talk() {

@@ -118,7 +118,7 @@ func TestADescriptionTellsEverythingAboutATask(t *testing.T) {
 	h.write("routines/r.md", "---\nid: \"cccc1002\"\ncron: \"0 9 1 * 1\"\nbackground: true\nmodel: haiku\nallow-ping: false\nskills:\n  - coach\ndescription: \"First things\"\nallow-pin: true\n---\nPlan \x1b[2Jit.\n")
 	h.reminder("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi")
 	b := h.bot(script.New(script.Options{}))
-	body := do(t, b, command.Describe{ID: "cccc1002"}).Body
+	body := describe(t, b, "cccc1002")
 	for _, want := range []string{
 		"First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ", "did you mean allow-ping?", "description: \"First things\"",
 	} {
@@ -129,10 +129,12 @@ func TestADescriptionTellsEverythingAboutATask(t *testing.T) {
 	if n := strings.Count(body, "09:00, in "); n != 10 || strings.Contains(body, "\x1b") {
 		t.Errorf("%d fires, want 10, and no escapes:\n%q", n, body)
 	}
-	if body = do(t, b, command.Describe{ID: "cccc1003"}).Body; !strings.Contains(body, "check 1 of 3") || !strings.Contains(body, "in 1 h 30 min") {
+	if body = describe(t, b, "cccc1003"); !strings.Contains(body, "check 1 of 3") || !strings.Contains(body, "in 1 h 30 min") {
 		t.Errorf("the reminder:\n%s", body)
 	}
-	refused(t, b, command.Describe{ID: "nobody"}, "nobody")
+	if _, err := b.Reads().Describe(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("a task that is not there: %v", err)
+	}
 }
 
 func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
@@ -162,7 +164,7 @@ func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 	const file = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
 	running(t, func(h home) { h.write("routines/look.md", file) }, func(h home, b *Bot) {
-		seen := do(t, b, command.Past{ID: "aaaa0001"}).Past.File
+		seen := pastOf(t, b, "aaaa0001").File
 		if seen.Cron != "0 9 * * *" || seen.Body != "Look around." || seen.Digest == "" {
 			t.Fatalf("what the file says: %+v", seen)
 		}
@@ -196,7 +198,7 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 			{Set: []frontmatter.Entry{{Key: "model", Value: "gpt"}}},
 			{Body: new(string)},
 		} {
-			version := do(t, b, command.Past{ID: "aaaa0001"}).Past.File.Digest
+			version := pastOf(t, b, "aaaa0001").File.Digest
 			if _, err := b.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: version, Edit: bad}); err == nil || fileOf(t, h, "routines/look.md") != want {
 				t.Errorf("%+v: %v\n%s", bad, err, fileOf(t, h, "routines/look.md"))
 			}

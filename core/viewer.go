@@ -19,14 +19,14 @@ import (
 // Viewer is the bot for one dashboard: it has its own wake-ups, and what it may do is decided
 // here, in front of the bot. Close it.
 type Viewer struct {
-	bot      *Bot
-	changed  chan struct{}
-	readOnly bool
+	Reader
+	changed chan struct{}
 }
 
-// Viewer adds a viewer. One that is read-only reads everything and changes nothing.
+// Viewer adds a viewer. One that is read-only reads everything and changes nothing: a preview
+// shows the commands in skills' texts and does not run them.
 func (b *Bot) Viewer(readOnly bool) *Viewer {
-	return &Viewer{bot: b, changed: b.viewers.add(), readOnly: readOnly}
+	return &Viewer{Reader{b, readOnly}, b.viewers.add()}
 }
 
 // Close ends the wake-ups. It is idempotent.
@@ -45,14 +45,10 @@ func (v *Viewer) Tail(id string, from tail.Cursor) tail.Page { return v.bot.Tail
 // Look reads the user's day at Google, for the snapshots that follow; see google.Account.Look.
 func (v *Viewer) Look(ctx context.Context) { v.bot.google.Look(ctx) }
 
-// Do is Bot.Do for what the viewer may do. A preview for one that is read-only
-// shows the commands in skills' texts and does not run them.
+// Do is Bot.Do, unless the viewer is read-only.
 func (v *Viewer) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
 	if v.readOnly {
-		if !command.Reads(c) {
-			return command.Outcome{}, errors.New(textReadOnly)
-		}
-		ctx = dispatch.Inert(ctx)
+		return command.Outcome{}, errors.New(textReadOnly)
 	}
 	return v.bot.Do(ctx, c)
 }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -66,14 +67,17 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 		if n := b.Snapshot().Budget.State.Capacity; n == six {
 			t.Error("the budget was changed")
 		}
-		for _, c := range []command.Value{command.Describe{ID: "bbbb0002"}, command.Costs{Days: 1}, command.Runs{Most: 5}, command.Away{}} {
-			if _, err := v.Do(t.Context(), c); err != nil {
-				t.Errorf("%T gives %v", c, err)
-			}
+		_, describe := v.Describe(t.Context(), "bbbb0002")
+		_, costs := v.Costs(t.Context(), 1)
+		_, runs := v.Runs(t.Context(), command.Mark{}, 5)
+		_, past := v.Past(t.Context(), "bbbb0002")
+		_, away := v.Away(t.Context())
+		if err := errors.Join(describe, costs, runs, past, away); err != nil {
+			t.Errorf("it does not read: %v", err)
 		}
-		out, err := v.Do(t.Context(), command.Preview{ID: "bbbb0002"})
-		if err != nil || !strings.Contains(out.Body, "Hear !`touch ran; echo it`.") {
-			t.Errorf("a preview runs the commands of a skill, or shows nothing: %v\n%s", err, out.Body)
+		text, err := v.Preview(t.Context(), "bbbb0002")
+		if err != nil || !strings.Contains(text, "Hear !`touch ran; echo it`.") {
+			t.Errorf("a preview runs the commands of a skill, or shows nothing: %v\n%s", err, text)
 		}
 		if h.has("ran") {
 			t.Error("the command of a skill ran")

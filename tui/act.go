@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,9 +62,6 @@ func (r *root) press(a action.Action) tea.Cmd {
 	return nil
 }
 
-// storedRuns is how many of the stored runs the palette searches.
-const storedRuns = 20_000
-
 func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	switch id {
 	case action.GoNext:
@@ -78,7 +76,7 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		r.open(dialog.Keys(r.prefs.keys, r.focus, r.prefs.theme.ASCII()))
 	case action.Palette:
 		c := r.context(r.focus)
-		return r.answer(pane.Answer{Open: dialog.NewPalette(c, r.focus, r.off, settingspage.Find(c)), Send: command.Runs{Most: storedRuns}})
+		return r.answer(dialog.OpenPalette(c, r.focus, r.off, settingspage.Find(c)))
 	case action.Notices:
 		r.open(r.notices())
 	case action.Mouse:
@@ -165,6 +163,15 @@ func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerFor(nil, a) }
 
 // answerFor carries out what a dialog wants.
 func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
+	if a.Close {
+		r.close(asker)
+	}
+	if a.Leave != pane.Stay {
+		return r.exit(a.Leave)
+	}
+	if a.Run != nil {
+		return r.act(*a.Run)
+	}
 	if a.Toast != "" {
 		r.say(notice.Info, a.Toast)
 	}
@@ -193,6 +200,14 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Send != nil {
 		cmds = append(cmds, r.send(a.Send, asker))
 	}
+	if a.Load != nil {
+		cmds = append(cmds, r.queue.load(a.Load, func(got pane.Loaded) tea.Cmd {
+			if !slices.Contains(r.dialogs, asker) { // it was closed
+				return nil
+			}
+			return r.answerFor(asker, got(r.context(r.focus)))
+		}))
+	}
 	if a.Do != nil {
 		cmds = append(cmds, r.send(a.Do, nil))
 	}
@@ -201,23 +216,13 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 
 // tell gives a message to a dialog, and carries out what it wants.
 func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
-	a := d.Take(r.context(r.focus), msg)
-	if a.Close {
-		r.close(d)
-	}
-	if a.Leave != pane.Stay {
-		return r.exit(a.Leave)
-	}
-	if a.Run != nil {
-		return r.act(*a.Run)
-	}
-	return r.answerFor(d, a)
+	return r.answerFor(d, d.Take(r.context(r.focus), msg))
 }
 
 // send runs a command. A read-only dashboard sends none that changes the bot. asker is the
 // dialog that waits for the outcome; nil for none.
 func (r *root) send(c command.Value, asker pane.Dialog) tea.Cmd {
-	if r.o.ReadOnly && !command.Reads(c) {
+	if r.o.ReadOnly {
 		r.say(notice.Info, view.TextReadOnly)
 		return nil
 	}

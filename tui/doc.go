@@ -15,6 +15,9 @@
 // stack. Clicks take the same way: the words of the help line, rows of lists and of the palette
 // stand for the actions of the table.
 //
+// What a snapshot does not contain is read beside all that: a pane or a dialog returns a
+// pane.Load, and takes what was read once it is there.
+//
 // A question must be visible for half a second before it can be answered, and a tool call too: a
 // key or click that was already on its way decides nothing.
 //

@@ -57,13 +57,9 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	r.update(msg.snap)
-	if msg.reader != action.Everywhere {
-		delete(r.reading, msg.reader)
-		return r.answer(r.panes[msg.reader].(pane.Reader).Read(r.context(msg.reader), msg.outcome, msg.err))
-	}
 	if msg.asker != nil && slices.Contains(r.dialogs, msg.asker) { // else it has been closed
 		cmd := r.tell(msg.asker, pane.Done{Outcome: msg.outcome, Err: msg.err})
-		if silent(msg.command) || msg.err != nil { // the dialog shows it
+		if msg.err != nil { // the dialog shows it
 			return cmd
 		}
 	}
@@ -95,13 +91,20 @@ func (r *root) readMore() tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	for _, p := range action.AllPanes {
-		reader, ok := r.panes[p].(pane.Reader)
+		loader, ok := r.panes[p].(pane.Loader)
 		if !ok || r.reading[p] {
 			continue
 		}
-		if c := reader.Wants(r.context(p)); c != nil {
+		a := loader.Wants(r.context(p))
+		if a.Load != nil {
 			r.reading[p] = true
-			cmds = append(cmds, r.queue.start(doneMsg{command: c, reader: p}))
+			cmds = append(cmds, r.queue.load(a.Load, func(got pane.Loaded) tea.Cmd {
+				delete(r.reading, p)
+				return r.answer(got(r.context(p)))
+			}))
+		}
+		if a.Do != nil {
+			cmds = append(cmds, r.send(a.Do, nil))
 		}
 	}
 	return tea.Batch(cmds...)

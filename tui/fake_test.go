@@ -26,6 +26,7 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/pane"
 )
 
 // bot is a small core: it keeps a snapshot, changes it by commands, and says
@@ -102,7 +103,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	}
 	b.mu.Lock()
 	switch c.(type) {
-	case command.Here, command.Runs, command.Looked, command.Away: // nobody has asked for these
+	case command.Here, command.Looked: // nobody has asked for these
 	default:
 		b.did = append(b.did, c)
 	}
@@ -120,21 +121,11 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		return command.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
 	case command.MuteUntil:
 		return command.Outcome{Message: "muted"}, nil
-	case command.Preview:
-		return command.Outcome{Body: "You are about to fire.\nSecond line of the prompt." + strings.Repeat("\nAnd on it goes.", 40)}, nil
 	case command.LiftCaps:
 		b.change(func(s *core.Snapshot) { s.Money.Lifted = !c.Undo })
 		return command.Outcome{Message: "the caps are lifted"}, nil
 	case command.Interrupt, command.Looked, command.Here:
 		return command.Outcome{}, nil
-	case command.Past:
-		return command.Outcome{Past: taskPast(c.ID, b.snap.At)}, nil
-	case command.Costs:
-		return command.Outcome{Costs: costReport(b.snap.At)}, nil
-	case command.Away:
-		return command.Outcome{Away: morningAway()}, nil
-	case command.Runs:
-		return command.Outcome{Runs: &fork.Page{All: true}}, nil
 	case command.Answer:
 		return b.answer(c)
 	case command.ExitFork:
@@ -157,9 +148,37 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	return command.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
 }
 
+// read takes as long as a command.
+func (b *bot) read(ctx context.Context) error {
+	if b.takes != nil {
+		time.Sleep(b.takes(nil))
+	}
+	return ctx.Err()
+}
+
+func (b *bot) Preview(ctx context.Context, _ string) (string, error) {
+	return "You are about to fire.\nSecond line of the prompt." + strings.Repeat("\nAnd on it goes.", 40), b.read(ctx)
+}
+
+func (b *bot) Describe(ctx context.Context, _ string) (string, error) { return "", b.read(ctx) }
+
+func (b *bot) Past(ctx context.Context, id string) (command.TaskPast, error) {
+	return taskPast(id, b.snap.At), b.read(ctx)
+}
+
+func (b *bot) Costs(ctx context.Context, _ int) (command.CostReport, error) {
+	return costReport(b.snap.At), b.read(ctx)
+}
+
+func (b *bot) Away(ctx context.Context) (absence.Report, error) { return morningAway(), b.read(ctx) }
+
+func (b *bot) Runs(ctx context.Context, _ command.Mark, _ int) (fork.Page, error) {
+	return fork.Page{All: true}, b.read(ctx)
+}
+
 // morningAway is a morning without the user.
-func morningAway() *absence.Report {
-	r := &absence.Report{Span: absence.Span{From: day.Add(-4 * time.Hour), To: day}, Sum: absence.Task{Runs: 6, Pings: 1, Failed: 1, Dollars: 0.12}}
+func morningAway() absence.Report {
+	r := absence.Report{Span: absence.Span{From: day.Add(-4 * time.Hour), To: day}, Sum: absence.Task{Runs: 6, Pings: 1, Failed: 1, Dollars: 0.12}}
 	for i, title := range []string{"Check the rent", "Email sweep", "Medication"} {
 		r.Tasks = append(r.Tasks, absence.Task{ID: title, Title: title, Runs: i + 1, Run: "f3f3f3f3", Dollars: float64(i) / 100})
 		r.Log = append(r.Log, audit.Entry{At: day.Add(-time.Duration(i) * time.Hour), Actor: audit.User, From: "dashboard", Action: audit.BudgetChanged, Detail: "capacity 5 → 6"})
@@ -202,8 +221,8 @@ func (b *bot) setBudget(c command.SetBudget) command.Outcome {
 }
 
 // taskPast is how a task has gone that mostly goes well.
-func taskPast(id string, at time.Time) *command.TaskPast {
-	past := &command.TaskPast{
+func taskPast(id string, at time.Time) command.TaskPast {
+	past := command.TaskPast{
 		File: command.TaskFile{Task: routines.Task{Kind: routines.KindRoutine, ID: id, Path: "routines/x.md", Body: "Look around.", Mode: routines.OnPing, Digest: "v1"}, Cron: "0 9 * * *"},
 		Rate: fork.Rate{Runs: 120, Pings: 48}, Answers: budget.Answers{Pings: 48, Answered: 40, Median: 4 * time.Minute},
 		Next: []command.NextFire{{At: at.Add(time.Hour), Verdict: command.VerdictSure}, {At: at.Add(25 * time.Hour), Verdict: command.VerdictShort}},
@@ -222,8 +241,8 @@ func taskPast(id string, at time.Time) *command.TaskPast {
 }
 
 // costReport are a few days with more tasks than a screen shows.
-func costReport(at time.Time) *command.CostReport {
-	r := &command.CostReport{At: at, Money: money.State{Today: money.Span{Spent: 1, Cap: 2}, Month: money.Span{Spent: 9, Cap: math.Inf(1)}}}
+func costReport(at time.Time) command.CostReport {
+	r := command.CostReport{At: at, Money: money.State{Today: money.Span{Spent: 1, Cap: 2}, Month: money.Span{Spent: 9, Cap: math.Inf(1)}}}
 	for i := range 30 {
 		r.Days = append(r.Days, command.CostDay{Date: at.AddDate(0, 0, i-29), Dollars: float64(i % 5)})
 	}
@@ -307,8 +326,9 @@ func (b *bot) talk(id string, n int) {
 
 // still is a core that does not live: one snapshot, and what reads beside it, which may be nil.
 type still struct {
-	snap core.Snapshot
-	read func(id string, from tail.Cursor) tail.Page
+	pane.Reader // nil: nothing is read for a picture
+	snap        core.Snapshot
+	read        func(id string, from tail.Cursor) tail.Page
 }
 
 func (s still) Snapshot() core.Snapshot { return s.snap }

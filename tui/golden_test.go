@@ -116,7 +116,7 @@ func TestFramesLookAsTheyDid(t *testing.T) {
 		{"ascii-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			golden(t, c.name, Frame(still{fullDay(), fullTail}, c.o))
+			golden(t, c.name, Frame(still{snap: fullDay(), read: fullTail}, c.o))
 		})
 	}
 }
@@ -134,7 +134,7 @@ func TestFramesOfAForkLookAsTheyDid(t *testing.T) {
 		{"talk-dark-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			golden(t, c.name, Frame(still{talkDay(), fullTail}, c.o))
+			golden(t, c.name, Frame(still{snap: talkDay(), read: fullTail}, c.o))
 		})
 	}
 }
@@ -147,11 +147,11 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 	}{
 		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(r.focus), false, pane.Quit) }},
 		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context(r.focus)) }},
-		{"dialog-palette", func(r *root) pane.Dialog { return dialog.NewPalette(r.context(r.focus), r.focus, r.off, nil) }},
+		{"dialog-palette", func(r *root) pane.Dialog { return dialog.OpenPalette(r.context(r.focus), r.focus, r.off, nil).Open }},
 		{"dialog-help", func(r *root) pane.Dialog { return dialog.Keys(action.Keys{}, r.focus, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{fullDay(), fullTail}, Options{})
+			r := newRoot(t.Context(), still{snap: fullDay(), read: fullTail}, Options{})
 			r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 			r.refresh()
 			r.toasts = toast.List{}

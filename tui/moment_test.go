@@ -101,7 +101,7 @@ func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 		{"dialog-form-nocolor", 80, 24, theme.Options{NoColor: true, Profile: colorprofile.TrueColor}, wrong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{dayAhead(at), fullTail}, Options{})
+			r := newRoot(t.Context(), still{snap: dayAhead(at), read: fullTail}, Options{})
 			r.prefs.theme, r.w, r.h = theme.New(c.o), c.w, c.h
 			r.refresh()
 			r.toasts = toast.List{}

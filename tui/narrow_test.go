@@ -18,7 +18,7 @@ import (
 // Stories of toasts and dialogs where there is little room.
 
 func TestWhereNoOtherRowIsLeftAToastStandsInTheHelpLine(t *testing.T) {
-	r := newRoot(t.Context(), still{busyForks(day), fullTail}, Options{})
+	r := newRoot(t.Context(), still{snap: busyForks(day), read: fullTail}, Options{})
 	r.w, r.h = 40, 11 // below the strip stands a box of one row: the newest line
 	r.refresh()
 	r.setFocus(action.Logs)

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/notice"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 )
@@ -208,7 +209,10 @@ func TestAFileOfKeysCountsFromTheMomentItIsSaved(t *testing.T) {
 }
 
 // idle is a core whose commands end at once.
-type idle struct{ err error }
+type idle struct {
+	pane.Reader
+	err error
+}
 
 func (c idle) Do(context.Context, command.Value) (command.Outcome, error) {
 	return command.Outcome{Message: "done"}, c.err
@@ -218,10 +222,26 @@ func (idle) Snapshot() core.Snapshot { return core.Snapshot{At: day} }
 
 func TestACommandEndsWithItsOutcomeAndTheSnapshotAfterIt(t *testing.T) {
 	full := errors.New("the disk is full")
-	q := commandQueue{ctx: t.Context(), core: idle{full}, busy: map[command.Lane]bool{}}
+	q := commandQueue{ctx: t.Context(), core: idle{err: full}, busy: map[command.Lane]bool{}}
 	msg, ok := q.start(doneMsg{command: command.Pause{ID: "x"}})().(doneMsg)
 	if !ok || !errors.Is(msg.err, full) || msg.outcome.Message != "done" || !msg.snap.At.Equal(day) || msg.command != (command.Pause{ID: "x"}) {
 		t.Errorf("it ends with %+v", msg)
+	}
+}
+
+func TestAPanicWhileReadingClosesThePageAndIsSaid(t *testing.T) {
+	q := commandQueue{ctx: t.Context(), core: idle{}}
+	broken := func(context.Context, pane.Reader) pane.Loaded { panic("the page is broken") }
+	var a pane.Answer
+	msg, ok := q.load(broken, func(got pane.Loaded) tea.Cmd {
+		a = got(pane.Context{})
+		return nil
+	})().(loadedMsg)
+	if !ok || a.Close {
+		t.Fatalf("it ends before the program takes it: %+v", a)
+	}
+	if msg(); !a.Close || !strings.Contains(a.Toast, "the page is broken") {
+		t.Errorf("it wants %+v", a)
 	}
 }
 

@@ -44,6 +44,16 @@ func TestTheFormOfATaskOpensFromTheScheduleAndFromThePalette(t *testing.T) {
 	})
 }
 
+// The page of a task reads its past, then its prompt, and both again as time goes by.
+func TestAPageReadsOneThingAfterTheOther(t *testing.T) {
+	play(t, setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Second } }}, func(s *stage) {
+		s.press("2", "enter")
+		s.misses("You are about to fire.")
+		time.Sleep(2500 * time.Millisecond)
+		s.sees("You are about to fire.", "the last 20 of 120 runs")
+	})
+}
+
 // A form, a prompt: what is typed while a dialog's command reads is meant for it.
 func TestKeysThatAreTypedAheadGoIntoWhatIsBeingRead(t *testing.T) {
 	slow := setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Second } }}

@@ -16,7 +16,7 @@ import (
 // plainRoot is a dashboard on no terminal, drawn without colours.
 func plainRoot(t *testing.T, snap core.Snapshot) *root {
 	t.Helper()
-	r := newRoot(t.Context(), still{snap, fullTail}, Options{Output: io.Discard})
+	r := newRoot(t.Context(), still{snap: snap, read: fullTail}, Options{Output: io.Discard})
 	r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 	r.refresh()
 	return r

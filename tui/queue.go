@@ -12,7 +12,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
-	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 )
 
@@ -23,21 +22,25 @@ type doneMsg struct {
 	snap    core.Snapshot // taken afterwards
 	err     error
 	asker   pane.Dialog // that waits for it; may be nil
-	reader  action.Pane // the pane that something was read for, or none
 	undoing bool
 }
 
-// silent reports whether the user is told of a command only by what asked for it.
+// loadedMsg hands over what was read.
+type loadedMsg func() tea.Cmd
+
+// silent reports whether the user is not told of a command, which they have not asked for.
 func silent(c command.Value) bool {
 	_, here := c.(command.Here)
-	return here || command.Reads(c)
+	_, looked := c.(command.Looked)
+	return here || looked
 }
 
 // commandTime is how long a command of the user may take.
 const commandTime = 10 * time.Second
 
-// runner carries out commands.
+// runner carries out commands and reads.
 type runner interface {
+	pane.Reader
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 	Snapshot() core.Snapshot
 }
@@ -56,25 +59,45 @@ type commandQueue struct {
 
 // add runs a command once it is its turn.
 func (q *commandQueue) add(job doneMsg) tea.Cmd {
-	if !command.LaneOf(job.command).Waits() {
+	if command.LaneOf(job.command) == command.LaneBeside {
 		return q.start(job)
 	}
 	q.waiting = append(q.waiting, job)
 	return q.advance()
 }
 
-// start runs a command next to the program; a panic in it becomes its error.
+// start runs a command next to the program.
 func (q *commandQueue) start(job doneMsg) tea.Cmd {
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(q.ctx, commandTime)
-		defer cancel()
-		job.err = fault.Guard(fmt.Sprintf("%T", job.command), func() (err error) {
+		job.err = q.beside(fmt.Sprintf("%T", job.command), func(ctx context.Context) (err error) {
 			job.outcome, err = q.core.Do(ctx, job.command)
 			return err
-		})()
+		})
 		job.snap = q.core.Snapshot()
 		return job
 	}
+}
+
+// load reads something next to the program, and hands it to take. A panic is said.
+func (q *commandQueue) load(load pane.Load, take func(pane.Loaded) tea.Cmd) tea.Cmd {
+	return func() tea.Msg {
+		var got pane.Loaded
+		err := q.beside("a page", func(ctx context.Context) error {
+			got = load(ctx, q.core)
+			return nil
+		})
+		if err != nil {
+			got = func(pane.Context) pane.Answer { return pane.Answer{Close: true, Toast: err.Error()} }
+		}
+		return loadedMsg(func() tea.Cmd { return take(got) })
+	}
+}
+
+// beside does something for a limited time; a panic in it becomes its error.
+func (q *commandQueue) beside(what string, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(q.ctx, commandTime)
+	defer cancel()
+	return fault.Guard(what, func() error { return do(ctx) })()
 }
 
 // ended frees the lane of a command and starts what waited for it.

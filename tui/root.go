@@ -133,6 +133,11 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		return nil, soon
 	case doneMsg:
 		return tea.Batch(r.done(msg), r.queue.ended(msg.command), r.replay()), atOnce
+	case loadedMsg:
+		if r.ctx.Err() != nil {
+			return nil, never
+		}
+		return tea.Batch(msg(), r.replay()), atOnce
 	case handOverMsg:
 		err := r.terminal.lend(r.ctx, msg.argv)
 		r.takeBack()

@@ -249,7 +249,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:
-			r.open(dialog.NewPalette(r.context(r.focus), r.focus, r.off, nil))
+			r.open(dialog.OpenPalette(r.context(r.focus), r.focus, r.off, nil).Open)
 		case 1:
 			r.open(dialog.Keys(r.prefs.keys, r.focus, false))
 		case 2:

@@ -26,6 +26,7 @@ import (
 // Core is what a dashboard needs from the bot. All of it may be called from
 // any goroutine, also after the bot has stopped.
 type Core interface {
+	pane.Reader
 	// Snapshot is everything there is to show, now. It does not block.
 	Snapshot() core.Snapshot
 	// Changed holds one value as soon as a new snapshot would look different.
@@ -169,12 +170,11 @@ func Frame(c Core, o FrameOptions) []string {
 	d.setFocus(o.Focus)
 	d.see(c.Snapshot())
 	view.Frame(d.view()) // tells the panes how much room they have
-	if reader, ok := d.panes[d.focus].(pane.Reader); ok {
+	if loader, ok := d.panes[d.focus].(pane.Loader); ok {
 		at := d.context(d.focus)
 		for range mostReads {
-			if want := reader.Wants(at); want != nil {
-				o, err := c.Do(context.Background(), want)
-				reader.Read(at, o, err)
+			if load := loader.Wants(at).Load; load != nil {
+				load(context.Background(), c)(at)
 			}
 		}
 	}

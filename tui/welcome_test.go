@@ -268,7 +268,7 @@ func TestTheMessageLineOpensFromEveryPane(t *testing.T) {
 		play(t, setup{}, func(s *stage) {
 			s.press(p, "i", "x", "q", "D")
 			s.sees("xqD")
-			if got := s.bot.done(); slices.ContainsFunc(got, func(c command.Value) bool { return !command.Reads(c) }) {
+			if got := s.bot.done(); len(got) > 0 {
 				t.Errorf("from %s: %v", p, got)
 			}
 		})

@@ -57,14 +57,14 @@ func (c *costsCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if c.Days < 1 || c.Days > costDays {
 		return console.Usagef("--days takes a number from 1 to %d", costDays)
 	}
-	o, err := bot.Do(context.Background(), command.Costs{Days: c.Days})
+	r, err := bot.Reads().Costs(context.Background(), c.Days)
 	if err != nil {
 		return err
 	}
-	return p.Answer(c.JSON, answerCosts(o.Costs), costLines(o))
+	return p.Answer(c.JSON, answerCosts(r), costLines(r))
 }
 
-func answerCosts(r *command.CostReport) costsAnswer {
+func answerCosts(r command.CostReport) costsAnswer {
 	return costsAnswer{
 		Money: answerMoney(r.Money), Talk: r.Talk, Expected: r.Expected, Projected: r.Projected,
 		Ahead: append([]schedule.Entry{}, r.Ahead...), Used: r.Used,
@@ -88,8 +88,7 @@ func answerMoney(s money.State) moneyAnswer {
 
 // costLines lists the days that cost something, the expected cost of today, and the
 // tasks.
-func costLines(o command.Outcome) []string {
-	r := o.Costs
+func costLines(r command.CostReport) []string {
 	var lines []string
 	for _, d := range r.Days {
 		if d.Dollars > 0 || d.Runs > 0 {
@@ -110,7 +109,7 @@ func costLines(o command.Outcome) []string {
 	if r.Talk > 0 {
 		lines = append(lines, "the conversation: "+words.Dollars(r.Talk))
 	}
-	return append(lines, "", strings.TrimRight(o.Body, "\n"))
+	return append(lines, "", strings.TrimRight(r.Text(), "\n"))
 }
 
 // moneyLines describe the spending of today and of this month, with the caps.

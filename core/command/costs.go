@@ -18,12 +18,8 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-const (
-	// costDays is how many days are compared where nobody says so, and
-	// mostCostDays how many at most.
-	costDays     = 7
-	mostCostDays = 366
-)
+// mostCostDays is how many days are compared at most.
+const mostCostDays = 366
 
 // Spending is what the report of costs is made of.
 type Spending struct {
@@ -33,34 +29,10 @@ type Spending struct {
 	Ahead []schedule.Entry // the fires until midnight, with their costs
 }
 
-// Of compares what the runs of each task have cost until now, which is in the bot's
-// zone.
-func (c Costs) Of(s Spending, now time.Time) Outcome {
-	days := c.Days
-	if days <= 0 {
-		days = costDays
-	}
-	days = min(days, mostCostDays)
-	report := s.report(days, now)
-	total := report.sum(s.Runs)
-	for _, d := range report.Days {
-		report.Talk += d.Dollars
-	}
-	report.Talk = max(0, report.Talk-total.Dollars)
-	if total.Runs == 0 {
-		none := fmt.Sprintf(textNoRuns, words.Count(days, "day"))
-		return Outcome{Message: none, Body: none + "\n", Costs: &report}
-	}
-	head := fmt.Sprintf(textCosts, words.Count(days, "day"), words.Count(total.Runs, "run"), words.Tokens(total.Tokens), words.Dollars(total.Dollars))
-	// The ledger keeps what fits into it: where it begins later, that is said.
-	if first := oldest(s.Runs).In(now.Location()); first.After(report.Days[0].Date) {
-		head += fmt.Sprintf(textCostsSince, first.Format("Mon 2006-01-02 15:04"))
-	}
-	return Outcome{Message: head, Body: head + "\n\n" + costTable(report.Tasks, total), Costs: &report}
-}
-
-// report is all but the runs.
-func (s Spending) report(days int, now time.Time) CostReport {
+// Report compares what the runs of each task have cost in as many days with today, 366 at most,
+// until now, which is in the bot's zone.
+func (s Spending) Report(days int, now time.Time) CostReport {
+	days = min(max(1, days), mostCostDays)
 	r := CostReport{At: now, Days: make([]CostDay, days), Money: s.State, Ahead: s.Ahead}
 	place := make(map[string]int, days)
 	for i := range r.Days {
@@ -70,7 +42,7 @@ func (s Spending) report(days int, now time.Time) CostReport {
 	for _, d := range s.Days {
 		if i, ok := place[d.Date]; ok {
 			r.Days[i].Dollars, r.Days[i].Tokens = d.Spent(), d.Tokens()
-			r.Used = r.Used.Add(d.Usage)
+			r.Used, r.Talk = r.Used.Add(d.Usage), r.Talk+d.Spent()
 		}
 	}
 	for _, e := range s.Ahead {
@@ -78,8 +50,34 @@ func (s Spending) report(days int, now time.Time) CostReport {
 			r.Expected += e.Cost
 		}
 	}
+	r.sum(s.Runs)
+	r.Talk = max(0, r.Talk-r.Total.Dollars)
 	r.Projected = s.State.Today.Spent + s.State.Reserved + r.Expected
+	if first := oldest(s.Runs).In(now.Location()); first.After(r.Days[0].Date) { // the ledger keeps what fits
+		r.Since = first
+	}
 	return r
+}
+
+// Head is the report in one line.
+func (r *CostReport) Head() string {
+	days, t := words.Count(len(r.Days), "day"), r.Total
+	if t.Runs == 0 {
+		return fmt.Sprintf(textNoRuns, days)
+	}
+	head := fmt.Sprintf(textCosts, days, words.Count(t.Runs, "run"), words.Tokens(t.Tokens), words.Dollars(t.Dollars))
+	if !r.Since.IsZero() {
+		head += fmt.Sprintf(textCostsSince, r.Since.Format("Mon 2006-01-02 15:04"))
+	}
+	return head
+}
+
+// Text is the head and, if there were runs, a table of the tasks.
+func (r *CostReport) Text() string {
+	if r.Total.Runs == 0 {
+		return r.Head()
+	}
+	return r.Head() + "\n\n" + r.table()
 }
 
 // Blocks says how the tokens of a usage divide into those that differ in price; empty
@@ -118,7 +116,7 @@ func sum(list []float64) float64 {
 
 // sum adds up the runs that have ended on the days of the report: by day, by task, the
 // dearest first, and all of them together.
-func (r *CostReport) sum(views []fork.View) (total TaskCost) {
+func (r *CostReport) sum(views []fork.View) {
 	type task struct {
 		kind routines.Kind
 		id   string
@@ -144,7 +142,7 @@ func (r *CostReport) sum(views []fork.View) (total TaskCost) {
 			costs = append(costs, nil)
 		}
 		cost := max(0, v.Usage.CostUSD)
-		for _, t := range []*TaskCost{&r.Tasks[i], &total} {
+		for _, t := range []*TaskCost{&r.Tasks[i], &r.Total} {
 			t.Runs++
 			t.Tokens += max(0, v.Usage.Tokens())
 			t.Dollars += cost
@@ -155,13 +153,12 @@ func (r *CostReport) sum(views []fork.View) (total TaskCost) {
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		t.Share, t.Mean, t.Trend = share(*t, total), t.Dollars/float64(t.Runs), trend(costs[i])
+		t.Share, t.Mean, t.Trend = share(*t, r.Total), t.Dollars/float64(t.Runs), trend(costs[i])
 	}
-	total.Share = share(total, total)
+	r.Total.Share = share(r.Total, r.Total)
 	slices.SortStableFunc(r.Tasks, func(a, b TaskCost) int {
 		return cmp.Or(cmp.Compare(b.Dollars, a.Dollars), cmp.Compare(b.Tokens, a.Tokens), cmp.Compare(b.Runs, a.Runs), cmp.Compare(a.ID, b.ID))
 	})
-	return total
 }
 
 // share is a task's part of the dollars; of the tokens where nothing has a price.
@@ -175,14 +172,15 @@ func share(t, total TaskCost) float64 {
 	return 0
 }
 
-// costTable gives each task a line of its own, above its numbers: these stand
+// table gives each task a line of its own, above its numbers: these stand
 // below each other however wide the titles are, and fit on a narrow screen.
-func costTable(list []TaskCost, total TaskCost) string {
+func (r *CostReport) table() string {
 	var out strings.Builder
 	const form = "%5s %6s %8s %8s %5s\n"
 	fmt.Fprintf(&out, form, "runs", "tokens", "cost", "per run", "share")
-	total.Title = "all"
-	for _, t := range append([]TaskCost{total}, list...) {
+	all := r.Total
+	all.Title = "all"
+	for _, t := range append([]TaskCost{all}, r.Tasks...) {
 		title := clean.Cut(t.Title, 60)
 		if t.ID != "" {
 			title += " (" + t.ID + ")"

@@ -41,8 +41,8 @@ func TestTheCostsOfTasksAddUpToTheWhole(t *testing.T) {
 			}
 		}
 		r := CostReport{Days: []CostDay{{Date: since}}}
-		total := r.sum(views)
-		list := r.Tasks
+		r.sum(views)
+		list, total := r.Tasks, r.Total
 		var runs, tokens int
 		var spent, shares float64
 		for _, c := range list {
@@ -82,7 +82,7 @@ func TestTheTableOfCostsNamesEachTask(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := Costs{}.Of(Spending{Runs: runs}, now)
+	r := Spending{Runs: runs}.Report(7, now)
 	const want = `last 7 days: 3 runs, 1.2M tokens, $6.00
 
  runs tokens     cost  per run share
@@ -93,11 +93,11 @@ Weekly[2J review (aaaa0003)
 Email 📬 sweep (aaaa0002)
     2    46k    $1.50    $0.75  25 %
 `
-	if out.Body != want || out.Message != strings.SplitN(want, "\n", 2)[0] {
-		t.Errorf("body:\n%s\nwant:\n%s", out.Body, want)
+	if r.Text() != want || r.Head() != strings.SplitN(want, "\n", 2)[0] {
+		t.Errorf("text:\n%s\nwant:\n%s", r.Text(), want)
 	}
-	if out = (Costs{Days: 30}).Of(Spending{Runs: runs}, now); !strings.Contains(out.Message, "the first known run was on") || !strings.Contains(out.Body, "Forgotten") {
-		t.Errorf("over a month: %s\n%s", out.Message, out.Body)
+	if r = (Spending{Runs: runs}).Report(30, now); !strings.Contains(r.Head(), "the first known run was on") || !strings.Contains(r.Text(), "Forgotten") {
+		t.Errorf("over a month: %s", r.Text())
 	}
 }
 
@@ -130,7 +130,7 @@ func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
 		State: money.State{Today: money.Span{Spent: 1.4}, Reserved: 0.3},
 		Ahead: []schedule.Entry{{Cost: 0.25}, {Cost: 5, Held: true}, {Cost: 0.05}},
 	}
-	r := Costs{Days: 3}.Of(s, now).Costs
+	r := s.Report(3, now)
 	for i, want := range []CostDay{
 		{Date: at(24, 0, 0), Dollars: 1, Runs: 1}, {Date: at(25, 0, 0), Dollars: 0.4, Runs: 2}, {Date: at(26, 0, 0), Dollars: 1.4, Runs: 2},
 	} {
@@ -151,7 +151,7 @@ func TestTheReportOfCostsPutsEachDollarOnItsDay(t *testing.T) {
 }
 
 func TestWithoutRunsTheCostsSaySo(t *testing.T) {
-	if out := (Costs{Days: 1}).Of(Spending{}, time.Now()); out.Message != "no run has ended in the last 1 day" || out.Body == "" {
-		t.Errorf("%+v", out)
+	if r := (Spending{}).Report(1, time.Now()); r.Head() != "no run has ended in the last 1 day" || r.Text() != r.Head() {
+		t.Errorf("%q, %q", r.Head(), r.Text())
 	}
 }

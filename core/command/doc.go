@@ -1,7 +1,7 @@
 // Package command defines the bot's commands: the values that Bot.Do takes, their
 // outcomes, and the table of named commands for plain mode, Discord and the command
-// line. It carries out "/" commands, changes of the budget and the report of costs;
-// the bot carries out the others. It must not know a screen or Discord.
+// line; and the reports that the bot is read for. It carries out "/" commands and changes of
+// the budget, and makes the report of costs; the bot does the rest. It must not know a screen or Discord.
 //
 // # One table
 //

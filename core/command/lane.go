@@ -4,10 +4,9 @@ package command
 // lane one after the other, in the order in which the user gave them.
 type Lane string
 
-// The lanes. Commands of LaneRead and LaneBeside wait for nothing, and LaneQuick goes before all
-// others: it changes a small file, can be undone, and what follows may depend on it.
+// The lanes. Commands of LaneBeside wait for nothing, and LaneQuick goes before all others: it
+// changes a small file, can be undone, and what follows may depend on it.
 const (
-	LaneRead     Lane = "read"   // changes nothing
 	LaneBeside   Lane = "beside" // changes something, or stops it, at once
 	LaneQuick    Lane = "quick"
 	LaneTalk     Lane = "talk" // the conversation's, in its order
@@ -17,24 +16,10 @@ const (
 	LaneAccount  Lane = "account"
 )
 
-// Waits reports whether commands of the lane wait for each other.
-func (l Lane) Waits() bool { return l != LaneRead && l != LaneBeside }
-
 // LaneOf is the lane of a command.
 func LaneOf(c Value) Lane { return c.lane() }
 
-// Reads reports whether a command changes nothing; nil does not read.
-func Reads(c Value) bool { return c != nil && c.lane() == LaneRead }
-
 // All commands and their lanes. The method seals Value.
-
-func (Preview) lane() Lane { return LaneRead }
-
-func (Describe) lane() Lane { return LaneRead }
-func (Costs) lane() Lane    { return LaneRead }
-func (Runs) lane() Lane     { return LaneRead }
-func (Past) lane() Lane     { return LaneRead }
-func (Away) lane() Lane     { return LaneRead }
 
 func (Looked) lane() Lane    { return LaneBeside }
 func (Here) lane() Lane      { return LaneBeside }

@@ -5,7 +5,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/safety/audit"
-	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
@@ -15,14 +14,10 @@ import (
 
 // Outcome is what a command did.
 type Outcome struct {
-	Message string          // one line for a toast: "capacity 5 → 6, full at 19:40"
-	Body    string          // a longer text, for Preview
-	Undo    Value           // the inverse, or nil
-	Costs   *CostReport     // what Body says in a table, for the command Costs
-	Past    *TaskPast       // for the command Past
-	Runs    *fork.Page      // for the command Runs
-	Away    *absence.Report // for the command Away
-	Follows string          // why SetConfig has changed nothing: what would follow
+	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
+	Body    string // the address of a login
+	Undo    Value  // the inverse, or nil
+	Follows string // why SetConfig has changed nothing: what would follow
 	// Decision is what the audit log keeps of the command, but for who asked: Message is
 	// its detail where it has none. The zero value is nothing.
 	Decision audit.Entry
@@ -62,6 +57,8 @@ type CostReport struct {
 	At    time.Time
 	Days  []CostDay // one for each, also those that cost nothing, the oldest first; the last is today
 	Tasks []TaskCost
+	Total TaskCost  // of all tasks
+	Since time.Time // when the first known run was, if that is later than the first day
 	// Used is what those days have used, by block of prices.
 	Used agent.Usage
 	// Talk are the dollars of those days that no run has cost: the conversation's.

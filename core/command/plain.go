@@ -20,10 +20,7 @@ var taskRows = []Command{
 	{Name: "day", About: "all fires of the next 24 hours, numbered, and your appointments"},
 	{Name: "tasks", About: "all routines and reminders, numbered"},
 	{Name: "details", Usage: "TASK", About: "everything about a task", Example: "details email", More: helpTask},
-	{
-		Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask,
-		Takes: Task, Make: func(s Subject) Value { return Preview{ID: s.ID} },
-	},
+	{Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask},
 	{Name: "file", Usage: "TASK", About: "the path and the content of a task's file", Example: "file email", More: helpFile},
 	{
 		Name: "fire", Usage: "TASK", About: "run a task now, in addition to its schedule", Example: "fire email", More: helpTask, Writes: true,

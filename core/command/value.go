@@ -40,14 +40,6 @@ type FireNow struct {
 	Stays bool
 }
 
-// Preview builds the exact prompt of a task; Outcome.Body holds it. A zero At
-// means now.
-type Preview struct {
-	ID   string
-	At   time.Time
-	Busy bool
-}
-
 // DiscardUpdate removes a pending update. Undoable.
 type DiscardUpdate struct{ Key string }
 
@@ -94,32 +86,14 @@ type MuteUntil struct{ Until time.Time }
 // midnight; with Undo they hold again. Undoable.
 type LiftCaps struct{ Undo bool }
 
-// Describe is everything about a task: Outcome.Body holds what it is, its cron
-// in words, its next ten fires and its file's text.
-type Describe struct{ ID string }
-
-// Costs compares what the runs of each task have cost, in as many days with today,
-// 7 for 0; Outcome.Body holds a table.
-type Costs struct{ Days int }
-
 // Mark is a place in the ledger of runs, which a surface hands back.
 type Mark = jsonl.Cursor
 
 // Field is a field of a task's file and its new value; nil takes it out.
 type Field = frontmatter.Entry
 
-// Runs reads stored runs that have ended, newest first, from a place of their ledger
-// on; Outcome.Runs holds them.
-type Runs struct {
-	From Mark
-	Most int
-}
-
 // Looked notes that the user has looked at runs that failed.
 type Looked struct{ Runs []string }
-
-// Past is how the runs of a task went and its next fires: Outcome.Past.
-type Past struct{ ID string }
 
 // SetConfig changes a setting, as /config does: Value is what config.Set takes. Where
 // something follows that the user may not have meant, nothing is changed and
@@ -135,10 +109,6 @@ type SetLook struct{ Name, Value, Was string }
 
 // Here notes that the user does something in the dashboard now.
 type Here struct{}
-
-// Away sums up what happened while the user was away, and reads the decisions;
-// Outcome.Away holds it.
-type Away struct{}
 
 // AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
 type AddTask struct {

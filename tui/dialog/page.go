@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -8,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -30,9 +30,7 @@ type Page struct {
 	// others; nil if it names none.
 	keys  action.Keys
 	renew func(action.Keys) *Page
-	// Loads means that the text is still being read; then makes another dialog of it, or is nil.
-	Loads bool
-	then  func(o command.Outcome) pane.Dialog
+	Loads bool // the text is still being read
 
 	view  widget.Scroll   // over the lines
 	lines [][]widget.Span // body in lines of width cells
@@ -56,12 +54,22 @@ func (p *Page) say(body string) {
 	}
 }
 
-// Load opens a page that waits for a command: its outcome becomes the page's text, or
-// the dialog that then makes of it.
-func Load(title string, c command.Value, then func(o command.Outcome) pane.Dialog) pane.Answer {
+// Load opens a page that waits for the dialog to be read that takes its place, or shows why
+// that failed.
+func Load(title string, read func(context.Context, pane.Reader) (pane.Dialog, error)) pane.Answer {
 	p := NewPage(title, textLoading)
-	p.role, p.then, p.Loads = theme.Dim, then, true
-	return pane.Answer{Open: p, Send: c}
+	p.role, p.Loads = theme.Dim, true
+	return pane.Answer{Open: p, Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+		d, err := read(ctx, r)
+		return func(pane.Context) pane.Answer {
+			if err == nil {
+				return pane.Answer{Close: true, Open: d}
+			}
+			p.role, p.Loads = theme.Bad, false
+			p.say(clean.Line(err.Error()))
+			return pane.Answer{}
+		}
+	}}
 }
 
 // Bounds are the numbers of the lines: with Text and Rows they make the page a
@@ -134,17 +142,6 @@ func (p *Page) wrap(w int) {
 // Take implements pane.Dialog.
 func (p *Page) Take(_ pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
-	case pane.Done:
-		p.role, p.Loads = theme.Text, false
-		switch {
-		case msg.Err != nil:
-			p.role = theme.Bad
-			p.say(clean.Line(msg.Err.Error()))
-		case p.then != nil:
-			return pane.Answer{Close: true, Open: p.then(msg.Outcome)}
-		default:
-			p.say(clean.Text(msg.Outcome.Body))
-		}
 	case pane.Click:
 		return pane.Answer{Close: msg.Beside}
 	case pane.Wheel:

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
-	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -147,11 +147,15 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 
 func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
 	c := plainContext()
-	p := Load("Prompt", command.Preview{}, nil).Open
+	failed := errors.New("no task has the id \x1b[31mx")
+	a := Load("Prompt", func(context.Context, pane.Reader) (pane.Dialog, error) { return nil, failed })
+	p := a.Open
 	if got := strings.Join(p.Draw(c, 60, 5), ""); !strings.Contains(got, textLoading) {
 		t.Errorf("shows %q", got)
 	}
-	p.Take(c, pane.Done{Err: errors.New("no task has the id \x1b[31mx")})
+	if a = a.Load(t.Context(), nil)(c); a.Close || a.Open != nil {
+		t.Errorf("it answers %+v", a)
+	}
 	if got := strings.Join(p.Draw(c, 60, 5), ""); !strings.Contains(got, "no task has the id x") {
 		t.Errorf("shows %q", got)
 	}

@@ -1,11 +1,13 @@
 package dialog
 
 import (
+	"context"
 	"strconv"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -47,17 +49,26 @@ const (
 	paletteRows = 18
 	// roomyPalette is from which height on the list keeps its height whatever is marked.
 	roomyPalette = 10
+	// storedRuns is how many of the stored runs it searches.
+	storedRuns = 20_000
 )
 
-// NewPalette lists the actions, those of the focused pane first; off says why one
-// cannot be used now, and found are the settings.
-func NewPalette(c pane.Context, focus action.Pane, off func(action.Action) string, found []Found) *Palette {
+// OpenPalette opens the palette with the actions, those of the focused pane first; off says
+// why one cannot be used now, and found are the settings. The stored runs come later.
+func OpenPalette(c pane.Context, focus action.Pane, off func(action.Action) string, found []Found) pane.Answer {
 	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
 	p.query.Open()
 	p.fillThings(c, found)
 	p.fill(c.Keys)
 	p.shown = p.items
-	return p
+	return pane.Answer{Open: p, Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+		page, _ := r.Runs(ctx, command.Mark{}, storedRuns) // as many as can be read
+		return func(c pane.Context) pane.Answer {
+			p.addRuns(c, page.Runs)
+			p.refresh()
+			return pane.Answer{}
+		}
+	}}
 }
 
 // fill lists the actions with the keys that the user wants.
@@ -159,11 +170,6 @@ func (p *Palette) row(c pane.Context, w, i int) string {
 // Take implements pane.Dialog.
 func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
-	case pane.Done: // the stored runs
-		if msg.Outcome.Runs != nil {
-			p.addRuns(c, msg.Outcome.Runs.Runs)
-			p.refresh()
-		}
 	case pane.Click:
 		// The first line is the query, the last ones are facts.
 		if msg.Beside || msg.Y == 0 || msg.Y > p.rows {

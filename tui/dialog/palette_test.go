@@ -22,7 +22,7 @@ import (
 
 // ask is a palette over a frame on which a query was written.
 func ask(d *desk, query string) *Palette {
-	p := NewPalette(d.Context, d.focus, d.off, []Found{{"daily_cap", "daily_cap: none"}, {"quiet_hours", "quiet_hours: off"}})
+	p := OpenPalette(d.Context, d.focus, d.off, []Found{{"daily_cap", "daily_cap: none"}, {"quiet_hours", "quiet_hours: off"}}).Open.(*Palette)
 	p.Take(d.Context, tea.PasteMsg{Content: query})
 	return p
 }

@@ -2,6 +2,7 @@ package dialog
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,9 +185,15 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 		of := func(until time.Time) command.Value { return command.Snooze{ID: t.ID, Until: until} }
 		return pane.Answer{Open: NewUntil(c, fmt.Sprintf(textSnoozeUntil, widget.Cut(name, 40)), t.Snoozed, of)}
 	case "preview":
-		return Load(textPromptOf+name, command.Preview{ID: t.ID}, nil)
+		return Load(textPromptOf+name, func(ctx context.Context, r pane.Reader) (pane.Dialog, error) {
+			text, err := r.Preview(ctx, t.ID)
+			return NewPage(textPromptOf+name, text), err
+		})
 	case "edit":
-		return Load(name, command.Past{ID: t.ID}, func(o command.Outcome) pane.Dialog { return editTask(o.Past.File) })
+		return Load(name, func(ctx context.Context, r pane.Reader) (pane.Dialog, error) {
+			past, err := r.Past(ctx, t.ID)
+			return editTask(past.File), err
+		})
 	case "delete":
 		return pane.Answer{Do: command.DeleteTask{ID: t.ID}}
 	case "open":

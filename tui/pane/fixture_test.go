@@ -1,6 +1,7 @@
 package pane_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -54,8 +55,7 @@ func panes() map[string]pane.Pane {
 
 // taskRead is the page of a task that has a past.
 func taskRead() *taskpage.Page {
-	p := taskpage.New()
-	past := &command.TaskPast{
+	past := command.TaskPast{
 		Rate: fork.Rate{Runs: 120, Pings: 48}, Answers: budget.Answers{Pings: 48, Answered: 40, Median: 4 * time.Minute},
 		Next: []command.NextFire{
 			{At: noon.Add(3 * time.Minute), Verdict: command.VerdictSure},
@@ -76,21 +76,41 @@ func taskRead() *taskpage.Page {
 		}
 		past.Runs = append(past.Runs, v)
 	}
-	p.Read(pane.Context{}, command.Outcome{Past: past}, nil)
-	p.Read(pane.Context{}, command.Outcome{Body: "[routine-bg:0f1e2d3c] Look through what is unread.\n\nLeave newsletters out. Ping only for what needs an answer today."}, nil)
+	p := taskpage.New()
+	load(p, stored{past: past, prompt: "[routine-bg:0f1e2d3c] Look through what is unread.\n\nLeave newsletters out. Ping only for what needs an answer today."})
 	return p
+}
+
+// stored is what can be read.
+type stored struct {
+	pane.Reader
+	past   command.TaskPast
+	prompt string
+	costs  command.CostReport
+}
+
+func (s stored) Past(context.Context, string) (command.TaskPast, error) { return s.past, nil }
+func (s stored) Preview(context.Context, string) (string, error)        { return s.prompt, nil }
+func (s stored) Costs(context.Context, int) (command.CostReport, error) { return s.costs, nil }
+
+// load reads all that a page wants.
+func load(p pane.Loader, from pane.Reader) {
+	c := pane.Context{Zoomed: true, Snap: &core.Snapshot{At: noon, Schedule: schedule.View{Tasks: make([]schedule.TaskView, 1)}}}
+	for want := p.Wants(c).Load; want != nil; want = p.Wants(c).Load {
+		want(context.Background(), from)(c)
+	}
 }
 
 // costsRead is the page of costs with a report.
 func costsRead() *costspage.Page {
 	p := costspage.New()
-	p.Read(pane.Context{}, command.Outcome{Costs: everydayCosts()}, nil)
+	load(p, stored{costs: everydayCosts()})
 	return p
 }
 
 // everydayCosts are thirty days with four tasks.
-func everydayCosts() *command.CostReport {
-	r := &command.CostReport{
+func everydayCosts() command.CostReport {
+	r := command.CostReport{
 		At: noon, Talk: 4.2, Expected: 0.5, Projected: 1.8,
 		Money: money.State{
 			Today: money.Span{Spent: 1.09, Cap: 2}, Month: money.Span{Spent: 21.3, Cap: 40}, Reserved: 0.2,

@@ -1,6 +1,7 @@
 package pane_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	taskpage "ollimbot/tui/pane/task"
 )
 
 func TestBudgetStatesAreWords(t *testing.T) {
@@ -38,6 +41,50 @@ func TestBudgetStatesAreWords(t *testing.T) {
 	}
 }
 
+// askedFor notes which task was read last.
+type askedFor struct {
+	pane.Reader
+	id string
+}
+
+func (r *askedFor) Preview(_ context.Context, id string) (string, error) {
+	r.id = id
+	return "", nil
+}
+
+func (r *askedFor) Past(_ context.Context, id string) (command.TaskPast, error) {
+	r.id = id
+	return command.TaskPast{}, nil
+}
+
+// readFor is the task that a page is read of.
+func readFor(t *testing.T, a pane.Answer) string {
+	t.Helper()
+	if a.Open == nil || a.Load == nil {
+		t.Fatalf("it reads nothing: %#v", a)
+	}
+	r := &askedFor{}
+	a.Load(t.Context(), r)
+	return r.id
+}
+
+func TestThePageOfATaskForgetsWhatWasReadForAnother(t *testing.T) {
+	p := taskpage.New()
+	c := everydayContext(plainTheme())
+	c.Zoomed = true
+	one, other := c.Snap.Schedule.Tasks[0].ID, c.Snap.Schedule.Tasks[1].ID
+	p.Show(c, one)
+	for range 2 { // the past, and the prompt
+		late := p.Wants(c).Load(t.Context(), stored{past: command.TaskPast{Runs: make([]fork.View, 7)}, prompt: "of the first"})
+		p.Show(c, other)
+		late(c)
+		lacks(t, "the first task is shown", strings.Join(drawn(p, c, 80, 20, true), "\n"), "of the first")
+		lacks(t, "the first task is shown", strings.Join(drawn(p, c, 80, 20, true), "\n"), "7 runs")
+		p.Show(c, one)
+		p.Wants(c)
+	}
+}
+
 func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 	s := open("schedule")
 	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "0f1e2d3c", Stays: true}) {
@@ -48,8 +95,8 @@ func TestScheduleSelectsWhatComesNextAndStaysWithIt(t *testing.T) {
 		c.Schedule.Entries = append([]schedule.Entry{{ID: "new", FireTime: noon.Add(time.Minute)}}, c.Schedule.Entries[1:]...)
 		c.Schedule.Entries = append([]schedule.Entry{{ID: "newer", FireTime: noon.Add(time.Second)}}, c.Schedule.Entries...)
 	})
-	if a := s.do(action.SchedulePreview); a.Open == nil || a.Send != (command.Preview{ID: "11aa22bb"}) {
-		t.Errorf("the selection left its task: %#v", a.Send)
+	if got := readFor(t, s.do(action.SchedulePreview)); got != "11aa22bb" {
+		t.Errorf("the selection left its task: %s", got)
 	}
 }
 
@@ -60,8 +107,8 @@ func TestScheduleDetailsOpenThePageOfTheTask(t *testing.T) {
 }
 
 func TestScheduleEditsAndDeletesItsTask(t *testing.T) {
-	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleEdit); a.Open == nil || a.Send != (command.Past{ID: "c0ffee00"}) {
-		t.Errorf("edit answers %#v", a)
+	if got := readFor(t, open("schedule").do(action.Schedule.ID("down"), action.ScheduleEdit)); got != "c0ffee00" {
+		t.Errorf("edit reads %q", got)
 	}
 	if a := open("schedule").do(action.Schedule.ID("down"), action.ScheduleDelete); a.Do != (command.DeleteTask{ID: "c0ffee00"}) {
 		t.Errorf("delete answers %#v", a)

@@ -1,15 +1,18 @@
 // Package pane defines what the dashboard's frame needs from a pane. A pane owns its cursor,
 // scroll and filters; everything else it shows is in the Context, so that a test can set up
-// any screen. It must not block or talk to the core: it returns what should be done.
+// any screen. It must not block or talk to the core: it returns what should be done or read.
 package pane
 
 import (
+	"context"
+
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
+	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/settings"
@@ -67,14 +70,28 @@ type Pane interface {
 	Sync(c Context)
 }
 
-// Reader is a pane that shows more than a snapshot contains.
+// Reader reads what a snapshot does not contain, as core.Reader does. Its methods change
+// nothing, may block and respect ctx.
 type Reader interface {
-	// Wants is the command whose outcome the pane needs, or nil. It runs without a toast.
-	// Wants is called after each key and each snapshot, but not while a command of the
-	// pane is running.
-	Wants(c Context) command.Value
-	// Read takes its outcome.
-	Read(c Context, o command.Outcome, err error) Answer
+	Preview(ctx context.Context, id string) (string, error)
+	Describe(ctx context.Context, id string) (string, error)
+	Costs(ctx context.Context, days int) (command.CostReport, error)
+	Runs(ctx context.Context, from command.Mark, most int) (fork.Page, error)
+	Past(ctx context.Context, id string) (command.TaskPast, error)
+	Away(ctx context.Context) (absence.Report, error)
+}
+
+// Load reads something next to the program, and must not touch what the program draws.
+type Load func(context.Context, Reader) Loaded
+
+// Loaded takes what was read. The program calls it, unless the dialog that asked was closed.
+type Loaded func(Context) Answer
+
+// Loader is a pane that shows more than a snapshot contains.
+type Loader interface {
+	// Wants is a Load that the pane needs, or a command to Do. It is called after each key and
+	// each snapshot, but not while a Load of the pane is running.
+	Wants(c Context) Answer
 }
 
 // Dialog is drawn over the panes and takes all keys: a question, a form, a page to
@@ -124,7 +141,8 @@ const (
 type Answer struct {
 	Do    command.Value // run this, toast its outcome
 	Open  Dialog        // put this over the panes
-	Send  command.Value // run this and send a Done to the dialog that opens, else to the one that answers
+	Send  command.Value // run this and send a Done to the dialog that answers
+	Load  Load          // read this for the dialog that opens, else for the one that answers, or the Loader
 	Ask   *Question     // ask first
 	Toast string        // say something at once
 	Copy  string        // put this on the clipboard (OSC 52)

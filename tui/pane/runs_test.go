@@ -1,6 +1,7 @@
 package pane_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -20,6 +21,7 @@ import (
 
 // ledger is n stored runs, newest first; each seventh has failed, each third pinged.
 type ledger struct {
+	pane.Reader
 	n, damaged int
 	tainted    bool // every run has read untrusted input
 	looked     []string
@@ -45,41 +47,34 @@ func (l *ledger) run(i int) fork.View {
 	return f
 }
 
-func (l *ledger) do(c command.Value) (command.Outcome, error) {
-	switch c := c.(type) {
-	case command.Looked:
-		l.looked = append(l.looked, c.Runs...)
-		return command.Outcome{}, nil
-	case command.Runs:
-		if l.broken != nil {
-			return command.Outcome{}, l.broken
-		}
-		p := &fork.Page{}
-		from := int(c.From.At)
-		for i := from; i < min(l.n, from+c.Most); i++ {
-			p.Runs = append(p.Runs, l.run(i))
-		}
-		if from == 0 {
-			p.Damaged = l.damaged
-		}
-		p.Next = command.Mark{At: int64(from + len(p.Runs)), Set: true}
-		p.All = from+len(p.Runs) == l.n
-		return command.Outcome{Runs: p}, nil
+func (l *ledger) Runs(_ context.Context, mark command.Mark, most int) (p fork.Page, err error) {
+	if l.broken != nil {
+		return p, l.broken
 	}
-	return command.Outcome{}, fmt.Errorf("nobody was to ask for %T", c)
+	from := int(mark.At)
+	for i := from; i < min(l.n, from+most); i++ {
+		p.Runs = append(p.Runs, l.run(i))
+	}
+	if from == 0 {
+		p.Damaged = l.damaged
+	}
+	p.Next = command.Mark{At: int64(from + len(p.Runs)), Set: true}
+	p.All = from+len(p.Runs) == l.n
+	return p, nil
 }
 
 // settle does all that a pane wants, as the frame does, and gives what was said.
-func (s *stage) settle(t *testing.T, do func(command.Value) (command.Outcome, error)) (toasts []string) {
+func (s *stage) settle(t *testing.T, l *ledger) (toasts []string) {
 	t.Helper()
-	r := s.Pane.(pane.Reader)
 	for range 1000 {
-		c := r.Wants(s.c)
-		if c == nil {
+		a := s.Pane.(pane.Loader).Wants(s.c)
+		if seen, ok := a.Do.(command.Looked); ok {
+			l.looked = append(l.looked, seen.Runs...)
+		}
+		if a.Load == nil {
 			return toasts
 		}
-		o, err := do(c)
-		if a := r.Read(s.c, o, err); a.Toast != "" {
+		if a := a.Load(t.Context(), l)(s.c); a.Toast != "" {
 			toasts = append(toasts, a.Toast)
 		}
 		s.Sync(s.c)
@@ -100,7 +95,7 @@ func runsPage(t *testing.T, l *ledger) *stage {
 		}
 	})
 	s.screen(118, 36)
-	s.settle(t, l.do)
+	s.settle(t, l)
 	return s
 }
 
@@ -137,12 +132,12 @@ func TestRunsAreReadAsOneScrolls(t *testing.T) {
 	has(t, state, "255 runs so far")
 	for range 40 {
 		s.do(action.TailPageDown)
-		s.settle(t, l.do)
+		s.settle(t, l)
 	}
 	lacks(t, "scrolling reads no further runs", s.State(s.c), "255 runs")
 	s.do(action.TailFollow)
 	for range 60 {
-		s.settle(t, l.do)
+		s.settle(t, l)
 		s.do(action.TailFollow)
 	}
 	state = s.State(s.c)
@@ -162,7 +157,7 @@ func TestTenThousandRunsTakeLessThanFiveMegabytes(t *testing.T) {
 	before := heap()
 	s := runsPage(t, l)
 	s.do(action.ForksSort)
-	s.settle(t, l.do)
+	s.settle(t, l)
 	used := heap() - before
 	if s.screen(118, 36); used > 5<<20 {
 		t.Errorf("10,000 runs take %d kB", used>>10)
@@ -175,7 +170,7 @@ func TestRunsAreFilteredByTextAndState(t *testing.T) {
 	s := runsPage(t, l)
 	s.do(action.TailFind)
 	s.keys(t, "task status 4")
-	s.settle(t, l.do)
+	s.settle(t, l)
 	screen := s.screen(118, 36)
 	has(t, screen, "of 1,005 runs", "the command ended with status 4")
 	lacks(t, "a run that is done is shown", screen, "✓ done")
@@ -184,7 +179,7 @@ func TestRunsAreFilteredByTextAndState(t *testing.T) {
 		t.Error("there was a filter to end")
 	}
 	s.do(action.ForksState)
-	s.settle(t, l.do)
+	s.settle(t, l)
 	if screen = s.screen(118, 36); strings.Contains(screen, "done") {
 		t.Error("failed runs only were asked for\n" + screen)
 	}
@@ -202,7 +197,7 @@ func TestTheHeadOfAColumnSortsTheRuns(t *testing.T) {
 		}
 	}
 	s.Press(s.c, at, true)
-	s.settle(t, l.do)
+	s.settle(t, l)
 	state := s.State(s.c)
 	has(t, state, "by TOKENS")
 	has(t, s.screen(118, 36), "TOKENS▼", " 100k ")
@@ -221,7 +216,8 @@ func TestAFailureBeyondTheNewestRunsStaysUntilItIsLookedAt(t *testing.T) {
 	first := strings.Split(s.screen(118, 36), "\n")[1]
 	has(t, first, "failed", old.Title)
 	s.do(action.TailHome)
-	s.settle(t, l.do)
+	s.settle(t, l)
+	s.settle(t, l) // it tells once
 	if strings.Join(l.looked, " ") != old.ID {
 		t.Errorf("the core is told of %v", l.looked)
 	}
@@ -239,7 +235,7 @@ func TestAReadOnlyDashboardTellsNobodyWhatItHasSeen(t *testing.T) {
 	s.c.ReadOnly = true
 	s.next(func(c *core.Snapshot) { c.Failures = []fork.View{l.run(3)} })
 	s.do(action.TailHome)
-	s.settle(t, l.do)
+	s.settle(t, l)
 	if l.looked != nil {
 		t.Error("it was told")
 	}
@@ -250,9 +246,9 @@ func TestDamagedHistoryIsSaidOnce(t *testing.T) {
 	s := open("forks")
 	s.c.Zoomed = true
 	s.screen(118, 36)
-	said := s.settle(t, l.do)
+	said := s.settle(t, l)
 	s.do(action.ForksSort)
-	said = append(said, s.settle(t, l.do)...)
+	said = append(said, s.settle(t, l)...)
 	if len(said) != 1 || !strings.Contains(said[0], "damaged") {
 		t.Errorf("said: %q", said)
 	}
@@ -260,7 +256,7 @@ func TestDamagedHistoryIsSaidOnce(t *testing.T) {
 	s = open("forks")
 	s.c.Zoomed = true
 	s.screen(118, 36)
-	if said := s.settle(t, broken.do); len(said) != 1 || said[0] != "the disk is gone" {
+	if said := s.settle(t, broken); len(said) != 1 || said[0] != "the disk is gone" {
 		t.Errorf("said: %q", said)
 	}
 }

@@ -276,12 +276,12 @@ func TestAPickIsAlwaysWhatTheWordsName(t *testing.T) {
 }
 
 func TestCostsAreToldInSentences(t *testing.T) {
-	got := strings.Join(costsText(command.Outcome{
-		Message: "last 7 days: 5 runs, 51k tokens, $0.12; the first known run was on Sat 2026-11-21 16:19",
-		Costs: &command.CostReport{Tasks: []command.TaskCost{
+	got := strings.Join(costsText(&command.CostReport{
+		Days: make([]command.CostDay, 7), Total: command.TaskCost{Runs: 5, Tokens: 51_000, Dollars: 0.12}, Since: time.Date(2026, 11, 21, 16, 19, 0, 0, time.UTC),
+		Tasks: []command.TaskCost{
 			{Title: "Email sweep", ID: "aaaa1111", Runs: 4, Tokens: 45_200, Dollars: 0.12, Share: 0.88},
 			{Title: "Tea", Runs: 1, Tokens: 1_200_000, Share: 0.12},
-		}},
+		},
 	}), "\n")
 	want := `last 7 days: 5 runs, 51k tokens, $0.12; the first known run was on Sat 2026-11-21 16:19
 Email sweep (aaaa1111): 4 runs, 45k tokens, $0.12, $0.03 a run, 88 percent of all

@@ -56,7 +56,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"say what is left?", command.Say{Text: "what is left?"}, "ok: done"},
 		{"budget +1", command.SetBudget{Capacity: &six}, "ok: capacity 5 to 6; undo takes it back"},
 		{"budget refill 6", command.SetBudget{RefillMinutes: &six}, "ok: "},
-		{"preview aaaa1111", command.Preview{ID: "aaaa1111"}, "preview: Good morning"},
+		{"preview aaaa1111", nil, "preview: Good morning, aaaa1111"},
 		{"fire email", command.FireNow{ID: "aaaa1111", Stays: true}, "ok: so it is"},
 		{"fire medication", command.FireNow{ID: "bbbb2222", Stays: true}, "error: internal fault"},
 		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
@@ -79,7 +79,7 @@ func TestCommandsReachTheBot(t *testing.T) {
 			"ok: so it is",
 		},
 		{"new Reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
-		{"costs 30", command.Costs{Days: 30}, "costs: nothing yet"},
+		{"costs 30", nil, "costs: no run has ended in the last 30 days"},
 		{"deliver", command.DeliverNow{}, "ok: so it is"},
 		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
 		{"say", nil, "error: say takes WORDS, as in say what is left today?"},
@@ -177,7 +177,7 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 		}
 		s.did()
 		s.one(s.types("preview email"), "preview: Good morning")
-		s.one(s.types("costs"), "costs: nothing yet")
+		s.one(s.types("costs"), "costs: no run has ended in the last 7 days")
 	})
 }
 

@@ -45,10 +45,6 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	if o.Done != nil {
 		x.awaited = append(x.awaited, o.Done)
 	}
-	if o.Body != "" && command.Reads(v) {
-		x.out.answer(r.Name, o.Body)
-		return
-	}
 	text := spoken(cmp.Or(o.Body, o.Message, textDone)) + more
 	if o.Undo != nil {
 		x.undo = append(x.undo, o.Undo)
@@ -58,24 +54,28 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	x.out.answer(kindOK, text)
 }
 
-// carryOut carries out a command; a panic in it is an error. False means that it has
-// printed why not.
+// carryOut carries out a command. False means that it has printed why not.
 func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
-	if x.readOnly != "" && !command.Reads(v) {
+	if x.readOnly != "" {
 		x.out.fail(x.readOnly)
 		return o, false
 	}
+	return call(x, x.core.Do, v)
+}
+
+// call calls a method of the core, for a limited time; a panic in it is an error. False means
+// that it has printed the error.
+func call[Q, A any](x *executor, of func(context.Context, Q) (A, error), about Q) (a A, ok bool) {
 	ctx, cancel := context.WithTimeout(x.ctx, commandTime)
 	defer cancel()
-	err := fault.Guard(fmt.Sprintf("%T", v), func() (err error) {
-		o, err = x.core.Do(ctx, v)
+	err := fault.Guard("a command", func() (err error) {
+		a, err = of(ctx, about)
 		return err
 	})()
 	if err != nil {
 		x.out.fail(spoken(err.Error()))
-		return o, false
 	}
-	return o, true
+	return a, err == nil
 }
 
 // ask asks a question of the panes, which the next line answers.

@@ -21,7 +21,8 @@ var handlers = map[string]func(*console, request){
 	"notices": printNotices, "costs": printCosts, "budget": printOrSetBudget,
 
 	"tasks":    func(c *console, r request) { c.list(r.Name, allTasks, each(c.snap.Schedule.Tasks, c.taskThing)) },
-	"schedule": printSchedule, "day": printDay, "details": printDetails, "file": printFile, "grant": grant, "refuse": refuse, "new": create,
+	"schedule": printSchedule, "day": printDay, "preview": printPreview, "details": printDetails, "file": printFile, "grant": grant,
+	"refuse": refuse, "new": create,
 
 	"runs":   func(c *console, r request) { c.list(r.Name, allRuns, each(c.snap.Forks, runThing)) },
 	"output": printOutput, "log": printLog, "follow": follow, "stop": stopRun, "again": repeatRun, "continue": continueRun,

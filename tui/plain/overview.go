@@ -33,8 +33,8 @@ func printCosts(c *console, r request) {
 		c.usage(r.Command)
 		return
 	}
-	if o, ok := c.carryOut(command.Costs{Days: days}); ok {
-		c.read(r.Name, costsText(o), "")
+	if report, ok := call(c.executor, c.core.Costs, days); ok {
+		c.read(r.Name, costsText(&report), "")
 	}
 }
 

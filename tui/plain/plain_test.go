@@ -26,20 +26,22 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/pane"
 )
 
 // bot is a small core: a snapshot that commands and stories change.
 type bot struct {
-	mu      sync.Mutex
-	snap    core.Snapshot
-	changed chan struct{}
-	did     []command.Value
-	replies chan struct{} // Done of what is said
-	refusal error         // what every command gets; nil lets them pass
-	rings   map[string]*tail.Ring
-	fixed   time.Time     // the snapshot's moment; zero is now
-	dates   []google.Item // what a look finds
-	looks   int
+	pane.Reader // nil: nobody asks for the rest
+	mu          sync.Mutex
+	snap        core.Snapshot
+	changed     chan struct{}
+	did         []command.Value
+	replies     chan struct{} // Done of what is said
+	refusal     error         // what every command gets; nil lets them pass
+	rings       map[string]*tail.Ring
+	fixed       time.Time     // the snapshot's moment; zero is now
+	dates       []google.Item // what a look finds
+	looks       int
 }
 
 func newBot() *bot {
@@ -116,6 +118,16 @@ func (b *bot) change(f func(s *core.Snapshot)) {
 	}
 }
 
+func (b *bot) Preview(_ context.Context, id string) (string, error) {
+	return "Good morning, " + id, nil
+}
+
+func (b *bot) Describe(context.Context, string) (string, error) { return described, nil }
+
+func (b *bot) Costs(_ context.Context, days int) (command.CostReport, error) {
+	return command.CostReport{Days: make([]command.CostDay, days)}, nil
+}
+
 func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	b.mu.Lock()
 	b.did = append(b.did, c)
@@ -129,12 +141,6 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 		return command.Outcome{Done: b.replies}, nil
 	case command.SetBudget:
 		return command.Outcome{Message: "capacity 5 → 6", Undo: command.RestoreBudget{Capacity: 5}}, nil
-	case command.Preview:
-		return command.Outcome{Body: "Good morning"}, nil
-	case command.Costs:
-		return command.Outcome{Message: "nothing yet", Costs: &command.CostReport{}}, nil
-	case command.Describe:
-		return command.Outcome{Body: described}, nil
 	case command.Slash:
 		return command.Outcome{Message: "model     opus"}, nil
 	case command.FireNow:

@@ -69,27 +69,34 @@ func printDay(c *console, r request) {
 	}
 }
 
+func printPreview(c *console, r request) {
+	if _, text, ok := readTask(c, r, c.core.Preview); ok {
+		c.answer(r.Name, text)
+	}
+}
+
 // printDetails prints everything about a task but its file.
 func printDetails(c *console, r request) {
-	if _, about, _, ok := describe(c, r); ok {
+	if _, text, ok := readTask(c, r, c.core.Describe); ok {
+		about, _, _ := strings.Cut(text, "\n\n")
 		c.answer(r.Name, spoken(about))
 	}
 }
 
 // printFile prints where the file of a task is, for an editor, and what it contains.
 func printFile(c *console, r request) {
-	if t, _, file, ok := describe(c, r); ok {
+	if t, text, ok := readTask(c, r, c.core.Describe); ok {
+		_, file, _ := strings.Cut(text, "\n\n")
 		c.answer(r.Name, fmt.Sprintf(textFileIs, filepath.Join(c.snap.Root, t.Path))+"\n"+file)
 	}
 }
 
-func describe(c *console, r request) (t schedule.TaskView, about, file string, ok bool) {
-	if t, ok = findTask(c, r); !ok {
-		return t, "", "", false
+// readTask reads something about the task that the words name.
+func readTask(c *console, r request, of func(context.Context, string) (string, error)) (t schedule.TaskView, text string, ok bool) {
+	if t, ok = findTask(c, r); ok {
+		text, ok = call(c.executor, of, t.ID)
 	}
-	o, ok := c.carryOut(command.Describe{ID: t.ID})
-	about, file, _ = strings.Cut(o.Body, "\n\n")
-	return t, about, file, ok
+	return t, text, ok
 }
 
 // waiting is a file that needs the user's decision.

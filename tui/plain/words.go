@@ -171,9 +171,9 @@ func tailText(l tail.Line) string {
 }
 
 // costsText is what all runs have cost, then a line for each task.
-func costsText(o command.Outcome) []string {
-	lines := []string{spoken(o.Message)}
-	for _, t := range o.Costs.Tasks {
+func costsText(r *command.CostReport) []string {
+	lines := []string{spoken(r.Head())}
+	for _, t := range r.Tasks {
 		title := t.Title
 		if t.ID != "" {
 			title += " (" + t.ID + ")"

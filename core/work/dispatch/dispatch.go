@@ -83,10 +83,6 @@ func New(o Options) *Dispatcher { return &Dispatcher{o} }
 // Handlers are the commands that the Dispatcher carries out.
 func (d *Dispatcher) Handlers() []command.Handler {
 	return []command.Handler{
-		command.On(command.Directory, func(ctx context.Context, c command.Preview) (command.Outcome, error) {
-			body, err := d.Preview(ctx, c.ID, c.At, c.Busy)
-			return command.Outcome{Body: body}, err
-		}),
 		command.On(command.Running, d.fireNow),
 		command.On(command.Running, d.stop),
 	}

@@ -68,7 +68,6 @@ var _ schedule.Purse = (*Desk)(nil)
 // Handlers are the commands that the Desk carries out.
 func (d *Desk) Handlers() []command.Handler {
 	return []command.Handler{
-		command.On(command.Directory, d.costs),
 		command.On(command.Unowned, d.Lift),
 	}
 }
@@ -200,17 +199,16 @@ func (d *Desk) Follows(key, value string) string {
 	return ""
 }
 
-// costs reports past and expected spending.
-func (d *Desk) costs(_ context.Context, c command.Costs) (command.Outcome, error) {
+// Costs reports past and expected spending, in as many days with today.
+func (d *Desk) Costs(days int) (command.CostReport, error) {
 	runs, err := fork.Ledger(d.o.Dir, math.MaxInt)
 	if err != nil {
-		return command.Outcome{}, err
+		return command.CostReport{}, err
 	}
 	now := d.now()
 	state := d.o.Purse.State(now)
-	return c.Of(command.Spending{
-		Runs: runs, Days: d.o.Purse.Days(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends),
-	}, now), nil
+	s := command.Spending{Runs: runs, Days: d.o.Purse.Days(), State: state, Ahead: between(d.o.Day(now), now, state.Today.Ends)}
+	return s.Report(days, now), nil
 }
 
 // between are the entries between two moments.

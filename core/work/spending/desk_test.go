@@ -404,8 +404,8 @@ func TestAnUnreadableLedgerHasNoPastRunsAndNoCosts(t *testing.T) {
 	if got := PastRuns(s.dir, s.o.Log); len(got) != 0 || !strings.Contains(s.logged.String(), "level=WARN") {
 		t.Errorf("%v, logged %s", got, &s.logged)
 	}
-	if out, err := s.do(t, command.Costs{}); err == nil {
-		t.Errorf("%+v", out)
+	if r, err := s.Costs(7); err == nil {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -419,10 +419,9 @@ func TestTheCostsAreOfTheLedgerTheDaysAndTheFiresUntilMidnight(t *testing.T) {
 		s.day = []schedule.Entry{
 			{FireTime: s.now(), Cost: 1}, {FireTime: s.now().Add(1), Cost: 2}, {FireTime: midnight.Add(-1), Cost: 4}, {FireTime: midnight, Cost: 8},
 		}
-		out, err := s.do(t, command.Costs{})
+		r, err := s.Costs(7)
 		must(t, err)
-		r := out.Costs
-		if r == nil || r.Expected != 6 || r.Money.Today.Cap != 9 || r.Money.Today.Spent != priced || priced == 0 || len(r.Tasks) != 1 {
+		if r.Expected != 6 || r.Money.Today.Cap != 9 || r.Money.Today.Spent != priced || priced == 0 || len(r.Tasks) != 1 {
 			t.Errorf("report: %+v", r)
 		}
 		if len(s.day) != 4 || s.day[0].Cost != 1 {

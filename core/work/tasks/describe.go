@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -24,22 +23,22 @@ const (
 	longClock = "Mon 2006-01-02 15:04"
 )
 
-// describe is everything about a task in force: what it is, its next fires and the text of
-// its file, as Outcome.Body.
-func (e *Editor) describe(_ context.Context, c command.Describe) (command.Outcome, error) {
+// Describe is everything about a task in force: what it is, its cron in words, its next fires
+// and the text of its file.
+func (e *Editor) Describe(id string) (string, error) {
 	now, set := e.now(), e.o.Index.Set()
 	var out strings.Builder
 	var task routines.Task
-	if r, ok := set.RoutineByID(c.ID); ok {
+	if r, ok := set.RoutineByID(id); ok {
 		task = r.Task
 		e.describeTask(&out, task, now)
 		describeRoutine(&out, r, e.o.Schedule.Holds().Of(&r.Task), now)
-	} else if r, ok := set.ReminderByID(c.ID); ok {
+	} else if r, ok := set.ReminderByID(id); ok {
 		task = r.Task
 		e.describeTask(&out, task, now)
 		describeReminder(&out, r, now)
 	} else {
-		return command.Outcome{}, fmt.Errorf(command.TextNoTask, clean.Cut(clean.Line(c.ID), 60))
+		return "", fmt.Errorf(command.TextNoTask, clean.Cut(clean.Line(id), 60))
 	}
 	for _, p := range set.Problems {
 		if p.File == task.Path {
@@ -48,7 +47,7 @@ func (e *Editor) describe(_ context.Context, c command.Describe) (command.Outcom
 	}
 	data, err := routines.ReadText(e.o.Dir, task)
 	if err != nil {
-		return command.Outcome{}, err
+		return "", err
 	}
 	text := clean.Text(string(data))
 	if cut := clean.Cut(text, describedText); cut != text {
@@ -58,7 +57,7 @@ func (e *Editor) describe(_ context.Context, c command.Describe) (command.Outcom
 	if diff := task.Proposed.Diff; diff != "" {
 		out.WriteString("\n" + textTheEdit + "\n" + diff + "\n")
 	}
-	return command.Outcome{Message: task.Title(), Body: out.String()}, nil
+	return out.String(), nil
 }
 
 // row is one line of a description.

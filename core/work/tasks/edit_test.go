@@ -51,11 +51,13 @@ func TestAForegroundRoutineIsDescribedWithItsTimes(t *testing.T) {
 		if f := d.File(id); !f.RunMissed || f.Background {
 			t.Errorf("the file says %+v", f)
 		}
-		body := d.do(command.Describe{ID: id}).Body
+		body := d.describe(id)
 		if !strings.Contains(body, "(0 9 * * *)") || strings.Contains(body, "tells ") {
 			t.Errorf("it is described as\n%s", body)
 		}
 		long := strings.Repeat("x", 61)
-		d.refuse(command.Describe{ID: long}, fmt.Sprintf(command.TextNoTask, long[:59]+"…"))
+		if _, err := d.Describe(long); err == nil || err.Error() != fmt.Sprintf(command.TextNoTask, long[:59]+"…") {
+			t.Errorf("a task that is not there: %v", err)
+		}
 	})
 }

@@ -63,7 +63,6 @@ func New(o Options) *Editor { return &Editor{o} }
 // Handlers are the commands that the Editor carries out.
 func (e *Editor) Handlers() []command.Handler {
 	return []command.Handler{
-		command.On(command.Directory, e.describe),
 		command.On(command.Unowned, e.snooze),
 		command.On(command.Unowned, e.pause),
 		command.On(command.Unowned, e.mute),

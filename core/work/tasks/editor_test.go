@@ -105,6 +105,13 @@ func (d *desk) do(c command.Value) command.Outcome {
 	return out
 }
 
+func (d *desk) describe(id string) string {
+	d.t.Helper()
+	text, err := d.Describe(id)
+	must(d.t, err)
+	return text
+}
+
 // refuse demands that a command fails with an error that says so, and changes no task.
 func (d *desk) refuse(c command.Value, says string) {
 	d.t.Helper()
@@ -481,7 +488,7 @@ func TestADescriptionSaysWhatATaskMayAndWhenItFires(t *testing.T) {
 			"thinking: false\nisolated: true\ncritical: true\nmissed: run\n---\nWater the plants\n%s", id, strings.Repeat("x", describedText)))
 		d.o.Schedule.Refresh(rel)
 		d.left = "it may write files"
-		body := d.do(command.Describe{ID: id}).Body
+		body := d.describe(id)
 		for _, want := range []string{
 			"without the conversation's history, with haiku, without thinking", "may not ping", "skills    cook", "cook: " + fmt.Sprintf(textWaits, "it may write files"),
 			"runs above the caps too", "made up for", "next      Sat 2000-01-01 09:00", "Mon 2000-01-10 09:00", textCutHere,
@@ -494,15 +501,15 @@ func TestADescriptionSaysWhatATaskMayAndWhenItFires(t *testing.T) {
 			t.Errorf("more than it should:\n%.1500s", body)
 		}
 		d.do(command.Snooze{ID: id, Until: d.now().Add(24 * time.Hour)})
-		body = d.do(command.Describe{ID: id}).Body
+		body = d.describe(id)
 		if !strings.Contains(body, "snoozed until Sun 2 Jan 01:00") || !strings.Contains(body, "next      Sun 2000-01-02 09:00") {
 			t.Errorf("snoozed:\n%.1200s", body)
 		}
 		d.do(command.Pause{ID: id, Paused: true})
-		if body = d.do(command.Describe{ID: id}).Body; !strings.Contains(body, "held      paused") || !strings.Contains(body, "would     Sat 2000-01-01 09:00") {
+		if body = d.describe(id); !strings.Contains(body, "held      paused") || !strings.Contains(body, "would     Sat 2000-01-01 09:00") {
 			t.Errorf("paused:\n%.1200s", body)
 		}
-		body = d.do(command.Describe{ID: d.reminder(time.Hour)}).Body
+		body = d.describe(d.reminder(time.Hour))
 		for _, want := range []string{"Sat 2000-01-01 02:00, in 1 h", "until     done", "check 1 of", "may ping", "Call Ada"} {
 			if !strings.Contains(body, want) {
 				t.Errorf("%q is missing in\n%s", want, body)
@@ -511,7 +518,9 @@ func TestADescriptionSaysWhatATaskMayAndWhenItFires(t *testing.T) {
 		if strings.Contains(body, textCutHere) {
 			t.Errorf("more than it should:\n%s", body)
 		}
-		d.refuse(command.Describe{ID: "nothing"}, "nothing")
+		if _, err := d.Describe("nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
+			t.Errorf("a task that is not there: %v", err)
+		}
 	})
 }
 

@@ -66,7 +66,7 @@ func TestAPutOffReminderGoesOnWithItsChain(t *testing.T) {
 			r, err := d.Book(policy.Writer{}).Add(t.Context(), r)
 			must(t, err)
 			d.do(command.Remind{ID: r.ID, Word: command.Later})
-			if body := d.do(command.Describe{ID: r.ID}).Body; !strings.Contains(body, c.check) {
+			if body := d.describe(r.ID); !strings.Contains(body, c.check) {
 				t.Errorf("%q is missing in\n%s", c.check, body)
 			}
 		}

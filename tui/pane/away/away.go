@@ -5,13 +5,13 @@ package away
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/words"
-	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/talk/absence"
 	"ollimbot/routines/cron"
@@ -63,21 +63,24 @@ func (p *Page) State(c pane.Context) string {
 // Sync implements pane.Pane.
 func (p *Page) Sync(c pane.Context) { p.snap = c.Snap }
 
-// Wants implements pane.Reader: at the start, if there was an absence, and while the page is
+// Wants implements pane.Loader: at the start, if there was an absence, and while the page is
 // visible.
-func (p *Page) Wants(c pane.Context) command.Value {
+func (p *Page) Wants(c pane.Context) pane.Answer {
 	s := c.Snap
 	now := stamp{s.Away.From, s.Decisions, len(s.Ended)}
 	start := !p.told && !s.Started.IsZero() && !s.Away.From.IsZero()
 	if !start && (!c.Zoomed || p.report != nil && p.read == now) {
-		return nil
+		return pane.Answer{}
 	}
 	p.read = now
-	return command.Away{}
+	return pane.Answer{Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+		report, err := r.Away(ctx)
+		return func(c pane.Context) pane.Answer { return p.take(c, &report, err) }
+	}}
 }
 
-// Read implements pane.Reader.
-func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
+// take shows a report that was read.
+func (p *Page) take(c pane.Context, report *absence.Report, err error) pane.Answer {
 	told, was := p.told, cmp.Or(p.report, &absence.Report{})
 	p.told, p.report = true, was
 	switch {
@@ -86,9 +89,9 @@ func (p *Page) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
 	case err != nil:
 		return pane.Answer{}
 	}
-	p.report = o.Away
-	p.tasks.Fill(tasksOf(o.Away))
-	p.log.Fill(entriesOf(o.Away.Log))
+	p.report = report
+	p.tasks.Fill(tasksOf(report))
+	p.log.Fill(entriesOf(report.Log))
 	switch {
 	case c.Zoomed && p.report.Damaged > 0 && was.Damaged == 0:
 		return pane.Answer{Toast: fmt.Sprintf(textDamaged, words.Grouped(uint64(p.report.Damaged), "line"))}

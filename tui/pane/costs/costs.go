@@ -4,6 +4,7 @@ package costs
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -51,28 +52,28 @@ func New() *Page {
 	return p
 }
 
-// Wants implements pane.Reader.
-func (p *Page) Wants(c pane.Context) command.Value {
+// Wants implements pane.Loader. After an error the last report stays.
+func (p *Page) Wants(c pane.Context) pane.Answer {
 	m := c.Snap.Money
 	now := asked{c.Snap.At.Truncate(time.Minute), m.Today.Spent, m.Reserved, m.Lifted}
 	if !c.Zoomed || now == p.asked {
-		return nil
-	}
-	p.asked = now
-	return command.Costs{Days: days}
-}
-
-// Read implements pane.Reader. After an error the last report stays.
-func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
-	if err != nil {
-		p.failed = clean.Line(err.Error())
 		return pane.Answer{}
 	}
-	p.report, p.failed = o.Costs, ""
-	rows, all := rowsOf(o.Costs)
-	p.all = all
-	p.Fill(rows)
-	return pane.Answer{}
+	p.asked = now
+	return pane.Answer{Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+		report, err := r.Costs(ctx, days)
+		return func(pane.Context) pane.Answer {
+			if err != nil {
+				p.failed = clean.Line(err.Error())
+				return pane.Answer{}
+			}
+			p.report, p.failed = &report, ""
+			rows, all := rowsOf(&report)
+			p.all = all
+			p.Fill(rows)
+			return pane.Answer{}
+		}
+	}}
 }
 
 // State implements pane.Pane.

@@ -4,6 +4,7 @@
 package forks
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,30 +161,30 @@ func (p *Pane) Word(id action.ID) string {
 	return ""
 }
 
-// Wants implements pane.Reader.
-func (p *Pane) Wants(c pane.Context) command.Value {
-	switch {
-	case len(p.noted) > 0 && !c.ReadOnly:
-		return command.Looked{Runs: p.noted}
-	case c.Zoomed && (p.book.hungry() || p.wanted != "" && !p.book.past.all()):
-		return command.Runs{From: p.book.past.next, Most: pageRows}
+// Wants implements pane.Loader.
+func (p *Pane) Wants(c pane.Context) (a pane.Answer) {
+	if len(p.noted) > 0 && !c.ReadOnly {
+		a.Do, p.noted = command.Looked{Runs: p.noted}, nil // what cannot be kept is asked again at the next start
 	}
-	return nil
+	if k := p.book; c.Zoomed && (k.hungry() || p.wanted != "" && !k.past.all()) {
+		from := k.past.next
+		a.Load = func(ctx context.Context, r pane.Reader) pane.Loaded {
+			page, err := r.Runs(ctx, from, pageRows)
+			return func(c pane.Context) pane.Answer { return p.take(c, page, err) }
+		}
+	}
+	return a
 }
 
-// Read implements pane.Reader. Damaged lines are said once.
-func (p *Pane) Read(c pane.Context, o command.Outcome, err error) pane.Answer {
+// take lists a page of stored runs. An error and damaged lines are said once.
+func (p *Pane) take(c pane.Context, page fork.Page, err error) pane.Answer {
 	k := p.book
-	if o.Runs == nil {
-		p.noted = nil // what cannot be kept is asked again at the next start
-		if err != nil && !k.past.whole {
-			k.past.whole = true
-			return pane.Answer{Toast: err.Error()}
-		}
-		return pane.Answer{}
+	if err != nil {
+		k.past.whole = true
+		return pane.Answer{Toast: err.Error()}
 	}
 	said := k.past.damaged > 0
-	k.past.read(o.Runs)
+	k.past.read(&page)
 	p.Sync(c)
 	if k.past.damaged > 0 && !said {
 		return pane.Answer{Toast: textDamaged}

@@ -4,6 +4,7 @@
 package task
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -70,41 +71,52 @@ func (p *Page) place(c pane.Context) int {
 	return i
 }
 
-// Wants implements pane.Reader: the past of the task, and then its prompt.
-func (p *Page) Wants(c pane.Context) command.Value {
+// Wants implements pane.Loader: the past of the task, and then its prompt.
+func (p *Page) Wants(c pane.Context) pane.Answer {
 	t := p.task(c)
 	if !c.Zoomed || t == nil {
-		return nil
+		return pane.Answer{}
 	}
 	now := seen{t.ID, t.Version, len(c.Snap.Ended), len(c.Snap.Budget.Pings), c.Snap.At.Truncate(time.Minute)}
 	switch {
 	case now != p.seen:
 		p.Show(c, now.id)
 		p.seen, p.asked = now, false
-		return command.Past{ID: now.id}
+		return pane.Answer{Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+			past, err := r.Past(ctx, now.id)
+			return p.read(now.id, err, func() { p.take(past) })
+		}}
 	case !p.asked:
 		p.asked = true
-		return command.Preview{ID: now.id}
-	}
-	return nil
-}
-
-// Read implements pane.Reader.
-func (p *Page) Read(_ pane.Context, o command.Outcome, err error) pane.Answer {
-	switch {
-	case err != nil:
-		p.failed = clean.Line(err.Error())
-	case o.Past != nil && o.Past.File.ID != p.id: // requested before another task was shown
-	case o.Past != nil:
-		last := p.past == nil || p.run >= len(p.past.Runs)-1
-		p.past, p.failed = o.Past, ""
-		if p.run = min(p.run, len(o.Past.Runs)-1); last {
-			p.run = len(o.Past.Runs) - 1
-		}
-	default:
-		p.prompt = clean.Text(o.Body)
+		return pane.Answer{Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
+			text, err := r.Preview(ctx, now.id)
+			return p.read(now.id, err, func() { p.prompt = clean.Text(text) })
+		}}
 	}
 	return pane.Answer{}
+}
+
+// read takes what was read about a task, unless another one is shown by now.
+func (p *Page) read(id string, err error, take func()) pane.Loaded {
+	return func(pane.Context) pane.Answer {
+		switch {
+		case p.id != id:
+		case err != nil:
+			p.failed = clean.Line(err.Error())
+		default:
+			take()
+		}
+		return pane.Answer{}
+	}
+}
+
+// take shows a past that was read, and goes on showing the newest run.
+func (p *Page) take(past command.TaskPast) {
+	last := p.past == nil || p.run >= len(p.past.Runs)-1
+	p.past, p.failed = &past, ""
+	if p.run = min(p.run, len(past.Runs)-1); last {
+		p.run = len(past.Runs) - 1
+	}
 }
 
 // selected is the run that is shown; nil for none.
