@@ -1,0 +1,331 @@
+package core
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/command"
+	"ollimbot/core/storage/config"
+	"ollimbot/routines"
+)
+
+// promised is what may be relied on, written down while nothing was under way.
+type promised struct {
+	At    time.Time
+	Facts map[string]string // settings, numbers and files, by name
+	Used  int               // pings that were paid today
+	// Pending are updates that wait, Told those that the conversation has been given, Taken those of
+	// deliveries and of a reminder that were accepted, by their marks.
+	Pending, Told, Taken []string
+	// Said are the messages of the user that were accepted, Heard those that the engine was sent.
+	Said, Heard []string
+	// Digest is that of a message that the engine has had; such a line says nothing else.
+	Digest string
+}
+
+// marks are the words that tell one thing from another: u is what a run reports, t is its task, w is a
+// message of the user.
+var marks = regexp.MustCompile(`\b[utw][0-9]{3}\b`)
+
+// powered is a bot in a bubble, with what it has accepted.
+type powered struct {
+	h           home
+	b           *Bot
+	engine      *recorder
+	logged      bytes.Buffer
+	said, taken []string
+	// had are the messages that the engine had before, heard is called with each that it has now.
+	had   map[string]bool
+	heard func(text string)
+	// failed collects what was refused; nil where nothing may be.
+	failed *[]error
+}
+
+// start starts a bot whose port for webhooks is taken: deliveries are handed to it.
+func (p *powered) start(port int) (end func()) {
+	p.engine = &recorder{Engine: offline()}
+	p.b = p.h.bot(remembering{p.engine, p}, func(o *Options) {
+		o.Env = config.Env{Zone: p.h.zone, WebhookPort: port, WebhookSecret: "hush"}
+		o.Log = slog.New(slog.NewTextHandler(&p.logged, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.b.Run(ctx) }()
+	synctest.Wait()
+	return func() {
+		stop()
+		if err := <-done; err != nil && p.failed == nil {
+			p.h.t.Errorf("Run ended with %v", err)
+		} else if err != nil {
+			*p.failed = append(*p.failed, err)
+		}
+	}
+}
+
+// do carries out a command. It reports whether that has succeeded.
+func (p *powered) do(c command.Value) (command.Outcome, bool) {
+	p.h.t.Helper()
+	if p.failed == nil {
+		return do(p.h.t, p.b, c), true
+	}
+	out, err := p.b.Do(p.h.t.Context(), c)
+	if err != nil {
+		*p.failed = append(*p.failed, err)
+	}
+	return out, err == nil
+}
+
+// say sends a message with a mark.
+func (p *powered) say(mark string) {
+	if _, ok := p.do(command.Say{Text: "please " + mark}); ok {
+		p.said = append(p.said, mark)
+	}
+	time.Sleep(time.Minute)
+}
+
+// deliver hands the bot a payload of a webhook, as its server would.
+func (p *powered) deliver(marks ...string) {
+	for _, mark := range marks {
+		r := httptest.NewRequest(http.MethodPost, "/hook/ci", strings.NewReader(fmt.Sprintf(`{"n": %s}`, mark[1:])))
+		r.Header.Set("Authorization", "Bearer hush")
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		p.b.webhooks.server.ServeHTTP(w, r)
+		switch {
+		case w.Code == http.StatusAccepted:
+			p.taken = append(p.taken, mark)
+		case p.failed == nil:
+			p.h.t.Fatalf("the delivery %s was answered with %d: %s", mark, w.Code, w.Body)
+		}
+	}
+}
+
+// now is what may be relied on, once nothing is under way.
+func (p *powered) now() promised {
+	synctest.Wait()
+	p.b.index.Scan() // nobody watches the files here
+	s := p.b.Snapshot()
+	out := promised{At: time.Now(), Facts: map[string]string{
+		"capacity": strconv.Itoa(s.Budget.State.Capacity), "refill": strconv.Itoa(s.Budget.State.RefillRateMinutes),
+		"cap": fmt.Sprint(s.Config.DailyCap), "model": s.Config.ModelMain,
+	}, Used: s.Budget.State.DailyUsed, Taken: p.taken, Said: p.said}
+	for _, r := range p.b.index.Set().Reminders {
+		if r.RunAt.After(s.At) { // the others come and go
+			out.Facts["file "+r.ID] = r.Digest
+		}
+	}
+	for _, r := range p.b.index.Set().Routines {
+		out.Facts["file "+r.ID] = r.Digest
+	}
+	for _, v := range s.Schedule.Tasks {
+		if _, ok := out.Facts["file "+v.ID]; ok {
+			out.Facts["held "+v.ID] = fmt.Sprint(v.Paused, v.Snoozed.Unix())
+		}
+	}
+	for _, u := range s.Updates {
+		out.Pending = append(out.Pending, marks.FindAllString(u.Message, -1)...)
+	}
+	for mark := range p.given() {
+		if mark[0] == 'w' {
+			out.Heard = append(out.Heard, mark)
+		} else {
+			out.Told = append(out.Told, mark)
+		}
+	}
+	return out
+}
+
+// given are the marks that the conversation was given, and how often: words of the user, and the
+// updates that go with them. Runs are given neither.
+func (p *powered) given() map[string]int {
+	given := map[string]int{}
+	for _, text := range p.engine.messages() {
+		found := marks.FindAllString(text, -1)
+		if strings.Contains(text, "```script\n") && !strings.Contains(text, "please w") && !strings.Contains(text, "Good evening.") {
+			continue
+		}
+		for _, m := range found {
+			given[m]++
+		}
+	}
+	return given
+}
+
+// remembering is an engine that knows after a restart what it was sent, as those do that keep their
+// sessions on disk.
+type remembering struct {
+	*recorder
+	p *powered
+}
+
+func (r remembering) HasMessage(_ context.Context, _ string, digest [sha256.Size]byte) (bool, error) {
+	return r.p.had[hex.EncodeToString(digest[:])], nil
+}
+
+func (r remembering) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	s, err := r.recorder.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return hearing{s, r.p}, nil
+}
+
+type hearing struct {
+	agent.Session
+	p *powered
+}
+
+func (s hearing) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	s.p.heard(m.Text)
+	return s.Session.Send(ctx, m)
+}
+
+// digestOf names a message as HasMessage does.
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+const powerHook = `---
+id: "ci"
+isolated: true
+update-main-session: "always"
+fields:
+  type: object
+  properties:
+    n: {type: integer}
+---
+The build number is {n}.
+
+` + "```script\ncall report_updates {\"message\":\"u{n}\"}\n```\n"
+
+// prepareTheDay writes the files of the day. They are there before it, and durable.
+func prepareTheDay(h home) {
+	h.write("webhooks/ci.md", powerHook)
+	for i := range 6 {
+		id := fmt.Sprintf("bbbb%04d", i)
+		h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\nisolated: %v\nupdate-main-session: \"always\"\ndescription: \"Task t%03d\"\n---\n"+
+			"Do it.\n\n```script\ncall ping_user {\"message\":\"Look.\"}\ncall report_updates {\"message\":\"u%03d\"}\n```\n",
+			id, time.Date(2000, 1, 1, 0, 3+4*i, 0, 0, time.UTC).Format(time.RFC3339), i%2 == 0, i, i))
+	}
+	h.write("routines/often.md", "---\nid: \"aaaa0001\"\ncron: \"*/20 * * * *\"\nbackground: true\n---\nLook around.\n\n```script\nsay nothing new\n```\n")
+}
+
+// steps are the day. After each the bot comes to rest.
+func (p *powered) steps() []func() {
+	number := func(n int) *int { return &n }
+	one := func(c command.Value) func() { return func() { p.do(c) } }
+	wait := func(d time.Duration) func() { return func() { time.Sleep(d) } }
+	say := func(mark string) func() { return func() { p.say(mark) } }
+	deliver := func(marks ...string) func() {
+		return func() {
+			p.deliver(marks...)
+			time.Sleep(time.Minute)
+		}
+	}
+	return []func(){
+		func() {},
+		say("w001"),
+		one(command.SetBudget{Capacity: number(7)}),
+		one(command.SetConfig{Key: "daily_cap", Value: "9"}),
+		wait(4 * time.Minute), // the first reminder
+		deliver("u101"),
+		say("w002"),
+		one(command.Pause{ID: "aaaa0001", Paused: true}),
+		one(command.SetBudget{Capacity: number(4), RefillMinutes: number(30)}),
+		wait(4 * time.Minute),
+		func() {
+			if _, ok := p.do(command.AddTask{At: p.b.now().Add(9 * time.Minute), Description: "Task t201", Message: "Do it.\n\n```script\ncall report_updates {\"message\":\"u201\"}\n```\n"}); ok {
+				p.taken = append(p.taken, "u201")
+			}
+		},
+		deliver("u102", "u103"),
+		say("w003"),
+		p.rewrite,
+		one(command.Pause{ID: "aaaa0001"}),
+		wait(4 * time.Minute),
+		one(command.DeliverNow{}),
+		wait(time.Minute),
+		one(command.Snooze{ID: "bbbb0005", Until: time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)}),
+		func() {
+			if u := p.b.Snapshot().Updates; len(u) > 0 {
+				p.do(command.DiscardUpdate{Key: u[0].Key})
+			}
+		},
+		one(command.SetConfig{Key: "model_main", Value: "opus"}),
+		wait(6 * time.Minute),
+		say("w004"),
+		one(command.DeleteTask{ID: "bbbb0005"}),
+		deliver("u104"),
+		say("w005"),
+	}
+}
+
+// rewrite changes the text of the routine.
+func (p *powered) rewrite() {
+	past, err := p.b.Reads().Past(p.h.t.Context(), "aaaa0001")
+	if err != nil {
+		*p.failed = append(*p.failed, err)
+		return
+	}
+	body := "Look around well.\n\n```script\nsay nothing new\n```\n"
+	p.do(command.EditTask{ID: "aaaa0001", Version: past.File.Digest, Edit: routines.Edit{Body: &body}})
+}
+
+// The day is lived by a process of its own, so that its system calls can be recorded and made to fail.
+const (
+	dayRoot    = "OLLIM_TEST_DAY_ROOT"
+	dayWitness = "OLLIM_TEST_DAY_WITNESS"
+	dayPort    = "OLLIM_TEST_DAY_PORT"
+)
+
+// liveTheDay writes what is promised to the witness whenever the bot has come to rest, and each
+// message of the user that was accepted.
+func liveTheDay(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	must(t, err)
+	port, err := strconv.Atoi(os.Getenv(dayPort))
+	must(t, err)
+	witness, err := os.Create(os.Getenv(dayWitness))
+	must(t, err)
+	tell := func(p promised) {
+		line, err := json.Marshal(p)
+		must(t, err)
+		if _, err := witness.Write(append(line, '\n')); err != nil { // the fault was meant for the bot
+			_, err = witness.Write(append(line, '\n'))
+			must(t, err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := &powered{
+			h: home{t: t, root: os.Getenv(dayRoot), zone: zone}, failed: new([]error),
+			heard: func(text string) { tell(promised{Digest: digestOf(text)}) },
+		}
+		end := p.start(port)
+		for _, step := range p.steps() {
+			step()
+			tell(p.now())
+		}
+		end()
+		for _, err := range *p.failed {
+			fmt.Println("refused:", err)
+		}
+		fmt.Println(p.logged.String())
+	})
+}

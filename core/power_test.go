@@ -1,0 +1,238 @@
+package core
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/storage/powertest"
+	"ollimbot/core/work/fork"
+)
+
+var (
+	powerCuts = flag.Int("powercuts", 100, "how many power cuts of a recorded day are replayed")
+	faults    = flag.Int("faults", 20, "in how many days a system call fails")
+)
+
+// TestNothingPromisedIsLostInAPowerCut records each write, rename and fsync of a day, and starts the
+// bot on what the disk may hold when the power fails behind any of them: everything, what fsync has
+// made durable, or any part of what lies between.
+func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
+	d := newDay(t)
+	trace := filepath.Join(t.TempDir(), "trace")
+	d.live(powertest.Strace(trace)...)
+	f, err := os.Open(trace)
+	must(t, err)
+	defer f.Close()
+	day, err := powertest.Read(f, d.h.root, d.before, d.witness)
+	must(t, err)
+	if len(day.Marks()) < 30 || day.Changes() < 500 {
+		t.Fatalf("only %d promises and %d changes were recorded", len(day.Marks()), day.Changes())
+	}
+	seed := rand.Uint64()
+	for i := range *powerCuts {
+		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		at, loss := 1+random.IntN(day.Changes()), powertest.Loss(i%5)
+		t.Run(fmt.Sprintf("loss %d behind change %d, seed %d", loss, at, seed), func(t *testing.T) {
+			var told []promised
+			was := 0 // how many of these lie before the cut
+			for _, m := range day.Marks() {
+				told = append(told, promiseOf(t, m.Text))
+				if m.At <= at {
+					was++
+				}
+			}
+			root := newHome(t).root
+			must(t, day.Cut(root, at, loss, random))
+			d.startAgain(t, root, told, was)
+		})
+	}
+}
+
+// TestNothingPromisedIsLostWhenACallFails lets a system call of the day fail, once in each thread: the
+// disk is full or broken, or no descriptor is left. Whatever the bot has said to be done is so after the next start.
+func TestNothingPromisedIsLostWhenACallFails(t *testing.T) {
+	d := newDay(t)
+	kinds := []struct {
+		call, err string
+		most      int // about as many of these calls has a thread
+	}{
+		{"write", "ENOSPC", 100},
+		{"write", "EIO", 100},
+		{"fsync", "EIO", 80},
+		{"openat", "EMFILE", 300},
+		{"renameat", "EIO", 30},
+		{"renameat", "ENOSPC", 30},
+		{"unlinkat", "EIO", 15},
+		{"mkdirat", "ENOSPC", 10},
+	}
+	seed := rand.Uint64()
+	for i := range *faults {
+		kind := kinds[i%len(kinds)]
+		when := 1 + rand.New(rand.NewPCG(seed, uint64(i))).IntN(kind.most)
+		t.Run(fmt.Sprintf("%s number %d, %s", kind.call, when, kind.err), func(t *testing.T) {
+			d := d.anew(t)
+			told := d.live("-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace="+kind.call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", kind.call, kind.err, when))
+			d.startAgain(t, d.h.root, told, len(told))
+		})
+	}
+}
+
+// day is what the process that lives the day needs.
+type day struct {
+	t               *testing.T
+	h               home
+	before, witness string // a copy of the directory, and the file of promises
+	port            int
+}
+
+func newDay(t *testing.T) *day {
+	t.Helper()
+	if os.Getenv(dayRoot) != "" {
+		liveTheDay(t)
+		t.SkipNow()
+	}
+	if err := exec.CommandContext(t.Context(), "strace", "-o", "/dev/null", "true").Run(); err != nil {
+		t.Skipf("needs strace, and the right to trace: %v", err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	d := &day{port: l.Addr().(*net.TCPAddr).Port}
+	return d.anew(t)
+}
+
+// anew is the same day in another directory.
+func (d *day) anew(t *testing.T) *day {
+	h := newHome(t)
+	prepareTheDay(h)
+	before := filepath.Join(t.TempDir(), "before")
+	must(t, os.CopyFS(before, os.DirFS(h.root)))
+	return &day{t: t, h: h, before: before, witness: filepath.Join(t.TempDir(), "witness"), port: d.port}
+}
+
+// live lives the day under strace, with those arguments, and returns what was promised.
+func (d *day) live(strace ...string) (told []promised) {
+	d.t.Helper()
+	name, _, _ := strings.Cut(d.t.Name(), "/")
+	cmd := exec.CommandContext(d.t.Context(), "strace", append(strace, binarytest.Path(), "-test.run", "^"+name+"$")...)
+	cmd.Env = append(os.Environ(), dayRoot+"="+d.h.root, dayWitness+"="+d.witness, dayPort+"="+strconv.Itoa(d.port), "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.t.Fatalf("the day: %v\n%s", err, out)
+	}
+	data, err := os.ReadFile(d.witness)
+	must(d.t, err)
+	for line := range strings.Lines(string(data)) {
+		told = append(told, promiseOf(d.t, line))
+	}
+	return told
+}
+
+func promiseOf(t *testing.T, line string) (p promised) {
+	t.Helper()
+	must(t, json.Unmarshal([]byte(line), &p))
+	return p
+}
+
+// startAgain starts the bot on a directory and asks for what was promised: the first was lines of the
+// witness lie before, and of the next any part may have come true.
+func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
+	var before, next, last promised
+	had := map[string]bool{}
+	for i, p := range told {
+		switch {
+		case p.Digest != "" && i < was:
+			had[p.Digest] = true
+		case p.Digest != "":
+		case i < was:
+			before, next, last = p, p, p
+		case next.At.Equal(before.At):
+			next, last = p, p
+		default:
+			last = p
+		}
+	}
+	done := doneTasks(t, root)
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(next.At))
+		p := &powered{h: home{t: t, root: root, zone: d.h.zone}, had: had, heard: func(string) {}}
+		end := p.start(d.port)
+		got := p.now()
+		time.Sleep(time.Hour) // whatever is due
+		p.say("w901")
+		end()
+		heard := p.given()
+		defer func() {
+			if t.Failed() {
+				t.Logf("promised: %+v\nfound: %+v\nheard: %v\nlogged: %s", before, got, heard, p.logged.String())
+			}
+		}()
+
+		for name, want := range before.Facts {
+			if next.Facts[name] == want && got.Facts[name] != want {
+				t.Errorf("%s is %q, and was promised as %q", name, got.Facts[name], want)
+			}
+		}
+		if got.Used < before.Used {
+			t.Errorf("%d pings were paid, and now %d", before.Used, got.Used)
+		}
+		for mark, times := range heard {
+			switch {
+			// A run that was cut off behind its report runs again, and reports again.
+			case mark[0] == 'u' && times > 1 && done["t"+mark[1:]], mark[0] == 'w' && times > 1:
+				t.Errorf("%s was heard %d times", mark, times)
+			case slices.Contains(before.Told, mark) || slices.Contains(before.Heard, mark):
+				t.Errorf("%s was heard before, and again", mark)
+			}
+		}
+		for _, mark := range before.Pending {
+			if slices.Contains(next.Pending, mark) && !slices.Contains(next.Told, mark) && heard[mark] == 0 {
+				t.Errorf("%s was pending, and is lost", mark)
+			}
+		}
+		cutOff := strings.Count(strings.Join(p.engine.messages(), "\n"), "Webhook ci: ")
+		for _, mark := range last.Told {
+			lost := heard[mark] == 0 && !slices.Contains(next.Told, mark)
+			switch {
+			case !lost || mark[0] != 'u', mark[1] != '0' && !slices.Contains(before.Taken, mark):
+			case mark[1] == '1' && cutOff > 0: // a delivery whose run was cut off is reported
+				cutOff--
+			default:
+				t.Errorf("%s never came", mark)
+			}
+		}
+		if kept, _ := filepath.Glob(filepath.Join(root, "state", "*corrupt*")); len(kept) > 0 {
+			t.Errorf("files are corrupt: %q", kept)
+		}
+	})
+}
+
+// doneTasks are the marks of the tasks whose runs stand in the ledger as done.
+func doneTasks(t *testing.T, root string) map[string]bool {
+	data, err := os.ReadFile(filepath.Join(root, "state", "fork_runs.jsonl"))
+	if !errors.Is(err, fs.ErrNotExist) {
+		must(t, err)
+	}
+	done := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		var run fork.View
+		if json.Unmarshal([]byte(line), &run) == nil && run.State == fork.Done {
+			done[marks.FindString(run.Title)] = true
+		}
+	}
+	return done
+}
