@@ -21,6 +21,8 @@ import (
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/storage/powertest"
 	"ollimbot/core/work/fork"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -42,6 +44,11 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 	must(t, err)
 	if len(day.Marks()) < 30 || day.Changes() < 500 {
 		t.Fatalf("only %d promises and %d changes were recorded", len(day.Marks()), day.Changes())
+	}
+	replayed := filepath.Join(t.TempDir(), "replayed")
+	must(t, day.Cut(replayed, day.Changes(), powertest.Nothing, nil))
+	if diff := cmp.Diff(filesIn(t, d.h.root), filesIn(t, replayed)); diff != "" {
+		t.Fatalf("the recording is not what the disk holds (-disk +recording):\n%s", diff)
 	}
 	seed := rand.Uint64()
 	for i := range *powerCuts {
@@ -219,6 +226,25 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 			t.Errorf("files are corrupt: %q", kept)
 		}
 	})
+}
+
+// filesIn are the contents of all files below a folder, but for locks, which hold nothing.
+func filesIn(t *testing.T, root string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	must(t, fs.WalkDir(os.DirFS(root), ".", func(rel string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasSuffix(rel, ".lock") {
+			return err
+		}
+		if e.Type() == fs.ModeSymlink {
+			files[rel], err = os.Readlink(filepath.Join(root, rel))
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(root, rel))
+		files[rel] = string(data)
+		return err
+	}))
+	return files
 }
 
 // doneTasks are the marks of the tasks whose runs stand in the ledger as done.

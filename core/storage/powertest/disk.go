@@ -26,11 +26,11 @@ type Mark struct {
 	Text string
 }
 
-// node is a file or folder, with what it held before the recording.
+// node is a file, a folder or a symbolic link, with what it held before the recording.
 type node struct {
 	folder  bool
+	target  string // of a link
 	data    []byte
-	mode    fs.FileMode
 	entries map[string]int // by name: the index of a node
 	opened  map[string]int // while reading: the position of each descriptor
 }
@@ -81,10 +81,14 @@ func (r *Recording) load(at string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := &node{folder: info.IsDir(), mode: info.Mode().Perm()}
+	n := &node{folder: info.IsDir()}
 	i := len(r.nodes)
 	r.nodes = append(r.nodes, n)
-	if !n.folder {
+	switch {
+	case info.Mode().Type() == fs.ModeSymlink:
+		n.target, err = os.Readlink(at)
+		return i, err
+	case !n.folder:
 		n.data, err = os.ReadFile(at)
 		return i, err
 	}
@@ -216,7 +220,10 @@ func (r *Recording) kept(n int, loss Loss, random *rand.Rand) []int {
 // write writes a node of a tree.
 func write(tree []*node, i int, to string) error {
 	n := tree[i]
-	if !n.folder {
+	switch {
+	case n.target != "":
+		return os.Symlink(n.target, to)
+	case !n.folder:
 		return os.WriteFile(to, n.data, 0o600)
 	}
 	if err := os.MkdirAll(to, 0o700); err != nil {

@@ -52,20 +52,15 @@ func (x *reader) parent(at string) (folder int, name string, ok bool) {
 }
 
 // make adds a new node at a path.
-func (x *reader) make(at string, folder bool) {
+func (x *reader) make(at string, n node) {
 	in, name, ok := x.parent(at)
 	if !ok {
 		return
 	}
-	n := &node{folder: folder}
-	if folder {
+	if n.folder {
 		n.entries = map[string]int{}
 	}
-	fresh := *n
-	if folder {
-		fresh.entries = map[string]int{}
-	}
-	x.r.nodes, x.tree = append(x.r.nodes, n), append(x.tree, &fresh)
+	x.r.nodes, x.tree = append(x.r.nodes, &n), append(x.tree, cloneTree([]*node{&n})...)
 	x.add(change{does: "enter", node: in, name: name, to: len(x.tree) - 1})
 }
 
@@ -95,17 +90,27 @@ func (x *reader) read(c call, begins int) error {
 			return err
 		}
 		if name == "mkdirat" {
-			x.make(p, true)
+			x.make(p, node{folder: true})
 		} else if in, base, ok := x.parent(p); ok {
 			x.add(change{does: "leave", node: in, name: base})
 		}
-	case "linkat", "symlinkat":
-		p, err := place(args[len(args)-1], args[len(args)-1])
-		if name == "linkat" {
-			p, err = place(args[2], args[3])
+	case "symlinkat":
+		p, err := place(args[1], args[2])
+		if err != nil {
+			return err
 		}
-		if _, inside := x.within(p); err == nil && inside {
-			return fmt.Errorf("powertest: links are not understood")
+		target, err := unquote(args[0])
+		if err != nil {
+			return err
+		}
+		if _, inside := x.within(p); inside {
+			x.make(p, node{target: string(target)})
+		}
+	case "linkat":
+		if p, err := place(args[2], args[3]); err != nil {
+			return err
+		} else if _, inside := x.within(p); inside {
+			return fmt.Errorf("powertest: hard links are not understood")
 		}
 	default:
 		return x.data(c, begins)
@@ -116,8 +121,11 @@ func (x *reader) read(c call, begins int) error {
 // withFolders adds the folders that the older calls do without.
 func withFolders(name string, args []string) []string {
 	here := "AT_FDCWD<>"
-	if name == "rename" || name == "link" {
+	switch name {
+	case "rename", "link":
 		return append([]string{here, args[0], here}, args[1:]...)
+	case "symlink":
+		return []string{args[0], here, args[1]}
 	}
 	return append([]string{here}, args...)
 }
@@ -136,7 +144,7 @@ func (x *reader) open(args []string, ret string) error {
 		if !strings.Contains(flags, "O_CREAT") {
 			return nil // made by something that is not recorded, such as a lock
 		}
-		x.make(p, false)
+		x.make(p, node{})
 		i, _ = x.find(p)
 	} else if strings.Contains(flags, "O_TRUNC") && len(x.tree[i].data) > 0 {
 		x.add(change{does: "truncate", node: i})
