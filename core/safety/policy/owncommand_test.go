@@ -180,7 +180,7 @@ func TestPlainCommandLinesAreReadAsAShellDoes(t *testing.T) {
 	must(t, err)
 	plain := 0
 	rapid.Check(t, func(t *rapid.T) {
-		line := rapid.StringMatching(`[ab \t'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")
+		line := rapid.StringMatching(`[ab \t\r\n\x{a0}\x{85}'"\\$*~#=;|ü-]{1,12}`).Draw(t, "line")
 		want, ok := words(line)
 		if !ok {
 			return

@@ -90,7 +90,7 @@ func (p pattern) allows(u call, t tree) bool {
 	}
 	switch {
 	case u.tool == "Bash":
-		return simple(u.arg) && commandMatches(p.arg, strings.TrimSpace(u.arg))
+		return simple(u.arg) && commandMatches(p.arg, strings.Trim(u.arg, blanks))
 	case p.globs != nil:
 		return u.path != "" && p.reaches(u.path, t, true)
 	}

@@ -8,6 +8,9 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// blanks separate the words of a command. Other characters that look like blanks belong to a word.
+const blanks = " \t"
+
 // What is parsed of a command line: the system runs no longer one, and the parser's
 // time grows with the square of its parentheses.
 const (
@@ -32,7 +35,7 @@ func parseShell(line string) *syntax.File {
 // comment, whose quotes do not count. It is nil for all others.
 func oneCommand(line string) *syntax.CallExpr {
 	file := parseShell(line)
-	if file == nil || len(file.Stmts) != 1 || len(file.Last) > 0 {
+	if file == nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.Contains(line, "\r") { // the parser drops carriage returns
 		return nil
 	}
 	s := file.Stmts[0]
@@ -43,7 +46,7 @@ func oneCommand(line string) *syntax.CallExpr {
 	// What is compared is the line as it is written: between its words stand blanks
 	// alone, and every word is what it looks like.
 	at := uint(0)
-	gap := func(to uint) bool { return strings.Trim(line[at:to], " \t") == "" }
+	gap := func(to uint) bool { return strings.Trim(line[at:to], blanks) == "" }
 	for _, a := range call.Assigns {
 		if a.Append || a.Index != nil || a.Array != nil || !gap(a.Pos().Offset()) || a.Value != nil && !plainWord(line, a.Value) {
 			return nil
