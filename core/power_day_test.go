@@ -35,6 +35,9 @@ type promised struct {
 	Pending, Told, Taken []string
 	// Said are the messages of the user that were accepted, Heard those that the engine was sent.
 	Said, Heard []string
+	// Refused says that something could not be done. It may have been done all the same, where a
+	// file was replaced and the folder could not be synced.
+	Refused bool
 	// Digest is that of a message that the engine has had; such a line says nothing else.
 	Digest string
 }
@@ -124,7 +127,7 @@ func (p *powered) now() promised {
 	out := promised{At: time.Now(), Facts: map[string]string{
 		"capacity": strconv.Itoa(s.Budget.State.Capacity), "refill": strconv.Itoa(s.Budget.State.RefillRateMinutes),
 		"cap": fmt.Sprint(s.Config.DailyCap), "model": s.Config.ModelMain,
-	}, Used: s.Budget.State.DailyUsed, Taken: p.taken, Said: p.said}
+	}, Used: s.Budget.State.DailyUsed, Taken: p.taken, Said: p.said, Refused: p.failed != nil && len(*p.failed) > 0}
 	for _, r := range p.b.index.Set().Reminders {
 		if r.RunAt.After(s.At) { // the others come and go
 			out.Facts["file "+r.ID] = r.Digest

@@ -190,7 +190,7 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 		}()
 
 		for name, want := range before.Facts {
-			if next.Facts[name] == want && got.Facts[name] != want {
+			if next.Facts[name] == want && got.Facts[name] != want && !before.Refused {
 				t.Errorf("%s is %q, and was promised as %q", name, got.Facts[name], want)
 			}
 		}

@@ -24,11 +24,10 @@ type loop struct {
 	agenda  agenda
 	record  *recorder
 	report  report
-	wall    time.Time            // the wall clock at the last step
-	unset   bool                 // the clock has not been set yet
-	adrift  bool                 // the data directory is missing: nothing fires until it returns
-	spent   map[string]time.Time // reminders that must not fire again at that time
-	holdEnd time.Time            // when the next hold ends; zero for never
+	wall    time.Time // the wall clock at the last step
+	unset   bool      // the clock has not been set yet
+	adrift  bool      // the data directory is missing: nothing fires until it returns
+	holdEnd time.Time // when the next hold ends; zero for never
 }
 
 // set is what is in force now.

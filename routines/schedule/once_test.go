@@ -190,3 +190,29 @@ func TestAReminderInTheConversationIsUsedUpBeforeItsRunIsRecorded(t *testing.T) 
 		}
 	})
 }
+
+// The ledger knows runs in the background alone; what could not be removed is written down.
+func TestAReminderWhoseFileCannotBeRemovedDoesNotFireAgain(t *testing.T) {
+	inBubble(t, func(n *night) {
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:10:00Z", "call"))
+		n.start()
+		n.put("state/trash", "in the way of the folder")
+		n.sleep(15 * time.Minute)
+		n.stop()
+		n.start() // and is tried again
+		n.sleep(time.Minute)
+		n.want(firstFire)
+		n.wantFile("reminders/a.md", true)
+		n.stop()
+		n.remove("state/trash")
+		n.start()
+		n.sleep(time.Minute)
+		n.want(firstFire)
+		n.wantFile("reminders/a.md", false)
+		n.stop()
+		n.put("reminders/a.md", reminderText(idA, "2000-01-01T00:20:00Z", "call"))
+		n.start()
+		n.sleep(10 * time.Minute)
+		n.want(firstFire, "01 00:20:00 aaaaaaaa 01 00:20:00")
+	})
+}

@@ -75,6 +75,9 @@ type record struct {
 	// Reminders are those whose run is under way, with the time at which it began; zero
 	// if it does not use the reminder up.
 	Reminders map[string]time.Time `json:"reminders,omitempty"`
+	// Spent are those that have run at that time and must not fire again, although their
+	// file may still be there.
+	Spent map[string]time.Time `json:"spent,omitempty"`
 }
 
 // routineEntry is what is remembered of a routine.
@@ -111,6 +114,9 @@ func readRecord(d *store.Dir, log *slog.Logger) record {
 	maps.DeleteFunc(r.Routines, func(_ string, e *routineEntry) bool { return e == nil })
 	if r.Routines == nil {
 		r.Routines = map[string]*routineEntry{}
+	}
+	if r.Spent == nil {
+		r.Spent = map[string]time.Time{}
 	}
 	for _, e := range r.Routines {
 		if e.Outcome == outcomeRunning {
@@ -170,7 +176,7 @@ type recorder struct {
 }
 
 func newRecorder(d *store.Dir, log *slog.Logger) *recorder {
-	return &recorder{record: record{Routines: map[string]*routineEntry{}, Reminders: map[string]time.Time{}}, dir: d, log: log}
+	return &recorder{record: record{Routines: map[string]*routineEntry{}, Reminders: map[string]time.Time{}, Spent: map[string]time.Time{}}, dir: d, log: log}
 }
 
 // load reads the record and returns the reminders whose run was under way when it was

@@ -68,8 +68,9 @@ func (r *runner) call(ctx context.Context, d Due) (err error) {
 	return r.work(ctx, d)
 }
 
-// finishCut uses up reminders. cut are those whose run was under way when the program before ended: if that run is
-// recorded as ended, only the last step was missing.
+// finishCut uses up reminders that have run. cut are those whose run was under way when the program before
+// ended: if that run is recorded as ended, only the last step was missing. Of others the file could not be
+// removed.
 func (l *loop) finishCut(cut map[string]time.Time) {
 	for id, since := range cut {
 		r, ok := l.set().ReminderByID(id)
@@ -77,8 +78,11 @@ func (l *loop) finishCut(cut map[string]time.Time) {
 			continue
 		}
 		l.o.Log.Info("a reminder whose run had ended is used up", "task", id, "due", r.RunAt)
-		if l.runner.finish(r) {
-			l.spent[id] = r.RunAt
+		l.record.Spent[id] = r.RunAt
+	}
+	for id, at := range l.record.Spent {
+		if r, ok := l.set().ReminderByID(id); !ok || !r.RunAt.Equal(at) || !l.runner.finish(r) {
+			delete(l.record.Spent, id)
 		}
 	}
 }
@@ -110,34 +114,7 @@ func (r *runner) finish(ran *routines.Reminder) bool {
 		r.log.Error("a reminder that is not done could not be moved on; its run is tried again", "file", ran.Path, "error", err)
 		return false
 	}
-	r.log.Error("the file of a reminder that has run could not be removed; it would fire again after a restart",
+	r.log.Error("the file of a reminder that has run could not be removed; it does not fire again",
 		"file", ran.Path, "error", err)
 	return true
-}
-
-// noteEnded records the ends of runs.
-func (l *loop) noteEnded(list []ended, now time.Time) {
-	for _, e := range list {
-		l.report.changed = true
-		if e.key.kind == routines.KindRoutine {
-			if r, ok := l.record.Routines[e.key.id]; ok && r.LastFire.Equal(e.at) {
-				r.Outcome = e.outcome
-				l.record.saveSoon(now)
-			}
-			continue
-		}
-		if e.outcome == outcomeCutOff {
-			continue // the next start asks whether the run had ended
-		}
-		delete(l.record.Reminders, e.key.id)
-		l.record.saveSoon(now)
-		if !e.spent.IsZero() {
-			l.spent[e.key.id] = e.spent
-		}
-		l.syncReminder(e.key.id, now)
-		if it, planned := l.agenda.get(itemKey{key: e.key}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
-			it.late, it.when = true, now.Add(retryDelay)
-			l.agenda.put(it)
-		}
-	}
 }

@@ -124,7 +124,7 @@ func (s *Schedule) newLoop() *loop {
 	return &loop{
 		o: s.o, zone: s.o.Zone, clock: s.clock, holds: &s.holds, orders: s.orders, known: &s.known,
 		runner: &runner{work: s.o.Fire, log: s.o.Log, clock: s.clock, orders: s.orders, files: s.taskFiles},
-		agenda: newAgenda(), record: newRecorder(s.o.Dir, s.o.Log), spent: map[string]time.Time{},
+		agenda: newAgenda(), record: newRecorder(s.o.Dir, s.o.Log),
 	}
 }
 

@@ -110,3 +110,30 @@ func (l *loop) takeOrders(in batch, now time.Time) {
 		l.reviewMoney(now)
 	}
 }
+
+// noteEnded records the ends of runs.
+func (l *loop) noteEnded(list []ended, now time.Time) {
+	for _, e := range list {
+		l.report.changed = true
+		if e.key.kind == routines.KindRoutine {
+			if r, ok := l.record.Routines[e.key.id]; ok && r.LastFire.Equal(e.at) {
+				r.Outcome = e.outcome
+				l.record.saveSoon(now)
+			}
+			continue
+		}
+		if e.outcome == outcomeCutOff {
+			continue // the next start asks whether the run had ended
+		}
+		delete(l.record.Reminders, e.key.id)
+		l.record.saveSoon(now)
+		if !e.spent.IsZero() {
+			l.record.Spent[e.key.id] = e.spent
+		}
+		l.syncReminder(e.key.id, now)
+		if it, planned := l.agenda.get(itemKey{key: e.key}); e.retry && planned && it.when.Before(now.Add(retryDelay)) {
+			it.late, it.when = true, now.Add(retryDelay)
+			l.agenda.put(it)
+		}
+	}
+}

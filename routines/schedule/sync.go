@@ -181,12 +181,12 @@ func (l *loop) syncReminder(id string, now time.Time) {
 	it := item{itemKey: itemKey{key: reminderKey(id)}}
 	r, ok := l.set().ReminderByID(id)
 	if !ok {
-		delete(l.spent, id)
+		delete(l.record.Spent, id)
 		l.agenda.drop(it.itemKey)
 		return
 	}
 	// A running one is looked at again when it has ended.
-	if spent, had := l.spent[id]; l.orders.runs(it.key) || had && spent.Equal(r.RunAt) {
+	if spent, had := l.record.Spent[id]; l.orders.runs(it.key) || had && spent.Equal(r.RunAt) {
 		return
 	}
 	at, free := l.holds.now.Load().dueAt(r)
