@@ -13,18 +13,27 @@ import (
 
 // A bot mostly waits, so memory matters more here than processor time.
 
+// startMemory is the size of the heap, in bytes, from which a start collects its garbage.
+const startMemory = 16 << 20
+
 // leanMemory makes the garbage collector run early. Measured on two cores with
 // 1,000 lines a second into a dashboard of 200×60 and a tail of 100,000 lines: 36
 // MB and 5.7 % of a core, against 47 MB and 4.2 % with the usual 100 %. The runtime
 // forces a collection after two idle minutes, which loads pages of the program's
 // file: this one runs before that and returns them.
+//
+// Until then garbage is collected from startMemory on: a start that reads large files would
+// otherwise leave several times their size.
 func leanMemory(ctx context.Context) error {
+	usual := debug.SetMemoryLimit(startMemory)
+	defer debug.SetMemoryLimit(usual)
 	for wait := time.Second; ; wait = 100 * time.Second { // after a second the start has read its files
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(wait):
 			debug.SetGCPercent(25)
+			debug.SetMemoryLimit(usual) // what is in use may be larger
 			tidyMemory()
 		}
 	}

@@ -82,8 +82,13 @@ func decode(data []byte, v any) error {
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	// The trial value takes the errors, so that v is never partly filled.
-	if err := json.Unmarshal(data, reflect.New(ptr.Type().Elem()).Interface()); err != nil {
+	trial := reflect.New(ptr.Type().Elem())
+	if err := json.Unmarshal(data, trial.Interface()); err != nil {
 		return &garbageError{describe(data, err)}
+	}
+	if ptr.Elem().IsZero() { // nothing of v's is kept
+		ptr.Elem().Set(trial.Elem())
+		return nil
 	}
 	return json.Unmarshal(data, v)
 }

@@ -68,11 +68,7 @@ func (q *Queue) Claim(compose func([]Update) Delivery) (Delivery, error) {
 		if err != nil {
 			return err
 		}
-		claimed := make([]Update, 0, len(list))
-		for _, e := range list {
-			claimed = append(claimed, e.Update)
-		}
-		d = compose(claimed)
+		d = compose(public(list))
 		d.Keys = keys(list)
 		if d.empty() {
 			return nil
@@ -130,7 +126,8 @@ func (q *Queue) remove(gone []string) error {
 	if err != nil {
 		return err
 	}
-	kept := slices.DeleteFunc(slices.Clone(list), func(e entry) bool { return slices.Contains(gone, e.Key) })
+	delivered := setOf(gone)
+	kept := slices.DeleteFunc(slices.Clone(list), func(e entry) bool { return delivered[e.Key] })
 	if len(kept) == len(list) {
 		return nil
 	}

@@ -50,7 +50,7 @@ type Queue struct {
 	// to be settled: its updates are no longer shown.
 	arrived Delivery
 
-	list    *store.Cached[[]entry]
+	list    *store.Cached[[]Update]
 	trouble store.Trouble // with the file
 }
 
@@ -58,7 +58,7 @@ type Queue struct {
 // Times are in zone; a nil log is silent.
 func NewQueue(d *store.Dir, zone *time.Location, log *slog.Logger) *Queue {
 	log = cmp.Or(log, slog.New(slog.DiscardHandler))
-	return &Queue{dir: d, zone: zone, log: log, list: store.NewCached[[]entry](d, file)}
+	return &Queue{dir: d, zone: zone, log: log, list: store.NewCached[[]Update](d, file)}
 }
 
 // Append adds a message, cleaned and cut to maxMessage runes. Where more than
@@ -138,20 +138,19 @@ func added(list []entry, now time.Time, message string, from label.Label) entry 
 
 // Peek is what is pending, oldest first; a sentinel comes before the updates
 // that it makes room for. Claimed updates are among them, so that a fork that
-// starts during a main turn sees the same as one before it. It never writes,
-// and reads the file only when it has changed.
+// starts during a main turn sees the same as one before it. It never writes, and
+// reads the file only when it has changed. Callers share the result and must not
+// change it.
 func (q *Queue) Peek() []Update {
 	q.mu.Lock()
 	arrived := q.arrived.Keys // before the look: what is settled in between is gone from the file
 	q.mu.Unlock()
 	list := q.look()
-	out := make([]Update, 0, len(list))
-	for _, e := range list {
-		if !slices.Contains(arrived, e.Key) {
-			out = append(out, e.Update)
-		}
+	if len(arrived) == 0 {
+		return list
 	}
-	return out
+	gone := setOf(arrived)
+	return slices.DeleteFunc(slices.Clone(list), func(u Update) bool { return gone[u.Key] })
 }
 
 // Discarded is an update that was taken out, with what Restore needs to put it
@@ -224,8 +223,9 @@ func (d *Discarded) place(list []entry) int {
 // they neither count nor get counted.
 func capped(list []entry, claimed []string, now time.Time) []entry {
 	var held, free []entry
+	taken := setOf(claimed)
 	for _, e := range list {
-		if slices.Contains(claimed, e.Key) {
+		if taken[e.Key] {
 			held = append(held, e)
 		} else {
 			free = append(free, e)
@@ -312,8 +312,8 @@ func (q *Queue) load() ([]entry, error) {
 
 // look reads the file for a reader, only when it has changed. Nothing is set
 // aside: reading must not write.
-func (q *Queue) look() []entry {
-	list, err := q.list.Load(func() ([]entry, error) {
+func (q *Queue) look() []Update {
+	list, err := q.list.Load(func() ([]Update, error) {
 		info, err := os.Stat(q.dir.Path(file))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -325,7 +325,7 @@ func (q *Queue) look() []entry {
 		if err != nil {
 			return nil, err
 		}
-		return q.decode(raw, info), nil
+		return public(q.decode(raw, info)), nil
 	})
 	if q.trouble.News(err) {
 		q.log.Warn("pending updates were not read", "file", file, "error", err)

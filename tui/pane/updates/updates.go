@@ -81,7 +81,8 @@ func (p *Pane) Sync(c pane.Context) {
 }
 
 // Draw implements pane.Pane. Every update gets as many lines as are free: first the
-// selected one, as long as two others stay visible, then the newest.
+// selected one, as long as two others stay visible, then the newest. What is out of view is
+// not drawn: there may be thousands.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
@@ -93,28 +94,28 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if p.Height = h / 2; n == 0 {
 		return append(widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...), foot...)
 	}
-	texts := make([][]string, n)
-	texts[p.At()] = p.wrapped(c, p.At(), w, max(1, h-min(n-1, 2)))
-	free := h - n - len(texts[p.At()]) + 1
-	for i := range texts {
-		if i != p.At() {
+	at := p.At()
+	selected := p.wrapped(c, at, w, max(1, h-min(n-1, 2)))
+	free := h - n - len(selected) + 1
+	// Where it scrolls, every other one has one line, and the first line is never below the
+	// selected one's: the number of a line above that is the number of an update.
+	first := p.window.Window(at, min(at+len(selected), at+h)-1, n-1+len(selected), h)
+	last := min(first+h, n) - 1
+	texts := map[int][]string{at: selected}
+	for i := first; i <= last; i++ {
+		if i != at {
 			texts[i] = p.wrapped(c, i, w, 1+max(0, free))
 			free -= len(texts[i]) - 1
 		}
 	}
 	var rows []widget.Row
-	from, to := 0, 0
-	for i, text := range texts {
-		if i > 0 && free >= n-1 { // air between them
+	for i := first; i <= last; i++ {
+		if i > first && free >= n-1 { // air between them
 			rows = append(rows, widget.Row{Text: widget.Blank(w), Place: widget.Nowhere})
 		}
-		if i == p.At() {
-			from, to = len(rows), len(rows)+len(text)-1
-		}
-		rows = append(rows, p.item(c, i, w, text, focused && i == p.At())...)
+		rows = append(rows, p.item(c, i, w, texts[i], focused && i == at)...)
 	}
-	top := p.window.Window(from, min(to, from+h-1), len(rows), h)
-	return append(widget.FillRows(rows[top:], w, h), foot...)
+	return append(widget.FillRows(rows, w, h), foot...)
 }
 
 // ageWidth is the column of the age: "15 min" and two cells of air.
