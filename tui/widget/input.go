@@ -144,20 +144,25 @@ var (
 
 func (a *Area) editor() *textarea.Model {
 	if a.edit == nil {
-		m := textarea.New()
-		m.SetVirtualCursor(false)
-		m.Prompt, m.ShowLineNumbers = "", false
-		// What may be written is limited by Insert alone. MaxHeight is how many
-		// broken lines the editor remembers.
-		m.MaxWidth, m.MaxHeight, m.MaxContentHeight = 0, 64, maxField
-		m.KeyMap.DeleteCharacterBackward.SetKeys(backspaces...)
-		m.Focus()
-		if a.w > 0 {
-			m.SetWidth(max(a.w, minEdit))
-		}
-		a.edit = &m
+		a.edit = fresh(a.w)
 	}
 	return a.edit
+}
+
+// fresh is an empty editor of that width, or of the usual one for 0.
+func fresh(w int) *textarea.Model {
+	m := textarea.New()
+	m.SetVirtualCursor(false)
+	m.Prompt, m.ShowLineNumbers = "", false
+	// What may be written is limited by Insert alone. MaxHeight is how many
+	// broken lines the editor remembers.
+	m.MaxWidth, m.MaxHeight, m.MaxContentHeight = 0, 64, maxField
+	m.KeyMap.DeleteCharacterBackward.SetKeys(backspaces...)
+	m.Focus()
+	if w > 0 {
+		m.SetWidth(max(w, minEdit))
+	}
+	return &m
 }
 
 // Text is what has been written.
@@ -227,9 +232,34 @@ func (a *Area) press(msg tea.KeyPressMsg) bool {
 	return true
 }
 
+// update lets the editor carry out a message. textarea 2.2.1 panics where a character of two
+// code points ends a line and the caret is on the space behind it: then an editor that breaks no
+// line starts from the text before.
 func (a *Area) update(msg tea.Msg) {
+	before, after := a.Around()
+	if a.tries(msg) {
+		return
+	}
+	wide := fresh(maxField)
+	wide.SetValue(before + after)
+	for range strings.Count(after, "\n") {
+		wide.CursorUp()
+	}
+	wide.SetCursorColumn(utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]))
+	a.edit, a.w = wide, 0 // Lines sets the width again
+	a.tries(msg)
+}
+
+// tries reports whether the editor has carried out a message.
+func (a *Area) tries(msg tea.Msg) (done bool) {
+	defer func() {
+		if !done {
+			_ = recover()
+		}
+	}()
 	m, _ := a.editor().Update(msg) // its commands blink a cursor or start programs
 	a.edit = &m
+	return true
 }
 
 // Bears reports whether the text as a whole is short enough to be written.

@@ -256,3 +256,22 @@ func TestAWideCharacterIsWrittenInTheNarrowestColumn(t *testing.T) {
 		t.Errorf("%q is written", a.Text())
 	}
 }
+
+// textarea 2.2.1 panics where a character of two code points ends a line and the caret is on the space
+// behind it. Nothing that was written may be lost by that.
+func TestTheSpaceBehindAHeartThatEndsALineCanBeReached(t *testing.T) {
+	th := theme.New(theme.Options{Plain: true})
+	for w := 8; w < 20; w++ {
+		for n := range 2 * w {
+			a := &Area{}
+			before := strings.Repeat("x", n) + "❤️"
+			for _, msg := range []tea.Msg{tea.PasteMsg{Content: before + "a "}, named["left"], named["left"], named["alt+d"], tea.KeyPressMsg{Code: 'c', Text: "c"}} {
+				a.Take(msg)
+				a.Lines(Brush{Theme: th}, w, 3, true)
+			}
+			if got := a.Text(); got != before+"c " {
+				t.Fatalf("in %d cells: %q, want %q", w, got, before+"c ")
+			}
+		}
+	}
+}
