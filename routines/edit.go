@@ -119,10 +119,10 @@ func FolderOf(kind Kind) (string, error) {
 	return "", fmt.Errorf("a %s has no file of its own here; remove a routine or a reminder", kind)
 }
 
-// RemoveTask removes a file whose id is id, and says which it was: the one in
-// force, whose path the caller knows, or else the first by name. RestoreTask can
-// put it back for a day. Files that cannot be read or parsed are passed over.
-func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found bool, err error) {
+// RemoveTask removes a file whose id is id, and says which it was: that of the task in
+// force, if the caller knows it, or else the first by name. RestoreTask can put it back
+// for a day. Files that cannot be read or parsed are passed over.
+func RemoveTask(d *store.Dir, kind Kind, id string, inForce Task) (rel string, found bool, err error) {
 	folder, err := FolderOf(kind)
 	if err != nil {
 		return "", false, err
@@ -132,7 +132,7 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 			return err
 		}
 		found = true
-		return trash.Put(d, time.Now(), rel)
+		return discard(d, time.Now(), rel, inForce)
 	})
 	if err != nil {
 		return "", false, fmt.Errorf("remove %s %s: %w", kind, id, err)
@@ -140,16 +140,16 @@ func RemoveTask(d *store.Dir, kind Kind, id, inForce string) (rel string, found 
 	return rel, found, nil
 }
 
-// fileOf is the path of the file of a folder with that id: the one in force, if the
-// caller knows it, or else the first by name; empty where there is none. Files that
-// cannot be read are passed over.
-func fileOf(d *store.Dir, folder, id, inForce string) (string, error) {
+// fileOf is the path of the file of a folder with that id: that of the task in force, if
+// the caller knows it, or else the first by name; empty where there is none. A proposal
+// may have changed the id in the file. Files that cannot be read are passed over.
+func fileOf(d *store.Dir, folder, id string, inForce Task) (string, error) {
 	carries := func(rel string) bool {
 		data, err := d.Read(rel)
-		return err == nil && frontmatter.HasID(data, id)
+		return err == nil && (frontmatter.HasID(data, id) || rel == inForce.Path && Digest(data) == inForce.Proposed.Version)
 	}
-	if inForce != "" && path.Dir(inForce) == folder && carries(inForce) {
-		return inForce, nil
+	if path.Dir(inForce.Path) == folder && carries(inForce.Path) {
+		return inForce.Path, nil
 	}
 	entries, err := d.Entries(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -207,7 +207,7 @@ func RestoreTask(d *store.Dir, now time.Time, id string) (Task, error) {
 		}
 		folder, _ := FolderOf(r.Kind)
 		err := d.WithLock(folder, func() error {
-			there, err := fileOf(d, folder, id, "")
+			there, err := fileOf(d, folder, id, Task{})
 			if err != nil {
 				return err
 			}

@@ -142,7 +142,7 @@ func TestAnIDNeverLeadsAFileElsewhere(t *testing.T) {
 
 func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	d := storetest.Dir(t)
-	if rel, found, err := RemoveTask(d, KindRoutine, "a", ""); rel != "" || found || err != nil {
+	if rel, found, err := RemoveTask(d, KindRoutine, "a", Task{}); rel != "" || found || err != nil {
 		t.Errorf("without a folder: %q %t %v", rel, found, err)
 	}
 	for name, text := range map[string]string{
@@ -158,7 +158,7 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	}
 	must(t, os.Mkdir(d.Path("routines/0-folder.md"), 0o700))
 	for _, want := range []string{"routines/4-escaped.md", "routines/5-same.md", ""} {
-		rel, found, err := RemoveTask(d, KindRoutine, "a", "")
+		rel, found, err := RemoveTask(d, KindRoutine, "a", Task{})
 		if rel != want || found != (want != "") || err != nil {
 			t.Errorf("got %q %t %v, want %q", rel, found, err, want)
 		}
@@ -172,10 +172,10 @@ func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
 	if entries, err := os.ReadDir(d.Path(RoutineFolder)); err != nil || len(entries) != 5 {
 		t.Errorf("other files are gone: %v %v", entries, err)
 	}
-	if rel, found, err := RemoveTask(d, KindReminder, "a", ""); rel != "reminders/1-same.md" || !found || err != nil {
+	if rel, found, err := RemoveTask(d, KindReminder, "a", Task{}); rel != "reminders/1-same.md" || !found || err != nil {
 		t.Errorf("%q %t %v", rel, found, err)
 	}
-	if _, _, err := RemoveTask(d, KindWebhook, "a", ""); err == nil {
+	if _, _, err := RemoveTask(d, KindWebhook, "a", Task{}); err == nil {
 		t.Error("a webhook is removed")
 	}
 }

@@ -241,7 +241,7 @@ func TestCancellingATaskRemovesTheFileThatIsInForce(t *testing.T) {
 	r.put("reminders/a copy.md", reminderText("aaaaaaaa", "2026-11-23T11:00:00Z", "copied"))
 	r.x.Scan()
 	in, _ := r.x.Set().ReminderByID("aaaaaaaa")
-	if rel, found, err := RemoveTask(r.dir, KindReminder, "aaaaaaaa", in.Path); rel != "reminders/tea.md" || !found || err != nil {
+	if rel, found, err := RemoveTask(r.dir, KindReminder, "aaaaaaaa", in.Task); rel != "reminders/tea.md" || !found || err != nil {
 		t.Errorf("removed %q, %v, %v", rel, found, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/trash"
 )
 
 // Why a reminder is not moved.
@@ -38,7 +37,7 @@ type Mover struct {
 // file says now, and an error of its changes nothing. The file is the one in force,
 // whose path the caller knows, or else the first by name. Move gives the reminder as it
 // was, with its path. Errors: ErrNoReminder, ErrBroken.
-func (m Mover) Move(now time.Time, id, inForce string, next func(Reminder) (Move, error)) (r Reminder, err error) {
+func (m Mover) Move(now time.Time, id string, inForce Task, next func(Reminder) (Move, error)) (r Reminder, err error) {
 	err = m.Dir.WithLock(ReminderFolder, func() error {
 		rel, err := fileOf(m.Dir, ReminderFolder, id, inForce)
 		if err != nil {
@@ -61,7 +60,7 @@ func (m Mover) Move(now time.Time, id, inForce string, next func(Reminder) (Move
 		case err != nil:
 			return err
 		case to.Gone:
-			return trash.Put(m.Dir, now, rel)
+			return discard(m.Dir, now, rel, inForce)
 		}
 		if data, err = moved(r, data, to); err != nil {
 			return err

@@ -57,7 +57,7 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	must(t, m.Dir.Write("reminders/x.md", []byte(file)))
 	var inherited string
 	m.Inherit = func(old, rel string, data []byte) error { inherited = old + rel; return nil }
-	was, err := m.Move(now, "a", "", func(r Reminder) (Move, error) { return Move{At: now.Add(time.Hour), Depth: 1}, nil })
+	was, err := m.Move(now, "a", Task{}, func(r Reminder) (Move, error) { return Move{At: now.Add(time.Hour), Depth: 1}, nil })
 	if err != nil || was.Path != "reminders/x.md" || inherited != was.Digest+"reminders/x.md" {
 		t.Fatal(was, err, inherited)
 	}
@@ -68,14 +68,14 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	}
 	full := errors.New("the disk is full")
 	m.Inherit = func(string, string, []byte) error { return full }
-	if _, err = m.Move(now, "a", "", func(r Reminder) (Move, error) { return Move{At: now}, nil }); !errors.Is(err, full) {
+	if _, err = m.Move(now, "a", Task{}, func(r Reminder) (Move, error) { return Move{At: now}, nil }); !errors.Is(err, full) {
 		t.Error(err)
 	}
-	if _, err = m.Move(now, "b", "reminders/x.md", nil); !errors.Is(err, ErrNoReminder) {
+	if _, err = m.Move(now, "b", Task{Path: "reminders/x.md"}, nil); !errors.Is(err, ErrNoReminder) {
 		t.Error(err)
 	}
 	must(t, m.Dir.Write("reminders/x.md", []byte(strings.Replace(file, "2026-11-23 15:00", "soon", 1))))
-	if _, err = m.Move(now, "a", "", nil); !errors.Is(err, ErrBroken) {
+	if _, err = m.Move(now, "a", Task{}, nil); !errors.Is(err, ErrBroken) {
 		t.Error(err)
 	}
 }
@@ -96,7 +96,7 @@ func TestPropertyAMoveIsWhatTheFileSays(t *testing.T) {
 				At:    at.Add(time.Duration(rapid.IntRange(1, 9999).Draw(rt, "minutes")) * time.Minute),
 				Depth: rapid.IntRange(0, r.MaxChain).Draw(rt, "depth"), Last: rapid.Bool().Draw(rt, "last"),
 			}
-			if _, err := m.Move(at, "a", "reminders/x.md", func(Reminder) (Move, error) { return to, nil }); err != nil {
+			if _, err := m.Move(at, "a", Task{Path: "reminders/x.md"}, func(Reminder) (Move, error) { return to, nil }); err != nil {
 				rt.Fatal(err)
 			}
 			data, err := m.Dir.Read("reminders/x.md")

@@ -85,25 +85,43 @@ func ReadText(d *store.Dir, t Task) ([]byte, error) {
 // another version by now.
 func RefuseProposal(d *store.Dir, now time.Time, t Task) (refused []byte, err error) {
 	err = d.WithLock(path.Dir(t.Path), func() error {
-		if refused, err = d.Read(t.Path); err != nil {
-			return err
-		}
-		if Digest(refused) != t.Proposed.Version {
-			return ErrOther
-		}
-		before, err := keptText(d, t.Digest)
-		if err != nil {
-			return err
-		}
-		if err := trash.Copy(d, now, t.Path, refused); err != nil {
-			return err
-		}
-		return d.Write(t.Path, before)
+		refused, err = putBack(d, now, t)
+		return err
 	})
 	if err != nil && !errors.Is(err, ErrOther) {
 		err = fmt.Errorf("restore %s: %w", t.Path, err)
 	}
 	return refused, err
+}
+
+// putBack is RefuseProposal within the lock.
+func putBack(d *store.Dir, now time.Time, t Task) (refused []byte, err error) {
+	if refused, err = d.Read(t.Path); err != nil {
+		return refused, err
+	}
+	if Digest(refused) != t.Proposed.Version {
+		return refused, ErrOther
+	}
+	before, err := keptText(d, t.Digest)
+	if err != nil {
+		return refused, err
+	}
+	if err := trash.Copy(d, now, t.Path, refused); err != nil {
+		return refused, err
+	}
+	return refused, d.Write(t.Path, before)
+}
+
+// discard moves a task's file to the trash. A proposal that waits there goes to the trash
+// beside it, so that what can be restored is the text in force.
+func discard(d *store.Dir, now time.Time, rel string, inForce Task) error {
+	if rel == inForce.Path && inForce.Proposed.Version != "" {
+		_, err := putBack(d, now, inForce)
+		if err != nil && !errors.Is(err, ErrOther) && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return trash.Put(d, now, rel)
 }
 
 // diffOf is what changes between two texts. Its head would only name the file twice.

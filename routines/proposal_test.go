@@ -160,6 +160,46 @@ func TestARefusedEditMakesRoomForTheTextInForce(t *testing.T) {
 	}
 }
 
+// Whoever cancels a task names it by the id in force, which an edit may have changed. What
+// can be restored is the text in force.
+func TestATaskIsCancelledByItsIDInForce(t *testing.T) {
+	renamed := strings.ReplaceAll(agentsText, "id: a", "id: other")
+	for name, edit := range map[string]string{"another id": renamed, "the same id": agentsText} {
+		t.Run(name, func(t *testing.T) {
+			e := newEdited(t)
+			e.before[Digest([]byte(edit))] = Digest([]byte(approvedText))
+			must(t, KeepText(e.dir, []byte(approvedText)))
+			e.put(t, edit)
+			if rel, found, err := RemoveTask(e.dir, KindRoutine, "a", e.now(t).Task); rel != "routines/a.md" || !found || err != nil {
+				t.Fatalf("removed %q, %v, %v", rel, found, err)
+			}
+			task, err := RestoreTask(e.dir, time.Now(), "a")
+			if err != nil || storetest.Text(t, e.dir, task.Path) != approvedText {
+				t.Errorf("restored %+v, %v", task, err)
+			}
+			entries, _ := e.dir.Entries("state/trash")
+			if len(entries) != 1 || storetest.Text(t, e.dir, "state/trash/"+entries[0].Name()) != edit {
+				t.Errorf("the trash has %v", entries)
+			}
+		})
+	}
+}
+
+// Without the text in force there is no other than the edit to restore.
+func TestATaskIsCancelledThoughItsKeptTextIsGone(t *testing.T) {
+	e := newEdited(t)
+	must(t, KeepText(e.dir, []byte(approvedText)))
+	e.put(t, agentsText)
+	task := e.now(t).Task
+	must(t, os.RemoveAll(e.dir.Path(keptFolder)))
+	if _, found, err := RemoveTask(e.dir, KindRoutine, "a", task); !found || err != nil {
+		t.Fatalf("removed: %v, %v", found, err)
+	}
+	if _, err := RestoreTask(e.dir, time.Now(), "a"); err != nil || storetest.Text(t, e.dir, "routines/a.md") != agentsText {
+		t.Errorf("restored: %v", err)
+	}
+}
+
 func TestALongDiffIsCutAndSaysSo(t *testing.T) {
 	diff := diffOf([]byte("a\n"), []byte(strings.Repeat("line\n", mostDiff)))
 	if !strings.HasSuffix(diff, diffTail) || len(diff) > mostDiff+len(diffTail)+8 {

@@ -27,7 +27,7 @@ func TestARemovedTaskIsPutBackAsItWas(t *testing.T) {
 	r, err := AddReminder(d, reminder("Water the plants"))
 	must(t, err)
 	text := storetest.Text(t, d, r.Path)
-	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, r.ID, Task{}); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -47,7 +47,7 @@ func TestARemovedTaskIsKeptForADay(t *testing.T) {
 	d := storetest.Dir(t)
 	r, err := AddReminder(d, reminder("Water"))
 	must(t, err)
-	if _, _, err := RemoveTask(d, KindReminder, r.ID, ""); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, r.ID, Task{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := RestoreTask(d, time.Now().Add(trash.Kept), r.ID); !errors.Is(err, ErrNotRemoved) {
@@ -62,7 +62,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	d := storetest.Dir(t)
 	first, err := AddReminder(d, reminder("Water"))
 	must(t, err)
-	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, first.ID, Task{}); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Put(t, d, first.Path, reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))
@@ -72,7 +72,7 @@ func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
 	}
 	// The id is there: nothing is doubled.
 	storetest.Put(t, d, "reminders/copy.md", storetest.Text(t, d, back.Path))
-	if _, _, err := RemoveTask(d, KindReminder, first.ID, ""); err != nil {
+	if _, _, err := RemoveTask(d, KindReminder, first.ID, Task{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := RestoreTask(d, time.Now(), first.ID); err == nil || !strings.Contains(err.Error(), "already exists") {
@@ -111,7 +111,7 @@ func TestNoOrderOfAddingAndCancellingLosesAReminder(t *testing.T) {
 			g.Add(r.Path, "add reminder "+r.ID)
 		}
 		cancel := func(id string) {
-			rel, found, err := RemoveTask(d, KindReminder, id, "")
+			rel, found, err := RemoveTask(d, KindReminder, id, Task{})
 			if err != nil || !found {
 				rt.Fatalf("cancel %s: %v, %v", id, found, err)
 			}

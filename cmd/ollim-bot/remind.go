@@ -53,10 +53,11 @@ func (p *process) remind(c command.Remind) error {
 	if err != nil {
 		return err
 	}
-	inForce, rel := "", ""
+	rel := ""
 	files := taskFiles{p, at}
+	var inForce routines.Task
 	if r, ok := files.read().ReminderByID(c.ID); ok {
-		inForce = r.Path
+		inForce = r.Task
 	}
 	guard := files.guard()
 	if _, err := guard.Provenance().Load(); err != nil {

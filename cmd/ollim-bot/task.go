@@ -374,10 +374,7 @@ func (f taskFiles) warn(problems []routines.Problem, folder string) {
 
 // cancel removes the file of a task.
 func (f taskFiles) cancel(kind routines.Kind, id string) error {
-	inForce := ""
-	if t, ok := f.read().Find(id); ok && t.Kind == kind {
-		inForce = t.Path
-	}
+	inForce, _ := f.read().Find(id)
 	rel, found, err := routines.RemoveTask(f.at.Dir, kind, id, inForce)
 	if err != nil {
 		return err

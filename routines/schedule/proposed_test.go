@@ -14,13 +14,18 @@ import (
 // A reminder fires as it was approved, and takes the edit that waits with it: a later start
 // must not fire it again.
 func TestAReminderTakesTheEditThatWaitsWithIt(t *testing.T) {
-	for name, change := range map[string]string{"another text": "Call Bob.", "another time": "12:00"} {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range []struct {
+		name, from, to string
+		during         bool // the edit is made during the run
+	}{
+		{"another text", "Call", "Do not call", false},
+		{"another time", "09:00", "12:00", false},
+		{"another id", "id: b", "id: c", false},
+		{"during the run", "09:00", "12:00", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			const old = "---\nid: b\nrun-at: \"2026-03-10T09:00:00Z\"\nbackground: true\n---\nCall Ada.\n"
-			edit := strings.ReplaceAll(old, "Call Ada.", "agent: "+change)
-			if name == "another time" {
-				edit = strings.ReplaceAll(strings.ReplaceAll(old, "Ada", "agent"), "09:00", change)
-			}
+			edit := strings.NewReplacer("Ada", "agent", c.from, c.to).Replace(old)
 			r := newRoom(t)
 			index := routines.NewIndex(r.dir, time.UTC)
 			x := made(Options{Dir: r.dir, Index: index})
@@ -39,6 +44,11 @@ func TestAReminderTakesTheEditThatWaitsWithIt(t *testing.T) {
 			if err := routines.KeepText(r.dir, []byte(old)); err != nil {
 				t.Fatal(err)
 			}
+			if c.during {
+				r.put("reminders/b.md", old)
+				index.Scan()
+			}
+			ran, _ := index.Set().ReminderByID("b")
 			r.put("reminders/b.md", edit)
 			index.Scan()
 			rem, ok := index.Set().ReminderByID("b")
@@ -50,7 +60,10 @@ func TestAReminderTakesTheEditThatWaitsWithIt(t *testing.T) {
 					t.Errorf("its row is %+v", e)
 				}
 			}
-			if done := x.newLoop().runner.finish(rem); !done {
+			if !c.during {
+				ran = rem
+			}
+			if done := x.newLoop().runner.finish(ran); !done {
 				t.Error("its run has to be repeated")
 			}
 			if _, err := os.Stat(r.dir.Path("reminders/b.md")); !errors.Is(err, fs.ErrNotExist) {

@@ -92,9 +92,10 @@ func (l *loop) finishCut(cut map[string]time.Time) {
 // something that cannot be read, stays; an edit of the agent's that still waits goes with
 // its reminder. False means that the run has to be tried again.
 func (r *runner) finish(ran *routines.Reminder) bool {
+	inForce := r.files.inForce(routines.KindReminder, ran.ID)
 	_, err := r.files.MoveReminder(ran.ID, func(now routines.Reminder) (routines.Move, error) {
 		switch {
-		case ran.Proposed.Version != "" && now.Digest == ran.Proposed.Version:
+		case now.Digest == inForce.Proposed.Version && inForce.Digest == ran.Digest:
 			return routines.Move{Gone: true}, nil
 		case !now.RunAt.Equal(ran.RunAt):
 			return routines.Move{}, errKept

@@ -172,16 +172,16 @@ func (f *taskFiles) MoveReminder(id string, next func(routines.Reminder) (routin
 	return r, err
 }
 
-// inForce is the file of a task, if one is in force.
-func (f *taskFiles) inForce(kind routines.Kind, id string) string {
+// inForce is the task of a kind with an id; zero if none is in force.
+func (f *taskFiles) inForce(kind routines.Kind, id string) routines.Task {
 	if kind == routines.KindReminder {
 		if r, ok := f.index.Set().ReminderByID(id); ok {
-			return r.Path
+			return r.Task
 		}
 	} else if r, ok := f.index.Set().RoutineByID(id); ok {
-		return r.Path
+		return r.Task
 	}
-	return ""
+	return routines.Task{}
 }
 
 // refresh reads the named files again.
