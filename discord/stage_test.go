@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
@@ -112,9 +113,14 @@ func (st *stage) surface(o Options) *Discord {
 // stop.
 func (st *stage) live() {
 	st.t.Helper()
+	st.liveWith(script.New(script.Options{}))
+}
+
+func (st *stage) liveWith(engine agent.Engine) {
+	st.t.Helper()
 	d := st.surface(st.options())
 	bot, err := core.New(core.Options{
-		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{}), EngineName: "script",
+		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: engine, EngineName: "script",
 		Log: st.logger(), Remote: d, Still: true,
 	})
 	must(st.t, err)
