@@ -61,7 +61,7 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 				t.Errorf("its row says %+v", e)
 			}
 		}
-		if !noticed(b.Snapshot(), "An edit of the agent's to routines/tidy.md waits for you, and the text before it stays in force") {
+		if !noticed(b.Snapshot(), "The agent's edit of routines/tidy.md waits for you: it may use Bash") {
 			t.Errorf("notices: %+v", b.Snapshot().Notices)
 		}
 		if p, err := b.dispatch.Preview(t.Context(), tidyID, time.Time{}, false); err != nil || !strings.Contains(p, oldText) || strings.Contains(p, newText) {

@@ -93,6 +93,9 @@ func (c *allowCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	if err != nil {
 		return err
 	}
+	if t, ok := bot.Review().Task(c.ID); ok && c.Refuse {
+		taskFiles{p, at}.commit(t.Path, fmt.Sprintf("restore %s %s", t.Kind, t.ID))
+	}
 	return p.Lines(o.Message)
 }
 

@@ -24,27 +24,29 @@ type Review struct {
 // NewReview is the page about the edit of a task or webhook, which ID names as in
 // command.AllowTask.
 func NewReview(title, id string, edit routines.Proposal) *Review {
-	p := NewPage(fmt.Sprintf(textReview, title), ReviewText(edit))
+	keys := fmt.Sprintf(textReviewKey, reviewKeys.allow.Help().Key, reviewKeys.refuse.Help().Key, reviewKeys.later.Help().Key)
+	p := NewPage(fmt.Sprintf(textReview, title), reviewWhy(edit)+"\n"+keys+"\n\n"+edit.Diff)
 	p.diff = true
 	return &Review{Page: p, id: id, edit: edit, opened: time.Now()}
 }
 
 // ReviewText says why an edit waits, and what it would change.
-func ReviewText(edit routines.Proposal) string {
-	return fmt.Sprintf(textReviewWhy, edit.Why) + "\n\n" + edit.Diff
-}
+func ReviewText(edit routines.Proposal) string { return reviewWhy(edit) + "\n\n" + edit.Diff }
+
+func reviewWhy(edit routines.Proposal) string { return fmt.Sprintf(textReviewWhy, edit.Why) }
 
 // Take implements pane.Dialog.
 func (r *Review) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	press, ok := msg.(tea.KeyPressMsg)
 	switch {
-	case !ok || r.view.Finding() || time.Since(r.opened) < grace:
+	case !ok || r.view.Finding() || !key.Matches(press, reviewKeys.allow, reviewKeys.refuse):
+		return r.Page.Take(c, msg)
+	case time.Since(r.opened) < grace:
+		return pane.Answer{}
 	case key.Matches(press, reviewKeys.allow):
 		return pane.Answer{Close: true, Do: command.AllowTask{ID: r.id, Version: r.edit.Version}}
-	case key.Matches(press, reviewKeys.refuse):
-		return pane.Answer{Close: true, Do: command.RefuseEdit{ID: r.id, Version: r.edit.Version}}
 	}
-	return r.Page.Take(c, msg)
+	return pane.Answer{Close: true, Do: command.RefuseEdit{ID: r.id, Version: r.edit.Version}}
 }
 
 // Hint implements pane.Dialog.
@@ -52,7 +54,9 @@ func (r *Review) Hint() []key.Binding {
 	if r.view.Finding() {
 		return r.Page.Hint()
 	}
-	return append([]key.Binding{reviewKeys.allow, reviewKeys.refuse}, r.Page.Hint()...)
+	return []key.Binding{reviewKeys.allow, reviewKeys.refuse, reviewKeys.later, pageKeys.find, pageKeys.next, pageKeys.scroll}
 }
 
-var reviewKeys = struct{ allow, refuse key.Binding }{binding("y", "allow", "y"), binding("r", "refuse", "r")}
+var reviewKeys = struct{ allow, refuse, later key.Binding }{
+	binding("y", "allow", "y"), binding("r", "refuse", "r"), binding("esc", "decide later", "esc"),
+}

@@ -39,8 +39,8 @@ const (
 // The words about an edit of the agent's.
 const (
 	textReview    = "Edit of %s"
-	textReviewWhy = "The agent has edited this file, and the edit waits for you: %s. Until you decide, the text before it stays in force. " +
-		"A refused edit is kept in the trash for a day."
+	textReviewWhy = "With the agent's edit, %s. The old text stays in force until you decide."
+	textReviewKey = "%s allows the edit, %s refuses it and restores the file, %s decides later."
 )
 
 // The words of the form of an existing task.

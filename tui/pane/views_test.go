@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -229,6 +230,50 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	}
 	if a := s.do(action.ScheduleOpen); a.Edit == nil || *a.Edit != (pane.Edit{File: "routines/medication.md"}) {
 		t.Errorf("opens %#v", a.Edit)
+	}
+}
+
+// The edit of a task, of a task with a hint, and of a webhook, which has no row but that of a
+// problem.
+func TestAnEditThatWaitsIsMarkedAndShownByAKey(t *testing.T) {
+	s := open("schedule")
+	edit := routines.Proposal{Version: "v1", Why: "it may use Bash; the agent that wrote it may not", Diff: "@@ -1 +1 @@\n-old\n+new"}
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Tasks = slices.Clone(c.Schedule.Tasks)
+		c.Schedule.Entries = slices.Clone(c.Schedule.Entries)
+		c.Schedule.Entries[2].Tag, c.Schedule.Tasks[0].Proposed, c.Schedule.Tasks[1].Proposed = schedule.TagProposed, edit, edit
+		c.Schedule.Problems = []routines.Problem{
+			{File: "webhooks/ci.md", Severity: routines.Warning, Message: "an edit waits: " + edit.Why, Waits: true, Version: "v1", Proposed: edit},
+			{File: c.Schedule.Tasks[0].Path, Severity: routines.Warning, Message: "a hint"},
+		}
+	})
+	top, down, bottom := action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("bottom")
+	task := s.c.Snap.Schedule.Entries[2].ID
+	for _, c := range []struct {
+		title, id string
+		keys      []action.ID
+	}{
+		{"Edit of ", task, []action.ID{top, down, down}},
+		{"Edit of " + s.c.Snap.Schedule.Tasks[0].Path, s.c.Snap.Schedule.Tasks[0].Path, []action.ID{bottom}},
+		{"Edit of webhooks/ci.md", "webhooks/ci.md", []action.ID{action.Schedule.ID("up")}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s.do(c.keys...)
+			if screen := s.screen(36, 20); !strings.Contains(screen, "an edit waits") || !strings.Contains(screen, "y shows it: it may use Bash") {
+				t.Errorf("%s: the window shows\n%s", c.id, screen)
+			}
+			d := s.do(action.ScheduleAllow).Open
+			if d == nil || !strings.HasPrefix(d.Title(), c.title) {
+				t.Fatalf("%s: opens %+v", c.id, d)
+			}
+			time.Sleep(time.Second)
+			if a := d.Take(s.c, tea.KeyPressMsg{Code: 'r', Text: "r"}); a.Do != (command.RefuseEdit{ID: c.id, Version: "v1"}) {
+				t.Errorf("%s: refused by %+v", c.id, a)
+			}
+		})
+	}
+	if screen := s.screen(160, 20); strings.Count(screen, schedule.TagProposed) < 2 {
+		t.Errorf("the window shows\n%s", screen)
 	}
 }
 

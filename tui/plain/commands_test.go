@@ -3,6 +3,7 @@ package plain
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +137,47 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 		s.types("grant skills/x/SKILL.md")
 		s.one(s.types("yes"), "ok: ")
 		s.did(command.AllowTask{ID: "skills/x/SKILL.md"})
+	})
+}
+
+func TestAnEditIsAllowedOrRefusedAfterItsChanges(t *testing.T) {
+	edit := routines.Proposal{Version: "v1", Why: "it may use Bash; the agent that wrote it may not", Diff: "@@ -1 +1 @@\n-old\n+new"}
+	play(t, Options{}, func(s *stage) {
+		s.change(func(n *core.Snapshot) {
+			n.Schedule.Tasks[0].Proposed = edit
+			n.Schedule.Tasks[1].Waits = "it may use Bash"
+			n.Schedule.Problems = []routines.Problem{
+				{File: "webhooks/ci.md", Message: "an edit waits", Waits: true, Version: "v1", Proposed: edit},
+				{File: "skills/x/SKILL.md", Message: "this skill is not used until you approve it", Waits: true},
+			}
+		})
+		var did []command.Value
+		for _, c := range []struct {
+			line, question string
+			does           command.Value
+		}{
+			{"refuse email", `Refuse this edit of "Email sweep"?`, command.RefuseEdit{ID: "aaaa1111", Version: "v1"}},
+			{"grant email", `Allow this edit of "Email sweep"?`, command.AllowTask{ID: "aaaa1111", Version: "v1"}},
+			{"refuse webhooks/ci.md", `Refuse this edit of "webhooks/ci.md"?`, command.RefuseEdit{ID: "webhooks/ci.md", Version: "v1"}},
+		} {
+			said := s.types(c.line)
+			all := fmt.Sprint(said)
+			for _, want := range []string{"With the agent's edit, it may use Bash", "-old ", "+new", c.question} {
+				if !strings.Contains(all, want) {
+					t.Errorf("%s: said %s, without %q", c.line, all, want)
+				}
+			}
+			s.one(s.types("no"), "nothing changed")
+			s.types(c.line)
+			s.one(s.types("yes"), "ok: ")
+			did = append(did, c.does)
+			s.did(did...)
+		}
+		for _, line := range []string{"refuse medication", "refuse skills/x/SKILL.md"} { // they are new: there is no edit to refuse
+			if said := fmt.Sprint(s.types(line)); strings.Contains(said, "Refuse") {
+				t.Errorf("%s: said %s", line, said)
+			}
+		}
 	})
 }
 

@@ -262,7 +262,7 @@ func (r *report) zone() {
 	}
 }
 
-// taskFiles are the tasks as they lie on the disk, and what of them waits for the user.
+// taskFiles are the tasks in force, and the files that wait for the user.
 type taskFiles struct {
 	*report
 	*routines.Set
@@ -271,21 +271,19 @@ type taskFiles struct {
 }
 
 func (r *report) taskFiles() taskFiles {
-	t := taskFiles{report: r, Set: schedule.Files(r.Dir, r.Env.Zone)}
 	bot, err := r.p.Bot(r.DataDir)
-	if t.err = err; err == nil {
-		t.waiting = bot.Review().Waiting()
+	if err != nil {
+		return taskFiles{report: r, Set: schedule.Files(r.Dir, r.Env.Zone), err: err}
 	}
-	return t
+	return taskFiles{report: r, Set: bot.Index().Set(), waiting: bot.Review().Waiting()}
 }
 
 // waits reports a task that does not fire because it waits for the user.
 func (t taskFiles) waits(task routines.Task) bool {
-	waits := slices.ContainsFunc(t.waiting, func(w routines.Problem) bool { return w.File == task.Path })
-	if waits {
+	if task.Waits != "" {
 		t.warn(task.ID, "%s: does not run until you approve it; see TOOL POLICY", task.Title())
 	}
-	return waits
+	return task.Waits != ""
 }
 
 func (t taskFiles) routines() {

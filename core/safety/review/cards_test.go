@@ -52,7 +52,7 @@ func TestTheEditOfATaskOrWebhookIsAllowedOrRefusedByItsCard(t *testing.T) {
 					if len(o.sent) != 1 || !strings.Contains(o.sent[0].Text, "+And the lawn.\n```") || !strings.Contains(o.sent[0].Text, rel) {
 						t.Fatalf("sent %+v", o.sent)
 					}
-					if !strings.HasPrefix(o.notes[0], "An edit of the agent's to "+rel) {
+					if !strings.HasPrefix(o.notes[0], "The agent's edit of "+rel+" waits for you: it may write files.") {
 						t.Errorf("noted %q", o.notes)
 					}
 					if w := o.Waiting(); len(w) != 1 || w[0].Version != version || !strings.Contains(w[0].Proposed.Diff, "+And the lawn.") {

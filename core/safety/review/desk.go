@@ -167,7 +167,7 @@ func (d *Desk) FileWaits(rel, why string) {
 	text := textFileWaits
 	d.refresh(rel)
 	if one, ok := d.proposedIn(rel); ok {
-		text = textEditWaits
+		text, why = textEditWaits, one.Proposed.Why
 		d.cards.put(one)
 	}
 	d.o.Note(fmt.Sprintf(text, clean.Line(rel), why))
@@ -251,6 +251,12 @@ type held struct {
 
 // edits reports an edit: the text before it is in force.
 func (h held) edits() bool { return h.task.Proposed.Version != "" }
+
+// Task returns the task or webhook in force that ID names, as in command.AllowTask.
+func (d *Desk) Task(id string) (routines.Task, bool) {
+	one, err := d.find(id)
+	return one.task, err == nil && one.task.Path != ""
+}
 
 // find finds a file by the id of its task or webhook, or by its path.
 func (d *Desk) find(id string) (held, error) {

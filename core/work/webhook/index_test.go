@@ -40,6 +40,34 @@ func TestTheIndexFollowsTheFolder(t *testing.T) {
 	}
 }
 
+func TestAWebhookWorksAsBeforeWhileItsEditWaits(t *testing.T) {
+	d := storetest.Dir(t)
+	edited := strings.Replace(ciSpec, "---\n", "---\nallowed-tools: [\"Bash(rm *)\"]\n", 1)
+	if err := routines.KeepText(d, []byte(ciSpec)); err != nil {
+		t.Fatal(err)
+	}
+	put(t, d, "a.md", edited)
+	x := NewIndex(d)
+	x.JudgeBy(func(task *routines.Task) string {
+		if len(task.Allowed) > 0 {
+			return "it may use Bash(rm *)"
+		}
+		return ""
+	})
+	x.KeepBy(func(string) string { return routines.Digest([]byte(ciSpec)) })
+	x.Scan()
+	if s, ok := x.Find("github-ci"); !ok || len(s.Allowed) != 0 || len(x.Specs(false)) != 1 || len(x.Specs(true)) != 0 {
+		t.Errorf("in force is %+v", s)
+	}
+	p := x.Problems()
+	if len(p) != 1 || !p[0].Waits || p[0].Severity != routines.Warning || p[0].File != "webhooks/a.md" || !strings.HasPrefix(p[0].Message, "an edit waits: it may use Bash(rm *). The old text stays in force") {
+		t.Fatalf("problems: %+v", p)
+	}
+	if p[0].Version != routines.Digest([]byte(edited)) || p[0].Proposed.Version != p[0].Version || !strings.Contains(p[0].Proposed.Diff, "+allowed-tools") {
+		t.Errorf("what waits is %+v", p[0])
+	}
+}
+
 func TestAWebhookThatWaitsForItsUserIsNotInForce(t *testing.T) {
 	d := storetest.Dir(t)
 	put(t, d, "a.md", ciSpec)

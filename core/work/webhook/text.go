@@ -73,7 +73,7 @@ const (
 	msgTooManyPlaceholders = "the prompt uses fields %d times; the most is %d"
 	msgUnfilled            = "the field %s is not declared, so deliveries without it are refused; declare it below properties:, or correct the name"
 
-	msgProposed = "an edit of the agent's waits for you, and the text before it stays in force: %s; decide in the schedule, or run ollim-bot allow"
+	msgProposed = "an edit waits: %s. The old text stays in force until you decide in the schedule, or by ollim-bot allow"
 	msgWaits    = "it is off until you approve it: %s; allow it in the schedule, or run ollim-bot allow"
 )
 

@@ -156,6 +156,14 @@ func (i item) of(s *core.Snapshot) schedule.TaskView {
 	return schedule.TaskView{ID: i.ID, Title: i.title(), Path: i.FilePath, Kind: i.Kind}
 }
 
+// edit is the edit that waits in the file of an item.
+func (i item) edit(s *core.Snapshot) routines.Proposal {
+	if i.problem != nil && i.problem.Proposed.Version != "" {
+		return i.problem.Proposed
+	}
+	return i.of(s).Proposed
+}
+
 // state names the view next to the title.
 func (v view) state(c pane.Context) string {
 	switch {
@@ -234,16 +242,16 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 // another item is selected.
 func (p *Pane) reason(c pane.Context, w, h int, focused bool) []widget.Row {
 	it, ok := p.Row()
-	waits, edit := it.of(c.Snap).Waits, it.of(c.Snap).Proposed
+	waits, edit := it.of(c.Snap).Waits, it.edit(c.Snap)
 	var title, text string
 	switch problems := c.Snap.Schedule.Problems; {
 	case !ok || h < 6:
+	case focused && edit.Version != "":
+		title, text = schedule.TagProposed, c.Names(action.Schedule).Key(action.ScheduleAllow)+" shows it: "+edit.Why
 	case focused && it.problem != nil:
 		title, text = Place(*it.problem), it.problem.Message
 	case focused && waits != "":
 		title, text = schedule.TagWaits, c.Names(action.Schedule).Key(action.ScheduleAllow)+" allows it: "+waits
-	case focused && edit.Version != "":
-		title, text = schedule.TagProposed, c.Names(action.Schedule).Key(action.ScheduleAllow)+" shows it: "+edit.Why
 	case len(problems) > 0 && p.Lines()+1+h/3 <= h:
 		title, text = Place(problems[0]), problems[0].Message
 	}
@@ -320,6 +328,8 @@ func (p *Pane) sign(it item) widget.Span {
 		return glyph(theme.Warn, theme.Bang)
 	case it.Held:
 		return glyph(theme.Warn, theme.Lock)
+	case it.Tag == schedule.TagProposed:
+		return glyph(theme.Warn, theme.Bang)
 	case it.Silent:
 		return glyph(theme.Dim, theme.Mute)
 	case chain(it.Label) != "":

@@ -64,13 +64,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{Toast: textNothing}
 	}
 	p.Chosen = true // what the user works with stays selected
+	edit := it.edit(c.Snap)
 	switch problem := it.problem; {
 	case it.date != nil:
 		return pane.Answer{Open: dialog.NewPage(it.title(), dateText(c.Snap, *it.date))}
 	case problem != nil && id == action.ScheduleDetails:
 		return pane.Answer{Open: dialog.NewPage(problem.File, problemText(*problem))}
-	case problem != nil && id == action.ScheduleAllow && problem.Proposed.Version != "":
-		return pane.Answer{Open: dialog.NewReview(problem.File, problem.File, problem.Proposed)}
+	case problem != nil && id == action.ScheduleAllow && edit.Version != "":
+		return pane.Answer{Open: dialog.NewReview(problem.File, problem.File, edit)}
 	case problem != nil && id == action.ScheduleAllow:
 		return pane.Answer{Ask: AllowQuestion(problem.File, problem.Message, command.AllowTask{ID: problem.File, Version: problem.Version})}
 	case problem != nil && id == action.ScheduleOpen:
@@ -78,8 +79,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	}
 	t := it.of(c.Snap)
 	switch {
-	case id == action.ScheduleAllow && t.Proposed.Version != "":
-		return pane.Answer{Open: dialog.NewReview(cmp.Or(t.Title, t.ID), t.ID, t.Proposed)}
+	case id == action.ScheduleAllow && edit.Version != "":
+		return pane.Answer{Open: dialog.NewReview(cmp.Or(t.Title, t.ID), t.ID, edit)}
 	case id == action.ScheduleAllow:
 		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), schedule.TagWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
 	}
@@ -96,7 +97,7 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	case !ok || id == action.ScheduleNew || !a.Writes && id != action.SchedulePreview:
 	case it.date != nil:
 		return textAtGoogle
-	case id == action.ScheduleAllow && (it.problem != nil && it.problem.Waits || it.of(c.Snap).Waits != "" || it.of(c.Snap).Proposed.Version != ""):
+	case id == action.ScheduleAllow && (it.problem != nil && it.problem.Waits || it.of(c.Snap).Waits != "" || it.edit(c.Snap).Version != ""):
 	case id == action.ScheduleAllow:
 		return textNotWaiting
 	case it.problem == nil || id == action.ScheduleOpen:
