@@ -182,7 +182,7 @@ func (g *Guard) isUsers(f draft) bool {
 		return false
 	}
 	folder := func(rel string) string { first, _, _ := strings.Cut(rel, "/"); return strings.ToLower(first) }
-	return slices.ContainsFunc(append(g.grantingFiles(), f.rel), func(rel string) bool {
+	return slices.ContainsFunc(append(g.reach.grantingFiles(), f.rel), func(rel string) bool {
 		if folder(rel) != folder(f.rel) {
 			return false
 		}

@@ -52,7 +52,7 @@ func comesBack(rel string, data []byte) bool {
 // a running command has written already does not replace what was there before.
 func (c *commands) look(g *Guard) {
 	texts := map[string][]byte{}
-	for _, rel := range g.grantingFiles() {
+	for _, rel := range g.reach.grantingFiles() {
 		if _, task := kindOf(rel); !task {
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
-	"ollimbot/core/safety/label"
 )
 
 // Runner runs the bot's own command line on the bot's directory, by order of a
@@ -47,9 +46,7 @@ func (s *Session) Command(run Runner) func(ctx context.Context, args []string) a
 			log.Warn("command of the agent was refused")
 			return agent.CommandResult{Stderr: ownProgram + ": " + d.Reason + "\n", Exit: 1}
 		}
-		if len(args) > 0 && args[0] == ownMail {
-			s.Reads(label.From(labelMail))
-		}
+		s.Reads(s.g.reach.ownLabel(args))
 		r := run(ctx, s, args)
 		log.Info("command of the agent", "exit", r.Exit)
 		return r
@@ -102,3 +99,6 @@ func (p *permits) take(line string) bool {
 	delete(p.by, line)
 	return ok && time.Since(at) < grantFor
 }
+
+// ownLists are the commands that show what tasks and webhooks say.
+var ownLists = []string{"routine", "reminder", "webhook"}

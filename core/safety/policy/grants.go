@@ -357,6 +357,7 @@ const (
 	labelCommand   = "command"
 	labelServer    = "MCP server %s"
 	labelUnknown   = "file that cannot be followed"
+	labelMany      = "one of very many files"
 
 	waitsUnknown = "its author is unknown, and it may %s"
 	waitsSkill   = "it was written by an agent with fewer rights than this task: %s"

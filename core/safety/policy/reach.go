@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
@@ -31,22 +32,25 @@ type reach struct {
 	provenance *Provenance
 	// network reports whether commands reach the network.
 	network func() bool
-}
 
-// maxLabeled is how many labeled files are told apart. With more of them, every search and
-// every command counts as reading one.
-const maxLabeled = 5_000
+	arrivals arrivals
+	digests  digests
+}
 
 // reads returns the label of what a call can reach, however it is written: a file by its
 // label, a search by the files that it may visit, a command by the labeled files that it can
-// see and by the network. The bot's own commands are labeled by what they return
-// (Session.Reads).
+// see and by the network, an edit by what it changes. The bot's own commands are labeled by
+// what they return (Session.Reads).
 func (r *reach) reads(x call) label.Label {
 	switch {
 	case x.tool == "WebFetch" || x.tool == "WebSearch":
 		return label.From(labelWeb)
-	case x.tool == "Read":
+	case x.tool == "Read", writes(x.tool) && x.tool != "Write": // what an edit leaves of a file stays its author's
 		return r.fileLabel(x.path)
+	case x.tool == "Skill":
+		return r.skillLabel(x.arg)
+	case x.Name == toolset.Prefix+toolset.ListReminders:
+		return r.tasksLabel()
 	case x.tool == "Grep" || x.tool == "Glob":
 		return r.searchLabel(x)
 	case x.command != "":
@@ -64,16 +68,52 @@ func (r *reach) reads(x call) label.Label {
 // commandLabel returns the label of what a command can reach.
 func (r *reach) commandLabel(x call) label.Label {
 	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
-		if len(list) > 1 && list[1] == ownMail {
-			return label.From(labelMail)
-		}
-		return ""
+		return r.ownLabel(list[1:])
 	}
 	if r.network() {
 		return label.From(labelNetwork)
 	}
-	if files := r.labeled(); len(files) > 0 {
-		return files[0].label.Via(labelCommand)
+	for f := range r.labeled() {
+		return f.label.Via(labelCommand)
+	}
+	return ""
+}
+
+// ownLabel returns the label of what a command of the bot's own prints. History and the
+// calendar label it line by line.
+func (r *reach) ownLabel(args []string) label.Label {
+	switch {
+	case len(args) == 0:
+		return ""
+	case args[0] == ownMail:
+		return label.From(labelMail)
+	case slices.Contains(ownLists, args[0]):
+		return r.tasksLabel()
+	}
+	return ""
+}
+
+// tasksLabel returns the label of the first task or webhook that has one.
+func (r *reach) tasksLabel() label.Label {
+	return r.firstLabel(func(rel string) bool { return !strings.HasPrefix(rel, skill.Folder+"/") })
+}
+
+// skillLabel returns the label of a skill; of any, where an engine may know one by that name
+// that the bot does not.
+func (r *reach) skillLabel(name string) label.Label {
+	if s, ok := skill.Read(r.dir, name); ok {
+		return r.bytesLabel(s.Digest)
+	}
+	return r.firstLabel(func(rel string) bool { return strings.HasPrefix(rel, skill.Folder+"/") })
+}
+
+func (r *reach) firstLabel(of func(rel string) bool) label.Label {
+	for _, rel := range r.grantingFiles() {
+		if data, err := r.dir.Read(rel); err == nil && of(rel) {
+			if l := r.bytesLabel(routines.Digest(data)); l != "" {
+				return l
+			}
+		}
 	}
 	return ""
 }
@@ -84,7 +124,7 @@ func (r *reach) searchLabel(x call) label.Label {
 	if x.folder == "" {
 		folders, ok = []string{r.tree.root}, true
 	}
-	for _, f := range r.labeled() {
+	for f := range r.labeled() {
 		full := filepath.Join(r.tree.root, filepath.FromSlash(f.rel))
 		if !ok || f.rel == "" {
 			return f.label
@@ -119,55 +159,6 @@ func mayVisit(x call, rel string) bool {
 	return false
 }
 
-// labeledFile is a file of the data directory with untrusted content.
-type labeledFile struct {
-	rel   string // "" stands for any file
-	label label.Label
-}
-
-// labeled lists the files with labels: those in downloads, and those that a labeled session
-// wrote, as long as they have the bytes that it wrote.
-func (r *reach) labeled() []labeledFile {
-	list := r.downloads()
-	for digest, o := range r.provenance.labeled() {
-		if data, err := r.dir.Read(o.Path); err == nil && routines.Digest(data) == digest {
-			list = append(list, labeledFile{o.Path, o.Writer.Label})
-		}
-	}
-	return list
-}
-
-// downloads lists the files in the folder of downloads.
-func (r *reach) downloads() []labeledFile {
-	var list []labeledFile
-	for _, e := range r.entries("") {
-		if !strings.EqualFold(e.Name(), downloadFolder) {
-			continue
-		}
-		root := r.dir.Path(e.Name())
-		err := filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case len(list) > maxLabeled:
-				return fs.SkipAll
-			case !d.IsDir():
-				rel, _ := r.tree.within(at)
-				list = append(list, labeledFile{rel, download(rel)})
-			}
-			return nil
-		})
-		if err != nil || len(list) > maxLabeled {
-			return []labeledFile{{"", label.From(labelDownloads)}}
-		}
-	}
-	return list
-}
-
-func download(rel string) label.Label {
-	return label.From(fmt.Sprintf(labelDownload, path.Base(rel)))
-}
-
 // fileLabel returns the label of a file, by its path, through its links, as another name of
 // a labeled file, or by the bytes that a labeled session wrote.
 func (r *reach) fileLabel(file string) label.Label {
@@ -178,11 +169,11 @@ func (r *reach) fileLabel(file string) label.Label {
 	for _, full := range append(places, r.tree.absolute(file)) {
 		rel, inside := r.tree.within(full)
 		first, _, _ := strings.Cut(rel, "/")
-		if inside && strings.EqualFold(first, downloadFolder) {
+		if inside && isDownloads(first) {
 			return download(rel)
 		}
 		if info, err := os.Stat(full); err == nil && otherNames(info) {
-			for _, f := range r.labeled() {
+			for f := range r.labeled() {
 				if other, err := os.Stat(r.dir.Path(f.rel)); err == nil && os.SameFile(info, other) {
 					return f.label
 				}
@@ -251,12 +242,14 @@ func (r *reach) changedFiles(since time.Time) []string {
 		switch {
 		case err != nil: // it is gone, or closed to the bot itself
 			return nil
-		case d.IsDir() && (rel == store.StateDir || rel == ".git" || rel == downloadFolder):
+		case d.IsDir() && (elsewhere(rel) || isDownloads(rel)):
 			return fs.SkipDir
 		case !inside || !d.Type().IsRegular() || len(list) > maxLabeled:
 			return nil
 		}
-		if changed, ok := r.changedAt(rel); ok && !changed.Before(since.Add(-stampSlack)) {
+		changed, ok := r.changedAt(rel)
+		// Moving a folder changes no file in it.
+		if ok && (!changed.Before(since.Add(-stampSlack)) || r.arrivals.label(identify(at)) != "") {
 			list = append(list, rel)
 		}
 		return nil

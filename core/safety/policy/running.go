@@ -106,7 +106,7 @@ func (s *Session) claimWritten() {
 	if since.IsZero() {
 		return
 	}
-	for _, rel := range s.g.grantingFiles() {
+	for _, rel := range s.g.reach.grantingFiles() {
 		at, ok := s.g.reach.changedAt(rel)
 		if !ok || at.Before(since.Add(-stampSlack)) || at.After(since.Add(mostCommand)) {
 			continue
@@ -131,16 +131,16 @@ func (r *reach) changedAt(rel string) (time.Time, bool) {
 }
 
 // grantingFiles are all task files, webhooks and skills.
-func (g *Guard) grantingFiles() []string {
+func (r *reach) grantingFiles() []string {
 	var list []string
 	for _, folder := range []string{routines.RoutineFolder, routines.ReminderFolder, webhookFolder} {
-		for _, e := range g.reach.entries(folder) {
+		for _, e := range r.entries(folder) {
 			if routines.IsTaskFile(e.Name()) {
 				list = append(list, folder+"/"+e.Name())
 			}
 		}
 	}
-	for _, e := range g.reach.entries(skill.Folder) {
+	for _, e := range r.entries(skill.Folder) {
 		list = append(list, path.Join(skill.Folder, e.Name(), skill.File))
 	}
 	return list

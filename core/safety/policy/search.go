@@ -23,17 +23,44 @@ var plainText = []string{".md", ".markdown", ".txt", ".csv"}
 // file that it names: it must not print what lies in a closed place below that
 // folder. A search for names prints names only.
 func (g *Guard) searches(x call) string {
-	if x.tool != "Grep" || plainGlob(x.arg) {
+	if x.tool != "Grep" {
 		return ""
 	}
 	folders, ok := g.tree.places(x.folder)
 	if !ok {
 		return answerLoop
 	}
-	if slices.ContainsFunc(folders, g.tree.keeps) {
+	prints := g.tree.keeps
+	if plainGlob(x.arg) {
+		prints = func(folder string) bool { return g.tree.links(x, folder) }
+	}
+	if slices.ContainsFunc(folders, prints) {
 		return answerSearch
 	}
 	return ""
+}
+
+// links reports whether a search in a folder may visit another name of what lies in a closed
+// place.
+func (t tree) links(x call, folder string) bool {
+	return filepath.WalkDir(folder, func(at string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil // what cannot be looked at is not printed either
+		}
+		rel, err := filepath.Rel(folder, at)
+		if err != nil || !mayVisit(x, filepath.ToSlash(rel)) {
+			return nil
+		}
+		if info, err := e.Info(); err != nil || !otherNames(info) {
+			return nil
+		}
+		for i, aliased := range t.alias(at) {
+			if aliased && accesses[closed.Places[i].Kind].read != listed {
+				return errKept
+			}
+		}
+		return nil
+	}) != nil
 }
 
 // keeps reports whether there is a closed place below a folder that the folder

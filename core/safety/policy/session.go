@@ -409,12 +409,12 @@ func (s *Session) PreTool(_ context.Context, u agent.ToolUse) agent.Decision {
 		if v.is == refused {
 			return agent.Decision{Reason: v.reason}
 		}
+		s.judged.note(x, s.limits(x))
+		s.taint.Read(s.g.reach.reads(x)) // first: what an edit writes has the label of what it changes
 		d := s.author(x)
 		if !d.Allow {
 			return d
 		}
-		s.judged.note(x, s.limits(x))
-		s.taint.Read(s.g.reach.reads(x))
 		if d.Ask = d.Ask || v.is == open; !d.Ask {
 			s.begins(x) // an engine may run it without asking Permission
 		}
