@@ -79,7 +79,11 @@ func becomeShell(script string, args []string) error {
 		l.Write, l.Filter = append(l.Write, p.Write...), p.State.Filter
 		return l.confine(p.Shell, args, v.env)
 	}
-	if err := v.fill(v.dataCovers); err != nil {
+	err = v.fill(func() ([]mount, error) {
+		list, err := v.dataCovers()
+		return slices.DeleteFunc(list, held), err
+	})
+	if err != nil {
 		return err
 	}
 	b := &Box{exe: p.Bwrap, seen: p.State}
