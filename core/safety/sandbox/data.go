@@ -15,8 +15,9 @@ import (
 // The closed places at the top of the data directory, for everything that runs commands.
 // Those of closed.Places that exist are found by name, at every depth.
 var (
-	// made are created where they are missing: a name that does not exist cannot be
-	// covered, and a command that made it would write the bot's own settings.
+	// made are created where they are missing, for as long as a process is in a sandbox: a
+	// name that does not exist cannot be covered, and a command that made it would write the
+	// bot's own settings.
 	madeFiles   = []string{"CLAUDE.md", "CLAUDE.local.md", "tool-policy.yaml", "prices.yaml", "providers.yaml", ".mcp.json", "authorized_keys"}
 	madeFolders = []string{".claude"}
 	// unmade would do harm: an empty .git would keep the bot from making its
@@ -46,7 +47,9 @@ func (v *view) dataCovers() ([]mount, error) {
 			return nil, err
 		}
 	}
-	for _, name := range append(v.coveredFolders(), stateDir) {
+	// The folders of tasks are there for a command within the engine's sandbox, which must
+	// leave none behind either.
+	for _, name := range slices.Concat(madeFolders, writtenByTools, []string{stateDir}) {
 		if err := v.placeholder(name, true); err != nil {
 			return nil, err
 		}
@@ -164,21 +167,20 @@ func (v *view) placeholder(name string, folder bool) error {
 	switch {
 	case err == nil && info.Mode()&fs.ModeSymlink != 0:
 		return fmt.Errorf(errLink, path)
+	case err == nil && isStandIn(info): // of a bot that was killed
+		v.made = append(v.made, path)
+		return nil
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf(errPlaceholder, path, err)
-	case folder:
-		err = os.Mkdir(path, 0o700)
-	default:
-		var f *os.File
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
-			err = f.Close()
-		}
+	case v.sealed:
+		return nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := makeStandIn(path, folder); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf(errPlaceholder, path, err)
 	}
+	v.made = append(v.made, path)
 	return nil
 }
 

@@ -65,6 +65,8 @@ type Box struct {
 	seen State
 	exe  string // of bubblewrap or sandbox-exec
 
+	standIns standIns
+
 	mu      sync.Mutex // guards what follows
 	scratch scratch    // of Landlock; see Close
 }
@@ -148,9 +150,9 @@ func (b *Box) State() State {
 
 // Engine puts the engine's process into its fence: the network is open, the
 // folder of its own settings is there, and its commands run in a fence of their
-// own where the machine can do that. done lets go of what the start needs; call
-// it after the start, also after one that failed. An error stands in cmd.Err,
-// so that the start fails.
+// own where the machine can do that. done lets go of what the process needs; call it
+// when the process has ended, or was not started. An error stands in cmd.Err, so that the
+// start fails.
 func (b *Box) Engine(cmd *exec.Cmd) (done func()) { return b.wrap(cmd, engine, "") }
 
 // Command puts a command of a model, or of a skill's text, into the strictest
@@ -175,35 +177,42 @@ const (
 )
 
 func (b *Box) wrap(cmd *exec.Cmd, p profile, tmp string) (done func()) {
-	done = func() {}
 	if cmd.Err != nil {
-		return done
+		return func() {}
 	}
 	s := b.State()
 	if s.Kind == None {
-		return done
+		return func() {}
 	}
 	v, err := b.view(p, cmd)
+	release := func() {}
+	if err == nil {
+		release, err = b.rewrite(cmd, v, s, tmp)
+	}
 	if err != nil {
 		cmd.Err = err
-		return done
 	}
+	return func() {
+		release()
+		b.standIns.leave()
+	}
+}
+
+// rewrite lets cmd start with what it sees.
+func (b *Box) rewrite(cmd *exec.Cmd, v *view, s State, tmp string) (release func(), err error) {
+	release = func() {}
 	if tmp != "" {
 		v.tmp = tmp
 		v.add(mount{How: writable, From: tmp, To: tmp})
 	}
 	switch s.Kind {
 	case Bubblewrap:
-		done, err = b.bubblewrap(cmd, v, s.Inner)
+		return b.bubblewrap(cmd, v, s.Inner)
 	case Landlock:
-		err = b.landlock(cmd, v, s.Inner)
-	default:
-		seatbelt(cmd, b.exe, v)
+		return release, b.landlock(cmd, v, s.Inner)
 	}
-	if err != nil {
-		cmd.Err = err
-	}
-	return done
+	seatbelt(cmd, b.exe, v)
+	return release, nil
 }
 
 // nowhere is the data directory of a trial: looking changes nothing, no empty files

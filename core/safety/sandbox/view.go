@@ -47,6 +47,8 @@ type view struct {
 	data    string // real
 	tmp     string // for what is to outlive the process; empty is that of the fence
 	links   map[string]string
+	sealed  bool     // no name can be made at the top of the data directory
+	made    []string // what was made there
 }
 
 // Where programs and their libraries are, on the systems that we know.
@@ -58,13 +60,17 @@ var (
 	rootOnlyFolders = []string{"/etc/ssh", "/etc/ssl/private", "/etc/wireguard", "/etc/letsencrypt", "/etc/NetworkManager/system-connections"}
 )
 
-// view is what a process of this profile sees.
-func (b *Box) view(p profile, cmd *exec.Cmd) (*view, error) {
-	v, err := b.frame(p, cmd)
-	if err != nil {
-		return nil, err
-	}
-	return v, v.fill(v.dataCovers)
+// view is what a process of this profile sees. standIns.leave must follow.
+func (b *Box) view(p profile, cmd *exec.Cmd) (v *view, err error) {
+	err = b.standIns.use(func() ([]string, error) {
+		if v, err = b.frame(p, cmd); err != nil {
+			return nil, err
+		}
+		v.sealed = b.State().Kind == Landlock
+		err = v.fill(v.dataCovers)
+		return v.made, err
+	})
+	return v, err
 }
 
 // fill puts the covers of the data directory in their place.

@@ -42,8 +42,8 @@ type Spec struct {
 	Args []string // without the program's name
 	Env  []string // the complete environment; see Environment
 	Dir  string   // the working directory; empty is the current one
-	// Wrap sandboxes the command before it starts; done is called after the start. Nil is
-	// no sandbox.
+	// Wrap sandboxes the command before it starts; done is called after its end. Nil is no
+	// sandbox.
 	Wrap func(*exec.Cmd) (done func())
 }
 
@@ -52,6 +52,7 @@ type Process struct {
 	cmd    *exec.Cmd
 	mark   string
 	boxed  bool         // the command runs in a sandbox
+	unwrap func()       // lets go of that
 	inside atomic.Int64 // ID of the command in the sandbox, once known; see command
 	stdin  io.WriteCloser
 	stdout *output
@@ -92,8 +93,9 @@ func Start(s Spec) (*Process, error) {
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf(msgPipes, errors.Join(err, out.Close()))
 	}
+	p.unwrap = func() {}
 	if s.Wrap != nil {
-		defer s.Wrap(p.cmd)()
+		p.unwrap = s.Wrap(p.cmd)
 		p.boxed = p.cmd.Path != s.Path
 	}
 	living.Store(p.mark, nil) // before it runs, so that CollectOrphans spares it
@@ -116,6 +118,7 @@ func Start(s Spec) (*Process, error) {
 func (p *Process) live(begun chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	defer p.unwrap()
 	err := fault.Guard("starting claude", p.cmd.Start)()
 	begun <- err
 	if err == nil {

@@ -1,0 +1,102 @@
+package sandbox_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
+)
+
+// fresh is a directory in which no closed place exists but for its secrets.
+func fresh(t *testing.T) *ground {
+	t.Helper()
+	return newGround(t, nil)
+}
+
+// left are the names in the data directory.
+func left(t *testing.T, g *ground) string {
+	t.Helper()
+	entries, err := os.ReadDir(g.data)
+	must(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestASandboxLeavesNothingInTheDirectory(t *testing.T) {
+	for _, layer := range []string{"bubblewrap", "landlock"} {
+		g := fresh(t)
+		if layer == "landlock" {
+			g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home})
+		}
+		before := left(t, g)
+		for way := range ways {
+			if out, err := g.run(t, way, "test -d notes && ! (echo x > CLAUDE.md) && ! mkdir .claude/x"); err != nil {
+				t.Errorf("%s, %s: %v, %s", layer, way, err, out)
+			}
+			if diff := cmp.Diff(before, left(t, g)); diff != "" {
+				t.Errorf("%s, %s leaves:\n%s", layer, way, diff)
+			}
+		}
+	}
+}
+
+// A process that still runs keeps its covers when another one has ended.
+func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T) {
+	g := fresh(t)
+	before := left(t, g)
+	cmd := exec.Command("/bin/sh", "-c", `read x; echo x > CLAUDE.md`)
+	cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
+	done := g.box.Engine(cmd)
+	in, err := cmd.StdinPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	if out, err := g.run(t, "a skill's command", "true"); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	_, err = in.Write([]byte("go\n"))
+	must(t, err)
+	if cmd.Wait() == nil {
+		t.Error("a command has made CLAUDE.md")
+	}
+	if left(t, g) == before {
+		t.Error("nothing stood for the missing files")
+	}
+	done()
+	if diff := cmp.Diff(before, left(t, g)); diff != "" {
+		t.Errorf("it leaves:\n%s", diff)
+	}
+}
+
+// What the user writes while a command runs, and empty files of the user's, stay; what a
+// killed bot has left goes.
+func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
+	g := fresh(t)
+	must(t, os.WriteFile(g.data+"/CLAUDE.local.md", nil, 0o600))
+	cmd := exec.Command("/bin/true")
+	done := g.box.Command(cmd) // of a bot that is killed
+	if !strings.Contains(left(t, g), ".mcp.json") {
+		t.Fatal("nothing stands for the missing files")
+	}
+	must(t, os.WriteFile(g.data+"/CLAUDE.md", []byte("Be kind.\n"), 0o600))
+	must(t, os.Chtimes(g.data+"/CLAUDE.local.md", time.Now(), time.Now()))
+	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home})
+	if out, err := g.run(t, "a skill's command", "true"); err != nil {
+		t.Fatalf("%v, %s", err, out)
+	}
+	if got, want := left(t, g), ".claude .env CLAUDE.local.md CLAUDE.md notes reminders routines skills state webhooks"; got != want {
+		t.Errorf("there is %s, want %s", got, want)
+	}
+	done()
+	if got, want := left(t, g), ".env CLAUDE.local.md CLAUDE.md notes state"; got != want {
+		t.Errorf("there is %s, want %s", got, want)
+	}
+}
