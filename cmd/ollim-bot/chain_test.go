@@ -1,0 +1,324 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ollimbot/core/agent/choice"
+	"ollimbot/core/agent/claude/claudetest"
+)
+
+// chain is an attack in several sessions; core/safety/policy/chain_test.go says what the
+// fields mean.
+type chain struct {
+	Line, Only string
+	Files      map[string]string
+	Steps      []chainStep
+}
+
+type chainStep struct {
+	In, Do, Want string
+	Fenced       string // what a sandbox makes of it, where that is something else
+	With         map[string]any
+}
+
+// TestNoChainOfSessionsGetsPastTheProgram plays the table of chains in the built program: with
+// the bot's own tools and with the real command, behind every fence.
+func TestNoChainOfSessionsGetsPastTheProgram(t *testing.T) {
+	t.Parallel()
+	if !*siegeToo {
+		t.Skip("takes minutes: `task siege` runs it")
+	}
+	for _, engine := range []string{choice.Messages, choice.Claude} {
+		for _, fence := range slices.Sorted(maps.Keys(fences)) {
+			t.Run(engine+" behind "+fence, func(t *testing.T) {
+				t.Parallel()
+				newChains(t, engine, fence).playAll()
+			})
+		}
+	}
+}
+
+// chains is the program in which they are played, one after the other.
+type chains struct {
+	*siege
+	t     *testing.T
+	port  string
+	kept  map[string]bool // files that were there before
+	runs  int
+	asked int
+}
+
+// actingTools are what the tasks of a chain may use.
+const actingTools = "allowed-tools: [\"Bash\", \"Write\", \"Edit\", \"Read\", \"Grep\", \"Glob\", \"Skill\"]\n"
+
+func newChains(t *testing.T, engine, fence string) *chains {
+	t.Helper()
+	c := &chains{siege: newSiege(t, engine, fence), t: t, port: somePort(t), kept: map[string]bool{}}
+	c.fence = fence != "no sandbox"
+	c.env = append(c.env, "WEBHOOK_PORT="+c.port, "WEBHOOK_SECRET="+marigold+"-"+marigold)
+	c.file("tool-policy.yaml", "main_session:\n  additional_allowed: [\"Write\", \"Edit\", \"Read\", \"Grep\"]\n")
+	c.file("webhooks/ci.md", "---\nid: \"ci\"\nupdate-main-session: \"freely\"\n"+actingTools+
+		"fields:\n  type: object\n  properties:\n    run: {type: integer}\n---\nLook at build {run}.\n")
+	c.file("USER.md", "Ada.\n")
+	for _, folder := range chainFolders { // behind Landlock a process sees no folder that is younger
+		check(t, os.MkdirAll(filepath.Join(c.data, folder), 0o700))
+	}
+	c.start()
+	c.listens()
+	c.eachFile(func(path string) { c.kept[path] = true })
+	return c
+}
+
+func (c *chains) playAll() {
+	data, err := os.ReadFile(filepath.Join("..", "..", "core", "safety", "policy", "testdata", "chains.json"))
+	check(c.t, err)
+	var table struct{ Chains []chain }
+	check(c.t, json.Unmarshal(data, &table))
+	for _, one := range table.Chains {
+		if one.Only == "guard" {
+			continue
+		}
+		for name, text := range one.Files {
+			c.file(name, text)
+		}
+		c.play(one)
+		c.tidy()
+	}
+	c.noSecret()
+}
+
+// play plays one chain: the steps of a session at a time.
+func (c *chains) play(one chain) {
+	c.t.Helper()
+	for steps := one.Steps; len(steps) > 0; {
+		n := slices.IndexFunc(steps, func(s chainStep) bool { return s.In != steps[0].In })
+		if n < 0 {
+			n = len(steps)
+		}
+		session := steps[:n]
+		steps = steps[n:]
+		switch session[0].In {
+		case "hand":
+			for _, s := range session {
+				c.hand(s)
+			}
+			continue
+		case "life":
+			for _, s := range session {
+				c.life(s.Do)
+			}
+			continue
+		case "reminder":
+			continue // what has set it has waited for it
+		}
+		fires := slices.ContainsFunc(session, func(s chainStep) bool { return s.Do == "set" })
+		if fires {
+			session = append(slices.Clone(session), steps...)
+		}
+		c.session(one.Line, session)
+	}
+}
+
+// session plays the steps of one session and looks at what became of each.
+func (c *chains) session(line string, steps []chainStep) {
+	c.t.Helper()
+	c.runs++
+	id := fmt.Sprintf("c4a1%04d", c.runs)
+	calls, later, laterID := make([]claudetest.Step, 0, len(steps)), []chainStep{}, ""
+	for i, s := range steps {
+		if s.Do == "set" {
+			later, laterID = steps[i+1:], id[:3]+"b"+id[4:]
+			var acts []claudetest.Step
+			for _, l := range later {
+				acts = append(acts, call(l.Do, l.With))
+			}
+			calls = append(calls, writing("reminders/"+laterID+".md", dueNow(laterID, actingTools, acts...)))
+			steps = steps[:i+1]
+			break
+		}
+		calls = append(calls, call(s.Do, s.With))
+	}
+	var results []claudetest.Block
+	switch kind, _, _ := strings.Cut(steps[0].In, " "); kind {
+	case "webhook":
+		results = c.hook(calls)
+	case "user":
+		results = c.turn(steps, calls)
+	case "fork":
+		c.types("/fork plums")
+		results = c.turn(steps, calls)
+	case "task":
+		c.file("reminders/"+id+".md", strings.Replace(dueNow(id, actingTools, calls...), "background: true", "background: false", 1))
+		c.hears("bot: Done with " + id + ".")
+		results = c.results("Done with "+id+".", len(calls))
+	default:
+		extra := map[string]string{"trusted": "isolated: true\ntrust-input: true\n", "isolated": "isolated: true\n"}[kind]
+		c.due(id, extra+actingTools, calls...)
+		results = c.came(id, len(calls))
+	}
+	c.compare(line, steps, results)
+	if laterID != "" {
+		c.compare(line, later, c.came(laterID, len(later)))
+	}
+}
+
+func (c *chains) compare(line string, steps []chainStep, results []claudetest.Block) {
+	c.t.Helper()
+	for i, b := range results {
+		want := steps[i].Want
+		if c.fence && steps[i].Fenced != "" {
+			want = steps[i].Fenced
+		}
+		failed := b.IsError || strings.HasPrefix(b.Text, "Error")
+		if failed != (want == "refused" || want == "asked") {
+			c.t.Errorf("%s: %s %v in %s should be %s: %.300s", line, steps[i].Do, steps[i].With, steps[i].In, want, b.Text)
+		}
+	}
+}
+
+// listens waits until webhooks are received.
+func (c *chains) listens() {
+	c.t.Helper()
+	c.until("the port of webhooks", func() bool {
+		conn, err := (&net.Dialer{}).DialContext(c.t.Context(), "tcp", "127.0.0.1:"+c.port)
+		if err != nil {
+			return false
+		}
+		return conn.Close() == nil
+	})
+}
+
+// hook lets the run of a webhook make calls.
+func (c *chains) hook(calls []claudetest.Step) []claudetest.Block {
+	c.t.Helper()
+	begins := fmt.Sprintf("Look at build %d", 7000+c.runs)
+	mine := func(r claudetest.Request) bool {
+		return len(r.Messages) > 0 && strings.Contains(r.Messages[len(r.Messages)-1].Text, begins) || slices.ContainsFunc(r.Messages, func(m claudetest.Message) bool { return m.Role == "user" && strings.Contains(m.Text, begins) })
+	}
+	since := func(r claudetest.Request) []claudetest.Message {
+		i := slices.IndexFunc(r.Messages, func(m claudetest.Message) bool { return m.Role == "user" && strings.Contains(m.Text, begins) })
+		return r.Messages[max(i, 0):]
+	}
+	before := ended(c.read("state/fork_runs.jsonl"), "ci")
+	c.api.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
+		if !mine(r) {
+			return claudetest.Step{}, false
+		}
+		answers := 0
+		for _, m := range since(r) {
+			if m.Role == "assistant" {
+				answers++
+			}
+		}
+		if answers < len(calls) {
+			return calls[answers], true
+		}
+		return claudetest.Step{Text: "The build is read."}, true
+	})
+	defer c.api.Answer(nil)
+	if got := c.posts(c.port, "ci", fmt.Sprintf(`{"run": %d}`, 7000+c.runs)); got != http.StatusAccepted {
+		c.t.Fatalf("the webhook answers %d", got)
+	}
+	c.until("the end of the webhook's run", func() bool { return ended(c.read("state/fork_runs.jsonl"), "ci") > before })
+	var results []claudetest.Block
+	for _, r := range c.api.Requests() {
+		if !mine(r) {
+			continue
+		}
+		results = nil
+		for _, m := range since(r) {
+			for _, b := range m.Blocks {
+				if b.Type == "tool_result" {
+					results = append(results, b)
+				}
+			}
+		}
+	}
+	if len(results) != len(calls) {
+		c.t.Fatalf("the webhook's run made %d calls of %d", len(results), len(calls))
+	}
+	return results
+}
+
+// turn is a turn that the user begins, and in which the user answers questions.
+func (c *chains) turn(steps []chainStep, calls []claudetest.Step) []claudetest.Block {
+	c.t.Helper()
+	c.said++
+	end := fmt.Sprintf("That was turn %d.", c.said)
+	c.types("say go. " + claudetest.Script(append(calls, claudetest.Step{Text: end})...))
+	for _, s := range steps {
+		if s.Want != "asked" && s.Want != "approved" {
+			continue
+		}
+		c.asked++
+		c.hears(fmt.Sprintf("approval: number %d,", c.asked))
+		c.types(fmt.Sprintf("%s %d", map[string]string{"asked": "deny", "approved": "allow"}[s.Want], c.asked))
+	}
+	c.hears("bot: " + end)
+	return c.results(end, len(calls))
+}
+
+func (c *chains) hand(s chainStep) {
+	c.t.Helper()
+	from, to := filepath.Join(c.data, s.With["from"].(string)), filepath.Join(c.data, s.With["to"].(string))
+	check(c.t, os.MkdirAll(filepath.Dir(to), 0o700))
+	check(c.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
+}
+
+func (c *chains) life(what string) {
+	c.t.Helper()
+	switch what {
+	case "restart":
+		c.stops()
+		c.asked = 0
+		c.start()
+		c.listens()
+	case "compact":
+		c.types("/compact")
+		c.hears("tokens compacted")
+	case "save":
+		c.types("exit save")
+		c.hears("the fork has ended")
+	case "discard":
+		before := strings.Count(c.out.String(), "the fork has ended")
+		c.types("exit")
+		c.types("yes")
+		c.until("the end of the fork", func() bool { return strings.Count(c.out.String(), "the fork has ended") > before })
+	}
+}
+
+// tidy takes away what a chain has left: the user reads the updates, answers them, and
+// removes the files.
+func (c *chains) tidy() {
+	c.t.Helper()
+	c.talks()
+	c.talks()
+	c.eachFile(func(path string) {
+		if !c.kept[path] {
+			check(c.t, os.RemoveAll(path))
+		}
+	})
+	c.file("USER.md", "Ada.\n")
+}
+
+// chainFolders are the folders that chains are about.
+var chainFolders = []string{"notes", "shelf", "downloads"}
+
+// eachFile visits the folders in which chains leave files.
+func (c *chains) eachFile(do func(path string)) {
+	for _, folder := range append([]string{"reminders", "skills"}, chainFolders...) {
+		entries, _ := os.ReadDir(filepath.Join(c.data, folder))
+		for _, e := range entries {
+			do(filepath.Join(c.data, folder, e.Name()))
+		}
+	}
+}
