@@ -89,6 +89,31 @@ func Lines[T any](data []byte) iter.Seq2[T, error] {
 	}
 }
 
+// Each calls f with each whole line of the last Limit bytes of the file, the newest last,
+// until it returns false. A line is valid until f returns. A missing file is empty.
+func (l Log[T]) Each(f func(line []byte) bool) error {
+	file, from, err := openEnd(l.Dir, l.Rel, l.Limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // only read
+	torn := from > 0
+	err = EachLine(io.NewSectionReader(file, from, l.Limit), func(line []byte) bool {
+		if torn {
+			torn = false
+			return true
+		}
+		return f(line)
+	})
+	if err != nil {
+		return fmt.Errorf("read %s: %w", l.Rel, store.Bare(err))
+	}
+	return nil
+}
+
 // EachLine calls f with each line until it returns false; the last one can be torn.
 // A line can have any length, and is valid until f returns.
 func EachLine(in io.Reader, f func(line []byte) bool) error {
@@ -118,16 +143,11 @@ func EachLine(in io.Reader, f func(line []byte) bool) error {
 // readEnd reads the last limit bytes of a file of lines, without the line that
 // this cuts in two. A missing file is fs.ErrNotExist.
 func readEnd(d *store.Dir, rel string, limit int64) ([]byte, error) {
-	f, err := d.Open(rel)
+	f, from, err := openEnd(d, rel, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", rel, store.Bare(err))
-	}
-	from := max(0, info.Size()-limit)
 	data, err := io.ReadAll(io.NewSectionReader(f, from, limit))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", rel, store.Bare(err))
@@ -136,6 +156,18 @@ func readEnd(d *store.Dir, rel string, limit int64) ([]byte, error) {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
 	}
 	return data, nil
+}
+
+// openEnd opens a file and finds where its last limit bytes begin.
+func openEnd(d *store.Dir, rel string, limit int64) (f *os.File, from int64, err error) {
+	if f, err = d.Open(rel); err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("read %s: %w", rel, store.Bare(err)), f.Close())
+	}
+	return f, max(0, info.Size()-limit), nil
 }
 
 // Cursor is a position in a Log that is read from its end to its beginning. The
@@ -155,7 +187,8 @@ const backBlock = 64 << 10
 // Before calls each with the values before a cursor, the newest first, until it returns
 // false. It returns the cursor before the last value that each was given, and the number
 // of damaged lines on the way. A log that was shortened since is read from its end
-// again. A missing file is empty.
+// again. A missing file is empty. Of one that somebody else let grow beyond Limit only the
+// last Limit bytes are read, as the next Append keeps no more.
 func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, err error) {
 	f, err := l.Dir.Open(l.Rel)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -172,8 +205,9 @@ func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, e
 	if now := inode(info); !p.Set || p.File != now || p.At > info.Size() {
 		p = Cursor{File: now, At: info.Size(), Set: true}
 	}
-	for p.At > 0 {
-		lines, err := linesBefore(f, p.At)
+	floor := max(0, info.Size()-l.Limit)
+	for p.At > floor {
+		lines, err := linesBefore(f, p.At, floor)
 		if err != nil {
 			return p, damaged, fmt.Errorf("read %s: %w", l.Rel, store.Bare(err))
 		}
@@ -189,15 +223,19 @@ func (l Log[T]) Before(p Cursor, each func(T) bool) (next Cursor, damaged int, e
 				return p, damaged, nil
 			}
 		}
+		if len(lines) == 0 { // the rest is a line that goes on before the floor
+			break
+		}
 	}
+	p.At = 0
 	return p, damaged, nil
 }
 
-// linesBefore returns the last whole lines before an offset that fit into a block, at
-// least one.
-func linesBefore(f io.ReaderAt, end int64) ([][]byte, error) {
+// linesBefore returns the last whole lines before an offset that fit into a block: at
+// least one, unless there is none after the floor.
+func linesBefore(f io.ReaderAt, end, floor int64) ([][]byte, error) {
 	for size := int64(backBlock); ; size *= 8 {
-		from := max(0, end-size)
+		from := max(floor, end-size)
 		data := make([]byte, end-from)
 		if _, err := f.ReadAt(data, from); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
@@ -209,7 +247,7 @@ func linesBefore(f io.ReaderAt, end int64) ([][]byte, error) {
 		if from == 0 {
 			return lines, nil
 		}
-		if len(lines) > 1 { // the first one may be torn
+		if len(lines) > 1 || from == floor { // the first one may be torn
 			return lines[1:], nil
 		}
 	}

@@ -108,3 +108,21 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestOfALogBeyondItsLimitTheWholeLinesOfItsEndAreRead(t *testing.T) {
+	l := newLog(t)
+	l.Limit = 10
+	must(t, l.Dir.Write(l.Rel, []byte("1111\n2222\n3333\n4444\n")))
+	all, _ := pages(t, l, 1)
+	if !slices.Equal(all, []int{4444}) {
+		t.Errorf("backwards: %v", all)
+	}
+	var lines []string
+	must(t, l.Each(func(line []byte) bool {
+		lines = append(lines, string(line))
+		return true
+	}))
+	if !slices.Equal(lines, []string{"4444\n"}) {
+		t.Errorf("forwards: %q", lines)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -148,6 +149,34 @@ func TestALargeLedgerIsReadFromItsEndAndShortenedByTheNextLine(t *testing.T) {
 	}
 	if views, err = Ledger(h.dir, 1); err != nil || views[0].Title != "run 11999" {
 		t.Errorf("after shortening: %+v, %v", views, err)
+	}
+}
+
+func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
+	h := newHarness(t)
+	good := View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}
+	f, err := os.Create(h.dir.Path(ledgerName))
+	must(t, err)
+	must(t, f.Truncate(1<<30)) // a hole: it takes no room
+	must(t, f.Close())
+
+	read := func() (cut, listed []View) {
+		cut, err := cutOff(h.dir)
+		must(t, err)
+		listed, err = Ledger(h.dir, 10)
+		must(t, err)
+		return cut, listed
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cut, listed := read()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 200<<20 || len(cut)+len(listed) > 0 {
+		t.Errorf("%d MB were allocated to read %v and %v", got>>20, cut, listed)
+	}
+	must(t, appendLedger(h.dir, good)) // which shortens it
+	if cut, listed = read(); len(cut) != 1 || len(listed) != 1 || listed[0].ID != good.ID {
+		t.Errorf("after a line: cut off are %v, listed %v", cut, listed)
 	}
 }
 

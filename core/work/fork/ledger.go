@@ -3,9 +3,7 @@ package fork
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"time"
 
@@ -120,16 +118,8 @@ func pageOf(d *store.Dir, from jsonl.Cursor, n int, wanted func(State) bool) (p 
 // oldest first. Few lines of a ledger say that a run has begun and is not its last:
 // the others are not decoded.
 func cutOff(d *store.Dir) ([]View, error) {
-	f, err := d.Open(ledgerName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // only read
 	var open []View
-	err = jsonl.EachLine(f, func(line []byte) bool {
+	err := runLog(d).Each(func(line []byte) bool {
 		begins := bytes.Contains(line, []byte(`"state":"running"`))
 		if !begins && len(open) == 0 {
 			return true
