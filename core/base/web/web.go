@@ -1,5 +1,6 @@
 // Package web holds what the clients of servers elsewhere share: whether a server is
-// on this machine, and how long one asks to be left alone. It knows none of them.
+// on this machine or on the open Internet, and how long one asks to be left alone. It knows
+// none of them.
 package web
 
 import (

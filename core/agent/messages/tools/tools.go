@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/schema"
+	"ollimbot/core/base/web"
 	"ollimbot/core/storage/store"
 )
 
@@ -110,7 +111,7 @@ func New(o Options) *Box {
 	if o.Judge == nil {
 		o.Judge = func(context.Context, agent.ToolUse) string { return "" }
 	}
-	b := &Box{o: o, real: o.Dir, seen: map[string]seen{}, web: client(dialer(public))}
+	b := &Box{o: o, real: o.Dir, seen: map[string]seen{}, web: client(dialer(web.Public))}
 	if plain, ok := store.Follow(o.Dir); ok {
 		b.real = plain
 	}
