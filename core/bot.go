@@ -240,7 +240,7 @@ func (b *Bot) makeSafety() {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
 		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
 		Network: func() bool {
-			return b.o.Sandbox == nil || !b.o.Sandbox.State().Inner || b.settings.Load().SandboxNetwork
+			return b.o.Sandbox == nil || !b.o.Sandbox.State().Inner || b.settings.Load().SandboxNetwork != ""
 		},
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files

@@ -73,6 +73,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	}
 	defer s.model.box.Close()
 	log, book := p.openLog(at, s.Headless)
+	s.model.box.LogTo(log)
 	asked := ctx // ends when the user or the system stops the program, which also cancels a restart
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

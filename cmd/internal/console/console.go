@@ -21,6 +21,7 @@ import (
 	claudeproc "ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/hosts"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/safety/sandbox"
@@ -244,7 +245,11 @@ func (p *Process) Sandbox(at DataDir) *sandbox.Box {
 			// Read each time, so that a change applies to the next process. Errors in the
 			// file are reported elsewhere.
 			r, _, _ := config.LoadRuntime(at.Dir)
-			return sandbox.Settings{Off: r.Sandbox == "off", Network: r.SandboxNetwork, Visible: visible(r.SandboxVisible)}
+			s := sandbox.Settings{Off: r.Sandbox == "off", Network: r.SandboxNetwork == "on", Visible: visible(r.SandboxVisible)}
+			if r.SandboxNetwork != "" && !s.Network {
+				s.Hosts, _ = hosts.Parse(r.SandboxNetwork) // config has checked it
+			}
+			return s
 		},
 	})
 }

@@ -14,6 +14,7 @@ import (
 // weighs on all of them, and gives medians in milliseconds.
 func BenchmarkASandboxAroundACommand(b *testing.B) {
 	g := newGround(b, settled)
+	town := newTown(b)
 	other := newGround(b, settled)
 	other.box = sandboxtest.Landlock(b, sandbox.Options{Dir: other.data, Home: other.home})
 	run := func(g *ground, wrap func(*exec.Cmd) func(), script string) time.Duration {
@@ -40,6 +41,8 @@ func BenchmarkASandboxAroundACommand(b *testing.B) {
 			"command":        run(g, g.box.Command, bare),
 			"claude":         run(g, g.box.Engine, bare),
 			"within":         run(g, g.box.Engine, inner),
+			"hosts":          run(town.ground, town.box.Command, bare),
+			"hostswithin":    run(town.ground, town.box.Engine, inner),
 			"landlock":       run(other, other.box.Command, bare),
 			"landlockwithin": run(other, other.box.Engine, inner),
 			"landlockclaude": run(other, other.box.Engine, bare),

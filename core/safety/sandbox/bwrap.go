@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/safety/egress"
 	"ollimbot/core/storage/config"
 )
 
@@ -50,6 +51,13 @@ func (b *Box) bubblewrap(cmd *exec.Cmd, v *view, inner bool) (done func(), err e
 		return done, err
 	}
 	v.env = config.With(v.env, "TMPDIR", cmp.Or(v.tmp, "/tmp"))
+	if len(v.hosts) > 0 {
+		fd, err := give(b.way().Pair(v.hosts))
+		if err != nil {
+			return done, err
+		}
+		v.relayBy(relay{Program: b.o.Executable, FD: fd})
+	}
 	if v.profile == engine && inner {
 		p, err := b.innerPlan(v)
 		if err != nil {
@@ -147,7 +155,7 @@ const (
 // closed, and then a program starts. Limits of a command are set inside, where only the
 // processes of this sandbox count, by a shell, which starts in a millisecond.
 func (v *view) last(path string) []string {
-	args := []string{"--remount-ro", "/dev", "--remount-ro", "/", "--"}
+	args := append([]string{"--remount-ro", "/dev", "--remount-ro", "/", "--"}, v.relay.args()...)
 	if v.profile != command {
 		return append(args, path)
 	}
@@ -185,7 +193,36 @@ func (b *Box) innerPlan(outer *view) (plan, error) {
 		v.add(mount{How: writable, From: snapshots, To: snapshots, Optional: true})
 		v.name(dir, resolved(dir))
 	}
-	return b.plan(v, bash), nil
+	p := b.plan(v, bash)
+	if len(v.hosts) > 0 {
+		p.Executable = b.o.Executable
+		p.Pass, err = b.way().Pass(v.hosts)
+	}
+	return p, err
+}
+
+// relay is the way to the proxy: our own program, which runs as the first one inside, and the
+// descriptor that it takes.
+type relay struct{ Program, FD string }
+
+// args begin the command line inside.
+func (r relay) args() []string {
+	if r.FD == "" {
+		return nil
+	}
+	return []string{r.Program, HelperArg, relayArg, r.FD, "--"}
+}
+
+// relayArg follows HelperArg where our program is to carry connections to the proxy.
+const relayArg = "relay"
+
+// relayBy gives the view's commands a way to the proxy.
+func (v *view) relayBy(r relay) {
+	v.relay = r
+	for _, one := range egress.Env() {
+		name, value, _ := strings.Cut(one, "=")
+		v.env = config.With(v.env, name, value)
+	}
 }
 
 // plan keeps a view of a command for later.
@@ -203,6 +240,9 @@ type plan struct {
 	Home    string
 	Network bool
 	Mounts  []mount
+	// Where commands reach some hosts: how they get a link, and our own program.
+	Pass       egress.Pass `json:",omitzero"`
+	Executable string      `json:",omitempty"`
 	// Of Landlock: the folder of its shell and that for temporary files, and what may be
 	// written beside them.
 	Run, Tmp string   `json:",omitempty"`

@@ -15,4 +15,12 @@
 // is mounted out of reach under an empty folder. The signals of Stop go to the command and not
 // to bubblewrap, which would die of them at once; SIGKILL goes to bubblewrap, and everything
 // inside dies with it.
+//
+// # Some hosts
+//
+// Where commands reach some hosts (Settings.Hosts), their sandbox has no network but a relay to
+// the proxy of package egress: our own program, which is the first one inside and starts the
+// command. Only a namespace of its own leaves no way beside it. Landlock's rules for the network
+// name a port and no address, so that the port of a proxy would lead to every server that
+// listens there; there, and with Seatbelt, such commands have no network at all.
 package sandbox

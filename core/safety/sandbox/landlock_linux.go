@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/safety/egress"
 	"ollimbot/core/storage/config"
 )
 
@@ -44,10 +45,17 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/d
 
 // Helper does what HelperArg asks for. It is given lists as JSON, "--", the program's path
 // and its arguments; or, as the shell of claude, the path of the script that called it and
-// the arguments of the shell. It returns only where that fails, with the exit code.
+// the arguments of the shell. It returns only where that fails, with the exit code. As the
+// first program of a sandbox that reaches some hosts it is given relayArg, the descriptor
+// of its link, "--" and the program, and returns that one's exit code.
 func Helper(args []string) int {
 	err := errors.New("usage: " + HelperArg + " LISTS -- PROGRAM ARGUMENTS")
 	switch {
+	case len(args) >= 4 && args[0] == relayArg && args[2] == "--":
+		var status int
+		if status, err = runRelay(args[1], args[3], args[4:]); err == nil {
+			return status
+		}
 	case len(args) >= 3 && args[1] == "--":
 		err = confineBy(args[0], args[2], args[3:])
 	case len(args) >= 1 && filepath.IsAbs(args[0]):
@@ -55,6 +63,16 @@ func Helper(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "sandbox:", err)
 	return noExec
+}
+
+// runRelay runs a program beside the way to the proxy.
+func runRelay(fd, path string, args []string) (int, error) {
+	n, err := strconv.Atoi(fd)
+	if err != nil {
+		return 0, fmt.Errorf("read the link: %w", err)
+	}
+	unix.CloseOnExec(n)
+	return egress.Run(os.NewFile(uintptr(n), "link"), path, args)
 }
 
 // becomeShell runs the shell of claude in the fence of a command.
@@ -90,6 +108,13 @@ func becomeShell(script string, args []string) error {
 	flags, err := b.flags(v, inherited)
 	if err != nil {
 		return err
+	}
+	if p.Pass != (egress.Pass{}) {
+		fd, err := inherited(egress.Join(p.Pass))
+		if err != nil {
+			return err
+		}
+		v.relayBy(relay{Program: p.Executable, FD: fd})
 	}
 	// A group of processes is how claude ends a command: it stays in that of its shell.
 	flags = slices.DeleteFunc(flags, func(a string) bool { return a == "--new-session" })

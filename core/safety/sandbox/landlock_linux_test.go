@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper, keepArg: keep, callsArg: tryCalls, ringArg: ring, withoutArg: without})
+	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper, keepArg: keep, callsArg: tryCalls, ringArg: ring, withoutArg: without, reachArg: reach})
 	os.Exit(m.Run())
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 	"sync"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/hosts"
 	"ollimbot/core/base/procgroup"
+	"ollimbot/core/safety/egress"
 )
 
 // Kind is what the fence is made of.
@@ -34,8 +37,11 @@ const (
 
 // Settings are what the user may choose; they are read for each process.
 type Settings struct {
-	Off     bool      // no sandbox at all
-	Network bool      // commands of the model and of skills may reach the network
+	Off     bool // no sandbox at all
+	Network bool // commands of the model and of skills may reach the whole network
+	// Hosts are what of the network commands reach, where Network is false, through a proxy
+	// of ours. Only bubblewrap leaves no other way; elsewhere commands then reach nothing.
+	Hosts   hosts.List
 	Visible []Visible // folders and files that are shown beside the data directory
 }
 
@@ -54,6 +60,7 @@ type Options struct {
 	Settings   func() Settings // nil: the zero settings
 	// Search is where programs are looked for, a PATH. Empty is a usual one.
 	Search string
+	Lookup egress.Lookup // how the proxy resolves names; nil: as the system does
 }
 
 // Box builds fences for one data directory. Its methods may be called
@@ -69,6 +76,8 @@ type Box struct {
 
 	mu      sync.Mutex // guards what follows
 	scratch scratch    // of Landlock; see Close
+	proxy   *egress.Server
+	log     *slog.Logger
 }
 
 // New names a Box. It starts nothing and looks at nothing.
@@ -91,6 +100,8 @@ type State struct {
 	// Filter says that a filter keeps processes from unix sockets and from calls of the
 	// kernel that lead past files.
 	Filter bool
+	// Hosts says that the user has named hosts that commands reach.
+	Hosts bool
 	// Reason says why it is not better, with the cure; empty where all is well.
 	Reason string
 }
@@ -99,15 +110,23 @@ type State struct {
 func (s State) String() string {
 	switch {
 	case s.Off:
-		return textOff
+		return textOff + s.unkept()
 	case s.Kind == None:
-		return fmt.Sprintf(textNone, s.Reason)
+		return fmt.Sprintf(textNone, s.Reason) + s.unkept()
 	}
 	name := strings.TrimSpace(string(s.Kind) + " " + s.Version)
 	if gaps := s.gaps(); len(gaps) > 0 {
 		return fmt.Sprintf(textWeaker, name, strings.Join(gaps, "; "))
 	}
 	return fmt.Sprintf(textOn, name)
+}
+
+// unkept says what of the settings counts for nothing without a sandbox.
+func (s State) unkept() string {
+	if s.Hosts {
+		return textNoHosts
+	}
+	return ""
 }
 
 // gaps are what this fence does not keep, and why.
@@ -123,6 +142,12 @@ func (s State) gaps() (list []string) {
 	}
 	if s.Kind == Landlock {
 		list = append(list, reasonNoLimits)
+	}
+	if s.Hosts && s.Kind != Bubblewrap {
+		list = append(list, reasonNoHosts)
+	}
+	if s.Hosts && !s.Inner {
+		list = append(list, reasonHostsOneLayer)
 	}
 	return list
 }
@@ -141,11 +166,46 @@ func (s State) Complete() bool { return s.Kind != None && len(s.gaps()) == 0 }
 
 // State says what is on. The first call looks at the machine.
 func (b *Box) State() State {
-	if b.o.Settings().Off {
-		return State{Off: true}
+	settings := b.o.Settings()
+	named := !settings.Network && len(settings.Hosts) > 0
+	if settings.Off {
+		return State{Off: true, Hosts: named}
 	}
 	b.once.Do(func() { b.seen, b.exe = b.probe() })
-	return b.seen
+	s := b.seen
+	s.Hosts = named
+	return s
+}
+
+// LogTo says where the proxy writes which hosts it refused. Call it before anything starts.
+func (b *Box) LogTo(log *slog.Logger) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.log = log
+}
+
+// way is the proxy, which starts with the first command that needs it.
+func (b *Box) way() *egress.Server {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.proxy == nil {
+		b.proxy = egress.New(egress.Options{Log: b.log, Lookup: b.o.Lookup})
+	}
+	return b.proxy
+}
+
+// Close ends what commands still do with the network, and gives the Box's folder for
+// temporary files back: it is removed unless another Box uses it. A command that is started
+// later makes a fresh one.
+func (b *Box) Close() {
+	b.mu.Lock()
+	proxy := b.proxy
+	b.proxy = nil
+	b.closeScratch()
+	b.mu.Unlock()
+	if proxy != nil {
+		proxy.Close()
+	}
 }
 
 // Engine puts the engine's process into its fence: the network is open, the
@@ -223,6 +283,11 @@ const nowhere = "/nonexistent"
 func (b *Box) trial(exe string, s State) *Box {
 	t := &Box{o: b.o, exe: exe, seen: s}
 	t.o.Dir = nowhere
+	t.o.Settings = func() Settings {
+		s := b.o.Settings()
+		s.Hosts = nil // no way out is needed to find out
+		return s
+	}
 	t.once.Do(func() {})
 	return t
 }
@@ -259,10 +324,11 @@ func try(ctx context.Context, wrap func(*exec.Cmd) func(), dir, path string, arg
 
 // What a state says.
 const (
-	textOn     = "sandbox: %s"
-	textWeaker = "sandbox: %s (%s)"
-	textNone   = "no sandbox: %s; until then only the tool rules keep the model's commands in"
-	textOff    = "no sandbox: it is switched off; /config sandbox auto switches it on"
+	textOn      = "sandbox: %s"
+	textWeaker  = "sandbox: %s (%s)"
+	textNone    = "no sandbox: %s; until then only the tool rules keep the model's commands in"
+	textNoHosts = "; the hosts in sandbox_network are not enforced"
+	textOff     = "no sandbox: it is switched off; /config sandbox auto switches it on"
 )
 
 // Why the fence is not better.
@@ -279,7 +345,10 @@ const (
 	reasonNoLandlock = "Landlock cannot work (%s)"
 	reasonOld        = "before bubblewrap 0.8 commands can fill the memory with temporary files, and make namespaces"
 	reasonNoLimits   = "commands have no limit of processes and temporary space, and can write settings such as .git/config in folders of the data directory"
-	reasonNoFilter   = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out"
+	reasonNoHosts    = "hosts in sandbox_network need bubblewrap: until then commands have no network at all"
+	// With one layer commands have what claude has.
+	reasonHostsOneLayer = "the hosts in sandbox_network do not hold commands of claude, which share its open network"
+	reasonNoFilter      = "no seccomp here: commands can connect to unix sockets such as tmux, ssh-agent and docker, which may lead out"
 )
 
 // What keeps a process from being started in its fence.

@@ -48,11 +48,8 @@ func (b *Box) folders() (run, tmp string, err error) {
 	return run, tmp, nil
 }
 
-// Close gives the Box's folder for temporary files back: it is removed unless another
-// Box uses it. A command that is started later makes a fresh one.
-func (b *Box) Close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// closeScratch ends the use of the folder. The caller holds the lock.
+func (b *Box) closeScratch() {
 	if b.scratch.lock != nil {
 		b.scratch.removeIfUnused()
 		b.scratch = scratch{}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ollimbot/core/base/hosts"
 	"ollimbot/core/storage/config"
 )
 
@@ -42,6 +43,8 @@ type view struct {
 	profile profile
 	mounts  []mount
 	network bool
+	hosts   hosts.List // what is reached by the proxy, without a network
+	relay   relay      // to the proxy, where there is one
 	env     []string
 	home    string // real, or empty
 	data    string // real
@@ -88,6 +91,9 @@ func (v *view) fill(find func() ([]mount, error)) error {
 func (b *Box) frame(p profile, cmd *exec.Cmd) (*view, error) {
 	settings := b.o.Settings()
 	v := &view{profile: p, network: p == engine || p == command && settings.Network, links: map[string]string{}}
+	if p == command && !settings.Network {
+		v.hosts = settings.Hosts
+	}
 	v.env = environment(p, cmd.Env, v.network)
 	v.data = resolved(b.o.Dir)
 	v.system()

@@ -28,7 +28,9 @@ type key struct {
 	free   bool              // the offers are only examples
 	legacy map[string]string // values of early files of the original, and their meaning
 	parse  func(r *Runtime, text string) bool
-	text   func(r Runtime) string
+	// why says what is wrong with a text that parse refuses; nil or "": what is accepted.
+	why  func(text string) string
+	text func(r Runtime) string
 	// shown is the value for people; nil: the text.
 	shown  func(r Runtime) string
 	encode func(text string) string // the text as JSON
@@ -69,7 +71,7 @@ var keys = slices.Concat(
 		textKey("claude_memory_limit", memory, size, func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }).takes(mustMemory, "4GB", "512MB"),
 
 		choiceKey("sandbox", "auto", []string{"auto", "off"}, func(r *Runtime) *string { return &r.Sandbox }),
-		switchKey("sandbox_network", func(r *Runtime) *bool { return &r.SandboxNetwork }),
+		networkKey("sandbox_network", func(r *Runtime) *string { return &r.SandboxNetwork }),
 		wordsKey("sandbox_visible", "none", paths, func(r *Runtime) *string { return &r.SandboxVisible }).takes(mustPaths, "~/notes", "~/site:rw", "none"),
 
 		wordsKey("update_source", "none", source, func(r *Runtime) *string { return &r.UpdateSource }).
@@ -200,6 +202,30 @@ func switchKey(name string, field func(*Runtime) *bool) key {
 	}, field).takes(mustSwitch, "on", "off")
 	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
 	return k
+}
+
+// networkKey is a switch, or a list of hosts. As a switch it is written as it always was.
+func networkKey(name string, field func(*Runtime) *string) key {
+	k := textKey(name, network, func(s string) string { return cmp.Or(s, "off") }, field).
+		takes(mustNetwork, "on", "off", "host,host")
+	k.why = whyNoHosts
+	k.encode = func(text string) string {
+		if text == "on" || text == "off" {
+			return strconv.FormatBool(text == "on")
+		}
+		return pycompat.Quote(text)
+	}
+	return k
+}
+
+// wants is what is accepted, or where the setting can tell, what is wrong with a text.
+func (k key) wants(text string) string {
+	if k.why != nil {
+		if why := k.why(text); why != "" {
+			return why
+		}
+	}
+	return k.must
 }
 
 // dollarsKey is a cap on spending; off means no cap.

@@ -17,6 +17,7 @@ var examples = map[string]string{
 	"google_calendars": "primary,family@example.com", "google_task_list": "MTIzNDU2", "model_fork": "haiku",
 	"thinking_main": "8000", "permission_mode": "default", "engine": "messages", "daily_cap": "5", "monthly_cap": "60",
 	"sandbox_visible": "~/notes,~/site:rw", "fallback": "local/qwen3", "claude_memory_limit": "2GB", "thinking_fork": "off", "sandbox": "off",
+	"sandbox_network": "api.github.com,*.example.org",
 }
 
 // settingsTable is every setting as a row of docs/settings.md.

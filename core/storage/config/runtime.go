@@ -49,7 +49,7 @@ type Runtime struct {
 	ClaudeMemoryLimit  int64   // bytes per engine process
 
 	Sandbox        string // "off"; empty: where available
-	SandboxNetwork bool   // whether commands in the sandbox may use the network
+	SandboxNetwork string // "on", or the hosts that commands in the sandbox reach, as hosts.Parse reads them; empty: none
 	SandboxVisible string // absolute paths, separated by commas; ":rw" after one makes it writable
 
 	UpdateSource string // a directory or an http(s) address of releases; empty: none
@@ -120,7 +120,7 @@ func (f files) decode() (r Runtime, problems []string) {
 				continue
 			}
 			standard := k.encode(k.text(defaultRuntime()))
-			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, clean.Cut(clean.Line(string(value)), 60), k.must, standard))
+			problems = append(problems, fmt.Sprintf(msgRuntime, rel, k.name, clean.Cut(clean.Line(string(value)), 60), k.wants(text), standard))
 		}
 	}
 	return r, problems

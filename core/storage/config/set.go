@@ -55,7 +55,7 @@ func Set(d *store.Dir, name, value string) (r Runtime, c Change, err error) {
 func Try(r *Runtime, name, value string) error {
 	k, err := find(name)
 	if err == nil && !k.parse(r, strings.TrimSpace(value)) {
-		err = fmt.Errorf(msgRefused, k.name, k.must)
+		err = fmt.Errorf(msgRefused, k.name, k.wants(strings.TrimSpace(value)))
 	}
 	return err
 }

@@ -290,7 +290,7 @@ func drawValue(t *rapid.T, k key) string {
 	case k.name == "update_source":
 		return rapid.SampledFrom([]string{"none", "", "/srv", "~/releases", "https://example.org/a b"}).Draw(t, "source")
 	case k.name == "sandbox_network":
-		return rapid.SampledFrom([]string{"on", "off", "1", "no"}).Draw(t, "switch")
+		return rapid.SampledFrom([]string{"on", "off", "1", "no", "api.github.com, *.Example.org,localhost:8080"}).Draw(t, "network")
 	case k.name == "quiet_hours":
 		return rapid.SampledFrom([]string{"off", "22:00-07:30", "0:00-5:05"}).Draw(t, "quiet")
 	case k.name == "claude_memory_limit":
@@ -336,7 +336,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: true, SandboxVisible: "/srv:rw",
+		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
 		UpdateSource: "/srv",
 	}
 	seen := map[string]bool{}
@@ -355,5 +355,53 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 			t.Errorf("%s is there twice", k.name)
 		}
 		seen[k.name] = true
+	}
+}
+
+func TestTheNetworkIsASwitchOrAListOfHosts(t *testing.T) {
+	d := storetest.At(t, t.TempDir())
+	for value, wants := range map[string]struct{ is, file string }{
+		"on": {"on", "true"}, "off": {"", "false"}, "1": {"on", "true"}, "No": {"", "false"},
+		" api.GitHub.com , *.example.org,localhost:8080": {"api.github.com,*.example.org,localhost:8080", `"api.github.com,*.example.org,localhost:8080"`},
+	} {
+		if _, _, err := Set(d, "sandbox_network", "on"); err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := Set(d, "sandbox.network", value)
+		data, rerr := d.Read(SettingsFile)
+		if err != nil || rerr != nil || r.SandboxNetwork != wants.is || string(data) != `{"sandbox_network": `+wants.file+"}\n" {
+			t.Errorf("%q is %q in %s, %v, %v", value, r.SandboxNetwork, data, err, rerr)
+		}
+	}
+}
+
+func TestAListOfHostsThatIsWrongIsRefusedAndTheOldOneStays(t *testing.T) {
+	d := storetest.At(t, t.TempDir())
+	if _, _, err := Set(d, "sandbox_network", "api.github.com"); err != nil {
+		t.Fatal(err)
+	}
+	for value, wants := range map[string]string{
+		"api.github.com, *.com":       `sandbox_network: "*.com" is too wide`,
+		"https://api.github.com/repo": `sandbox_network: "https://api.github.com/repo" is more than a host`,
+		"on, api.github.com":          "sandbox_network: on stands alone",
+		"localhost:x":                 "the port must be a number",
+		"*":                           "for the whole network set it to on",
+		"enable":                      "sandbox_network: must be on, off, or the hosts to reach",
+		"":                            "sandbox_network: must be on, off, or the hosts to reach",
+	} {
+		_, _, err := Set(d, "sandbox_network", value)
+		if err == nil || !strings.Contains(err.Error(), wants) {
+			t.Errorf("%q: %v", value, err)
+		}
+		if r, problems, err := LoadRuntime(d); r.SandboxNetwork != "api.github.com" || problems != nil || err != nil {
+			t.Errorf("after %q it is %q, %v, %v", value, r.SandboxNetwork, problems, err)
+		}
+	}
+	if err := d.Write(SettingsFile, []byte(`{"sandbox_network": "api.github.com, *.com"}`)); err != nil {
+		t.Fatal(err)
+	}
+	r, problems, err := LoadRuntime(d)
+	if err != nil || r.SandboxNetwork != "" || len(problems) != 1 || !strings.Contains(problems[0], `"*.com" is too wide`) {
+		t.Errorf("a file by hand gives %q, %q, %v", r.SandboxNetwork, problems, err)
 	}
 }

@@ -35,7 +35,7 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 		"**claude_warm**: 1 (default) `0-16`",
 		"**claude_memory_limit**: 4GB (default) `4GB` `512MB`",
 		"**sandbox**: auto (default) `auto` `off`",
-		"**sandbox_network**: off (default) `on` `off`",
+		"**sandbox_network**: off (default) `on` `off` `host,host`",
 		"**sandbox_visible**: none (default) `~/notes` `~/site:rw` `none`",
 		"**update_source**: none (default) `https://example.org/ollim-bot` `/srv/ollim-bot` `none`",
 	}
@@ -50,7 +50,7 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: 5 * time.Minute,
 		AutoUpdateHour: 0, GoogleCalendars: "a,b", GoogleTaskList: "x", Engine: "script", Fallback: "claude", MaxBackgroundForks: 1,
 		QuietHours: Quiet{22 * 60, 7*60 + 30}, DailyCap: 0, MonthlyCap: 12.5, ClaudeWarm: 0, ClaudeMemoryLimit: 1536 << 20,
-		Sandbox: "off", SandboxNetwork: true, SandboxVisible: "/srv", UpdateSource: "/releases",
+		Sandbox: "off", SandboxNetwork: "on", SandboxVisible: "/srv", UpdateSource: "/releases",
 	}
 	want := []string{
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "1",

@@ -22,6 +22,7 @@ const (
 	mustFallback  = "must be engines (claude, messages, script) or models with their providers such as local/qwen3, separated by commas, each once; or none"
 	mustThinking  = "must be off, adaptive or a number of tokens, 1 or more"
 	mustSwitch    = "must be on or off (true or false, yes or no, 1 or 0)"
+	mustNetwork   = "must be on, off, or the hosts to reach, separated by commas, such as api.github.com,*.example.org,localhost:8080"
 	mustSpan      = "must be a whole number of %s from 1 to %d"
 	mustCount     = "must be a whole number from %d to %d"
 	mustQuiet     = "must be a start and an end such as 22:00-07:30, or off"
@@ -56,7 +57,7 @@ var abouts = map[string]string{
 	"claude_warm":          "whether the conversation is opened at start, so that the first answer is faster",
 	"claude_memory_limit":  "how much memory one engine process may use",
 	"sandbox":              "whether the agent's commands run in a sandbox of the system",
-	"sandbox_network":      "whether commands in the sandbox reach the network",
+	"sandbox_network":      "whether commands in the sandbox reach the network, or which hosts of it",
 	"sandbox_visible":      "which other folders commands in the sandbox can see",
 	"update_source":        "where new versions of this program are found",
 }

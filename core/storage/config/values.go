@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/hosts"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 )
@@ -94,6 +95,34 @@ func boolean(to *bool, s string) bool {
 		return false
 	}
 	return true
+}
+
+// network parses a switch or a list of hosts.
+func network(to *string, s string) bool {
+	var on bool
+	if boolean(&on, s) {
+		if *to = ""; on {
+			*to = "on"
+		}
+		return true
+	}
+	list, err := hosts.Parse(s)
+	if err != nil {
+		return false
+	}
+	*to = list.String()
+	return true
+}
+
+// whyNoHosts says what is wrong with a list of hosts; "" where it is none.
+func whyNoHosts(s string) string {
+	if !strings.ContainsAny(s, ".,:*/") {
+		return ""
+	}
+	if _, err := hosts.Parse(s); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // maxDollars is more than any sensible cap.
