@@ -24,7 +24,7 @@ type auditCmd struct {
 // Run shows the newest decisions, the newest last.
 func (c *auditCmd) Run(p *process, at console.DataDir) error {
 	if c.N < 1 || c.N > 100_000 {
-		return console.Usagef("-n %d is not possible: give 1 to 100000", c.N)
+		return console.Usagef("-n must be between 1 and 100000, not %d", c.N)
 	}
 	list, damaged, err := audit.New(audit.Options{Dir: at.Dir}).Read(c.N)
 	if err != nil {

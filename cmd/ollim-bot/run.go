@@ -30,10 +30,10 @@ type runCmd struct {
 	Pace   float64 `default:"1" placeholder:"N" help:"How long the offline engine thinks: 1 as a quick model, 0 not at all."`
 }
 
-// Run starts the bot on the data directory and returns when it has ended.
+// Run starts the bot on the data directory and returns when it has stopped.
 func (c *runCmd) Run(p *process, at console.DataDir) error {
 	if c.Pace < 0 || c.Pace > 100 {
-		return console.Usagef("--pace %v is not possible: give 0 to 100", c.Pace)
+		return console.Usagef("--pace must be between 0 and 100, not %v", c.Pace)
 	}
 	if err := c.check(p); err != nil {
 		return err

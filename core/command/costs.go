@@ -18,19 +18,19 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// mostCostDays is how many days are compared at most.
+// mostCostDays is the maximum length of a report.
 const mostCostDays = 366
 
-// Spending is what the report of costs is made of.
+// Spending is the input of a cost report.
 type Spending struct {
-	Runs  []fork.View      // the ledger's, newest first
-	Days  []money.Day      // those of which there is something to tell
+	Runs  []fork.View      // from the ledger, newest first
+	Days  []money.Day      // days without spending may be missing
 	State money.State      // now
 	Ahead []schedule.Entry // the fires until midnight, with their costs
 }
 
-// Report compares what the runs of each task have cost in as many days with today, 366 at most,
-// until now, which is in the bot's zone.
+// Report adds up the costs of each task over the given number of days, at most 366, the
+// last of which is today. now must be in the bot's zone.
 func (s Spending) Report(days int, now time.Time) CostReport {
 	days = min(max(1, days), mostCostDays)
 	r := CostReport{At: now, Days: make([]CostDay, days), Money: s.State, Ahead: s.Ahead}
@@ -53,7 +53,7 @@ func (s Spending) Report(days int, now time.Time) CostReport {
 	r.sum(s.Runs)
 	r.Talk = max(0, r.Talk-r.Total.Dollars)
 	r.Projected = s.State.Today.Spent + s.State.Reserved + r.Expected
-	if first := oldest(s.Runs).In(now.Location()); first.After(r.Days[0].Date) { // the ledger keeps what fits
+	if first := oldest(s.Runs).In(now.Location()); first.After(r.Days[0].Date) { // the ledger has dropped older runs
 		r.Since = first
 	}
 	return r
@@ -80,8 +80,8 @@ func (r *CostReport) Text() string {
 	return r.Head() + "\n\n" + r.table()
 }
 
-// Blocks says how the tokens of a usage divide into those that differ in price; empty
-// where there are none.
+// Blocks describes a usage by price class: prompt tokens, the cached share, and answer
+// tokens. It is empty for no tokens.
 func Blocks(u agent.Usage) string {
 	if u.Tokens() == 0 {
 		return ""
@@ -93,7 +93,7 @@ func Blocks(u agent.Usage) string {
 	return fmt.Sprintf(textBlocks, words.Tokens(u.Prompt()), cached, words.Tokens(u.OutputTokens))
 }
 
-// trend compares the means of the newer and the older half.
+// trend compares the means of the newer and the older half. costs is newest first.
 func trend(costs []float64) float64 {
 	if len(costs) < 4 {
 		return 0
@@ -114,8 +114,8 @@ func sum(list []float64) float64 {
 	return s
 }
 
-// sum adds up the runs that have ended on the days of the report: by day, by task, the
-// dearest first, and all of them together.
+// sum adds up the runs that ended on the days of the report: in total, by day and by
+// task, the most expensive task first.
 func (r *CostReport) sum(views []fork.View) {
 	type task struct {
 		kind routines.Kind
@@ -124,7 +124,7 @@ func (r *CostReport) sum(views []fork.View) {
 	place := map[task]int{}
 	var costs [][]float64 // of each task, newest first
 	for _, v := range views {
-		// The day is the last one that has begun by then.
+		// The day is the last one that starts at or before the end of the run.
 		day, _ := slices.BinarySearchFunc(r.Days, v.Ended, func(d CostDay, at time.Time) int {
 			if d.Date.After(at) {
 				return 1
@@ -161,7 +161,7 @@ func (r *CostReport) sum(views []fork.View) {
 	})
 }
 
-// share is a task's part of the dollars; of the tokens where nothing has a price.
+// share is a task's share of the dollars, or of the tokens if nothing has a price.
 func share(t, total TaskCost) float64 {
 	switch {
 	case total.Dollars > 0:
@@ -172,8 +172,8 @@ func share(t, total TaskCost) float64 {
 	return 0
 }
 
-// table gives each task a line of its own, above its numbers: these stand
-// below each other however wide the titles are, and fit on a narrow screen.
+// table puts each task's title on a line above its numbers. The columns align whatever
+// the titles' width, and fit on a narrow screen.
 func (r *CostReport) table() string {
 	var out strings.Builder
 	const form = "%5s %6s %8s %8s %5s\n"
@@ -191,13 +191,12 @@ func (r *CostReport) table() string {
 	return out.String()
 }
 
-// oldest is when the first of the runs that have ended began, the newest standing
-// first.
+// oldest is the start of the first run that has ended. views is newest first.
 func oldest(views []fork.View) time.Time {
 	for _, v := range slices.Backward(views) {
 		switch {
 		case v.Ended.IsZero():
-		case v.Started.IsZero(): // it never came to run
+		case v.Started.IsZero(): // it never started
 			return v.Ended
 		default:
 			return v.Started

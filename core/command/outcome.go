@@ -12,21 +12,21 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-// Outcome is what a command did.
+// Outcome is the result of a command.
 type Outcome struct {
 	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
 	Body    string // the address of a login
 	Undo    Value  // the inverse, or nil
-	Follows string // why SetConfig has changed nothing: what would follow
-	// Decision is what the audit log keeps of the command, but for who asked: Message is
-	// its detail where it has none. The zero value is nothing.
+	Follows string // the consequence for which SetConfig has changed nothing
+	// Decision is the command's entry in the audit log, without its actor. An empty detail
+	// is filled with Message. The zero value writes no entry.
 	Decision audit.Entry
-	// Done is closed when words have been answered, or never will be; nil for
-	// commands that answer nothing. After the bot's end it may stay open.
+	// Done is closed once a message has been answered or never will be; nil for
+	// other commands. It may stay open after the bot has stopped.
 	Done <-chan struct{}
 }
 
-// TaskCost is what the runs of one task have used.
+// TaskCost is the usage of one task's runs.
 type TaskCost struct {
 	Kind    routines.Kind `json:"kind"`
 	ID      string        `json:"id"`
@@ -34,55 +34,55 @@ type TaskCost struct {
 	Runs    int           `json:"runs"`
 	Tokens  int           `json:"tokens"`
 	Dollars float64       `json:"usd"`
-	Share   float64       `json:"share"` // of all that runs have cost, 0 to 1
-	// Mean is what a run has cost, in dollars; Trend by how much the newer half of the
-	// runs costs more than the older, each on its mean: 0.25 is a quarter more, and 0
-	// also where fewer than four runs tell.
-	Mean  float64 `json:"usd_per_run"`
+	Share   float64       `json:"share"` // of the cost of all runs, 0 to 1
+	// Mean is the mean cost of a run, in dollars.
+	Mean float64 `json:"usd_per_run"`
+	// Trend compares the mean cost of the newer half of the runs with that of the older
+	// half: 0.25 is a quarter more. It is 0 for fewer than four runs.
 	Trend float64 `json:"trend"`
-	// Days are the dollars of each day, beside CostReport.Days.
+	// Days are the dollars of each day of CostReport.Days.
 	Days []float64 `json:"days_usd"`
 }
 
-// CostDay is what one day has cost, the conversation with it.
+// CostDay is the cost of one day, including the conversation.
 type CostDay struct {
 	Date    time.Time // its midnight, in the bot's zone
-	Dollars float64   // what may have been spent by runs that were cut off with it
+	Dollars float64   // including the possible cost of runs that were cut off
 	Tokens  int
-	Runs    int // that have ended on it
+	Runs    int // that ended on this day
 }
 
-// CostReport is what was spent, what is about to be, and what may be.
+// CostReport is the cost of some days, the caps, and the expected cost until midnight.
 type CostReport struct {
 	At    time.Time
-	Days  []CostDay // one for each, also those that cost nothing, the oldest first; the last is today
+	Days  []CostDay // every day, oldest first; the last is today
 	Tasks []TaskCost
 	Total TaskCost  // of all tasks
-	Since time.Time // when the first known run was, if that is later than the first day
-	// Used is what those days have used, by block of prices.
+	Since time.Time // of the first known run, if it is later than the first day
+	// Used is the usage of those days, by price class.
 	Used agent.Usage
-	// Talk are the dollars of those days that no run has cost: the conversation's.
+	// Talk is the conversation's cost: the dollars of those days that belong to no run.
 	Talk float64
-	// Money are the caps, and what counts against them.
+	// Money has the caps and the spending that counts against them.
 	Money money.State
-	// Ahead are the fires until midnight, by time, with what each is expected to cost;
-	// those that are held, for money too, say so.
+	// Ahead are the fires until midnight, by time, with their expected cost. Suspended
+	// fires are marked as held.
 	Ahead []schedule.Entry
-	// Expected are the dollars of those that are not held, Projected what today costs
-	// with them, and with what runs under way have not yet used of their share.
+	// Expected is the cost in dollars of the fires that are not held. Projected is the
+	// cost of today with those fires and with the unused reservations of active runs.
 	Expected, Projected float64
 }
 
-// TaskPast is how the runs and the pings of one task went, and its next fires.
+// TaskPast is the history of one task's runs and pings, and its next fires.
 type TaskPast struct {
 	File    TaskFile
-	Runs    []fork.View // the newest 20 that have ended, the oldest first
-	Rate    fork.Rate   // of all runs that are stored
+	Runs    []fork.View // the newest 20 that have ended, oldest first
+	Rate    fork.Rate   // of all stored runs
 	Answers budget.Answers
-	Next    []NextFire // three at most
+	Next    []NextFire // at most three
 }
 
-// TaskFile is what the file of a routine or a reminder says.
+// TaskFile is the contents of a routine's or reminder's file.
 type TaskFile struct {
 	routines.Task
 	Cron      string    // of a routine
@@ -92,21 +92,21 @@ type TaskFile struct {
 	UntilDone bool      // of a reminder
 }
 
-// NextFire is a fire to come, with what the forecast says of a ping of it.
+// NextFire is an upcoming fire, with the forecast for its ping.
 type NextFire struct {
 	At      time.Time
 	Verdict Verdict
 }
 
-// Verdict says whether a fire's ping will find a token.
+// Verdict says whether a token will be left for a fire's ping.
 type Verdict string
 
-// The verdicts. A fire that lies beyond the forecast, or sends no ping that costs
-// anything, has none.
+// The verdicts. A fire has none if it is beyond the forecast or sends no ping that costs
+// a token.
 const (
 	VerdictNone  Verdict = ""
-	VerdictSure  Verdict = "a token is left"     // even if all pinged
-	VerdictShort Verdict = "may run short"       // if all pinged, but not as they usually do
-	VerdictDry   Verdict = "likely out of pings" // as they usually do
+	VerdictSure  Verdict = "a token is left"     // even if all tasks ping
+	VerdictShort Verdict = "may run short"       // if all tasks ping, but not at their usual rate
+	VerdictDry   Verdict = "likely out of pings" // at their usual rate
 	VerdictQuiet Verdict = "in quiet hours"
 )

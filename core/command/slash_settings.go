@@ -26,17 +26,17 @@ func (h Host) model(ctx context.Context, args []string) (string, error) {
 	if !routines.ValidModel(name) {
 		return "", fmt.Errorf("model must be one of: %s, or provider/model such as local/qwen3", strings.Join(Models, ", "))
 	}
-	if err := h.knows(name); err != nil {
+	if err := h.checkModels(name); err != nil {
 		return "", err
 	}
 	if err := h.Chat.SetModel(ctx, name); err != nil {
 		return "", err
 	}
-	return "switched to " + name + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
+	return "switched to " + name + "." + h.ignoredThinking(h.Chat.Settings(false)), nil
 }
 
-// knows checks that the providers in a value have their models.
-func (h Host) knows(value string) error {
+// checkModels checks that the provider of each model in a comma-separated list has it.
+func (h Host) checkModels(value string) error {
 	for name := range strings.SplitSeq(value, ",") {
 		if name = strings.TrimSpace(name); strings.Contains(name, "/") && h.CheckModel != nil {
 			if err := h.CheckModel(name); err != nil {
@@ -50,7 +50,7 @@ func (h Host) knows(value string) error {
 func (h Host) thinking(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		now := h.Chat.CurrentSettings()
-		return "thinking: " + now.Thinking + "." + h.thinkingHolds(now), nil
+		return "thinking: " + now.Thinking + "." + h.ignoredThinking(now), nil
 	}
 	mode := strings.ToLower(args[0])
 	if mode != "off" && mode != "adaptive" && !isTokens(mode) {
@@ -59,11 +59,11 @@ func (h Host) thinking(ctx context.Context, args []string) (string, error) {
 	if err := h.Chat.SetThinking(ctx, mode); err != nil {
 		return "", err
 	}
-	return "thinking: " + mode + "." + h.thinkingHolds(h.Chat.Settings(false)), nil
+	return "thinking: " + mode + "." + h.ignoredThinking(h.Chat.Settings(false)), nil
 }
 
-// thinkingHolds says which part of a thinking setting the model ignores, or "".
-func (h Host) thinkingHolds(s agent.Settings) string {
+// ignoredThinking says which part of a thinking setting the model ignores, or "".
+func (h Host) ignoredThinking(s agent.Settings) string {
 	r, ok := h.Engine.(agent.Reporter)
 	if !ok {
 		return ""
@@ -82,8 +82,8 @@ func isTokens(s string) bool {
 	return s != "" && s[0] != '0' && len(s) <= 7 && strings.Trim(s, "0123456789") == ""
 }
 
-// permissions shows or sets the permission mode of the fork or the main session, until the
-// process ends.
+// permissions shows or sets the permission mode of the fork or the main session. The mode
+// lasts until the process ends.
 func (h Host) permissions(ctx context.Context, args []string) (string, error) {
 	if len(args) == 0 {
 		return "permissions: " + string(h.Chat.Mode()) + ".", nil
@@ -127,10 +127,10 @@ func (h Host) config(ctx context.Context, args []string) (string, error) {
 	return done.Message, err
 }
 
-// set changes a setting, and records that if the value differs.
+// set changes a setting. A new value is recorded in the audit log.
 func (h Host) set(ctx context.Context, key, value string) (config.Change, error) {
 	if err := config.Try(&config.Runtime{}, key, value); err == nil && (strings.HasPrefix(key, "model") || key == "fallback") {
-		if err := h.knows(value); err != nil {
+		if err := h.checkModels(value); err != nil {
 			return config.Change{}, err
 		}
 	}
@@ -145,15 +145,16 @@ func (h Host) set(ctx context.Context, key, value string) (config.Change, error)
 	return change, h.Chat.ConfigChanged(ctx, change.Key)
 }
 
-// holds says which part of a change the model ignores.
-func (h Host) holds(c config.Change) string {
+// ignored says which part of a change the model ignores, or "".
+func (h Host) ignored(c config.Change) string {
 	if !strings.HasPrefix(c.Key, "thinking_") {
 		return ""
 	}
-	return h.thinkingHolds(h.Chat.Settings(c.Key == "thinking_fork"))
+	return h.ignoredThinking(h.Chat.Settings(c.Key == "thinking_fork"))
 }
 
-// CarryOut changes the setting, or describes the consequences.
+// CarryOut changes the setting. If the change has a consequence that needs confirmation,
+// it only describes that.
 func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 	if err := config.Try(&config.Runtime{}, c.Key, c.Value); err != nil {
 		return Outcome{}, err
@@ -166,10 +167,10 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if change.Before == change.After {
-		return Outcome{Message: fmt.Sprintf(textAsItWas, change.Key, change.Is)}, nil
+		return Outcome{Message: fmt.Sprintf(textUnchanged, change.Key, change.Is)}, nil
 	}
 	return Outcome{
-		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.holds(change),
+		Message: fmt.Sprintf(textChanged, change.Key, change.Was, change.Is) + h.ignored(change),
 		Undo:    SetConfig{Key: change.Key, Value: change.Before, Sure: true},
 	}, nil
 }
@@ -178,12 +179,13 @@ func (c SetConfig) CarryOut(ctx context.Context, h Host) (Outcome, error) {
 func (h Host) lift(ctx context.Context, args []string) (string, error) {
 	undo := len(args) == 1 && args[0] == "off"
 	if len(args) > 0 && !undo {
-		return "", errors.New("use /lift for today, or /lift off to apply the caps again")
+		return "", errors.New("use /lift to suspend the caps for today, or /lift off to apply them again")
 	}
 	return h.Lift(ctx, undo)
 }
 
-// pingBudget shows or sets the budget, with numbers in order or as capacity=6 refill_rate=60.
+// pingBudget shows or sets the budget. The numbers are positional, as in 6 60, or named, as in
+// capacity=6 refill_rate=60.
 func (h Host) pingBudget(ctx context.Context, args []string) (string, error) {
 	var set SetBudget
 	slots := []**int{&set.Capacity, &set.RefillMinutes}

@@ -14,7 +14,7 @@ const (
 	textNoUpdate     = "/upgrade takes check, rollback or nothing, not %q"
 	textStillRuns    = " %s runs until /restart."
 	textAlwaysThinks = " The model %s still thinks: with this version of claude that cannot be turned off."
-	textOwnMeasure   = " The model %s decides itself how much it thinks, and ignores the number."
-	textAsItWas      = "%s is already %s"
+	textOwnMeasure   = " The model %s decides how much it thinks and ignores the number."
+	textUnchanged    = "%s is already %s"
 	textChanged      = "%s: %s → %s"
 )

@@ -11,30 +11,29 @@ import (
 	"ollimbot/routines"
 )
 
-// Value is one thing that a user asks of the bot, as data. The types of this file are the
-// only ones.
+// Value is a command of the user, as data. Only the types in this file implement it.
 type Value interface {
 	lane() Lane
 }
 
-// SetBudget changes capacity and refill rate. Nil fields stay as they are.
-// Capacity 0 mutes; negatives and a rate below 1 are refused. Undoable.
+// SetBudget changes capacity and refill rate. Nil fields stay unchanged.
+// Capacity 0 mutes; a negative capacity or a rate below 1 is an error. Undoable.
 type SetBudget struct {
 	Capacity      *int
 	RefillMinutes *int
 }
 
-// RestoreBudget is the inverse of SetBudget: the numbers and, where the change
-// had clamped them, the tokens.
+// RestoreBudget undoes SetBudget. It restores the numbers, and the tokens if the
+// change had clamped them.
 type RestoreBudget struct {
 	Capacity      int
 	RefillMinutes int
 	Available     float64
 }
 
-// FireNow runs a routine or reminder at once, beside its schedule. A reminder goes with
-// its run unless it Stays, and that is undoable: the run is not taken back, but the
-// reminder stays.
+// FireNow runs a routine or reminder now, in addition to its schedule. A reminder is
+// removed with its run unless Stays is set. Undo restores the reminder, but does not
+// undo the run.
 type FireNow struct {
 	ID    string
 	Stays bool
@@ -43,14 +42,14 @@ type FireNow struct {
 // DiscardUpdate removes a pending update. Undoable.
 type DiscardUpdate struct{ Key string }
 
-// RestoreUpdate puts a discarded update back in its place.
+// RestoreUpdate undoes DiscardUpdate: the update returns to its old position.
 type RestoreUpdate struct{ Update *updates.Discarded }
 
-// DeliverNow begins a turn of the main session that hands it the pending
-// updates at once, without a message of the user.
+// DeliverNow starts a turn of the main session with the pending updates, without
+// waiting for a message from the user.
 type DeliverNow struct{}
 
-// Snooze keeps a task from firing until a time; a zero time ends it. Undoable.
+// Snooze keeps a task from firing until a time; the zero time ends the snooze. Undoable.
 type Snooze struct {
 	ID    string
 	Until time.Time
@@ -62,55 +61,55 @@ type Pause struct {
 	Paused bool
 }
 
-// AllowTask lets a task, skill or webhook that the agent has written have all that
-// its file says, in the version that is there now; with Withdraw it waits again.
-// ID is a task's or a webhook's id, or the path of a file. Undoable.
+// AllowTask approves a task, skill or webhook that the agent has written, in one version
+// of its file; Withdraw takes the approval back. ID is the ID of a task or a webhook, or
+// the path of a file. Undoable.
 type AllowTask struct {
 	ID       string
-	Version  string // the digest of what the user has seen; "" takes what is there
+	Version  string // the digest of the version that the user has seen; "" means the current one
 	Withdraw bool
 }
 
-// RefuseEdit restores the file of a task or webhook to the text in force, which an edit of
-// the agent's waits to replace. ID is as for AllowTask. The edit of a task is undoable.
+// RefuseEdit rejects the agent's pending edit of a task or webhook: the file is restored to
+// the text in force. ID is as for AllowTask. Undoable for a task.
 type RefuseEdit struct {
 	ID      string
-	Version string // the digest of the edit that the user has seen; "" takes what is there
+	Version string // the digest of the edit that the user has seen; "" means the current one
 }
 
-// MuteUntil refuses pings that are not critical until a time, like quiet hours;
-// a zero time ends it. Undoable.
+// MuteUntil refuses all but critical pings until a time, like quiet hours; the zero
+// time ends the mute. Undoable.
 type MuteUntil struct{ Until time.Time }
 
-// LiftCaps lets runs start and the conversation go on above the caps on money until
-// midnight; with Undo they hold again. Undoable.
+// LiftCaps suspends the spending caps until midnight, for runs and the conversation;
+// Undo applies them again. Undoable.
 type LiftCaps struct{ Undo bool }
 
-// Mark is a place in the ledger of runs, which a surface hands back.
+// Mark is a cursor into the ledger of runs, for reading the next page.
 type Mark = jsonl.Cursor
 
-// Field is a field of a task's file and its new value; nil takes it out.
+// Field is a key of a task's file and its new value; nil removes the key.
 type Field = frontmatter.Entry
 
-// Looked notes that the user has looked at runs that failed.
+// Looked records that the user has seen runs that failed.
 type Looked struct{ Runs []string }
 
-// SetConfig changes a setting, as /config does: Value is what config.Set takes. Where
-// something follows that the user may not have meant, nothing is changed and
-// Outcome.Follows says it, unless they are Sure. Undoable.
+// SetConfig changes a setting, as /config does; config.Set documents Value. If the change
+// has a consequence that the user may not expect, nothing changes unless Sure is set, and
+// Outcome.Follows describes the consequence. Undoable.
 type SetConfig struct {
 	Key, Value string
 	Sure       bool
 }
 
-// SetLook changes how the dashboard looks, which it keeps itself: the bot writes the
-// change down. Undoable.
+// SetLook records a change of the dashboard's appearance. The dashboard stores the
+// setting itself. Undoable.
 type SetLook struct{ Name, Value, Was string }
 
-// Here notes that the user does something in the dashboard now.
+// Here records that the user is active in the dashboard.
 type Here struct{}
 
-// AddTask writes a new routine (with Cron) or reminder (with At). Undoable.
+// AddTask creates a routine (with Cron) or a reminder (with At). Undoable.
 type AddTask struct {
 	Cron        string
 	At          time.Time
@@ -118,51 +117,52 @@ type AddTask struct {
 	Message     string
 	Foreground  bool
 	Silent      bool // may not ping
-	UntilDone   bool // a reminder that comes back until it is done
+	UntilDone   bool // a reminder that repeats until it is done
 }
 
-// AddStarters installs the starter routines. Those that are installed stay unchanged.
+// AddStarters installs the starter routines. Existing ones stay unchanged.
 type AddStarters struct{}
 
-// RemoveTask removes the file of a task that AddTask has made, as long as nobody has
-// touched it: its inverse.
+// RemoveTask undoes AddTask: it removes the file, unless the file has changed since.
 type RemoveTask struct {
 	ID      string
-	Version string // of the file: routines.Task.Digest
+	Version string // the file's routines.Task.Digest
 	Made    AddTask
 }
 
-// EditTask changes what the file of a task says; everything else in it stays as it is,
-// comments and unknown keys too. Undoable.
+// EditTask changes fields of a task's file. The rest of the file stays unchanged,
+// including comments and unknown keys. Undoable.
 type EditTask struct {
 	ID string
-	// Version is that of the file that the user has seen: routines.Task.Digest. A file
-	// that says something else by now is refused with a *ChangedError.
+	// Version is the routines.Task.Digest of the file that the user has seen. If the file
+	// has changed since, the edit fails with a *ChangedError.
 	Version string
 	Edit    routines.Edit
 }
 
-// RevertTask puts back what a file said before an EditTask, as long as nobody has
-// touched it: its inverse. It is undoable, too.
+// RevertTask undoes EditTask: it restores the file's previous contents, unless the file
+// has changed since. Undoable.
 type RevertTask struct {
 	ID      string
-	Version string // of the file as it is
-	File    []byte // as it was
+	Version string // of the current file
+	File    []byte // the previous contents
 }
 
 // DeleteTask removes the file of a task. Undoable for a day.
 type DeleteTask struct{ ID string }
 
-// ChangedError says that a file is not what the user has seen.
+// ChangedError means that a file has changed since the user last saw it.
 type ChangedError struct{ Now TaskFile }
 
-// Error is a sentence for people.
-func (e *ChangedError) Error() string { return e.Now.Path + " was changed on the disk meanwhile" }
+// Error names the file.
+func (e *ChangedError) Error() string {
+	return e.Now.Path + " has changed on disk since you last saw it"
+}
 
-// Remind answers a pending reminder, most of all one that comes back until it is done.
-// What is done is gone; Later is due again at Until, or in an hour where that is zero;
-// NotToday is due tomorrow, at the time of day at which it was due first. The agent is
-// told. Undoable.
+// Remind answers a pending reminder, usually one that repeats until it is done. Done
+// removes it. Later makes it due at Until, or in an hour if Until is zero. NotToday makes
+// it due tomorrow, at the time of day at which it was first due. The agent is informed.
+// Undoable.
 type Remind struct {
 	ID    string
 	Word  Word
@@ -179,62 +179,60 @@ const (
 	NotToday Word = "not-today"
 )
 
-// RestoreTask puts back the file of a task that was removed within the last day,
-// or lets a reminder that is being run stay in the schedule. Without an ID it is the
-// one that was removed last.
+// RestoreTask restores the file of a task that was removed within the last day, or keeps
+// a running reminder in the schedule. Without an ID, it restores the task removed last.
 type RestoreTask struct{ ID string }
 
-// StopFork ends a waiting or running fork by its run id. Not undoable.
+// StopFork stops a waiting or running fork by its run ID. Not undoable.
 type StopFork struct{ Run string }
 
-// Say sends what the user wrote in the dashboard to the conversation: the fork
-// where there is one, else the main session, with the files that were attached
-// before. A line that begins with "/" is a command. ReplyTo is the message that
-// is answered, or empty.
+// Say sends the user's message from the dashboard to the open fork, or to the main
+// session if no fork is open, with the files attached so far. A line that begins with "/"
+// is a command. ReplyTo is the message being replied to, or empty.
 type Say struct {
 	Text    string
 	ReplyTo post.MessageID
 }
 
-// Receive is Say for words that came over another surface: words are words there,
-// also when they begin with "/". Key names the message on that surface, and
-// Bot.LastReceived gives the newest one back: keys of one surface grow in length,
-// then in order, as snowflakes do, and a key that was heard is not taken again.
+// Receive is Say for a message from another surface, on which "/" does not start a
+// command. Key identifies the message on that surface. Keys of a surface increase in
+// length, then in order, like snowflakes. A message is received once;
+// Bot.LastReceived returns the newest key.
 type Receive struct {
 	From    string // the surface's name: "Discord"
 	Key     string
 	Text    string
 	ReplyTo post.MessageID
-	// Quoted is what the message that is answered said, as the surface knows it:
-	// it is quoted where the bot has forgotten that message.
+	// Quoted is the surface's text of the message being replied to. It is quoted if the
+	// bot no longer has that message.
 	Quoted string
 	Files  []File
-	// At is when they were written; zero is now.
+	// At is when the message was written; zero means now.
 	At time.Time
-	// More says that another message follows at once, such as of those that came
-	// while the bot was away: all of them have one turn, which the last one begins.
+	// More means that another message follows at once, for example after the bot was
+	// offline. Such messages share one turn, which the last of them starts.
 	More bool
 }
 
-// Reword changes words that were heard and whose turn has not begun; Gone takes
-// them back. Words whose turn has begun stay as they were, which is no error.
+// Reword edits a received message whose turn has not started; Gone deletes it. Once the
+// turn has started, the message stays unchanged, without an error.
 type Reword struct {
 	From, Key string // as in Receive
 	Text      string
 	Gone      bool
 }
 
-// File is a file of the user: its own name for it, and its bytes.
+// File is a file from the user, under the name that it has there.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// Slash carries out a command that begins with a slash, such as "/model opus". Outcome.Message is the reply.
+// Slash runs a slash command such as "/model opus". Outcome.Message is the reply.
 type Slash struct{ Line string }
 
-// Click presses a button by its lasting id ("act:agent:1a2b3c4d"), on the
-// message that shows it.
+// Click presses a button of a message. ID is the button's persistent ID, such as
+// "act:agent:1a2b3c4d".
 type Click struct {
 	Message post.MessageID
 	ID      string
@@ -246,7 +244,7 @@ type Exit string
 // The exits of a fork.
 const (
 	ExitSave    Exit = "save"    // the fork becomes the main session
-	ExitReport  Exit = "report"  // what it found is queued for the main session
+	ExitReport  Exit = "report"  // its findings are queued for the main session
 	ExitDiscard Exit = "discard" // nothing is kept
 )
 
@@ -256,15 +254,15 @@ type ExitFork struct{ How Exit }
 // ResumeFork continues a finished background run as an interactive fork.
 type ResumeFork struct{ Run string }
 
-// Answer answers an approval; the first answer counts.
+// Answer answers an approval request. The first answer counts.
 type Answer struct {
 	ID      string
 	Verdict policy.Verdict // policy.Allow, policy.Always or policy.Deny
 }
 
-// Login begins a login of the engine's account, whose address is Outcome.Body,
-// or ends one with the code that its page has shown.
+// Login starts a login to the engine's account and returns its address in Outcome.Body.
+// With Code, it completes the login with the code from the login page.
 type Login struct{ Code string }
 
-// Interrupt ends the main session's running turn.
+// Interrupt stops the main session's current turn.
 type Interrupt struct{}

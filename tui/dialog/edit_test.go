@@ -87,7 +87,7 @@ func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 		t.Fatal("the form is gone, and what was written")
 	}
 	screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(e.Draw(c, 80, 40), " "))), " ")
-	for _, want := range []string{"routines/tea.md was changed on the disk meanwhile", `When is "0 8 * * *" in the file and "0 10 * * *" here`, "Enter overwrites it with your changes"} {
+	for _, want := range []string{"routines/tea.md has changed on disk since you last saw it", `When is "0 8 * * *" in the file and "0 10 * * *" here`, "Enter overwrites it with your changes"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("%q is missing in\n%s", want, screen)
 		}
