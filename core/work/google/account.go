@@ -50,6 +50,8 @@ type Account struct {
 	state  atomic.Pointer[State]
 	logins chan *Login
 
+	pasted sync.Mutex // held while a pasted address is finished, so that one place tells the end
+
 	mu   sync.Mutex         // orders who finds out that a login has ended, and guards:
 	stop context.CancelFunc // of the login that waits
 	told string             // the error about the day that was reported last
@@ -98,7 +100,7 @@ func (a *Account) Run(ctx context.Context) error {
 			a.stop = stop
 			a.mu.Unlock()
 			err := l.Wait(waiting)
-			over := waiting.Err() != nil // a login that nobody ends is silent
+			over := a.left(waiting) // a login that nobody ends is silent
 			a.leave()
 			if !over {
 				a.loggedIn(err)
@@ -148,12 +150,22 @@ func (a *Account) Redirected(ctx context.Context, text string) bool {
 	if !a.o.Client.Redirected(text) {
 		return false
 	}
+	a.pasted.Lock()
+	defer a.pasted.Unlock()
 	err := a.o.Client.Finish(ctx, text)
 	if err == nil || !a.o.Client.Waits() {
 		a.leave() // its end is told here
 	}
 	a.loggedIn(err)
 	return true
+}
+
+// left reports whether nobody waits any more. An address that is being finished may be why
+// the wait has ended, so its end is awaited.
+func (a *Account) left(waiting context.Context) bool {
+	a.pasted.Lock()
+	defer a.pasted.Unlock()
+	return waiting.Err() != nil
 }
 
 // leave stops waiting for a login.

@@ -378,6 +378,34 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 	}
 }
 
+func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
+	a := deskOf(t)
+	must(t, a.dir.Remove(google.TokenFile))
+	a.run(t)
+	text, err := a.Connect(t.Context(), nil)
+	must(t, err)
+	redirect := a.browser(t, text)
+	waited(t, redirect)
+	a.g.Before = func(r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			must(t, a.dir.Remove("state/google_login.json")) // nothing is pending from here on
+			left(redirect)                                   // and whoever waited has noticed
+		}
+	}
+	if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, "connected") {
+		t.Errorf("it is %v", a.State())
+	}
+	a.g.Before = nil
+	text, err = a.Connect(t.Context(), []string{"mail"})
+	must(t, err)
+	waited(t, a.browser(t, text)) // all is said of the first one by then
+	select {
+	case said := <-a.heard:
+		t.Errorf("it was told again: %q", said)
+	default:
+	}
+}
+
 func TestASecondLoginTakesThePlaceOfTheFirst(t *testing.T) {
 	a := deskOf(t)
 	must(t, a.dir.Remove(google.TokenFile))

@@ -25,17 +25,17 @@ const (
 	keptDays = 400
 )
 
-// Options are the parts of a Purse. Dir is required.
+// Options are the parts of a Purse. All but Prices are required.
 type Options struct {
 	Dir  *store.Dir
-	Zone *time.Location // tells when a day begins; nil is UTC
+	Zone *time.Location // tells when a day begins
 	// Prices are those of models; nil is the table alone.
 	Prices *Prices
 	Log    *slog.Logger
-	// Caps are those in force; nil is none.
+	// Caps are those in force.
 	Caps func() Caps
 	// Past are the runs of which the ledger knows, oldest first: what a task's next
-	// run costs is told from them. Nil is none. It is asked once.
+	// run costs is told from them. It is asked once.
 	Past func() []Run
 	// Notice is told once a day and once a month that most of a cap is spent.
 	Notice func(text string)

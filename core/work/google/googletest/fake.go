@@ -50,7 +50,9 @@ type Server struct {
 	Refreshes int
 	Rotates   bool // a refresh gives a new refresh token, and the old one ends
 	SaysNo    bool // the user declines
-	Grants    []string
+	// Before is called with each request before it is answered. Set it between requests.
+	Before func(r *http.Request)
+	Grants []string
 
 	faults  map[string][]Fault
 	methods []*method
@@ -191,6 +193,9 @@ func fail(status int, reason, format string, args ...any) answer {
 
 // ServeHTTP answers as Google would.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.Before != nil {
+		s.Before(r)
+	}
 	if s.serveAuth(w, r) {
 		return
 	}
