@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
-
-	"pgregory.net/rapid"
 )
 
 // web is a web of one server on loopback, which answers for every host.
