@@ -250,3 +250,25 @@ func TestAnEditThatWaitsIsACardWithADiffAndTwoButtons(t *testing.T) {
 		})
 	}
 }
+
+func TestAWebhookGoesOnWhileItsEditWaits(t *testing.T) {
+	hook := func(extra, body string) string {
+		return "---\nid: ci\n" + extra + "fields:\n  type: object\n  properties: {repo: {type: string, maxLength: 9}}\n  additionalProperties: false\n---\n" + body + "\n"
+	}
+	running(t, func(h home) { h.write("webhooks/ci.md", hook("", "Look.")) }, func(h home, b *Bot) {
+		if d := mainPen(h.t, h, b).write("webhooks/ci.md", hook(bash, "Delete.")); !d.Allow {
+			t.Fatalf("it was not written: %+v", d)
+		}
+		if s, ok := b.webhooks.index.Find("ci"); !ok || s.Body != "Look." || len(s.Allowed) != 0 {
+			t.Errorf("in force is %+v", s)
+		}
+		problems := b.Snapshot().Schedule.Problems
+		if len(problems) != 1 || problems[0].File != "webhooks/ci.md" || !strings.Contains(problems[0].Proposed.Diff, "-Look.\n+Delete.") {
+			t.Fatalf("its row is %+v", problems)
+		}
+		do(t, b, command.RefuseEdit{ID: "webhooks/ci.md", Version: problems[0].Proposed.Version})
+		if h.read("webhooks/ci.md") != hook("", "Look.") || len(b.Snapshot().Schedule.Problems) != 0 {
+			t.Error("the refused edit is still there")
+		}
+	})
+}

@@ -3,6 +3,7 @@ package policy
 import (
 	"os"
 	"testing"
+	"time"
 
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -158,5 +159,25 @@ func TestTextsThatNothingWaitsOverAreForgotten(t *testing.T) {
 		if d.kept(version) != c.kept {
 			t.Errorf("%+v: kept %v", c, d.kept(version))
 		}
+	}
+}
+
+// Another time would leave the text in force behind.
+func TestAReminderIsNotMovedWhileItsEditWaits(t *testing.T) {
+	d := newDesk(t)
+	file := func(at, body string) string {
+		return "---\nid: aaaa0002\nrun-at: \"2099-01-01T" + at + ":00Z\"\nbackground: true\nallowed-tools: [\"Bash(rm *)\"]\n---\n" + body + "\n"
+	}
+	storetest.Put(t, d.dir, "reminders/call.md", file("09:00", "Call Ada."))
+	d.foresee(t, "reminders/call.md", file("09:00", "Call Bob."))
+	version, moved := routines.Digest([]byte(file("09:00", "Call Bob."))), []byte(file("10:00", "Call Bob."))
+	if err := d.guard.Inherit(version, "reminders/call.md", moved); err == nil {
+		t.Error("it is moved")
+	}
+	if err := d.guard.provenance.Approve(version, "reminders/call.md", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.guard.Inherit(version, "reminders/call.md", moved); err != nil {
+		t.Errorf("allowed, it is not moved: %v", err)
 	}
 }
