@@ -87,16 +87,18 @@ func TestACardIsSentOnceThereIsANetworkIfTheEditStillWaits(t *testing.T) {
 	for _, decided := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			o := open(t)
-			o.offline = true
+			o.offline.Store(true)
 			o.propose(t, routineFile, "And the lawn.\n")
 			runs(t, func(t *testing.T) {
 				time.Sleep(5 * time.Minute)
+				synctest.Wait()
 				if decided {
 					_, err := o.refuse(t.Context(), command.RefuseEdit{ID: routineID})
 					must(t, err)
 				}
-				o.offline = false
+				o.offline.Store(false)
 				time.Sleep(2 * time.Minute)
+				synctest.Wait()
 				if sent := len(o.sent) == 1; sent == decided {
 					t.Errorf("decided %v: sent %+v", decided, o.sent)
 				}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,7 +52,7 @@ type office struct {
 	notes   []string
 	sent    []post.Post
 	retired []post.MessageID
-	offline bool // nothing can be sent
+	offline atomic.Bool // nothing can be sent
 	judged  int
 	changed int
 	logged  strings.Builder
@@ -81,7 +82,7 @@ func (o *office) Refuse(t routines.Task) ([]byte, error) {
 }
 
 func (o *office) post(_ context.Context, p post.Post) (post.MessageID, error) {
-	if o.offline {
+	if o.offline.Load() {
 		return "", post.ErrNoChannel
 	}
 	o.sent = append(o.sent, p)
