@@ -77,7 +77,8 @@ func within(dir, file string) bool {
 
 // save writes the archive to a temporary file and renames it when it is complete.
 func (p *snapshot) save(file string, h Head, o ExportOptions) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(file), ".ollim-bot-*.tmp") // private to the user
+	sweep(filepath.Dir(file))
+	temp, err := createTemp(filepath.Dir(file))
 	if err != nil {
 		return err
 	}
@@ -86,8 +87,9 @@ func (p *snapshot) save(file string, h Head, o ExportOptions) (err error) {
 			err = errors.Join(err, os.Remove(temp.Name()))
 		}
 	}()
+	defer func() { err = errors.Join(err, temp.Close()) }() // until then nobody takes it for a remnant
 	err = p.encrypt(temp, h, o)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	if err = errors.Join(err, temp.Sync()); err != nil {
 		return err
 	}
 	if err := os.Link(temp.Name(), file); err != nil { // never over another file

@@ -55,7 +55,7 @@ type snapshot struct {
 
 // newSnapshot creates the file for the bytes in a folder, whose disk needs that much space.
 func newSnapshot(folder string) (*snapshot, error) {
-	f, err := os.CreateTemp(folder, ".ollim-bot-*.tmp")
+	f, err := createTemp(folder)
 	if err != nil {
 		return nil, fmt.Errorf("make room in %s: %w", folder, err)
 	}
