@@ -19,16 +19,15 @@ import (
 	"strings"
 )
 
-// linked is a module that is linked into a program, as the program itself says.
+// linked is a module that is linked into a program, according to its build info.
 type linked struct {
 	path, version string
 	sum           string // of its source, SHA-256 in hex
-	dir           string // where its source lies
-	licence       string // in SPDX's words
+	dir           string // of its source
+	licence       string // the SPDX identifier
 }
 
-// describe writes what is in a program beside it: the bill of materials, and the
-// licences in full.
+// describe writes the bill of materials and the full licences of a program, next to it.
 func (o order) describe(ctx context.Context, program string) error {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
@@ -53,7 +52,7 @@ func (o order) describe(ctx context.Context, program string) error {
 	return errors.Join(put(program+".cdx.json", append(bill, '\n')), put(program+".licences.txt", []byte(licences)))
 }
 
-// modules are what a program is linked of, Go's own library among them.
+// modules are the modules linked into a program, including Go's standard library.
 func (o order) modules(ctx context.Context, info *debug.BuildInfo) ([]linked, error) {
 	root, err := output(ctx, o.root, nil, "go", "env", "GOROOT")
 	if err != nil {
@@ -67,7 +66,7 @@ func (o order) modules(ctx context.Context, info *debug.BuildInfo) ([]linked, er
 		}
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
 		if err != nil || len(sum) != sha256.Size {
-			return nil, fmt.Errorf("%s %s has no sum in go.sum", m.Path, m.Version)
+			return nil, fmt.Errorf("%s %s has no checksum: run go mod tidy", m.Path, m.Version)
 		}
 		list = append(list, linked{path: m.Path, version: m.Version, sum: hex.EncodeToString(sum)})
 		args = append(args, m.Path+"@"+m.Version)
@@ -94,10 +93,10 @@ func (o order) modules(ctx context.Context, info *debug.BuildInfo) ([]linked, er
 	return list, nil
 }
 
-// legal are the files that a licence asks to be passed on.
+// legal matches the files that a licence requires to be redistributed.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
-// legalTexts are those of a module, by the file's name.
+// legalTexts are those files of a module, by name.
 func legalTexts(m linked) (map[string]string, error) {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {
@@ -117,7 +116,7 @@ func legalTexts(m linked) (map[string]string, error) {
 	return texts, nil
 }
 
-// marks are words by which a licence is known, the more special first.
+// marks are phrases that identify a licence, the most specific first.
 var marks = []struct{ id, has, and string }{
 	{"Apache-2.0", "Apache License", "Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License", "2.0"},
@@ -127,8 +126,8 @@ var marks = []struct{ id, has, and string }{
 	{"BSD-2-Clause", "Redistribution and use in source and binary forms", "this list of conditions"},
 }
 
-// licenceOf is a module's licence; of a file that holds several, that of the first
-// mark. One that nobody has read here is an error.
+// licenceOf is a module's licence. If a file contains several, it is the one whose mark
+// is first. An unknown licence is an error: someone must read it.
 func licenceOf(m linked) (string, error) {
 	texts, err := legalTexts(m)
 	if err != nil {
@@ -142,13 +141,13 @@ func licenceOf(m linked) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("the licence of %s %s is not known (%d files in %s): read it, and add it to cmd/release/bill.go", m.path, m.version, len(texts), m.dir)
+	return "", fmt.Errorf("the licence of %s %s is unknown (%d files in %s): read it, and add it to cmd/release/bill.go", m.path, m.version, len(texts), m.dir)
 }
 
-// licenceTexts are the licences of all modules in full.
+// licenceTexts are the full licences of all modules.
 func licenceTexts(modules []linked) (string, error) {
 	var b strings.Builder
-	b.WriteString("What is linked into this program, and under which licences.\n")
+	b.WriteString("The software that is linked into this program, and its licences.\n")
 	for _, m := range modules {
 		fmt.Fprintf(&b, "\n%s\n%s %s (%s)\n", strings.Repeat("=", 78), m.path, m.version, m.licence)
 		texts, err := legalTexts(m)
@@ -162,10 +161,10 @@ func licenceTexts(modules []linked) (string, error) {
 	return b.String(), nil
 }
 
-// object is one of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// bill is the bill of materials of a program with that digest, in CycloneDX 1.6.
+// bill is the bill of materials of a program, in CycloneDX 1.6. sum is the program's digest.
 func (o order) bill(file string, sum [sha256.Size]byte, modules []linked) object {
 	component := func(kind, ref, name, version, licence, sum string) object {
 		c := object{"type": kind, "bom-ref": ref, "name": name, "version": version, "licenses": []object{{"license": object{"id": licence}}}}
@@ -184,7 +183,7 @@ func (o order) bill(file string, sum [sha256.Size]byte, modules []linked) object
 	digest := hex.EncodeToString(sum[:])
 	return object{
 		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1, "components": parts,
-		// A UUID of the eighth kind: of the program's bytes, so that two builds agree.
+		// A UUID of version 8, made from the digest so that both builds agree.
 		"serialNumber": fmt.Sprintf("urn:uuid:%s-%s-8%s-8%s-%s", digest[:8], digest[8:12], digest[13:16], digest[17:20], digest[20:32]),
 		"metadata": object{
 			"timestamp": o.date.Format("2006-01-02T15:04:05Z"),

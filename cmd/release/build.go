@@ -13,14 +13,14 @@ import (
 	"ollimbot/core/storage/selfupdate"
 )
 
-// platform is a system and a processor.
+// platform is an operating system and an architecture.
 type platform struct {
-	os, arch string // in Go's words
-	// The processor in nfpm's words and in Debian's; empty: no package.
+	os, arch string // as GOOS and GOARCH
+	// The names of the architecture in nfpm and in Debian; empty for no package.
 	nfpm, debian string
 }
 
-// platforms are all that we build for.
+// platforms are all platforms of a release.
 var platforms = []platform{
 	{"linux", "amd64", "amd64", "amd64"},
 	{"linux", "arm64", "arm64", "arm64"},
@@ -39,7 +39,8 @@ func names(list []platform) string {
 	return strings.Join(out, ", ")
 }
 
-// choose takes those of a list that are named: all, none, or names with commas.
+// choose returns the platforms of a list that are named: all, none, or names separated by
+// commas.
 func choose(given string, from []platform) ([]platform, error) {
 	switch given {
 	case "all":
@@ -51,15 +52,15 @@ func choose(given string, from []platform) ([]platform, error) {
 	for name := range strings.SplitSeq(given, ",") {
 		i := slices.IndexFunc(from, func(p platform) bool { return p.name() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("there is no platform %q: there are all, none, %s", name, names(from))
+			return nil, fmt.Errorf("unknown platform %q: choose all, none or from %s", name, names(from))
 		}
 		chosen = append(chosen, from[i])
 	}
 	return chosen, nil
 }
 
-// build makes a static program. Everything that shapes its bytes is named here:
-// nothing of the machine, its paths or its settings goes in.
+// build builds a static binary. It sets everything that affects the binary, so that
+// nothing depends on the machine, its paths or its settings.
 func (o order) build(ctx context.Context, p platform, path string) error {
 	env := []string{
 		"GOOS=" + p.os, "GOARCH=" + p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOARM=6", "CGO_ENABLED=0",
@@ -76,8 +77,8 @@ func (o order) build(ctx context.Context, p platform, path string) error {
 	return err
 }
 
-// helpers are the files that the program prints by itself.
-var helpers = []struct {
+// generated are the files that the program prints.
+var generated = []struct {
 	name string
 	args []string
 }{
@@ -87,8 +88,9 @@ var helpers = []struct {
 	{"ollim-bot.fish", []string{"completion", "fish"}},
 }
 
-// texts lets a program for this machine print them.
-func (o order) texts(ctx context.Context, work string) error {
+// generate writes those files. It runs the binary for this machine, and builds one if the
+// release has none.
+func (o order) generate(ctx context.Context, work string) error {
 	here := platform{os: runtime.GOOS, arch: runtime.GOARCH}
 	program := filepath.Join(o.out, selfupdate.FileName(o.version, here.name()))
 	if _, err := os.Stat(program); err != nil {
@@ -97,24 +99,24 @@ func (o order) texts(ctx context.Context, work string) error {
 			return err
 		}
 	}
-	for _, h := range helpers {
-		text, err := output(ctx, work, []string{"HOME=" + work, "OLLIM_DATA_DIR=" + work, "OLLIM_TIMEZONE=UTC"}, program, h.args...)
+	for _, g := range generated {
+		text, err := output(ctx, work, []string{"HOME=" + work, "OLLIM_DATA_DIR=" + work, "OLLIM_TIMEZONE=UTC"}, program, g.args...)
 		if err != nil {
 			return err
 		}
-		if err := put(filepath.Join(o.out, h.name), []byte(text)); err != nil {
+		if err := put(filepath.Join(o.out, g.name), []byte(text)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put writes a file for everybody.
+// put writes a file that every user can read.
 func put(path string, data []byte) error {
-	return os.WriteFile(path, data, 0o644) //nolint:gosec // for everybody
+	return os.WriteFile(path, data, 0o644) //nolint:gosec // a release is public
 }
 
-// sums writes the sums of all files, in the order of their names.
+// sums writes the checksums of all files, ordered by name.
 func sums(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

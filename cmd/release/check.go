@@ -11,10 +11,9 @@ import (
 	"ollimbot/core/storage/selfupdate"
 )
 
-// again makes the release of some platforms a second time, from a copy of the source
-// in another directory and with a build cache that is empty, and compares: what was
-// made first has to be there byte for byte.
-func (o order) again(ctx context.Context, twice []platform) error {
+// rebuild builds the release of some platforms again, from a copy of the source in
+// another directory and with an empty build cache. It is an error if a file differs.
+func (o order) rebuild(ctx context.Context, twice []platform) error {
 	elsewhere, err := os.MkdirTemp("", "ollim-again-")
 	if err != nil {
 		return err
@@ -32,10 +31,10 @@ func (o order) again(ctx context.Context, twice []platform) error {
 	if err := second.make(ctx); err != nil {
 		return err
 	}
-	return same(o.out, second.out)
+	return compare(o.out, second.out)
 }
 
-// copySource copies the files of the source: not what git keeps, nor what was built.
+// copySource copies the source without .git and dist.
 func copySource(from, to string) error {
 	entries, err := os.ReadDir(from)
 	err = errors.Join(err, os.MkdirAll(to, 0o700))
@@ -57,9 +56,9 @@ func copySource(from, to string) error {
 	return err
 }
 
-// same compares what a second build has made with the first; of the sums, which name
-// all files of the first, there is only a part.
-func same(first, second string) error {
+// compare checks that the files of the second build are the same in the first. It skips
+// the checksums: the second build may have fewer platforms.
+func compare(first, second string) error {
 	entries, err := os.ReadDir(second)
 	if err != nil {
 		return err
@@ -75,11 +74,11 @@ func same(first, second string) error {
 			return err
 		}
 		if !bytes.Equal(a, b) {
-			wrong = append(wrong, fmt.Errorf("%s came out differently the second time", e.Name()))
+			wrong = append(wrong, fmt.Errorf("%s differs between the two builds", e.Name()))
 		}
 	}
 	if len(entries) < 2 {
-		return errors.New("the second build has made nothing to compare")
+		return errors.New("the second build is empty: there is nothing to compare")
 	}
 	return errors.Join(wrong...)
 }

@@ -15,12 +15,12 @@ import (
 	"ollimbot/docs"
 )
 
-// nfpm makes the packages. Newer versions need modules, for packages that are none of
-// Debian's, which Go's module proxy does not give.
+// nfpm builds the packages. Newer versions depend on modules for other package formats
+// that Go's module proxy does not serve.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0"
 
-// recipe is what nfpm reads. No scripts run when the package is installed or removed:
-// bots belong to users, and what they have made stays.
+// recipe is nfpm's configuration. The package has no install or remove scripts: bots
+// belong to users, and their data stays.
 const recipe = `name: ollim-bot
 platform: linux
 arch: %s
@@ -45,12 +45,12 @@ const recipeFile = `  - src: %s
 
 // packed is a file of a package.
 type packed struct {
-	from, to, mode string // an empty mode is that of a file for everybody
+	from, to, mode string // an empty mode means 0644
 	zip            bool
 }
 
-// packed are the files of a platform's package. The pages of the documentation are
-// those that `ollim-bot help` shows.
+// packed are the files of a platform's package. Its documentation is what `ollim-bot help`
+// shows.
 func (o order) packed(program string) ([]packed, error) {
 	const share = "/usr/share/"
 	list := []packed{
@@ -72,7 +72,7 @@ func (o order) packed(program string) ([]packed, error) {
 
 const docFolder = "/usr/share/doc/ollim-bot/"
 
-// deb makes the Debian package of a platform.
+// deb builds the Debian package of a platform.
 func (o order) deb(ctx context.Context, p platform, work string) error {
 	files, err := o.packed(filepath.Join(o.out, selfupdate.FileName(o.version, p.name())))
 	if err != nil {
@@ -99,7 +99,7 @@ func (o order) deb(ctx context.Context, p platform, work string) error {
 	return err
 }
 
-// zip packs a file, without its name or date.
+// zip compresses a file. The result contains neither its name nor its date.
 func zip(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Command release makes a release of ollim-bot in a directory: static programs for
-// all platforms, what is linked into each and under which licences, completion and
-// manual page, Debian packages, and the sums of all of them, which are what is signed.
-// It owns how a release is made and that it can be made twice with the same bytes; it
-// must not know the secret key, nor where the release goes.
+// Command release builds a release of ollim-bot in a directory: static binaries for
+// all platforms, the bill of materials and the licences of each, shell completions, the
+// manual page, Debian packages, and a file with the checksums of all of them, which is
+// the file to sign. Builds are reproducible, which the command verifies. It must not
+// know the secret key or where the release is published.
 //
 //	go run ./cmd/release -key RWQ…
 package main
@@ -37,25 +37,25 @@ func main() {
 	}
 }
 
-// order is what a release is made of.
+// order describes the release to build.
 type order struct {
 	root      string // of the source
-	out       string // the directory that is made
+	out       string // the directory of the release
 	version   string
-	key       string // the public key that is built in; empty: these programs cannot update themselves
+	key       string // the public key to build in; without one, the programs cannot update themselves
 	date      time.Time
 	platforms []platform
-	cache     string // Go's build cache; empty: the usual one
+	cache     string // Go's build cache; empty means the default one
 }
 
 func run(ctx context.Context, args []string) error {
 	var o order
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
-	flags.StringVar(&o.out, "out", "dist", "the directory to make")
-	flags.StringVar(&o.version, "version", "", "the version (else that of the top of CHANGELOG.md)")
-	flags.StringVar(&o.key, "key", "", "the public key that updates are checked with: the second line of minisign's .pub file")
+	flags.StringVar(&o.out, "out", "dist", "the directory to create")
+	flags.StringVar(&o.version, "version", "", "the version (default: the newest in CHANGELOG.md)")
+	flags.StringVar(&o.key, "key", "", "the public key that verifies updates: the second line of minisign's .pub file")
 	only := flags.String("only", "all", "the platforms, such as linux_amd64,darwin_arm64")
-	check := flags.String("check", "all", "the platforms that are built a second time, elsewhere and from nothing, and compared; or none")
+	check := flags.String("check", "all", "the platforms to build again in another directory with an empty cache, and compare; or none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -67,10 +67,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(twice) > 0 {
-		if err := o.again(ctx, twice); err != nil {
+		if err := o.rebuild(ctx, twice); err != nil {
 			return err
 		}
-		log.Printf("built twice from two directories, the same byte for byte: %s", names(twice))
+		log.Printf("built again in another directory, identical byte for byte: %s", names(twice))
 	}
 	log.Printf(textNext, o.version, o.out, filepath.Join(o.out, selfupdate.Sums))
 	if o.key == "" {
@@ -84,7 +84,7 @@ const (
 	textKeyless = "No -key was given: these programs will not update themselves."
 )
 
-// complete fills in what was not given and checks what was, before minutes of building.
+// complete fills in defaults and checks the arguments, before minutes of building.
 func (o *order) complete(ctx context.Context, only, check string) (twice []platform, err error) {
 	root, err := output(ctx, ".", nil, "go", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
@@ -109,7 +109,7 @@ func (o *order) complete(ctx context.Context, only, check string) (twice []platf
 	if o.out, err = filepath.Abs(o.out); err != nil {
 		return nil, err
 	}
-	return twice, empty(o.out)
+	return twice, makeEmpty(o.out)
 }
 
 var (
@@ -117,7 +117,7 @@ var (
 	number  = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})(\.(0|[1-9][0-9]{0,8})){2}$`)
 )
 
-// versionOf is the version that was given, or that of the top of CHANGELOG.md.
+// versionOf is the given version, or the newest in CHANGELOG.md.
 func versionOf(root, given string) (string, error) {
 	if given == "" {
 		data, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
@@ -126,41 +126,42 @@ func versionOf(root, given string) (string, error) {
 		}
 		m := heading.FindSubmatch(data)
 		if m == nil {
-			return "", errors.New("CHANGELOG.md has no heading such as ## 0.1.0: write one, or give -version")
+			return "", errors.New("CHANGELOG.md has no heading such as ## 0.1.0: add one, or use -version")
 		}
 		given = string(m[1])
 	}
 	if !number.MatchString(given) {
-		return "", fmt.Errorf("%q is no version: three numbers such as 0.1.0", given)
+		return "", fmt.Errorf("%q is not a version: use three numbers such as 0.1.0", given)
 	}
 	return given, nil
 }
 
-// date is the one date in all files: SOURCE_DATE_EPOCH, or that of the last commit.
+// date is the date in all files: SOURCE_DATE_EPOCH, or the date of the last commit.
 func date(ctx context.Context, root, epoch string) (time.Time, error) {
 	if epoch == "" {
 		out, err := output(ctx, root, nil, "git", "log", "-1", "--format=%ct")
 		if err != nil {
-			return time.Time{}, fmt.Errorf("the date of the last commit: %w; set SOURCE_DATE_EPOCH", err)
+			return time.Time{}, fmt.Errorf("read the date of the last commit: %w; set SOURCE_DATE_EPOCH", err)
 		}
 		epoch = strings.TrimSpace(out)
 	}
 	seconds, err := strconv.ParseInt(epoch, 10, 64)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q: give seconds since 1970", epoch)
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH is %q: set it to the seconds since 1970", epoch)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// empty makes room for a release: an earlier one goes, anything else stays.
-func empty(dir string) error {
+// makeEmpty creates an empty directory. It replaces an earlier release; for a directory
+// with anything else, it returns an error.
+func makeEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	isSums := func(e os.DirEntry) bool { return e.Name() == selfupdate.Sums }
 	if len(entries) > 0 && !slices.ContainsFunc(entries, isSums) {
-		return fmt.Errorf("%s holds something that is no release: give another directory with -out", dir)
+		return fmt.Errorf("%s contains something other than a release: choose another directory with -out", dir)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -168,7 +169,7 @@ func empty(dir string) error {
 	return os.MkdirAll(dir, 0o755) //nolint:gosec // for everybody
 }
 
-// make makes the whole release. What has failed in the middle has no sums.
+// make builds the release. The checksums are written last, so a failed build has none.
 func (o order) make(ctx context.Context) error {
 	work, err := os.MkdirTemp("", "ollim-release-")
 	if err != nil {
@@ -185,7 +186,7 @@ func (o order) make(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.texts(ctx, work); err != nil {
+	if err := o.generate(ctx, work); err != nil {
 		return err
 	}
 	for _, p := range o.platforms {
@@ -199,8 +200,8 @@ func (o order) make(ctx context.Context) error {
 	return sums(o.out)
 }
 
-// output runs a command and gives what it prints. Variables are added to the
-// environment. The error holds what the command says.
+// output runs a command and returns its standard output. env is added to the
+// environment. The error includes the command's messages.
 func output(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Env = dir, append(os.Environ(), env...)

@@ -267,10 +267,10 @@ func TestASecondBuildThatDiffersIsToldByName(t *testing.T) {
 			t.Fatal("cannot write")
 		}
 	}
-	if err := same(a, b); err == nil || err.Error() != "other came out differently the second time" {
+	if err := compare(a, b); err == nil || err.Error() != "other differs between the two builds" {
 		t.Error(err)
 	}
-	if err := same(a, t.TempDir()); err == nil {
+	if err := compare(a, t.TempDir()); err == nil {
 		t.Error("nothing was built, and that is fine")
 	}
 }
@@ -278,11 +278,11 @@ func TestASecondBuildThatDiffersIsToldByName(t *testing.T) {
 func TestWhatIsNoReleaseIsNotRemoved(t *testing.T) {
 	dir := t.TempDir()
 	must(t, put(filepath.Join(dir, "mine"), nil))
-	if err := empty(dir); err == nil || len(tree(t, dir)) != 1 {
+	if err := makeEmpty(dir); err == nil || len(tree(t, dir)) != 1 {
 		t.Errorf("%v %v", err, tree(t, dir))
 	}
 	must(t, put(filepath.Join(dir, selfupdate.Sums), nil))
-	if err := empty(dir); err != nil || len(tree(t, dir)) != 0 {
+	if err := makeEmpty(dir); err != nil || len(tree(t, dir)) != 0 {
 		t.Errorf("%v %v", err, tree(t, dir))
 	}
 }
@@ -297,7 +297,7 @@ func TestWrongOrdersAreRefusedBeforeAnythingIsBuilt(t *testing.T) {
 		{"-version", "v1.0.0"},
 		{"-key", "RWQ"},
 	} {
-		if err := run(t.Context(), append(args, "-out", out)); err == nil || !strings.HasPrefix(err.Error(), args[len(args)-2]) && !strings.Contains(err.Error(), "is no version") {
+		if err := run(t.Context(), append(args, "-out", out)); err == nil || !strings.HasPrefix(err.Error(), args[len(args)-2]) && !strings.Contains(err.Error(), "is not a version") {
 			t.Errorf("%v gives %v", args, err)
 		}
 		if _, err := os.Stat(out); err == nil {

@@ -1,10 +1,10 @@
-// Package demo is a living example: the data directory of a user of one month, and a
-// driver that acts as that user while a real bot runs. Only the model is not real. It gives commands and saves files as
-// anybody may; it must not know the dashboard or the command line.
+// Package demo is a live example: the data directory of a user after one month, and a
+// driver that acts as that user while a real bot runs. Only the model is simulated. It must
+// not know the dashboard or the command line.
 //
 // # Nothing is staged
 //
-// The demo is a bot on a temporary directory, with a driver that saves files and gives commands
-// as a user and the hours would. All that its screen shows has happened, and a test checks it by
-// running it.
+// The demo is a bot on a temporary directory. The driver only saves files and sends commands,
+// as any user could. Everything on the screen really happens, and a test checks that by
+// running the demo.
 package demo

@@ -12,9 +12,8 @@ import (
 	"ollimbot/routines"
 )
 
-// Drive acts as the user of a furnished bot, and lets time pass, until ctx ends: it saves
-// files and gives commands. It never touches what the
-// dashboard shows. speed 2 plays twice as fast.
+// Drive acts as the user of a furnished bot until ctx ends: it saves files and sends
+// commands. A speed of 2 plays twice as fast.
 func Drive(ctx context.Context, bot *core.Bot, h Home, log *slog.Logger, speed float64) error {
 	return (&driver{h, bot, log, speed}).run(ctx)
 }
@@ -30,16 +29,15 @@ type driver struct {
 // action executes a step.
 type action func(ctx context.Context, d *driver) error
 
-// step is one thing that happens, some seconds after the one before it.
+// step is an action, some time after the previous one.
 type step struct {
 	after time.Duration
 	title string
 	do    action
 }
 
-// run plays the opening once and then the everyday steps for as long as
-// somebody watches. A step that fails is told in the log and passed over: the
-// user may have removed what it needs.
+// run plays the opening once, then repeats the everyday steps until ctx ends. A step that
+// fails is logged and skipped: the user may have removed what it needs.
 func (d *driver) run(ctx context.Context) error {
 	for _, s := range opening {
 		if !d.playAfter(ctx, s) {
@@ -60,12 +58,12 @@ func (d *driver) playAfter(ctx context.Context, s step) bool {
 	case <-time.After(time.Duration(float64(s.after) / d.speed)):
 	}
 	if err := s.do(ctx, d); err != nil && ctx.Err() == nil {
-		d.log.Warn("demo step passed over", "step", s.title, "error", err)
+		d.log.Warn("demo step skipped", "step", s.title, "error", err)
 	}
 	return ctx.Err() == nil
 }
 
-// run is a background run that the driver brings about with a reminder file.
+// run is a background run, which the driver triggers with a reminder file.
 type run struct {
 	title, words, script string
 	mode                 routines.Mode
@@ -91,7 +89,7 @@ func (d *driver) remind(r run) error {
 	if mode == "" {
 		mode = routines.OnPing
 	}
-	// Files hold whole seconds: the next but one is surely ahead.
+	// Files have whole seconds: after truncation, two seconds are still in the future.
 	soon := time.Now().In(d.Now.Location()).Truncate(time.Second).Add(2 * time.Second)
 	_, err := routines.AddReminder(d.Dir, routines.Reminder{
 		Task: routines.Task{
@@ -103,24 +101,24 @@ func (d *driver) remind(r run) error {
 	return err
 }
 
-// edit moves a routine to another minute of the day.
+// edit reschedules a routine to some time from now.
 func edit(id string, from time.Duration) action {
 	return func(_ context.Context, d *driver) error {
 		return d.editRoutine(id, daily(time.Now().In(d.Now.Location()).Add(from)))
 	}
 }
 
-// slip saves a routine with a mistake in it; the last good version stays in force.
-func slip(id, expr string) action {
+// mistype saves a routine with an error in its cron line. The last valid version stays in
+// force.
+func mistype(id, expr string) action {
 	return func(_ context.Context, d *driver) error { return d.editRoutine(id, expr) }
 }
 
-// editRoutine changes one line of a routine's file, as an editor would that
-// saves it.
+// editRoutine changes the cron line of a routine's file and saves it, as an editor would.
 func (d *driver) editRoutine(id, expr string) error {
 	r, ok := d.bot.Index().Set().RoutineByID(id)
 	if !ok {
-		return fmt.Errorf("routine %s is gone", id)
+		return fmt.Errorf("routine %s no longer exists", id)
 	}
 	data, err := d.Dir.Read(r.Path)
 	if err != nil {
@@ -133,7 +131,7 @@ func (d *driver) editRoutine(id, expr string) error {
 	return d.Dir.Write(r.Path, data)
 }
 
-// say sends a message of the user.
+// say sends a message from the user.
 func say(text string) action {
 	return func(ctx context.Context, d *driver) error { return d.do(ctx, command.Say{Text: text}) }
 }

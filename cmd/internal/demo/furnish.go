@@ -12,16 +12,16 @@ import (
 	"ollimbot/routines/starter"
 )
 
-// Home is the data directory of a demo, and the moment at which it begins, in its
-// user's zone.
+// Home is the data directory of a demo, and the time at which it starts, in its user's
+// zone.
 type Home struct {
 	Dir *store.Dir
 	Now time.Time
 }
 
-// Furnish writes an empty data directory full: the example files, a month that has
-// been, a few routines of the hours ahead, and a bucket that is partly used. It
-// refills fast, so that one can see it.
+// Furnish fills an empty data directory: the example files, a month of history, a few
+// routines for the next hours, and a partly used ping budget, which refills fast enough to
+// watch.
 func Furnish(h Home) error {
 	if err := h.Dir.Prepare(); err != nil {
 		return err
@@ -47,7 +47,7 @@ func Furnish(h Home) error {
 	return furnishBudget(h, pings)
 }
 
-// furnishBudget writes a bucket of 3.2 tokens after the pings of today.
+// furnishBudget writes a budget of 3.2 tokens after today's pings.
 func furnishBudget(h Home, pings int) error {
 	today := h.Now.Format(time.DateOnly)
 	s := budget.State{
@@ -57,12 +57,12 @@ func furnishBudget(h Home, pings int) error {
 	return h.Dir.Write("state/ping_budget.json", s.Encode())
 }
 
-// routine is a routine that fires once a day, some time from the start on.
+// routine is a routine that fires daily, for the first time some time after the start.
 type routine struct {
 	id, title, body  string
 	script           string // empty: the offline engine reads the body
 	from             time.Duration
-	silent, speaking bool // without pings; in the foreground
+	silent, speaking bool // sends no pings; runs in the foreground
 }
 
 // plants is the routine that the driver edits.
@@ -105,5 +105,5 @@ func withScript(text, script string) string {
 	return strings.TrimRight(text, "\n") + "\n\n```script\n" + script + "\n```\n"
 }
 
-// daily is the expression of a wall-clock minute, every day.
+// daily is the cron expression for a time of day, every day.
 func daily(t time.Time) string { return fmt.Sprintf("%d %d * * *", t.Minute(), t.Hour()) }

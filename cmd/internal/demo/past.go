@@ -15,7 +15,7 @@ import (
 	"ollimbot/routines"
 )
 
-// habit is what a routine of the example did each day.
+// habit is the daily activity of an example routine.
 type habit struct {
 	id, title, text string // text of its pings; empty if it sends none
 	hours           []int
@@ -33,10 +33,9 @@ var habits = []habit{
 }
 
 const (
-	pastDays = 30 // the past that the demo has, today among them
-	// pingedDays is for how many days the pings are kept in the journal, too.
-	pingedDays   = 7
-	tokenDollars = 0.6e-6 // for a token
+	pastDays     = 30     // days of history, including today
+	pingedDays   = 7      // days with pings in the journal
+	tokenDollars = 0.6e-6 // dollars for a token
 )
 
 // pastRun is a line of the ledger of runs.
@@ -47,9 +46,8 @@ type pastRun struct {
 	text    string  // of its ping
 }
 
-// furnishPast writes what the bot has done in the month until now: runs, what they
-// cost, and the pings of the last days with their answers. It gives how many were
-// sent today.
+// furnishPast writes the bot's history of the last month: runs with their costs, and the
+// pings of the last days with their answers. It returns the number of pings sent today.
 func furnishPast(h Home) (today int, err error) {
 	dice := rand.New(rand.NewPCG(7, 30)) //nolint:gosec // an example, the same each time
 	var ledger bytes.Buffer
@@ -87,7 +85,7 @@ func furnishPast(h Home) (today int, err error) {
 	return today, keepPings(h, pings)
 }
 
-// dayOf are the runs of a day that had ended at a moment, in their order.
+// dayOf are the runs of a day that ended before now, by their end.
 func dayOf(dice *rand.Rand, midnight, now time.Time) (runs []pastRun) {
 	for _, h := range habits {
 		for _, hour := range h.hours {
@@ -100,7 +98,7 @@ func dayOf(dice *rand.Rand, midnight, now time.Time) (runs []pastRun) {
 	return runs
 }
 
-// fireOf is one run: most go well, a few fail or are refused their ping.
+// fireOf is one run. Most succeed; a few fail or have their ping refused.
 func fireOf(dice *rand.Rand, h habit, start time.Time) pastRun {
 	start = start.Add(time.Duration(dice.IntN(90)) * time.Second)
 	size := 0.6 + 0.8*dice.Float64()
@@ -125,7 +123,7 @@ func fireOf(dice *rand.Rand, h habit, start time.Time) pastRun {
 	return v
 }
 
-// pingOf is the ping of a run; three of four were answered.
+// pingOf is the ping of a run. Three in four were answered.
 func pingOf(dice *rand.Rand, v pastRun) budget.Ping {
 	p := budget.Ping{At: v.Ended, ID: v.ID + "-1", Task: v.TaskID, Title: v.Title, Kind: "ping", Run: v.ID, Text: v.text}
 	if v.Refused > 0 {

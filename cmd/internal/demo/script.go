@@ -6,8 +6,8 @@ import (
 	"ollimbot/routines"
 )
 
-// The demo's script. The opening shows within some ten seconds what the bot is
-// about; the everyday steps then repeat for as long as somebody watches.
+// The demo's script. The opening shows within about ten seconds what the bot does. The
+// everyday steps then repeat until the demo ends.
 
 var opening = []step{
 	{300 * time.Millisecond, "inbox", start(inboxRun)},
@@ -21,11 +21,11 @@ var everyday = []step{
 	{14 * time.Second, "question", say("What is left for today?")},
 	{12 * time.Second, "until it is done", start(pharmacyRun)},
 	{12 * time.Second, "lists", start(listRun)},
-	{16 * time.Second, "a slip in a file", slip(plants, "61 9 * * *")},
-	{14 * time.Second, "the slip mended", edit(plants, 40*time.Minute)},
+	{16 * time.Second, "an error in a file", mistype(plants, "61 9 * * *")},
+	{14 * time.Second, "the error fixed", edit(plants, 40*time.Minute)},
 	{12 * time.Second, "many at once", start(inboxRun, newsRun, backupRun, weatherRun, birthdayRun)},
 	{18 * time.Second, "talk", say("I am stuck with the evening plan.")},
-	{0, "a run meanwhile", start(hastyRun)},
+	{0, "a run during the talk", start(hastyRun)},
 	{20 * time.Second, "tea by hand", fire("de300002")},
 	{18 * time.Second, "a run that fails", start(mailRun)},
 	{12 * time.Second, "move", start(moveRun)},
@@ -40,7 +40,7 @@ var (
 	inboxRun = run{
 		title: "Inbox sweep", mode: routines.Freely, silent: true, isolated: true,
 		words: "Sweep the inbox and report what needs an answer today.",
-		script: `think Seven new messages since the last sweep. Newsletters first, they go away.
+		script: `think Seven new messages since the last sweep. Archive the newsletters first.
 say Reading seven new messages.
 wait 2s
 say Four newsletters and an invoice that is paid already.
@@ -72,16 +72,16 @@ call report_updates {"message": "Move a little: pinged once, suggested stretchin
 	}
 	pharmacyRun = run{
 		title: "Call the pharmacy", untilDone: true,
-		words: "Remind me to call the pharmacy, and come back until it is done.",
-		script: `say This one comes back until Done, Later or Not today is pressed.
+		words: "Remind me to call the pharmacy until it is done.",
+		script: `say This one repeats until Done, Later or Not today is pressed.
 call ping_user {"message": "Call the pharmacy: the prescription is ready until six."}`,
 	}
 	laundryRun = run{
 		title: "Laundry", chain: 2, mode: routines.Freely,
-		words: "Look whether the laundry is out of the machine, and come back in a minute.",
-		script: `say Looking whether the laundry is out of the machine.
+		words: "Check whether the laundry is out of the machine, and again in a minute.",
+		script: `say Checking whether the laundry is out of the machine.
 wait 1s
-say Not yet, as far as I can tell. If there is another check, it is in a minute.
+say Not yet, as far as I can tell. The next check, if any, is in a minute.
 call follow_up_chain {"minutes_from_now": 1}`,
 	}
 	listRun = run{
@@ -97,8 +97,8 @@ call report_updates {"message": "Evening list: the bins, and an answer for Dana.
 		title: "Parcel",
 		words: "The parcel will be delivered between two and four.",
 		script: `wait 1s
-call ping_user {"message": "Your parcel comes between two and four."}
-say If you are in a conversation, this goes into the updates.
+call ping_user {"message": "Your parcel arrives between two and four."}
+say If you are in a conversation, this becomes an update.
 call report_updates {"message": "Parcel: delivery between two and four."}`,
 	}
 	mailRun = run{
@@ -111,8 +111,8 @@ fail the mail server did not answer`,
 	stoveRun = run{
 		title: "Stove", mode: routines.Always,
 		words: "The stove has been on for three hours.",
-		script: `think This one nobody wants to miss.
-call ping_user {"message": "The stove has been on for three hours. Is that meant?", "critical": true}
+		script: `think Nobody wants to miss this one.
+call ping_user {"message": "The stove has been on for three hours. Is that intended?", "critical": true}
 call report_updates {"message": "Stove: on for three hours, critical ping sent."}`,
 	}
 	newsRun     = quietRun("News", "Nothing in the news concerns you today.")
@@ -121,7 +121,7 @@ call report_updates {"message": "Stove: on for three hours, critical ping sent."
 	birthdayRun = quietRun("Birthdays", "Jo turns forty on Thursday.")
 )
 
-// quietRun is a run that only says something, for the queue.
+// quietRun is a run that only says something, to fill the queue.
 func quietRun(title, words string) run {
 	return run{
 		title: title, words: words, silent: true, isolated: true, mode: routines.Freely,
@@ -134,8 +134,8 @@ say Three lines: what got done, what is open, what is next.
 wait 1s
 call report_updates {"message": "Stand-up: the landlord is answered, Dana is open, the tax letter is next."}`
 
-// starterScripts are played by the example routines for which the offline engine would
-// have too little to say, by file.
+// starterScripts are the scripts of the example routines for which the offline engine
+// would say too little, by file.
 var starterScripts = map[string]string{
 	"routines/morning-plan.md": `think What would be missed most? The tax letter; it is due on Friday.
 say Two meetings, one open letter, nothing urgent in the inbox.

@@ -46,8 +46,8 @@ func (r *report) environment() {
 	}
 }
 
-// discord asks Discord whether the token works, and nothing else; and tells
-// what a running bot has found out about reaching its user.
+// discord checks the token with Discord, and reports whether a running bot could reach
+// its user.
 func (r *report) discord() {
 	if r.Env.DiscordToken == "" {
 		r.pass("DISCORD_TOKEN", "not set and not needed: you talk to the bot in the chat pane")
@@ -80,8 +80,8 @@ func (r *report) discord() {
 	}
 }
 
-// claude looks at the engine's command: whether it is there, whether its
-// version was tried, and whether somebody is logged in.
+// claude checks the claude command: whether it is installed, tested in this version, and
+// logged in.
 func (r *report) claude() {
 	path, err := claudeproc.Find(r.p.EngineEnv(r.DataDir))
 	if err != nil {
@@ -89,7 +89,7 @@ func (r *report) claude() {
 			r.pass("claude", "not installed and not needed: the engine messages answers")
 			return
 		}
-		r.warn("claude", "%v; until then the offline engine answers", err)
+		r.warn("claude", "%v; until then, the offline engine answers", err)
 		return
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
@@ -122,7 +122,7 @@ func (r *report) claude() {
 	}
 }
 
-// google asks Google whether the login holds. Nobody needs one.
+// google checks the login with Google. A login is optional.
 func (r *report) google() {
 	g, err := atgoogle.Client(r.DataDir)
 	if err != nil {
@@ -133,14 +133,14 @@ func (r *report) google() {
 	defer stop()
 	s := g.Probe(ctx)
 	if s.Kind == google.NotSetUp {
-		r.pass("login", "not set up, and not needed (to set it up: ollim-bot help google)")
+		r.pass("login", "not set up and not needed (to set it up: ollim-bot help google)")
 		return
 	}
 	r.add(map[google.Kind]string{google.Connected: pass, google.Unreachable: warn, google.Lapsed: bad}[s.Kind], "login", "%s", s)
 }
 
-// providers asks those who speak the Messages API whether they are there and take
-// their keys, and tells how much of the prompts came from a cache.
+// providers checks that each provider of the Messages API answers and accepts its key, and
+// reports how much of the prompts came from a cache.
 func (r *report) providers() {
 	providers := r.p.Providers(r.DataDir)
 	for _, problem := range providers.Problems() {
@@ -163,11 +163,11 @@ func (r *report) providers() {
 	r.cache()
 }
 
-// cachedRuns is how many runs tell how well the cache works.
+// cachedRuns is how many recent runs the cache check covers.
 const cachedRuns = 50
 
-// cache tells which part of the prompts came from the cache of late: what is read
-// from it costs a tenth and less.
+// cache reports the share of recent prompts that came from the cache, which costs a tenth
+// or less.
 func (r *report) cache() {
 	runs, err := fork.Ledger(r.Dir, cachedRuns)
 	if err != nil {
@@ -185,15 +185,15 @@ func (r *report) cache() {
 	share, ok := used.Cached()
 	switch text := fmt.Sprintf("%.0f %% of the prompts of the last %s came from the cache", 100*share, words.Count(counted, "run")); {
 	case !ok:
-		r.pass("cache", "no run tells of one yet")
+		r.pass("cache", "no run has reported its use of the cache yet")
 	case share < 0.5:
-		r.warn("cache", "%s: less than half makes runs dear; tasks that name another model than the conversation's, or isolated ones, begin without it", text)
+		r.warn("cache", "%s: less than half makes runs expensive; isolated tasks, and tasks with another model than the conversation's, start without it", text)
 	default:
 		r.pass("cache", "%s", text)
 	}
 }
 
-// sandbox says what keeps the commands of a model in.
+// sandbox reports how the commands of a model are confined.
 func (r *report) sandbox() {
 	state := r.p.Sandbox(r.DataDir).State()
 	level := pass
@@ -262,12 +262,12 @@ func (r *report) zone() {
 	}
 }
 
-// taskFiles are the tasks in force, and the files that wait for the user.
+// taskFiles are the tasks in force, and the files that are waiting for approval.
 type taskFiles struct {
 	*report
 	*routines.Set
 	waiting []routines.Problem
-	err     error // why it is not known what waits
+	err     error // why waiting is unknown
 }
 
 func (r *report) taskFiles() taskFiles {
@@ -278,7 +278,8 @@ func (r *report) taskFiles() taskFiles {
 	return taskFiles{report: r, Set: bot.Index().Set(), waiting: bot.Review().Waiting()}
 }
 
-// waits reports a task that does not fire because it waits for the user.
+// waits reports whether a task does not run because it is waiting for approval, and adds
+// a warning if so.
 func (t taskFiles) waits(task routines.Task) bool {
 	if task.Waits != "" {
 		t.warn(task.ID, "%s: does not run until you approve it; see TOOL POLICY", task.Title())
@@ -324,7 +325,7 @@ func (t taskFiles) reminders() {
 	}
 }
 
-// corrupt reports the files of a folder that need the user.
+// corrupt reports the files of a folder that need the user's attention.
 func (t taskFiles) corrupt(folder string) {
 	found := false
 	for _, pr := range t.Problems {
@@ -365,11 +366,11 @@ func (t taskFiles) tools() {
 	for _, problem := range problems {
 		t.add(level(problem.Severity), clean.Line(problem.File), "%s", problem.Message)
 	}
-	t.pass("patterns", "%s looked at", words.Count(checked, "tool pattern"))
+	t.pass("patterns", "%s checked", words.Count(checked, "tool pattern"))
 }
 
-// agentFiles tells what the agent reads in the data directory, and which of
-// it has a newer version that is not put over the user's own.
+// agentFiles reports the files that the agent reads in the data directory, and those with
+// a newer version that would overwrite the user's changes.
 func (r *report) agentFiles() {
 	agents, _ := guide.Subagents(r.Dir)
 	r.pass("subagents", "%s in .claude/agents", words.Count(len(agents), "subagent"))
@@ -386,7 +387,7 @@ func (r *report) agentFiles() {
 	}
 }
 
-// level is how bad a problem of a file is.
+// level is the level of a problem in a file.
 func level(s routines.Severity) string {
 	if s == routines.Error {
 		return bad
@@ -394,12 +395,12 @@ func level(s routines.Severity) string {
 	return warn
 }
 
-// shortTime leaves out the day where it is today.
+// shortTime omits the day if it is today.
 func (r *report) shortTime(t time.Time) string {
 	return cron.Layouts{Today: "15:04", Else: "Mon 2006-01-02 15:04"}.Format(t.In(r.Env.Zone), r.Now)
 }
 
-// attach says who may look at the bot from elsewhere, and by which key they know it.
+// attach reports who may view the bot remotely, and the host key that identifies the bot.
 func (r *report) attach() {
 	mark, err := access.Fingerprint(r.Dir)
 	switch {

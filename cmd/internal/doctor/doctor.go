@@ -1,5 +1,5 @@
-// Package doctor is the commands that find problems: doctor checks what the bot needs, and
-// check validates files. They change nothing and must not know how to repair anything.
+// Package doctor is the commands that find problems: doctor checks everything that the bot
+// needs, and check validates files. They change nothing and must not know how to repair anything.
 package doctor
 
 import (
@@ -29,7 +29,7 @@ const (
 	bad  = "FAIL"
 )
 
-// finding is one line of the doctor.
+// finding is one line of the report.
 type finding struct {
 	Section string `json:"section"`
 	Level   string `json:"level"`
@@ -116,8 +116,8 @@ func doctorLines(a doctorAnswer) []string {
 		a.Passed, words.Count(a.Warnings, "warning"), words.Count(a.Failures, "failure")))
 }
 
-// kept are the parts of the data directory that grow, with what bounds them: the
-// table of docs/data-directory.md.
+// kept are the parts of the data directory that grow, with their limits, as in the table
+// of docs/data-directory.md.
 var kept = []struct{ label, glob, rule string }{
 	{"history", ".git", "git: packed when it pays; about 50 MB a year at 100 runs a day"},
 	{"log", "state/bot.log*", "two files of 1 MB"},
@@ -137,7 +137,7 @@ var kept = []struct{ label, glob, rule string }{
 // limits.
 func (r *report) disk() {
 	for _, k := range kept {
-		// The root may hold what a pattern is made of.
+		// os.DirFS, because the root's name may contain the special characters of a pattern.
 		paths, err := fs.Glob(os.DirFS(r.Dir.Root()), k.glob)
 		if err != nil {
 			continue
@@ -150,12 +150,12 @@ func (r *report) disk() {
 	}
 }
 
-// sizeOf is the size of a file, or of all files below a folder; what cannot be
-// looked at counts as nothing.
+// sizeOf is the size of a file, or of all files below a folder. Unreadable files count
+// as 0.
 func sizeOf(path string) (sum int64) {
 	_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
-			return nil //nolint:nilerr // it counts as nothing
+			return nil //nolint:nilerr // it counts as 0
 		}
 		if info, err := e.Info(); err == nil {
 			sum += info.Size()
@@ -165,7 +165,7 @@ func sizeOf(path string) (sum int64) {
 	return sum
 }
 
-// stateFiles are the JSON files that the bot keeps; a missing one is fine.
+// stateFiles are the bot's JSON files. A missing one is not a problem.
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
 	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json",
@@ -194,7 +194,7 @@ func (r *report) state() {
 	}
 	_, problems, err := config.LoadRuntime(r.Dir)
 	if err != nil {
-		return // said above, with the other state files
+		return // reported above, with the other state files
 	}
 	for _, problem := range problems {
 		r.warn("settings", "%s", problem)

@@ -47,8 +47,8 @@ func (c *CheckCmd) Run(p *console.Process, at console.DataDir) error {
 	return p.Verdict(routines.HasErrors(problems), c.JSON, problems, problemLines(problems, looked))
 }
 
-// checkDir checks the data directory as the bot reads it: duplicate ids, skills, and
-// what waits for the user show only there.
+// checkDir checks the data directory as the bot reads it. Only that finds duplicate IDs,
+// problems of skills, and files that are waiting for approval.
 func checkDir(at console.DataDir, bot *core.Bot) ([]routines.Problem, string) {
 	set := schedule.Files(at.Dir, at.Env.Zone)
 	_, skills := skill.List(at.Dir)
@@ -70,8 +70,7 @@ func checkDir(at console.DataDir, bot *core.Bot) ([]routines.Problem, string) {
 	return problems, looked + " in " + at.Dir.Display()
 }
 
-// checkSettings checks what the user has chosen about the dashboard, in the files of the
-// configuration directory that exist.
+// checkSettings checks the files with the dashboard's settings, as far as they exist.
 func checkSettings(dir string) (problems []routines.Problem, looked string) {
 	folder, err := store.At(dir)
 	if dir == "" || err != nil {
@@ -91,8 +90,8 @@ func checkSettings(dir string) (problems []routines.Problem, looked string) {
 	return problems, ", " + strings.Join(names, " and ") + " in " + folder.Display()
 }
 
-// checkSetting reads one of those files as the dashboard does. What is wrong there is an
-// error: what the file says does not happen.
+// checkSetting reads one of those files as the dashboard does. Each problem is an error,
+// because the dashboard ignores that setting.
 func checkSetting(dir, name, shown string) []routines.Problem {
 	_, found := dashboard.Keys(dir)
 	if name == dashboard.DashboardFile {
@@ -103,7 +102,7 @@ func checkSetting(dir, name, shown string) []routines.Problem {
 	})
 }
 
-// checkFile checks a file wherever it lies.
+// checkFile checks a file in any folder.
 func checkFile(at console.DataDir, name string) (problems []routines.Problem) {
 	shown := clean.Line(filepath.ToSlash(name))
 	abs, err := filepath.Abs(name)
@@ -134,8 +133,8 @@ func checkFile(at console.DataDir, name string) (problems []routines.Problem) {
 	return problems
 }
 
-// isReminder tells by the folder, and elsewhere by the key that only reminders
-// have, what a file is meant to be.
+// isReminder reports whether a file is meant to be a reminder: by its folder, or else by
+// the key that only reminders have.
 func isReminder(path string, data []byte) bool {
 	switch filepath.Base(filepath.Dir(path)) {
 	case "reminders":
@@ -151,7 +150,7 @@ func isReminder(path string, data []byte) bool {
 	return reminder
 }
 
-// problemLines prints problems the way compilers do, so that editors can jump.
+// problemLines formats problems like a compiler, so that editors can jump to them.
 func problemLines(problems []routines.Problem, looked string) []string {
 	if len(problems) == 0 {
 		return []string{looked + ": in order"}

@@ -14,7 +14,7 @@ import (
 	"ollimbot/core/work/google"
 )
 
-// loginTime is how long the command waits for the browser.
+// loginTime is how long the command waits for the login in the browser.
 const loginTime = 5 * time.Minute
 
 const (
@@ -35,7 +35,7 @@ type LoginCmd struct {
 	JSON   bool   `name:"json" help:"Print --status as JSON."`
 }
 
-// googleAnswer is the answer of --status as JSON.
+// googleAnswer is the output of --status --json.
 type googleAnswer struct {
 	State   string   `json:"state"`
 	Account string   `json:"account"`
@@ -76,7 +76,7 @@ func (c *LoginCmd) Run(p *console.Process, at *At) error {
 	return c.login(ctx, p, g)
 }
 
-// show prints the state; any but connected is a failure.
+// show prints the state. The command fails unless the state is connected.
 func (c *LoginCmd) show(p *console.Process, s google.State) error {
 	answer := googleAnswer{string(s.Kind), s.Account, append([]string{}, s.Scopes...), s.Why}
 	return p.Verdict(s.Kind != google.Connected, c.JSON, answer, []string{"google: " + s.String()})

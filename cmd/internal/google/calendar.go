@@ -131,10 +131,10 @@ func (c inCalendar) events(p *console.Process, g *At, days int, asJSON bool) err
 	return named(err, textNoCalendar, strings.Join(calendars, ", or "))
 }
 
-// labelInvitation is the label of what others have put into the user's calendar.
+// labelInvitation is the label of events that others have put into the user's calendar.
 const labelInvitation = "calendar invitation"
 
-// strangers notes that a model is about to read another person's text.
+// strangers records that a model is about to read another person's text.
 func strangers(p *console.Process, e google.Event) {
 	if p.Served != nil && e.Foreign() {
 		p.Served.By.Reads(label.From(labelInvitation))
