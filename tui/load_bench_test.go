@@ -266,7 +266,7 @@ func BenchmarkFrame200x60(b *testing.B) {
 	bot := newBot(crowdedDay(time.Now()))
 	bot.rings["f1f1f1f1"], bot.rings[core.LogTail] = tail.New(100_000), tail.New(10_000)
 	bot.flood(100_000)
-	scr := screen.New(io.Discard, nil)
+	scr := screen.New(b.Context(), io.Discard, nil)
 	must(b, scr.Open())
 	r := newRoot(b.Context(), bot, Options{Output: io.Discard})
 	r.prefs.theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})

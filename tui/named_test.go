@@ -76,7 +76,7 @@ func rekeyed(t *testing.T, keys action.Keys, snap core.Snapshot) *root {
 	r := newRoot(context.Background(), still{snap: snap, read: fullTail}, Options{
 		Output: &bytes.Buffer{}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"},
 	})
-	r.terminal.screen = screen.New(&bytes.Buffer{}, nil)
+	r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)
 	r.prefs.keys = keys
 	r.w, r.h = 160, 50
 	r.refresh()

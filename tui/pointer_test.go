@@ -246,7 +246,7 @@ func TestNoClickBreaksTheFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newBot(everything(day))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii")})
-		r.terminal.screen = screen.New(&bytes.Buffer{}, nil)
+		r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)
 		r.Init()
 		r.setFocus(rapid.SampledFrom(action.Panes).Draw(t, "focus"))
 		r.Update(tea.WindowSizeMsg{Width: rapid.IntRange(1, 130).Draw(t, "w"), Height: rapid.IntRange(1, 45).Draw(t, "h")})

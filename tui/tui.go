@@ -89,9 +89,10 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := newRoot(ctx, c, o)
-	scr := screen.New(o.Output, o.Input)
+	scr := screen.New(ctx, o.Output, o.Input)
 	defer func() {
-		if e := scr.Close(); e != nil && err == nil {
+		cancel() // nobody waits for a terminal that no longer reads
+		if e := scr.Close(); e != nil && err == nil && !errors.Is(e, screen.ErrUnread) {
 			err = fmt.Errorf("close the dashboard: %w", e)
 		}
 	}()
@@ -120,6 +121,8 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	}
 	_, err = p.Run()
 	switch {
+	case errors.Is(r.err, screen.ErrUnread): // ctx has ended
+		return nil
 	case r.err != nil:
 		return fmt.Errorf("run the dashboard: %w", r.err)
 	case err == nil, ctx.Err() != nil, errors.Is(err, context.Canceled):

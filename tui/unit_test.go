@@ -74,7 +74,7 @@ func TestNoSequenceOfKeysAndSizesBreaksTheFrame(t *testing.T) {
 		r := newRoot(t.Context(), b, Options{
 			Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii"), ReadOnly: rapid.Bool().Draw(t, "read-only"),
 		})
-		r.terminal.screen = screen.New(&bytes.Buffer{}, nil)
+		r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)
 		r.Init()
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			if rapid.IntRange(0, 4).Draw(t, "resize") == 0 {
@@ -127,7 +127,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		b := newBot(withForks(busyDay(day)))
 		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}})
 		var out bytes.Buffer
-		r.terminal.screen = screen.New(&out, nil)
+		r.terminal.screen = screen.New(t.Context(), &out, nil)
 		must(t, r.terminal.screen.Open())
 		r.Init()
 		r.setFocus(action.Schedule)

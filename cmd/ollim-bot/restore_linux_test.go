@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,9 +30,21 @@ type onPty struct {
 	out    bytes.Buffer  // of the goroutine of work, until it has ended
 }
 
+// runsScript runs a bot without a model; the data directory follows.
+var runsScript = []string{"run", "--engine", "script", "--data-dir"}
+
 func startOnPty(t *testing.T, env ...string) *onPty {
 	t.Helper()
-	p := &onPty{t: t, cmd: exec.Command(built(t), "run", "--engine", "script", "--data-dir", filepath.Join(t.TempDir(), "data")), opened: make(chan struct{})}
+	p, tty := commandOnPty(t, append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")), env...)
+	check(t, tty.Close())
+	p.work.Go(p.read)
+	return p
+}
+
+// commandOnPty starts a command whose terminal nobody reads yet.
+func commandOnPty(t *testing.T, args []string, env ...string) (p *onPty, tty *os.File) {
+	t.Helper()
+	p = &onPty{t: t, cmd: exec.Command(built(t), args...), opened: make(chan struct{})}
 	home := t.TempDir()
 	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME=", "TERM=xterm-256color", "GIT_CONFIG_GLOBAL="+os.DevNull)
 	// The library closes its input while its reader may still look at it, which
@@ -47,9 +60,7 @@ func startOnPty(t *testing.T, env ...string) *onPty {
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	check(t, p.cmd.Start())
-	check(t, tty.Close())
-	p.work.Go(p.read)
-	return p
+	return p, tty
 }
 
 // polled is the same device with reads that a Close ends at once. The library's
@@ -64,17 +75,22 @@ func polled(t *testing.T, device *os.File) *os.File {
 }
 
 func (p *onPty) read() error {
+	err := p.readUntil("\x1b[?2026l")
+	close(p.opened)
+	if err == nil {
+		err = p.readUntil("")
+	}
+	return ignoreEnd(err)
+}
+
+// readUntil reads until a text has come, or without one until the end, which is an error.
+func (p *onPty) readUntil(text string) error {
 	buf := make([]byte, 64<<10)
-	open := false
 	for {
 		n, err := p.device.Read(buf)
 		p.out.Write(buf[:n])
-		if !open && bytes.Contains(p.out.Bytes(), []byte("\x1b[?2026l")) {
-			open = true
-			close(p.opened)
-		}
-		if err != nil {
-			return ignoreEnd(err)
+		if text != "" && bytes.Contains(p.out.Bytes(), []byte(text)) || err != nil {
+			return err
 		}
 	}
 }
@@ -171,4 +187,54 @@ func TestALostTerminalEndsTheProgramInOrder(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(data, "state", "bot.pid")); !os.IsNotExist(err) {
 		t.Errorf("it left its lock behind: %v", err)
 	}
+}
+
+// S28: TERM, HUP and QUIT did nothing for as long as nobody read the terminal.
+func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program three times")
+	}
+	bot := serveViewers(t)
+	run := append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data"))
+	for _, c := range []struct {
+		name string
+		args []string
+		sig  syscall.Signal
+	}{
+		{"a bot", run, syscall.SIGTERM},
+		{"a bot that loses its terminal", run, syscall.SIGHUP},
+		{"an attached dashboard", []string{"attach", "--data-dir", bot.root}, syscall.SIGTERM},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada")
+			check(t, p.readUntil("\x1b[?2026l"))
+			freeze(t, tty)
+			_, err := io.WriteString(p.device, "2") // one more frame
+			check(t, err)
+			check(t, p.cmd.Process.Signal(c.sig))
+			p.ends()
+			if after := p.mode(); after != p.before {
+				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
+			}
+			check(t, tty.Close())
+			check(t, ignoreEnd(p.readUntil("")))
+			if out := p.out.String(); strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
+				t.Error("the terminal was not given back")
+			}
+			check(t, p.device.Close())
+		})
+	}
+}
+
+// freeze writes to a terminal until it takes no more.
+func freeze(t *testing.T, tty *os.File) {
+	t.Helper()
+	fd := int(tty.Fd())
+	check(t, unix.SetNonblock(fd, true))
+	for text := bytes.Repeat([]byte("x"), 512); len(text) > 0; {
+		if n, err := unix.Write(fd, text); n <= 0 && !errors.Is(err, unix.EINTR) {
+			text = text[:len(text)/2]
+		}
+	}
+	check(t, unix.SetNonblock(fd, false))
 }

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -27,7 +28,7 @@ func TestTheRestOfALineMakesItWhole(t *testing.T) {
 		}
 		show := func(frames ...string) string {
 			e := vt.NewEmulator(60, 1)
-			s := New(e, nil)
+			s := New(context.Background(), e, nil)
 			if err := s.Open(); err != nil {
 				t.Fatal(err)
 			}

@@ -16,6 +16,7 @@
 package screen
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ import (
 // Screen is the terminal. Its methods are called from one goroutine; each writes at
 // most once. Use New.
 type Screen struct {
-	out    io.Writer
+	out    *Output
 	in     io.Reader
 	open   bool
 	shown  []string // what stands on the screen, nil where that is unknown
@@ -48,8 +49,11 @@ type Screen struct {
 }
 
 // New returns a screen that is not open yet. Out is the terminal, or anything that takes its
-// bytes; in is put into raw mode where it is a terminal, and may be nil.
-func New(out io.Writer, in io.Reader) *Screen { return &Screen{out: out, in: in} }
+// bytes; in is put into raw mode where it is a terminal, and may be nil. Once ctx has ended, a
+// terminal that no longer reads is not waited for: that is ErrUnread.
+func New(ctx context.Context, out io.Writer, in io.Reader) *Screen {
+	return &Screen{out: NewOutput(ctx, out), in: in}
+}
 
 // Control sequences. Lines never wrap on this screen: a line that a terminal
 // takes for wider than it is must not push the others down.
@@ -110,7 +114,7 @@ func (s *Screen) Close() error {
 	if s.mouse {
 		out = mouseOff + out
 	}
-	err := s.send(out)
+	err := s.out.Last(out)
 	s.open, s.shown = false, nil
 	if f, ok := s.in.(term.File); ok && s.raw != nil {
 		if e := term.Restore(f.Fd(), s.raw); e != nil && err == nil {
@@ -155,9 +159,9 @@ func (s *Screen) Paint(lines []string) error {
 	if len(b) == len(frameStart) {
 		return nil
 	}
-	err := s.write(append(b, frameEnd...))
-	if err != nil {
-		s.shown = nil
+	_, err := s.out.Write(append(b, frameEnd...))
+	if err != nil { // a write that was given up may still read the buffer
+		s.shown, s.buffer = nil, nil
 	}
 	return err
 }
@@ -216,7 +220,7 @@ func (s *Screen) AskBackground() error { return s.send(ansi.RequestBackgroundCol
 
 // Size is the terminal's size in cells; ok is false where Output is none.
 func (s *Screen) Size() (w, h int, ok bool) {
-	f, isFile := s.out.(term.File)
+	f, isFile := s.out.to.(term.File)
 	if !isFile || !term.IsTerminal(f.Fd()) {
 		return 0, 0, false
 	}
@@ -229,14 +233,8 @@ func (s *Screen) send(text string) error {
 	if !s.open {
 		return nil
 	}
-	return s.write([]byte(text))
-}
-
-func (s *Screen) write(text []byte) error {
-	if _, err := s.out.Write(text); err != nil {
-		return fmt.Errorf("write to the terminal: %w", err)
-	}
-	return nil
+	_, err := s.out.Write([]byte(text))
+	return err
 }
 
 // kept is how much of a line stands on the screen already: the bytes of its

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -63,7 +64,7 @@ type tester interface {
 
 func opened(t tester, g *glass) *Screen {
 	t.Helper()
-	s := New(g, nil)
+	s := New(context.Background(), g, nil)
 	must(t, s.Open())
 	return s
 }
@@ -179,7 +180,7 @@ func TestALineThatIsTooWideForTheTerminalDoesNotPushTheOthersDown(t *testing.T) 
 
 func TestClosingGivesEverythingBack(t *testing.T) {
 	var out bytes.Buffer
-	s := New(&out, nil)
+	s := New(context.Background(), &out, nil)
 	must(t, s.Open())
 	must(t, s.SetMouse(true))
 	taken := out.String()
@@ -205,7 +206,7 @@ func TestClosingGivesEverythingBack(t *testing.T) {
 
 func TestAClosedScreenIsSilent(t *testing.T) {
 	var out bytes.Buffer
-	s := New(&out, nil)
+	s := New(context.Background(), &out, nil)
 	for _, err := range []error{s.Paint([]string{"x"}), s.SetMouse(true), s.Copy("x"), s.AskBackground(), s.Close()} {
 		if err != nil {
 			t.Error(err)
@@ -229,7 +230,7 @@ func (b *broken) Write(p []byte) (int, error) {
 }
 
 func TestATerminalThatWentAwayIsAnError(t *testing.T) {
-	s := New(&broken{left: 1}, nil)
+	s := New(context.Background(), &broken{left: 1}, nil)
 	must(t, s.Open())
 	if err := s.Paint([]string{"x"}); !errors.Is(err, errGone) {
 		t.Errorf("error %v", err)
@@ -239,7 +240,7 @@ func TestATerminalThatWentAwayIsAnError(t *testing.T) {
 func TestAFrameThatWasNotWrittenIsWrittenAgain(t *testing.T) {
 	var out bytes.Buffer
 	w := &flaky{out: &out, fail: 2}
-	s := New(w, nil)
+	s := New(context.Background(), w, nil)
 	must(t, s.Open())
 	if err := s.Paint([]string{"x"}); err == nil {
 		t.Fatal("the write must fail")
@@ -267,7 +268,7 @@ func TestCopyHandsTheTextToTheTerminal(t *testing.T) {
 	g := newGlass(10, 1)
 	s := opened(t, g)
 	var out bytes.Buffer
-	s.out = &out
+	s.out = NewOutput(t.Context(), &out)
 	must(t, s.Copy("two\nlines"))
 	if got, want := out.String(), "\x1b]52;c;dHdvCmxpbmVz\x07"; got != want {
 		t.Errorf("wrote %q, want %q", got, want)
@@ -275,7 +276,7 @@ func TestCopyHandsTheTextToTheTerminal(t *testing.T) {
 }
 
 func TestAnOutputThatIsNoTerminalHasNoSize(t *testing.T) {
-	if _, _, ok := New(&bytes.Buffer{}, nil).Size(); ok {
+	if _, _, ok := New(context.Background(), &bytes.Buffer{}, nil).Size(); ok {
 		t.Error("a buffer has a size")
 	}
 }
@@ -288,7 +289,7 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testi
 	must(t, pty.Setsize(tty, &pty.Winsize{Cols: 123, Rows: 45}))
 	drained := drain(master)
 	before := modes(t, tty)
-	s := New(tty, tty)
+	s := New(context.Background(), tty, tty)
 	must(t, s.Open())
 	if w, h, ok := s.Size(); w != 123 || h != 45 || !ok {
 		t.Errorf("size %d×%d %v", w, h, ok)

@@ -63,6 +63,7 @@ func (e StatusError) Error() string { return fmt.Sprintf("the bot ended it with 
 // Run attaches until the user detaches or ctx ends. A bot that cannot be reached at first
 // is an error; one that goes away later is waited for.
 func Run(ctx context.Context, o Options) error {
+	o.Err = screen.NewOutput(ctx, o.Err)
 	c := &client{o: o, retry: make(chan struct{}, 1)}
 	for pause, again := firstPause, false; ; {
 		began := time.Now()
@@ -222,12 +223,12 @@ func (c *client) once(ctx context.Context, again bool) error {
 	if again && !c.o.Lines {
 		_, _ = fmt.Fprintf(c.o.Err, textAgain, c.o.Name)
 	}
-	return c.attached(s)
+	return c.attached(ctx, s)
 }
 
 // attached shows a session on the terminal until it ends.
-func (c *client) attached(s *ssh.Session) (err error) {
-	out := &watched{Writer: c.o.Out}
+func (c *client) attached(ctx context.Context, s *ssh.Session) (err error) {
+	out := &watched{Output: screen.NewOutput(ctx, c.o.Out)}
 	s.Stdout, s.Stderr = out, c.o.Err
 	in, err := s.StdinPipe()
 	if err != nil {
@@ -240,7 +241,7 @@ func (c *client) attached(s *ssh.Session) (err error) {
 		}
 		defer func() {
 			if out.open { // the bot could not restore it
-				_, _ = io.WriteString(c.o.Out, screen.Restore)
+				_ = out.Last(screen.Restore) // no one is left to report an error to
 			}
 			restore()
 		}()
@@ -321,7 +322,7 @@ func (c *client) lend(s *ssh.Session) (restore func(), err error) {
 // watched is the terminal's output, and knows whether the dashboard has it. One goroutine
 // writes, and has ended when the session has.
 type watched struct {
-	io.Writer
+	*screen.Output
 	tail []byte
 	open bool
 }
@@ -334,7 +335,7 @@ func (w *watched) Write(b []byte) (int, error) {
 		w.open = in > out
 	}
 	w.tail = []byte(text[max(0, len(text)-len(enters)+1):])
-	return w.Writer.Write(b)
+	return w.Output.Write(b)
 }
 
 const (
