@@ -43,7 +43,8 @@ type Screen struct {
 	buffer []byte   // reused between frames
 	title  string   // of the window; empty leaves its own
 	mouse  bool
-	raw    *term.State
+	raw    bool        // the input is in raw mode
+	before *term.State // how the first Open found the input; nil where it is no terminal
 	// signals is where Watch gives the terminal's signals, or nil.
 	signals chan os.Signal
 }
@@ -80,7 +81,8 @@ const (
 const Restore = mouseOff + leave + popTitle
 
 // Open takes the terminal. Close gives it back, also after Open has failed
-// halfway.
+// halfway. What counts as before is what the first Open found: a program that had the
+// terminal in between may have left it raw.
 func (s *Screen) Open() error {
 	if s.open {
 		return nil
@@ -90,7 +92,10 @@ func (s *Screen) Open() error {
 		if err != nil {
 			return fmt.Errorf("switch the terminal to raw input: %w", err)
 		}
-		s.raw = state
+		s.raw = true
+		if s.before == nil {
+			s.before = state
+		}
 	}
 	s.open, s.shown = true, nil
 	s.listen()
@@ -116,11 +121,11 @@ func (s *Screen) Close() error {
 	}
 	err := s.out.Last(out)
 	s.open, s.shown = false, nil
-	if f, ok := s.in.(term.File); ok && s.raw != nil {
-		if e := term.Restore(f.Fd(), s.raw); e != nil && err == nil {
+	if f, ok := s.in.(term.File); ok && s.raw {
+		if e := term.Restore(f.Fd(), s.before); e != nil && err == nil {
 			err = fmt.Errorf("switch the terminal back: %w", e)
 		}
-		s.raw = nil
+		s.raw = false
 	}
 	return err
 }
@@ -309,7 +314,7 @@ const stopSoon = time.Second
 // It is SIGSTOP, which the system would send to a group without a shell too: once
 // Go has caught SIGTSTP, that no longer stops anybody, also after signal.Reset.
 func (s *Screen) Suspend() (stopped bool, err error) {
-	if !s.open || s.raw == nil || !hasShell() {
+	if !s.open || !s.raw || !hasShell() {
 		return false, nil
 	}
 	if err := s.Close(); err != nil {

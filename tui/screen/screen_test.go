@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
@@ -306,6 +307,29 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndTheScreenKnowsItsSize(t *testi
 		t.Errorf("the terminal is left as %s, was %s", got, before)
 	}
 	must(t, tty.Close())
+	<-drained
+}
+
+// S30: an editor that died in raw mode left its mode to the user's shell, and to the next editor.
+func TestTheTerminalIsAsTheFirstOpeningFoundItWhateverWasLeftInBetween(t *testing.T) {
+	master, tty, err := pty.Open()
+	must(t, err)
+	defer master.Close()
+	drained := drain(master)
+	before := modes(t, tty)
+	s := New(t.Context(), tty, tty)
+	must(t, s.Open())
+	for range 2 {
+		must(t, s.Close())
+		if got := modes(t, tty); got != before {
+			t.Errorf("the terminal is left as %s, was %s", got, before)
+		}
+		if _, err := term.MakeRaw(tty.Fd()); err != nil {
+			t.Fatal(err)
+		}
+		must(t, s.Open())
+	}
+	must(t, errors.Join(s.Close(), tty.Close()))
 	<-drained
 }
 
