@@ -26,17 +26,18 @@ type siege struct {
 	*program // once it has been started
 	engine   string
 	home     string
+	says     string // what its log says of the fence
 
 	said  int  // turns of the conversation
 	fence bool // there is one
 }
 
-// fences are the ways in which the system keeps commands in: what PATH offers and
-// what the configuration says.
-var fences = map[string]struct{ config, path string }{
-	"bubblewrap": {`{}`, ""},
-	"Landlock":   {`{}`, "bwrap"},
-	"no sandbox": {`{"sandbox": "off"}`, ""},
+// fences are the ways in which the system keeps commands in: what the settings say, what
+// PATH lacks, and what the program says of it.
+var fences = map[string]struct{ settings, path, says string }{
+	"bubblewrap": {`{}`, "", "sandbox: bubblewrap"},
+	"Landlock":   {`{}`, "bwrap", "sandbox: landlock"},
+	"no sandbox": {`{"sandbox": "off"}`, "", "no sandbox: it is switched off"},
 }
 
 // newSiege is a directory with secrets and tasks of the user, before a fence.
@@ -48,7 +49,7 @@ func newSiege(t *testing.T, engine, fence string) *siege {
 	}
 	w := world(t)
 	f := fences[fence]
-	s := &siege{claudeWorld: w, engine: engine}
+	s := &siege{claudeWorld: w, engine: engine, says: f.says}
 	bin := filepath.Dir(built(t))
 	s.env = append(s.env, "PATH="+bin+":"+pathWithout(t, f.path), "DISCORD_TOKEN=", "OLLIM_USER_NAME=Ada")
 	for _, v := range w.env {
@@ -60,7 +61,7 @@ func newSiege(t *testing.T, engine, fence string) *siege {
 	if err := os.Remove(filepath.Join(s.data, "reminders", "overdue-library-book.md")); err != nil { // it would fire now
 		t.Fatal(err)
 	}
-	s.file("state/config.json", f.config)
+	s.file("state/settings.json", f.settings)
 	s.file("state/secret.json", marigold)
 	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
 	s.file("secret.txt", marigold)
@@ -109,6 +110,7 @@ func (s *siege) start(env ...string) {
 		}
 	})
 	s.hears("ready: ollim-bot")
+	s.until("a log that says "+s.says, func() bool { return strings.Contains(s.read("state/bot.log"), s.says) })
 }
 
 func (s *siege) bin() string {

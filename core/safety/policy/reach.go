@@ -214,6 +214,18 @@ func (g *Guard) TaskLabel(t routines.Task) label.Label {
 	return l
 }
 
+// FileLabel returns the label of a file of the data directory, by its bytes.
+func (g *Guard) FileLabel(rel string) label.Label {
+	if len(g.provenance.labeled()) == 0 {
+		return ""
+	}
+	data, err := g.o.Dir.Read(rel)
+	if err != nil { // it is gone, and nothing is read of it
+		return ""
+	}
+	return g.reach.bytesLabel(routines.Digest(data))
+}
+
 // record stores that a writer with a label writes a version of a file.
 func (r *reach) record(w Writer, rel string, data []byte) error {
 	return r.provenance.record(routines.Digest(data), Origin{Path: rel, Writer: w, At: time.Now()})

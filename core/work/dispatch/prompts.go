@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"time"
 
@@ -67,6 +68,20 @@ func withheld(list []updates.Update) []updates.Update {
 	return out
 }
 
+// nameless takes the words of tasks with labels out of what is ahead, as withheld does those of
+// updates: their names are what a session that had read untrusted text called them.
+func (p *Prompts) nameless(f schedule.Forward) schedule.Forward {
+	f.Entries = slices.Clone(f.Entries)
+	for i := range f.Entries {
+		e := &f.Entries[i]
+		if l := p.Guard.FileLabel(e.FilePath); l != "" {
+			e.Label = fmt.Sprintf(promptNameless, l.Origin())
+			e.Description, e.FilePath = e.Label, path.Dir(e.FilePath)
+		}
+	}
+	return f
+}
+
 // ofTask is the exact prompt of a background run. It blocks while the commands of the skills run.
 func (p *Prompts) ofTask(ctx context.Context, d schedule.Due, m moment, skills []skill.Skill) string {
 	task := d.Task()
@@ -83,7 +98,7 @@ func (p *Prompts) background(ctx context.Context, task routines.Task, m moment, 
 	rights := p.Guard.Bound(task, skills)
 	told := prompt.Background{
 		Now: m.now, Task: task, Busy: m.busy, QuietUntil: m.quiet,
-		Budget: state, Forward: p.Schedule.Forward(m.now, task.ID), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
+		Budget: state, Forward: p.nameless(p.Schedule.Forward(m.now, task.ID)), Google: p.Google.State().On(), GoogleTrouble: p.Google.Trouble(),
 		Allowed: rights.Allowed, Disallowed: rights.Disallowed, Skills: texts,
 	}
 	if !task.Isolated {

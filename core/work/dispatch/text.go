@@ -22,6 +22,8 @@ const (
 	promptMayWait = "\n\nThis run may wait and is one request: you have no tools and nobody answers. " +
 		"Whatever is said above about tools, pings and reports does not count here. What you write now is the report, all of it; begin with what matters most."
 	// promptWithheld replaces an update with a label; its origin fills it in.
-	promptWithheld  = "(An update made from untrusted text, from: %s. It is withheld from this run; the main conversation gets it.)"
+	promptWithheld = "(An update made from untrusted text, from: %s. It is withheld from this run; the main conversation gets it.)"
+	// promptNameless replaces the name of a task with a label.
+	promptNameless  = "a task made from untrusted text, from: %s"
 	updateFromBatch = "%s (handed in %s, answered as a batch): %s"
 )
