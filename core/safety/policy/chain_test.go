@@ -50,6 +50,7 @@ type links struct {
 	t       *testing.T
 	guard   *Guard
 	root    string
+	network bool // commands reach it, as they do without a sandbox
 	main    *Taint
 	fork    *Taint
 	updates []label.Label
@@ -67,16 +68,18 @@ func TestEveryChainOfSessionsEndsAsItShould(t *testing.T) {
 		if c.Only == "program" {
 			continue
 		}
-		t.Run(c.Line, func(t *testing.T) {
-			t.Parallel()
-			newLinks(t, c.Files).play(c.Steps)
-		})
+		for name, network := range map[string]bool{"": false, ", with a network": true} {
+			t.Run(c.Line+name, func(t *testing.T) {
+				t.Parallel()
+				newLinks(t, c.Files, network).play(c.Steps)
+			})
+		}
 	}
 }
 
-func newLinks(t *testing.T, files map[string]string) *links {
+func newLinks(t *testing.T, files map[string]string, network bool) *links {
 	g, root := newGuard(t)
-	l := &links{t: t, guard: g, root: root, main: &Taint{}}
+	l := &links{t: t, guard: g, root: root, network: network, main: &Taint{}}
 	l.file(".env", "X=marigold\n")
 	l.file("USER.md", "Ada.\n")
 	for name, text := range files {
@@ -96,7 +99,7 @@ func (l *links) file(name, text string) {
 
 // restart is a new start of the program over the same directory.
 func (l *links) restart() {
-	l.guard = New(Options{Dir: l.guard.o.Dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler)})
+	l.guard = New(Options{Dir: l.guard.o.Dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Network: func() bool { return l.network }})
 	_, err := l.guard.Provenance().Load()
 	must(l.t, err)
 	l.guard.Approvals().OnChange(func(a Approval) {

@@ -70,6 +70,7 @@ func (r *reach) commandLabel(x call) label.Label {
 	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
 		return r.ownLabel(list[1:])
 	}
+	r.downloads() // to know them again where the command moves them
 	if r.network() {
 		return label.From(labelNetwork)
 	}
