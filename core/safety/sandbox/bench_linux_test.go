@@ -11,7 +11,9 @@ import (
 )
 
 // BenchmarkASandboxAroundACommand takes each way in turn, so that a busy machine
-// weighs on all of them, and gives medians in milliseconds.
+// weighs on all of them, and gives medians in milliseconds. What a sandbox adds to a command
+// is given too: for the command of a skill or of the messages engine, and for one more
+// command of a claude that runs.
 func BenchmarkASandboxAroundACommand(b *testing.B) {
 	g := newGround(b, settled)
 	town := newTown(b)
@@ -33,7 +35,7 @@ func BenchmarkASandboxAroundACommand(b *testing.B) {
 		}
 		return took
 	}
-	const bare, inner = "exec bash -c true", `exec "$CLAUDE_CODE_SHELL" -c true`
+	const bare, inner, twice = "exec bash -c true", `exec "$CLAUDE_CODE_SHELL" -c true`, `"$CLAUDE_CODE_SHELL" -c true; exec "$CLAUDE_CODE_SHELL" -c true`
 	times := map[string][]time.Duration{}
 	for b.Loop() {
 		for name, took := range map[string]time.Duration{
@@ -43,6 +45,7 @@ func BenchmarkASandboxAroundACommand(b *testing.B) {
 			"within":         run(g, g.box.Engine, inner),
 			"hosts":          run(town.ground, town.box.Command, bare),
 			"hostswithin":    run(town.ground, town.box.Engine, inner),
+			"twice":          run(g, g.box.Engine, twice),
 			"landlock":       run(other, other.box.Command, bare),
 			"landlockwithin": run(other, other.box.Engine, inner),
 			"landlockclaude": run(other, other.box.Engine, bare),
@@ -50,9 +53,13 @@ func BenchmarkASandboxAroundACommand(b *testing.B) {
 			times[name+"-ms"] = append(times[name+"-ms"], took)
 		}
 	}
+	median := map[string]float64{}
 	for name, list := range times {
 		slices.Sort(list)
-		b.ReportMetric(float64(list[len(list)/2].Microseconds())/1000, name)
+		median[name] = float64(list[len(list)/2].Microseconds()) / 1000
+		b.ReportMetric(median[name], name)
 	}
+	b.ReportMetric(median["command-ms"]-median["bare-ms"], "added-ms")
+	b.ReportMetric(median["twice-ms"]-median["within-ms"]-median["bare-ms"], "addedwithin-ms")
 	b.ReportMetric(0, "ns/op")
 }

@@ -87,6 +87,9 @@ func (v *view) covers() ([]mount, error) {
 	if len(n.found) > maxCovers {
 		return nil, fmt.Errorf(errTooMany, len(n.found), v.data, maxCovers, filepath.Dir(n.found[len(n.found)/2].To))
 	}
+	// A folder first: a mount on one would hide those in it, which a sandbox within this one
+	// then makes again.
+	slices.SortFunc(n.folders, func(a, b mount) int { return strings.Compare(a.To, b.To) })
 	return slices.Concat(list, n.folders, n.found), nil
 }
 

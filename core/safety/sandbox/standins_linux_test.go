@@ -87,7 +87,7 @@ func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 		t.Fatal("nothing stands for the missing files")
 	}
 	must(t, os.WriteFile(g.data+"/CLAUDE.md", []byte("Be kind.\n"), 0o600))
-	must(t, os.Chtimes(g.data+"/CLAUDE.local.md", time.Now(), time.Now()))
+	must(t, os.Chtimes(g.data+"/CLAUDE.md", time.Unix(1, 0), time.Unix(1, 0))) // as a copy may have it
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home})
 	if out, err := g.run(t, "a skill's command", "true"); err != nil {
 		t.Fatalf("%v, %s", err, out)
@@ -98,5 +98,29 @@ func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 	done()
 	if got, want := left(t, g), ".env CLAUDE.local.md CLAUDE.md notes state"; got != want {
 		t.Errorf("there is %s, want %s", got, want)
+	}
+}
+
+// What has appeared since the engine's process began is covered for its next command.
+func TestWhatAppearsLaterIsCoveredForTheNextCommand(t *testing.T) {
+	for _, script := range []string{"mv deep x", "mv deep/a deep/x", "echo x > deep/a/CLAUDE.md", "grep . deep/.env"} {
+		g := fresh(t)
+		cmd := exec.Command("/bin/sh", "-c", `read x; exec "$CLAUDE_CODE_SHELL" -c "$x"`)
+		cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
+		out := &strings.Builder{}
+		cmd.Stdout, cmd.Stderr = out, out
+		done := g.box.Engine(cmd)
+		in, err := cmd.StdinPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		must(t, os.MkdirAll(g.data+"/deep/a", 0o700))
+		must(t, os.WriteFile(g.data+"/deep/a/CLAUDE.md", []byte("mine"), 0o600))
+		must(t, os.WriteFile(g.data+"/deep/.env", []byte(secret), 0o600))
+		_, err = in.Write([]byte(script + "\n"))
+		must(t, err)
+		if cmd.Wait() == nil || strings.Contains(out.String(), secret) {
+			t.Errorf("%s came through: %s", script, out)
+		}
+		done()
 	}
 }
