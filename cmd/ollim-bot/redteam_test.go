@@ -240,10 +240,11 @@ func (s *siege) alone(t *testing.T) {
 	if waits := s.allow(t); s.has("reminders/evil3.md") && !strings.Contains(waits, "reminders/evil3.md") {
 		t.Errorf("a copy is the user's; what waits:\n%s", waits)
 	}
-	// Its foreground reminder speaks in the conversation, with the run's rights.
+	// It is isolated, because the conversation has run commands, which without a sandbox reach
+	// the network. Its foreground reminder speaks in the conversation, with the run's rights.
 	loud := []claudetest.Step{writing("notes/pwned.md", "x"), shellCall("ls"), call("mcp__discord__enter_fork", nil)}
 	speak := strings.Replace(dueNow("loud0001", "", loud...), "background: true", "background: false", 1)
-	s.due("mine1002", "allowed-tools: [\"Write(./reminders/*.md)\"]\n", writing("reminders/loud.md", speak))
+	s.due("mine1002", "isolated: true\nallowed-tools: [\"Write(./reminders/*.md)\"]\n", writing("reminders/loud.md", speak))
 	if b := s.came("mine1002", 1); b[0].IsError {
 		t.Errorf("it is not written: %s", b[0].Text)
 	}
