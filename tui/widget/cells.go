@@ -1,10 +1,9 @@
-// Package widget holds the parts that panes are built of: text that is exactly
-// as wide as its box, gauges, sparklines, words for durations, input fields and
-// the tail view. It knows the theme and the lines of a tail; it must not know
-// snapshots, commands or panes.
+// Package widget has the building blocks of panes: text that is exactly as wide as its
+// box, input fields, lists, scrolling text and the tail view. It knows the theme and the
+// lines of a tail; it must not know snapshots, commands or panes.
 //
-// Every function takes plain text, without escape sequences, and colours it
-// last: nothing is ever measured that was already coloured.
+// Every function takes plain text, without escape sequences, and colours it last, so
+// that coloured text is never measured.
 package widget
 
 import (
@@ -17,10 +16,10 @@ import (
 )
 
 // maxMarks is how many combining marks one character keeps: enough for every
-// language, too few to draw over the neighbours.
+// language, too few to cover its neighbours.
 const maxMarks = 3
 
-// Cells is the number of terminal cells that s takes once it is drawn.
+// Cells is the width of s in terminal cells once it is drawn.
 func Cells(s string) int {
 	if n, ok := even(s); ok {
 		return n
@@ -34,15 +33,14 @@ func Fit(s string, w int) string {
 	return s + Blank(w-n)
 }
 
-// Cut shortens s to at most w cells, the last of them an ellipsis where
-// something was cut.
+// Cut shortens s to at most w cells. Text that was cut ends in an ellipsis.
 func Cut(s string, w int) string {
 	s, _ = cut(s, w, "…")
 	return s
 }
 
-// CutFront shortens s to at most w cells from its beginning, and puts the mark
-// of one cell there: of a path the end tells more.
+// CutFront removes the start of s so that at most w cells are left, including a mark of
+// one cell in its place. It is for paths, whose end is more informative.
 func CutFront(s string, w int, mark string) string {
 	s = Tidy(s)
 	over := Cells(s) - w
@@ -52,7 +50,7 @@ func CutFront(s string, w int, mark string) string {
 	return ansi.TruncateLeft(s, over+1, mark)
 }
 
-// Blank is n spaces; nothing for n below one.
+// Blank returns n spaces, or "" for n below one.
 func Blank(n int) string {
 	if n <= len(spaces) {
 		return spaces[:max(n, 0)]
@@ -62,8 +60,7 @@ func Blank(n int) string {
 
 const spaces = "                                                                                                                                "
 
-// cut is Cut with a chosen mark of one cell. It also gives the cells of its
-// answer.
+// cut is Cut with a given mark of one cell. It also returns the width of the result.
 func cut(s string, w int, mark string) (string, int) {
 	if w <= 0 {
 		return "", 0
@@ -83,11 +80,11 @@ func cut(s string, w int, mark string) (string, int) {
 	return s, displaywidth.String(s)
 }
 
-// Tidy rewrites s so that every terminal gives it the same width, whether it
-// counts code points or whole characters: joined emoji keep their first part,
-// skin tones and variation selectors go, flags become their letters, stacks of
-// combining marks are limited, narrow sound marks widen, and what has no width or
-// is a control character disappears. Printable ASCII comes back as it is.
+// Tidy rewrites s so that it has the same width in every terminal, whether the terminal
+// counts code points or grapheme clusters. It keeps the first part of joined emoji, drops
+// skin tones and variation selectors, turns flags into letters, limits stacked combining
+// marks, widens narrow sound marks, and removes control and zero-width characters.
+// Printable ASCII is unchanged.
 func Tidy(s string) string {
 	if _, ok := even(s); ok {
 		return s
@@ -106,9 +103,9 @@ func Tidy(s string) string {
 	return b.String()
 }
 
-// sounds are the marks behind narrow katakana: a cell of their own for terminals
-// that count code points, none for those that count characters. Their wide forms
-// are two cells for both.
+// sounds are the voicing marks of narrow katakana. They are one cell in terminals that
+// count code points, none in those that count characters. Their wide forms are two cells
+// in both.
 var sounds = strings.NewReplacer("\uff9e", "\u309b", "\uff9f", "\u309c")
 
 // tidyCharacter writes one user-perceived character.
@@ -155,9 +152,9 @@ func tidyCharacter(b *strings.Builder, c string) {
 	}
 }
 
-// syllable puts a Hangul syllable together that was written in parts, as file
-// names of some systems are. Parts that are no modern syllable cannot be shown
-// in a known width.
+// syllable composes a Hangul syllable from its parts (jamo), as some systems write file
+// names. If they are not a modern syllable, it returns the replacement character, because
+// their width is unknown.
 func syllable(c string) rune {
 	parts := []rune(c)
 	if len(parts) < 2 || len(parts) > 3 {
@@ -177,24 +174,23 @@ const firstFlag = 0x1f1e6
 
 func flag(r rune) bool { return r >= firstFlag && r <= firstFlag+25 }
 
-// dropped lists what terminals disagree about: joiners, selectors, keycaps and
-// everything that formats.
+// dropped reports a code point whose width differs between terminals: joiners, selectors,
+// keycaps and formatting characters.
 func dropped(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef || r == 0x20e3 ||
 		unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// trailing lists what only means something after another character: marks,
-// the later parts of Hangul syllables, skin tones. Alone it would cling to
-// whatever stands before it on the screen.
+// trailing reports a code point that modifies the previous character: marks, the later
+// parts of Hangul syllables, skin tones. Without one, it would combine with whatever
+// precedes it on the screen.
 func trailing(r rune) bool {
 	return r >= 0x1160 && r <= 0x11ff || r >= 0xd7b0 && r <= 0xd7ff || r >= 0x1f3fb && r <= 0x1f3ff || unicode.Is(unicode.M, r)
 }
 
-// even counts the cells of a text in which every code point is one cell and joins
-// with none of its neighbours: ASCII, Latin letters, and the marks, arrows, lines and
-// blocks of our own drawings. Nearly every line is of these, and to look for joined
-// characters in it was a fifth of a frame.
+// even counts the cells of a text whose code points are all one cell wide and never
+// combine: ASCII, Latin letters, and the marks, arrows, lines and blocks that we draw.
+// Nearly all lines are such text, and grapheme segmentation took a fifth of a frame.
 func even(s string) (cells int, ok bool) {
 	for _, r := range s {
 		if (r < 0x20 || r > 0x7e) && !single(r) {
@@ -205,11 +201,11 @@ func even(s string) (cells int, ok bool) {
 	return cells, true
 }
 
-// single reports whether a code point beyond ASCII is one of those.
+// single reports whether even accepts a code point beyond ASCII.
 func single(r rune) bool {
 	switch {
 	case r >= 0xa0 && r <= 0x24f:
-		return r != 0xad // the hyphen that may not be seen
+		return r != 0xad // the soft hyphen, which may be invisible
 	case r >= 0x2010 && r <= 0x2027, r >= 0x2190 && r <= 0x21ff, r >= 0x2500 && r <= 0x25fc, r >= 0x2713 && r <= 0x2718, r >= 0x2800 && r <= 0x28ff:
 		return true
 	}

@@ -13,24 +13,24 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// Input is one line of text that is being written. The zero Input is empty.
+// Input is a field for one line of text. The zero Input is empty.
 type Input struct{ area Area }
 
-// Text is what has been written.
+// Text is the current text.
 func (in *Input) Text() string { return in.area.Text() }
 
-// Set replaces the text and puts the caret at its end.
+// Set replaces the text and moves the caret to its end.
 func (in *Input) Set(s string) {
 	in.area.Clear()
 	in.Insert(s)
 }
 
-// Insert puts text at the caret, cleaned, a line break as a space. What is too
-// long is cut.
+// Insert inserts cleaned text at the caret, with spaces for line breaks. Text beyond the
+// field's limit is dropped.
 func (in *Input) Insert(s string) { in.area.Insert(strings.ReplaceAll(cleaned(s), "\n", " ")) }
 
-// Take handles a message that writes, deletes or moves the caret, and reports
-// whether it was one.
+// Take handles a message that edits the text or moves the caret, and reports whether it
+// was one.
 func (in *Input) Take(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
@@ -44,8 +44,8 @@ func (in *Input) Take(msg tea.Msg) bool {
 	return in.area.Take(msg)
 }
 
-// Line draws the text in exactly w cells, the part around the caret where it is
-// longer.
+// Line draws the text in exactly w cells. Of a longer text, it shows the part around the
+// caret.
 func (in *Input) Line(b Brush, w int, caret bool) string {
 	before, after := in.area.Around()
 	before, after = Tidy(before), Tidy(after)
@@ -58,9 +58,9 @@ func (in *Input) Line(b Brush, w int, caret bool) string {
 	return b.Line(w, caretRow(before+after, len(before), w)...)
 }
 
-// caretRow is tidy text with a caret on the character at a byte, in at most w
-// cells and without a mark where it is cut. It may stand behind the text, among spaces
-// that are not drawn.
+// caretRow is tidy text with a caret on the character at byte offset at, in at most w
+// cells and cut without a mark. The caret may be beyond the text, in the spaces that
+// wrapping dropped.
 func caretRow(s string, at, w int) []Span {
 	if at > len(s) {
 		s += Blank(min(at-len(s), w-1-Cells(s)))
@@ -78,25 +78,25 @@ func caretRow(s string, at, w int) []Span {
 	return []Span{{Text: s[:at]}, {theme.Caret, under}, {Text: rest}}
 }
 
-// maxField is the most bytes that can be written: a long message, not a book.
+// maxField is the maximum length of a text, in bytes: a long message, not a book.
 const maxField = 16 << 10
 
-// backspaces are the keys that delete backwards; with shift it is a slip.
+// backspaces are the keys that delete backwards; shift is accepted as a slip.
 var backspaces = []string{"backspace", "ctrl+h", "shift+backspace"}
 
-// writes reports that a key writes what stands on it.
+// writes reports whether a key inserts its character.
 func writes(msg tea.KeyPressMsg) bool {
 	return msg.Text != "" && msg.Mod&^tea.ModShift == 0
 }
 
-// cleaned is foreign text without what the editors would drop or change by
-// themselves, so that what they hold is known.
+// cleaned is external text without the characters that the editor would drop or change,
+// so that its contents are predictable.
 func cleaned(s string) string {
 	return strings.ReplaceAll(clean.Text(s), "\ufffd", "?")
 }
 
-// The editors count code points, people count characters: a key that goes over
-// one character goes over all of its code points.
+// runes is how many code points a key must move or delete for one character: the editor
+// counts code points.
 func runes(character string) int { return utf8.RuneCountInString(character) }
 
 func firstCharacter(s string) string {
@@ -107,8 +107,7 @@ func firstCharacter(s string) string {
 	return g.Value()
 }
 
-// lastCharacter looks at the end of the last line only: characters do not
-// reach over a line break.
+// lastCharacter segments only the last line: characters do not cross a line break.
 func lastCharacter(s string) string {
 	line := s[strings.LastIndexByte(s, '\n')+1:]
 	if line == "" {
@@ -121,22 +120,21 @@ func lastCharacter(s string) string {
 	return last
 }
 
-// Area is a text of several lines that is being written. The zero Area is
-// empty.
+// Area is a field for several lines of text. The zero Area is empty.
 //
-// It edits with bubbles' textarea and draws by itself: on the screen every
-// character must be exactly as wide as it is counted, and nothing may blink.
+// It edits with bubbles' textarea but draws itself: every character on the screen must
+// have the width that we count, and nothing may blink.
 type Area struct {
-	edit *textarea.Model // made when something is written: it takes a quarter of a megabyte
-	w    int             // when it was drawn last: "up" and "down" go by the lines on the screen
+	edit *textarea.Model // created on the first edit: it takes a quarter of a megabyte
+	w    int             // of the last drawing: "up" and "down" move by lines on the screen
 }
 
-// minEdit is the least width that the editor knows of: textarea 2.2.1 panics when
-// a wide character and the space behind it do not fit into its line.
+// minEdit is the minimum width of the editor: textarea 2.2.1 panics if a wide character
+// and the space after it do not fit on a line.
 const minEdit = 8
 
-// editKeys are the editor's keys; betweenLines are those of them that have no meaning
-// in one line.
+// editKeys are the editor's keys; betweenLines are those that have no meaning in a
+// single line.
 var (
 	editKeys     = textarea.DefaultKeyMap()
 	betweenLines = []key.Binding{editKeys.LineNext, editKeys.LinePrevious, editKeys.InputBegin, editKeys.InputEnd, editKeys.TransposeCharacterBackward}
@@ -154,8 +152,8 @@ func fresh(w int) *textarea.Model {
 	m := textarea.New()
 	m.SetVirtualCursor(false)
 	m.Prompt, m.ShowLineNumbers = "", false
-	// What may be written is limited by Insert alone. MaxHeight is how many
-	// broken lines the editor remembers.
+	// Insert limits the length. MaxHeight is how many wrapped lines the editor
+	// caches.
 	m.MaxWidth, m.MaxHeight, m.MaxContentHeight = 0, 64, maxField
 	m.KeyMap.DeleteCharacterBackward.SetKeys(backspaces...)
 	m.Focus()
@@ -165,7 +163,7 @@ func fresh(w int) *textarea.Model {
 	return &m
 }
 
-// Text is what has been written.
+// Text is the current text.
 func (a *Area) Text() string {
 	if a.edit == nil {
 		return ""
@@ -173,10 +171,10 @@ func (a *Area) Text() string {
 	return a.edit.Value()
 }
 
-// Clear takes the text away.
+// Clear removes the text.
 func (a *Area) Clear() { a.edit = nil }
 
-// Insert puts text at the caret, cleaned. What is too long is cut.
+// Insert inserts cleaned text at the caret. Text beyond the field's limit is dropped.
 func (a *Area) Insert(s string) {
 	s = cleaned(s)
 	s = strings.ToValidUTF8(s[:max(0, min(len(s), maxField-len(a.Text())))], "") // no half character
@@ -185,8 +183,8 @@ func (a *Area) Insert(s string) {
 	}
 }
 
-// Take handles a message that writes, deletes or moves the caret, and reports
-// whether it was one. Enter is none: what it means is its owner's.
+// Take handles a message that edits the text or moves the caret, and reports whether it
+// was one. It leaves Enter to its owner.
 func (a *Area) Take(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
@@ -202,7 +200,7 @@ func (a *Area) Take(msg tea.Msg) bool {
 	return false
 }
 
-// press carries out a key that writes nothing. What selects is left out, as no
+// press handles a key that inserts no text. Keys that select are ignored, because no
 // selection is drawn.
 func (a *Area) press(msg tea.KeyPressMsg) bool {
 	k := a.editor().KeyMap
@@ -214,8 +212,8 @@ func (a *Area) press(msg tea.KeyPressMsg) bool {
 	case key.Matches(msg, k.CharacterForward):
 		n = runes(firstCharacter(after))
 	case key.Matches(msg, k.DeleteCharacterForward):
-		// textarea 2.2.1 joins the next line on when the last letter of a line
-		// is deleted: go over the character, then back.
+		// textarea 2.2.1 appends the next line when the last letter of a line is
+		// deleted: move over the character, then delete backwards.
 		n = runes(firstCharacter(after))
 		for range n {
 			a.update(tea.KeyPressMsg{Code: tea.KeyRight})
@@ -257,15 +255,15 @@ func (a *Area) tries(msg tea.Msg) (done bool) {
 			_ = recover()
 		}
 	}()
-	m, _ := a.editor().Update(msg) // its commands blink a cursor or start programs
+	m, _ := a.editor().Update(msg) // drop its commands: they blink a cursor or start programs
 	a.edit = &m
 	return true
 }
 
-// Bears reports whether the text as a whole is short enough to be written.
-func (a *Area) Bears(text string) bool { return len(text) <= maxField }
+// Fits reports whether a text is within the field's limit.
+func (a *Area) Fits(text string) bool { return len(text) <= maxField }
 
-// Around is the text before and behind the caret.
+// Around is the text before and after the caret.
 func (a *Area) Around() (before, after string) {
 	if a.edit == nil {
 		return "", ""
@@ -277,8 +275,8 @@ func (a *Area) Around() (before, after string) {
 	return strings.Join(lines[:row], "") + string(line[:at]), string(line[at:]) + strings.Join(lines[row+1:], "")
 }
 
-// Lines draws the text in at most h lines of exactly w cells, those around the
-// caret. It gives at least one line. Without caret, a draft is shown as it is.
+// Lines draws the lines around the caret: at least one, at most h, of exactly w cells. If
+// caret is false, no caret is drawn.
 func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 	w, h = max(1, w), max(1, h)
 	if a.edit != nil && a.w != w {
@@ -317,8 +315,8 @@ func (a *Area) Lines(b Brush, w, h int, caret bool) []string {
 	return out
 }
 
-// Edges report whether the caret is on the first line and on the last one, as
-// they stand on the screen.
+// Edges reports whether the caret is on the first line and on the last line of the
+// screen.
 func (a *Area) Edges() (top, bottom bool) {
 	if a.Text() == "" {
 		return true, true

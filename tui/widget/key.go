@@ -6,15 +6,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// namedKeys are the keys with a name that dialogs and panes have in the help line.
+// namedKeys are the keys that have a name in the help line.
 var namedKeys = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "space": tea.KeySpace, "PgUp": tea.KeyPgUp,
 	"PgDn": tea.KeyPgDown, "↑": tea.KeyUp, "↓": tea.KeyDown, "←": tea.KeyLeft, "→": tea.KeyRight,
 	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
 }
 
-// Key is a key by the name under which the help line has it. Words that
-// stand for many keys, such as "0-9", are none.
+// Key returns the key with a name of the help line. ok is false for names of several
+// keys, such as "0-9".
 func Key(name string) (msg tea.KeyPressMsg, ok bool) {
 	for mark, mod := range map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt} {
 		if rest, found := strings.CutPrefix(name, mark); found {

@@ -10,21 +10,20 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// Span is a piece of plain text and what it is for.
+// Span is a piece of plain text with its role.
 type Span struct {
 	Role theme.Role
 	Text string
 }
 
-// Brush draws lines of exact width. Back is theme.Select for the selected row,
-// else the zero Role.
+// Brush draws lines of an exact width. Back is theme.Select for the selected row,
+// otherwise the zero Role.
 type Brush struct {
 	Theme *theme.Theme
 	Back  theme.Role
 }
 
-// Line draws the spans in exactly w cells. The span that does not fit is cut
-// with an ellipsis and the rest is left out; what is free is filled up.
+// Line draws the spans in exactly w cells: cut with an ellipsis, or padded with spaces.
 func (b Brush) Line(w int, spans ...Span) string {
 	var out strings.Builder
 	out.Grow(w + 32*len(spans))
@@ -37,7 +36,7 @@ func (b Brush) Line(w int, spans ...Span) string {
 		}
 		text, n := cut(s.Text, free, b.Theme.Glyph(theme.Ellipsis))
 		if n == free && rest(spans[i+1:]) {
-			// The span fills the line to its edge and more would follow: say so.
+			// The span fills the line exactly, but more follows: show an ellipsis.
 			text, n = cut(s.Text+" ", free, b.Theme.Glyph(theme.Ellipsis))
 		}
 		free -= n
@@ -46,25 +45,25 @@ func (b Brush) Line(w int, spans ...Span) string {
 		}
 		role := b.Theme.On(b.Back, s.Role)
 		if role == theme.Text || role != theme.Match && role != theme.Caret && strings.TrimLeft(text, " ") == "" {
-			out.WriteString(text) // on spaces only a background can be seen
+			out.WriteString(text) // on spaces, only a background is visible
 			continue
 		}
 		out.WriteString(b.Theme.Paint(role, text))
-		out.WriteString(open) // of which the role's end has taken something
+		out.WriteString(open) // the end of the role has reset parts of it
 	}
 	out.WriteString(Blank(free))
 	out.WriteString(shut)
 	return out.String()
 }
 
-// rest reports whether spans hold anything to see.
+// rest reports whether spans contain anything visible.
 func rest(spans []Span) bool {
 	return slices.ContainsFunc(spans, func(s Span) bool { return strings.TrimSpace(s.Text) != "" })
 }
 
-// Spread draws left from the left edge and right at the right edge, at least
-// one cell apart. Left is cut so that right stays whole; where right would
-// leave less than half of the line, it is left out.
+// Spread draws left at the left edge and right at the right edge, at least one cell
+// apart. It cuts left to make room for right, and omits a right that is wider than half
+// of the line.
 func (b Brush) Spread(w int, left, right []Span) string {
 	n := Width(right)
 	if n == 0 || n > w/2 {
@@ -73,7 +72,7 @@ func (b Brush) Spread(w int, left, right []Span) string {
 	return b.Line(w-n-1, left...) + b.Line(n+1, append([]Span{{Text: " "}}, right...)...)
 }
 
-// Width is the number of cells of the spans.
+// Width is the width of the spans in cells.
 func Width(spans []Span) int {
 	n := 0
 	for _, s := range spans {
@@ -82,12 +81,12 @@ func Width(spans []Span) int {
 	return n
 }
 
-// standIns are what terminals without Unicode show for the typographic marks
-// that our own words use. All are one cell, as what they stand for.
+// standIns are the replacements for the typographic marks of our own texts, for terminals
+// without Unicode. Each is one cell, like the mark.
 var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",
 	"×", "x", "█", "#", "━", "*", "╍", ".", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
 
-// Fill makes lines exactly h by cutting the end or adding lines of w spaces.
+// Fill returns exactly h lines: it cuts the end or appends lines of w spaces.
 func Fill(lines []string, w, h int) []string {
 	lines = lines[:min(len(lines), max(h, 0))]
 	for len(lines) < h {
@@ -96,8 +95,8 @@ func Fill(lines []string, w, h int) []string {
 	return lines
 }
 
-// Rule draws a horizontal line of exactly w cells with a title near its left
-// and a state near its right end, as far as they fit.
+// Rule draws a horizontal line of exactly w cells, with a title near its left end and a
+// state near its right end if they fit.
 func (b Brush) Rule(w int, title, state []Span) string {
 	box := b.Theme.Box()
 	dash := func(n int) Span { return Span{theme.Border, strings.Repeat(box.Top, max(0, n))} }
@@ -115,8 +114,8 @@ func (b Brush) Rule(w int, title, state []Span) string {
 	return b.Line(w, dash(w))
 }
 
-// Empty draws words for a pane that has nothing to show: the first sentence
-// stands out, the others teach.
+// Empty draws a message for a pane that has nothing to show, in h lines of w cells: the
+// first sentence stands out, the others are hints.
 func (b Brush) Empty(w, h int, sentences ...string) []string {
 	lines := make([]string, 0, h)
 	indent := min(1, w/12)
@@ -132,8 +131,8 @@ func (b Brush) Empty(w, h int, sentences ...string) []string {
 	return Fill(lines, w, h)
 }
 
-// WrapSpans breaks spans of one line into rows of at most w cells, as Wrap does
-// with plain text. It gives at least one row, which may be empty.
+// WrapSpans breaks the spans of one line into rows of at most w cells, like Wrap for
+// plain text. It returns at least one row, which may be empty.
 func WrapSpans(spans []Span, w int) [][]Span {
 	spans, text := tidied(spans)
 	var rows [][]Span
@@ -143,13 +142,13 @@ func WrapSpans(spans []Span, w int) [][]Span {
 	return rows
 }
 
-// HardWrap breaks a line into parts of at most w cells wherever they end: in
-// code every space counts. It gives at least one part, which may be empty.
+// HardWrap breaks a line into parts of at most w cells, also inside words, and keeps all
+// spaces: it is for code. It returns at least one part, which may be empty.
 func HardWrap(s string, w int) []string {
 	return strings.Split(ansi.Hardwrap(Tidy(s), max(1, w), true), "\n")
 }
 
-// tidied is the spans in tidy text, and their text in one.
+// tidied returns the spans as tidy text, and their joined text.
 func tidied(spans []Span) ([]Span, string) {
 	var b strings.Builder
 	out := make([]Span, 0, len(spans))
@@ -162,7 +161,7 @@ func tidied(spans []Span) ([]Span, string) {
 	return out, b.String()
 }
 
-// within are the spans of one part of their joined text.
+// within returns the spans of one piece of their joined text.
 func within(spans []Span, p piece) []Span {
 	var row []Span
 	at := 0
@@ -176,15 +175,15 @@ func within(spans []Span, p piece) []Span {
 	return row
 }
 
-// Wrap breaks s into lines of at most w cells: at its own line breaks, between
-// words, and inside a word only where the word alone is too wide. It gives at
-// least one line, which may be empty.
+// Wrap breaks s into lines of at most w cells: at its own line breaks, between words, and
+// inside a word only if the word alone is too wide. It returns at least one line, which
+// may be empty.
 func Wrap(s string, w int) []string {
 	return WrapN(s, w, -1, "")
 }
 
-// WrapN is Wrap that stops after n lines (n below zero: never). Where text is
-// left, the last line ends in the mark, which is one cell wide.
+// WrapN is Wrap limited to n lines; a negative n means no limit. If text is left, the
+// last line ends in the mark, which must be one cell wide.
 func WrapN(s string, w, n int, mark string) []string {
 	w = max(1, w)
 	var out []string
@@ -212,12 +211,12 @@ func elide(s string, w int, mark string) string {
 	return short
 }
 
-// piece is a part of a text, in bytes.
+// piece is a part of a text, in byte offsets.
 type piece struct{ from, to int }
 
-// breaks finds where tidy text of one line is broken into lines of w cells. The
-// spaces at a break belong to neither line; those at the start of the text are
-// kept, as they indent it. A character wider than w stands alone.
+// breaks wraps one line of tidy text to w cells. The spaces at a break belong to neither
+// line; leading spaces are kept as indentation. A character wider than w gets its own
+// line.
 func breaks(s string, w int) []piece {
 	if len(s) <= w { // cells are never more than bytes
 		return []piece{{0, len(s)}}
@@ -231,10 +230,11 @@ func breaks(s string, w int) []piece {
 	return out
 }
 
-// lineEnd is where the first line of s ends and where the next one begins.
+// lineEnd is the byte offset at which the first line of s ends, and at which the next one
+// starts.
 func lineEnd(s string, w int) (end, next int) {
 	used, i := 0, 0
-	word := false // a word has been seen, so that a space may end the line
+	word := false // after the first word, a space may end the line
 	for i < len(s) {
 		if s[i] == ' ' && word {
 			after := i + 1
@@ -262,7 +262,7 @@ func lineEnd(s string, w int) (end, next int) {
 	return len(s), len(s)
 }
 
-// character gives the bytes and cells of the first character of tidy text.
+// character returns the bytes and cells of the first character of tidy text.
 func character(s string) (n, cells int) {
 	if s[0] < 0x80 && (len(s) == 1 || s[1] < 0x80) {
 		return 1, 1

@@ -1,12 +1,13 @@
 package widget
 
-// List is a selection among n rows or items and the part of them on the screen.
+// List is the selection in a list and the first visible row.
 type List struct {
-	At  int // the selected one
+	At  int // the index of the selected item
 	top int
 }
 
-// Move carries out a verb of moving and reports whether it knows it.
+// Move moves the selection among n items by a verb, such as "down", and reports whether
+// it knows the verb. page is the number of visible rows.
 func (l *List) Move(verb string, n, page int) bool {
 	switch verb {
 	case "up":
@@ -28,11 +29,11 @@ func (l *List) Move(verb string, n, page int) bool {
 	return true
 }
 
-// Clamp keeps the selection among n items.
+// Clamp limits the selection to n items.
 func (l *List) Clamp(n int) { l.At = max(0, min(l.At, n-1)) }
 
-// Window is the first of n rows to show in h lines, so that the rows from
-// through to are among them and the view moves no further than it must.
+// Window is the first of n rows to show in h lines so that the rows from through to are
+// visible. It scrolls as little as possible.
 func (l *List) Window(from, to, n, h int) int {
 	if to >= l.top+h {
 		l.top = to - h + 1
@@ -44,16 +45,16 @@ func (l *List) Window(from, to, n, h int) int {
 	return l.top
 }
 
-// Row is a drawn line and what is on it, so that clicks and borders need not look at
-// the text.
+// Row is a drawn line with its places, so that clicks and borders do not depend on the
+// text.
 type Row struct {
 	Text  string
 	Place Place
-	// Spots are parts of the line with a place of their own; the rest has Place.
+	// Spots are parts of the line with a different place; the rest has Place.
 	Spots []Spot
 }
 
-// Spot is the part of a line from a cell up to another one, counted from 0.
+// Spot is a part of a line: the cells From up to, not including, To, counted from 0.
 type Spot struct {
 	From, To int
 	Place    Place
@@ -72,14 +73,14 @@ func (r Row) At(x int) Place {
 // Place is an item of a list, counted from 0, or one of the places below.
 type Place int
 
-// The places that are no items.
+// The places that are not items.
 const (
-	Nowhere Place = -1 - iota // a heading, a blank line: a click means nothing
+	Nowhere Place = -1 - iota // a heading or a blank line: a click does nothing
 	Ruled                     // a line from edge to edge, which joins the border
-	Inner                     // what is below a list or a text: a tail, the input line
+	Inner                     // a tail or an input line below a list or a text
 )
 
-// Rows are lines of one place.
+// Rows returns lines as rows that all have one place.
 func Rows(at Place, lines ...string) []Row {
 	out := make([]Row, len(lines))
 	for i, l := range lines {

@@ -7,8 +7,8 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// Matcher finds a word in texts. A query without capital letters finds both
-// cases. The zero Matcher finds nothing.
+// Matcher finds a query in texts. A query without capital letters ignores case. The zero
+// Matcher finds nothing.
 type Matcher struct {
 	query string
 	fold  bool
@@ -27,10 +27,10 @@ func newMatcher(query string) Matcher {
 	return Matcher{query, fold, regexp.MustCompile(expr)}
 }
 
-// Active reports whether there is something to find.
+// Active reports whether the query is not empty.
 func (m Matcher) Active() bool { return m.query != "" }
 
-// In reports whether s holds the query.
+// In reports whether s contains the query.
 func (m Matcher) In(s string) bool {
 	if m.fold {
 		s = strings.ToLower(s)
@@ -38,7 +38,7 @@ func (m Matcher) In(s string) bool {
 	return m.Active() && strings.Contains(s, m.query)
 }
 
-// pieces are the places of the query in s, which do not overlap.
+// pieces are the matches in s. They do not overlap.
 func (m Matcher) pieces(s string) (out []piece) {
 	if m.Active() {
 		for _, at := range m.found.FindAllStringIndex(s, -1) {
@@ -48,14 +48,13 @@ func (m Matcher) pieces(s string) (out []piece) {
 	return out
 }
 
-// Mark splits text into spans of the role, with what the Matcher finds painted
-// as a match.
+// Mark splits text into spans of the role, with the matches as theme.Match.
 func (m Matcher) Mark(role theme.Role, text string) []Span {
 	return marked(role, text, piece{0, len(text)}, m.pieces(text))
 }
 
-// marked are the spans of one part of a text whose matches are known, so that
-// a match goes on behind a line break.
+// marked are the spans of one piece of a text. The matches are those of the whole text,
+// so that a match can continue after a line break.
 func marked(role theme.Role, text string, part piece, hits []piece) []Span {
 	var out []Span
 	at := part.from
@@ -76,8 +75,8 @@ func marked(role theme.Role, text string, part piece, hits []piece) []Span {
 	return out
 }
 
-// MarkSpans paints what the Matcher finds in a row of spans, also where a match
-// goes on in the next span.
+// MarkSpans returns a row of spans with the matches as theme.Match. A match can cross
+// spans.
 func (m Matcher) MarkSpans(row []Span) []Span {
 	if !m.Active() {
 		return row

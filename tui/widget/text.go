@@ -12,7 +12,7 @@ const (
 	textPaused    = "paused"
 	textNoMatch   = "no match"
 
-	// textBefore stands where the beginning of a line is out of sight.
+	// textBefore marks a line whose start is scrolled out of view.
 	textBefore = "‹"
 )
 

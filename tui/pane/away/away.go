@@ -252,7 +252,7 @@ func (p *Page) logColumns() []table.Column[row] {
 		table.Words("DETAIL", 0, theme.Text, func(r row) string { return oneLine(*r.entry) }),
 		table.Words("FROM", 14, theme.Dim, func(r row) string { return r.entry.From }),
 	}
-	columns[0].Falls, columns[3].Least = true, 16
+	columns[0].Descending, columns[3].Least = true, 16
 	columns[0].Compare = func(a, b row) int { return a.entry.At.Compare(b.entry.At) }
 	return columns
 }

@@ -235,7 +235,7 @@ func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
 	}
 	for _, v := range chart.Ticks(float64(top), min(top, 6)) {
 		if v != float64(top) {
-			p.Y.Ticks = append(p.Y.Ticks, chart.Tick{At: v, Label: chart.Whole(v)})
+			p.Y.Ticks = append(p.Y.Ticks, chart.Tick{At: v, Label: chart.Label(v)})
 		}
 	}
 	for _, q := range s.Budget.QuietSpans {

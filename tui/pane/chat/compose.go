@@ -190,7 +190,7 @@ func (p *Pane) unfold() pane.Answer {
 	open := p.folds.unfold(p.field.Text())
 	switch {
 	case !p.folded():
-	case strings.Count(open, "\n") >= unfoldLines, !p.field.Bears(open), p.folds.unfold(open) != open:
+	case strings.Count(open, "\n") >= unfoldLines, !p.field.Fits(open), p.folds.unfold(open) != open:
 		return pane.Answer{Open: dialog.NewPage(textPasted, open)}
 	default:
 		p.field.Clear()

@@ -202,7 +202,7 @@ func (p *Page) plot(w int) *chart.Plot {
 	}
 	plot.Y.To = max(top, 0.01)
 	for _, v := range chart.Ticks(plot.Y.To, 4) {
-		plot.Y.Ticks = append(plot.Y.Ticks, chart.Tick{At: v, Label: "$" + chart.Whole(v)})
+		plot.Y.Ticks = append(plot.Y.Ticks, chart.Tick{At: v, Label: "$" + chart.Label(v)})
 	}
 	return plot
 }
@@ -286,7 +286,7 @@ func (p *Page) columns() []table.Column[row] {
 		{Cells: barCells, Cell: p.bar},
 		table.Number("RUNS", 6, theme.Dim, runs, func(n int) string { return words.Thousands(uint64(n)) }),
 		table.Number("A RUN", 8, theme.Dim, func(r row) float64 { return r.Mean }, dollars),
-		{Head: "TREND", Cells: 6, Right: true, Falls: true, Cell: trend, Compare: func(a, b row) int { return cmp.Compare(a.Trend, b.Trend) }},
+		{Head: "TREND", Cells: 6, Right: true, Descending: true, Cell: trend, Compare: func(a, b row) int { return cmp.Compare(a.Trend, b.Trend) }},
 		{Head: "30 DAYS", Cells: days, Cell: p.spark, Compare: func(a, b row) int { return cmp.Compare(today(a), today(b)) }},
 	}
 }

@@ -26,10 +26,10 @@ import (
 func (k *book) columns() []table.Column[*row] {
 	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
 	took := table.Number("TIME", 6, theme.Text, k.took, words.Elapsed)
-	took.Stays = true
+	took.Essential = true
 	return []table.Column[*row]{
-		{Head: "START", Cells: shortStart, Falls: true, Stays: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
-		{Head: "STATE", Cells: stateCells, Stays: true, Cell: k.state, Compare: func(a, b *row) int { return cmp.Compare(a.state, b.state) }},
+		{Head: "START", Cells: shortStart, Descending: true, Essential: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
+		{Head: "STATE", Cells: stateCells, Essential: true, Cell: k.state, Compare: func(a, b *row) int { return cmp.Compare(a.state, b.state) }},
 		{Head: "TASK", Least: 14, Most: 34, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
 		table.Number("PING", 5, theme.Ping, func(r *row) int { return r.pings }, strconv.Itoa),
 		table.Number("REPORT", 7, theme.Report, func(r *row) int { return r.reports }, strconv.Itoa),
@@ -120,7 +120,7 @@ func (k *book) run() string {
 func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.id == id }) }
 
 // hungry reports that there are runs to be read.
-func (k *book) hungry() bool { return !k.past.all() && (k.Near() || k.Whole()) }
+func (k *book) hungry() bool { return !k.past.all() && (k.NearEnd() || k.NeedsAll()) }
 
 func (k *book) state(r *row) widget.Span {
 	glyph, role := pane.Look(r.state)

@@ -197,7 +197,7 @@ func (p *Pane) columns() []table.Column[item] {
 	return []table.Column[item]{
 		{Head: "WHEN", Cell: p.when, Compare: byTime},
 		{Head: "IN", Cells: 8, Cell: p.distance, Compare: byTime},
-		{Cells: 1, Stays: true, Cell: p.sign},
+		{Cells: 1, Essential: true, Cell: p.sign},
 		{Head: "WHAT", Least: 16, Cell: func(it item) widget.Span { return widget.Span{Role: p.role(it), Text: it.title()} }},
 	}
 }
@@ -213,7 +213,7 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, p.view.empty(c.Snap, c.Names(action.Schedule))...)...)
 	}
-	p.theme, p.Bare, p.Columns[0].Cells = c.Theme, !c.Zoomed, c.Snap.ClockCells()
+	p.theme, p.NoHeads, p.Columns[0].Cells = c.Theme, !c.Zoomed, c.Snap.ClockCells()
 	if p.view == every {
 		p.Columns[0].Cells = len("Mon 15:04")
 	}

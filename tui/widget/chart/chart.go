@@ -1,6 +1,6 @@
-// Package chart draws numbers as pictures of exact cells: curves and bars over axes,
-// gauges, sparklines. It uses the finest signs that the terminal shows: braille, blocks
-// or ASCII. It must not know what the numbers mean.
+// Package chart draws numbers in an exact number of cells: curves and bars over axes,
+// gauges, sparklines. It uses the finest characters that the terminal can show: braille,
+// blocks or ASCII. It must not know the meaning of the numbers.
 package chart
 
 import (
@@ -13,8 +13,8 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Gauge is a bar of w cells that shows a share from 0 to 1 in eighths of a
-// cell. A little is never nothing, and nearly all is never all.
+// Gauge is a bar of w cells for a share from 0 to 1, in steps of an eighth of a cell. A
+// share above 0 never looks empty, and one below 1 never looks full.
 func Gauge(t *theme.Theme, share float64, w int) []widget.Span {
 	if w <= 0 {
 		return nil
@@ -51,11 +51,11 @@ var (
 	plainHeights = [...]string{"_", ".", ":", "-", "=", "+", "*", "#"}
 )
 
-// Spark is one cell for each value, as high as it is against the highest. Zeros are a
-// track, which is no height: a value however small looks different.
+// Spark is a sparkline of one cell for each value, scaled to the highest. A zero is drawn
+// as a dot, so that it differs from the smallest value.
 func Spark(t *theme.Theme, values []float64) string {
 	zero, blocks := "·", heights[:]
-	if t.ASCII() { // what stands for a dot means a height there
+	if t.ASCII() { // the replacement of the dot is one of the heights
 		zero, blocks = plainHeights[0], plainHeights[:]
 	}
 	top := slices.Max(append([]float64{0}, values...))
@@ -70,11 +70,10 @@ func Spark(t *theme.Theme, values []float64) string {
 	return out.String()
 }
 
-// tiny keeps the rounding of a division from lifting a value by a step.
+// tiny absorbs the rounding error of a division, which could raise a value by a step.
 const tiny = 1e-9
 
-// bars draws the bars by eighths of a cell, with a gap of a cell between them where
-// there is room.
+// bars draws the bars in eighths of a cell, with gaps of one cell if there is room.
 func (p *Plot) bars(g *grid) {
 	signs := heights[:]
 	if g.theme.ASCII() {
@@ -86,7 +85,7 @@ func (p *Plot) bars(g *grid) {
 		if to-from > 1 {
 			to--
 		}
-		height := func(v float64) int { // in steps; a little is never nothing
+		height := func(v float64) int { // in steps, at least one above the axis
 			n := int(math.Round(p.Y.share(v) * float64(g.h*steps)))
 			if v > p.Y.From {
 				n = max(n, 1)
@@ -95,7 +94,7 @@ func (p *Plot) bars(g *grid) {
 		}
 		n, all := height(b.Y), height(b.Y+b.More)
 		for y := range g.h {
-			base := (g.h - 1 - y) * steps // steps below this row
+			base := (g.h - 1 - y) * steps // the steps below this row
 			for x := from; x < to; x++ {
 				switch fill := min(n-base, steps); {
 				case fill > 0:
@@ -108,7 +107,7 @@ func (p *Plot) bars(g *grid) {
 	}
 }
 
-// Ticks are at most n numbers from zero to most, at steps of 1, 2 or 5 of some power of
+// Ticks are numbers from zero to most, in at most n steps of 1, 2 or 5 times a power of
 // ten.
 func Ticks(most float64, n int) []float64 {
 	if most <= 0 || n < 1 || math.IsInf(most, 0) || math.IsNaN(most) {
@@ -128,5 +127,5 @@ func Ticks(most float64, n int) []float64 {
 	return out
 }
 
-// Whole is a number as a tick says it: without needless places.
-func Whole(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+// Label is a number as a tick's label: at most four digits, without trailing zeros.
+func Label(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }

@@ -114,7 +114,7 @@ func level() *Plot {
 		},
 	}
 	for _, v := range Ticks(5, 5) {
-		p.Y.Ticks = append(p.Y.Ticks, Tick{v, Whole(v)})
+		p.Y.Ticks = append(p.Y.Ticks, Tick{v, Label(v)})
 	}
 	for h := -24; h <= 24; h += 6 {
 		p.X.Ticks = append(p.X.Ticks, Tick{float64(h), []string{"14", "20", "02", "08"}[(h+24)/6%4]})
@@ -133,7 +133,7 @@ func month() *Plot {
 	}
 	p.Bars[29].More = 1.2
 	for _, v := range Ticks(2, 4) {
-		p.Y.Ticks = append(p.Y.Ticks, Tick{v, "$" + Whole(v)})
+		p.Y.Ticks = append(p.Y.Ticks, Tick{v, "$" + Label(v)})
 	}
 	return p
 }
@@ -157,7 +157,7 @@ func TestACurveStandsAtItsTick(t *testing.T) {
 		p.Shades, p.Rules, p.Marks = nil, nil, nil
 		p.Curves = []Curve{{Points: []Point{{-24, float64(v)}, {24, float64(v)}}}}
 		for _, line := range p.Draw(th, 60, 20) {
-			if at, _, _ := strings.Cut(line, " +"); strings.Contains(line, "*") != (at == Whole(float64(v))) {
+			if at, _, _ := strings.Cut(line, " +"); strings.Contains(line, "*") != (at == Label(float64(v))) {
 				t.Errorf("a curve at %d: %q", v, line)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// pen is what curves are drawn with: a cell is across × down dots, each of them a bit,
-// and a set of dots has a sign.
+// pen draws curves in dots that are smaller than a cell. Each dot of a cell is a bit, and
+// each set of dots has a character.
 type pen struct {
-	bits [][]uint8 // of the dot in a column and a row
+	bits [][]uint8 // by the dot's column and row in the cell
 	sign func(dots uint8) rune
 }
 
@@ -32,7 +32,7 @@ func penOf(t *theme.Theme) pen {
 	return pen{brailleBits, func(dots uint8) rune { return 0x2800 + rune(dots) }}
 }
 
-// layer is what a cell shows; what is drawn later covers what lies lower.
+// layer is the kind of a cell's content. Content covers that of the same or a lower layer.
 type layer uint8
 
 const (
@@ -42,10 +42,10 @@ const (
 	bar
 	curve
 	sign // a mark, a word, an axis
-	rest // of what a word before it covers
+	rest // covered by a word that starts to the left
 )
 
-// cell is one cell of a picture: dots, or a text that begins here.
+// cell is one cell of a picture: dots, or a text that starts here.
 type cell struct {
 	layer layer
 	dots  uint8
@@ -53,8 +53,8 @@ type cell struct {
 	text  string
 }
 
-// grid is a picture of w×h cells, which are counted from its upper left, and around it
-// the cells at its left and below it for the axes.
+// grid is a picture of w×h cells, with room for the axes on the left and below.
+// Coordinates start at the upper left of the picture, without the axes.
 type grid struct {
 	theme  *theme.Theme
 	pen    pen
@@ -63,7 +63,7 @@ type grid struct {
 	rows   [][]cell // with the axes
 }
 
-// at is the cell of a column and a row; nil outside.
+// at is the cell in a column and a row, or nil outside of the grid.
 func (g *grid) at(x, y int) *cell {
 	if x += g.gutter; x < 0 || y < 0 || y >= len(g.rows) || x >= len(g.rows[y]) {
 		return nil
@@ -71,22 +71,22 @@ func (g *grid) at(x, y int) *cell {
 	return &g.rows[y][x]
 }
 
-// put lays a sign of one cell over what lies lower.
+// put draws a character of one cell, unless a higher layer covers the cell.
 func (g *grid) put(x, y int, l layer, role theme.Role, text string) {
 	if c := g.at(x, y); c != nil && c.layer <= l {
 		*c = cell{layer: l, role: role, text: text}
 	}
 }
 
-// column lays a sign over what lies lower in a column.
+// column draws a character in every cell of a column that no higher layer covers.
 func (g *grid) column(x int, l layer, role theme.Role, text string) {
 	for y := range g.h {
 		g.put(x, y, l, role, text)
 	}
 }
 
-// dot sets a dot, counted in dots from the upper left. Of curves that share a cell the
-// later one gives its colour; where a cell is one dot, it gives its sign.
+// dot sets a dot; x and y count dots from the upper left. If curves share a cell, the last
+// one decides its colour, and in ASCII its character.
 func (g *grid) dot(x, y int, c Curve) {
 	across, down := len(g.pen.bits), len(g.pen.bits[0])
 	at := g.at(x/across, y/down)
@@ -102,8 +102,8 @@ func (g *grid) dot(x, y int, c Curve) {
 	}
 }
 
-// write lays a word from a column on, if there is room and nothing above a layer lies
-// there or beside it.
+// write draws a text from a column on. It returns false and draws nothing if there is no
+// room, or if a cell of the text or next to it is above the layer.
 func (g *grid) write(x, y int, over layer, role theme.Role, text string) bool {
 	n := widget.Cells(text)
 	for i := range n + 2 {
@@ -121,7 +121,7 @@ func (g *grid) write(x, y int, over layer, role theme.Role, text string) bool {
 	return true
 }
 
-// line joins cells of one colour.
+// line renders a row, joining adjacent cells of one colour.
 func (g *grid) line(row []cell) string {
 	var b, run strings.Builder
 	role := theme.Text

@@ -7,23 +7,23 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Plot is curves, bars and marks over two axes. What stands later in a list lies on top.
+// Plot is curves, bars and marks over two axes. Later items of a list cover earlier ones.
 type Plot struct {
 	X, Y   Axis
 	Shades []Range // of X
 	Rules  []Rule
-	Bars   []Bar // side by side over the whole of X
+	Bars   []Bar // side by side over all of X
 	Curves []Curve
 	Marks  []Mark
 }
 
-// Axis is a range of numbers and which of them are written at it.
+// Axis is a range of numbers, with its ticks.
 type Axis struct {
 	From, To float64
 	Ticks    []Tick
 }
 
-// Tick is a number with its word; without a word it is a stroke.
+// Tick is a marked number of an axis, with an optional label.
 type Tick struct {
 	At    float64
 	Label string
@@ -32,8 +32,8 @@ type Tick struct {
 // Range is a part of an axis.
 type Range struct{ From, To float64 }
 
-// Rule is a line from edge to edge with a word at its end: upright at X, or with
-// Level across at Y.
+// Rule is a line from edge to edge with a label at its end: vertical at an X value, or
+// horizontal at a Y value if Level is set.
 type Rule struct {
 	At    float64
 	Level bool
@@ -41,14 +41,15 @@ type Rule struct {
 	Label string
 }
 
-// Bar is an upright bar, and what may yet come on top of it.
+// Bar is a vertical bar up to Y. More is drawn on top of it in a lighter style, for a
+// forecast.
 type Bar struct {
 	Y, More float64
 	Role    theme.Role
 }
 
-// Curve is a line through points, which stand in the order of their X. A dashed one is
-// told from another without colours.
+// Curve is a line through points, which are ordered by X. Dashed curves can be
+// distinguished without colours.
 type Curve struct {
 	Points []Point
 	Role   theme.Role
@@ -58,7 +59,7 @@ type Curve struct {
 // Point is a point of a curve.
 type Point struct{ X, Y float64 }
 
-// Mark is a sign at a point. Its name stands beside it where there is room.
+// Mark is a symbol at a point. Its name is written next to it if there is room.
 type Mark struct {
 	X, Y float64
 	Sign string // one cell
@@ -66,13 +67,13 @@ type Mark struct {
 	Name string
 }
 
-// The least size of the picture within the axes.
+// The minimum size of the picture within the axes, in cells.
 const leastAcross, leastDown = 8, 2
 
-// maxName is how many cells the name of a mark may take.
+// maxName is the maximum width of a mark's name, in cells.
 const maxName = 18
 
-// Draw draws the plot: h lines of exactly w cells. A small one has no words at its axes.
+// Draw draws the plot in h lines of exactly w cells. A small plot has no labels.
 func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	w, h = max(w, 0), max(h, 0)
 	gutter, foot := 0, 2
@@ -107,7 +108,7 @@ func (p *Plot) Draw(t *theme.Theme, w, h int) []string {
 	return lines
 }
 
-// fill draws what lies within the axes, from what lies lowest.
+// fill draws everything within the axes, from the lowest layer up.
 func (p *Plot) fill(g *grid) {
 	box := g.theme.Box()
 	for _, s := range p.Shades {
@@ -137,7 +138,7 @@ func (p *Plot) fill(g *grid) {
 	}
 }
 
-// share is where a number stands on an axis, from 0 to 1.
+// share is the position of a number on an axis, from 0 to 1.
 func (a Axis) share(v float64) float64 {
 	share := (v - a.From) / (a.To - a.From)
 	if a.To <= a.From || math.IsNaN(share) {
@@ -146,16 +147,16 @@ func (a Axis) share(v float64) float64 {
 	return min(max(share, 0), 1)
 }
 
-// place is which of n places has a share, so that the last one has 1.
+// place is the index among n cells of a share; a share of 1 is in the last one.
 func place(share float64, n int) int { return min(int(share*float64(n)), max(0, n-1)) }
 
-// column and row are the cell of a number.
+// column and row are the coordinates of a value in cells.
 func (p *Plot) column(g *grid, x float64) int { return place(p.X.share(x), g.w) }
 
 func (p *Plot) row(g *grid, y float64) int { return place(1-p.Y.share(y), g.h) }
 
-// nameRule writes the word of a rule: at the right end of a level one, at the top
-// beside an upright one, where there is room.
+// nameRule writes the label of a rule if there is room: at the right end of a horizontal
+// rule, or at the right of a vertical one, as high as possible.
 func (p *Plot) nameRule(g *grid, r Rule) {
 	if r.Label == "" {
 		return
@@ -198,12 +199,13 @@ func (p *Plot) curve(g *grid, c Curve) {
 	}
 }
 
-// dash is how many dots a dash of a curve and the gap behind it take.
+// dash is the length of a dash and the gap after it, in dots.
 const dash = 4
 
 func abs(n int) int { return max(n, -n) }
 
-// name writes the name of a mark where nothing else is: beside it, above, below.
+// name writes the name of a mark in the first free place: to the right, below, above, or
+// to the left.
 func (p *Plot) name(g *grid, m Mark) {
 	text := widget.Cut(m.Name, min(maxName, g.w/4))
 	n := widget.Cells(text)
@@ -215,8 +217,8 @@ func (p *Plot) name(g *grid, m Mark) {
 	}
 }
 
-// axes draws both with their strokes and words. A word at the level one stands under the
-// middle of its stroke, as far as there is room.
+// axes draws both axes with their ticks and labels. Labels of the X axis are centred
+// below their ticks, within the plot.
 func (p *Plot) axes(g *grid) {
 	box := g.theme.Box()
 	for y := range g.h {

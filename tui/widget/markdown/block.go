@@ -12,24 +12,24 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// maxRule is how long a rule is at most.
+// maxRule is the maximum length of a rule, in cells.
 const maxRule = 200
 
-// printer puts rows together.
+// printer collects the rows of a text.
 type printer struct {
 	look  Look
 	src   []byte
 	rows  [][]widget.Span
 	blank bool // an empty row is due before the next one
-	gap   head // what stands on it
+	gap   head // of the empty row
 }
 
-// head is what stands before the words of a row: quotes, bullets, indents.
+// head is the start of a row, before its text: quote bars, bullets, indentation.
 type head []widget.Span
 
 func (h head) with(s ...widget.Span) head { return append(h[:len(h):len(h)], s...) }
 
-// blocks draws what a block holds: the first row behind first, the others behind
+// blocks draws the children of a block. The first row starts with first, the others with
 // rest.
 func (p *printer) blocks(parent ast.Node, first, rest head) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
@@ -39,7 +39,7 @@ func (p *printer) blocks(parent ast.Node, first, rest head) {
 	}
 }
 
-// apart keeps an empty line before a block that is not the first one.
+// apart keeps the source's empty line before a block, unless the block is the first.
 func (p *printer) apart(n ast.Node, rest head) {
 	if n.PreviousSibling() != nil && n.HasBlankPreviousLines() {
 		p.blank, p.gap = true, bars(rest)
@@ -49,7 +49,7 @@ func (p *printer) apart(n ast.Node, rest head) {
 func (p *printer) block(n ast.Node, first, rest head) {
 	switch n := n.(type) {
 	case *ast.Heading:
-		if p.plain() { // no weight is seen
+		if p.plain() { // bold is not visible
 			mark := strings.Repeat("#", n.Level) + " "
 			first, rest = first.with(widget.Span{Role: theme.Strong, Text: mark}), rest.with(widget.Span{Text: widget.Blank(len(mark))})
 		}
@@ -83,7 +83,7 @@ func (p *printer) block(n ast.Node, first, rest head) {
 	}
 }
 
-// words draws the lines of a block.
+// words draws the text of a block.
 func (p *printer) words(n ast.Node, role theme.Role, first, rest head) {
 	for _, line := range p.inline(n, role) {
 		p.hang(first, rest, line)
@@ -91,7 +91,7 @@ func (p *printer) words(n ast.Node, role theme.Role, first, rest head) {
 	}
 }
 
-// put adds a row, behind the empty one that is due.
+// put adds a row, after an empty one if that is due.
 func (p *printer) put(row []widget.Span) {
 	if p.blank && len(p.rows) > 0 {
 		p.rows = append(p.rows, p.gap)
@@ -99,8 +99,8 @@ func (p *printer) put(row []widget.Span) {
 	p.rows, p.blank, p.gap = append(p.rows, row), false, nil
 }
 
-// hang adds spans wrapped behind a head; the rows below the first stand behind
-// rest.
+// hang adds wrapped spans with a hanging indent: the first row starts with first, the
+// others with rest.
 func (p *printer) hang(first, rest head, spans []widget.Span) {
 	room := p.look.W - max(widget.Width(first), widget.Width(rest))
 	for _, row := range widget.WrapSpans(spans, room) {
@@ -109,7 +109,7 @@ func (p *printer) hang(first, rest head, spans []widget.Span) {
 	}
 }
 
-// list draws the items behind their bullets or numbers.
+// list draws the items with their bullets or numbers.
 func (p *printer) list(l *ast.List, first, rest head) {
 	number := l.Start
 	for n := l.FirstChild(); n != nil; n = n.NextSibling() {
@@ -123,7 +123,7 @@ func (p *printer) list(l *ast.List, first, rest head) {
 			mark.Text = "- "
 		}
 		head, below := first.with(mark), rest.with(widget.Span{Text: widget.Blank(widget.Cells(mark.Text))})
-		if widget.Width(head) > p.look.W/2 { // no room to hang anything
+		if widget.Width(head) > p.look.W/2 { // no room for a hanging indent
 			head, below = first, rest
 		}
 		if n.FirstChild() == nil {
@@ -134,7 +134,7 @@ func (p *printer) list(l *ast.List, first, rest head) {
 	}
 }
 
-// code draws lines as they are; of a long one every row stands behind the bar.
+// code draws lines verbatim, each row after a bar. Long lines are wrapped.
 func (p *printer) code(n ast.Node, first, rest head) {
 	for i := range n.Lines().Len() {
 		segment := n.Lines().At(i)
@@ -146,7 +146,7 @@ func (p *printer) code(n ast.Node, first, rest head) {
 	}
 }
 
-// bar stands before code.
+// bar is the start of a row of code.
 func (p *printer) bar() widget.Span {
 	return widget.Span{Role: theme.Border, Text: p.look.Theme.Box().Left + " "}
 }
@@ -155,7 +155,7 @@ func (p *printer) rule(w int) widget.Span {
 	return widget.Span{Role: theme.Border, Text: strings.Repeat(p.look.Theme.Box().Top, max(1, min(maxRule, w)))}
 }
 
-// bars is a head whose quotes go on over an empty row.
+// bars is the head of an empty row: quote bars continue over it.
 func bars(h head) head {
 	if slices.ContainsFunc(h, func(s widget.Span) bool { return s.Role == theme.Think }) {
 		return h
@@ -163,15 +163,14 @@ func bars(h head) head {
 	return nil
 }
 
-// plain reports that nothing is styled: no weight can be seen, so its marks stay.
+// plain reports whether there is no styling: bold is not visible, so its marks are kept.
 func (p *printer) plain() bool { return p.look.Theme.Options().Plain }
 
-// bare reports that there are no colours: code and what is emphasised softly keep
-// their marks.
+// bare reports whether there are no colours: code and italics keep their marks.
 func (p *printer) bare() bool { return p.plain() || p.look.Theme.Options().NoColor }
 
-// table draws rows of cells in columns; where these do not fit, each row is a
-// list of what its cells are called and hold.
+// table draws cells in columns. If the columns do not fit, it draws each row as a list of
+// names and values.
 func (p *printer) table(t *extast.Table, first, rest head) {
 	var rows [][][]widget.Span
 	var wide []int

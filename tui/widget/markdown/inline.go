@@ -13,25 +13,24 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// small begins a line of small words, as Discord has them.
-const small = "-# "
+// subtext is Discord's mark for a line of subtext.
+const subtext = "-# "
 
-// speech collects the words of one block: each line as spans.
-type speech struct {
+// inlines collects the inline text of one block: each line as spans.
+type inlines struct {
 	*printer
 	lines [][]widget.Span
 }
 
-// inline is the words of a block, line by line and at least one; what is nothing
-// else has the role.
+// inline is the text of a block in lines, at least one. Text without markup has the role.
 func (p *printer) inline(n ast.Node, role theme.Role) [][]widget.Span {
-	r := speech{printer: p, lines: [][]widget.Span{nil}}
+	r := inlines{printer: p, lines: [][]widget.Span{nil}}
 	r.children(n, role)
 	for _, line := range r.lines {
-		if len(line) == 0 || !strings.HasPrefix(line[0].Text, small) {
+		if len(line) == 0 || !strings.HasPrefix(line[0].Text, subtext) {
 			continue
 		}
-		line[0].Text = line[0].Text[len(small):]
+		line[0].Text = line[0].Text[len(subtext):]
 		for i := range line {
 			if line[i].Role == theme.Text {
 				line[i].Role = theme.Dim
@@ -41,8 +40,9 @@ func (p *printer) inline(n ast.Node, role theme.Role) [][]widget.Span {
 	return r.lines
 }
 
-// put adds words; goldmark splits a text at marks that turned out to be none.
-func (r *speech) put(role theme.Role, s string) {
+// put appends text. It joins adjacent text, which goldmark splits at characters that could
+// have been marks.
+func (r *inlines) put(role theme.Role, s string) {
 	last := &r.lines[len(r.lines)-1]
 	if n := len(*last); n > 0 && (*last)[n-1].Role == role {
 		(*last)[n-1].Text += s
@@ -51,13 +51,13 @@ func (r *speech) put(role theme.Role, s string) {
 	}
 }
 
-func (r *speech) children(n ast.Node, role theme.Role) {
+func (r *inlines) children(n ast.Node, role theme.Role) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		r.node(c, role)
 	}
 }
 
-func (r *speech) node(n ast.Node, role theme.Role) {
+func (r *inlines) node(n ast.Node, role theme.Role) {
 	switch n := n.(type) {
 	case *ast.Text:
 		s := string(n.Value(r.src))
@@ -95,7 +95,7 @@ func (r *speech) node(n ast.Node, role theme.Role) {
 	}
 }
 
-func (r *speech) code(n *ast.CodeSpan) {
+func (r *inlines) code(n *ast.CodeSpan) {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
@@ -109,9 +109,9 @@ func (r *speech) code(n *ast.CodeSpan) {
 	r.put(theme.Tool, body)
 }
 
-// emphasis shows its marks where a terminal cannot show it, and where they are
-// more likely signs of arithmetic: 2*3*4.
-func (r *speech) emphasis(n *ast.Emphasis, role theme.Role) {
+// emphasis keeps its marks if the terminal cannot show it, and if they are more likely
+// arithmetic, as in 2*3*4.
+func (r *inlines) emphasis(n *ast.Emphasis, role theme.Role) {
 	inner, shown, mark := role, r.bare(), strings.Repeat("*", n.Level)
 	switch {
 	case n.Level > 1:
@@ -130,14 +130,14 @@ func (r *speech) emphasis(n *ast.Emphasis, role theme.Role) {
 	}
 }
 
-// within reports an emphasis that begins in the middle of a word.
+// within reports whether an emphasis starts inside a word.
 func within(n *ast.Emphasis, src []byte) bool {
 	t, ok := n.FirstChild().(*ast.Text)
 	return ok && t.Segment.Start > 1 && wordEnd(string(src[max(0, t.Segment.Start-5):t.Segment.Start-1]))
 }
 
-// link is its words and, where they do not say it, its address.
-func (r *speech) link(n ast.Node, address string) {
+// link adds a link's text, and its address if the text differs from it.
+func (r *inlines) link(n ast.Node, address string) {
 	from := len(r.lines[len(r.lines)-1])
 	r.children(n, theme.Accent)
 	words := ""
@@ -154,8 +154,8 @@ func (r *speech) link(n ast.Node, address string) {
 	}
 }
 
-// literal is a text without its escapes, and with what its entities stand for: as
-// HTML has it, which goldmark knows.
+// literal resolves the escapes and entities of a text. goldmark does so only when it
+// writes HTML, so this unescapes its HTML.
 func literal(s string) string {
 	if !strings.ContainsAny(s, `\&`) {
 		return s

@@ -1,12 +1,11 @@
-// Package markdown draws the markdown that a model writes as rows of a width:
-// headings, lists, quotes, tables, code, links and emphasis. It owns how these
-// look in a terminal; what is what, goldmark knows: CommonMark with tables, task
-// lists, bare links and strikethrough. It must not know who wrote the text or
-// where it stands.
+// Package markdown draws a model's markdown for a terminal, in rows of a given width:
+// headings, lists, quotes, tables, code, links and emphasis. goldmark parses it, as
+// CommonMark with tables, task lists, bare links and strikethrough. The package must not
+// know who wrote the text or where it is shown.
 //
-// A line break is kept, as in a chat. HTML and link definitions are words like
-// others, so that nothing reaches back to what was drawn before. Nothing is said
-// by colour alone: where there are no colours, the marks of the source stay.
+// Line breaks are kept, as in a chat. HTML and link definitions are plain text, so that
+// later text never changes what was drawn before. No meaning depends on colour alone:
+// without colours, the marks of the source are shown.
 package markdown
 
 import (
@@ -27,13 +26,12 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Doc draws a text that may grow, and keeps what it has drawn of it. The zero
-// Doc is empty.
+// Doc draws a text that may grow, and caches its finished rows. The zero Doc is empty.
 type Doc struct {
 	parser parser.Parser
 	theme  *theme.Theme
 	w      int
-	done   string // the blocks that are drawn for good
+	done   string // the blocks that are in rows and no longer change
 	rows   [][]widget.Span
 }
 
@@ -41,13 +39,13 @@ type Doc struct {
 type Look struct {
 	Theme *theme.Theme
 	W     int // cells, at least one
-	// Open says that the text is not at its end: what was begun on its last line
-	// holds to the end of the line, so that nothing flickers when it is closed.
+	// Open means that more text follows: unclosed marks on the last line apply to its end,
+	// so that nothing flickers when they are closed.
 	Open bool
 }
 
-// Rows draws a text in rows of at most l.W cells. A text that begins with what
-// was drawn last costs only its last blocks. Nobody may change the rows.
+// Rows draws a text in rows of at most l.W cells. If the text starts with the one drawn
+// last, only its last blocks are drawn again. The caller must not change the rows.
 func (d *Doc) Rows(s string, l Look) [][]widget.Span {
 	l.W = max(1, l.W)
 	if d.parser == nil {
@@ -67,7 +65,7 @@ func (d *Doc) Rows(s string, l Look) [][]widget.Span {
 	}
 }
 
-// draw adds blocks to what is drawn already, behind an empty row.
+// draw appends blocks to the finished rows, after an empty row.
 func (d *Doc) draw(s string, l Look) [][]widget.Span {
 	p := printer{look: l, rows: d.rows, blank: len(d.rows) > 0}
 	if crowded(s) {
@@ -85,9 +83,8 @@ func (d *Doc) draw(s string, l Look) [][]widget.Span {
 	return p.rows
 }
 
-// What is read for marks: lines of so many bytes with so many signs of quotes, and
-// so many brackets in a row of blocks. Nobody writes more, and what nests or begins a mark with each byte costs
-// seconds.
+// The limits of text that is parsed: bytes and ">" in a line, and "[" in a text. Real
+// messages stay below them; deeply nested text beyond them could take seconds.
 const maxLine, maxQuotes, maxBrackets = 4000, 100, 500
 
 func crowded(s string) bool {
@@ -124,13 +121,13 @@ func newParser() parser.Parser {
 // anyWidth is wider than any line that a person writes.
 const anyWidth = 1 << 16
 
-// Plain is a text as it reads once it is drawn, without the marks of the source:
-// what a reader who searches expects to find. The theme has to be one of colours.
+// Plain is a text as drawn, without the marks of the source, for searching. The theme must
+// have colours.
 func Plain(text string, t *theme.Theme) string {
 	return Print(text, Look{Theme: t, W: anyWidth}, func(_ theme.Role, s string) string { return s })
 }
 
-// Print draws a text as lines that paint colours.
+// Print draws a text as lines, coloured by paint.
 func Print(text string, l Look, paint func(r theme.Role, s string) string) string {
 	var b strings.Builder
 	for i, row := range new(Doc).Rows(text, l) {
@@ -144,9 +141,9 @@ func Print(text string, l Look, paint func(r theme.Role, s string) string) strin
 	return b.String()
 }
 
-// settled is how many bytes at the beginning more text cannot change: up to a
-// blank line behind which a line begins at the margin, outside of code. There
-// every block has ended. 0 where there is no such place.
+// settled is the length in bytes of the first blocks that more text cannot change. They end
+// at a blank line that is outside of code and followed by a line without indentation. It is
+// 0 if there is no such line.
 func settled(s string) int {
 	mark, listed, blank := "", false, false
 	for at := 0; at < len(s); {
@@ -175,7 +172,7 @@ func settled(s string) int {
 	return 0
 }
 
-// fence is what a code block begins with, or empty.
+// fence is the fence at the start of a line, or "".
 func fence(s string) string {
 	for _, c := range []string{"`", "~"} {
 		rest := strings.TrimLeft(s, c)
@@ -186,12 +183,12 @@ func fence(s string) string {
 	return ""
 }
 
-// marks are what may begin or end something, so that a line of nothing else is not
-// shown before more of it is known: it may become a list, a rule or a heading.
+// marks can start or end inline markup. A last line of only these and similar characters
+// is not shown yet: it may become a list, a rule or a heading.
 const marks = " *_~`"
 
-// close ends what is begun in the last block of a text that grows, and leaves away
-// what may be half a mark.
+// close closes the open marks in the last block of a growing text, and drops characters
+// that may be half of a mark.
 func (d *Doc) close(s string, root ast.Node) (string, ast.Node) {
 	if last := s[strings.LastIndexByte(s, '\n')+1:]; last != "" && strings.Trim(last, marks+"-=+#>|:") == "" {
 		s = s[:len(s)-len(last)]
@@ -210,7 +207,7 @@ func (d *Doc) close(s string, root ast.Node) (string, ast.Node) {
 	return ended, d.parse(ended)
 }
 
-// lastBlock is the block that holds the end of the text.
+// lastBlock is the block with the end of the text.
 func lastBlock(n ast.Node) ast.Node {
 	for n.LastChild() != nil && n.LastChild().Type() == ast.TypeBlock {
 		n = n.LastChild()
@@ -218,14 +215,14 @@ func lastBlock(n ast.Node) ast.Node {
 	return n
 }
 
-// runs are the marks of inline text, each as often as it stands in a row, and escapes.
+// runs matches runs of an inline mark, and escapes.
 var runs = lazyregexp.New("\\\\.|`+|\\*+|_+|~+")
 
-// maxDepth is how many marks are ended, the innermost.
+// maxDepth is how many marks are closed, innermost first.
 const maxDepth = 3
 
-// unclosed ends the marks of a block that begin something which nothing ends. Code
-// holds all that comes behind its mark.
+// unclosed returns the marks that close what is open at the end of a block. Inside code,
+// other marks have no meaning.
 func unclosed(s string) string {
 	var open []string // the innermost first
 	for _, at := range runs().FindAllStringIndex(s, -1) {
@@ -241,7 +238,7 @@ func unclosed(s string) string {
 	return strings.Join(open[:min(len(open), maxDepth)], "")
 }
 
-// begins reports whether a run of marks can begin something.
+// begins reports whether a run of marks can open inline markup.
 func begins(s string, at, size int) bool {
 	after := s[min(len(s), at+size):]
 	if strings.IndexByte("*_~`", s[at]) < 0 || size > 3 || s[at] == '~' && size != 2 || after == "" || strings.IndexByte(" \t\n", after[0]) >= 0 {

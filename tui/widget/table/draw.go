@@ -8,30 +8,31 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// heading is the place of the first column's head, where the first row has 0; those of
-// the others follow below.
+// heading is the place of the first column's head, relative to the first row; those of
+// the other columns count down from it.
 const heading widget.Place = -100
 
-// nothing is what an empty cell says. It is free for the note of its row.
+// nothing is the text of an empty cell. The note of a row may cover it.
 const nothing = "·"
 
 const (
 	gutter = 2 // cells before the first column
-	// leastNote is into how many free cells a note may go, leastFar from how many on
-	// it stands behind the last column, not behind the words of the wide one.
+	// leastNote is the minimum number of free cells for a note. From leastFar on, the note
+	// is after the last column instead of after the text of the wide column.
 	leastNote, leastFar = 14, 28
-	// leastHeads is up to how many lines rows are worth more than the heads.
+	// leastHeads is the height up to which heads are omitted in favour of rows.
 	leastHeads = 2
 )
 
-// Blank is a cell that says nothing.
+// Blank is an empty cell.
 func Blank() widget.Span { return widget.Span{Role: theme.Dim, Text: nothing} }
 
-// span is where a column stands.
+// span is the position of a column.
 type span struct{ column, from, cells int }
 
-// fit divides w cells: the columns go from the right on, those that stay last, until the
-// wide one has its least, never that one itself. rest is what is left at the right end.
+// fit divides w cells among the columns. It drops columns from the right, essential ones
+// last, until the wide column has its minimum width; the wide column itself is never
+// dropped. rest is the number of free cells at the right end.
 func (t *Table[T]) fit(w int) (out []span, rest int) {
 	n, wide := len(t.Columns), max(0, slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.Cells == 0 && !c.Hidden }))
 	keep := make([]bool, n)
@@ -43,7 +44,7 @@ func (t *Table[T]) fit(w int) (out []span, rest int) {
 		}
 	}
 	for i := 2*n - 1; i >= 0 && room < 0; i-- {
-		if c := t.Columns[i%n]; i%n != wide && keep[i%n] && c.Stays == (i < n) {
+		if c := t.Columns[i%n]; i%n != wide && keep[i%n] && c.Essential == (i < n) {
 			keep[i%n] = false
 			room += c.Cells + 1
 		}
@@ -65,11 +66,10 @@ func (t *Table[T]) fit(w int) (out []span, rest int) {
 	return out, max(0, w-x)
 }
 
-// Lines is how many lines the whole table takes: its heads, its rows, the rule and
-// the filter.
+// Lines is the height of the whole table: heads, rows, rule and filter.
 func (t *Table[T]) Lines() int {
 	n := t.Shown()
-	for _, one := range []bool{!t.Bare, t.ruled(), t.Query.Shown()} {
+	for _, one := range []bool{!t.NoHeads, t.ruled(), t.Query.Shown()} {
 		if one {
 			n++
 		}
@@ -77,17 +77,17 @@ func (t *Table[T]) Lines() int {
 	return n
 }
 
-// ruled reports that there are rows on both sides of the rule.
+// ruled reports whether there are rows on both sides of the rule.
 func (t *Table[T]) ruled() bool { return len(t.above) > 0 && len(t.below) > 0 }
 
-// Draw renders exactly h rows of exactly w cells: the heads, the rows around the
-// selected one, which is marked where focused says that keys go here, and the filter.
-// The place of a row is its number.
+// Draw renders exactly h rows of exactly w cells: the heads, the rows around the selected
+// one, and the filter. The selected row is highlighted if the table is focused. The place
+// of a row is First plus its number.
 func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: th}
 	spans, rest := t.fit(w)
 	rows := make([]widget.Row, 0, max(h, 0))
-	if h > leastHeads && !t.Bare {
+	if h > leastHeads && !t.NoHeads {
 		rows = append(rows, t.heads(b, spans, w))
 	}
 	lines := h - len(rows)
@@ -107,7 +107,7 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 		i := y
 		if t.ruled() && y >= len(t.above) {
 			if y == len(t.above) {
-				if y < top+lines-1 { // below the last line there is nothing to set apart
+				if y < top+lines-1 { // a rule on the last line would separate nothing
 					rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
 				}
 				continue
@@ -124,7 +124,7 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	return widget.FillRows(rows, w, h)
 }
 
-// heads names the columns; the one that orders the rows bears the mark of it.
+// heads draws the column heads, with a mark on the one that the rows are sorted by.
 func (t *Table[T]) heads(b widget.Brush, spans []span, w int) widget.Row {
 	line := []widget.Span{{Text: widget.Blank(gutter)}}
 	row := widget.Row{Place: widget.Nowhere}
@@ -133,7 +133,7 @@ func (t *Table[T]) heads(b widget.Brush, spans []span, w int) widget.Row {
 		head, role := c.Head, theme.Dim
 		if t.by == s.column+1 {
 			mark := theme.Up
-			if c.Falls != t.turned {
+			if c.Descending != t.reversed {
 				mark = theme.Down
 			}
 			head, role = head+b.Theme.Glyph(mark), theme.Accent
@@ -145,7 +145,8 @@ func (t *Table[T]) heads(b widget.Brush, spans []span, w int) widget.Row {
 	return row
 }
 
-// line is a row that is drawn: which of those that are shown, and how wide.
+// line says which of the shown rows to draw, in w cells, and how many of them rest leaves
+// free after the last column.
 type line struct {
 	i, w, rest int
 	focused    bool
@@ -195,10 +196,10 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 	return widget.Row{Text: b.Line(l.w, out...), Place: place}
 }
 
-// free reports a cell that says nothing: the words to its left may go on there.
+// free reports whether a cell is empty, so that the text on its left may extend into it.
 func free(cell widget.Span) bool { return cell.Text == "" || cell.Text == nothing }
 
-// align makes a word exactly w cells wide.
+// align makes a text exactly w cells wide.
 func align(s string, w int, right bool) string {
 	if n := widget.Cells(s); right && n < w {
 		return widget.Blank(w-n) + s

@@ -1,7 +1,6 @@
-// Package table is a list with columns: as many of them as the width allows, sorted
-// by one, filtered by words, with rows that stand above a rule whatever the order of
-// the others is. It draws what is in view and nothing else, so that ten thousand rows
-// cost what ten do. It must not know what its rows are: its columns say that.
+// Package table is a list with as many columns as fit, sorted by one of them and filtered
+// by words, with pinned rows above a rule. It draws only the visible rows, so that ten
+// thousand rows cost as much as ten. It must not know what its rows are; the columns do.
 package table
 
 import (
@@ -19,25 +18,25 @@ import (
 // Column is a column of a table of rows of T.
 type Column[T any] struct {
 	Head string
-	// Cells is its width, with a cell for the mark of the order behind its head.
-	// Where it is 0 the column takes what is left, from Least to Most cells; a Most of
-	// 0 is no limit. A table shows one such column.
+	// Cells is the width, including a cell for the sort mark after the head. If it is 0,
+	// the column takes the remaining width, from Least to Most cells; a Most of 0 means
+	// no limit. A table has one such visible column.
 	Cells, Least, Most int
-	Right              bool // its words stand at the right end, as numbers do
-	Hidden             bool // it is left out, whatever the width
-	Stays              bool // it goes only behind those that do not, where there is less room
-	Falls              bool // the greatest stands first where it orders the rows
-	// Cell is what a row says here.
+	Right              bool // aligned to the right, as numbers are
+	Hidden             bool // not shown, whatever the width
+	Essential          bool // dropped only after all other columns, if there is no room
+	Descending         bool // sorted with the greatest first
+	// Cell is a row's value in this column.
 	Cell func(row T) widget.Span
-	// Compare orders two rows, the least first; nil orders them by their words.
+	// Compare orders two rows, the least first; nil compares their text without case.
 	Compare func(a, b T) int
 }
 
-// Number is a column of numbers, which says nothing of 0.
+// Number is a column of numbers. Values up to 0 are blank.
 func Number[T any, N cmp.Ordered](head string, cells int, role theme.Role, value func(row T) N, text func(n N) string) Column[T] {
 	var zero N
 	return Column[T]{
-		Head: head, Cells: cells, Right: true, Falls: true,
+		Head: head, Cells: cells, Right: true, Descending: true,
 		Cell: func(row T) widget.Span {
 			if n := value(row); n > zero {
 				return widget.Span{Role: role, Text: text(n)}
@@ -48,7 +47,7 @@ func Number[T any, N cmp.Ordered](head string, cells int, role theme.Role, value
 	}
 }
 
-// Words is a column of words.
+// Words is a column of text.
 func Words[T any](head string, cells int, role theme.Role, text func(row T) string) Column[T] {
 	return Column[T]{Head: head, Cells: cells, Cell: func(row T) widget.Span { return widget.Span{Role: role, Text: text(row)} }}
 }
@@ -56,38 +55,38 @@ func Words[T any](head string, cells int, role theme.Role, text func(row T) stri
 // Table is the state of a table: rows, order, filter, selection.
 type Table[T any] struct {
 	Columns []Column[T]
-	// Noun is what a row is called, in the singular; More says that there are more rows
-	// than those which the table has.
-	Noun string
-	More bool
-	Bare bool // it has no heads
-	// Text is all that a filter finds a row by.
+	// Noun is the name of a row, in the singular. More means that there are rows that the
+	// table does not have.
+	Noun    string
+	More    bool
+	NoHeads bool // the columns have no heads
+	// Text is the text of a row that the filter searches.
 	Text func(row T) string
-	// Note is what a row says in cells that are free; nil says nothing.
+	// Note is an extra text of a row for free cells; nil means none.
 	Note func(row T) widget.Span
-	// Same says that a row is another one's newer state; nil for rows that are themselves
-	// what they were.
+	// Same reports whether a row is the newer state of another. If it is nil, Fill keeps
+	// the selection's position instead.
 	Same func(was, row T) bool
-	// Chosen says that the user has selected the row: other rows leave the selection with
-	// the one that is the same. Until then it stays at the top.
+	// Chosen means that the user has selected a row, which Fill then keeps selected.
+	// Before that, the selection stays at the top.
 	Chosen bool
-	// First is the place of the first row, so that two tables can stand on one page.
+	// First is the place of the first row, so that a page can have two tables.
 	First widget.Place
 	Query widget.Query
-	// Height is how many rows a page has; Draw sets it.
+	// Height is the number of rows on a page; Draw sets it.
 	Height int
 
-	rows   []T // the pins first
-	pins   int
-	above  []int32 // the pins that are shown, and of the rows behind them those below, in their order
-	below  []int32
-	by     int  // the column that orders the rows, from 1; 0 leaves them as they come
-	turned bool // the other way round
-	list   widget.List
+	rows     []T // the pinned rows first
+	pins     int
+	above    []int32 // the visible pinned rows, in order
+	below    []int32 // the other visible rows, in order, counted after the pinned ones
+	by       int     // the column to sort by, counted from 1; 0 keeps the given order
+	reversed bool
+	list     widget.List
 }
 
-// Fill shows other rows. The selection keeps its position among the visible rows; the
-// caller may select another row afterwards.
+// Fill replaces the rows. Without Same, the selection keeps its position among the visible
+// rows; the caller may select another row afterwards.
 func (t *Table[T]) Fill(rows []T) {
 	was, had := t.Row()
 	t.rows = slices.Concat(t.rows[:t.pins], rows)
@@ -101,20 +100,20 @@ func (t *Table[T]) Fill(rows []T) {
 	}
 }
 
-// Pin shows other rows above the rule, which are never sorted.
+// Pin replaces the pinned rows, which are above the rule and never sorted.
 func (t *Table[T]) Pin(rows []T) {
 	t.rows, t.pins = slices.Replace(t.rows, 0, t.pins, rows...), len(rows)
 	t.above = t.kept(t.above[:0], rows)
 	t.list.Clamp(t.Shown())
 }
 
-// sift finds out what is shown, and in which order.
+// sift filters and sorts the rows.
 func (t *Table[T]) sift() {
 	rows := t.rows[t.pins:]
 	t.below = t.kept(t.below[:0], rows)
 	if t.by > 0 {
 		sign := 1
-		if t.Columns[t.by-1].Falls != t.turned {
+		if t.Columns[t.by-1].Descending != t.reversed {
 			sign = -1
 		}
 		slices.SortStableFunc(t.below, func(a, b int32) int { return sign * t.compare(rows[a], rows[b]) })
@@ -122,7 +121,7 @@ func (t *Table[T]) sift() {
 	t.Pin(t.rows[:t.pins])
 }
 
-// kept are the numbers of the rows that the filter keeps.
+// kept are the indexes of the rows that the filter keeps.
 func (t *Table[T]) kept(out []int32, rows []T) []int32 {
 	for i, row := range rows {
 		if !t.Query.On() || t.Query.Keeps(t.Text(row)) {
@@ -140,8 +139,8 @@ func (t *Table[T]) compare(a, b T) int {
 	return strings.Compare(strings.ToLower(c.Cell(a).Text), strings.ToLower(c.Cell(b).Text))
 }
 
-// reorder does something to the order or the filter; the selection stays with its row
-// as long as that is shown.
+// reorder changes the order or the filter. The selected row stays selected if it is still
+// visible; otherwise the selection moves to the top.
 func (t *Table[T]) reorder(change func()) {
 	row := t.number(t.list.At)
 	change()
@@ -151,10 +150,10 @@ func (t *Table[T]) reorder(change func()) {
 	}
 }
 
-// Len is how many rows there are.
+// Len is the number of rows.
 func (t *Table[T]) Len() int { return len(t.rows) }
 
-// Shown is how many rows are shown.
+// Shown is the number of rows that the filter keeps.
 func (t *Table[T]) Shown() int { return len(t.above) + len(t.below) }
 
 // number is the index of the row at a position among the visible rows, pins counted
@@ -169,13 +168,13 @@ func (t *Table[T]) number(i int) int {
 	return -1
 }
 
-// Nth is the row in a place among those that are shown, and its place on the screen.
+// Nth is the row at an index among the shown rows, and its place on the screen.
 func (t *Table[T]) Nth(i int) (row T, at widget.Place) {
 	n := t.number(i)
 	return t.rows[n], t.First + widget.Place(n)
 }
 
-// Row is the selected row; not ok where none is shown.
+// Row is the selected row. ok is false if no row is shown.
 func (t *Table[T]) Row() (row T, ok bool) {
 	n := t.number(t.list.At)
 	if n < 0 {
@@ -184,10 +183,10 @@ func (t *Table[T]) Row() (row T, ok bool) {
 	return t.rows[n], true
 }
 
-// At is where the selected row stands among those that are shown, from 0.
+// At is the index of the selected row among the shown rows, from 0.
 func (t *Table[T]) At() int { return t.list.At }
 
-// Select selects the first row that is meant, and reports whether it is shown.
+// Select selects the first row for which means is true, and reports whether it is shown.
 func (t *Table[T]) Select(means func(row T) bool) bool {
 	if row, ok := t.Row(); ok && means(row) {
 		return true
@@ -195,7 +194,7 @@ func (t *Table[T]) Select(means func(row T) bool) bool {
 	return t.choose(slices.IndexFunc(t.rows, means))
 }
 
-// choose selects the row of a number and reports whether it is shown.
+// choose selects the row with a number, and reports whether it is shown.
 func (t *Table[T]) choose(number int) bool {
 	for i := range t.Shown() {
 		if t.number(i) == number {
@@ -206,16 +205,16 @@ func (t *Table[T]) choose(number int) bool {
 	return false
 }
 
-// Do carries out a verb of a list: of moving, of sorting, of its filter. It reports
-// whether it knows it.
+// Do carries out a verb of moving, sorting or filtering, and reports whether it knows the
+// verb.
 func (t *Table[T]) Do(verb string) bool {
 	switch verb {
 	case "find":
 		t.Query.Open()
 	case "sort":
-		t.reorder(func() { t.by, t.turned = (t.by+1)%(len(t.Columns)+1), false })
+		t.reorder(func() { t.by, t.reversed = (t.by+1)%(len(t.Columns)+1), false })
 	case "turn":
-		t.reorder(func() { t.by, t.turned = min(max(1, t.by), len(t.Columns)), !t.turned })
+		t.reorder(func() { t.by, t.reversed = min(max(1, t.by), len(t.Columns)), !t.reversed })
 	default:
 		moved := t.list.Move(verb, t.Shown(), t.Height)
 		t.Chosen = t.Chosen || moved
@@ -224,43 +223,42 @@ func (t *Table[T]) Do(verb string) bool {
 	return true
 }
 
-// Near reports that the last row that is shown is less than two screens away from
-// the selection: whoever reads rows as they are looked at should read on.
-func (t *Table[T]) Near() bool { return t.list.At+2*max(t.Height, 1) >= t.Shown() }
+// NearEnd reports whether the selection is at most two pages from the end: a caller that
+// loads rows on demand should load more.
+func (t *Table[T]) NearEnd() bool { return t.list.At+2*max(t.Height, 1) >= t.Shown() }
 
-// Whole reports that every row has to be known for what is shown: they are filtered
-// or sorted.
-func (t *Table[T]) Whole() bool { return t.by > 0 || t.Query.On() }
+// NeedsAll reports whether the table is sorted or filtered, so that it needs all rows.
+func (t *Table[T]) NeedsAll() bool { return t.by > 0 || t.Query.On() }
 
-// Sort orders the rows by a column; once more turns the order round, and a third time
-// leaves the rows as they come.
+// Sort sorts by a column. The second call for a column reverses the order, and the third
+// restores the given order.
 func (t *Table[T]) Sort(column int) {
 	t.reorder(func() {
 		switch {
 		case t.by != column+1:
-			t.by, t.turned = column+1, false
-		case !t.turned:
-			t.turned = true
+			t.by, t.reversed = column+1, false
+		case !t.reversed:
+			t.reversed = true
 		default:
-			t.by, t.turned = 0, false
+			t.by, t.reversed = 0, false
 		}
 	})
 }
 
-// head is the column whose head a place is, if it is one.
+// head is the column whose head is at a place; ok is false if there is none.
 func (t *Table[T]) head(at widget.Place) (column int, ok bool) {
 	column = int(heading - t.First - at)
 	return column, column >= 0 && column < len(t.Columns)
 }
 
-// Has reports that a place is a head of the table or one of its rows.
+// Has reports whether a place is a head or a row of the table.
 func (t *Table[T]) Has(at widget.Place) bool {
 	_, head := t.head(at)
 	return head || at >= t.First && int(at-t.First) < t.Len()
 }
 
-// Press answers a press: a head sorts by its column, a row is selected. again says that
-// it was selected already.
+// Press handles a click: on a head it sorts by that column, on a row it selects the row.
+// again reports whether the row was selected already.
 func (t *Table[T]) Press(at widget.Place) (again bool) {
 	if column, ok := t.head(at); ok {
 		t.Sort(column)
@@ -272,18 +270,18 @@ func (t *Table[T]) Press(at widget.Place) (again bool) {
 	return again
 }
 
-// Order says which column orders the rows: "by TIME, turned", or nothing.
+// Order describes the order: "by TIME, reversed", or nothing if the rows are not sorted.
 func (t *Table[T]) Order() (words []string) {
 	switch {
-	case t.by > 0 && t.turned:
-		return []string{"by " + t.Columns[t.by-1].Head + ", turned"}
+	case t.by > 0 && t.reversed:
+		return []string{"by " + t.Columns[t.by-1].Head + ", reversed"}
 	case t.by > 0:
 		return []string{"by " + t.Columns[t.by-1].Head}
 	}
 	return nil
 }
 
-// Type gives a key or a paste to the filter while it is written.
+// Type passes a key or a paste to the filter while it is edited.
 func (t *Table[T]) Type(msg tea.Msg) {
 	changed, verb := t.Query.Type(msg)
 	t.Chosen = true
@@ -293,16 +291,16 @@ func (t *Table[T]) Type(msg tea.Msg) {
 	}
 }
 
-// Filter writes the filter.
+// Filter sets the filter.
 func (t *Table[T]) Filter(text string) { t.reorder(func() { t.Query.Set(text) }) }
 
-// EndQuery takes the filter away and reports whether there was one.
+// EndQuery removes the filter and reports whether there was one.
 func (t *Table[T]) EndQuery() (was bool) {
 	t.reorder(func() { was = t.Query.End() })
 	return was
 }
 
-// All is how many rows there are in words: "41 runs so far".
+// All is the number of rows in words: "41 runs so far".
 func (t *Table[T]) All() string {
 	all := words.Grouped(uint64(t.Len()), t.Noun)
 	if t.More {
