@@ -239,9 +239,7 @@ func (b *Bot) makeSafety() {
 	b.guard = policy.New(policy.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
 		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
-		Network: func() bool {
-			return b.o.Sandbox == nil || !b.o.Sandbox.State().Inner || b.settings.Load().SandboxNetwork != ""
-		},
+		Network:  func() bool { return networked(b.o.Sandbox, b.Runtime()) },
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files
 			return policy.Strip(tools.Background())
@@ -257,6 +255,12 @@ func (b *Bot) makeSafety() {
 		b.viewers.notify()
 		b.surface.approval(a)
 	})
+}
+
+// networked reports whether commands reach the network, or hosts of it: what they print may
+// then be a stranger's words.
+func networked(box *sandbox.Box, r config.Runtime) bool {
+	return box == nil || !box.State().Inner || r.SandboxNetwork != ""
 }
 
 // makeMoney opens the purse and makes the desk that spends from it.

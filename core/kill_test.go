@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
 )
@@ -27,7 +28,7 @@ import (
 const childDir = "OLLIM_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
-	binarytest.Answer(nil)
+	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper})
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir))
 	}

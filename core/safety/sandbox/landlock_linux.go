@@ -71,7 +71,6 @@ func runRelay(fd, path string, args []string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read the link: %w", err)
 	}
-	unix.CloseOnExec(n)
 	return egress.Run(os.NewFile(uintptr(n), "link"), path, args)
 }
 

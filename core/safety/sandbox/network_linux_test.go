@@ -177,10 +177,14 @@ func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
 	g := newTown(t)
 	list := g.settings.Hosts
 	for _, way := range inside {
-		for _, script := range []string{
-			"echo a; exit 7", "kill -TERM $$", "kill -KILL $$", "sleep 100 & echo b", "cat; echo end", "trap 'echo c' TERM; kill -TERM 0",
-			"trap 'echo d' INT; kill -INT 0", "echo $OLLIM_SESSION$DISCORD_TOKEN", "ls /proc/self/fd | wc -l", "exec missing",
-		} {
+		scripts := []string{
+			"echo a; exit 7", "kill -TERM $$", "kill -KILL $$", "sleep 100 & echo b", "cat; echo end",
+			"echo $OLLIM_SESSION$DISCORD_TOKEN", "ls /proc/self/fd | wc -l", "exec missing",
+		}
+		if way == "a skill's command" { // the group of claude's has bubblewrap in it, which may end first
+			scripts = append(scripts, "trap 'echo c' TERM; kill -TERM 0", "trap 'echo d' INT; kill -INT 0")
+		}
+		for _, script := range scripts {
 			g.settings.Hosts = nil
 			out, err := g.run(t, way, script)
 			wants := fmt.Sprintf("%s %v", out, err)
