@@ -244,8 +244,8 @@ func (r *root) edit(e pane.Edit) tea.Cmd {
 		r.say(notice.Info, view.TextReadOnly)
 		return nil
 	}
-	if r.o.Remote != nil && r.o.Remote.Opened != nil {
-		r.o.Remote.Opened(e.File)
+	if r.o.Remote != nil && r.o.Remote.OnOpen != nil {
+		r.o.Remote.OnOpen(e.File)
 	}
 	argv := editorArgs(r.terminal.programs, file, e)
 	return handOver(argv, func(err error) {

@@ -131,9 +131,9 @@ func TestALongReasonSaysWhatShowsTheRest(t *testing.T) {
 }
 
 func TestTheDemoSaysWhatToTry(t *testing.T) {
-	play(t, setup{options: Options{Try: true}}, func(s *stage) { s.sees("demo: try 1 then +", "2 then f", "5 then i") })
+	play(t, setup{options: Options{InDemo: true}}, func(s *stage) { s.sees("demo: try 1 then +", "2 then f", "5 then i") })
 	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
-	play(t, setup{options: Options{Config: dir, Try: true}}, func(s *stage) {
+	play(t, setup{options: Options{Config: dir, InDemo: true}}, func(s *stage) {
 		s.sees("f5 then i")
 		s.sees("2 then the palette (ctrl+p)")
 	})

@@ -6,7 +6,7 @@ import (
 )
 
 func TestTheDemoNamesKeysToTry(t *testing.T) {
-	play(t, setup{options: Options{Try: true}}, func(st *stage) {
+	play(t, setup{options: Options{InDemo: true}}, func(st *stage) {
 		st.press("3") // the first words were read
 		time.Sleep(time.Minute)
 		st.sees("demo: try 1 then +")

@@ -49,7 +49,7 @@ func newDashboard(o Options, env environment, tail func(id string, from tail.Cur
 		o: o, tail: tail, snap: &core.Snapshot{}, place: place{focus: action.Forks, lower: action.Chat},
 		w: env.w, h: env.h, panes: newPanes(),
 	}
-	prefs, problems := newPreferences(o.Config, o.Kept, env.look)
+	prefs, problems := newPreferences(o.Config, o.Own, env.look)
 	d.prefs = prefs
 	d.complain(problems)
 	if o.Theme != "" && o.Theme != prefs.chosen["theme"] {
@@ -71,7 +71,7 @@ func (d *dashboard) view() *view.State {
 	s := &view.State{
 		Context: d.context(d.focus), W: d.w, H: d.h, Panes: d.panes, Focus: d.focus, Lower: d.lower, Dialogs: d.dialogs,
 		Toasts: d.toasts.Showing(time.Now()), ScheduleWidth: d.scheduleWidth, Hidden: d.calls.hidden,
-		Demo: d.o.Try, CanUndo: len(d.undo) > 0, Offers: d.offers(),
+		Demo: d.o.InDemo, CanUndo: len(d.undo) > 0, Offers: d.offers(),
 	}
 	if d.o.Remote != nil {
 		s.Host = d.o.Remote.Host

@@ -8,31 +8,31 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Remote is a dashboard over a connection: Input and Output are a terminal of ours that
-// the other end looks at, Env are the other end's variables. Its user leaves it, and the
-// bot goes on.
+// Remote describes a dashboard over a connection. Options.Input and Options.Output are a
+// local terminal that is forwarded to the viewer, and Options.Env is the viewer's
+// environment. When the viewer quits, the bot keeps running.
 type Remote struct {
-	// Host is where the bot runs, for the top line; empty on the same machine.
+	// Host is the bot's host for the top line; empty if the viewer is on the same machine.
 	Host string
-	// Signals gives SIGWINCH when the terminal has another size.
+	// Signals receives SIGWINCH when the terminal is resized.
 	Signals <-chan os.Signal
-	// Programs is the environment of what is started on the terminal: of the bot, never
-	// of the other end.
+	// Programs is the environment of programs started on the terminal: the bot's, never
+	// the viewer's.
 	Programs []string
-	// Heard is told of each key, click and paste, Opened of each file that is opened in
-	// the editor; nil tells nobody.
-	Heard  func()
-	Opened func(file string)
+	// OnInput is called for each key, click and paste; nil is ignored.
+	OnInput func()
+	// OnOpen is called for each file that is opened in the editor; nil is ignored.
+	OnOpen func(file string)
 }
 
-// What a viewer may send, in keys and clicks a second, and at once. Each costs a frame;
-// who sends more waits, and only they.
+// The rate limit of a viewer: pace is events a second, burst is events at once. Each event
+// costs a frame. A faster viewer slows down only itself.
 const (
 	pace  = 60
 	burst = 300
 )
 
-// filter slows down what comes in faster than a person types. A nil Remote slows nothing.
+// filter applies the rate limit to input events. A nil Remote has no limit.
 func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
 	limit := rate.NewLimiter(pace, burst)
 	return func(_ tea.Model, msg tea.Msg) tea.Msg {
@@ -41,9 +41,9 @@ func (o *Remote) filter(ctx context.Context) func(tea.Model, tea.Msg) tea.Msg {
 			if o == nil {
 				break
 			}
-			_ = limit.Wait(ctx) // its only error is that the dashboard ends
-			if _, key := msg.(signalMsg); !key && o.Heard != nil {
-				o.Heard()
+			_ = limit.Wait(ctx) // it fails only if ctx ends
+			if _, signal := msg.(signalMsg); !signal && o.OnInput != nil {
+				o.OnInput()
 			}
 		}
 		return msg

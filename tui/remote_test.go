@@ -77,7 +77,7 @@ func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
 	main, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
 	must(t, settings.Save(main, settings.Dashboard{"theme": "light"}))
 	for _, want := range []string{"high contrast", "sixteen colours"} {
-		play(t, remotely(Options{Config: main, Kept: own}), func(s *stage) {
+		play(t, remotely(Options{Config: main, Own: own}), func(s *stage) {
 			s.press("T")
 			s.sees(want)
 		})

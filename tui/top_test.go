@@ -35,7 +35,7 @@ func TestThatAllIsWellIsNotSaid(t *testing.T) {
 func TestTheDayHasTheFocusOnlyWhereItIsSeen(t *testing.T) {
 	play(t, setup{w: 46, h: 12, snap: aDay}, func(s *stage) {
 		s.press("0")
-		s.sees("it needs")
+		s.sees("needs a")
 	})
 	play(t, setup{w: 120, h: 40, snap: aDay}, func(s *stage) {
 		s.press("z", "0")

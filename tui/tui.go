@@ -23,68 +23,68 @@ import (
 	"ollimbot/tui/widget/markdown"
 )
 
-// Core is what a dashboard needs from the bot. All of it may be called from
-// any goroutine, also after the bot has stopped.
+// Core is what a dashboard needs from the bot. Its methods are safe for concurrent use,
+// also after the bot has stopped.
 type Core interface {
 	pane.Reader
-	// Snapshot is everything there is to show, now. It does not block.
+	// Snapshot returns the current state of everything that the dashboard shows. It does
+	// not block.
 	Snapshot() core.Snapshot
-	// Changed holds one value as soon as a new snapshot would look different.
+	// Changed receives a value when the snapshot has changed. It holds at most one value.
 	Changed() <-chan struct{}
-	// Tail reads lines of a run, or of the log under core.LogTail. It does not block.
+	// Tail returns lines of a run, or of the log for core.LogTail. It does not block.
 	Tail(id string, from tail.Cursor) tail.Page
-	// Look says that somebody looks at the dashboard: what only then is read, because it
-	// lies elsewhere, is read now if it is old. It may block and respects ctx.
+	// Look reports that the dashboard is being viewed. It refreshes remote data that is
+	// only read while someone views the dashboard, if it is stale. It may block and
+	// respects ctx.
 	Look(ctx context.Context)
-	// Do carries out a command. It may block and respects ctx.
+	// Do runs a command. It may block and respects ctx.
 	Do(ctx context.Context, c command.Value) (command.Outcome, error)
 }
 
-// Options say where the dashboard runs and how it looks.
+// Options are the dashboard's terminal, appearance and features.
 type Options struct {
-	// Input is where keys come from; nil reads none.
+	// Input is the source of key presses; nil means none.
 	Input io.Reader
 	// Output is the terminal.
 	Output io.Writer
-	// Env is the environment as os.Environ gives it: TERM, NO_COLOR, COLORTERM.
+	// Env is the environment in the form of os.Environ: TERM, NO_COLOR, COLORTERM.
 	Env []string
-	// ReadOnly switches off everything that changes the bot.
+	// ReadOnly disables everything that changes the bot.
 	ReadOnly bool
-	// ASCII draws borders and symbols in ASCII, NoColor draws without colours.
-	// Both are also taken from the environment.
+	// ASCII draws borders and symbols in ASCII, NoColor draws without colours. The
+	// environment can set both, too.
 	ASCII, NoColor bool
-	// Theme is one of settings.Themes, and is remembered where there is a Config;
-	// empty means the one that was chosen last, else as the terminal's background.
+	// Theme is one of settings.Themes. It is saved if Config is set. Empty means the
+	// theme chosen last, or else one that matches the terminal's background.
 	Theme string
-	// Config is the directory of the user's settings (settings.Dir); empty reads
-	// and remembers none.
+	// Config is the directory of the user's settings (settings.Dir). If it is empty,
+	// settings are neither read nor saved.
 	Config string
-	// Kept is where what is chosen here is remembered, for a viewer whose choices are
-	// its own; empty means Config. What it has not chosen yet is as in Config.
-	Kept string
-	// Remote says that the terminal is somewhere else; nil for the program's own.
+	// Own is the directory for the settings of a viewer with its own settings; empty
+	// means Config. Settings that are missing there come from Config.
+	Own string
+	// Remote is set if the terminal is connected remotely.
 	Remote *Remote
-	// Welcome says that nothing is set up yet: the dashboard opens with the first
-	// words.
+	// Welcome means that nothing is set up yet: the dashboard opens with the welcome.
 	Welcome bool
-	// Notice is said once when the dashboard opens; it may be empty.
+	// Notice is shown once when the dashboard opens; it may be empty.
 	Notice string
-	// Try says that this is the demo: which keys to try is said when it opens.
-	Try bool
-	// Init is the program, and its arguments, that asks a new user what is needed
-	// and writes it down: the welcome and the palette run it on the terminal. Empty
-	// offers none.
+	// InDemo means that this is the demo, which suggests keys to try.
+	InDemo bool
+	// Init is the command line of the setup for new users. The welcome and the palette
+	// offer it and run it on the terminal. Empty disables it.
 	Init []string
-	// Restart is called once Init has written something: the bot begins anew, and
-	// ctx ends. It must be set where Init is.
+	// Restart is called once Init has written something. It restarts the bot and ends
+	// ctx. It must be set if Init is.
 	Restart func()
-	// Demo is called when the user wants to see the demo in the place of this
-	// dashboard, which ends then. Nil offers none.
+	// Demo is called when the user chooses the demo, which replaces this dashboard.
+	// Nil disables it.
 	Demo func()
 }
 
-// Run shows the dashboard until the user quits or ctx ends, both without an
-// error. The terminal is given back before Run returns, whatever happened.
+// Run shows the dashboard until the user quits or ctx ends; neither is an error. It
+// always restores the terminal before it returns.
 func Run(ctx context.Context, c Core, o Options) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,9 +131,9 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	return fmt.Errorf("run the dashboard: %w", err)
 }
 
-// program is Bubble Tea without its renderer, its signals and its input: it runs
-// commands. At one frame a second its ticker costs nothing. Its own reader of keys would
-// end the whole process when the decoder panics, and cannot be woken at the end.
+// program is Bubble Tea without its renderer, signal handler and input: it only runs
+// commands. At one frame a second, its ticker costs nothing. Bubble Tea's own input reader
+// would end the process if its decoder panics, and cannot be interrupted on exit.
 func program(ctx context.Context, r *root) *tea.Program {
 	return tea.NewProgram(r,
 		tea.WithContext(ctx),
@@ -149,7 +149,7 @@ func program(ctx context.Context, r *root) *tea.Program {
 	)
 }
 
-// FrameOptions say how one frame is drawn.
+// FrameOptions are the options of a single frame.
 type FrameOptions struct {
 	Width, Height int // in cells, at least 1
 	// Theme paints the frame; nil draws plain text without any styling.
@@ -160,7 +160,7 @@ type FrameOptions struct {
 	Zoom bool
 }
 
-// mostReads is how often the pane of a single frame may read.
+// mostReads is how many reads the focused pane of a single frame may make.
 const mostReads = 20
 
 // Frame draws the dashboard as it looks when it opens: Height lines of exactly Width cells.
@@ -172,7 +172,7 @@ func Frame(c Core, o FrameOptions) []string {
 	}
 	d.setFocus(o.Focus)
 	d.see(c.Snapshot())
-	view.Frame(d.view()) // tells the panes how much room they have
+	view.Frame(d.view()) // lets the panes know their size
 	if loader, ok := d.panes[d.focus].(pane.Loader); ok {
 		at := d.context(d.focus)
 		for range mostReads {
@@ -181,13 +181,13 @@ func Frame(c Core, o FrameOptions) []string {
 			}
 		}
 	}
-	d.toasts = toast.List{} // what was said before the dashboard opened is not shown
+	d.toasts = toast.List{} // notices from before the dashboard opened are not shown
 	return view.Frame(d.view())
 }
 
-// Page draws a text in markdown for a terminal outside of the dashboard, w cells
-// wide, in the colours and with the signs that the dashboard would use there. Of
-// the options it reads Output, Env, NoColor and ASCII.
+// Page renders markdown for a terminal outside of the dashboard, w cells wide, with the
+// colours and symbols that the dashboard would use there. It reads the options Output,
+// Env, NoColor and ASCII.
 func Page(text string, w int, o Options) string {
 	t := theme.New(detect(o).look)
 	return markdown.Print(text, markdown.Look{Theme: t, W: w}, t.Paint)

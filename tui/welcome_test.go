@@ -129,8 +129,8 @@ func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 	}{
 		{Options{}, "demo", "off: not available here; run ollim-bot demo in a shell"},
 		{Options{}, "setup", "off: not available here; run ollim-bot init in a shell"},
-		{Options{Try: true}, "demo", "off: this is the demo"},
-		{Options{Try: true}, "setup", "off: not available here; run ollim-bot init in a shell"},
+		{Options{InDemo: true}, "demo", "off: this is the demo"},
+		{Options{InDemo: true}, "setup", "off: not available here; run ollim-bot init in a shell"},
 		{Options{ReadOnly: true}, "setup", "off: the dashboard is read-only"},
 	} {
 		play(t, setup{options: c.o}, func(s *stage) {

@@ -86,7 +86,7 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 	env := os.Environ()
 	o := tui.Options{
 		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.ReadOnly, Notice: notice,
-		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, Try: f.demo,
+		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, InDemo: f.demo,
 	}
 	if p.Executable != "" && f.fresh {
 		o.Init = []string{p.Executable, "init", "--wait", "--data-dir", f.dir}

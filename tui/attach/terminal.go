@@ -89,8 +89,8 @@ func (s *session) options(ctx context.Context, w wish, slave *os.File) tui.Optio
 	vars := append([]string{"TERM=" + s.term}, s.vars...)
 	remote := &tui.Remote{
 		Signals: s.resized, Programs: append(append([]string{}, o.Environ...), vars[0]),
-		Heard:  func() { s.unheard.Store(0) },
-		Opened: func(file string) { o.Bot.Note(ctx, audit.FileOpened, file, "") },
+		OnInput: func() { s.unheard.Store(0) },
+		OnOpen:  func(file string) { o.Bot.Note(ctx, audit.FileOpened, file, "") },
 	}
 	if s.from != local {
 		remote.Host = o.Host
@@ -100,7 +100,7 @@ func (s *session) options(ctx context.Context, w wish, slave *os.File) tui.Optio
 	}
 	if key := s.may(permKey); key != "" && o.Settings != "" {
 		name := strings.NewReplacer("/", "_", "+", "-").Replace(strings.TrimPrefix(key, "SHA256:"))
-		out.Kept = filepath.Join(o.Settings, "viewers", name)
+		out.Own = filepath.Join(o.Settings, "viewers", name)
 	}
 	return out
 }

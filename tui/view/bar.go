@@ -5,7 +5,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// button is a span of a row, and what a click on it means.
+// button is a span of a row, with the target of a click.
 type button struct {
 	widget.Span
 	target Target
@@ -23,7 +23,7 @@ func spansOf(row []button) []widget.Span {
 	return out
 }
 
-// buttonAt is what is under cell x of a row.
+// buttonAt is the target at cell x of a row, or nil.
 func buttonAt(row []button, x int) Target {
 	for _, b := range row {
 		n := widget.Cells(b.Text)
@@ -35,8 +35,8 @@ func buttonAt(row []button, x int) Target {
 	return nil
 }
 
-// bar is a row across the screen: buttons from its left edge on, and others that end at
-// its right edge and take precedence.
+// bar is a row across the screen, with buttons at its left edge and at its right edge.
+// The right ones take precedence.
 type bar struct{ left, right []button }
 
 func (b bar) draw(t *theme.Theme, w int) string {

@@ -12,7 +12,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// body draws the columns beside each other, row by row. Nothing is measured:
+// body draws the columns next to each other, row by row. It measures nothing, because
 // every part is as wide as its box.
 func (f frame) body() []string {
 	columns := make([][]string, len(f.plan.Columns))
@@ -31,7 +31,7 @@ func (f frame) body() []string {
 	return rows
 }
 
-// column draws a stack of boxes with the borders that they share.
+// column draws a stack of boxes with shared borders.
 func (f frame) column(c layout.Column) []string {
 	box := f.Theme.Box()
 	context := f.Context
@@ -61,7 +61,7 @@ func (f frame) borderRole(p action.Pane) theme.Role {
 	return theme.Border
 }
 
-// border is the row above a box: its title, and its state at the right end.
+// border is the top border of a box, with its title, and its state at the right end.
 func (f frame) border(b layout.Box, first, below bool) string {
 	box := f.Theme.Box()
 	left, right := box.MiddleLeft, box.MiddleRight
@@ -91,8 +91,8 @@ func (f frame) border(b layout.Box, first, below bool) string {
 	return widget.Brush{Theme: f.Theme}.Line(b.W+2, append(spans, tail...)...)
 }
 
-// heading is a box's title, or its tabs, and what may stand at its right end,
-// the most telling first.
+// heading is a box's title or tabs, and the alternatives for its right end, the most
+// detailed first.
 func (f frame) heading(b layout.Box) (title []widget.Span, states []string) {
 	name, state := b.Pane.Name(), f.Panes[b.Pane].State(f.Context)
 	if f.Zoomed {
@@ -103,7 +103,7 @@ func (f frame) heading(b layout.Box) (title []widget.Span, states []string) {
 		states = append(states, strings.TrimPrefix(state+textDot+zoomed, textDot), zoomed, textZoomedShort)
 	} else {
 		for ; state != ""; state = state[:max(0, strings.LastIndex(state, textDot))] {
-			states = append(states, state) // the most telling words stand first
+			states = append(states, state) // the most important part comes first
 		}
 	}
 	if len(b.Tabs) == 0 {
@@ -124,8 +124,8 @@ func (f frame) titleSpans(p action.Pane, name string) []widget.Span {
 	return append(spans, widget.Span{Role: role, Text: name}, widget.Span{Text: " "})
 }
 
-// goKey is the key that goes to a pane, as its title shows it: its number, unless
-// the user has chosen another. One that is no sign is left to the help page.
+// goKey is the key that goes to a pane, for its title: its number, unless the user has
+// remapped it. A long key name is only on the help page.
 func (f frame) goKey(p action.Pane) string {
 	key := f.names().Key(p.Go())
 	if widget.Cells(key) > maxGoKey {
@@ -134,11 +134,11 @@ func (f frame) goKey(p action.Pane) string {
 	return key
 }
 
-// maxGoKey is how many cells the key of a title may take: "5", "f5".
+// maxGoKey is the maximum width of a key in a title, in cells: "5", "f5".
 const maxGoKey = 2
 
-// tabs are the labels on the border of a box that panes share: their keys and names,
-// where there is room for these, and how much goes on in a pane that is not on the screen.
+// tabs are the labels on the border of a box that panes share: their keys, their names if
+// there is room, and the activity of the hidden panes.
 func (f frame) tabs(b layout.Box) []button {
 	if out := f.labels(b, true); widget.Width(spansOf(out)) <= b.W-2 {
 		return out
@@ -146,8 +146,8 @@ func (f frame) tabs(b layout.Box) []button {
 	return f.labels(b, false)
 }
 
-// labels are the tabs with their names or without. The open one stands in brackets, or
-// behind a pointer where it has the focus; what goes on in it is in its box.
+// labels are the tabs, with or without names. The open one is in brackets, or after a
+// pointer if it has the focus.
 func (f frame) labels(b layout.Box, names bool) []button {
 	out := make([]button, 0, len(b.Tabs))
 	for _, p := range b.Tabs {
@@ -162,7 +162,7 @@ func (f frame) labels(b layout.Box, names bool) []button {
 			if !names && key != "" {
 				text = key
 			}
-			if n := goesOn(p, f.Snap); n > 0 {
+			if n := activity(p, f.Snap); n > 0 {
 				text += " (" + strconv.Itoa(n) + ")"
 			}
 			text = " " + text + " "
@@ -172,9 +172,9 @@ func (f frame) labels(b layout.Box, names bool) []button {
 	return out
 }
 
-// goesOn is how many updates there are, how many runs wait or run, how many tool calls
-// wait.
-func goesOn(p action.Pane, s *core.Snapshot) int {
+// activity is the number on a pane's tab: updates, running and waiting forks, or tool
+// calls to approve.
+func activity(p action.Pane, s *core.Snapshot) int {
 	switch p {
 	case action.Updates:
 		return len(s.Updates)

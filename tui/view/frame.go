@@ -48,8 +48,7 @@ func Frame(s *State) []string {
 	return lines
 }
 
-// head is the day and, above the tabs of a small screen, the panes that the tabs would
-// hide.
+// head is the day and, on a small screen, one line for each pane that the tabs would hide.
 func (f frame) head() (rows []string) {
 	if f.plan.Day > 0 {
 		for _, row := range f.Panes[action.Day].Draw(f.Context, f.W, f.plan.Day, f.Focus == action.Day) {
@@ -64,18 +63,17 @@ func (f frame) head() (rows []string) {
 	return rows
 }
 
-// fixedPanes have a line each above the tabs of a small screen.
+// fixedPanes have one line each above the tabs of a small screen.
 var fixedPanes = []action.Pane{action.Budget, action.Schedule}
 
-// seat is where a dialog stands: the cell of its box's upper left corner, and
-// the lines in it, each of w cells.
+// seat is a dialog's position: the cell of its box's upper left corner, and the lines in
+// the box, each of w cells.
 type seat struct {
 	x, y, w int
 	inside  []string
 }
 
-// seat draws a dialog for its place over the middle of the body; ok is false
-// where there is no room for it.
+// seat draws a dialog and centres it over the body. ok is false if there is no room.
 func (f frame) seat(d pane.Dialog) (s seat, ok bool) {
 	end := f.plan.Said
 	if f.W < 8 || end < 4 {
@@ -108,20 +106,19 @@ func (f frame) overlay(lines []string, d pane.Dialog) {
 	lay(lines, f.W, s.x, s.y+1+len(s.inside), brush.Line(s.w+2, bottom))
 }
 
-// lay puts a line over one of w cells of a screen, from cell x on. Half a character beside
-// it becomes a blank.
+// lay draws a text over a line of w cells, from cell x on. A wide character that the text
+// covers by half becomes a blank.
 func lay(screen []string, w, x, y int, over string) {
-	behind := x + ansi.StringWidth(over)
-	left, right := ansi.Truncate(screen[y], x, ""), ansi.TruncateLeft(screen[y], behind, "")
-	if ansi.StringWidth(right) > w-behind { // it begins with half of a character
-		right = ansi.TruncateLeft(screen[y], behind+1, "")
+	end := x + ansi.StringWidth(over)
+	left, right := ansi.Truncate(screen[y], x, ""), ansi.TruncateLeft(screen[y], end, "")
+	if ansi.StringWidth(right) > w-end { // it starts with half of a character
+		right = ansi.TruncateLeft(screen[y], end+1, "")
 	}
-	screen[y] = left + widget.Blank(x-ansi.StringWidth(left)) + over + widget.Blank(w-behind-ansi.StringWidth(right)) + right
+	screen[y] = left + widget.Blank(x-ansi.StringWidth(left)) + over + widget.Blank(w-end-ansi.StringWidth(right)) + right
 }
 
-// Small screens: one line a pane, and the page that says that there is no room.
-
-// strip is one line a pane, and the focused one in its box where there is room.
+// strip is the layout of a small screen: one line for each pane, and the focused pane in a
+// box if there is room.
 func (f frame) strip() []string {
 	rows := make([]string, 0, f.plan.Said)
 	context := f.Context
@@ -146,11 +143,11 @@ func (f frame) strip() []string {
 	return rows
 }
 
-// tooSmall says what the screen needs, in as many words as it can show: the
-// number first, and never without the way out.
+// tooSmall shows the required size, in as many words as fit: the size first, and always
+// with the key that quits.
 func (f frame) tooSmall() []string {
 	if q, ok := f.Top().(*dialog.Question); ok {
-		lines := q.Draw(f.Context, f.W+dialog.Air, f.H) // nothing is seen beside it
+		lines := q.Draw(f.Context, f.W+dialog.Air, f.H) // it takes the whole width
 		for i, l := range lines {
 			lines[i] = l + widget.Blank(f.W-ansi.StringWidth(l))
 		}
@@ -160,7 +157,7 @@ func (f frame) tooSmall() []string {
 	quits := quitKey(f.names()) + held + "quits"
 	var lines []string
 	for _, sentences := range [][]string{
-		{fmt.Sprintf(textSize, least, f.W, f.H), textGoesOn + quits + held + "it"},
+		{fmt.Sprintf(textSize, least, f.W, f.H), textKeepsRunning + quits + held + "it"},
 		{fmt.Sprintf(textNeeded, least), quits},
 		{least, quits},
 		{least + " " + quits},

@@ -12,11 +12,11 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// hint is a place in the help line: a key, or two that share it, and words.
+// hint is an entry of the help line: one or two keys with a description.
 type hint struct {
-	keys   []button // as people read them
+	keys   []button // by their display names
 	word   string
-	effect string // what would come of it; may be empty
+	effect string // of the key, now; may be empty
 }
 
 // add gives the hint a key.
@@ -27,9 +27,9 @@ func (h *hint) add(name string, target Target) {
 	h.keys = append(h.keys, label(theme.Key, name, target))
 }
 
-// parts gives the buttons of the hint. The second key has its own name alone, everything else
-// that is not blank is the first one's. To count cells nothing is put together: for each look at
-// what fits, that was two fifths of what a frame allocates.
+// parts calls take for each button of the hint. Only the second key's name belongs to the
+// second key. A callback, because building a slice each time the width is measured took two
+// fifths of a frame's allocations.
 func (h hint) parts(take func(button)) {
 	take(label(theme.Text, " ", nil))
 	for _, k := range h.keys {
@@ -58,14 +58,14 @@ func widthOf(hints []hint) (cells int) {
 	return cells
 }
 
-// helpLine says what the keys do now, and what would come of it.
+// helpLine shows what the keys do now, with their effects.
 func (f frame) helpLine() bar {
 	left, right := f.hints()
 	return bar{buttonsOf(left), buttonsOf(right)}
 }
 
-// hints are what stands at the left of the help line and at its right end: keys of
-// whatever has them now, and the way out, or what is the same everywhere.
+// hints are the hints at the left and at the right end of the help line: the keys of the
+// dialog or pane that has them now, and the way out or the keys that work everywhere.
 func (f frame) hints() (left, right []hint) {
 	if d := f.Top(); d != nil {
 		return f.aside(d.Hint())
@@ -76,7 +76,7 @@ func (f frame) hints() (left, right []hint) {
 	return fitting(f.paneHints(), f.rowHints(action.Everywhere), f.W)
 }
 
-// aside puts the key that leads back at the right end.
+// aside moves the key esc to the right end.
 func (f frame) aside(bindings []key.Binding) (left, right []hint) {
 	left = f.bindingHints(bindings)
 	if i := slices.IndexFunc(left, func(h hint) bool { return h.keys[0].Text == "esc" }); i > 0 {
@@ -86,12 +86,12 @@ func (f frame) aside(bindings []key.Binding) (left, right []hint) {
 	return fitting(left, right, f.W)
 }
 
-// On a screen of fewer cells than narrowHelp two of a pane's hints must be seen before what
-// is the same everywhere may take their room; on a wider one the first, which may be long.
+// narrowHelp is the width below which a pane's first two hints take precedence over the
+// keys that work everywhere. On a wider screen, only the first does, which may be long.
 const narrowHelp = 80
 
-// fitting are the hints for which there is room: as many of those at the right end as
-// leave the most important ones at the left, at least the first one's key.
+// fitting are the hints that fit. It drops hints at the right end before the most important
+// ones at the left, but always keeps the key of the first one.
 func fitting(left, right []hint, w int) (mine, everywhere []hint) {
 	least := min(1, len(left))
 	if w < narrowHelp {
@@ -105,7 +105,7 @@ func fitting(left, right []hint, w int) (mine, everywhere []hint) {
 		right[0].word = ""
 	}
 	for i := range left {
-		if tight(least) { // what would come of a key takes more room than there is
+		if tight(least) { // the effects do not fit
 			left[i].effect = ""
 		}
 	}
@@ -116,14 +116,14 @@ func fitting(left, right []hint, w int) (mine, everywhere []hint) {
 	return left[:n], right
 }
 
-// paneHints are those of the focused pane, the most important first. Where it has
-// one line only, they tell how to open it.
+// paneHints are the hints of the focused pane, the most important first. If the pane has
+// only one line, the first hint opens it.
 func (f frame) paneHints() []hint {
 	out := f.rowHints(f.Focus)
 	if f.Focus.Page() {
 		out = slices.Insert(out, min(1, len(out)), f.hintOf(action.Back)...)
 	}
-	if len(out) < fewHints { // the ways on: to the next pane, and to those in which something can be begun
+	if len(out) < fewHints { // add the next pane, the schedule and the chat
 		for _, id := range []action.ID{action.GoNext, action.Schedule.Go(), action.Chat.Go()} {
 			if id != f.Focus.Go() {
 				out = append(out, f.hintOf(id)...)
@@ -141,10 +141,10 @@ func (f frame) paneHints() []hint {
 	return slices.Insert(out, min(1, len(out)), zoom...)
 }
 
-// fewHints is how many a pane must have to stand for itself in the help line.
+// fewHints is the number of hints below which the help line adds ways to other panes.
 const fewHints = 3
 
-// rowHints are those of a pane's actions that can be used.
+// rowHints are the hints of a pane's available actions.
 func (f frame) rowHints(p action.Pane) (out []hint) {
 	for _, a := range f.Keys.Of(p) {
 		if !a.Quiet && len(a.Keys) > 0 && f.Off(a) == "" {
@@ -154,7 +154,7 @@ func (f frame) rowHints(p action.Pane) (out []hint) {
 	return out
 }
 
-// hintOf is the hint of an action of the frame, none where it has no key.
+// hintOf is the hint of an action that works everywhere; empty if it has no key.
 func (f frame) hintOf(id action.ID) []hint {
 	if a, ok := f.Keys.Get(action.Everywhere, id); ok && len(a.Keys) > 0 {
 		return []hint{f.hint(a)}
@@ -162,14 +162,14 @@ func (f frame) hintOf(id action.ID) []hint {
 	return nil
 }
 
-// hinter is a pane that says what the keys do while it takes all of them.
+// hinter is a pane with help for its keys while it captures all of them.
 type hinter interface{ Hint() []key.Binding }
 
-// worded is a pane in which some keys do something else at times. Word is what they
-// are called then; empty leaves the table's.
+// worded is a pane in which the meaning of some keys changes. Word is the current
+// description; empty means the one in the table of actions.
 type worded interface{ Word(id action.ID) string }
 
-// hint is an action's place in the help line: keys, word, effect.
+// hint is the hint of an action.
 func (f frame) hint(a action.Action) hint {
 	h := hint{word: a.Short}
 	if p, ok := f.Panes[a.Pane].(worded); ok {
@@ -190,8 +190,8 @@ func (f frame) hint(a action.Action) hint {
 	return h
 }
 
-// bindingHints are bindings as the help line shows them: where no arrows can be
-// drawn, under the names that every list has for these keys.
+// bindingHints are the hints of bindings. In ASCII, arrows have the same names as in lists
+// of keys.
 func (f frame) bindingHints(bindings []key.Binding) (out []hint) {
 	for _, b := range bindings {
 		h, names := hint{word: b.Help().Desc}, []string{b.Help().Key}

@@ -13,7 +13,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// toastMarks are the marks of the levels.
+// toastMarks are the marks of toasts, by level.
 var toastMarks = map[notice.Level]struct {
 	role  theme.Role
 	glyph theme.Glyph
@@ -23,11 +23,12 @@ var toastMarks = map[notice.Level]struct {
 	notice.Alert: {theme.Bad, theme.Cross},
 }
 
-// leastToast is how many cells of a toast are worth more than the key that shows the rest.
+// leastToast is the minimum width for a toast's text, in cells. The key that shows the rest
+// is omitted if it would leave less.
 const leastToast = 40
 
-// toastLine is the newest toast in one line, cut to the screen, with the key that shows
-// the rest; empty if there is none.
+// toastLine is the newest toast, cut to one line, with the key that shows the rest. It is
+// empty if there is no toast.
 func (f frame) toastLine() string {
 	if len(f.Toasts) == 0 {
 		return ""
@@ -43,36 +44,36 @@ func (f frame) toastLine() string {
 		end = fmt.Sprintf(textShowsAll, f.names().Name(action.Notices))
 	}
 	if len(f.Dialogs) > 0 || f.Panes[f.Focus].Capture() || room-widget.Cells(end) < leastToast {
-		end = "" // the key means something else there, or the text is worth more
+		end = "" // the key has another meaning there, or the text needs the room
 	}
 	text := widget.Cut(newest.Text, room-widget.Cells(end)) + end
 	n := min(f.W, widget.Cells(mark.Text)+widget.Cells(text)+1)
 	return widget.Brush{Theme: f.Theme, Back: theme.Select}.Line(n, mark, widget.Span{Text: text}) + widget.Blank(f.W-n)
 }
 
-// The caption of the demo explains, in the row of toasts, what has just happened. It is
-// made from the snapshot alone.
+// The caption of the demo explains, in the row of toasts, what has just happened. It
+// depends only on the snapshot.
 
-// captionTime is how long something is told.
+// captionTime is how long a caption is shown.
 const captionTime = 15 * time.Second
 
-// firstWords is how long the demo begins with what can be tried.
-const firstWords = 5 * time.Second
+// tryTime is how long the demo suggests keys at its start, before the first caption.
+const tryTime = 5 * time.Second
 
-// captionLine is the caption in a row of its own; empty where none is wanted.
+// captionLine is the demo's caption as a row; empty outside of the demo.
 func (f frame) captionLine() string {
 	if !f.Demo {
 		return ""
 	}
 	text := tryText(f.Keys, f.Theme.ASCII())
-	if f.Snap.At.Sub(f.Snap.Started) >= firstWords {
+	if f.Snap.At.Sub(f.Snap.Started) >= tryTime {
 		text = cmp.Or(caption(f.Snap), text)
 	}
 	b := widget.Brush{Theme: f.Theme}
 	return b.Line(f.W, widget.Span{Role: theme.Accent, Text: " " + textDemoMark}, widget.Span{Role: theme.Dim, Text: text})
 }
 
-// caption is what has happened last, and what it means; empty after a while.
+// caption is the latest event and its meaning; empty if captionTime has passed.
 func caption(s *core.Snapshot) string {
 	text, at := "", s.At.Add(-captionTime)
 	tell := func(when time.Time, format string, args ...any) {

@@ -1,6 +1,6 @@
-// Package view draws the dashboard, as a pure function of the snapshot, the focus, the
-// theme and the size: Frame gives its lines, At what is under a cell. It changes nothing,
-// and must not know the program that runs it.
+// Package view draws the dashboard as a pure function of its State: the snapshot, the
+// focus, the theme, the size. Frame returns the lines, At the target under a cell. It
+// changes nothing and must not know the program that runs it.
 package view
 
 import (
@@ -14,30 +14,30 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// State is everything that decides what is on the screen. The context is that of the
-// focused pane.
+// State is everything that determines the screen. Context is that of the focused pane.
 type State struct {
 	pane.Context
 	W, H  int // in cells
 	Panes map[action.Pane]pane.Pane
 	Focus action.Pane
-	// Lower is Chat or Logs: what the box shows that they share.
+	// Lower is the pane in the box that Chat and Logs share.
 	Lower action.Pane
-	// Dialogs are open, the topmost last.
+	// Dialogs are the open dialogs, the topmost last.
 	Dialogs []pane.Dialog
-	// Toasts are showing, the newest last.
+	// Toasts are the visible toasts, the newest last.
 	Toasts []toast.Toast
-	// ScheduleWidth is ScheduleWidth of the snapshot.
+	// ScheduleWidth is the result of ScheduleWidth for the snapshot.
 	ScheduleWidth int
-	// Hidden is the id of a tool call whose card the user has hidden on a small screen.
+	// Hidden is the ID of a tool call whose card the user has hidden on a small screen.
 	Hidden string
-	// Host is where the bot runs; empty on this machine.
+	// Host is the bot's host; empty if it is this machine.
 	Host string
-	// Demo says that this is the demo.
+	// Demo means that this is the demo.
 	Demo bool
-	// CanUndo says that there is something to undo, Offers what else can be started here.
+	// CanUndo means that there is a command to undo.
 	CanUndo bool
-	Offers  dialog.Offers
+	// Offers are the programs that can be started from here.
+	Offers dialog.Offers
 }
 
 // Top is the dialog that has the keys, or nil.
@@ -48,11 +48,11 @@ func (s *State) Top() pane.Dialog {
 	return nil
 }
 
-// names are the keys as dialogs and toasts name them: those of the chat, and those
-// that work everywhere.
+// names are the key names for dialogs and toasts: the chat's, and those that work
+// everywhere.
 func (s *State) names() action.Names { return s.Names(action.Chat) }
 
-// Tiny reports whether the screen is too small for anything but a page that says so.
+// Tiny reports whether the screen is too small for the dashboard.
 func (s *State) Tiny() bool { return s.Plan().Mode == layout.TooSmall }
 
 // Plan divides the screen.
@@ -66,12 +66,12 @@ func (s *State) division() layout.Input {
 	}
 }
 
-// scheduleColumns are the columns of a row of the schedule around its title: time,
-// distance, sign, and what is at its right end.
+// scheduleColumns is the width of a schedule's row without its title: time, distance, sign,
+// and the note at the right end.
 const scheduleColumns = 28
 
-// ScheduleWidth is how wide the left column must be for no title of the schedule to be
-// cut. It is rounded up, so that a change of one letter moves nothing.
+// ScheduleWidth is the width of the left column, in cells, at which no title of the schedule
+// is cut. It is rounded up, so that small changes of a title move nothing.
 func ScheduleWidth(s *core.Snapshot) int {
 	n := 0
 	for i := range s.Schedule.Tasks {
@@ -83,8 +83,8 @@ func ScheduleWidth(s *core.Snapshot) int {
 	return (n + scheduleColumns + columnStep - 1) / columnStep * columnStep
 }
 
-// NeedsRoom reports whether the focused pane must be visible: it takes text, or a tool
-// call waits in it that the user has not hidden.
+// NeedsRoom reports whether the focused pane must be visible: it takes text input, or it
+// has a tool call to approve that the user has not hidden.
 func (s *State) NeedsRoom() bool {
 	if s.Panes[s.Focus].Capture() {
 		return true
@@ -93,7 +93,7 @@ func (s *State) NeedsRoom() bool {
 	return s.Focus == action.Chat && len(calls) > 0 && calls[0].ID != s.Hidden
 }
 
-// Hideable is the id of the tool call whose card has taken the screen from the strip;
+// Hideable is the ID of the tool call whose card has replaced the strip of a small screen;
 // empty if none has.
 func (s *State) Hideable() string {
 	if len(s.Snap.Approvals) == 0 || !s.NeedsRoom() || s.Plan().Mode != layout.Strip {
@@ -102,20 +102,20 @@ func (s *State) Hideable() string {
 	return s.Snap.Approvals[0].ID
 }
 
-// The steps of a pane's size.
+// The steps by which a pane is resized, in cells.
 const (
 	columnStep = 4
 	rowStep    = 2
 )
 
-// steps are the actions that move borders: by columns and rows.
+// steps are the actions that move borders, with the distance.
 var steps = map[action.ID]struct{ columns, rows int }{
 	action.Wider: {columns: columnStep}, action.Narrower: {columns: -columnStep},
 	action.Taller: {rows: rowStep}, action.Shorter: {rows: -rowStep},
 }
 
-// Resized is the division of the screen after an action that moves a border of the
-// focused pane, or why the border cannot move.
+// Resized is the layout after an action that moves a border of the focused pane, or why
+// the border cannot move.
 func (s *State) Resized(id action.ID) (in layout.Input, why string) {
 	if s.Zoomed || s.Plan().Mode != layout.Full {
 		return in, textNoSizes
@@ -127,20 +127,20 @@ func (s *State) Resized(id action.ID) (in layout.Input, why string) {
 	return in, ""
 }
 
-// hasDay reports whether the day would be on the screen if it had the focus.
+// hasDay reports whether the day would be visible if it had the focus.
 func (s *State) hasDay() bool {
 	in := s.division()
 	in.Focus, in.Zoom = action.Day, false
 	return layout.Divide(in).Day > 0
 }
 
-// chooser is a pane whose actions depend on its selection. Off says why one is off;
-// empty means that it can be used.
+// chooser is a pane whose actions depend on its selection. Off is the reason why an action
+// is disabled; empty if it is not.
 type chooser interface {
 	Off(c pane.Context, id action.ID) string
 }
 
-// Off says why an action cannot be used now; empty means that it can.
+// Off is the reason why an action is disabled now; empty if it is not.
 func (s *State) Off(a action.Action) string {
 	switch {
 	case a.Writes && s.ReadOnly:

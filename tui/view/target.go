@@ -7,7 +7,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Target is one of the types below: what is under a cell. Nil is nothing.
+// Target is what is under a cell: one of the types below, or nil for nothing.
 type Target any
 
 type (
@@ -18,20 +18,22 @@ type (
 		Pane action.Pane
 		ID   action.ID
 	}
-	// Key is a hint of the help line of whatever takes every key.
+	// Key is a hint of the help line of a dialog or pane that captures every key.
 	Key struct{ Name string }
-	// Link is a word of the top line: it leads somewhere.
+	// Link is an item of the top line, with the result of a click.
 	Link struct{ To *pane.Answer }
-	// Dialog is a cell of the topmost dialog, or one beside it.
+	// Dialog is a cell of the topmost dialog, or outside of it.
 	Dialog struct{ Click pane.Click }
 	// Day is a column of the day.
 	Day struct{ X int }
-	// Line is a pane in one line; Opens says that a click opens it where it has the focus.
+	// Line is a pane of one line. Opens means that a click opens the pane if it has the
+	// focus.
 	Line struct {
 		Pane  action.Pane
 		Opens bool
 	}
-	// Heading is the upper border of a pane. Tab is the pane whose tab it is, or the pane.
+	// Heading is the top border of a pane. Tab is the pane of the tab under the cell, or
+	// Pane.
 	Heading struct{ Pane, Tab action.Pane }
 	// Row is a row of a pane.
 	Row struct {
@@ -40,8 +42,8 @@ type (
 	}
 )
 
-// At is what is under a cell of the frame. It is worked out when it is asked for, so that
-// frames cost nothing for it.
+// At is the target under a cell of the frame. It is computed on demand, so that drawing a
+// frame costs nothing extra.
 func At(s *State, x, y int) Target {
 	f := frame{s, s.Plan()}
 	switch {
@@ -65,7 +67,7 @@ func At(s *State, x, y int) Target {
 	return f.paneAt(x, y)
 }
 
-// dialogAt is the cell of the topmost dialog; its border is nothing.
+// dialogAt is the target at a cell while a dialog is open; nil on its border.
 func (f frame) dialogAt(x, y int) Target {
 	s, ok := f.seat(f.Top())
 	if !ok {

@@ -14,10 +14,10 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// TextReadOnly says why nothing can be changed.
+// TextReadOnly is the reason why nothing can be changed.
 const TextReadOnly = "the dashboard is read-only; start it without --read-only to change things"
 
-// The words of the frame. What a pane says is with the pane.
+// The texts of the frame. Each pane has its own.
 const (
 	textName   = "ollim-bot"
 	textDot    = " · "
@@ -36,8 +36,9 @@ const (
 
 	textSize   = "%s needed, %d×%d here"
 	textNeeded = "%s needed"
-	textGoesOn = "the bot keeps running" + textDot
 	textOpen   = "open"
+
+	textKeepsRunning = "the bot keeps running" + textDot
 
 	// After a toast that is cut, and after the newest of several.
 	textShowsAll = " (%s shows all)"
@@ -49,7 +50,7 @@ const (
 	textNoUndo       = "nothing to undo"
 	textEmptyMessage = "the message is empty"
 	textNoSizes      = "panes can be resized only on a larger screen and when none is zoomed"
-	textNoDay        = "it needs a screen of 56×20"
+	textNoDay        = "needs a 56×20 screen"
 	textNoRoom       = "the border cannot move further"
 	textInDemo       = "this is the demo"
 	textDemoShell    = "not available here; run ollim-bot demo in a shell"
@@ -71,10 +72,10 @@ const (
 
 const textTry = "try %s then %s · %s then %s · %s then %s; everything is real except the model"
 
-// quitKey is what quits, with a key or without: ctrl+c cannot be changed.
+// quitKey is the key that quits. If the user has removed it, ctrl+c still does.
 func quitKey(n action.Names) string { return cmp.Or(n.Key(action.Quit), "ctrl+c") }
 
-// held is a space at which a line does not break.
+// held is a no-break space.
 const held = "\u00a0"
 
 // tryText suggests keys to try in the demo.
@@ -88,8 +89,8 @@ func tryText(keys action.Keys, ascii bool) string {
 		name(action.Chat, action.Chat.Go()), name(action.Chat, action.ChatWrite))
 }
 
-// textZoomed names the key that gave the screen, else the one that always goes
-// back, as from a page.
+// textZoomed names the key that ends the zoom, or esc, which always does and also leaves a
+// page.
 func textZoomed(n action.Names, page bool) string {
 	if page {
 		return "esc goes back"
@@ -97,7 +98,7 @@ func textZoomed(n action.Names, page bool) string {
 	return "zoomed, " + cmp.Or(n.Key(action.Zoom), "esc") + " goes back"
 }
 
-// Brief is a call for a toast: without the lines that it would write.
+// Brief is a tool call for a toast: its first line, shortened.
 func Brief(a policy.Approval) string {
 	call, _, more := strings.Cut(a.Label, " ⏎ ")
 	if more {
@@ -106,7 +107,7 @@ func Brief(a policy.Approval) string {
 	return widget.Cut(call, 72)
 }
 
-// interruptHint is what ctrl+c does while a pane takes every other key.
+// interruptHint is the hint for ctrl+c while a pane captures every other key.
 func interruptHint(busy, remote bool) key.Binding {
 	word := "quit"
 	switch {
@@ -118,8 +119,7 @@ func interruptHint(busy, remote bool) key.Binding {
 	return key.NewBinding(key.WithHelp("ctrl+c", word))
 }
 
-// zoneWord is the zone as the bot writes it everywhere: the last word of its
-// timestamps, "PT" or "CET".
+// zoneWord is the zone's abbreviation as in the bot's timestamps: "PT" or "CET".
 func zoneWord(t time.Time) string {
 	stamp := prompt.Timestamp(t)
 	return strings.Trim(stamp[strings.LastIndexByte(stamp, ' ')+1:], "]")

@@ -20,15 +20,15 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// The top line answers what a glance asks: what comes next, what may still be spent,
-// what the day has brought and cost, what has failed, whether the bot waits. Each
-// answer is a button to its page. That all is well is not said; what is not, is.
+// The top line is an overview: the next fire, the tokens left, today's pings, runs and cost,
+// failures, and whether the bot is waiting for the user. Each item is a button to its page.
+// A healthy state is not shown; problems are.
 
-// word is an answer of the top line.
+// word is an item of the top line.
 type word struct {
 	name  wordID
-	to    pane.Answer     // where a click leads
-	forms [][]widget.Span // the most telling first
+	to    pane.Answer     // of a click
+	forms [][]widget.Span // the longest first
 }
 
 type wordID uint8
@@ -46,23 +46,23 @@ const (
 	wordClock
 )
 
-// shrinks is which word takes its shorter form next where the line is too long, and
-// goes once it has none. The number of runs goes first, then the zone, the number of
-// pings, the title of what comes next, what today has cost, how far away the next fire
-// is, our name, the words of what is not well, the words of the badges, the next fire,
-// the clock and the tokens. The signs and numbers of the badges never go.
+// shrinks is the order in which words take their next shorter form, and finally disappear,
+// until the line fits: first the number of runs, then the zone, the number of pings, the
+// title of the next fire, today's cost, the time until the next fire, our name, the texts of
+// problems and badges, the next fire, the clock, the tokens, and the marks of problems. The
+// marks and numbers of the badges always stay.
 var shrinks = []wordID{
 	wordToday, wordClock, wordToday, wordNext, wordToday, wordNext, wordName, wordOffline, wordTrouble,
 	wordFailed, wordAsks, wordLocked, wordNext, wordClock, wordTokens, wordTrouble, wordOffline,
 }
 
-// topLine is the words in the forms that fit: the clock stands at the right edge.
+// topLine is the words in the longest forms that fit, with the clock at the right edge.
 func (f frame) topLine() (out bar) {
 	all := append(append(f.words(), f.badges()...), f.corner()...)
 	room := f.W
 	for i := range all {
 		room -= widget.Width(all[i].forms[0])
-		all[i].forms = append(all[i].forms, nil) // the last is nothing
+		all[i].forms = append(all[i].forms, nil) // the last form is empty
 	}
 	for _, id := range shrinks {
 		for i := range slices.Backward(all) {
@@ -84,7 +84,7 @@ func (f frame) topLine() (out bar) {
 	return out
 }
 
-// words are what there is to say beside the badges, from left to right.
+// words are the items before the badges, from left to right.
 func (f frame) words() []word {
 	s, g := f.Snap, f.Snap.Glance()
 	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
@@ -138,7 +138,7 @@ func (f frame) words() []word {
 	return out
 }
 
-// budgetState is "3.2/5", or that nothing pings; empty before there is a budget.
+// budgetState is "3.2/5" or "muted"; empty if there is no budget yet.
 func budgetState(s *core.Snapshot) string {
 	b := s.Budget
 	switch {
@@ -150,10 +150,10 @@ func budgetState(s *core.Snapshot) string {
 	return budget.Tokens(b.State.Available) + "/" + strconv.Itoa(b.State.Capacity)
 }
 
-// apart keeps a word of the top line from the next one.
+// apart separates the words of the top line.
 const apart = "   "
 
-// badges stay until somebody has looked: what has failed, and what waits for the user.
+// badges are the failed runs that the user has not seen, and the pending approvals.
 func (f frame) badges() (out []word) {
 	add := func(id wordID, role theme.Role, g theme.Glyph, n int, text string, to pane.Answer) {
 		mark := f.Theme.Glyph(g) + " " + strconv.Itoa(n)
@@ -168,7 +168,7 @@ func (f frame) badges() (out []word) {
 	return out
 }
 
-// corner is that nothing can be changed here, and the time.
+// corner is the read-only mark and the clock.
 func (f frame) corner() (out []word) {
 	if f.ReadOnly {
 		lock := f.Theme.Glyph(theme.Lock) + " "
@@ -186,10 +186,10 @@ func (f frame) corner() (out []word) {
 
 func (f frame) clock(t time.Time) string { return f.Snap.Clock(t, "15:04") }
 
-// titleOf is what people call what fires.
+// titleOf is the title of a fire's task.
 func titleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }
 
-// Name is the program's name, and where the bot runs if that is another machine.
+// Name is the program's name, with the host if the bot runs on another machine.
 func (s *State) Name() string {
 	if s.Host == "" {
 		return textName
@@ -197,7 +197,7 @@ func (s *State) Name() string {
 	return textName + "@" + widget.Cut(clean.Line(s.Host), 24)
 }
 
-// Title is the name of the window: the program's, and the badges of the top line.
+// Title is the window title: the program's name and the badges of the top line.
 func Title(s *State) string {
 	title := s.Name()
 	for _, b := range (frame{State: s}).badges() {
