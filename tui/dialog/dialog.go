@@ -1,7 +1,7 @@
-// Package dialog is what lies over the panes of the dashboard and takes the keys:
-// questions, the form, the choice of a moment, pages to read, the palette, the first
-// welcome. Each is a pane.Dialog: it gets what there is to show and what the user does,
-// and returns lines and what should happen. It must not know the frame below it.
+// Package dialog has the dialogs of the dashboard, which cover the panes and take the keys:
+// questions, forms, the choice of a time, pages to read, the palette, the welcome. Each is a
+// pane.Dialog: it draws a snapshot, handles the user's input, and returns an answer. It must
+// not know the frame below it.
 package dialog
 
 import (
@@ -13,7 +13,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Air is how many cells of the panes stay visible next to a dialog.
+// Air is how many cells of the panes stay visible at the sides of a dialog.
 const Air = 4
 
 func brush(c pane.Context) widget.Brush { return widget.Brush{Theme: c.Theme} }
@@ -24,13 +24,13 @@ func closes(msg tea.Msg) bool {
 	return ok && (k.String() == "esc" || k.String() == "ctrl+c")
 }
 
-// binding is keys, and how the help line names them; without a word they are
-// not in it.
+// binding is a binding of keys with its name and description in the help line, which omits
+// a binding without them.
 func binding(shown, word string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(shown, word))
 }
 
-// named is a binding under another word.
+// named is a binding with another description.
 func named(b key.Binding, word string) key.Binding {
 	b.SetHelp(b.Help().Key, word)
 	return b

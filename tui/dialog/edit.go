@@ -21,7 +21,7 @@ import (
 // written; the rest of the file stays unchanged.
 type editing struct {
 	*Form
-	file  command.TaskFile // as it was seen last
+	file  command.TaskFile // the version that the user has seen
 	lines []editLine
 }
 
@@ -29,9 +29,9 @@ type editing struct {
 type editLine struct {
 	key   string
 	field *Field
-	// show is the field's text for a file, value the file's value for a text: nil
-	// leaves the key out.
-	show  func(command.TaskFile) string
+	// show returns the field's text for a file.
+	show func(command.TaskFile) string
+	// value returns the file's value for the field's text; nil removes the key.
 	value func(c pane.Context, text string) any
 }
 
@@ -72,7 +72,7 @@ func (e *editing) add(l editLine) {
 	e.lines, e.Fields = append(e.lines, l), append(e.Fields, l.field)
 }
 
-// when is the field of the cron line or the moment.
+// when adds the field of the cron line or the moment.
 func (e *editing) when() {
 	show := func(f command.TaskFile) string { return f.Cron }
 	if e.file.Kind == routines.KindRoutine {
@@ -82,7 +82,7 @@ func (e *editing) when() {
 	show = func(f command.TaskFile) string { return f.RunAt.Format("2006-01-02 15:04") }
 	field := whenField(show(e.file), true)
 	field.Check = func(c pane.Context, text string) (string, bool) {
-		if text == field.before { // even if it has passed since
+		if text == field.before { // valid even if it is in the past by now
 			return "", true
 		}
 		return checkMoment(c, text)
@@ -93,8 +93,8 @@ func (e *editing) when() {
 	}})
 }
 
-// prompt is the field of the prompt. A prompt that would not survive the field
-// unchanged, such as a very long one, is left to the editor.
+// prompt adds the field of the prompt. A prompt that the field would change, such as a
+// very long one, can only be edited in the file.
 func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
 	field := promptField("Prompt", e.file.Body)
@@ -105,12 +105,12 @@ func (e *editing) prompt() {
 	e.add(editLine{field: field, show: show})
 }
 
-// text is a field of one line; empty leaves the key out.
+// text adds a field of one line. An empty text removes the key.
 func (e *editing) text(key, label string, show func(command.TaskFile) string) {
 	e.add(editLine{key, Text(label, show(e.file), nil), show, textOrNone})
 }
 
-// textOrNone is a text as the file has it; nil if it is empty or the default.
+// textOrNone is the file's value for a text: nil if it is empty or the default.
 func textOrNone(_ pane.Context, text string) any {
 	if text = strings.TrimSpace(text); text == "" || text == textUsual {
 		return nil
@@ -118,7 +118,7 @@ func textOrNone(_ pane.Context, text string) any {
 	return text
 }
 
-// list is a field of several words; none leaves the key out.
+// list adds a field of several items. An empty list removes the key.
 func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
 	show := func(f command.TaskFile) string { return strings.Join(of(f), separator+" ") }
 	field := Text(label, show(e.file), nil)
@@ -143,7 +143,7 @@ const untilDone = "done"
 // separator separates the items of a list: tool patterns contain commas.
 const separator = ";"
 
-// choice is a field of two words for true and false.
+// choice adds a field with two options, for true and false.
 func (e *editing) choice(key, label, yes, no string, of func(command.TaskFile) bool) {
 	show := func(f command.TaskFile) string {
 		if of(f) {
@@ -154,15 +154,15 @@ func (e *editing) choice(key, label, yes, no string, of func(command.TaskFile) b
 	e.add(editLine{key, Choice(label, show(e.file), yes, no), show, func(_ pane.Context, text string) any { return text == yes }})
 }
 
-// oneOf is a field of the file's own words; the first of them may be empty, which
-// leaves the key out.
+// oneOf adds a field with the values that the file accepts as options. The first may be
+// empty, which removes the key.
 func (e *editing) oneOf(key, label string, of func(command.TaskFile) string, accepted ...string) {
 	accepted[0] = cmp.Or(accepted[0], textUsual)
 	show := func(f command.TaskFile) string { return cmp.Or(of(f), textUsual) }
 	e.add(editLine{key, Choice(label, show(e.file), accepted...), show, textOrNone})
 }
 
-// chain is the field for how often a reminder may repeat.
+// chain adds the field for how often a reminder may repeat.
 func (e *editing) chain() {
 	show := func(f command.TaskFile) string { return strconv.Itoa(f.MaxChain) }
 	field := Text("Repeats", show(e.file), func(_ pane.Context, text string) (string, bool) {
@@ -208,7 +208,7 @@ func (e *editing) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	return e.Form.Take(c, msg)
 }
 
-// both shows what the file says now and what the form says.
+// both compares the file's current values with those of the form.
 func (e *editing) both(other *command.ChangedError) string {
 	var parts []string
 	for _, l := range e.lines {

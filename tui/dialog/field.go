@@ -11,15 +11,15 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Check explains what a text means, which may be empty, or with ok false what is wrong
-// with it and how to fix it.
+// Check explains the meaning of a text; the note may be empty. If ok is false, the note
+// says what is wrong and how to fix it.
 type Check func(c pane.Context, text string) (note string, ok bool)
 
-// Field is a line of a form. Text, Lines and Choice make one.
+// Field is a field of a form. Use Text, Lines or Choice.
 type Field struct {
 	Label string
 	Hint  string // shown below the field while it is empty
-	// needed means that it must not be empty; that is an error only after enter.
+	// needed means that it must not be empty; the error appears only after enter.
 	needed bool
 	Check  Check // nil accepts everything
 	// fresh lets the first character replace the text.
@@ -32,14 +32,14 @@ type Field struct {
 	before  string       // its value when the form opened
 }
 
-// Text is a field to write in.
+// Text is a field for one line of text.
 func Text(label, text string, check Check) *Field {
 	f := &Field{Label: label, Check: check, before: text}
 	f.input.Set(text)
 	return f
 }
 
-// Lines is a field to write several lines in: enter sends the form, alt+enter breaks one.
+// Lines is a field for several lines of text: alt+enter starts a line, enter sends the form.
 func Lines(label, text string) *Field {
 	f := &Field{Label: label, area: &widget.Area{}}
 	f.area.Insert(text)
@@ -47,12 +47,12 @@ func Lines(label, text string) *Field {
 	return f
 }
 
-// Choice is a field that is one of a few words: space selects the next.
+// Choice is a field with a few options: space selects the next one.
 func Choice(label, chosen string, words ...string) *Field {
 	return &Field{Label: label, choices: words, before: chosen, chosen: max(0, slices.Index(words, chosen))}
 }
 
-// Text is the field's text or its chosen word.
+// Text is the field's text or its chosen option.
 func (f *Field) Text() string {
 	switch {
 	case f.choices != nil:
@@ -63,7 +63,7 @@ func (f *Field) Text() string {
 	return f.input.Text()
 }
 
-// inside reports a key that moves between the lines of a field.
+// inside reports whether a key moves between the lines of the field.
 func (f *Field) inside(msg tea.KeyPressMsg) bool {
 	top, bottom := f.area.Edges()
 	return msg.String() == "up" && !top || msg.String() == "down" && !bottom
@@ -87,8 +87,8 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 	return f.Check(c, text)
 }
 
-// take gives a key or a paste to the field. Invalid characters are kept, and the field
-// is refused: to drop them would turn 1.5 into 15.
+// take passes a key or a paste to the field. Invalid characters are kept, so that the
+// field's check fails: dropping them would turn 1.5 into 15.
 func (f *Field) take(msg tea.Msg) {
 	k, _ := msg.(tea.KeyPressMsg)
 	switch {
@@ -106,7 +106,7 @@ func (f *Field) take(msg tea.Msg) {
 	}
 }
 
-// typed are the characters of a key or a paste.
+// typed is the text of a key or a paste.
 func typed(msg tea.Msg) string {
 	switch msg := msg.(type) {
 	case tea.KeyPressMsg:

@@ -15,11 +15,11 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Form is a column of fields and their effect: the dashboard has no other form.
+// Form is a column of fields that make a command; every form of the dashboard is one.
 // Every key checks the fields; an error is shown below its field, with how to fix it.
-// Enter sends the command once every field is valid, and the form stays open until
-// the core has carried it out: it shows a refusal, and nothing that was typed is
-// lost. A pane opens one with Answer.Open:
+// Enter sends the command once every field is valid. The form stays open until the core
+// has carried out the command: if the core refuses it, the form shows why, and nothing
+// that was typed is lost. A pane opens one with Answer.Open:
 //
 //	every := dialog.Text("Refill (min)", "90", checkMinutes)
 //	form := &dialog.Form{
@@ -33,14 +33,14 @@ type Form struct {
 	// Make is the command, or nil if there is nothing to do; it is called once every
 	// field is valid.
 	Make func(c pane.Context) command.Value
-	// effect is shown below the fields: what they would do, or, with ok false, why
-	// they cannot be sent together. Nil shows nothing.
+	// effect describes, below the fields, what they would do, or with ok false why they
+	// cannot be sent together. Nil shows nothing.
 	effect func(c pane.Context) (text string, ok bool)
 	Send   string // what enter does, in the help line; empty: "set"
 	// keeps asks for a second esc before changes are discarded.
 	keeps bool
-	// picks means that the fields are choices: enter or a second click sends the marked
-	// one, and typed text goes to the last of them.
+	// picks means that the fields are options: enter or a second click sends the selected
+	// one, and typed text goes to the last one.
 	picks bool
 
 	at     int
@@ -51,7 +51,7 @@ type Form struct {
 	lines  []int // the field of each line of the last drawing
 }
 
-// Pick is a form that asks for one of some words; of is the command of each.
+// Pick is a form to choose one of several options; of makes the command for an index.
 func Pick(title string, words []string, of func(i int) command.Value) *Form {
 	f := &Form{Name: title, picks: true, opened: time.Now()}
 	for _, word := range words {
@@ -119,7 +119,7 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	return pane.Answer{}
 }
 
-// write gives a key or a paste to the field with the pointer.
+// write passes a key or a paste to the current field.
 func (f *Form) write(msg tea.Msg) {
 	f.fault = ""
 	if f.picks && typed(msg) != "" {
@@ -135,8 +135,8 @@ func (f *Form) keepEditing() {
 	}
 }
 
-// click goes to the field under the pointer; a choice that is marked changes, or is sent.
-// A click that was on its way when the form opened sends nothing.
+// click selects the field under the pointer. A second click changes a choice, or sends
+// it. A click just after the form opened sends nothing, because it was not meant for it.
 func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	if f.sent || at.Beside || at.Y >= len(f.lines) {
 		return pane.Answer{}
@@ -199,8 +199,8 @@ func (f *Form) Hint() []key.Binding {
 	return append(out, formKeys.leave)
 }
 
-// How many lines the note below a field and the foot may take. An error is of no use
-// if its fix is cut off.
+// The width of the form, and the maximum height of notes, errors and the foot. Errors get
+// more lines, so that their fix is not cut off.
 const (
 	formWidth = 76
 	noteRows  = 2
@@ -225,7 +225,7 @@ func (f *Form) Draw(c pane.Context, w, h int) []string {
 			f.lines = append(f.lines, i)
 		}
 	}
-	// The marked field and its note stay visible, and so does the foot.
+	// The current field with its note and the foot stay visible.
 	room := h - len(foot)
 	top := max(0, min(slices.Index(f.lines, f.at), len(lines)-room))
 	end := min(len(lines), top+room)
@@ -318,7 +318,7 @@ func (f *Form) foot(c pane.Context, w int, air bool) []string {
 		out = append(out, brush(c).Line(w, widget.Span{Role: role, Text: " " + mark + s}))
 		mark = widget.Blank(widget.Cells(mark))
 	}
-	for f.picks && len(out) < least { // the choices do not move with every one that is marked
+	for f.picks && len(out) < least { // so that the options do not move when another is selected
 		out = append(out, widget.Blank(w))
 	}
 	return out

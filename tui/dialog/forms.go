@@ -17,7 +17,7 @@ import (
 // NewTask is the form of a new routine or reminder.
 func NewTask() *Form { return newTask("", "", "") }
 
-// firstTask is that form with an example filled in, which enter saves.
+// firstTask is that form with an example filled in. Enter saves it.
 func firstTask() *Form {
 	f := newTask(textFirstWhen, textFirstTitle, textFirstMessage)
 	f.Name = textFirstForm
@@ -62,7 +62,7 @@ func promptField(label, text string) *Field {
 	return f
 }
 
-// whenField is the field of a cron line or, once, of a moment.
+// whenField is the field of a cron line, or of a moment if once is true.
 func whenField(text string, once bool) *Field {
 	f := Text("When", text, nil)
 	f.needed = true
@@ -77,7 +77,7 @@ func whenOf(once bool) (hint string, check Check) {
 	return textWhenRoutine, CheckCron
 }
 
-// kindNotes say what each kind of task does.
+// kindNotes explain the kinds of tasks.
 var kindNotes = map[string]string{textRoutine: textKindRoutine, textReminder: textKindReminder, textUntilDone: textKindUntilDone}
 
 // CheckCron explains a cron line and says when it fires next.

@@ -16,21 +16,21 @@ import (
 )
 
 // Page is a text to read: an update, a prompt, the keys, past notices. It
-// scrolls, and "/" finds in it.
+// scrolls, and "/" searches it.
 type Page struct {
 	name string
-	role theme.Role // of its words
+	role theme.Role // of the text
 
 	rows     []Row      // the body
-	column   int        // of the rows' words
+	column   int        // at which the texts of rows start
 	heads    theme.Role // of the rows' heads
-	headings bool       // a line that is not indented is one
-	diff     bool       // its lines are those of a unified diff
-	// keys are the keys that the body names, and renew makes the page again with
-	// others; nil if it names none.
+	headings bool       // lines without indentation are headings
+	diff     bool       // the body is a unified diff
+	// keys are the keys that the body names. renew makes the page for other keys; nil if
+	// the body names none.
 	keys  action.Keys
 	renew func(action.Keys) *Page
-	Loads bool // the text is still being read
+	Loads bool // the text is still loading
 
 	view  widget.Scroll   // over the lines
 	lines [][]widget.Span // body in lines of width cells
@@ -46,7 +46,7 @@ func NewPage(title, body string) *Page {
 	return p
 }
 
-// say puts a text on the page.
+// say replaces the text of the page.
 func (p *Page) say(body string) {
 	p.rows, p.width = nil, 0
 	for line := range strings.SplitSeq(strings.TrimRight(body, "\n"), "\n") {
@@ -54,8 +54,8 @@ func (p *Page) say(body string) {
 	}
 }
 
-// Load opens a page that waits for the dialog to be read that takes its place, or shows why
-// that failed.
+// Load opens a page that shows that it is loading until read returns. The dialog from read
+// then replaces the page; an error is shown on it.
 func Load(title string, read func(context.Context, pane.Reader) (pane.Dialog, error)) pane.Answer {
 	p := NewPage(title, textLoading)
 	p.role, p.Loads = theme.Dim, true
@@ -93,12 +93,12 @@ func (p *Page) Rows(i uint64, look widget.Look) [][]widget.Span {
 func (p *Page) Title() string { return p.name }
 
 const (
-	// pageWidth is how wide a text may be to be read with ease.
+	// pageWidth is the maximum width of a text that is easy to read.
 	pageWidth = 100
-	// wholeWidth is up to which width a page takes the whole screen: little would be
-	// visible around it.
+	// wholeWidth is the width up to which a page takes the whole screen, because little
+	// would be visible around it.
 	wholeWidth = pageWidth + 22
-	// wheelLines is how far one notch of the wheel goes.
+	// wheelLines is how many lines one notch of the wheel scrolls.
 	wheelLines = 3
 )
 
@@ -131,7 +131,7 @@ func (p *Page) Draw(c pane.Context, w, h int) []string {
 	return out
 }
 
-// wrap breaks the body for a width, once.
+// wrap breaks the body into lines if the width has changed.
 func (p *Page) wrap(w int) {
 	if p.width != w {
 		p.width, p.lines = w, p.broken(max(1, w))
@@ -184,7 +184,7 @@ func (p *Page) Hint() []key.Binding {
 	return []key.Binding{pageKeys.shut, pageKeys.find, pageKeys.next, pageKeys.scroll, pageKeys.copied}
 }
 
-// pageVerbs are what the keys of a page do to its view.
+// pageVerbs are the verbs of the page's keys.
 var pageVerbs = map[string]string{
 	"/": "find", "n": "next", "N": "prev", "up": "up", "k": "up", "down": "down", "j": "down",
 	"pgup": "pgup", "ctrl+b": "pgup", "pgdown": "pgdn", "ctrl+f": "pgdn", "space": "pgdn",

@@ -23,8 +23,8 @@ type Palette struct {
 	focus  action.Pane // when it opened
 	off    func(action.Action) string
 	items  []*item         // the actions, those of the focused pane first
-	things []*item         // the other things that are found
-	runs   map[string]bool // that are among them
+	things []*item         // tasks, runs, updates and settings
+	runs   map[string]bool // the IDs of the runs in things
 	shown  []*item
 	query  widget.Query
 	list   widget.List
@@ -32,10 +32,10 @@ type Palette struct {
 	rows   int // of the list in the last drawing
 }
 
-// item is what the palette finds: an action, or a task with what can be done with it, a
-// run, an update, a setting. "fire tea" is one of them.
+// item is an entry of the palette: an action, a verb with a task such as "fire tea", a run,
+// an update or a setting.
 type item struct {
-	action action.Action // what it is found by; for other items its kind, ID and name
+	action action.Action // what the search matches; made up for items that are not actions
 	name   string        // "Schedule: Fire the selected task now"
 	kind   string        // "task"; empty for an action
 	does   string        // shown for the marked one: "enter fires it now; its schedule is unchanged"
@@ -47,14 +47,16 @@ type item struct {
 const (
 	// paletteRows is how many items are visible at once, if the screen has room.
 	paletteRows = 18
-	// roomyPalette is from which height on the list keeps its height whatever is marked.
+	// roomyPalette is the height from which the list's height does not depend on the marked
+	// item.
 	roomyPalette = 10
-	// storedRuns is how many of the stored runs it searches.
+	// storedRuns is how many of the stored runs are searched.
 	storedRuns = 20_000
 )
 
-// OpenPalette opens the palette with the actions, those of the focused pane first; off says
-// why one cannot be used now, and found are the settings. The stored runs come later.
+// OpenPalette opens the palette with the actions, those of the focused pane first. off
+// returns why an action is disabled, or "". found are the settings. The stored runs are
+// added once they have been read.
 func OpenPalette(c pane.Context, focus action.Pane, off func(action.Action) string, found []Found) pane.Answer {
 	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
 	p.query.Open()
@@ -71,7 +73,7 @@ func OpenPalette(c pane.Context, focus action.Pane, off func(action.Action) stri
 	}}
 }
 
-// fill lists the actions with the keys that the user wants.
+// fill lists the actions with the user's keys.
 func (p *Palette) fill(keys action.Keys) {
 	p.keys, p.items = keys, nil
 	for _, where := range fromFocus(p.focus) {
@@ -137,8 +139,8 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 	return lines[:min(len(lines), h)]
 }
 
-// facts are the lines below the list: why the marked item is off, in full where half of
-// the screen holds it, then what it is: its name in keys.yaml, or what enter does.
+// facts are the lines below the list: why the marked item is disabled, in at most half of
+// the screen, and its name in keys.yaml or what enter does.
 func (p *Palette) facts(b widget.Brush, w, h int) []string {
 	it := p.shown[p.list.At]
 	var out []string
@@ -150,11 +152,11 @@ func (p *Palette) facts(b widget.Brush, w, h int) []string {
 		out = append(out, widget.Blank(w))
 	}
 	out = append(out, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + it.does}))
-	return out[:min(len(out), max(0, h-2))] // the list is worth more
+	return out[:min(len(out), max(0, h-2))] // the list takes precedence
 }
 
-// row is an item and its keys. A disabled one says so in a word, because colours may
-// not be visible.
+// row is an item and its keys. A disabled one is labelled, because colours may not be
+// visible.
 func (p *Palette) row(c pane.Context, w, i int) string {
 	it, b, mark := p.shown[i], brush(c), "  "
 	if i == p.list.At {
@@ -209,7 +211,7 @@ func (p *Palette) move(by int) {
 	}
 }
 
-// write gives a key or a paste to the query.
+// write passes a key or a paste to the query.
 func (p *Palette) write(msg tea.Msg) {
 	changed, verb := p.query.Type(msg)
 	p.list.Move(verb, len(p.shown), p.rows)

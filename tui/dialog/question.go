@@ -15,9 +15,9 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Question is a choice of a few answers, such as before a change that cannot be undone.
-// The first answer is safe and the default, and a key that was pressed before the
-// question appeared never gives another one.
+// Question asks for one of a few answers, for example before a change that cannot be
+// undone. The first answer is safe and the default. A key that was pressed before the
+// question appeared never selects another one.
 type Question struct {
 	name    string
 	text    string
@@ -27,9 +27,9 @@ type Question struct {
 	at      int                                // the answer that is marked
 	opened  time.Time                          // zero if no answer loses anything
 	top     int                                // the line of the first answer in the last drawing
-	lines   []int                              // from there on, which answer each belongs to
-	wide    bool                               // its answers are sentences, which the help line leaves out
-	hidden  int                                // answers before the last that a small screen has no room for
+	lines   []int                              // the answer of each line from there on
+	wide    bool                               // the answers are sentences, which the help line omits
+	hidden  int                                // the answers before the last that do not fit on a small screen
 }
 
 // answer is a key, its text (on a small screen up to the colon) and its effect.
@@ -49,7 +49,7 @@ func (a answer) word() string {
 // key was not meant for it.
 const grace = 250 * time.Millisecond
 
-// Ask is a yes-no question; yes is what the second answer does besides its command.
+// Ask is a yes-no question. yes is the answer for yes, in addition to q.Do.
 func Ask(q pane.Question, yes pane.Answer) *Question {
 	yes.Close, yes.Do = true, q.Do
 	return &Question{name: textQuestion, text: q.Text, opened: time.Now(), answers: []answer{
@@ -84,7 +84,7 @@ func Leaving(c pane.Context, draft bool, to pane.Leave) pane.Dialog {
 	return nil
 }
 
-// QuitClicked asks after a click on the word that quits, which is easy to hit by accident.
+// QuitClicked asks after a click on quit, which is easy to hit by accident.
 func QuitClicked(c pane.Context) *Question {
 	text := textQuitClicked
 	if c.Remote {
@@ -132,7 +132,7 @@ func (q *Question) Draw(c pane.Context, w, h int) []string {
 	return append(lines, rows...)
 }
 
-// hides reports an answer that is not drawn. Its key still works.
+// hides reports whether an answer is not drawn. Its key still works.
 func (q *Question) hides(i int) bool {
 	last := len(q.answers) - 1
 	return i < last && i >= last-q.hidden
@@ -149,7 +149,8 @@ func (q *Question) mark(by int) {
 // answerRows is how many lines an answer may take.
 const answerRows = 3
 
-// rows are the lines of the answers; with at most one line each, they are a word or two.
+// rows are the lines of the answers, at most most lines each. With one line, answers are
+// shortened to a word or two.
 func (q *Question) rows(c pane.Context, w, most int) (rows []string) {
 	q.lines = q.lines[:0]
 	column := 0
@@ -212,8 +213,8 @@ func (q *Question) give(i int) pane.Answer {
 	return q.answers[i].means
 }
 
-// click marks the answer under the pointer, and gives it if it was marked: what cannot
-// be undone takes a second click.
+// click marks the answer under the pointer, or gives it if it is marked already: a change
+// that cannot be undone takes two clicks.
 func (q *Question) click(at pane.Click) pane.Answer {
 	i := at.Y - q.top
 	if at.Beside || i < 0 || i >= len(q.lines) {

@@ -12,8 +12,8 @@ import (
 	"ollimbot/tui/pane"
 )
 
-// Review is a page with what an edit of the agent's would change, to allow or refuse it. A
-// key that was pressed before it appeared decides nothing.
+// Review is a page with the diff of an edit by the agent, to allow or refuse it. A key that
+// was pressed before the page appeared is ignored.
 type Review struct {
 	*Page
 	id     string // of the task, or the path of its file
@@ -21,8 +21,7 @@ type Review struct {
 	opened time.Time
 }
 
-// NewReview is the page about the edit of a task or webhook, which ID names as in
-// command.AllowTask.
+// NewReview is the page about the edit of a task or webhook. id is as in command.AllowTask.
 func NewReview(title, id string, edit routines.Proposal) *Review {
 	keys := fmt.Sprintf(textReviewKey, reviewKeys.allow.Help().Key, reviewKeys.refuse.Help().Key, reviewKeys.later.Help().Key)
 	p := NewPage(fmt.Sprintf(textReview, title), reviewWhy(edit)+"\n"+keys+"\n\n"+edit.Diff)
@@ -30,7 +29,7 @@ func NewReview(title, id string, edit routines.Proposal) *Review {
 	return &Review{Page: p, id: id, edit: edit, opened: time.Now()}
 }
 
-// ReviewText says why an edit waits, and what it would change.
+// ReviewText is the reason why an edit needs approval, and its diff.
 func ReviewText(edit routines.Proposal) string { return reviewWhy(edit) + "\n\n" + edit.Diff }
 
 func reviewWhy(edit routines.Proposal) string { return fmt.Sprintf(textReviewWhy, edit.Why) }

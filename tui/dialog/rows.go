@@ -13,14 +13,11 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Row is a text after a head in a column of its own: keys, a time. A long text continues
-// below itself, never below its head.
-type Row struct {
-	Head string // its last character is the last before the gap
-	Text string
-}
+// Row is a text with a head, such as keys or a time, in a separate column. A long text
+// continues below itself, never below its head.
+type Row struct{ Head, Text string }
 
-// The column may have a part of the width, and has at least a few cells.
+// The head column takes at most a fourth of the width, and at least two cells.
 const headShare, shallow = 4, 2
 
 // NewTable is a page of rows whose texts start at the same column. On a narrow screen
@@ -31,7 +28,7 @@ func NewTable(title string, column int, rows []Row) *Page {
 	return p
 }
 
-// body is the text of the page as it is copied.
+// body is the text of the page for the clipboard.
 func (p *Page) body() string {
 	var out strings.Builder
 	for _, row := range p.rows {
@@ -87,7 +84,7 @@ func (p *Page) row(row Row, column, w int) (out [][]widget.Span) {
 	return out
 }
 
-// diffRole is the colour of a line of a unified diff, whose first character says the same.
+// diffRole is the role of a line of a unified diff.
 func diffRole(line string) theme.Role {
 	switch {
 	case strings.HasPrefix(line, "+"):
@@ -100,8 +97,7 @@ func diffRole(line string) theme.Role {
 	return theme.Text
 }
 
-// indent is how many bytes of a line of text indent it, with the mark of a list's
-// item.
+// indent is the length of a line's indentation in bytes, including the mark of a list item.
 func indent(s string) int {
 	n := len(s) - len(strings.TrimLeft(s, " "))
 	for _, mark := range []string{"- ", "* ", "• ", "> "} {

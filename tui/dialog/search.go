@@ -20,9 +20,9 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// search ranks the items that match the query. Of equal matches the enabled ones come
-// first, then those of the focused pane, then the order of the table. Spelling is
-// corrected only if nothing else is found.
+// search ranks the items that match the query. Of equal matches, enabled ones come first,
+// then those of the focused pane, then those earlier in the table. Spelling is corrected
+// only if nothing else is found.
 func (p *Palette) search() {
 	p.list.At = 0
 	query := strings.TrimSpace(p.query.Text())
@@ -36,8 +36,8 @@ func (p *Palette) search() {
 	}
 }
 
-// mostRuns is how many runs a query finds, the newest. leastThing is how many letters a
-// query needs to find more than actions: one letter matches everything.
+// mostRuns is how many runs a query finds, newest first. leastThing is the minimum length
+// of a query that finds more than actions: one letter matches everything.
 const (
 	mostRuns   = 100
 	leastThing = 2
@@ -53,7 +53,7 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 	}
 	for _, it := range all {
 		run := it.kind == textARun
-		if run && (runs == mostRuns || !words.HoldsAll(it.kind+" "+it.name, query)) { // of which there are thousands
+		if run && (runs == mostRuns || !words.HoldsAll(it.kind+" "+it.name, query)) { // cheap, because there are thousands of runs
 			continue
 		}
 		if it.match = it.action.Match(spelled(it)); it.match > 0 {
@@ -68,9 +68,9 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 	})
 }
 
-// respell corrects the words of a query to the similar words of a title; it is empty if
-// a word has none. A word matches a whole word of the title, never letters of several:
-// "demo" does not match "Mute pings".
+// respell replaces the words of a query by the similar words of a title; it is empty if a
+// word has none. A word is compared with whole words of the title: "demo" does not match
+// "Mute pings".
 func respell(query, title string) string {
 	known := wordsOf(title)
 	var out []string
@@ -88,12 +88,12 @@ func wordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// leastForgiven is how many letters a word needs to be corrected: "thme" does not match
+// leastForgiven is the minimum length of a word that is corrected: "thme" does not match
 // "the".
 const leastForgiven = 4
 
-// meant reports whether a word may be a misspelling of another: between their equal ends
-// each has at most two letters, and two for two only if these are swapped.
+// meant reports whether a word may be a misspelling of another: they differ in at most two
+// adjacent letters, and if both have two there, these are swapped.
 func meant(written, word string) bool {
 	a, b := []rune(written), []rune(word)
 	if min(len(a), len(b)) < leastForgiven {
@@ -114,7 +114,7 @@ func (p *Palette) add(id action.ID, name string, it item) {
 	p.things = append(p.things, &it)
 }
 
-// Found is a setting as the search knows it: its key, and its name with its value.
+// Found is a setting for the search: its key, and its name with its value.
 type Found struct{ Key, Name string }
 
 // fillThings lists tasks, runs, updates and settings.
@@ -136,7 +136,7 @@ func (p *Palette) fillThings(c pane.Context, found []Found) {
 	}
 }
 
-// at shows an item of a pane.
+// at goes to an item of a pane.
 func at(p action.Pane, id string) func(pane.Context) pane.Answer {
 	return func(pane.Context) pane.Answer { return pane.Answer{Focus: p, Item: id, Zoom: p == action.Forks} }
 }
@@ -152,7 +152,7 @@ func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
 	}
 }
 
-// taskThings lists what can be done with a task, by verb and name.
+// taskThings lists the verbs for a task.
 func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
 	for _, v := range taskVerbs {
 		if v.id == action.SchedulePause && v.paused != t.Paused {
@@ -167,8 +167,8 @@ func (p *Palette) taskThings(c pane.Context, t schedule.TaskView) {
 	}
 }
 
-// OnTask carries out the verb of an action on a task, for the schedule and the page of a
-// task. A reminder that is fired stays.
+// OnTask carries out an action on a task, for the schedule, the page of a task and the
+// palette. A reminder that is fired stays in the schedule.
 func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	name := cmp.Or(t.Title, t.ID)
 	if t.ID == "" { // the file is not a task

@@ -14,7 +14,7 @@ import (
 	"ollimbot/tui/action"
 )
 
-// The words of the form.
+// The texts of the form.
 const (
 	textFormTitle = "A new routine or reminder"
 	textFormSent  = "saving the file…"
@@ -36,18 +36,18 @@ const (
 	textNeverFires = "no month has such a day, so it would never fire"
 )
 
-// The words about an edit of the agent's.
+// The texts about an edit by the agent.
 const (
 	textReview    = "Edit of %s"
 	textReviewWhy = "With the agent's edit, %s. The old text stays in force until you decide."
 	textReviewKey = "%s allows the edit, %s refuses it and restores the file, %s decides later."
 )
 
-// The words of the form of an existing task.
+// The texts of the form of an existing task.
 const (
 	textYes        = "yes"
 	textNo         = "no"
-	textUsual      = "as usual"
+	textUsual      = "(default)"
 	textListNote   = "separate several with ;"
 	textChainNote  = "how often it may repeat, 0 to 10000"
 	textWriteFile  = "save the file"
@@ -68,7 +68,7 @@ const (
 	textNeverPings = "never"
 )
 
-// reminderYear is how far away a reminder may be: more is a slip of the finger.
+// reminderYear is the maximum distance of a reminder: a later time is probably a typo.
 const reminderYear = 366 * 24 * time.Hour
 
 // cronOf is the cron expression of a text, which may be plain words.
@@ -79,7 +79,7 @@ func cronOf(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// readMoment reads when a reminder fires; wrong is why that cannot be.
+// readMoment parses the time of a reminder; wrong is what is wrong with it.
 func readMoment(text string, now time.Time) (at time.Time, wrong string, ok bool) {
 	at, ok = command.ReadMoment(text, now)
 	switch {
@@ -93,13 +93,13 @@ func readMoment(text string, now time.Time) (at time.Time, wrong string, ok bool
 	return at, "", true
 }
 
-// dayWords is a moment with its day and how far away it is.
+// dayWords is a moment with its day and the time until then.
 func dayWords(s *core.Snapshot, at time.Time) string {
 	clock := s.When(at, cron.Layouts{Today: "today at 15:04", Else: "Monday 2 January at 15:04"})
 	return clock + " (" + words.Until(at.Sub(s.At)) + ")"
 }
 
-// The words of the dialog that asks until when.
+// The texts of the dialog that asks until when.
 const (
 	textHalfHour   = "30 minutes"
 	textOneHour    = "1 hour"
@@ -107,8 +107,9 @@ const (
 	textMorning    = "tomorrow"
 	textUntilClock = "at a time"
 	textUntilEnd   = "end it now"
-	textHolds      = "active until "
 	textNoClock    = "type a time, such as 18:30"
+
+	textActiveUntil = "active until "
 
 	textMuteEnds    = "pings are delivered again at once"
 	textMuteNothing = "no task that may ping fires until then; critical pings are still delivered"
@@ -127,13 +128,13 @@ const (
 	textFiresNext     = "; fires next at "
 )
 
-// clockWords is a moment, with its weekday when it is not today's, and with its
-// date when it lies beyond this week.
+// clockWords is a moment, with its weekday if it is not today, and its date if it is after
+// this week.
 func clockWords(s *core.Snapshot, t time.Time) string {
 	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 January 15:04", Else: "Mon 2 January 2006 15:04"})
 }
 
-// The words of the welcome. On a small screen an answer ends at its colon.
+// The texts of the welcome. On a small screen, an answer ends at its colon.
 const (
 	textWelcome   = "Welcome"
 	textWhatItIs  = "ollim-bot is a personal assistant that reaches out: it runs routines and reminders in the background, and pings you within a budget."
@@ -163,7 +164,7 @@ const (
 	textConnectHere = "Or press i in the welcome: it asks the questions of ollim-bot init here."
 )
 
-// textConnectRows are the page that says how to connect.
+// textConnectRows is the page that explains how to connect.
 var textConnectRows = []Row{
 	{Text: "Until a model is connected, scripted replies answer, at no cost. Run these in a shell, then start ollim-bot again, without --engine script."},
 	{},
@@ -182,7 +183,7 @@ var textConnectRows = []Row{
 	{"  1", "ollim-bot doctor"},
 }
 
-// The words of the pages, questions and boxes.
+// The texts of the pages, questions and boxes.
 const (
 	textCopied          = "copied, if the terminal allows it"
 	textLoginTitle      = "Log in to Claude"
@@ -230,7 +231,7 @@ const (
 	textRefill      = "Refill (min)"
 )
 
-// quitText names what would be lost, in few words: a small screen cuts the last ones.
+// quitText says what would be lost, the most important first: a small screen cuts the end.
 func quitText(running, waiting int) string {
 	var parts []string
 	if running > 0 {
@@ -242,7 +243,7 @@ func quitText(running, waiting int) string {
 	return strings.Join(parts, ", ") + ": stopped at once. Reminders among them fire again at the next start."
 }
 
-// What the palette finds besides actions.
+// The texts of the palette about tasks, runs, updates and settings.
 const (
 	textATask    = "task"
 	textARun     = "run"
@@ -261,11 +262,11 @@ const (
 	textReadOnlyHere = "the dashboard is read-only"
 )
 
-// taskVerbs are what the palette knows to do with a task: actions of the schedule.
+// taskVerbs are the palette's actions for a task, from the schedule.
 var taskVerbs = []struct {
 	id          action.ID
 	title, does string
-	paused      bool // of a pause: that it ends
+	paused      bool // for a pause: whether the task must be paused
 }{
 	{action.ScheduleDetails, "Open %s", "opens its page", false},
 	{action.ScheduleFire, "Fire %s", "fires it now; its schedule is unchanged", false},
@@ -278,7 +279,7 @@ var taskVerbs = []struct {
 	{action.ScheduleOpen, "Open the file of %s", "opens its file in your editor", false},
 }
 
-// textHelpWords explain the words and signs of the panes, and what the mouse does.
+// textHelpWords explain the terms and symbols of the panes, and the mouse.
 var textHelpWords = []Row{
 	{"", textWords},
 	{"  ping", "A message from a background run to you. Each costs a token; critical ones are free"},
@@ -294,7 +295,7 @@ var textHelpWords = []Row{
 	{"  wheel", "Scroll what is under the pointer"},
 }
 
-// The keys of dialogs, and what the help line calls them.
+// The keys of dialogs, with their descriptions in the help line.
 var formKeys = struct{ send, next, pick, moment, previous, turn, line, leave, warn key.Binding }{
 	send:     binding("enter", "set", "enter", "ctrl+s"),
 	next:     binding("tab", "next field", "tab", "down"),

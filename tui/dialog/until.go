@@ -18,15 +18,15 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// choice is a moment to choose.
+// choice is a moment to choose from.
 type choice struct {
 	name string
 	when time.Time
 }
 
-// NewUntil is the form that asks until when, and shows the effect of each moment before it
-// is chosen. of makes the command; for the zero time it ends what is active. active is
-// until when it is active already, or zero.
+// NewUntil is the form to choose the end of a snooze or mute, with a preview of the effect.
+// of makes the command; the zero time ends the current one. active is the end of the
+// current one, or zero if there is none.
 func NewUntil(c pane.Context, title string, active time.Time, of func(until time.Time) command.Value) *Form {
 	clock := Text(textUntilClock, "", func(c pane.Context, text string) (string, bool) {
 		_, ok := clockTime(text, now(c))
@@ -39,7 +39,7 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 		f.Fields = append(f.Fields, Choice(m.name, "", clockWords(c.Snap, m.when)))
 	}
 	if !active.IsZero() {
-		f.Fields = append(f.Fields, Choice(textUntilEnd, "", textHolds+clockWords(c.Snap, active)))
+		f.Fields = append(f.Fields, Choice(textUntilEnd, "", textActiveUntil+clockWords(c.Snap, active)))
 		list = append(list, choice{})
 	}
 	f.Fields = append(f.Fields, clock)
@@ -67,7 +67,7 @@ func NewUntil(c pane.Context, title string, active time.Time, of func(until time
 	return f
 }
 
-// moments are the usual choices. An evening that is over is not offered.
+// moments are the suggested times. The evening is omitted if it is less than an hour away.
 func moments(now time.Time) []choice {
 	out := []choice{
 		{textHalfHour, now.Add(30 * time.Minute)},
@@ -79,7 +79,7 @@ func moments(now time.Time) []choice {
 	return append(out, choice{textMorning, cron.Wall(now, 1, 8, 0, now.Location())})
 }
 
-// clockTime reads a moment; a time of day may lack its colon or its minutes.
+// clockTime parses a moment. A time of day may omit the colon or the minutes.
 func clockTime(text string, now time.Time) (time.Time, bool) {
 	rest, last := "", text
 	if i := strings.LastIndexByte(text, ' '); i >= 0 {
@@ -96,8 +96,7 @@ func clockTime(text string, now time.Time) (time.Time, bool) {
 	return command.ReadMoment(rest+last, now)
 }
 
-// consequence says what a command would skip until its moment, of what fires within 24
-// hours.
+// consequence describes which fires of the next 24 hours a mute or snooze would affect.
 func consequence(s *core.Snapshot, c command.Value) string {
 	switch c := c.(type) {
 	case command.MuteUntil:
@@ -114,8 +113,8 @@ func consequence(s *core.Snapshot, c command.Value) string {
 	return ""
 }
 
-// counted are the matching fires of the snapshot before a moment, and their number in
-// words: "at least" if not all of them are known, which cut reports.
+// counted are the matching fires before a moment, and their number in words. cut means that
+// the snapshot ends before the moment, so that the number is a minimum.
 func counted(s *core.Snapshot, when time.Time, means func(e schedule.Entry) bool) (fires []schedule.Entry, count string, cut bool) {
 	for _, e := range s.Schedule.Day {
 		if means(e) && e.FireTime.After(s.At) && e.FireTime.Before(when) {
@@ -164,8 +163,8 @@ func snoozeText(s *core.Snapshot, id string, when time.Time) string {
 			return textFiresAt + clockWords(s, when)
 		}
 	}
-	behind := func(e schedule.Entry) bool { return its(e) && !e.FireTime.Before(when) }
-	if i := slices.IndexFunc(s.Schedule.Day, behind); i >= 0 {
+	after := func(e schedule.Entry) bool { return its(e) && !e.FireTime.Before(when) }
+	if i := slices.IndexFunc(s.Schedule.Day, after); i >= 0 {
 		next = s.Schedule.Day[i].FireTime
 	}
 	out := textSnoozeNothing

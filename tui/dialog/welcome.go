@@ -13,7 +13,7 @@ import (
 	"ollimbot/tui/theme"
 )
 
-// Offers say which ways out of the welcome the program supports.
+// Offers are the programs that the welcome can start.
 type Offers struct{ Demo, SetUp bool }
 
 // NewWelcome is the first thing a new user sees: what this is, three ways to start, and
@@ -45,7 +45,7 @@ func NewWelcome(c pane.Context, notice string, o Offers) *Question {
 	return q
 }
 
-// newStarters lists the starter routines, and installs them after a yes.
+// newStarters lists the starter routines and asks whether to install them.
 func newStarters() *Question {
 	lines := []string{textStarters, ""}
 	starters, _ := routines.Starters() // they are part of the program
@@ -80,7 +80,8 @@ func Connect(c pane.Context, setUp bool) *Page {
 // connectColumn is where the steps of the page start.
 const connectColumn = 4
 
-// lookAround is how to leave the welcome: which keys matter then, and which one reopens it.
+// lookAround is the answer that closes the welcome: it names the keys to write and to
+// reopen the welcome.
 func lookAround(c pane.Context) string {
 	names, then := c.Names(action.Chat), []string(nil)
 	if key := names.Key(action.ChatWrite); key != "" {
