@@ -41,7 +41,7 @@ func (c *attachCmd) Run(p *process, at console.DataDir) error {
 	if err != nil {
 		return err
 	}
-	return p.attach(o, c.viewFlags, command)
+	return p.attach(at, o, c.viewFlags, command)
 }
 
 // beside attaches to the bot that already runs in the directory, if it accepts viewers.
@@ -58,11 +58,11 @@ func (p *process) beside(at console.DataDir, f uiFlags) (attached bool, err erro
 		return false, nil //nolint:nilerr // the start reports why it cannot lock the directory
 	}
 	_ = conn.Close()
-	return true, p.attach(o, f.viewFlags, "")
+	return true, p.attach(at, o, f.viewFlags, "")
 }
 
 // attach connects the terminal to the bot.
-func (p *process) attach(o client.Options, f viewFlags, command string) error {
+func (p *process) attach(at console.DataDir, o client.Options, f viewFlags, command string) error {
 	if err := p.UsersOnly(); err != nil {
 		return err
 	}
@@ -73,6 +73,9 @@ func (p *process) attach(o client.Options, f viewFlags, command string) error {
 	o.Stays = command == "" && p.Terminal()
 	ctx, stop := p.Context()
 	defer stop()
+	if !o.Lines {
+		defer watchForCrash(at.Dir.Root())()
+	}
 	err := client.Run(ctx, o)
 	var status client.StatusError
 	switch {

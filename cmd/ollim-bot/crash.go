@@ -6,7 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
+	"sync"
+	"syscall"
 
 	"ollimbot/core/storage/store"
 	"ollimbot/tui/screen"
@@ -15,49 +16,67 @@ import (
 // crashFile keeps the stack trace of a crash.
 const crashFile = store.StateDir + "/crash.log"
 
-// crashScript waits for the program to end. If the runtime has reported a crash, it
-// restores the terminal and says where the trace is. It ignores the signals that end
-// the program, because it has to outlive it, and TTOU, because it may be in the
-// background by then.
-const crashScript = `trap '' INT QUIT TERM HUP TTOU
+// crashScript waits for the program to end, and then restores the terminal. If the runtime
+// has reported a crash, it says where the trace is. It ignores the signals that end or stop
+// the program, because it has to outlive it, and TTOU, because it is in the background.
+const crashScript = `trap '' INT QUIT TERM HUP TSTP TTOU
 words=$(head -c 200000)
-test -n "$words" || exit 0
-umask 077
-printf '%s\n' "$words" > "$1"
-stty "$2" < /dev/tty
+stty "$2" <&1
 printf '%s' "$3"
-printf '\r\nollim-bot: internal fault, the program has ended. What happened is in %s\r\n' "$1"`
+if test -z "$words"; then
+	printf '\r\nollim-bot: the program was killed\r\n'
+	exit 0
+fi
+umask 077
+if printf '%s\n' "$words" > "$1"; then
+	printf '\r\nollim-bot: internal fault, the program has ended. What happened is in %s\r\n' "$1"
+else
+	printf '\r\nollim-bot: internal fault, the program has ended:\r\n'
+	printf '%s\n' "$words"
+fi`
 
-// watchForCrash restores the terminal after a panic in a goroutine of a library, which
-// this program cannot recover: a shell waits next to the dashboard. Without a shell on
-// the machine it does nothing. dir is the data directory; forget ends the shell.
+// watchForCrash restores the terminal where the program cannot: after a panic in a goroutine
+// of a library, which nobody can recover, and after SIGKILL. A shell waits next to the
+// program. Without a shell on the machine it does nothing. dir is the data directory; forget
+// ends the shell.
+//
+// Call it before the terminal is taken. The first frame does not wait for the shell.
 func watchForCrash(dir string) (forget func()) {
-	nothing := func() {}
-	mode := exec.CommandContext(context.Background(), "stty", "-g")
-	mode.Stdin = os.Stdin
-	before, err := mode.Output()
+	mode, err := sttyMode(os.Stdin)
 	if err != nil {
-		return nothing
+		return func() {}
 	}
+	stop := func() {}
+	var starting sync.WaitGroup
+	starting.Go(func() { stop = startWatcher(filepath.Join(dir, filepath.FromSlash(crashFile)), mode) })
+	return func() {
+		starting.Wait()
+		stop()
+	}
+}
+
+// startWatcher starts the shell.
+func startWatcher(file, mode string) (stop func()) {
+	nothing := func() {}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nothing
 	}
 	defer func() { _, _ = r.Close(), w.Close() }() // the shell and the runtime have their own ends
-	file := filepath.Join(dir, filepath.FromSlash(crashFile))
-	c := exec.CommandContext(context.Background(), "sh", "-c", crashScript, "sh", file, strings.TrimSpace(string(before)), screen.Restore)
+	c := exec.CommandContext(context.Background(), "sh", "-c", crashScript, "sh", file, mode, screen.Restore)
 	c.Stdin, c.Stdout = r, os.Stdout
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what kills or stops the program's group is not meant for it
 	if c.Start() != nil {
 		return nothing
 	}
-	if err := debug.SetCrashOutput(w, debug.CrashOptions{}); err != nil {
-		_ = w.Close() // the shell sees the end of its input and exits
+	stop = func() {
+		_ = c.Process.Kill() // before its input ends, which would be a crash
 		_ = c.Wait()
+		_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // closes the runtime's end
+	}
+	if debug.SetCrashOutput(w, debug.CrashOptions{}) != nil {
+		stop()
 		return nothing
 	}
-	return func() {
-		_ = debug.SetCrashOutput(nil, debug.CrashOptions{}) // closes the runtime's end
-		_ = w.Close()
-		_ = c.Wait()
-	}
+	return stop
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -237,4 +238,79 @@ func freeze(t *testing.T, tty *os.File) {
 		}
 	}
 	check(t, unix.SetNonblock(fd, false))
+}
+
+// S31: SIGKILL left the other screen, the mouse and raw mode behind.
+func TestAKilledProgramLeavesTheTerminalAsItWas(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program twice")
+	}
+	if _, err := exec.LookPath("stty"); err != nil {
+		t.Skip("needs stty")
+	}
+	bot := serveViewers(t)
+	for name, args := range map[string][]string{
+		"a bot":                 append(slices.Clip(runsScript), filepath.Join(t.TempDir(), "data")),
+		"an attached dashboard": {"attach", "--data-dir", bot.root},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, tty := commandOnPty(t, args, "OLLIM_USER_NAME=Ada")
+			check(t, p.readUntil("\x1b[?2026l"))
+			watched(t, p.cmd.Process.Pid)
+			check(t, p.cmd.Process.Kill())
+			_ = p.cmd.Wait() // killed
+			check(t, p.readUntil("the program was killed"))
+			if after := p.mode(); after != p.before {
+				t.Errorf("the terminal takes input otherwise than before: %+v, was %+v", after, p.before)
+			}
+			if out := p.out.String(); !strings.Contains(out, "\x1b[?1000l") || strings.LastIndex(out, "\x1b[?1049l") < strings.LastIndex(out, "\x1b[?1049h") {
+				t.Error("the terminal was not given back")
+			}
+			check(t, errors.Join(tty.Close(), p.device.Close()))
+		})
+	}
+}
+
+// watched waits until a program has its watcher: its shell, which has to be reading.
+func watched(t *testing.T, pid int) {
+	t.Helper()
+	lists := fmt.Sprintf("/proc/%d/task/*/children", pid)
+	for over := time.Now().Add(patience); time.Now().Before(over); time.Sleep(5 * time.Millisecond) {
+		all, err := filepath.Glob(lists)
+		check(t, err)
+		for _, path := range all {
+			children, _ := os.ReadFile(path) // the thread may have ended
+			for _, child := range strings.Fields(string(children)) {
+				if line, err := os.ReadFile("/proc/" + child + "/cmdline"); err == nil && bytes.Contains(line, []byte("the program was killed")) {
+					return
+				}
+			}
+		}
+	}
+	t.Fatal("nobody watches the program")
+}
+
+func TestTheModeOfATerminalIsWrittenAsSttyDoes(t *testing.T) {
+	stty, err := exec.LookPath("stty")
+	if err != nil {
+		t.Skip("needs stty")
+	}
+	device, tty, err := pty.Open()
+	check(t, err)
+	defer device.Close()
+	defer tty.Close()
+	for _, change := range []string{"sane", "raw", "-echo erase ^H"} {
+		c := exec.CommandContext(t.Context(), stty, strings.Fields(change)...)
+		c.Stdin = tty
+		check(t, c.Run())
+		c = exec.CommandContext(t.Context(), stty, "-g")
+		c.Stdin = tty
+		want, err := c.Output()
+		check(t, err)
+		got, err := sttyMode(tty)
+		check(t, err)
+		if got != strings.TrimSpace(string(want)) {
+			t.Errorf("after %s: %s, stty prints %s", change, got, want)
+		}
+	}
 }
