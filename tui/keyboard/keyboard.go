@@ -129,6 +129,9 @@ func message(event uv.Event) tea.Msg {
 	case uv.MouseWheelEvent:
 		return tea.MouseWheelMsg(e)
 	case uv.PasteEvent:
+		if e.Content == "" { // the late end of one that was given up
+			return nil
+		}
 		return tea.PasteMsg(e)
 	case uv.FocusEvent:
 		return tea.FocusMsg(e)

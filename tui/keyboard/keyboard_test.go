@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	uv "github.com/charmbracelet/ultraviolet"
@@ -243,6 +244,59 @@ func TestAClaimedSizeIsLimited(t *testing.T) {
 	if len(h.msgs) != 1 || h.msgs[0] != (tea.WindowSizeMsg{Width: maxWidth, Height: maxHeight}) {
 		t.Errorf("sent %v", h.msgs)
 	}
+}
+
+// S34: after a paste whose end was lost, no key had an effect, q and ctrl+c neither.
+func TestAPasteWhoseEndIsLostEndsAfterASecondOfSilence(t *testing.T) {
+	for name, c := range map[string]struct {
+		chunks []string // half a second apart
+		want   string
+	}{
+		"lost":                {[]string{"a\x1b[200~te", "x", "t", "", "", "q"}, "a[text]q"},
+		"cut":                 {[]string{"\x1b[200~text\x1b[20", "", "", "q"}, "[text]q"},
+		"whole":               {[]string{"\x1b[200~text\x1b[201~", "", "", "q"}, "[text]q"},
+		"slow but never mute": {[]string{"\x1b[200~te", "x", "t", "q\x1b[201~z"}, "[textq]z"},
+		"two":                 {[]string{"\x1b[200~a\x1b[201~\x1b[200~b", "", "", "q"}, "[a][b]q"},
+		"a late end":          {[]string{"\x1b[200~a", "", "", "\x1b[201~q"}, "[a]q"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				in, out := io.Pipe()
+				h := &heard{}
+				k := New(in, "xterm", h.send)
+				if err := k.Start(); err != nil {
+					t.Fatal(err)
+				}
+				for _, chunk := range c.chunks {
+					if _, err := io.WriteString(out, chunk); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(pasteSilence/2 + time.Millisecond)
+				}
+				_ = out.Close()
+				k.readers.Wait()
+				if got := h.text(); got != c.want {
+					t.Errorf("sent %q, not %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestAPasteIsFollowedHoweverItsBytesArrive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"a", "\x1b", "\x1b[200", "~", string(pasteStart), string(pasteEnd)})
+		in := strings.Join(rapid.SliceOfN(piece, 0, 8).Draw(t, "in"), "")
+		var p paste
+		for rest := in; rest != ""; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
+			p.follow([]byte(rest[:n]))
+			rest = rest[n:]
+		}
+		if want := strings.LastIndex(in, string(pasteStart)) > strings.LastIndex(in, string(pasteEnd)); p.open != want {
+			t.Fatalf("%q: open is %v", in, p.open)
+		}
+	})
 }
 
 // FuzzInput feeds the path that a viewer's bytes take, split in two at any place.

@@ -3,6 +3,7 @@ package keyboard
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/muesli/cancelreader"
 )
@@ -69,24 +70,34 @@ func (s *source) closed() bool {
 	}
 }
 
-// feed is a source as a decoder reads it, until ctx ends.
+// feed is a source as a decoder reads it, until ctx ends. It ends a paste whose end was lost.
 type feed struct {
 	*source
-	ctx  context.Context
-	rest []byte
+	ctx   context.Context
+	rest  []byte
+	paste paste
 }
 
 func (f *feed) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
+		var silence <-chan time.Time
+		if f.paste.open {
+			timer := time.NewTimer(pasteSilence)
+			defer timer.Stop()
+			silence = timer.C
+		}
 		select {
 		case chunk, ok := <-f.chunks:
 			if !ok {
 				return 0, io.EOF
 			}
 			f.rest = chunk
+		case <-silence:
+			f.rest = pasteEnd
 		case <-f.ctx.Done():
 			return 0, io.EOF
 		}
+		f.paste.follow(f.rest)
 	}
 	n := copy(p, f.rest)
 	f.rest = f.rest[n:]
