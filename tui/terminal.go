@@ -108,7 +108,7 @@ func (t *terminal) suspend() (stopped bool, err error) {
 	if t.remote {
 		return false, nil
 	}
-	return t.screen.Suspend()
+	return t.screen.Suspend(textPaused)
 }
 
 // reopen sets the terminal up again after the shell has had it.

@@ -26,6 +26,7 @@ const (
 
 	textGarbled = "the terminal sent something that cannot be read; it was ignored"
 	textNoShell = "there is no shell to return to; the dashboard keeps running"
+	textPaused  = "ollim-bot: the bot is paused until fg"
 
 	textJustEnded = "the answer has just ended; press ctrl+c again in a moment to quit"
 

@@ -92,6 +92,7 @@ func TestInARealTerminal(t *testing.T) {
 	} {
 		stop()
 		sees("Stopped")
+		sees("the bot is paused until fg") // S35: it stops with the screen, and nothing said so
 		keys(fmt.Sprintf("clear; stty -a | grep -o '[-]*icanon'; echo shell $((40+%d))", i), "Enter")
 		sees(fmt.Sprintf("shell %d", 40+i))
 		if got := tmux("display-message", "-p", "-t", "0", "#{alternate_on}#{mouse_any_flag}#{cursor_flag}"); got != "001\n" || strings.Contains(tmux("capture-pane", "-p", "-t", "0"), "-icanon") {

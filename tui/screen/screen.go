@@ -308,16 +308,20 @@ func (s *Screen) listen() {
 const stopSoon = time.Second
 
 // Suspend gives the terminal back and stops the program's group until its shell
-// lets it go on; then it takes the terminal anew. Without a terminal, and where no
-// shell could do that, nothing is stopped and stopped is false.
+// lets it go on; then it takes the terminal anew. Note is the line that it leaves for the
+// meantime. Without a terminal, and where no shell could do that, nothing is stopped and
+// stopped is false.
 //
 // It is SIGSTOP, which the system would send to a group without a shell too: once
 // Go has caught SIGTSTP, that no longer stops anybody, also after signal.Reset.
-func (s *Screen) Suspend() (stopped bool, err error) {
+func (s *Screen) Suspend(note string) (stopped bool, err error) {
 	if !s.open || !s.raw || !hasShell() {
 		return false, nil
 	}
 	if err := s.Close(); err != nil {
+		return false, err
+	}
+	if _, err := s.out.Write([]byte(note + "\n")); err != nil {
 		return false, err
 	}
 	goesOn := make(chan os.Signal, 1)
