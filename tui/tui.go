@@ -91,7 +91,7 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 	r := newRoot(ctx, c, o)
 	scr := screen.New(ctx, o.Output, o.Input)
 	defer func() {
-		cancel() // nobody waits for a terminal that no longer reads
+		cancel() // do not wait for a terminal that no longer reads
 		if e := scr.Close(); e != nil && err == nil && !errors.Is(e, screen.ErrUnread) {
 			err = fmt.Errorf("close the dashboard: %w", e)
 		}

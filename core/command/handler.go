@@ -20,14 +20,15 @@ const (
 // commands that it carries out.
 type Handler struct {
 	Needs Needs
-	// Do carries the command out. It may block on a file; what starts a run returns once
-	// that is queued. Errors are sentences for people, and the outcome beside one says nothing.
+	// Do carries out the command. It may block on file I/O. A command that starts a run
+	// returns once the run is queued. Errors are sentences for the user, and the outcome is
+	// meaningless if there is an error.
 	Do func(context.Context, Value) (Outcome, error)
 
 	of reflect.Type
 }
 
-// On makes the handler of the commands of type C.
+// On returns the handler for commands of type C.
 func On[C Value](needs Needs, do func(context.Context, C) (Outcome, error)) Handler {
 	return Handler{Needs: needs, of: reflect.TypeFor[C](), Do: func(ctx context.Context, c Value) (Outcome, error) {
 		return do(ctx, c.(C))

@@ -111,10 +111,11 @@ var units = map[string]time.Duration{
 	"minute": time.Minute, "min": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour,
 }
 
-// longestMoment is how many words a moment can have: "until tomorrow at 9:00".
+// longestMoment is the maximum number of words of a moment: "until tomorrow at 9:00".
 const longestMoment = 6
 
-// FirstMoment splits a text behind the moment that it begins with; the longest counts.
+// FirstMoment splits a text after the longest moment at its start. ok is false if there is
+// none.
 func FirstMoment(text string, now time.Time) (at time.Time, rest string, ok bool) {
 	words := strings.Fields(text)
 	for n := min(longestMoment, len(words)); n > 0; n-- {
@@ -125,7 +126,8 @@ func FirstMoment(text string, now time.Time) (at time.Time, rest string, ok bool
 	return time.Time{}, text, false
 }
 
-// LastMoment splits a text before the moment that it ends with; the longest counts.
+// LastMoment splits a text before the longest moment at its end. ok is false if there is
+// none.
 func LastMoment(text string, now time.Time) (rest string, at time.Time, ok bool) {
 	words := strings.Fields(text)
 	for n := min(longestMoment, len(words)); n > 0; n-- {
@@ -136,7 +138,7 @@ func LastMoment(text string, now time.Time) (rest string, at time.Time, ok bool)
 	return text, time.Time{}, false
 }
 
-// CutWord splits a text behind its first word. What follows keeps its lines.
+// CutWord splits a text after its first word. The rest keeps its line breaks.
 func CutWord(text string) (word, rest string) {
 	text = strings.TrimSpace(text)
 	i := strings.IndexFunc(text, unicode.IsSpace)

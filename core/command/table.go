@@ -24,10 +24,10 @@ type Command struct {
 	Writes bool
 	// Options are Usage for a surface that has a field for each.
 	Options []Option
-	// Silent says that no reply is fine: what the user sees is the reply.
+	// Silent means that the command needs no reply, because its effect is visible.
 	Silent bool
-	// Takes is what the words behind the name are; Make is the value for it, nil
-	// where the surface answers by itself.
+	// Takes is the kind of the command's argument. Make returns the command for an
+	// argument; nil if the surface handles the command itself.
 	Takes Kind
 	Make  func(Subject) Value
 	// slash carries out a command of the conversation; nil for help.

@@ -230,9 +230,9 @@ func (a *Area) press(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// update lets the editor carry out a message. textarea 2.2.1 panics where a character of two
-// code points ends a line and the caret is on the space behind it: then an editor that breaks no
-// line starts from the text before.
+// update passes a message to the editor. textarea 2.2.1 panics if a line ends in a character
+// of two code points and the caret is on the space after it. After a panic, the previous text
+// goes into an editor that does not wrap lines.
 func (a *Area) update(msg tea.Msg) {
 	before, after := a.Around()
 	if a.tries(msg) {
