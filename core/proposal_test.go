@@ -10,7 +10,6 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
-	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
@@ -238,7 +237,7 @@ func TestAnEditThatWaitsIsACardWithADiffAndTwoButtons(t *testing.T) {
 				t.Fatalf("the card is %q with %+v", e.Text, e.Embed.Buttons)
 			}
 			button := e.Embed.Buttons[map[bool]int{true: 0, false: 1}[allow]]
-			do(t, b, command.Click{Message: post.MessageID(e.ID), ID: button.Action})
+			do(t, b, command.Click{Message: e.ID, ID: button.Action})
 			time.Sleep(time.Second)
 			if got := h.read(tidyFile) == tidy(newText); got != allow || viewOf(t, b.Snapshot(), tidyID).Proposed.Version != "" {
 				t.Errorf("allow %v: the file is\n%s", allow, h.read(tidyFile))
@@ -246,7 +245,7 @@ func TestAnEditThatWaitsIsACardWithADiffAndTwoButtons(t *testing.T) {
 			if e := find(); len(e.Embed.Buttons) != 0 {
 				t.Errorf("its buttons are still there: %+v", e.Embed)
 			}
-			refused(t, b, command.Click{Message: post.MessageID(e.ID), ID: button.Action}, "does not wait any more")
+			refused(t, b, command.Click{Message: e.ID, ID: button.Action}, "does not wait any more")
 		})
 	}
 }

@@ -23,6 +23,15 @@ type handOverMsg struct {
 	then func(err error)
 }
 
+// lend runs the program on the dashboard's terminal.
+func (m handOverMsg) lend(r *root) {
+	err := r.terminal.lend(r.ctx, m.argv)
+	r.takeBack()
+	if r.ctx.Err() == nil {
+		m.then(err)
+	}
+}
+
 func handOver(argv []string, then func(err error)) tea.Cmd {
 	return func() tea.Msg { return handOverMsg{argv, then} }
 }

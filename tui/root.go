@@ -117,8 +117,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		if !r.queue.busy[command.LaneQuick] { // a quick command brings its own snapshot in a moment
 			r.refresh()
 		}
-		// The pause bounds what a busy core costs.
-		return r.sources.after(frameGap, rearmMsg{}), soon
+		return r.sources.after(frameGap, rearmMsg{}), soon // the pause bounds what a busy core costs
 	case rearmMsg:
 		return r.sources.changed(), never
 	case tickMsg:
@@ -139,11 +138,7 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		}
 		return tea.Batch(msg(), r.replay()), atOnce
 	case handOverMsg:
-		err := r.terminal.lend(r.ctx, msg.argv)
-		r.takeBack()
-		if r.ctx.Err() == nil {
-			msg.then(err)
-		}
+		msg.lend(r)
 		return nil, atOnce
 	case keyboard.GarbledMsg:
 		r.say(notice.Warn, textGarbled)

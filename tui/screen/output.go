@@ -87,7 +87,7 @@ func (o *Output) discard() bool {
 			return false
 		}
 		select {
-		case <-o.stuck:
+		case <-o.stuck: //nolint:errcheck // that write was given up
 			o.stuck = nil
 			return flush(int(f.Fd())) == nil
 		case <-tick.C:

@@ -6,6 +6,7 @@ package powertest
 import (
 	"bufio"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -43,7 +44,7 @@ func calls(r io.Reader) ([]call, error) {
 	lines := bufio.NewReaderSize(r, 1<<20)
 	for {
 		line, err := lines.ReadString('\n')
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return list, nil
 		}
 		if err != nil {

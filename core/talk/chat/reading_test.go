@@ -335,7 +335,7 @@ func trusted(t *testing.T, s *stage) schedule.Due {
 func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
-		make := func(n int) func() {
+		makes := func(n int) func() {
 			return func() {
 				for name, args := range map[string]string{
 					toolset.DiscordEmbed: `{"title":"Hi"}`, toolset.SendFile: `{"file_path":"downloads/plan.txt"}`, toolset.ListReminders: `{}`,
@@ -347,9 +347,9 @@ func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
 			}
 		}
 		s.report(fromMail)
-		a.next(make(0))
+		a.next(makes(0))
 		s.say("what is new?")
-		a.next(make(1))
+		a.next(makes(1))
 		must(t, s.EnterFork(""))
 		s.settle()
 		inMain, inFork := fromMail.Via("update"), fromMail.Via("update").Via(fromMain)
