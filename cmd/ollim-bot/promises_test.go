@@ -68,8 +68,10 @@ func (p *promised) lets(s *policy.Session, tool, input string) string {
 		input = "{}"
 	}
 	p.read.Clear() // each promise is tried first
-	d := s.PreTool(p.t.Context(), agent.ToolUse{Name: tool, Input: json.RawMessage(input)})
+	use := agent.ToolUse{Name: tool, Input: json.RawMessage(input)}
+	d := s.PreTool(p.t.Context(), use)
 	if d.Allow && !d.Ask {
+		s.Hooks(nil).PostTool(p.t.Context(), use) // else a command goes on, and writes what the next promises try
 		return ""
 	}
 	return fmt.Sprintf("%s %s is refused: %s", tool, input, d.Reason)
