@@ -88,6 +88,7 @@ var filled = []string{
 // policy lets it through, and it does what it is for.
 func (p *promised) command(line string) string {
 	id := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001"
+	p.read.Clear() // a reminder of a labeled session has its label
 	if strings.HasPrefix(line, "ollim-bot reminder ") && strings.Contains(line, " ID") {
 		_, added, _ := strings.Cut(shell(p.t, p.exe, p.env, "reminder", "add", "-m", "x", "--delay", "5").out, "scheduled ")
 		id, _, _ = strings.Cut(added, ":")
