@@ -88,10 +88,13 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	case tea.WindowSizeMsg:
 		if r.resize(msg.Width, msg.Height) {
 			r.terminal.screen.Forget()
-			return nil, atOnce
+			return nil, soon
 		}
 	case signalMsg:
 		switch msg.sig {
+		case syscall.SIGWINCH: // a window that is being dragged sends hundreds
+			r.takeBack()
+			return r.sources.signal(), soon
 		case syscall.SIGTSTP:
 			r.suspend()
 		case syscall.SIGCONT:

@@ -220,6 +220,8 @@ func (s *stage) resize(w, h int) {
 	s.glass.vt.Resize(w, h)
 	s.glass.mu.Unlock()
 	s.send(fmt.Sprintf("\x1b[48;%d;%d;0;0t", h, w))
+	time.Sleep(frameGap) // more sizes may follow
+	synctest.Wait()
 }
 
 // rows are the lines on the screen.

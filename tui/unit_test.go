@@ -3,7 +3,10 @@ package tui
 import (
 	"bytes"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -147,4 +150,27 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 			t.Errorf("%s changed nothing", a.ID)
 		}
 	}
+}
+
+// S33: while a window is dragged, each of its sizes was painted: 8 MB in 5 seconds.
+func TestSizesThatFollowOneAnotherAreNotPaintedEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoot(t.Context(), newBot(busyDay(day)), Options{Output: &bytes.Buffer{}})
+		var out bytes.Buffer
+		r.terminal.screen = screen.New(t.Context(), &out, nil)
+		must(t, r.terminal.screen.Open())
+		r.Init()
+		out.Reset()
+		const sizes = 200
+		for i := range sizes {
+			r.Update(signalMsg{syscall.SIGWINCH})
+			r.Update(tea.WindowSizeMsg{Width: 100 + i%2, Height: 30}) // where the terminal says it itself
+			time.Sleep(frameGap / 10)
+		}
+		time.Sleep(frameGap)
+		r.Update(paintMsg{})
+		if got, most := strings.Count(out.String(), "\x1b[2J"), sizes/10+1; got == 0 || got > most {
+			t.Errorf("%d frames for %d sizes, not at most %d", got, sizes, most)
+		}
+	})
 }

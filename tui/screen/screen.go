@@ -26,10 +26,8 @@ import (
 	"syscall"
 	"time"
 
-	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
-	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,7 +39,8 @@ type Screen struct {
 	open   bool
 	shown  []string // what stands on the screen, nil where that is unknown
 	buffer []byte   // reused between frames
-	title  string   // of the window; empty leaves its own
+	differ differ
+	title  string // of the window; empty leaves its own
 	mouse  bool
 	raw    bool        // the input is in raw mode
 	before *term.State // how the first Open found the input; nil where it is no terminal
@@ -152,10 +151,15 @@ func (s *Screen) Paint(lines []string) error {
 			if s.shown[i] == line {
 				continue
 			}
+			var done bool
+			if b, done = s.differ.appendChanges(b, i, s.shown[i], line); done {
+				continue
+			}
 			n, width = kept(s.shown[i], line)
 		}
-		b = appendLine(b, i, width, line[n:])
+		b = appendLine(s.differ.reset(b), i, width, line[n:])
 	}
+	b = s.differ.reset(b)
 	for i := len(lines); i < len(s.shown); i++ {
 		b = appendLine(b, i, 0, "")
 	}
@@ -206,7 +210,17 @@ func (s *Screen) SetTitle(title string) error {
 	return s.send(titled(title))
 }
 
-func titled(title string) string { return "\x1b]2;" + title + "\x07" }
+// titled replaces the characters that hold the byte 0x9c, as ✗ does: it ends a title for a
+// terminal that does not decode UTF-8 first, which would print the rest over the screen.
+func titled(title string) string {
+	title = strings.Map(func(r rune) rune {
+		if strings.IndexByte(string(r), 0x9c) >= 0 {
+			return '!'
+		}
+		return r
+	}, title)
+	return "\x1b]2;" + title + "\x07"
+}
 
 // Bell rings once; what that means is the terminal's to choose.
 func (s *Screen) Bell() error { return s.send("\x07") }
@@ -241,48 +255,6 @@ func (s *Screen) send(text string) error {
 	_, err := s.out.Write([]byte(text))
 	return err
 }
-
-// kept is how much of a line stands on the screen already: the bytes of its
-// beginning that are as before, and their width in cells. It ends only where no
-// attribute is open and a new character begins, so that the rest can be written
-// by itself. Behind a sequence that is no colour it knows nothing.
-func kept(was, now string) (bytes, width int) {
-	n := 0
-	for n < len(was) && n < len(now) && was[n] == now[n] {
-		n++
-	}
-	var pen uv.Style
-	blank := true // the pen
-	p := ansi.GetParser()
-	defer ansi.PutParser(p)
-	for i := 0; i < n; {
-		if blank && (now[i] == 0x1b || fresh(now[i]) && (i == 0 || fresh(now[i-1]) || now[i-1] == 'm')) {
-			bytes = i
-		}
-		if now[i] != 0x1b {
-			i++
-			continue
-		}
-		_, _, size, _ := ansi.DecodeSequence(now[i:], ansi.NormalState, p)
-		if p.Command() != 'm' || i+size > n {
-			break
-		}
-		uv.ReadStyle(p.Params(), &pen)
-		blank = pen.IsZero()
-		i += size
-	}
-	for i, text := range strings.Split(now[:bytes], "\x1b") {
-		if i > 0 {
-			_, text, _ = strings.Cut(text, "m") // the end of the colour
-		}
-		width += displaywidth.String(text)
-	}
-	return bytes, width
-}
-
-// fresh reports whether a byte is a character of its own, with which nothing
-// before it can join.
-func fresh(b byte) bool { return b >= 0x20 && b < 0x7f }
 
 // Watch gives the terminal's signals: a new size, the wish that the process
 // stops, and that it goes on. Stop ends it. Where the output is no terminal the

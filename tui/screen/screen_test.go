@@ -158,6 +158,17 @@ func TestThePainterKeepsNoHoldOnTheCallersLines(t *testing.T) {
 	}
 }
 
+func TestATitleNeverReachesTheScreen(t *testing.T) {
+	g := newGlass(20, 1)
+	s := opened(t, g)
+	must(t, s.Paint([]string{strings.Repeat("a", 20)}))
+	must(t, s.Paint([]string{"b" + strings.Repeat("a", 19)}))
+	must(t, s.SetTitle("ollim-bot · ✗ 1 failed"))
+	if got := g.rows()[0]; got != "b"+strings.Repeat("a", 19) {
+		t.Errorf("the screen shows %q", got)
+	}
+}
+
 func TestLinesThatAreGoneAreErased(t *testing.T) {
 	g := newGlass(4, 3)
 	s := opened(t, g)
