@@ -220,7 +220,7 @@ func TestTheDemoTellsItsStory(t *testing.T) {
 		"its token missing":          `[12]\.\d / 5`,
 		"a refused ping":             `1 refused|refuse `,
 		"a report among the updates": `Inbox: 2 of 7`,
-		"the chain's next check":     `in 1m +∞ Look whether`,
+		"the chain's next check":     `in 1m +∞ Check whether`,
 		"the edited routine, before": `in 5[45]m +Water|in 5[45]m .*Water`,
 		"the edited routine, moved":  `in 1[12]m .*Water`,
 	})
