@@ -53,8 +53,8 @@ func TestASettingOfThinkingThatTheModelDoesNotObeyIsTold(t *testing.T) {
 		for _, c := range []struct{ line, says string }{
 			{"/thinking off", "(default) still thinks"},
 			{"/thinking", "(default) still thinks"},
-			{"/thinking 8000", "(default) decides itself"},
-			{"/model sonnet", "sonnet decides itself"},
+			{"/thinking 8000", "(default) decides how much it thinks"},
+			{"/model sonnet", "sonnet decides how much it thinks"},
 			{"/thinking off", ""},
 			{"/model opus", "opus still thinks"},
 			{"/thinking adaptive", ""},
