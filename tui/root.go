@@ -82,6 +82,21 @@ func (r *root) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
 	return r, tea.Batch(cmd, later, r.readMore(), r.afterwards())
 }
 
+// obey does what a signal asks for and says how soon that must be visible.
+func (m signalMsg) obey(r *root) urgency {
+	how := atOnce
+	switch m.sig {
+	case syscall.SIGWINCH: // a window that is being dragged sends hundreds
+		how = soon
+	case syscall.SIGTSTP:
+		r.suspend()
+	case syscall.SIGCONT:
+		r.fail(r.terminal.reopen())
+	}
+	r.takeBack()
+	return how
+}
+
 // receive handles a message and says how soon its effect must be visible.
 func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 	switch msg := msg.(type) {
@@ -91,17 +106,8 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 			return nil, soon
 		}
 	case signalMsg:
-		switch msg.sig {
-		case syscall.SIGWINCH: // a window that is being dragged sends hundreds
-			r.takeBack()
-			return r.sources.signal(), soon
-		case syscall.SIGTSTP:
-			r.suspend()
-		case syscall.SIGCONT:
-			r.fail(r.terminal.reopen())
-		}
-		r.takeBack()
-		return r.sources.signal(), atOnce
+		how := msg.obey(r)
+		return r.sources.signal(), how
 	case tea.BackgroundColorMsg:
 		if r.prefs.setDark(msg.IsDark()) {
 			return nil, atOnce
