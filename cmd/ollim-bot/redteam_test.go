@@ -228,8 +228,10 @@ func (s *siege) runsOfTheUser(fence string) {
 		steps = append(steps, shellCall(line))
 	}
 	api := strings.Replace(strings.TrimPrefix(s.api.URL(), "http://"), ":", "/", 1)
-	s.due("mine1005", "allowed-tools: [\"Bash\"]\n", append(steps, shellCall("exec 3<>/dev/tcp/"+api))...)
-	s.due("mine1006", "allowed-tools: [\"Bash\"]\n", shellCall("ollim-bot reminder list && echo plum > notes/plum.md && cat notes/plum.md"))
+	// They trust their input, because the conversation has run commands beside a download: only the
+	// sandbox stands against them.
+	s.due("mine1005", "trust-input: true\nallowed-tools: [\"Bash\"]\n", append(steps, shellCall("exec 3<>/dev/tcp/"+api))...)
+	s.due("mine1006", "trust-input: true\nallowed-tools: [\"Bash\"]\n", shellCall("ollim-bot reminder list && echo plum > notes/plum.md && cat notes/plum.md"))
 }
 
 // alone is what became of runs with nobody in front of them.
@@ -239,6 +241,10 @@ func (s *siege) alone(t *testing.T) {
 	s.came("mine1003", 2)
 	if waits := s.allow(t); s.has("reminders/evil3.md") && !strings.Contains(waits, "reminders/evil3.md") {
 		t.Errorf("a copy is the user's; what waits:\n%s", waits)
+	}
+	if s.fence { // what is saved while a command of claude runs counts as the agent's
+		s.came("mine1005", len(anyCommand)+1)
+		s.came("mine1006", 1)
 	}
 	// It is isolated, because the conversation has run commands, which without a sandbox reach
 	// the network. Its foreground reminder speaks in the conversation, with the run's rights.
