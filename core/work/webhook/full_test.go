@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // fullFor makes the first runs of deliveries find the disk full.
-func fullFor(runs int, began *int) func(*Options) {
+func fullFor(runs int, began *atomic.Int32) func(*Options) {
 	return func(o *Options) {
 		inner := o.Run
 		o.Run = func(ctx context.Context, j Job) error {
-			*began++
-			if *began <= runs {
+			if int(began.Add(1)) <= runs {
 				return fmt.Errorf("no space left on device: %w", ErrNoEffect)
 			}
 			return inner(ctx, j)
@@ -39,10 +39,10 @@ func (r *rig) outcome(t *testing.T) string {
 
 func TestADeliveryWhoseRunFindsTheDiskFullRunsLaterOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began, screened := 0, 0
+		var began, screened atomic.Int32
 		r := newRig(t, func(o *Options) {
 			fullFor(2, &began)(o)
-			o.Screen = func(context.Context, map[string]string) (bool, []string, error) { screened++; return true, nil, nil }
+			o.Screen = func(context.Context, map[string]string) (bool, []string, error) { screened.Add(1); return true, nil, nil }
 		})
 		l := newPipes()
 		defer r.start(t, l)()
@@ -58,8 +58,8 @@ func TestADeliveryWhoseRunFindsTheDiskFullRunsLaterOnce(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		jobs := r.ran()
-		if len(jobs) != 1 || began != 3 || screened != 1 || r.outcome(t) != Done || len(r.noted()) != 0 || len(r.toldAtOnce()) != 1 {
-			t.Errorf("%d runs of %d, screened %d times, %s, notes %q, told %q", len(jobs), began, screened, r.outcome(t), r.noted(), r.toldAtOnce())
+		if len(jobs) != 1 || began.Load() != 3 || screened.Load() != 1 || r.outcome(t) != Done || len(r.noted()) != 0 || len(r.toldAtOnce()) != 1 {
+			t.Errorf("%d runs of %d, screened %d times, %s, notes %q, told %q", len(jobs), began.Load(), screened.Load(), r.outcome(t), r.noted(), r.toldAtOnce())
 		}
 		if len(jobs) == 1 && (len(jobs[0].Payload.Data) != 1 || jobs[0].Delivery.Tries != 2) {
 			t.Errorf("%+v", jobs[0])
@@ -75,7 +75,7 @@ func (r *rig) busyOnes() int {
 
 func TestADeliveryIsGivenUpAndReportedIfTheDiskStaysFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := 0
+		var began atomic.Int32
 		r := newRig(t, fullFor(100, &began))
 		l := newPipes()
 		defer r.start(t, l)()
@@ -83,8 +83,8 @@ func TestADeliveryIsGivenUpAndReportedIfTheDiskStaysFull(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		id := r.Deliveries()[0].ID
 		want := "Webhook fixed: a delivery was given up after 4 runs, because the disk is full. Delivery " + id + "."
-		if began != mostTries+1 || r.outcome(t) != Failed || len(r.noted()) != 1 || r.noted()[0] != want {
-			t.Errorf("%d runs, %s, notes %q", began, r.outcome(t), r.noted())
+		if began.Load() != mostTries+1 || r.outcome(t) != Failed || len(r.noted()) != 1 || r.noted()[0] != want {
+			t.Errorf("%d runs, %s, notes %q", began.Load(), r.outcome(t), r.noted())
 		}
 		if told := r.toldAtOnce(); len(told) != 2 || told[1] != want {
 			t.Errorf("told %q", told)
@@ -94,7 +94,7 @@ func TestADeliveryIsGivenUpAndReportedIfTheDiskStaysFull(t *testing.T) {
 
 func TestADeliveryThatWaitsForRoomOutlivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := 0
+		var began atomic.Int32
 		r := newRig(t, fullFor(1, &began))
 		l := newPipes()
 		stop := r.start(t, l)
@@ -112,16 +112,16 @@ func TestADeliveryThatWaitsForRoomOutlivesARestart(t *testing.T) {
 
 func TestADeliveryWhoseRunFailsOtherwiseIsNotRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		began := 0
+		var began atomic.Int32
 		r := newRig(t, func(o *Options) {
-			o.Run = func(context.Context, Job) error { began++; return fmt.Errorf("no") }
+			o.Run = func(context.Context, Job) error { began.Add(1); return fmt.Errorf("no") }
 		})
 		l := newPipes()
 		defer r.start(t, l)()
 		l.post(t, "fixed", `{"status":"up"}`)
 		time.Sleep(time.Hour)
-		if began != 1 || r.outcome(t) != Failed {
-			t.Errorf("%d runs, %s", began, r.outcome(t))
+		if began.Load() != 1 || r.outcome(t) != Failed {
+			t.Errorf("%d runs, %s", began.Load(), r.outcome(t))
 		}
 	})
 }
