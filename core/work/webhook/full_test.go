@@ -42,7 +42,10 @@ func TestADeliveryWhoseRunFindsTheDiskFullRunsLaterOnce(t *testing.T) {
 		var began, screened atomic.Int32
 		r := newRig(t, func(o *Options) {
 			fullFor(2, &began)(o)
-			o.Screen = func(context.Context, map[string]string) (bool, []string, error) { screened.Add(1); return true, nil, nil }
+			o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
+				screened.Add(1)
+				return true, nil, nil
+			}
 		})
 		l := newPipes()
 		defer r.start(t, l)()
