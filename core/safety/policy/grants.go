@@ -187,6 +187,11 @@ func (g *Guard) SkillWaits(s skill.Skill) string {
 	return waitsWords(o, excessOf(o.Writer, g.o.Base(), skillGrants(s)))
 }
 
+// waiting reports a version that grants more than its writer may, and that the user has not approved.
+func waiting(o Origin, base []string, of grants) bool {
+	return o.Approved.IsZero() && len(excessOf(o.Writer, base, of)) > 0
+}
+
 func waitsWords(o Origin, excess []string) string {
 	switch {
 	case len(excess) == 0:
@@ -316,7 +321,7 @@ func (g *Guard) Inherit(from, rel string, data []byte) error {
 	if !known {
 		return nil
 	}
-	if of, _ := grantsOf(rel, data, g.skill); o.Before != "" && o.Approved.IsZero() && len(excessOf(o.Writer, g.o.Base(), of)) > 0 {
+	if of, _ := grantsOf(rel, data, g.skill); o.Before != "" && waiting(o, g.o.Base(), of) {
 		return fmt.Errorf(textDecideFirst, rel)
 	}
 	o.Path, o.At, o.Before = rel, time.Now(), ""

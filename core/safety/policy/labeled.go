@@ -54,19 +54,10 @@ func (r *reach) wandered(versions map[string]Origin, yield func(labeledFile) boo
 		return
 	}
 	looked := 0
-	_ = filepath.WalkDir(r.tree.root, func(at string, d fs.DirEntry, err error) error {
-		rel, inside := r.tree.within(at)
-		switch {
-		case err != nil: // it is gone, or closed to the bot itself
-			return nil
-		case d.IsDir() && (elsewhere(rel) || isDownloads(rel)):
-			return fs.SkipDir
-		case !inside || !d.Type().IsRegular():
-			return nil
-		}
+	for at, rel := range r.files() {
 		if looked++; looked > maxLooked {
 			yield(labeledFile{"", label.From(labelMany)})
-			return fs.SkipAll
+			return
 		}
 		id := identify(at)
 		l := r.arrivals.label(id)
@@ -74,10 +65,28 @@ func (r *reach) wandered(versions map[string]Origin, yield func(labeledFile) boo
 			l = versions[r.digests.of(r.dir, rel, id)].Writer.Label
 		}
 		if l != "" && !yield(labeledFile{rel, l}) {
-			return fs.SkipAll
+			return
 		}
-		return nil
-	})
+	}
+}
+
+// files yields the files of the data directory, but for the bot's own and those in downloads: each
+// by its path and by its path from the directory.
+func (r *reach) files() iter.Seq2[string, string] {
+	return func(yield func(at, rel string) bool) {
+		_ = filepath.WalkDir(r.tree.root, func(at string, d fs.DirEntry, err error) error {
+			rel, inside := r.tree.within(at)
+			switch {
+			case err != nil: // it is gone, or closed to the bot itself
+				return nil
+			case d.IsDir() && (elsewhere(rel) || isDownloads(rel)):
+				return fs.SkipDir
+			case inside && d.Type().IsRegular() && !yield(at, rel):
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
 }
 
 // elsewhere reports the folders with files of the bot's own, which no session reads.

@@ -176,13 +176,16 @@ func (p *Provenance) Before(version string) string {
 // Replaced returns a test for the versions that are needed while the versions that replaced
 // them wait: those are there, or were written lately, so that they can be restored.
 func (p *Provenance) Replaced(now time.Time, live func(digest string) bool) func(version string) bool {
-	wanted := map[string]bool{}
-	for digest, o := range p.now.Load().by {
-		if o.Before != "" && (live(digest) || now.Sub(o.At) <= keepOrigin) {
-			wanted[o.Before] = true
+	by := p.now.Load().by
+	return func(version string) bool {
+		for digest, o := range by {
+			// live may have to read all files.
+			if version != "" && o.Before == version && (now.Sub(o.At) <= keepOrigin || live(digest)) {
+				return true
+			}
 		}
+		return false
 	}
-	return func(version string) bool { return wanted[version] }
 }
 
 // Prune forgets versions that were removed days ago, if there are many. live reports

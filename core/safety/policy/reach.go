@@ -3,7 +3,6 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,8 +69,8 @@ func (r *reach) commandLabel(x call) label.Label {
 	if list, ok := words(x.arg); x.tool == "Bash" && ok && list[0] == ownProgram {
 		return r.ownLabel(list[1:])
 	}
-	r.downloads() // to know them again where the command moves them
 	if r.network() {
+		r.downloads() // to know them again where the command moves them
 		return label.From(labelNetwork)
 	}
 	for f := range r.labeled() {
@@ -250,22 +249,15 @@ func (r *reach) recordChanged(w Writer, since time.Time) error {
 // changed since a time.
 func (r *reach) changedFiles(since time.Time) []string {
 	var list []string
-	_ = filepath.WalkDir(r.tree.root, func(at string, d fs.DirEntry, err error) error {
-		rel, inside := r.tree.within(at)
-		switch {
-		case err != nil: // it is gone, or closed to the bot itself
-			return nil
-		case d.IsDir() && (elsewhere(rel) || isDownloads(rel)):
-			return fs.SkipDir
-		case !inside || !d.Type().IsRegular() || len(list) > maxLabeled:
-			return nil
+	for at, rel := range r.files() {
+		if len(list) > maxLabeled {
+			break
 		}
 		changed, ok := r.changedAt(rel)
 		// Moving a folder changes no file in it.
 		if ok && (!changed.Before(since.Add(-stampSlack)) || r.arrivals.label(identify(at)) != "") {
 			list = append(list, rel)
 		}
-		return nil
-	})
+	}
 	return list
 }

@@ -44,6 +44,11 @@ func (c *cards) put(t routines.Task) {
 	if c.queue = append(c.queue, t); len(c.queue) > mostCards {
 		c.queue = c.queue[1:]
 	}
+	c.signal()
+}
+
+// signal wakes Run.
+func (c *cards) signal() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -108,12 +113,7 @@ func (d *Desk) send(ctx context.Context, t routines.Task) (sent bool) {
 }
 
 // Settle lets Run look at what was decided, or has changed.
-func (d *Desk) Settle() {
-	select {
-	case d.cards.wake <- struct{}{}:
-	default:
-	}
-}
+func (d *Desk) Settle() { d.cards.signal() }
 
 // settled forgets the cards of edits that do not wait any more, and returns their messages.
 func (d *Desk) settled() (list []post.MessageID) {

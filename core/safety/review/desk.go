@@ -129,22 +129,21 @@ func (d *Desk) judgeSkills() {
 	d.skills.Store(&skills)
 }
 
-// inForce returns a test for the versions of files that still exist: of tasks, skills and webhooks,
-// and of any other file, because a labeled session may have written it.
+// inForce returns a test for the versions of files that still exist: of tasks and webhooks, which
+// are known, and of any other file, because a labeled session may have written it. These are read
+// only if the test needs them.
 func (d *Desk) inForce() func(digest string) bool {
-	versions := sync.OnceValue(func() map[string]bool {
-		there := map[string]bool{}
-		for _, digest := range slices.Concat(d.o.Index.Set().Versions, d.o.Hooks.Now().Versions) {
-			there[digest] = true
-		}
-		d.addFiles(there)
-		return there
-	})
-	return func(digest string) bool { return versions()[digest] }
+	known := map[string]bool{}
+	for _, digest := range slices.Concat(d.o.Index.Set().Versions, d.o.Hooks.Now().Versions) {
+		known[digest] = true
+	}
+	files := sync.OnceValue(d.files)
+	return func(digest string) bool { return known[digest] || files()[digest] }
 }
 
-// addFiles adds the digests of all files of the user.
-func (d *Desk) addFiles(there map[string]bool) {
+// files returns the digests of all files of the user.
+func (d *Desk) files() map[string]bool {
+	there := map[string]bool{}
 	_ = fs.WalkDir(os.DirFS(d.o.Dir.Root()), ".", func(rel string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil: // gone, or closed to the bot itself
@@ -159,6 +158,7 @@ func (d *Desk) addFiles(there map[string]bool) {
 		}
 		return nil
 	})
+	return there
 }
 
 // FileWaits reports once that a file waits for the user.
