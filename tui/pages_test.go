@@ -22,7 +22,7 @@ func TestWithoutArrowsTheHelpLineNamesKeysAsTheListsDo(t *testing.T) {
 		s.press("5", "i")
 		s.sees("up sent before")
 		s.misses("^ sent before")
-		s.press("esc", "6", "/", "l", "i", "n", "e")
+		s.press("esc", "6", "&", "l", "i", "n", "e")
 		s.sees("up/down ")
 	})
 	for _, name := range []string{"up", "down", "left", "right"} {

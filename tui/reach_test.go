@@ -106,7 +106,7 @@ func sceneOf(a action.Action) scene {
 	case action.TaskBefore:
 		add("]")
 	case action.TailNext, action.TailPrevious:
-		add("/", "l", "i", "n", "e", "enter")
+		add("&", "l", "i", "n", "e", "enter")
 	case action.TailLeft, action.TailRight:
 		if a.Pane == action.Forks { // the log's are cut already
 			add("w")

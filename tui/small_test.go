@@ -41,9 +41,9 @@ func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
 		after string // what is seen when esc has been pressed
 	}{
 		{[]string{"5", "i", "hello"}, []string{"▸ hello", "and a walk", "esc"}, "▸5"},
-		{[]string{"6", "/", "lin"}, []string{"/lin", "the last line"}, "▸6"},
-		{[]string{"6", "&", "las"}, []string{"las", "the last line"}, "▸6"},
-		{[]string{"4", "/", "lin"}, []string{"/lin", "the last line"}, "▸4"},
+		{[]string{"6", "&", "lin"}, []string{"&lin", "the last line"}, "▸6"},
+		{[]string{"6", "/", "las"}, []string{"las", "the last line"}, "▸6"},
+		{[]string{"4", "&", "lin"}, []string{"&lin", "the last line"}, "▸4"},
 	} {
 		for _, size := range [][2]int{{40, 10}, {55, 12}, {120, 10}, {200, 11}} {
 			t.Run(fmt.Sprintf("%s on %d×%d", strings.Join(c.keys, ""), size[0], size[1]), func(t *testing.T) {

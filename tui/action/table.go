@@ -14,7 +14,7 @@ var table = sync.OnceValue(func() []Action {
 		in(Schedule, scheduleRows), offWithout(noSchedule, listRows(Schedule, "task")),
 		in(Updates, updatesRows), offWithout(noUpdates, listRows(Updates, "update")),
 		in(Forks, forksRows), offWithout(noForks, tailRows(Forks, []string{"shift+up"}, []string{"shift+down"})),
-		in(Chat, chatRows), in(Chat, findRows()), in(Chat, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"})),
+		in(Chat, chatRows), in(Chat, findRows("/", "&")), in(Chat, scrollRows(Chat, []string{"up", "k"}, []string{"down", "j"})),
 		in(Logs, logsRows), tailRows(Logs, []string{"up", "k"}, []string{"down", "j"}),
 		in(Task, taskRows), offWithout(noSchedule, scrolled(Task)),
 		in(Costs, costsRows), listRows(Costs, "task"), sortRows(Costs),
@@ -168,9 +168,9 @@ var costsRows = []Action{
 }
 
 // findRows are the rows of a pane with a long text.
-func findRows() []Action {
+func findRows(keys ...string) []Action {
 	return []Action{
-		{ID: TailFind, Keys: []string{"/"}, Title: "Find in the text", Short: "find", Words: "search grep"},
+		{ID: TailFind, Keys: keys, Title: "Find in the text", Short: "find", Words: "search grep"},
 		{ID: TailNext, Keys: []string{"n"}, Title: "Go to the next match", Short: "next", Quiet: true},
 		{ID: TailPrevious, Keys: []string{"N"}, Title: "Go to the previous match", Short: "previous", Quiet: true},
 		{ID: TailFollow, Keys: []string{"end", "G"}, Title: "Follow the newest lines", Short: "follow", Words: "newest bottom"},
@@ -191,8 +191,13 @@ func scrollRows(p Pane, up, down []string) []Action {
 // tailRows are those rows of a pane, and what only lines can do: the chat's messages are
 // always wrapped.
 func tailRows(p Pane, up, down []string) []Action {
-	return in(p, slices.Concat(findRows(), []Action{
-		{ID: TailFilter, Keys: []string{"&"}, Title: "Show only lines with a word; with ! in front, lines without it", Short: "filter", Words: "grep"},
+	filter := "Show only lines with some words; is:error, today and \"a phrase\" work, too"
+	if p == Forks {
+		filter = "Show only runs with some words, or lines where the tail has the focus"
+	}
+	return in(p, slices.Concat([]Action{
+		{ID: TailFilter, Keys: []string{"/"}, Title: filter, Short: "filter", Words: "grep search"},
+	}, findRows("&"), []Action{
 		{ID: TailTime, Keys: []string{"t"}, Title: "Show or hide the column of times", Short: "times", Words: "timestamps", Quiet: true},
 		{ID: TailWrap, Keys: []string{"w"}, Title: "Wrap long lines, or cut them", Short: "wrap"},
 		{ID: TailLeft, Keys: []string{"left"}, Title: "Scroll left where lines are cut", Short: "left", Quiet: true},
@@ -216,7 +221,7 @@ var settingsRows = []Action{
 // listRows are the rows of a list that can be filtered. Their ids are the pane's.
 func listRows(p Pane, noun string) []Action {
 	return own(p, []Action{
-		{ID: "find", Keys: []string{"/"}, Title: "Show only rows that contain some words", Short: "filter"},
+		{ID: "find", Keys: []string{"/"}, Title: "Show only rows with some words; is:failed, tuesday and \"a phrase\" work, too", Short: "filter", Words: "search grep"},
 		{ID: "up", Keys: []string{"up", "k"}, Title: "Select the " + noun + " above", Short: "select", Pair: "down"},
 		{ID: "down", Keys: []string{"down", "j"}, Title: "Select the " + noun + " below", Short: "select", Quiet: true},
 		{ID: "pgup", Keys: []string{"pgup", "ctrl+b"}, Title: "Select one page up", Short: "page", Quiet: true},

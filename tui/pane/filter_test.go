@@ -38,7 +38,7 @@ func TestFilteredTailsLookAsTheyDid(t *testing.T) {
 func TestATailIsFilteredByKindAndByWord(t *testing.T) {
 	s := open("forks")
 	s.screen(80, 20)
-	s.do(action.TailFilter)
+	s.do(action.ForksTail, action.TailFilter)
 	s.keys(t, "ping", "enter")
 	screen := s.screen(80, 20)
 	has(t, screen, "The plumber comes at 15:00", "2 of 8 lines", "already sent 1 ping", "filtered")
@@ -50,11 +50,11 @@ func TestATailIsFilteredByKindAndByWord(t *testing.T) {
 func TestNothingTakesAFilteredTailFromItsReader(t *testing.T) {
 	s := open("forks")
 	s.screen(80, 12)
-	s.do(action.TailFilter)
+	s.do(action.ForksTail, action.TailFilter)
 	s.keys(t, "ping", "enter")
 	s.next(start("99999999", noon.Add(time.Second)))
 	has(t, s.screen(80, 12), "tail: Email sweep")
-	s.do(action.Back)
+	s.do(action.Back, action.Back) // out of the filter, out of the tail
 	s.next(start("aaaaaaaa", noon.Add(2*time.Second)))
 	has(t, s.screen(80, 12), "tail: Run aaaaaaaa")
 }
@@ -168,6 +168,9 @@ func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
 	for _, name := range []string{"logs", "forks"} {
 		s := open(name)
 		s.screen(80, 20)
+		if name == "forks" {
+			s.do(action.ForksTail)
+		}
 		s.do(action.TailFilter)
 		s.keys(t, "!e") // each line has one
 		has(t, s.screen(80, 20), "lines hidden.", "Esc removes the filter.")

@@ -168,7 +168,7 @@ func TestTenThousandRunsTakeLessThanFiveMegabytes(t *testing.T) {
 func TestRunsAreFilteredByTextAndState(t *testing.T) {
 	l := &ledger{n: 1000}
 	s := runsPage(t, l)
-	s.do(action.TailFind)
+	s.do(action.TailFilter)
 	s.keys(t, "task status 4")
 	s.settle(t, l)
 	screen := s.screen(118, 36)

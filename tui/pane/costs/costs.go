@@ -19,6 +19,7 @@ import (
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/chart"
+	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
@@ -47,7 +48,7 @@ type asked struct {
 func New() *Page {
 	p := &Page{marked: map[string]bool{}}
 	p.Columns, p.Noun, p.Open = p.columns(), textRow, action.CostsOpen
-	p.Text = func(r row) string { return r.Title }
+	p.Facts = func(r row) query.Facts { return query.Facts{Text: r.Title} }
 	p.Same = func(was, r row) bool { return was.ID == r.ID }
 	return p
 }

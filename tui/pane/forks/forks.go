@@ -43,7 +43,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
-	k.Columns, k.Noun, k.Text, k.Note, k.Open = k.columns(), textRun, k.text, note, action.ForksTail
+	k.Columns, k.Noun, k.Facts, k.Note, k.Open = k.columns(), textRun, k.facts, note, action.ForksTail
 	return &Pane{book: k, views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
@@ -92,9 +92,14 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return p.with(c, id)
 	case action.ForksCosts:
 		return pane.Answer{Focus: action.Costs}
+	case action.TailFilter:
+		if !p.tail {
+			p.book.Query.Open()
+			return pane.Answer{}
+		}
 	}
-	// On the page the list has what moves by more than a line, too, and the search.
-	list := id == action.ForksUp || id == action.ForksDown || c.Zoomed && id != action.TailUp && id != action.TailDown
+	// On the page the list has what moves by more than a line, too.
+	list := id == action.ForksUp || id == action.ForksDown || c.Zoomed && id != action.TailUp && id != action.TailDown && id != action.TailFind
 	if list && !p.tail && p.book.Table.Do(id.Verb()) {
 		p.follow(c)
 		return pane.Answer{}
@@ -157,6 +162,8 @@ func (p *Pane) Word(id action.ID) string {
 		return textScroll
 	case p.tail && id == action.ForksTail:
 		return textToList
+	case p.tail && id == action.TailFilter:
+		return textLines
 	}
 	return ""
 }
@@ -166,7 +173,7 @@ func (p *Pane) Wants(c pane.Context) (a pane.Answer) {
 	if len(p.noted) > 0 && !c.ReadOnly {
 		a.Do, p.noted = command.Looked{Runs: p.noted}, nil // what cannot be kept is asked again at the next start
 	}
-	if k := p.book; c.Zoomed && (k.hungry() || p.wanted != "" && !k.past.all()) {
+	if k := p.book; (c.Zoomed || k.Query.On()) && (k.hungry() || p.wanted != "" && !k.past.all()) {
 		from := k.past.next
 		a.Load = func(ctx context.Context, r pane.Reader) pane.Loaded {
 			page, err := r.Runs(ctx, from, pageRows)

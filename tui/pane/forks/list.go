@@ -17,6 +17,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
@@ -156,21 +157,28 @@ func (k *book) took(r *row) time.Duration {
 	return max(1, end.Sub(r.started))
 }
 
-// text is all that a filter finds a run by: what can be read of it, and states.
-func (k *book) text(r *row) string {
-	text := r.title + " " + string(r.state) + " " + k.start(r).Text + " " + r.why
-	switch {
-	case r.state.Failed():
-		text += " is:failed"
-	case r.state == fork.Done:
-		text += " is:done"
-	case r.state == fork.Stopped, r.state == fork.Interrupted:
-		text += " is:stopped"
+// facts are what a filter finds a run by.
+func (k *book) facts(r *row) query.Facts {
+	f := query.Facts{
+		Text: r.title + " " + string(r.state) + " " + k.start(r).Text + " " + r.why,
+		At:   k.snap.Local(r.started), Now: k.snap.Local(k.snap.At), Is: []string{string(r.state), string(r.kind)},
 	}
-	if r.pings > 0 {
-		text += " is:pinged"
+	for _, one := range []struct {
+		is   string
+		when bool
+	}{
+		{"failed", r.state.Failed()},
+		{"stopped", r.state == fork.Interrupted},
+		{"pinged", r.pings > 0},
+		{"reported", r.reports > 0},
+		{"refused", r.refused > 0},
+		{"late", r.late},
+	} {
+		if one.when && !slices.Contains(f.Is, one.is) {
+			f.Is = append(f.Is, one.is)
+		}
 	}
-	return text
+	return f
 }
 
 // note is why a run failed, or what it does.

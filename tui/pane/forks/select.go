@@ -167,7 +167,7 @@ func (p *Pane) view() *widget.TailView {
 func (p *Pane) read(c pane.Context) {
 	if f, ok := p.selected(); ok {
 		v := p.view()
-		v.Twelve = c.Snap.TwelveHours
+		v.Twelve, v.Now = c.Snap.TwelveHours, c.Snap.At
 		v.Sync(c.Tail, f.Lines, c.Snap.Zone)
 	}
 }

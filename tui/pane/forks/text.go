@@ -18,6 +18,7 @@ const (
 	textName    = "Forks    "
 	textNone    = "none"
 	textScroll  = "scroll"
+	textLines   = "filter lines"
 	textToList  = "list"
 	textNothing = "no run is selected"
 	textEnded   = "this run has already ended"

@@ -3,7 +3,6 @@ package table
 import (
 	"slices"
 
-	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -117,9 +116,10 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 		rows = append(rows, t.row(b, spans, line{i, w, rest, focused}))
 	}
 	if t.Query.Shown() && h > len(rows) && h > 1 {
-		rows = widget.FillRows(rows, w, h-1)
-		found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
-		return append(rows, widget.Row{Text: t.Query.Line(b, w, "/", found), Place: widget.Nowhere})
+		if total == 0 {
+			rows = append(rows, widget.Rows(widget.Nowhere, b.Empty(w, lines, widget.TextNoMatch(t.Len(), t.Noun)...)...)...)
+		}
+		return append(widget.FillRows(rows, w, h-1), t.Foot(b, w))
 	}
 	return widget.FillRows(rows, w, h)
 }

@@ -5,6 +5,7 @@ package table
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 )
 
 // Column is a column of a table of rows of T.
@@ -60,8 +62,8 @@ type Table[T any] struct {
 	Noun    string
 	More    bool
 	NoHeads bool // the columns have no heads
-	// Text is the text of a row that the filter searches.
-	Text func(row T) string
+	// Facts are what the filter finds a row by.
+	Facts func(row T) query.Facts
 	// Note is an extra text of a row for free cells; nil means none.
 	Note func(row T) widget.Span
 	// Same reports whether a row is the newer state of another. If it is nil, Fill keeps
@@ -124,7 +126,7 @@ func (t *Table[T]) sift() {
 // kept are the indexes of the rows that the filter keeps.
 func (t *Table[T]) kept(out []int32, rows []T) []int32 {
 	for i, row := range rows {
-		if !t.Query.On() || t.Query.Keeps(t.Text(row)) {
+		if !t.Query.On() || t.Query.Keeps(t.Facts(row)) {
 			out = append(out, int32(i))
 		}
 	}
@@ -289,6 +291,23 @@ func (t *Table[T]) Type(msg tea.Msg) {
 	if changed {
 		t.reorder(func() {})
 	}
+}
+
+// states are those of the rows, the most frequent first.
+func (t *Table[T]) states() []string {
+	n := map[string]int{}
+	for _, row := range t.rows {
+		for _, state := range t.Facts(row).Is {
+			n[state]++
+		}
+	}
+	return slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
+}
+
+// Foot is the line of the filter in exactly w cells.
+func (t *Table[T]) Foot(b widget.Brush, w int) widget.Row {
+	found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
+	return widget.Row{Text: t.Query.Line(b, w, found, t.states), Place: widget.Nowhere}
 }
 
 // Filter sets the filter.

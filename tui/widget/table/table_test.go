@@ -14,6 +14,7 @@ import (
 
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 )
 
 type fruit struct {
@@ -43,9 +44,9 @@ func fruits(list []fruit, above int) *Table[fruit] {
 			{Head: "NAME", Least: 8, Most: 14, Cell: func(f fruit) widget.Span { return widget.Span{Text: f.name} }},
 			times("N", 4, 1), times("TWICE", 6, 2), times("AGAIN", 6, 3),
 		},
-		Noun: "fruit",
-		Text: func(f fruit) string { return f.name + " " + f.why },
-		Note: func(f fruit) widget.Span { return widget.Span{Text: f.why} },
+		Noun:  "fruit",
+		Facts: func(f fruit) query.Facts { return query.Facts{Text: f.name + " " + f.why} },
+		Note:  func(f fruit) widget.Span { return widget.Span{Text: f.why} },
 	}
 	t.Fill(list[above:])
 	t.Pin(list[:above])
@@ -278,7 +279,7 @@ func TestTenThousandRowsAreDrawnAsFastAsTen(t *testing.T) {
 	}
 	b.Query.Open()
 	typed(b, "fruit")
-	b.Text = func(fruit) string { asked++; return "" }
+	b.Facts = func(fruit) query.Facts { asked++; return query.Facts{} }
 	asked = 0
 	for range 100 { // as with each snapshot
 		b.Pin(nil)
