@@ -133,6 +133,9 @@ func (f *forecast) past(id string) (command.TaskPast, error) {
 	return out, nil
 }
 
+// HasToken reports whether a ping at a moment finds a whole token, by the levels of a curve.
+func HasToken(levels []budget.Level, at time.Time) bool { return budget.LeftAt(levels, at) >= aToken }
+
 // verdict is the forecast for one fire.
 func (f *forecast) verdict(e schedule.Entry, view BudgetView, curve budget.Curve) command.Verdict {
 	switch {
@@ -140,9 +143,9 @@ func (f *forecast) verdict(e schedule.Entry, view BudgetView, curve budget.Curve
 		return command.VerdictNone
 	case !f.attention.QuietUntil(e.FireTime).IsZero():
 		return command.VerdictQuiet
-	case budget.LeftAt(curve.Worst, e.FireTime) >= aToken:
+	case HasToken(curve.Worst, e.FireTime):
 		return command.VerdictSure
-	case budget.LeftAt(curve.Expected, e.FireTime) >= aToken:
+	case HasToken(curve.Expected, e.FireTime):
 		return command.VerdictShort
 	}
 	return command.VerdictDry

@@ -34,6 +34,9 @@ func (r *root) act(a action.Action) tea.Cmd {
 	switch {
 	case a.Make != nil:
 		return r.send(a.Make(*r.snap), nil)
+	case a.ID == action.DayLeave:
+		r.back()
+		return nil
 	case a.Pane == action.Everywhere:
 		return r.actEverywhere(a.ID)
 	}

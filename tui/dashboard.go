@@ -31,10 +31,9 @@ type dashboard struct {
 	tail func(id string, from tail.Cursor) tail.Page
 	snap *core.Snapshot
 	place
-	w, h          int
-	scheduleWidth int // of the snapshot
-	panes         map[action.Pane]pane.Pane
-	dialogs       []pane.Dialog // the last one takes the keys
+	w, h    int
+	panes   map[action.Pane]pane.Pane
+	dialogs []pane.Dialog // the last one takes the keys
 
 	prefs   *preferences
 	toasts  toast.List
@@ -70,7 +69,7 @@ func (d *dashboard) context(p action.Pane) pane.Context {
 func (d *dashboard) view() *view.State {
 	s := &view.State{
 		Context: d.context(d.focus), W: d.w, H: d.h, Panes: d.panes, Focus: d.focus, Lower: d.lower, Dialogs: d.dialogs,
-		Toasts: d.toasts.Showing(time.Now()), ScheduleWidth: d.scheduleWidth, Hidden: d.calls.hidden,
+		Toasts: d.toasts.Showing(time.Now()), Beneath: d.beneath(), Hidden: d.calls.hidden,
 		Demo: d.o.InDemo, CanUndo: len(d.undo) > 0, Offers: d.offers(),
 	}
 	if d.o.Remote != nil {
@@ -96,7 +95,7 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 		d.stopped = now
 	}
 	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
-	d.snap, d.scheduleWidth = &s, view.ScheduleWidth(&s)
+	d.snap = &s
 	d.toasts.Hear(now, s.Notices, s.At)
 	ring = d.calls.follow(&s, d.focus == action.Chat && len(d.dialogs) == 0, d.names(), func(level notice.Level, text string) {
 		d.toasts.Report(now, level, text)
@@ -156,7 +155,7 @@ func (d *dashboard) back() {
 	if p, ok := d.panes[d.focus].(ender); ok && p.End(d.context(d.focus)) {
 		return
 	}
-	if d.focus.Page() || d.zoom {
+	if d.passing() || d.zoom {
 		d.setFocus(d.toggleZoom())
 		return
 	}
@@ -190,7 +189,7 @@ func (d *dashboard) resize(w, h int) bool {
 	}
 	d.w, d.h = w, h
 	if d.focus == action.Day && d.view().Plan().Day == 0 { // there is no room for it any more
-		d.setFocus(action.Forks)
+		d.setFocus(d.toggleZoom())
 	}
 	return true
 }

@@ -47,6 +47,7 @@ func otherKeys(t *testing.T) (keys action.Keys, old map[string]bool) {
 		}
 		changes = append(changes, c)
 	}
+	delete(old, "h") // of "3 h"
 	keys, refused := action.Keys{}.Change(changes)
 	if len(refused) > 0 {
 		t.Fatalf("refused: %+v", refused)

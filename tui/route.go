@@ -168,7 +168,7 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	case view.Dialog:
 		return r.tell(shown.Top(), to.Click)
 	case view.Day:
-		return r.clickDay(to.X)
+		return r.clickDay(to)
 	case view.Line:
 		if to.Opens {
 			r.zoom = to.Pane == r.focus
@@ -188,11 +188,11 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	return nil
 }
 
-// clickDay selects what is under a column of the day, and opens it if it was selected.
-func (r *root) clickDay(x int) tea.Cmd {
+// clickDay selects what is under a cell of the day, and opens it if it was selected.
+func (r *root) clickDay(at view.Day) tea.Cmd {
 	p, focused := r.panes[action.Day].(*today.Pane), r.focus == action.Day
 	r.setFocus(action.Day)
-	if again, ok := p.Point(r.context(action.Day), x, r.w); ok && again && focused {
+	if again, ok := p.Point(r.context(action.Day), at.X, at.Y, r.w, at.Rows); ok && again && focused {
 		return r.answer(p.Do(r.context(action.Day), action.DayOpen))
 	}
 	return nil

@@ -41,7 +41,7 @@ func TestTheDayHasTheFocusOnlyWhereItIsSeen(t *testing.T) {
 		s.press("z", "0")
 		s.sees("enter open", "←/→ walk")
 		s.misses("zoomed")
-		s.press("left", "enter") // at midnight nothing stands there
-		s.sees("nothing has happened today")
+		s.press("left", "enter") // nothing stands there
+		s.sees("nothing has happened in the last 12 hours")
 	})
 }

@@ -118,7 +118,10 @@ const (
 	// The actions of the day.
 	DayEarlier ID = "day.earlier"
 	DayLater   ID = "day.later"
+	DayFirst   ID = "day.first"
+	DayLast    ID = "day.last"
 	DayNow     ID = "day.now"
+	DayLeave   ID = "day.leave"
 	DayOpen    ID = "day.open"
 
 	// The actions of the budget pane.

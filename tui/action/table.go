@@ -43,9 +43,12 @@ var budgetRows = []Action{
 
 var dayRows = []Action{
 	{ID: DayOpen, Keys: []string{"enter"}, Title: "Show the run or upcoming task", Short: "open"},
-	{ID: DayEarlier, Keys: []string{"left"}, Title: "Go to the previous event", Short: "walk", Pair: DayLater},
-	{ID: DayLater, Keys: []string{"right"}, Title: "Go to the event after it", Short: "walk", Quiet: true},
-	{ID: DayNow, Keys: []string{"home"}, Title: "Go to the next upcoming task", Short: "now"},
+	{ID: DayEarlier, Keys: []string{"left", "h"}, Title: "Go to the previous event", Short: "walk", Pair: DayLater},
+	{ID: DayLater, Keys: []string{"right", "l"}, Title: "Go to the event after it", Short: "walk", Quiet: true},
+	{ID: DayFirst, Keys: []string{"home"}, Title: "Go to the first event", Short: "first", Quiet: true},
+	{ID: DayLast, Keys: []string{"end"}, Title: "Go to the last event", Short: "last", Quiet: true},
+	{ID: DayNow, Keys: []string{"."}, Title: "Go to the next upcoming event", Short: "now"},
+	{ID: DayLeave, Keys: []string{"down", "j", "up", "k"}, Title: "Go back to the pane that had the focus", Short: "leave", Quiet: true},
 }
 
 var scheduleRows = []Action{

@@ -287,7 +287,7 @@ var textHelpWords = []Row{
 	{"  run, fork", "A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
 	{"  update", "A run's report without a ping: it joins the conversation with your next message"},
 	{"  routine", "A task that repeats; a reminder fires once, and ∞ is a chain of checks"},
-	{"  signs", "∅ never pings, » in the conversation, ⊘ on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ missed, ○ upcoming, ▪ appointment"},
+	{"  signs", "∅ never pings, » in the conversation, ⊘ on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ likely ping, △ missed, ○ upcoming, ▪ appointment"},
 	{},
 	{"", textMouse},
 	{"  click", "Focus a pane or select a row; on the selected row, same as enter"},

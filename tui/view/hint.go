@@ -120,7 +120,7 @@ func fitting(left, right []hint, w int) (mine, everywhere []hint) {
 // only one line, the first hint opens it.
 func (f frame) paneHints() []hint {
 	out := f.rowHints(f.Focus)
-	if f.Focus.Page() {
+	if f.Focus.Page() || f.Focus == action.Day {
 		out = slices.Insert(out, min(1, len(out)), f.hintOf(action.Back)...)
 	}
 	if len(out) < fewHints { // add the next pane, the schedule and the chat

@@ -51,10 +51,24 @@ var (
 	plainHeights = [...]string{"_", ".", ":", "-", "=", "+", "*", "#"}
 )
 
+// Area is a cell for each value from 0 to top, as high as the value. None is empty.
+func Area(t *theme.Theme, values []float64, top float64) []string {
+	blocks := heights[:]
+	if t.ASCII() {
+		blocks = plainHeights[:]
+	}
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = blocks[place(Axis{To: top}.share(v), len(blocks))]
+	}
+	return out
+}
+
 // Spark is a sparkline of one cell for each value, scaled to the highest. A zero is drawn
-// as a dot, so that it differs from the smallest value.
+// as a dot, so that it differs from the smallest value. No cell is full, so that the
+// sparklines of two rows stay apart.
 func Spark(t *theme.Theme, values []float64) string {
-	zero, blocks := "·", heights[:]
+	zero, blocks := "·", heights[:sparkHeights]
 	if t.ASCII() { // the replacement of the dot is one of the heights
 		zero, blocks = plainHeights[0], plainHeights[:]
 	}
@@ -63,12 +77,15 @@ func Spark(t *theme.Theme, values []float64) string {
 	for _, v := range values {
 		cell := zero
 		if v > 0 {
-			cell = blocks[int(math.Ceil(7*(v/top)-tiny))]
+			cell = blocks[int(math.Ceil(float64(len(blocks)-1)*(v/top)-tiny))]
 		}
 		out.WriteString(cell)
 	}
 	return out.String()
 }
+
+// sparkHeights is how many eighths of a cell the highest value has.
+const sparkHeights = 6
 
 // tiny absorbs the rounding error of a division, which could raise a value by a step.
 const tiny = 1e-9

@@ -71,7 +71,7 @@ func TestGaugeAndSparkAreExact(t *testing.T) {
 
 func TestSparkIsAsHighAsItsValues(t *testing.T) {
 	th := theme.New(looks["braille"])
-	if got := Spark(th, []float64{0, 1, 2, 4, 8}); got != "·▂▃▅█" {
+	if got := Spark(th, []float64{0, 1, 2, 4, 8}); got != "·▂▃▄▆" {
 		t.Errorf("got %q", got)
 	}
 }
