@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/forks"
 )
 
 const (
@@ -71,6 +72,8 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	switch c := msg.command.(type) {
+	case command.FireNow:
+		r.panes[action.Forks].(*forks.Pane).Await(r.context(action.Forks), c.ID)
 	case command.SetLook:
 		r.wear(c.Name, c.Value)
 	case command.SetConfig:

@@ -199,7 +199,7 @@ func TestTheHelpLineNamesTheKeysOfTheTailWhileItHasThem(t *testing.T) {
 		s.sees("↑/↓ scroll", "enter list")
 		s.misses("select", "enter tail")
 		s.press("k", "k")
-		s.sees("paused", "◉ running     Email sweep")
+		s.sees("paused", "◉ 31 Dec  Email sweep")
 		s.press("enter", "j")
 		s.sees("tail: Weekly review")
 		s.press("k")

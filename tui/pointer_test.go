@@ -64,7 +64,7 @@ func TestAClickBesideTheRowsSelectsNothing(t *testing.T) {
 		}
 		s.press("enter") // the keys go to the tail
 		s.sees("enter list")
-		s.clickOn("◉ running")
+		s.clickOn("◉ 31 Dec")
 		s.sees("tail: Email sweep")
 	})
 	play(t, setup{change: func(s *core.Snapshot) { s.Schedule.Problems = fullDay().Schedule.Problems }}, func(s *stage) {

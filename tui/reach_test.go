@@ -113,7 +113,12 @@ func sceneOf(a action.Action) scene {
 		}
 		add("right", "right")
 	case action.TailFollow, action.TailDown, action.TailPageDown:
+		if a.ID == action.TailDown && a.Pane == action.Forks { // the list has g
+			add("enter")
+		}
 		add("g")
+	case action.TailHome, action.TailPageUp:
+		add("down", "down")
 	default:
 		if a.Pane != action.Everywhere && slices.Contains([]string{"up", "pgup", "top"}, verb) && !strings.HasPrefix(string(a.ID), "tail.") {
 			add("down", "down")

@@ -163,6 +163,8 @@ const (
 	// ForksAgain fires the task of a run once more, beside its schedule.
 	ForksAgain ID = "forks.again"
 	ForksCosts ID = "forks.costs"
+	// ForksSeen marks every failure as seen.
+	ForksSeen ID = "forks.seen"
 	// ForksState shows runs of another state, ForksSort sorts them by the next column,
 	// ForksTurn the other way round; all on the page of runs.
 	ForksState ID = "forks.state"

@@ -104,6 +104,7 @@ var forksRows = []Action{
 		Short: "again", Words: "restart rerun repeat retry", Off: noForks, Costs: true, Writes: true,
 	},
 	{ID: ForksCosts, Keys: []string{"c"}, Title: "Show what the runs of each task have cost", Short: "costs", Words: "cost money spent spending price"},
+	{ID: ForksSeen, Keys: []string{"m"}, Title: "Mark all failed runs as seen", Short: "seen", Words: "dismiss acknowledge clear badge failures read"},
 	{ID: ForksState, Keys: []string{"v"}, Title: "Show only runs that failed, pinged, are done, were stopped, or all again", Short: "state", Off: noForks},
 	{ID: ForksSort, Keys: []string{"s"}, Title: "Sort runs by the next column; a click on its head does too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Keys: []string{"S"}, Title: "Reverse the sort order of the runs", Short: "turn", Off: noForks, Quiet: true},

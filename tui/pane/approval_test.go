@@ -204,7 +204,10 @@ func TestASavedFileOfKeysIsSeenWithoutANewSnapshot(t *testing.T) {
 		},
 		{"chat", func(*testing.T, *stage) {}, action.ChatWrite, action.Chat, " i writes a message", " f9 writes a message", " the palette (ctrl+p) writes a message"},
 		{
-			"forks", find,
+			"forks", func(t *testing.T, s *stage) {
+				s.do(action.ForksTail)
+				find(t, s)
+			},
 			action.TailNext, action.Forks, "n next · N previous · esc ends", "f9 next · N previous", "  N previous · esc ends",
 		},
 		{

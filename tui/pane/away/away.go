@@ -238,7 +238,7 @@ func (p *Page) facts(r row) query.Facts {
 
 // taskColumns are those of the upper half.
 var taskColumns = []table.Column[row]{
-	{Head: "TASK", Least: 14, Most: 40, Cell: row.name},
+	{Head: "TASK", Least: 14, Cell: row.name},
 	table.Number("RUNS", 5, theme.Text, func(r row) int { return r.Runs }, strconv.Itoa),
 	table.Number("PING", 5, theme.Ping, func(r row) int { return r.Pings }, strconv.Itoa),
 	table.Number("REPORT", 7, theme.Report, func(r row) int { return r.Reports }, strconv.Itoa),

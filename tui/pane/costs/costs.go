@@ -281,7 +281,7 @@ func (p *Page) columns() []table.Column[row] {
 	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 	runs := func(r row) int { return r.Runs }
 	return []table.Column[row]{
-		{Head: "TASK", Least: 14, Most: 36, Cell: p.name},
+		{Head: "TASK", Least: 14, Cell: p.name},
 		table.Number("COST", 8, theme.Text, cost, dollars),
 		table.Number("SHARE", 6, theme.Dim, p.share, percent),
 		{Cells: barCells, Cell: p.bar},
