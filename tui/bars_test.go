@@ -53,7 +53,7 @@ func TestATabWithAStateIsClickedAsAWhole(t *testing.T) {
 func TestAnEmptyPaneSaysWhereToGoOn(t *testing.T) {
 	empty := func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }
 	play(t, setup{snap: empty}, func(s *stage) {
-		s.sees("c costs   tab next pane   2 schedule   5 chat")
+		s.sees("tab next pane   2 schedule   5 chat")
 		s.misses("/ filter", "w wrap", "End follow")
 		s.press("/")
 		s.sees("no run yet")
@@ -135,6 +135,6 @@ func TestTheDemoSaysWhatToTry(t *testing.T) {
 	dir := config(t, "keys.yaml", "go.chat: f5\nschedule.fire: []\n")
 	play(t, setup{options: Options{Config: dir, InDemo: true}}, func(s *stage) {
 		s.sees("f5 then i")
-		s.sees("2 then the palette (ctrl+p)")
+		s.sees("2 then the palette (:)")
 	})
 }

@@ -75,7 +75,8 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	case command.FireNow:
 		r.panes[action.Forks].(*forks.Pane).Await(r.context(action.Forks), c.ID)
 	case command.SetLook:
-		r.wear(c.Name, c.Value)
+		r.choose(map[string]string{c.Name: c.Value})
+		r.worn()
 	case command.SetConfig:
 		if msg.outcome.Follows != "" {
 			c.Sure = true

@@ -166,7 +166,7 @@ func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
 	}{
 		{[]string{"2"}, "f fire now", "y fire now", []command.Value{command.FireNow{ID: "aaaa1111", Stays: true}}},
 		{[]string{"3"}, "d deliver now", "y deliver now", []command.Value{command.DeliverNow{}}},
-		{[]string{"4", "down", "down"}, "a again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
+		{[]string{"4", "down", "down"}, "f again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
 	} {
 		play(t, setup{w: 160, snap: everything, h: 50}, func(s *stage) {
 			s.press(c.keys...)

@@ -250,7 +250,7 @@ func byPalette(a action.Action) func(s *stage) {
 
 func byMouse(a action.Action) func(s *stage) {
 	return func(s *stage) {
-		s.clickOn("ctrl+p actions")
+		s.clickOn(": command")
 		for range 14 {
 			if x, y, _, ok := s.row(itemName(a)); ok {
 				s.click(x, y)
@@ -266,7 +266,7 @@ func byMouse(a action.Action) func(s *stage) {
 func waysTo(a action.Action) map[string]func(s *stage) {
 	ways := map[string]func(s *stage){"the palette": byPalette(a), "the mouse": byMouse(a)}
 	if a.ID == action.Palette { // it does not list itself
-		ways = map[string]func(s *stage){"the mouse": func(s *stage) { s.clickOn("ctrl+p actions") }}
+		ways = map[string]func(s *stage){"the mouse": func(s *stage) { s.clickOn(": command") }}
 	}
 	for _, k := range a.Keys {
 		ways["key "+k] = func(s *stage) { s.press(k) }

@@ -58,7 +58,7 @@ func (r *root) waits(msg tea.Msg) bool {
 		return clicked
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k.String(), *r.snap)
-	return ok && (a.Writes || a.ID == action.Palette)
+	return ok && (a.Writes || slices.Contains([]action.ID{action.Palette, action.Undo, action.Redo}, a.ID))
 }
 
 func (r *root) route(msg tea.Msg) tea.Cmd {
@@ -97,11 +97,9 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return r.answer(p.Type(shown.Context, msg))
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k, *r.snap)
-	if !ok { // a message can be started from anywhere
-		a, ok = r.prefs.keys.ByKey(action.Chat, k, *r.snap)
-		ok = ok && a.ID == action.ChatWrite
-	}
 	if !ok {
+		names := r.names()
+		r.say(notice.Info, fmt.Sprintf(textNoKey, action.KeyName(k, names.ASCII), names.Name(action.Help)))
 		return nil
 	}
 	return r.act(a)

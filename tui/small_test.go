@@ -251,7 +251,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		case 0:
 			r.open(dialog.OpenPalette(r.context(r.focus), r.focus, r.off, nil).Open)
 		case 1:
-			r.open(dialog.Keys(r.prefs.keys, r.focus, false))
+			r.open(dialog.NewHelp(r.focus))
 		case 2:
 			r.open(dialog.NewWelcome(r.context(r.focus), "", dialog.Offers{Demo: true, SetUp: true}))
 		}
@@ -298,6 +298,6 @@ func TestARealStormOfSizesEndsWithTheRightScreen(t *testing.T) {
 		}
 		s.resize(100, 30)
 		s.press("4")
-		s.sees("▸ 4 Forks", "1 Ping budget", "ctrl+p actions")
+		s.sees("▸ 4 Forks", "1 Ping budget", ": command")
 	})
 }

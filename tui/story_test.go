@@ -17,7 +17,7 @@ func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 	play(t, setup{snap: busyForks}, func(s *stage) {
 		s.sees("ollim-bot", "12 routines",
 			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Forks", "5 Chat", "6 Logs",
-			"? keys", "ctrl+p actions")
+			"? keys", ": command")
 	})
 }
 

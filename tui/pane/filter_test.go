@@ -120,12 +120,6 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 	}
 }
 
-func TestTheRunsLeadToTheCosts(t *testing.T) {
-	if a := open("forks").do(action.ForksCosts); a.Focus != action.Costs {
-		t.Errorf("%#v", a)
-	}
-}
-
 func TestTheTitleSaysFirstWhatIsLeftOut(t *testing.T) {
 	s := open("logs")
 	s.screen(80, 12)
@@ -150,12 +144,12 @@ func TestAnEmptyLogSaysWhatIsHiddenAndWhatShowsIt(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.LogLines = 312 })
 	s.screen(80, 12)
 	s.do(action.TailLevel, action.TailLevel)
-	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "v shows the next level.")
 	s.do(action.TailLevel)
-	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "v shows the next level.")
 	s.do(action.TailFilter)
 	s.keys(t, "nowhere", "enter")
-	has(t, s.screen(80, 12), "312 lines hidden.", "Esc removes the filter.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "Esc removes the filter.", "v shows the next level.")
 	s.do(action.Back, action.TailLevel)
 	lacks(t, "every line is shown", s.screen(80, 12), "hidden")
 	s.do(action.TailLevel)
@@ -210,7 +204,7 @@ func TestACallIsReadWithItsOwnLines(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Bash(git status …)", Text: text, Until: noon.Add(time.Minute)}}
 	})
-	has(t, s.screen(80, 14), "Bash(git status …)", "v read all")
+	has(t, s.screen(80, 14), "Bash(git status …)", "p read all")
 }
 
 // In one line there is no room for the filter's own row.

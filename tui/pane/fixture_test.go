@@ -318,7 +318,7 @@ func read(a pane.Answer) string {
 	if !ok {
 		return ""
 	}
-	return p.Take(pane.Context{}, tea.KeyPressMsg{Code: 'y', Text: "y"}).Copy
+	return p.Take(pane.Context{}, tea.KeyPressMsg{Code: 'c', Text: "c"}).Copy
 }
 
 // do carries out actions; of one that is off it says why, as the frame does.

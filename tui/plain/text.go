@@ -35,6 +35,8 @@ const (
 	textUndoable    = "; undo takes it back"
 	textUndone      = "undone: "
 	textNoUndo      = "nothing to undo"
+	textRedone      = "redone: "
+	textNoRedo      = "nothing to redo"
 	textReadOnly    = "this is read-only; restart without --read-only to make changes"
 	textReadOnlyKey = "this is read-only because your key is; the owner of the bot can change that in authorized_keys"
 	textAsk         = "%s Type yes to %s, anything else to %s"

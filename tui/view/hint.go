@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/undo"
 	"ollimbot/tui/widget"
 )
 
@@ -162,6 +163,9 @@ func (f frame) hintOf(id action.ID) []hint {
 	return nil
 }
 
+// longestChange is how many cells of the help line name what would be undone.
+const longestChange = 24
+
 // hinter is a pane with help for its keys while it captures all of them.
 type hinter interface{ Hint() []key.Binding }
 
@@ -184,8 +188,13 @@ func (f frame) hint(a action.Action) hint {
 			h.add(action.KeyName(a.Keys[0], f.Theme.ASCII()), Action{a.Pane, a.ID})
 		}
 	}
-	if a.Hint != nil {
+	switch {
+	case a.Hint != nil:
 		h.effect = a.Hint(*f.Snap)
+	case a.ID == action.Undo:
+		h.effect = widget.Cut(f.next(undo.Back), longestChange)
+	case a.ID == action.Redo:
+		h.effect = widget.Cut(f.next(undo.Forward), longestChange)
 	}
 	return h
 }

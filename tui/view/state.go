@@ -12,6 +12,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/chat"
 	"ollimbot/tui/toast"
+	"ollimbot/tui/undo"
 )
 
 // State is everything that determines the screen. Context is that of the focused pane.
@@ -34,8 +35,8 @@ type State struct {
 	Host string
 	// Demo means that this is the demo.
 	Demo bool
-	// CanUndo means that there is a command to undo.
-	CanUndo bool
+	// Changes are what can be undone and redone.
+	Changes *undo.History
 	// Offers are the programs that can be started from here.
 	Offers dialog.Offers
 }
@@ -123,13 +124,26 @@ type chooser interface {
 	Off(c pane.Context, id action.ID) string
 }
 
+// next is what an undo or a redo would be about; empty for nothing.
+func (s *State) next(way undo.Way) string {
+	if s.Changes == nil {
+		return ""
+	}
+	if c, ok := s.Changes.Next(way); ok {
+		return c.Short()
+	}
+	return ""
+}
+
 // Off is the reason why an action is disabled now; empty if it is not.
 func (s *State) Off(a action.Action) string {
 	switch {
 	case a.Writes && s.ReadOnly:
 		return TextReadOnly
-	case a.ID == action.Undo && !s.CanUndo:
+	case a.ID == action.Undo && s.next(undo.Back) == "":
 		return textNoUndo
+	case a.ID == action.Redo && s.next(undo.Forward) == "":
+		return textNoRedo
 	case a.ID == action.Demo && s.Demo:
 		return textInDemo
 	case a.ID == action.Demo && !s.Offers.Demo:

@@ -48,6 +48,7 @@ const (
 // Why an action is off.
 const (
 	textNoUndo       = "nothing to undo"
+	textNoRedo       = "nothing to redo"
 	textEmptyMessage = "the message is empty"
 	textNoSizes      = "panes can be resized only on a larger screen and when none is zoomed"
 	textNoDay        = "needs a 56×20 screen"

@@ -30,6 +30,7 @@ import (
 	"ollimbot/tui/pane/updates"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/toast"
+	"ollimbot/tui/undo"
 	"ollimbot/tui/widget"
 )
 
@@ -217,15 +218,21 @@ func TestWhatCoversACellIsWhatAClickOnItMeans(t *testing.T) {
 
 func TestAnActionThatIsOffSaysWhy(t *testing.T) {
 	s := screen(120, 40, busyDay())
+	s.Changes = &undo.History{}
 	for id, want := range map[action.ID]string{
-		action.Undo: textNoUndo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "",
+		action.Undo: textNoUndo, action.Redo: textNoRedo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "",
 	} {
 		a, _ := action.Get(action.Everywhere, id)
 		if got := s.Off(a); got != want {
 			t.Errorf("%s is off: %q, want %q", id, got, want)
 		}
 	}
-	s.CanUndo, s.Demo, s.Zoomed, s.ReadOnly = true, true, true, true
+	s.Changes.Add(undo.Change{Name: "capacity 5 → 6"})
+	u, _ := action.Get(action.Everywhere, action.Undo)
+	if s.Off(u) != "" {
+		t.Errorf("undo is off: %q", s.Off(u))
+	}
+	s.Demo, s.Zoomed, s.ReadOnly = true, true, true
 	for id, want := range map[action.ID]string{action.Demo: textInDemo, action.Wider: textNoSizes} {
 		a, _ := action.Get(action.Everywhere, id)
 		if got := s.Off(a); got != want {

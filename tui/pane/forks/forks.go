@@ -96,8 +96,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{}
 	case action.ForksStop, action.ForksResume, action.ForksAgain:
 		return p.with(c, id)
-	case action.ForksCosts:
-		return pane.Answer{Focus: action.Costs}
 	case action.TailFilter:
 		if !p.tail {
 			p.book.Query.Open()
