@@ -115,10 +115,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		}
 		return b.setBudget(c), nil
 	case command.RestoreBudget:
-		b.change(func(s *core.Snapshot) {
-			s.Budget.State.Capacity, s.Budget.State.RefillRateMinutes = c.Capacity, c.RefillMinutes
-		})
-		return command.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
+		return b.setBudget(command.SetBudget{Capacity: &c.Capacity, RefillMinutes: &c.RefillMinutes}), nil
 	case command.MuteUntil:
 		return command.Outcome{Message: "muted"}, nil
 	case command.LiftCaps:

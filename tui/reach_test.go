@@ -95,6 +95,8 @@ func sceneOf(a action.Action) scene {
 		}
 	case action.Undo:
 		add("1", "+", "2")
+	case action.Redo:
+		add("1", "+", "u", "2")
 	case action.Back:
 		add("z")
 	case action.Schedule.Go():

@@ -81,7 +81,7 @@ func TestEveryKeyOfTheWelcomeDoesSomething(t *testing.T) {
 }
 
 func TestThePaletteLeadsToTheDemoAndToTheSetUp(t *testing.T) {
-	for query, marked := range map[string]string{"demo": "Replace this dashboard", "set up": "Set the bot up", "init": "Set the bot up"} {
+	for query, marked := range map[string]string{"demo": "Watch the demo", "set up": "Set the bot up", "init": "Set the bot up"} {
 		left, restarts := 0, 0
 		o := Options{
 			Config: config(t), Welcome: true, Demo: func() { left++ }, Restart: func() { restarts++ },
