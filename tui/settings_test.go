@@ -204,7 +204,7 @@ func TestAStepBeginsAtTheSizeThatIsShown(t *testing.T) {
 			}
 			s.resize(100, 30)
 			time.Sleep(20 * time.Second) // the toasts have ended
-			before := s.rows()[:28] // without the help line, which names what would be undone
+			before := s.rows()[:28]      // without the help line, which names what would be undone
 			s.press(c.back)
 			s.misses("cannot move further")
 			if slices.Equal(s.rows()[:28], before) {
