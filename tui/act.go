@@ -100,9 +100,9 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 	case action.Suspend:
 		r.suspend()
 	case action.Undo:
-		return r.walk(undo.Back, sure)
+		return walk{undo.Back, sure}.take(r)
 	case action.Redo:
-		return r.walk(undo.Forward, sure)
+		return walk{undo.Forward, sure}.take(r)
 	case action.Login:
 		r.open(&dialog.Login{})
 		if r.snap.Engine.LoginURL == "" { // none has started

@@ -15,13 +15,20 @@ import (
 	"ollimbot/tui/undo"
 )
 
-// walk undoes or redoes a change. It asks before a file goes, unless the user is sure.
-func (r *root) walk(way undo.Way, sure bool) tea.Cmd {
+// walk is an undo or a redo.
+type walk struct {
+	way  undo.Way
+	sure bool // the user has been asked whether a file may go
+}
+
+// take undoes or redoes the next change, or asks first.
+func (w walk) take(r *root) tea.Cmd {
+	way := w.way
 	c, ok := r.changes.Next(way)
 	if !ok { // it was done while a question was open
 		return nil
 	}
-	if q := r.removal(c.Step); q != nil && !sure {
+	if q := r.removal(c.Step); q != nil && !w.sure {
 		id := map[undo.Way]action.ID{undo.Back: action.Undo, undo.Forward: action.Redo}[way]
 		a, _ := action.Get(action.Everywhere, id)
 		q.Do = nil
