@@ -303,7 +303,8 @@ func rowName(a action.Action) string {
 func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
-		action.DayEarlier: "nothing stands there (TestTheDayIsWalkedAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
+		action.DayEarlier: "nothing stands there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
+		action.DayFirst: "as before", action.DayLast: "as before",
 		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
 	}
 	for _, a := range (action.Keys{}).All() {

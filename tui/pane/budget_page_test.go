@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 )
 
@@ -42,13 +43,29 @@ func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 30 })
 	s.next(func(c *core.Snapshot) { c.At, c.Budget.State.RefillRateMinutes = c.At.Add(5*time.Second), 20 })
 	both := s.screen(120, 30)
-	has(t, both, "first refusal 15:15 → none until Tue 14:02", "━━ 5 tokens, 1 every 20 min", "╍╍ 5 tokens, 1 every 600 min")
+	has(t, both, "first refusal 15:15 → none until Tue 14:02", "█ 5 tokens, 1 every 20 min", "━━ 5 tokens, 1 every 600 min")
 	s.next(func(c *core.Snapshot) { c.At = c.At.Add(16 * time.Second) })
 	if after := s.screen(120, 30); !strings.Contains(after, "at the usual rate of pings") || strings.Contains(after, "first refusal") {
 		t.Errorf("it is compared for ever:\n%s", after)
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 10 })
-	has(t, s.screen(120, 30), "✓ enough until Tue 14:02", "╍╍ 5 tokens, 1 every 20 min") // nothing is refused either way
+	has(t, s.screen(120, 30), "✓ enough until Tue 14:02", "━━ 5 tokens, 1 every 20 min") // nothing is refused either way
+}
+
+// A ping that was answered is in the hour and on the weekday on which it was sent.
+func TestTheBudgetPageShowsWhenPingsAreAnswered(t *testing.T) {
+	s := open("budget")
+	s.next(func(c *core.Snapshot) {
+		at := time.Date(2026, 11, 16, 9, 30, 0, 0, c.Zone) // a Monday
+		c.Budget.Pings = []budget.Ping{
+			{At: at, Title: "One", Answered: at.Add(time.Minute)}, {At: at.Add(time.Minute), Title: "Two"}, {At: at, Title: "Three", Refused: "no token"},
+		}
+	})
+	screen := s.screen(120, 30)
+	has(t, screen, "1 of 2 pings answered", " Mon "+strings.Repeat("·", 18)+"██"+strings.Repeat("·", 28), " Tue "+strings.Repeat("·", 48))
+	if low := s.screen(120, 20); strings.Contains(low, "pings answered") {
+		t.Errorf("a low page has no room for it:\n%s", low)
+	}
 }
 
 func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {

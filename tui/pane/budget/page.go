@@ -70,20 +70,30 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	for _, l := range told(c, w-2) {
 		line(l...)
 	}
-	rows, foot := 0, 0
+	rows, foot, hot := 0, 0, 0
+	if h >= heatHeight && w >= heatCells {
+		hot = heatRows + 1 // the rule
+	}
 	today := slices.Clone(s.Budget.Today())
 	slices.Reverse(today)
 	if h >= roomy && w >= leastPlotWidth {
 		line(a.legend(c.Theme)...)
-		rows = min(len(today), max(1, h/3-2))
+		rows = min(len(today), max(1, (h-hot)/3-2))
 		foot = rows + 1 // the rule
 	}
-	if room := h - len(out) - foot; room >= leastPlot && w >= leastPlotWidth {
+	if room := h - len(out) - foot - hot; room >= leastPlot && w >= leastPlotWidth {
 		out = append(out, a.plot(c.Theme, s, w).Draw(c.Theme, w, room)...)
 	}
 	all := widget.Rows(widget.Nowhere, out...)
 	if foot > 0 {
 		all = append(all, messages(c, today, rows, w)...)
+	}
+	if hot > 0 {
+		head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textHeat}}, nil)
+		all = append(all, widget.Row{Place: widget.Ruled, Text: head})
+		for _, row := range heat(c) {
+			all = append(all, widget.Row{Place: widget.Nowhere, Text: brush.Line(w, row...)})
+		}
 	}
 	return widget.FillRows(all, w, h)
 }
@@ -202,16 +212,16 @@ func titleAt(s *core.Snapshot, at time.Time) string {
 
 // legend explains the curves and the signs.
 func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
-	first, second := textExpected, textWorst
+	first, role, more, second := textWorst, theme.Track, chart.More(t), textExpected
 	if a.compares() {
-		first, second = a.now.words(), a.before.words()
+		first, role, more, second = a.now.words(), theme.Warn, "━━", a.before.words()
 	}
 	for _, e := range []struct {
 		role       theme.Role
 		sign, word string
 	}{
-		{theme.Accent, "━━", first},
-		{theme.Warn, "╍╍", second},
+		{theme.Track, "█", first},
+		{role, more, second},
 		{theme.Ping, t.Glyph(theme.Message), textPing},
 		{theme.Warn, t.Glyph(theme.Refused), textRefusal},
 		{theme.Track, t.Glyph(theme.Quiet), textQuietHours},
@@ -244,21 +254,20 @@ func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
 	if !s.Budget.Muted.IsZero() {
 		p.Shades = append(p.Shades, chart.Range{From: 0, To: hours(s.Budget.Muted)})
 	}
-	curve := func(role theme.Role, dashed bool, levels ...budget.Level) {
-		c := chart.Curve{Role: role, Dashed: dashed}
+	points := func(levels []budget.Level) (out []chart.Point) {
 		for _, l := range levels {
-			c.Points = append(c.Points, chart.Point{X: hours(l.At), Y: l.Left})
+			out = append(out, chart.Point{X: hours(l.At), Y: l.Left})
 		}
-		p.Curves = append(p.Curves, c)
+		return out
+	}
+	p.Areas = []chart.Area{
+		{Role: theme.Border, Points: points(a.Past)},
+		{Role: theme.Track, Points: points(a.Worst), More: points(a.Expected)},
 	}
 	if a.compares() {
-		curve(theme.Warn, true, a.other.Worst...)
-		curve(theme.Accent, false, a.Worst...)
-	} else {
-		curve(theme.Warn, true, a.Worst...)
-		curve(theme.Accent, false, a.Expected...)
+		p.Areas[1].More = nil
+		p.Curves = []chart.Curve{{Role: theme.Warn, Points: points(a.other.Worst)}}
 	}
-	curve(theme.Accent, false, a.Past...)
 	p.Marks = marks(t, s, a, hours)
 	return p
 }

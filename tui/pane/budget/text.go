@@ -37,6 +37,7 @@ const (
 	textEvenIfAll  = ", even if every task pings"
 
 	textMessages     = "Today"
+	textHeat         = "Answered pings by weekday and hour"
 	textNoMessages   = "no pings yet"
 	textNotAnswered  = "not answered"
 	textFirstRefusal = "first refusal "
@@ -72,6 +73,10 @@ func textAnswered(after time.Duration) string { return "after " + words.Minutes(
 func textShown(n, of int) string { return fmt.Sprintf("newest %d of %d", n, of) }
 
 func textEnoughUntil(at string) string { return "enough until " + at }
+
+func textAnsweredOf(n, of int) string {
+	return fmt.Sprintf("%d of %s answered", n, words.Count(of, "ping"))
+}
 
 func textToday(n int) string { return fmt.Sprintf("today %d", n) }
 

@@ -176,6 +176,10 @@ func (p *Page) plot(w int) *chart.Plot {
 	n := len(r.Days)
 	plot := &chart.Plot{X: chart.Axis{To: float64(n)}}
 	top, step := 0.0, 7 // days with a date below them
+	dearest := 0.0
+	for _, d := range r.Days[:max(0, n-1)] {
+		dearest = max(dearest, d.Dollars)
+	}
 	if w < 60 {
 		step = 14
 	}
@@ -185,6 +189,9 @@ func (p *Page) plot(w int) *chart.Plot {
 			bar.Y = p.ofMarked(i)
 		} else if i == n-1 {
 			bar.More = max(0, r.Projected-d.Dollars)
+			if dearest > 0 { // what may come must not set the scale for what was
+				bar.More = min(bar.More, max(0, dearest-d.Dollars))
+			}
 		}
 		top = max(top, bar.Y+bar.More)
 		plot.Bars = append(plot.Bars, bar)
@@ -311,7 +318,7 @@ func (p *Page) name(r row) widget.Span {
 }
 
 func (p *Page) bar(r row) widget.Span {
-	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("█", int(math.Round(p.share(r)*barCells)))}
+	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("▆", int(math.Round(p.share(r)*barCells)))}
 }
 
 // trend is by how much runs have become dearer; a small change is not shown.

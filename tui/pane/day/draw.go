@@ -164,7 +164,7 @@ func name(c pane.Context, a axis, cells []widget.Span) {
 // area is the level of the bucket: as it was, and as it is expected.
 func (p *Pane) area(c pane.Context, a axis) []widget.Span {
 	lows := a.lows(p.levels)
-	level := chart.Area(c.Theme, lows, float64(c.Snap.Budget.State.Capacity))
+	level := chart.Levels(c.Theme, lows, float64(c.Snap.Budget.State.Capacity))
 	cells := blank(a)
 	for i, text := range level {
 		role := theme.Accent
