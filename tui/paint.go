@@ -77,8 +77,9 @@ func (r *root) update(s core.Snapshot) {
 	}
 }
 
-// worn draws everything with other choices.
-func (r *root) worn() {
+// wear changes a choice that changes how everything looks.
+func (r *root) wear(name, value string) {
+	r.choose(map[string]string{name: value})
 	r.refresh()
 	r.askBackground()
 }

@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/undo"
 )
 
 // doneMsg is a command and, once it has ended, what became of it.
@@ -23,10 +22,7 @@ type doneMsg struct {
 	snap    core.Snapshot // taken afterwards
 	err     error
 	asker   pane.Dialog // that waits for it; may be nil
-	// change is the one of the history that the command carries out, in the direction way;
-	// nil if the command is a change of its own.
-	change *undo.Change
-	way    undo.Way
+	undoing bool
 }
 
 // loadedMsg hands over what was read.

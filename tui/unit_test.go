@@ -19,7 +19,6 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
-	"ollimbot/tui/undo"
 	"ollimbot/tui/view"
 )
 
@@ -141,9 +140,7 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		case action.Back:
 			r.zoom = true
 		case action.Undo:
-			r.changes.Add(undo.Change{Step: command.RestoreBudget{Capacity: 3}})
-		case action.Redo:
-			r.changes.Put(undo.Forward, undo.Change{Step: command.RestoreBudget{Capacity: 3}})
+			r.undo = []command.Value{command.RestoreBudget{Capacity: 3}}
 		}
 		r.show(atOnce)
 		before := out.Len()

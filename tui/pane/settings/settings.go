@@ -19,7 +19,6 @@ import (
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
-	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
@@ -39,7 +38,7 @@ func New() *Page {
 		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About }),
 	}
 	p.Columns[3].Least = 12
-	p.Noun, p.Facts, p.Open = textRow, (*setting).facts, action.SettingsEdit
+	p.Noun, p.Text, p.Open = textRow, (*setting).text, action.SettingsEdit
 	return p
 }
 
@@ -181,9 +180,9 @@ type setting struct {
 	set   func(s *setting, value string) (command.Value, error)
 }
 
-// facts are what a filter finds a setting by.
-func (s *setting) facts() query.Facts {
-	return query.Facts{Text: s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About}
+// text is what a filter searches.
+func (s *setting) text() string {
+	return s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About
 }
 
 // rowsOf are all settings: of the bot, of the budget, of the dashboard.
