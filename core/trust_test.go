@@ -30,18 +30,28 @@ func toldByAStranger(t *testing.T, h home) *Bot {
 	return b
 }
 
+// runOf waits for the end of a task's run. Runs that end in the same instant have no order.
+func runOf(t *testing.T, b *Bot, task string) (run fork.View) {
+	t.Helper()
+	until(t, b, "the run of "+task, func(s Snapshot) bool {
+		return slices.ContainsFunc(s.Forks, func(v fork.View) bool {
+			run = v
+			return v.TaskID == task && !v.Live()
+		})
+	})
+	return run
+}
+
 // With nobody there, a stranger's words act nowhere, however many hops they take.
 func TestAStrangersWordsInAnUpdateDoNotActInTheNextRoutine(t *testing.T) {
 	h := newHome(t)
 	h.write("routines/evening.md", "---\nid: \"eeee0001\"\ncron: \"0 0 1 1 *\"\nbackground: true\ndescription: Evening\n---\nLook around.\n\n"+acting)
 	b := toldByAStranger(t, h)
 	do(t, b, command.FireNow{ID: "eeee0001"})
-	until(t, b, "the routine", func(s Snapshot) bool {
-		return slices.ContainsFunc(s.Forks, func(v fork.View) bool { return v.TaskID == "eeee0001" && !v.Live() })
-	})
+	run := runOf(t, b, "eeee0001")
 	// It was not given the words, so it keeps its rights.
-	if len(b.index.Set().Reminders) != 1 || b.Snapshot().Forks[0].Label != "" {
-		t.Errorf("reminders %v, run %+v", b.index.Set().Reminders, b.Snapshot().Forks[0])
+	if len(b.index.Set().Reminders) != 1 || run.Label != "" {
+		t.Errorf("reminders %v, run %+v", b.index.Set().Reminders, run)
 	}
 	prompt, err := b.dispatch.Preview(t.Context(), "eeee0001", b.now(), false)
 	if err != nil || strings.Contains(prompt, "deleted") || !strings.Contains(prompt, "from: webhook ci") {
@@ -62,10 +72,7 @@ func TestAStrangersWordsInAnUpdateDoNotActInATaskOfTheConversation(t *testing.T)
 	h.write("routines/later.md", "---\nid: \"eeee0003\"\ncron: \"0 0 1 1 *\"\nbackground: true\ndescription: Later\n---\nLook.\n\n"+acting)
 	b.schedule.Refresh("routines/later.md")
 	do(t, b, command.FireNow{ID: "eeee0003"})
-	until(t, b, "the run", func(s Snapshot) bool {
-		return slices.ContainsFunc(s.Forks, func(v fork.View) bool { return v.TaskID == "eeee0003" && !v.Live() })
-	})
-	if l := b.Snapshot().Forks[0].Label; l.Origin() != "webhook ci" || len(b.index.Set().Reminders) != 0 {
+	if l := runOf(t, b, "eeee0003").Label; l.Origin() != "webhook ci" || len(b.index.Set().Reminders) != 0 {
 		t.Errorf("its label is %q, reminders %v", l, b.index.Set().Reminders)
 	}
 	list, _, err := b.audit.Read(100)

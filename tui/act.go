@@ -16,6 +16,7 @@ import (
 	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"
 	"ollimbot/tui/settings"
+	"ollimbot/tui/undo"
 	"ollimbot/tui/view"
 )
 
@@ -34,8 +35,11 @@ func (r *root) act(a action.Action) tea.Cmd {
 	switch {
 	case a.Make != nil:
 		return r.send(a.Make(*r.snap), nil)
+	case a.ID == action.DayLeave:
+		r.back()
+		return nil
 	case a.Pane == action.Everywhere:
-		return r.actEverywhere(a.ID)
+		return r.actEverywhere(a.ID, false)
 	}
 	return r.answer(r.panes[a.Pane].Do(r.context(a.Pane), a.ID))
 }
@@ -55,14 +59,15 @@ func (r *root) press(a action.Action) tea.Cmd {
 	var asked pane.Answer
 	if a.Make != nil {
 		asked.Do = a.Make(*r.snap)
-	} else if asked = r.panes[a.Pane].Do(r.context(a.Pane), a.ID); asked.Do == nil {
+	} else if asked = r.panes[a.Pane].Do(r.context(a.Pane), a.ID); asked.Do == nil || r.removal(asked.Do) != nil {
 		return r.answer(asked)
 	}
 	r.open(dialog.Ask(pane.Question{Text: a.Title + "?", Yes: a.Short, No: textNotNow, Do: asked.Do}, asked))
 	return nil
 }
 
-func (r *root) actEverywhere(id action.ID) tea.Cmd {
+// actEverywhere carries out an action of no pane. sure means that the user has been asked.
+func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 	switch id {
 	case action.GoNext:
 		r.setFocus(r.beside(+1))
@@ -73,12 +78,10 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Back:
 		r.back()
 	case action.Help:
-		r.open(dialog.Keys(r.prefs.keys, r.focus, r.prefs.theme.ASCII()))
+		r.open(dialog.NewHelp(r.focus))
 	case action.Palette:
 		c := r.context(r.focus)
 		return r.answer(dialog.OpenPalette(c, r.focus, r.off, settingspage.Find(c)))
-	case action.OpenHeadline:
-		return r.answer(r.view().OpenHeadline())
 	case action.Notices:
 		r.open(r.notices())
 	case action.Mouse:
@@ -86,8 +89,8 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 		r.fail(err)
 		r.say(notice.Info, fmt.Sprintf(map[bool]string{true: textMouseOn, false: textMouseOff}[on], r.names().Name(action.Mouse)))
 	case action.ThemeNext:
-		r.wear("theme", r.prefs.next("theme"))
-		r.say(notice.Info, textThemeIs+themeWords[r.prefs.chosen.Get("theme")])
+		r.look("theme", r.prefs.next("theme"))
+		r.worn()
 	case action.LayoutNext:
 		r.nextLayout()
 	case action.Wider, action.Narrower, action.Taller, action.Shorter:
@@ -97,10 +100,9 @@ func (r *root) actEverywhere(id action.ID) tea.Cmd {
 	case action.Suspend:
 		r.suspend()
 	case action.Undo:
-		last := len(r.undo) - 1 // without any, the action is off
-		undo := r.undo[last]
-		r.undo = r.undo[:last]
-		return r.queue.add(doneMsg{command: undo, undoing: true})
+		return walk{undo.Back, sure}.take(r)
+	case action.Redo:
+		return walk{undo.Forward, sure}.take(r)
 	case action.Login:
 		r.open(&dialog.Login{})
 		if r.snap.Engine.LoginURL == "" { // none has started
@@ -171,7 +173,10 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Leave != pane.Stay {
 		return r.exit(a.Leave)
 	}
-	if a.Run != nil {
+	switch {
+	case a.Run != nil && a.Sure:
+		return r.actEverywhere(a.Run.ID, true)
+	case a.Run != nil:
 		return r.act(*a.Run)
 	}
 	if a.Toast != "" {
@@ -210,7 +215,10 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 			return r.answerFor(asker, got(r.context(r.focus)))
 		}))
 	}
-	if a.Do != nil {
+	switch q := r.removal(a.Do); {
+	case q != nil && !a.Sure && !r.o.ReadOnly:
+		r.open(dialog.Ask(*q, pane.Answer{}))
+	case a.Do != nil:
 		cmds = append(cmds, r.send(a.Do, nil))
 	}
 	return tea.Batch(cmds...)

@@ -21,6 +21,7 @@ import (
 	"ollimbot/tui/pane/chat"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/toast"
+	"ollimbot/tui/undo"
 	"ollimbot/tui/view"
 )
 
@@ -31,16 +32,15 @@ type dashboard struct {
 	tail func(id string, from tail.Cursor) tail.Page
 	snap *core.Snapshot
 	place
-	w, h          int
-	scheduleWidth int // of the snapshot
-	panes         map[action.Pane]pane.Pane
-	dialogs       []pane.Dialog // the last one takes the keys
+	w, h    int
+	panes   map[action.Pane]pane.Pane
+	dialogs []pane.Dialog // the last one takes the keys
 
 	prefs   *preferences
 	toasts  toast.List
 	calls   approvals
-	undo    []command.Value // newest last
-	stopped time.Time       // when the last answer ended
+	changes undo.History
+	stopped time.Time // when the last answer ended
 }
 
 // newDashboard reads the user's preferences.
@@ -70,8 +70,8 @@ func (d *dashboard) context(p action.Pane) pane.Context {
 func (d *dashboard) view() *view.State {
 	s := &view.State{
 		Context: d.context(d.focus), W: d.w, H: d.h, Panes: d.panes, Focus: d.focus, Lower: d.lower, Dialogs: d.dialogs,
-		Toasts: d.toasts.Showing(time.Now()), ScheduleWidth: d.scheduleWidth, Hidden: d.calls.hidden,
-		Demo: d.o.InDemo, CanUndo: len(d.undo) > 0, Offers: d.offers(),
+		Toasts: d.toasts.Showing(time.Now()), Beneath: d.beneath(), Hidden: d.calls.hidden,
+		Demo: d.o.InDemo, Changes: &d.changes, Offers: d.offers(),
 	}
 	if d.o.Remote != nil {
 		s.Host = d.o.Remote.Host
@@ -96,7 +96,7 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 		d.stopped = now
 	}
 	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
-	d.snap, d.scheduleWidth = &s, view.ScheduleWidth(&s)
+	d.snap = &s
 	d.toasts.Hear(now, s.Notices, s.At)
 	ring = d.calls.follow(&s, d.focus == action.Chat && len(d.dialogs) == 0, d.names(), func(level notice.Level, text string) {
 		d.toasts.Report(now, level, text)
@@ -156,7 +156,7 @@ func (d *dashboard) back() {
 	if p, ok := d.panes[d.focus].(ender); ok && p.End(d.context(d.focus)) {
 		return
 	}
-	if d.focus.Page() || d.zoom {
+	if d.passing() || d.zoom {
 		d.setFocus(d.toggleZoom())
 		return
 	}
@@ -190,7 +190,7 @@ func (d *dashboard) resize(w, h int) bool {
 	}
 	d.w, d.h = w, h
 	if d.focus == action.Day && d.view().Plan().Day == 0 { // there is no room for it any more
-		d.setFocus(action.Forks)
+		d.setFocus(d.toggleZoom())
 	}
 	return true
 }
@@ -198,18 +198,23 @@ func (d *dashboard) resize(w, h int) bool {
 // moveBorder makes the focused pane larger or smaller. Each layout keeps its own sizes.
 func (d *dashboard) moveBorder(id action.ID) {
 	in, _ := d.view().Resized(id) // if it cannot be moved, the action is off
-	d.choose(settings.Values(in.Size, in.Preset))
+	a, _ := action.Get(action.Everywhere, id)
+	d.restyle(fmt.Sprintf(textResized, d.focus.Name(), a.Short), settings.Values(in.Size, in.Preset))
 }
 
 // nextLayout chooses the layout after the current one.
 func (d *dashboard) nextLayout() {
-	next := d.prefs.next("layout")
-	d.choose(map[string]string{"layout": next})
-	text := textLayoutIs + next
-	if d.view().Plan().Mode != layout.Full {
+	d.look("layout", d.prefs.next("layout"))
+}
+
+// look changes how the dashboard looks, and says so.
+func (d *dashboard) look(name, value string) {
+	text := name + " " + d.prefs.chosen.Get(name) + " → " + value
+	d.restyle(text, map[string]string{name: value})
+	if name == "layout" && d.view().Plan().Mode != layout.Full {
 		text += textLayoutLater
 	}
-	d.say(notice.Info, text)
+	d.say(notice.Info, text+fmt.Sprintf(textUndoKey, d.names().Name(action.Undo)))
 }
 
 // wheelLines is how far one notch of the wheel scrolls.
@@ -238,8 +243,8 @@ func (d *dashboard) chat() *chat.Pane { return d.panes[action.Chat].(*chat.Pane)
 
 // failed handles a command that has failed.
 func (d *dashboard) failed(msg doneMsg) {
-	if msg.undoing { // nothing was undone: it can be tried again
-		d.undo = append(d.undo, msg.command)
+	if msg.change != nil { // it can be tried again
+		d.changes.Put(msg.way, *msg.change)
 	}
 	d.say(notice.Alert, clean.Line(msg.err.Error()))
 	switch c := msg.command.(type) {
@@ -250,25 +255,50 @@ func (d *dashboard) failed(msg doneMsg) {
 	}
 }
 
-// undoDepth is how many changes can be undone, newest first.
-const undoDepth = 50
-
 // succeeded says what a command has changed, and remembers how to undo it.
 func (d *dashboard) succeeded(msg doneMsg) {
 	text := d.outcome(msg.command, msg.outcome.Message)
-	switch {
-	case msg.undoing && text != "":
-		text = textUndone + text
-	case msg.undoing:
-		text = textUndoneBare
-	case msg.outcome.Undo != nil:
-		d.undo = append(d.undo, msg.outcome.Undo)
-		d.undo = d.undo[max(0, len(d.undo)-undoDepth):]
+	name, _, _ := strings.Cut(msg.outcome.Message, "\n")
+	switch made := (undo.Change{Name: name, Step: msg.outcome.Undo}); {
+	case msg.change != nil:
+		d.walked(msg.way, *msg.change, made)
+		return
+	case made.Step != nil:
+		d.changes.Add(made)
 		text += fmt.Sprintf(textUndoKey, d.names().Name(action.Undo))
 	}
 	if text != "" {
 		d.say(notice.Info, text)
 	}
+}
+
+// walked says what was undone or redone, and remembers how to go the other way.
+func (d *dashboard) walked(way undo.Way, was, made undo.Change) {
+	text, other := textUndone, fmt.Sprintf(textRedoKey, d.names().Name(action.Redo))
+	if way == undo.Forward {
+		text, other = textRedone, fmt.Sprintf(textUndoKey, d.names().Name(action.Undo))
+	}
+	if text += was.Name; made.Step != nil || made.Look != nil {
+		made.Name = was.Name
+		d.changes.Put(!way, made)
+		text += other
+	}
+	d.say(notice.Info, text)
+}
+
+// restyle makes a choice about the look that can be undone.
+func (d *dashboard) restyle(name string, values map[string]string) {
+	d.changes.Add(undo.Change{Name: name, Look: d.chosen(values)})
+	d.choose(values)
+}
+
+// chosen are the current values of some choices.
+func (d *dashboard) chosen(names map[string]string) map[string]string {
+	was := map[string]string{}
+	for name := range names {
+		was[name] = d.prefs.chosen[name]
+	}
+	return was
 }
 
 // outcome is what is said of a command that has succeeded.

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/forks"
 )
 
 const (
@@ -71,8 +72,11 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 		return nil
 	}
 	switch c := msg.command.(type) {
+	case command.FireNow:
+		r.panes[action.Forks].(*forks.Pane).Await(r.context(action.Forks), c.ID)
 	case command.SetLook:
-		r.wear(c.Name, c.Value)
+		r.choose(map[string]string{c.Name: c.Value})
+		r.worn()
 	case command.SetConfig:
 		if msg.outcome.Follows != "" {
 			c.Sure = true

@@ -115,10 +115,7 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 		}
 		return b.setBudget(c), nil
 	case command.RestoreBudget:
-		b.change(func(s *core.Snapshot) {
-			s.Budget.State.Capacity, s.Budget.State.RefillRateMinutes = c.Capacity, c.RefillMinutes
-		})
-		return command.Outcome{Message: fmt.Sprintf("capacity back to %d", c.Capacity)}, nil
+		return b.setBudget(command.SetBudget{Capacity: &c.Capacity, RefillMinutes: &c.RefillMinutes}), nil
 	case command.MuteUntil:
 		return command.Outcome{Message: "muted"}, nil
 	case command.LiftCaps:
@@ -287,6 +284,7 @@ func busyDay(at time.Time) core.Snapshot {
 				{ID: "bbbb2222", Title: "Move a little", Path: "routines/move.md", Kind: routines.KindRoutine, When: "every hour", Next: at.Add(73 * time.Minute), Silent: true},
 				{ID: "cccc3333", Title: "Check the oven (check 2 of 5)", Path: "reminders/oven.md", Kind: routines.KindReminder, Label: "chain 2/5", Next: at.Add(2 * time.Hour)},
 			},
+			Refills: "~2 refills before last task.",
 		},
 		Updates: []updates.Update{
 			{Key: "u1", At: at.Add(-15 * time.Minute), Message: "Email triage: 2 need an answer today, 9 archived."},

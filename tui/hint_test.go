@@ -70,8 +70,8 @@ func helpScenes() map[string]scene {
 		"writing":          {keys: []string{"5", "i", "h", "i"}},
 		"a command":        {keys: []string{"5", "i", "/", "c"}},
 		"buttons":          {keys: []string{"5", "b"}},
-		"searching":        {keys: []string{"6", "/", "l"}},
-		"filtering":        {keys: []string{"6", "&", "1"}},
+		"searching":        {keys: []string{"6", "&", "l"}},
+		"filtering":        {keys: []string{"6", "/", "1"}},
 		"a page":           {keys: []string{"?"}},
 		"finding":          {keys: []string{"?", "/", "s"}},
 		"found":            {keys: []string{"?", "/", "s", "enter"}},
@@ -166,7 +166,7 @@ func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
 	}{
 		{[]string{"2"}, "f fire now", "y fire now", []command.Value{command.FireNow{ID: "aaaa1111", Stays: true}}},
 		{[]string{"3"}, "d deliver now", "y deliver now", []command.Value{command.DeliverNow{}}},
-		{[]string{"4", "down", "down"}, "a again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
+		{[]string{"4", "down", "down"}, "f again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
 	} {
 		play(t, setup{w: 160, snap: everything, h: 50}, func(s *stage) {
 			s.press(c.keys...)
@@ -199,7 +199,7 @@ func TestTheHelpLineNamesTheKeysOfTheTailWhileItHasThem(t *testing.T) {
 		s.sees("↑/↓ scroll", "enter list")
 		s.misses("select", "enter tail")
 		s.press("k", "k")
-		s.sees("paused", "◉ running     Email sweep")
+		s.sees("paused", "◉ 31 Dec  Email sweep")
 		s.press("enter", "j")
 		s.sees("tail: Weekly review")
 		s.press("k")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -123,4 +125,43 @@ func TestWhatIsNoTimeIsRefusedAndNeverTheMarkedMoment(t *testing.T) {
 		s.types("jk") // letters there, too
 		s.sees("at a time     jk")
 	})
+}
+
+// The day is left as it was entered: by esc, and by the keys that move down and up.
+func TestEscLeadsFromTheDayToThePaneBefore(t *testing.T) {
+	for size, focused := range map[[2]int]string{{120, 40}: "▸ 2 Schedule", {80, 24}: "▸2 Schedule"} {
+		for _, key := range []string{"esc", "j", "k", "down", "up"} {
+			play(t, setup{w: size[0], h: size[1], snap: dayAhead}, func(s *stage) {
+				s.press("2", "0", "l")
+				s.sees("→ walk", "2 Schedule")
+				s.misses(focused)
+				s.press(key)
+				s.sees(focused)
+				s.misses("→ walk")
+			})
+		}
+	}
+}
+
+func TestTabFromTheDayGoesOnFromThePaneBefore(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	r.setFocus(action.Schedule)
+	r.setFocus(action.Day)
+	if next := r.beside(+1); next != action.Updates {
+		t.Errorf("tab goes to %s", next)
+	}
+}
+
+// Titles come and go, and no border moves.
+func TestAColumnKeepsItsWidthWhateverIsInIt(t *testing.T) {
+	r := plainRoot(t, fullDay())
+	before := r.view().Plan().Columns[0].W
+	long := fullDay()
+	for i := range long.Schedule.Tasks {
+		long.Schedule.Tasks[i].Title = strings.Repeat("a title ", 8)
+	}
+	r.see(long)
+	if after := r.view().Plan().Columns[0].W; after != before {
+		t.Errorf("a longer title makes the column %d cells wide, it had %d", after, before)
+	}
 }

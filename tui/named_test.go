@@ -47,6 +47,7 @@ func otherKeys(t *testing.T) (keys action.Keys, old map[string]bool) {
 		}
 		changes = append(changes, c)
 	}
+	delete(old, "h") // of "3 h"
 	keys, refused := action.Keys{}.Change(changes)
 	if len(refused) > 0 {
 		t.Fatalf("refused: %+v", refused)
@@ -246,7 +247,7 @@ func natural(name, before, after string, comma bool) bool {
 	}
 	verb := after == "opens" || after == "goes" || after == "shows"
 	switch {
-	case name == "a", strings.HasPrefix(name, "!") && !verb:
+	case name == "a", name == "h", strings.HasPrefix(name, "!") && !verb:
 		return true
 	case number(name):
 		return !comma && !verb
@@ -254,7 +255,7 @@ func natural(name, before, after string, comma bool) bool {
 		return true
 	case name == "/", name == "&": // the mark of a search or a filter, and what commands begin with
 		return number(before) || before == "with" || strings.Trim(before, "│┤─") == ""
-	case name == "-", name == ">":
+	case name == "-", name == ">", name == "→":
 		return true
 	}
 	return false

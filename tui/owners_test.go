@@ -22,6 +22,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/undo"
 )
 
 // The parts of the dashboard, each by itself.
@@ -271,21 +272,16 @@ func TestInputThatFollowsHeldInputIsHeldToo(t *testing.T) {
 
 func TestAFailedUndoCanBeTriedAgain(t *testing.T) {
 	d := newDashboard(Options{}, environment{w: 80, h: 24}, fullTail)
-	undo := command.RestoreBudget{Capacity: 5}
-	d.failed(doneMsg{command: undo, undoing: true, err: errors.New("the disk is full")})
-	if len(d.undo) != 1 || d.undo[0] != command.Value(undo) {
-		t.Errorf("to undo there is %v", d.undo)
+	back := command.RestoreBudget{Capacity: 5}
+	d.failed(doneMsg{command: back, change: &undo.Change{Name: "5 → 6", Step: back}, err: errors.New("the disk is full")})
+	if c, _ := d.changes.Next(undo.Back); c.Step != command.Value(back) {
+		t.Errorf("to undo there is %v", c)
 	}
 	d.failed(doneMsg{command: command.Say{Text: "half a thought"}, err: errors.New("no engine")})
 	if got := d.chat().Draft(); got != "half a thought" {
 		t.Errorf("the draft is %q", got)
 	}
-	for range 2 * undoDepth {
-		d.succeeded(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "5 → 6", Undo: undo}})
-	}
-	if len(d.undo) != undoDepth {
-		t.Errorf("%d changes can be undone", len(d.undo))
-	}
+	d.succeeded(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "5 → 6", Undo: back}})
 	if said := d.toasts.Showing(time.Now()); said[len(said)-1].Text != "5 → 6 · u undoes" || said[len(said)-1].Level != notice.Info {
 		t.Errorf("it says %+v", said)
 	}

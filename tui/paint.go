@@ -77,9 +77,8 @@ func (r *root) update(s core.Snapshot) {
 	}
 }
 
-// wear changes a choice that changes how everything looks.
-func (r *root) wear(name, value string) {
-	r.choose(map[string]string{name: value})
+// worn draws everything with other choices.
+func (r *root) worn() {
 	r.refresh()
 	r.askBackground()
 }

@@ -56,7 +56,7 @@ func TestThePaletteFindsAnIDAndAKey(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("ctrl+p")
 		s.types("view.zo")
-		s.sees("Give the pane the whole screen", "in keys.yaml: view.zoom")
+		s.sees("Zoom or unzoom pane", "in keys.yaml: view.zoom")
 		s.press("ctrl+u")
 		s.types("ctrl+l")
 		s.sees("Redraw the screen", "view.redraw")
@@ -70,7 +70,7 @@ func TestAnOpenDialogTakesTheKeysOfAFileThatIsSaved(t *testing.T) {
 		is   string
 	}{
 		{[]string{"ctrl+p", "z", "o", "o", "m"}, "z │", "f3 │"},
-		{[]string{"?", "/", "w", "h", "o", "l", "e", "enter"}, "  z     ", "  f3    "},
+		{[]string{"?", "/", "u", "n", "z", "o", "o", "m", "enter"}, " z       ", " f3      "},
 	} {
 		dir := config(t)
 		play(t, setup{options: Options{Config: dir}}, func(s *stage) {
@@ -78,7 +78,7 @@ func TestAnOpenDialogTakesTheKeysOfAFileThatIsSaved(t *testing.T) {
 			s.sees(c.was)
 			saveFile(t, dir, settings.KeysFile, "view.zoom: f3")
 			time.Sleep(2 * time.Minute) // no key is pressed: the clock looks
-			s.sees(c.is, "Give the pane the whole screen")
+			s.sees(c.is, "Zoom or unzoom pane")
 			s.misses(c.was)
 		})
 	}

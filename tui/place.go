@@ -11,15 +11,26 @@ type place struct {
 	focus action.Pane
 	lower action.Pane // Chat or Logs: what the box shows that they share
 	zoom  bool
-	trail []action.Pane // what esc goes back to from a page, the newest last
+	trail []action.Pane // what esc goes back to from a page or the day, the newest last
 }
 
-// move moves the focus. A page remembers where it was opened.
+// passing reports whether the focused pane is one that esc leaves: a page, or the day.
+func (p *place) passing() bool { return p.focus.Page() || p.focus == action.Day }
+
+// beneath is the pane that the day keeps in view while it has the focus; empty without one.
+func (p *place) beneath() action.Pane {
+	if n := len(p.trail); p.focus == action.Day && n > 0 && !p.trail[n-1].Page() {
+		return p.trail[n-1]
+	}
+	return action.Everywhere
+}
+
+// move moves the focus. A page and the day remember where they were opened.
 func (p *place) move(to action.Pane) {
 	switch i := slices.Index(p.trail, to); {
 	case to == p.focus:
 		return
-	case !to.Page():
+	case !to.Page() && to != action.Day:
 		p.trail = nil
 	case i >= 0: // it was opened before the pages after it
 		p.trail = p.trail[:i]
@@ -35,7 +46,7 @@ func (p *place) move(to action.Pane) {
 // whole reports whether the focused pane has the whole body.
 func (p *place) whole() bool { return p.zoom && p.focus != action.Day || p.focus.Page() }
 
-// beside is the pane that many steps away; from a page, from the pane where the first page
+// beside is the pane that many steps away; from a page or the day, from the pane where the first page
 // was opened.
 func (p *place) beside(steps int) action.Pane {
 	at, n := p.focus, len(action.Panes)
@@ -46,9 +57,9 @@ func (p *place) beside(steps int) action.Pane {
 }
 
 // toggleZoom gives the focused pane the whole body or takes it back. It returns what has
-// the focus next: a page is left.
+// the focus next: a page and the day are left.
 func (p *place) toggleZoom() (focus action.Pane) {
-	if !p.focus.Page() {
+	if !p.passing() {
 		p.zoom = !p.zoom
 		return p.focus
 	}

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/fault"
 	"ollimbot/core/command"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/undo"
 )
 
 // doneMsg is a command and, once it has ended, what became of it.
@@ -22,7 +23,10 @@ type doneMsg struct {
 	snap    core.Snapshot // taken afterwards
 	err     error
 	asker   pane.Dialog // that waits for it; may be nil
-	undoing bool
+	// change is the one of the history that the command carries out, in the direction way;
+	// nil if the command is a change of its own.
+	change *undo.Change
+	way    undo.Way
 }
 
 // loadedMsg hands over what was read.

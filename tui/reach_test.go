@@ -95,6 +95,8 @@ func sceneOf(a action.Action) scene {
 		}
 	case action.Undo:
 		add("1", "+", "2")
+	case action.Redo:
+		add("1", "+", "u", "2")
 	case action.Back:
 		add("z")
 	case action.Schedule.Go():
@@ -106,14 +108,19 @@ func sceneOf(a action.Action) scene {
 	case action.TaskBefore:
 		add("]")
 	case action.TailNext, action.TailPrevious:
-		add("/", "l", "i", "n", "e", "enter")
+		add("&", "l", "i", "n", "e", "enter")
 	case action.TailLeft, action.TailRight:
 		if a.Pane == action.Forks { // the log's are cut already
 			add("w")
 		}
 		add("right", "right")
 	case action.TailFollow, action.TailDown, action.TailPageDown:
+		if a.ID == action.TailDown && a.Pane == action.Forks { // the list has g
+			add("enter")
+		}
 		add("g")
+	case action.TailHome, action.TailPageUp:
+		add("down", "down")
 	default:
 		if a.Pane != action.Everywhere && slices.Contains([]string{"up", "pgup", "top"}, verb) && !strings.HasPrefix(string(a.ID), "tail.") {
 			add("down", "down")
@@ -245,7 +252,7 @@ func byPalette(a action.Action) func(s *stage) {
 
 func byMouse(a action.Action) func(s *stage) {
 	return func(s *stage) {
-		s.clickOn("ctrl+p actions")
+		s.clickOn(": command")
 		for range 14 {
 			if x, y, _, ok := s.row(itemName(a)); ok {
 				s.click(x, y)
@@ -261,7 +268,7 @@ func byMouse(a action.Action) func(s *stage) {
 func waysTo(a action.Action) map[string]func(s *stage) {
 	ways := map[string]func(s *stage){"the palette": byPalette(a), "the mouse": byMouse(a)}
 	if a.ID == action.Palette { // it does not list itself
-		ways = map[string]func(s *stage){"the mouse": func(s *stage) { s.clickOn("ctrl+p actions") }}
+		ways = map[string]func(s *stage){"the mouse": func(s *stage) { s.clickOn(": command") }}
 	}
 	for _, k := range a.Keys {
 		ways["key "+k] = func(s *stage) { s.press(k) }
@@ -296,7 +303,8 @@ func rowName(a action.Action) string {
 func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
-		action.DayEarlier: "nothing stands there (TestTheDayIsWalkedAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
+		action.DayEarlier: "nothing stands there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
+		action.DayFirst: "as before", action.DayLast: "as before",
 		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
 	}
 	for _, a := range (action.Keys{}).All() {

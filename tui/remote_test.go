@@ -25,7 +25,7 @@ func remotely(o Options) setup {
 
 func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 	play(t, remotely(Options{}), func(s *stage) {
-		s.sees("@attic", "q detach")
+		s.sees("ollim-bot@attic", "q detach")
 		s.press("ctrl+z")
 		s.stays()
 		s.sees("there is no shell to return to")
@@ -76,7 +76,7 @@ func TestAFloodOfKeysWaits(t *testing.T) {
 func TestWhatAViewerChoosesIsItsOwn(t *testing.T) {
 	main, own := t.TempDir(), filepath.Join(t.TempDir(), "viewer")
 	must(t, settings.Save(main, settings.Dashboard{"theme": "light"}))
-	for _, want := range []string{"high contrast", "sixteen colours"} {
+	for _, want := range []string{"theme light → contrast", "theme contrast → 16"} {
 		play(t, remotely(Options{Config: main, Own: own}), func(s *stage) {
 			s.press("T")
 			s.sees(want)

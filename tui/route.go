@@ -58,7 +58,7 @@ func (r *root) waits(msg tea.Msg) bool {
 		return clicked
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k.String(), *r.snap)
-	return ok && (a.Writes || a.ID == action.Palette)
+	return ok && (a.Writes || slices.Contains([]action.ID{action.Palette, action.Undo, action.Redo}, a.ID))
 }
 
 func (r *root) route(msg tea.Msg) tea.Cmd {
@@ -97,13 +97,9 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return r.answer(p.Type(shown.Context, msg))
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k, *r.snap)
-	switch b, inChat := r.prefs.keys.ByKey(action.Chat, k, *r.snap); {
-	case inChat && (b.ID == action.ApprovalAllow || b.ID == action.ApprovalDeny) && shown.Answerable():
-		a, ok = b, true // the top line shows the tool call and these keys
-	case !ok: // a message can be started from anywhere
-		a, ok = b, inChat && b.ID == action.ChatWrite
-	}
 	if !ok {
+		names := r.names()
+		r.say(notice.Info, fmt.Sprintf(textNoKey, action.KeyName(k, names.ASCII), names.Name(action.Help)))
 		return nil
 	}
 	return r.act(a)
@@ -165,12 +161,12 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		if msg, ok := widget.Key(to.Name); ok {
 			return r.key(msg)
 		}
-	case view.Headline:
-		return r.answer(shown.OpenHeadline())
+	case view.Link:
+		return r.answer(*to.To)
 	case view.Dialog:
 		return r.tell(shown.Top(), to.Click)
 	case view.Day:
-		return r.clickDay(to.X)
+		return r.clickDay(to)
 	case view.Line:
 		if to.Opens {
 			r.zoom = to.Pane == r.focus
@@ -190,11 +186,11 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 	return nil
 }
 
-// clickDay selects what is under a column of the day, and opens it if it was selected.
-func (r *root) clickDay(x int) tea.Cmd {
+// clickDay selects what is under a cell of the day, and opens it if it was selected.
+func (r *root) clickDay(at view.Day) tea.Cmd {
 	p, focused := r.panes[action.Day].(*today.Pane), r.focus == action.Day
 	r.setFocus(action.Day)
-	if again, ok := p.Point(r.context(action.Day), x, r.w); ok && again && focused {
+	if again, ok := p.Point(r.context(action.Day), at.X, at.Y, r.w, at.Rows); ok && again && focused {
 		return r.answer(p.Do(r.context(action.Day), action.DayOpen))
 	}
 	return nil

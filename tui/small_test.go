@@ -41,9 +41,9 @@ func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
 		after string // what is seen when esc has been pressed
 	}{
 		{[]string{"5", "i", "hello"}, []string{"▸ hello", "and a walk", "esc"}, "▸5"},
-		{[]string{"6", "/", "lin"}, []string{"/lin", "the last line"}, "▸6"},
-		{[]string{"6", "&", "las"}, []string{"las", "the last line"}, "▸6"},
-		{[]string{"4", "/", "lin"}, []string{"/lin", "the last line"}, "▸4"},
+		{[]string{"6", "&", "lin"}, []string{"&lin", "the last line"}, "▸6"},
+		{[]string{"6", "/", "las"}, []string{"las", "the last line"}, "▸6"},
+		{[]string{"4", "&", "lin"}, []string{"&lin", "the last line"}, "▸4"},
 	} {
 		for _, size := range [][2]int{{40, 10}, {55, 12}, {120, 10}, {200, 11}} {
 			t.Run(fmt.Sprintf("%s on %d×%d", strings.Join(c.keys, ""), size[0], size[1]), func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		case 0:
 			r.open(dialog.OpenPalette(r.context(r.focus), r.focus, r.off, nil).Open)
 		case 1:
-			r.open(dialog.Keys(r.prefs.keys, r.focus, false))
+			r.open(dialog.NewHelp(r.focus))
 		case 2:
 			r.open(dialog.NewWelcome(r.context(r.focus), "", dialog.Offers{Demo: true, SetUp: true}))
 		}
@@ -298,6 +298,6 @@ func TestARealStormOfSizesEndsWithTheRightScreen(t *testing.T) {
 		}
 		s.resize(100, 30)
 		s.press("4")
-		s.sees("▸ 4 Forks", "1 Ping budget", "ctrl+p actions")
+		s.sees("▸ 4 Forks", "1 Ping budget", ": command")
 	})
 }

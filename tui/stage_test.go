@@ -146,7 +146,7 @@ var keyBytes = map[string]string{
 	"enter": "\r", "tab": "\t", "shift+tab": "\x1b[Z", "esc": "\x1b", "backspace": "\x7f",
 	"up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "shift+up": "\x1b[1;2A", "shift+down": "\x1b[1;2B",
 	"pgup": "\x1b[5~", "pgdown": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F", "space": " ", "alt+enter": "\x1b\r",
-	"ctrl+b": "\x02", "ctrl+c": "\x03", "ctrl+f": "\x06", "ctrl+l": "\x0c", "ctrl+p": "\x10", "ctrl+u": "\x15", "ctrl+y": "\x19", "ctrl+z": "\x1a",
+	"ctrl+b": "\x02", "ctrl+c": "\x03", "ctrl+f": "\x06", "ctrl+l": "\x0c", "ctrl+o": "\x0f", "ctrl+p": "\x10", "ctrl+r": "\x12", "ctrl+u": "\x15", "ctrl+y": "\x19", "ctrl+z": "\x1a",
 }
 
 // press sends keys one after the other.

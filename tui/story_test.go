@@ -15,9 +15,9 @@ import (
 
 func TestTheDashboardOpensWithEveryPane(t *testing.T) {
 	play(t, setup{snap: busyForks}, func(s *stage) {
-		s.sees("1 run under way.", "12 routines",
+		s.sees("ollim-bot", "12 routines",
 			"1 Ping budget", "3.2 / 5", "2 Schedule", "Email sweep", "3 Updates", "4 Forks", "5 Chat", "6 Logs",
-			"? keys", "ctrl+p actions")
+			"? keys", ": command")
 	})
 }
 
@@ -36,7 +36,7 @@ func TestAKeyChangesTheBudgetAndTheHelpLineShowsTheEffect(t *testing.T) {
 		s.press("1")
 		s.sees("▸ 1 Ping budget", "+/- capacity 5→6", "[/] refill 90→85")
 		s.press("+")
-		s.sees("3.2 / 6", "capacity 5 → 6 · u undoes", "+/- capacity 6→7", "u undo")
+		s.sees("3.2 / 6", "capacity 5 → 6 · u undoes", "+/- capacity 6→7", "u undo capacity 5→6")
 	})
 }
 
@@ -45,7 +45,7 @@ func TestUndoTakesTheLastChangesBackNewestFirst(t *testing.T) {
 		s.press("1", "+", "+")
 		s.sees("3.2 / 7")
 		s.press("u")
-		s.sees("3.2 / 6", "undone: capacity back to 6")
+		s.sees("3.2 / 6", "undone: capacity 6 → 7", "u undo capacity 5→6")
 		s.press("u")
 		s.sees("3.2 / 5")
 		s.press("u")
@@ -108,7 +108,7 @@ func TestTheFocusGoesByNumberAndByTab(t *testing.T) {
 func TestReadOnlyChangesNothing(t *testing.T) {
 	play(t, setup{options: Options{ReadOnly: true}}, func(s *stage) {
 		s.sees("read-only")
-		s.press("1", "+", "e", "3", "x", "2", "f", "u")
+		s.press("1", "+", "e", "3", "x", "2", "f")
 		s.sees("the dashboard is read-only")
 		s.press("p")
 		s.sees("You are about to fire.")

@@ -31,12 +31,11 @@ const (
 	textJustEnded = "the answer has just ended; press ctrl+c again in a moment to quit"
 
 	textUndone      = "undone: "
-	textUndoneBare  = "undone"
+	textRedone      = "redone: "
 	textInterrupted = "the answer was interrupted"
 
 	textKeysRead    = "keys.yaml reloaded"
-	textThemeIs     = "theme: "
-	textLayoutIs    = "layout: "
+	textResized     = "%s %s"
 	textLayoutLater = ", once the screen is large enough"
 
 	textNotices   = "Notices, newest first"
@@ -44,21 +43,23 @@ const (
 
 	textNotNow = "not now"
 
+	textDelete     = "Delete %s? Its file %s goes; for a day, %s brings it back."
+	textUndoMade   = "This undo removes %s, which you have written."
+	textUndoEdited = "%s was edited after it was made. This undo removes it with the edits."
+	textDeleteYes  = "delete the file"
+	textDeleteNo   = "keep it"
+
 	textMouseOn  = "the dashboard has the mouse; %s releases it"
 	textMouseOff = "the mouse is released: select text as usual; %s takes it back"
+	textNoKey    = "%s does nothing here; %s shows the keys"
 	textNoPaste  = "a paste goes into a message: %s opens the chat, %s writes"
 	textUndoKey  = textDot + "%s undoes"
+	textRedoKey  = textDot + "%s redoes"
 
 	// Behind a call: that it waits no longer. How it was settled is in the conversation.
 	textExpired           = " was denied: you did not answer in time"
 	textAnsweredElsewhere = " was answered elsewhere or cancelled"
 )
-
-// themeWords name the themes.
-var themeWords = map[string]string{
-	"auto": "as the terminal's background", "dark": "dark, for dark terminals", "light": "light, for light terminals",
-	"contrast": "high contrast", "16": "the terminal's sixteen colours",
-}
 
 // asksText says to who looks elsewhere that a tool call waits, in one line: it
 // may lie below the card.

@@ -19,6 +19,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/undo"
 	"ollimbot/tui/view"
 )
 
@@ -140,7 +141,9 @@ func TestEveryActionOfTheFrameDoesSomething(t *testing.T) {
 		case action.Back:
 			r.zoom = true
 		case action.Undo:
-			r.undo = []command.Value{command.RestoreBudget{Capacity: 3}}
+			r.changes.Add(undo.Change{Step: command.RestoreBudget{Capacity: 3}})
+		case action.Redo:
+			r.changes.Put(undo.Forward, undo.Change{Step: command.RestoreBudget{Capacity: 3}})
 		}
 		r.show(atOnce)
 		before := out.Len()

@@ -81,7 +81,7 @@ func TestEveryKeyOfTheWelcomeDoesSomething(t *testing.T) {
 }
 
 func TestThePaletteLeadsToTheDemoAndToTheSetUp(t *testing.T) {
-	for query, marked := range map[string]string{"demo": "Replace this dashboard", "set up": "Set the bot up", "init": "Set the bot up"} {
+	for query, marked := range map[string]string{"demo": "Watch the demo", "set up": "Set the bot up", "init": "Set the bot up"} {
 		left, restarts := 0, 0
 		o := Options{
 			Config: config(t), Welcome: true, Demo: func() { left++ }, Restart: func() { restarts++ },
@@ -249,9 +249,9 @@ func TestTheStarterRoutinesAreShownBeforeTheyAreInstalled(t *testing.T) {
 
 // N2: the top line says that no model is connected, and leads to the cure.
 func TestTheTopLineSaysThatNoModelIsConnected(t *testing.T) {
-	for w, words := range map[int]string{120: "No model is connected", 46: "No model is conn"} {
+	for w, words := range map[int]string{120: "no model connected", 80: "no model"} {
 		play(t, setup{w: w, h: 24}, func(s *stage) {
-			s.misses("No model")
+			s.misses("no model")
 			s.bot.change(func(snap *core.Snapshot) { snap.Engine.Offline = true })
 			time.Sleep(time.Second)
 			synctest.Wait()

@@ -207,7 +207,7 @@ func TestAFrozenTerminalDoesNotKeepTheProgram(t *testing.T) {
 		{"an attached dashboard", []string{"attach", "--data-dir", bot.root}, syscall.SIGTERM},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada")
+			p, tty := commandOnPty(t, c.args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir())
 			check(t, p.readUntil("\x1b[?2026l"))
 			freeze(t, tty)
 			_, err := io.WriteString(p.device, "2") // one more frame
@@ -254,7 +254,7 @@ func TestAKilledProgramLeavesTheTerminalAsItWas(t *testing.T) {
 		"an attached dashboard": {"attach", "--data-dir", bot.root},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, tty := commandOnPty(t, args, "OLLIM_USER_NAME=Ada")
+			p, tty := commandOnPty(t, args, "OLLIM_USER_NAME=Ada", "TMPDIR="+t.TempDir()) // where it leaves its folders
 			check(t, p.readUntil("\x1b[?2026l"))
 			watched(t, p.cmd.Process.Pid)
 			check(t, p.cmd.Process.Kill())

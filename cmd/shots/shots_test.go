@@ -41,7 +41,7 @@ var pictures = []picture{
 		s.do(command.FireNow{ID: papers})
 		s.press("4", "z")
 		s.wait(17 * time.Second)
-		s.press("/", "l", "e", "t", "t", "e", "r", "\r")
+		s.press("&", "l", "e", "t", "t", "e", "r", "\r")
 		s.wait(20 * time.Second)
 	}},
 	{"palette", 120, 40, dark, func(s *stage) {

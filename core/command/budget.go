@@ -18,7 +18,7 @@ func BudgetHandlers(bucket *budget.Bucket, zone *time.Location) []Handler {
 			now := time.Now().In(zone)
 			before, _ := bucket.State(now)
 			after, err := bucket.Restore(now, budget.Settings(c))
-			return Outcome{Message: budgetChange(before, after), Decision: audit.Entry{Action: audit.BudgetChanged}}, err
+			return Outcome{Message: budgetChange(before, after), Undo: restores(before), Decision: audit.Entry{Action: audit.BudgetChanged}}, err
 		}),
 	}
 }
@@ -28,10 +28,14 @@ func (c SetBudget) CarryOut(bucket *budget.Bucket, now time.Time) (Outcome, erro
 	before, after, err := bucket.Set(now, c.Capacity, c.RefillMinutes)
 	out := Outcome{Message: budgetChange(before, after)}
 	if before.Capacity != after.Capacity || before.RefillRateMinutes != after.RefillRateMinutes {
-		out.Undo = RestoreBudget{Capacity: before.Capacity, RefillMinutes: before.RefillRateMinutes, Available: before.Available}
+		out.Undo = restores(before)
 		out.Decision.Action = audit.BudgetChanged
 	}
 	return out, err
+}
+
+func restores(s budget.State) RestoreBudget {
+	return RestoreBudget{Capacity: s.Capacity, RefillMinutes: s.RefillRateMinutes, Available: s.Available}
 }
 
 // budgetChange says what is different now: "capacity 5 → 6, refill 90 → 60 min".

@@ -144,6 +144,7 @@ var pingRows = []Command{
 
 var programRows = []Command{
 	{Name: "undo", About: "undo the last change", Writes: true},
+	{Name: "redo", About: "make the change again that was undone last", Writes: true},
 	{Name: "yes", Aliases: []string{"y"}, About: "answer yes to a question"},
 	{Name: "no", Aliases: []string{"n"}, About: "answer no to a question; so does any other command"},
 	{

@@ -17,7 +17,7 @@ func UpdateHandlers(queue *updates.Queue) []Handler {
 		}),
 		On(Directory, func(_ context.Context, c RestoreUpdate) (Outcome, error) {
 			done := audit.Entry{Action: audit.UpdateRestored, Subject: c.Update.Key}
-			return Outcome{Message: "update restored", Decision: done}, queue.Restore(c.Update)
+			return Outcome{Message: "update restored", Undo: DiscardUpdate{Key: c.Update.Key}, Decision: done}, queue.Restore(c.Update)
 		}),
 	}
 }

@@ -52,7 +52,8 @@ var (
 // Action is one row of the table.
 type Action struct {
 	ID    ID
-	Title string   // imperative, for palette and help: "Raise the capacity by one"
+	Title string   // two to four words, for palette and help: "Raise the capacity"
+	More  string   // what else there is to know, in a few words; may be empty
 	Short string   // a word or two for the help line: "capacity"
 	Words string   // what people type for it that it is not called; only the search knows them
 	Keys  []string // as tea.KeyPressMsg.String() gives them: "+", "ctrl+p", "enter"; none where the palette alone has it
@@ -75,8 +76,11 @@ type Action struct {
 	// about, and keys that another row of the line already stands for.
 	Quiet bool
 	// Over marks a row that takes its keys from a later row of its pane, for as
-	// long as it is not off: "y" answers what waits, else it copies.
+	// long as it is not off: "n" denies what waits, else it goes to the next match.
 	Over bool
+	// Anywhere marks a row of a pane whose keys work in every pane that has no use of its
+	// own for them.
+	Anywhere bool
 	// Pair names the row that shares a place in the help line with this one:
 	// "+/- capacity 5→6". The named row must follow this one in the table.
 	Pair ID
@@ -93,11 +97,9 @@ const (
 	Help    ID = "view.help"
 	Palette ID = "view.palette"
 	Notices ID = "view.notices"
-	// OpenHeadline shows what the top line is about.
-	OpenHeadline ID = "view.headline"
-	Mouse        ID = "view.mouse"
-	Redraw       ID = "view.redraw"
-	Engine       ID = "view.engine"
+	Mouse   ID = "view.mouse"
+	Redraw  ID = "view.redraw"
+	Engine  ID = "view.engine"
 
 	Deliveries ID = "view.deliveries"
 
@@ -109,6 +111,7 @@ const (
 	Shorter    ID = "view.shorter"
 
 	Undo      ID = "app.undo"
+	Redo      ID = "app.redo"
 	Welcome   ID = "app.welcome"
 	Demo      ID = "app.demo"   // in the place of the dashboard
 	SetUp     ID = "app.set-up" // the questions of the set-up
@@ -120,7 +123,10 @@ const (
 	// The actions of the day.
 	DayEarlier ID = "day.earlier"
 	DayLater   ID = "day.later"
+	DayFirst   ID = "day.first"
+	DayLast    ID = "day.last"
 	DayNow     ID = "day.now"
+	DayLeave   ID = "day.leave"
 	DayOpen    ID = "day.open"
 
 	// The actions of the budget pane.
@@ -161,7 +167,8 @@ const (
 	ForksResume ID = "forks.resume"
 	// ForksAgain fires the task of a run once more, beside its schedule.
 	ForksAgain ID = "forks.again"
-	ForksCosts ID = "forks.costs"
+	// ForksSeen marks every failure as seen.
+	ForksSeen ID = "forks.seen"
 	// ForksState shows runs of another state, ForksSort sorts them by the next column,
 	// ForksTurn the other way round; all on the page of runs.
 	ForksState ID = "forks.state"

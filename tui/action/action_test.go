@@ -59,7 +59,7 @@ func TestARowThatStandsOverAnotherSaysWhenItDoesNot(t *testing.T) {
 func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
 	s := core.Snapshot{Approvals: []policy.Approval{{ID: "a", Tool: "Bash"}}}
 	for key, want := range map[string][2]ID{
-		"y": {TailCopyLine, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
+		"y": {ApprovalAllow, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
 	} {
 		idle, _ := (Keys{}).ByKey(Chat, key, core.Snapshot{})
 		asked, _ := (Keys{}).ByKey(Chat, key, s)
@@ -110,6 +110,52 @@ func TestEveryIDIsUniqueInItsPane(t *testing.T) {
 	}
 }
 
+// A title is read at a glance and never cut: the palette shows the pane before it.
+func TestATitleIsAFewWords(t *testing.T) {
+	for _, a := range table() {
+		if n := len(strings.Fields(a.Title)); n < 2 || n > 4 {
+			t.Errorf("%s: %q has %d words", a.ID, a.Title, n)
+		}
+		if n := len(a.Name()); n > 48 {
+			t.Errorf("%s: %q has %d letters", a.ID, a.Name(), n)
+		}
+	}
+}
+
+// A letter that means several things in different panes is explained.
+func TestALetterMeansOneThingOrTheDocsSayWhy(t *testing.T) {
+	data, err := os.ReadFile("../../docs/keys.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "\n## One key, one meaning\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	means := map[string]Action{}
+	for _, a := range table() {
+		for _, k := range a.Keys {
+			other, taken := means[k]
+			if means[k] = a; !taken || len(k) > 1 || a.Short == other.Short {
+				continue
+			}
+			if !strings.Contains(section, "| `"+k+"` |") {
+				t.Errorf("%q is %s and %s, and the docs do not say why", k, a.ID, other.ID)
+			}
+		}
+	}
+}
+
+func TestAMessageCanBeStartedFromEveryPane(t *testing.T) {
+	for _, p := range AllPanes {
+		if a, _ := (Keys{}).ByKey(p, "i", core.Snapshot{}); a.ID != ChatWrite {
+			t.Errorf("i in %s is %q", p, a.ID)
+		}
+	}
+	k := changed(t, Change{Pane: Forks, ID: TailWrap, Keys: []string{"i"}})
+	if a, _ := k.ByKey(Forks, "i", core.Snapshot{}); a.ID != TailWrap {
+		t.Errorf("the pane's own key is %q", a.ID)
+	}
+}
+
 func TestEveryRowSaysWhatItIs(t *testing.T) {
 	for _, a := range table() {
 		if len(a.Keys) == 0 && (a.Pane != Everywhere || !a.Quiet) {
@@ -144,7 +190,7 @@ func TestWhatChangesTheBotIsMarked(t *testing.T) {
 		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
 		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
 		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
-		SettingsEdit, SettingsPrevious, SettingsNext, Undo, Login, SetUp,
+		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp,
 	}
 	var got []ID
 	for _, a := range table() {
@@ -323,6 +369,9 @@ func tables() string {
 		b.WriteString("\n\n| Keys | Action | Name |\n|---|---|---|\n")
 		for _, a := range (Keys{}).Of(p) {
 			b.WriteString("| " + codes(a.Keys) + " | " + a.Title)
+			if a.More != "" {
+				b.WriteString("; " + a.More)
+			}
 			if a.Writes {
 				b.WriteString(" *")
 			}

@@ -35,11 +35,19 @@ type Refusal struct {
 // fixed are rows whose keys the terminal, or every dialog, relies on.
 var fixed = []ID{Interrupt, Back, Redraw}
 
+// renamed are actions that are now another one. keys.yaml may name them.
+var renamed = map[ID]ID{"forks.costs": Costs.Go()}
+
 // Change gives the keys with the changes that can be made, and why others cannot.
 // Where two changes want a key, the first one has it.
 func (Keys) Change(changes []Change) (Keys, []Refusal) {
 	refused := map[int]Refusal{}
+	changes = slices.Clone(changes)
 	for i, c := range changes {
+		if now := renamed[c.ID]; now != "" {
+			c = Change{ID: now, Keys: c.Keys}
+			changes[i] = c
+		}
 		switch {
 		case slices.Contains(fixed, c.ID):
 			refused[i] = Refusal{i, "", fmt.Sprintf(textFixed, c.name())}
@@ -142,11 +150,16 @@ func (k Keys) Get(p Pane, id ID) (Action, bool) {
 }
 
 // ByKey finds what a key does while a pane has the focus: the global rows
-// first, then the pane's own. A row that stands over another one counts only
-// while it is not off.
+// first, then the pane's own, then those of other panes that work anywhere. A row that
+// stands over another one counts only while it is not off.
 func (k Keys) ByKey(p Pane, key string, s core.Snapshot) (Action, bool) {
 	for _, a := range slices.Concat(k.Of(Everywhere), k.Of(p)) {
 		if slices.Contains(a.Keys, key) && (!a.Over || a.Off(s) == "") {
+			return a, true
+		}
+	}
+	for _, a := range k.All() {
+		if a.Anywhere && slices.Contains(a.Keys, key) {
 			return a, true
 		}
 	}

@@ -32,6 +32,15 @@ func TestOtherKeysTakeThePlaceOfTheTables(t *testing.T) {
 	}
 }
 
+func TestAnActionKeepsItsOldName(t *testing.T) {
+	for old, now := range renamed {
+		k := changed(t, Change{Pane: Forks, ID: old, Keys: []string{"f7"}})
+		if a, _ := k.ByKey(Budget, "f7", core.Snapshot{}); a.ID != now {
+			t.Errorf("%s gives f7 to %q, want %s", old, a.ID, now)
+		}
+	}
+}
+
 func TestTwoKeysMayChangePlaces(t *testing.T) {
 	k, refused := Keys{}.Change([]Change{{ID: Quit, Keys: []string{"z"}}, {ID: Zoom, Keys: []string{"q"}}})
 	if len(refused) != 0 {
@@ -143,7 +152,7 @@ func TestASentenceNamesTheKeyThatIsBound(t *testing.T) {
 		{other, Chat, ForkExit, [3]string{"the palette (f1)", "The palette (f1)", "f1"}},
 		{other, Budget, Mouse, [3]string{"the palette (f1)", "The palette (f1)", "f1"}},
 		{none, Chat, ForkExit, [3]string{"a key in keys.yaml", "A key in keys.yaml", ""}},
-		{Keys{}, Budget, ForkSave, [3]string{"the palette (ctrl+p)", "The palette (ctrl+p)", "ctrl+p"}}, // not of this pane
+		{Keys{}, Budget, ForkSave, [3]string{"the palette (:)", "The palette (:)", ":"}}, // not of this pane
 	} {
 		n := Names{Keys: c.keys, Pane: c.pane}
 		if got := [3]string{n.Name(c.id), n.Opening(c.id), n.Badge(c.id)}; got != c.want {
@@ -154,7 +163,7 @@ func TestASentenceNamesTheKeyThatIsBound(t *testing.T) {
 
 func TestBadgesStandOnceAndNeverEmpty(t *testing.T) {
 	n := Names{Keys: changed(t, Change{ID: ApprovalDeny}, Change{ID: ApprovalAlways}), Pane: Chat}
-	if got := n.Badges(ApprovalAllow, ApprovalDeny, ApprovalAlways); !slices.Equal(got, []string{"y", "ctrl+p"}) {
+	if got := n.Badges(ApprovalAllow, ApprovalDeny, ApprovalAlways); !slices.Equal(got, []string{"y", ":"}) {
 		t.Errorf("badges %q", got)
 	}
 	n.Keys = changed(t, Change{ID: ApprovalDeny}, Change{ID: ApprovalAlways}, Change{ID: Palette})

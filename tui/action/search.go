@@ -74,7 +74,7 @@ func (a Action) matchWords(words []string) Match {
 		return 0
 	}
 	title := splitWords(strings.ToLower(a.Title))
-	others := splitWords(strings.ToLower(a.Short + " " + a.Pane.Name() + " " + string(a.ID) + " " + a.Words))
+	others := splitWords(strings.ToLower(a.Short + " " + a.Pane.Name() + " " + string(a.ID) + " " + a.Words + " " + a.More))
 	all := a.everything()
 	worst, sum := Match(identical), Match(0)
 	for _, w := range words {
@@ -111,7 +111,7 @@ func (a Action) hasKey(query string) bool {
 // everything is all that a part of a word may be found in.
 func (a Action) everything() string {
 	return strings.ToLower(a.Name() + "\n" + a.Short + "\n" + string(a.Pane) + "/" + string(a.ID) + "\n" +
-		a.Words + "\n" + strings.Join(a.Keys, "\n"))
+		a.Words + "\n" + a.More + "\n" + strings.Join(a.Keys, "\n"))
 }
 
 // splitWords leaves "ctrl+l" whole: the "l" of it is no beginning of a word.

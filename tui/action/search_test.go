@@ -20,7 +20,7 @@ func TestWhatAPersonTypesFindsWhatTheyMean(t *testing.T) {
 	for query, want := range map[string]ID{
 		"theme": ThemeNext, "dark": ThemeNext, "light": ThemeNext, "settings": Settings.Go(), "colors": ThemeNext,
 		"edit": ScheduleEdit, "editor": ScheduleOpen, "open": ScheduleOpen, "new": ScheduleNew, "reminder": ScheduleNew,
-		"help": Help, "Keys": Help, "cost": ForksCosts, "costs": ForksCosts, "money": ForksCosts, "restart": ForksAgain,
+		"help": Help, "Keys": Help, "cost": Costs.Go(), "costs": Costs.Go(), "money": Costs.Go(), "restart": ForksAgain,
 		"pause": SchedulePause, "snooze": ScheduleSnooze, "mute": Mute, "stop": ForksStop, "kill": ForksStop, "quit": Quit,
 		"login": Login, "log in": Login, "undo": Undo, "zoom": Zoom, "engine": Engine, "tokens": Engine, "resume": ForksResume,
 		"schedule": Schedule.Go(), "forks": Forks.Go(), "updates": Updates.Go(), "chat": Chat.Go(), "logs": Logs.Go(), "budget": Budget.Go(),

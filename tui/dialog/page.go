@@ -23,14 +23,10 @@ type Page struct {
 
 	rows     []Row      // the body
 	column   int        // at which the texts of rows start
+	diff     bool       // the body is a unified diff
 	heads    theme.Role // of the rows' heads
 	headings bool       // lines without indentation are headings
-	diff     bool       // the body is a unified diff
-	// keys are the keys that the body names. renew makes the page for other keys; nil if
-	// the body names none.
-	keys  action.Keys
-	renew func(action.Keys) *Page
-	Loads bool // the text is still loading
+	Loads    bool       // the text is still loading
 
 	view  widget.Scroll   // over the lines
 	lines [][]widget.Span // body in lines of width cells
@@ -104,9 +100,6 @@ const (
 
 // Draw implements pane.Dialog.
 func (p *Page) Draw(c pane.Context, w, h int) []string {
-	if p.renew != nil && p.keys != c.Keys { // their file may be saved while the page is open
-		p.keys, p.rows, p.width = c.Keys, p.renew(c.Keys).rows, 0
-	}
 	whole := w <= wholeWidth
 	if !whole {
 		w = min(w-Air, pageWidth)

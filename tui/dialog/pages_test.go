@@ -3,16 +3,13 @@ package dialog
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
-	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
@@ -69,53 +66,6 @@ func TestWhatGoesOnInTheNextLineStandsBelowItsWords(t *testing.T) {
 		if d := cmp.Diff(c.want, textOfPage(c.p, c.w)); d != "" {
 			t.Errorf("%d cells (-want +got):\n%s", c.w, d)
 		}
-	}
-}
-
-// The keys stand in a column that is no wider than a quarter of the page.
-func TestThePageOfKeysIsReadableOnASmallScreen(t *testing.T) {
-	for _, w := range []int{34, 50, 76} {
-		p := Keys(action.Keys{}, action.Forks, false)
-		lines := textOfPage(p, w)
-		if !slices.ContainsFunc(lines, func(l string) bool {
-			return strings.HasPrefix(l, "  x ") && strings.HasSuffix(l, "Stop the selected run")
-		}) {
-			t.Errorf("%d cells: a short sentence is broken:\n%s", w, strings.Join(lines, "\n"))
-		}
-		for i, l := range lines {
-			heading := slices.ContainsFunc(append(slices.Clone(action.AllPanes), action.Everywhere), func(p action.Pane) bool { return strings.HasPrefix(l, p.Name()) })
-			if l != "" && l[0] != ' ' && !heading && l != textMouse && l != textWords {
-				t.Errorf("%d cells: line %d begins at the border: %q", w, i, l)
-			}
-		}
-		if len(lines) > 2*len(p.rows) {
-			t.Errorf("%d cells: %d lines for %d rows", w, len(lines), len(p.rows))
-		}
-	}
-}
-
-// The heads of a table are seen as such with colours, and only they.
-func TestOnlyWhatStandsInFrontIsDrawnAsAKey(t *testing.T) {
-	th := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	p := Keys(action.Keys{}, action.Forks, false)
-	for _, w := range []int{34, 76} {
-		p.wrap(w)
-		for _, l := range p.lines {
-			keys := ""
-			for _, s := range l {
-				if s.Role == theme.Key {
-					keys += s.Text
-				}
-			}
-			for _, k := range strings.Fields(keys) {
-				if len(k) > 9 && !strings.Contains(k, "+") {
-					t.Errorf("%d cells: %q is drawn as a key in %q", w, k, l)
-				}
-			}
-		}
-	}
-	if th.Paint(theme.Key, "x") == "x" {
-		t.Error("keys have no colour")
 	}
 }
 

@@ -131,7 +131,7 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 	}
 	p.rows = max(1, min(paletteRows+2, h-1)-len(facts))
 	p.top = p.list.Window(p.list.At, p.list.At, len(p.shown), p.rows)
-	lines := []string{p.query.Line(b, w, "/", where)}
+	lines := []string{p.query.Line(b, w, where, nil)}
 	for i := p.top; i < min(p.top+p.rows, len(p.shown)); i++ {
 		lines = append(lines, p.row(c, w, i))
 	}

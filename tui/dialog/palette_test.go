@@ -64,7 +64,7 @@ func TestTheFocusedPaneComesFirstAmongActionsThatAreCalledTheSame(t *testing.T) 
 	r := newDesk(action.Forks)
 	for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
 		r.focus = p
-		if got := ask(r, "find in the text").shown[0].action; got.Pane != p {
+		if got := ask(r, "find in text").shown[0].action; got.Pane != p {
 			t.Errorf("with the focus on %s it finds %q first", p, got.Name())
 		}
 	}
@@ -105,7 +105,7 @@ func TestSpellingIsForgivenOnlyWhereNothingElseIsFound(t *testing.T) {
 func TestTheReasonOfTheMarkedRowIsReadInFull(t *testing.T) {
 	for _, size := range [][2]int{{76, 26}, {50, 20}, {35, 12}, {34, 6}} {
 		r := newDesk(action.Forks)
-		p := ask(r, "leave the fork with a report")
+		p := ask(r, "report and leave")
 		text := strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
 		for _, want := range []string{"off: the chat is not in a fork", "fork.report", "1 of ", "off R"} {
 			if !strings.Contains(text, want) {

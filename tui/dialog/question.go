@@ -51,7 +51,7 @@ const grace = 250 * time.Millisecond
 
 // Ask is a yes-no question. yes is the answer for yes, in addition to q.Do.
 func Ask(q pane.Question, yes pane.Answer) *Question {
-	yes.Close, yes.Do = true, q.Do
+	yes.Close, yes.Sure, yes.Do = true, true, q.Do
 	return &Question{name: textQuestion, text: q.Text, opened: time.Now(), answers: []answer{
 		{binding("n", "", "n", "N", "q"), q.No, pane.Answer{Close: true}},
 		{binding("y", "", "y", "Y"), q.Yes, yes},

@@ -8,7 +8,6 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -111,34 +110,6 @@ func indent(s string) int {
 	}
 	return n
 }
-
-// Keys lists every key: those of the focused pane first, then what works
-// everywhere, then the other panes.
-func Keys(keys action.Keys, focus action.Pane, ascii bool) *Page {
-	var rows []Row
-	for _, p := range fromFocus(focus) {
-		actions := keys.Of(p)
-		if len(actions) == 0 {
-			continue
-		}
-		name := p.Name()
-		if key := (action.Names{Keys: keys, ASCII: ascii}).Key(p.Go()); key != "" {
-			name += " (" + key + ")"
-		}
-		rows = append(rows, Row{Text: name})
-		for _, a := range actions {
-			rows = append(rows, Row{"  " + a.KeyNames(ascii), a.Title})
-		}
-		rows = append(rows, Row{})
-	}
-	p := NewTable(textHelp, helpColumn, append(rows, textHelpWords...))
-	p.heads, p.headings = theme.Key, true
-	p.keys, p.renew = keys, func(now action.Keys) *Page { return Keys(now, focus, ascii) }
-	return p
-}
-
-// helpColumn is where the texts start: after the longest list of keys.
-const helpColumn = 18
 
 // Deliveries lists the webhooks' deliveries, never their contents.
 func Deliveries(s *core.Snapshot) *Page {

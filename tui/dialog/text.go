@@ -203,6 +203,7 @@ const (
 	textEngineToday     = "today"
 	textEngineProcesses = "processes: id, use, memory, age, session"
 	textHelp            = "Keys"
+	textFilter          = "filter"
 	textWords           = "Words"
 	textMouse           = "Mouse"
 	textPalette         = "Actions"
@@ -281,18 +282,17 @@ var taskVerbs = []struct {
 
 // textHelpWords explain the terms and symbols of the panes, and the mouse.
 var textHelpWords = []Row{
-	{"", textWords},
-	{"  ping", "A message from a background run to you. Each costs a token; critical ones are free"},
-	{"  token", "The price of a ping. The budget refills over time; when it is empty, you are left alone"},
-	{"  run, fork", "A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
-	{"  update", "A run's report without a ping: it joins the conversation with your next message"},
-	{"  routine", "A task that repeats; a reminder fires once, and ∞ is a chain of checks"},
-	{"  signs", "∅ never pings, » in the conversation, ⊘ on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ missed, ○ upcoming, ▪ appointment"},
-	{},
-	{"", textMouse},
-	{"  click", "Focus a pane or select a row; on the selected row, same as enter"},
-	{"  click below", "On a key in the last line: same as that key"},
-	{"  wheel", "Scroll what is under the pointer"},
+	{textWords, ""},
+	{"ping", "A message from a background run to you. Each costs a token; critical ones are free"},
+	{"token", "The price of a ping. The budget refills over time; when it is empty, you are left alone"},
+	{"run, fork", "A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped"},
+	{"update", "A run's report without a ping: it joins the conversation with your next message"},
+	{"routine", "A task that repeats; a reminder fires once, and ∞ is a chain of checks"},
+	{"signs", "∅ never pings, » in the conversation, ⊘ on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ likely ping, △ missed, ○ upcoming, ▪ appointment"},
+	{textMouse, ""},
+	{"click", "Focus a pane or select a row; on the selected row, same as enter"},
+	{"click below", "On a key in the last line: same as that key"},
+	{"wheel", "Scroll what is under the pointer"},
 }
 
 // The keys of dialogs, with their descriptions in the help line.
@@ -313,7 +313,7 @@ var pageKeys = struct{ shut, find, next, scroll, copied key.Binding }{
 	find:   binding("/", "find", "/"),
 	next:   binding("n/N", "next, previous", "n"),
 	scroll: binding("PgUp/PgDn", "scroll", "pgup", "pgdown"),
-	copied: binding("y", "copy", "y", "Y"),
+	copied: binding("c", "copy", "c", "C"),
 }
 
 var loginKeys = struct{ copy, send, leave key.Binding }{

@@ -25,9 +25,11 @@ const (
 	StripHeight = 10
 	// wideWidth is from how many columns on there are three columns of panes.
 	wideWidth = 160
-	// headHeight is from how many rows on the day is above the panes, and the fixed
-	// rows of the tabs.
+	// headHeight is from how many rows on the day is above the tabs, and the fixed row.
 	headHeight = 20
+	// bandHeight is from how many rows on the day has bandRows; below it has dayRows.
+	bandHeight        = 40
+	bandRows, dayRows = 4, 2
 	// saidHeight is from how many rows on messages have their own row.
 	saidHeight = 20
 )
@@ -45,8 +47,6 @@ type Input struct {
 	// Preset is one of Presets.
 	Preset string
 	Size
-	// Content is how wide the left column must be for nothing to be cut; 0 if unknown.
-	Content int
 }
 
 // Size is how the user has resized a preset; Step changes it. The zero Size is the preset's
@@ -81,7 +81,7 @@ type Plan struct {
 	// help line.
 	Said int
 	// Day is how many rows the day has, from row 1 on. Fixed is how many rows below it show
-	// what the tabs would hide: the gauge of the budget, and the next fires.
+	// what the tabs would hide: the gauge of the budget.
 	Day, Fixed int
 	// Strip is how many cells wide the one-line panes are, from row 1 and column 0 on; 0
 	// without them.
@@ -114,13 +114,15 @@ func Divide(in Input) Plan {
 
 // head is how many rows there are between the top line and the panes.
 func (in Input) head() (day, fixed int) {
+	day = dayRows
+	if in.H >= bandHeight {
+		day = bandRows
+	}
 	switch m := mode(in.W, in.H); {
-	case m == Full && in.H > 30:
-		return 2, 0
 	case m == Full:
-		return 1, 0
+		return day, 0
 	case m == Tabs && in.H >= headHeight && !in.Zoom:
-		return 1, 2
+		return day, 1
 	}
 	return 0, 0
 }
@@ -340,20 +342,12 @@ func presetOf(name string) preset {
 // The least width of a column that the user has narrowed.
 const leastColumn = 30
 
-// base is the width of the left column before the user resizes it: that of its content,
-// within the limits of the preset.
-func (in Input) base() int {
-	p := presetOf(in.Preset)
-	if in.Content > 0 {
-		return min(max(in.Content, p.least), min(p.most, in.W*p.eighths/8+8))
-	}
-	return min(max(in.W*p.eighths/8, p.least), p.most)
-}
-
+// leftLimits are those of the left column. What it shows moves no border.
 func (in Input) leftLimits() limits {
+	p := presetOf(in.Preset)
 	most := in.W - leastColumn
 	if in.W >= wideWidth {
 		most = in.W / 2
 	}
-	return limits{in.base(), leastColumn, most}
+	return limits{min(max(in.W*p.eighths/8, p.least), p.most), leastColumn, most}
 }

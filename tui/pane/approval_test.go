@@ -41,7 +41,7 @@ func TestWhatWouldBeWrittenStandsBehindItsFileAndIsReadInFull(t *testing.T) {
 		for _, size := range [][2]int{{28, 6}, {44, 12}, {80, 12}, {120, 20}} {
 			compare(t, fmt.Sprintf("chat-writing-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 		}
-		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd ⏎", "v read all", "y allow")
+		has(t, s.screen(80, 14), "The main session asks to run Write(/etc/passwd ⏎", "p read all", "y allow")
 		a := s.do(action.ApprovalRead)
 		if a.Open == nil || a.Do != nil {
 			t.Fatalf("reading answers %#v", a)
@@ -196,15 +196,18 @@ func TestASavedFileOfKeysIsSeenWithoutANewSnapshot(t *testing.T) {
 			"budget", func(_ *testing.T, s *stage) {
 				s.next(func(c *core.Snapshot) { c.Budget.State = budget.State{RefillRateMinutes: 90} })
 			},
-			action.CapacityUp, action.Budget, "+ raises the capacity", "f9 raises the capacity", "The palette (ctrl+p) raises the capacity",
+			action.CapacityUp, action.Budget, "+ raises the capacity", "f9 raises the capacity", "The palette (:) raises the capacity",
 		},
 		{
 			"schedule", func(_ *testing.T, s *stage) { s.next(func(c *core.Snapshot) { c.Schedule = schedule.View{} }) },
-			action.ScheduleView, action.Schedule, "v shows 24 hours", "f9 shows 24 hours", "the palette (ctrl+p) shows 24 hours",
+			action.ScheduleView, action.Schedule, "v shows 24 hours", "f9 shows 24 hours", "the palette (:) shows 24 hours",
 		},
-		{"chat", func(*testing.T, *stage) {}, action.ChatWrite, action.Chat, " i writes a message", " f9 writes a message", " the palette (ctrl+p) writes a message"},
+		{"chat", func(*testing.T, *stage) {}, action.ChatWrite, action.Chat, " i writes a message", " f9 writes a message", " the palette (:) writes a message"},
 		{
-			"forks", find,
+			"forks", func(t *testing.T, s *stage) {
+				s.do(action.ForksTail)
+				find(t, s)
+			},
 			action.TailNext, action.Forks, "n next · N previous · esc ends", "f9 next · N previous", "  N previous · esc ends",
 		},
 		{
@@ -230,7 +233,7 @@ func TestAForkAsksWithTheKeysThatThereAre(t *testing.T) {
 	s := open("chat")
 	s.next(func(c *core.Snapshot) { c.Fork = &chat.Banner{Asks: true, Since: noon} })
 	s.c.Keys = with(t, action.Change{ID: action.ForkSave, Keys: []string{"f2"}}, action.Change{ID: action.ForkExit})
-	has(t, s.screen(120, 14), "The agent asks: save it? f2 yes, R report", "f2 save", "R report", "ctrl+p exit")
+	has(t, s.screen(120, 14), "The agent asks: save it? f2 yes, R report", "f2 save", "R report", ": exit")
 	has(t, s.screen(60, 5), "save it? f2 yes, R report")
 	s.c.Keys = with(t, action.Change{ID: action.ForkSave}, action.Change{ID: action.ForkReport}, action.Change{ID: action.ForkExit}, action.Change{ID: action.Palette})
 	has(t, s.screen(120, 14), "save it? a key in keys.yaml")
@@ -242,8 +245,8 @@ func TestAToolCallIsAnsweredWithTheKeysThatThereAre(t *testing.T) {
 	s := open("chat")
 	s.next(asked)
 	s.c.Keys = with(t, action.Change{ID: action.ApprovalAllow, Keys: []string{"f2"}}, action.Change{ID: action.ApprovalDeny}, action.Change{ID: action.Chat.Go(), Keys: []string{"f5"}})
-	has(t, s.Line(s.c, 80), " f2 ctrl+p a ")
-	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " f5, then f2 allow  ctrl+p deny")
+	has(t, s.Line(s.c, 80), " f2 : a ")
+	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " f5, then f2 allow  : deny")
 	s.c.Keys = with(t, action.Change{ID: action.Chat.Go()})
 	has(t, strings.Join(drawn(s, s.c, 80, 12, false), "\n"), " chat, then y allow")
 }

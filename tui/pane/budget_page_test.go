@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/work/budget"
 	"ollimbot/tui/action"
 )
 
@@ -21,14 +22,14 @@ func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
 		}
 	})
 	s.do(action.Back) // the change is seen
-	has(t, s.screen(120, 30), "✓ likely enough until Tue 14:02; if every task pings, out at 15:15: Nudge me to stand up")
+	has(t, s.screen(120, 30), "! may run short at 15:15: Nudge me to stand up", "if every task pings")
 	s.next(func(c *core.Snapshot) {
 		c.Budget.State.Available, c.Budget.Fires = 0.2, slices.Clone(c.Budget.Fires)
 		for i := range c.Budget.Fires {
 			c.Budget.Fires[i].Rate = 0.9
 		}
 	})
-	has(t, s.screen(120, 30), "! the next ping can go at 15:14; likely refused at 14:30: Has the landlord")
+	has(t, s.screen(120, 30), "! likely out of pings at 14:30: Has the landlord")
 	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
 	has(t, s.screen(120, 30), "muted: the capacity is 0")
 }
@@ -42,13 +43,29 @@ func TestAChangedBudgetIsComparedWithTheOneBefore(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 30 })
 	s.next(func(c *core.Snapshot) { c.At, c.Budget.State.RefillRateMinutes = c.At.Add(5*time.Second), 20 })
 	both := s.screen(120, 30)
-	has(t, both, "first refusal 15:15 → none until Tue 14:02", "━━ 5 tokens, 1 every 20 min", "╍╍ 5 tokens, 1 every 600 min")
+	has(t, both, "first refusal 15:15 → none until Tue 14:02", "█ 5 tokens, 1 every 20 min", "━━ 5 tokens, 1 every 600 min")
 	s.next(func(c *core.Snapshot) { c.At = c.At.Add(16 * time.Second) })
 	if after := s.screen(120, 30); !strings.Contains(after, "at the usual rate of pings") || strings.Contains(after, "first refusal") {
 		t.Errorf("it is compared for ever:\n%s", after)
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.State.RefillRateMinutes = 10 })
-	has(t, s.screen(120, 30), "✓ enough until Tue 14:02", "╍╍ 5 tokens, 1 every 20 min") // nothing is refused either way
+	has(t, s.screen(120, 30), "✓ enough until Tue 14:02", "━━ 5 tokens, 1 every 20 min") // nothing is refused either way
+}
+
+// A ping that was answered is in the hour and on the weekday on which it was sent.
+func TestTheBudgetPageShowsWhenPingsAreAnswered(t *testing.T) {
+	s := open("budget")
+	s.next(func(c *core.Snapshot) {
+		at := time.Date(2026, 11, 16, 9, 30, 0, 0, c.Zone) // a Monday
+		c.Budget.Pings = []budget.Ping{
+			{At: at, Title: "One", Answered: at.Add(time.Minute)}, {At: at.Add(time.Minute), Title: "Two"}, {At: at, Title: "Three", Refused: "no token"},
+		}
+	})
+	screen := s.screen(120, 30)
+	has(t, screen, "1 of 2 pings answered", " Mon "+strings.Repeat("·", 18)+"██"+strings.Repeat("·", 28), " Tue "+strings.Repeat("·", 48))
+	if low := s.screen(120, 20); strings.Contains(low, "pings answered") {
+		t.Errorf("a low page has no room for it:\n%s", low)
+	}
 }
 
 func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {
@@ -59,5 +76,5 @@ func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {
 		t.Errorf("the messages of today:\n%s", screen)
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.Pings = nil })
-	has(t, s.screen(120, 30), "3 pings, 1 critical")
+	has(t, s.screen(120, 30), "no pings yet")
 }

@@ -120,7 +120,7 @@ func TestEachFireAndAppointmentIsShownOnceByItsTime(t *testing.T) {
 		moments := rapid.SliceOfN(rapid.IntRange(-5, 60), 0, 12)
 		var want int
 		s.next(func(c *core.Snapshot) {
-			c.Schedule.Problems, c.Schedule.Entries = nil, nil
+			c.Schedule.Problems, c.Schedule.Entries, c.Schedule.Refills = nil, nil, ""
 			fires, dates := moments.Draw(t, "fires"), moments.Draw(t, "dates")
 			slices.Sort(fires)
 			slices.Sort(dates)

@@ -38,7 +38,7 @@ func TestFilteredTailsLookAsTheyDid(t *testing.T) {
 func TestATailIsFilteredByKindAndByWord(t *testing.T) {
 	s := open("forks")
 	s.screen(80, 20)
-	s.do(action.TailFilter)
+	s.do(action.ForksTail, action.TailFilter)
 	s.keys(t, "ping", "enter")
 	screen := s.screen(80, 20)
 	has(t, screen, "The plumber comes at 15:00", "2 of 8 lines", "already sent 1 ping", "filtered")
@@ -50,11 +50,11 @@ func TestATailIsFilteredByKindAndByWord(t *testing.T) {
 func TestNothingTakesAFilteredTailFromItsReader(t *testing.T) {
 	s := open("forks")
 	s.screen(80, 12)
-	s.do(action.TailFilter)
+	s.do(action.ForksTail, action.TailFilter)
 	s.keys(t, "ping", "enter")
 	s.next(start("99999999", noon.Add(time.Second)))
 	has(t, s.screen(80, 12), "tail: Email sweep")
-	s.do(action.Back)
+	s.do(action.Back, action.Back) // out of the filter, out of the tail
 	s.next(start("aaaaaaaa", noon.Add(2*time.Second)))
 	has(t, s.screen(80, 12), "tail: Run aaaaaaaa")
 }
@@ -120,12 +120,6 @@ func TestATaskRunsAgainWhenItsRunHasEnded(t *testing.T) {
 	}
 }
 
-func TestTheRunsLeadToTheCosts(t *testing.T) {
-	if a := open("forks").do(action.ForksCosts); a.Focus != action.Costs {
-		t.Errorf("%#v", a)
-	}
-}
-
 func TestTheTitleSaysFirstWhatIsLeftOut(t *testing.T) {
 	s := open("logs")
 	s.screen(80, 12)
@@ -150,12 +144,12 @@ func TestAnEmptyLogSaysWhatIsHiddenAndWhatShowsIt(t *testing.T) {
 	s.next(func(c *core.Snapshot) { c.LogLines = 312 })
 	s.screen(80, 12)
 	s.do(action.TailLevel, action.TailLevel)
-	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "v shows the next level.")
 	s.do(action.TailLevel)
-	has(t, s.screen(80, 12), "312 lines hidden.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "v shows the next level.")
 	s.do(action.TailFilter)
 	s.keys(t, "nowhere", "enter")
-	has(t, s.screen(80, 12), "312 lines hidden.", "Esc removes the filter.", "l shows the next level.")
+	has(t, s.screen(80, 12), "312 lines hidden.", "Esc removes the filter.", "v shows the next level.")
 	s.do(action.Back, action.TailLevel)
 	lacks(t, "every line is shown", s.screen(80, 12), "hidden")
 	s.do(action.TailLevel)
@@ -168,6 +162,9 @@ func TestAFilterThatHidesEverythingSaysSoInEveryTail(t *testing.T) {
 	for _, name := range []string{"logs", "forks"} {
 		s := open(name)
 		s.screen(80, 20)
+		if name == "forks" {
+			s.do(action.ForksTail)
+		}
 		s.do(action.TailFilter)
 		s.keys(t, "!e") // each line has one
 		has(t, s.screen(80, 20), "lines hidden.", "Esc removes the filter.")
@@ -207,7 +204,7 @@ func TestACallIsReadWithItsOwnLines(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Approvals = []policy.Approval{{ID: "b", Tool: "Bash", Label: "Bash(git status …)", Text: text, Until: noon.Add(time.Minute)}}
 	})
-	has(t, s.screen(80, 14), "Bash(git status …)", "v read all")
+	has(t, s.screen(80, 14), "Bash(git status …)", "p read all")
 }
 
 // In one line there is no room for the filter's own row.

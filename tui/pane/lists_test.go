@@ -30,9 +30,9 @@ func TestBudgetStatesAreWords(t *testing.T) {
 		{"full", func(b *core.BudgetView) {
 			b.State.Available, b.NextAt, b.FullAt = 5, time.Time{}, time.Time{}
 		}, []string{"full", "5 / 5"}},
-		{"empty", func(b *core.BudgetView) { b.State.Available = 0.97 }, []string{"the next ping can go at 15:14", "0.9 / 5"}},
+		{"empty", func(b *core.BudgetView) { b.State.Available = 0.97 }, []string{"empty", "0.9 / 5"}},
 		{"muted", func(b *core.BudgetView) { b.State.Capacity, b.State.Available = 0, 0 }, []string{"muted", "Only critical"}},
-		{"quiet", func(b *core.BudgetView) { b.Quiet = noon.Add(17*time.Hour + 28*time.Minute) }, []string{"quiet until Tue 07:30", "only critical"}},
+		{"quiet", func(b *core.BudgetView) { b.Quiet = noon.Add(17*time.Hour + 28*time.Minute) }, []string{"quiet until Tue 07:30", "critical only"}},
 		{"reserved", func(*core.BudgetView) {}, []string{"1 on its way"}},
 	} {
 		s := open("budget")
@@ -237,18 +237,18 @@ func TestAFailureStaysOnTopUntilSomebodyHasLookedAtIt(t *testing.T) {
 			}
 		}
 	}
-	wants(1, "Rent", "Weekly review", "Email sweep", "Task 0")
+	wants(1, "Weekly review", "Email sweep", "Rent", "Task 0")
 	s.do(action.ForksDown) // from the run that goes on: nobody has looked yet
-	wants(1, "Rent", "Weekly review", "Email sweep")
-	s.do(action.ForksUp, action.ForksUp)
-	has(t, s.screen(80, 18), "tail: Rent", "the disk is full")
-	wants(0, "Rent", "Weekly review") // it stays while it is looked at
-	s.next(func(*core.Snapshot) {})
-	wants(0, "Rent", "Weekly review")
+	wants(1, "Weekly review", "Email sweep", "Rent")
 	s.do(action.ForksDown)
+	has(t, s.screen(80, 18), "tail: Rent", "the disk is full")
+	wants(0, "Weekly review", "Email sweep", "Rent") // it stays while it is looked at
+	s.next(func(*core.Snapshot) {})
+	wants(0, "Weekly review", "Email sweep", "Rent")
+	s.do(action.ForksUp)
 	s.next(func(*core.Snapshot) {})
 	wants(0, "Weekly review", "Email sweep", "Task 0")
-	has(t, s.screen(80, 18), "tail: Weekly review")
+	has(t, s.screen(80, 18), "tail: Email sweep")
 }
 
 func TestTheListOfRunsHasMoreThanAThirdWhereThereIsRoom(t *testing.T) {
@@ -262,7 +262,7 @@ func TestTheListOfRunsHasMoreThanAThirdWhereThereIsRoom(t *testing.T) {
 			}
 			n++
 		}
-		if n < least || n > h/2 {
+		if n < least || n > max(h/2, 6) {
 			t.Errorf("%d of %d lines", n, h)
 		}
 	}
@@ -279,23 +279,16 @@ func TestTheFiguresOfRunsStandBelowEachOther(t *testing.T) {
 			{ID: "4", Title: "D", State: fork.Running, Started: noon.Add(-2 * time.Minute), Reports: 1, Pings: 2, Critical: 1},
 		}
 	})
-	heads := []string{"PING", "REPORT", "REFUSED", "TOOLS", "TOKENS", "$"}
-	shown := len(heads)
 	for w := 130; w >= 40; w-- {
 		head := strings.Split(s.screen(w, 18), "\n")[0]
-		n := 0
-		for n < len(heads) && strings.Contains(head, heads[n]) {
-			n++
-		}
-		for _, gone := range heads[n:] {
-			if n > shown || strings.Contains(head, gone+" ") {
+		for _, name := range []string{"PING", "REPORT", "REFUSED", "TOOLS", "TOKENS"} {
+			if strings.Contains(head, name) != (w >= 116) {
 				t.Errorf("%d cells: %q", w, head)
 			}
 		}
-		shown = n
-		if w >= 60 && !strings.Contains(head, "TIME") {
+		if !strings.Contains(head, "TIME") || w >= 60 && !strings.Contains(head, "COST") {
 			t.Errorf("%d cells: how long they take goes last: %q", w, head)
 		}
 	}
-	has(t, s.screen(130, 18), " 2       1        ·      ·       ·      ·   2:00", " 1       1        ·     12    7.8k   0.01  59:00")
+	has(t, s.screen(130, 18), " 2       1        ·      ·       ·      ·    2:00", " 1       1        ·     12    7.8k   0.01   59:00")
 }

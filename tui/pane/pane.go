@@ -155,6 +155,7 @@ type Answer struct {
 
 	Close bool           // close the dialog
 	Run   *action.Action // do as if its key were pressed
+	Sure  bool           // the user was asked: Do and Run ask no more
 	Leave Leave
 	Seen  bool // the welcome was dismissed: it no longer opens by itself
 }

@@ -168,11 +168,11 @@ func TestTenThousandRunsTakeLessThanFiveMegabytes(t *testing.T) {
 func TestRunsAreFilteredByTextAndState(t *testing.T) {
 	l := &ledger{n: 1000}
 	s := runsPage(t, l)
-	s.do(action.TailFind)
+	s.do(action.TailFilter)
 	s.keys(t, "task status 4")
 	s.settle(t, l)
 	screen := s.screen(118, 36)
-	has(t, screen, "of 1,005 runs", "the command ended with status 4")
+	has(t, screen, "of 1,005 runs", "the command ended with")
 	lacks(t, "a run that is done is shown", screen, "✓ done")
 	s.keys(t, "enter")
 	if !s.Pane.(interface{ End(pane.Context) bool }).End(s.c) {
@@ -213,9 +213,9 @@ func TestAFailureBeyondTheNewestRunsStaysUntilItIsLookedAt(t *testing.T) {
 	if l.looked != nil {
 		t.Error("nobody has looked yet")
 	}
-	first := strings.Split(s.screen(118, 36), "\n")[1]
-	has(t, first, "failed", old.Title)
-	s.do(action.TailHome)
+	above, _, _ := strings.Cut(s.screen(118, 36), "\n──")
+	has(t, above, "✗", old.Title)
+	s.do(action.TailHome, action.ForksDown, action.ForksDown, action.ForksDown)
 	s.settle(t, l)
 	s.settle(t, l) // it tells once
 	if strings.Join(l.looked, " ") != old.ID {
@@ -224,9 +224,8 @@ func TestAFailureBeyondTheNewestRunsStaysUntilItIsLookedAt(t *testing.T) {
 	has(t, s.screen(118, 36), "tail: "+old.Title, old.Error)
 	s.do(action.ForksDown)
 	s.next(func(c *core.Snapshot) { c.Failures = nil })
-	if first := strings.Split(s.screen(118, 36), "\n")[1]; strings.Contains(first, old.Title+" ") {
-		t.Error("it still stands above the others: " + first)
-	}
+	above, _, _ = strings.Cut(s.screen(118, 36), "\n──")
+	lacks(t, "it is still above the others", above, old.Title+" ")
 }
 
 func TestAReadOnlyDashboardTellsNobodyWhatItHasSeen(t *testing.T) {
@@ -264,7 +263,7 @@ func TestDamagedHistoryIsSaidOnce(t *testing.T) {
 func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 	l := &ledger{n: 300}
 	s := runsPage(t, l)
-	s.do(action.TailPageDown, action.TailPageDown, action.TailPageDown)
+	s.do(action.TailPageDown, action.TailPageDown, action.ForksDown)
 	has(t, s.screen(118, 36), "Its output is no longer kept")
 	a := s.do(action.ForksAgain)
 	if fire, ok := a.Do.(command.FireNow); !ok || fire.ID == "" {
@@ -281,6 +280,6 @@ func TestAStoredRunIsOpenedAndFiredAgain(t *testing.T) {
 func TestAStoredRunThatReadUntrustedInputSaysThatItsOutputIsGone(t *testing.T) {
 	l := &ledger{n: 300, tainted: true}
 	s := runsPage(t, l)
-	s.do(action.TailPageDown, action.TailPageDown, action.TailPageDown)
+	s.do(action.TailPageDown, action.TailPageDown, action.ForksDown)
 	has(t, s.screen(118, 36), "Its output is no longer kept", "untrusted input: web page")
 }

@@ -48,7 +48,7 @@ func TestARunThatEndsStaysSelectedInItsNewPlace(t *testing.T) {
 		ended.State, ended.Ended = fork.Done, noon
 		c.Forks = append(forks, ended)
 	})
-	has(t, s.screen(80, 12), "tail: Email sweep", "▸ 14:01   ✓ done")
+	has(t, s.screen(80, 12), "tail: Email sweep", "▸ ✓ 14:01   Email sweep")
 }
 
 func TestTheTailGoesOnToARunThatLives(t *testing.T) {
@@ -80,7 +80,7 @@ func TestNothingTakesTheTailFromItsReader(t *testing.T) {
 func TestForksShowByID(t *testing.T) {
 	s := open("forks")
 	s.Pane.(*forkspane.Pane).Show(s.c, "22222222")
-	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸ 14:00   ◉ running     Move a little  late")
+	has(t, s.screen(80, 12), "tail: Move a little", "Time to move.", "▸ ◉ 14:00   Move a little        late")
 }
 
 func TestStoppingAsksAndNamesWhatIsLost(t *testing.T) {
@@ -132,7 +132,8 @@ func TestForkStatesAreWordsAndGlyphs(t *testing.T) {
 	for state, glyph := range glyphs {
 		s := open("forks")
 		s.next(func(c *core.Snapshot) { c.Forks = []fork.View{{ID: "1", Title: "Task", State: state}} })
-		has(t, s.screen(80, 12), glyph+" "+string(state))
+		word := map[bool]string{true: "queue", false: string(state)}[state == fork.Waiting]
+		has(t, strings.Split(s.screen(80, 12), "\n")[1], glyph, " "+word+" ")
 	}
 }
 

@@ -184,7 +184,7 @@ func TestAnEditIsAllowedOrRefusedAfterItsChanges(t *testing.T) {
 func TestAChangeCanBeTakenBack(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.types("budget 6")
-		s.one(s.types("undo"), "ok: undone: so it is")
+		s.one(s.types("undo"), "ok: undone: capacity 5 to 6")
 		if did := s.bot.done(); len(did) != 2 || did[1] != (command.RestoreBudget{Capacity: 5}) {
 			t.Errorf("did %+v", did)
 		}
@@ -198,7 +198,7 @@ func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
 		s.bot.refuse(errors.New("the disk is full; free some space and try again"))
 		s.one(s.types("undo"), "the disk is full")
 		s.bot.refuse(nil)
-		s.one(s.types("undo"), "ok: undone: so it is")
+		s.one(s.types("undo"), "ok: undone: capacity 5 to 6")
 	})
 }
 

@@ -9,10 +9,8 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/tui"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/undo"
 )
-
-// maxUndo is how many changes can be undone, newest first.
-const maxUndo = 50
 
 // question is asked before a change that cannot be undone. Only "yes" on the very next
 // line confirms it.
@@ -28,7 +26,7 @@ type executor struct {
 	out      *printer
 	readOnly string // why changes are refused; empty if they are not
 
-	undo    []command.Value
+	changes undo.History
 	asked   *question
 	awaited []<-chan struct{} // closed when a message of the user was answered
 }
@@ -47,8 +45,7 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	}
 	text := spoken(cmp.Or(o.Body, o.Message, textDone)) + more
 	if o.Undo != nil {
-		x.undo = append(x.undo, o.Undo)
-		x.undo = x.undo[max(0, len(x.undo)-maxUndo):]
+		x.changes.Add(undo.Change{Name: spoken(cmp.Or(o.Message, textDone)), Step: o.Undo})
 		text += textUndoable
 	}
 	x.out.answer(kindOK, text)
@@ -103,14 +100,21 @@ func (x *executor) confirmed(word string) bool {
 	return true
 }
 
-func (x *executor) undoLast() {
-	n := len(x.undo)
-	if n == 0 {
-		x.out.fail(textNoUndo)
+// walk undoes or redoes a change.
+func (x *executor) walk(way undo.Way) {
+	said := map[undo.Way]struct{ done, none string }{undo.Back: {textUndone, textNoUndo}, undo.Forward: {textRedone, textNoRedo}}[way]
+	change, ok := x.changes.Next(way)
+	if !ok {
+		x.out.fail(said.none)
 		return
 	}
-	if o, ok := x.carryOut(x.undo[n-1]); ok {
-		x.undo = x.undo[:n-1]
-		x.out.answer(kindOK, textUndone+spoken(cmp.Or(o.Message, textDone)))
+	o, ok := x.carryOut(change.Step)
+	if !ok { // it can be tried again
+		return
 	}
+	x.changes.Take(way)
+	if o.Undo != nil {
+		x.changes.Put(!way, undo.Change{Name: change.Name, Step: o.Undo})
+	}
+	x.out.answer(kindOK, said.done+change.Name)
 }

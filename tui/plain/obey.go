@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/dialog"
+	"ollimbot/tui/undo"
 )
 
 // handlers carry out the commands that are more than one value for the bot, by name.
@@ -36,7 +37,8 @@ var handlers = map[string]func(*console, request){
 
 	"waits": printCalls, "allow": answerCall, "always": answerCall, "deny": answerCall,
 
-	"undo": func(c *console, _ request) { c.undoLast() },
+	"undo": func(c *console, _ request) { c.walk(undo.Back) },
+	"redo": func(c *console, _ request) { c.walk(undo.Forward) },
 	"yes":  noQuestion, "no": noQuestion, "quit": quit,
 	"help": func(c *console, r request) { c.answer(help(r.rest)) },
 }

@@ -58,6 +58,7 @@ const (
 	Message // a ping
 	Refused // a refused ping
 	Missed  // a missed fire
+	Likely  // a ping that is expected
 	Flag    // it asks
 	Quiet   // quiet hours, shades
 	Event   // an appointment
@@ -90,7 +91,7 @@ type Options struct {
 var glyphs = [numGlyphs][2]string{
 	Token: {"●", "@"}, Running: {"◉", "*"}, HalfDot: {"◐", "o"}, Coming: {"○", "."}, Stopped: {"■", "%"}, Front: {"»", "c"},
 	Check: {"✓", "v"}, Cross: {"✗", "x"}, Bang: {"!", "!"}, Mute: {"∅", "-"}, Message: {"◆", "+"}, Refused: {"◈", "="},
-	Missed: {"◇", "?"}, Flag: {"⚑", "?"}, Quiet: {"░", ":"}, Event: {"▪", "e"}, Arrow: {"→", "->"}, Down: {"▼", "v"},
+	Missed: {"△", "?"}, Likely: {"◇", "~"}, Flag: {"⚑", "?"}, Quiet: {"░", ":"}, Event: {"▪", "e"}, Arrow: {"→", "->"}, Down: {"▼", "v"},
 	Up: {"▲", "^"}, Ellipsis: {"…", "~"}, Chain: {"∞", "&"}, Lock: {"⊘", "#"}, Pointer: {"▸", ">"}, Bell: {"‼", "!"},
 }
 

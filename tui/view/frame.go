@@ -63,8 +63,9 @@ func (f frame) head() (rows []string) {
 	return rows
 }
 
-// fixedPanes have one line each above the tabs of a small screen.
-var fixedPanes = []action.Pane{action.Budget, action.Schedule}
+// fixedPanes have one line each above the tabs of a small screen; what comes next is in the
+// top line.
+var fixedPanes = []action.Pane{action.Budget}
 
 // seat is a dialog's position: the cell of its box's upper left corner, and the lines in
 // the box, each of w cells.

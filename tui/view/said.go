@@ -9,6 +9,7 @@ import (
 	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
+	"ollimbot/tui/pane/day"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -60,8 +61,11 @@ const captionTime = 15 * time.Second
 // tryTime is how long the demo suggests keys at its start, before the first caption.
 const tryTime = 5 * time.Second
 
-// captionLine is the demo's caption as a row; empty outside of the demo.
+// captionLine is what the day says about itself, or the demo's caption; empty without one.
 func (f frame) captionLine() string {
+	if d := f.Panes[action.Day].(*day.Pane); f.plan.Day > 0 && (f.Focus == action.Day || !f.Demo) {
+		return d.Caption(f.Context, f.W, f.plan.Day, f.Focus == action.Day)
+	}
 	if !f.Demo {
 		return ""
 	}
@@ -104,7 +108,7 @@ func caption(s *core.Snapshot) string {
 		case p.Critical:
 			tell(p.At, textStoryCritical, name(p.Title))
 		default:
-			tell(p.At, textStoryPings, name(p.Title), s.Outlook().Clause)
+			tell(p.At, textStoryPings, name(p.Title), budgetState(s))
 		}
 	}
 	if s.Fork == nil && len(s.Approvals) > 0 {

@@ -4,14 +4,15 @@
 package view
 
 import (
-	"ollimbot/core"
+	"cmp"
+
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/chat"
 	"ollimbot/tui/toast"
-	"ollimbot/tui/widget"
+	"ollimbot/tui/undo"
 )
 
 // State is everything that determines the screen. Context is that of the focused pane.
@@ -26,16 +27,16 @@ type State struct {
 	Dialogs []pane.Dialog
 	// Toasts are the visible toasts, the newest last.
 	Toasts []toast.Toast
-	// ScheduleWidth is the result of ScheduleWidth for the snapshot.
-	ScheduleWidth int
+	// Beneath is the pane that had the focus before the day; empty without one.
+	Beneath action.Pane
 	// Hidden is the ID of a tool call whose card the user has hidden on a small screen.
 	Hidden string
 	// Host is the bot's host; empty if it is this machine.
 	Host string
 	// Demo means that this is the demo.
 	Demo bool
-	// CanUndo means that there is a command to undo.
-	CanUndo bool
+	// Changes are what can be undone and redone.
+	Changes *undo.History
 	// Offers are the programs that can be started from here.
 	Offers dialog.Offers
 }
@@ -61,26 +62,9 @@ func (s *State) Plan() layout.Plan { return layout.Divide(s.division()) }
 func (s *State) division() layout.Input {
 	preset := s.Chosen.Get("layout")
 	return layout.Input{
-		W: s.W, H: s.H, Zoom: s.Zoomed, Focus: s.Focus, Lower: s.Lower, Writing: s.NeedsRoom(),
-		Preset: preset, Size: s.Chosen.Size(preset), Content: s.ScheduleWidth,
+		W: s.W, H: s.H, Zoom: s.Zoomed, Focus: cmp.Or(s.Beneath, s.Focus), Lower: s.Lower, Writing: s.NeedsRoom(),
+		Preset: preset, Size: s.Chosen.Size(preset),
 	}
-}
-
-// scheduleColumns is the width of a schedule's row without its title: time, distance, sign,
-// and the note at the right end.
-const scheduleColumns = 28
-
-// ScheduleWidth is the width of the left column, in cells, at which no title of the schedule
-// is cut. It is rounded up, so that small changes of a title move nothing.
-func ScheduleWidth(s *core.Snapshot) int {
-	n := 0
-	for i := range s.Schedule.Tasks {
-		n = max(n, widget.Cells(s.Schedule.Tasks[i].Title))
-	}
-	if n == 0 {
-		return 0
-	}
-	return (n + scheduleColumns + columnStep - 1) / columnStep * columnStep
 }
 
 // NeedsRoom reports whether the focused pane must be visible: it takes text input, or it
@@ -140,13 +124,26 @@ type chooser interface {
 	Off(c pane.Context, id action.ID) string
 }
 
+// next is what an undo or a redo would be about; empty for nothing.
+func (s *State) next(way undo.Way) string {
+	if s.Changes == nil {
+		return ""
+	}
+	if c, ok := s.Changes.Next(way); ok {
+		return c.Short()
+	}
+	return ""
+}
+
 // Off is the reason why an action is disabled now; empty if it is not.
 func (s *State) Off(a action.Action) string {
 	switch {
 	case a.Writes && s.ReadOnly:
 		return TextReadOnly
-	case a.ID == action.Undo && !s.CanUndo:
+	case a.ID == action.Undo && s.next(undo.Back) == "":
 		return textNoUndo
+	case a.ID == action.Redo && s.next(undo.Forward) == "":
+		return textNoRedo
 	case a.ID == action.Demo && s.Demo:
 		return textInDemo
 	case a.ID == action.Demo && !s.Offers.Demo:

@@ -20,12 +20,12 @@ type (
 	}
 	// Key is a hint of the help line of a dialog or pane that captures every key.
 	Key struct{ Name string }
-	// Headline is the sentence of the top line.
-	Headline struct{}
+	// Link is an item of the top line, with the result of a click.
+	Link struct{ To *pane.Answer }
 	// Dialog is a cell of the topmost dialog, or outside of it.
 	Dialog struct{ Click pane.Click }
-	// Day is a column of the day.
-	Day struct{ X int }
+	// Day is a cell of the day, and how many rows the day has.
+	Day struct{ X, Y, Rows int }
 	// Line is a pane of one line. Opens means that a click opens the pane if it has the
 	// focus.
 	Line struct {
@@ -58,7 +58,7 @@ func At(s *State, x, y int) Target {
 	case y == 0:
 		return f.topLine().at(f.W, x)
 	case y <= f.plan.Day:
-		return Day{x}
+		return Day{x, y - 1, f.plan.Day}
 	case y <= f.plan.Day+f.plan.Fixed:
 		return Line{Pane: fixedPanes[y-f.plan.Day-1]}
 	case x < f.plan.Strip && y <= len(action.Panes):

@@ -23,12 +23,16 @@ const (
 	textDot    = " · "
 	textDetach = "detach"
 
-	textAllow        = "allows"
-	textDeny         = "denies"
-	textOpens        = "opens"
+	textNoModel      = "no model connected"
+	textNoModelShort = "no model"
+	textFailed       = " failed"
+	textAsks         = " asks"
+	textNextFire     = "next "
+	textSoFar        = "today "
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
 	textRuns         = "Runs" // the page of forks
+	textTabMuted     = "muted"
 
 	textSize   = "%s needed, %d×%d here"
 	textNeeded = "%s needed"
@@ -44,6 +48,7 @@ const (
 // Why an action is off.
 const (
 	textNoUndo       = "nothing to undo"
+	textNoRedo       = "nothing to redo"
 	textEmptyMessage = "the message is empty"
 	textNoSizes      = "panes can be resized only on a larger screen and when none is zoomed"
 	textNoDay        = "needs a 56×20 screen"
@@ -60,7 +65,7 @@ const (
 	textStoryFailed   = "%s failed: it stays in the top line until you have looked"
 	textStoryReports  = "%s ended and left an update: the conversation gets it with your next message"
 	textStoryDone     = "%s ended: it had nothing to say, so it cost no ping"
-	textStoryPings    = "%s pinged: one token spent; %s"
+	textStoryPings    = "%s pinged: one token spent, %s left"
 	textStoryCritical = "%s pinged, and it was critical: such a ping costs no token"
 	textStoryRefused  = "%s wanted to ping and was refused: %s"
 	textStoryAsks     = "%s waits for your answer: nothing happens without it"

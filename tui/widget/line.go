@@ -84,7 +84,7 @@ func Width(spans []Span) int {
 // standIns are the replacements for the typographic marks of our own texts, for terminals
 // without Unicode. Each is one cell, like the mark.
 var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",
-	"×", "x", "█", "#", "━", "*", "╍", ".", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
+	"×", "x", "█", "#", "▆", "#", "━", "*", "←", "<", "↑", "^", "↓", "v", "•", "*", "\u00a0", " ")
 
 // Fill returns exactly h lines: it cuts the end or appends lines of w spaces.
 func Fill(lines []string, w, h int) []string {

@@ -1,5 +1,7 @@
 package widget
 
+import "ollimbot/tui/theme"
+
 // List is the selection in a list and the first visible row.
 type List struct {
 	At  int // the index of the selected item
@@ -96,4 +98,26 @@ func FillRows(rows []Row, w, h int) []Row {
 		rows = append(rows, Row{Text: Blank(w), Place: Nowhere})
 	}
 	return rows
+}
+
+// Wide is from how many cells on a page shows a list and its detail beside each other.
+const Wide = 140
+
+// Beside joins the rows of a list, of left cells, and those of its detail by a line between
+// them.
+func Beside(b Brush, list, detail []Row, left int) []Row {
+	edge := b.Line(1, Span{theme.Border, b.Theme.Box().Left})
+	for i, r := range detail {
+		l := &list[i]
+		if l.Text += edge + r.Text; l.Place == Ruled {
+			l.Place = Nowhere
+		}
+		for _, s := range r.Spots {
+			l.Spots = append(l.Spots, Spot{s.From + left + 1, s.To + left + 1, s.Place})
+		}
+		if r.Place != Ruled {
+			l.Spots = append(l.Spots, Spot{left + 1, left + 1 + Cells(r.Text), r.Place})
+		}
+	}
+	return list
 }

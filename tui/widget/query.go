@@ -2,12 +2,12 @@ package widget
 
 import (
 	"slices"
-	"strings"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"ollimbot/tui/theme"
+	"ollimbot/tui/widget/query"
 )
 
 // prompt is the line below a list or a text on which a search or a filter is written.
@@ -58,16 +58,12 @@ func (p *prompt) line(b Brush, w int, sign string, found ...Span) string {
 // bound is a key of the help line.
 func bound(k, word string) key.Binding { return key.NewBinding(key.WithKeys(k), key.WithHelp(k, word)) }
 
-// Query filters a list or a tail by words on a line below it. A row has to contain each
-// of them, or must not if "!" precedes it. The zero Query keeps every row.
+// Query filters a list or a tail by what is written on a line below it, in the language of
+// package query. The zero Query keeps every row.
 type Query struct {
 	prompt
-	words []term
-}
-
-type term struct {
-	Matcher
-	not bool
+	query.Query
+	words []Matcher
 }
 
 // Open starts editing.
@@ -76,19 +72,11 @@ func (q *Query) Open() { q.typing = true }
 // Typing reports whether it takes every key now.
 func (q *Query) Typing() bool { return q.typing }
 
-// On reports whether rows may be left out.
-func (q *Query) On() bool { return len(q.words) > 0 }
-
 // Shown reports whether it takes a line of the screen.
 func (q *Query) Shown() bool { return q.typing || q.On() }
 
 // Text is what has been written.
 func (q *Query) Text() string { return q.field.Text() }
-
-// Keeps reports whether a row is shown, by its text and the names of its state.
-func (q *Query) Keeps(text string, names ...string) bool {
-	return !slices.ContainsFunc(q.words, func(t term) bool { return t.not == (t.In(text) || slices.Contains(names, t.query)) })
-}
 
 // End removes it and reports whether there was one.
 func (q *Query) End() bool {
@@ -119,10 +107,9 @@ func (q *Query) Set(text string) {
 	if q.words = nil; text != q.Text() {
 		q.field.Set(text)
 	}
-	for w := range strings.FieldsSeq(text) {
-		if word, not := strings.CutPrefix(w, "!"); word != "" {
-			q.words = append(q.words, term{newMatcher(word), not})
-		}
+	q.Query = query.Parse(text)
+	for _, w := range q.Words() {
+		q.words = append(q.words, newMatcher(w))
 	}
 }
 
@@ -130,23 +117,27 @@ func (q *Query) Set(text string) {
 // matches.
 func (q *Query) Mark(role theme.Role, text string) []Span {
 	var hits []piece
-	for _, t := range q.words {
-		if !t.not {
-			hits = append(hits, t.pieces(text)...)
-		}
+	for _, w := range q.words {
+		hits = append(hits, w.pieces(text)...)
 	}
 	slices.SortFunc(hits, func(a, b piece) int { return a.from - b.from })
 	return marked(role, text, piece{0, len(text)}, hits)
 }
 
-// Line is the query in exactly w cells after its sign, with the number of rows that it
-// keeps: "3 of 41 runs".
-func (q *Query) Line(b Brush, w int, sign, found string) string {
+// Line is the query in exactly w cells, with the number of rows that it keeps: "3 of 41
+// runs". With states, it says which ones there are behind "is:", and as long as nothing is
+// written what can be.
+func (q *Query) Line(b Brush, w int, found string, states func() []string) string {
 	right := Span{theme.Accent, found + " "}
-	if !q.On() {
-		right = Span{theme.Dim, textQueryHelp + " "}
+	switch {
+	case states == nil:
+	case q.typing && query.Asks(q.Text()):
+		right = Span{theme.Dim, Cut(textStates(states()), w/2-1) + " "}
+	case !q.On():
+		i := slices.IndexFunc(textQueryHelp, func(help string) bool { return 2*Cells(help)+2 <= w })
+		right = Span{theme.Dim, textQueryHelp[max(0, i)] + " "}
 	}
-	return q.line(b, w, " "+sign, right)
+	return q.line(b, w, " /", right)
 }
 
 // Hint is the help for the keys while the query is edited.

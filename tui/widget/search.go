@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"cmp"
 	"slices"
 
 	"charm.land/bubbles/v2/key"
@@ -12,6 +13,7 @@ import (
 // search marks what it finds in the items of a Scroll, and hides nothing.
 type search struct {
 	prompt
+	sign    string // the key that opens it, if that is not "/"
 	matcher Matcher
 	hits    []uint64 // items that match, in order
 	next    uint64   // the first item that was not searched yet
@@ -75,8 +77,9 @@ func (s *search) nearest() (hit uint64, ok bool) {
 // bar is the search line: the query, which match is marked of how many, and, if there is
 // room, the keys.
 func (s *search) bar(b Brush, w int, mark uint64, names action.Names) string {
+	sign := " " + cmp.Or(s.sign, "/")
 	if !s.matcher.Active() {
-		return s.line(b, w, " /")
+		return s.line(b, w, sign)
 	}
 	i, on := slices.BinarySearch(s.hits, mark)
 	at, role := 0, theme.Accent
@@ -90,7 +93,7 @@ func (s *search) bar(b Brush, w int, mark uint64, names action.Names) string {
 	if keys := (Span{theme.Dim, textSearchKeys(names) + "   "}); !s.typing && w >= 2*(Width(found)+Cells(keys.Text)) {
 		found = append([]Span{keys}, found...)
 	}
-	return s.line(b, w, " /", found...)
+	return s.line(b, w, sign, found...)
 }
 
 var searchKeys = []key.Binding{bound("enter", textKeeps), bound("esc", textEnds), bound("↑/↓", textOtherHits)}

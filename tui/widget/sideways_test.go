@@ -252,7 +252,7 @@ func (m *plainSeen) look(b *bench) {
 
 func (m *plainSeen) fresh(b *bench) (n uint64) {
 	for _, l := range m.lines[m.seen:] {
-		if !b.filter.on() || b.filter.keeps(l) {
+		if !b.filter.on() || b.filter.keeps(l, time.Time{}) {
 			n++
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/widget/query"
 )
 
 // maxCopy is the most bytes that go to the clipboard: terminals accept about
@@ -25,7 +26,9 @@ type TailView struct {
 	Scroll
 	tailLines
 	columns
-	id     string
+	id string
+	// Now is the moment that "today" of a filter means.
+	Now    time.Time
 	total  uint64 // of lines, when the tail was last read
 	loaded bool
 	filter filter
@@ -37,7 +40,7 @@ type TailView struct {
 // NewTailView returns a view of the tail with the ID.
 func NewTailView(id string, wrap bool) *TailView {
 	v := &TailView{id: id, tailLines: tailLines{first: 1, keep: maxTail}}
-	v.Source, v.Wrap = v, wrap
+	v.Source, v.Wrap, v.find.sign = v, wrap, "&"
 	return v
 }
 
@@ -71,7 +74,7 @@ func (v *TailView) Rows(i uint64, look Look) [][]Span { return v.rows(v.at(i), l
 
 // sift applies the filter to the lines that were added.
 func (v *TailView) sift() {
-	v.filter.more(v.lines)
+	v.filter.more(v.lines, v.Now.In(cmp.Or(v.zone, time.UTC)))
 	v.hidden = nil
 	if v.filter.on() {
 		v.hidden = func(i uint64) bool { return i < v.first || v.filter.leavesOut(int(i-v.first)) }
@@ -155,7 +158,17 @@ func (v *TailView) Lines(t *theme.Theme, w, h int, focused bool) []string {
 	}
 	lines := v.explained(v.Scroll.Lines(t, w, h-1, focused))
 	found := textShown(v.filter.shown(len(v.lines)), len(v.lines))
-	return append(lines, v.filter.Line(Brush{Theme: t}, max(0, w), "&", found))
+	return append(lines, v.filter.Line(Brush{Theme: t}, max(0, w), found, v.states))
+}
+
+// states are the kinds of the lines.
+func (v *TailView) states() (out []string) {
+	for _, l := range v.lines {
+		if !slices.Contains(out, string(l.Kind)) {
+			out = append(out, string(l.Kind))
+		}
+	}
+	return out
 }
 
 // explained says how to show lines if the filter leaves out all of them: the view
@@ -280,18 +293,19 @@ var levels = []struct {
 func (f *filter) on() bool { return f.On() || f.level > 0 }
 
 // keeps reports whether a line is shown, by its level, its text and its kind.
-func (f *filter) keeps(l tail.Line) bool {
-	return !slices.Contains(levels[f.level].away, l.Kind) && f.Keeps(l.Text, string(l.Kind))
+func (f *filter) keeps(l tail.Line, now time.Time) bool {
+	return !slices.Contains(levels[f.level].away, l.Kind) &&
+		f.Keeps(query.Facts{Text: l.Text, Is: []string{string(l.Kind)}, At: l.At.In(now.Location()), Now: now})
 }
 
 // more looks at the lines that were added since the last look.
-func (f *filter) more(lines []numbered) {
+func (f *filter) more(lines []numbered, now time.Time) {
 	if !f.on() {
 		f.out = nil
 		return
 	}
 	for _, l := range lines[len(f.out):] {
-		f.out = append(f.out, !f.keeps(l.Line))
+		f.out = append(f.out, !f.keeps(l.Line, now))
 	}
 }
 

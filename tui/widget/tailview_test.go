@@ -240,7 +240,7 @@ func TestFindKeepsTheContext(t *testing.T) {
 	b.Find()
 	typed(&b.Scroll, "l", "a", "n", "d")
 	got := b.screen()
-	if !strings.HasSuffix(got[6], "41 of 41") || !strings.HasPrefix(got[6], " /land") {
+	if !strings.HasSuffix(got[6], "41 of 41") || !strings.HasPrefix(got[6], " &land") {
 		t.Errorf("search line %q", got[6])
 	}
 	typed(&b.Scroll, "enter")
@@ -250,7 +250,7 @@ func TestFindKeepsTheContext(t *testing.T) {
 	b.Do("prev")
 	b.Do("prev")
 	b.want(t, "the match with what stands around it",
-		" text   noise", " text   noise", ">text   Landlord 38", " text   noise", " text   noise", " text   Landlord 39", " /land             39 of 41")
+		" text   noise", " text   noise", ">text   Landlord 38", " text   noise", " text   noise", " text   Landlord 39", " &land             39 of 41")
 	b.Do("next")
 	b.Do("next")
 	b.Do("next")

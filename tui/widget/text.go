@@ -2,6 +2,7 @@ package widget
 
 import (
 	"fmt"
+	"strings"
 
 	"ollimbot/core/base/words"
 	"ollimbot/tui/action"
@@ -29,10 +30,27 @@ const (
 
 // The words of the filter of a list.
 const (
-	textQueryHelp  = "words to filter by"
 	textKeepsQuery = "keep the filter"
 	textAllRows    = "show all rows"
 )
+
+// textQueryHelp says what can be written in a filter, in as many words as there is room for.
+var textQueryHelp = []string{
+	`words, "a phrase", tuesday, 21 nov, is:failed, !not`, `words, "a phrase", tuesday, is:failed`, "words, tuesday, is:failed", "words, is:failed",
+}
+
+// TextNoMatch are the sentences of a list of which a filter leaves nothing.
+func TextNoMatch(n int, noun string) []string {
+	return []string{"No match in " + words.Grouped(uint64(n), noun) + ".", textEndsFilter}
+}
+
+// textStates names the states that a filter finds.
+func textStates(states []string) string {
+	if len(states) == 0 {
+		return "no row has a state"
+	}
+	return "is:" + strings.Join(states, " ")
+}
 
 func textShown(n, of int) string {
 	return fmt.Sprintf("%s of %s", words.Thousands(uint64(n)), words.Grouped(uint64(of), "line"))

@@ -240,7 +240,7 @@ func (p *Process) Providers(at DataDir) *provider.Registry {
 func (p *Process) Sandbox(at DataDir) *sandbox.Box {
 	return sandbox.New(sandbox.Options{
 		Dir: at.Dir.Root(), Home: p.Getenv("HOME"), ConfigDir: p.EngineEnv(at)("CLAUDE_CONFIG_DIR"), Executable: p.ClaudeEnv(at).Executable,
-		Search: p.Getenv("PATH"),
+		Search: p.Getenv("PATH"), Runtime: p.Getenv("XDG_RUNTIME_DIR"),
 		Settings: func() sandbox.Settings {
 			// Read each time, so that a change applies to the next process. Errors in the
 			// file are reported elsewhere.

@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/safety/access"
+	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
@@ -201,6 +202,12 @@ func (r *report) sandbox() {
 		level = warn
 	}
 	r.add(level, "commands", "%s", state)
+	switch {
+	case state.Scope:
+		r.pass("limits", "all commands of a start together: half of the memory, 1024 processes and threads, by your systemd")
+	case state.Kind != sandbox.None:
+		r.pass("limits", "each process by itself: your systemd, which could limit them together, does not answer here")
+	}
 }
 
 func (r *report) dataDir() {

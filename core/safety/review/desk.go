@@ -198,7 +198,10 @@ func (d *Desk) allow(_ context.Context, c command.AllowTask) (command.Outcome, e
 			return command.Outcome{}, err
 		}
 		d.judge()
-		return command.Outcome{Message: fmt.Sprintf(textWaitsAgain, one.title), Decision: audit.Entry{Action: audit.TaskHeld, Subject: c.ID}}, nil
+		return command.Outcome{
+			Message: fmt.Sprintf(textWaitsAgain, one.title), Undo: command.AllowTask{ID: c.ID, Version: one.digest},
+			Decision: audit.Entry{Action: audit.TaskHeld, Subject: c.ID},
+		}, nil
 	}
 	out := command.Outcome{Message: fmt.Sprintf(textNotWaiting, one.title), Decision: audit.Entry{Action: audit.TaskReleased, Subject: c.ID}}
 	if one.why == "" {

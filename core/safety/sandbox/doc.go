@@ -16,6 +16,13 @@
 // to bubblewrap, which would die of them at once; SIGKILL goes to bubblewrap, and everything
 // inside dies with it.
 //
+// # Limits
+//
+// Limits of a single process are set inside. What all processes of one start use together is
+// limited by a scope of the user's systemd, where one runs: systemd-run --scope makes it and
+// becomes the command, so that the process ID and the open files stay. Without systemd there
+// is no such limit.
+//
 // # Some hosts
 //
 // Where commands reach some hosts (Settings.Hosts), their sandbox has no network but a relay to

@@ -60,7 +60,10 @@ type Options struct {
 	Settings   func() Settings // nil: the zero settings
 	// Search is where programs are looked for, a PATH. Empty is a usual one.
 	Search string
-	Lookup egress.Lookup // how the proxy resolves names; nil: as the system does
+	// Runtime is the folder with the socket of the user's systemd, $XDG_RUNTIME_DIR; empty is
+	// none.
+	Runtime string
+	Lookup  egress.Lookup // how the proxy resolves names; nil: as the system does
 }
 
 // Box builds fences for one data directory. Its methods may be called
@@ -71,6 +74,8 @@ type Box struct {
 	once sync.Once
 	seen State
 	exe  string // of bubblewrap or sandbox-exec
+	// scope is systemd-run, where the user's systemd limits what a sandbox uses.
+	scope string
 
 	standIns standIns
 
@@ -102,6 +107,8 @@ type State struct {
 	Filter bool
 	// Hosts says that the user has named hosts that commands reach.
 	Hosts bool
+	// Scope says that all processes of a sandbox together have limits too, by systemd.
+	Scope bool
 	// Reason says why it is not better, with the cure; empty where all is well.
 	Reason string
 }
@@ -140,7 +147,10 @@ func (s State) gaps() (list []string) {
 	if s.Kind == Bubblewrap && !s.modern() {
 		list = append(list, reasonOld)
 	}
-	if s.Kind == Landlock {
+	switch {
+	case s.Kind == Landlock && s.Scope:
+		list = append(list, reasonNoRoom)
+	case s.Kind == Landlock:
 		list = append(list, reasonNoLimits)
 	}
 	if s.Hosts && s.Kind != Bubblewrap {
@@ -171,10 +181,22 @@ func (b *Box) State() State {
 	if settings.Off {
 		return State{Off: true, Hosts: named}
 	}
-	b.once.Do(func() { b.seen, b.exe = b.probe() })
+	b.once.Do(b.look)
 	s := b.seen
 	s.Hosts = named
 	return s
+}
+
+// look finds out what the machine offers.
+func (b *Box) look() {
+	b.seen, b.exe = b.probe()
+	if b.seen.Kind == None {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), scopeLimit)
+	defer cancel()
+	b.scope = b.tryScope(ctx)
+	b.seen.Scope = b.scope != ""
 }
 
 // LogTo says where the proxy writes which hosts it refused. Call it before anything starts.
@@ -267,12 +289,16 @@ func (b *Box) rewrite(cmd *exec.Cmd, v *view, s State, tmp string) (release func
 	}
 	switch s.Kind {
 	case Bubblewrap:
-		return b.bubblewrap(cmd, v, s.Inner)
+		release, err = b.bubblewrap(cmd, v, s.Inner)
 	case Landlock:
-		return release, b.landlock(cmd, v, s.Inner)
+		err = b.landlock(cmd, v, s.Inner)
+	default:
+		seatbelt(cmd, b.exe, v)
 	}
-	seatbelt(cmd, b.exe, v)
-	return release, nil
+	if err == nil && v.profile != git {
+		b.scoped(cmd)
+	}
+	return release, err
 }
 
 // nowhere is the data directory of a trial: looking changes nothing, no empty files
@@ -345,6 +371,7 @@ const (
 	reasonNoLandlock = "Landlock cannot work (%s)"
 	reasonOld        = "before bubblewrap 0.8 commands can fill the memory with temporary files, and make namespaces"
 	reasonNoLimits   = "commands have no limit of processes and temporary space, and can write settings such as .git/config in folders of the data directory"
+	reasonNoRoom     = "commands have no limit of temporary space, and can write settings such as .git/config in folders of the data directory"
 	reasonNoHosts    = "hosts in sandbox_network need bubblewrap: until then commands have no network at all"
 	// With one layer commands have what claude has.
 	reasonHostsOneLayer = "the hosts in sandbox_network do not hold commands of claude, which share its open network"

@@ -20,6 +20,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
@@ -47,7 +48,7 @@ func New() *Page {
 	p.tasks.Columns, p.tasks.Note = taskColumns, row.note
 	p.log.Columns, p.log.First = p.logColumns(), lower
 	for _, half := range []*pane.List[row]{&p.tasks, &p.log} {
-		half.Noun, half.Text, half.Open = textLine, row.text, action.AwayOpen
+		half.Noun, half.Facts, half.Open = textLine, p.facts, action.AwayOpen
 	}
 	return p
 }
@@ -220,17 +221,24 @@ func (r row) note() widget.Span {
 	return widget.Span{Role: theme.Dim, Text: r.Why}
 }
 
-// text is what a filter searches.
-func (r row) text() string {
-	if r.entry == nil {
-		return r.Title + " " + r.Why
+// facts are what a filter finds a line by.
+func (p *Page) facts(r row) query.Facts {
+	if e := r.entry; e != nil {
+		text := e.Actor + " " + e.From + " " + what(*e) + " " + oneLine(*e)
+		return query.Facts{Text: text, At: p.snap.Local(e.At), Now: p.snap.Local(p.snap.At)}
 	}
-	return r.entry.Actor + " " + r.entry.From + " " + what(*r.entry) + " " + oneLine(*r.entry)
+	f := query.Facts{Text: r.Title + " " + r.Why}
+	for is, n := range map[string]int{"pinged": r.Pings, "reported": r.Reports, "refused": r.Refused, "failed": r.Failed} {
+		if n > 0 {
+			f.Is = append(f.Is, is)
+		}
+	}
+	return f
 }
 
 // taskColumns are those of the upper half.
 var taskColumns = []table.Column[row]{
-	{Head: "TASK", Least: 14, Most: 40, Cell: row.name},
+	{Head: "TASK", Least: 14, Cell: row.name},
 	table.Number("RUNS", 5, theme.Text, func(r row) int { return r.Runs }, strconv.Itoa),
 	table.Number("PING", 5, theme.Ping, func(r row) int { return r.Pings }, strconv.Itoa),
 	table.Number("REPORT", 7, theme.Report, func(r row) int { return r.Reports }, strconv.Itoa),

@@ -44,7 +44,7 @@ type drawn struct {
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours, c.Snap.Budget}
 	b := &now.budget
-	b.State.Available, b.State.LastRefill = math.Floor(b.State.Available*10), time.Time{}
+	b.State.Available, b.State.LastRefill, b.Forecast = math.Floor(b.State.Available*10), time.Time{}, nil
 	if now.theme != p.kept.theme || !reflect.DeepEqual(now, p.kept) {
 		p.kept, p.rows = now, p.draw(c, w, h)
 	}
@@ -61,26 +61,39 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	}
 	a := aheadOf(s, p.compared(s))
 	line(gauge(c, w-2)...)
-	for _, l := range a.verdict(c, w-2) {
-		line(l...)
+	if verdict := a.verdict(c.Theme, s); verdict != nil {
+		if last := len(verdict) - 1; last > 1 && widget.Width(verdict) > w-2 {
+			verdict = verdict[:last] // the rest has room on the page
+		}
+		line(verdict...)
 	}
 	for _, l := range told(c, w-2) {
 		line(l...)
 	}
-	rows, foot := 0, 0
+	rows, foot, hot := 0, 0, 0
+	if h >= heatHeight && w >= heatCells {
+		hot = heatRows + 1 // the rule
+	}
 	today := slices.Clone(s.Budget.Today())
 	slices.Reverse(today)
 	if h >= roomy && w >= leastPlotWidth {
 		line(a.legend(c.Theme)...)
-		rows = min(len(today), max(1, h/3-2))
+		rows = min(len(today), max(1, (h-hot)/3-2))
 		foot = rows + 1 // the rule
 	}
-	if room := h - len(out) - foot; room >= leastPlot && w >= leastPlotWidth {
+	if room := h - len(out) - foot - hot; room >= leastPlot && w >= leastPlotWidth {
 		out = append(out, a.plot(c.Theme, s, w).Draw(c.Theme, w, room)...)
 	}
 	all := widget.Rows(widget.Nowhere, out...)
 	if foot > 0 {
 		all = append(all, messages(c, today, rows, w)...)
+	}
+	if hot > 0 {
+		head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textHeat}}, nil)
+		all = append(all, widget.Row{Place: widget.Ruled, Text: head})
+		for _, row := range heat(c) {
+			all = append(all, widget.Row{Place: widget.Nowhere, Text: brush.Line(w, row...)})
+		}
 	}
 	return widget.FillRows(all, w, h)
 }
@@ -88,9 +101,11 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 // messages are the newest rows of today's pings and refusals, below a rule.
 func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
-	count := c.Snap.Glance().PingsText()
+	count := textNoMessages
 	if n := len(today); n > rows {
-		count = textShown(rows, count)
+		count = textShown(rows, n)
+	} else if n > 0 {
+		count = strconv.Itoa(n)
 	}
 	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}
@@ -119,7 +134,7 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 		answer, answers = textAnswered(ping.Answered.Sub(ping.At)), theme.Good
 	}
 	out := []widget.Span{
-		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), c.Snap.Hour(ping.At))},
+		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), clock(c.Snap, ping.At))},
 		{Role: role, Text: c.Theme.Glyph(glyph) + " "},
 		{Text: widget.Fit(ping.Title, taskCells) + "  "},
 	}
@@ -151,16 +166,27 @@ func aheadOf(s *core.Snapshot, before numbers) ahead {
 // compares reports whether the numbers have just changed.
 func (a ahead) compares() bool { return a.now != a.before }
 
-// verdict is the outlook or, after a change of the numbers, what that has changed.
-func (a ahead) verdict(c pane.Context, w int) [][]widget.Span {
-	if !a.compares() || a.now.capacity <= 0 || a.Dry.IsZero() && a.other.Dry.IsZero() {
-		return outlook(c, w)
+// verdict says whether there will be enough.
+func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
+	sign, text, more := widget.Span{Role: theme.Bad, Text: t.Glyph(theme.Bang) + " "}, widget.Span{Role: theme.Warn}, widget.Span{Role: theme.Dim}
+	switch {
+	case a.compares() && (!a.Dry.IsZero() || !a.other.Dry.IsZero()):
+		text := a.refusal(s, a.now, a.Dry)
+		if before := a.refusal(s, a.before, a.other.Dry); before != text {
+			text = before + " " + t.Glyph(theme.Arrow) + " " + text
+		}
+		return []widget.Span{{Role: theme.Strong, Text: textFirstRefusal + text}}
+	case a.now.capacity <= 0:
+		return nil
+	case !a.ExpectedDry.IsZero():
+		text.Text = textDry(textLikelyDry, clock(s, a.ExpectedDry), titleAt(s, a.ExpectedDry))
+	case !a.Dry.IsZero():
+		text.Text, more.Text = textDry(textMayDry, clock(s, a.Dry), titleAt(s, a.Dry)), textIfAll
+	default:
+		sign.Role, sign.Text, text.Role = theme.Good, t.Glyph(theme.Check)+" ", theme.Dim
+		text.Text, more.Text = textEnoughUntil(clock(s, s.Budget.FiresUntil)), textEvenIfAll
 	}
-	text := a.refusal(c.Snap, a.now, a.Dry)
-	if before := a.refusal(c.Snap, a.before, a.other.Dry); before != text {
-		text = before + " " + c.Theme.Glyph(theme.Arrow) + " " + text
-	}
-	return [][]widget.Span{{{Role: theme.Strong, Text: textFirstRefusal + text}}}
+	return []widget.Span{sign, text, more}
 }
 
 // refusal is when the first ping would be refused with some numbers.
@@ -169,23 +195,33 @@ func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
 	case n.capacity <= 0:
 		return textAtOnce
 	case dry.IsZero():
-		return textNoRefusal(s.Hour(s.Budget.FiresUntil))
+		return textNoRefusal(clock(s, s.Budget.FiresUntil))
 	}
-	return s.Hour(dry)
+	return clock(s, dry)
+}
+
+// titleAt is the task that fires at a moment and may cost a token.
+func titleAt(s *core.Snapshot, at time.Time) string {
+	for _, f := range s.Budget.Fires {
+		if f.At.Equal(at) {
+			return f.Title
+		}
+	}
+	return ""
 }
 
 // legend explains the curves and the signs.
 func (a ahead) legend(t *theme.Theme) (out []widget.Span) {
-	first, second := textExpected, textWorst
+	first, role, more, second := textWorst, theme.Track, chart.More(t), textExpected
 	if a.compares() {
-		first, second = a.now.words(), a.before.words()
+		first, role, more, second = a.now.words(), theme.Warn, "━━", a.before.words()
 	}
 	for _, e := range []struct {
 		role       theme.Role
 		sign, word string
 	}{
-		{theme.Accent, "━━", first},
-		{theme.Warn, "╍╍", second},
+		{theme.Track, "█", first},
+		{role, more, second},
 		{theme.Ping, t.Glyph(theme.Message), textPing},
 		{theme.Warn, t.Glyph(theme.Refused), textRefusal},
 		{theme.Track, t.Glyph(theme.Quiet), textQuietHours},
@@ -218,21 +254,20 @@ func (a ahead) plot(t *theme.Theme, s *core.Snapshot, w int) *chart.Plot {
 	if !s.Budget.Muted.IsZero() {
 		p.Shades = append(p.Shades, chart.Range{From: 0, To: hours(s.Budget.Muted)})
 	}
-	curve := func(role theme.Role, dashed bool, levels ...budget.Level) {
-		c := chart.Curve{Role: role, Dashed: dashed}
+	points := func(levels []budget.Level) (out []chart.Point) {
 		for _, l := range levels {
-			c.Points = append(c.Points, chart.Point{X: hours(l.At), Y: l.Left})
+			out = append(out, chart.Point{X: hours(l.At), Y: l.Left})
 		}
-		p.Curves = append(p.Curves, c)
+		return out
+	}
+	p.Areas = []chart.Area{
+		{Role: theme.Border, Points: points(a.Past)},
+		{Role: theme.Track, Points: points(a.Worst), More: points(a.Expected)},
 	}
 	if a.compares() {
-		curve(theme.Warn, true, a.other.Worst...)
-		curve(theme.Accent, false, a.Worst...)
-	} else {
-		curve(theme.Warn, true, a.Worst...)
-		curve(theme.Accent, false, a.Expected...)
+		p.Areas[1].More = nil
+		p.Curves = []chart.Curve{{Role: theme.Warn, Points: points(a.other.Worst)}}
 	}
-	curve(theme.Accent, false, a.Past...)
 	p.Marks = marks(t, s, a, hours)
 	return p
 }

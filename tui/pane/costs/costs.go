@@ -19,6 +19,7 @@ import (
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 	"ollimbot/tui/widget/chart"
+	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
@@ -47,7 +48,7 @@ type asked struct {
 func New() *Page {
 	p := &Page{marked: map[string]bool{}}
 	p.Columns, p.Noun, p.Open = p.columns(), textRow, action.CostsOpen
-	p.Text = func(r row) string { return r.Title }
+	p.Facts = func(r row) query.Facts { return query.Facts{Text: r.Title} }
 	p.Same = func(was, r row) bool { return was.ID == r.ID }
 	return p
 }
@@ -175,6 +176,10 @@ func (p *Page) plot(w int) *chart.Plot {
 	n := len(r.Days)
 	plot := &chart.Plot{X: chart.Axis{To: float64(n)}}
 	top, step := 0.0, 7 // days with a date below them
+	dearest := 0.0
+	for _, d := range r.Days[:max(0, n-1)] {
+		dearest = max(dearest, d.Dollars)
+	}
 	if w < 60 {
 		step = 14
 	}
@@ -184,6 +189,9 @@ func (p *Page) plot(w int) *chart.Plot {
 			bar.Y = p.ofMarked(i)
 		} else if i == n-1 {
 			bar.More = max(0, r.Projected-d.Dollars)
+			if dearest > 0 { // what may come must not set the scale for what was
+				bar.More = min(bar.More, max(0, dearest-d.Dollars))
+			}
 		}
 		top = max(top, bar.Y+bar.More)
 		plot.Bars = append(plot.Bars, bar)
@@ -280,7 +288,7 @@ func (p *Page) columns() []table.Column[row] {
 	percent := func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) }
 	runs := func(r row) int { return r.Runs }
 	return []table.Column[row]{
-		{Head: "TASK", Least: 14, Most: 36, Cell: p.name},
+		{Head: "TASK", Least: 14, Cell: p.name},
 		table.Number("COST", 8, theme.Text, cost, dollars),
 		table.Number("SHARE", 6, theme.Dim, p.share, percent),
 		{Cells: barCells, Cell: p.bar},
@@ -310,7 +318,7 @@ func (p *Page) name(r row) widget.Span {
 }
 
 func (p *Page) bar(r row) widget.Span {
-	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("█", int(math.Round(p.share(r)*barCells)))}
+	return widget.Span{Role: theme.Gauge, Text: strings.Repeat("▆", int(math.Round(p.share(r)*barCells)))}
 }
 
 // trend is by how much runs have become dearer; a small change is not shown.

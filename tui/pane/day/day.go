@@ -1,23 +1,19 @@
-// Package day is the day in one or two rows: what has happened since midnight, a line for
-// now, and what is due before the next midnight. The past is read from storage, so that it
-// survives a restart. The package owns only which mark is chosen.
+// Package day is the day as a band around now: twelve hours back and twelve ahead on one
+// axis, with lanes for pings and for runs, the level of the token bucket, and the hours. The
+// past is read from storage, so that it survives a restart. The package owns only which mark
+// is chosen.
 package day
 
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"ollimbot/core"
-	"ollimbot/core/base/clean"
-	"ollimbot/core/storage/config"
+	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
-	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
@@ -25,35 +21,58 @@ import (
 type Pane struct {
 	pane.Still
 	marks  []mark
-	chosen int  // of marks
-	picked bool // by the user; else the next upcoming mark is chosen
+	levels []budget.Level // of the bucket, from the first hour to the last
+	chosen int            // of marks
+	picked bool           // by the user; else the next upcoming mark is chosen
 	made   made
+	kept   drawn
+	rows   []widget.Row
 }
 
 // New returns the day.
 func New() *Pane { return &Pane{} }
 
-// made is what the marks depend on.
+// made is what the marks and the levels were made of. The lists are compared by where they
+// stand, because nobody changes one.
 type made struct {
-	second                                 int64
-	ended, pings, live, fires, missed, day int
+	minute        int64
+	pings         *budget.Ping
+	ended         *fork.View
+	upcoming      *time.Time
+	lists         [6]int // how long they are
+	capacity, per int
 }
 
-// Draw implements pane.Pane. With one row there is no scale.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	return widget.Rows(widget.Nowhere, p.draw(c, w, h, focused)...)
+func madeOf(s *core.Snapshot) made {
+	b := &s.Budget
+	running, _ := fork.Count(s.Forks)
+	m := made{
+		minute: s.At.Unix() / 60, capacity: b.State.Capacity, per: b.State.RefillRateMinutes,
+		lists: [...]int{len(b.Pings), len(s.Ended), len(s.Schedule.Day), len(s.Schedule.Missed), len(s.Day), running},
+	}
+	if len(b.Pings) > 0 {
+		m.pings = &b.Pings[0]
+	}
+	if len(s.Ended) > 0 {
+		m.ended = &s.Ended[0]
+	}
+	if len(s.Schedule.Day) > 0 {
+		m.upcoming = &s.Schedule.Day[0].FireTime
+	}
+	return m
 }
 
-// Sync implements pane.Pane.
+// Sync implements pane.Pane. It makes the marks again each minute, and when what they were
+// made of has changed.
 func (p *Pane) Sync(c pane.Context) {
-	s := c.Snap
-	now := made{s.At.Unix(), len(s.Ended), len(s.Budget.Pings), 0, len(s.Schedule.Day), len(s.Schedule.Missed), len(s.Day)}
-	now.live, _ = fork.Count(s.Forks)
+	now := madeOf(c.Snap)
 	if now == p.made {
 		return
 	}
 	was, had := p.at()
-	p.made, p.marks = now, marksOf(c.Snap)
+	curve := c.Snap.Budget.Curve(now.capacity, now.per)
+	p.made, p.marks = now, marksOf(c.Snap, curve)
+	p.levels = slices.Concat(curve.Past, curve.Expected)
 	p.chosen = p.next(c.Snap.At)
 	if i := slices.IndexFunc(p.marks, was.same); p.picked && had && i >= 0 {
 		p.chosen = i
@@ -79,11 +98,16 @@ func (p *Pane) at() (m mark, ok bool) {
 
 // Do implements pane.Pane.
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
+	last := max(0, len(p.marks)-1)
 	switch id {
 	case action.DayEarlier:
 		p.chosen, p.picked = max(0, p.chosen-1), true
 	case action.DayLater:
-		p.chosen, p.picked = max(0, min(p.chosen+1, len(p.marks)-1)), true
+		p.chosen, p.picked = min(p.chosen+1, last), true
+	case action.DayFirst:
+		p.chosen, p.picked = 0, true
+	case action.DayLast:
+		p.chosen, p.picked = last, true
 	case action.DayNow:
 		p.chosen, p.picked = p.next(c.Snap.At), false
 	case action.DayOpen:
@@ -95,13 +119,24 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
-// Point chooses the mark nearest to a cell of rows of w cells; of equally near ones, the most
-// important. again reports that it was chosen already.
-func (p *Pane) Point(_ pane.Context, x, w int) (again, ok bool) {
-	best, least := -1, [2]int{2}
+// End forgets which mark was chosen: esc leaves the day for the pane before it.
+func (p *Pane) End(c pane.Context) bool {
+	p.Do(c, action.DayNow)
+	return false
+}
+
+// Point chooses the mark nearest to a cell of h rows of w cells, in the lane of its row; of
+// equally near ones, the most important. again reports that it was chosen already.
+func (p *Pane) Point(c pane.Context, x, y, w, h int) (again, ok bool) {
+	a := axisOf(c.Snap.At, w, h)
+	best, least := -1, [3]int{}
 	for i, m := range p.marks {
-		away := cellOf(m.at, axis(w)) - (x - 1)
-		if now := [2]int{max(away, -away), int(m.kind)}; slices.Compare(now[:], least[:]) < 0 {
+		away, other := a.cell(m.at)-(x-a.left), 0
+		if h == bandRows && y < len(laneNames) && y != m.kind.lane() {
+			other = 1
+		}
+		now := [3]int{max(away, -away) + 2*other, other, int(m.kind)}
+		if now[0] < 2 && (best < 0 || slices.Compare(now[:], least[:]) < 0) {
 			best, least = i, now
 		}
 	}
@@ -113,258 +148,107 @@ func (p *Pane) Point(_ pane.Context, x, w int) (again, ok bool) {
 	return again, true
 }
 
-// kind is what a mark means. Of several in one cell the lowest is shown.
-type kind uint8
-
-const (
-	failed kind = iota
-	missed
-	refused
-	pinged
-	running
-	done
-	stopped
-	date
-	coming
-)
-
-// looks are the sign and the word of each kind.
-var looks = [...]struct {
-	glyph theme.Glyph
-	role  theme.Role
-	word  string
-}{
-	failed: {theme.Cross, theme.Bad, "failed"}, missed: {theme.Missed, theme.Warn, "missed"}, refused: {theme.Refused, theme.Warn, "refused"},
-	pinged: {theme.Message, theme.Ping, "ping"}, running: {theme.Running, theme.Good, "running"}, done: {theme.Check, theme.Good, "run"},
-	stopped: {theme.Stopped, theme.Dim, "stopped"}, date: {theme.Event, theme.Report, "appointment"}, coming: {theme.Coming, theme.Accent, "upcoming"},
-}
-
-// legend are the explained kinds, in order.
-var legend = []kind{done, pinged, failed, missed, coming}
-
-// mark is an event of the day.
-type mark struct {
-	at        time.Time // in the user's zone
-	kind      kind
-	run, task string // ids; may be empty
-	title     string
-	note      string // more in words; may be empty
-}
-
-func (m mark) same(o mark) bool {
-	return m.at.Equal(o.at) && m.run == o.run && m.task == o.task && m.title == o.title
-}
-
-// open opens the run of the mark, else its task, else a page with its words.
-func (m mark) open(s *core.Snapshot) pane.Answer {
-	switch {
-	case m.run != "":
-		return pane.Answer{Focus: action.Forks, Item: m.run}
-	case m.task != "":
-		return pane.Answer{Focus: action.Task, Item: m.task}
+// here are the marks in the cell of the chosen one, as places in marks, and which of them it
+// is.
+func (p *Pane) here(a axis) (of []int, which int) {
+	m, ok := p.at()
+	if !ok {
+		return nil, 0
 	}
-	return pane.Answer{Open: dialog.NewPage(m.title, s.Clock(m.at, "15:04")+"  "+m.title+"\n\n"+m.note)}
-}
-
-// words are the mark's sign and a sentence.
-func (m mark) words(c pane.Context, role theme.Role) []widget.Span {
-	look := looks[m.kind]
-	text := c.Snap.Clock(m.at, "15:04") + " " + m.title + " · " + look.word
-	if m.note != "" {
-		text += " · " + m.note
-	}
-	return []widget.Span{{Text: " "}, {Role: look.role, Text: c.Theme.Glyph(look.glyph) + " "}, {Role: role, Text: text}}
-}
-
-// marksOf are the marks of the snapshot's day, by time.
-func marksOf(s *core.Snapshot) (out []mark) {
-	from := s.Midnight()
-	to := from.AddDate(0, 0, 1)
-	add := func(m mark) {
-		if m.at = s.Local(m.at); !m.at.Before(from) && m.at.Before(to) {
-			m.title, m.note = clean.Line(m.title), clean.Line(m.note)
-			out = append(out, m)
+	for i, o := range p.marks {
+		if a.cell(o.at) == a.cell(m.at) && (!a.lanes || o.kind.lane() == m.kind.lane()) {
+			of = append(of, i)
 		}
 	}
-	for i := range s.Ended {
-		r := &s.Ended[i]
-		add(mark{at: r.Ended, kind: ending(r.State), run: r.ID, task: r.TaskID, title: r.Title, note: r.Error})
-	}
-	for i := range s.Forks {
-		if r := &s.Forks[i]; r.State == fork.Running {
-			add(mark{at: r.Started, kind: running, run: r.ID, task: r.TaskID, title: r.Title, note: r.Activity})
-		}
-	}
-	for i := range s.Budget.Pings {
-		p := &s.Budget.Pings[i]
-		m := mark{at: p.At, kind: pinged, run: p.Run, task: p.Task, title: p.Title, note: p.Text}
-		if p.Refused != "" {
-			m.kind, m.note = refused, p.Refused
-		}
-		add(m)
-	}
-	for _, e := range s.Schedule.Missed {
-		add(mark{at: e.FireTime, kind: missed, task: e.ID, title: cmp.Or(e.Description, e.Label, e.ID)})
-	}
-	for _, e := range s.Schedule.Day {
-		if e.FireTime.After(s.At) && !e.Held {
-			add(mark{at: e.FireTime, kind: coming, task: e.ID, title: cmp.Or(e.Description, e.Label, e.ID)})
-		}
-	}
-	for _, d := range s.Day {
-		if !d.AllDay && d.Tasks == nil {
-			add(mark{at: d.Start, kind: date, title: d.Title, note: d.Place})
-		}
-	}
-	slices.SortStableFunc(out, func(a, b mark) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.kind, b.kind)) })
-	return out
+	return of, slices.Index(of, p.chosen)
 }
 
-// ending is the kind of a finished run.
-func ending(s fork.State) kind {
-	switch {
-	case s.Failed():
-		return failed
-	case s == fork.Done:
-		return done
-	}
-	return stopped
+// reach is how far the band goes back and ahead.
+const reach = 12 * time.Hour
+
+// axis places moments in cells. Now has the cell in the middle to itself. Cells are the same
+// stretches of time until now has come to the next one: then all move together.
+type axis struct {
+	now             time.Time
+	left, n, right  int // cells before the axis, of it, and behind it
+	half            int // the cell of now
+	cells           time.Duration
+	lanes, explains bool // there are lanes, and a legend behind them
 }
 
-const (
-	dayMinutes = 24 * 60
-	// leastAxis is the least width of the day on a wide screen.
-	leastAxis = 60
-)
-
-// cellOf is the cell of a moment on an axis of n cells, by the clock on the wall.
-func cellOf(t time.Time, n int) int { return (t.Hour()*60 + t.Minute()) * n / dayMinutes }
-
-// axis is how many of w cells the day has: all but the legend's or, with less room, all but
-// those of the words of the chosen mark.
-func axis(w int) int {
-	switch {
-	case w >= leastAxis+legendCells+4:
-		return w - legendCells - 4
-	case w >= leastAxis+minWords:
-		return max(leastAxis, w-w/3)
+func axisOf(now time.Time, w, h int) axis {
+	a := axis{now: now, left: 1, lanes: h == bandRows}
+	if a.lanes {
+		a.left = labelCells
+		if a.explains = w >= legendWidth; a.explains {
+			a.right = legendCells
+		}
 	}
-	return max(1, w-2)
+	a.half = max(1, (w-a.left-a.right-1)/2)
+	a.n, a.cells = 2*a.half+1, reach/time.Duration(a.half)
+	return a
 }
 
-const (
-	legendCells = 62
-	minWords    = 18
-)
+// slot numbers the stretches of time.
+func (a axis) slot(t time.Time) int { return int(t.UnixNano() / int64(a.cells)) }
 
-// draw draws the scale and the marks, or the marks alone. Next to the scale it describes the
-// chosen mark while the day has the focus, and next to the marks it shows the legend; with
-// one row it describes the chosen mark there.
-func (p *Pane) draw(c pane.Context, w, h int, focused bool) []string {
-	b, n := widget.Brush{Theme: c.Theme}, axis(w)
-	room, role := w-n-2, theme.Dim
-	now := cellOf(c.Snap.Local(c.Snap.At), n)
-	if focused {
-		role = theme.Text
-	}
-	var words []widget.Span
-	if m, ok := p.at(); ok && room >= minWords && (h < 2 || focused) {
-		words = m.words(c, role)
-	}
-	marks := p.row(c, n, now, focused)
-	if h < 2 {
-		return []string{b.Line(w, append(marks, words...)...)}
-	}
-	return []string{b.Line(w, append(p.scale(c, n, now), words...)...), b.Line(w, append(marks, explained(c, room+1)...)...)}
+// from is when a cell begins.
+func (a axis) from(cell int) time.Time {
+	return time.Unix(0, int64(a.slot(a.now)+cell-a.half)*int64(a.cells))
 }
 
-// explained is as much of the legend as fits.
-func explained(c pane.Context, room int) (out []widget.Span) {
-	entry := func(role theme.Role, g theme.Glyph, word string) {
-		spans := []widget.Span{{Text: "  "}, {Role: role, Text: c.Theme.Glyph(g)}, {Role: theme.Dim, Text: " " + word}}
-		if widget.Width(out)+widget.Width(spans) <= room {
-			out = append(out, spans...)
-		}
+// cell is that of a moment, the first or the last one if it is outside.
+func (a axis) cell(t time.Time) int {
+	i := a.half + a.slot(t) - a.slot(a.now)
+	if t.After(a.now) {
+		return min(max(i, a.half+1), a.n-1)
 	}
-	for _, k := range legend {
-		entry(looks[k].role, looks[k].glyph, looks[k].word)
-	}
-	entry(theme.Track, theme.Quiet, textQuiet)
-	return out
+	return max(0, min(i, a.half-1))
 }
 
-// scale is the hours, and the line for now.
-func (p *Pane) scale(c pane.Context, n, now int) []widget.Span {
-	each := 3
-	if n >= 144 {
-		each = 1
-	}
-	text := []byte(strings.Repeat(" ", n+1))
-	for hour := 0; hour <= 24; hour += each {
-		label := strconv.Itoa(100 + hour)[1:]
-		if c.Snap.TwelveHours {
-			label = time.Date(2000, 1, 1, hour, 0, 0, 0, time.UTC).Format("3pm")
+// lows are the lowest levels of the cells: a ping must not vanish between two of them.
+func (a axis) lows(levels []budget.Level) []float64 {
+	lows := make([]float64, a.n)
+	for i := range lows {
+		from, to := a.from(i), a.from(i+1)
+		for len(levels) > 1 && levels[1].At.Before(from) {
+			levels = levels[1:]
 		}
-		if at := min(hour*n/24, n+1-len(label)); now < at-1 || now > at+len(label) { // now covers the hour next to it
-			copy(text[at:], label)
+		lows[i] = min(budget.LeftAt(levels, from), budget.LeftAt(levels, to))
+		for _, l := range levels {
+			if l.At.After(to) {
+				break
+			}
+			if !l.At.Before(from) {
+				lows[i] = min(lows[i], l.Left)
+			}
 		}
 	}
-	line := string(text[:n+1])
-	dim := func(s string) widget.Span { return widget.Span{Role: theme.Dim, Text: s} }
-	return []widget.Span{dim(" " + line[:now]), {Role: theme.Focus, Text: c.Theme.Box().Left}, dim(line[min(now+1, n):])}
+	return lows
 }
 
-// row is the marks over the quiet hours. The mark that is described is always visible.
-func (p *Pane) row(c pane.Context, n, now int, focused bool) []widget.Span {
-	lead, chosen := " ", -1
-	if focused {
-		lead = c.Theme.Glyph(theme.Pointer)
-	}
-	seen := make([]*mark, n)
-	for i := range p.marks {
-		m := &p.marks[i]
-		if at := &seen[cellOf(m.at, n)]; *at == nil || m.kind < (*at).kind {
-			*at = m
+// hours are as many hours of the clock as have room for labels of a width; midnight has the
+// name of its day.
+func (a axis) hours(s *core.Snapshot, width int) (at []time.Time, labels []string) {
+	zone := cmp.Or(s.Zone, time.UTC)
+	each := 24
+	for _, n := range []int{1, 2, 3, 4, 6, 12} {
+		if time.Duration(n)*time.Hour/a.cells > time.Duration(width) {
+			each = n
+			break
 		}
 	}
-	if m, ok := p.at(); ok && (p.picked || focused) {
-		chosen = cellOf(m.at, n)
-		seen[chosen] = &m
-	}
-	out := []widget.Span{{Role: theme.Focus, Text: lead}}
-	for i, m := range seen {
-		span := widget.Span{Text: " "}
-		switch {
-		case m != nil:
-			span = widget.Span{Role: looks[m.kind].role, Text: c.Theme.Glyph(looks[m.kind].glyph)}
-		case i == now:
-			span = widget.Span{Role: theme.Focus, Text: c.Theme.Box().Left}
-		case quiet(c.Snap.Budget.QuietHours, i*dayMinutes/n):
-			span = widget.Span{Role: theme.Track, Text: c.Theme.Glyph(theme.Quiet)}
-		case i*8%n < 8:
-			span = widget.Span{Role: theme.Track, Text: "·"}
-		}
-		if i == chosen && focused {
-			span.Role = theme.Caret
-		}
-		if k := len(out) - 1; k > 0 && out[k].Role == span.Role && span.Role != theme.Caret {
-			out[k].Text += span.Text
+	first := a.now.In(zone).Add(-reach)
+	for i := range 26 {
+		t := time.Date(first.Year(), first.Month(), first.Day(), first.Hour()+i, 0, 0, 0, zone)
+		if t.Hour()%each != 0 || t.Sub(a.now).Abs() >= reach {
 			continue
 		}
-		out = append(out, span)
+		label := s.Clock(t, "15")
+		if t.Hour() == 0 {
+			label = t.Format("Mon")
+		}
+		at, labels = append(at, t), append(labels, label)
 	}
-	return out
+	return at, labels
 }
-
-// quiet reports whether a minute of the day is in the quiet hours.
-func quiet(q config.Quiet, at int) bool {
-	if q.From <= q.To {
-		return at >= q.From && at < q.To
-	}
-	return at >= q.From || at < q.To
-}
-
-const (
-	textQuiet   = "quiet"
-	textNothing = "nothing has happened today, and nothing is scheduled"
-)

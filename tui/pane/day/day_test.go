@@ -1,14 +1,15 @@
 package day
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/storage/config"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/schedule"
@@ -20,21 +21,35 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
+// aDay is a day at noon: what has happened since the night, and what comes until the next.
 func aDay() *core.Snapshot {
 	s := &core.Snapshot{At: noon, Zone: time.UTC}
 	s.Ended = []fork.View{
 		{ID: "00000000", Title: "Yesterday", State: fork.Done, Ended: noon.Add(-13 * time.Hour)},
-		{ID: "00000001", TaskID: "a", Title: "Medication", State: fork.Done, Ended: noon.Add(-6 * time.Hour)},
+		{ID: "00000001", TaskID: "a", Title: "Medication", State: fork.Done, Started: noon.Add(-6*time.Hour - 2*time.Second), Ended: noon.Add(-6 * time.Hour)},
 		{ID: "00000002", TaskID: "b", Title: "Inbox", State: fork.Done, Ended: noon.Add(-3 * time.Hour)},
 		{ID: "00000003", TaskID: "c", Title: "Rent", State: fork.Failed, Error: "no network", Ended: noon.Add(-3 * time.Hour)},
 	}
-	s.Budget.Pings = []budget.Ping{{At: noon.Add(-6*time.Hour + 30*time.Minute), Run: "00000001", Task: "a", Title: "Medication", Text: "Time for it"}}
-	s.Budget.QuietHours = config.Quiet{From: 22 * 60, To: 6 * 60}
+	s.Forks = []fork.View{{ID: "00000004", TaskID: "h", Title: "Sweep", State: fork.Running, Started: noon.Add(-time.Minute)}}
+	s.Budget.State = budget.State{Capacity: 2, Available: 1.5, RefillRateMinutes: 240, LastRefill: noon}
+	s.Budget.Pings = []budget.Ping{
+		{At: noon.Add(-6 * time.Hour), Run: "00000001", Task: "a", Title: "Medication", Text: "Time for it", Answered: noon.Add(-6*time.Hour + 4*time.Minute)},
+		{At: noon.Add(-2 * time.Hour), Run: "00000002", Task: "b", Title: "Inbox", Refused: "no token was left"},
+	}
+	s.Budget.Fires = []budget.Fire{
+		{At: noon.Add(3 * time.Hour), Task: "e", Title: "Tea", Rate: 1},
+		{At: noon.Add(3*time.Hour + time.Minute), Task: "i", Title: "Water", Rate: 1},
+		{At: noon.Add(4 * time.Hour), Task: "l", Title: "Bread", Rate: 1},
+		{At: noon.Add(5 * time.Hour), Task: "j", Title: "Seldom", Rate: 0.1},
+	}
+	s.Budget.FiresUntil = noon.Add(24 * time.Hour)
+	s.Budget.QuietSpans = [][2]time.Time{{noon.Add(-14 * time.Hour), noon.Add(-6 * time.Hour)}, {noon.Add(10 * time.Hour), noon.Add(18 * time.Hour)}}
 	s.Schedule.Missed = []schedule.Entry{{ID: "d", Description: "Walk", FireTime: noon.Add(-9 * time.Hour)}}
 	s.Schedule.Day = []schedule.Entry{
 		{ID: "e", Description: "Tea", FireTime: noon.Add(3 * time.Hour)},
 		{ID: "f", Held: true, FireTime: noon.Add(4 * time.Hour)},
-		{ID: "g", Description: "Tomorrow", FireTime: noon.Add(13 * time.Hour)},
+		{ID: "g", Description: "Late", FireTime: noon.Add(11*time.Hour + 50*time.Minute)},
+		{ID: "k", Description: "Tomorrow", FireTime: noon.Add(13 * time.Hour)},
 	}
 	return s
 }
@@ -51,27 +66,54 @@ func rows(p *Pane, c pane.Context, w, h int, focused bool) []string {
 	return out
 }
 
-func TestTheDayShowsWhatHasHappenedAndWhatIsToCome(t *testing.T) {
+func TestTheBandShowsTwelveHoursOnEachSideOfNow(t *testing.T) {
 	p, c := New(), plain(aDay())
 	p.Sync(c)
-	got := rows(p, c, 74, 2, false)
-	want := []string{
-		" 00       03       06       09       │        15       18       21      24",
-		" ░░░░░░░░░◇░░░░░░░░✓◆       ✗        │        ○        ·        ·  ░░░░░░",
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("got  %q\nwant %q", got[i], want[i])
+	for i, want := range []string{
+		" pings  ░░░░░░ quiet ░░░░░░░◆            ◈      │         ◇  ◈                   ░░░░░░░   ◆ sent  ◈ refused  ◇ likely",
+		" runs             △         ✓         ✗        ◉│         ○                            ○   ✓ done  ✗ failed  △ missed",
+		" tokens ███████████████████▅▅▅▅▅▆▆▆▇▇▇██████▇▇▇▇│▇▇▇█████▅▁▁▁▁▂▂▂▃▃▃▄▄▄▄▅▅▅▆▆▆▇▇▇▇███████  ◉ running  ○ to come",
+		"              02     04     06    08     10     │     14     16     18    20     22        ░ quiet",
+	} {
+		if got := rows(p, c, 118, 4, false); got[i] != want {
+			t.Errorf("got  %q\nwant %q", got[i], want)
 		}
 	}
-	if one := rows(p, c, 80, 1, false); len(one) != 1 || !strings.Contains(one[0], "○ 15:00 Tea") {
-		t.Errorf("%q", one)
+	for i, want := range []string{
+		" ░ quiet ░△░░░░░░░░◆        ✗  ◈    ◉│        ◇  ◈                 ░░░░░○",
+		"       02    04    06    08    10    │     14    16    18    20    22",
+	} {
+		if got := rows(p, c, 74, 2, false); got[i] != want {
+			t.Errorf("got  %q\nwant %q", got[i], want)
+		}
+	}
+	if got, want := strings.TrimRight(p.Caption(c, 80, 2, false), " "), " ◆ sent  ◈ refused  ◇ likely  ✓ done  ✗ failed  △ missed  ◉ running  ○ to come"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	ascii := c
 	ascii.Theme = theme.New(theme.Options{Plain: true, ASCII: true})
-	for _, l := range rows(p, ascii, 140, 2, true) {
+	for _, l := range append(rows(p, ascii, 140, 4, true), p.Caption(ascii, 80, 2, true)) {
 		if strings.ContainsFunc(l, func(r rune) bool { return r > 0x7e }) {
 			t.Errorf("not ASCII: %q", l)
+		}
+	}
+}
+
+// At any time of day there are twelve hours of future, and now is in the middle.
+func TestThereIsAsMuchFutureAtNight(t *testing.T) {
+	s := aDay()
+	s.At = noon.Add(11*time.Hour + 30*time.Minute)
+	s.Schedule.Day = []schedule.Entry{{ID: "m", Description: "Morning", FireTime: s.At.Add(11 * time.Hour)}}
+	p, c := New(), plain(s)
+	p.Sync(c)
+	for _, h := range []int{2, 4} {
+		band := rows(p, c, 79, h, false)
+		marks := band[max(0, h-3)]
+		if _, future, ok := strings.Cut(marks, "│"); !ok || !strings.Contains(future, "○") {
+			t.Errorf("the next morning is not in %q", marks)
+		}
+		if hours := band[h-1]; !strings.Contains(hours, "Mon") || !strings.Contains(hours, "10") {
+			t.Errorf("the next morning has no hours: %q", hours)
 		}
 	}
 }
@@ -85,50 +127,136 @@ func TestTheHoursAreThoseOfTheClockThatWasChosen(t *testing.T) {
 	twelve.TwelveHours = true
 	c.Snap = &twelve
 	p.Sync(c)
-	if got, want := rows(p, c, 74, 2, false)[0], " 12am     3am      6am      9am      │        3pm      6pm      9pm   12am"; got != want {
+	if got, want := rows(p, c, 74, 2, false)[1], "          3am      6am      9am      │        3pm      6pm      9pm"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-func TestTheDayIsWalkedAndOpened(t *testing.T) {
+func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 	p, c := New(), plain(aDay())
 	p.Sync(c)
-	for _, step := range []struct {
-		id        action.ID
-		run, task string
-	}{
-		{action.DayNow, "", "e"}, {action.DayLater, "", "e"}, {action.DayEarlier, "00000002", ""}, {action.DayEarlier, "00000003", ""},
-	} {
-		p.Do(c, step.id)
-		if a := p.Do(c, action.DayOpen); a.Item != step.run+step.task {
-			t.Errorf("%s opens %+v, want %q %q", step.id, a, step.run, step.task)
+	p.Do(c, action.DayFirst)
+	var said, opened []string
+	for range p.marks {
+		said = append(said, strings.TrimSpace(p.Caption(c, 120, 4, true)))
+		a := p.Do(c, action.DayOpen)
+		opened = append(opened, string(a.Focus)+" "+a.Item)
+		p.Do(c, action.DayLater)
+	}
+	if d := cmp.Diff([]string{
+		"△ 03:00 Walk · missed",
+		"◆ 06:00 Medication · sent · answered after 4 min · Time for it",
+		"✓ 06:00 Medication · done · took 0:02",
+		"✗ 1 of 2 here: 09:00 Rent · failed · no network",
+		"✓ 2 of 2 here: 09:00 Inbox · done",
+		"◈ 10:00 Inbox · refused · no token was left",
+		"◉ 11:59 Sweep · running",
+		"◇ 1 of 2 here: 15:00 Tea · likely · a ping, by its usual rate",
+		"○ 15:00 Tea · to come",
+		"◇ 2 of 2 here: 15:01 Water · likely · a ping, by its usual rate",
+		"◈ 16:00 Bread · no token expected · its ping will be refused",
+		"○ 23:50 Late · to come",
+	}, said); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{
+		"task d", "forks 00000001", "forks 00000001", "forks 00000003", "forks 00000002", "forks 00000002",
+		"forks 00000004", "task e", "task e", "task i", "task l", "task g",
+	}, opened); d != "" {
+		t.Error(d)
+	}
+	if got := p.Caption(c, 120, 4, false); got != "" {
+		t.Errorf("without the focus it says %q", got)
+	}
+}
+
+func TestLeavingTheDayForgetsTheChoice(t *testing.T) {
+	p, c := New(), plain(aDay())
+	p.Sync(c)
+	p.Do(c, action.DayFirst)
+	if p.End(c) {
+		t.Error("esc stays in the day")
+	}
+	if m, _ := p.at(); m.title != "Tea" {
+		t.Errorf("%q is chosen", m.title)
+	}
+}
+
+func TestAClickChoosesInItsLane(t *testing.T) {
+	p, c := New(), plain(aDay())
+	p.Sync(c)
+	a := axisOf(noon, 118, 4)
+	x := a.left + a.cell(noon.Add(-6*time.Hour))
+	for lane, want := range []kind{pings: pinged, runs: done} {
+		again, ok := p.Point(c, x, lane, 118, 4)
+		if m, _ := p.at(); again || !ok || m.kind != want {
+			t.Errorf("lane %d: %+v", lane, m)
+		}
+		if again, _ := p.Point(c, x, lane, 118, 4); !again {
+			t.Error("the second click is not known as such")
 		}
 	}
-	if again, ok := p.Point(c, 1+cellOf(noon.Add(-9*time.Hour), axis(74)), 74); again || !ok {
-		t.Error("a click on what was missed chooses nothing")
+	if _, ok := p.Point(c, a.left+a.cell(noon.Add(8*time.Hour)), runs, 118, 4); ok {
+		t.Error("a click on nothing chooses something")
 	}
-	if a := p.Do(c, action.DayOpen); a.Item != "d" {
-		t.Errorf("a click leads to %+v", a)
+}
+
+// What has not changed is not made again: a snapshot comes each second.
+func TestTheMarksAreMadeOnlyWhenSomethingHasChanged(t *testing.T) {
+	p, s := New(), aDay()
+	c := plain(s)
+	p.Sync(c)
+	next := *s
+	next.At = s.At.Add(time.Second)
+	c.Snap = &next
+	if n := testing.AllocsPerRun(10, func() { p.Sync(c); p.Draw(c, 120, 4, false) }); n > 12 {
+		t.Errorf("a second costs %.0f allocations", n)
 	}
-	if again, _ := p.Point(c, 1+cellOf(noon.Add(-9*time.Hour), axis(74)), 74); !again {
-		t.Error("the second click is not known as such")
+	changed := next
+	changed.Budget.Pings = append(slices.Clone(s.Budget.Pings), budget.Ping{At: noon, Title: "New", Task: "n"})
+	c.Snap = &changed
+	n := len(p.marks)
+	if p.Sync(c); len(p.marks) != n+1 {
+		t.Error("a new ping is not there")
 	}
 }
 
 func TestTheRowsOfTheDayAreAsWideAsTheScreen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := aDay()
-		s.At = noon.Add(time.Duration(rapid.IntRange(-720, 719).Draw(t, "now")) * time.Minute)
+		s.At = noon.Add(time.Duration(rapid.IntRange(-1440, 1440).Draw(t, "now")) * time.Minute)
+		s.TwelveHours = rapid.Bool().Draw(t, "twelve")
 		p, c := New(), plain(s)
 		p.Sync(c)
 		for range rapid.IntRange(0, 8).Draw(t, "steps") {
 			p.Do(c, rapid.SampledFrom([]action.ID{action.DayEarlier, action.DayLater, action.DayNow}).Draw(t, "step"))
 		}
-		w, h := rapid.IntRange(1, 240).Draw(t, "w"), rapid.IntRange(1, 2).Draw(t, "h")
-		for _, r := range p.Draw(c, w, h, rapid.Bool().Draw(t, "focused")) {
-			if widget.Cells(r.Text) != w {
-				t.Fatalf("%d cells of %d: %q", widget.Cells(r.Text), w, r.Text)
+		w, h := rapid.IntRange(1, 240).Draw(t, "w"), rapid.SampledFrom([]int{2, 4}).Draw(t, "h")
+		focused := rapid.Bool().Draw(t, "focused")
+		lines := rows(p, c, w, h, focused)
+		for i, r := range p.Draw(c, w, h, focused) {
+			if widget.Cells(r.Text) != w || len(lines) != h {
+				t.Fatalf("row %d: %d cells of %d: %q", i, widget.Cells(r.Text), w, r.Text)
 			}
+		}
+		if said := p.Caption(c, w, h, focused); said != "" && widget.Cells(said) != w {
+			t.Fatalf("caption: %d cells of %d: %q", widget.Cells(said), w, said)
+		}
+	})
+}
+
+// Whatever the width, what was is before now and what comes is behind it, in order.
+func TestMomentsKeepTheirOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := noon.Add(time.Duration(rapid.Int64Range(0, 86400).Draw(t, "now")) * time.Second)
+		a := axisOf(now, rapid.IntRange(20, 240).Draw(t, "w"), rapid.SampledFrom([]int{2, 4}).Draw(t, "h"))
+		last := 0
+		for away := -reach; away <= reach; away += 7 * time.Minute {
+			i := a.cell(now.Add(away))
+			if i < last || i >= a.n || (i < a.half) != (away <= 0) || i == a.half {
+				t.Fatalf("%s away is cell %d behind %d of %d, now is %d", away, i, last, a.n, a.half)
+			}
+			last = i
 		}
 	})
 }

@@ -32,10 +32,12 @@ type Pane struct {
 	pinned  []fork.View
 	noted   []string
 	wanted  string // a run that was asked for and has to be read first
-	// run is the selected one; chosen says that the user selected it, so that a
+	awaited string // a task whose next run is shown
+	// run is the selected one; chosen says that the user selected it, at moved, so that a
 	// run that starts does not take the screen away.
 	run    string
 	chosen bool
+	moved  time.Time
 	tail   bool // the tail has the keys
 	views  map[string]*widget.TailView
 }
@@ -43,7 +45,7 @@ type Pane struct {
 // New returns the pane.
 func New() *Pane {
 	k := &book{snap: &core.Snapshot{}, past: past{known: map[string]*row{}}}
-	k.Columns, k.Noun, k.Text, k.Note, k.Open = k.columns(), textRun, k.text, note, action.ForksTail
+	k.Columns, k.Noun, k.Facts, k.Note, k.Aligned, k.Open = k.columns(), textRun, k.facts, k.outcome, true, action.ForksTail
 	return &Pane{book: k, views: map[string]*widget.TailView{}, visited: map[string]bool{}}
 }
 
@@ -74,7 +76,11 @@ func (p *Pane) Line(c pane.Context, w int) string {
 func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.visit(c.Snap)
 	defer p.visit(c.Snap)
+	p.moved = c.Snap.At
 	switch id {
+	case action.ForksSeen:
+		p.see(c.Snap, p.Unseen(c.Snap)...)
+		return pane.Answer{}
 	case action.ForksState:
 		p.book.Filter(states[(slices.Index(states, p.book.Query.Text())+1)%len(states)])
 		p.Sync(c)
@@ -90,12 +96,16 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 		return pane.Answer{}
 	case action.ForksStop, action.ForksResume, action.ForksAgain:
 		return p.with(c, id)
-	case action.ForksCosts:
-		return pane.Answer{Focus: action.Costs}
+	case action.TailFilter:
+		if !p.tail {
+			p.book.Query.Open()
+			return pane.Answer{}
+		}
 	}
-	// On the page the list has what moves by more than a line, too, and the search.
-	list := id == action.ForksUp || id == action.ForksDown || c.Zoomed && id != action.TailUp && id != action.TailDown
-	if list && !p.tail && p.book.Table.Do(id.Verb()) {
+	// What has the focus moves. Only the keys that scroll by a line are always the tail's, and
+	// the search.
+	tails := []action.ID{action.TailUp, action.TailDown, action.TailFind}
+	if !p.tail && !slices.Contains(tails, id) && p.book.Table.Do(id.Verb()) {
 		p.follow(c)
 		return pane.Answer{}
 	}
@@ -111,6 +121,7 @@ func (p *Pane) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	if at == widget.Inner && !p.tail {
 		return action.ForksTail
 	}
+	p.moved = c.Snap.At
 	was := p.book.run()
 	id := p.book.Press(c, at, focused)
 	if p.book.run() != was {
@@ -133,6 +144,7 @@ func (p *Pane) Hint() []key.Binding {
 
 // Type implements pane.Pane.
 func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+	p.moved = c.Snap.At
 	if p.book.Capture() {
 		p.book.Type(c, msg)
 		p.follow(c)
@@ -150,13 +162,17 @@ func (p *Pane) End(c pane.Context) bool {
 	return was
 }
 
-// Word is what keys do while the tail has them.
+// Word is what keys do that the list and the tail share.
 func (p *Pane) Word(id action.ID) string {
 	switch {
 	case p.tail && id == action.ForksUp:
 		return textScroll
 	case p.tail && id == action.ForksTail:
 		return textToList
+	case p.tail && id == action.TailFilter:
+		return textLines
+	case !p.tail && id == action.TailFollow:
+		return textLast
 	}
 	return ""
 }
@@ -166,7 +182,7 @@ func (p *Pane) Wants(c pane.Context) (a pane.Answer) {
 	if len(p.noted) > 0 && !c.ReadOnly {
 		a.Do, p.noted = command.Looked{Runs: p.noted}, nil // what cannot be kept is asked again at the next start
 	}
-	if k := p.book; c.Zoomed && (k.hungry() || p.wanted != "" && !k.past.all()) {
+	if k := p.book; (c.Zoomed || k.Query.On()) && (k.hungry() || p.wanted != "" && !k.past.all()) {
 		from := k.past.next
 		a.Load = func(ctx context.Context, r pane.Reader) pane.Loaded {
 			page, err := r.Runs(ctx, from, pageRows)
@@ -194,7 +210,10 @@ func (p *Pane) take(c pane.Context, page fork.Page, err error) pane.Answer {
 
 // Off says why an action cannot be used on the selected run; empty means that
 // it can.
-func (p *Pane) Off(_ pane.Context, id action.ID) string {
+func (p *Pane) Off(c pane.Context, id action.ID) string {
+	if id == action.ForksSeen && len(p.Unseen(c.Snap)) == 0 {
+		return textNoneUnseen
+	}
 	f, ok := p.selected()
 	if a, _ := action.Get(action.Forks, id); !ok && a.Writes {
 		return textNothing
@@ -229,7 +248,6 @@ func (p *Pane) with(c pane.Context, id action.ID) pane.Answer {
 	case action.ForksResume:
 		return pane.Answer{Do: command.ResumeFork{Run: p.run}, Focus: action.Chat}
 	}
-	p.chosen = false // the run that starts is what the user waits for
 	return pane.Answer{Do: command.FireNow{ID: f.TaskID, Stays: true}}
 }
 
@@ -247,40 +265,51 @@ const (
 	ruled = 6
 )
 
-// listed is how many of h lines the list gets: what it needs, up to half of a box. On the
-// page half is the least where the list has the keys, and the most where the tail has them.
+// listed is how many of h lines the list gets: what it needs, up to half of a box, but more for
+// what is above the rule. On the page half is the least where the list has the keys, and the
+// most where the tail has them.
 func (p *Pane) listed(c pane.Context, h int) int {
-	n := p.book.Lines()
+	n, pinned := p.book.Lines(), min(p.book.pins+3, 2*h/3)
 	switch {
 	case h < 3 || c.Zoomed && h < ruled:
 		return h
 	case c.Zoomed && p.tail:
-		return min(n, h/2)
+		return min(n, max(h/2, pinned))
 	case c.Zoomed:
 		return min(n, max(h/2, h-1-tailMost))
 	case h < ruled:
 		return 1
 	}
-	return min(n, h/2, max(4, h/3+1, h-1-tailLeast))
+	return min(n, max(pinned, min(h/2, max(4, h/3+1, h-1-tailLeast))))
 }
 
-// Draw implements pane.Pane: the list, a rule that names the run, and its tail.
+// Draw implements pane.Pane: the list, a rule that names the run, and its tail; on a wide page
+// the tail is beside the list.
 func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, k := widget.Brush{Theme: c.Theme}, p.book
 	if k.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...)
 	}
+	if c.Zoomed && w >= widget.Wide {
+		left := w * 3 / 5
+		k.fit(c.Theme, left)
+		return widget.Beside(b, k.Draw(c.Theme, left, h, focused && !p.tail), p.detail(c, w-left-1, h, focused), left)
+	}
 	k.fit(c.Theme, w)
 	list := p.listed(c, h)
-	rows := k.Draw(c.Theme, w, list, focused && !p.tail)
+	return append(k.Draw(c.Theme, w, list, focused && !p.tail), p.detail(c, w, h-list, focused)...)
+}
+
+// detail is the selected run: a rule that names it, where there is room, and its tail.
+func (p *Pane) detail(c pane.Context, w, h int, focused bool) (rows []widget.Row) {
 	f, ok := p.selected()
 	switch {
-	case list == h:
-		return rows
+	case h == 0:
+		return nil
 	case !ok:
-		return append(rows, widget.Rows(widget.Inner, b.Empty(w, h-list, textNoneShown)...)...)
-	case h >= ruled:
-		rows = append(rows, widget.Row{Text: p.rule(c, f, w, list, focused), Place: widget.Ruled})
+		return widget.Rows(widget.Inner, widget.Brush{Theme: c.Theme}.Empty(w, h, textNoneShown)...)
+	case h > 2:
+		rows = append(rows, widget.Row{Text: p.rule(c, f, w, focused), Place: widget.Ruled})
 	}
 	return append(rows, p.words(c, f, w, h-len(rows), focused)...)
 }
@@ -295,20 +324,21 @@ func (p *Pane) words(c pane.Context, f fork.View, w, h int, focused bool) []widg
 	return widget.Rows(widget.Inner, v.Lines(c.Theme, w, h, focused)...)
 }
 
-// rule separates the list from the tail, and says whose tail it is.
-func (p *Pane) rule(c pane.Context, f fork.View, w, list int, focused bool) string {
-	name := theme.Dim
+// rule separates the list from the tail, and says whose tail it is. A pointer marks it while
+// the tail has the keys.
+func (p *Pane) rule(c pane.Context, f fork.View, w int, focused bool) string {
+	name := widget.Span{Role: theme.Dim, Text: "tail: "}
 	if focused && p.tail {
-		name = theme.Accent
+		name = widget.Span{Role: theme.Focus, Text: c.Theme.Glyph(theme.Pointer) + " tail: "}
 	}
-	title := []widget.Span{{Role: name, Text: "tail: "}, {Role: theme.Strong, Text: widget.Cut(f.Title, max(8, w/2))}}
+	title := []widget.Span{name, {Role: theme.Strong, Text: widget.Cut(f.Title, max(8, w/2))}}
 	state := widget.Span{Role: theme.Dim}
 	if v := p.view(); v.Len() > 0 {
 		if state.Text = v.State(); !v.Following() {
 			state.Role = theme.Warn
 		}
 	}
-	if k := p.book; k.Lines() > list && !c.Zoomed { // runs are out of sight
+	if k := p.book; k.Shown() > k.pins+k.Height && !c.Zoomed { // runs are out of sight
 		more := strings.TrimSuffix(fmt.Sprintf("run %d of %d · %s", k.At()+1, k.Shown(), state.Text), " · ")
 		if widget.Width(title)+widget.Cells(more)+10 <= w {
 			state.Text = more

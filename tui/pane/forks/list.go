@@ -1,7 +1,6 @@
 package forks
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,45 +10,50 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
-// columns are those of the list, the first one at the left. Where there is less room
-// they go from the right: $ first, then TOKENS and so on to PING, then TIME. In few
-// cells START goes too and STATE becomes its sign; TASK stays.
+// columns are those of the list. Where there is less room, COST goes first, then TIME; TASK and
+// what came of the run stay. Figures have columns on a wide screen only.
 func (k *book) columns() []table.Column[*row] {
-	dollars := func(v float64) string { return strings.TrimPrefix(words.Dollars(v), "$") }
-	took := table.Number("TIME", 6, theme.Text, k.took, words.Elapsed)
+	took := table.Number("TIME", 7, theme.Text, k.took, words.Elapsed)
 	took.Essential = true
 	return []table.Column[*row]{
-		{Head: "START", Cells: shortStart, Descending: true, Essential: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
-		{Head: "STATE", Cells: stateCells, Essential: true, Cell: k.state, Compare: func(a, b *row) int { return cmp.Compare(a.state, b.state) }},
-		{Head: "TASK", Least: 14, Most: 34, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
+		{Cells: 1, Essential: true, Cell: k.sign},
+		{Head: "START", Descending: true, Essential: true, Cell: k.start, Compare: func(a, b *row) int { return a.started.Compare(b.started) }},
+		{Head: "TASK", Least: 20, Cell: func(r *row) widget.Span { return widget.Span{Role: theme.Strong, Text: r.title} }},
 		table.Number("PING", 5, theme.Ping, func(r *row) int { return r.pings }, strconv.Itoa),
 		table.Number("REPORT", 7, theme.Report, func(r *row) int { return r.reports }, strconv.Itoa),
 		table.Number("REFUSED", 8, theme.Warn, func(r *row) int { return r.refused }, strconv.Itoa),
 		table.Number("TOOLS", 6, theme.Dim, func(r *row) int { return r.tools }, strconv.Itoa),
 		table.Number("TOKENS", 7, theme.Dim, func(r *row) int { return r.tokens }, words.Big),
-		table.Number("$", 6, theme.Dim, func(r *row) float64 { return r.cost }, dollars),
+		table.Number("COST", 6, theme.Dim, func(r *row) float64 { return r.cost }, cents),
 		took,
 	}
 }
 
+// cents is an amount as each row of a column has it.
+func cents(dollars float64) string {
+	if dollars < 0.01 {
+		return "<0.01"
+	}
+	return strconv.FormatFloat(dollars, 'f', 2, 64)
+}
+
 const (
-	startColumn, stateColumn = 0, 1
-	// shortStart shows the day of a run or its time; longStart both, from wideStart
-	// cells on.
-	shortStart, longStart = 7, 14
-	wideStart             = 96
-	// stateCells hold the longest state; below narrow cells its sign stands alone.
-	stateCells, signCells = 13, 1
-	narrow                = 40
+	startColumn, firstFigure, lastFigure = 1, 3, 7
+	// shortStart shows the day of a run or its time.
+	shortStart = 7
+	// From narrow cells on there is START, from figures on the long one and figures.
+	narrow, figures = 40, 116
 )
 
 // states are what the key of states filters by, in turn.
@@ -60,33 +64,37 @@ var states = []string{"", "is:failed", "is:pinged", "is:done", "is:stopped"}
 type book struct {
 	pane.List[*row]
 	past  past
+	pins  int    // how many rows are above the rule
 	made  string // what the rows below the rule were made of: how many have ended, and the failures above
 	snap  *core.Snapshot
 	theme *theme.Theme
 }
 
-// fill brings the list up to a snapshot. pinned are the failures that stand above
-// everything, also above what runs and waits.
+// fill brings the list up to a snapshot: above the rule are the running runs, the newest
+// first, then those that wait, then the pinned failures.
 func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 	k.snap = s
 	k.past.ended(s.Forks)
 	var above []*row
-	made := strconv.Itoa(len(k.past.known))
-	for i, f := range slices.Concat(pinned, s.Forks) {
-		if i >= len(pinned) && !f.Live() {
+	for i := range s.Forks {
+		f := &s.Forks[i]
+		if !f.Live() {
 			continue
 		}
-		r := rowOf(&f)
+		r := rowOf(f)
 		if f.State == fork.Waiting {
-			r.why = queued(s, f)
+			r.why = queued(s, *f)
 		}
 		above = append(above, r)
-		if i < len(pinned) {
-			made += " " + f.ID
-		}
+	}
+	slices.SortStableFunc(above, func(a, b *row) int { return b.started.Compare(a.started) })
+	made := strconv.Itoa(len(k.past.known))
+	for i := range pinned {
+		above = append(above, rowOf(&pinned[i]))
+		made += " " + pinned[i].ID
 	}
 	k.Pin(above)
-	k.More = !k.past.all()
+	k.pins, k.More = len(above), !k.past.all()
 	if made != k.made {
 		k.made = made
 		k.Fill(slices.DeleteFunc(slices.Clone(k.past.rows), func(r *row) bool {
@@ -98,13 +106,13 @@ func (k *book) fill(s *core.Snapshot, pinned []fork.View) {
 // fit makes the columns fit a width.
 func (k *book) fit(t *theme.Theme, w int) {
 	k.theme = t
-	start, state := &k.Columns[startColumn], &k.Columns[stateColumn]
-	start.Cells, start.Hidden, state.Cells, state.Head = shortStart, w < narrow, stateCells, "STATE"
-	switch {
-	case w >= wideStart:
-		start.Cells = longStart
-	case w < narrow:
-		state.Cells, state.Head = signCells, ""
+	start := &k.Columns[startColumn]
+	start.Cells, start.Hidden = shortStart, w < narrow
+	if w >= figures {
+		start.Cells += k.snap.ClockCells() // the day and the time
+	}
+	for i := firstFigure; i <= lastFigure; i++ {
+		k.Columns[i].Hidden = w < figures
 	}
 }
 
@@ -116,19 +124,24 @@ func (k *book) run() string {
 	return ""
 }
 
+// first is the id of the first row, "" for none.
+func (k *book) first() string {
+	if k.Shown() == 0 {
+		return ""
+	}
+	r, _ := k.Nth(0)
+	return r.id
+}
+
 // choose selects a run and reports whether it is shown.
 func (k *book) choose(id string) bool { return k.Select(func(r *row) bool { return r.id == id }) }
 
 // hungry reports that there are runs to be read.
 func (k *book) hungry() bool { return !k.past.all() && (k.NearEnd() || k.NeedsAll()) }
 
-func (k *book) state(r *row) widget.Span {
+func (k *book) sign(r *row) widget.Span {
 	glyph, role := pane.Look(r.state)
-	text := k.theme.Glyph(glyph)
-	if k.Columns[stateColumn].Cells != signCells {
-		text += " " + string(r.state)
-	}
-	return widget.Span{Role: role, Text: text}
+	return widget.Span{Role: role, Text: k.theme.Glyph(glyph)}
 }
 
 // start is when a run began, as much of it as the column has room for: the time of
@@ -138,7 +151,7 @@ func (k *book) start(r *row) widget.Span {
 		return widget.Span{}
 	}
 	layouts := cron.Layouts{Today: "15:04", Else: "2 Jan"}
-	if k.Columns[startColumn].Cells == longStart {
+	if k.Columns[startColumn].Cells > shortStart {
 		layouts.Else = "2 Jan 15:04"
 	}
 	return widget.Span{Role: theme.Dim, Text: k.snap.When(r.started, layouts)}
@@ -156,36 +169,94 @@ func (k *book) took(r *row) time.Duration {
 	return max(1, end.Sub(r.started))
 }
 
-// text is all that a filter finds a run by: what can be read of it, and states.
-func (k *book) text(r *row) string {
-	text := r.title + " " + string(r.state) + " " + k.start(r).Text + " " + r.why
-	switch {
-	case r.state.Failed():
-		text += " is:failed"
-	case r.state == fork.Done:
-		text += " is:done"
-	case r.state == fork.Stopped, r.state == fork.Interrupted:
-		text += " is:stopped"
+// facts are what a filter finds a run by.
+func (k *book) facts(r *row) query.Facts {
+	f := query.Facts{
+		Text: r.title + " " + string(r.state) + " " + k.start(r).Text + " " + k.outcome(r).Text,
+		At:   k.snap.Local(r.started), Now: k.snap.Local(k.snap.At), Is: []string{string(r.state), string(r.kind)},
+	}
+	for _, one := range []struct {
+		is   string
+		when bool
+	}{
+		{"failed", r.state.Failed()},
+		{"stopped", r.state == fork.Interrupted},
+		{"pinged", r.pings > 0},
+		{"reported", r.reports > 0},
+		{"refused", r.refused > 0},
+		{"late", r.late},
+	} {
+		if one.when && !slices.Contains(f.Is, one.is) {
+			f.Is = append(f.Is, one.is)
+		}
+	}
+	return f
+}
+
+// outcome is what came of a run, why it failed, or what it does.
+func (k *book) outcome(r *row) widget.Span {
+	var parts []string
+	role := theme.Dim
+	say := func(as theme.Role, text string) {
+		if parts = append(parts, text); role == theme.Dim {
+			role = as
+		}
+	}
+	if r.late && !strings.HasPrefix(r.why, textLate) { // its first line says the same at more length
+		say(theme.Warn, textLate)
 	}
 	if r.pings > 0 {
-		text += " is:pinged"
+		say(k.pinged(r))
+	}
+	if r.refused > 0 {
+		say(theme.Warn, k.refused(r))
+	}
+	if r.reports > 0 {
+		say(theme.Report, words.Count(r.reports, "report"))
+	}
+	switch {
+	case r.warned || r.late && r.why != "":
+		say(theme.Warn, r.why)
+	case r.why != "":
+		say(theme.Dim, r.why)
+	case len(parts) == 0 || r.state != fork.Done:
+		say(theme.Dim, string(r.state))
+	}
+	return widget.Span{Role: role, Text: strings.Join(parts, " · ")}
+}
+
+// pinged is what came of a run's pings, as far as the snapshot has them.
+func (k *book) pinged(r *row) (theme.Role, string) {
+	if p := k.ping(r, func(p *budget.Ping) bool { return !p.Answered.IsZero() }); p != nil {
+		return theme.Text, fmt.Sprintf(textAnswered, words.Minutes(p.Answered.Sub(p.At)))
+	}
+	if r.pings > 1 {
+		return theme.Ping, words.Count(r.pings, "ping")
+	}
+	return theme.Ping, textPinged
+}
+
+// refused is why a run's ping was refused.
+func (k *book) refused(r *row) string {
+	text := textRefused
+	if r.refused > 1 {
+		text = fmt.Sprintf(textRefusals, r.refused)
+	}
+	if p := k.ping(r, func(p *budget.Ping) bool { return p.Refused != "" }); p != nil {
+		text += ": " + p.Refused
 	}
 	return text
 }
 
-// note is why a run failed, or what it does.
-func note(r *row) widget.Span {
-	text, role := r.why, theme.Dim
-	if r.warned {
-		role = theme.Warn
-	}
-	if r.late {
-		role = theme.Warn
-		if !strings.HasPrefix(text, textLate) { // its first line says the same at more length
-			text = strings.TrimSuffix(textLate+" · "+text, " · ")
+// ping is the newest ping of a run that is so; nil without one.
+func (k *book) ping(r *row, is func(p *budget.Ping) bool) *budget.Ping {
+	pings := k.snap.Budget.Pings
+	for i := len(pings) - 1; i >= 0; i-- {
+		if p := &pings[i]; p.Run == r.id && is(p) {
+			return p
 		}
 	}
-	return widget.Span{Role: role, Text: text}
+	return nil
 }
 
 // row is a run as the list keeps it: ten thousand of them take three megabytes.

@@ -19,19 +19,17 @@ const maxViews = 8
 // Failures do not scroll away: one that nobody has looked at stands above what goes
 // on, and the frame counts it.
 
-// arrange lists failures that nobody has looked at, and what runs and waits, above what
-// has ended, each as they come.
+// arrange lists what runs and waits, and failures that nobody has looked at, above what has
+// ended.
 func (p *Pane) arrange(s *core.Snapshot) {
-	var held []fork.View // the one that is looked at keeps its place
-	if i := find(p.pinned, p.run); i >= 0 {
-		held = p.pinned[i : i+1]
-	}
+	held := p.pinned // of these, the one that is looked at keeps its place
 	p.pinned = nil
 	for _, f := range slices.Concat(s.Failures, held) {
-		if (find(held, f.ID) >= 0 || !p.visited[f.ID]) && find(p.pinned, f.ID) < 0 {
+		if (f.ID == p.run && find(held, f.ID) >= 0 || !p.visited[f.ID] && find(s.Failures, f.ID) >= 0) && find(p.pinned, f.ID) < 0 {
 			p.pinned = append(p.pinned, f)
 		}
 	}
+	slices.SortStableFunc(p.pinned, func(a, b fork.View) int { return b.Ended.Compare(a.Ended) })
 	maps.DeleteFunc(p.visited, func(id string, _ bool) bool { return find(s.Failures, id) < 0 })
 	p.book.fill(s, p.pinned)
 }
@@ -49,34 +47,64 @@ func (p *Pane) Unseen(s *core.Snapshot) (ids []string) {
 // visit notes that the user has the selected run before them. A failure goes to its
 // place in the list once they go on.
 func (p *Pane) visit(s *core.Snapshot) {
-	if find(s.Failures, p.run) >= 0 && !p.visited[p.run] {
-		p.visited[p.run] = true
-		p.noted = append(p.noted, p.run)
-	}
+	p.see(s, p.run)
 	p.arrange(s)
 	p.book.choose(p.run)
 }
 
+// see notes that the user has seen failures. Other ids are ignored.
+func (p *Pane) see(s *core.Snapshot, ids ...string) {
+	for _, id := range ids {
+		if find(s.Failures, id) >= 0 && !p.visited[id] {
+			p.visited[id] = true
+			p.noted = append(p.noted, id)
+		}
+	}
+}
+
 // Show selects a run, because the user asked for it elsewhere.
 func (p *Pane) Show(c pane.Context, id string) {
-	p.run, p.wanted, p.chosen, p.tail = id, id, true, false
+	p.run, p.wanted, p.chosen, p.tail, p.moved = id, id, true, false, c.Snap.At
 	p.book.EndQuery()
 	p.visit(c.Snap)
 	p.Sync(c)
 }
 
+// Await selects the run of a task once it starts, because the user has fired it.
+func (p *Pane) Await(c pane.Context, task string) { p.awaited, p.moved = task, c.Snap.At }
+
+// begun shows the awaited run if it has started.
+func (p *Pane) begun(c pane.Context) {
+	for i := range c.Snap.Forks {
+		if f := &c.Snap.Forks[i]; f.TaskID == p.awaited && (f.Live() || f.Ended.After(p.moved)) {
+			p.awaited = ""
+			p.Show(c, f.ID)
+			return
+		}
+	}
+}
+
+// idle is how long a selection stays that nobody moves.
+const idle = time.Minute
+
 // Sync implements pane.Pane: the selection follows its run, or the newest one
 // while the user has not chosen, and the tail is read.
 func (p *Pane) Sync(c pane.Context) {
 	p.arrange(c.Snap)
+	if p.awaited != "" && c.Snap.At.Sub(p.moved) < idle {
+		p.begun(c)
+	}
 	_, there := p.selected()
 	if there || p.book.past.all() {
 		p.wanted = ""
 	}
-	if !there && p.run != p.wanted {
-		p.run, p.chosen = "", false
+	if !there && p.run != p.wanted || c.Snap.At.Sub(p.moved) >= idle {
+		p.chosen = false
 	}
-	if newest := p.newest(); !p.chosen && !p.reading() && newest != "" {
+	if !there && p.run != p.wanted {
+		p.run = ""
+	}
+	if newest := cmp.Or(p.newest(), p.book.first()); !p.chosen && !p.reading() && newest != "" {
 		p.run = newest
 	}
 	if !p.book.choose(p.run) && p.wanted == "" { // it is filtered out
@@ -105,10 +133,10 @@ func (p *Pane) Task() string {
 }
 
 // reading reports that the user is at work in the tail: scrolled up, searching,
-// or behind a filter. Nothing may take it away then.
+// or behind a filter; or filters the runs. Nothing may take it away then.
 func (p *Pane) reading() bool {
 	v := p.view()
-	return p.tail || !v.Following() || v.Finding() || v.Filtered()
+	return p.tail || p.book.Query.Shown() || !v.Following() || v.Finding() || v.Filtered()
 }
 
 // lingering is how long a run that has ended counts as one that runs: long enough to
@@ -133,7 +161,7 @@ func (p *Pane) follow(c pane.Context) {
 	if id == "" {
 		return
 	}
-	p.run, p.chosen = id, c.Zoomed || id != p.newest()
+	p.run, p.chosen, p.moved = id, c.Zoomed || id != p.newest(), c.Snap.At
 	p.visit(c.Snap)
 	p.read(c)
 }
@@ -167,7 +195,7 @@ func (p *Pane) view() *widget.TailView {
 func (p *Pane) read(c pane.Context) {
 	if f, ok := p.selected(); ok {
 		v := p.view()
-		v.Twelve = c.Snap.TwelveHours
+		v.Twelve, v.Now = c.Snap.TwelveHours, c.Snap.At
 		v.Sync(c.Tail, f.Lines, c.Snap.Zone)
 	}
 }

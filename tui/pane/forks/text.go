@@ -18,7 +18,9 @@ const (
 	textName    = "Forks    "
 	textNone    = "none"
 	textScroll  = "scroll"
+	textLines   = "filter lines"
 	textToList  = "list"
+	textLast    = "last"
 	textNothing = "no run is selected"
 	textEnded   = "this run has already ended"
 	textStop    = "stop it"
@@ -32,6 +34,13 @@ const (
 	textTeach   = "Forks are background runs: when a routine or reminder fires, its run appears here with its full output."
 	textNoWords = "No output yet."
 	textLate    = "late"
+
+	textPinged     = "pinged"
+	textAnswered   = "ping answered in %s"
+	textRefused    = "ping refused"
+	textRefusals   = "%d pings refused"
+	textNoneUnseen = "every failed run has been seen"
+
 	textDamaged = "part of the run history is damaged: those runs are missing, the others are shown"
 
 	textNoneShown = "No run matches. Esc removes the filter."

@@ -96,6 +96,6 @@ func (p *Pane) Sync(c pane.Context) { p.read(c) }
 
 // read reads the new lines of the log.
 func (p *Pane) read(c pane.Context) {
-	p.view.Twelve = c.Snap.TwelveHours
+	p.view.Twelve, p.view.Now = c.Snap.TwelveHours, c.Snap.At
 	p.view.Sync(c.Tail, c.Snap.LogLines, c.Snap.Zone)
 }

@@ -218,6 +218,9 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 		p.Columns[0].Cells = len("Mon 15:04")
 	}
 	var foot []string
+	if s := c.Snap.Schedule; s.Refills != "" && p.view == window && !c.Zoomed && h > 3 {
+		foot = append(foot, b.Line(w, widget.Span{Role: theme.Dim, Text: " " + s.Refills}))
+	}
 	// Twenty-four hours were counted when the minute began.
 	if until := c.Snap.Schedule.DayUntil; p.allDay(c.Zoomed) && !until.IsZero() && until.Sub(c.Snap.At) < 24*time.Hour-2*time.Minute {
 		text := fmt.Sprintf(" "+textMore, moment(c.Snap, until), c.Names(action.Schedule).Name(action.ScheduleView))
@@ -293,7 +296,7 @@ func (p *Pane) when(it item) widget.Span {
 
 // distance is how far away an item is; an appointment is now while it lasts.
 func (p *Pane) distance(it item) widget.Span {
-	left := it.FireTime.Truncate(time.Minute).Sub(p.snap.At) // as the clock shows it
+	left := it.FireTime.Sub(p.snap.At)
 	switch {
 	case it.problem != nil:
 		return widget.Span{}
@@ -360,7 +363,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 		}
 		at := s.Clock(it.FireTime, "15:04") + " "
 		if n++; n == 1 {
-			at += s.Distance(it.FireTime) + " "
+			at += words.Until(it.FireTime.Sub(s.At)) + " "
 		}
 		out = append(out, widget.Span{Role: theme.Dim, Text: at}, widget.Span{Text: widget.Cut(it.title(), 15) + "  "})
 	}

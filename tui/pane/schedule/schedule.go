@@ -18,6 +18,7 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/widget/query"
 )
 
 // Pane is the schedule pane. Use New.
@@ -33,7 +34,9 @@ type Pane struct {
 func New() *Pane {
 	p := &Pane{}
 	p.Columns, p.Noun, p.Open, p.Note, p.Same = p.columns(), textRow, action.ScheduleDetails, p.note, p.same
-	p.Text = func(it item) string { return it.title() + " " + it.FilePath + " " + p.note(it).Text }
+	p.Facts = func(it item) query.Facts {
+		return query.Facts{Text: it.title() + " " + it.FilePath + " " + p.note(it).Text, At: p.snap.Local(it.FireTime), Now: p.snap.Local(p.snap.At)}
+	}
 	return p
 }
 

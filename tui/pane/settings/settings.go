@@ -19,6 +19,7 @@ import (
 	"ollimbot/tui/settings"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 	"ollimbot/tui/widget/table"
 )
 
@@ -38,7 +39,7 @@ func New() *Page {
 		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About }),
 	}
 	p.Columns[3].Least = 12
-	p.Noun, p.Text, p.Open = textRow, (*setting).text, action.SettingsEdit
+	p.Noun, p.Facts, p.Open = textRow, (*setting).facts, action.SettingsEdit
 	return p
 }
 
@@ -180,9 +181,9 @@ type setting struct {
 	set   func(s *setting, value string) (command.Value, error)
 }
 
-// text is what a filter searches.
-func (s *setting) text() string {
-	return s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About
+// facts are what a filter finds a setting by.
+func (s *setting) facts() query.Facts {
+	return query.Facts{Text: s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About}
 }
 
 // rowsOf are all settings: of the bot, of the budget, of the dashboard.

@@ -17,6 +17,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 )
 
 // Pane is the updates pane. Use New.
@@ -30,7 +31,9 @@ type Pane struct {
 func New() *Pane {
 	p := &Pane{}
 	p.Noun, p.Open = textUpdate, action.UpdatesRead
-	p.Text = func(u updates.Update) string { return told(p.snap, u) }
+	p.Facts = func(u updates.Update) query.Facts {
+		return query.Facts{Text: told(p.snap, u), At: p.snap.Local(u.At), Now: p.snap.Local(p.snap.At)}
+	}
 	p.Same = func(was, u updates.Update) bool { return was.Key == u.Key }
 	return p
 }
@@ -87,12 +90,15 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
 	if p.Query.Shown() && h >= 3 {
-		found := words.Thousands(uint64(n)) + " of " + p.All()
-		foot = widget.Rows(widget.Nowhere, p.Query.Line(b, w, "/", found))
+		foot = append(foot, p.Foot(b, w))
 		h--
 	}
 	if p.Height = h / 2; n == 0 {
-		return append(widget.Rows(widget.Nowhere, b.Empty(w, h, textEmpty, textTeach)...), foot...)
+		none := []string{textEmpty, textTeach}
+		if p.Len() > 0 {
+			none = widget.TextNoMatch(p.Len(), p.Noun)
+		}
+		return append(widget.Rows(widget.Nowhere, b.Empty(w, h, none...)...), foot...)
 	}
 	at := p.At()
 	selected := p.wrapped(c, at, w, max(1, h-min(n-1, 2)))

@@ -51,10 +51,41 @@ var (
 	plainHeights = [...]string{"_", ".", ":", "-", "=", "+", "*", "#"}
 )
 
+// Levels are a cell for each value from 0 to top, as high as the value. None is empty.
+func Levels(t *theme.Theme, values []float64, top float64) []string {
+	blocks := heights[:]
+	if t.ASCII() {
+		blocks = plainHeights[:]
+	}
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = blocks[place(Axis{To: top}.share(v), len(blocks))]
+	}
+	return out
+}
+
+// Heat is a cell for each value, darker the nearer it is to top; zero is a dot.
+func Heat(t *theme.Theme, values []float64, top float64) string {
+	zero, shades := "·", []string{"░", "▒", "▓", "█"}
+	if t.ASCII() {
+		zero, shades = ".", []string{"-", "+", "*", "#"}
+	}
+	var out strings.Builder
+	for _, v := range values {
+		cell := zero
+		if v > 0 {
+			cell = shades[place(Axis{To: top}.share(v)-tiny, len(shades))]
+		}
+		out.WriteString(cell)
+	}
+	return out.String()
+}
+
 // Spark is a sparkline of one cell for each value, scaled to the highest. A zero is drawn
-// as a dot, so that it differs from the smallest value.
+// as a dot, so that it differs from the smallest value. No cell is full, so that the
+// sparklines of two rows stay apart.
 func Spark(t *theme.Theme, values []float64) string {
-	zero, blocks := "·", heights[:]
+	zero, blocks := "·", heights[:sparkHeights]
 	if t.ASCII() { // the replacement of the dot is one of the heights
 		zero, blocks = plainHeights[0], plainHeights[:]
 	}
@@ -63,48 +94,101 @@ func Spark(t *theme.Theme, values []float64) string {
 	for _, v := range values {
 		cell := zero
 		if v > 0 {
-			cell = blocks[int(math.Ceil(7*(v/top)-tiny))]
+			cell = blocks[int(math.Ceil(float64(len(blocks)-1)*(v/top)-tiny))]
 		}
 		out.WriteString(cell)
 	}
 	return out.String()
 }
 
+// sparkHeights is how many eighths of a cell the highest value has.
+const sparkHeights = 6
+
 // tiny absorbs the rounding error of a division, which could raise a value by a step.
 const tiny = 1e-9
 
-// bars draws the bars in eighths of a cell, with gaps of one cell if there is room.
+// bars draws the bars, with gaps of one cell if there is room.
 func (p *Plot) bars(g *grid) {
-	signs := heights[:]
-	if g.theme.ASCII() {
-		signs = []string{"#"}
-	}
-	steps := len(signs)
 	for i, b := range p.Bars {
 		from, to := i*g.w/len(p.Bars), (i+1)*g.w/len(p.Bars)
 		if to-from > 1 {
 			to--
 		}
-		height := func(v float64) int { // in steps, at least one above the axis
-			n := int(math.Round(p.Y.share(v) * float64(g.h*steps)))
-			if v > p.Y.From {
-				n = max(n, 1)
-			}
-			return n
-		}
-		n, all := height(b.Y), height(b.Y+b.More)
-		for y := range g.h {
-			base := (g.h - 1 - y) * steps // the steps below this row
-			for x := from; x < to; x++ {
-				switch fill := min(n-base, steps); {
-				case fill > 0:
-					g.put(x, y, bar, b.Role, signs[fill-1])
-				case b.More > 0 && all-base > steps/2:
-					g.put(x, y, bar, theme.Track, g.theme.Glyph(theme.Quiet))
-				}
-			}
+		for x := from; x < to; x++ {
+			p.bar(g, x, b)
 		}
 	}
+}
+
+// areas draws the areas, each as bars of one cell, and leaves out the upright rules.
+func (p *Plot) areas(g *grid) {
+	at := func(x int) float64 { return p.X.From + (p.X.To-p.X.From)*float64(x)/float64(g.w) }
+	for _, a := range p.Areas {
+		for x := range g.w {
+			low, ok := lowest(a.Points, at(x), at(x+1))
+			if !ok || slices.ContainsFunc(p.Rules, func(r Rule) bool { return !r.Level && p.column(g, r.At) == x }) {
+				continue
+			}
+			b := Bar{Y: low, Role: a.Role}
+			if top, ok := lowest(a.More, at(x), at(x+1)); ok {
+				b.More = max(0, top-low)
+			}
+			p.bar(g, x, b)
+		}
+	}
+}
+
+// lowest is the lowest Y of a line between two numbers; ok is false where it has none.
+func lowest(points []Point, from, to float64) (low float64, ok bool) {
+	low = math.Inf(1)
+	for i := range max(0, len(points)-1) {
+		a, b := points[i], points[i+1]
+		if b.X < from || a.X > to {
+			continue
+		}
+		for _, x := range []float64{max(a.X, from), min(b.X, to)} {
+			share := 1.0 // of a line straight down
+			if b.X > a.X {
+				share = (x - a.X) / (b.X - a.X)
+			}
+			low, ok = min(low, a.Y+share*(b.Y-a.Y)), true
+		}
+	}
+	return low, ok
+}
+
+// bar draws a bar of one cell in eighths of a cell, at least one above the axis.
+func (p *Plot) bar(g *grid, x int, b Bar) {
+	signs := heights[:]
+	if g.theme.ASCII() {
+		signs = []string{"#"}
+	}
+	steps := len(signs)
+	height := func(v float64) int {
+		n := int(math.Round(p.Y.share(v) * float64(g.h*steps)))
+		if v > p.Y.From {
+			n = max(n, 1)
+		}
+		return n
+	}
+	n, all := height(b.Y), height(b.Y+b.More)
+	for y := range g.h {
+		base := (g.h - 1 - y) * steps // the steps below this row
+		switch fill := min(n-base, steps); {
+		case fill > 0:
+			g.put(x, y, bar, b.Role, signs[fill-1])
+		case b.More > 0 && all-base > steps/2:
+			g.put(x, y, bar, theme.Track, More(g.theme))
+		}
+	}
+}
+
+// More is the sign of what is on top of a bar or an area.
+func More(t *theme.Theme) string {
+	if t.ASCII() {
+		return "-"
+	}
+	return "▒"
 }
 
 // Ticks are numbers from zero to most, in at most n steps of 1, 2 or 5 times a power of

@@ -71,7 +71,7 @@ func TestGaugeAndSparkAreExact(t *testing.T) {
 
 func TestSparkIsAsHighAsItsValues(t *testing.T) {
 	th := theme.New(looks["braille"])
-	if got := Spark(th, []float64{0, 1, 2, 4, 8}); got != "·▂▃▅█" {
+	if got := Spark(th, []float64{0, 1, 2, 4, 8}); got != "·▂▃▄▆" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -104,7 +104,7 @@ func level() *Plot {
 		Shades: []Range{{-16, -8}, {8, 16}},
 		Rules:  []Rule{{At: 0, Role: theme.Text, Label: "now"}},
 		Curves: []Curve{
-			{Points: []Point{{0, 2}, {6, 0}, {24, 0}}, Role: theme.Warn, Dashed: true},
+			{Points: []Point{{0, 2}, {6, 0}, {24, 0}}, Role: theme.Warn},
 			{Points: []Point{{-30, 5}, {-20, 5}, {-20, 4}, {-4, 5}, {-4, 3}, {-1, 3.4}, {-1, 2.4}, {0, 2.6}, {24, 5}}, Role: theme.Accent},
 		},
 		Marks: []Mark{
@@ -146,6 +146,33 @@ func TestPicturesLookAsTheyDid(t *testing.T) {
 				goldentest.Compare(t, fmt.Sprintf("%s-%s-%d.golden", name, look, size[0]), got)
 			}
 		}
+	}
+}
+
+// An area is filled where its line is, and lighter up to the line of a forecast.
+func TestAnAreaIsFilledUpToItsLine(t *testing.T) {
+	p := Plot{X: Axis{To: 8}, Y: Axis{To: 4}, Rules: []Rule{{At: 4}}, Areas: []Area{
+		{Points: []Point{{0, 4}, {2, 4}, {2, 2}, {4, 4}}}, {Points: []Point{{4, 1}, {8, 1}}, More: []Point{{4, 1}, {6, 3}, {8, 3}}},
+	}}
+	lines := p.Draw(theme.New(looks["braille"]), 8, 6)[:4] // without the axis
+	want := []string{"█   │   ", "█  █│ ▒▒", "████│▒▒▒", "████│███"}
+	if d := cmp.Diff(want, lines); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestHeatIsDarkerForMore(t *testing.T) {
+	for look, want := range map[string]string{"braille": "·░▒▓█", "ascii": ".-+*#"} {
+		if got := Heat(theme.New(looks[look]), []float64{0, 1, 2, 3, 4}, 4); got != want {
+			t.Errorf("%s: %q, want %q", look, got, want)
+		}
+	}
+}
+
+// No sparkline fills a cell: those of two rows do not merge.
+func TestSparklinesOfTwoRowsStayApart(t *testing.T) {
+	if got := Spark(theme.New(looks["braille"]), []float64{5, 5, 4.9}); strings.ContainsAny(got, "▇█") {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -192,11 +219,12 @@ func TestAPlotIsExactWhateverItShows(t *testing.T) {
 			p.Rules = append(p.Rules, Rule{At: draw("rule"), Level: rapid.Bool().Draw(t, "level"), Label: words.Draw(t, "label")})
 			p.Bars = append(p.Bars, Bar{Y: draw("bar"), More: draw("more")})
 			p.Marks = append(p.Marks, Mark{X: draw("x"), Y: draw("y"), Sign: "◆", Name: words.Draw(t, "name")})
-			c := Curve{Dashed: rapid.Bool().Draw(t, "dashed"), Role: theme.Bad}
+			c := Curve{Role: theme.Bad}
 			for range rapid.IntRange(0, 5).Draw(t, "points") {
 				c.Points = append(c.Points, Point{draw("x"), draw("y")})
 			}
 			p.Curves = append(p.Curves, c)
+			p.Areas = append(p.Areas, Area{Points: c.Points, More: p.Curves[0].Points, Role: theme.Track})
 		}
 		o := looks[rapid.SampledFrom([]string{"braille", "blocks", "ascii"}).Draw(t, "look")]
 		o.Plain, o.Dark, o.Profile = rapid.Bool().Draw(t, "plain"), true, colorprofile.TrueColor

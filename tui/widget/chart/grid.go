@@ -86,7 +86,7 @@ func (g *grid) column(x int, l layer, role theme.Role, text string) {
 }
 
 // dot sets a dot; x and y count dots from the upper left. If curves share a cell, the last
-// one decides its colour, and in ASCII its character.
+// one decides its colour.
 func (g *grid) dot(x, y int, c Curve) {
 	across, down := len(g.pen.bits), len(g.pen.bits[0])
 	at := g.at(x/across, y/down)
@@ -96,10 +96,7 @@ func (g *grid) dot(x, y int, c Curve) {
 	if at.layer < curve {
 		*at = cell{layer: curve}
 	}
-	at.role, at.dots, at.text = c.Role, at.dots|g.pen.bits[x%across][y%down], ""
-	if g.theme.ASCII() && c.Dashed {
-		at.text = "."
-	}
+	at.role, at.dots = c.Role, at.dots|g.pen.bits[x%across][y%down]
 }
 
 // write draws a text from a column on. It returns false and draws nothing if there is no

@@ -7,11 +7,12 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Plot is curves, bars and marks over two axes. Later items of a list cover earlier ones.
+// Plot is areas, curves, bars and marks over two axes. Later items of a list cover earlier ones.
 type Plot struct {
 	X, Y   Axis
 	Shades []Range // of X
 	Rules  []Rule
+	Areas  []Area
 	Bars   []Bar // side by side over all of X
 	Curves []Curve
 	Marks  []Mark
@@ -48,12 +49,18 @@ type Bar struct {
 	Role    theme.Role
 }
 
-// Curve is a line through points, which are ordered by X. Dashed curves can be
-// distinguished without colours.
+// Area is filled up to a line through points, which are ordered by X, and in a lighter style
+// from there up to More, such as a forecast. A cell is as high as the line is anywhere in it
+// at least.
+type Area struct {
+	Points, More []Point
+	Role         theme.Role
+}
+
+// Curve is a connected line through points, which are ordered by X.
 type Curve struct {
 	Points []Point
 	Role   theme.Role
-	Dashed bool
 }
 
 // Point is a point of a curve.
@@ -117,6 +124,7 @@ func (p *Plot) fill(g *grid) {
 			g.column(x, shade, theme.Track, g.theme.Glyph(theme.Quiet))
 		}
 	}
+	p.areas(g)
 	p.bars(g)
 	for _, r := range p.Rules {
 		if !r.Level {
@@ -167,7 +175,7 @@ func (p *Plot) nameRule(g *grid, r Rule) {
 		return
 	}
 	for y := range g.h {
-		if g.write(p.column(g, r.At)+1, y, rule, r.Role, text) {
+		if g.write(p.column(g, r.At)+1, y, bar, r.Role, text) {
 			return
 		}
 	}
@@ -179,7 +187,6 @@ func (p *Plot) curve(g *grid, c Curve) {
 	spot := func(pt Point) (x, y int) {
 		return place(p.X.share(pt.X), g.w*across), place(1-p.Y.share(pt.Y), g.h*down)
 	}
-	step := 0
 	for i := range max(0, len(c.Points)-1) {
 		a, b := c.Points[i], c.Points[i+1]
 		if max(a.X, b.X) < p.X.From || min(a.X, b.X) > p.X.To {
@@ -189,18 +196,12 @@ func (p *Plot) curve(g *grid, c Curve) {
 		x1, y1 := spot(b)
 		n := max(abs(x1-x0), abs(y1-y0))
 		for k := range n + 1 {
-			if step++; c.Dashed && across > 1 && step%dash >= dash/2 {
-				continue
-			}
 			share := float64(k) / float64(max(n, 1))
 			x, y := x0+int(math.Round(share*float64(x1-x0))), y0+int(math.Round(share*float64(y1-y0)))
 			g.dot(x, y, c)
 		}
 	}
 }
-
-// dash is the length of a dash and the gap after it, in dots.
-const dash = 4
 
 func abs(n int) int { return max(n, -n) }
 

@@ -3,7 +3,6 @@ package table
 import (
 	"slices"
 
-	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
@@ -12,39 +11,35 @@ import (
 // the other columns count down from it.
 const heading widget.Place = -100
 
-// nothing is the text of an empty cell. The note of a row may cover it.
-const nothing = "·"
-
 const (
 	gutter = 2 // cells before the first column
-	// leastNote is the minimum number of free cells for a note. From leastFar on, the note
-	// is after the last column instead of after the text of the wide column.
-	leastNote, leastFar = 14, 28
+	// leastNote is the minimum number of cells for a note that is cut.
+	leastNote = 14
 	// leastHeads is the height up to which heads are omitted in favour of rows.
 	leastHeads = 2
 )
 
 // Blank is an empty cell.
-func Blank() widget.Span { return widget.Span{Role: theme.Dim, Text: nothing} }
+func Blank() widget.Span { return widget.Span{Role: theme.Dim, Text: "·"} }
 
 // span is the position of a column.
 type span struct{ column, from, cells int }
 
 // fit divides w cells among the columns. It drops columns from the right, essential ones
-// last, until the wide column has its minimum width; the wide column itself is never
-// dropped. rest is the number of free cells at the right end.
-func (t *Table[T]) fit(w int) (out []span, rest int) {
+// last, until the wide column has its minimum width. It never drops the wide column itself,
+// and never the one that the rows are sorted by: nobody could see why they are in that order.
+func (t *Table[T]) fit(w int) (out []span) {
 	n, wide := len(t.Columns), max(0, slices.IndexFunc(t.Columns, func(c Column[T]) bool { return c.Cells == 0 && !c.Hidden }))
 	keep := make([]bool, n)
 	room := w - gutter - t.Columns[wide].Least
 	for i, c := range t.Columns {
-		keep[i] = !c.Hidden
+		keep[i] = !c.Hidden || t.by == i+1
 		if i != wide && keep[i] {
 			room -= c.Cells + 1
 		}
 	}
 	for i := 2*n - 1; i >= 0 && room < 0; i-- {
-		if c := t.Columns[i%n]; i%n != wide && keep[i%n] && c.Essential == (i < n) {
+		if c := t.Columns[i%n]; i%n != wide && i%n != t.by-1 && keep[i%n] && c.Essential == (i < n) {
 			keep[i%n] = false
 			room += c.Cells + 1
 		}
@@ -55,15 +50,12 @@ func (t *Table[T]) fit(w int) (out []span, rest int) {
 			continue
 		}
 		if i == wide {
-			c.Cells = max(1, min(c.Least, w-gutter)+max(0, room))
-			if c.Most > 0 {
-				c.Cells = min(c.Cells, c.Most)
-			}
+			c.Cells = max(1, c.Least+room)
 		}
 		out = append(out, span{i, x, c.Cells})
 		x += c.Cells + 1
 	}
-	return out, max(0, w-x)
+	return out
 }
 
 // Lines is the height of the whole table: heads, rows, rule and filter.
@@ -80,12 +72,12 @@ func (t *Table[T]) Lines() int {
 // ruled reports whether there are rows on both sides of the rule.
 func (t *Table[T]) ruled() bool { return len(t.above) > 0 && len(t.below) > 0 }
 
-// Draw renders exactly h rows of exactly w cells: the heads, the rows around the selected
-// one, and the filter. The selected row is highlighted if the table is focused. The place
-// of a row is First plus its number.
+// Draw renders exactly h rows of exactly w cells: the heads, the pinned rows, which other rows
+// never scroll away, the rows around the selected one, and the filter. The selected row is
+// highlighted if the table is focused. The place of a row is First plus its number.
 func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: th}
-	spans, rest := t.fit(w)
+	spans := t.fit(w)
 	rows := make([]widget.Row, 0, max(h, 0))
 	if h > leastHeads && !t.NoHeads {
 		rows = append(rows, t.heads(b, spans, w))
@@ -94,32 +86,28 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	if t.Query.Shown() && lines > 1 {
 		lines--
 	}
-	total, at := t.Shown(), t.list.At
-	if t.ruled() {
-		total++
-		if at >= len(t.above) {
-			at++
-		}
+	above, rule, below := t.share(lines)
+	at, pins, pin := t.list.At, len(t.above), 0
+	if at < pins {
+		pin = at
 	}
-	t.Height = max(1, lines)
-	top := t.list.Window(at, at, total, t.Height)
-	for y := top; y < min(total, top+lines); y++ {
-		i := y
-		if t.ruled() && y >= len(t.above) {
-			if y == len(t.above) {
-				if y < top+lines-1 { // a rule on the last line would separate nothing
-					rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
-				}
-				continue
-			}
-			i--
-		}
-		rows = append(rows, t.row(b, spans, line{i, w, rest, focused}))
+	top := t.pinned.Window(pin, pin, pins, above)
+	for i := top; i < min(pins, top+above); i++ {
+		rows = append(rows, t.row(b, spans, line{i, w, focused}))
+	}
+	if rule > 0 {
+		rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
+	}
+	t.Height = max(1, below)
+	top = pins + t.list.Window(max(0, at-pins), max(0, at-pins), len(t.below), below)
+	for i := top; i < min(t.Shown(), top+below); i++ {
+		rows = append(rows, t.row(b, spans, line{i, w, focused}))
 	}
 	if t.Query.Shown() && h > len(rows) && h > 1 {
-		rows = widget.FillRows(rows, w, h-1)
-		found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
-		return append(rows, widget.Row{Text: t.Query.Line(b, w, "/", found), Place: widget.Nowhere})
+		if t.Shown() == 0 {
+			rows = append(rows, widget.Rows(widget.Nowhere, b.Empty(w, lines, widget.TextNoMatch(t.Len(), t.Noun)...)...)...)
+		}
+		return append(widget.FillRows(rows, w, h-1), t.Foot(b, w))
 	}
 	return widget.FillRows(rows, w, h)
 }
@@ -145,11 +133,28 @@ func (t *Table[T]) heads(b widget.Brush, spans []span, w int) widget.Row {
 	return row
 }
 
-// line says which of the shown rows to draw, in w cells, and how many of them rest leaves
-// free after the last column.
+// share divides lines among the pinned rows, the rule and the other rows, of which one stays
+// visible. On a single line only the selected row is visible.
+func (t *Table[T]) share(lines int) (above, rule, below int) {
+	switch {
+	case len(t.above) == 0:
+		return 0, 0, lines
+	case len(t.below) == 0 || lines == 1 && t.list.At < len(t.above):
+		return lines, 0, 0
+	case lines == 1:
+		return 0, 0, lines
+	}
+	above = min(len(t.above), lines-1)
+	if lines-above > 1 { // a rule on the last line would separate nothing
+		rule = 1
+	}
+	return above, rule, lines - above - rule
+}
+
+// line says which of the shown rows to draw, in w cells.
 type line struct {
-	i, w, rest int
-	focused    bool
+	i, w    int
+	focused bool
 }
 
 func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
@@ -161,43 +166,47 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 			b.Back = theme.Select
 		}
 	}
+	out := make([]widget.Span, 1, 2*len(spans)+4)
+	out[0] = widget.Span{Role: theme.Accent, Text: mark}
 	cells := make([]widget.Span, len(spans))
 	for i, s := range spans {
 		cells[i] = t.Columns[s.column].Cell(row)
 	}
-	out := make([]widget.Span, 1, 2*len(spans)+4)
-	out[0] = widget.Span{Role: theme.Accent, Text: mark}
-	var note widget.Span
-	if t.Note != nil {
-		note = t.Note(row)
-	}
-	for i := 0; i < len(spans); {
-		s, c, words := spans[i], t.Columns[spans[i].column], cells[i].Text
-		next, room := i+1, s.cells
-		noted := c.Cells == 0 && note.Text != "" && l.rest < leastFar
-		for (noted || widget.Cells(words) > room) && next < len(spans) && free(cells[next]) {
-			room = spans[next].from + spans[next].cells - s.from
-			next++
-		}
-		if left := room - widget.Cells(words) - 2; noted && left >= leastNote {
-			out = append(append(out, t.Query.Mark(cells[i].Role, words)...), widget.Span{Role: note.Role, Text: "  " + widget.Fit(note.Text, left)})
-			note.Text = ""
-		} else if words = align(words, room, c.Right); c.Cells == 0 && t.Query.On() {
-			out = append(out, t.Query.Mark(cells[i].Role, words)...)
+	for i := 0; i < len(spans); i++ {
+		s, cell := spans[i], cells[i]
+		if t.Columns[s.column].Cells == 0 {
+			out = append(out, t.noted(row, cell, s.cells)...)
 		} else {
-			out = append(out, widget.Span{Role: cells[i].Role, Text: words})
+			for widget.Cells(cell.Text) > s.cells && i+1 < len(spans) && cells[i+1].Text == "" { // a blank cell can spare its room
+				i++
+				s.cells = spans[i].from + spans[i].cells - s.from
+			}
+			out = append(out, widget.Span{Role: cell.Role, Text: align(cell.Text, s.cells, t.Columns[s.column].Right)})
 		}
 		out = append(out, widget.Span{Text: " "})
-		i = next
-	}
-	if l.rest >= leastNote {
-		out = append(out, widget.Span{Text: " "}, note)
 	}
 	return widget.Row{Text: b.Line(l.w, out...), Place: place}
 }
 
-// free reports whether a cell is empty, so that the text on its left may extend into it.
-func free(cell widget.Span) bool { return cell.Text == "" || cell.Text == nothing }
+// noted is the wide column of w cells: its text and, where there is room, the note of the row
+// after it. A note covers no other column. An aligned one begins in the same cell of each row,
+// unless the text needs cells that the note can spare.
+func (t *Table[T]) noted(row T, cell widget.Span, w int) []widget.Span {
+	var note widget.Span
+	if t.Note != nil {
+		note = t.Note(row)
+	}
+	n := widget.Cells(note.Text)
+	name := widget.Cells(cell.Text)
+	if t.Aligned {
+		name = max(3*w/8, min(name, max(leastNote, w-2-n)))
+	}
+	if n == 0 || w-2-name < min(leastNote, n) {
+		return t.Query.Mark(cell.Role, widget.Fit(cell.Text, w))
+	}
+	out := t.Query.Mark(cell.Role, widget.Fit(cell.Text, name))
+	return append(out, widget.Span{Role: note.Role, Text: "  " + widget.Fit(note.Text, w-2-name)})
+}
 
 // align makes a text exactly w cells wide.
 func align(s string, w int, right bool) string {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestTheHeadOfTheOrderShowsItsDirection(t *testing.T) {
 func TestAHeadIsPressedFromItsFirstCellToItsLast(t *testing.T) {
 	b := fruits(basket, 0)
 	head := b.Draw(look, 60, 5, true)[0]
-	want := strings.Repeat("-", 2) + strings.Repeat("0", 5) + "-" + strings.Repeat("1", 14) + "-" + strings.Repeat("2", 4) +
+	want := strings.Repeat("-", 2) + strings.Repeat("0", 5) + "-" + strings.Repeat("1", 33) + "-" + strings.Repeat("2", 4) +
 		"-" + strings.Repeat("3", 6) + "-" + strings.Repeat("4", 6) + "-"
 	got := ""
 	for x := range len(want) {
@@ -92,39 +93,96 @@ func TestAHeadIsPressedFromItsFirstCellToItsLast(t *testing.T) {
 	}
 }
 
-func TestANoteGoesWhereThereIsRoom(t *testing.T) {
-	b := fruits(basket[1:2], 0) // a note of 27 cells behind a wide column that ends at cell 22
-	b.Columns = b.Columns[:2]
-	for _, c := range []struct {
-		w    int
-		want string
-	}{
-		{22 + leastNote, "  0     Quince"}, // not enough behind the column, nothing free within it
-		{23 + leastNote, "  0     Quince          it fell down…"},
-		{23 + leastFar, "  0     Quince          it fell down and is bruised"},
+func TestANoteFollowsTheTextWhereThereIsRoom(t *testing.T) {
+	for w, want := range map[int]string{
+		15 + leastNote: "  0     Quince",
+		16 + leastNote: "  0     Quince  it fell down …",
+		50:             "  0     Quince  it fell down and is bruised",
 	} {
+		b := fruits(basket[1:2], 0)
+		b.Columns = b.Columns[:2]
 		b.list.At = -1
-		if got := strings.TrimRight(b.Draw(look, c.w, 4, true)[1].Text, " "); got != c.want {
-			t.Errorf("%d cells: %q, want %q", c.w, got, c.want)
+		if got := strings.TrimRight(b.Draw(look, w, 4, true)[1].Text, " "); got != want {
+			t.Errorf("%d cells: %q, want %q", w, got, want)
 		}
 	}
 }
 
-func TestANoteFollowsTheWordsOfAWideColumn(t *testing.T) {
-	for _, c := range []struct {
-		w    int
-		want string
-	}{
-		{15 + leastNote, "  0     Quince"},
-		{16 + leastNote, "  0     Quince  it fell down …"},
-	} {
-		b := fruits(basket[1:2], 0)
-		b.Columns = b.Columns[:2]
-		b.Columns[1].Most = 0
-		b.list.At = -1
-		if got := strings.TrimRight(b.Draw(look, c.w, 4, true)[1].Text, " "); got != c.want {
-			t.Errorf("%d cells: %q, want %q", c.w, got, c.want)
+// A row whose cells were covered would look as if they were empty.
+func TestNeitherATextNorItsNoteCoversAColumn(t *testing.T) {
+	b := fruits([]fruit{{"a pear with a name as long as a sentence", "and a note that says even more about it", 0}}, 0)
+	for w := 30; w < 100; w++ {
+		if got := drawn(b, w, 4)[1]; !strings.HasSuffix(got, "      ·") {
+			t.Fatalf("%d cells: %q", w, got)
 		}
+	}
+}
+
+func TestAlignedNotesBeginBelowEachOtherUnlessAShortOneCanGiveWay(t *testing.T) {
+	b := fruits([]fruit{{"fig", "ripe", 1}, {"a pear with a long name", "ripe", 2}, {"a pear with a long name", "it fell down and is bruised", 3}}, 0)
+	b.Columns, b.Aligned = b.Columns[:2], true
+	same(t, drawn(b, 50, 4)[1:],
+		"▸ 0     fig              ripe",
+		"  1     a pear with a long name  ripe",
+		"  2     a pear with a …  it fell down and is brui…")
+}
+
+func TestPinnedRowsNeverScrollAway(t *testing.T) {
+	list := make([]fruit, 40)
+	for i := range list {
+		list[i] = fruit{name: fmt.Sprintf("fruit %d.", i)}
+	}
+	b := fruits(list, 3)
+	b.Do("bottom")
+	for h := 6; h < 30; h++ {
+		got := strings.Join(drawn(b, 60, h), "\n")
+		for _, name := range []string{"fruit 0.", "fruit 1.", "fruit 2.", "───", "▸ 39    fruit 39."} {
+			if !strings.Contains(got, name) {
+				t.Fatalf("%q is out of sight in %d lines:\n%s", name, h, got)
+			}
+		}
+	}
+	b.Do("top")
+	if got := drawn(b, 60, 8); !strings.Contains(got[1], "▸ 0") || !strings.Contains(got[5], "fruit 3.") {
+		t.Errorf("the top is\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Nobody can see why rows are in an order by something that is not shown.
+func TestTheColumnOfTheOrderIsAlwaysShown(t *testing.T) {
+	b := fruits(basket, 0)
+	b.Columns[4].Hidden = true
+	for range len(b.Columns) {
+		b.Do("sort")
+		for _, by := range b.Order() {
+			head, _ := strings.CutPrefix(by, "by ")
+			if head == "AGAIN" {
+				t.Error("the rows are sorted by a hidden column")
+			}
+			for w := 22; w < 60; w++ {
+				if got := drawn(b, w, 4)[0]; !strings.Contains(got, head) {
+					t.Errorf("by %s in %d cells: %q", head, w, got)
+				}
+			}
+		}
+	}
+	b.Sort(3)
+	b.Columns[3].Hidden = true // the screen became narrow
+	if got := drawn(b, 40, 4)[0]; !strings.Contains(got, "TWICE") {
+		t.Errorf("the column of the order is gone: %q", got)
+	}
+}
+
+func TestSortingBringsTheSelectionIntoView(t *testing.T) {
+	list := make([]fruit, 100)
+	for i := range list {
+		list[i] = fruit{name: fmt.Sprintf("fruit %d.", i), n: i}
+	}
+	b := fruits(list, 0)
+	drawn(b, 60, 10)
+	b.Sort(2)
+	if got := strings.Join(drawn(b, 60, 10), "\n"); !strings.Contains(got, "▸ 0     fruit 0.") {
+		t.Errorf("the selection is out of sight:\n%s", got)
 	}
 }
 

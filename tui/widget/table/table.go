@@ -5,6 +5,7 @@ package table
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,19 +14,20 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
+	"ollimbot/tui/widget/query"
 )
 
 // Column is a column of a table of rows of T.
 type Column[T any] struct {
 	Head string
 	// Cells is the width, including a cell for the sort mark after the head. If it is 0,
-	// the column takes the remaining width, from Least to Most cells; a Most of 0 means
-	// no limit. A table has one such visible column.
-	Cells, Least, Most int
-	Right              bool // aligned to the right, as numbers are
-	Hidden             bool // not shown, whatever the width
-	Essential          bool // dropped only after all other columns, if there is no room
-	Descending         bool // sorted with the greatest first
+	// the column takes the remaining width, at least Least cells. A table has one such
+	// visible column. Rows are not sorted by a column without a head.
+	Cells, Least int
+	Right        bool // aligned to the right, as numbers are
+	Hidden       bool // not shown, whatever the width, unless the rows are sorted by it
+	Essential    bool // dropped only after all other columns, if there is no room
+	Descending   bool // sorted with the greatest first
 	// Cell is a row's value in this column.
 	Cell func(row T) widget.Span
 	// Compare orders two rows, the least first; nil compares their text without case.
@@ -60,10 +62,12 @@ type Table[T any] struct {
 	Noun    string
 	More    bool
 	NoHeads bool // the columns have no heads
-	// Text is the text of a row that the filter searches.
-	Text func(row T) string
-	// Note is an extra text of a row for free cells; nil means none.
-	Note func(row T) widget.Span
+	// Facts are what the filter finds a row by.
+	Facts func(row T) query.Facts
+	// Note is a text after that of the wide column; nil means none. If Aligned, notes
+	// begin below each other.
+	Note    func(row T) widget.Span
+	Aligned bool
 	// Same reports whether a row is the newer state of another. If it is nil, Fill keeps
 	// the selection's position instead.
 	Same func(was, row T) bool
@@ -83,6 +87,7 @@ type Table[T any] struct {
 	by       int     // the column to sort by, counted from 1; 0 keeps the given order
 	reversed bool
 	list     widget.List
+	pinned   widget.List // which of the pinned rows are visible, if not all are
 }
 
 // Fill replaces the rows. Without Same, the selection keeps its position among the visible
@@ -124,7 +129,7 @@ func (t *Table[T]) sift() {
 // kept are the indexes of the rows that the filter keeps.
 func (t *Table[T]) kept(out []int32, rows []T) []int32 {
 	for i, row := range rows {
-		if !t.Query.On() || t.Query.Keeps(t.Text(row)) {
+		if !t.Query.On() || t.Query.Keeps(t.Facts(row)) {
 			out = append(out, int32(i))
 		}
 	}
@@ -212,9 +217,9 @@ func (t *Table[T]) Do(verb string) bool {
 	case "find":
 		t.Query.Open()
 	case "sort":
-		t.reorder(func() { t.by, t.reversed = (t.by+1)%(len(t.Columns)+1), false })
+		t.reorder(func() { t.by, t.reversed = t.next(t.by), false })
 	case "turn":
-		t.reorder(func() { t.by, t.reversed = min(max(1, t.by), len(t.Columns)), !t.reversed })
+		t.reorder(func() { t.by, t.reversed = cmp.Or(t.by, t.next(0)), !t.reversed })
 	default:
 		moved := t.list.Move(verb, t.Shown(), t.Height)
 		t.Chosen = t.Chosen || moved
@@ -223,9 +228,21 @@ func (t *Table[T]) Do(verb string) bool {
 	return true
 }
 
+// next is the column to sort by after another one; 0 after the last.
+func (t *Table[T]) next(by int) int {
+	for i, c := range t.Columns[by:] {
+		if c.Head != "" && !c.Hidden {
+			return by + i + 1
+		}
+	}
+	return 0
+}
+
 // NearEnd reports whether the selection is at most two pages from the end: a caller that
 // loads rows on demand should load more.
-func (t *Table[T]) NearEnd() bool { return t.list.At+2*max(t.Height, 1) >= t.Shown() }
+func (t *Table[T]) NearEnd() bool {
+	return max(0, t.list.At-len(t.above))+2*max(t.Height, 1) >= len(t.below)
+}
 
 // NeedsAll reports whether the table is sorted or filtered, so that it needs all rows.
 func (t *Table[T]) NeedsAll() bool { return t.by > 0 || t.Query.On() }
@@ -260,7 +277,7 @@ func (t *Table[T]) Has(at widget.Place) bool {
 // Press handles a click: on a head it sorts by that column, on a row it selects the row.
 // again reports whether the row was selected already.
 func (t *Table[T]) Press(at widget.Place) (again bool) {
-	if column, ok := t.head(at); ok {
+	if column, ok := t.head(at); ok && t.Columns[column].Head != "" {
 		t.Sort(column)
 	} else if t.Has(at) {
 		n := int(at - t.First)
@@ -289,6 +306,23 @@ func (t *Table[T]) Type(msg tea.Msg) {
 	if changed {
 		t.reorder(func() {})
 	}
+}
+
+// states are those of the rows, the most frequent first.
+func (t *Table[T]) states() []string {
+	n := map[string]int{}
+	for _, row := range t.rows {
+		for _, state := range t.Facts(row).Is {
+			n[state]++
+		}
+	}
+	return slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(n[b]-n[a], cmp.Compare(a, b)) })
+}
+
+// Foot is the line of the filter in exactly w cells.
+func (t *Table[T]) Foot(b widget.Brush, w int) widget.Row {
+	found := words.Thousands(uint64(t.Shown())) + " of " + t.All()
+	return widget.Row{Text: t.Query.Line(b, w, found, t.states), Place: widget.Nowhere}
 }
 
 // Filter sets the filter.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ollimbot/core/base/binarytest"
@@ -11,14 +12,21 @@ import (
 )
 
 // Landlock is a sandbox of Landlock, as on a machine without bubblewrap. The
-// package's TestMain has to answer to sandbox.HelperArg; see testbinary.Answer.
+// package's TestMain has to answer to sandbox.HelperArg; see testbinary.Answer. Programs in
+// the first folder of o.Search come before those of the machine.
 func Landlock(t testing.TB, o sandbox.Options) *sandbox.Box {
 	t.Helper()
+	first, _, _ := strings.Cut(o.Search, ":")
 	o.Executable, o.Search = binarytest.Path(), t.TempDir()
-	for _, name := range []string{"bash", "sh", "true"} {
-		path, err := exec.LookPath(name)
-		if err != nil && name == "bash" {
-			continue // only the inner fence of claude's shell needs it
+	// Only the inner fence of claude's shell needs bash, and only a scope systemd-run.
+	for name, needed := range map[string]bool{"bash": false, "sh": true, "true": true, "env": true, "systemd-run": false} {
+		path := filepath.Join(first, name)
+		_, err := os.Stat(path)
+		if first == "" || err != nil {
+			path, err = exec.LookPath(name)
+		}
+		if err != nil && !needed {
+			continue
 		}
 		if err != nil {
 			t.Fatal(err)

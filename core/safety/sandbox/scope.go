@@ -1,0 +1,69 @@
+package sandbox
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"ollimbot/core/storage/config"
+)
+
+// Limits of everything that one start runs, all processes together. Of a command alone only
+// its processes have limits (see last), and they add up.
+const (
+	scopeMemory = "50%" // of the machine's memory
+	scopeTasks  = 1024  // processes and threads; claude itself has some forty
+)
+
+// scopeLimit is how long the first scope may take on a busy machine.
+const scopeLimit = 10 * time.Second
+
+// runtimeVar leads systemd-run to the user's systemd.
+const runtimeVar = "XDG_RUNTIME_DIR"
+
+// scoped lets a command, which is in its sandbox already, start in a scope of the user's
+// systemd. systemd-run becomes the command, so that its process ID and its files stay.
+// Without that systemd at this moment, as after a logout, the command starts as it is.
+func (b *Box) scoped(cmd *exec.Cmd) {
+	if b.scope == "" || !b.managed() {
+		return
+	}
+	begin := []string{
+		b.scope, "--user", "--scope", "--quiet", "--collect",
+		"--property=MemoryMax=" + scopeMemory, "--property=TasksMax=" + strconv.Itoa(scopeTasks), "--",
+	}
+	if config.Lookup(cmd.Env, runtimeVar) == "" {
+		begin = append(begin, b.find("env"), "-u", runtimeVar)
+	}
+	cmd.Args = slices.Concat(begin, []string{cmd.Path}, cmd.Args[1:])
+	cmd.Path, cmd.Env = b.scope, config.With(cmd.Env, runtimeVar, b.o.Runtime)
+}
+
+// managed reports whether the user's systemd runs.
+func (b *Box) managed() bool {
+	if b.o.Runtime == "" {
+		return false
+	}
+	c, err := net.Dial("unix", filepath.Join(b.o.Runtime, "systemd/private"))
+	if err == nil {
+		_ = c.Close()
+	}
+	return err == nil
+}
+
+// tryScope finds out whether the user's systemd starts scopes with these limits.
+func (b *Box) tryScope(ctx context.Context) string {
+	trial := &Box{o: b.o, scope: b.find("systemd-run")}
+	if trial.scope == "" || b.find("env") == "" || !b.managed() {
+		return ""
+	}
+	err := try(ctx, func(cmd *exec.Cmd) func() { trial.scoped(cmd); return func() {} }, "/", b.find("true"))
+	if err != nil {
+		return ""
+	}
+	return trial.scope
+}

@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"ollimbot/core/command"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
+	"ollimbot/tui/dialog"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/undo"
+)
+
+// walk is an undo or a redo.
+type walk struct {
+	way  undo.Way
+	sure bool // the user has been asked whether a file may go
+}
+
+// take undoes or redoes the next change, or asks first.
+func (w walk) take(r *root) tea.Cmd {
+	way := w.way
+	c, ok := r.changes.Next(way)
+	if !ok { // it was done while a question was open
+		return nil
+	}
+	if q := r.removal(c.Step); q != nil && !w.sure {
+		id := map[undo.Way]action.ID{undo.Back: action.Undo, undo.Forward: action.Redo}[way]
+		a, _ := action.Get(action.Everywhere, id)
+		q.Do = nil
+		r.open(dialog.Ask(*q, pane.Answer{Run: &a}))
+		return nil
+	}
+	c, _ = r.changes.Take(way)
+	if c.Step == nil {
+		before := r.chosen(c.Look)
+		r.choose(c.Look)
+		r.worn()
+		r.walked(way, c, undo.Change{Look: before})
+		return nil
+	}
+	step := c.Step
+	if c, ok := step.(command.RemoveTask); ok && r.edited(c) { // the user is sure; it can be brought back as it is now
+		step = command.DeleteTask{ID: c.ID}
+	}
+	return r.queue.add(doneMsg{command: step, change: &c, way: way})
+}
+
+// removal is the question before a command removes a file that the user may have written;
+// nil if it removes none.
+func (d *dashboard) removal(c command.Value) *pane.Question {
+	q := &pane.Question{Yes: textDeleteYes, No: textDeleteNo, Do: c}
+	var t schedule.TaskView
+	switch c := c.(type) {
+	case command.DeleteTask:
+		t = d.task(c.ID)
+		q.Text = fmt.Sprintf(textDelete, cmp.Or(t.Title, c.ID), t.Path, d.names().Name(action.Undo))
+	case command.RemoveTask:
+		t = d.task(c.ID)
+		q.Text = fmt.Sprintf(textUndoMade, t.Path)
+		if d.edited(c) {
+			q.Text = fmt.Sprintf(textUndoEdited, t.Path)
+		}
+	}
+	if t.Path == "" { // the bot says that there is no such task
+		return nil
+	}
+	return q
+}
+
+// edited reports whether the file of a task has changed since the dashboard made it.
+func (d *dashboard) edited(c command.RemoveTask) bool {
+	v := d.task(c.ID).Version
+	return v != "" && v != c.Version
+}
+
+// task is a task of the snapshot; the zero one if there is none.
+func (d *dashboard) task(id string) (t schedule.TaskView) {
+	tasks := d.snap.Schedule.Tasks
+	if i := slices.IndexFunc(tasks, func(t schedule.TaskView) bool { return t.ID == id }); i >= 0 {
+		t = tasks[i]
+	}
+	return t
+}

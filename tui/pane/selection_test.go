@@ -1,0 +1,176 @@
+package pane_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/command"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	forkspane "ollimbot/tui/pane/forks"
+)
+
+// What runs or has failed unseen is what the user must not miss, even far down in the past.
+func TestRunningAndFailedRunsStayVisibleWhateverIsSelected(t *testing.T) {
+	s := open("forks")
+	s.next(longDay)
+	for _, size := range [][2]int{{70, 18}, {78, 16}, {44, 12}} {
+		s.do(action.TailFollow)
+		above, below, _ := strings.Cut(s.screen(size[0], size[1]), "\n──")
+		has(t, above, "Weekly review", "Email sweep", "Rent")
+		lacks(t, "it is not the first column that marks the selection", above, "▸")
+		has(t, below, "▸", "Check the rent")
+	}
+}
+
+func TestASelectionThatNobodyMovesForAMinuteFollowsTheNewest(t *testing.T) {
+	later := func(s *stage, by time.Duration) {
+		s.next(func(c *core.Snapshot) { c.At = c.At.Add(by) })
+	}
+	s := open("forks")
+	s.do(action.TailFollow)
+	has(t, s.screen(80, 18), "tail: Check the rent")
+	later(s, 59*time.Second)
+	has(t, s.screen(80, 18), "tail: Check the rent")
+	s.do(action.ForksUp, action.ForksDown) // somebody is there
+	later(s, 59*time.Second)
+	has(t, s.screen(80, 18), "tail: Check the rent")
+	later(s, time.Second)
+	has(t, s.screen(80, 18), "tail: Email sweep")
+	s.do(action.ForksDown, action.ForksTail) // reading is no idleness
+	later(s, time.Hour)
+	has(t, s.screen(80, 18), "tail: Move a little")
+}
+
+func TestWhatHasTheFocusMoves(t *testing.T) {
+	for _, zoomed := range []bool{false, true} {
+		s := open("forks")
+		s.c.Zoomed = zoomed
+		s.next(longDay)
+		s.next(func(c *core.Snapshot) { c.Forks[0].ID, c.Forks[0].Lines = "11111111", 8 })
+		s.screen(80, 18)
+		for _, step := range []struct {
+			id   action.ID
+			want string
+		}{
+			{action.TailFollow, "Check the rent"}, {action.TailHome, "Weekly review"}, {action.TailPageDown, "Task"}, {action.TailHome, "Weekly review"},
+		} {
+			s.do(step.id)
+			has(t, s.screen(80, 18), "─ tail: "+step.want)
+		}
+		s.do(action.ForksTail)
+		has(t, s.screen(80, 18), "▸ tail: Weekly review") // the focus is visible without colour
+		s.do(action.TailHome)
+		has(t, s.screen(80, 18), "▸ tail: Weekly review", "paused")
+		s.do(action.TailFollow)
+		has(t, s.screen(80, 18), "▸ tail: Weekly review", "following")
+	}
+}
+
+func TestTheRunThatTheUserFiredIsSelectedOnceItStarts(t *testing.T) {
+	s := open("forks")
+	s.do(action.TailFollow, action.ForksTail) // deep in an old run
+	p := s.Pane.(*forkspane.Pane)
+	p.Await(s.c, "0f1e2d3c")
+	s.next(start("99999999", noon.Add(time.Second))) // another one
+	has(t, s.screen(80, 18), "tail: Check the rent")
+	s.next(func(c *core.Snapshot) {
+		start("aaaaaaaa", noon.Add(2*time.Second))(c)
+		c.Forks[0].TaskID = "0f1e2d3c"
+	})
+	has(t, s.screen(80, 18), "─ tail: Run aaaaaaaa")
+	s.next(start("bbbbbbbb", noon.Add(3*time.Second)))
+	has(t, s.screen(80, 18), "─ tail: Run aaaaaaaa")
+	p.Await(s.c, "c0ffee00") // it waits for a token
+	s.next(func(c *core.Snapshot) {
+		c.At = c.At.Add(2 * time.Minute)
+		start("cccccccc", c.At)(c)
+		c.Forks[0].TaskID = "c0ffee00"
+		start("dddddddd", c.At.Add(time.Second))(c)
+	})
+	has(t, s.screen(80, 18), "─ tail: Run dddddddd")
+}
+
+func TestOneKeyMarksAllFailuresAsSeen(t *testing.T) {
+	s := open("forks")
+	s.next(longDay)
+	s.next(func(c *core.Snapshot) {
+		for i := range 3 {
+			at := noon.Add(time.Duration(i-9) * time.Minute)
+			c.Failures = append(c.Failures, fork.View{ID: fmt.Sprint("e", i), Title: fmt.Sprint("Broken ", i), State: fork.Failed, Started: at, Ended: at})
+		}
+	})
+	above, _, _ := strings.Cut(s.screen(80, 24), "\n──")
+	last := 0
+	for _, title := range []string{"Weekly review", "Email sweep", "Broken 2", "Broken 1", "Broken 0", "Rent"} {
+		at := strings.Index(above, title)
+		if at < last {
+			t.Errorf("%s is out of order:\n%s", title, above)
+		}
+		last = at
+	}
+	s.do(action.ForksSeen)
+	above, _, _ = strings.Cut(s.screen(80, 24), "\n──")
+	lacks(t, "it has been seen", above, "Broken")
+	a := s.Pane.(pane.Loader).Wants(s.c)
+	if looked, ok := a.Do.(command.Looked); !ok || len(looked.Runs) != 4 {
+		t.Errorf("the core learns %#v", a.Do)
+	}
+	if a := s.do(action.ForksSeen); !strings.Contains(a.Toast, "has been seen") {
+		t.Errorf("there is no failure left: %#v", a)
+	}
+}
+
+func TestARowSaysInWordsWhatCameOfTheRun(t *testing.T) {
+	s := open("forks")
+	run := func(id string, change func(*fork.View)) fork.View {
+		f := fork.View{ID: id, Title: "Run " + id, State: fork.Done, Started: noon.Add(-time.Hour), Ended: noon.Add(-time.Minute)}
+		change(&f)
+		return f
+	}
+	s.next(func(c *core.Snapshot) {
+		c.Budget.Pings = []budget.Ping{
+			{Run: "answered", At: noon.Add(-9 * time.Minute), Answered: noon.Add(-5 * time.Minute)},
+			{Run: "refused", Refused: "no token left"},
+			{Run: "broken"},
+		}
+		c.Forks = []fork.View{
+			run("answered", func(f *fork.View) { f.Pings = 1 }),
+			run("refused", func(f *fork.View) { f.Refused = 1 }),
+			run("twice", func(f *fork.View) { f.Pings, f.Reports = 2, 1 }),
+			run("broken", func(f *fork.View) { f.Pings, f.State, f.Error = 1, fork.Failed, "no skill" }),
+			run("silent", func(*fork.View) {}),
+		}
+	})
+	screen := s.screen(80, 24)
+	for id, want := range map[string]string{
+		"answered": "ping answered in 4 min", "refused": "ping refused: no token left", "twice": "2 pings · 1 report",
+		"broken": "pinged · no skill", "silent": "done",
+	} {
+		_, row, _ := strings.Cut(screen, "Run "+id+" ")
+		if row, _, _ = strings.Cut(row, "\n"); !strings.HasPrefix(strings.TrimSpace(row), want+" ") {
+			t.Errorf("%s: %q, want %q", id, row, want)
+		}
+	}
+}
+
+func TestAWidePageShowsTheTailBesideTheList(t *testing.T) {
+	s := open("forks")
+	s.c.Zoomed = true
+	lines := strings.Split(s.screen(198, 20), "\n")
+	has(t, lines[0], "TASK", "│─ tail: Email sweep")
+	has(t, lines[1], "▸ ◉ 14:01", "│ 14:01:58 note")
+	for _, r := range s.Draw(s.c, 198, 20, true)[1:4] {
+		if id := s.Press(s.c, r.At(150), true); id != action.ForksTail {
+			t.Errorf("a click on the tail is %q", id)
+		}
+		if r.At(20) < 0 {
+			t.Errorf("a click on the list is at %d", r.At(20))
+		}
+	}
+}
