@@ -236,6 +236,20 @@ func TestANewRoutineIsWrittenInAFormThatReadsItsCron(t *testing.T) {
 	})
 }
 
+func TestWhatWasJustMadeIsSelected(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.bot.adds = true
+		s.press("2", "n")
+		s.types("0 9 * * 1-5")
+		s.press("tab")
+		s.types("Stand-up")
+		s.press("tab")
+		s.types("Ask what I plan.")
+		s.press("enter", "tab", "tab", "enter")
+		s.sees("▸ 09:00   Stand-up")
+	})
+}
+
 func TestAReminderOfTheFormIsATime(t *testing.T) {
 	for spaces, kind := range map[string][]string{" ": {"fires once", "18:30, tomorrow 9:00"}, "  ": {"reminder until it is done", "repeats until you press Done"}} {
 		play(t, setup{}, func(s *stage) {

@@ -74,6 +74,10 @@ func (r *root) done(msg doneMsg) tea.Cmd {
 	switch c := msg.command.(type) {
 	case command.FireNow:
 		r.panes[action.Forks].(*forks.Pane).Await(r.context(action.Forks), c.ID)
+	case command.AddTask:
+		if undo, ok := msg.outcome.Undo.(command.RemoveTask); ok { // what was just made is selected
+			r.panes[action.Schedule].(shower).Show(r.context(action.Schedule), undo.ID)
+		}
 	case command.SetLook:
 		r.choose(map[string]string{c.Name: c.Value})
 		r.worn()

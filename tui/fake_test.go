@@ -41,6 +41,7 @@ type bot struct {
 	looks   int // how often somebody looked
 	// takes is how long a command takes; nil means no time.
 	takes func(c command.Value) time.Duration
+	adds  bool // new tasks are written
 }
 
 func newBot(s core.Snapshot) *bot {
@@ -109,6 +110,13 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	}
 	b.mu.Unlock()
 	switch c := c.(type) {
+	case command.AddTask:
+		if b.adds {
+			b.change(func(s *core.Snapshot) {
+				s.Schedule.Tasks = append(slices.Clone(s.Schedule.Tasks), schedule.TaskView{ID: "made0001", Title: c.Description, Path: "routines/made.md", Next: s.At.Add(9 * time.Hour)})
+			})
+			return command.Outcome{Message: "it is written", Undo: command.RemoveTask{ID: "made0001", Made: c}}, nil
+		}
 	case command.SetBudget:
 		if err := budget.Validate(c.Capacity, c.RefillMinutes); err != nil {
 			return command.Outcome{}, err

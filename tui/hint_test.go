@@ -164,7 +164,7 @@ func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
 		word, after string
 		want        []command.Value
 	}{
-		{[]string{"2"}, "f fire now", "y fire now", []command.Value{command.FireNow{ID: "aaaa1111", Stays: true}}},
+		{[]string{"2"}, "f fire", "y fire", []command.Value{command.FireNow{ID: "aaaa1111", Stays: true}}},
 		{[]string{"3"}, "d deliver now", "y deliver now", []command.Value{command.DeliverNow{}}},
 		{[]string{"4", "down", "down"}, "f again", "y again", []command.Value{command.FireNow{ID: "eeee5555", Stays: true}}},
 	} {

@@ -21,7 +21,7 @@ func TestTheScreenShrinksStepByStep(t *testing.T) {
 		s.press("2")
 		s.sees("▸2 Schedule", "Move a little")
 		s.resize(40, 10)
-		s.sees("▸2 ", "Email sweep", "f fire now", "z open")
+		s.sees("▸2 ", "Email sweep", "enter details", "z open")
 		s.misses("╭")
 		s.press("z")
 		s.sees("╭", "zoomed")

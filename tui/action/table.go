@@ -56,14 +56,14 @@ var scheduleRows = []Action{
 		ID: ScheduleAllow, Keys: []string{"y"}, Title: "Approve selected task", More: "what the agent wrote or edited",
 		Short: "allow", Words: "trust permit grant approve", Hint: waitsHint, Off: nothingWaits, Writes: true,
 	},
+	{ID: ScheduleDetails, Keys: []string{"enter"}, Title: "Open run or task", More: "runs, pings, prompt", Short: "details", Off: noSchedule},
 	{
 		ID: ScheduleFire, Keys: []string{"f"}, Title: "Fire task now", More: "its schedule stays",
-		Short: "fire now", Words: "fire start trigger", Off: noSchedule, Costs: true, Writes: true,
+		Short: "fire", Words: "fire start trigger", Off: noSchedule, Costs: true, Writes: true,
 	},
-	{ID: SchedulePreview, Keys: []string{"p"}, Title: "Preview the prompt", More: "exactly what would be sent", Short: "preview prompt", Words: "prompt", Off: noSchedule},
-	{ID: ScheduleDetails, Keys: []string{"enter"}, Title: "Open task page", More: "runs, pings, prompt", Short: "details", Off: noSchedule},
-	{ID: ScheduleView, Keys: []string{"v"}, Title: "Next view", More: "what agents see, 24 hours, every task", Short: "view"},
 	{ID: ScheduleNew, Keys: []string{"n"}, Title: "New routine or reminder", Short: "new", Words: "add create reminder routine task", Writes: true},
+	{ID: SchedulePreview, Keys: []string{"p"}, Title: "Preview the prompt", More: "exactly what would be sent", Short: "prompt", Words: "prompt", Off: noSchedule},
+	{ID: ScheduleView, Keys: []string{"v"}, Title: "Next view", More: "the list around now, every task", Short: "view", Off: noSchedule},
 	{
 		ID: ScheduleSnooze, Keys: []string{"s"}, Title: "Snooze or wake task", More: "until a time that you choose",
 		Short: "snooze", Words: "delay postpone later", Off: noSchedule, Writes: true,

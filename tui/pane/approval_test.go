@@ -199,8 +199,10 @@ func TestASavedFileOfKeysIsSeenWithoutANewSnapshot(t *testing.T) {
 			action.CapacityUp, action.Budget, "+ raises the capacity", "f9 raises the capacity", "The palette (:) raises the capacity",
 		},
 		{
-			"schedule", func(_ *testing.T, s *stage) { s.next(func(c *core.Snapshot) { c.Schedule = schedule.View{} }) },
-			action.ScheduleView, action.Schedule, "v shows 24 hours", "f9 shows 24 hours", "the palette (:) shows 24 hours",
+			"schedule", func(_ *testing.T, s *stage) {
+				s.next(func(c *core.Snapshot) { c.Schedule, c.Forks = schedule.View{}, nil })
+			},
+			action.ScheduleNew, action.Schedule, " n: write your first routine", " f9: write your", " the palette (:): write your",
 		},
 		{"chat", func(*testing.T, *stage) {}, action.ChatWrite, action.Chat, " i writes a message", " f9 writes a message", " the palette (:) writes a message"},
 		{

@@ -131,7 +131,7 @@ func TestTheScheduleAndTheUpdatesAreFiltered(t *testing.T) {
 		s.do(c.find)
 		s.keys(t, c.words)
 		screen := s.screen(100, 14)
-		has(t, screen, c.kept, " /"+c.words, "1 of ")
+		has(t, screen, c.kept, " /"+c.words, " of ")
 		if strings.Contains(screen, c.gone) {
 			t.Errorf("%s: %q is still shown:\n%s", name, c.gone, screen)
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 func TestViewsOfTheScheduleLookAsTheyDid(t *testing.T) {
-	for turns, name := range []string{"window", "day", "all"} {
+	for turns, name := range []string{"window", "all"} {
 		for _, th := range []struct {
 			name  string
 			theme *theme.Theme
@@ -53,49 +53,16 @@ func TestTheTitleOfTheScheduleSaysWhichViewItIs(t *testing.T) {
 		got = append(got, state)
 		s.do(action.ScheduleView)
 	}
-	if d := cmp.Diff([]string{"next 3h", "24 h", "all tasks 8", "next 3h"}, got); d != "" {
+	if d := cmp.Diff([]string{"next 3h", "all tasks 8", "next 3h", "all tasks 8"}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-}
-
-// A page shows what follows the window, too; what has just fired stays.
-func TestThePageOfTheScheduleShowsTheWholeDay(t *testing.T) {
-	s := open("schedule")
-	s.next(func(c *core.Snapshot) {
-		late := schedule.Entry{ID: "eeee0001", Description: "Lock the door", FireTime: c.At.Add(9 * time.Hour)}
-		c.Schedule.Day = append(slices.Clone(c.Schedule.Entries[1:]), late)
-	})
-	lacks(t, "the window holds the night", s.screen(118, 30), "Lock the door")
-	s.c.Zoomed = true
-	page := s.screen(118, 30)
-	has(t, page, "just fired", "Check email", "Lock the door")
-	if n := strings.Count(page, "Check email"); n != 1 {
-		t.Errorf("a fire stands there %d times:\n%s", n, page)
-	}
-	s.next(func(c *core.Snapshot) { // the next fire of a task is another row than the one behind it
-		later := c.Schedule.Entries[1]
-		later.FireTime = c.At.Add(10 * time.Hour)
-		c.Schedule.Day = append(slices.Clone(c.Schedule.Day), later)
-	})
-	s.do(action.Schedule.ID("bottom"), action.Schedule.ID("up"))
-	s.next(func(c *core.Snapshot) { c.Schedule.Entries = c.Schedule.Entries[1:] }) // what has just fired goes
-	for line := range strings.Lines(s.screen(118, 30)) {
-		if strings.Contains(line, "▸") && !strings.Contains(line, "in 10h") {
-			t.Errorf("the selection has left the later fire: %s", line)
-		}
-	}
-	has(t, s.State(s.c), "24 h")
-	s.do(action.ScheduleView)
-	has(t, s.State(s.c), "all tasks")
-	s.do(action.ScheduleView)
-	has(t, s.State(s.c), "24 h")
 }
 
 func TestProblemsDoNotHideWhichViewItIs(t *testing.T) {
 	s := open("schedule")
 	window := s.State(s.c)
 	s.do(action.ScheduleView)
-	if day := s.State(s.c); window != "next 3h · 1 error · 12 routines · 4 reminders" || day != "24 h · 1 error · 12 routines · 4 reminders" {
+	if day := s.State(s.c); window != "next 3h · 1 error · 12 routines · 4 reminders" || day != "all tasks 8 · 1 error · 12 routines · 4 reminders" {
 		t.Errorf("the titles say %q and %q", window, day)
 	}
 }
@@ -113,18 +80,15 @@ func crowded(s *core.Snapshot) {
 func TestADayThatIsNotListedToItsEndSaysSo(t *testing.T) {
 	s := open("schedule")
 	s.next(crowded)
-	s.do(action.ScheduleView, action.Schedule.ID("bottom"))
 	for _, size := range [][2]int{{28, 9}, {43, 12}, {80, 12}, {120, 20}} {
 		compare(t, fmt.Sprintf("schedule-crowded-%dx%d", size[0], size[1]), drawn(s, s.c, size[0], size[1], true))
 	}
-	has(t, s.screen(80, 20), "Fire 499", "more after Tue 00:00 (v: all tasks)")
-	s.c.Keys = with(t, action.Change{Pane: action.Schedule, ID: action.ScheduleView, Keys: []string{"f9"}})
-	has(t, s.screen(80, 20), "(f9: all tasks)")
+	has(t, s.screen(80, 20), "not every fire after Tue 00:00 is listed")
 	s.next(func(c *core.Snapshot) { c.Schedule.DayUntil = c.At.Add(24 * time.Hour) })
-	lacks(t, "a whole day has no more", s.screen(80, 20), "more after")
+	lacks(t, "a whole day has no more", s.screen(80, 20), "is listed")
 	s.next(crowded)
 	s.do(action.ScheduleView)
-	lacks(t, "the list of all tasks has no more", s.screen(80, 20), "more after")
+	lacks(t, "the list of all tasks has no more", s.screen(80, 20), "is listed")
 }
 
 func TestALinkOfAChainIsOneInEveryView(t *testing.T) {
@@ -193,7 +157,6 @@ func TestTheSelectionStaysWithItsTaskFromViewToView(t *testing.T) {
 // In the day a task may fire many times: each fire is a row of its own.
 func TestAFireOfTheDayStaysSelectedAsTimeGoesOn(t *testing.T) {
 	s := open("schedule")
-	s.do(action.ScheduleView)
 	for range 6 { // 18:15
 		s.do(action.Schedule.ID("down"))
 	}
@@ -214,7 +177,7 @@ func TestAFireOfTheDayStaysSelectedAsTimeGoesOn(t *testing.T) {
 
 func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	s := open("schedule")
-	s.do(action.ScheduleView, action.ScheduleView)
+	s.do(action.ScheduleView)
 	select5 := []action.ID{action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.Schedule.ID("down")}
 	if a := s.do(append(select5, action.SchedulePause)...); a.Do != (command.Pause{ID: "5a5a5a5a", Paused: false}) {
 		t.Errorf("what is paused goes on, got %#v", a.Do)
@@ -247,13 +210,13 @@ func TestAnEditThatWaitsIsMarkedAndShownByAKey(t *testing.T) {
 			{File: c.Schedule.Tasks[0].Path, Severity: routines.Warning, Message: "a hint"},
 		}
 	})
-	top, down, bottom := action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("bottom")
+	down, bottom := action.Schedule.ID("down"), action.Schedule.ID("bottom")
 	task := s.c.Snap.Schedule.Entries[2].ID
 	for _, c := range []struct {
 		title, id string
 		keys      []action.ID
 	}{
-		{"Edit of ", task, []action.ID{top, down, down}},
+		{"Edit of ", task, []action.ID{down}},
 		{"Edit of " + s.c.Snap.Schedule.Tasks[0].Path, s.c.Snap.Schedule.Tasks[0].Path, []action.ID{bottom}},
 		{"Edit of webhooks/ci.md", "webhooks/ci.md", []action.ID{action.Schedule.ID("up")}},
 	} {
@@ -297,12 +260,12 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 			t.Errorf("asks %+v", a)
 		}
 	}
-	allow(s.do(action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.ScheduleAllow), "c0ffee00", "may use Bash")
-	if a := s.do(action.Schedule.ID("up"), action.Schedule.ID("up"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "is not waiting") {
+	allow(s.do(action.Schedule.ID("down"), action.ScheduleAllow), "c0ffee00", "may use Bash")
+	if a := s.do(action.Schedule.ID("down"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "is not waiting") {
 		t.Errorf("of a task that does not wait: %+v", a)
 	}
 	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "this skill is not used")
-	allow(s.do(action.ScheduleView, action.ScheduleView, action.Schedule.ID("top"), action.ScheduleAllow), "0f1e2d3c", why)
+	allow(s.do(action.ScheduleView, action.Schedule.ID("top"), action.ScheduleAllow), "0f1e2d3c", why)
 	if screen := s.screen(160, 20); !strings.Contains(screen, "needs your approval") {
 		t.Errorf("the list of all shows\n%s", screen)
 	}
@@ -340,7 +303,7 @@ func TestThousandsOfTasksAreDrawnAsFastAsAFew(t *testing.T) {
 			c.Schedule.Tasks[i] = schedule.TaskView{ID: fmt.Sprint(i), Title: fmt.Sprintf("Task %d", i), When: "9:00, every day", Next: noon.Add(time.Hour)}
 		}
 	})
-	s.do(action.ScheduleView, action.ScheduleView, action.Schedule.ID("bottom"))
+	s.do(action.ScheduleView, action.Schedule.ID("bottom"))
 	allocs := testing.AllocsPerRun(5, func() {
 		s.next(func(*core.Snapshot) {})
 		s.screen(80, 20)

@@ -47,6 +47,9 @@ func (l *List) Window(from, to, n, h int) int {
 	return l.top
 }
 
+// Begin makes a row the first visible one, as far as Window allows.
+func (l *List) Begin(top int) { l.top = max(0, top) }
+
 // Row is a drawn line with its places, so that clicks and borders do not depend on the
 // text.
 type Row struct {

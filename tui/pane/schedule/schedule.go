@@ -1,13 +1,14 @@
-// Package schedule is the dashboard's pane of upcoming fires: the forward schedule as agents
-// see it, with the foreground tasks and the user's appointments of the same window, and the
-// files that need the user. Other views show all fires of 24 hours, or every task. It must
-// not compute times: they are in the snapshot.
+// Package schedule is the dashboard's pane of the schedule: one list around now of what has run
+// and what comes, with the user's appointments and the files that need the user. What agents
+// see of it stands out. Another view lists every task once. It must not compute times: they
+// are in the snapshot.
 package schedule
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/words"
@@ -18,31 +19,30 @@ import (
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
-	"ollimbot/tui/widget/query"
 )
 
 // Pane is the schedule pane. Use New.
 type Pane struct {
 	pane.List[item]
-	view  view
-	wide  bool           // the rows are those of the page
-	snap  *core.Snapshot // the last one
-	theme *theme.Theme   // of the drawing, for the cells of the table
+	view    view
+	snap    *core.Snapshot           // the last one
+	next    time.Time                // when the first thing fires that is ahead
+	answers map[string]time.Duration // how long the ping of a run waited for its answer
+	made    string                   // a task that is to be selected once it is listed
+	theme   *theme.Theme             // of the drawing, for the cells of the table
 }
 
 // New returns the pane.
 func New() *Pane {
 	p := &Pane{}
-	p.Columns, p.Noun, p.Open, p.Note, p.Same = p.columns(), textRow, action.ScheduleDetails, p.note, p.same
-	p.Facts = func(it item) query.Facts {
-		return query.Facts{Text: it.title() + " " + it.FilePath + " " + p.note(it).Text, At: p.snap.Local(it.FireTime), Now: p.snap.Local(p.snap.At)}
-	}
+	p.Columns, p.Noun, p.Open, p.Note, p.Facts = p.columns(), textRow, action.ScheduleDetails, p.note, p.facts
+	p.Group, p.Third = p.group, true
 	return p
 }
 
 // State implements pane.Pane. The view is first, because problems are in the list too.
 func (p *Pane) State(c pane.Context) string {
-	state := p.view.state(c)
+	state := p.view.state(c.Snap)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 {
 		state += " · " + problemCount(problems)
 	}
@@ -69,6 +69,8 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.Chosen = true // what the user works with stays selected
 	edit := it.edit(c.Snap)
 	switch problem := it.problem; {
+	case it.run != nil && id == action.ScheduleDetails:
+		return pane.Answer{Focus: action.Forks, Item: it.run.ID}
 	case it.date != nil:
 		return pane.Answer{Open: dialog.NewPage(it.title(), dateText(c.Snap, *it.date))}
 	case problem != nil && id == action.ScheduleDetails:
@@ -100,6 +102,8 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 	case !ok || id == action.ScheduleNew || !a.Writes && id != action.SchedulePreview:
 	case it.date != nil:
 		return textAtGoogle
+	case it.run != nil && it.of(c.Snap).Path == "":
+		return textNoTaskNow
 	case id == action.ScheduleAllow && (it.problem != nil && it.problem.Waits || it.of(c.Snap).Waits != "" || it.edit(c.Snap).Version != ""):
 	case id == action.ScheduleAllow:
 		return textNotWaiting
@@ -116,19 +120,58 @@ func (p *Pane) Off(c pane.Context, id action.ID) string {
 func (p *Pane) turn(c pane.Context) {
 	was, _ := p.Row()
 	chosen := p.Chosen && was.ID != ""
-	if p.view, p.Chosen = (p.view+1)%numViews, false; c.Zoomed && p.view == wholeDay {
-		p.view++ // the window of a page shows it already
-	}
+	p.view, p.Chosen = (p.view+1)%numViews, false
 	p.Sync(c)
-	means := func(it item) bool { return chosen && it.ID == was.ID }
-	p.Chosen = p.Select(func(it item) bool { return means(it) && it.comes }) || p.Select(means)
+	p.Chosen = chosen && p.show(was.ID)
 }
 
-// Sync implements pane.Pane: until the user selects a row, the next fire is selected.
+// show selects the next fire of a task, else another item of it, and reports whether there is
+// one.
+func (p *Pane) show(id string) bool {
+	return p.Select(func(it item) bool { return it.ID == id && it.stage >= ahead }) || p.Select(func(it item) bool { return it.ID == id })
+}
+
+// Show selects a task, because it was just made or the user asked for it elsewhere.
+func (p *Pane) Show(c pane.Context, id string) {
+	p.made = id
+	p.EndQuery()
+	p.Sync(c)
+}
+
+// End implements the way out of a filter, and then back to now.
+func (p *Pane) End(c pane.Context) bool {
+	was := p.EndQuery()
+	if !was {
+		p.Chosen = false
+	}
+	p.Sync(c)
+	return was
+}
+
+// Sync implements pane.Pane: until the user selects a row, the next fire is selected. A
+// selected fire that has been hands over to the next one of its task.
 func (p *Pane) Sync(c pane.Context) {
-	p.snap, p.wide = c.Snap, c.Zoomed
-	p.Fill(p.view.items(c))
-	if !p.Chosen {
-		p.Select(func(it item) bool { return it.comes })
+	s := c.Snap
+	p.snap, p.answers = s, map[string]time.Duration{}
+	for i := range s.Budget.Pings {
+		if ping := &s.Budget.Pings[i]; ping.Run != "" && ping.Answered.After(ping.At) {
+			p.answers[ping.Run] = ping.Answered.Sub(ping.At)
+		}
+	}
+	items := p.view.items(s)
+	comes := func(it item) bool { return it.stage >= ahead }
+	p.next = time.Time{}
+	if i := slices.IndexFunc(items, comes); i >= 0 {
+		p.next = items[i].FireTime
+	}
+	was, had := p.Row()
+	p.Fill(items)
+	switch {
+	case p.made != "" && p.show(p.made):
+		p.made, p.Chosen = "", true
+	case !p.Chosen:
+		p.Select(comes)
+	case had && !p.Select(func(it item) bool { return it.same(was) }) && was.stage >= ahead:
+		p.show(was.ID)
 	}
 }

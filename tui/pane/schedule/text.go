@@ -24,11 +24,10 @@ const (
 	textNothing = "nothing is scheduled"
 
 	textEmpty    = "Nothing is scheduled."
-	textTeach    = "%s creates a routine or reminder; a file saved in routines/ or reminders/ appears here at once."
-	textQuietDay = "Nothing fires in the next hours."
+	textFirst    = "%s: write your first routine"
+	textTeach    = "Files saved in routines/ or reminders/ appear here at once."
 	textQuietAll = "Nothing fires within 24 hours."
 
-	textDayView    = "24 h"
 	textAllView    = "all tasks "
 	textNever      = "never"
 	textNotWaiting = "it is not waiting for approval"
@@ -38,14 +37,22 @@ const (
 	textSilent     = "silent"
 	textForeground = "foreground"
 	textTomorrow   = "tomorrow"
+	textToday      = "today"
+	textYesterday  = "yesterday"
+	textNow        = "now "
+	textUntimed    = "without a time"
+	textBroken     = "files to fix"
+	textMissed     = "missed" // as package schedule says it
+	textAnswered   = "answered, "
+	textWaits      = "waits for you"
+	textRefused    = "ping refused"
 
 	textAllDay  = "all day"
 	textNoTitle = "(no title)"
 	// textMore ends a day with too many fires to list.
-	textMore         = "more after %s (%s: all tasks)"
+	textMore         = "not every fire after %s is listed"
 	textProblemFirst = "fix this file first: %s shows how"
-	textQuietTeach   = "Later tasks appear here in time; %s shows 24 hours, then all tasks."
-	textQuietMore    = "%s shows all tasks, %s creates a new one."
+	textNoTaskNow    = "the task of this run is not scheduled any more"
 
 	textAtGoogle = "this is in your Google account: change it there, or ask the agent to"
 )
@@ -100,15 +107,23 @@ func tasksText(d google.Item) string {
 	return strings.Join(lines, "\n")
 }
 
-// empty are the sentences of a view without anything in it.
-func (v view) empty(s *core.Snapshot, n action.Names) []string {
-	switch {
-	case s.Routines+s.Reminders == 0:
-		return []string{textEmpty, fmt.Sprintf(textTeach, n.Opening(action.ScheduleNew))}
-	case v == window:
-		return []string{textQuietDay, fmt.Sprintf(textQuietTeach, n.Name(action.ScheduleView))}
+// empty are the sentences of a schedule without anything in it.
+func empty(n action.Names) []string {
+	return []string{textEmpty, fmt.Sprintf(textFirst, n.Name(action.ScheduleNew)), textTeach}
+}
+
+// dayOf names the day of a moment.
+func dayOf(s *core.Snapshot, t time.Time) string {
+	zone := s.Local(s.At).Location()
+	for _, near := range []struct {
+		days int
+		word string
+	}{{0, textToday}, {1, textTomorrow}, {-1, textYesterday}} {
+		if words.SameDay(t, s.Local(s.At).AddDate(0, 0, near.days), zone) {
+			return near.word
+		}
 	}
-	return []string{textQuietAll, fmt.Sprintf(textQuietMore, n.Opening(action.ScheduleView), n.Name(action.ScheduleNew))}
+	return s.When(t, cron.Layouts{Today: "Monday", Week: "Monday 2 Jan", Year: "Monday 2 Jan", Else: "2 Jan 2006"})
 }
 
 // moment is when something fires: the time, with the day when it is another.

@@ -60,8 +60,8 @@ func (t *Table[T]) fit(w int) (out []span) {
 
 // Lines is the height of the whole table: heads, rows, rule and filter.
 func (t *Table[T]) Lines() int {
-	n := t.Shown()
-	for _, one := range []bool{!t.NoHeads, t.ruled(), t.Query.Shown()} {
+	n := t.Shown() + len(t.rules)
+	for _, one := range []bool{!t.NoHeads, len(t.above) > 0 && len(t.below) > 0, t.Query.Shown()} {
 		if one {
 			n++
 		}
@@ -69,8 +69,15 @@ func (t *Table[T]) Lines() int {
 	return n
 }
 
-// ruled reports whether there are rows on both sides of the rule.
-func (t *Table[T]) ruled() bool { return len(t.above) > 0 && len(t.below) > 0 }
+// line is the line of a row below the pinned ones, and first that of the rule right above
+// it, if there is one.
+func (t *Table[T]) line(i int) (first, line int) {
+	over, ruled := slices.BinarySearchFunc(t.rules, i, func(r division, i int) int { return r.above - i })
+	if ruled {
+		return i + over, i + over + 1
+	}
+	return i + over, i + over
+}
 
 // Draw renders exactly h rows of exactly w cells: the heads, the pinned rows, which other rows
 // never scroll away, the rows around the selected one, and the filter. The selected row is
@@ -98,10 +105,29 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 	if rule > 0 {
 		rows = append(rows, widget.Row{Text: b.Rule(w, nil, nil), Place: widget.Ruled})
 	}
-	t.Height = max(1, below)
-	top = pins + t.list.Window(max(0, at-pins), max(0, at-pins), len(t.below), below)
-	for i := top; i < min(t.Shown(), top+below); i++ {
-		rows = append(rows, t.row(b, spans, line{i, w, focused}))
+	total := len(t.below) + len(t.rules)
+	from, at := t.line(max(0, at-pins))
+	if t.Height = max(1, below); from < at && t.Height < 3 {
+		from = at
+	}
+	if t.Third && !t.Chosen {
+		t.list.Begin(at - t.Height/3)
+	}
+	top = t.list.Window(from, at, total, below)
+	i, _ := slices.BinarySearchFunc(t.rules, top, func(r division, top int) int {
+		_, line := t.line(r.above)
+		return line - 1 - top
+	})
+	i = top - i
+	for y := top; y < min(total, top+below); y++ {
+		if over, own := t.line(i); over == y && own > y {
+			if y < top+below-1 { // a rule on the last line would separate nothing
+				rows = append(rows, t.ruled(b, w, i))
+			}
+			continue
+		}
+		rows = append(rows, t.row(b, spans, line{pins + i, w, focused}))
+		i++
 	}
 	if t.Query.Shown() && h > len(rows) && h > 1 {
 		if t.Shown() == 0 {
@@ -110,6 +136,15 @@ func (t *Table[T]) Draw(th *theme.Theme, w, h int, focused bool) []widget.Row {
 		return append(widget.FillRows(rows, w, h-1), t.Foot(b, w))
 	}
 	return widget.FillRows(rows, w, h)
+}
+
+// ruled draws the rule above a visible row.
+func (t *Table[T]) ruled(b widget.Brush, w, i int) widget.Row {
+	var name []widget.Span
+	if n := slices.IndexFunc(t.rules, func(r division) bool { return r.above == i }); t.rules[n].name.Text != "" {
+		name = append(name, t.rules[n].name)
+	}
+	return widget.Row{Text: b.Rule(w, name, nil), Place: widget.Ruled}
 }
 
 // heads draws the column heads, with a mark on the one that the rows are sorted by.

@@ -74,6 +74,11 @@ type Table[T any] struct {
 	// Chosen means that the user has selected a row, which Fill then keeps selected.
 	// Before that, the selection stays at the top.
 	Chosen bool
+	// Group is the name of the group of a row, which stands on a rule above its first row; nil
+	// means that there are none. A sorted table has none either.
+	Group func(row T) widget.Span
+	// Third means that the selected row stands a third from the top until the user selects one.
+	Third bool
 	// First is the place of the first row, so that a page can have two tables.
 	First widget.Place
 	Query widget.Query
@@ -88,6 +93,13 @@ type Table[T any] struct {
 	reversed bool
 	list     widget.List
 	pinned   widget.List // which of the pinned rows are visible, if not all are
+	rules    []division  // between the rows below the pinned ones, in order
+}
+
+// division is a rule above a row.
+type division struct {
+	above int
+	name  widget.Span
 }
 
 // Fill replaces the rows. Without Same, the selection keeps its position among the visible
@@ -110,6 +122,22 @@ func (t *Table[T]) Pin(rows []T) {
 	t.rows, t.pins = slices.Replace(t.rows, 0, t.pins, rows...), len(rows)
 	t.above = t.kept(t.above[:0], rows)
 	t.list.Clamp(t.Shown())
+	t.divide()
+}
+
+// divide places the rules between groups.
+func (t *Table[T]) divide() {
+	t.rules = t.rules[:0]
+	if t.Group == nil || t.by > 0 {
+		return
+	}
+	was := widget.Span{}
+	for i := range t.below {
+		row, _ := t.Nth(len(t.above) + i)
+		if name := t.Group(row); name != was {
+			t.rules, was = append(t.rules, division{i, name}), name
+		}
+	}
 }
 
 // sift filters and sorts the rows.

@@ -1,0 +1,124 @@
+package pane_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/routines/schedule"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+)
+
+// halfADay is the fixture with runs that have ended, one of them yesterday.
+func halfADay(c *core.Snapshot) {
+	ended := func(id, task, title string, ago time.Duration, state fork.State) fork.View {
+		return fork.View{ID: id, TaskID: task, Title: title, State: state, Started: noon.Add(-ago), Ended: noon.Add(time.Second - ago)}
+	}
+	c.Ended = []fork.View{
+		ended("r1", "aa", "Evening walk", 20*time.Hour, fork.Failed),
+		ended("r2", "bb", "Inbox sweep", 3*time.Hour, fork.Done),
+		ended("r3", "cc", "Move around", 2*time.Hour, fork.Done),
+		ended("r4", "9a8b7c6d", "Medication", 7*time.Minute, fork.Done),
+	}
+	c.Ended[1].Reports, c.Ended[2].Refused, c.Ended[3].Pings = 1, 1, 1
+	c.Budget.Pings = []budget.Ping{{At: noon.Add(-6 * time.Minute), Run: "r4", Answered: noon.Add(-2 * time.Minute)}}
+	c.Schedule.Missed = []schedule.Entry{{ID: "dd", Description: "Stretch", FireTime: noon.Add(-time.Hour), Tag: "missed"}}
+}
+
+func TestTheScheduleIsOneListAroundNow(t *testing.T) {
+	s := open("schedule")
+	s.next(halfADay)
+	lines := strings.Split(s.screen(44, 30), "\n")
+	var rows []string
+	for _, l := range lines {
+		rows = append(rows, strings.Join(strings.Fields(strings.Trim(l, "▸ ")), " "))
+	}
+	want := []string{
+		"─ yesterday", "18:02 ✗ Evening walk failed", "─ today", "11:02 ✓ Inbox sweep 1 report", "12:02 ✓ Move around ping refused",
+		"13:02 Stretch missed", "13:55 ✓ Medication answered, 4m", "◐ Weekly review waiting", "14:00 ◉ Move a little running 1:35",
+		"14:01 ◉ Email sweep running 0:12", "─ now 14:02", "14:05 ∅ Check email", "14:30 ∞ Has the landlord a… in 28m",
+	}
+	for i, w := range want {
+		if !strings.HasPrefix(rows[i], w) {
+			t.Errorf("row %d is %q, want %q", i, rows[i], w)
+		}
+	}
+	has(t, strings.Join(rows, "\n"), "─ tomorrow", "08:05 ∅ Check email silent", "─ Tuesday 1 Dec")
+}
+
+func TestNowStandsAThirdFromTheTopUntilOneScrolls(t *testing.T) {
+	s := open("schedule")
+	s.next(halfADay)
+	s.next(func(c *core.Snapshot) { c.Schedule.Problems = nil })
+	line := func(w string) int {
+		return slices.IndexFunc(strings.Split(s.screen(44, 15), "\n"), func(l string) bool { return strings.Contains(l, w) })
+	}
+	if y := line("now 14:02"); y != 4 {
+		t.Errorf("now stands on line %d of 15", y)
+	}
+	if strings.TrimSpace(strings.Split(s.screen(44, 15), "\n")[14]) == "" {
+		t.Error("there is room left, and more to come")
+	}
+	s.do(action.Schedule.ID("top"))
+	if line("yesterday") != 0 || line("Evening walk") != 1 || line("now 14:02") != 10 {
+		t.Errorf("it does not reach the last 24 hours:\n%s", s.screen(44, 15))
+	}
+	if a := s.do(action.ScheduleDetails); a.Focus != action.Forks || a.Item != "r1" {
+		t.Errorf("enter on a run opens %+v", a)
+	}
+	if a := s.do(action.ScheduleFire); a.Do != nil || !strings.Contains(a.Toast, "not scheduled any more") {
+		t.Errorf("its task is gone: %+v", a)
+	}
+	s.Pane.(ender).End(s.c) // esc
+	if y := line("now 14:02"); y != 4 {
+		t.Errorf("esc leads back to now: line %d", y)
+	}
+}
+
+func TestTheScheduleIsFilteredAsAWhole(t *testing.T) {
+	for query, want := range map[string]string{
+		"is:failed":      "Evening walk",
+		"is:refused":     "Move around",
+		"is:answered":    "Medication",
+		"is:missed":      "Stretch",
+		"yesterday":      "Evening walk",
+		"1 dec":          "Christmas cards",
+		`"the landlord"`: "Has the landlord answered?",
+	} {
+		s := open("schedule")
+		s.next(halfADay)
+		s.do(action.Schedule.ID("find"))
+		s.keys(t, query, "enter")
+		has(t, s.screen(80, 16), want, " /"+query, " of 2")
+	}
+	s := open("schedule")
+	s.do(action.Schedule.ID("find"))
+	s.keys(t, "nowhere")
+	has(t, s.screen(80, 16), "No match in ", "Esc removes the filter.")
+	s.keys(t, "esc")
+	s.do(action.Schedule.ID("find"))
+	s.keys(t, "is:")
+	has(t, s.screen(120, 16), "is:routine running silent")
+}
+
+func TestWhatWasJustMadeIsSelected(t *testing.T) {
+	s := open("schedule")
+	made := schedule.TaskView{ID: "new1", Title: "Just made", Path: "routines/just-made.md", Kind: "routine", Next: noon.Add(30 * time.Hour)}
+	s.Pane.(shower).Show(s.c, made.ID) // before the snapshot has it
+	s.next(func(c *core.Snapshot) { c.Schedule.Tasks = append(slices.Clone(c.Schedule.Tasks), made) })
+	if got := readFor(t, s.do(action.SchedulePreview)); got != "new1" {
+		t.Errorf("another task is selected: %s", got)
+	}
+	has(t, s.screen(60, 20), "▸ 20:02   Just made")
+}
+
+type ender interface{ End(c pane.Context) bool }
+
+type shower interface {
+	Show(c pane.Context, id string)
+}

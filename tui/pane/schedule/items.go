@@ -1,0 +1,238 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/google"
+	"ollimbot/routines"
+	"ollimbot/routines/cron"
+	"ollimbot/routines/schedule"
+)
+
+// view is which part of the schedule the pane shows.
+type view uint8
+
+const (
+	around view = iota // what has run in the last 24 hours, and all that comes
+	every              // every task once, by its next fire
+	numViews
+)
+
+// item is one thing that can be selected: a run or a fire that has been, one to come, a task
+// with its next fire, something of the user's own day, or a problem.
+type item struct {
+	schedule.Entry        // of a date its begin, title, calendar and place; of a problem its words and its file
+	when           string // how often a task fires, or which link of a chain it is
+	task           bool
+	run            *fork.View
+	date           *google.Item
+	problem        *routines.Problem
+	stage          stage
+}
+
+// stage is where an item stands in the list: those of one stage are in the order of time.
+type stage uint8
+
+const (
+	past    stage = iota
+	present       // it runs, or waits for something
+	ahead
+	untimed // it will not fire
+	broken  // a problem
+)
+
+func ofFire(e schedule.Entry) item { return item{Entry: e, when: chain(e.Label)} }
+
+func ofRun(f *fork.View) item {
+	return item{run: f, Entry: schedule.Entry{ID: f.TaskID, FireTime: started(f), Description: f.Title, Kind: f.Kind}}
+}
+
+// started is when a run began, or began to wait.
+func started(f *fork.View) time.Time {
+	if f.Started.IsZero() {
+		return f.Queued
+	}
+	return f.Started
+}
+
+func ofTask(s *core.Snapshot, t schedule.TaskView) item {
+	e := schedule.Entry{
+		ID: t.ID, FireTime: t.Next, Label: t.Label, Description: t.Title, FilePath: t.Path, Kind: t.Kind, Silent: t.Silent,
+		Foreground: t.Foreground, Held: t.Waits != "" || t.Paused || !t.Snoozed.IsZero(), Why: t.Waits,
+	}
+	switch {
+	case t.Waits != "":
+		e.Tag = schedule.TagWaits
+	case t.Paused:
+		e.Tag = schedule.TagPaused
+	case e.Held:
+		e.Tag = "snoozed until " + moment(s, t.Snoozed)
+	case t.Proposed.Version != "":
+		e.Tag = schedule.TagProposed
+	}
+	when := cmp.Or(t.When, chain(t.Label))
+	if when == "" && t.Kind == routines.KindReminder {
+		when = textReminder
+	}
+	return item{Entry: e, when: when, task: true}
+}
+
+func ofDate(s *core.Snapshot, d *google.Item) item {
+	e := schedule.Entry{ID: d.ID, FireTime: d.Start, Description: dateTitle(*d), FilePath: d.Calendar, Why: d.Place}
+	if !d.AllDay {
+		e.Tag = "until " + moment(s, d.End)
+	}
+	return item{Entry: e, date: d}
+}
+
+// items are those of the view in their order.
+func (v view) items(s *core.Snapshot) (items []item) {
+	fires := map[string]bool{} // tasks with one ahead
+	if v == around {
+		for i := range s.Day {
+			items = append(items, ofDate(s, &s.Day[i]))
+		}
+		items = append(items, runs(s)...)
+		for _, e := range slices.Concat(s.Schedule.Missed, beyond(s.Schedule.Entries, s.Schedule.Day)) {
+			if e.FireTime.After(s.At) {
+				fires[e.ID] = true
+			} else if shown(items, e) {
+				continue
+			}
+			items = append(items, ofFire(e))
+		}
+	}
+	for _, t := range s.Schedule.Tasks {
+		if it := ofTask(s, t); !fires[t.ID] && (v == every || it.at(s.At) != present || !shown(items, it.Entry)) {
+			items = append(items, it)
+		}
+	}
+	for _, p := range s.Schedule.Problems {
+		items = append(items, item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: &p})
+	}
+	for i := range items {
+		items[i].stage = items[i].at(s.At)
+	}
+	slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.stage, b.stage), a.FireTime.Compare(b.FireTime)) })
+	return items
+}
+
+// runs are those that have ended within 24 hours, and those that have not ended.
+func runs(s *core.Snapshot) (out []item) {
+	for i := range s.Ended {
+		out = append(out, ofRun(&s.Ended[i]))
+	}
+	for i := range s.Forks {
+		if s.Forks[i].Live() {
+			out = append(out, ofRun(&s.Forks[i]))
+		}
+	}
+	return out
+}
+
+// mostLate is how long after its fire a run may start.
+const mostLate = 15 * time.Minute
+
+// shown reports whether a fire that has been is among the items: as its run, or as missed.
+func shown(items []item, e schedule.Entry) bool {
+	return slices.ContainsFunc(items, func(it item) bool {
+		return it.ID == e.ID && (it.FireTime.Equal(e.FireTime) || it.run != nil && !it.FireTime.Before(e.FireTime) && it.FireTime.Sub(e.FireTime) < mostLate)
+	})
+}
+
+// at is the stage of an item.
+func (i item) at(now time.Time) stage {
+	switch {
+	case i.problem != nil:
+		return broken
+	case i.run != nil && i.run.Live():
+		return present
+	case i.FireTime.IsZero():
+		return untimed
+	case i.FireTime.After(now):
+		return ahead
+	case i.date != nil, i.task, i.Held && i.Kind == routines.KindReminder:
+		return present
+	}
+	return past
+}
+
+// beyond are the fires of the window and the later ones of the day.
+func beyond(window, day []schedule.Entry) []schedule.Entry {
+	for i, e := range day {
+		if n := len(window); n == 0 || e.FireTime.After(window[n-1].FireTime) {
+			return slices.Concat(window, day[i:])
+		}
+	}
+	return window
+}
+
+// title is what people call the item: of a task the words on it, not its label, unless
+// there are none.
+func (i item) title() string {
+	return strings.ReplaceAll(cmp.Or(i.Description, i.Label, i.ID), "\n", " ")
+}
+
+// marks are the words on an item, the most telling first.
+func (i item) marks(s *core.Snapshot) []string {
+	if i.run != nil {
+		return slices.DeleteFunc([]string{i.run.Error, i.run.Activity}, func(word string) bool { return word == "" })
+	}
+	out := []string{i.Tag, i.Why, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
+	if i.Foreground {
+		out = append(out, textForeground)
+	}
+	if i.Silent {
+		out = append(out, textSilent)
+	}
+	if !i.task && i.FireTime.After(s.At) && !s.IsToday(i.FireTime) {
+		out = append(out, textTomorrow)
+	}
+	return slices.DeleteFunc(out, func(word string) bool { return word == "" })
+}
+
+// of is the task of an item, of a problem the one whose file it is about; without an id
+// where there is none.
+func (i item) of(s *core.Snapshot) schedule.TaskView {
+	for _, t := range s.Schedule.Tasks {
+		if t.ID == i.ID || i.problem != nil && t.Path == i.FilePath {
+			return t
+		}
+	}
+	return schedule.TaskView{ID: i.ID, Title: i.title(), Path: i.FilePath, Kind: i.Kind}
+}
+
+// edit is the edit that waits in the file of an item.
+func (i item) edit(s *core.Snapshot) routines.Proposal {
+	if i.problem != nil && i.problem.Proposed.Version != "" {
+		return i.problem.Proposed
+	}
+	return i.of(s).Proposed
+}
+
+// state names the view next to the title.
+func (v view) state(s *core.Snapshot) string {
+	if v == every {
+		return textAllView + strconv.Itoa(len(s.Schedule.Tasks))
+	}
+	return s.Schedule.Window
+}
+
+// same reports whether an item is a newer state of another.
+func (i item) same(was item) bool {
+	switch {
+	case was.ID != i.ID || was.FilePath != i.FilePath:
+		return false
+	case was.run != nil || i.run != nil:
+		return was.run != nil && i.run != nil && was.run.ID == i.run.ID
+	case i.problem != nil:
+		return was.Description == i.Description
+	}
+	return was.stage == i.stage && was.FireTime.Equal(i.FireTime)
+}
