@@ -141,30 +141,37 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	return s
 }
 
-// Source is the title of the run that has left an update: the only one that has
-// reported and was running then. The file of updates keeps no names, so that it
-// is empty where no run or more than one fits, and for what the program itself
-// has left, which it tells as a notice too.
-func (s *Snapshot) Source(u updates.Update) string {
+// Reporter is the run that has left an update: the only task's that has reported and was
+// running then. The file of updates keeps no names, so that it is nil where no run or those of
+// more than one task fit, and for what the program itself has left, which it reports as a
+// notice too.
+func (s *Snapshot) Reporter(u updates.Update) (found *fork.View) {
 	line := clean.Line(u.Message)
 	for _, n := range s.Notices {
 		if n.Text == line {
-			return ""
+			return nil
 		}
 	}
-	found := ""
 	for i := range s.Forks {
 		f := &s.Forks[i] // a run is large, and there are many
 		// Updates have the time to the second.
 		if f.Reports == 0 || f.Started.IsZero() || u.At.Before(f.Started.Truncate(time.Second)) || !f.Ended.IsZero() && u.At.After(f.Ended) {
 			continue
 		}
-		if found != "" && found != f.Title {
-			return ""
+		if found != nil && found.Title != f.Title {
+			return nil
 		}
-		found = f.Title
+		found = f
 	}
 	return found
+}
+
+// Source is the title of the Reporter; empty without one.
+func (s *Snapshot) Source(u updates.Update) string {
+	if run := s.Reporter(u); run != nil {
+		return run.Title
+	}
+	return ""
 }
 
 // Sourced is the text of an update behind its source, unless it names that itself.

@@ -3,6 +3,7 @@ package dialog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -27,6 +28,9 @@ type Page struct {
 	heads    theme.Role // of the rows' heads
 	headings bool       // lines without indentation are headings
 	Loads    bool       // the text is still loading
+	// to is where enter leads, and what the help line calls it; nil if nowhere.
+	to   *pane.Answer
+	word string
 
 	view  widget.Scroll   // over the lines
 	lines [][]widget.Span // body in lines of width cells
@@ -40,6 +44,12 @@ func NewPage(title, body string) *Page {
 	p.view.Source, p.view.Wrap, p.view.Still, p.view.Names = p, true, true, action.Names{Pane: action.Logs}
 	p.view.Do("home")
 	return p
+}
+
+// LeadsTo makes enter close the page and do something.
+func (p *Page) LeadsTo(to pane.Answer, word string) {
+	to.Close = true
+	p.to, p.word = &to, word
 }
 
 // say replaces the text of the page.
@@ -158,6 +168,8 @@ func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
 	case p.view.Finding():
 		p.view.Type(msg)
 	case k == "esc" && p.view.EndFind():
+	case k == "enter" && p.to != nil:
+		return *p.to
 	case key.Matches(msg, pageKeys.shut):
 		return pane.Answer{Close: true}
 	case key.Matches(msg, pageKeys.copied):
@@ -174,7 +186,11 @@ func (p *Page) Hint() []key.Binding {
 	if p.view.Finding() {
 		return p.view.Hint()
 	}
-	return []key.Binding{pageKeys.shut, pageKeys.find, pageKeys.next, pageKeys.scroll, pageKeys.copied}
+	out := []key.Binding{pageKeys.shut, pageKeys.find, pageKeys.next, pageKeys.scroll, pageKeys.copied}
+	if p.to != nil {
+		out = slices.Insert(out, 0, key.NewBinding(key.WithKeys("enter"), key.WithHelp("enter", p.word)))
+	}
+	return out
 }
 
 // pageVerbs are the verbs of the page's keys.

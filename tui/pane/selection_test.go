@@ -6,10 +6,13 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/updates"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	forkspane "ollimbot/tui/pane/forks"
@@ -173,4 +176,53 @@ func TestAWidePageShowsTheTailBesideTheList(t *testing.T) {
 			t.Errorf("a click on the list is at %d", r.At(20))
 		}
 	}
+}
+
+func TestAnUpdateLeadsToTheRunThatItCameFrom(t *testing.T) {
+	s := open("updates")
+	s.next(func(c *core.Snapshot) {
+		c.Updates = []updates.Update{{Key: "x", At: noon.Add(-7 * time.Minute), Message: "The pill was taken."}, {Key: "y", At: noon.Add(-5 * time.Hour), Message: "From nobody."}}
+	})
+	to := func(a pane.Answer) string { return string(a.Focus) + " " + a.Item }
+	page := s.do(action.Updates.ID("bottom"), action.UpdatesRead)
+	has(t, read(page), "by Medication.", "The pill was taken.")
+	a := page.Open.Take(s.c, tea.KeyPressMsg{Code: tea.KeyEnter})
+	if to(a) != "forks 44444444" || !a.Close {
+		t.Errorf("enter on its page leads to %q", to(a))
+	}
+	s.c.Zoomed = true
+	for _, size := range [][2]int{{78, 20}, {118, 36}, {198, 56}} {
+		screen := s.screen(size[0], size[1])
+		has(t, screen, "Left Monday 23 November 2026, 13:55 PT by Medication.", "The main session gets it")
+		if got := to(s.do(action.UpdatesRead)); got != "forks 44444444" {
+			t.Errorf("%v: enter beside it leads to %q", size, got)
+		}
+	}
+	s.do(action.Updates.ID("top"))
+	s.screen(118, 36)
+	if a := s.do(action.UpdatesRead); a.Open == nil {
+		t.Errorf("an update that nobody is known to have left opens %#v", a)
+	}
+	s.next(func(c *core.Snapshot) { c.Updates[0].Message = strings.Repeat("A long report. ", 200) })
+	s.do(action.Updates.ID("bottom"))
+	s.screen(78, 20)
+	if a := s.do(action.UpdatesRead); a.Open == nil {
+		t.Error("what is cut is not opened in full")
+	}
+}
+
+func TestAWidePageOfTheScheduleShowsTheSelectedTask(t *testing.T) {
+	s := open("schedule")
+	s.c.Zoomed = true
+	s.Sync(s.c)
+	s.screen(198, 40)
+	from := stored{past: command.TaskPast{Next: []command.NextFire{{At: noon.Add(time.Hour)}}}, prompt: "Look through what is unread."}
+	for want := s.Pane.(pane.Loader).Wants(s.c).Load; want != nil; want = s.Pane.(pane.Loader).Wants(s.c).Load {
+		want(t.Context(), from)(s.c)
+	}
+	has(t, s.screen(198, 40), "│ Check email  every hour", "next      15:02", "Prompt", "Look through what is unread.")
+	s.do(action.Schedule.ID("down"))
+	lacks(t, "the prompt of another task is shown", s.screen(198, 40), "unread.")
+	has(t, s.screen(198, 40), "│ Has the landlord answered?")
+	lacks(t, "there is no room", s.screen(118, 40), "│")
 }

@@ -56,10 +56,26 @@ func (p *Pane) columns() []table.Column[item] {
 	}
 }
 
-// Draw implements pane.Pane: the list, why the selected item waits or is wrong, and what
+// Draw implements pane.Pane: the list and, on a wide page, the page of the selected task beside
+// it.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	if p.beside = c.Zoomed && w >= widget.Wide && p.Len() > 0; !p.beside {
+		return p.list(c, w, h, focused)
+	}
+	left := w / 2
+	list, right := p.list(c, left, h, focused), w-left-1
+	var detail []widget.Row
+	if it, ok := p.Row(); ok && it.ID != "" {
+		p.page.Show(c, it.ID)
+		detail = p.page.Draw(c, right, h, false)
+	}
+	return widget.Beside(widget.Brush{Theme: c.Theme}, list, widget.FillRows(detail, right, h), left)
+}
+
+// list draws the rows, why the selected item waits or is wrong, and what
 // there is beyond the list. Problems are never out of sight: where there is no room for
 // them their count is.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, empty(c.Names(action.Schedule))...)...)

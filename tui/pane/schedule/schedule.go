@@ -18,6 +18,7 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/task"
 	"ollimbot/tui/theme"
 )
 
@@ -30,11 +31,14 @@ type Pane struct {
 	answers map[string]time.Duration // how long the ping of a run waited for its answer
 	made    string                   // a task that is to be selected once it is listed
 	theme   *theme.Theme             // of the drawing, for the cells of the table
+	// page is of the selected task, beside the list of a wide page.
+	page   *task.Page
+	beside bool
 }
 
 // New returns the pane.
 func New() *Pane {
-	p := &Pane{}
+	p := &Pane{page: task.New()}
 	p.Columns, p.Noun, p.Open, p.Note, p.Facts = p.columns(), textRow, action.ScheduleDetails, p.note, p.facts
 	p.Group, p.Third = p.group, true
 	return p
@@ -174,4 +178,14 @@ func (p *Pane) Sync(c pane.Context) {
 	case had && !p.Select(func(it item) bool { return it.same(was) }) && was.stage >= ahead:
 		p.show(was.ID)
 	}
+}
+
+// Wants implements pane.Loader: what the page of the selected task shows.
+func (p *Pane) Wants(c pane.Context) pane.Answer {
+	it, ok := p.Row()
+	if !ok || it.ID == "" || !p.beside {
+		return pane.Answer{}
+	}
+	p.page.Show(c, it.ID)
+	return p.page.Wants(c)
 }

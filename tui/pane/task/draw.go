@@ -21,8 +21,8 @@ import (
 // leastPrompt is how many lines of the prompt a low page shows at least.
 const leastPrompt = 3
 
-// Draw implements pane.Pane: the facts of the task, the most important first, and below them
-// the prompt.
+// Draw implements pane.Pane: the facts of the task, the most important first, and beside or
+// below them the prompt.
 func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	t := p.task(c)
@@ -31,6 +31,10 @@ func (p *Page) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textGone, fmt.Sprintf(textBringBack, c.Names(action.Task).Opening(action.TaskRestore)))...)
 	case t == nil:
 		return widget.Rows(widget.Nowhere, b.Empty(w, h, textNoTask)...)
+	}
+	if w >= widget.Wide {
+		left := w / 2
+		return widget.Beside(b, widget.FillRows(p.facts(c, t, left), left, h), widget.FillRows(p.told(c, w-left-1, h), w-left-1, h), left)
 	}
 	rows := p.facts(c, t, w)
 	rows = rows[:min(len(rows), max(1, h-leastPrompt-1))]

@@ -25,6 +25,7 @@ type Pane struct {
 	pane.List[updates.Update]
 	snap   *core.Snapshot // the last one
 	window widget.List    // which of the lines are on the screen
+	whole  bool           // the selected one is beside or below the list, in full
 }
 
 // New returns the pane.
@@ -67,11 +68,32 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case !ok:
 		return pane.Answer{Toast: textNothing}
 	case id == action.UpdatesRead:
-		return pane.Answer{Open: dialog.NewPage(textPage, page(c.Snap, u, c.Names(action.Updates)))}
+		return p.read(c, u)
 	case id == action.UpdatesDiscard:
 		return pane.Answer{Do: command.DiscardUpdate{Key: u.Key}}
 	}
 	return pane.Answer{}
+}
+
+// read opens an update, or the run that it came from if the update is on the screen already.
+func (p *Pane) read(c pane.Context, u updates.Update) pane.Answer {
+	text := dialog.NewPage(textPage, page(c.Snap, u, c.Names(action.Updates)))
+	if run := c.Snap.Reporter(u); run != nil {
+		to := pane.Answer{Focus: action.Forks, Item: run.ID}
+		if p.whole {
+			return to
+		}
+		text.LeadsTo(to, textOpenRun)
+	}
+	return pane.Answer{Open: text}
+}
+
+// Word is what enter does where the update is on the screen already.
+func (p *Pane) Word(id action.ID) string {
+	if u, ok := p.Row(); ok && id == action.UpdatesRead && p.whole && p.snap.Reporter(u) != nil {
+		return textOpenRun
+	}
+	return ""
 }
 
 // Sync implements pane.Pane. The selection stays with its update or, if that was removed, at
@@ -83,10 +105,42 @@ func (p *Pane) Sync(c pane.Context) {
 	p.Fill(rows)
 }
 
-// Draw implements pane.Pane. Every update gets as many lines as are free: first the
+// leastDetail is from how many lines on a page shows the selected update below the list.
+const leastDetail = 12
+
+// Draw implements pane.Pane: the list and, on a page, the selected update beside or below it.
+func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+	p.whole = false
+	switch b := (widget.Brush{Theme: c.Theme}); {
+	case !c.Zoomed || p.Shown() == 0 || w < widget.Wide && h < leastDetail:
+		return p.list(c, w, h, focused)
+	case w < widget.Wide:
+		top := min(p.Shown()+2, h/3)
+		return append(p.list(c, w, top, focused), p.detail(c, w, h-top)...)
+	default:
+		left := w * 2 / 5
+		return widget.Beside(b, p.list(c, left, h, focused), p.detail(c, w-left-1, h), left)
+	}
+}
+
+// detail is the selected update in full, and where it came from.
+func (p *Pane) detail(c pane.Context, w, h int) []widget.Row {
+	b, cut := widget.Brush{Theme: c.Theme}, c.Theme.Glyph(theme.Ellipsis)
+	u, _ := p.Row()
+	text := strings.TrimSpace(page(c.Snap, u, c.Names(action.Updates)))
+	lines := widget.WrapN(text, max(1, w-2), h-1, cut)
+	p.whole = len(widget.Wrap(text, max(1, w-2))) <= h-1
+	rows := []widget.Row{{Text: b.Rule(w, []widget.Span{{Role: theme.Strong, Text: textPage}}, nil), Place: widget.Ruled}}
+	for _, l := range lines {
+		rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " " + l}), Place: widget.Nowhere})
+	}
+	return widget.FillRows(rows, w, h)
+}
+
+// list draws the updates. Every one gets as many lines as are free: first the
 // selected one, as long as two others stay visible, then the newest. What is out of view is
 // not drawn: there may be thousands.
-func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
+func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	b, n := widget.Brush{Theme: c.Theme}, p.Shown()
 	var foot []widget.Row
 	if p.Query.Shown() && h >= 3 {
@@ -168,6 +222,7 @@ func (p *Pane) item(c pane.Context, i, w int, text []string, marked bool) []widg
 
 const (
 	textPage    = "Update"
+	textOpenRun = "open run"
 	textName    = "Updates  "
 	textUpdate  = "update"
 	textNone    = "none"
