@@ -111,6 +111,7 @@ func TestWhatWasJustMadeIsSelected(t *testing.T) {
 	made := schedule.TaskView{ID: "new1", Title: "Just made", Path: "routines/just-made.md", Kind: "routine", Next: noon.Add(30 * time.Hour)}
 	s.Pane.(shower).Show(s.c, made.ID) // before the snapshot has it
 	s.next(func(c *core.Snapshot) { c.Schedule.Tasks = append(slices.Clone(c.Schedule.Tasks), made) })
+	s.next(func(*core.Snapshot) {}) // and stays so
 	if got := readFor(t, s.do(action.SchedulePreview)); got != "new1" {
 		t.Errorf("another task is selected: %s", got)
 	}
