@@ -185,6 +185,10 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Copy != "" {
 		r.fail(r.terminal.screen.Copy(a.Copy))
 	}
+	for name, value := range a.Look {
+		r.look(name, value)
+		r.worn()
+	}
 	if a.Seen {
 		r.choose(map[string]string{settings.Welcome: "off"})
 	}

@@ -29,6 +29,9 @@ const (
 	leads    = 20 // and at its beginning
 )
 
+// Exact reports that the query is what the row is called.
+func (m Match) Exact() bool { return m >= called }
+
 // Name is the title behind the pane's name: "Schedule: Fire the selected task
 // now".
 func (a Action) Name() string {

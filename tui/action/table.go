@@ -194,7 +194,7 @@ func scrollRows(p Pane, up, down []string) []Action {
 // tailRows are those rows of a pane, and what only lines can do: the chat's messages are
 // always wrapped.
 func tailRows(p Pane, up, down []string) []Action {
-	filter := "is:error, today and \"a phrase\" work, too"
+	filter := "words, is:error, a day, \"a phrase\""
 	if p == Forks {
 		filter = "the runs, or the lines where the tail has the focus"
 	}
@@ -224,7 +224,7 @@ var settingsRows = []Action{
 // listRows are the rows of a list that can be filtered. Their ids are the pane's.
 func listRows(p Pane, noun string) []Action {
 	return own(p, []Action{
-		{ID: "find", Keys: []string{"/"}, Title: "Filter the rows", More: "is:failed, tuesday and \"a phrase\" work, too", Short: "filter", Words: "search grep"},
+		{ID: "find", Keys: []string{"/"}, Title: "Filter the rows", More: "words, is:failed, a day, \"a phrase\"", Short: "filter", Words: "search grep"},
 		{ID: "up", Keys: []string{"up", "k"}, Title: "Previous " + noun, Short: "select", Pair: "down"},
 		{ID: "down", Keys: []string{"down", "j"}, Title: "Next " + noun, Short: "select", Quiet: true},
 		{ID: "pgup", Keys: []string{"pgup", "ctrl+b"}, Title: "Page up", Short: "page", Quiet: true},
@@ -287,8 +287,8 @@ var everywhereRows = []Action{
 	{ID: Redo, Keys: []string{"ctrl+r"}, Title: "Redo last undo", Short: "redo", Words: "repeat again"},
 	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Words: "login signin authenticate auth account", Off: noLogin, Writes: true},
 	{ID: Palette, Keys: []string{":", "ctrl+p"}, Title: "Run a command", More: "by name, with arguments and completion", Short: "command", Words: "commands menu actions palette"},
-	{ID: Quit, Keys: []string{"q"}, Title: "Quit the dashboard", More: "asks first while forks run", Short: "quit", Words: "exit bye", Costs: true},
-	{ID: Budget.Go(), Keys: []string{"1"}, Title: "Go to ping budget", Short: "budget", Words: "pings", Quiet: true},
+	{ID: Quit, Keys: []string{"q"}, Title: "Quit the dashboard", More: "asks first while forks run", Short: "quit", Words: "exit bye detach leave", Costs: true},
+	{ID: Budget.Go(), Keys: []string{"1"}, Title: "Go to ping budget", Short: "budget", Words: "pings why refused", Quiet: true},
 	{ID: Schedule.Go(), Keys: []string{"2"}, Title: "Go to schedule", Short: "schedule", Words: "tasks routines reminders agenda", Quiet: true},
 	{ID: Updates.Go(), Keys: []string{"3"}, Title: "Go to updates", Short: "updates", Words: "inbox", Quiet: true},
 	{ID: Forks.Go(), Keys: []string{"4"}, Title: "Go to forks", Short: "forks", Words: "runs", Quiet: true},

@@ -1,8 +1,10 @@
 package dialog
 
 import (
+	"cmp"
 	"context"
 	"strconv"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -19,17 +21,19 @@ import (
 // items are listed too. Below the list is what enter does with the marked item, or
 // why it is disabled.
 type Palette struct {
-	keys   action.Keys // that items names
-	focus  action.Pane // when it opened
-	off    func(action.Action) string
-	items  []*item         // the actions, those of the focused pane first
-	things []*item         // tasks, runs, updates and settings
-	runs   map[string]bool // the IDs of the runs in things
-	shown  []*item
-	query  widget.Query
-	list   widget.List
-	top    int // the first visible row
-	rows   int // of the list in the last drawing
+	keys    action.Keys // that items names
+	focus   action.Pane // when it opened
+	off     func(action.Action) string
+	items   []*item         // the actions, those of the focused pane first
+	things  []*item         // tasks, runs, updates and settings
+	runs    map[string]bool // the IDs of the runs in things
+	verbs   []verb
+	context pane.Context // of the last input
+	shown   []*item
+	query   widget.Query
+	list    widget.List
+	top     int // the first visible row
+	rows    int // of the list in the last drawing
 }
 
 // item is an entry of the palette: an action, a verb with a task such as "fire tea", a run,
@@ -39,6 +43,9 @@ type item struct {
 	name   string        // "Schedule: Fire the selected task now"
 	kind   string        // "task"; empty for an action
 	does   string        // shown for the marked one: "enter fires it now; its schedule is unchanged"
+	fill   string        // what enter writes in the place of the query; empty carries the item out
+	at     time.Time     // of a run
+	is     []string      // the states of a run
 	off    string        // why it is disabled; empty if it is not
 	do     func(c pane.Context) pane.Answer
 	match  action.Match
@@ -58,11 +65,11 @@ const (
 // returns why an action is disabled, or "". found are the settings. The stored runs are
 // added once they have been read.
 func OpenPalette(c pane.Context, focus action.Pane, off func(action.Action) string, found []Found) pane.Answer {
-	p := &Palette{focus: focus, off: off, runs: map[string]bool{}}
+	p := &Palette{focus: focus, off: off, runs: map[string]bool{}, verbs: verbs(found), context: c}
 	p.query.Open()
 	p.fillThings(c, found)
 	p.fill(c.Keys)
-	p.shown = p.items
+	p.search()
 	return pane.Answer{Open: p, Load: func(ctx context.Context, r pane.Reader) pane.Loaded {
 		page, _ := r.Runs(ctx, command.Mark{}, storedRuns) // as many as can be read
 		return func(c pane.Context) pane.Answer {
@@ -80,10 +87,18 @@ func (p *Palette) fill(keys action.Keys) {
 		for _, a := range keys.Of(where) {
 			if a.ID != action.Palette {
 				do := func(pane.Context) pane.Answer { return pane.Answer{Run: &a} }
-				p.items = append(p.items, &item{action: a, name: a.Name(), does: textIDIs + string(a.ID), do: do})
+				p.items = append(p.items, &item{action: a, name: a.Name(), does: about(a), do: do})
 			}
 		}
 	}
+}
+
+// about is what a title does not say, and the name for keys.yaml.
+func about(a action.Action) string {
+	if a.More == "" {
+		return textIDIs + string(a.ID)
+	}
+	return textIDIs + string(a.ID) + " · " + a.More
 }
 
 // fromFocus are the panes in order: the focused one, what works everywhere, the others.
@@ -122,7 +137,7 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 		p.fill(c.Keys)
 		p.refresh()
 	}
-	w = min(w-Air, 76)
+	w = min(w-Air, 90)
 	b, where := brush(c), textNoAction
 	var facts []string
 	if len(p.shown) > 0 {
@@ -171,6 +186,7 @@ func (p *Palette) row(c pane.Context, w, i int) string {
 
 // Take implements pane.Dialog.
 func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
+	p.context = c
 	switch msg := msg.(type) {
 	case pane.Click:
 		// The first line is the query, the last ones are facts.
@@ -196,12 +212,20 @@ func (p *Palette) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 		return p.run(c, p.list.At)
 	case key.Matches(msg, paletteKeys.up):
 		p.move(-1)
+	case msg.String() == "tab" && p.list.At < len(p.shown) && p.shown[p.list.At].kind == textACommand:
+		p.complete(p.shown[p.list.At])
 	case key.Matches(msg, paletteKeys.down):
 		p.move(+1)
 	default:
 		p.write(msg)
 	}
 	return pane.Answer{}
+}
+
+// complete writes a command line into the query.
+func (p *Palette) complete(it *item) {
+	p.query.Set(cmp.Or(it.fill, it.name))
+	p.search()
 }
 
 // move wraps around at the ends.
@@ -226,6 +250,13 @@ func (p *Palette) run(c pane.Context, i int) pane.Answer {
 		return pane.Answer{}
 	}
 	it := p.shown[i]
+	if it.off != "" && it.kind == textACommand { // the reason is below the list
+		return pane.Answer{}
+	}
+	if it.fill != "" {
+		p.complete(it)
+		return pane.Answer{}
+	}
 	if it.off != "" {
 		return pane.Answer{Close: true, Toast: it.name + ": " + it.off}
 	}

@@ -134,7 +134,7 @@ func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
 			}
 			seen := p.list.At >= p.top && p.list.At < p.top+p.rows
 			for _, l := range lines {
-				if ansi.StringWidth(l) != min(w, 76) {
+				if ansi.StringWidth(l) != min(w, 90) {
 					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(l), w)
 				}
 			}

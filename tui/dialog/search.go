@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"ollimbot/core/base/clean"
-	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines/cron"
@@ -18,19 +17,27 @@ import (
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/widget"
+	language "ollimbot/tui/widget/query"
 )
 
-// search ranks the items that match the query. Of equal matches, enabled ones come first,
-// then those of the focused pane, then those earlier in the table. Spelling is corrected
+// search ranks the items that match the query, after the commands that it begins. Disabled
+// items come last. Of equal matches come first those of the focused pane, then those earlier in the table. Spelling is corrected
 // only if nothing else is found.
 func (p *Palette) search() {
 	p.list.At = 0
-	query := strings.TrimSpace(p.query.Text())
+	text := strings.TrimLeft(p.query.Text(), " ")
+	query := strings.TrimSpace(text)
 	if query == "" {
-		p.shown = p.items
+		p.shown = slices.Clone(p.items)
+		slices.SortStableFunc(p.shown, func(a, b *item) int { return cmp.Compare(min(1, len(p.why(a))), min(1, len(p.why(b)))) })
 		return
 	}
 	p.find(query, func(*item) string { return query })
+	at := 0 // what is called so is before what it may become
+	for !strings.Contains(text, " ") && at < len(p.shown) && p.shown[at].match.Exact() {
+		at++
+	}
+	p.shown = slices.Insert(p.shown, at, p.commands(text)...)
 	if len(p.shown) == 0 {
 		p.find(query, func(it *item) string { return respell(query, it.name) })
 	}
@@ -47,16 +54,27 @@ const (
 func (p *Palette) find(query string, spelled func(*item) string) {
 	p.shown = nil
 	runs := 0
+	filter, lists := listed(query) // then only runs are listed
+	if !lists {
+		filter = language.Parse(query)
+	}
 	all := p.items
 	if len(query) >= leastThing {
 		all = slices.Concat(p.items, p.things)
 	}
 	for _, it := range all {
 		run := it.kind == textARun
-		if run && (runs == mostRuns || !words.HoldsAll(it.kind+" "+it.name, query)) { // cheap, because there are thousands of runs
+		switch {
+		case run && runs == mostRuns, lists && !run:
 			continue
+		case !run:
+			it.match = it.action.Match(spelled(it))
+		case filter.Keeps(p.past(it)): // cheap, because there are thousands of runs
+			it.match = 1 // below everything that is not past
+		default:
+			it.match = 0
 		}
-		if it.match = it.action.Match(spelled(it)); it.match > 0 {
+		if it.match > 0 {
 			p.shown = append(p.shown, it)
 			if run {
 				runs++
@@ -64,8 +82,17 @@ func (p *Palette) find(query string, spelled func(*item) string) {
 		}
 	}
 	slices.SortStableFunc(p.shown, func(a, b *item) int {
-		return cmp.Or(cmp.Compare(b.match, a.match), cmp.Compare(min(1, len(p.why(a))), min(1, len(p.why(b)))))
+		return cmp.Or(cmp.Compare(p.rank(a), p.rank(b)), cmp.Compare(b.match, a.match))
 	})
+}
+
+// rank is 2 for what is disabled, unless it is called exactly so: enter must not do
+// something else then.
+func (p *Palette) rank(it *item) int {
+	if p.why(it) != "" && !it.match.Exact() {
+		return 2
+	}
+	return 1
 }
 
 // respell replaces the words of a query by the similar words of a title; it is empty if a
@@ -147,7 +174,7 @@ func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
 		f := &runs[i]
 		if !p.runs[f.ID] {
 			p.runs[f.ID] = true
-			p.add("run", runName(c, f), item{kind: textARun, does: textOpensRun, do: at(action.Forks, f.ID)})
+			p.add("run", runName(c, f), item{kind: textARun, does: textOpensRun, do: at(action.Forks, f.ID), at: cmp.Or(f.Started, f.Ended), is: states(f)})
 		}
 	}
 }
@@ -202,6 +229,23 @@ func OnTask(c pane.Context, t schedule.TaskView, id action.ID) pane.Answer {
 	return pane.Answer{}
 }
 
+// past is what a query finds a run by.
+func (p *Palette) past(it *item) language.Facts {
+	return language.Facts{Text: it.kind + " " + it.name, Is: it.is, At: p.context.Snap.Local(it.at), Now: now(p.context)}
+}
+
+// states are what a query finds a run by beside its name.
+func states(f *fork.View) []string {
+	out := []string{string(f.State), string(f.Kind)}
+	if f.State.Failed() {
+		out = append(out, "failed")
+	}
+	if f.Refused > 0 {
+		out = append(out, "refused")
+	}
+	return out
+}
+
 // runName is the name of a run in the search: its task, its state, when.
 func runName(c pane.Context, f *fork.View) string {
 	at := f.Ended
@@ -209,6 +253,9 @@ func runName(c pane.Context, f *fork.View) string {
 		at = f.Started
 	}
 	name := f.Title + textRunIs + string(f.State)
+	if f.Refused > 0 {
+		name += textPingRefused
+	}
 	if at.IsZero() {
 		return name
 	}

@@ -157,7 +157,8 @@ type Answer struct {
 	Run   *action.Action // do as if its key were pressed
 	Sure  bool           // the user was asked: Do and Run ask no more
 	Leave Leave
-	Seen  bool // the welcome was dismissed: it no longer opens by itself
+	Look  map[string]string // choose this about the look: "theme"
+	Seen  bool              // the welcome was dismissed: it no longer opens by itself
 }
 
 // Edit is a file of the data directory and a place in it: line and column from 1, or 0.
