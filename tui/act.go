@@ -29,7 +29,10 @@ func (r *root) act(a action.Action) tea.Cmd {
 		r.say(notice.Info, a.Title+": "+why)
 		return nil
 	}
-	if a.Pane != action.Everywhere {
+	switch {
+	case a.ID == action.ChatWrite && r.focus != a.Pane:
+		r.visit(a.Pane)
+	case a.Pane != action.Everywhere:
 		r.setFocus(a.Pane)
 	}
 	switch {

@@ -35,8 +35,8 @@ func TestThePaletteFillsASmallScreen(t *testing.T) {
 			t.Errorf("%d rows:\n%s", rows, s.screen())
 		}
 		s.sees("forks.tail")
-		s.press("up")
-		s.sees("settings.turn")
+		s.press("up") // what is disabled is last
+		s.sees("off: ")
 	})
 }
 

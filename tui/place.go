@@ -8,10 +8,11 @@ import (
 
 // place is where the user is: the focused pane, and the way back from a page.
 type place struct {
-	focus action.Pane
-	lower action.Pane // Chat or Logs: what the box shows that they share
-	zoom  bool
-	trail []action.Pane // what esc goes back to from a page or the day, the newest last
+	focus  action.Pane
+	lower  action.Pane // Chat or Logs: what the box shows that they share
+	zoom   bool
+	trail  []action.Pane // what esc goes back to from a page or the day, the newest last
+	before *place        // where esc leads from a message that was begun elsewhere; nil if none was
 }
 
 // passing reports whether the focused pane is one that esc leaves: a page, or the day.
@@ -37,10 +38,27 @@ func (p *place) move(to action.Pane) {
 	default:
 		p.trail = append(p.trail, p.focus)
 	}
-	p.focus = to
+	p.focus, p.before = to, nil
 	if to == action.Chat || to == action.Logs {
 		p.lower = to
 	}
+}
+
+// visit moves the focus for as long as something is written there; leave leads back.
+func (p *place) visit(to action.Pane) {
+	was := *p
+	was.trail = slices.Clone(p.trail)
+	p.move(to)
+	p.before = &was
+}
+
+// leave goes back to where a visit began, and reports whether there was one.
+func (p *place) leave() bool {
+	if p.before == nil {
+		return false
+	}
+	*p = *p.before
+	return true
 }
 
 // whole reports whether the focused pane has the whole body.

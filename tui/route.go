@@ -94,7 +94,11 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return r.tell(d, msg)
 	}
 	if p := r.panes[r.focus]; p.Capture() && k != "ctrl+c" {
-		return r.answer(p.Type(shown.Context, msg))
+		cmd := r.answer(p.Type(shown.Context, msg))
+		if k == "esc" && !p.Capture() && r.leave() && r.focus.Page() {
+			r.panes[r.focus].Sync(r.context(r.focus))
+		}
+		return cmd
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k, *r.snap)
 	if !ok {

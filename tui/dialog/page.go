@@ -9,6 +9,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -143,7 +144,7 @@ func (p *Page) wrap(w int) {
 }
 
 // Take implements pane.Dialog.
-func (p *Page) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+func (p *Page) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
 	case pane.Click:
 		return pane.Answer{Close: msg.Beside}
@@ -156,12 +157,12 @@ func (p *Page) Take(_ pane.Context, msg tea.Msg) pane.Answer {
 			p.view.Type(msg)
 		}
 	case tea.KeyPressMsg:
-		return p.key(msg)
+		return p.key(c, msg)
 	}
 	return pane.Answer{}
 }
 
-func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
+func (p *Page) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	switch k := msg.String(); {
 	case k == "ctrl+c":
 		return pane.Answer{Close: true}
@@ -174,6 +175,10 @@ func (p *Page) key(msg tea.KeyPressMsg) pane.Answer {
 		return pane.Answer{Close: true}
 	case key.Matches(msg, pageKeys.copied):
 		return pane.Answer{Copy: p.body(), Toast: textCopied}
+	case pageVerbs[k] == "":
+		if a, ok := c.Keys.ByKey(action.Chat, k, core.Snapshot{}); ok && a.ID == action.ChatWrite { // from anywhere
+			return pane.Answer{Close: true, Run: &a}
+		}
 	default:
 		did, _ := p.view.Do(pageVerbs[k])
 		return pane.Answer{Toast: did.Toast}
