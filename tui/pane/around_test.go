@@ -64,6 +64,9 @@ func TestNowStandsAThirdFromTheTopUntilOneScrolls(t *testing.T) {
 	if strings.TrimSpace(strings.Split(s.screen(44, 15), "\n")[14]) == "" {
 		t.Error("there is room left, and more to come")
 	}
+	s.next(func(c *core.Snapshot) { c.Ended = c.Ended[1:] }) // a day has gone by since the first
+	has(t, s.screen(44, 15), "▸ 14:05")
+	s.next(halfADay)
 	s.do(action.Schedule.ID("top"))
 	if line("yesterday") != 0 || line("Evening walk") != 1 || line("now 14:02") != 10 {
 		t.Errorf("it does not reach the last 24 hours:\n%s", s.screen(44, 15))

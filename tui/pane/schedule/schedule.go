@@ -173,8 +173,8 @@ func (p *Pane) Sync(c pane.Context) {
 	switch {
 	case p.made != "" && p.show(p.made):
 		p.made, p.Chosen = "", true
-	case !p.Chosen:
-		p.Select(comes)
+	case !p.Chosen: // the first one, even where the row at the old place comes, too
+		p.Select(func(it item) bool { return comes(it) && it.FireTime.Equal(p.next) })
 	case had && !p.Select(func(it item) bool { return it.same(was) }) && was.stage >= ahead:
 		p.show(was.ID)
 	}
