@@ -51,10 +51,14 @@ func (c *demoCmd) Run(p *process) (err error) {
 	}
 	ctx, stop := p.Context()
 	defer stop()
+	var bot *core.Bot
+	talk := demo.Talk(func() core.Snapshot { return bot.Snapshot() })
+	// Costs are shown although nobody is charged.
+	m := models{&p.Process, at}.offline(script.Options{Pace: 1 / c.Speed, Priced: true, Talk: talk}, notice)
+	m.live = func(b *core.Bot) { bot = b }
 	return p.serve(ctx, at, serving{
 		uiMode: uiMode{uiFlags: c.uiFlags, demo: true},
-		// Costs are shown although nobody is charged.
-		model: models{&p.Process, at}.offline(script.Options{Pace: 1 / c.Speed, Priced: true}, notice),
+		model:  m,
 		beside: func(ctx context.Context, bot *core.Bot, log *slog.Logger) error {
 			return demo.Drive(ctx, bot, home, log, c.Speed)
 		},

@@ -1,4 +1,4 @@
-// Package demo is a live example: the data directory of a user after one month, and a
+// Package demo is a live example: the data directory of a user after three weeks, and a
 // driver that acts as that user while a real bot runs. Only the model is simulated. It must
 // not know the dashboard or the command line.
 //
@@ -7,4 +7,11 @@
 // The demo is a bot on a temporary directory. The driver only saves files and sends commands,
 // as any user could. Everything on the screen really happens, and a test checks that by
 // running the demo.
+//
+// # One past
+//
+// The weeks before the start are lived in memory (past), event by event and under the program's
+// own rules: cron lines say what fires, the bucket pays for each ping or refuses it, the price
+// table prices each turn. All files are written from that one past, so that none contradicts
+// another.
 package demo

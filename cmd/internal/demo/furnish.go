@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ollimbot/core/storage/store"
-	"ollimbot/core/work/budget"
+	"ollimbot/core/work/money"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/starter"
@@ -19,9 +19,9 @@ type Home struct {
 	Now time.Time
 }
 
-// Furnish fills an empty data directory: the example files, a month of history, a few
-// routines for the next hours, and a partly used ping budget, which refills fast enough to
-// watch.
+// Furnish fills an empty data directory: the example files, a few routines for the next
+// hours, and the past that these routines have had. Two directories that are furnished for
+// the same moment are the same.
 func Furnish(h Home) error {
 	if err := h.Dir.Prepare(); err != nil {
 		return err
@@ -30,31 +30,25 @@ func Furnish(h Home) error {
 	if err != nil {
 		return err
 	}
+	var set []routines.Routine
 	for _, f := range files {
-		if err := h.Dir.Write(f.Path, []byte(withScript(string(f.Data), starterScripts[f.Path]))); err != nil {
+		data := []byte(withScript(string(f.Data), starterScripts[f.Path]))
+		if err := h.Dir.Write(f.Path, data); err != nil {
 			return err
 		}
-	}
-	for _, r := range dayAhead {
-		if err := addRoutine(h, r); err != nil {
-			return err
+		if strings.HasPrefix(f.Path, routines.RoutineFolder+"/") {
+			r, _ := routines.ParseRoutine(f.Path, data)
+			set = append(set, r)
 		}
 	}
-	pings, err := furnishPast(h)
-	if err != nil {
-		return err
+	for _, d := range dayAhead {
+		r, err := addRoutine(h, d)
+		if err != nil {
+			return err
+		}
+		set = append(set, r)
 	}
-	return furnishBudget(h, pings)
-}
-
-// furnishBudget writes a budget of 3.2 tokens after today's pings.
-func furnishBudget(h Home, pings int) error {
-	today := h.Now.Format(time.DateOnly)
-	s := budget.State{
-		Capacity: 5, Available: 3.2, RefillRateMinutes: 2, LastRefill: h.Now,
-		CriticalResetDate: today, DailyUsed: pings, DailyUsedReset: today,
-	}
-	return h.Dir.Write("state/ping_budget.json", s.Encode())
+	return liveUntil(set, money.NewPrices(h.Dir, nil), h.Now).keep(h.Dir, set)
 }
 
 // routine is a routine that fires daily, for the first time some time after the start.
@@ -65,36 +59,42 @@ type routine struct {
 	silent, speaking bool // sends no pings; runs in the foreground
 }
 
-// plants is the routine that the driver edits.
-const plants = "de300001"
+// The routines of the demo's own.
+const (
+	plants  = "de300001" // which the driver edits
+	tea     = "de300002"
+	standUp = "de300003"
+	checkIn = "de300004"
+	papers  = "de300005"
+)
 
 var dayAhead = []routine{
 	{id: plants, title: "Water the plants", body: "Ping me to water the plants on the balcony.", from: 55 * time.Minute},
-	{id: "de300002", title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute},
+	{id: tea, title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute},
 	{
-		id: "de300003", title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.",
-		from: 95 * time.Minute, silent: true, script: standUp,
+		id: standUp, title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.",
+		from: 95 * time.Minute, silent: true, script: standUpScript,
 	},
 	{
-		id: "de300004", title: "Afternoon check-in", body: "Ask me how the afternoon goes.",
+		id: checkIn, title: "Afternoon check-in", body: "Ask me how the afternoon goes.",
 		from: 140 * time.Minute, speaking: true, script: "say How is your afternoon going?",
 	},
+	{id: papers, title: "Sort the papers", body: "Sort what was scanned, and say what has a date.", from: 170 * time.Minute, script: papersScript},
 }
 
-func addRoutine(h Home, d routine) error {
+func addRoutine(h Home, d routine) (routines.Routine, error) {
 	expr := daily(h.Now.Add(d.from))
 	schedule, err := cron.Parse(expr)
 	if err != nil {
-		return err
+		return routines.Routine{}, err
 	}
-	_, err = routines.AddRoutine(h.Dir, routines.Routine{
+	return routines.AddRoutine(h.Dir, routines.Routine{
 		Task: routines.Task{
 			Kind: routines.KindRoutine, ID: d.id, Description: d.title, Body: withScript(d.body, d.script),
 			Background: !d.speaking, Thinking: true, Mode: routines.OnPing, AllowPing: !d.silent,
 		},
 		Cron: expr, Schedule: schedule,
 	})
-	return err
 }
 
 // withScript appends a script for the offline engine to the text of a task.

@@ -1,156 +1,285 @@
 package demo
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 
-// habit is the daily activity of an example routine.
-type habit struct {
-	id, title, text string // text of its pings; empty if it sends none
-	hours           []int
-	tokens          int
-	long            time.Duration
-	report          bool
-}
+// pastDays is how many days of history there are, including today.
+const pastDays = 21
 
-var habits = []habit{
-	{"a11ce001", "Morning plan", "Three things for today; the tax letter is the first.", []int{8}, 31_000, 24 * time.Second, true},
-	{"a11ce002", "Medication", "Time for your medication.", []int{8, 20}, 9_000, 3 * time.Second, false},
-	{"a11ce003", "Inbox sweep", "", []int{9, 13, 18}, 64_000, 95 * time.Second, true},
-	{"a11ce004", "Move a little", "Stretch for two minutes?", []int{11, 15}, 8_000, 4 * time.Second, false},
-	{"a11ce006", "Good night", "Screens off; tomorrow is planned.", []int{22}, 12_000, 8 * time.Second, false},
-}
-
+// Why a ping was refused, in the words of core/work/fork.
 const (
-	pastDays     = 30     // days of history, including today
-	pingedDays   = 7      // days with pings in the journal
-	tokenDollars = 0.6e-6 // dollars for a token
+	refusedBusy   = "in conversation"
+	refusedSecond = "second of its run"
+	refusedEmpty  = "no token left"
 )
 
-// pastRun is a line of the ledger of runs.
-type pastRun struct {
-	fork.View
-	Tokens  int     `json:"tokens"`
-	CostUSD float64 `json:"cost_usd"`
-	text    string  // of its ping
+// past is what has happened until now. It is lived event by event, under the program's
+// own rules: tasks fire when their cron lines say so, the bucket pays for pings, and the
+// price table prices tokens. All files of the past are written from it.
+type past struct {
+	prices *money.Prices
+	now    time.Time
+	queue  []event // to come, by time
+
+	runs    []fork.View // by their ends
+	pings   []budget.Ping
+	chat    []transcript.Entry
+	turns   []turn // of the conversation
+	reports []report
+	bucket  budget.State
+	fired   map[string]time.Time // when each routine was due last, by its ID
+	busy    time.Time            // until when the newest turn of the conversation takes
+	asked   int                  // questions of the user
 }
 
-// furnishPast writes the bot's history of the last month: runs with their costs, and the
-// pings of the last days with their answers. It returns the number of pings sent today.
-func furnishPast(h Home) (today int, err error) {
-	dice := rand.New(rand.NewPCG(7, 30)) //nolint:gosec // an example, the same each time
-	var ledger bytes.Buffer
-	days := map[string]money.Day{}
-	var pings []budget.Ping
-	for ago := pastDays - 1; ago >= 0; ago-- {
-		midnight := time.Date(h.Now.Year(), h.Now.Month(), h.Now.Day()-ago, 0, 0, 0, 0, h.Now.Location())
-		// The day's conversation, which is not a run.
-		day := money.Day{Turns: 1 + dice.IntN(5), Usage: agent.Usage{InputTokens: 40_000, OutputTokens: 3_000, CostUSD: 0.05 + 0.2*dice.Float64()}}
-		for _, v := range dayOf(dice, midnight, h.Now.Add(-10*time.Minute)) {
-			line, err := json.Marshal(v)
-			if err != nil {
-				return 0, fmt.Errorf("write the demo's past: %w", err)
-			}
-			ledger.Write(append(line, '\n'))
-			day.Turns++
-			answer := v.Tokens / 20
-			day.InputTokens, day.OutputTokens = day.InputTokens+v.Tokens-answer, day.OutputTokens+answer
-			day.CostUSD += v.CostUSD
-			if ago == 0 {
-				today += v.Pings
-			}
-			if v.Pings+v.Refused > 0 && ago < pingedDays {
-				pings = append(pings, pingOf(dice, v))
-			}
-		}
-		days[midnight.Format(time.DateOnly)] = day
-	}
-	if err := h.Dir.Write("state/fork_runs.jsonl", ledger.Bytes()); err != nil {
-		return 0, err
-	}
-	if err := h.Dir.WriteJSON("state/usage.json", days); err != nil {
-		return 0, err
-	}
-	return today, keepPings(h, pings)
+// event is something that happens at a moment.
+type event struct {
+	at time.Time
+	do func(at time.Time)
 }
 
-// dayOf are the runs of a day that ended before now, by their end.
-func dayOf(dice *rand.Rand, midnight, now time.Time) (runs []pastRun) {
-	for _, h := range habits {
-		for _, hour := range h.hours {
-			if v := fireOf(dice, h, midnight.Add(time.Duration(hour)*time.Hour)); v.Ended.Before(now) {
-				runs = append(runs, v)
-			}
+// turn is what a turn of the conversation has used.
+type turn struct {
+	at    time.Time
+	usage agent.Usage
+}
+
+// report is an update that no turn has delivered yet.
+type report struct {
+	at   time.Time
+	text string
+}
+
+// liveUntil lives the days until now with these routines.
+func liveUntil(set []routines.Routine, prices *money.Prices, now time.Time) *past {
+	p := &past{prices: prices, now: now, fired: map[string]time.Time{}}
+	begin := time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location())
+	p.bucket = budget.Default(begin)
+	for _, r := range set {
+		p.expect(r, begin)
+	}
+	for day := range pastDays {
+		for _, q := range questions[day%len(questions)] {
+			p.at(time.Date(begin.Year(), begin.Month(), begin.Day()+day, q.hour, q.minute, 20, 0, begin.Location()), func(at time.Time) {
+				p.say(at, q.words, q.answer)
+			})
 		}
 	}
-	slices.SortFunc(runs, func(a, b pastRun) int { return a.Ended.Compare(b.Ended) })
-	return runs
-}
-
-// fireOf is one run. Most succeed; a few fail or have their ping refused.
-func fireOf(dice *rand.Rand, h habit, start time.Time) pastRun {
-	start = start.Add(time.Duration(dice.IntN(90)) * time.Second)
-	size := 0.6 + 0.8*dice.Float64()
-	v := pastRun{text: h.text, Tokens: int(float64(h.tokens) * size), View: fork.View{
-		ID: fmt.Sprintf("%08x", dice.Uint32()), Kind: routines.KindRoutine, TaskID: h.id, Title: h.title, State: fork.Done,
-		Queued: start, Started: start, Ended: start.Add(time.Duration(float64(h.long) * size)), Tools: 1 + dice.IntN(5),
-	}}
-	v.CostUSD = float64(v.Tokens) * tokenDollars
-	switch luck := dice.IntN(40); {
-	case luck == 0:
-		v.State, v.Error = fork.Failed, "the command ended with status 1"
-		return v
-	case h.text == "":
-	case luck < 4:
-		v.Refused = 1
-	default:
-		v.Pings = 1
+	for len(p.queue) > 0 {
+		next := p.queue[0]
+		p.queue = p.queue[1:]
+		next.do(next.at)
 	}
-	if h.report {
-		v.Reports = 1
-	}
-	return v
-}
-
-// pingOf is the ping of a run. Three in four were answered.
-func pingOf(dice *rand.Rand, v pastRun) budget.Ping {
-	p := budget.Ping{At: v.Ended, ID: v.ID + "-1", Task: v.TaskID, Title: v.Title, Kind: "ping", Run: v.ID, Text: v.text}
-	if v.Refused > 0 {
-		p.Refused = "no token was left"
-		return p
-	}
-	if dice.IntN(4) > 0 {
-		p.Answered = v.Ended.Add(time.Duration(1+dice.IntN(30)) * time.Minute)
-	}
+	p.bucket = p.bucket.At(now)
 	return p
 }
 
-// keepPings writes pings with their answers into the journal.
-func keepPings(h Home, pings []budget.Ping) error {
-	journal := budget.NewJournal(h.Dir, h.Now.Location(), nil)
-	for _, p := range pings {
-		answered := p.Answered
-		p.Answered = time.Time{}
-		if err := journal.Append(p); err != nil {
-			return err
+// at lets something happen, unless its time has not come by now.
+func (p *past) at(at time.Time, do func(time.Time)) {
+	if at.After(p.now) {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(p.queue, at, func(e event, at time.Time) int {
+		return cmp.Or(e.at.Compare(at), -1) // behind what happens in the same moment
+	})
+	p.queue = slices.Insert(p.queue, i, event{at, do})
+}
+
+// expect lets a routine fire at its next time.
+func (p *past) expect(r routines.Routine, from time.Time) {
+	due := r.Schedule.Next(from)
+	if due.IsZero() {
+		return
+	}
+	p.at(due, func(due time.Time) {
+		p.fire(r, due)
+		p.expect(r, due.Add(time.Minute))
+	})
+}
+
+// dice are those of one fire, so that it goes the same way whatever happens beside it.
+func dice(task string, at time.Time) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(task))                                  // a hash takes everything
+	return rand.New(rand.NewPCG(h.Sum64(), uint64(at.Unix())/60)) //nolint:gosec // an example, the same each time
+}
+
+// fire starts the run of a routine, or its turn in the conversation.
+func (p *past) fire(r routines.Routine, due time.Time) {
+	h, d := habits[r.ID], dice(r.ID, due)
+	start := due.Add(time.Duration(80+d.IntN(400)) * time.Millisecond)
+	long := time.Duration(float64(cmp.Or(h.long, 5*time.Second)) * (0.7 + 0.6*d.Float64()))
+	end := start.Add(long)
+	if end.After(p.now.Add(-time.Minute)) {
+		return // the next one is the running bot's
+	}
+	p.fired[r.ID] = due
+	if !r.Background {
+		p.at(end, func(at time.Time) {
+			p.turn(at, h.tokens)
+			p.add(at, transcript.Bot, pick(h.texts, d), "")
+		})
+		return
+	}
+	v := &fork.View{
+		ID: fmt.Sprintf("%08x", d.Uint32()), Kind: routines.KindRoutine, TaskID: r.ID, Title: r.Description, Model: r.Model,
+		State: fork.Done, Queued: start, Started: start, Ended: end, Tools: 1 + d.IntN(3),
+		Usage: p.used(r.Model, int(float64(h.tokens)*(0.8+0.4*d.Float64()))),
+	}
+	p.at(start.Add(long*2/3), func(at time.Time) {
+		if h.fails != "" && d.IntN(40) == 0 {
+			v.State, v.Error = fork.Failed, h.fails
+			return
 		}
-		if answered.IsZero() || answered.After(h.Now) {
-			continue
+		if text := pick(h.texts, d); text != "" && r.AllowPing {
+			p.ping(at, v, text, 1)
 		}
-		if err := journal.Answer(budget.Move{At: answered}); err != nil {
+		if h.second != "" && d.IntN(4) == 0 {
+			p.ping(at.Add(500*time.Millisecond), v, h.second, 2)
+		}
+	})
+	p.at(end, func(at time.Time) { p.end(at, r, v, d) })
+}
+
+// end ends a run. One that has sent a ping owes a report, where its task has one to give.
+func (p *past) end(at time.Time, r routines.Routine, v *fork.View, d *rand.Rand) {
+	h := habits[r.ID]
+	owed := r.Mode == routines.Always || r.Mode == routines.OnPing && v.Pings > 0
+	if v.State == fork.Done && (owed || r.Mode == routines.Freely && d.IntN(5) == 0) {
+		v.Reports = 1
+		p.reports = append(p.reports, report{at, cmp.Or(pick(h.reports, d), r.Description+": pinged.")})
+	}
+	p.runs = append(p.runs, *v)
+}
+
+// ping sends the n-th ping of a run, if the rules of core/work/fork allow it: one for each
+// run, none into a conversation, and none without a token.
+func (p *past) ping(at time.Time, v *fork.View, text string, n int) {
+	ping := budget.Ping{At: at, ID: fmt.Sprintf("%s-%d", v.ID, n), Task: v.TaskID, Title: v.Title, Kind: "ping", Run: v.ID, Text: text}
+	switch {
+	case v.Pings > 0:
+		ping.Refused = refusedSecond
+	case at.Before(p.busy):
+		ping.Refused = refusedBusy
+	default:
+		after, paid := p.bucket.Pay(at, false)
+		if p.bucket = after; !paid {
+			ping.Refused = refusedEmpty
+		}
+	}
+	if ping.Refused != "" {
+		v.Refused++
+		p.pings = append(p.pings, ping)
+		return
+	}
+	v.Pings++
+	left := p.bucket.Available
+	ping.Left, ping.Message = &left, string(p.add(at, transcript.Ping, text, v.Title))
+	p.pings = append(p.pings, ping)
+	p.answer(ping)
+}
+
+// answer lets the user answer two pings of three within minutes. Words answer also what
+// was open before.
+func (p *past) answer(ping budget.Ping) {
+	d := dice("answer "+ping.Task, ping.At)
+	after := time.Duration(40+d.IntN(600)) * time.Second
+	if d.IntN(3) == 0 {
+		return
+	}
+	p.at(ping.At.Add(after), func(at time.Time) {
+		p.say(at, cmp.Or(pick(habits[ping.Task].thanks, d), "Done, thank you."), pick(pleased, d))
+	})
+}
+
+// say lets the user say something. The turn that answers takes the pending reports.
+func (p *past) say(at time.Time, words, answer string) {
+	end := at.Add(time.Duration(5+len(answer)/12) * time.Second)
+	if end.After(p.now) {
+		return
+	}
+	for _, answered := range budget.AnsweredBy(p.pings, budget.Move{At: at}) {
+		i := slices.IndexFunc(p.pings, func(g budget.Ping) bool { return g.ID == answered.ID })
+		p.pings[i].Answered, p.pings[i].How = at, answered.How
+	}
+	p.add(at, transcript.User, words, "")
+	p.busy, p.reports = end, nil
+	p.turn(end, 14_000)
+	p.at(end, func(at time.Time) { p.add(at, transcript.Bot, answer, "") })
+}
+
+// turn is a turn of the conversation.
+func (p *past) turn(at time.Time, tokens int) {
+	p.turns = append(p.turns, turn{at, p.used("", tokens)})
+}
+
+// used is what a turn of some tokens has used, most of it read from the cache.
+func (p *past) used(model string, tokens int) agent.Usage {
+	u := agent.Usage{InputTokens: 24, OutputTokens: tokens / 100, CacheWrite: tokens / 5}
+	u.CacheRead = tokens - u.InputTokens - u.OutputTokens - u.CacheWrite
+	return p.prices.Priced(model, u)
+}
+
+// add adds a message to the chat.
+func (p *past) add(at time.Time, role transcript.Role, text, source string) post.MessageID {
+	id := post.MessageID(fmt.Sprintf("t%08x", len(p.chat)+1))
+	p.chat = append(p.chat, transcript.Entry{ID: id, At: at, Role: role, Text: text, Source: source})
+	return id
+}
+
+// days are what each day has cost: its runs and its conversation.
+func (p *past) days() map[string]money.Day {
+	days := map[string]money.Day{}
+	count := func(at time.Time, u agent.Usage) {
+		date := at.Format(time.DateOnly)
+		d := days[date]
+		d.Turns++
+		d.Usage = d.Add(u)
+		days[date] = d
+	}
+	for i := range p.runs {
+		count(p.runs[i].Ended, p.runs[i].Usage)
+	}
+	for _, t := range p.turns {
+		count(t.at, t.usage)
+	}
+	return days
+}
+
+func pick(list []string, d *rand.Rand) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[d.IntN(len(list))]
+}
+
+// keep writes the past into the files of their owners.
+func (p *past) keep(dir *store.Dir, set []routines.Routine) error {
+	for _, write := range []func(*store.Dir) error{p.keepRuns, p.keepPings, p.keepChat, p.keepReports} {
+		if err := write(dir); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := dir.Write("state/ping_budget.json", p.bucket.Encode()); err != nil {
+		return err
+	}
+	if err := dir.WriteJSON("state/usage.json", p.days()); err != nil {
+		return err
+	}
+	return dir.WriteJSON("state/schedule.json", p.record(set))
 }

@@ -43,6 +43,9 @@ type Options struct {
 	Dir *store.Dir
 	// Offline precedes a session's first answer to the user; empty in the demo.
 	Offline string
+	// Talk returns the script that answers the user's own words, in place of what the engine
+	// says about itself; nil for none. Requests for reminders are carried out as ever.
+	Talk func(said string) string
 	// Priced reports usage without a price, so that tokens cost what a model's would;
 	// otherwise they are free.
 	Priced bool

@@ -105,6 +105,13 @@ func (t *turn) conversation(m message) []step {
 	case listForm().MatchString(m.body):
 		return append(steps, call("list_reminders", map[string]any{}), say(sayListed))
 	}
+	if t.s.engine.o.Talk != nil {
+		more, err := parse(t.s.engine.o.Talk(m.body), false)
+		if err != nil {
+			t.fault = err.Error()
+		}
+		return append(steps, more...)
+	}
 	for _, a := range replies {
 		if a.when().MatchString(m.body) {
 			return append(steps, say("%s", strings.ReplaceAll(a.line, "{model}", cmp.Or(t.s.current().Model, defaultModel))))

@@ -29,6 +29,7 @@ const (
 	vWait    verb = "wait"
 	vFail    verb = "fail"
 	vStop    verb = "stop"
+	vRefused verb = "refused"
 	vCompact verb = "compact"
 	vRepeat  verb = "repeat" // only while parsing: repetitions are expanded
 	vEnd     verb = "end"
@@ -174,7 +175,7 @@ func (p *parser) repeat(rest string, opened int) ([]step, error) {
 
 func parseStep(v verb, rest string) (step, error) {
 	switch v {
-	case vSay, vThink, vFail:
+	case vSay, vThink, vFail, vRefused:
 		if rest == "" {
 			return step{}, fmt.Errorf(textNoText, v, v)
 		}

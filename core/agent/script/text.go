@@ -4,7 +4,7 @@ import "ollimbot/core/base/lazyregexp"
 
 // Script errors. Each says how to correct the mistake.
 const (
-	textUnknown      = "unknown command %q; use say, think, call, ask, wait, fail, stop, compact or repeat … end"
+	textUnknown      = "unknown command %q; use say, think, call, ask, refused, wait, fail, stop, compact or repeat … end"
 	textNoText       = "%s needs a text, such as: %s Good morning"
 	textWait         = "%q is not a duration between 0s and 1h; write for example: wait 2s"
 	textNothingAfter = "%s takes no argument; remove the text after it"

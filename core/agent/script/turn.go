@@ -39,6 +39,7 @@ type turn struct {
 	fault    string // why the turn ends as an error result
 	err      error  // why it ends without a result
 	over     bool   // a tool has ended it
+	refused  bool   // the last tool call was, or has failed
 }
 
 // play plays the script in the prompt or improvises, and continues as long as the Stop
@@ -261,6 +262,7 @@ func (t *turn) preTool(u agent.ToolUse) agent.Decision {
 
 func (t *turn) toolEnd(u agent.ToolUse, r agent.ToolResult, denied bool) {
 	t.in += len(r.Text)
+	t.refused = r.IsError
 	if t.emit(agent.ToolEnd{ID: u.ID, Name: u.Name, Text: r.Text, IsError: r.IsError, Denied: denied}) &&
 		!r.IsError && t.s.o.Hooks.PostTool != nil {
 		t.s.o.Hooks.PostTool(t.ctx, u)
@@ -301,6 +303,11 @@ func (t *turn) perform(steps []step) (rest []step) {
 			t.compact()
 		case vStop:
 			return steps[i+1:]
+		case vRefused:
+			if t.refused {
+				t.say(s.words())
+				return nil
+			}
 		}
 	}
 	return nil

@@ -40,7 +40,7 @@ func TestAMoveAnswersWhatItIsMeantFor(t *testing.T) {
 		"a reply from before it is none either":      {Move{At: clock(-1), To: "m1"}, "[]"},
 	} {
 		got := []string{}
-		for _, p := range answeredBy(sent(), c.move) {
+		for _, p := range AnsweredBy(sent(), c.move) {
 			got = append(got, p.ID+" "+string(p.How))
 		}
 		if fmt.Sprint(got) != c.want {

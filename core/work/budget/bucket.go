@@ -151,16 +151,11 @@ func (b *Bucket) pay(now time.Time, critical bool) (*payment, State, error) {
 	if critical {
 		p.tokens = 0
 	}
-	ok := true
+	ok := false
 	_, after, err := b.change(now, func(s *State) bool {
-		if critical {
-			s.CriticalUsed++
+		*s, ok = s.Pay(s.LastRefill, critical) // false if somebody was faster
+		if p.day = s.DailyUsedReset; critical {
 			p.day = s.CriticalResetDate
-			return true
-		}
-		if ok = s.Whole() >= 1; ok { // else somebody was faster
-			s.spend()
-			p.day = s.DailyUsedReset
 		}
 		return ok
 	})

@@ -96,7 +96,7 @@ func (j *Journal) Append(p Ping) error {
 // Answer writes down which pings a move of the user answers. One that has its
 // answer keeps it, so the same move may come again, as after a crash.
 func (j *Journal) Answer(m Move) error {
-	for _, p := range answeredBy(j.Recent(), m) {
+	for _, p := range AnsweredBy(j.Recent(), m) {
 		l := line{At: pycompat.Time(m.At.In(j.zone)), Answers: p.ID, How: p.How}
 		if err := j.lines.Append(l); err != nil {
 			return fmt.Errorf("keep the answer to a ping: %w", err)
@@ -190,10 +190,10 @@ type Move struct {
 	Pressed bool
 }
 
-// answeredBy are the pings that a move answers, with the way in which it does. A reply
+// AnsweredBy are the pings that a move answers, with the way in which it does. A reply
 // to a ping, or a press of its own button, answers that ping, however old. Anything else
 // answers the newest ping of each task, where it was sent within AnswerWindow before.
-func answeredBy(pings []Ping, m Move) []Ping {
+func AnsweredBy(pings []Ping, m Move) []Ping {
 	open := func(p Ping) bool {
 		return p.Refused == "" && p.ID != "" && p.Answered.IsZero() && !p.At.After(m.At)
 	}

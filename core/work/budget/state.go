@@ -125,6 +125,21 @@ func (s State) timeFor(tokens float64) time.Duration {
 	return time.Duration(max(ms, 0)) * time.Millisecond
 }
 
+// Pay takes a token for a ping at now, or only counts one that is critical. paid is false
+// where no token is left.
+func (s State) Pay(now time.Time, critical bool) (after State, paid bool) {
+	s = s.At(now)
+	switch {
+	case critical:
+		s.CriticalUsed++
+	case s.Whole() < 1:
+		return s, false
+	default:
+		s.spend()
+	}
+	return s, true
+}
+
 // spend takes one token for a ping.
 func (s *State) spend() {
 	s.Available = max(0, s.Available-1)

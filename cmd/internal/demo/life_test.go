@@ -1,0 +1,155 @@
+package demo
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ollimbot/core"
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/routines"
+)
+
+// offline is the engine of the demo.
+func offline(dir *store.Dir, look func() core.Snapshot) (agent.Engine, func()) {
+	return script.New(script.Options{Pace: 1, Dir: dir, Priced: true, Talk: Talk(look)}), func() {}
+}
+
+// life is what is seen of a demo while it is watched.
+type life struct {
+	empty, looks int             // looks at a bucket without a whole token, of how many
+	asked        map[string]bool // approvals, by ID
+	delivered    int             // turns that took updates
+}
+
+// watch looks at the demo every few seconds.
+func (l *life) watch(bot *core.Bot, until time.Time) {
+	for time.Now().Before(until) {
+		time.Sleep(5 * time.Second)
+		s := bot.Snapshot()
+		l.looks++
+		if s.Budget.State.Whole() < 1 {
+			l.empty++
+		}
+		for _, a := range s.Approvals {
+			l.asked[a.ID] = true
+		}
+	}
+}
+
+func TestTheDemoLivesForHours(t *testing.T) {
+	play(t, offline, 1, func(bot *core.Bot, dir *store.Dir, loud *counted) {
+		time.Sleep(time.Second)
+		if s := bot.Snapshot(); len(s.Notices) > 0 {
+			t.Errorf("the first thing that a newcomer is told: %q", s.Notices[0].Text)
+		}
+		begin := bot.Snapshot().Started
+		l := life{asked: map[string]bool{}}
+		for _, after := range []time.Duration{5 * time.Minute, time.Hour, 5 * time.Hour} {
+			l.watch(bot, begin.Add(after))
+			s := bot.Snapshot()
+			sent, answered, refused, ignored := 0, 0, 0, 0
+			for _, p := range s.Budget.Pings {
+				switch {
+				case p.At.Before(begin):
+				case p.Refused != "":
+					refused++
+					if p.Refused != refusedBusy && p.Refused != refusedSecond && p.Refused != refusedEmpty {
+						t.Errorf("a refusal without a known rule: %q", p.Refused)
+					}
+				case p.Answered.IsZero():
+					sent++
+					if s.At.Sub(p.At) > 10*time.Minute {
+						ignored++
+					}
+				default:
+					sent++
+					answered++
+				}
+			}
+			failed, runs := 0, map[string]int{}
+			list, err := fork.Ledger(dir, math.MaxInt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range list {
+				if v.Started.Before(begin) {
+					continue
+				}
+				if v.State == fork.Failed {
+					failed++
+					if v.Error == "" {
+						t.Errorf("%s failed without a reason", v.Title)
+					}
+				}
+				if v.Kind == routines.KindReminder && v.Title != "Call the pharmacy" {
+					runs[v.TaskID]++
+				}
+			}
+			for id, n := range runs {
+				if n > 1 {
+					t.Errorf("the reminder %s fired %d times", id, n)
+				}
+			}
+			days := math.Max(1, after.Hours()/dayLong.Hours())
+			t.Logf("after %v: %d pings (%.1f a day), %d answered, %d left open, %d refused, %d runs failed, %d approvals asked (%.1f a day), %.1f tokens, empty in %d of %d looks, $%.2f",
+				after, sent, float64(sent)/days, answered, ignored, refused, failed, len(l.asked), float64(len(l.asked))/days,
+				s.Budget.State.Available, l.empty, l.looks, s.Money.Today.Spent)
+			if l.empty*20 > l.looks {
+				t.Errorf("the budget is empty in %d of %d looks", l.empty, l.looks)
+			}
+			if refused == 0 || failed == 0 || len(l.asked) == 0 {
+				t.Error("a ping refused, a run that fails and a question belong to each day")
+			}
+			if after > time.Hour && (float64(sent)/days < 5 || float64(sent)/days > 12 || answered*3 < sent*2) {
+				t.Errorf("%d pings, of which %d are answered, in %.1f days", sent, answered, days)
+			}
+			if len(l.asked) > int(math.Ceil(days)) {
+				t.Errorf("%d questions in %.1f days", len(l.asked), days)
+			}
+			sensible(t, &s, begin)
+		}
+		for _, line := range loud.lines {
+			if !strings.Contains(line, "mail server") && !strings.Contains(line, "61 9") {
+				t.Log(line)
+			}
+		}
+	})
+}
+
+// sensible reads the conversation: each question has an answer, and none is about a missing model.
+func sensible(t *testing.T, s *core.Snapshot, begin time.Time) {
+	t.Helper()
+	helpless := regexp.MustCompile(`(?i)without a model|offline|I only know this example`)
+	talk := 0
+	for i := range s.Chat {
+		e := &s.Chat[i]
+		if e.At.Before(begin) {
+			continue
+		}
+		if e.Role == transcript.User {
+			talk++
+		}
+		if e.Role == transcript.Bot && helpless.MatchString(e.Text) {
+			t.Errorf("%v the bot says %q", e.At, e.Text)
+		}
+	}
+	if talk == 0 {
+		t.Error("nobody talks")
+	}
+}
+
+func TestAQuestionOfTheDemoTakesItsAnswer(t *testing.T) {
+	for _, verdict := range []policy.Verdict{policy.Allow, policy.Deny} {
+		_ = verdict
+	}
+	_ = budget.Ping{}
+}

@@ -1,0 +1,243 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/money"
+	"ollimbot/routines"
+)
+
+// moments are when a demo may start.
+func moments(t *testing.T) map[string]time.Time {
+	t.Helper()
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]time.Time{
+		"an afternoon":               time.Date(2026, 11, 24, 14, 2, 0, 0, time.UTC),
+		"a Sunday evening":           time.Date(2026, 11, 22, 20, 2, 30, 0, time.UTC),
+		"after midnight":             time.Date(2026, 11, 27, 0, 0, 30, 0, time.UTC),
+		"after the clock went back":  time.Date(2026, 10, 25, 9, 31, 0, 0, berlin),
+		"in the minute of a routine": time.Date(2026, 11, 25, 8, 0, 1, 0, berlin),
+	}
+}
+
+// told is what the files of a past tell, read by their owners.
+type told struct {
+	now   time.Time
+	pings []budget.Ping
+	runs  map[string]fork.View
+	chat  []transcript.Entry
+	days  map[string]money.Day
+	state budget.State
+	set   *routines.Set
+}
+
+func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
+	t.Helper()
+	dir := storetest.Dir(t)
+	if err := Furnish(Home{dir, now}); err != nil {
+		t.Fatal(err)
+	}
+	got := told{now: now, runs: map[string]fork.View{}}
+	var err error
+	if got.pings, err = budget.NewJournal(dir, now.Location(), nil).All(); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := fork.Ledger(dir, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range runs {
+		got.runs[v.ID] = v
+	}
+	if len(got.runs) != len(runs) {
+		t.Error("two runs have one ID")
+	}
+	got.chat = transcript.New(transcript.Options{Dir: dir, Zone: now.Location()}).Entries()
+	data, err := dir.Read("state/usage.json")
+	if err == nil {
+		err = json.Unmarshal(data, &got.days)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.state, _ = budget.NewBucket(dir, now.Location(), nil).State(now)
+	index := routines.NewIndex(dir, now.Location())
+	index.Scan()
+	got.set = index.Set()
+	return got, dir
+}
+
+func TestNoPingOfThePastContradictsTheBucket(t *testing.T) {
+	for name, now := range moments(t) {
+		t.Run(name, func(t *testing.T) {
+			p, _ := furnishAt(t, now)
+			level := budget.Default(time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location()))
+			sent, refused, answered := 0, 0, 0
+			talk := time.Time{} // of the user, newest
+			chat := p.chat
+			perRun := map[string][2]int{}
+			for _, ping := range p.pings {
+				for ; len(chat) > 0 && !chat[0].At.After(ping.At); chat = chat[1:] {
+					if chat[0].Role == transcript.User {
+						talk = chat[0].At
+					}
+				}
+				count := perRun[ping.Run]
+				level = level.At(ping.At)
+				switch ping.Refused {
+				case "":
+					if level.Whole() < 1 || ping.Left == nil || math.Abs(level.Available-1-*ping.Left) > 1e-4 {
+						t.Fatalf("%s at %v has left %v of %v tokens", ping.Title, ping.At, ping.Left, level.Available)
+					}
+					level, _ = level.Pay(ping.At, false)
+					sent++
+					count[0]++
+				case refusedEmpty:
+					if level.Whole() >= 1 {
+						t.Errorf("%s at %v found no token, of %v", ping.Title, ping.At, level.Available)
+					}
+				case refusedBusy:
+					if ping.At.Sub(talk) > 30*time.Second {
+						t.Errorf("%s at %v was refused for a conversation of %v", ping.Title, ping.At, talk)
+					}
+				case refusedSecond:
+					if count[0] == 0 {
+						t.Errorf("%s at %v is no second ping", ping.Title, ping.At)
+					}
+				default:
+					t.Errorf("a refusal without a rule: %q", ping.Refused)
+				}
+				if ping.Refused != "" {
+					refused++
+					count[1]++
+				}
+				if !ping.Answered.IsZero() {
+					answered++
+				}
+				perRun[ping.Run] = count
+			}
+			if math.Abs(level.At(now).Available-p.state.Available) > 1e-4 || p.state.DailyUsed != level.At(now).DailyUsed {
+				t.Errorf("the journal leads to %+v, the bucket is %+v", level.At(now), p.state)
+			}
+			for id, count := range perRun {
+				if v := p.runs[id]; v.Pings != count[0] || v.Refused != count[1] {
+					t.Errorf("%s sent %v pings by the journal: %+v", id, count, v)
+				}
+			}
+			t.Logf("%d runs, %d pings, %d answered, %d refused, %.1f tokens left", len(p.runs), sent, answered, refused, p.state.Available)
+			if perDay := float64(sent) / pastDays; perDay < 4 || perDay > 12 || answered*4 < sent*3 || refused == 0 {
+				t.Errorf("%.1f pings a day, %d of %d answered, %d refused", perDay, answered, sent, refused)
+			}
+			checkCurve(t, &p)
+		})
+	}
+}
+
+// checkCurve looks at the curve as the dashboard draws it: before each ping there was a
+// token, and where none was left there was none.
+func checkCurve(t *testing.T, p *told) {
+	t.Helper()
+	levels := p.state.Curve(p.pings, nil, p.now, p.now).Past
+	for _, ping := range p.pings {
+		if ping.At.Before(levels[0].At) {
+			continue
+		}
+		at := budget.LeftAt(levels, ping.At)
+		if ping.Refused == "" && at < 1-1e-4 || ping.Refused == refusedEmpty && at >= 1 {
+			t.Errorf("the curve stands at %v when %s is %q", at, ping.Title, ping.Refused)
+		}
+	}
+}
+
+func TestThePastOfTheDemoAddsUp(t *testing.T) {
+	for name, now := range moments(t) {
+		t.Run(name, func(t *testing.T) {
+			p, _ := furnishAt(t, now)
+			turns, dollars := map[string]int{}, map[string]float64{}
+			prices := money.NewPrices(storetest.Dir(t), nil)
+			for _, v := range p.runs {
+				date := v.Ended.In(now.Location()).Format(time.DateOnly)
+				turns[date]++
+				dollars[date] += v.Usage.CostUSD
+				usage := v.Usage
+				usage.CostUSD = 0
+				if got := prices.Priced(v.Model, usage); v.Usage.CostUSD == 0 || math.Abs(got.CostUSD-v.Usage.CostUSD) > 1e-9 {
+					t.Errorf("%s cost %v, by the table %v", v.Title, v.Usage.CostUSD, got.CostUSD)
+				}
+				r, ok := p.set.RoutineByID(v.TaskID)
+				due := v.Started.In(now.Location()).Truncate(time.Minute)
+				if !ok || !r.Schedule.Next(due).Equal(due) || v.Ended.After(now) {
+					t.Errorf("%s ran from %v to %v, which its file does not say", v.Title, v.Started, v.Ended)
+				}
+			}
+			shown := map[string]bool{}
+			for i, e := range p.chat {
+				if i > 0 && e.At.Before(p.chat[i-1].At) || e.At.After(now) {
+					t.Errorf("the chat goes back at %v", e.At)
+				}
+				switch e.Role {
+				case transcript.Bot:
+					turns[e.At.Format(time.DateOnly)]++
+				case transcript.Ping:
+					shown[e.At.Format(time.RFC3339)+e.Text] = true
+				}
+			}
+			for _, ping := range p.pings {
+				if ping.Refused == "" && ping.At.After(p.chat[0].At) && !shown[ping.At.Format(time.RFC3339)+ping.Text] {
+					t.Errorf("the chat does not show %s of %v", ping.Title, ping.At)
+				}
+			}
+			for date, d := range p.days {
+				if d.CostUSD < dollars[date] || (date > p.chat[0].At.Format(time.DateOnly) && d.Turns != turns[date]) {
+					t.Errorf("%s: $%v and %d turns; runs and chat have $%v and %d", date, d.CostUSD, d.Turns, dollars[date], turns[date])
+				}
+			}
+		})
+	}
+}
+
+func TestTwoDemosOfOneMomentAreTheSame(t *testing.T) {
+	for name, now := range moments(t) {
+		_, a := furnishAt(t, now)
+		_, b := furnishAt(t, now)
+		if diff := cmp.Diff(contents(t, a), contents(t, b)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// contents are the files of a directory.
+func contents(t *testing.T, d *store.Dir) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	root := os.DirFS(d.Root())
+	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Base(path)[0] == '.' {
+			return err
+		}
+		data, err := fs.ReadFile(root, path)
+		files[path] = fmt.Sprintf("%s", data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
