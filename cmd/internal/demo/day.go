@@ -17,7 +17,7 @@ const (
 
 // scenes are the day's. Within a minute they show what the bot does, within five minutes
 // also what it does when something is in the way: a ping refused, a run that fails, a file
-// with a mistake, a command that needs approval. The hours after that are calm.
+// with a mistake, a file that needs approval. The hours after that are calm.
 var scenes = []scene{
 	{300 * time.Millisecond, "inbox", fire(inboxSweep)},
 	{1500 * time.Millisecond, "medication", fire(medication)},
@@ -28,7 +28,7 @@ var scenes = []scene{
 	{2 * time.Minute, "an error in a file", mistype(plants, "61 9 * * *")},
 	{2*time.Minute + 20*time.Second, "the error fixed", edit(plants, 10*time.Minute)},
 	{2*time.Minute + 45*time.Second, "a run that fails", start(mailRun)},
-	{3*time.Minute + 15*time.Second, "a question before a command", say("Please clear the old scans out of downloads.")},
+	{3*time.Minute + 15*time.Second, "a question before writing", say("Please put the answer to the landlord on my desktop.")},
 	{3*time.Minute + 22*time.Second, "a ping into the conversation", start(parcelRun)},
 	{5 * time.Minute, "what came", say("Did anything come in?")},
 	{7 * time.Minute, "many at once", start(newsRun, backupRun, weatherRun, birthdayRun, parcelQuietRun)},

@@ -18,7 +18,11 @@ import (
 // Drive acts as the user of a furnished bot until ctx ends: it saves files, sends
 // commands, and answers pings. A speed of 2 plays twice as fast.
 func Drive(ctx context.Context, bot *core.Bot, h Home, log *slog.Logger, speed float64) error {
-	return (&driver{Home: h, bot: bot, log: log, speed: speed, snoozed: map[string]bool{}}).run(ctx)
+	return newDriver(bot, h, log, speed).run(ctx)
+}
+
+func newDriver(bot *core.Bot, h Home, log *slog.Logger, speed float64) *driver {
+	return &driver{Home: h, bot: bot, log: log, speed: speed, snoozed: map[string]bool{}, saved: func() {}}
 }
 
 type driver struct {
@@ -28,6 +32,7 @@ type driver struct {
 	log     *slog.Logger
 	speed   float64
 	snoozed map[string]bool // reminders, by ID
+	saved   func()          // called after a file was saved
 }
 
 // action executes a scene.
@@ -46,7 +51,7 @@ const (
 	dayLong       = 2 * time.Hour
 	refillMinutes = 8
 	// glance is how often the user looks for pings, patience how long one stays open.
-	glance   = 5 * time.Second
+	glance   = 10 * time.Second
 	patience = 50 * time.Second
 )
 
@@ -192,6 +197,7 @@ func (d *driver) remind(r run) error {
 		},
 		RunAt: soon, MaxChain: r.chain, UntilDone: r.untilDone,
 	})
+	d.saved()
 	return err
 }
 
@@ -222,6 +228,7 @@ func (d *driver) editRoutine(id, expr string) error {
 	if err != nil {
 		return err
 	}
+	defer d.saved()
 	return d.Dir.Write(r.Path, data)
 }
 

@@ -30,6 +30,9 @@ func Furnish(h Home) error {
 	if err != nil {
 		return err
 	}
+	if err := h.Dir.Write("state/config.json", []byte(settings)); err != nil {
+		return err
+	}
 	var set []routines.Routine
 	for _, f := range files {
 		data := []byte(withScript(string(f.Data), starterScripts[f.Path]))
@@ -50,6 +53,9 @@ func Furnish(h Home) error {
 	}
 	return liveUntil(set, money.NewPrices(h.Dir, nil), h.Now).keep(h.Dir, set)
 }
+
+// settings let the conversation ask before it runs a command.
+const settings = `{"permission_mode": "default"}` + "\n"
 
 // routine is a routine that fires daily, for the first time some time after the start.
 type routine struct {

@@ -10,10 +10,10 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/transcript"
-	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 )
@@ -33,7 +33,7 @@ type life struct {
 // watch looks at the demo every few seconds.
 func (l *life) watch(bot *core.Bot, until time.Time) {
 	for time.Now().Before(until) {
-		time.Sleep(5 * time.Second)
+		time.Sleep(30 * time.Second)
 		s := bot.Snapshot()
 		l.looks++
 		if s.Budget.State.Whole() < 1 {
@@ -147,9 +147,23 @@ func sensible(t *testing.T, s *core.Snapshot, begin time.Time) {
 	}
 }
 
+// Whoever watches may answer the question, and hears what became of it.
 func TestAQuestionOfTheDemoTakesItsAnswer(t *testing.T) {
-	for _, verdict := range []policy.Verdict{policy.Allow, policy.Deny} {
-		_ = verdict
+	for verdict, want := range map[policy.Verdict]string{policy.Allow: "is on your desktop", policy.Deny: "Then I keep it here"} {
+		play(t, offline, 1, func(bot *core.Bot, _ *store.Dir, _ *counted) {
+			time.Sleep(3*time.Minute + 25*time.Second)
+			s := bot.Snapshot()
+			if len(s.Approvals) != 1 {
+				t.Fatalf("%d questions", len(s.Approvals))
+			}
+			if _, err := bot.Do(t.Context(), command.Answer{ID: s.Approvals[0].ID, Verdict: verdict}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Second)
+			s = bot.Snapshot()
+			if last := s.Chat[len(s.Chat)-1]; !strings.Contains(last.Text, want) {
+				t.Errorf("%s: the last word is %q", verdict, last.Text)
+			}
+		})
 	}
-	_ = budget.Ping{}
 }

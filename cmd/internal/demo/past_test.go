@@ -150,18 +150,25 @@ func TestNoPingOfThePastContradictsTheBucket(t *testing.T) {
 	}
 }
 
-// checkCurve looks at the curve as the dashboard draws it: before each ping there was a
-// token, and where none was left there was none.
+// checkCurve looks at the curve as the dashboard draws it, also at the driver's rate: each
+// ping takes one token, which was there, and where none was left there was none.
 func checkCurve(t *testing.T, p *told) {
 	t.Helper()
-	levels := p.state.Curve(p.pings, nil, p.now, p.now).Past
-	for _, ping := range p.pings {
-		if ping.At.Before(levels[0].At) {
-			continue
-		}
-		at := budget.LeftAt(levels, ping.At)
-		if ping.Refused == "" && at < 1-1e-4 || ping.Refused == refusedEmpty && at >= 1 {
-			t.Errorf("the curve stands at %v when %s is %q", at, ping.Title, ping.Refused)
+	for _, rate := range []int{p.state.RefillRateMinutes, refillMinutes} {
+		state := p.state
+		state.RefillRateMinutes = rate
+		levels := state.Curve(p.pings, nil, p.now, p.now).Past
+		for _, ping := range p.pings {
+			if ping.At.Before(levels[0].At) {
+				continue
+			}
+			before, after := budget.LeftAt(levels, ping.At), budget.LeftAt(levels, ping.At.Add(time.Millisecond))
+			switch {
+			case ping.Refused == "" && math.Abs(before-1-after) > 1e-2:
+				t.Errorf("%s at %v takes the curve from %v to %v, at a token every %d minutes", ping.Title, ping.At, before, after, rate)
+			case ping.Refused == refusedEmpty && before >= 1:
+				t.Errorf("the curve stands at %v when %s finds no token", before, ping.Title)
+			}
 		}
 	}
 }

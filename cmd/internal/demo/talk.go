@@ -35,10 +35,10 @@ type topic struct {
 
 // topics are tried in order.
 var topics = []topic{
-	{about(`clear|delete|remove|tidy|old scans`), says(`say There are 14 scans from spring. Removing them needs your word.
-ask Bash {"command": "rm -r downloads/scans-2026-03"}
-refused Then they stay where they are. Ask me again whenever you like.
-say The 14 scans are gone; the newer ones stay.`)},
+	{about(`desktop|write to the landlord|answer (to )?the landlord`), says(`say The answer is short. The desktop is outside of my own folder, so writing there needs your word.
+ask Write {"file_path": "/home/sam/Desktop/landlord.txt", "content": "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home."}
+refused Then I keep it here: "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home." Ask me again whenever you like.
+say Done: landlord.txt is on your desktop.`)},
 	{about(`stuck|overwhelmed|stressed|too much|tired|exhausted|slept badly|anxious|focus`), says(
 		`think The letter again. Smaller, not louder.
 say Then not the letter, only its first sentence: "I am sending you the receipts you asked for."

@@ -67,8 +67,8 @@ func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (le
 	return s.refillTo(levels, until), dry
 }
 
-// past goes through what was sent. What a ping has left is as the journal says it, or
-// one token less than there was; before the first one that is known the bucket was full.
+// past goes through what was sent. What a ping has left is as the journal says it, and
+// before it there was one token more; else it is one token less than there was; before the first one that is known the bucket was full.
 func (s State) past(pings []Ping, now time.Time) []Level {
 	from := now.Add(-curveBack)
 	at := s
@@ -89,7 +89,11 @@ func (s State) past(pings []Ping, now time.Time) []Level {
 		}
 		if p.At.After(from) {
 			begin()
-			levels = at.refillTo(levels, p.At)
+			if p.Left == nil {
+				levels = at.refillTo(levels, p.At)
+			} else {
+				levels = at.riseTo(levels, p.At, *p.Left+1)
+			}
 		}
 		at = at.At(p.At)
 		if at.Available = max(0, at.Available-1); p.Left != nil {
@@ -100,9 +104,18 @@ func (s State) past(pings []Ping, now time.Time) []Level {
 		}
 	}
 	begin()
-	levels = at.refillTo(levels, now)
-	levels[len(levels)-1].Left = s.Available // what is true now
-	return levels
+	return at.riseTo(levels, now, s.Available)
+}
+
+// riseTo adds how the level rose to one that is known. The rate may have been another one
+// then: it counts only for when a bucket was full that is full in the end.
+func (s State) riseTo(levels []Level, at time.Time, to float64) []Level {
+	if to = min(max(0, to), float64(s.Capacity)); to+tolerance >= float64(s.Capacity) {
+		levels = s.refillTo(levels, at)
+		levels[len(levels)-1].Left = to
+		return levels
+	}
+	return append(levels, Level{At: at, Left: to})
 }
 
 // refillTo adds what refilling until a moment does: the point at which the bucket is

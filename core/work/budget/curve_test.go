@@ -31,8 +31,7 @@ func TestTheCurveGoesBackByWhatWasSent(t *testing.T) {
 		{-1440, 3},
 		{-600, 3},
 		{-600, 2},
-		{-540, 3},
-		{-30, 3},
+		{-30, 2.25}, // one more than it has left, whatever the rate was
 		{-30, 1.25},
 		{0, 1.5},
 	}
