@@ -38,11 +38,10 @@ var pictures = []picture{
 	{"settings", 80, 24, dark, after(",")},
 	{"tail", 120, 40, dark, func(s *stage) {
 		afternoon(s)
-		s.do(command.FireNow{ID: papers})
 		s.press("4", "z")
-		s.wait(17 * time.Second)
+		s.wait(25 * time.Second)
 		s.press("&", "l", "e", "t", "t", "e", "r", "\r")
-		s.wait(20 * time.Second)
+		s.wait(8 * time.Second)
 	}},
 	{"palette", 120, 40, dark, func(s *stage) {
 		afternoon(s)
@@ -104,7 +103,7 @@ func film(t *testing.T) {
 		shoot(time.Second)
 		s.do(command.FireNow{ID: inbox})
 		shoot(2 * time.Second)
-		s.do(command.FireNow{ID: medicine})
+		s.do(command.FireNow{ID: plants})
 		shoot(5 * time.Second)
 		s.press("1", "+")
 		shoot(2 * time.Second)
@@ -122,17 +121,20 @@ func film(t *testing.T) {
 	})
 }
 
-// afternoon is what has happened before a picture is taken: an inbox was swept,
-// a ping was spent, a question was answered, and a run is under way.
+// The tasks of the pictures, of the demo's directory.
+const (
+	inbox  = "a11ce003"
+	plants = "de300001"
+	papers = "de300005"
+)
+
+// afternoon is what has happened before a picture is taken, on top of the demo's past: a
+// ping and a question were answered, an inbox was swept, and a run is under way.
 func afternoon(s *stage) {
-	slowly := 90
-	s.do(command.SetBudget{RefillMinutes: &slowly})
-	s.do(command.FireNow{ID: medicine})
-	s.wait(9 * time.Second)
-	s.do(command.Say{Text: question})
-	s.wait(20 * time.Second)
+	s.do(command.Say{Text: "Up and stretched. What is left for today?"})
+	s.wait(25 * time.Second)
 	s.do(command.FireNow{ID: inbox})
-	s.wait(8 * time.Second)
-	s.do(command.FireNow{ID: review})
-	s.wait(5*time.Second + 300*time.Millisecond)
+	s.wait(14 * time.Second)
+	s.do(command.FireNow{ID: papers})
+	s.wait(21*time.Second + 300*time.Millisecond)
 }

@@ -27,8 +27,8 @@ import (
 	"ollimbot/tui"
 )
 
-// opening is when the pictures are taken: a Saturday, early in the afternoon.
-var opening = time.Date(2026, 11, 21, 14, 2, 0, 0, time.UTC)
+// opening is when the pictures are taken: a Tuesday, early in the afternoon.
+var opening = time.Date(2026, 11, 24, 14, 16, 30, 0, time.UTC)
 
 // stage is the real bot and the real dashboard on a terminal in memory, all in
 // a bubble of fake time.
@@ -103,18 +103,17 @@ func play(t *testing.T, w, h int, paper look, story func(s *stage)) {
 	})
 }
 
-// furnished is a bot over the directory of somebody who has used it for a month.
+// furnished is a bot over the directory of somebody who has used it for three weeks.
 func furnished(t *testing.T, root string) (*core.Bot, func() error) {
 	t.Helper()
 	dir := storetest.At(t, root)
 	must(t, demo.Furnish(demo.Home{Dir: dir, Now: time.Now().UTC()}))
-	for _, f := range own {
-		must(t, dir.Write(f.Path, f.Data))
-	}
 	log, book := logs.New(logs.Options{Dir: dir, Level: slog.LevelInfo, Zone: time.UTC})
+	var bot *core.Bot
+	talk := demo.Talk(func() core.Snapshot { return bot.Snapshot() })
 	bot, err := core.New(core.Options{
 		Dir: dir, Env: config.Env{Zone: time.UTC, ZoneName: "UTC", UserName: "Sam", BotName: "Ollie"},
-		Engine: script.New(script.Options{Pace: 1, Dir: dir}), EngineName: "script", Demo: true,
+		Engine: script.New(script.Options{Pace: 1, Dir: dir, Priced: true, Talk: talk}), EngineName: "script", Demo: true,
 		Log: log, Book: book, Version: "demo", Still: true,
 	})
 	must(t, err)

@@ -25,9 +25,9 @@ var scenes = []scene{
 	{5 * time.Second, "plants earlier", edit(plants, 12*time.Minute)},
 	{20 * time.Second, "question", say("What is left for today?")},
 	{45 * time.Second, "move", fire(moveALittle)},
+	{90 * time.Second, "a run that fails", start(mailRun)},
 	{2 * time.Minute, "an error in a file", mistype(plants, "61 9 * * *")},
 	{2*time.Minute + 20*time.Second, "the error fixed", edit(plants, 10*time.Minute)},
-	{2*time.Minute + 45*time.Second, "a run that fails", start(mailRun)},
 	{3*time.Minute + 15*time.Second, "a question before writing", say("Please put the answer to the landlord on my desktop.")},
 	{3*time.Minute + 22*time.Second, "a ping into the conversation", start(parcelRun)},
 	{5 * time.Minute, "what came", say("Did anything come in?")},
@@ -183,6 +183,20 @@ func quietRun(title, words string) run {
 	}
 }
 
+const (
+	plantsScript = `think Two days without rain; the basil hangs its head.
+call ping_user {"message": "The plants on the balcony are thirsty."}
+call report_updates {"message": "Plants: pinged."}
+say One can is enough.`
+	teaScript = `think Two hours at the desk.
+call ping_user {"message": "Time for a cup of tea and a look out of the window."}
+call report_updates {"message": "Tea break: pinged."}
+say That is all.`
+)
+
+// inboxFile is the inbox sweep's.
+const inboxFile = "routines/inbox-sweep.md"
+
 const standUpScript = `think Yesterday's runs and the chat say enough.
 say Three lines: what got done, what is open, what is next.
 wait 1s
@@ -196,7 +210,7 @@ say Two meetings, one open letter, nothing urgent in the inbox.
 wait 1s
 call discord_embed {"title": "Today", "color": "blue", "fields": [{"name": "First", "value": "the tax letter"}, {"name": "First step", "value": "put the form on the table"}]}
 call report_updates {"message": "Morning plan: sent a card, the tax letter comes first."}`,
-	"routines/inbox-sweep.md":   inboxScript,
+	inboxFile:                   inboxScript,
 	"routines/medication.md":    medicationScript,
 	"routines/move-a-little.md": moveScript,
 	"routines/weekly-review.md": `think The calls got finished, the letter slipped twice.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/money"
 	"ollimbot/routines"
@@ -36,6 +37,11 @@ func Furnish(h Home) error {
 	var set []routines.Routine
 	for _, f := range files {
 		data := []byte(withScript(string(f.Data), starterScripts[f.Path]))
+		if f.Path == inboxFile { // else it would fill every list
+			if data, err = frontmatter.Splice(data, []frontmatter.Entry{{Key: "cron", Value: "30 9,12,15,18 * * *"}}); err != nil {
+				return err
+			}
+		}
 		if err := h.Dir.Write(f.Path, data); err != nil {
 			return err
 		}
@@ -75,8 +81,8 @@ const (
 )
 
 var dayAhead = []routine{
-	{id: plants, title: "Water the plants", body: "Ping me to water the plants on the balcony.", from: 55 * time.Minute},
-	{id: tea, title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute},
+	{id: plants, title: "Water the plants", body: "Ping me to water the plants on the balcony.", from: 55 * time.Minute, script: plantsScript},
+	{id: tea, title: "Tea break", body: "Nudge me to make a cup of tea and look out of the window.", from: 25 * time.Minute, script: teaScript},
 	{
 		id: standUp, title: "Stand-up notes", body: "Collect what I did since yesterday and report it in three lines.",
 		from: 95 * time.Minute, silent: true, script: standUpScript,

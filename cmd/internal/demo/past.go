@@ -142,7 +142,7 @@ func (p *past) fire(r routines.Routine, due time.Time) {
 		Usage: p.used(r.Model, int(float64(h.tokens)*(0.8+0.4*d.Float64()))),
 	}
 	p.at(start.Add(long*2/3), func(at time.Time) {
-		if h.fails != "" && d.IntN(40) == 0 {
+		if h.fails != "" && d.IntN(12) == 0 {
 			v.State, v.Error = fork.Failed, h.fails
 			return
 		}
@@ -156,10 +156,11 @@ func (p *past) fire(r routines.Routine, due time.Time) {
 	p.at(end, func(at time.Time) { p.end(at, r, v, d) })
 }
 
-// end ends a run. One that has sent a ping owes a report, where its task has one to give.
+// end ends a run. One that has sent a ping owes a report, as its task asks for; one that may
+// not ping has nothing else to give.
 func (p *past) end(at time.Time, r routines.Routine, v *fork.View, d *rand.Rand) {
 	h := habits[r.ID]
-	owed := r.Mode == routines.Always || r.Mode == routines.OnPing && v.Pings > 0
+	owed := r.Mode == routines.Always || r.Mode == routines.OnPing && (v.Pings > 0 || !r.AllowPing)
 	if v.State == fork.Done && (owed || r.Mode == routines.Freely && d.IntN(5) == 0) {
 		v.Reports = 1
 		p.reports = append(p.reports, report{at, cmp.Or(pick(h.reports, d), r.Description+": pinged.")})

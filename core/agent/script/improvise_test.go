@@ -205,3 +205,48 @@ func TestPropertyNoMessageBreaksATurn(t *testing.T) {
 		}
 	})
 }
+
+func TestTheDemoAnswersTheUsersWordsByScripts(t *testing.T) {
+	talk := func(said string) string {
+		if strings.Contains(said, "broken") {
+			return "sing"
+		}
+		return "think A good one.\nsay You said: " + said
+	}
+	s := open(t, Options{Talk: talk}, agent.SessionOptions{})
+	got, result, err := turnOf(t.Context(), s, "Did anyone write?")
+	must(t, err)
+	if len(got) != 3 || got[0] != "think A good one.\n" || got[1] != "text You said: Did anyone write?" || result.IsError {
+		t.Errorf("%q", got)
+	}
+	_, result, err = turnOf(t.Context(), s, "a broken one")
+	must(t, err)
+	if !result.IsError || !strings.Contains(result.Text, `unknown command "sing"`) {
+		t.Errorf("%+v", result)
+	}
+	asked := ""
+	s = open(t, Options{Talk: talk}, agent.SessionOptions{Tools: []agent.Tool{{Name: "add_reminder", Call: func(context.Context, json.RawMessage) agent.ToolResult {
+		asked = "a reminder"
+		return agent.ToolResult{}
+	}}}})
+	if _, _, err = turnOf(t.Context(), s, "Remind me to call Dana in 2 minutes."); err != nil || asked == "" {
+		t.Errorf("%v: a request for a reminder went to the scripts", err)
+	}
+}
+
+func TestARefusalEndsAScriptWithItsOwnWords(t *testing.T) {
+	source := scripted(`ask Write {"file_path": "/x"}`, "refused Then not.", "say Written.")
+	for name, c := range map[string]struct {
+		allow bool
+		want  string
+	}{"allowed": {true, "Written."}, "denied": {false, "Then not."}} {
+		s := open(t, Options{}, agent.SessionOptions{Permission: func(context.Context, agent.ToolUse) agent.Decision {
+			return agent.Decision{Allow: c.allow, Reason: "no"}
+		}})
+		_, result, err := turnOf(t.Context(), s, source)
+		must(t, err)
+		if result.Text != c.want || result.IsError {
+			t.Errorf("%s: %+v", name, result)
+		}
+	}
+}
