@@ -57,7 +57,11 @@ func TestTheDemoLivesForHours(t *testing.T) {
 			l.watch(bot, begin.Add(after))
 			s := bot.Snapshot()
 			sent, answered, refused, ignored := 0, 0, 0, 0
+			reminded := map[string]int{} // how often a reminder came that repeats until it is done
 			for _, p := range s.Budget.Pings {
+				if p.Title == "Call the pharmacy" {
+					reminded[p.Task]++
+				}
 				switch {
 				case p.At.Before(begin):
 				case p.Refused != "":
@@ -97,6 +101,11 @@ func TestTheDemoLivesForHours(t *testing.T) {
 			for id, n := range runs {
 				if n > 1 {
 					t.Errorf("the reminder %s fired %d times", id, n)
+				}
+			}
+			for id, n := range reminded {
+				if n > 2 {
+					t.Errorf("%s came %d times: it is put off once, and done", id, n)
 				}
 			}
 			days := math.Max(1, after.Hours()/dayLong.Hours())

@@ -194,6 +194,18 @@ func TestThePastOfTheDemoAddsUp(t *testing.T) {
 					t.Errorf("%s ran from %v to %v, which its file does not say", v.Title, v.Started, v.Ended)
 				}
 			}
+			ran := map[string]bool{}
+			for _, v := range p.runs {
+				ran[v.TaskID+v.Started.In(now.Location()).Format("2006-01-02 15:04")] = true
+			}
+			begin := time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location())
+			for _, r := range p.set.Routines {
+				for due := r.Schedule.Next(begin); r.Background && due.Before(now.Add(-5*time.Minute)); due = r.Schedule.Next(due.Add(time.Minute)) {
+					if !ran[r.ID+due.Format("2006-01-02 15:04")] {
+						t.Fatalf("%s was due at %v and has no run", r.Description, due)
+					}
+				}
+			}
 			shown := map[string]bool{}
 			for i, e := range p.chat {
 				if i > 0 && e.At.Before(p.chat[i-1].At) || e.At.After(now) {
@@ -217,6 +229,29 @@ func TestThePastOfTheDemoAddsUp(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAPingOfThePastIsRefusedByTheRules(t *testing.T) {
+	noon := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	p := &past{prices: money.NewPrices(storetest.Dir(t), nil), now: noon.Add(time.Hour), bucket: budget.Default(noon)}
+	run := &fork.View{ID: "1a2b3c4d", TaskID: plants}
+	p.say(noon, "Is it late?", "It is noon.")
+	p.ping(noon.Add(2*time.Second), run, "hello", 1)
+	p.ping(noon.Add(time.Minute), run, "hello", 2)
+	p.ping(noon.Add(time.Minute), run, "again", 3)
+	for range budget.DefaultCapacity {
+		p.ping(noon.Add(2*time.Minute), &fork.View{ID: "1a2b3c4e"}, "one more", 1)
+	}
+	var got []string
+	for _, ping := range p.pings {
+		got = append(got, ping.Refused)
+	}
+	if diff := cmp.Diff([]string{refusedBusy, "", refusedSecond, "", "", "", "", refusedEmpty}, got); diff != "" {
+		t.Error(diff)
+	}
+	if run.Pings != 1 || run.Refused != 2 {
+		t.Errorf("%+v", run)
 	}
 }
 
