@@ -180,7 +180,7 @@ func (p completer) offered(v *kong.Value, x position) []string {
 	case kind == "zone":
 		return zones(p.Getenv("ZONEINFO"))
 	case kind == "setting":
-		return console.Each(config.Show(config.Runtime{}), func(l config.Line) string { return l.Key + "\t" + l.About })
+		return console.Each(config.Show(config.Runtime{}), func(l config.Line) string { return l.Key + "\t" + l.About.About })
 	}
 	at, err := p.Open()
 	if err != nil {

@@ -22,8 +22,8 @@ type Field struct {
 	// needed means that it must not be empty; the error appears only after enter.
 	needed bool
 	Check  Check // nil accepts everything
-	// fresh lets the first character replace the text.
-	fresh bool
+	// Selected means that the text is selected: what is typed first replaces it.
+	Selected bool
 
 	choices []string // nil for a text
 	chosen  int
@@ -98,10 +98,11 @@ func (f *Field) take(msg tea.Msg) {
 	case f.area != nil:
 		f.area.Take(msg)
 	default:
-		if f.fresh && typed(msg) != "" {
+		deletes := key.Matches(k, formKeys.erase)
+		if f.Selected && (deletes || typed(msg) != "") {
 			f.input.Set("")
 		}
-		f.fresh = false
+		f.Selected = false
 		f.input.Take(msg)
 	}
 }

@@ -51,9 +51,10 @@ type Form struct {
 	lines  []int // the field of each line of the last drawing
 }
 
-// Pick is a form to choose one of several options; of makes the command for an index.
-func Pick(title string, words []string, of func(i int) command.Value) *Form {
-	f := &Form{Name: title, picks: true, opened: time.Now()}
+// Pick is a form to choose one of several options, at first the one at an index; of makes the
+// command for one.
+func Pick(title string, words []string, at int, of func(i int) command.Value) *Form {
+	f := &Form{Name: title, picks: true, at: at, opened: time.Now()}
 	for _, word := range words {
 		f.Fields = append(f.Fields, Choice(word, "", ""))
 	}
@@ -261,6 +262,8 @@ func (f *Form) rows(c pane.Context, w, i int) (lines []string) {
 		lines = []string{b.Line(room, widget.Span{Text: first})}
 	case field.choices != nil:
 		lines = []string{b.Line(room, widget.Span{Text: field.Text()})}
+	case field.Selected && i == f.at && field.Text() != "":
+		lines = []string{b.Line(room, widget.Span{Role: theme.Caret, Text: field.Text()})}
 	default:
 		lines = []string{field.input.Line(b, room, i == f.at)}
 	}

@@ -122,7 +122,7 @@ func NewBudget(c pane.Context) *Form {
 			}
 			return "", true
 		})
-		f.fresh = true
+		f.Selected = true
 		return f
 	}
 	capacity := number(textCapacity, textNoCapacity, state.Capacity, func(n *int) error { return budget.Validate(n, nil) })

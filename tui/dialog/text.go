@@ -306,7 +306,7 @@ var textHelpWords = []Row{
 }
 
 // The keys of dialogs, with their descriptions in the help line.
-var formKeys = struct{ send, next, pick, moment, previous, turn, line, leave, warn key.Binding }{
+var formKeys = struct{ send, next, pick, moment, previous, turn, line, erase, leave, warn key.Binding }{
 	send:     binding("enter", "set", "enter", "ctrl+s"),
 	next:     binding("tab", "next field", "tab", "down"),
 	pick:     binding("↑/↓", "next"),
@@ -314,6 +314,7 @@ var formKeys = struct{ send, next, pick, moment, previous, turn, line, leave, wa
 	previous: binding("", "", "shift+tab", "up"),
 	turn:     binding("space", "change", "space", "left", "right"),
 	line:     binding("alt+enter", "new line", "alt+enter", "shift+enter", "ctrl+j"),
+	erase:    binding("", "", "backspace", "delete", "ctrl+h", "ctrl+d", "ctrl+w", "ctrl+u", "ctrl+k"),
 	leave:    binding("esc", "cancel", "esc"),
 	warn:     binding("esc", "leave", "esc"), // it only warns
 }

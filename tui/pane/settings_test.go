@@ -1,9 +1,11 @@
 package pane_test
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -46,13 +48,13 @@ var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
 
 func TestASettingIsWrittenInAForm(t *testing.T) {
 	s := settingsPage(t, "quiet_hours")
-	has(t, s.screen(118, 36), "─ quiet_hours ─", "when pings that are not critical are refused", "[22:00-07:30] [off]")
+	has(t, s.screen(118, 36), "─ Quiet hours ─", "─ ollim-bot config quiet_hours ─", "during these hours.", " For example 22:00-07:30.", " [off] ")
 	form := s.do(action.SettingsEdit).Open
-	has(t, writes(t, s, form, 3, "late"), "late", "must be a start and an end such as 22:00-07:30, or off")
+	has(t, writes(t, s, form, 0, "late"), "Value late ! must be a start and an end such as 22:00-07:30, or off")
 	if a := form.Take(s.c, enter); a.Send != nil || a.Close {
 		t.Fatalf("a value that is refused can be corrected: %+v", a)
 	}
-	has(t, writes(t, s, form, 4, "23:00-06:00"), "when pings that are not critical are refused")
+	has(t, writes(t, s, form, 4, "23:00-06:00"), "Only critical pings are delivered during these hours.")
 	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); form.Take(s.c, enter).Send != want {
 		t.Errorf("it does not send %+v", want)
 	}
@@ -95,11 +97,72 @@ func TestAChoiceUnderThePointerIsSet(t *testing.T) {
 	t.Error("no choice is to be seen")
 }
 
+// Typing 1 over "off" gives 1: the old value is selected when the form opens.
+func TestANewValueReplacesTheOldOne(t *testing.T) {
+	for _, first := range []tea.Msg{tea.KeyPressMsg{Code: '1', Text: "1"}, tea.PasteMsg{Content: "1"}} {
+		s := settingsPage(t, "monthly_cap")
+		s.next(func(c *core.Snapshot) { c.Config.MonthlyCap = math.Inf(1) })
+		s.Sync(s.c)
+		form := s.do(action.SettingsEdit).Open
+		form.Take(s.c, first)
+		if want := (command.SetConfig{Key: "monthly_cap", Value: "1"}); form.Take(s.c, enter).Send != want {
+			t.Errorf("%v does not replace off", first)
+		}
+	}
+	s := settingsPage(t, "daily_cap")
+	form := s.do(action.SettingsEdit).Open
+	form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyRight}) // no longer selected
+	form.Take(s.c, tea.KeyPressMsg{Code: '5', Text: "5"})
+	if want := (command.SetConfig{Key: "daily_cap", Value: "25"}); form.Take(s.c, enter).Send != want {
+		t.Error("a moved caret does not keep the old value")
+	}
+}
+
+// What only accepts its choices is chosen, not written.
+func TestAClosedSettingIsChosenFromAList(t *testing.T) {
+	s := settingsPage(t, "permission_mode")
+	form := s.do(action.SettingsEdit).Open
+	screen := strings.Join(form.Draw(s.c, 100, 12), "\n")
+	has(t, screen, "acceptEdits", "bypassPermissions", "▸ dontAsk")
+	form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyUp})
+	if want := (command.SetConfig{Key: "permission_mode", Value: "default"}); form.Take(s.c, enter).Send != want {
+		t.Errorf("it does not send %+v", want)
+	}
+}
+
+// The page is in groups, has words for values, and shows a long value in full.
+func TestTheSettingsAreInGroupsWithTheirUnits(t *testing.T) {
+	s := settingsPage(t, "sandbox_network")
+	hosts := "api.github.com,*.example.org,localhost:8080,files.pythonhosted.org,registry.npmjs.org"
+	s.next(func(c *core.Snapshot) {
+		c.Config.SandboxNetwork, c.Config.BgForkTimeout, c.Config.DailyCap = hosts, 30*time.Minute, 5
+	})
+	s.Sync(s.c)
+	screen := s.screen(118, 60)
+	for _, name := range settings.Names {
+		if about, ok := config.About("dashboard." + name); !ok || about.Group != "Appearance" {
+			t.Errorf("%s is not on the page", name)
+		}
+	}
+	at := 0
+	for _, group := range config.Groups {
+		i := strings.Index(screen, "─ "+group+" ─")
+		if i < at {
+			t.Errorf("%s is not at its place:\n%s", group, screen)
+		}
+		at = i
+	}
+	has(t, screen, "30 minutes", "$5.00 a day", "5 pings", "Runs at once")
+	if small := strings.Join(strings.Fields(s.screen(78, 20)), ""); !strings.Contains(small, strings.ReplaceAll(hosts, " ", "")) {
+		t.Errorf("the long value is cut:\n%s", s.screen(78, 20))
+	}
+}
+
 func TestTheBudgetsNumbersAreSettings(t *testing.T) {
 	s := settingsPage(t, "budget.capacity")
 	form := s.do(action.SettingsEdit).Open
-	has(t, writes(t, s, form, 0, "x"), `"5x" is not a whole number`)
-	writes(t, s, form, 2, "7")
+	has(t, writes(t, s, form, 0, "x"), "Pings x", `"x" is not a whole number`)
+	writes(t, s, form, 1, "7")
 	a := form.Take(s.c, enter)
 	if set, ok := a.Send.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {
 		t.Errorf("%+v", a.Send)
@@ -109,10 +172,10 @@ func TestTheBudgetsNumbersAreSettings(t *testing.T) {
 func TestSettingsAreFoundByWhatTheyChange(t *testing.T) {
 	s := settingsPage(t, "model_main")
 	s.do("settings.find")
-	s.keys(t, "not critical")
-	has(t, s.screen(118, 36), "▸ quiet_hours", "1 of ", " settings")
+	s.keys(t, "only critical")
+	has(t, s.screen(118, 36), "▸ Quiet hours", "1 of ", " settings")
 	s.keys(t, "enter")
-	if at := s.Draw(s.c, 118, 36, true)[1].Place; at < 0 || at == widget.Inner {
+	if at := s.Draw(s.c, 118, 36, true)[2].Place; at < 0 || at == widget.Inner {
 		t.Errorf("the row's place is %d", at)
 	}
 }

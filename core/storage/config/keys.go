@@ -25,14 +25,17 @@ type key struct {
 	unused bool
 	must   string            // what is accepted: "must be …"
 	offers []string          // the same, in a few words each
-	free   bool              // the offers are only examples
+	free   bool              // the offers but the default are only examples
 	legacy map[string]string // values of early files of the original, and their meaning
 	parse  func(r *Runtime, text string) bool
 	// why says what is wrong with a text that parse refuses; nil or "": what is accepted.
 	why  func(text string) string
 	text func(r Runtime) string
 	// shown is the value for people; nil: the text.
-	shown  func(r Runtime) string
+	shown func(r Runtime) string
+	// long is the value with its unit in full; nil: shown.
+	long   func(r Runtime) string
+	closed bool                     // only the offers are accepted
 	encode func(text string) string // the text as JSON
 }
 
@@ -64,11 +67,11 @@ var keys = slices.Concat(
 		choiceKey("engine", "auto", []string{"auto", "claude", "messages", "script"}, func(r *Runtime) *string { return &r.Engine }),
 		wordsKey("fallback", "none", fallback, func(r *Runtime) *string { return &r.Fallback }).takes(mustFallback, "local/qwen3", "messages", "none"),
 		countKey("max_background_forks", bounds{1, 100}, func(r *Runtime) *int { return &r.MaxBackgroundForks }),
-		textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off"),
+		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
 		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
 		countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
-		textKey("claude_memory_limit", memory, size, func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }).takes(mustMemory, "4GB", "512MB"),
+		memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }),
 
 		choiceKey("sandbox", "auto", []string{"auto", "off"}, func(r *Runtime) *string { return &r.Sandbox }),
 		networkKey("sandbox_network", func(r *Runtime) *string { return &r.SandboxNetwork }),
@@ -89,6 +92,11 @@ func each(mark func(*key), list ...key) []key {
 
 func unused(k key) key {
 	k.unused = true
+	return k
+}
+
+func free(k key) key {
+	k.free = true
 	return k
 }
 
@@ -136,12 +144,16 @@ func choiceKey(name, standard string, choices []string, field func(*Runtime) *st
 		}
 		return true
 	}, func(s string) string { return cmp.Or(s, standard) }, field)
+	k.closed = true
 	return k.takes(fmt.Sprintf(mustOneOf, strings.Join(choices, ", ")), choices...)
 }
 
 func modelKey(name, none string, field func(*Runtime) *string) key {
 	k := textKey(name, model, func(s string) string { return cmp.Or(s, "default") }, field).takes(mustModel, "opus", "sonnet", "haiku", "default")
 	k.shown = func(r Runtime) string { return cmp.Or(*field(&r), none) }
+	k.long = func(r Runtime) string {
+		return cmp.Or(*field(&r), map[string]string{shownDefault: shownEngines, shownInherit: shownMain}[none])
+	}
 	k.encode = func(text string) string {
 		if text == "default" {
 			return "null"
@@ -155,6 +167,12 @@ func thinkingKey(name string, field func(*Runtime) *string) key {
 	k := textKey(name, thinking, func(s string) string { return s }, field).takes(mustThinking, "off", "adaptive", "tokens")
 	k.legacy = map[string]string{"true": "adaptive", "false": "off"}
 	k.shown = func(r Runtime) string { return budget(*field(&r)) }
+	k.long = func(r Runtime) string {
+		if n, err := strconv.ParseUint(*field(&r), 10, 64); err == nil {
+			return fmt.Sprintf(shownBudget, words.Thousands(n))
+		}
+		return *field(&r)
+	}
 	return k
 }
 
@@ -173,18 +191,23 @@ func numberKey[T ~int | ~int64](name string, unit T, b bounds, field func(*Runti
 
 // spanKey is a duration in whole seconds or minutes.
 func spanKey(name string, unit time.Duration, field func(*Runtime) *time.Duration) key {
-	most, words := maxSeconds, "seconds"
+	most, unitName := maxSeconds, "seconds"
 	if unit == time.Minute {
-		most, words = maxMinutes, "minutes"
+		most, unitName = maxMinutes, "minutes"
 	}
-	k := numberKey(name, unit, bounds{1, most}, field).takes(fmt.Sprintf(mustSpan, words, most), words)
+	k := numberKey(name, unit, bounds{1, most}, field).takes(fmt.Sprintf(mustSpan, unitName, most), unitName)
 	text := k.text
-	k.shown = func(r Runtime) string { return text(r) + words[:1] }
+	k.shown = func(r Runtime) string { return text(r) + unitName[:1] }
+	k.long = func(r Runtime) string { return words.Long(*field(&r)) }
 	return k
 }
 
 func countKey(name string, b bounds, field func(*Runtime) *int) key {
-	return numberKey(name, 1, b, field).takes(fmt.Sprintf(mustCount, b.low, b.high), fmt.Sprintf("%d-%d", b.low, b.high))
+	k := numberKey(name, 1, b, field).takes(fmt.Sprintf(mustCount, b.low, b.high), fmt.Sprintf("%d-%d", b.low, b.high))
+	if about, _ := About(name); about.Unit != "" {
+		k.long = func(r Runtime) string { return words.Count(*field(&r), strings.TrimSuffix(about.Unit, "s")) }
+	}
+	return k
 }
 
 func hourKey(name string, field func(*Runtime) *int) key {
@@ -200,6 +223,7 @@ func switchKey(name string, field func(*Runtime) *bool) key {
 		}
 		return "off"
 	}, field).takes(mustSwitch, "on", "off")
+	k.closed = true
 	k.encode = func(text string) string { return strconv.FormatBool(text == "on") }
 	return k
 }
@@ -218,6 +242,15 @@ func networkKey(name string, field func(*Runtime) *string) key {
 	return k
 }
 
+// memoryKey is an amount of memory.
+func memoryKey(name string, field func(*Runtime) *int64) key {
+	k := free(textKey(name, memory, size, field).takes(mustMemory, "4GB", "512MB"))
+	k.long = func(r Runtime) string {
+		return strings.TrimRight(size(*field(&r)), "KMGB") + " " + strings.TrimLeft(size(*field(&r)), "0123456789")
+	}
+	return k
+}
+
 // wants is what is accepted, or where the setting can tell, what is wrong with a text.
 func (k key) wants(text string) string {
 	if k.why != nil {
@@ -230,18 +263,26 @@ func (k key) wants(text string) string {
 
 // dollarsKey is a cap on spending; off means no cap.
 func dollarsKey(name string, field func(*Runtime) *float64) key {
-	k := textKey(name, dollars, func(v float64) string {
+	about, _ := About(name)
+	k := free(textKey(name, dollars, func(v float64) string {
 		if math.IsInf(v, 1) {
 			return "off"
 		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
-	}, field).takes(mustDollars, "5", "2.50", "off")
+	}, field).takes(mustDollars, about.Example, "off"))
 	text := k.text
 	k.shown = func(r Runtime) string {
 		if text(r) == "off" {
 			return "off"
 		}
 		return words.Dollars(*field(&r))
+	}
+	shown := k.shown
+	k.long = func(r Runtime) string {
+		if text(r) == "off" {
+			return "off"
+		}
+		return shown(r) + strings.TrimPrefix(about.Unit, "dollars")
 	}
 	return k
 }

@@ -1,8 +1,8 @@
 package config
 
 import (
-	"cmp"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,37 +11,57 @@ import (
 	"ollimbot/core/base/goldentest"
 )
 
-// examples are values of settings whose offers are descriptions, or the default.
-var examples = map[string]string{
-	"bg_fork_timeout": "3600", "fork_idle_timeout": "20", "max_background_forks": "2", "claude_warm": "0",
-	"google_calendars": "primary,family@example.com", "google_task_list": "MTIzNDU2", "model_fork": "haiku",
-	"thinking_main": "8000", "permission_mode": "default", "engine": "messages", "daily_cap": "5", "monthly_cap": "60",
-	"sandbox_visible": "~/notes,~/site:rw", "fallback": "local/qwen3", "claude_memory_limit": "2GB", "thinking_fork": "off", "sandbox": "off",
-	"sandbox_network": "api.github.com,*.example.org",
-}
-
-// settingsTable is every setting as a row of docs/settings.md.
+// settingsTable is every setting of the files as a row of docs/settings.md, by group.
 func settingsTable(t *testing.T) string {
 	t.Helper()
-	var b strings.Builder
-	b.WriteString("| Key | Values | Default | Example | Effect |\n|---|---|---|---|---|\n")
+	byName := map[string]key{}
 	for _, k := range keys {
-		if k.unused {
+		if !k.unused {
+			byName[k.name] = k
+		}
+	}
+	var b strings.Builder
+	group := ""
+	for _, s := range Settings {
+		k, ok := byName[s.Key]
+		if !ok {
 			continue
 		}
-		example := cmp.Or(examples[k.name], k.offers[0])
+		delete(byName, s.Key)
+		if group != s.Group {
+			if group != "" {
+				b.WriteString("\n")
+			}
+			group = s.Group
+			b.WriteString("### " + group + "\n\n| Name | Key | Values | Default | Example | Effect |\n|---|---|---|---|---|---|\n")
+		}
 		r := defaultRuntime()
-		if !k.parse(&r, example) || r == defaultRuntime() {
-			t.Errorf("%s: %s is no example: it is refused, or the default", k.name, example)
+		if !k.parse(&r, s.Example) || r == defaultRuntime() {
+			t.Errorf("%s: %s is no example: it is refused, or the default", k.name, s.Example)
 		}
 		values := strings.TrimPrefix(k.must, "must be ")
-		about := abouts[k.name]
-		if values == k.must || about == "" {
-			t.Errorf("%s: the page cannot say what it takes or what it does", k.name)
-		}
-		b.WriteString("| `" + k.name + "` | " + values + " | `" + k.text(defaultRuntime()) + "` | `" + example + "` | " + about + " |\n")
+		b.WriteString("| " + s.Name + " | `" + k.name + "` | " + values + " | `" + k.text(defaultRuntime()) + "` | `" + s.Example + "` | " + s.About + " |\n")
+	}
+	for name := range byName {
+		t.Errorf("%s has no name and no group", name)
 	}
 	return b.String()
+}
+
+// A person reads a name, a sentence and an example; each name and key is there once.
+func TestEverySettingIsNamedAndExplainedOnce(t *testing.T) {
+	seen, last := map[string]bool{}, 0
+	for _, s := range Settings {
+		group := slices.Index(Groups, s.Group)
+		if group < last {
+			t.Errorf("%s: its group %q is not at its place", s.Key, s.Group)
+		}
+		last = group
+		if s.Name == "" || s.Name == s.Key || s.Example == "" || !strings.HasSuffix(s.About, ".") || seen[s.Name] || seen[s.Key] {
+			t.Errorf("%+v", s)
+		}
+		seen[s.Name], seen[s.Key] = true, true
+	}
 }
 
 // W5: the page says in which file each setting is.

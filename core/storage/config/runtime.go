@@ -143,8 +143,10 @@ type Line struct {
 	Default bool     `json:"default"` // the value is the default
 	Offers  []string `json:"takes"`   // what Set accepts, one word each: "opus", "minutes"
 	Text    string   `json:"-"`       // the value as Set accepts it
-	Choices []string `json:"-"`       // the Offers that are values
-	About   string   `json:"-"`       // what it changes
+	Choices []string `json:"-"`       // the Offers that are values, and not only examples
+	Closed  bool     `json:"-"`       // nothing but the Choices is accepted
+	Long    string   `json:"-"`       // the value with its unit in full: "30 minutes"
+	About   Setting  `json:"-"`
 }
 
 // String formats the line in Discord's markup.
@@ -182,16 +184,21 @@ func ShowOne(r Runtime, name string) (Line, error) {
 }
 
 func (k key) line(r Runtime) Line {
-	value := k.value(r)
+	value, long := k.value(r), k.value(r)
+	if k.long != nil {
+		long = k.long(r)
+	}
+	about, _ := About(k.name)
+	standard := k.text(defaultRuntime())
 	var choices []string
 	for _, o := range k.offers {
-		if trial := r; !k.free && k.parse(&trial, o) {
+		if trial := r; (!k.free || o == standard) && k.parse(&trial, o) {
 			choices = append(choices, o)
 		}
 	}
 	return Line{
-		Key: k.name, Value: value, Offers: k.offers, Text: k.text(r), Choices: choices, About: abouts[k.name],
-		Default: k.text(r) == k.text(defaultRuntime()),
+		Key: k.name, Value: value, Offers: k.offers, Text: k.text(r), Choices: choices, Closed: k.closed, Long: long, About: about,
+		Default: k.text(r) == standard,
 	}
 }
 

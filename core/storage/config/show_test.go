@@ -30,8 +30,8 @@ func TestTheWholeConfigurationIsShownWithKeysUnitsAndOffers(t *testing.T) {
 		"**fallback**: none (default) `local/qwen3` `messages` `none`",
 		"**max_background_forks**: 4 (default) `1-100`",
 		"**quiet_hours**: off (default) `22:00-07:30` `off`",
-		"**daily_cap**: off (default) `5` `2.50` `off`",
-		"**monthly_cap**: off (default) `5` `2.50` `off`",
+		"**daily_cap**: off (default) `5` `off`",
+		"**monthly_cap**: off (default) `60` `off`",
 		"**claude_warm**: 1 (default) `0-16`",
 		"**claude_memory_limit**: 4GB (default) `4GB` `512MB`",
 		"**sandbox**: auto (default) `auto` `off`",
@@ -56,14 +56,18 @@ func TestAValueOtherThanTheDefaultIsShownPlainly(t *testing.T) {
 		"opus", "haiku", "8k budget", "31k budget", "60s", "60m", "default", "a,b", "x", "script", "claude", "1",
 		"22:00-07:30", "$0.00", "$12.50", "0", "1536MB", "off", "on", "/srv", "/releases",
 	}
-	var got []string
+	long := []string{
+		"opus", "haiku", "up to 8,000 tokens", "up to 31,999 tokens", "1 minute", "1 hour", "default", "a,b", "x", "script", "claude", "1 run",
+		"22:00-07:30", "$0.00 a day", "$12.50 a month", "0", "1536 MB", "off", "on", "/srv", "/releases",
+	}
+	var got, full []string
 	for _, l := range Show(r) {
-		got = append(got, l.Value)
+		got, full = append(got, l.Value), append(full, l.Long)
 		if one, err := ShowOne(r, l.Key); err != nil || l.Default || !cmp.Equal(one, l) || strings.Contains(one.String(), "(default)") {
 			t.Errorf("%+v, %+v, %v", l, one, err)
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff([][]string{want, long}, [][]string{got, full}); diff != "" {
 		t.Error(diff)
 	}
 	r.ThinkingMain = "999"

@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // Messages for the user.
 const (
 	msgEnvRead     = "read %s: %w"
@@ -37,27 +39,80 @@ const (
 	shownInherit = "(inherit main)"
 )
 
-// abouts describe the effect of each setting.
-var abouts = map[string]string{
-	"model_main":           "the model that talks with you",
-	"model_fork":           "the model of background runs whose file names none",
-	"thinking_main":        "how much the conversation thinks before it answers",
-	"thinking_fork":        "how much background runs think",
-	"bg_fork_timeout":      "how many seconds a background run may take",
-	"fork_idle_timeout":    "after how many idle minutes a fork in the chat is asked whether to end, and then ended",
-	"permission_mode":      "what happens with tools that no rule allows: deny them, ask you, or allow them",
-	"google_calendars":     "which calendars the agent reads",
-	"google_task_list":     "which list of Google Tasks the agent uses",
-	"engine":               "who answers: the claude command, the Messages API, or a script; auto takes the first available",
-	"fallback":             "who answers while the engine is unreachable or out of money",
-	"max_background_forks": "how many background runs work at once; more wait",
-	"quiet_hours":          "when pings that are not critical are refused",
-	"daily_cap":            "dollars a day: at the cap background runs are held",
-	"monthly_cap":          "dollars a month: at the cap background runs are held",
-	"claude_warm":          "whether the conversation is opened at start, so that the first answer is faster",
-	"claude_memory_limit":  "how much memory one engine process may use",
-	"sandbox":              "whether the agent's commands run in a sandbox of the system",
-	"sandbox_network":      "whether commands in the sandbox reach the network, or which hosts of it",
-	"sandbox_visible":      "which other folders commands in the sandbox can see",
-	"update_source":        "where new versions of this program are found",
+// Setting is how a setting is named and explained to people, in every front end.
+type Setting struct {
+	// Key is its name in the files, in /config and in ollim-bot config. "budget." and
+	// "dashboard." begin the keys of numbers and choices that are kept elsewhere.
+	Key     string
+	Group   string // one of Groups
+	Name    string // "Quiet hours"
+	About   string // its effect, in a sentence
+	Example string // a value other than the default
+	Unit    string // of the value, in the plural; empty if it has none
 }
+
+// Groups are the groups of the settings, in the order in which they are shown.
+var Groups = []string{groupSpeak, groupMoney, groupModels, groupLook, groupAdvanced}
+
+const (
+	groupSpeak    = "When it may speak"
+	groupMoney    = "Money"
+	groupModels   = "Models"
+	groupLook     = "Appearance"
+	groupAdvanced = "Advanced"
+)
+
+// Settings are all settings of the program, in the order in which they are shown.
+var Settings = []Setting{
+	{"quiet_hours", groupSpeak, "Quiet hours", "Only critical pings are delivered during these hours.", "22:00-07:30", ""},
+	{"budget.capacity", groupSpeak, "Pings saved up", "The number of pings that can be saved up; 0 mutes the bot.", "3", "pings"},
+	{"budget.refill", groupSpeak, "Ping refill", "How long it takes until one more ping is allowed.", "60", "minutes"},
+
+	{"daily_cap", groupMoney, "Daily limit", "Background runs are held once this much is spent in a day.", "5", "dollars a day"},
+	{"monthly_cap", groupMoney, "Monthly limit", "Background runs are held once this much is spent in a month.", "60", "dollars a month"},
+
+	{"engine", groupModels, "Engine", "Who answers: the claude command, the Messages API or a script; auto takes the first available.", "messages", ""},
+	{"fallback", groupModels, "Fallback", "Who answers while the engine is unreachable or out of money.", "local/qwen3", ""},
+	{"model_main", groupModels, "Main model", "The model that talks with you.", "opus", ""},
+	{"model_fork", groupModels, "Background model", "The model of background runs whose file names none.", "haiku", ""},
+	{"thinking_main", groupModels, "Main thinking", "How much the model thinks before it answers you.", "8000", "tokens"},
+	{"thinking_fork", groupModels, "Background thinking", "How much the model thinks in background runs.", "off", "tokens"},
+
+	{"dashboard.theme", groupLook, "Theme", "The colours of the dashboard; auto follows the terminal.", "dark", ""},
+	{"dashboard.layout", groupLook, "Layout", "Which pane gets the most room.", "chat", ""},
+	{"dashboard.clock", groupLook, "Clock", "Whether times are shown as 14:02 or as 2:02pm.", "12", "hours"},
+	{"dashboard.charts", groupLook, "Curves", "How curves are drawn; blocks are for fonts without Braille.", "blocks", ""},
+	{"dashboard.bell", groupLook, "Alert", "What the terminal does when something needs you: bell, notification or nothing.", "notify", ""},
+	{"dashboard.title", groupLook, "Window title", "Whether the title of the window shows what needs you.", "off", ""},
+	{"dashboard.motion", groupLook, "Motion", "Whether the screen counts seconds; applies from the next start.", "off", ""},
+	{"dashboard.welcome", groupLook, "Welcome", "Whether the welcome opens by itself until setup is complete.", "off", ""},
+
+	{"max_background_forks", groupAdvanced, "Runs at once", "How many background runs work at the same time; more wait.", "2", "runs"},
+	{"bg_fork_timeout", groupAdvanced, "Longest run", "How long a background run may take before it is ended.", "3600", "seconds"},
+	{"fork_idle_timeout", groupAdvanced, "Idle fork", "How long a fork in the chat may be idle before it is asked whether to end, and then ended.", "20", "minutes"},
+	{"permission_mode", groupAdvanced, "Permissions", "What happens with tools that no rule allows: deny them, ask you, or allow them.", "default", ""},
+	{"google_calendars", groupAdvanced, "Calendars", "The Google calendars that the agent reads.", "primary,family@example.com", ""},
+	{"google_task_list", groupAdvanced, "Task list", "The list of Google Tasks that the agent uses.", "MTIzNDU2", ""},
+	{"claude_warm", groupAdvanced, "Warm start", "Opens the conversation at start, so that the first answer is faster; 0 waits for your first message.", "0", ""},
+	{"claude_memory_limit", groupAdvanced, "Memory limit", "How much memory one engine process may use.", "2GB", ""},
+	{"sandbox", groupAdvanced, "Sandbox", "Whether the agent's commands run in a sandbox of the system.", "off", ""},
+	{"sandbox_network", groupAdvanced, "Sandbox network", "Whether commands in the sandbox reach the network, or which hosts of it.", "api.github.com,*.example.org", ""},
+	{"sandbox_visible", groupAdvanced, "Sandbox folders", "The other folders that commands in the sandbox can see.", "~/notes,~/site:rw", ""},
+	{"update_source", groupAdvanced, "Update source", "Where new versions of this program are found.", "https://example.org/ollim-bot", ""},
+}
+
+// About returns the setting with a key; ok is false if there is none.
+func About(key string) (s Setting, ok bool) {
+	i := slices.IndexFunc(Settings, func(s Setting) bool { return s.Key == key })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return Settings[i], true
+}
+
+// Values for people that differ from those in the files.
+const (
+	shownEngines = "the engine's own"
+	shownMain    = "same as the main model"
+	shownBudget  = "up to %s tokens"
+)

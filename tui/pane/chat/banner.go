@@ -205,7 +205,7 @@ func (p *Pane) choose(c pane.Context) pane.Answer {
 	for i, b := range list {
 		labels[i] = b.Label
 	}
-	return pane.Answer{Open: dialog.Pick(cmp.Or(card.Embed.Title, textPress), labels, func(i int) command.Value {
+	return pane.Answer{Open: dialog.Pick(cmp.Or(card.Embed.Title, textPress), labels, 0, func(i int) command.Value {
 		return command.Click{Message: card.ID, ID: list[i].Action}
 	})}
 }

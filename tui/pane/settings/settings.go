@@ -33,13 +33,12 @@ type Page struct {
 func New() *Page {
 	p := &Page{}
 	p.Columns = []table.Column[*setting]{
-		table.Words("SETTING", 21, theme.Strong, func(s *setting) string { return s.label }),
-		table.Words("VALUE", 18, theme.Accent, func(s *setting) string { return s.Value }),
-		table.Words("CHOICES", 26, theme.Dim, func(s *setting) string { return strings.Join(s.Offers, " ") }),
-		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About }),
+		table.Words("SETTING", 20, theme.Strong, func(s *setting) string { return s.About.Name }),
+		table.Words("VALUE", 23, theme.Accent, func(s *setting) string { return s.Long }),
+		table.Words("WHAT IT CHANGES", 0, theme.Text, func(s *setting) string { return s.About.About }),
 	}
-	p.Columns[3].Least = 12
 	p.Noun, p.Facts, p.Open = textRow, (*setting).facts, action.SettingsEdit
+	p.Group = func(s *setting) widget.Span { return widget.Span{Role: theme.Strong, Text: s.About.Group} }
 	return p
 }
 
@@ -97,18 +96,30 @@ func (s *setting) take(value string) pane.Answer {
 	return pane.Answer{Do: do}
 }
 
-// form asks for a value.
+// form asks for a value: one of the choices, or a text.
 func (s *setting) form() *dialog.Form {
+	if s.Closed {
+		return dialog.Pick(s.About.Name, s.Choices, max(0, slices.Index(s.Choices, s.Text)), func(i int) command.Value { return s.take(s.Choices[i]).Do })
+	}
 	field := dialog.Text(textValue, s.Text, func(_ pane.Context, text string) (string, bool) {
 		if _, err := s.set(s, strings.TrimSpace(text)); err != nil {
-			return err.Error(), false
+			return strings.TrimPrefix(err.Error(), s.Key+": "), false
 		}
-		return s.About, true
+		return s.About.About, true
 	})
+	field.Hint, field.Selected = s.About.About+" "+s.example(), true
+	if s.About.Unit != "" {
+		field.Label = strings.ToUpper(s.About.Unit[:1]) + s.About.Unit[1:]
+	}
 	return &dialog.Form{
-		Name: s.label + ": " + strings.Join(s.Offers, ", "), Fields: []*dialog.Field{field},
+		Name: s.About.Name, Fields: []*dialog.Field{field},
 		Make: func(pane.Context) command.Value { return s.take(strings.TrimSpace(field.Text())).Do },
 	}
+}
+
+// example is a value that could be set.
+func (s *setting) example() string {
+	return fmt.Sprintf(textExample, strings.TrimSpace(s.About.Example+" "+s.About.Unit))
 }
 
 // choicePlace is the place of the first choice below the table.
@@ -123,35 +134,61 @@ func (p *Page) Press(c pane.Context, at widget.Place, focused bool) action.ID {
 	return p.List.Press(c, at, focused)
 }
 
-// Draw implements pane.Pane: the table, and below it the value, description and choices of
-// the selected setting.
+// Draw implements pane.Pane: the table, and below it everything about the selected setting.
 func (p *Page) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
-	s, ok := p.Row()
-	below := 0
-	if h >= 8 && ok {
-		below = 4
-	}
-	narrow := w < 56 // its name counts more than its description, which is below
-	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[3].Hidden = 18, 0, narrow
+	narrow := w < 100 // what it changes is below
+	p.Columns[1].Cells, p.Columns[1].Least, p.Columns[2].Hidden = 23, 0, narrow
 	if narrow {
 		p.Columns[1].Cells, p.Columns[1].Least = 0, 8
 	}
-	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-below), focused)
-	if below > 0 {
-		rows = append(rows, detail(c, s, w)...)
+	var below []widget.Row
+	if s, ok := p.Row(); ok {
+		below = detail(c, s, w)
 	}
-	return widget.FillRows(rows, w, h)
+	if h-len(below) < leastRows {
+		below = nil
+	}
+	rows := p.Table.Draw(c.Theme, w, min(p.Lines(), h-len(below)), focused)
+	return widget.FillRows(append(rows, below...), w, h)
 }
 
-// detail is the selected setting in four lines.
+const (
+	leastRows  = 6 // of the table above the details
+	detailRows = 5 // at least, so that the table keeps its height from setting to setting
+	valueRows  = 3 // of a long value
+	aboutRows  = 3
+)
+
+// detail is everything about a setting: its key, value, explanation and choices.
 func detail(c pane.Context, s *setting, w int) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
-	name := []widget.Span{{Role: theme.Strong, Text: s.label}}
-	line := func(role theme.Role, text string) widget.Row {
-		return widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: text}), Place: widget.Inner}
+	name := []widget.Span{{Role: theme.Strong, Text: s.About.Name}}
+	rows := []widget.Row{{Text: b.Rule(w, name, []widget.Span{{Role: theme.Dim, Text: s.elsewhere()}}), Place: widget.Ruled}}
+	add := func(role theme.Role, text string, most int) {
+		for _, line := range widget.WrapN(text, max(1, w-2), most, c.Theme.Glyph(theme.Ellipsis)) {
+			rows = append(rows, widget.Row{Text: b.Line(w, widget.Span{Text: " "}, widget.Span{Role: role, Text: line}), Place: widget.Inner})
+		}
 	}
-	rule := widget.Row{Text: b.Rule(w, name, nil), Place: widget.Ruled}
-	return []widget.Row{rule, line(theme.Accent, s.Value), line(theme.Dim, s.About), choices(b, s, w)}
+	add(theme.Accent, s.Long, valueRows)
+	add(theme.Text, s.About.About, aboutRows)
+	if !s.Closed {
+		add(theme.Dim, s.example(), 1)
+	}
+	if len(s.Choices) > 0 {
+		rows = append(rows, choices(b, s, w))
+	}
+	return widget.FillRows(rows, w, max(len(rows), detailRows))
+}
+
+// elsewhere is how the setting is called outside of the dashboard.
+func (s *setting) elsewhere() string {
+	if look, ok := strings.CutPrefix(s.Key, lookKeys); ok {
+		return settings.DashboardFile + ": " + look
+	}
+	if strings.HasPrefix(s.Key, budgetKeys) {
+		return textSetBudget
+	}
+	return fmt.Sprintf(textSetConfig, s.Key)
 }
 
 // choices are the values that can be clicked.
@@ -177,42 +214,43 @@ func choices(b widget.Brush, s *setting, w int) widget.Row {
 // invalid.
 type setting struct {
 	config.Line
-	label string
-	set   func(s *setting, value string) (command.Value, error)
+	set func(s *setting, value string) (command.Value, error)
 }
 
 // facts are what a filter finds a setting by.
 func (s *setting) facts() query.Facts {
-	return query.Facts{Text: s.label + " " + strings.ReplaceAll(s.Key, "_", " ") + " " + s.Value + " " + s.About}
+	return query.Facts{Text: strings.Join([]string{s.About.Group, s.About.Name, strings.ReplaceAll(s.Key, "_", " "), s.Long, s.About.About}, " ")}
 }
 
-// rowsOf are all settings: of the bot, of the budget, of the dashboard.
+// rowsOf are all settings, by group.
 func rowsOf(c pane.Context) []*setting {
 	var rows []*setting
-	add := func(label string, l config.Line, set func(*setting, string) (command.Value, error)) {
-		rows = append(rows, &setting{l, label, set})
-	}
-	for _, l := range config.Show(c.Snap.Config) {
-		add(l.Key, l, setConfig)
-	}
-	number := func(key, label, about string, n int, noun string) {
-		value := words.Grouped(uint64(max(0, n)), noun)
-		add(label, config.Line{Key: key, Text: strconv.Itoa(n), Value: value, Offers: []string{noun + "s"}, About: about}, setBudget)
-	}
-	number(keyCapacity, textCapacity, aboutCapacity, c.Snap.Budget.State.Capacity, "token")
-	number(keyRefill, textRefill, aboutRefill, c.Snap.Budget.State.RefillRateMinutes, "minute")
-	for _, name := range settings.Names {
-		value, choices := c.Chosen.Get(name), settings.Choices[name]
-		label, about := textDashboard+name, aboutLooks[name]
-		add(label, config.Line{Key: "dashboard." + name, Text: value, Value: value, Offers: choices, Choices: choices, About: about}, setLook)
+	for _, about := range config.Settings {
+		rows = append(rows, rowOf(c, about))
 	}
 	return rows
+}
+
+// rowOf is a setting with its value: of the dashboard, of the budget, or of the bot.
+func rowOf(c pane.Context, about config.Setting) *setting {
+	if name, ok := strings.CutPrefix(about.Key, lookKeys); ok {
+		value, choices := c.Chosen.Get(name), settings.Choices[name]
+		long := strings.TrimSpace(value + " " + about.Unit)
+		return &setting{config.Line{Key: about.Key, Text: value, Long: long, Choices: choices, Closed: true, About: about}, setLook}
+	}
+	state := c.Snap.Budget.State
+	if n, ok := map[string]int{keyCapacity: state.Capacity, keyRefill: state.RefillRateMinutes}[about.Key]; ok {
+		long := words.Grouped(uint64(max(0, n)), strings.TrimSuffix(about.Unit, "s"))
+		return &setting{config.Line{Key: about.Key, Text: strconv.Itoa(n), Long: long, About: about}, setBudget}
+	}
+	line, _ := config.ShowOne(c.Snap.Config, about.Key) // the table has no unknown keys
+	return &setting{line, setConfig}
 }
 
 // Find lists the settings for the search of the palette.
 func Find(c pane.Context) (list []dialog.Found) {
 	for _, s := range rowsOf(c) {
-		list = append(list, dialog.Found{Key: s.Key, Name: s.label + ": " + s.Value})
+		list = append(list, dialog.Found{Key: s.Key, Name: s.About.Name + ": " + s.Long})
 	}
 	return list
 }
@@ -224,7 +262,7 @@ func setConfig(s *setting, value string) (command.Value, error) {
 func setBudget(s *setting, value string) (command.Value, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil {
-		return nil, fmt.Errorf(textNoNumber, s.label, value)
+		return nil, fmt.Errorf(textNoNumber, s.About.Name, value)
 	}
 	var set command.SetBudget
 	if s.Key == keyCapacity {
@@ -237,36 +275,24 @@ func setBudget(s *setting, value string) (command.Value, error) {
 
 func setLook(s *setting, value string) (command.Value, error) {
 	if !slices.Contains(s.Choices, value) {
-		return nil, fmt.Errorf(textNoChoice, s.label, strings.Join(s.Choices, ", "))
+		return nil, fmt.Errorf(textNoChoice, s.About.Name, strings.Join(s.Choices, ", "))
 	}
-	return command.SetLook{Name: strings.TrimPrefix(s.Key, "dashboard."), Value: value, Was: s.Text}, nil
+	return command.SetLook{Name: strings.TrimPrefix(s.Key, lookKeys), Value: value, Was: s.Text}, nil
 }
 
 const (
 	textRow       = "setting"
 	textNothing   = "no setting is selected"
 	textValue     = "Value"
-	textDashboard = "dashboard "
-	textCapacity  = "ping capacity"
-	textRefill    = "ping refill"
+	textExample   = "For example %s."
+	textSetConfig = "ollim-bot config %s"
+	textSetBudget = "ollim-bot budget set"
 
 	textNoNumber = "%s: %q is not a whole number"
 	textNoChoice = "%s must be one of: %s"
 
-	keyCapacity   = "budget.capacity"
-	keyRefill     = "budget.refill"
-	aboutCapacity = "how many pings the budget can save up; 0 mutes"
-	aboutRefill   = "minutes until one more ping is allowed"
+	lookKeys    = "dashboard."
+	budgetKeys  = "budget."
+	keyCapacity = budgetKeys + "capacity"
+	keyRefill   = budgetKeys + "refill"
 )
-
-// aboutLooks are what the dashboard's own settings change.
-var aboutLooks = map[string]string{
-	"theme":          "the colours of the dashboard; auto follows the terminal",
-	"layout":         "which pane has the most room",
-	"clock":          "whether times are shown as 14:02 or as 2:02pm",
-	"charts":         "how curves are drawn: blocks if the font has no braille",
-	"bell":           "how the terminal announces what needs you: bell or notification",
-	"title":          "whether the window title shows what needs you",
-	settings.Welcome: "whether the welcome opens by itself until setup is complete",
-	"motion":         "whether seconds are counted on the screen; applies from the next start",
-}
