@@ -35,12 +35,12 @@ func TestTheTaskOfTheSelectedRunIsOneKeyAway(t *testing.T) {
 func TestTheFormOfATaskOpensFromTheScheduleAndFromThePalette(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("2", "e")
-		s.sees("2 Schedule", "Runs above caps", "enter save the file")
+		s.sees("2 Schedule", "More options…", "enter save the file")
 		s.press("esc", "esc", "3", "ctrl+p")
 		s.types("edit email")
 		s.sees("opens its form")
 		s.press("enter")
-		s.sees("2 Schedule", "Runs above caps", "enter save the file")
+		s.sees("2 Schedule", "More options…", "enter save the file")
 	})
 }
 
@@ -62,7 +62,7 @@ func TestKeysThatAreTypedAheadGoIntoWhatIsBeingRead(t *testing.T) {
 		s.types("Sweep")
 		s.sees("loading…")
 		time.Sleep(2 * time.Second)
-		s.sees("▸ Title            Sweep")
+		s.sees("▸ Title          Sweep")
 	})
 	play(t, slow, func(s *stage) {
 		s.send("2p/second")

@@ -160,10 +160,12 @@ func TestAQuestionIsAnsweredByAClick(t *testing.T) {
 func TestAClickInAFormGoesToAFieldAndSubmitsNothing(t *testing.T) {
 	play(t, setup{snap: dayAhead}, func(s *stage) {
 		s.press("2", "n")
-		s.clickOn("Message")
+		s.clickOn("Prompt")
 		s.types("Ask.")
-		s.sees("▸ Message  Ask.")
-		s.clickOn("in the background")
+		s.sees("▸ Prompt         Ask.")
+		s.clickOn("More options…")
+		s.clickOn("in the background  ")
+		s.clickOn("Runs")
 		s.sees("▸ Runs")
 		s.clickOn("space change")
 		s.sees("in the main conversation")

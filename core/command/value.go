@@ -118,6 +118,9 @@ type AddTask struct {
 	Foreground  bool
 	Silent      bool // may not ping
 	UntilDone   bool // a reminder that repeats until it is done
+	Model       string
+	Isolated    bool // without the conversation's history
+	Critical    bool // also runs at a spending cap
 }
 
 // AddStarters installs the starter routines. Existing ones stay unchanged.

@@ -9,7 +9,7 @@ import (
 )
 
 // FromWords returns the expression for a few words, such as "every weekday at 9", "mondays and
-// fridays at 9:30 and 18:00", "daily at 8pm", "every 15 minutes", "hourly" or "every month on
+// fridays at 9:30 and 18:00", "daily 8pm", "every 15 minutes", "hourly" or "every month on
 // the 1st at noon". It returns false for anything else, such as an expression.
 func FromWords(text string) (expr string, ok bool) {
 	words := strings.Fields(strings.NewReplacer(",", " ", " and ", " ", " o'clock", "").Replace(strings.ToLower(" " + strings.TrimSpace(text) + " ")))
@@ -19,20 +19,28 @@ func FromWords(text string) (expr string, ok bool) {
 	if expr, ok := interval(words); ok {
 		return expr, true
 	}
-	at := slices.Index(words, "at")
-	if at < 0 {
-		return "", false
+	days, times := words, []string(nil)
+	if at := slices.Index(words, "at"); at >= 0 {
+		days, times = words[:at], words[at+1:]
+	} else { // "daily 8:15"
+		first := slices.IndexFunc(words, startsWithDigit)
+		if first <= 0 {
+			return "", false
+		}
+		days, times = words[:first], words[first:]
 	}
-	minute, hours, ok := clockTimes(words[at+1:])
+	minute, hours, ok := clockTimes(times)
 	if !ok {
 		return "", false
 	}
-	date, week, ok := daysOf(words[:at])
+	date, week, ok := daysOf(days)
 	if !ok {
 		return "", false
 	}
 	return fmt.Sprintf("%d %s %s * %s", minute, hours, date, week), true
 }
+
+func startsWithDigit(word string) bool { return word[0] >= '0' && word[0] <= '9' }
 
 // interval parses intervals within a day.
 func interval(words []string) (expr string, ok bool) {

@@ -35,38 +35,45 @@ type editLine struct {
 	value func(c pane.Context, text string) any
 }
 
-// editTask is the form of an existing task, with every field of its file.
+// editTask is the form of an existing task, with every field of its file that has an effect.
 func editTask(file command.TaskFile) pane.Dialog {
 	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: textWriteFile, keeps: true}}
 	e.Make = e.command
+	routine := file.Kind == routines.KindRoutine
 	e.when()
-	e.text("description", "Title", func(f command.TaskFile) string { return f.Description })
+	e.text("description", fieldTitle, func(f command.TaskFile) string { return f.Description })
 	e.prompt()
-	e.choice("background", "Runs", textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
-	e.choice("allow-ping", "Pings", textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
-	e.oneOf("update-main-session", "Reports", func(f command.TaskFile) string { return string(f.Mode) },
+	e.choice("allow-ping", fieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
+	if routine {
+		e.option("missed", fieldMissed, "run", textCatchUp, textNoteMissed, func(f command.TaskFile) bool { return f.RunMissed })
+	} else {
+		e.option("until", fieldUntil, "done", textTillDone, textOnce, func(f command.TaskFile) bool { return f.UntilDone })
+	}
+	basic := len(e.Fields)
+	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
+	e.oneOf("update-main-session", fieldReports, func(f command.TaskFile) string { return string(f.Mode) },
 		string(routines.OnPing), string(routines.Always), string(routines.Freely), string(routines.Blocked))
-	models := []string{"", "opus", "sonnet", "haiku"}
+	models := slices.Clone(taskModels)
 	if !slices.Contains(models, file.Model) {
 		models = append(models, file.Model)
 	}
-	e.oneOf("model", "Model", func(f command.TaskFile) string { return f.Model }, models...)
-	e.choice("thinking", "Thinks", textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
-	e.choice("isolated", "Isolated", textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
-	e.list("allowed-tools", "May use", func(f command.TaskFile) []string { return f.Allowed })
-	e.list("disallowed-tools", "May not use", func(f command.TaskFile) []string { return f.Disallowed })
-	e.list("skills", "Skills", func(f command.TaskFile) []string { return f.Skills })
-	e.text("subagent", "Subagent", func(f command.TaskFile) string { return f.Subagent })
-	e.choice("trust-input", "Trusts input", textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
-	e.choice("critical", "Runs above caps", textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
-	if file.Kind == routines.KindRoutine {
-		e.oneOf("missed", "If missed", func(f command.TaskFile) string { return map[bool]string{true: "run"}[f.RunMissed] }, "", "run")
-	} else {
-		e.oneOf("until", "Until", func(f command.TaskFile) string { return map[bool]string{true: untilDone}[f.UntilDone] }, "", untilDone)
+	e.oneOf("model", fieldModel, func(f command.TaskFile) string { return f.Model }, models...)
+	e.choice("thinking", fieldThinking, textYes, textNo, func(f command.TaskFile) bool { return f.Thinking })
+	e.choice("isolated", fieldIsolated, textYes, textNo, func(f command.TaskFile) bool { return f.Isolated })
+	e.choice("critical", fieldCritical, textYes, textNo, func(f command.TaskFile) bool { return f.Critical })
+	e.list("allowed-tools", fieldAllowed, func(f command.TaskFile) []string { return f.Allowed })
+	e.list("disallowed-tools", fieldDenied, func(f command.TaskFile) []string { return f.Disallowed })
+	e.list("skills", fieldSkills, func(f command.TaskFile) []string { return f.Skills })
+	e.choice("trust-input", fieldTrusts, textYes, textNo, func(f command.TaskFile) bool { return f.TrustInput })
+	if !routine {
 		e.chain()
 	}
+	e.Fields = append(e.Fields[:basic:basic], moreOptions(e.Fields[basic:]))
 	return e
 }
+
+// taskModels are the usual models of a task; the first is the default.
+var taskModels = []string{"", "opus", "sonnet", "haiku"}
 
 func (e *editing) add(l editLine) {
 	e.lines, e.Fields = append(e.lines, l), append(e.Fields, l.field)
@@ -97,10 +104,10 @@ func (e *editing) when() {
 // very long one, can only be edited in the file.
 func (e *editing) prompt() {
 	show := func(f command.TaskFile) string { return f.Body }
-	field := promptField("Prompt", e.file.Body)
+	field := promptField(e.file.Body)
 	if field.Text() != e.file.Body {
 		long := fmt.Sprintf(textLongPrompt, words.Count(strings.Count(e.file.Body, "\n")+1, "line"))
-		field = Choice("Prompt", long, long)
+		field = Choice(fieldPrompt, long, long)
 	}
 	e.add(editLine{field: field, show: show})
 }
@@ -122,7 +129,6 @@ func textOrNone(_ pane.Context, text string) any {
 func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
 	show := func(f command.TaskFile) string { return strings.Join(of(f), separator+" ") }
 	field := Text(label, show(e.file), nil)
-	field.Hint = textListNote
 	e.add(editLine{key, field, show, func(_ pane.Context, text string) any {
 		var items []string
 		for item := range strings.SplitSeq(text, separator) {
@@ -137,21 +143,33 @@ func (e *editing) list(key, label string, of func(command.TaskFile) []string) {
 	}})
 }
 
-// untilDone is the file's value for a reminder that repeats until it is done.
-const untilDone = "done"
-
 // separator separates the items of a list: tool patterns contain commas.
 const separator = ";"
 
 // choice adds a field with two options, for true and false.
 func (e *editing) choice(key, label, yes, no string, of func(command.TaskFile) bool) {
+	e.either(key, label, yes, no, of, func(on bool) any { return on })
+}
+
+// option adds a field with two options; the file has a word for the first and no key for the
+// other.
+func (e *editing) option(key, label, word, yes, no string, of func(command.TaskFile) bool) {
+	e.either(key, label, yes, no, of, func(on bool) any {
+		if on {
+			return word
+		}
+		return nil
+	})
+}
+
+func (e *editing) either(key, label, yes, no string, of func(command.TaskFile) bool, value func(on bool) any) {
 	show := func(f command.TaskFile) string {
 		if of(f) {
 			return yes
 		}
 		return no
 	}
-	e.add(editLine{key, Choice(label, show(e.file), yes, no), show, func(_ pane.Context, text string) any { return text == yes }})
+	e.add(editLine{key, Choice(label, show(e.file), yes, no), show, func(_ pane.Context, text string) any { return value(text == yes) }})
 }
 
 // oneOf adds a field with the values that the file accepts as options. The first may be
@@ -165,9 +183,9 @@ func (e *editing) oneOf(key, label string, of func(command.TaskFile) string, acc
 // chain adds the field for how often a reminder may repeat.
 func (e *editing) chain() {
 	show := func(f command.TaskFile) string { return strconv.Itoa(f.MaxChain) }
-	field := Text("Repeats", show(e.file), func(_ pane.Context, text string) (string, bool) {
+	field := Text(fieldRepeats, show(e.file), func(_ pane.Context, text string) (string, bool) {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
-		return textChainNote, err == nil && n >= 0 && n <= mostChain
+		return fieldNotes[fieldRepeats], err == nil && n >= 0 && n <= mostChain
 	})
 	e.add(editLine{"max-chain", field, show, func(_ pane.Context, text string) any {
 		n, _ := strconv.Atoi(strings.TrimSpace(text))

@@ -1,6 +1,7 @@
 package dialog
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,8 +34,8 @@ func editContext() pane.Context {
 
 // fill writes a text over a field of a form.
 func fill(e pane.Dialog, label, text string) {
-	for _, f := range e.(*editing).Fields {
-		if f.Label == label {
+	for _, l := range e.(*editing).lines {
+		if f := l.field; f.Label == label {
 			if f.input.Set(text); f.area != nil {
 				f.area.Clear()
 				f.area.Insert(text)
@@ -62,6 +63,95 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 	}}
 	if d := cmp.Diff(command.Value(want), e.Take(c, enter).Send); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// The form shows what a person needs; one row opens the rest, each with its explanation.
+func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
+	for name, f := range map[string]*Form{"new": NewTask(), "edit": editTask(teaFile()).(*editing).Form} {
+		c := editContext()
+		look := func() string { return ansi.Strip(strings.Join(f.Draw(c, 80, 20), "\n")) }
+		if screen := look(); len(f.Fields) != 6 || strings.Contains(screen, "Model  ") || !strings.Contains(screen, "More options…") {
+			t.Errorf("%s: %d fields:\n%s", name, len(f.Fields), screen)
+		}
+		for f.Fields[f.at].more == nil {
+			f.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
+		}
+		if a := f.Take(c, enter); a.Send != nil || a.Close || f.Fields[f.at].Label != "Runs" {
+			t.Errorf("%s: enter on the row: %+v, at %s", name, a, f.Fields[f.at].Label)
+		}
+		for i, field := range f.Fields {
+			f.at = i
+			if note, _ := field.check(c, false); note == "" || !strings.Contains(look(), "▸ "+field.Label) {
+				t.Errorf("%s: %s is not explained:\n%s", name, field.Label, look())
+			}
+		}
+	}
+}
+
+// The same field has the same name in both forms, and docs/routines.md names it.
+func TestTheDocsNameEveryFieldOfTheForms(t *testing.T) {
+	page, err := os.ReadFile("../../docs/routines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reminder := teaFile()
+	reminder.Kind = routines.KindReminder
+	known := map[string]bool{}
+	for _, file := range []command.TaskFile{teaFile(), reminder} {
+		for _, l := range editTask(file).(*editing).lines {
+			known[l.field.Label] = true
+			if row := "| " + l.field.Label + " | `" + l.key + "` |"; l.key != "" && !strings.Contains(string(page), row) {
+				t.Errorf("docs/routines.md lacks %s", row)
+			}
+		}
+	}
+	for _, f := range NewTask().Fields {
+		for _, f := range append(f.more, f) {
+			if f.more == nil && !known[f.Label] && f.Label != fieldKind {
+				t.Errorf("%s is only in the form of a new task", f.Label)
+			}
+		}
+	}
+}
+
+func TestANewTaskGetsItsOptions(t *testing.T) {
+	c, f := editContext(), newTask("daily 8:15", "Tea", "Make tea.")
+	f.at = len(f.Fields) - 1
+	f.open()
+	for _, field := range f.Fields {
+		if field.Label == "Model" || field.Label == "Isolated" || field.Label == "Above limits" {
+			field.turn()
+		}
+	}
+	want := command.AddTask{Cron: "15 8 * * *", Description: "Tea", Message: "Make tea.", Model: "opus", Isolated: true, Critical: true}
+	if got := f.Take(c, enter).Send; got != want {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Plain words that are not understood get plain words back, never a column.
+func TestAScheduleThatIsNotUnderstoodIsAnsweredInPlainWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"evry day":   `I do not understand "evry day": try every weekday at 9, or daily 8:15`,
+		"9 sharp":    "I do not understand",
+		"0 9 * *":    "a cron expression has five fields",
+		"61 * * * *": "minute 61 does not exist",
+	} {
+		got, ok := CheckCron(editContext(), text)
+		if ok || !strings.Contains(got, want) || strings.Contains(got, "column") {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+	for _, text := range []string{"every weekday at 9", "daily 8:15"} { // the cure works
+		if got, ok := CheckCron(editContext(), text); !ok {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	for _, text := range []string{"18:30", "tomorrow 9:00", "in 2 hours", "2026-12-24 18:00"} {
+		if got, ok := checkMoment(editContext(), text); !ok {
+			t.Errorf("%q: %s", text, got)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ type Check func(c pane.Context, text string) (note string, ok bool)
 // Field is a field of a form. Use Text, Lines or Choice.
 type Field struct {
 	Label string
-	Hint  string // shown below the field while it is empty
+	Hint  string // shown below the field while it is empty, or has no Check
 	// needed means that it must not be empty; the error appears only after enter.
 	needed bool
 	Check  Check // nil accepts everything
@@ -29,19 +29,20 @@ type Field struct {
 	chosen  int
 	input   widget.Input
 	area    *widget.Area // of a text of several lines; nil for one
+	more    []*Field     // the fields that this row opens; nil for a field
 	before  string       // its value when the form opened
 }
 
 // Text is a field for one line of text.
 func Text(label, text string, check Check) *Field {
-	f := &Field{Label: label, Check: check, before: text}
+	f := &Field{Label: label, Hint: fieldNotes[label], Check: check, before: text}
 	f.input.Set(text)
 	return f
 }
 
 // Lines is a field for several lines of text: alt+enter starts a line, enter sends the form.
 func Lines(label, text string) *Field {
-	f := &Field{Label: label, area: &widget.Area{}}
+	f := &Field{Label: label, Hint: fieldNotes[label], area: &widget.Area{}}
 	f.area.Insert(text)
 	f.before = f.area.Text()
 	return f
@@ -49,7 +50,16 @@ func Lines(label, text string) *Field {
 
 // Choice is a field with a few options: space selects the next one.
 func Choice(label, chosen string, words ...string) *Field {
-	return &Field{Label: label, choices: words, before: chosen, chosen: max(0, slices.Index(words, chosen))}
+	return &Field{Label: label, Hint: fieldNotes[label], choices: words, before: chosen, chosen: max(0, slices.Index(words, chosen))}
+}
+
+// moreOptions is the row that opens other fields.
+func moreOptions(fields []*Field) *Field {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Label)
+	}
+	return &Field{Label: textMoreOptions, Hint: strings.Join(names, ", "), more: fields}
 }
 
 // Text is the field's text or its chosen option.
@@ -82,7 +92,7 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 		return f.Hint, true
 	}
 	if f.Check == nil {
-		return "", true
+		return f.Hint, true
 	}
 	return f.Check(c, text)
 }
@@ -92,7 +102,7 @@ func (f *Field) check(c pane.Context, tried bool) (note string, ok bool) {
 func (f *Field) take(msg tea.Msg) {
 	k, _ := msg.(tea.KeyPressMsg)
 	switch {
-	case f.choices != nil:
+	case f.choices != nil || f.more != nil:
 	case f.area != nil && key.Matches(k, formKeys.line):
 		f.area.Insert("\n")
 	case f.area != nil:

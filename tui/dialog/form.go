@@ -110,6 +110,8 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 		f.at = (f.at + 1) % n
 	case key.Matches(msg, formKeys.previous):
 		f.at = (f.at + n - 1) % n
+	case field.more != nil && key.Matches(msg, formKeys.open):
+		f.open()
 	case key.Matches(msg, formKeys.send):
 		return f.send(c)
 	case field.choices != nil && key.Matches(msg, formKeys.turn):
@@ -119,6 +121,9 @@ func (f *Form) key(c pane.Context, msg tea.KeyPressMsg) pane.Answer {
 	}
 	return pane.Answer{}
 }
+
+// open puts the fields of the current row in its place.
+func (f *Form) open() { f.Fields = slices.Replace(f.Fields, f.at, f.at+1, f.Fields[f.at].more...) }
 
 // write passes a key or a paste to the current field.
 func (f *Form) write(msg tea.Msg) {
@@ -147,6 +152,8 @@ func (f *Form) click(c pane.Context, at pane.Click) pane.Answer {
 	again, field := f.at == i, f.Fields[i]
 	f.at = i
 	switch {
+	case field.more != nil:
+		f.open()
 	case !again || field.choices == nil:
 	case !f.picks:
 		field.turn()
@@ -181,6 +188,8 @@ func (f *Form) send(c pane.Context) pane.Answer {
 func (f *Form) Hint() []key.Binding {
 	out := []key.Binding{named(formKeys.send, cmp.Or(f.Send, formKeys.send.Help().Desc))}
 	switch {
+	case f.Fields[f.at].more != nil:
+		out = []key.Binding{formKeys.open, formKeys.next, named(formKeys.save, f.Send)}
 	case f.picks:
 		if out = append(out, formKeys.pick); f.Fields[len(f.Fields)-1].choices == nil {
 			out = append(out, formKeys.moment)
@@ -239,6 +248,9 @@ func (f *Form) column() int {
 	n := 0
 	for _, field := range f.Fields {
 		n = max(n, widget.Cells(field.Label))
+		for _, later := range field.more { // so that nothing moves when they open
+			n = max(n, widget.Cells(later.Label))
+		}
 	}
 	return n + 5
 }
@@ -281,7 +293,7 @@ func (f *Form) noted(c pane.Context, w int, field *Field, text string, ok bool) 
 	switch {
 	case !ok:
 		role, rows, text = theme.Warn, wrongRows, c.Theme.Glyph(theme.Bang)+" "+text
-	case field.choices == nil && field.Text() != "":
+	case field.Check != nil && field.choices == nil && field.Text() != "":
 		role = theme.Accent
 	}
 	n := f.column()

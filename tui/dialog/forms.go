@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
+	"ollimbot/core/base/clean"
 	"ollimbot/core/command"
 	"ollimbot/core/work/budget"
 	"ollimbot/routines/cron"
@@ -25,24 +27,29 @@ func firstTask() *Form {
 }
 
 func newTask(at, name, text string) *Form {
-	kind := Choice("Kind", textRoutine, textRoutine, textReminder, textUntilDone)
+	kind := Choice(fieldKind, textRoutine, textRoutine, textReminder, textUntilDone)
 	once := func() bool { return kind.Text() != textRoutine }
 	when := whenField(at, false)
 	kind.Check = func(_ pane.Context, text string) (string, bool) {
 		when.Hint, when.Check = whenOf(once())
 		return kindNotes[text], true
 	}
-	title := Text("Title", name, nil)
-	title.Hint = textTitleNote
-	message := promptField("Message", text)
-	place := Choice("Runs", textBackground, textBackground, textForeground)
-	pings := Choice("Pings", textMayPing, textMayPing, textNeverPings)
+	title := Text(fieldTitle, name, nil)
+	prompt := promptField(text)
+	pings := Choice(fieldPings, textMayPing, textMayPing, textNeverPings)
+	place := Choice(fieldRuns, textBackground, textBackground, textForeground)
+	model := Choice(fieldModel, textUsual, append([]string{textUsual}, taskModels[1:]...)...)
+	isolated := Choice(fieldIsolated, textNo, textYes, textNo)
+	critical := Choice(fieldCritical, textNo, textYes, textNo)
 	return &Form{
-		Name: textFormTitle, Fields: []*Field{kind, when, title, message, place, pings}, at: 1, Send: textCreate, keeps: true,
+		Name: textFormTitle, Fields: []*Field{kind, when, title, prompt, pings, moreOptions([]*Field{place, model, isolated, critical})},
+		at: 1, Send: textCreate, keeps: true,
 		Make: func(c pane.Context) command.Value {
+			chosen, _ := textOrNone(c, model.Text()).(string)
 			task := command.AddTask{
-				Description: strings.TrimSpace(title.Text()), Message: strings.TrimSpace(message.Text()),
+				Description: strings.TrimSpace(title.Text()), Message: strings.TrimSpace(prompt.Text()),
 				Foreground: place.Text() == textForeground, Silent: pings.Text() == textNeverPings,
+				Model: chosen, Isolated: isolated.Text() == textYes, Critical: critical.Text() == textYes,
 			}
 			if once() {
 				task.At, _, _ = readMoment(when.Text(), now(c))
@@ -56,15 +63,15 @@ func newTask(at, name, text string) *Form {
 }
 
 // promptField is the field of a task's prompt, which must not be empty.
-func promptField(label, text string) *Field {
-	f := Lines(label, text)
-	f.Hint, f.needed = textPromptNote, true
+func promptField(text string) *Field {
+	f := Lines(fieldPrompt, text)
+	f.needed = true
 	return f
 }
 
-// whenField is the field of a cron line, or of a moment if once is true.
+// whenField is the field of a schedule, or of a moment if once is true.
 func whenField(text string, once bool) *Field {
-	f := Text("When", text, nil)
+	f := Text(fieldWhen, text, nil)
 	f.needed = true
 	f.Hint, f.Check = whenOf(once)
 	return f
@@ -80,13 +87,16 @@ func whenOf(once bool) (hint string, check Check) {
 // kindNotes explain the kinds of tasks.
 var kindNotes = map[string]string{textRoutine: textKindRoutine, textReminder: textKindReminder, textUntilDone: textKindUntilDone}
 
-// CheckCron explains a cron line and says when it fires next.
+// CheckCron explains when a routine fires, and says when it fires next.
 func CheckCron(c pane.Context, text string) (note string, ok bool) {
 	line, err := cron.Parse(cronOf(text))
-	if wrong, ok := errors.AsType[*cron.Error](err); ok && wrong.Column > 0 {
-		return fmt.Sprintf("column %d: %s", wrong.Column, wrong.Message), false
-	}
-	if err != nil {
+	wrong, known := errors.AsType[*cron.Error](err)
+	switch {
+	case err != nil && plainWords(text):
+		return fmt.Sprintf(textNotUnderstood, clean.Cut(clean.Line(text), 40)), false
+	case known:
+		return wrong.Message, false
+	case err != nil:
 		return err.Error(), false
 	}
 	next := line.Next(now(c))
@@ -94,6 +104,14 @@ func CheckCron(c pane.Context, text string) (note string, ok bool) {
 		return textNeverFires, false
 	}
 	return line.Words() + "; next " + dayWords(c.Snap, next), true
+}
+
+// plainWords reports that a text is not meant as a cron expression, whose five fields begin
+// with a minute.
+func plainWords(text string) bool {
+	fields := strings.Fields(text)
+	letters := func(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) }
+	return letters(text) && (len(fields) != 5 || letters(fields[0]))
 }
 
 // checkMoment says which day a reminder's time is on.

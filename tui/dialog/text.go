@@ -24,13 +24,14 @@ const (
 	textKindRoutine   = "repeats on its cron schedule"
 	textKindReminder  = "fires once, then its file is deleted"
 	textKindUntilDone = "repeats until you press Done, Later or Not today on its ping"
-	textWhenRoutine   = "every weekday at 9; or minute hour day month weekday: 0 9 * * 1-5"
-	textWhenReminder  = "18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
-	textTitleNote     = "optional: a few words for lists and the schedule"
+	textWhenRoutine   = "every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5"
+	textWhenReminder  = "18:30, tomorrow 9:00, in 2 hours, or 2026-12-24 18:00"
 	textNeeded        = "needed: "
-	textPromptNote    = "what the bot should do, in your words"
+	textMoreOptions   = "More options…"
 
-	textBadMoment  = "write a time as 18:30, tomorrow 9:00, 2h30m, or 2006-01-02 15:04"
+	textNotUnderstood = `I do not understand "%s": try every weekday at 9, or daily 8:15`
+
+	textBadMoment  = "I do not understand this: try 18:30, tomorrow 9:00, in 2 hours, or 2026-12-24 18:00"
 	textPastMoment = "that is in the past; choose a later time"
 	textFarMoment  = "that is more than a year away"
 	textNeverFires = "no month has such a day, so it would never fire"
@@ -48,14 +49,54 @@ const (
 	textYes        = "yes"
 	textNo         = "no"
 	textUsual      = "(default)"
-	textListNote   = "separate several with ;"
-	textChainNote  = "how often it may repeat, 0 to 10000"
 	textWriteFile  = "save the file"
 	textOverwrite  = "Enter overwrites it with your changes, Esc keeps the file"
 	textLongPrompt = "%s: edit them in the file"
 	textBoth       = "%s is %s in the file and %s here"
 	textOtherPart  = "a part that no field shows"
 )
+
+// The fields of both forms of a task, as docs/routines.md names them.
+const (
+	fieldKind     = "Kind"
+	fieldWhen     = "When"
+	fieldTitle    = "Title"
+	fieldPrompt   = "Prompt"
+	fieldPings    = "Pings"
+	fieldMissed   = "If missed"
+	fieldUntil    = "Until"
+	fieldRuns     = "Runs"
+	fieldReports  = "Reports"
+	fieldModel    = "Model"
+	fieldThinking = "Thinking"
+	fieldIsolated = "Isolated"
+	fieldCritical = "Above limits"
+	fieldAllowed  = "May use"
+	fieldDenied   = "May not use"
+	fieldSkills   = "Skills"
+	fieldTrusts   = "Trusts input"
+	fieldRepeats  = "Repeats"
+)
+
+// fieldNotes explain the fields.
+var fieldNotes = map[string]string{
+	fieldTitle:    "optional: a few words for lists and the schedule",
+	fieldPrompt:   "what the bot should do, in your words",
+	fieldPings:    "whether it may send you messages",
+	fieldMissed:   "what happens when the bot was off at the time",
+	fieldUntil:    "whether it comes back until you press Done on its ping",
+	fieldRuns:     "in the background, or as a turn of the conversation that you see",
+	fieldReports:  "when its report joins the conversation: on_ping means after a ping",
+	fieldModel:    "for background runs; the default is in the settings",
+	fieldThinking: "thinks before it answers: better, but slower and dearer",
+	fieldIsolated: "starts without the conversation: cheaper, but knows nothing of it",
+	fieldCritical: "also runs when a spending limit is reached",
+	fieldAllowed:  "tools to allow, separated by ; such as WebFetch(domain:example.com)",
+	fieldDenied:   "tools to forbid, separated by ;",
+	fieldSkills:   "folders in skills/ to add to the prompt, separated by ;",
+	fieldTrusts:   "keeps all its tools after reading web pages, mail or downloads",
+	fieldRepeats:  "how many follow-ups it may schedule, 0 to 10000",
+}
 
 // The choices of the form.
 const (
@@ -64,6 +105,10 @@ const (
 	textUntilDone  = "reminder until it is done"
 	textBackground = "in the background"
 	textForeground = "in the main conversation"
+	textCatchUp    = "run late, once"
+	textNoteMissed = "only note it"
+	textTillDone   = "repeat until done"
+	textOnce       = "fire once"
 	textMayPing    = "when it has something to say"
 	textNeverPings = "never"
 )
@@ -306,8 +351,10 @@ var textHelpWords = []Row{
 }
 
 // The keys of dialogs, with their descriptions in the help line.
-var formKeys = struct{ send, next, pick, moment, previous, turn, line, erase, leave, warn key.Binding }{
+var formKeys = struct{ send, save, open, next, pick, moment, previous, turn, line, erase, leave, warn key.Binding }{
 	send:     binding("enter", "set", "enter", "ctrl+s"),
+	save:     binding("ctrl+s", "save", "ctrl+s"),
+	open:     binding("enter", "open", "enter", "space", "right"),
 	next:     binding("tab", "next field", "tab", "down"),
 	pick:     binding("↑/↓", "next"),
 	moment:   binding("HH:MM", "type"),

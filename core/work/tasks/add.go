@@ -43,6 +43,7 @@ func taskFor(c command.AddTask) routines.Task {
 	return routines.Task{
 		Description: clean.Line(c.Description), Body: strings.TrimSpace(clean.Text(c.Message)), Background: !c.Foreground,
 		Thinking: true, Mode: routines.OnPing, AllowPing: !c.Silent,
+		Model: c.Model, Isolated: c.Isolated, Critical: c.Critical,
 	}
 }
 
