@@ -10,12 +10,16 @@ import (
 // W2, S2: a fire by hand said that it starts, ran nothing while no ping could go, moved
 // the reminder and used up a return of it.
 func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
-	for name, hinder := range map[string]func(t *testing.T, b *Bot){
-		"freely":                func(*testing.T, *Bot) {},
-		"in quiet hours":        func(t *testing.T, b *Bot) { do(t, b, command.SetConfig{Key: "quiet_hours", Value: "00:00-23:59"}) },
-		"while muted":           func(t *testing.T, b *Bot) { do(t, b, command.MuteUntil{Until: b.now().Add(9 * time.Hour)}) },
-		"without a budget":      func(t *testing.T, b *Bot) { do(t, b, command.SetBudget{Capacity: new(0)}) },
-		"during a conversation": func(t *testing.T, b *Bot) { do(t, b, command.Say{Text: "wait 3h"}) },
+	type hindrance struct {
+		says string
+		do   func(t *testing.T, b *Bot)
+	}
+	for name, hinder := range map[string]hindrance{
+		"freely":                {"", func(*testing.T, *Bot) {}},
+		"in quiet hours":        {"; its pings are refused until 23:59", func(t *testing.T, b *Bot) { do(t, b, command.SetConfig{Key: "quiet_hours", Value: "00:00-23:59"}) }},
+		"while muted":           {"; its pings are refused until 10:01", func(t *testing.T, b *Bot) { do(t, b, command.MuteUntil{Until: b.now().Add(9 * time.Hour)}) }},
+		"without a budget":      {"; its pings are refused: the capacity is 0", func(t *testing.T, b *Bot) { do(t, b, command.SetBudget{Capacity: new(0)}) }},
+		"during a conversation": {"", func(t *testing.T, b *Bot) { do(t, b, command.Say{Text: "wait 3h"}) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			running(t, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
@@ -24,10 +28,10 @@ func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
 				if before.ChainDepth != 1 {
 					t.Fatalf("it did not come: %+v", before)
 				}
-				hinder(t, b)
+				hinder.do(t, b)
 				for n := 2; n <= 3; n++ {
 					out := do(t, b, command.FireNow{ID: "dddd0001"})
-					if out.Message != "Task dddd0001 starts now" || out.Undo != nil {
+					if out.Message != "Task dddd0001 starts now"+hinder.says || out.Undo != nil {
 						t.Errorf("fire %d: %+v", n, out)
 					}
 					time.Sleep(2 * time.Minute)

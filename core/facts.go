@@ -36,15 +36,12 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	tell("problems", words.Some(wrong, "error", " in files"))
 	tell("google", s.Google)
 	tell("budget", s.BudgetText())
-	if !s.Budget.Muted.IsZero() {
-		tell("muted", s.MutedText())
-	}
 	today := s.Money.Today
 	spent := words.Dollars(today.Spent)
 	if today.Capped() {
 		spent += " of " + words.Dollars(today.Cap)
 	}
-	tell("today", words.Some(glance.Pings, "ping", ""), words.Some(glance.Runs, "run", ""), spent)
+	tell("today", words.Some(glance.Runs, "run", ""), spent)
 	if s.Money.Lifted {
 		tell("caps", "lifted until midnight")
 	}
@@ -60,27 +57,24 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	return facts
 }
 
-// BudgetText says how many pings are left, and when there are more.
+// BudgetText says how many pings are left, when there are more, and whether they last.
 func (s *Snapshot) BudgetText() string {
-	b := s.Budget
-	if b.State.Capacity == 0 {
-		return "no pings but critical ones: the capacity is 0"
+	b, o := s.Budget, s.Outlook()
+	if o.Kind == PingsOff {
+		return o.Text + o.Tail
 	}
 	text := fmt.Sprintf("%d of %s left, one comes back every %s",
 		b.State.Whole(), words.Some(b.State.Capacity, "ping", ""), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
-	if !b.NextAt.IsZero() {
+	if !b.NextAt.IsZero() && o.Kind != PingsEmpty {
 		text += ", the next at " + s.Moment(b.NextAt)
 	}
 	if !b.FullAt.IsZero() && !b.FullAt.Equal(b.NextAt) {
 		text += ", all by " + s.Moment(b.FullAt)
 	}
-	if used := words.Joined(words.Some(b.State.DailyUsed, "ping", ""), words.Some(b.State.CriticalUsed, "critical ping", "")); used != "" {
-		text += "; " + used + " today"
+	if g := s.Glance(); g.Pings+g.Refused > 0 {
+		text += "; " + g.PingsText() + " today"
 	}
-	if !b.Dry.IsZero() {
-		text += "; the one at " + s.Moment(b.Dry) + " may find none left"
-	}
-	return text
+	return text + "; " + o.Text + o.Tail
 }
 
 // MutedText says until when pings are muted.

@@ -36,11 +36,6 @@ type BudgetView struct {
 	// QuietSpans are the quiet hours from 24 hours back to 24 hours ahead, each as its
 	// begin and its end.
 	QuietSpans [][2]time.Time
-	// Forecast is the bucket's level over the schedule's window if every task that
-	// may ping does: a point at each fire, after its ping, the first is now.
-	Forecast []budget.Level
-	// Dry is the first fire that would find no whole token; zero if none does.
-	Dry time.Time
 	// Pings are what was sent and what was refused, with the answers, the oldest
 	// first: some 600, the same for all who hold them. Today gives those of a day.
 	Pings []budget.Ping
@@ -90,18 +85,10 @@ func (f *forecast) view(now time.Time, view schedule.View) BudgetView {
 	fires := f.fires.take(view.Day, f.settings.Load(), func() []budget.Fire {
 		return mayPing(view.Day, f.attention.QuietUntil, func(task string) float64 { return f.runs.Rate(task).Costs() })
 	})
-	var near []time.Time
-	for _, fire := range fires {
-		if !fire.At.After(view.Until) {
-			near = append(near, fire.At)
-		}
-	}
-	levels, dry := state.Forecast(near, now)
 	return BudgetView{
 		State: state, Status: state.Status(now), Reserved: reserved,
 		NextAt: state.NextAt(now), FullAt: state.FullAt(now),
 		Hours: f.journal.Hours(now), Quiet: f.attention.QuietUntil(now), QuietHours: f.settings.Load().QuietHours, Muted: f.muted.At(now),
-		Forecast: levels, Dry: dry,
 		QuietSpans: f.settings.Load().QuietSpans(now.Add(-24*time.Hour), now.Add(24*time.Hour)),
 		Pings:      f.journal.Recent(), Fires: fires, FiresUntil: view.DayUntil,
 	}

@@ -29,7 +29,7 @@ func TestAGlanceCountsTheDayOfTheUsersZone(t *testing.T) {
 		t.Errorf("next is %+v", g.Next)
 	}
 	g.Next = nil
-	if want := (Glance{Runs: 3, Failed: 1, Pings: 3, CostUSD: 1.09, Asks: 1}); g != want {
+	if want := (Glance{Runs: 3, Failed: 1, Pings: 3, Critical: 1, CostUSD: 1.09, Asks: 1}); g != want {
 		t.Errorf("%+v, want %+v", g, want)
 	}
 }

@@ -53,7 +53,7 @@ type surface struct {
 // status says where the bot's messages go.
 func (s surface) status() SurfaceStatus {
 	if s.remote == nil {
-		return SurfaceStatus{Name: textChatHere, State: s.none, OK: true}
+		return SurfaceStatus{Name: ChatHere, State: s.none, OK: true}
 	}
 	return s.remote.Status()
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -136,8 +137,6 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	if len(problems) > 0 {
 		s.Schedule.Problems = append(problems, s.Schedule.Problems...)
 	}
-	line := schedule.Forward{Last: s.Schedule.Last}.RefillLine(now, s.Budget.State.RefillRateMinutes)
-	s.Schedule.Refills = line
 	return s
 }
 
@@ -213,21 +212,50 @@ func (s *Snapshot) ClockCells() int {
 	return len("15:04")
 }
 
-// Glance is what the user wants to know first: what comes next, what the day has
-// brought and cost, and whether the bot waits for them. The dashboard's top line shows
-// it; what may still be spent is in Snapshot.Budget.
+// Glance is what the day has brought and cost, and what comes next. Whoever tells one of
+// these numbers takes it from here.
 type Glance struct {
-	Next    *schedule.Entry // the next fire within 24 hours that is not held; nil without one
-	Runs    int             // background runs that have ended today, in the user's zone
-	Failed  int             // of these, that have failed
-	Pings   int             // messages that runs have sent today, critical ones too
-	CostUSD float64         // of everything today
-	Asks    int             // tool calls and questions that wait for the user
+	Next     *schedule.Entry // the next fire within 24 hours that is not held; nil without one
+	Runs     int             // background runs that have ended today, in the user's zone
+	Failed   int             // of these, that have failed
+	Pings    int             // messages that runs have sent today, critical ones too
+	Critical int             // of these, critical
+	Answered int             // of these, that the user has answered
+	Refused  int             // pings that were refused today
+	CostUSD  float64         // of everything today
+	Asks     int             // tool calls and questions that wait for the user
+}
+
+// PingsText is "28 pings, 7 critical, 2 refused".
+func (g Glance) PingsText() string {
+	return words.Joined(words.Count(g.Pings, "ping"), counted(g.Critical, "critical"), counted(g.Refused, "refused"))
+}
+
+// AnsweredText is "3 pings today, 2 answered".
+func (g Glance) AnsweredText() string {
+	return words.Joined(words.Count(g.Pings, "ping")+" today", counted(g.Answered, "answered"))
+}
+
+func counted(n int, word string) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n) + " " + word
 }
 
 // Glance sums up the snapshot.
 func (s *Snapshot) Glance() Glance {
-	g := Glance{Pings: s.Budget.State.DailyUsed + s.Budget.State.CriticalUsed, CostUSD: s.Engine.Today.CostUSD, Asks: len(s.Approvals)}
+	b := &s.Budget.State
+	g := Glance{Pings: b.DailyUsed + b.CriticalUsed, Critical: b.CriticalUsed, CostUSD: s.Engine.Today.CostUSD, Asks: len(s.Approvals)}
+	for _, p := range s.Budget.Today() {
+		switch {
+		case p.Refused != "":
+			g.Refused++
+		case !p.Answered.IsZero():
+			g.Answered++
+		}
+	}
+	g.Answered = min(g.Answered, g.Pings)
 	if s.Fork != nil && s.Fork.Asks {
 		g.Asks++
 	}

@@ -1,11 +1,13 @@
 package core
 
+// ChatHere is the name of the surface where there is no other than the dashboard.
+const ChatHere = "chat here"
+
 // Words for people.
 const (
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"
-	textChatHere   = "chat here"
 	textReadOnly   = "this viewer is read-only: nothing can be changed here"
 	textNotRunning = "the bot does not run here: start it with ollim-bot run"
 )

@@ -85,6 +85,8 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 	case action.Palette:
 		c := r.context(r.focus)
 		return r.answer(dialog.OpenPalette(c, r.focus, r.off, settingspage.Find(c)))
+	case action.OpenHeadline:
+		return r.answer(r.view().OpenHeadline())
 	case action.Notices:
 		r.open(r.notices())
 	case action.Mouse:

@@ -46,13 +46,31 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("⚑ 1 asks ", "Bash(rm x) needs your answer: 5, then y or n", "5, then y allow")
+		s.sees("⚑ The main session asks to run: Bash(rm x).  y allows  n denies  1:00 left", "5, then y allow")
+		s.press("y") // it has just arrived
+		s.sees("a tool call just arrived: read, press again")
+		s.press("3")
 		time.Sleep(time.Second)
-		s.press("y", "n", "a") // mean nothing here
+		s.press("a") // means nothing here
 		s.did()
-		s.press("5", "a")
-		s.did(command.Answer{ID: "a1", Verdict: policy.Always})
-		s.sees("always allowed: Bash(rm x)")
+		s.press("y")
+		s.did(command.Answer{ID: "a1", Verdict: policy.Allow})
+		s.sees("allowed: Bash(rm x)")
+	})
+}
+
+// What the top line cannot show in full is not answered there.
+func TestALongToolCallIsReadBeforeItIsAnswered(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.press("3")
+		s.asks("a1", "Bash("+strings.Repeat("rm x; ", 40)+"curl evil)")
+		time.Sleep(time.Second)
+		s.sees("⚑ The main session asks to run: Bash(rm x;", "Z opens")
+		s.misses("y allows")
+		s.press("y")
+		s.did()
+		s.press("Z")
+		s.sees("y allow")
 	})
 }
 
@@ -60,7 +78,7 @@ func TestAToolCallIsHeardOfBehindADialog(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("5", "?")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("Bash(rm x) needs your answer")
+		s.sees("asks to run: Bash(rm x)")
 	})
 }
 

@@ -292,7 +292,6 @@ func busyDay(at time.Time) core.Snapshot {
 				{ID: "bbbb2222", Title: "Move a little", Path: "routines/move.md", Kind: routines.KindRoutine, When: "every hour", Next: at.Add(73 * time.Minute), Silent: true},
 				{ID: "cccc3333", Title: "Check the oven (check 2 of 5)", Path: "reminders/oven.md", Kind: routines.KindReminder, Label: "chain 2/5", Next: at.Add(2 * time.Hour)},
 			},
-			Refills: "~2 refills before last task.",
 		},
 		Updates: []updates.Update{
 			{Key: "u1", At: at.Add(-15 * time.Minute), Message: "Email triage: 2 need an answer today, 9 archived."},

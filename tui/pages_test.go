@@ -94,7 +94,7 @@ func TestTroubleThatIsASentenceLeavesTheTopLineItsWords(t *testing.T) {
 				c.Surface = core.SurfaceStatus{Name: "Discord", State: "down since 14:02: " + strings.Repeat("the network is unreachable ", 5)}
 				c.Engine.OK, c.Engine.State = false, strings.Repeat("not logged in to Claude ", 6)
 			})
-			s.sees("Discord down since")
+			s.sees("✗ Discord is not connected: down since")
 			s.press("E")
 			s.sees("network is unreachable")
 		})

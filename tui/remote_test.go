@@ -25,7 +25,7 @@ func remotely(o Options) setup {
 
 func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 	play(t, remotely(Options{}), func(s *stage) {
-		s.sees("ollim-bot@attic", "q detach")
+		s.sees("@attic", "q detach")
 		s.press("ctrl+z")
 		s.stays()
 		s.sees("there is no shell to return to")

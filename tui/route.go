@@ -101,6 +101,10 @@ func (r *root) key(msg tea.KeyPressMsg) tea.Cmd {
 		return cmd
 	}
 	a, ok := r.prefs.keys.ByKey(r.focus, k, *r.snap)
+	if b, inChat := r.prefs.keys.ByKey(action.Chat, k, *r.snap); inChat && shown.Answerable() &&
+		(b.ID == action.ApprovalAllow || b.ID == action.ApprovalDeny) {
+		a, ok = b, true // the top line shows the tool call and these keys
+	}
 	if !ok {
 		names := r.names()
 		r.say(notice.Info, fmt.Sprintf(textNoKey, action.KeyName(k, names.ASCII), names.Name(action.Help)))
@@ -165,8 +169,8 @@ func (r *root) click(m tea.Mouse) tea.Cmd {
 		if msg, ok := widget.Key(to.Name); ok {
 			return r.key(msg)
 		}
-	case view.Link:
-		return r.answer(*to.To)
+	case view.Headline:
+		return r.answer(shown.OpenHeadline())
 	case view.Dialog:
 		return r.tell(shown.Top(), to.Click)
 	case view.Day:

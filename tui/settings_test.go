@@ -228,7 +228,7 @@ func TestTheTitleSaysWhatWaitsAndTheBellRings(t *testing.T) {
 		s.bot.change(waits)
 		time.Sleep(time.Second)
 		out := s.written()
-		if !strings.Contains(out, "\x1b]2;ollim-bot · ⚑ 1 asks\x07") || strings.Count(strings.ReplaceAll(out, "asks\x07", ""), "\x07") != 1 {
+		if !strings.Contains(out, "\x1b]2;ollim-bot · The agent asks to run\x07") || strings.Count(strings.ReplaceAll(out, "asks to run\x07", ""), "\x07") != 1 {
 			t.Errorf("title and bell: %q", out)
 		}
 		time.Sleep(3 * time.Second)

@@ -249,9 +249,9 @@ func TestTheStarterRoutinesAreShownBeforeTheyAreInstalled(t *testing.T) {
 
 // N2: the top line says that no model is connected, and leads to the cure.
 func TestTheTopLineSaysThatNoModelIsConnected(t *testing.T) {
-	for w, words := range map[int]string{120: "no model connected", 80: "no model"} {
+	for w, words := range map[int]string{120: "No model is connected", 46: "No model is conn"} {
 		play(t, setup{w: w, h: 24}, func(s *stage) {
-			s.misses("no model")
+			s.misses("No model")
 			s.bot.change(func(snap *core.Snapshot) { snap.Engine.Offline = true })
 			time.Sleep(time.Second)
 			synctest.Wait()

@@ -94,7 +94,7 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 }
 
 func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
-	lines := []string{"ollim-bot " + a.Version + ", " + at.Running()}
+	lines := []string{s.Headline().Text(), "ollim-bot " + a.Version + ", " + at.Running()}
 	tell := func(name, text string) {
 		if text != "" {
 			lines = append(lines, fmt.Sprintf("%-10s %s", name+":", text))

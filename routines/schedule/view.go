@@ -26,9 +26,6 @@ type View struct {
 	Last time.Time
 	// Until is how far Entries reach.
 	Until time.Time
-	// Refills is the line below, such as "~2 refills before last task.", or empty. The
-	// caller, who knows the budget, fills it in.
-	Refills string
 	// Problems are files that need the user: errors first.
 	Problems []routines.Problem
 	// Day are all fires of the next 24 hours by time, foreground and held ones included

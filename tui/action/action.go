@@ -97,9 +97,11 @@ const (
 	Help    ID = "view.help"
 	Palette ID = "view.palette"
 	Notices ID = "view.notices"
-	Mouse   ID = "view.mouse"
-	Redraw  ID = "view.redraw"
-	Engine  ID = "view.engine"
+	// OpenHeadline shows what the top line is about.
+	OpenHeadline ID = "view.headline"
+	Mouse        ID = "view.mouse"
+	Redraw       ID = "view.redraw"
+	Engine       ID = "view.engine"
 
 	Deliveries ID = "view.deliveries"
 

@@ -315,6 +315,7 @@ var everywhereRows = []Action{
 	// Whether either is offered, and why not, is the frame's to say.
 	{ID: Demo, Title: "Watch the demo", More: "in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
 	{ID: SetUp, Title: "Set the bot up", More: "names, time zone, Discord", Short: "set up", Words: "init setup onboarding configure install", Writes: true, Quiet: true},
+	{ID: OpenHeadline, Keys: []string{"Z"}, Title: "Open the headline", Short: "open", Words: "headline failed held lost", Quiet: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Words: "toasts notifications", Quiet: true},
 	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the answer", More: "without one, quit", Short: "interrupt", Words: "stop cancel abort", Quiet: true},
 	{ID: Suspend, Keys: []string{"ctrl+z"}, Title: "Suspend the program", More: "fg resumes it", Short: "suspend", Words: "background shell", Quiet: true},

@@ -22,14 +22,14 @@ func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
 		}
 	})
 	s.do(action.Back) // the change is seen
-	has(t, s.screen(120, 30), "! may run short at 15:15: Nudge me to stand up", "if every task pings")
+	has(t, s.screen(120, 30), "✓ likely enough until Tue 14:02; if every task pings, out at 15:15: Nudge me to stand up")
 	s.next(func(c *core.Snapshot) {
 		c.Budget.State.Available, c.Budget.Fires = 0.2, slices.Clone(c.Budget.Fires)
 		for i := range c.Budget.Fires {
 			c.Budget.Fires[i].Rate = 0.9
 		}
 	})
-	has(t, s.screen(120, 30), "! likely out of pings at 14:30: Has the landlord")
+	has(t, s.screen(120, 30), "! the next ping can go at 15:14; likely refused at 14:30: Has the landlord")
 	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
 	has(t, s.screen(120, 30), "muted: the capacity is 0")
 }
@@ -76,5 +76,5 @@ func TestTheBudgetPageListsTodaysMessagesNewestFirst(t *testing.T) {
 		t.Errorf("the messages of today:\n%s", screen)
 	}
 	s.next(func(c *core.Snapshot) { c.Budget.Pings = nil })
-	has(t, s.screen(120, 30), "no pings yet")
+	has(t, s.screen(120, 30), "3 pings, 1 critical")
 }

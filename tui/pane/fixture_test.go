@@ -158,7 +158,7 @@ func everyday() *core.Snapshot {
 			NextAt: at(15, 14), FullAt: at(16, 44), Reserved: 1,
 		},
 		Schedule: schedule.View{
-			Window: "next 3h", Until: noon.Add(3 * time.Hour), Refills: "~2 refills before last task.",
+			Window: "next 3h", Until: noon.Add(3 * time.Hour),
 			Entries: []schedule.Entry{
 				{ID: "9a8b7c6d", FireTime: at(13, 55), Label: "Medication", Description: "Medication", FilePath: "routines/medication.md", Tag: "just fired", Kind: routines.KindRoutine},
 				{ID: "0f1e2d3c", FireTime: at(14, 5), Label: "Check email", Description: "Check email", FilePath: "routines/email-sweep.md", Silent: true, Kind: routines.KindRoutine},
@@ -176,7 +176,6 @@ func everyday() *core.Snapshot {
 		},
 		Notices: nil,
 	}
-	s.Budget.Forecast = []budget.Level{{At: noon, Left: 3.2}, {At: at(14, 30), Left: 2.5}, {At: at(15, 15), Left: 2.0}}
 	s.Schedule.Day, s.Schedule.Tasks = everydayTasks(at, s.Schedule.Entries[1:])
 	everydayPings(s, at)
 	s.Budget.Hours = [24]int{0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0, 0, 3, 1, 1}

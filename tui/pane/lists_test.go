@@ -30,9 +30,9 @@ func TestBudgetStatesAreWords(t *testing.T) {
 		{"full", func(b *core.BudgetView) {
 			b.State.Available, b.NextAt, b.FullAt = 5, time.Time{}, time.Time{}
 		}, []string{"full", "5 / 5"}},
-		{"empty", func(b *core.BudgetView) { b.State.Available = 0.97 }, []string{"empty", "0.9 / 5"}},
+		{"empty", func(b *core.BudgetView) { b.State.Available = 0.97 }, []string{"the next ping can go at 15:14", "0.9 / 5"}},
 		{"muted", func(b *core.BudgetView) { b.State.Capacity, b.State.Available = 0, 0 }, []string{"muted", "Only critical"}},
-		{"quiet", func(b *core.BudgetView) { b.Quiet = noon.Add(17*time.Hour + 28*time.Minute) }, []string{"quiet until Tue 07:30", "critical only"}},
+		{"quiet", func(b *core.BudgetView) { b.Quiet = noon.Add(17*time.Hour + 28*time.Minute) }, []string{"quiet until Tue 07:30", "only critical"}},
 		{"reserved", func(*core.BudgetView) {}, []string{"1 on its way"}},
 	} {
 		s := open("budget")

@@ -67,7 +67,7 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 	for i := range s.Budget.Hours {
 		s.Budget.Hours[i] = n(9)
 	}
-	s.Schedule.Window, s.Schedule.Refills = words(t, false), words(t, false)
+	s.Schedule.Window = words(t, false)
 	for range n(9) {
 		s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{
 			ID: fmt.Sprint(n(9)), FireTime: moment(t), Description: words(t, true), Silent: n(1) == 1, Foreground: n(1) == 1,
@@ -82,9 +82,8 @@ func anySnapshot(t *rapid.T) *core.Snapshot {
 			ID: fmt.Sprint(n(9)), Title: words(t, true), Path: words(t, false), When: words(t, false), Next: moment(t),
 			Paused: n(1) == 1, Silent: n(1) == 1, Foreground: n(1) == 1, Snoozed: moment(t),
 		})
-		s.Budget.Forecast = append(s.Budget.Forecast, budget.Level{At: moment(t), Left: rapid.Float64Range(-1, 13).Draw(t, "left")})
 	}
-	s.Budget.Muted, s.Budget.Dry = moment(t), moment(t)
+	s.Budget.Muted = moment(t)
 	for range n(4) {
 		s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{
 			File: words(t, false), Line: n(3), Column: n(3), Message: words(t, false),

@@ -317,17 +317,17 @@ func TestThousandsOfTasksAreDrawnAsFastAsAFew(t *testing.T) {
 func TestAComingDroughtIsSaidInWordsAndWithASign(t *testing.T) {
 	s := open("budget")
 	s.next(func(c *core.Snapshot) {
-		c.Budget.State.Available, c.Budget.State.RefillRateMinutes, c.Budget.Dry = 1.2, 600, c.Schedule.Entries[3].FireTime
+		c.Budget.State.Available, c.Budget.State.RefillRateMinutes = 1.2, 600
 		c.Budget.Fires = slices.Clone(c.Budget.Fires)
 		for i := range c.Budget.Fires {
 			c.Budget.Fires[i].Rate = 0.05
 		}
 	})
 	s.do(action.Back) // the change is seen
-	has(t, s.screen(80, 8), "! may run short at 15:15: Nudge me to stand up an")
-	has(t, s.screen(40, 8), "! may run short at 15:15")
-	has(t, s.Line(s.c, 60), "! may run short at 15:15")
-	if state := s.State(s.c); state != "short 15:15" {
+	has(t, s.screen(120, 8), "✓ likely enough until Tue 14:02; if every task pings, out at 15:15: Nudge me to stand up and")
+	has(t, s.screen(44, 8), "✓ likely enough until Tue 14:02")
+	has(t, s.Line(s.c, 66), "✓ likely enough until Tue 14:02")
+	if state := s.State(s.c); state != "likely enough" {
 		t.Errorf("the title says %q", state)
 	}
 	for _, size := range [][2]int{{40, 8}, {80, 8}} {
@@ -339,7 +339,7 @@ func TestMutedUntilATimeShowsAndAsks(t *testing.T) {
 	s := open("budget")
 	until := noon.Add(2 * time.Hour)
 	s.next(func(c *core.Snapshot) { c.Budget.Muted, c.Budget.Quiet = until, until })
-	has(t, s.screen(40, 8), "muted until 16:02", "critical only")
+	has(t, s.screen(40, 8), "muted until 16:02", "only critical")
 	if n := strings.Count(s.screen(40, 8), "until 16:02"); n != 1 {
 		t.Errorf("it is said %d times", n)
 	}

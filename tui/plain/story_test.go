@@ -204,8 +204,8 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 		s.hasLines(s.types("notices 1"), "notices: 00:00, warning, two")
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
 		s.hasLines(s.types("webhooks"), "webhooks: Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
-		s.hasLines(s.types("status"), "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
-			"problems: 1 error in files", "budget: 3 of 5 pings left", "muted: only critical pings come through until Sunday 06:00", "today: $0.00", "next: ")
+		s.hasLines(s.types("status"), "All quiet. Nothing is due within a day; muted until Sun 06:00.", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
+			"problems: 1 error in files", "muted until Sun 06:00: only critical pings go", "today: $0.00", "next: ")
 	})
 }
 

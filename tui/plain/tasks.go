@@ -34,9 +34,6 @@ func printSchedule(c *console, r request) {
 	c.list(r.Name, allTasks.or(textNothingNext), each(c.snap.Schedule.Entries, func(e schedule.Entry) thing {
 		return thing{id: e.ID, line: entryText(c.snap, e, "")}
 	}))
-	if c.snap.Schedule.Refills != "" {
-		c.answer(r.Name, strings.Replace(c.snap.Schedule.Refills, "~", textRefillsAbout, 1))
-	}
 }
 
 // printDay lists the fires of the next 24 hours and the user's appointments and tasks then. A task

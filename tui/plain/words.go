@@ -109,7 +109,7 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 
 // statusText is one line about everything that there is.
 func statusText(s *core.Snapshot) []string {
-	lines := []string{"it is " + s.Clock(s.At, "Monday 15:04"), engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State)}
+	lines := []string{s.Headline().Text(), "it is " + s.Clock(s.At, "Monday 15:04"), engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State)}
 	if s.Surface.Name != "" {
 		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
 	}

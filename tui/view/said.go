@@ -108,7 +108,7 @@ func caption(s *core.Snapshot) string {
 		case p.Critical:
 			tell(p.At, textStoryCritical, name(p.Title))
 		default:
-			tell(p.At, textStoryPings, name(p.Title), budgetState(s))
+			tell(p.At, textStoryPings, name(p.Title), s.Outlook().Clause)
 		}
 	}
 	if s.Fork == nil && len(s.Approvals) > 0 {

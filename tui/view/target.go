@@ -20,8 +20,8 @@ type (
 	}
 	// Key is a hint of the help line of a dialog or pane that captures every key.
 	Key struct{ Name string }
-	// Link is an item of the top line, with the result of a click.
-	Link struct{ To *pane.Answer }
+	// Headline is the sentence of the top line.
+	Headline struct{}
 	// Dialog is a cell of the topmost dialog, or outside of it.
 	Dialog struct{ Click pane.Click }
 	// Day is a cell of the day, and how many rows the day has.

@@ -23,16 +23,12 @@ const (
 	textDot    = " · "
 	textDetach = "detach"
 
-	textNoModel      = "no model connected"
-	textNoModelShort = "no model"
-	textFailed       = " failed"
-	textAsks         = " asks"
-	textNextFire     = "next "
-	textSoFar        = "today "
+	textAllow        = "allows"
+	textDeny         = "denies"
+	textOpens        = "opens"
 	textReadOnlyMark = "read-only"
 	textZoomedShort  = "zoomed"
 	textRuns         = "Runs" // the page of forks
-	textTabMuted     = "muted"
 
 	textSize   = "%s needed, %d×%d here"
 	textNeeded = "%s needed"
@@ -65,7 +61,7 @@ const (
 	textStoryFailed   = "%s failed: it stays in the top line until you have looked"
 	textStoryReports  = "%s ended and left an update: the conversation gets it with your next message"
 	textStoryDone     = "%s ended: it had nothing to say, so it cost no ping"
-	textStoryPings    = "%s pinged: one token spent, %s left"
+	textStoryPings    = "%s pinged: one token spent; %s"
 	textStoryCritical = "%s pinged, and it was critical: such a ping costs no token"
 	textStoryRefused  = "%s wanted to ping and was refused: %s"
 	textStoryAsks     = "%s waits for your answer: nothing happens without it"

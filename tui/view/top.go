@@ -1,193 +1,178 @@
 package view
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
-	"ollimbot/core/base/words"
-	"ollimbot/routines/schedule"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/pane/budget"
+	"ollimbot/tui/pane/chat"
 	"ollimbot/tui/pane/forks"
 	"ollimbot/tui/theme"
 	"ollimbot/tui/widget"
 )
 
-// The top line is an overview: the next fire, the tokens left, today's pings, runs and cost,
-// failures, and whether the bot is waiting for the user. Each item is a button to its page.
-// A healthy state is not shown; problems are.
+// The top line is the headline, in the longest form that fits: how things are, what is
+// wrong, what comes next. It has a colour only if something is wrong or waits. At its right
+// edge are the clock and, with enough room, where messages go.
 
-// word is an item of the top line.
-type word struct {
-	name  wordID
-	to    pane.Answer     // of a click
-	forms [][]widget.Span // the longest first
+// alarms are the marks of headlines that need the user.
+var alarms = map[core.HeadlineKind]struct {
+	role  theme.Role
+	glyph theme.Glyph
+}{
+	core.Asks:         {theme.Warn, theme.Flag},
+	core.RunFailed:    {theme.Bad, theme.Cross},
+	core.HeldForMoney: {theme.Warn, theme.Bang},
+	core.Disconnected: {theme.Bad, theme.Cross},
+	core.NoModel:      {theme.Warn, theme.Bang},
 }
 
-type wordID uint8
+// Headline is the headline, without the failures that the user has just seen.
+func (s *State) Headline() core.Headline {
+	snap := *s.Snap
+	if len(snap.Failures) > 0 {
+		unseen := s.Panes[action.Forks].(*forks.Pane).Unseen(s.Snap)
+		snap.Failures = slices.DeleteFunc(slices.Clone(snap.Failures), func(f fork.View) bool { return !slices.Contains(unseen, f.ID) })
+	}
+	return snap.Headline()
+}
 
+// OpenHeadline shows what the headline is about.
+func (s *State) OpenHeadline() pane.Answer {
+	switch h := s.Headline(); h.Kind {
+	case core.Asks:
+		return pane.Answer{Focus: action.Chat}
+	case core.RunFailed:
+		return pane.Answer{Focus: action.Forks, Item: h.Item}
+	case core.HeldForMoney:
+		return pane.Answer{Focus: action.Costs}
+	case core.Disconnected:
+		return pane.Answer{Open: dialog.Engine(s.Snap)}
+	case core.NoModel:
+		return pane.Answer{Open: dialog.Connect(s.Context, false)}
+	case core.Quiet:
+		if next := s.Snap.Glance().Next; next != nil {
+			return pane.Answer{Focus: action.Task, Item: next.ID}
+		}
+	}
+	return pane.Answer{Toast: s.Headline().Text()}
+}
+
+// topLine is the headline with the keys that answer or open it, and the corner.
+func (f frame) topLine() (out bar) {
+	h := f.Headline()
+	out.right = f.corner(h.Urgent())
+	room := f.W - widget.Width(spansOf(out.right)) - 1
+	alarm, keys := alarms[h.Kind], f.headlineKeys(h, room)
+	text, role := " ", theme.Text
+	if h.Urgent() {
+		text, role = " "+f.Theme.Glyph(alarm.glyph)+" ", alarm.role
+	}
+	said, _ := f.said(h, room-widget.Cells(text)-widget.Width(spansOf(keys)))
+	return bar{append([]button{label(role, text+said, Headline{})}, keys...), out.right}
+}
+
+// said is the headline in so many cells, and whether nothing of it is cut.
+func (f frame) said(h core.Headline, room int) (text string, whole bool) {
+	forms := h.Forms()
+	for _, form := range forms {
+		if widget.Cells(form) <= room {
+			return form, true
+		}
+	}
+	return widget.Cut(forms[len(forms)-1], max(0, room)), false
+}
+
+// leastSaid is how many cells a headline has before its keys are left out.
+const leastSaid = 24
+
+// headlineKeys are the keys that answer a tool call from any pane, if all of it can be read
+// here, else the key that opens what the headline is about.
+func (f frame) headlineKeys(h core.Headline, room int) (out []button) {
+	if !h.Urgent() || len(f.Dialogs) > 0 || f.Panes[f.Focus].Capture() {
+		return nil
+	}
+	add := func(p action.Pane, id action.ID, word string) {
+		names := f.Names(p)
+		if key := names.Key(id); key != "" {
+			out = append(out, label(theme.Key, "  "+key, Action{p, id}), label(theme.Dim, " "+word, Action{p, id}))
+		}
+	}
+	if f.Answerable() {
+		add(action.Chat, action.ApprovalAllow, textAllow)
+		add(action.Chat, action.ApprovalDeny, textDeny)
+		out = append(out, label(theme.Warn, "  "+chat.TimeLeft(f.Snap.Approvals[0], f.Snap.At), nil))
+	} else {
+		add(action.Everywhere, action.OpenHeadline, textOpens)
+	}
+	if room-widget.Width(spansOf(out)) < leastSaid {
+		return nil
+	}
+	return out
+}
+
+// Answerable reports whether a tool call waits that the top line shows in full, so that it
+// may be answered from any pane.
+func (s *State) Answerable() bool {
+	if len(s.Snap.Approvals) == 0 || s.ReadOnly || s.Tiny() || chat.More(s.Snap.Approvals[0]) {
+		return false
+	}
+	const answers = len("  y allows  n denies  1:00 left") // whatever the keys are called
+	f := frame{State: s}
+	_, whole := f.said(f.Headline(), s.W-1-3-answers-widget.Width(spansOf(f.corner(true))))
+	return whole
+}
+
+// The widths from which on the corner has all of its parts, in words, and the clock.
 const (
-	wordName wordID = iota
-	wordTrouble
-	wordOffline
-	wordNext
-	wordTokens
-	wordToday
-	wordFailed
-	wordAsks
-	wordLocked
-	wordClock
+	wordyCorner = 110
+	someCorner  = 60
+	leastCorner = 30
 )
 
-// shrinks is the order in which words take their next shorter form, and finally disappear,
-// until the line fits: first the number of runs, then the zone, the number of pings, the
-// title of the next fire, today's cost, the time until the next fire, our name, the texts of
-// problems and badges, the next fire, the clock, the tokens, and the marks of problems. The
-// marks and numbers of the badges always stay.
-var shrinks = []wordID{
-	wordToday, wordClock, wordToday, wordNext, wordToday, wordNext, wordName, wordOffline, wordTrouble,
-	wordFailed, wordAsks, wordLocked, wordNext, wordClock, wordTokens, wordTrouble, wordOffline,
-}
-
-// topLine is the words in the longest forms that fit, with the clock at the right edge.
-func (f frame) topLine() (out bar) {
-	all := append(append(f.words(), f.badges()...), f.corner()...)
-	room := f.W
-	for i := range all {
-		room -= widget.Width(all[i].forms[0])
-		all[i].forms = append(all[i].forms, nil) // the last form is empty
-	}
-	for _, id := range shrinks {
-		for i := range slices.Backward(all) {
-			if w := &all[i]; room < 0 && w.name == id && len(w.forms) > 1 {
-				room += widget.Width(w.forms[0]) - widget.Width(w.forms[1])
-				w.forms = w.forms[1:]
-			}
-		}
-	}
-	for i := range all {
-		w, row := &all[i], &out.left
-		if w.name == wordClock {
-			row = &out.right
-		}
-		for _, span := range w.forms[0] {
-			*row = append(*row, button{span, Link{&w.to}})
-		}
-	}
-	return out
-}
-
-// words are the items before the badges, from left to right.
-func (f frame) words() []word {
-	s, g := f.Snap, f.Snap.Glance()
-	dim := func(text string) widget.Span { return widget.Span{Role: theme.Dim, Text: text} }
-	out := []word{{wordName, pane.Answer{}, [][]widget.Span{{{Text: " "}, {Role: theme.Strong, Text: f.Name()}, {Text: apart}}, {{Text: " "}}}}}
-	trouble := func(name, state string) {
-		mark := f.Theme.Glyph(theme.Cross) + " " + name
-		out = append(out, word{wordTrouble, pane.Answer{Open: dialog.Engine(s)}, [][]widget.Span{
-			{{Role: theme.Bad, Text: mark + " " + clean.Cut(clean.Line(state), max(8, f.W/3)) + apart}}, {{Role: theme.Bad, Text: mark + apart}},
-		}})
-	}
-	if s.Engine.Offline {
-		mark := widget.Span{Role: theme.Warn, Text: f.Theme.Glyph(theme.Bang)}
-		out = append(out, word{wordOffline, pane.Answer{Open: dialog.Connect(f.Context, false)}, [][]widget.Span{
-			{mark, {Role: theme.Warn, Text: " " + textNoModel + apart}}, {mark, {Role: theme.Warn, Text: " " + textNoModelShort + apart}}, {mark, {Text: apart}},
-		}})
-	}
-	if s.Surface.Name != "" && !s.Surface.OK {
-		trouble(s.Surface.Name, s.Surface.State)
-	}
-	if s.Google != "" {
-		trouble("google", s.Google)
-	}
-	if s.Engine.Name != "" && !s.Engine.OK {
-		trouble(s.Engine.Name, s.Engine.State)
-	}
-	if g.Next != nil {
-		head, at := dim(textNextFire), f.clock(g.Next.FireTime)
-		away := dim(" (" + strings.TrimPrefix(words.Until(g.Next.FireTime.Sub(s.At)), "in ") + ")" + apart)
-		title := widget.Span{Role: theme.Strong, Text: widget.Cut(titleOf(*g.Next), 24) + " "}
-		out = append(out, word{wordNext, pane.Answer{Focus: action.Task, Item: g.Next.ID}, [][]widget.Span{
-			{head, title, {Text: at}, away}, {head, {Text: at}, away}, {head, {Text: at + apart}},
-		}})
-	}
-	if left := budgetState(s); left != "" {
-		role := theme.Good
-		if left == textTabMuted || s.Budget.State.Available < 1 {
-			role = theme.Warn
-		}
-		out = append(out, word{wordTokens, pane.Answer{Focus: action.Budget, Zoom: true}, [][]widget.Span{
-			{{Role: role, Text: f.Theme.Glyph(theme.Token)}, {Text: " " + left + apart}},
-		}})
-	}
-	if !s.At.IsZero() {
-		pings, cost := words.Count(g.Pings, "ping")+textDot, words.Dollars(g.CostUSD)+apart
-		today := word{wordToday, pane.Answer{Focus: action.Costs}, nil}
-		for _, text := range []string{pings + words.Count(g.Runs, "run") + textDot + cost, pings + cost, cost} {
-			today.forms = append(today.forms, []widget.Span{dim(textSoFar), {Text: text}})
-		}
-		out = append(out, today)
-	}
-	return out
-}
-
-// budgetState is "3.2/5" or "muted"; empty if there is no budget yet.
-func budgetState(s *core.Snapshot) string {
-	b := s.Budget
-	switch {
-	case b.State.Capacity <= 0 && b.State.RefillRateMinutes <= 0:
-		return ""
-	case b.State.Capacity <= 0, b.Muted.After(s.At):
-		return textTabMuted
-	}
-	return budget.Tokens(b.State.Available) + "/" + strconv.Itoa(b.State.Capacity)
-}
-
-// apart separates the words of the top line.
-const apart = "   "
-
-// badges are the failed runs that the user has not seen, and the pending approvals.
-func (f frame) badges() (out []word) {
-	add := func(id wordID, role theme.Role, g theme.Glyph, n int, text string, to pane.Answer) {
-		mark := f.Theme.Glyph(g) + " " + strconv.Itoa(n)
-		out = append(out, word{id, to, [][]widget.Span{{{Role: role, Text: mark + text + apart}}, {{Role: role, Text: mark + " "}}}})
-	}
-	if ids := f.Panes[action.Forks].(*forks.Pane).Unseen(f.Snap); len(ids) > 0 {
-		add(wordFailed, theme.Bad, theme.Cross, len(ids), textFailed, pane.Answer{Focus: action.Forks, Item: ids[0]})
-	}
-	if n := f.Snap.Glance().Asks; n > 0 {
-		add(wordAsks, theme.Warn, theme.Flag, n, textAsks, pane.Answer{Focus: action.Chat})
-	}
-	return out
-}
-
-// corner is the read-only mark and the clock.
-func (f frame) corner() (out []word) {
+// corner is the lock of a viewer that is read-only, the host, where messages go, and the
+// clock. A headline that is urgent leaves it less room.
+func (f frame) corner(urgent bool) (out []button) {
+	add := func(role theme.Role, text string) { out = append(out, label(role, text, nil)) }
+	wordy := f.W >= wordyCorner && !urgent
 	if f.ReadOnly {
 		lock := f.Theme.Glyph(theme.Lock) + " "
-		out = append(out, word{wordLocked, pane.Answer{}, [][]widget.Span{
-			{{Role: theme.Warn, Text: lock + textReadOnlyMark + apart}}, {{Role: theme.Warn, Text: lock}},
-		}})
+		if wordy {
+			lock += textReadOnlyMark + "  "
+		}
+		add(theme.Warn, lock)
 	}
-	if f.Snap.At.IsZero() {
+	if f.Host != "" && f.W >= someCorner {
+		add(theme.Dim, "@"+widget.Cut(clean.Line(f.Host), 24)+"  ")
+	}
+	if s := f.Snap.Surface; s.Name != "" && s.Name != core.ChatHere && f.W >= someCorner {
+		role, glyph := theme.Good, theme.Token
+		if !s.OK {
+			role, glyph = theme.Bad, theme.Cross
+		}
+		add(role, f.Theme.Glyph(glyph)+" ")
+		if wordy {
+			add(theme.Dim, s.Name+"  ")
+		}
+	}
+	if f.Snap.At.IsZero() || f.W < leastCorner {
 		return out
 	}
 	at := f.Snap.Local(f.Snap.At)
-	clock := widget.Span{Text: f.clock(at)}
-	return append(out, word{wordClock, pane.Answer{}, [][]widget.Span{{clock, {Role: theme.Dim, Text: " " + zoneWord(at) + " "}}, {clock, {Text: " "}}}})
+	add(theme.Text, f.clock(at)+" ")
+	if wordy {
+		add(theme.Dim, zoneWord(at)+" ")
+	}
+	return out
 }
 
 func (f frame) clock(t time.Time) string { return f.Snap.Clock(t, "15:04") }
-
-// titleOf is the title of a fire's task.
-func titleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }
 
 // Name is the program's name, with the host if the bot runs on another machine.
 func (s *State) Name() string {
@@ -197,11 +182,10 @@ func (s *State) Name() string {
 	return textName + "@" + widget.Cut(clean.Line(s.Host), 24)
 }
 
-// Title is the window title: the program's name and the badges of the top line.
+// Title is the window title: the program's name and what needs the user.
 func Title(s *State) string {
-	title := s.Name()
-	for _, b := range (frame{State: s}).badges() {
-		title += textDot + strings.TrimSpace(b.forms[0][0].Text)
+	if h := s.Headline(); h.Urgent() {
+		return s.Name() + textDot + strings.TrimSpace(h.Lead)
 	}
-	return title
+	return s.Name()
 }

@@ -74,42 +74,79 @@ func screen(w, h int, snap core.Snapshot) *State {
 	return s
 }
 
-func TestTheTopLineDropsWhatMattersLeast(t *testing.T) {
-	for w, want := range map[int]string{
-		120: " ollim-bot   next Email sweep 14:30 (28m)   ● 3.2/5   today 3 pings · 1 run · $1.09   ✗ 1 failed   ⚑ 1 asks   14:02 UTC ",
-		110: " ollim-bot   next Email sweep 14:30 (28m)   ● 3.2/5   today 3 pings · $1.09   ✗ 1 failed   ⚑ 1 asks   14:02 ",
-		100: " ollim-bot   next Email sweep 14:30 (28m)   ● 3.2/5   today $1.09   ✗ 1 failed   ⚑ 1 asks   14:02 ",
-		80:  " ollim-bot   next 14:30 (28m)   ● 3.2/5   ✗ 1 failed   ⚑ 1 asks   14:02 ",
-		60:  " next 14:30   ● 3.2/5   ✗ 1 failed   ⚑ 1 asks   14:02 ",
-		46:  " next 14:30   ● 3.2/5   ✗ 1 ⚑ 1 asks 14:02 ",
-		12:  " ✗ 1 ⚑ 1 ",
+// calm is a day on which nothing needs the user.
+func calm() core.Snapshot {
+	s := busyDay()
+	s.Forks, s.Failures, s.Approvals = nil, nil, nil
+	s.Surface = core.SurfaceStatus{Name: "Discord", State: "up", OK: true}
+	return s
+}
+
+func TestTheTopLineSaysHowThingsAreInTheRoomThatThereIs(t *testing.T) {
+	failed := func() core.Snapshot {
+		s := busyDay()
+		s.Approvals, s.Failures[0].Error = nil, "no skill has the name rent"
+		return s
+	}
+	for _, c := range []struct {
+		snap core.Snapshot
+		w    int
+		want string
+	}{
+		{calm(), 120, " All quiet. 3 pings today. Next: Email sweep in 28 min; 3 pings left. ● Discord 14:02 UTC "},
+		{calm(), 80, " All quiet. 3 pings today. Next: Email sweep in 28 min; 3 pings left. ● 14:02 "},
+		{calm(), 60, " All quiet. Next: Email sweep in 28 min; 3 pings. ● 14:02 "},
+		{calm(), 46, " Next: Email sweep in 28 min; 3 pings. 14:02 "},
+		{calm(), 12, " Next 14:3… "},
+		{failed(), 120, " ✗ Rent failed at 14:01: no skill has the name rent. Next: Email sweep in 28 min; 3 pings left. Z opens 14:02 "},
+		{failed(), 80, " ✗ Rent failed at 14:01: no skill has the name rent. Z opens 14:02 "},
+		{failed(), 46, " ✗ Rent failed at 14:01: no s… Z opens 14:02 "},
+		{busyDay(), 120, " ⚑ The agent asks to run: Bash(x). y allows n denies 1:00:00 left 14:02 "},
+		{busyDay(), 60, " ⚑ The agent asks to run: Bash(x). Z opens 14:02 "},
+		{busyDay(), 12, " ⚑ The age… "},
 	} {
-		s := screen(w, 30, busyDay())
-		line := frame{State: s}.topLine().draw(s.Theme, w)
-		if got := strings.Join(strings.Fields(line), " "); got != strings.Join(strings.Fields(want), " ") || ansi.StringWidth(line) != w {
-			t.Errorf("%d cells: %q, want %q", w, line, want)
+		s := screen(c.w, 30, c.snap)
+		line := frame{State: s}.topLine().draw(s.Theme, c.w)
+		if got := strings.Join(strings.Fields(line), " "); got != strings.Join(strings.Fields(c.want), " ") || ansi.StringWidth(line) != c.w {
+			t.Errorf("%d cells: %q, want %q", c.w, line, c.want)
 		}
 	}
 }
 
-func TestEachWordOfTheTopLineLeadsToItsPage(t *testing.T) {
-	s := screen(120, 30, busyDay())
-	line := Frame(s)[0]
-	for text, want := range map[string]action.Pane{
-		"next Email": action.Task, "3.2/5": action.Budget, "today": action.Costs, "1 failed": action.Forks, "1 asks": action.Chat,
+func TestTheHeadlineOpensWhatItIsAbout(t *testing.T) {
+	held, lost, offline := calm(), calm(), calm()
+	held.Schedule.Entries[0].Money, held.Schedule.Entries[0].Held = true, true
+	lost.Surface.OK, offline.Engine.Offline = false, true
+	failed := busyDay()
+	failed.Approvals = nil
+	for _, c := range []struct {
+		snap core.Snapshot
+		to   action.Pane
+		item string
+		page string
+	}{
+		{busyDay(), action.Chat, "", ""},
+		{failed, action.Forks, "bad00001", ""},
+		{held, action.Costs, "", ""},
+		{calm(), action.Task, "aaaa1111", ""},
+		{lost, action.Everywhere, "", "Engine"},
+		{offline, action.Everywhere, "", "Connect"},
 	} {
-		before, _, found := strings.Cut(line, text)
-		link, ok := At(s, ansi.StringWidth(before), 0).(Link)
-		if !found || !ok || link.To.Focus != want {
-			t.Errorf("%q leads to %+v", text, link.To)
+		s := screen(120, 30, c.snap)
+		got := s.OpenHeadline()
+		if _, ok := At(s, 4, 0).(Headline); !ok || got.Focus != c.to || got.Item != c.item || (got.Open != nil) != (c.page != "") {
+			t.Errorf("%q opens %+v", s.Headline().Text(), got)
+		}
+		if got.Open != nil && !strings.Contains(got.Open.Title(), c.page) {
+			t.Errorf("%q opens %q", s.Headline().Text(), got.Open.Title())
 		}
 	}
 }
 
-func TestTheWindowIsNamedAfterTheHostAndTheBadges(t *testing.T) {
+func TestTheWindowIsNamedAfterTheHostAndWhatNeedsTheUser(t *testing.T) {
 	s := screen(120, 30, busyDay())
 	s.Host = "attic\x1b[31m"
-	if got := Title(s); !strings.HasPrefix(got, "ollim-bot@attic") || !strings.HasSuffix(got, " · ✗ 1 failed · ⚑ 1 asks") || strings.Contains(got, "\x1b") {
+	if got := Title(s); !strings.HasPrefix(got, "ollim-bot@attic") || !strings.HasSuffix(got, " · The agent asks to run") || strings.Contains(got, "\x1b") {
 		t.Errorf("the title is %q", got)
 	}
 }
@@ -262,7 +299,7 @@ func TestTheCaptionTellsWhatHappenedLast(t *testing.T) {
 		{func(s *core.Snapshot) {
 			s.Ended = []fork.View{{State: fork.Done, Title: "Inbox", Reports: 1, Ended: ago(8)}}
 		}, "Inbox ended and left an update"},
-		{func(s *core.Snapshot) { s.Budget.Pings = []budget.Ping{{Title: "Tea", At: ago(7)}} }, "Tea pinged: one token spent, 3.2/5 left"},
+		{func(s *core.Snapshot) { s.Budget.Pings = []budget.Ping{{Title: "Tea", At: ago(7)}} }, "Tea pinged: one token spent; 3 pings left"},
 		{func(s *core.Snapshot) {
 			s.Budget.Pings = append(s.Budget.Pings, budget.Ping{Title: "Tea", At: ago(6), Refused: "one ping for each run"})
 		}, "Tea wanted to ping and was refused: one ping"},

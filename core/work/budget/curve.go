@@ -57,7 +57,7 @@ func (s State) ahead(fires []Fire, until time.Time, rate func(Fire) float64) (le
 			continue
 		}
 		levels = s.refillTo(levels, f.At)
-		if s = s.At(f.At); s.Whole() >= 1 {
+		if s = s.refilled(f.At); s.Whole() >= 1 {
 			s.Available = max(0, s.Available-p)
 		} else if spared *= 1 - p; spared < 0.5 && dry.IsZero() {
 			dry = f.At
@@ -121,8 +121,8 @@ func (s State) riseTo(levels []Level, at time.Time, to float64) []Level {
 // refillTo adds what refilling until a moment does: the point at which the bucket is
 // full, where that lies between, and the moment.
 func (s State) refillTo(levels []Level, to time.Time) []Level {
-	if full := s.FullAt(s.LastRefill); !full.IsZero() && full.Before(to) {
+	if full := s.fullAt(); !full.IsZero() && full.Before(to) {
 		levels = append(levels, Level{At: full, Left: float64(s.Capacity)})
 	}
-	return append(levels, Level{At: to, Left: s.At(to).Available})
+	return append(levels, Level{At: to, Left: s.refilled(to).Available})
 }

@@ -93,8 +93,8 @@ func TestPropertyTheCurveAgreesWithTheForecast(t *testing.T) {
 		}
 		until := at.Add(time.Hour)
 		c := s.Curve(nil, fires, noon, until)
-		levels, dry := s.Forecast(times, noon)
-		for _, l := range levels[1:] {
+		levels, dry := lived(s, times, noon)
+		for _, l := range levels {
 			if got := lastAt(c.Worst, l.At); math.Abs(got-l.Left) > 1e-6 {
 				rt.Fatalf("at %v %v, the forecast has %v", l.At, got, l.Left)
 			}

@@ -53,11 +53,7 @@ func Default(now time.Time) State {
 // replaced by sensible ones. A clock that went back takes nothing away.
 func (s State) At(now time.Time) State {
 	now = now.Round(0) // the wall clock counts: a file knows no other
-	s = s.repaired(now)
-	elapsed := max(0, now.Sub(s.LastRefill))
-	gained := elapsed.Minutes() / float64(s.RefillRateMinutes)
-	s.Available = min(s.Available+gained, float64(s.Capacity))
-	s.LastRefill = now
+	s = s.repaired(now).refilled(now)
 	today := now.Format(time.DateOnly)
 	if s.CriticalResetDate != today {
 		s.CriticalUsed, s.CriticalResetDate = 0, today
@@ -65,6 +61,14 @@ func (s State) At(now time.Time) State {
 	if s.DailyUsedReset != today {
 		s.DailyUsed, s.DailyUsedReset = 0, today
 	}
+	return s
+}
+
+// refilled is the bucket with the tokens that have come back by now.
+func (s State) refilled(now time.Time) State {
+	elapsed := max(0, now.Sub(s.LastRefill))
+	s.Available = min(s.Available+elapsed.Minutes()/float64(s.RefillRateMinutes), float64(s.Capacity))
+	s.LastRefill = now
 	return s
 }
 
@@ -105,8 +109,9 @@ func (s State) NextAt(now time.Time) time.Time {
 }
 
 // FullAt is when the bucket will be full; zero when it is, or muted.
-func (s State) FullAt(now time.Time) time.Time {
-	s = s.At(now)
+func (s State) FullAt(now time.Time) time.Time { return s.At(now).fullAt() }
+
+func (s State) fullAt() time.Time {
 	if s.full() {
 		return time.Time{}
 	}

@@ -25,6 +25,7 @@ import (
 	"ollimbot/core/work/updates"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
@@ -190,7 +191,10 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 	if err := fire(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
-	out := command.Outcome{Message: fmt.Sprintf("%s starts now", task.Title()), Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID}}
+	out := command.Outcome{
+		Message:  fmt.Sprintf(textFired, task.Title()) + d.pingless(task),
+		Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID, Detail: task.Title()},
+	}
 	if d.o.Requests.takes(task) {
 		out.Message = fmt.Sprintf(textFiredAsBatch, task.Title())
 	}
@@ -198,6 +202,27 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 		out.Undo = command.RestoreTask{ID: c.ID}
 	}
 	return out, nil
+}
+
+// pingless says from when on the task's run can ping, in the words behind "starts now"; empty
+// if it can at once or never does.
+func (d *Dispatcher) pingless(task routines.Task) string {
+	if !task.Background || !task.AllowPing {
+		return ""
+	}
+	now := d.now()
+	state, _ := d.o.Prompts.Budget.State(now)
+	from := d.o.Prompts.Attention.QuietUntil(now)
+	switch {
+	case state.Capacity == 0:
+		return textFiredMuted
+	case from.IsZero() && state.Whole() < 1:
+		from = state.NextAt(now)
+	}
+	if from.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(textFiredQuietly, cron.DayClock(from.In(d.o.Zone), now))
 }
 
 // stop ends a run, or withdraws a request.

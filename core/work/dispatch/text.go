@@ -4,6 +4,9 @@ package dispatch
 const (
 	textAsBatch          = "handed in as a batch: its report comes within a day"
 	textBatchFailed      = "%s has no answer: %s"
+	textFired            = "%s starts now"
+	textFiredMuted       = "; its pings are refused: the capacity is 0"
+	textFiredQuietly     = "; its pings are refused until %s"
 	textFiredAsBatch     = "%s is handed in as a batch: its report arrives within a day"
 	textForegroundFailed = "%q could not finish: %v"
 	textLastTime         = "this was the last reminder"

@@ -5,6 +5,7 @@ package budget
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ollimbot/core"
@@ -32,7 +33,7 @@ type Pane struct {
 func New() *Pane { return &Pane{} }
 
 // State implements pane.Pane.
-func (p *Pane) State(c pane.Context) string { return mood(c).short }
+func (p *Pane) State(c pane.Context) string { return c.Snap.Outlook().Word }
 
 // Do implements pane.Pane. The other actions of the pane make their commands
 // themselves.
@@ -76,68 +77,58 @@ type numbers struct{ capacity, refill int }
 
 func numbersOf(s budget.State) numbers { return numbers{s.Capacity, s.RefillRateMinutes} }
 
-// fact is a sentence about the budget, with a word for the title.
-type fact struct {
-	role        theme.Role
-	short, long string
+// looks are the mark and the colour of each outlook.
+var looks = map[core.OutlookKind]struct {
+	role  theme.Role
+	glyph theme.Glyph
+}{
+	core.PingsOff: {theme.Warn, theme.Bang}, core.PingsMuted: {theme.Warn, theme.Bang}, core.PingsQuiet: {theme.Warn, theme.Bang},
+	core.PingsEmpty: {theme.Bad, theme.Bang}, core.PingsLikely: {theme.Warn, theme.Bang},
+	core.PingsTight: {theme.Text, theme.Check}, core.PingsEnough: {theme.Good, theme.Check},
 }
 
-// mood is the most important fact of the budget.
-func mood(c pane.Context) fact {
-	b := c.Snap.Budget
-	if b.State.Available >= 1 && b.State.Capacity > 0 && b.Muted.IsZero() && b.Quiet.IsZero() && !b.Dry.IsZero() {
-		at := clock(c.Snap, b.Dry)
-		return fact{theme.Warn, textShort(at), c.Theme.Glyph(theme.Bang) + " " + textDry(textMayDry, at, "")}
+// outlook is the outlook's sentence in lines of w cells: its tail follows in a line of its
+// own if one is too short.
+func outlook(c pane.Context, w int) [][]widget.Span {
+	o := c.Snap.Outlook()
+	look := looks[o.Kind]
+	text, tail := widget.Span{Role: look.role, Text: c.Theme.Glyph(look.glyph) + " " + o.Text}, widget.Span{Role: theme.Dim, Text: o.Tail}
+	if widget.Cells(text.Text+tail.Text) <= w {
+		return [][]widget.Span{{text, tail}}
 	}
-	return facts(c)[0]
+	tail.Text = strings.TrimLeft(tail.Text, ",;: ")
+	return [][]widget.Span{{text}, {tail}}
 }
 
 // facts are the next tokens, the rate and today's use, the most important first.
-func facts(c pane.Context) (out []fact) {
+func facts(c pane.Context) (out []widget.Span) {
 	s, b := c.Snap, c.Snap.Budget
-	say := func(role theme.Role, short, long string) { out = append(out, fact{role, short, long}) }
-	switch {
-	case b.State.Capacity <= 0:
-		say(theme.Warn, stateMuted, textMuted)
-		say(theme.Dim, "", fmt.Sprintf(textMutedHelp, c.Names(action.Budget).Opening(action.CapacityUp)))
-	case !b.Muted.IsZero():
-		say(theme.Warn, stateMuted, textMutedUntil(clock(s, b.Muted)))
-		say(theme.Dim, "", textOnly)
-	case !b.Quiet.IsZero():
-		say(theme.Warn, stateQuiet, textQuiet(clock(s, b.Quiet)))
-		say(theme.Dim, "", textOnly)
-	case b.State.Available < 1:
-		say(theme.Bad, stateEmpty, textEmpty)
-	}
-	switch {
-	case !b.NextAt.IsZero():
-		say(theme.Text, "", textNext(b.NextAt.Sub(s.At)))
-	case b.State.Capacity > 0:
-		say(theme.Good, "", textFull)
-	}
-	if !b.FullAt.IsZero() {
-		say(theme.Dim, "", textFullAt(clock(s, b.FullAt)))
+	say := func(role theme.Role, text string) { out = append(out, widget.Span{Role: role, Text: text}) }
+	if b.State.Capacity <= 0 {
+		say(theme.Dim, fmt.Sprintf(textMutedHelp, c.Names(action.Budget).Opening(action.CapacityUp)))
+	} else {
+		if !b.NextAt.IsZero() {
+			say(theme.Text, textNext+s.Hour(b.NextAt))
+		}
+		if !b.FullAt.IsZero() {
+			say(theme.Dim, textFullAt(s.Hour(b.FullAt)))
+		} else {
+			say(theme.Good, textFull)
+		}
+		say(theme.Dim, textRate(b.State.RefillRateMinutes))
 	}
 	if b.Reserved > 0 {
-		say(theme.Accent, "", textReserved(b.Reserved))
+		say(theme.Accent, textReserved(b.Reserved))
 	}
-	if b.State.Capacity > 0 {
-		say(theme.Dim, "", textRate(b.State.RefillRateMinutes))
-	}
-	say(theme.Dim, "", textToday(b.State.DailyUsed))
-	critical := textCritical(b.State.CriticalUsed)
-	if b.State.CriticalUsed > 0 {
-		critical = c.Theme.Glyph(theme.Bell) + " " + critical
-	}
-	say(theme.Dim, "", critical)
+	say(theme.Dim, textToday+s.Glance().PingsText())
 	return out
 }
 
 // told are the facts in lines of w cells.
 func told(c pane.Context, w int) (out [][]widget.Span) {
-	for _, f := range facts(c) {
-		span, last := widget.Span{Role: f.role, Text: f.long}, len(out)-1
-		if last < 0 || widget.Width(out[last])+widget.Cells(f.long)+3 > w {
+	for _, span := range facts(c) {
+		last := len(out) - 1
+		if last < 0 || widget.Width(out[last])+widget.Cells(span.Text)+3 > w {
 			out = append(out, []widget.Span{span})
 			continue
 		}
@@ -159,7 +150,7 @@ func gauge(c pane.Context, w int) []widget.Span {
 		share = st.Available / float64(st.Capacity)
 	}
 	bar := chart.Gauge(c.Theme, share, room)
-	if st.Available < 1 {
+	if st.Whole() < 1 {
 		bar[0].Role = theme.Bad
 	}
 	return append(append(bar, widget.Span{Text: "  "}), numbers...)
@@ -171,7 +162,7 @@ func (p *Pane) Line(c pane.Context, w int) string {
 	if w >= 44 {
 		most = 17 // a short bar, and the numbers
 	}
-	m := mood(c)
 	out := append([]widget.Span{{Role: theme.Strong, Text: textName}}, gauge(c, most)...)
-	return widget.Brush{Theme: c.Theme}.Line(w, append(out, widget.Span{Role: m.role, Text: "  " + m.long})...)
+	out = append(out, widget.Span{Text: "  "})
+	return widget.Brush{Theme: c.Theme}.Line(w, append(out, outlook(c, w-widget.Width(out))[0]...)...)
 }

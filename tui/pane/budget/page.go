@@ -44,7 +44,7 @@ type drawn struct {
 func (p *Pane) Draw(c pane.Context, w, h int, _ bool) []widget.Row {
 	now := drawn{c.Theme, c.Keys, w, h, c.Snap.At.Unix(), p.compared(c.Snap), c.Snap.TwelveHours, c.Snap.Budget}
 	b := &now.budget
-	b.State.Available, b.State.LastRefill, b.Forecast = math.Floor(b.State.Available*10), time.Time{}, nil
+	b.State.Available, b.State.LastRefill = math.Floor(b.State.Available*10), time.Time{}
 	if now.theme != p.kept.theme || !reflect.DeepEqual(now, p.kept) {
 		p.kept, p.rows = now, p.draw(c, w, h)
 	}
@@ -61,11 +61,8 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	}
 	a := aheadOf(s, p.compared(s))
 	line(gauge(c, w-2)...)
-	if verdict := a.verdict(c.Theme, s); verdict != nil {
-		if last := len(verdict) - 1; last > 1 && widget.Width(verdict) > w-2 {
-			verdict = verdict[:last] // the rest has room on the page
-		}
-		line(verdict...)
+	for _, l := range a.verdict(c, w-2) {
+		line(l...)
 	}
 	for _, l := range told(c, w-2) {
 		line(l...)
@@ -101,11 +98,9 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 // messages are the newest rows of today's pings and refusals, below a rule.
 func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
-	count := textNoMessages
+	count := c.Snap.Glance().PingsText()
 	if n := len(today); n > rows {
-		count = textShown(rows, n)
-	} else if n > 0 {
-		count = strconv.Itoa(n)
+		count = textShown(rows, count)
 	}
 	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}
@@ -134,7 +129,7 @@ func message(c pane.Context, ping budget.Ping, w int) []widget.Span {
 		answer, answers = textAnswered(ping.Answered.Sub(ping.At)), theme.Good
 	}
 	out := []widget.Span{
-		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), clock(c.Snap, ping.At))},
+		{Role: theme.Dim, Text: fmt.Sprintf(" %*s ", c.Snap.ClockCells(), c.Snap.Hour(ping.At))},
 		{Role: role, Text: c.Theme.Glyph(glyph) + " "},
 		{Text: widget.Fit(ping.Title, taskCells) + "  "},
 	}
@@ -166,27 +161,16 @@ func aheadOf(s *core.Snapshot, before numbers) ahead {
 // compares reports whether the numbers have just changed.
 func (a ahead) compares() bool { return a.now != a.before }
 
-// verdict says whether there will be enough.
-func (a ahead) verdict(t *theme.Theme, s *core.Snapshot) []widget.Span {
-	sign, text, more := widget.Span{Role: theme.Bad, Text: t.Glyph(theme.Bang) + " "}, widget.Span{Role: theme.Warn}, widget.Span{Role: theme.Dim}
-	switch {
-	case a.compares() && (!a.Dry.IsZero() || !a.other.Dry.IsZero()):
-		text := a.refusal(s, a.now, a.Dry)
-		if before := a.refusal(s, a.before, a.other.Dry); before != text {
-			text = before + " " + t.Glyph(theme.Arrow) + " " + text
-		}
-		return []widget.Span{{Role: theme.Strong, Text: textFirstRefusal + text}}
-	case a.now.capacity <= 0:
-		return nil
-	case !a.ExpectedDry.IsZero():
-		text.Text = textDry(textLikelyDry, clock(s, a.ExpectedDry), titleAt(s, a.ExpectedDry))
-	case !a.Dry.IsZero():
-		text.Text, more.Text = textDry(textMayDry, clock(s, a.Dry), titleAt(s, a.Dry)), textIfAll
-	default:
-		sign.Role, sign.Text, text.Role = theme.Good, t.Glyph(theme.Check)+" ", theme.Dim
-		text.Text, more.Text = textEnoughUntil(clock(s, s.Budget.FiresUntil)), textEvenIfAll
+// verdict is the outlook or, after a change of the numbers, what that has changed.
+func (a ahead) verdict(c pane.Context, w int) [][]widget.Span {
+	if !a.compares() || a.now.capacity <= 0 || a.Dry.IsZero() && a.other.Dry.IsZero() {
+		return outlook(c, w)
 	}
-	return []widget.Span{sign, text, more}
+	text := a.refusal(c.Snap, a.now, a.Dry)
+	if before := a.refusal(c.Snap, a.before, a.other.Dry); before != text {
+		text = before + " " + c.Theme.Glyph(theme.Arrow) + " " + text
+	}
+	return [][]widget.Span{{{Role: theme.Strong, Text: textFirstRefusal + text}}}
 }
 
 // refusal is when the first ping would be refused with some numbers.
@@ -195,19 +179,9 @@ func (a ahead) refusal(s *core.Snapshot, n numbers, dry time.Time) string {
 	case n.capacity <= 0:
 		return textAtOnce
 	case dry.IsZero():
-		return textNoRefusal(clock(s, s.Budget.FiresUntil))
+		return textNoRefusal(s.Hour(s.Budget.FiresUntil))
 	}
-	return clock(s, dry)
-}
-
-// titleAt is the task that fires at a moment and may cost a token.
-func titleAt(s *core.Snapshot, at time.Time) string {
-	for _, f := range s.Budget.Fires {
-		if f.At.Equal(at) {
-			return f.Title
-		}
-	}
-	return ""
+	return s.Hour(dry)
 }
 
 // legend explains the curves and the signs.

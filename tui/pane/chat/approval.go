@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
@@ -64,7 +65,7 @@ func (p *Pane) card(c pane.Context, w, h int, focused bool) []widget.Row {
 	if h < 6 {
 		return widget.Rows(widget.Nowhere, p.askLine(c, w))
 	}
-	left := []widget.Span{{Role: theme.Warn, Text: timeLeft(a, c.Snap.At)}}
+	left := []widget.Span{{Role: theme.Warn, Text: TimeLeft(a, c.Snap.At)}}
 	mark := widget.Span{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}
 	title := []widget.Span{{Role: theme.Warn, Text: textPermission}}
 	if n > 1 {
@@ -106,7 +107,7 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 	left := []widget.Span{
 		{Role: theme.Warn, Text: " " + c.Theme.Glyph(theme.Bang) + " "}, {Role: theme.Strong, Text: a.Label},
 	}
-	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers(a, c.Names(action.Chat))}, {Role: theme.Warn, Text: " " + timeLeft(a, c.Snap.At) + " "}}
+	right := []widget.Span{{Role: theme.Key, Text: " " + textAnswers(a, c.Names(action.Chat))}, {Role: theme.Warn, Text: " " + TimeLeft(a, c.Snap.At) + " "}}
 	b := widget.Brush{Theme: c.Theme}
 	if w-widget.Width(right) < minLabel { // the keys matter more than the time
 		right = right[:1]
@@ -121,9 +122,9 @@ func (p *Pane) askLine(c pane.Context, w int) string {
 // minLabel is how many cells of a label have to be seen.
 const minLabel = 12
 
-// timeLeft is how long the tool call waits yet. A part of a second counts as a
+// TimeLeft is how long the tool call waits yet. A part of a second counts as a
 // whole one.
-func timeLeft(a policy.Approval, now time.Time) string {
+func TimeLeft(a policy.Approval, now time.Time) string {
 	return words.Elapsed(a.Until.Sub(now)+time.Second-1) + textLeft
 }
 
@@ -133,21 +134,21 @@ const lineBreak = " ⏎ "
 // callRows are a tool call in at most so many rows of w cells, and whether there is
 // more to read. Where the sentence takes more than a row, the call stands first.
 func callRows(c pane.Context, a policy.Approval, w, most int) (rows []string, cut bool) {
-	sentence, brief := asks(a, a.Label), a.Label+" · "+asker(a)
+	sentence, brief := asks(a, a.Label), a.Label+" · "+core.Asker(a)
 	if a.Tool == "" { // a question is a sentence
 		sentence = brief
 	}
 	for i, text := range []string{sentence, brief, a.Label} {
 		if rows = widget.Wrap(text, w); len(rows) == 1 || i > 0 && len(rows) <= most {
-			return rows, more(a)
+			return rows, More(a)
 		}
 	}
 	return widget.WrapN(sentence, w, most, c.Theme.Glyph(theme.Ellipsis)), true
 }
 
-// more reports that a call would do more than its label says. A text that is far
+// More reports that a call would do more than its label says. A text that is far
 // longer is not even looked at: the card is drawn often.
-func more(a policy.Approval) bool {
+func More(a policy.Approval) bool {
 	flat := func(s string) string {
 		return strings.Join(strings.Fields(strings.ReplaceAll(s, strings.TrimSpace(lineBreak), " ")), " ")
 	}

@@ -195,6 +195,9 @@ func (p *Pane) Return(text string) {
 // Sync implements pane.Pane.
 func (p *Pane) Sync(c pane.Context) {
 	p.view.sync(c.Snap)
+	if calls := c.Snap.Approvals; len(calls) > 0 { // the top line shows it
+		p.asked.show(calls[0].ID)
+	}
 	p.past.seed(c.Snap.Chat)
 	if entry(c.Snap.Chat, p.reply) == nil {
 		p.reply = ""

@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/tui/action"
@@ -45,6 +46,7 @@ type look struct {
 	widget.Look
 	version                        int
 	spaced, streaming, today, exit bool
+	asks                           bool // its last tool waits for the user
 	where                          string
 }
 
@@ -112,11 +114,23 @@ func (t *talk) Rows(i uint64, l widget.Look) [][]widget.Span {
 	e := t.entries[i]
 	spaced := t.spaced && i+1 < uint64(len(t.entries))
 	k := t.of(e.ID)
-	if now := (look{l, e.Version, spaced, e.Streaming, t.snap.IsToday(e.At), e.ID == t.exit, e.Where}); k.of != now {
+	if now := (look{l, e.Version, spaced, e.Streaming, t.snap.IsToday(e.At), e.ID == t.exit, t.asks(e), e.Where}); k.of != now {
 		k.of = now
 		k.rows, k.spots = message(t, e, l, spaced)
 	}
 	return k.rows
+}
+
+// asks reports whether the last tool of a message waits for the user, so that it is not used
+// yet.
+func (t *talk) asks(e transcript.Entry) bool {
+	if !e.Streaming || len(e.Tools) == 0 {
+		return false
+	}
+	name, argument, _ := strings.Cut(strings.TrimSuffix(e.Tools[len(e.Tools)-1], ")"), "(")
+	return slices.ContainsFunc(t.snap.Approvals, func(a policy.Approval) bool {
+		return a.Tool == name && strings.Contains(a.Label, strings.TrimSuffix(argument, "…"))
+	})
 }
 
 // copyOne is the marked message, or the newest one.

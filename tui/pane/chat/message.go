@@ -113,7 +113,7 @@ func message(t *talk, e transcript.Entry, look widget.Look, spaced bool) (rows [
 			w.indent = column
 		}
 	}
-	body(w, e, &t.of(e.ID).doc, t.exit)
+	body(w, e, &t.of(e.ID).doc, t.exit, t.asks(e))
 	if w.first != nil {
 		w.line()
 	}
@@ -136,8 +136,8 @@ func withClock(row []widget.Span, clock string, w int) []widget.Span {
 }
 
 // body adds what a message says. The words of the model are markdown, those of
-// the user stay as they were written.
-func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID) {
+// the user stay as they were written. asks says that the last tool waits for the user.
+func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID, asks bool) {
 	role := theme.Text
 	if e.Role == transcript.Notice {
 		role = theme.Dim
@@ -160,7 +160,7 @@ func body(w *writer, e transcript.Entry, doc *markdown.Doc, exit post.MessageID)
 		embed(w, e, live(&e, exit))
 	}
 	if len(e.Tools) > 0 {
-		w.text(theme.Tool, textTools+strings.Join(e.Tools, ", "))
+		w.text(theme.Tool, toolsText(e.Tools, asks))
 	}
 	if where := elsewhere(e); where != "" {
 		if words && !figure(text) || len(e.Tools) > 0 {

@@ -1,10 +1,10 @@
 package chat
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
+	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/safety/policy"
 	"ollimbot/tui/action"
@@ -24,6 +24,7 @@ const (
 	textUntrusted   = "from %s" // the origin of untrusted text that went into a message
 	textCritical    = "critical"
 	textTools       = "used "
+	textAsksFor     = "asks for "
 	textPress       = "Press a button"
 	textNoButtons   = "no card here has a button to press"
 	textEnded       = "ended"
@@ -45,7 +46,6 @@ const (
 	textPermission = "permission"
 	textLeft       = " left"
 	textAlways     = "always allow "
-	textNobody     = "agent"
 	textReadFirst  = "a tool call just arrived: read, press again"
 
 	textFork         = "fork"
@@ -61,6 +61,22 @@ const (
 	textExitNo       = "stay in the fork"
 	textAsksThis     = " asks to run this:"
 )
+
+// toolsText names the tools of a message; the last one may still wait for the user.
+func toolsText(tools []string, asks bool) string {
+	var parts []string
+	used := tools
+	if asks {
+		used = tools[:len(tools)-1]
+	}
+	if len(used) > 0 {
+		parts = append(parts, textTools+strings.Join(used, ", "))
+	}
+	if asks {
+		parts = append(parts, textAsksFor+tools[len(tools)-1])
+	}
+	return strings.Join(parts, " · ")
+}
 
 // textTeach names the way to write first: outside the line "/" finds.
 func textTeach(n action.Names) string {
@@ -99,10 +115,9 @@ func textAsks(n action.Names) string {
 }
 
 // asks is what a tool call that waits wants.
-func asks(a policy.Approval, call string) string { return "The " + asker(a) + " asks to run " + call }
-
-// asker is the session that a tool call comes from.
-func asker(a policy.Approval) string { return cmp.Or(a.Session, textNobody) }
+func asks(a policy.Approval, call string) string {
+	return "The " + core.Asker(a) + " asks to run " + call
+}
 
 // CallText is everything that a tool call would do, and where that is not known its
 // label, in lines.
@@ -117,7 +132,7 @@ func CallText(a policy.Approval) string {
 // and where that is not known its label.
 func textCall(a policy.Approval, n action.Names, locked bool) string {
 	text := strings.TrimRight(CallText(a), "\n")
-	out := "The " + asker(a) + textAsksThis + "\n\n" + text + "\n"
+	out := "The " + core.Asker(a) + textAsksThis + "\n\n" + text + "\n"
 	if a.Tool == "" {
 		out = a.Label + "\n\n" + text + "\n"
 	}

@@ -1,0 +1,236 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/work/fork"
+	"ollimbot/routines/schedule"
+)
+
+// HeadlineKind is what a headline is about, the most urgent first.
+type HeadlineKind uint8
+
+// The kinds of a headline. All but the last need the user.
+const (
+	Asks         HeadlineKind = iota // a tool call or a question waits
+	RunFailed                        // and the user has not looked at it
+	HeldForMoney                     // tasks do not run because of a spending cap
+	Disconnected                     // from Discord, the engine or Google
+	NoModel                          // scripted replies answer
+	Quiet                            // nothing needs the user
+)
+
+// Headline is the one sentence that is said first, wherever the bot is looked at.
+type Headline struct {
+	Kind HeadlineKind
+	// Item is what it is about: the ID of a tool call, a run or a task; empty without one.
+	Item string
+	// Lead says it, Detail why; Detail may be long. Both lack their stops.
+	Lead, Detail string
+	// Next is what comes next and how many pings are left; the longest form first.
+	Next []string
+}
+
+// Urgent reports whether something is wrong or waits for the user.
+func (h Headline) Urgent() bool { return h.Kind < Quiet }
+
+// Text is all of the headline.
+func (h Headline) Text() string { return h.Forms()[0] }
+
+// Forms are the headline in sentences, each shorter than the one before. What is urgent
+// stays in each; of what is not, the next fire stays.
+func (h Headline) Forms() []string {
+	lead, detail := h.Lead+".", h.Lead+"."
+	if h.Detail != "" {
+		detail = h.Lead + ": " + strings.TrimRight(h.Detail, ".") + "."
+		if !h.Urgent() {
+			detail = h.Lead + ". " + h.Detail + "."
+		}
+	}
+	if h.Kind == Asks || len(h.Next) == 0 {
+		return []string{detail}
+	}
+	forms := []string{detail + " " + h.Next[0]}
+	if h.Urgent() {
+		return append(forms, detail)
+	}
+	long := min(3, len(h.Next))
+	for _, next := range h.Next[:long] {
+		forms = append(forms, lead+" "+next)
+	}
+	return append(forms, h.Next[long-1:]...)
+}
+
+// headlines are the facts that a headline may tell, the most urgent first. ok is false if
+// there is nothing of the kind.
+var headlines = []struct {
+	kind HeadlineKind
+	of   func(*Snapshot) (h Headline, ok bool)
+}{
+	{Asks, (*Snapshot).askedFor},
+	{RunFailed, (*Snapshot).failed},
+	{HeldForMoney, (*Snapshot).heldForMoney},
+	{Disconnected, (*Snapshot).disconnected},
+	{NoModel, (*Snapshot).withoutModel},
+	{Quiet, (*Snapshot).allQuiet},
+}
+
+// Headline is the snapshot in a sentence.
+func (s *Snapshot) Headline() Headline {
+	for _, row := range headlines {
+		if h, ok := row.of(s); ok {
+			h.Kind, h.Next = row.kind, s.nextText()
+			return h
+		}
+	}
+	return Headline{Kind: Quiet}
+}
+
+// askedFor is the tool call that has waited longest, else the question about the fork.
+func (s *Snapshot) askedFor() (h Headline, ok bool) {
+	if len(s.Approvals) == 0 {
+		if s.Fork == nil || !s.Fork.Asks {
+			return h, false
+		}
+		return Headline{Lead: "The agent asks", Detail: "save the fork " + cmp.Or(s.Fork.Topic, "that you are in") + "?"}, true
+	}
+	a := s.Approvals[0]
+	h = Headline{Item: a.ID, Lead: "The " + Asker(a) + " asks to run", Detail: a.Label}
+	if a.Tool == "" { // a question is a sentence
+		h.Lead = "The " + Asker(a) + " asks"
+	}
+	if n := len(s.Approvals) - 1; n > 0 {
+		h.Lead += fmt.Sprintf(" (1 of %d)", n+1)
+	}
+	return h, true
+}
+
+// Asker is the session that a tool call comes from.
+func Asker(a policy.Approval) string { return cmp.Or(a.Session, "agent") }
+
+func (s *Snapshot) failed() (h Headline, ok bool) {
+	if len(s.Failures) == 0 {
+		return h, false
+	}
+	f := s.Failures[0]
+	title, at := clean.Line(cmp.Or(f.Title, f.TaskID)), s.Hour(f.Ended)
+	h = Headline{Item: f.ID, Lead: fmt.Sprintf("%s %s at %s", title, failedAs(f.State), at), Detail: clean.Line(f.Error)}
+	if n := len(s.Failures); n > 1 {
+		h.Lead = fmt.Sprintf("%d runs failed, the last %s at %s", n, title, at)
+	}
+	return h, true
+}
+
+// failedAs is the verb of a state.
+func failedAs(s fork.State) string {
+	switch s {
+	case fork.TimedOut:
+		return "timed out"
+	case fork.NoReport:
+		return "ended without its report"
+	default:
+		return "failed"
+	}
+}
+
+// heldForMoney are the tasks whose next fires a spending cap holds.
+func (s *Snapshot) heldForMoney() (h Headline, ok bool) {
+	tasks, first := map[string]bool{}, (*schedule.Entry)(nil)
+	for _, list := range [][]schedule.Entry{s.Schedule.Entries, s.Schedule.Day} {
+		for i := range list {
+			if e := &list[i]; e.Money {
+				tasks[e.ID] = true
+				if first == nil {
+					first = e
+				}
+			}
+		}
+	}
+	if first == nil {
+		return h, false
+	}
+	who := TitleOf(*first) + " is"
+	if n := len(tasks); n > 1 {
+		who = words.Count(n, "task") + " are"
+	}
+	span, of := s.Money.Today, "daily"
+	if until := s.Money.Until(first.Cost); !until.IsZero() && until.Equal(s.Money.Month.Ends) && !until.Equal(span.Ends) {
+		span, of = s.Money.Month, "monthly"
+	}
+	h = Headline{Item: first.ID, Lead: who + " held for money"}
+	if !span.Ends.IsZero() {
+		h.Lead += " until " + s.Hour(span.Ends)
+	}
+	if span.Capped() {
+		h.Detail = fmt.Sprintf("%s of the %s cap of %s are spent", words.Dollars(span.Spent), of, words.Dollars(span.Cap))
+	}
+	return h, true
+}
+
+func (s *Snapshot) disconnected() (h Headline, ok bool) {
+	switch {
+	case s.Surface.Name != "" && !s.Surface.OK:
+		return Headline{Lead: s.Surface.Name + " is not connected", Detail: clean.Line(s.Surface.State)}, true
+	case s.Engine.Name != "" && !s.Engine.OK:
+		return Headline{Lead: s.Engine.Name + " cannot answer", Detail: clean.Line(s.Engine.State)}, true
+	case s.Google != "":
+		return Headline{Lead: "Google is not connected", Detail: clean.Line(s.Google)}, true
+	}
+	return h, false
+}
+
+func (s *Snapshot) withoutModel() (h Headline, ok bool) {
+	return Headline{Lead: "No model is connected", Detail: "scripted replies answer"}, s.Engine.Offline
+}
+
+func (s *Snapshot) allQuiet() (h Headline, ok bool) {
+	h = Headline{Lead: "All quiet"}
+	if g := s.Glance(); g.Pings > 0 {
+		h.Detail = g.AnsweredText()
+	}
+	if running, _ := fork.Count(s.Forks); running > 0 {
+		h.Lead = words.Count(running, "run") + " under way"
+	} else if s.Busy {
+		h.Lead = "The bot answers"
+	}
+	return h, true
+}
+
+// nextText is the next fire and how many pings are left.
+func (s *Snapshot) nextText() []string {
+	o, next := s.Outlook(), s.Glance().Next
+	if next == nil {
+		return []string{"Nothing is due within a day; " + o.Clause + ".", "Nothing is due."}
+	}
+	away := s.ahead(next.FireTime)
+	pings := words.Count(o.Now, "ping")
+	if o.Blocked() {
+		pings = o.Word
+	}
+	short := clean.Cut(TitleOf(*next), 24) + " " + away
+	return []string{
+		"Next: " + TitleOf(*next) + " " + away + "; " + o.Clause + ".",
+		"Next: " + short + "; " + o.Clause + ".",
+		"Next: " + short + "; " + pings + ".",
+		"Next: " + short + ".",
+		"Next " + s.Clock(next.FireTime, "15:04") + ".",
+	}
+}
+
+// ahead is how far away a fire is, in a sentence: "in 25 min", in its minute "now".
+func (s *Snapshot) ahead(t time.Time) string {
+	d := t.Truncate(time.Minute).Sub(s.At)
+	if d <= 0 {
+		return "now"
+	}
+	return "in " + words.Minutes(d)
+}
+
+// TitleOf is the title of a fire's task, in one line.
+func TitleOf(e schedule.Entry) string { return clean.Line(cmp.Or(e.Description, e.Label, e.ID)) }

@@ -1,0 +1,149 @@
+package core
+
+import (
+	"time"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+	"ollimbot/routines/cron"
+)
+
+// OutlookKind is what the ping budget allows, the worst first.
+type OutlookKind uint8
+
+// The kinds of an outlook. In the first four no ping can go now.
+const (
+	PingsOff    OutlookKind = iota // the capacity is 0
+	PingsMuted                     // by the user
+	PingsQuiet                     // quiet hours
+	PingsEmpty                     // no whole token
+	PingsLikely                    // the tasks, as they usually ping, run out of tokens
+	PingsTight                     // they run out only if every task pings
+	PingsEnough                    // there is a token for every fire that is known
+)
+
+// Outlook is what the ping budget allows, now and until the last fire that is known. It is
+// the only answer to whether a ping can go: every place that speaks of it renders this value.
+// The moments that it leaves out are zero.
+type Outlook struct {
+	Kind OutlookKind
+	Now  int       // how many pings can go now
+	Next time.Time // when the next one can go, if none can now
+	More time.Time // when there is one more than now
+	// Likely is the first fire by which a ping has probably been refused. Worst is the first
+	// that is refused if every task pings; it is never later.
+	Likely, Worst time.Time
+	Until         time.Time // how far the fires are known
+
+	Word   string // for a title: "empty until 20:37"
+	Clause string // beside another fact: "no ping until 20:37"
+	// Text and Tail are a sentence without its stop: "likely enough until 14:00", "; if every
+	// task pings, out at 11:00". Without the tail it is as true.
+	Text, Tail string
+}
+
+// Blocked reports whether no ping can go now, but a critical one.
+func (o Outlook) Blocked() bool { return o.Kind <= PingsEmpty }
+
+// Outlook is that of the snapshot.
+func (s *Snapshot) Outlook() Outlook {
+	b := &s.Budget
+	o := Outlook{More: b.NextAt, Until: b.FiresUntil}
+	curve := b.State.Curve(nil, b.Fires, s.At, b.FiresUntil)
+	o.Likely, o.Worst = curve.ExpectedDry, curve.Dry
+	closed := b.Quiet
+	if closed.IsZero() {
+		closed = b.Muted
+	}
+	switch {
+	case b.State.Capacity <= 0:
+		o.Kind, o.More, o.Likely, o.Worst = PingsOff, time.Time{}, time.Time{}, time.Time{}
+	case !closed.IsZero():
+		o.Kind, o.Next = PingsQuiet, closed
+		if !b.Muted.IsZero() {
+			o.Kind = PingsMuted
+		}
+		if then := b.State.At(closed); then.Whole() < 1 {
+			o.Next = then.NextAt(closed)
+		}
+	case b.State.Whole() < 1:
+		o.Kind, o.Next = PingsEmpty, b.NextAt
+	default:
+		o.Kind, o.Now = PingsEnough, b.State.Whole()
+		if !o.Likely.IsZero() {
+			o.Kind = PingsLikely
+		} else if !o.Worst.IsZero() {
+			o.Kind = PingsTight
+		}
+	}
+	o.say(s, closed)
+	return o
+}
+
+// say puts the outlook into words. What is expected and the worst case are told apart.
+func (o *Outlook) say(s *Snapshot, closed time.Time) {
+	left := words.Count(o.Now, "ping") + " left"
+	o.Clause = left
+	if !o.More.IsZero() {
+		o.Clause += " until " + s.Hour(o.More)
+	}
+	known := ""
+	if !o.Until.IsZero() {
+		known = " until " + s.Hour(o.Until)
+	}
+	switch o.Kind {
+	case PingsOff:
+		o.Word, o.Clause, o.Text = "muted", "critical pings only", "muted: the capacity is 0"
+		o.Tail = "; only critical pings go"
+	case PingsMuted, PingsQuiet:
+		o.Word = "quiet"
+		if o.Kind == PingsMuted {
+			o.Word = "muted"
+		}
+		o.Clause = o.Word + " until " + s.Hour(closed)
+		o.Text, o.Tail = o.Clause, ": only critical pings go"
+		if o.Next.After(closed) {
+			o.Tail += ", the next other one at " + s.Hour(o.Next)
+		}
+	case PingsEmpty:
+		at := s.Hour(o.Next)
+		o.Word, o.Clause, o.Text = "empty until "+at, "no ping until "+at, "the next ping can go at "+at
+		switch {
+		case !o.Likely.IsZero():
+			o.Tail = "; likely refused at " + s.Hour(o.Likely) + s.firing(o.Likely)
+		case !o.Worst.IsZero():
+			o.Tail = "; refused if it pings at " + s.Hour(o.Worst) + s.firing(o.Worst)
+		}
+	case PingsLikely:
+		at := s.Hour(o.Likely)
+		o.Word, o.Clause, o.Text = "out by "+at, left+", likely none at "+at, "likely out of pings at "+at
+		o.Tail = s.firing(o.Likely)
+	case PingsTight:
+		o.Word = "likely enough"
+		o.Text = "likely enough" + known
+		o.Tail = "; if every task pings, out at " + s.Hour(o.Worst) + s.firing(o.Worst)
+	case PingsEnough:
+		o.Word, o.Text = "enough", "enough"+known
+		o.Tail = ", even if every task pings"
+	}
+}
+
+// firing is ": Tea break", the task that fires at a moment and may cost a token.
+func (s *Snapshot) firing(at time.Time) string {
+	for _, f := range s.Budget.Fires {
+		if f.At.Equal(at) && f.Title != "" {
+			return ": " + clean.Cut(f.Title, 32)
+		}
+	}
+	return ""
+}
+
+// Hour is the time of a day, with the weekday if it is not today's.
+func (s *Snapshot) Hour(t time.Time) string {
+	return s.When(t, cron.Layouts{Today: "15:04", Week: "Mon 15:04", Year: "Mon 2 Jan 15:04", Else: "2 Jan 2006 15:04"})
+}
+
+// Distance is how far away a fire is by the clock: "now" in its minute, else "in 25m".
+func (s *Snapshot) Distance(t time.Time) string {
+	return words.Until(t.Truncate(time.Minute).Sub(s.At))
+}
