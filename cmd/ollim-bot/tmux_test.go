@@ -67,14 +67,14 @@ func TestInARealTerminal(t *testing.T) {
 	keys("Ada", "Enter", "Enter", "Enter", "Enter")
 	sees("Enter goes on to the dashboard")
 	keys("Enter")
-	sees("! no model") // of a bot that has begun anew
+	sees("No model is connected") // of a bot that has begun anew
 	if env, err := os.ReadFile(filepath.Join(dir, "data", ".env")); !strings.Contains(string(env), "OLLIM_USER_NAME=Ada") {
 		t.Errorf("the set-up has written %q, %v", env, err)
 	}
 	keys("C-p")
 	sees("Actions")
 	keys("Escape")
-	sees("ctrl+p actions") // before the next key, with which it would be one
+	sees(": command") // before the next key, with which it would be one
 	keys("2")
 	sees("▸ 2 Schedule")
 	keys("z")
@@ -83,7 +83,7 @@ func TestInARealTerminal(t *testing.T) {
 	keys("z")
 	sees("4  Forks")
 	tmux("resize-window", "-t", "0", "-x", "120", "-y", "40")
-	sees("ctrl+p actions")
+	sees(": command")
 	// Stopped, by a key and from outside, the shell has its terminal as it was.
 	bot := strings.TrimSpace(string(read(t, filepath.Join(dir, "data", "state", "bot.pid"))))
 	for i, stop := range []func(){
@@ -99,7 +99,7 @@ func TestInARealTerminal(t *testing.T) {
 			t.Errorf("stopped, the terminal is not as it was: %q", got)
 		}
 		keys("fg", "Enter")
-		sees("ctrl+p actions")
+		sees(": command")
 		keys("3")
 		sees("▸ 3 Updates")
 		keys("2")
@@ -113,7 +113,7 @@ func TestInARealTerminal(t *testing.T) {
 
 	// A panic that nobody can catch, as the runtime tells it, leaves the terminal whole.
 	keys("clear; "+exe+" run --engine script --data-dir "+filepath.Join(dir, "data"), "Enter")
-	sees("ctrl+p actions")
+	sees(": command")
 	pid := read(t, filepath.Join(dir, "data", "state", "bot.pid"))
 	check(t, exec.CommandContext(t.Context(), "kill", "-ABRT", strings.TrimSpace(string(pid))).Run())
 	sees("internal fault, the program has ended")

@@ -143,7 +143,7 @@ func (f frame) corner(urgent bool) (out []button) {
 	wordy := f.W >= wordyCorner && !urgent
 	if f.ReadOnly {
 		lock := f.Theme.Glyph(theme.Lock) + " "
-		if wordy {
+		if f.W >= wordyCorner {
 			lock += textReadOnlyMark + "  "
 		}
 		add(theme.Warn, lock)
