@@ -72,7 +72,7 @@ func TestTheBandShowsTwelveHoursOnEachSideOfNow(t *testing.T) {
 	for i, want := range []string{
 		" pings  ░░░░░░ quiet ░░░░░░░◆            ◈      │         ◇  ◈                   ░░░░░░░   ◆ sent  ◈ refused  ◇ likely",
 		" runs             △         ✓         ✗        ◉│         ○                            ○   ✓ done  ✗ failed  △ missed",
-		" tokens ███████████████████▅▅▅▅▅▆▆▆▇▇▇██████▇▇▇▇│▇▇▇█████▅▁▁▁▁▂▂▂▃▃▃▄▄▄▄▅▅▅▆▆▆▇▇▇▇███████  ◉ running  ○ to come",
+		" tokens ███████████████████▅▅▅▅▅▅▅▅▅▅▅▆▆▆▆▆▆▆▆▆▆│▇▇▇█████▅▁▁▁▁▂▂▂▃▃▃▄▄▄▄▅▅▅▆▆▆▇▇▇▇███████  ◉ running  ○ to come",
 		"              02     04     06    08     10     │     14     16     18    20     22        ░ quiet",
 	} {
 		if got := rows(p, c, 118, 4, false); got[i] != want {
