@@ -115,7 +115,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 	full, looks, stranger := s.keyFor(""), s.keyFor("read-only"), s.keyFor("unknown")
 
 	v := startCommand(t, exec.Command("ssh", s.ssh(full)...), s.env())
-	v.sees("@"+hostName(t))
+	v.sees("@" + hostName(t))
 	v.sees("q detach")
 	v.typeKeys("1")
 	v.sees("▸ 1 Ping budget")
@@ -187,7 +187,7 @@ func TestOurClientOutlivesTheBot(t *testing.T) {
 		t.Errorf("doctor says %q; the client:\n%s", mark, far.text())
 	}
 	far.typeKeys("yes\r")
-	far.sees("@"+hostName(t))
+	far.sees("@" + hostName(t))
 	for range 2 {
 		s.kill() // leaves its socket behind
 		v.sees("reconnecting in")
