@@ -9,6 +9,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
@@ -40,7 +41,7 @@ func TestTheScheduleIsOneListAroundNow(t *testing.T) {
 	}
 	want := []string{
 		"─ yesterday", "18:02 ✗ Evening walk failed", "─ today", "11:02 ✓ Inbox sweep 1 report", "12:02 ✓ Move around ping refused",
-		"13:02 Stretch missed", "13:55 ✓ Medication answered, 4m", "◐ Weekly review waiting", "14:00 ◉ Move a little running 1:35",
+		"13:02 Stretch missed", "13:55 ✓ Medication answered, 4m", "─ files to fix", "✗ gym.md: the cron", "─ today", "◐ Weekly review waiting", "14:00 ◉ Move a little running 1:35",
 		"14:01 ◉ Email sweep running 0:12", "─ now 14:02", "14:05 ∅ Check email", "14:30 ∞ Has the landlord a… in 28m",
 	}
 	for i, w := range want {
@@ -49,6 +50,27 @@ func TestTheScheduleIsOneListAroundNow(t *testing.T) {
 		}
 	}
 	has(t, strings.Join(rows, "\n"), "─ tomorrow", "08:05 ∅ Check email silent", "─ Tuesday 1 Dec")
+}
+
+// What has waited since an earlier day, or was missed on it, stands there, in the order of time.
+func TestWhatHasWaitedSinceAnEarlierDayStandsUnderThatDay(t *testing.T) {
+	s := open("schedule")
+	s.next(halfADay)
+	s.next(func(c *core.Snapshot) {
+		c.Schedule.Missed = append(c.Schedule.Missed, schedule.Entry{ID: "ee", Description: "Bins", FireTime: noon.Add(-23 * time.Hour), Tag: "missed"})
+		c.Schedule.Tasks = append(slices.Clone(c.Schedule.Tasks),
+			schedule.TaskView{ID: "ff", Title: "The library book", Kind: routines.KindReminder, Next: noon.Add(-22 * time.Hour), Waits: "it may use Bash"},
+			schedule.TaskView{ID: "f1", Title: "The keys", Kind: routines.KindReminder, Next: noon.Add(-time.Hour), Waits: "it may use Bash"})
+	})
+	s.do(action.Schedule.ID("top"))
+	rest := s.screen(60, 40)
+	for _, want := range []string{"─ yesterday", "15:02   Bins", "16:02 ⊘ The library book", "18:02 ✗ Evening walk", "─ today", "13:02   Stretch", "files to fix", "─ today", "13:02 ⊘ The keys", "─ now"} {
+		_, after, found := strings.Cut(rest, want)
+		if !found {
+			t.Fatalf("%q does not follow in\n%s", want, s.screen(60, 40))
+		}
+		rest = after
+	}
 }
 
 func TestNowStandsAThirdFromTheTopUntilOneScrolls(t *testing.T) {

@@ -320,6 +320,15 @@ func read(a pane.Answer) string {
 	return p.Take(pane.Context{}, tea.KeyPressMsg{Code: 'c', Text: "c"}).Copy
 }
 
+// find selects the first row that a filter of the schedule leaves.
+func (s *stage) find(t *testing.T, query string) {
+	t.Helper()
+	s.Pane.(ender).End(s.c) // the filter before it
+	s.do(action.Schedule.ID("find"))
+	s.keys(t, query, "enter")
+	s.do(action.Schedule.ID("top"))
+}
+
 // do carries out actions; of one that is off it says why, as the frame does.
 func (s *stage) do(ids ...action.ID) (a pane.Answer) {
 	for _, id := range ids {

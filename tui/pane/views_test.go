@@ -128,6 +128,7 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 			}
 		}
 	}
+	s.find(t, "is:error")
 	s.do(action.Schedule.ID("bottom"))
 	off("fix this file first: enter shows how")
 	s.do(action.Schedule.ID("up"))
@@ -135,7 +136,7 @@ func TestAFileWithAHintOnlyIsInForce(t *testing.T) {
 	s.do(action.Schedule.ID("up")) // the hint for a file that has an error too
 	off("fix this file first")
 	s.next(func(c *core.Snapshot) { c.Schedule.Problems = c.Schedule.Problems[:2] })
-	s.do(action.Schedule.ID("bottom"), action.Schedule.ID("up"))
+	s.do(action.Schedule.ID("top"))
 	off("")
 	if a := s.do(action.ScheduleFire); a.Do != (command.FireNow{ID: "e5f6a7b8", Stays: true}) {
 		t.Errorf("fires %#v", a.Do)
@@ -178,11 +179,12 @@ func TestAFireOfTheDayStaysSelectedAsTimeGoesOn(t *testing.T) {
 func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	s := open("schedule")
 	s.do(action.ScheduleView)
-	select5 := []action.ID{action.Schedule.ID("top"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.Schedule.ID("down"), action.Schedule.ID("down")}
-	if a := s.do(append(select5, action.SchedulePause)...); a.Do != (command.Pause{ID: "5a5a5a5a", Paused: false}) {
+	s.find(t, "plants")
+	if a := s.do(action.SchedulePause); a.Do != (command.Pause{ID: "5a5a5a5a", Paused: false}) {
 		t.Errorf("what is paused goes on, got %#v", a.Do)
 	}
-	if a := s.do(action.Schedule.ID("down"), action.SchedulePause); a.Do != (command.Pause{ID: "9a8b7c6d", Paused: true}) {
+	s.find(t, "medication")
+	if a := s.do(action.SchedulePause); a.Do != (command.Pause{ID: "9a8b7c6d", Paused: true}) {
 		t.Errorf("got %#v", a.Do)
 	}
 	form := s.do(action.ScheduleSnooze).Open
@@ -210,18 +212,16 @@ func TestAnEditThatWaitsIsMarkedAndShownByAKey(t *testing.T) {
 			{File: c.Schedule.Tasks[0].Path, Severity: routines.Warning, Message: "a hint"},
 		}
 	})
-	down, bottom := action.Schedule.ID("down"), action.Schedule.ID("bottom")
 	task := s.c.Snap.Schedule.Entries[2].ID
 	for _, c := range []struct {
-		title, id string
-		keys      []action.ID
+		title, id, query string
 	}{
-		{"Edit of ", task, []action.ID{down}},
-		{"Edit of " + s.c.Snap.Schedule.Tasks[0].Path, s.c.Snap.Schedule.Tasks[0].Path, []action.ID{bottom}},
-		{"Edit of webhooks/ci.md", "webhooks/ci.md", []action.ID{action.Schedule.ID("up")}},
+		{"Edit of ", task, "landlord"},
+		{"Edit of " + s.c.Snap.Schedule.Tasks[0].Path, s.c.Snap.Schedule.Tasks[0].Path, `is:error "a hint"`},
+		{"Edit of webhooks/ci.md", "webhooks/ci.md", "is:error webhooks"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s.do(c.keys...)
+			s.find(t, c.query)
 			if screen := s.screen(36, 20); !strings.Contains(screen, "an edit waits") || !strings.Contains(screen, "y shows it: it may use Bash") {
 				t.Errorf("%s: the window shows\n%s", c.id, screen)
 			}
@@ -235,6 +235,7 @@ func TestAnEditThatWaitsIsMarkedAndShownByAKey(t *testing.T) {
 			}
 		})
 	}
+	s.Pane.(ender).End(s.c)
 	if screen := s.screen(160, 20); strings.Count(screen, schedule.TagProposed) < 2 {
 		t.Errorf("the window shows\n%s", screen)
 	}
@@ -264,8 +265,11 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 	if a := s.do(action.Schedule.ID("down"), action.ScheduleAllow); a.Ask != nil || !strings.Contains(a.Toast, "is not waiting") {
 		t.Errorf("of a task that does not wait: %+v", a)
 	}
-	allow(s.do(action.Schedule.ID("bottom"), action.ScheduleAllow), "skills/x/SKILL.md", "this skill is not used")
-	allow(s.do(action.ScheduleView, action.Schedule.ID("top"), action.ScheduleAllow), "0f1e2d3c", why)
+	s.find(t, "is:error")
+	allow(s.do(action.ScheduleAllow), "skills/x/SKILL.md", "this skill is not used")
+	s.do(action.ScheduleView)
+	s.find(t, "check email")
+	allow(s.do(action.ScheduleAllow), "0f1e2d3c", why)
 	if screen := s.screen(160, 20); !strings.Contains(screen, "needs your approval") {
 		t.Errorf("the list of all shows\n%s", screen)
 	}
@@ -273,7 +277,8 @@ func TestWhatWaitsIsShownWithItsReasonAndLetGoByAKey(t *testing.T) {
 
 func TestAProblemOpensAtItsPlace(t *testing.T) {
 	s := open("schedule")
-	a := s.do(action.Schedule.ID("bottom"), action.ScheduleOpen)
+	s.find(t, "is:error")
+	a := s.do(action.ScheduleOpen)
 	if a.Edit == nil || *a.Edit != (pane.Edit{File: "routines/gym.md", Line: 3, Column: 8}) {
 		t.Errorf("opens %#v", a.Edit)
 	}

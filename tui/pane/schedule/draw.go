@@ -3,7 +3,6 @@ package schedule
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -30,8 +29,10 @@ func (p *Pane) group(it item) widget.Span {
 		return widget.Span{Role: theme.Bad, Text: textBroken}
 	case it.stage == untimed:
 		return widget.Span{Role: theme.Dim, Text: textUntimed}
-	case p.view == every:
+	case p.view == every && len(s.Schedule.Problems) == 0:
 		return widget.Span{}
+	case p.view == every:
+		return widget.Span{Role: theme.Dim, Text: strings.TrimSpace(textAllView)}
 	case it.stage == present:
 		return widget.Span{Role: theme.Dim, Text: textToday}
 	}
@@ -72,9 +73,9 @@ func (p *Pane) Draw(c pane.Context, w, h int, focused bool) []widget.Row {
 	return widget.Beside(widget.Brush{Theme: c.Theme}, list, widget.FillRows(detail, right, h), left)
 }
 
-// list draws the rows, why the selected item waits or is wrong, and what
-// there is beyond the list. Problems are never out of sight: where there is no room for
-// them their count is.
+// list draws the rows, why the selected item waits or is wrong, and what there is beyond
+// the list. Problems are never out of sight: where the list is longer than the pane, their
+// count is below it.
 func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	b := widget.Brush{Theme: c.Theme}
 	if p.Len() == 0 {
@@ -92,7 +93,7 @@ func (p *Pane) list(c pane.Context, w, h int, focused bool) []widget.Row {
 	}
 	reason := p.reason(c, w, h, focused)
 	if problems := c.Snap.Schedule.Problems; len(problems) > 0 && p.Lines()+len(reason)+len(foot) > h {
-		text := " " + c.Theme.Glyph(theme.Down) + " " + c.Theme.Glyph(theme.Bang) + " " + problemCount(problems)
+		text := " " + c.Theme.Glyph(theme.Bang) + " " + problemCount(problems)
 		foot = append(foot, b.Line(w, widget.Span{Role: theme.Bad, Text: text}))
 	}
 	foot = foot[max(0, len(foot)-max(min(h-1, 1), h/3)):]
@@ -144,8 +145,7 @@ func (p *Pane) role(it item) theme.Role {
 func (p *Pane) when(it item) widget.Span {
 	text := " "
 	switch {
-	case it.problem != nil: // its file stands there
-		text = path.Base(it.FilePath)
+	case it.problem != nil:
 	case it.date != nil && it.date.AllDay:
 	case it.run != nil && it.FireTime.IsZero():
 	case it.FireTime.IsZero() && !it.Held: // else the word for it stands at the right

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +28,7 @@ const (
 // item is one thing that can be selected: a run or a fire that has been, one to come, a task
 // with its next fire, something of the user's own day, or a problem.
 type item struct {
-	schedule.Entry        // of a date its begin, title, calendar and place; of a problem its words and its file
+	schedule.Entry        // of a date its begin, title, calendar and place; of a problem its file and its words
 	when           string // how often a task fires, or which link of a chain it is
 	task           bool
 	run            *fork.View
@@ -40,11 +41,11 @@ type item struct {
 type stage uint8
 
 const (
-	past    stage = iota
-	present       // it runs, or waits for something
+	past    stage = iota // it has been, or has waited since an earlier day
+	broken               // a problem
+	present              // it runs, or waits for something
 	ahead
 	untimed // it will not fire
-	broken  // a problem
 )
 
 func ofFire(e schedule.Entry) item { return item{Entry: e, when: chain(e.Label)} }
@@ -109,15 +110,15 @@ func (v view) items(s *core.Snapshot) (items []item) {
 		}
 	}
 	for _, t := range s.Schedule.Tasks {
-		if it := ofTask(s, t); !fires[t.ID] && (v == every || it.at(s.At) != present || !shown(items, it.Entry)) {
+		if it := ofTask(s, t); !fires[t.ID] && (v == every || it.at(s) >= ahead || !shown(items, it.Entry)) {
 			items = append(items, it)
 		}
 	}
 	for _, p := range s.Schedule.Problems {
-		items = append(items, item{Entry: schedule.Entry{Description: p.Message, FilePath: p.File}, problem: &p})
+		items = append(items, item{Entry: schedule.Entry{Description: path.Base(p.File) + ": " + p.Message, FilePath: p.File}, problem: &p})
 	}
 	for i := range items {
-		items[i].stage = items[i].at(s.At)
+		items[i].stage = items[i].at(s)
 	}
 	slices.SortStableFunc(items, func(a, b item) int { return cmp.Or(cmp.Compare(a.stage, b.stage), a.FireTime.Compare(b.FireTime)) })
 	return items
@@ -147,7 +148,7 @@ func shown(items []item, e schedule.Entry) bool {
 }
 
 // at is the stage of an item.
-func (i item) at(now time.Time) stage {
+func (i item) at(s *core.Snapshot) stage {
 	switch {
 	case i.problem != nil:
 		return broken
@@ -155,9 +156,9 @@ func (i item) at(now time.Time) stage {
 		return present
 	case i.FireTime.IsZero():
 		return untimed
-	case i.FireTime.After(now):
+	case i.FireTime.After(s.At):
 		return ahead
-	case i.date != nil, i.task, i.Held && i.Kind == routines.KindReminder:
+	case i.date != nil, s.IsToday(i.FireTime) && (i.task || i.Held && i.Kind == routines.KindReminder):
 		return present
 	}
 	return past

@@ -209,13 +209,13 @@ func (t *Table[T]) row(b widget.Brush, spans []span, l line) widget.Row {
 	}
 	for i := 0; i < len(spans); i++ {
 		s, cell := spans[i], cells[i]
+		for widget.Cells(cell.Text) > s.cells && i+1 < len(spans) && cells[i+1].Text == "" { // a blank cell can spare its room
+			i++
+			s.cells = spans[i].from + spans[i].cells - s.from
+		}
 		if t.Columns[s.column].Cells == 0 {
 			out = append(out, t.noted(row, cell, s.cells)...)
 		} else {
-			for widget.Cells(cell.Text) > s.cells && i+1 < len(spans) && cells[i+1].Text == "" { // a blank cell can spare its room
-				i++
-				s.cells = spans[i].from + spans[i].cells - s.from
-			}
 			out = append(out, widget.Span{Role: cell.Role, Text: align(cell.Text, s.cells, t.Columns[s.column].Right)})
 		}
 		out = append(out, widget.Span{Text: " "})

@@ -58,6 +58,18 @@ func TestASingleLineShowsTheSelectedRowOnEitherSideOfTheRule(t *testing.T) {
 	}
 }
 
+// A text that is too long runs on over the blank cells next to it, in the wide column too.
+func TestBlankCellsSpareTheirRoom(t *testing.T) {
+	words := func(head string, cells int, texts ...string) Column[int] {
+		return Column[int]{Head: head, Cells: cells, Least: 8, Cell: func(i int) widget.Span { return widget.Span{Text: texts[i]} }}
+	}
+	b := &Table[int]{Columns: []Column[int]{
+		words("A", 4, "long word", "long word", ""), words("B", 2, "", "b", ""), words("C", 0, "c", "c", "a text of wide columns"), words("D", 6, "d", "d", ""),
+	}}
+	b.Fill([]int{0, 1, 2})
+	same(t, drawn(b, 28, 4), "  A    B  C           D", "▸ long w… c           d", "  lon… b  c           d", "          a text of wide co…")
+}
+
 func TestTheHeadOfTheOrderShowsItsDirection(t *testing.T) {
 	b := fruits(basket, 0)
 	for _, c := range []struct {

@@ -67,7 +67,7 @@ func choose(t *Table[fruit], f fruit) { t.Select(func(o fruit) bool { return o =
 
 var look = theme.New(theme.Options{Plain: true})
 
-func drawn(t *Table[fruit], w, h int) []string {
+func drawn[T any](t *Table[T], w, h int) []string {
 	var out []string
 	for _, r := range t.Draw(look, w, h, true) {
 		out = append(out, r.Text)
