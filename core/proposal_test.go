@@ -245,7 +245,7 @@ func TestAnEditThatWaitsIsACardWithADiffAndTwoButtons(t *testing.T) {
 			if e := find(); len(e.Embed.Buttons) != 0 {
 				t.Errorf("its buttons are still there: %+v", e.Embed)
 			}
-			refused(t, b, command.Click{Message: e.ID, ID: button.Action}, "does not wait any more")
+			refused(t, b, command.Click{Message: e.ID, ID: button.Action}, "is no longer waiting")
 		})
 	}
 }

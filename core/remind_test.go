@@ -389,7 +389,7 @@ func TestADashboardAddsAReminderUntilDone(t *testing.T) {
 			t.Errorf("%+v", all)
 		}
 		add.Silent = true
-		refused(t, b, add, "runs in the background and pings")
+		refused(t, b, add, "must run in the background and be allowed to ping")
 	})
 }
 

@@ -8,6 +8,6 @@ const (
 	textNoLogin    = "this engine needs no login"
 	textLoggedIn   = "claude is logged in"
 	textOpenLogin  = "open the address, log in there, and paste the code that it shows"
-	textReadOnly   = "this viewer is read-only: nothing can be changed here"
-	textNotRunning = "the bot does not run here: start it with ollim-bot run"
+	textReadOnly   = "this viewer is read-only"
+	textNotRunning = "the bot is not running here: start it with ollim-bot run"
 )

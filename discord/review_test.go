@@ -75,13 +75,13 @@ func TestAnEditThatWaitsIsACardWithItsChangesAndTwoButtons(t *testing.T) {
 			}
 			st.s.User().Click(card.ID, card.Buttons[i].CustomID)
 			st.s.Wait(t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
-			st.says([]string{"the edit of Tidy is in force", "the edit of Tidy is refused"}[i])
+			st.says([]string{"the edit of Tidy is in force", "the edit of Tidy was refused"}[i])
 			data, err := st.dir.Read(tidyFile)
 			if allowed := string(data) == edit; err != nil || allowed != (press == "Allow") {
 				t.Errorf("the file is\n%s", data)
 			}
 			st.s.User().Forge(card.ID, card.Buttons[1-i].CustomID)
-			st.says("does not wait any more")
+			st.says("is no longer waiting")
 		})
 	}
 }

@@ -83,8 +83,8 @@ func TestAFileOfTheUserNeverGoesUnasked(t *testing.T) {
 		version, says string
 		want          command.Value
 	}{
-		{"v1", "which you have written", made},
-		{"v2", "was edited after it was made", command.DeleteTask{ID: "aaaa1111"}},
+		{"v1", "which you wrote", made},
+		{"v2", "was edited since", command.DeleteTask{ID: "aaaa1111"}},
 	} {
 		snap := busyDay(day)
 		snap.Schedule.Tasks[0].Version = c.version

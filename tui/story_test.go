@@ -158,7 +158,7 @@ func TestAPasteIsNeverReadAsKeys(t *testing.T) {
 		s.press("1")
 		s.send("\x1b[200~+q+\x1b[201~")
 		s.stays()
-		s.sees("a paste goes into a message", "3.2 / 5")
+		s.sees("you can paste into a message", "3.2 / 5")
 	})
 }
 

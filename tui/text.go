@@ -24,7 +24,7 @@ const (
 
 	textForkAsks = "the agent would like to save the fork"
 
-	textGarbled = "the terminal sent something that cannot be read; it was ignored"
+	textGarbled = "unreadable input from the terminal was ignored"
 	textNoShell = "there is no shell to return to; the dashboard keeps running"
 	textPaused  = "ollim-bot: the bot is paused until fg"
 
@@ -43,16 +43,16 @@ const (
 
 	textNotNow = "not now"
 
-	textDelete     = "Delete %s? Its file %s goes; for a day, %s brings it back."
-	textUndoMade   = "This undo removes %s, which you have written."
-	textUndoEdited = "%s was edited after it was made. This undo removes it with the edits."
+	textDelete     = "Delete %s? Its file %s is removed; %s restores it within a day."
+	textUndoMade   = "Undo would remove %s, which you wrote."
+	textUndoEdited = "%s was edited since. Undo would remove it, edits included."
 	textDeleteYes  = "delete the file"
 	textDeleteNo   = "keep it"
 
-	textMouseOn  = "the dashboard has the mouse; %s releases it"
+	textMouseOn  = "the dashboard uses the mouse; %s releases it"
 	textMouseOff = "the mouse is released: select text as usual; %s takes it back"
 	textNoKey    = "%s does nothing here; %s shows the keys"
-	textNoPaste  = "a paste goes into a message: %s opens the chat, %s writes"
+	textNoPaste  = "you can paste into a message: %s opens the chat, %s writes"
 	textUndoKey  = textDot + "%s undoes"
 	textRedoKey  = textDot + "%s redoes"
 
@@ -75,7 +75,7 @@ func asksText(a policy.Approval, n action.Names) string {
 func editorText(name string, err error) string {
 	name = clean.Line(name)
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		return name + " ended with " + clean.Line(ended.String()) + ": check that the file is as you want it"
+		return name + " ended with " + clean.Line(ended.String()) + ": check the file"
 	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return name + " is not installed: set EDITOR to an editor that is"

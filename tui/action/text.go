@@ -10,16 +10,16 @@ import (
 // Why actions are off; each is the end of "… is off: ". None knows what is selected, and in which view: that is the pane's
 // to say.
 var (
-	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is 0 already, pings are muted")
-	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "a token every minute is as fast as it gets")
-	noCaps        = when(func(s core.Snapshot) bool { return !lifted(s) && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no cap on money is set")
+	capacityFloor = when(func(s core.Snapshot) bool { return s.Budget.State.Capacity <= 0 }, "the capacity is already 0: pings are muted")
+	refillFloor   = when(func(s core.Snapshot) bool { return s.Budget.State.RefillRateMinutes <= 1 }, "one token a minute is the fastest refill")
+	noCaps        = when(func(s core.Snapshot) bool { return !lifted(s) && !capped(s.Money.Today) && !capped(s.Money.Month) }, "no spending cap is set")
 	nothingWaits  = when(func(s core.Snapshot) bool { return waiting(s) == 0 }, "nothing needs your approval")
 	noSchedule    = when(nothingScheduled, "nothing is scheduled")
 	noFiles       = when(func(s core.Snapshot) bool { return len(s.Schedule.Problems)+len(s.Day) == 0 && nothingScheduled(s) }, "nothing is scheduled")
 	noUpdates     = when(func(s core.Snapshot) bool { return len(s.Updates) == 0 }, "there is no pending update")
 	noDelivery    = firstOf(when(func(s core.Snapshot) bool { return s.Fork != nil }, "updates go to the main session; leave the fork first"), noUpdates)
 	noForks       = when(func(s core.Snapshot) bool { return len(s.Forks) == 0 }, "no run yet")
-	noLogin       = when(func(s core.Snapshot) bool { return !s.Engine.LoginNeeded }, "the engine needs no login now")
+	noLogin       = when(func(s core.Snapshot) bool { return !s.Engine.LoginNeeded }, "the engine needs no login")
 	noLiveFork    = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Forks, fork.View.Live) }, "no run is waiting or running")
 	noResume      = firstOf(
 		when(func(s core.Snapshot) bool { return s.Fork != nil }, "the chat is already in a fork; leave it first"),
@@ -28,10 +28,10 @@ var (
 	noApproval = when(func(s core.Snapshot) bool { return len(s.Approvals) == 0 }, "no tool call needs your answer")
 	// A question, about a file or about money, has no tool that could be allowed from now on.
 	noAlways = firstOf(noApproval, when(func(s core.Snapshot) bool { return s.Approvals[0].Tool == "" },
-		"this is a question, not a tool that could always be allowed"))
+		"this is a question, not a tool call"))
 	noFork    = when(func(s core.Snapshot) bool { return s.Fork == nil }, "the chat is not in a fork")
 	noSave    = firstOf(noFork, when(func(s core.Snapshot) bool { return s.Fork.Resumed }, "this fork continues a background run; report or exit instead"))
-	noMessage = when(func(s core.Snapshot) bool { return len(s.Chat) == 0 }, "nothing has been said yet")
+	noMessage = when(func(s core.Snapshot) bool { return len(s.Chat) == 0 }, "there are no messages yet")
 	noButtons = when(func(s core.Snapshot) bool { return !slices.ContainsFunc(s.Chat, hasButtons) }, "no card in the chat has buttons")
 )
 

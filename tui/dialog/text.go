@@ -21,7 +21,7 @@ const (
 	textLeaveForm = "Esc again discards; any other key keeps editing"
 	textCreate    = "create"
 
-	textKindRoutine   = "repeats on its cron schedule"
+	textKindRoutine   = "repeats on a schedule"
 	textKindReminder  = "fires once, then its file is deleted"
 	textKindUntilDone = "repeats until you press Done, Later or Not today on its ping"
 	textWhenRoutine   = "every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5"

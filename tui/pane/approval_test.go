@@ -156,7 +156,7 @@ func TestAFailedAnswerSaysSoInTheConversation(t *testing.T) {
 	s.next(func(c *core.Snapshot) {
 		c.Chat = []transcript.Entry{
 			{ID: "1", At: noon, Role: transcript.User, Text: "what's left today?"},
-			{ID: "2", At: noon, Role: transcript.Notice, Text: "the bot could not answer; your message is above, send it again when you like: the model is overloaded"},
+			{ID: "2", At: noon, Role: transcript.Notice, Text: "the bot could not answer; send your message again to retry: the model is overloaded"},
 		}
 	})
 	for _, w := range []int{44, 80} {

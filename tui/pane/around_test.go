@@ -96,7 +96,7 @@ func TestNowStandsAThirdFromTheTopUntilOneScrolls(t *testing.T) {
 	if a := s.do(action.ScheduleDetails); a.Focus != action.Forks || a.Item != "r1" {
 		t.Errorf("enter on a run opens %+v", a)
 	}
-	if a := s.do(action.ScheduleFire); a.Do != nil || !strings.Contains(a.Toast, "not scheduled any more") {
+	if a := s.do(action.ScheduleFire); a.Do != nil || !strings.Contains(a.Toast, "no longer scheduled") {
 		t.Errorf("its task is gone: %+v", a)
 	}
 	s.Pane.(ender).End(s.c) // esc

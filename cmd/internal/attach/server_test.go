@@ -312,7 +312,7 @@ func TestWhatIsNoDashboardIsRefused(t *testing.T) {
 	h := open(t)
 	conn, err := h.dial(h.key(""))
 	must(t, err)
-	if c, err := conn.Dial("tcp", "127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "nothing is forwarded here") {
+	if c, err := conn.Dial("tcp", "127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "forwards nothing") {
 		t.Errorf("a port is forwarded: %v, %v", c, err)
 	}
 	if _, err := conn.Listen("tcp", "127.0.0.1:0"); err == nil {

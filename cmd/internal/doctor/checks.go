@@ -107,7 +107,7 @@ func (r *report) claude() {
 		r.fail("claude", "%v", err)
 		return
 	case claudeproc.Untried(v):
-		r.warn("claude", "version %s is newer than any that was tried (%s): if something is odd, install %s", v, tried, claudeproc.Newest())
+		r.warn("claude", "version %s is newer than the versions tested (%s): if something goes wrong, install %s", v, tried, claudeproc.Newest())
 	default:
 		r.pass("claude", "version %s (%s)", v, tried)
 		r.pass("claude", "%s", claudeproc.Like(v))

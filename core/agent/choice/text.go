@@ -2,7 +2,7 @@ package choice
 
 // Words for people.
 const (
-	textNoMember = "there is no engine %s here: choose another with /config engine"
+	textNoMember = "the engine %s is not available here: choose another with /config engine"
 	textNoLogin  = "this engine needs no login"
 	textInstead  = "%s answers in place of %s: %s"
 	textBack     = "%s answers again"

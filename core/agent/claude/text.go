@@ -16,7 +16,7 @@ const (
 	textStalled   = "claude said nothing for two minutes, so the turn was ended: try again"
 	textTooMuch   = "the Claude process used %s, more than the limit of %s, and was ended: raise it with /config claude_memory_limit"
 	textThinking  = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
-	textUntried   = "claude %s is newer than any that was tried with this program (%s to %s): if something is odd, install %[3]s"
+	textUntried   = "claude %s is newer than the versions tested with this program (%s to %s): if something goes wrong, install %[3]s"
 	textLoggedOut = "not logged in to Claude: log in from the dashboard (ctrl+p, log in), or run ollim-bot auth login"
 )
 
@@ -75,7 +75,7 @@ const (
 	textExchangeSlow  = "claude did not exchange the code within %s: check the network and start the login again"
 	textLoginFailed   = "%s; start the login again for a new address"
 	textLoginEnded    = "claude ended the login and gave no reason: start it again for a new address"
-	textStillOut      = "claude took the code but is still not logged in: start the login again"
+	textStillOut      = "claude accepted the code but is still not logged in: start the login again"
 	textAuthSlow      = "claude did not report its login status within %s: run \"claude auth status\" in a terminal to see why"
 	textAuthSaid      = "claude did not report its login status: %s"
 	textAuthNonsense  = "claude did not report its login status: is this the Claude command?"

@@ -10,8 +10,8 @@ const (
 	textFault    = "the command failed with an internal fault: see the bot's log"
 
 	textGone     = "the session has ended or its bot has stopped, so its commands cannot run: start the bot again (%w)"
-	textNoAnswer = "the bot did not answer: it stopped meanwhile, or the command took longer than %s (%w)"
+	textNoAnswer = "the bot did not answer: it stopped, or the command took longer than %s (%w)"
 	textBadWords = "the bot's answer could not be read: the command and the bot may have different versions (%w)"
 
-	textNoPlace = "no folder can hold the doors for commands: set TMPDIR to a folder on a local disk, with a short path"
+	textNoPlace = "no folder is suitable for the sockets of commands: set TMPDIR to a folder on a local disk, with a short path"
 )

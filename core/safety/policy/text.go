@@ -52,7 +52,7 @@ const (
 const (
 	textAnswered = "%s was already answered: %s"
 	// textDecideFirst is about a task's file.
-	textDecideFirst = "an edit of the agent's to %s waits: allow or refuse it first"
+	textDecideFirst = "the agent's edit of %s waits for you: allow or refuse it first"
 	textNoApproval  = "no approval %q: it is not among the last %d, or the bot was restarted"
 	textNoVerdict   = "%q is not an answer: use allow, always or deny"
 	textTooMany     = "%d approvals are already waiting"

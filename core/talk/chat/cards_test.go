@@ -42,7 +42,7 @@ func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
 		"without a topic": {func(s *stage) error { return s.EnterFork("") }, "act:fork_exit:_", textForkPlain, exits, post.Embed{
 			Title: "Fork Ended — discarded", Color: "greyple",
 		}},
-		"a resumed run": {resume, "act:fork_exit:_", "resumed from Mail — it cannot be saved, but reported.", exits[1:], post.Embed{
+		"a resumed run": {resume, "act:fork_exit:_", "resumed from Mail — it can be reported, but not saved.", exits[1:], post.Embed{
 			Title: "Fork Ended — discarded", Color: "greyple",
 		}},
 	} {

@@ -21,7 +21,7 @@ const (
 	textFromDashboard   = "you, in the dashboard: %s"
 	textRateLimit       = "the account's limit is reached; it resets at %s"
 	textFreshSession    = "the engine no longer has the main session, so a new one was started; routines and updates are unchanged"
-	textTurnFailed      = "the bot could not answer; your message is above, send it again when you like"
+	textTurnFailed      = "the bot could not answer; send your message again to retry"
 	textNoWords         = "the bot returned an empty reply"
 	textCutShort        = " *(interrupted)*"
 	textEmptyMessage    = "the message is empty: write something first"
@@ -30,7 +30,7 @@ const (
 	textRanBehind       = "While this conversation was a fork, the task \"%s\" ran in the main session that it has replaced. " +
 		"The user has seen the answer; you have not."
 	textForkPlain      = "branched conversation — changes stay separate from main."
-	textForkResumed    = "resumed from %s — it cannot be saved, but reported."
+	textForkResumed    = "resumed from %s — it can be reported, but not saved."
 	textNoSummary      = "the agent gave none, so nothing was queued for the main conversation."
 	textUnknownButton  = "this version does not know this button"
 	textButtonExpired  = "this button has expired or was already used: ask again in a message"

@@ -1,7 +1,7 @@
 package intake
 
 const (
-	textNothingPending = "no update is pending: there is nothing to deliver"
+	textNothingPending = "there are no pending updates"
 	textDeliverOne     = "1 update goes to the main session"
 	textDeliverMany    = "%d updates go to the main session"
 	textCannotResume   = "%q cannot be resumed: it has not ended, or never reached the engine"

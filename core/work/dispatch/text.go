@@ -2,12 +2,12 @@ package dispatch
 
 // Text for people.
 const (
-	textAsBatch          = "handed in as a batch: its report comes within a day"
+	textAsBatch          = "submitted as a batch: its report arrives within a day"
 	textBatchFailed      = "%s has no answer: %s"
 	textFired            = "%s starts now"
 	textFiredMuted       = "; its pings are refused: the capacity is 0"
 	textFiredQuietly     = "; its pings are refused until %s"
-	textFiredAsBatch     = "%s is handed in as a batch: its report arrives within a day"
+	textFiredAsBatch     = "%s was submitted as a batch: its report arrives within a day"
 	textForegroundFailed = "%q could not finish: %v"
 	textLastTime         = "this was the last reminder"
 	textNever            = "it never reached the user"

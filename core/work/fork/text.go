@@ -4,10 +4,10 @@ package fork
 const (
 	textAlreadyEnded = "%s has already ended"
 	textNoRun        = "there is no run %s; see the list of runs"
-	textProgramEnded = "the program ended while it ran"
+	textProgramEnded = "the program ended during the run"
 	textTimedOut     = "timed out after %s"
 	textNoResult     = "the engine ended without a result"
-	textNoReport     = "it had to report and did not, despite a reminder"
+	textNoReport     = "it did not report, although it was reminded"
 	textNoReason     = "the engine gave no reason"
 
 	updateNoReport = "%s ended without a report, although it always has to make one. Its output is in the list of runs."
@@ -43,7 +43,7 @@ const (
 	textReportLost    = "its report could not be saved: %v"
 	textMustReport    = "this run must report before it can end"
 	textLinesLost     = "%d lines arrived faster than they could be saved"
-	textTailFull      = "the saved output ends here: its file has reached its size limit"
+	textTailFull      = "the saved output ends here: the file reached its size limit"
 	textTailNotSaved  = "this run's output cannot be saved; see the log"
 )
 

@@ -2,11 +2,11 @@ package spending
 
 const (
 	textCapAsk     = "Keep going past the cap today?"
-	textCapAskMore = "%s. Allow: the conversation goes on for today. Deny: it waits until the cap is over. " +
-		"Background runs are held either way; /lift lets them go on too."
-	textCapBelow = "%s has cost %s, and the cap would be %s: background runs would be held until %s but critical ones, " +
+	textCapAskMore = "%s. Allow: the conversation continues today. Deny: it waits until the cap ends. " +
+		"Background runs are held either way; /lift releases them, too."
+	textCapBelow = "%s has cost %s, and the cap would be %s: background runs that are not critical would be held until %s, " +
 		"and the conversation would ask"
-	textCapNo         = "%s, and you said that the conversation waits: /lift goes on above the cap today, /config daily_cap and /config monthly_cap change it"
+	textCapNo         = "%s, and you chose to wait: /lift suspends the cap for today, /config daily_cap and /config monthly_cap change it"
 	textCapSpent      = "%s of your %s cap for %s is used"
 	textCapUnanswered = "%s, and you did not answer: send another message to be asked again"
 	textCapsBack      = "spending caps are active again"

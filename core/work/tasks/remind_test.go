@@ -82,7 +82,7 @@ func TestAnAnswerThatCannotBeWrittenDownCountsAndSaysSo(t *testing.T) {
 			must(t, os.RemoveAll(d.dir.Path(lock)))
 			must(t, os.MkdirAll(d.dir.Path(lock), 0o700)) // in the way of the lock
 			out, err := d.Answer(t.Context(), command.Remind{ID: id, Word: command.Later}, "m1")
-			if err == nil || !strings.HasPrefix(err.Error(), out.Message+", but it could not be written down") || !strings.Contains(err.Error(), lock) {
+			if err == nil || !strings.HasPrefix(err.Error(), out.Message+", but the agent could not be informed") || !strings.Contains(err.Error(), lock) {
 				t.Errorf("%s: %q, %v", lock, out.Message, err)
 			}
 			if at := d.File(id).RunAt; !at.Equal(d.now().Add(time.Hour)) || len(d.retired) == 0 {

@@ -53,7 +53,7 @@ func TestADeliveryWhoseRunFindsTheDiskFullRunsLaterOnce(t *testing.T) {
 			t.Fatal(status)
 		}
 		time.Sleep(time.Minute)
-		if got := r.outcome(t); got != Accepted || len(r.toldAtOnce()) != 1 || !strings.Contains(r.toldAtOnce()[0], "make room") {
+		if got := r.outcome(t); got != Accepted || len(r.toldAtOnce()) != 1 || !strings.Contains(r.toldAtOnce()[0], "free some space") {
 			t.Errorf("%s, told %q", got, r.toldAtOnce())
 		}
 		if n := r.busyOnes(); n != 0 {

@@ -73,7 +73,7 @@ const (
 	msgTooManyPlaceholders = "the prompt uses fields %d times; the most is %d"
 	msgUnfilled            = "the field %s is not declared, so deliveries without it are refused; declare it below properties:, or correct the name"
 
-	msgProposed = "an edit waits: %s. The old text stays in force until you decide in the schedule, or by ollim-bot allow"
+	msgProposed = "an edit is waiting: %s. The old text stays in force until you decide in the schedule, or by ollim-bot allow"
 	msgWaits    = "it is off until you approve it: %s; allow it in the schedule, or run ollim-bot allow"
 )
 
@@ -103,7 +103,7 @@ const (
 	noteFlagged    = "Webhook %s: a delivery was held and not run, because the screening found instructions in %s. Delivery %s."
 	noteUnreadable = "Webhook %s: a delivery was held and not run, because the screening of %s gave no verdict. Delivery %s."
 	noteNoScreen   = "Webhook %s: a delivery was held and not run, because %s could not be screened without a model. Delivery %s."
-	noteLost       = "Webhook %s: a delivery was taken but not run, because the bot stopped. Delivery %s."
+	noteLost       = "Webhook %s: a delivery was accepted but not run, because the bot stopped. Delivery %s."
 	noteCutOff     = "Webhook %s: the bot stopped during the run of a delivery, which may not have finished. Delivery %s."
 	noteNoSpace    = "Webhook %s: a delivery was given up after %d runs, because the disk is full. Delivery %s."
 	noteSomeText   = "its texts"
@@ -114,7 +114,7 @@ const (
 	textNotTaken   = "webhooks are off for now; the bot keeps trying"
 	textTakenAgain = "webhooks are on again"
 	textNoHandles  = "no file handles are left: raise the limit (ulimit -n), or stop the programs that use them"
-	textFull       = "webhook %s: the disk is full, so the run of delivery %s failed; make room, it is tried again up to %d times"
+	textFull       = "webhook %s: the disk is full, so the run of delivery %s failed; free some space, it is tried again up to %d times"
 	textNotTold    = "the outcome of a delivery could not be reported"
 	textNotWritten = "the delivery log could not be written"
 	textWeak       = "WEBHOOK_SECRET can be guessed"

@@ -44,7 +44,7 @@ const (
 	textDamaged = "part of the run history is damaged: those runs are missing, the others are shown"
 
 	textNoneShown = "No run matches. Esc removes the filter."
-	textForgotten = "Its output is no longer kept, only that of the newest 200 runs."
+	textForgotten = "Its output was removed: only that of the newest 200 runs is kept."
 	textWaits     = "It starts as soon as a running fork ends."
 )
 

@@ -52,7 +52,7 @@ const (
 	// textMore ends a day with too many fires to list.
 	textMore         = "not every fire after %s is listed"
 	textProblemFirst = "fix this file first: %s shows how"
-	textNoTaskNow    = "the task of this run is not scheduled any more"
+	textNoTaskNow    = "the task of this run is no longer scheduled"
 
 	textAtGoogle = "this is in your Google account: change it there, or ask the agent to"
 )

@@ -27,7 +27,7 @@ const (
 	textBackground = "in the background, may ping"
 	textSilent     = "in the background, never pings"
 	textForeground = "in the conversation"
-	textBringBack  = "%s restores the last one that was removed."
+	textBringBack  = "%s restores the last deleted task."
 	textPaused     = "paused"
 )
 
@@ -44,7 +44,7 @@ func textRate(r fork.Rate) string {
 	return fmt.Sprintf("%d in %s", r.Pings, words.Grouped(uint64(max(0, r.Runs)), "run"))
 }
 
-func textNoneAnswered(n int) string { return fmt.Sprintf("none of the newest %d answered", n) }
+func textNoneAnswered(n int) string { return fmt.Sprintf("none of the last %d answered", n) }
 
 func textAnswers(a budget.Answers) string {
 	return fmt.Sprintf("%d of %d answered, mostly after %s", a.Answered, a.Pings, words.Minutes(a.Median))
