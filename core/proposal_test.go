@@ -100,7 +100,7 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 		if n := fired(r, oldText, newText); n[0] != 3 || n[1] != 0 {
 			t.Errorf("once refused, the old text fired %d times and the new one %d times", n[0], n[1])
 		}
-		refused(t, b, command.RefuseEdit{ID: tidyID}, "no edit of Task cccc0001 waits")
+		refused(t, b, command.RefuseEdit{ID: tidyID}, "no edit of Task cccc0001 is waiting")
 		list, _, err := b.audit.Read(100)
 		must(t, err)
 		var actions []string
