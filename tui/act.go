@@ -235,7 +235,7 @@ func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 
 // tell gives a message to a dialog, and carries out what it wants.
 func (r *root) tell(d pane.Dialog, msg tea.Msg) tea.Cmd {
-	return r.answerFor(d, d.Take(r.context(r.focus), msg))
+	return r.answerFor(d, d.Update(r.context(r.focus), msg))
 }
 
 // send runs a command. A read-only dashboard sends none that changes the bot. asker is the

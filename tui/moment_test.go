@@ -81,11 +81,11 @@ func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
 	}
 	wrong := func(r *root) pane.Dialog {
 		f := dialog.NewTask()
-		f.Take(r.context(r.focus), tea.PasteMsg{Content: "0 25 * * *"})
-		f.Take(r.context(r.focus), press("tab"))
-		f.Take(r.context(r.focus), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"})
-		f.Take(r.context(r.focus), press("tab"))
-		f.Take(r.context(r.focus), pane.Done{Err: errors.New("the disk is full")})
+		f.Update(r.context(r.focus), tea.PasteMsg{Content: "0 25 * * *"})
+		f.Update(r.context(r.focus), press("tab"))
+		f.Update(r.context(r.focus), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"})
+		f.Update(r.context(r.focus), press("tab"))
+		f.Update(r.context(r.focus), pane.Done{Err: errors.New("the disk is full")})
 		return f
 	}
 	for _, c := range []struct {

@@ -215,15 +215,15 @@ func (e *editing) command(c pane.Context) command.Value {
 	return edit
 }
 
-// Take implements pane.Dialog. If the file has changed in the meantime, it shows both
+// Update implements pane.Dialog. If the file has changed in the meantime, it shows both
 // versions and asks: enter then overwrites the file.
-func (e *editing) Take(c pane.Context, msg tea.Msg) pane.Answer {
+func (e *editing) Update(c pane.Context, msg tea.Msg) pane.Answer {
 	var other *command.ChangedError
 	if done, ok := msg.(pane.Done); ok && errors.As(done.Err, &other) {
 		msg = pane.Done{Err: errors.New(e.both(other))}
 		e.file = other.Now
 	}
-	return e.Form.Take(c, msg)
+	return e.Form.Update(c, msg)
 }
 
 // both compares the file's current values with those of the form.

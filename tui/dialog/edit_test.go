@@ -48,7 +48,7 @@ var enter = tea.KeyPressMsg{Code: tea.KeyEnter}
 
 func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 	c, e := editContext(), editTask(teaFile())
-	if a := e.Take(c, enter); a.Send == nil || len(a.Send.(command.EditTask).Edit.Set) > 0 {
+	if a := e.Update(c, enter); a.Send == nil || len(a.Send.(command.EditTask).Edit.Set) > 0 {
 		t.Errorf("nothing was changed: %#v", a.Send)
 	}
 	e = editTask(teaFile())
@@ -61,7 +61,7 @@ func TestOnlyChangedFieldsAreWritten(t *testing.T) {
 		Set:  []command.Field{{Key: "cron", Value: "0 10 * * 1-5"}, {Key: "description"}, {Key: "allowed-tools", Value: []string{"Bash(git log, x)", "Read(**.md)"}}},
 		Body: &body,
 	}}
-	if d := cmp.Diff(command.Value(want), e.Take(c, enter).Send); d != "" {
+	if d := cmp.Diff(command.Value(want), e.Update(c, enter).Send); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -75,9 +75,9 @@ func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
 			t.Errorf("%s: %d fields:\n%s", name, len(f.Fields), screen)
 		}
 		for f.Fields[f.at].more == nil {
-			f.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
+			f.Update(c, tea.KeyPressMsg{Code: tea.KeyTab})
 		}
-		if a := f.Take(c, enter); a.Send != nil || a.Close || f.Fields[f.at].Label != "Runs" {
+		if a := f.Update(c, enter); a.Send != nil || a.Close || f.Fields[f.at].Label != "Runs" {
 			t.Errorf("%s: enter on the row: %+v, at %s", name, a, f.Fields[f.at].Label)
 		}
 		for i, field := range f.Fields {
@@ -125,7 +125,7 @@ func TestANewTaskGetsItsOptions(t *testing.T) {
 		}
 	}
 	want := command.AddTask{Cron: "15 8 * * *", Description: "Tea", Message: "Make tea.", Model: "opus", Isolated: true, Critical: true}
-	if got := f.Take(c, enter).Send; got != want {
+	if got := f.Update(c, enter).Send; got != want {
 		t.Errorf("%+v", got)
 	}
 }
@@ -158,7 +158,7 @@ func TestAScheduleThatIsNotUnderstoodIsAnsweredInPlainWords(t *testing.T) {
 func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
 	c, e := editContext(), editTask(teaFile())
 	fill(e, "When", "61 * * * *")
-	if a := e.Take(c, enter); a.Send != nil {
+	if a := e.Update(c, enter); a.Send != nil {
 		t.Errorf("it is sent: %#v", a.Send)
 	}
 	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 24), "\n")); !strings.Contains(screen, "minute 61 does not exist") {
@@ -170,10 +170,10 @@ func TestAWrongFieldIsRefusedBesideIt(t *testing.T) {
 func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 	c, e := editContext(), editTask(teaFile())
 	fill(e, "When", "0 10 * * *")
-	e.Take(c, enter)
+	e.Update(c, enter)
 	other := teaFile()
 	other.Cron, other.Digest = "0 8 * * *", "v2"
-	if a := e.Take(c, pane.Done{Err: &command.ChangedError{Now: other}}); a.Close {
+	if a := e.Update(c, pane.Done{Err: &command.ChangedError{Now: other}}); a.Close {
 		t.Fatal("the form is gone, and what was written")
 	}
 	screen := strings.Join(strings.Fields(ansi.Strip(strings.Join(e.Draw(c, 80, 40), " "))), " ")
@@ -182,7 +182,7 @@ func TestAFileThatWasChangedUnderTheFormShowsBothAndAsks(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, screen)
 		}
 	}
-	again, ok := e.Take(c, enter).Send.(command.EditTask)
+	again, ok := e.Update(c, enter).Send.(command.EditTask)
 	if !ok || again.Version != "v2" || len(again.Edit.Set) != 1 {
 		t.Errorf("enter sends %#v", again)
 	}
@@ -192,17 +192,17 @@ func TestAPromptOfSeveralLinesIsWrittenInTheForm(t *testing.T) {
 	file := teaFile()
 	file.Body = "Make tea.\nGreen."
 	c, e := editContext(), editTask(file)
-	e.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
-	e.Take(c, tea.KeyPressMsg{Code: tea.KeyTab})
+	e.Update(c, tea.KeyPressMsg{Code: tea.KeyTab})
+	e.Update(c, tea.KeyPressMsg{Code: tea.KeyTab})
 	screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n"))
 	if !strings.Contains(screen, "▸ Prompt") || !strings.Contains(screen, "Green.") {
 		t.Errorf("the prompt:\n%s", screen)
 	}
-	e.Take(c, tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt})
-	e.Take(c, tea.PasteMsg{Content: "With milk."})
-	e.Take(c, tea.KeyPressMsg{Code: tea.KeyUp}) // to the line above, not to the field above
-	e.Take(c, tea.PasteMsg{Content: " Now."})
-	body := e.Take(c, enter).Send.(command.EditTask).Edit.Body
+	e.Update(c, tea.KeyPressMsg{Code: tea.KeyEnter, Mod: tea.ModAlt})
+	e.Update(c, tea.PasteMsg{Content: "With milk."})
+	e.Update(c, tea.KeyPressMsg{Code: tea.KeyUp}) // to the line above, not to the field above
+	e.Update(c, tea.PasteMsg{Content: " Now."})
+	body := e.Update(c, enter).Send.(command.EditTask).Edit.Body
 	if body == nil || *body != "Make tea.\nGreen. Now.\nWith milk." {
 		t.Errorf("the prompt is written as %v", body)
 	}
@@ -216,7 +216,7 @@ func TestAPromptThatIsTooLongIsLeftToTheEditor(t *testing.T) {
 	if screen := ansi.Strip(strings.Join(e.Draw(c, 80, 40), "\n")); !strings.Contains(screen, "4001 lines: edit them in the file") {
 		t.Errorf("the prompt:\n%s", screen)
 	}
-	if a := e.Take(c, enter); a.Send.(command.EditTask).Edit.Body != nil {
+	if a := e.Update(c, enter); a.Send.(command.EditTask).Edit.Body != nil {
 		t.Error("the prompt is written")
 	}
 }
@@ -231,7 +231,7 @@ func TestAReminderOfOldIsKeptUntilItIsDone(t *testing.T) {
 		}
 	}
 	want := []command.Field{{Key: "until", Value: "done"}}
-	if d := cmp.Diff(want, e.Take(c, enter).Send.(command.EditTask).Edit.Set); d != "" {
+	if d := cmp.Diff(want, e.Update(c, enter).Send.(command.EditTask).Edit.Set); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -106,14 +106,14 @@ func (f *Field) take(msg tea.Msg) {
 	case f.area != nil && key.Matches(k, formKeys.line):
 		f.area.Insert("\n")
 	case f.area != nil:
-		f.area.Take(msg)
+		f.area.Update(msg)
 	default:
 		deletes := key.Matches(k, formKeys.erase)
 		if f.Selected && (deletes || typed(msg) != "") {
 			f.input.Set("")
 		}
 		f.Selected = false
-		f.input.Take(msg)
+		f.input.Update(msg)
 	}
 }
 

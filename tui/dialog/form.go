@@ -70,8 +70,8 @@ func (f *Form) Unsaved() bool {
 	return f.keeps && slices.ContainsFunc(f.Fields, func(field *Field) bool { return field.Text() != field.before })
 }
 
-// Take implements pane.Dialog.
-func (f *Form) Take(c pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (f *Form) Update(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
 	case pane.Done:
 		if msg.Err == nil {

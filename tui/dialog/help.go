@@ -122,8 +122,8 @@ func (p *Help) terms(c pane.Context, w int) (out []string) {
 	return out
 }
 
-// Take implements pane.Dialog.
-func (p *Help) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (p *Help) Update(_ pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
 	case pane.Click:
 		return pane.Answer{Close: msg.Beside}

@@ -16,7 +16,7 @@ func drawn(t *testing.T, focus action.Pane, w, h int, keys ...string) []string {
 	p, c := NewHelp(focus), plainContext()
 	p.Draw(c, w, h)
 	for _, k := range keys {
-		if a := p.Take(c, press(k)); a.Close {
+		if a := p.Update(c, press(k)); a.Close {
 			t.Fatalf("%s closes it", k)
 		}
 		for y, line := range p.Draw(c, w, h) {
@@ -64,11 +64,11 @@ func TestTheHelpIsFiltered(t *testing.T) {
 	}
 	p, c := NewHelp(action.Forks), plainContext()
 	for _, k := range []string{"/", "x", "esc"} {
-		if a := p.Take(c, press(k)); a.Close {
+		if a := p.Update(c, press(k)); a.Close {
 			t.Errorf("%s closes it while a filter is written", k)
 		}
 	}
-	if a := p.Take(c, press("esc")); !a.Close {
+	if a := p.Update(c, press("esc")); !a.Close {
 		t.Error("esc leads nowhere")
 	}
 }

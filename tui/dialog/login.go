@@ -45,8 +45,8 @@ func (d *Login) Draw(c pane.Context, w, h int) []string {
 
 func address(c pane.Context) string { return clean.Line(c.Snap.Engine.LoginURL) }
 
-// Take implements pane.Dialog.
-func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (d *Login) Update(c pane.Context, msg tea.Msg) pane.Answer {
 	k, _ := msg.(tea.KeyPressMsg)
 	code, url := strings.TrimSpace(d.code.Text()), address(c)
 	switch {
@@ -59,7 +59,7 @@ func (d *Login) Take(c pane.Context, msg tea.Msg) pane.Answer {
 	case key.Matches(k, loginKeys.copy) && url != "":
 		return pane.Answer{Copy: url, Toast: textCopied}
 	}
-	d.code.Take(msg)
+	d.code.Update(msg)
 	return pane.Answer{}
 }
 

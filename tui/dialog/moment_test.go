@@ -86,9 +86,9 @@ func TestAMomentOfSeveralWordsCanBeTyped(t *testing.T) {
 	c := plainContext()
 	f := NewUntil(c, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
 	for _, r := range "sunday 9:00" {
-		f.Take(c, tea.KeyPressMsg{Code: r, Text: string(r)})
+		f.Update(c, tea.KeyPressMsg{Code: r, Text: string(r)})
 	}
-	a := f.Take(c, press("enter"))
+	a := f.Update(c, press("enter"))
 	if want := (command.MuteUntil{Until: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}); a.Send != want {
 		t.Errorf("it sends %+v, want %+v", a.Send, want)
 	}

@@ -143,8 +143,8 @@ func (p *Page) wrap(w int) {
 	}
 }
 
-// Take implements pane.Dialog.
-func (p *Page) Take(c pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (p *Page) Update(c pane.Context, msg tea.Msg) pane.Answer {
 	switch msg := msg.(type) {
 	case pane.Click:
 		return pane.Answer{Close: msg.Beside}

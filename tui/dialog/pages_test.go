@@ -76,7 +76,7 @@ func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
 		w, h := rapid.IntRange(3, 120).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
 		for range rapid.IntRange(1, 20).Draw(t, "keys") {
 			k := rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "home", "end", "/", "n", "N", "esc", "enter", "backspace", "e"}).Draw(t, "key")
-			p.Take(c, press(k))
+			p.Update(c, press(k))
 			lines := p.Draw(c, w, h)
 			if len(lines) == 0 || len(lines) > h {
 				t.Fatalf("%d lines of %d", len(lines), h)

@@ -184,8 +184,8 @@ func (p *Palette) row(c pane.Context, w, i int) string {
 	return b.Spread(w, append([]widget.Span{{Text: " " + mark}}, p.query.Mark(role, it.name)...), right)
 }
 
-// Take implements pane.Dialog.
-func (p *Palette) Take(c pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (p *Palette) Update(c pane.Context, msg tea.Msg) pane.Answer {
 	p.context = c
 	switch msg := msg.(type) {
 	case pane.Click:

@@ -23,7 +23,7 @@ import (
 // ask is a palette over a frame on which a query was written.
 func ask(d *desk, query string) *Palette {
 	p := OpenPalette(d.Context, d.focus, d.off, []Found{{"daily_cap", "daily_cap: none"}, {"quiet_hours", "quiet_hours: off"}}).Open.(*Palette)
-	p.Take(d.Context, tea.PasteMsg{Content: query})
+	p.Update(d.Context, tea.PasteMsg{Content: query})
 	return p
 }
 
@@ -127,7 +127,7 @@ func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
 		p := ask(r, rapid.StringMatching(`[a-z+./ ]{0,8}|世|\?`).Draw(t, "query"))
 		w, h := rapid.IntRange(2, 90).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
 		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "e", "backspace"}), 0, 12).Draw(t, "keys") {
-			p.Take(r.Context, press(k))
+			p.Update(r.Context, press(k))
 			lines := p.Draw(r.Context, w+Air, h)
 			if len(lines) > h {
 				t.Fatalf("%d lines of %d", len(lines), h)

@@ -178,8 +178,8 @@ func (q *Question) rows(c pane.Context, w, most int) (rows []string) {
 	return rows
 }
 
-// Take implements pane.Dialog.
-func (q *Question) Take(_ pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (q *Question) Update(_ pane.Context, msg tea.Msg) pane.Answer {
 	n := len(q.answers)
 	switch msg := msg.(type) {
 	case pane.Click:

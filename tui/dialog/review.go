@@ -34,12 +34,12 @@ func ReviewText(edit routines.Proposal) string { return reviewWhy(edit) + "\n\n"
 
 func reviewWhy(edit routines.Proposal) string { return fmt.Sprintf(textReviewWhy, edit.Why) }
 
-// Take implements pane.Dialog.
-func (r *Review) Take(c pane.Context, msg tea.Msg) pane.Answer {
+// Update implements pane.Dialog.
+func (r *Review) Update(c pane.Context, msg tea.Msg) pane.Answer {
 	press, ok := msg.(tea.KeyPressMsg)
 	switch {
 	case !ok || r.view.Finding() || !key.Matches(press, reviewKeys.allow, reviewKeys.refuse):
-		return r.Page.Take(c, msg)
+		return r.Page.Update(c, msg)
 	case time.Since(r.opened) < grace:
 		return pane.Answer{}
 	case key.Matches(press, reviewKeys.allow):

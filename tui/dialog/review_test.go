@@ -23,11 +23,11 @@ func TestAnEditIsShownWithItsChangesAndDecidedByOneKey(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := NewReview("Water", "a", edit)
 			press := tea.KeyPressMsg{Code: key, Text: string(key)}
-			if a := r.Take(pane.Context{}, press); a.Do != nil || a.Copy != "" {
+			if a := r.Update(pane.Context{}, press); a.Do != nil || a.Copy != "" {
 				t.Errorf("%c does something before the page was seen", key)
 			}
 			time.Sleep(grace)
-			if a := r.Take(pane.Context{}, press); a.Do != want || !a.Close {
+			if a := r.Update(pane.Context{}, press); a.Do != want || !a.Close {
 				t.Errorf("%c: %+v", key, a)
 			}
 		})

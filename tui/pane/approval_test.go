@@ -128,7 +128,7 @@ func TestOnlyTheForkOfNowHasButtons(t *testing.T) {
 	}
 	for _, ids := range [][]action.ID{{action.ChatButtons}, {action.TailHome, action.ChatButtons}} { // the old card is marked
 		enter := tea.KeyPressMsg{Code: tea.KeyEnter}
-		if a := s.do(ids...).Open.Take(s.c, enter); a.Send != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
+		if a := s.do(ids...).Open.Update(s.c, enter); a.Send != (command.Click{Message: "new", ID: "act:fork_report:_"}) {
 			t.Errorf("pressed %#v", a.Send)
 		}
 	}

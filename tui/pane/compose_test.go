@@ -217,7 +217,7 @@ func TestTheButtonsOfACardArePressedByKey(t *testing.T) {
 		}
 		has(t, strings.Join(d.Draw(s.c, 80, 14), "\n"), "▸ Done", "  Remind me")
 		for _, k := range append(keys, tea.KeyEnter) {
-			if a := d.Take(s.c, tea.KeyPressMsg{Code: k}); k == tea.KeyEnter && a.Send != (command.Click{Message: "4", ID: want}) {
+			if a := d.Update(s.c, tea.KeyPressMsg{Code: k}); k == tea.KeyEnter && a.Send != (command.Click{Message: "4", ID: want}) {
 				t.Errorf("it sends %#v", a.Send)
 			}
 		}

@@ -317,7 +317,7 @@ func read(a pane.Answer) string {
 	if !ok {
 		return ""
 	}
-	return p.Take(pane.Context{}, tea.KeyPressMsg{Code: 'c', Text: "c"}).Copy
+	return p.Update(pane.Context{}, tea.KeyPressMsg{Code: 'c', Text: "c"}).Copy
 }
 
 // find selects the first row that a filter of the schedule leaves.

@@ -103,9 +103,9 @@ type Dialog interface {
 	// Draw returns the inside: at least one line, all of equal width, at most w by h
 	// cells.
 	Draw(c Context, w, h int) []string
-	// Take handles what the user does: a tea.KeyPressMsg, a tea.PasteMsg, a Click or a
+	// Update handles what the user does: a tea.KeyPressMsg, a tea.PasteMsg, a Click or a
 	// Wheel; and a Done once its command was carried out.
-	Take(c Context, msg tea.Msg) Answer
+	Update(c Context, msg tea.Msg) Answer
 	// Hint is the help line while it is open.
 	Hint() []key.Binding
 }

@@ -186,7 +186,7 @@ func TestAnUpdateLeadsToTheRunThatItCameFrom(t *testing.T) {
 	to := func(a pane.Answer) string { return string(a.Focus) + " " + a.Item }
 	page := s.do(action.Updates.ID("bottom"), action.UpdatesRead)
 	has(t, read(page), "by Medication.", "The pill was taken.")
-	a := page.Open.Take(s.c, tea.KeyPressMsg{Code: tea.KeyEnter})
+	a := page.Open.Update(s.c, tea.KeyPressMsg{Code: tea.KeyEnter})
 	if to(a) != "forks 44444444" || !a.Close {
 		t.Errorf("enter on its page leads to %q", to(a))
 	}

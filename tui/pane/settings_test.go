@@ -38,9 +38,9 @@ func writes(t *testing.T, s *stage, form pane.Dialog, less int, text string) (sc
 		t.Fatal("no form is open")
 	}
 	for range less {
-		form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyBackspace})
+		form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyBackspace})
 	}
-	form.Take(s.c, tea.PasteMsg{Content: text})
+	form.Update(s.c, tea.PasteMsg{Content: text})
 	return strings.Join(strings.Fields(strings.Join(form.Draw(s.c, 100, 12), " ")), " ")
 }
 
@@ -51,14 +51,14 @@ func TestASettingIsWrittenInAForm(t *testing.T) {
 	has(t, s.screen(118, 36), "─ Quiet hours ─", "─ ollim-bot config quiet_hours ─", "during these hours.", " For example 22:00-07:30.", " [off] ")
 	form := s.do(action.SettingsEdit).Open
 	has(t, writes(t, s, form, 0, "late"), "Value late ! must be a start and an end such as 22:00-07:30, or off")
-	if a := form.Take(s.c, enter); a.Send != nil || a.Close {
+	if a := form.Update(s.c, enter); a.Send != nil || a.Close {
 		t.Fatalf("a value that is refused can be corrected: %+v", a)
 	}
 	has(t, writes(t, s, form, 4, "23:00-06:00"), "Only critical pings are delivered during these hours.")
-	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); form.Take(s.c, enter).Send != want {
+	if want := (command.SetConfig{Key: "quiet_hours", Value: "23:00-06:00"}); form.Update(s.c, enter).Send != want {
 		t.Errorf("it does not send %+v", want)
 	}
-	if a := s.do(action.SettingsEdit).Open.Take(s.c, enter); a.Send != nil || !a.Close {
+	if a := s.do(action.SettingsEdit).Open.Update(s.c, enter); a.Send != nil || !a.Close {
 		t.Errorf("the same value changes something: %+v", a)
 	}
 }
@@ -104,16 +104,16 @@ func TestANewValueReplacesTheOldOne(t *testing.T) {
 		s.next(func(c *core.Snapshot) { c.Config.MonthlyCap = math.Inf(1) })
 		s.Sync(s.c)
 		form := s.do(action.SettingsEdit).Open
-		form.Take(s.c, first)
-		if want := (command.SetConfig{Key: "monthly_cap", Value: "1"}); form.Take(s.c, enter).Send != want {
+		form.Update(s.c, first)
+		if want := (command.SetConfig{Key: "monthly_cap", Value: "1"}); form.Update(s.c, enter).Send != want {
 			t.Errorf("%v does not replace off", first)
 		}
 	}
 	s := settingsPage(t, "daily_cap")
 	form := s.do(action.SettingsEdit).Open
-	form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyRight}) // no longer selected
-	form.Take(s.c, tea.KeyPressMsg{Code: '5', Text: "5"})
-	if want := (command.SetConfig{Key: "daily_cap", Value: "25"}); form.Take(s.c, enter).Send != want {
+	form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyRight}) // no longer selected
+	form.Update(s.c, tea.KeyPressMsg{Code: '5', Text: "5"})
+	if want := (command.SetConfig{Key: "daily_cap", Value: "25"}); form.Update(s.c, enter).Send != want {
 		t.Error("a moved caret does not keep the old value")
 	}
 }
@@ -124,8 +124,8 @@ func TestAClosedSettingIsChosenFromAList(t *testing.T) {
 	form := s.do(action.SettingsEdit).Open
 	screen := strings.Join(form.Draw(s.c, 100, 12), "\n")
 	has(t, screen, "acceptEdits", "bypassPermissions", "▸ dontAsk")
-	form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyUp})
-	if want := (command.SetConfig{Key: "permission_mode", Value: "default"}); form.Take(s.c, enter).Send != want {
+	form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyUp})
+	if want := (command.SetConfig{Key: "permission_mode", Value: "default"}); form.Update(s.c, enter).Send != want {
 		t.Errorf("it does not send %+v", want)
 	}
 }
@@ -163,7 +163,7 @@ func TestTheBudgetsNumbersAreSettings(t *testing.T) {
 	form := s.do(action.SettingsEdit).Open
 	has(t, writes(t, s, form, 0, "x"), "Pings x", `"x" is not a whole number`)
 	writes(t, s, form, 1, "7")
-	a := form.Take(s.c, enter)
+	a := form.Update(s.c, enter)
 	if set, ok := a.Send.(command.SetBudget); !ok || *set.Capacity != 7 || set.RefillMinutes != nil {
 		t.Errorf("%+v", a.Send)
 	}

@@ -190,7 +190,7 @@ func TestHoldsAnswerWithTheirCommands(t *testing.T) {
 	form := s.do(action.ScheduleSnooze).Open
 	has(t, form.Title(), "Snooze Medication until")
 	has(t, strings.Join(form.Draw(s.c, 80, 20), "\n"), "active until Tue 09:00")
-	if a := form.Take(s.c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Send != (command.Snooze{ID: "9a8b7c6d", Until: noon.Add(30 * time.Minute)}) {
+	if a := form.Update(s.c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Send != (command.Snooze{ID: "9a8b7c6d", Until: noon.Add(30 * time.Minute)}) {
 		t.Errorf("it sends %#v", a.Send)
 	}
 	if a := s.do(action.ScheduleOpen); a.Edit == nil || *a.Edit != (pane.Edit{File: "routines/medication.md"}) {
@@ -230,7 +230,7 @@ func TestAnEditThatWaitsIsMarkedAndShownByAKey(t *testing.T) {
 				t.Fatalf("%s: opens %+v", c.id, d)
 			}
 			time.Sleep(time.Second)
-			if a := d.Take(s.c, tea.KeyPressMsg{Code: 'r', Text: "r"}); a.Do != (command.RefuseEdit{ID: c.id, Version: "v1"}) {
+			if a := d.Update(s.c, tea.KeyPressMsg{Code: 'r', Text: "r"}); a.Do != (command.RefuseEdit{ID: c.id, Version: "v1"}) {
 				t.Errorf("%s: refused by %+v", c.id, a)
 			}
 		})

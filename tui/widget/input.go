@@ -29,9 +29,9 @@ func (in *Input) Set(s string) {
 // field's limit is dropped.
 func (in *Input) Insert(s string) { in.area.Insert(strings.ReplaceAll(cleaned(s), "\n", " ")) }
 
-// Take handles a message that edits the text or moves the caret, and reports whether it
+// Update handles a message that edits the text or moves the caret, and reports whether it
 // was one.
-func (in *Input) Take(msg tea.Msg) bool {
+func (in *Input) Update(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
 		in.Insert(msg.Content)
@@ -41,7 +41,7 @@ func (in *Input) Take(msg tea.Msg) bool {
 			return false
 		}
 	}
-	return in.area.Take(msg)
+	return in.area.Update(msg)
 }
 
 // Line draws the text in exactly w cells. Of a longer text, it shows the part around the
@@ -183,9 +183,9 @@ func (a *Area) Insert(s string) {
 	}
 }
 
-// Take handles a message that edits the text or moves the caret, and reports whether it
+// Update handles a message that edits the text or moves the caret, and reports whether it
 // was one. It leaves Enter to its owner.
-func (a *Area) Take(msg tea.Msg) bool {
+func (a *Area) Update(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.PasteMsg:
 		a.Insert(msg.Content)

@@ -36,7 +36,7 @@ func press(s string) tea.KeyPressMsg {
 type written interface {
 	Text() string
 	Insert(s string)
-	Take(msg tea.Msg) bool
+	Update(msg tea.Msg) bool
 }
 
 func around(f written) (before, after string) {
@@ -83,7 +83,7 @@ func TestTextIsEditedAsTerminalsDo(t *testing.T) {
 			f := open()
 			f.Insert(c.start)
 			for key := range strings.SplitSeq(c.keys, " ") {
-				if !f.Take(press(key)) {
+				if !f.Update(press(key)) {
 					t.Errorf("%s, %s: %q was not taken", kind, c.name, key)
 				}
 			}
@@ -109,7 +109,7 @@ func TestAnAreaHasLines(t *testing.T) {
 		a.Lines(Brush{Theme: theme.New(theme.Options{Plain: true})}, 12, 3, true)
 		a.Insert(c.start)
 		for key := range strings.SplitSeq(c.keys, " ") {
-			if !a.Take(press(key)) {
+			if !a.Update(press(key)) {
 				t.Errorf("%s: %q was not taken", c.name, key)
 			}
 		}
@@ -138,11 +138,11 @@ func TestOtherKeysAreLeftAlone(t *testing.T) {
 		f := open()
 		f.Insert("text")
 		for _, key := range []string{"enter", "esc", "ctrl+v", "shift+left"} {
-			if f.Take(press(key)) || f.Text() != "text" {
+			if f.Update(press(key)) || f.Text() != "text" {
 				t.Errorf("%s: %s was taken", kind, key)
 			}
 		}
-		if f.Take(tea.KeyPressMsg{Code: 'x', Text: "x", Mod: tea.ModAlt}) {
+		if f.Update(tea.KeyPressMsg{Code: 'x', Text: "x", Mod: tea.ModAlt}) {
 			t.Errorf("%s: alt+x was taken as text", kind)
 		}
 	}
@@ -151,7 +151,7 @@ func TestOtherKeysAreLeftAlone(t *testing.T) {
 func TestPastesAreCleaned(t *testing.T) {
 	for kind, want := range map[string]string{"input": "ab c", "area": "ab\nc"} {
 		f := editors()[kind]()
-		f.Take(tea.PasteMsg{Content: "a\x1b[31mb\r\nc\u202e"})
+		f.Update(tea.PasteMsg{Content: "a\x1b[31mb\r\nc\u202e"})
 		if f.Text() != want {
 			t.Errorf("%s: got %q", kind, f.Text())
 		}
@@ -194,8 +194,8 @@ func TestWhatIsWrittenIsDrawnExactlyWithOneCaret(t *testing.T) {
 			if rapid.IntRange(0, 2).Draw(t, "what") == 0 {
 				msg = tea.PasteMsg{Content: text().Draw(t, "text")}
 			}
-			a.Take(msg)
-			in.Take(msg)
+			a.Update(msg)
+			in.Update(msg)
 		}
 	})
 }
@@ -209,28 +209,28 @@ func TestAnEditorIsAStringAndACaret(t *testing.T) {
 			switch k := rapid.SampledFrom([]string{"left", "right", "backspace", "delete", "x", "lines"}).Draw(t, "key"); k {
 			case "left":
 				at = max(0, at-1)
-				f.Take(named[k])
+				f.Update(named[k])
 			case "right":
 				at = min(len(text), at+1)
-				f.Take(named[k])
+				f.Update(named[k])
 			case "backspace":
 				if at > 0 {
 					text, at = text[:at-1]+text[at:], at-1
 				}
-				f.Take(named[k])
+				f.Update(named[k])
 			case "delete":
 				text = text[:at] + text[min(len(text), at+1):]
-				f.Take(named[k])
+				f.Update(named[k])
 			case "x":
 				text, at = text[:at]+"x"+text[at:], at+1
-				f.Take(press("x"))
+				f.Update(press("x"))
 			case "lines":
 				s := "a b"
 				if kind == "area" {
 					s = "a\nb"
 				}
 				text, at = text[:at]+s+text[at:], at+len(s)
-				f.Take(tea.PasteMsg{Content: s})
+				f.Update(tea.PasteMsg{Content: s})
 			}
 			before, after := around(f)
 			if d := cmp.Diff([]string{text[:at], text[at:]}, []string{before, after}); d != "" {
@@ -250,7 +250,7 @@ func TestAWideCharacterIsWrittenInTheNarrowestColumn(t *testing.T) {
 		{1, tea.PasteMsg{Content: " "}}, {1, named["alt+left"]}, {2, tea.PasteMsg{Content: "❤️"}},
 	} {
 		a.Lines(b, step.w, 1, true)
-		a.Take(step.msg)
+		a.Update(step.msg)
 	}
 	if a.Text() != "❤️ " {
 		t.Errorf("%q is written", a.Text())
@@ -266,7 +266,7 @@ func TestTheSpaceBehindAHeartThatEndsALineCanBeReached(t *testing.T) {
 			a := &Area{}
 			before := strings.Repeat("x", n) + "❤️"
 			for _, msg := range []tea.Msg{tea.PasteMsg{Content: before + "a "}, named["left"], named["left"], named["alt+d"], tea.KeyPressMsg{Code: 'c', Text: "c"}} {
-				a.Take(msg)
+				a.Update(msg)
 				a.Lines(Brush{Theme: th}, w, 3, true)
 			}
 			if got := a.Text(); got != before+"c " {

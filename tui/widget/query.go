@@ -31,7 +31,7 @@ func (p *prompt) take(msg tea.Msg) (changed bool, verb string) {
 		}
 	}
 	before := p.field.Text()
-	p.field.Take(msg)
+	p.field.Update(msg)
 	return p.field.Text() != before, ""
 }
 

@@ -34,7 +34,7 @@ func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
 	}
 	a, done := p.composeKey(c, press.Keystroke())
 	if !done {
-		p.field.Take(msg)
+		p.field.Update(msg)
 	}
 	return a
 }
@@ -68,7 +68,7 @@ func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
 		before, _ := p.field.Around()
 		n := p.folds.last(before)
 		for range n {
-			p.field.Take(tea.KeyPressMsg{Code: tea.KeyBackspace})
+			p.field.Update(tea.KeyPressMsg{Code: tea.KeyBackspace})
 		}
 		return pane.Answer{}, n > 0
 	default:
