@@ -8,6 +8,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/transcript"
 )
 
@@ -46,7 +47,8 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 	play(t, setup{}, func(s *stage) {
 		s.press("3")
 		s.asks("a1", "Bash(rm x)")
-		s.sees("⚑ The main session asks to run: Bash(rm x).  y allows  n denies  1:00 left", "5, then y allow")
+		s.sees("⚑ The main session asks to run: Bash(rm x).  y allows  n denies  1:00 left")
+		s.misses("needs your answer") // the top line has the keys
 		s.press("y") // it has just arrived
 		s.sees("a tool call just arrived: read, press again")
 		s.press("3")
@@ -67,6 +69,7 @@ func TestALongToolCallIsReadBeforeItIsAnswered(t *testing.T) {
 		time.Sleep(time.Second)
 		s.sees("⚑ The main session asks to run: Bash(rm x;", "Z opens")
 		s.misses("y allows")
+		s.sees("needs your answer: 5, then y or n")
 		s.press("y")
 		s.did()
 		s.press("Z")
@@ -136,5 +139,23 @@ func TestADeltaIsOnTheScreenWithin50Milliseconds(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 			s.sees(last)
 		}
+	})
+}
+
+// What was under way when the key was pressed is over; the toast said for four more seconds
+// that the fork is being saved.
+func TestAForkThatHasEndedIsNotBeingSaved(t *testing.T) {
+	play(t, setup{}, func(s *stage) {
+		s.bot.takes = func(command.Value) time.Duration { return time.Second }
+		s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "Plans", Since: time.Now()} })
+		s.press("5", "S")
+		s.sees("saving the fork as the main conversation")
+		time.Sleep(1100 * time.Millisecond)
+		s.sees("the fork has ended: you are in the main conversation")
+		s.misses("saving the fork")
+		s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "Plans", Since: time.Now()} })
+		time.Sleep(5 * time.Second)
+		s.change(func(n *core.Snapshot) { n.Fork = nil }) // in Discord, or by the agent
+		s.sees("the fork has ended")
 	})
 }

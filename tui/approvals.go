@@ -22,7 +22,7 @@ type approvals struct {
 }
 
 // follow compares a snapshot with the one before. visible says that the user sees the
-// calls. It tells the user what is new, and returns what to ring for; empty for nothing.
+// calls and the keys that answer them. It tells the user what is new, and returns what to ring for; empty for nothing.
 func (a *approvals) follow(s *core.Snapshot, visible bool, keys action.Names, tell func(level notice.Level, text string)) (ring string) {
 	now := make(map[string]policy.Approval, len(s.Approvals))
 	for _, call := range s.Approvals {

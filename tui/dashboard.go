@@ -95,10 +95,13 @@ func (d *dashboard) see(s core.Snapshot) (ring string) {
 	if d.snap.Busy && !s.Busy {
 		d.stopped = now
 	}
+	if d.snap.Fork != nil && s.Fork == nil { // it takes the place of what leaving it was said to do
+		d.say(notice.Info, textForkEnded)
+	}
 	s.TwelveHours = d.prefs.chosen.Get("clock") == settings.Clocks[1]
 	d.snap = &s
 	d.toasts.Hear(now, s.Notices, s.At)
-	ring = d.calls.follow(&s, d.focus == action.Chat && len(d.dialogs) == 0, d.names(), func(level notice.Level, text string) {
+	ring = d.calls.follow(&s, len(d.dialogs) == 0 && d.focus == action.Chat || d.view().Answerable(), d.names(), func(level notice.Level, text string) {
 		d.toasts.Report(now, level, text)
 	})
 	for _, p := range action.AllPanes {

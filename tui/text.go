@@ -56,6 +56,8 @@ const (
 	textUndoKey  = textDot + "%s undoes"
 	textRedoKey  = textDot + "%s redoes"
 
+	textForkEnded = "the fork has ended: you are in the main conversation"
+
 	// Behind a call: that it waits no longer. How it was settled is in the conversation.
 	textExpired           = " was denied: you did not answer in time"
 	textAnsweredElsewhere = " was answered elsewhere or cancelled"

@@ -95,7 +95,7 @@ const leastSaid = 24
 // headlineKeys are the keys that answer a tool call from any pane, if all of it can be read
 // here, else the key that opens what the headline is about.
 func (f frame) headlineKeys(h core.Headline, room int) (out []button) {
-	if !h.Urgent() || len(f.Dialogs) > 0 || f.Panes[f.Focus].Capture() {
+	if !h.Urgent() || f.typing() {
 		return nil
 	}
 	add := func(p action.Pane, id action.ID, word string) {
@@ -117,10 +117,13 @@ func (f frame) headlineKeys(h core.Headline, room int) (out []button) {
 	return out
 }
 
-// Answerable reports whether a tool call waits that the top line shows in full, so that it
-// may be answered from any pane.
+// typing reports whether keys go to a dialog or a text field.
+func (s *State) typing() bool { return len(s.Dialogs) > 0 || s.Panes[s.Focus].Capture() }
+
+// Answerable reports whether a tool call waits that the top line shows in full, with the
+// keys that answer it, so that they do from any pane.
 func (s *State) Answerable() bool {
-	if len(s.Snap.Approvals) == 0 || s.ReadOnly || s.Tiny() || chat.More(s.Snap.Approvals[0]) {
+	if len(s.Snap.Approvals) == 0 || s.typing() || s.ReadOnly || s.Tiny() || chat.More(s.Snap.Approvals[0]) {
 		return false
 	}
 	const answers = len("  y allows  n denies  1:00 left") // whatever the keys are called
