@@ -47,6 +47,27 @@ func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
 	}
 }
 
+// A run that waits has not started, although the answer said so.
+func TestAFireByHandSaysThatItsRunWaitsForAPlace(t *testing.T) {
+	running(t, func(h home) {
+		h.write("state/settings.json", `{"max_background_forks": 1}`)
+		for _, id := range []string{"aaaa0001", "aaaa0002", "aaaa0003"} {
+			h.write("routines/"+id+".md", "---\nid: "+id+"\ncron: 0 9 1 1 *\nbackground: true\ndescription: Task "+id+"\n---\nThink.\n\n```script\nwait 10m\n```\n")
+		}
+	}, func(_ home, b *Bot) {
+		for _, c := range [][2]string{
+			{"aaaa0001", "Task aaaa0001 starts now"},
+			{"aaaa0002", "Task aaaa0002 waits for a free place, first in the queue"},
+			{"aaaa0003", "Task aaaa0003 waits for a free place, second in the queue"},
+		} {
+			if out := do(t, b, command.FireNow{ID: c[0]}); out.Message != c[1] {
+				t.Errorf("it says %q, want %q", out.Message, c[1])
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // Firing a reminder whose last answer is awaited asks once more; it does not end it.
 func TestAFireByHandDoesNotEndAReminderThatWaitsForItsLastAnswer(t *testing.T) {
 	running(t, func(h home) { dentist(h, "max-chain: 1\nagain: 20\n") }, func(_ home, b *Bot) {

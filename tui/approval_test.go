@@ -49,7 +49,7 @@ func TestAToolCallIsHeardOfInAnotherPane(t *testing.T) {
 		s.asks("a1", "Bash(rm x)")
 		s.sees("⚑ The main session asks to run: Bash(rm x).  y allows  n denies  1:00 left")
 		s.misses("needs your answer") // the top line has the keys
-		s.press("y") // it has just arrived
+		s.press("y")                  // it has just arrived
 		s.sees("a tool call just arrived: read, press again")
 		s.press("3")
 		time.Sleep(time.Second)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ollimbot/core/base/words"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -36,6 +37,8 @@ type Runs interface {
 	// Put lists a run that the caller keeps itself.
 	Put(fork.View) error
 	Stop(run string) error
+	// Place is the place in the queue that the next job takes; 0 if it starts at once.
+	Place() int
 }
 
 // Conversation runs tasks in the foreground.
@@ -188,11 +191,12 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 	if c.Stays {
 		fire = d.o.Schedule.FireBeside
 	}
+	message := d.starts(task) // before the run takes a place
 	if err := fire(c.ID); err != nil {
 		return command.Outcome{}, err
 	}
 	out := command.Outcome{
-		Message:  fmt.Sprintf(textFired, task.Title()) + d.pingless(task),
+		Message:  message + d.pingless(task),
 		Decision: audit.Entry{Action: audit.TaskFired, Subject: c.ID, Detail: task.Title()},
 	}
 	if d.o.Requests.takes(task) {
@@ -204,7 +208,15 @@ func (d *Dispatcher) fireNow(_ context.Context, c command.FireNow) (command.Outc
 	return out, nil
 }
 
-// pingless says from when on the task's run can ping, in the words behind "starts now"; empty
+// starts says whether the task's run begins at once or has to wait for others.
+func (d *Dispatcher) starts(task routines.Task) string {
+	if place := d.o.Runs.Place(); task.Background && place > 0 {
+		return fmt.Sprintf(textFiredWaits, task.Title(), words.Nth(place))
+	}
+	return fmt.Sprintf(textFired, task.Title())
+}
+
+// pingless says from when on the task's run can ping, in the words behind starts; empty
 // if it can at once or never does.
 func (d *Dispatcher) pingless(task routines.Task) string {
 	if !task.Background || !task.AllowPing {

@@ -53,6 +53,8 @@ func (r *runs) Put(v fork.View) error {
 	return nil
 }
 
+func (r *runs) Place() int { return 0 }
+
 func (r *runs) Stop(id string) error {
 	r.stopped = append(r.stopped, id)
 	return nil

@@ -5,6 +5,7 @@ const (
 	textAsBatch          = "submitted as a batch: its report arrives within a day"
 	textBatchFailed      = "%s has no answer: %s"
 	textFired            = "%s starts now"
+	textFiredWaits       = "%s waits for a free place, %s in the queue"
 	textFiredMuted       = "; its pings are refused: the capacity is 0"
 	textFiredQuietly     = "; its pings are refused until %s"
 	textFiredAsBatch     = "%s was submitted as a batch: its report arrives within a day"

@@ -54,6 +54,17 @@ func (m *Manager) Stop(id string) error {
 	return fmt.Errorf(textNoRun, id)
 }
 
+// Place is the place in the queue that the next job takes; 0 if it starts at once.
+func (m *Manager) Place() int {
+	limit := m.limit()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.waiting) == 0 && len(m.running) < limit {
+		return 0
+	}
+	return len(m.waiting) + 1
+}
+
 // Views is every run that a dashboard shows: running ones in order of start,
 // waiting ones with their position, then the newest 20 finished.
 func (m *Manager) Views() []View {

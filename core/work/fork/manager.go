@@ -217,10 +217,7 @@ func (m *Manager) dispatch() {
 	if !m.serving || m.stopping || len(m.waiting) == 0 {
 		return
 	}
-	limit := m.o.Host.Limits().MaxRunning
-	if limit < 1 {
-		limit = defaultRunning
-	}
+	limit := m.limit()
 	for len(m.waiting) > 0 && len(m.running) < limit {
 		r := m.waiting[0]
 		m.waiting = slices.Delete(m.waiting, 0, 1)
@@ -228,6 +225,14 @@ func (m *Manager) dispatch() {
 		m.live.Add(1)
 		close(r.start)
 	}
+}
+
+// limit is how many runs may be under way.
+func (m *Manager) limit() int {
+	if n := m.o.Host.Limits().MaxRunning; n > 0 {
+		return n
+	}
+	return defaultRunning
 }
 
 // drop takes a run out of the queue; false when it has already started. A run
