@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,12 +19,9 @@ import (
 	"ollimbot/tui/view"
 )
 
-// off says why an action cannot be used now; empty means that it can.
-func (r *root) off(a action.Action) string { return r.view().Off(a) }
-
 // act carries out an action, or says why it is off.
 func (r *root) act(a action.Action) tea.Cmd {
-	if why := r.off(a); why != "" {
+	if why := r.view().Off(a); why != "" {
 		r.say(notice.Info, a.Title+": "+why)
 		return nil
 	}
@@ -50,7 +46,7 @@ func (r *root) act(a action.Action) tea.Cmd {
 // press is act for a click on the help line. It asks before something that has a cost.
 func (r *root) press(a action.Action) tea.Cmd {
 	switch {
-	case !a.Costs || r.off(a) != "":
+	case !a.Costs || r.view().Off(a) != "":
 		return r.act(a)
 	case a.ID == action.Quit:
 		if r.goTo(pane.Quit) != nil { // else it has asked already
@@ -84,20 +80,20 @@ func (r *root) actEverywhere(id action.ID, sure bool) tea.Cmd {
 		r.open(dialog.NewHelp(r.focus))
 	case action.Palette:
 		c := r.context(r.focus)
-		return r.answer(dialog.OpenPalette(c, r.focus, r.off, settingspage.Find(c)))
+		return r.answer(dialog.OpenPalette(c, r.focus, r.view().Off, settingspage.Find(c)))
 	case action.OpenHeadline:
 		return r.answer(r.view().OpenHeadline())
 	case action.Notices:
 		r.open(r.notices())
 	case action.Mouse:
-		on, err := r.terminal.toggleMouse()
-		r.fail(err)
+		on := !r.terminal.screen.Mouse()
+		r.fail(r.terminal.screen.SetMouse(on))
 		r.say(notice.Info, fmt.Sprintf(map[bool]string{true: textMouseOn, false: textMouseOff}[on], r.names().Name(action.Mouse)))
 	case action.ThemeNext:
 		r.look("theme", r.prefs.next("theme"))
 		r.worn()
 	case action.LayoutNext:
-		r.nextLayout()
+		r.look("layout", r.prefs.next("layout"))
 	case action.Wider, action.Narrower, action.Taller, action.Shorter:
 		r.moveBorder(id)
 	case action.Redraw:
@@ -141,8 +137,7 @@ func (r *root) goToPane(id action.ID) tea.Cmd {
 	if t, ok := r.panes[r.focus].(tasked); ok && id == action.Task.Go() {
 		return r.answer(pane.Answer{Focus: action.Task, Item: t.Task()})
 	}
-	p, _ := strings.CutPrefix(string(id), "go.")
-	r.setFocus(action.Pane(p))
+	r.setFocus(action.Pane(id.Verb()))
 	return nil
 }
 
@@ -173,7 +168,7 @@ func (r *root) answer(a pane.Answer) tea.Cmd { return r.answerFor(nil, a) }
 // answerFor carries out what a dialog wants.
 func (r *root) answerFor(asker pane.Dialog, a pane.Answer) tea.Cmd {
 	if a.Close {
-		r.close(asker)
+		r.dialogs = slices.DeleteFunc(r.dialogs, func(d pane.Dialog) bool { return d == asker })
 	}
 	if a.Leave != pane.Stay {
 		return r.exit(a.Leave)

@@ -125,13 +125,6 @@ func (d *dashboard) complain(problems []settings.Problem) {
 // open puts a dialog over the panes.
 func (d *dashboard) open(over pane.Dialog) { d.dialogs = append(d.dialogs, over) }
 
-// close takes a dialog away.
-func (d *dashboard) close(over pane.Dialog) {
-	if i := slices.Index(d.dialogs, over); i >= 0 {
-		d.dialogs = slices.Delete(d.dialogs, i, i+1)
-	}
-}
-
 // greet opens the welcome, with the notice of the start.
 func (d *dashboard) greet(notice string) {
 	d.open(dialog.NewWelcome(d.context(d.focus), notice, d.offers()))
@@ -203,11 +196,6 @@ func (d *dashboard) moveBorder(id action.ID) {
 	in, _ := d.view().Resized(id) // if it cannot be moved, the action is off
 	a, _ := action.Get(action.Everywhere, id)
 	d.restyle(fmt.Sprintf(textResized, d.focus.Name(), a.Short), settings.Values(in.Size, in.Preset))
-}
-
-// nextLayout chooses the layout after the current one.
-func (d *dashboard) nextLayout() {
-	d.look("layout", d.prefs.next("layout"))
 }
 
 // look changes how the dashboard looks, and says so.

@@ -29,26 +29,21 @@ type presence struct {
 	blurred time.Time // since when the terminal has not had the focus
 }
 
-func (p *presence) blur(now time.Time) { p.blurred = now }
-
-// focus is also called for keys and clicks, since not every terminal reports its focus.
-func (p *presence) focus() { p.blurred = time.Time{} }
-
 // glance reports whether to tell the core now that someone is looking.
 func (p *presence) glance(now time.Time) bool {
-	if now.Sub(p.glanced) < glanceEvery || !p.blurred.IsZero() && now.Sub(p.blurred) > leftAlone {
-		return false
-	}
-	p.glanced = now
-	return true
+	alone := !p.blurred.IsZero() && now.Sub(p.blurred) > leftAlone
+	return !alone && due(&p.glanced, now, glanceEvery)
 }
 
 // here reports whether to tell the core now that the user is active.
-func (p *presence) here(now time.Time) bool {
-	if now.Sub(p.active) < hereEvery {
+func (p *presence) here(now time.Time) bool { return due(&p.active, now, hereEvery) }
+
+// due reports whether it is time again for what was done last, and notes that it is done.
+func due(last *time.Time, now time.Time, every time.Duration) bool {
+	if now.Sub(*last) < every {
 		return false
 	}
-	p.active = now
+	*last = now
 	return true
 }
 
@@ -120,7 +115,7 @@ func (r *root) readMore() tea.Cmd {
 
 // present records input, and tells the core that the user is active.
 func (r *root) present() tea.Cmd {
-	r.presence.focus()
+	r.presence.blurred = time.Time{} // not every terminal reports its focus
 	if r.o.ReadOnly || !r.presence.here(time.Now()) {
 		return nil
 	}

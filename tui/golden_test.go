@@ -147,7 +147,9 @@ func TestDialogsLookAsTheyDid(t *testing.T) {
 	}{
 		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(r.focus), false, pane.Quit) }},
 		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context(r.focus)) }},
-		{"dialog-palette", func(r *root) pane.Dialog { return dialog.OpenPalette(r.context(r.focus), r.focus, r.off, nil).Open }},
+		{"dialog-palette", func(r *root) pane.Dialog {
+			return dialog.OpenPalette(r.context(r.focus), r.focus, r.view().Off, nil).Open
+		}},
 		{"dialog-help", func(r *root) pane.Dialog { return dialog.NewHelp(r.focus) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

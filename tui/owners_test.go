@@ -88,11 +88,12 @@ func TestTheCoreHearsOfTheUserOnceAMinute(t *testing.T) {
 	if !p.here(day) || p.here(day.Add(hereEvery-1)) || !p.here(day.Add(hereEvery)) {
 		t.Error("keys are not told once in a while")
 	}
-	p.blur(day)
+	p.blurred = day
 	if !p.glance(day.Add(leftAlone)) || p.glance(day.Add(leftAlone+glanceEvery)) {
 		t.Error("a terminal without the focus counts as looked at for an hour")
 	}
-	if p.focus(); !p.glance(day.Add(leftAlone + glanceEvery)) {
+	p.blurred = time.Time{}
+	if !p.glance(day.Add(leftAlone + glanceEvery)) {
 		t.Error("a terminal with the focus again does not count")
 	}
 }

@@ -159,6 +159,3 @@ func (q *commandQueue) release(waits func(tea.Msg) bool) (msg tea.Msg, ok bool) 
 	q.held = q.held[1:]
 	return msg, true
 }
-
-// drop forgets the input that is held.
-func (q *commandQueue) drop() { q.held = nil }

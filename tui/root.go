@@ -116,9 +116,9 @@ func (r *root) receive(msg tea.Msg) (tea.Cmd, urgency) {
 		// A desktop that turned dark says nothing about this terminal's own colours.
 		r.askBackground()
 	case tea.BlurMsg:
-		r.presence.blur(time.Now())
+		r.presence.blurred = time.Now()
 	case tea.FocusMsg:
-		r.presence.focus()
+		r.presence.blurred = time.Time{}
 		r.reloadKeys()
 		r.askBackground()
 		return nil, soon

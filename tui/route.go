@@ -20,7 +20,7 @@ import (
 // meaning depends on.
 func (r *root) input(msg tea.Msg) tea.Cmd {
 	if k, ok := msg.(tea.KeyPressMsg); ok && k.String() == "ctrl+c" {
-		r.queue.drop()
+		r.queue.held = nil
 	} else if r.queue.hold(msg, r.waits) {
 		return nil
 	}

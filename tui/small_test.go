@@ -249,7 +249,7 @@ func TestAStormOfSizesTearsNothing(t *testing.T) {
 		r.dialogs = nil
 		switch dice.IntN(4) {
 		case 0:
-			r.open(dialog.OpenPalette(r.context(r.focus), r.focus, r.off, nil).Open)
+			r.open(dialog.OpenPalette(r.context(r.focus), r.focus, r.view().Off, nil).Open)
 		case 1:
 			r.open(dialog.NewHelp(r.focus))
 		case 2:

@@ -114,12 +114,6 @@ func (t *terminal) suspend() (stopped bool, err error) {
 // reopen sets the terminal up again after the shell has had it.
 func (t *terminal) reopen() error { return errors.Join(t.screen.Close(), t.screen.Open()) }
 
-// toggleMouse takes the mouse or releases it.
-func (t *terminal) toggleMouse() (on bool, err error) {
-	on = !t.screen.Mouse()
-	return on, t.screen.SetMouse(on)
-}
-
 // setTitle names the window.
 func (t *terminal) setTitle(title string) error {
 	if t.screen == nil {

@@ -34,14 +34,13 @@ func (f frame) body() []string {
 // column draws a stack of boxes with shared borders.
 func (f frame) column(c layout.Column) []string {
 	box := f.Theme.Box()
-	context := f.Context
 	var rows []string
 	for i, b := range c.Boxes {
 		above := i > 0 && c.Boxes[i-1].Pane == f.Focus
 		rows = append(rows, f.border(b, i == 0, above))
 		role := f.borderRole(b.Pane)
 		side := f.Theme.Paint(role, box.Left)
-		for _, l := range f.Panes[b.Pane].Draw(context, b.W, b.H, b.Pane == f.Focus) {
+		for _, l := range f.Panes[b.Pane].Draw(f.Context, b.W, b.H, b.Pane == f.Focus) {
 			left, right := side, side
 			if l.Place == widget.Ruled {
 				left, right = f.Theme.Paint(role, box.MiddleLeft), f.Theme.Paint(role, box.MiddleRight)

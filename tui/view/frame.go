@@ -48,7 +48,7 @@ func Frame(s *State) []string {
 	return lines
 }
 
-// head is the day and, on a small screen, one line for each pane that the tabs would hide.
+// head is the day and, on a small screen, the gauge of the budget, which the tabs would hide.
 func (f frame) head() (rows []string) {
 	if f.plan.Day > 0 {
 		for _, row := range f.Panes[action.Day].Draw(f.Context, f.W, f.plan.Day, f.Focus == action.Day) {
@@ -56,16 +56,10 @@ func (f frame) head() (rows []string) {
 		}
 	}
 	if f.plan.Fixed > 0 {
-		for _, fixed := range fixedPanes {
-			rows = append(rows, " "+f.Panes[fixed].Line(f.Context, f.W-1))
-		}
+		rows = append(rows, " "+f.Panes[action.Budget].Line(f.Context, f.W-1))
 	}
 	return rows
 }
-
-// fixedPanes have one line each above the tabs of a small screen; what comes next is in the
-// top line.
-var fixedPanes = []action.Pane{action.Budget}
 
 // seat is a dialog's position: the cell of its box's upper left corner, and the lines in
 // the box, each of w cells.
@@ -122,7 +116,6 @@ func lay(screen []string, w, x, y int, over string) {
 // box if there is room.
 func (f frame) strip() []string {
 	rows := make([]string, 0, f.plan.Said)
-	context := f.Context
 	brush := widget.Brush{Theme: f.Theme}
 	for _, p := range action.Panes {
 		mark, role := " ", theme.Dim
@@ -130,7 +123,7 @@ func (f frame) strip() []string {
 			mark, role = f.Theme.Glyph(theme.Pointer), theme.Focus
 		}
 		head := brush.Line(4, widget.Span{Role: theme.Focus, Text: mark}, widget.Span{Role: role, Text: f.goKey(p) + " "})
-		rows = append(rows, head+f.Panes[p].Line(context, f.plan.Strip-4))
+		rows = append(rows, head+f.Panes[p].Line(f.Context, f.plan.Strip-4))
 	}
 	if len(f.plan.Columns) > 0 && f.plan.Strip == f.W {
 		return append(rows, f.body()...)

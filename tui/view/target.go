@@ -60,7 +60,7 @@ func At(s *State, x, y int) Target {
 	case y <= f.plan.Day:
 		return Day{x, y - 1, f.plan.Day}
 	case y <= f.plan.Day+f.plan.Fixed:
-		return Line{Pane: fixedPanes[y-f.plan.Day-1]}
+		return Line{Pane: action.Budget}
 	case x < f.plan.Strip && y <= len(action.Panes):
 		return Line{Pane: action.Panes[y-1], Opens: true}
 	}

@@ -3,7 +3,6 @@ package view
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/clean"
@@ -168,14 +167,12 @@ func (f frame) corner(urgent bool) (out []button) {
 		return out
 	}
 	at := f.Snap.Local(f.Snap.At)
-	add(theme.Text, f.clock(at)+" ")
+	add(theme.Text, f.Snap.Clock(at, "15:04")+" ")
 	if wordy {
 		add(theme.Dim, zoneWord(at)+" ")
 	}
 	return out
 }
-
-func (f frame) clock(t time.Time) string { return f.Snap.Clock(t, "15:04") }
 
 // Name is the program's name, with the host if the bot runs on another machine.
 func (s *State) Name() string {

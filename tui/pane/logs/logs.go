@@ -23,6 +23,7 @@ const (
 
 // Pane is the log pane. Use New.
 type Pane struct {
+	pane.Still
 	view *widget.TailView
 }
 
@@ -74,9 +75,6 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	p.read(c)
 	return pane.Answer{Copy: reply.Copy, Toast: reply.Toast}
 }
-
-// Press implements pane.Pane: nothing here is selected.
-func (p *Pane) Press(pane.Context, widget.Place, bool) action.ID { return "" }
 
 // Capture implements pane.Pane.
 func (p *Pane) Capture() bool { return p.view.Finding() }
