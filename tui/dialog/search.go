@@ -174,7 +174,8 @@ func (p *Palette) addRuns(c pane.Context, runs []fork.View) {
 		f := &runs[i]
 		if !p.runs[f.ID] {
 			p.runs[f.ID] = true
-			p.add("run", runName(c, f), item{kind: textARun, does: textOpensRun, do: at(action.Forks, f.ID), at: cmp.Or(f.Started, f.Ended), is: states(f)})
+			is := append(pane.OutcomeOf(c.Snap, f).Is, string(f.Kind))
+			p.add("run", runName(c, f), item{kind: textARun, does: textOpensRun, do: at(action.Forks, f.ID), at: cmp.Or(f.Started, f.Ended), is: is})
 		}
 	}
 }
@@ -234,18 +235,6 @@ func (p *Palette) past(it *item) language.Facts {
 	return language.Facts{Text: it.kind + " " + it.name, Is: it.is, At: p.context.Snap.Local(it.at), Now: now(p.context)}
 }
 
-// states are what a query finds a run by beside its name.
-func states(f *fork.View) []string {
-	out := []string{string(f.State), string(f.Kind)}
-	if f.State.Failed() {
-		out = append(out, "failed")
-	}
-	if f.Refused > 0 {
-		out = append(out, "refused")
-	}
-	return out
-}
-
 // runName is the name of a run in the search: its task, its state, when.
 func runName(c pane.Context, f *fork.View) string {
 	at := f.Ended
@@ -253,8 +242,8 @@ func runName(c pane.Context, f *fork.View) string {
 		at = f.Started
 	}
 	name := f.Title + textRunIs + string(f.State)
-	if f.Refused > 0 {
-		name += textPingRefused
+	for _, said := range pane.OutcomeOf(c.Snap, f).Full {
+		name += ", " + said.Text
 	}
 	if at.IsZero() {
 		return name

@@ -257,7 +257,6 @@ const (
 	textListUsage       = "tuesday, yesterday, failed …"
 	textBadMute         = "write a time as 2h, 18:00 or tomorrow 9:00, or off"
 	textNoChoice        = "%q is none of %s"
-	textPingRefused     = ", ping refused"
 	textFilter          = "filter"
 	textWords           = "Words"
 	textMouse           = "Mouse"

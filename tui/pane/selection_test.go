@@ -153,7 +153,7 @@ func TestARowSaysInWordsWhatCameOfTheRun(t *testing.T) {
 	screen := s.screen(80, 24)
 	for id, want := range map[string]string{
 		"answered": "ping answered in 4 min", "refused": "ping refused: no token left", "twice": "2 pings · 1 report",
-		"broken": "pinged · no skill", "silent": "done",
+		"broken": "1 ping · no skill", "silent": "done",
 	} {
 		_, row, _ := strings.Cut(screen, "Run "+id+" ")
 		if row, _, _ = strings.Cut(row, "\n"); !strings.HasPrefix(strings.TrimSpace(row), want+" ") {

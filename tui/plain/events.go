@@ -59,7 +59,7 @@ func (e *snapshotDiff) news(s *core.Snapshot) []event {
 		e.add(s.At, kindProblem, problemText(p))
 	}
 	for _, f := range fresh(&e.runs, s.Forks, func(f fork.View) (string, fork.State) { return f.ID, f.State }) {
-		e.add(cmp.Or(f.Ended, f.Started, f.Queued), kindRun, runText(f))
+		e.add(cmp.Or(f.Ended, f.Started, f.Queued), kindRun, runText(s, f))
 	}
 	for _, u := range fresh(&e.updates, s.Updates, updateKey) {
 		e.add(u.At, kindUpdate, updateText(s, u))

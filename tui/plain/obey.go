@@ -25,7 +25,7 @@ var handlers = map[string]func(*console, request){
 	"schedule": printSchedule, "day": printDay, "preview": printPreview, "details": printDetails, "file": printFile, "grant": grant,
 	"refuse": refuse, "new": create,
 
-	"runs":   func(c *console, r request) { c.list(r.Name, allRuns, each(c.snap.Forks, runThing)) },
+	"runs":   func(c *console, r request) { c.list(r.Name, allRuns, each(c.snap.Forks, c.runThing)) },
 	"output": printOutput, "log": printLog, "follow": follow, "stop": stopRun, "again": repeatRun, "continue": continueRun,
 
 	"updates": func(c *console, r request) { c.list(r.Name, allUpdates, each(c.newestUpdates(), c.updateThing)) },

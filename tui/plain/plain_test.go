@@ -294,7 +294,7 @@ func TestWhatHappensIsOneLineEach(t *testing.T) {
 			}, "run: Email sweep failed: no net (f1)"},
 			{func(n *core.Snapshot) {
 				n.Forks = []fork.View{{ID: "f2", Title: "Tea", State: fork.Done, Pings: 1, Reports: 2, Refused: 1}}
-			}, "run: Tea done, 1 ping, 2 reports, 1 refused (f2)"},
+			}, "run: Tea done, 1 ping, ping refused, 2 reports (f2)"},
 			{func(n *core.Snapshot) { n.Updates = []updates.Update{{Key: "u", Message: "Two letters."}} }, "update: Two letters."},
 			{func(n *core.Snapshot) { n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "late"}} }, "warning: late"},
 			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet, down, no login"},

@@ -23,13 +23,15 @@ type following struct {
 	cursor          tail.Cursor
 }
 
-func runThing(f fork.View) thing { return thing{id: f.ID, title: f.Title, line: runText(f)} }
+func (c *console) runThing(f fork.View) thing {
+	return thing{id: f.ID, title: f.Title, line: runText(c.snap, f)}
+}
 
 // findRun is the run that the words name. why says why the command does not apply to a run,
 // or nothing.
 func findRun(c *console, r request, why func(f fork.View) string) (fork.View, bool) {
 	f, ok := pick(c.finder, r, allRuns, c.snap.Forks, func(f fork.View) thing {
-		t := runThing(f)
+		t := c.runThing(f)
 		t.off = why(f) != ""
 		return t
 	})
@@ -123,7 +125,7 @@ func printOutput(c *console, r request) {
 	}
 	r.rest = name
 	if f, ok := findRun(c, r, func(fork.View) string { return "" }); ok {
-		c.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(f))))
+		c.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(c.snap, f))))
 		printTail(c, f.ID, kindOutput, n, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
+	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/chat"
 	panes "ollimbot/tui/pane/schedule"
 )
@@ -66,7 +67,7 @@ func upDown(ok bool, state string) string {
 func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
 
 // runText is the state of a run.
-func runText(f fork.View) string {
+func runText(s *core.Snapshot, f fork.View) string {
 	text := f.Title + " " + string(f.State)
 	switch {
 	case f.State == fork.Waiting && f.Position > 0:
@@ -74,12 +75,11 @@ func runText(f fork.View) string {
 	case !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started):
 		text += " after " + words.Long(f.Ended.Sub(f.Started))
 	}
-	text = words.Joined(text, words.Some(f.Pings, "ping", ""), words.Some(f.Reports, "report", ""))
+	for _, said := range pane.OutcomeOf(s, &f).Full {
+		text += ", " + said.Text
+	}
 	if f.Label != "" && !f.Trusted {
 		text += fmt.Sprintf(textLabeled, f.Label)
-	}
-	if f.Refused > 0 {
-		text += fmt.Sprintf(", %d refused", f.Refused)
 	}
 	if f.Error != "" {
 		text += ": " + f.Error

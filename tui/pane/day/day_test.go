@@ -145,7 +145,7 @@ func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{
 		"△ 03:00 Walk · missed",
-		"◆ 06:00 Medication · sent · answered after 4 min · Time for it",
+		"◆ 06:00 Medication · sent · answered in 4 min · Time for it",
 		"✓ 06:00 Medication · done · took 0:02",
 		"✗ 1 of 2 here: 09:00 Rent · failed · no network",
 		"✓ 2 of 2 here: 09:00 Inbox · done",

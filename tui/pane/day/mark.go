@@ -148,7 +148,7 @@ func ofPing(p *budget.Ping) mark {
 	}
 	answer := textNoAnswer
 	if !p.Answered.IsZero() {
-		answer = textAnswer + words.Minutes(p.Answered.Sub(p.At))
+		answer = pane.Answered(p)
 	}
 	if m.note != "" {
 		answer += " · " + m.note
@@ -173,6 +173,5 @@ const (
 	textPing     = "a ping, by its usual rate"
 	textRefusal  = "its ping will be refused"
 	textNoAnswer = "not answered"
-	textAnswer   = "answered after "
 	textNothing  = "nothing has happened in the last 12 hours, and nothing is scheduled in the next 12"
 )

@@ -10,7 +10,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
-	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/cron"
@@ -171,92 +170,36 @@ func (k *book) took(r *row) time.Duration {
 
 // facts are what a filter finds a run by.
 func (k *book) facts(r *row) query.Facts {
-	f := query.Facts{
+	view := r.view()
+	return query.Facts{
 		Text: r.title + " " + string(r.state) + " " + k.start(r).Text + " " + k.outcome(r).Text,
-		At:   k.snap.Local(r.started), Now: k.snap.Local(k.snap.At), Is: []string{string(r.state), string(r.kind)},
+		At:   k.snap.Local(r.started), Now: k.snap.Local(k.snap.At), Is: append(pane.OutcomeOf(k.snap, &view).Is, string(r.kind)),
 	}
-	for _, one := range []struct {
-		is   string
-		when bool
-	}{
-		{"failed", r.state.Failed()},
-		{"stopped", r.state == fork.Interrupted},
-		{"pinged", r.pings > 0},
-		{"reported", r.reports > 0},
-		{"refused", r.refused > 0},
-		{"late", r.late},
-	} {
-		if one.when && !slices.Contains(f.Is, one.is) {
-			f.Is = append(f.Is, one.is)
-		}
-	}
-	return f
 }
 
 // outcome is what came of a run, why it failed, or what it does.
 func (k *book) outcome(r *row) widget.Span {
-	var parts []string
-	role := theme.Dim
-	say := func(as theme.Role, text string) {
-		if parts = append(parts, text); role == theme.Dim {
-			role = as
-		}
-	}
+	view := r.view()
+	said := pane.OutcomeOf(k.snap, &view).Full
 	if r.late && !strings.HasPrefix(r.why, textLate) { // its first line says the same at more length
-		say(theme.Warn, textLate)
-	}
-	if r.pings > 0 {
-		say(k.pinged(r))
-	}
-	if r.refused > 0 {
-		say(theme.Warn, k.refused(r))
-	}
-	if r.reports > 0 {
-		say(theme.Report, words.Count(r.reports, "report"))
+		said = slices.Insert(said, 0, widget.Span{Role: theme.Warn, Text: textLate})
 	}
 	switch {
 	case r.warned || r.late && r.why != "":
-		say(theme.Warn, r.why)
+		said = append(said, widget.Span{Role: theme.Warn, Text: r.why})
 	case r.why != "":
-		say(theme.Dim, r.why)
-	case len(parts) == 0 || r.state != fork.Done:
-		say(theme.Dim, string(r.state))
+		said = append(said, widget.Span{Role: theme.Dim, Text: r.why})
+	case len(said) == 0 || r.state != fork.Done:
+		said = append(said, widget.Span{Role: theme.Dim, Text: string(r.state)})
 	}
-	return widget.Span{Role: role, Text: strings.Join(parts, " · ")}
-}
-
-// pinged is what came of a run's pings, as far as the snapshot has them.
-func (k *book) pinged(r *row) (theme.Role, string) {
-	if p := k.ping(r, func(p *budget.Ping) bool { return !p.Answered.IsZero() }); p != nil {
-		return theme.Text, fmt.Sprintf(textAnswered, words.Minutes(p.Answered.Sub(p.At)))
-	}
-	if r.pings > 1 {
-		return theme.Ping, words.Count(r.pings, "ping")
-	}
-	return theme.Ping, textPinged
-}
-
-// refused is why a run's ping was refused.
-func (k *book) refused(r *row) string {
-	text := textRefused
-	if r.refused > 1 {
-		text = fmt.Sprintf(textRefusals, r.refused)
-	}
-	if p := k.ping(r, func(p *budget.Ping) bool { return p.Refused != "" }); p != nil {
-		text += ": " + p.Refused
-	}
-	return text
-}
-
-// ping is the newest ping of a run that is so; nil without one.
-func (k *book) ping(r *row, is func(p *budget.Ping) bool) *budget.Ping {
-	pings := k.snap.Budget.Pings
-	for i := len(pings) - 1; i >= 0; i-- {
-		if p := &pings[i]; p.Run == r.id && is(p) {
-			return p
+	out := said[0]
+	for _, more := range said[1:] {
+		out.Text += " · " + more.Text
+		if out.Role == theme.Dim {
+			out.Role = more.Role
 		}
 	}
-	return nil
+	return out
 }
 
 // row is a run as the list keeps it: ten thousand of them take three megabytes.
@@ -286,6 +229,18 @@ func rowOf(f *fork.View) *row {
 		r.why = f.Activity
 	}
 	return r
+}
+
+// view is the run as far as it is kept.
+func (r *row) view() fork.View {
+	f := fork.View{
+		ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session, Late: r.late,
+		Started: r.started, Ended: r.ended, Pings: r.pings, Reports: r.reports, Refused: r.refused,
+	}
+	if !r.warned { // otherwise the note is about what it read
+		f.Error = r.why
+	}
+	return f
 }
 
 // past are the runs that have ended, as far as they were read, newest first.
@@ -339,13 +294,8 @@ func (p *past) read(page *fork.Page) {
 
 // find is the run of an id among them, as far as it is kept.
 func (p *past) find(id string) (f fork.View, ok bool) {
-	r := p.known[id]
-	if r == nil {
-		return f, false
+	if r := p.known[id]; r != nil {
+		return r.view(), true
 	}
-	f = fork.View{ID: r.id, Kind: r.kind, TaskID: r.task, Title: r.title, State: r.state, Session: r.session}
-	if !r.warned { // otherwise the note is about what it read
-		f.Error = r.why
-	}
-	return f, true
+	return f, false
 }

@@ -35,10 +35,6 @@ const (
 	textNoWords = "No output yet."
 	textLate    = "late"
 
-	textPinged     = "pinged"
-	textAnswered   = "ping answered in %s"
-	textRefused    = "ping refused"
-	textRefusals   = "%d pings refused"
 	textNoneUnseen = "every failed run has been seen"
 
 	textDamaged = "part of the run history is damaged: those runs are missing, the others are shown"

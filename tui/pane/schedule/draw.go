@@ -1,15 +1,12 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"ollimbot/core"
 	"ollimbot/core/base/words"
-	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -167,7 +164,7 @@ func (p *Pane) outcome(it item) widget.Span {
 	switch {
 	case it.problem != nil:
 	case it.run != nil:
-		return runOutcome(p.snap, it.run, p.answers[it.run.ID])
+		return pane.OutcomeOf(p.snap, it.run).Short
 	case it.date != nil && it.date.AllDay:
 		text = textAllDay
 	case it.date != nil:
@@ -189,28 +186,6 @@ func (p *Pane) outcome(it item) widget.Span {
 		text = textSilent
 	case it.stage == ahead && (p.view == every || p.role(it) == theme.Text):
 		text = words.Until(left)
-	}
-	return widget.Span{Role: role, Text: text}
-}
-
-// runOutcome is what has become of a run.
-func runOutcome(s *core.Snapshot, f *fork.View, answered time.Duration) widget.Span {
-	_, role := pane.Look(f.State)
-	text := string(f.State)
-	switch {
-	case f.State == fork.Running:
-		text += " " + words.Elapsed(s.At.Sub(f.Started))
-	case f.State != fork.Done:
-	case answered > 0:
-		text, role = textAnswered+strings.TrimPrefix(words.Until(answered), "in "), theme.Ping
-	case f.Pings > 0:
-		text, role = words.Count(f.Pings, "ping"), theme.Ping
-	case f.Refused > 0:
-		text, role = textRefused, theme.Warn
-	case f.Reports > 0:
-		text, role = words.Count(f.Reports, "report"), theme.Report
-	default:
-		text, role = "", theme.Dim
 	}
 	return widget.Span{Role: role, Text: text}
 }
@@ -258,7 +233,9 @@ func (p *Pane) facts(it item) query.Facts {
 		Text: it.title() + " " + it.FilePath + " " + strings.Join(it.marks(s), " ") + " " + p.outcome(it).Text,
 		At:   s.Local(it.FireTime), Now: s.Local(s.At),
 	}
-	r := cmp.Or(it.run, &fork.View{})
+	if it.run != nil {
+		f.Is = pane.OutcomeOf(s, it.run).Is
+	}
 	for _, one := range []struct {
 		is   string
 		when bool
@@ -267,17 +244,11 @@ func (p *Pane) facts(it item) query.Facts {
 		{"silent", it.Silent},
 		{"held", it.Held},
 		{"foreground", it.Foreground},
-		{string(r.State), it.run != nil},
-		{"failed", r.State.Failed()},
-		{"pinged", r.Pings > 0},
-		{"refused", r.Refused > 0},
-		{"reported", r.Reports > 0},
-		{"answered", p.answers[r.ID] > 0},
 		{"missed", it.Tag == textMissed},
 		{"appointment", it.date != nil},
 		{"error", it.problem != nil},
 	} {
-		if one.when && !slices.Contains(f.Is, one.is) {
+		if one.when {
 			f.Is = append(f.Is, one.is)
 		}
 	}

@@ -25,12 +25,11 @@ import (
 // Pane is the schedule pane. Use New.
 type Pane struct {
 	pane.List[item]
-	view    view
-	snap    *core.Snapshot           // the last one
-	next    time.Time                // when the first thing fires that is ahead
-	answers map[string]time.Duration // how long the ping of a run waited for its answer
-	made    string                   // a task that is to be selected once it is listed
-	theme   *theme.Theme             // of the drawing, for the cells of the table
+	view  view
+	snap  *core.Snapshot // the last one
+	next  time.Time      // when the first thing fires that is ahead
+	made  string         // a task that is to be selected once it is listed
+	theme *theme.Theme   // of the drawing, for the cells of the table
 	// page is of the selected task, beside the list of a wide page.
 	page   *task.Page
 	beside bool
@@ -156,12 +155,7 @@ func (p *Pane) End(c pane.Context) bool {
 // selected fire that has been hands over to the next one of its task.
 func (p *Pane) Sync(c pane.Context) {
 	s := c.Snap
-	p.snap, p.answers = s, map[string]time.Duration{}
-	for i := range s.Budget.Pings {
-		if ping := &s.Budget.Pings[i]; ping.Run != "" && ping.Answered.After(ping.At) {
-			p.answers[ping.Run] = ping.Answered.Sub(ping.At)
-		}
-	}
+	p.snap = s
 	items := p.view.items(s)
 	comes := func(it item) bool { return it.stage >= ahead }
 	p.next = time.Time{}

@@ -43,9 +43,7 @@ const (
 	textUntimed    = "without a time"
 	textBroken     = "files to fix"
 	textMissed     = "missed" // as package schedule says it
-	textAnswered   = "answered, "
 	textWaits      = "waits for you"
-	textRefused    = "ping refused"
 
 	textAllDay  = "all day"
 	textNoTitle = "(no title)"

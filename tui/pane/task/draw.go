@@ -129,11 +129,8 @@ func ran(c pane.Context, r *fork.View) []widget.Span {
 		text += " · " + words.Elapsed(r.Ended.Sub(r.Started))
 	}
 	text += " · " + words.Dollars(r.Usage.CostUSD)
-	if r.Pings > 0 {
-		text += " · " + words.Count(r.Pings, "ping")
-	}
-	if r.Refused > 0 {
-		text += " · " + textRefused(r.Refused)
+	for _, said := range pane.OutcomeOf(c.Snap, r).Full {
+		text += " · " + said.Text
 	}
 	out := []widget.Span{{Text: text}}
 	if r.Error != "" {

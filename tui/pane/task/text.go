@@ -38,8 +38,6 @@ func textLast(n, of int) string {
 	return words.Count(n, "run")
 }
 
-func textRefused(n int) string { return fmt.Sprintf("%d refused", n) }
-
 func textRate(r fork.Rate) string {
 	return fmt.Sprintf("%d in %s", r.Pings, words.Grouped(uint64(max(0, r.Runs)), "run"))
 }

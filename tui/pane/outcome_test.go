@@ -1,0 +1,69 @@
+package pane_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core"
+	"ollimbot/core/work/budget"
+	"ollimbot/core/work/fork"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/widget"
+)
+
+func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
+	s := &core.Snapshot{At: noon}
+	s.Budget.Pings = []budget.Ping{
+		{Run: "answered", At: noon.Add(-2 * time.Hour), Answered: noon.Add(-time.Hour)},
+		{Run: "answered", At: noon.Add(-9 * time.Minute), Answered: noon.Add(-5 * time.Minute)},
+		{Run: "answered", At: noon.Add(-4 * time.Minute)},
+		{Run: "refused", Refused: "no token left"},
+		{Run: "another", Refused: "quiet hours"},
+	}
+	for _, c := range []struct {
+		is              string
+		run             fork.View
+		short, full, by string
+	}{
+		{"done in silence", fork.View{State: fork.Done}, "", "", "done"},
+		{"pinged", fork.View{State: fork.Done, Pings: 1}, "1 ping", "1 ping", "done pinged"},
+		{"answered", fork.View{ID: "answered", State: fork.Done, Pings: 3}, "answered, 4m", "ping answered in 4 min", "done pinged answered"},
+		{"refused", fork.View{ID: "refused", State: fork.Done, Refused: 1, Reports: 2}, "ping refused", "ping refused: no token left · 2 reports", "done refused reported"},
+		{"refused twice", fork.View{State: fork.Done, Refused: 2}, "2 refused", "2 pings refused", "done refused"},
+		{"failed", fork.View{State: fork.NoReport, Pings: 2, Late: true}, "no report", "2 pings", "no report failed late pinged"},
+		{"cut off", fork.View{State: fork.Interrupted}, "interrupted", "", "interrupted stopped"},
+		{"running", fork.View{State: fork.Running, Started: noon.Add(-95 * time.Second), Reports: 1}, "running 1:35", "1 report", "running reported"},
+	} {
+		o := pane.OutcomeOf(s, &c.run)
+		var full []string
+		for _, one := range o.Full {
+			full = append(full, one.Text)
+		}
+		if got := strings.Join(full, " · "); o.Short.Text != c.short || got != c.full || strings.Join(o.Is, " ") != c.by {
+			t.Errorf("%s: %q, %q, %q", c.is, o.Short.Text, got, o.Is)
+		}
+	}
+}
+
+// The schedule gives an outcome 14 cells, and a filter names each word once.
+func TestAnOutcomeIsShort(t *testing.T) {
+	states := []fork.State{fork.Waiting, fork.Running, fork.Done, fork.Failed, fork.TimedOut, fork.Stopped, fork.Interrupted, fork.NoReport}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 99)
+		run := fork.View{
+			ID: "r", State: rapid.SampledFrom(states).Draw(t, "state"), Started: noon.Add(-time.Duration(n.Draw(t, "minutes")) * time.Second),
+			Pings: n.Draw(t, "pings"), Refused: n.Draw(t, "refused"), Reports: n.Draw(t, "reports"),
+		}
+		s := &core.Snapshot{At: noon}
+		wait := time.Duration(rapid.Int64Range(0, int64(30*24*time.Hour)).Draw(t, "wait"))
+		s.Budget.Pings = []budget.Ping{{Run: "r", At: noon.Add(-wait), Answered: noon}}
+		o := pane.OutcomeOf(s, &run)
+		if widget.Cells(o.Short.Text) > 14 || len(slices.Compact(slices.Sorted(slices.Values(o.Is)))) != len(o.Is) {
+			t.Fatalf("%q, found by %q", o.Short.Text, o.Is)
+		}
+	})
+}
