@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	uv "github.com/charmbracelet/ultraviolet"
@@ -109,44 +108,6 @@ func (d *differ) penOf(style *uv.Style) int {
 	}
 	d.pens = append(d.pens, *style)
 	return len(d.pens) - 1
-}
-
-// kept is how much of a line stands on the screen already: the bytes of its
-// beginning that are as before, and their width in cells. It ends only where no
-// attribute is open and a new character begins, so that the rest can be written
-// by itself. Behind a sequence that is no colour it knows nothing.
-func kept(was, now string) (bytes, width int) {
-	n := 0
-	for n < len(was) && n < len(now) && was[n] == now[n] {
-		n++
-	}
-	var pen uv.Style
-	blank := true // the pen
-	p := ansi.GetParser()
-	defer ansi.PutParser(p)
-	for i := 0; i < n; {
-		if blank && (now[i] == 0x1b || fresh(now[i]) && (i == 0 || fresh(now[i-1]) || now[i-1] == 'm')) {
-			bytes = i
-		}
-		if now[i] != 0x1b {
-			i++
-			continue
-		}
-		_, _, size, _ := ansi.DecodeSequence(now[i:], ansi.NormalState, p)
-		if p.Command() != 'm' || i+size > n {
-			break
-		}
-		uv.ReadStyle(p.Params(), &pen)
-		blank = pen.IsZero()
-		i += size
-	}
-	for i, text := range strings.Split(now[:bytes], "\x1b") {
-		if i > 0 {
-			_, text, _ = strings.Cut(text, "m") // the end of the colour
-		}
-		width += displaywidth.String(text)
-	}
-	return bytes, width
 }
 
 // fresh reports whether a byte is a character of its own, with which nothing

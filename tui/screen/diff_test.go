@@ -23,10 +23,6 @@ func TestTheRestOfALineMakesItWhole(t *testing.T) {
 		draw := func(name string) string { return strings.Join(rapid.SliceOfN(piece, 0, 5).Draw(t, name), "") }
 		same := draw("same")
 		was, now := same+draw("was"), same+draw("now")
-		n, width := kept(was, now)
-		if was[:n] != now[:n] || width != ansi.StringWidth(now[:n]) {
-			t.Fatalf("%q is kept of %q and %q", now[:n], was, now)
-		}
 		show := func(frames ...string) string {
 			e := vt.NewEmulator(60, 1)
 			s := New(context.Background(), e, nil)

@@ -3,10 +3,6 @@
 // frames, line by line, and writes the lines that changed in one piece. It
 // must not know what the lines mean.
 //
-// It takes the place of Bubble Tea's renderer, whose fixed ticker and line
-// differ cost more than everything else of an idle dashboard (reasons and
-// numbers: docs/performance.md).
-//
 // # Why not Bubble Tea's renderer
 //
 // It works on a fixed frame ticker: between 0.4 and 1.2 % of a core while idle, and 14 ms from
@@ -146,7 +142,6 @@ func (s *Screen) Paint(lines []string) error {
 		b = append(b, "\x1b[0m\x1b[2J"...)
 	}
 	for i, line := range lines {
-		n, width := 0, 0
 		if i < len(s.shown) {
 			if s.shown[i] == line {
 				continue
@@ -155,13 +150,12 @@ func (s *Screen) Paint(lines []string) error {
 			if b, done = s.differ.appendChanges(b, i, s.shown[i], line); done {
 				continue
 			}
-			n, width = kept(s.shown[i], line)
 		}
-		b = appendLine(s.differ.reset(b), i, width, line[n:])
+		b = appendLine(s.differ.reset(b), i, line)
 	}
 	b = s.differ.reset(b)
 	for i := len(lines); i < len(s.shown); i++ {
-		b = appendLine(b, i, 0, "")
+		b = appendLine(b, i, "")
 	}
 	s.shown = append(s.shown[:0], lines...)
 	s.buffer = b
@@ -175,10 +169,10 @@ func (s *Screen) Paint(lines []string) error {
 	return err
 }
 
-// appendLine writes a line from a column on. The rest of the row is erased first, not after: behind a
-// full line the cursor stands on its last cell, which an erase would take.
-func appendLine(b []byte, row, column int, line string) []byte {
-	b = append(b, ansi.CursorPosition(column+1, row+1)...)
+// appendLine writes a whole row. The row is erased first, not after: behind a full line the
+// cursor stands on its last cell, which an erase would take.
+func appendLine(b []byte, row int, line string) []byte {
+	b = append(b, ansi.CursorPosition(1, row+1)...)
 	b = append(b, "\x1b[K"...)
 	b = append(b, line...)
 	return append(b, "\x1b[0m"...)
