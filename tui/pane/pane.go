@@ -5,6 +5,8 @@ package pane
 
 import (
 	"context"
+	"iter"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -191,6 +193,24 @@ func Look(s fork.State) (theme.Glyph, theme.Role) {
 		return theme.Stopped, theme.Warn
 	}
 	return theme.Stopped, theme.Dim
+}
+
+// Hours are the hours of the clock around the moment of a snapshot, one of each so many, with
+// their labels. Midnight has the name of its day.
+func Hours(s *core.Snapshot, reach time.Duration, each int) iter.Seq2[time.Time, string] {
+	return func(yield func(at time.Time, label string) bool) {
+		from := s.Local(s.At).Add(-reach)
+		for i := range 2*int(reach.Hours()) + 2 {
+			at := time.Date(from.Year(), from.Month(), from.Day(), from.Hour()+i, 0, 0, 0, from.Location())
+			label := s.Clock(at, "15")
+			if at.Hour() == 0 {
+				label = at.Format("Mon")
+			}
+			if at.Hour()%each == 0 && !yield(at, label) {
+				return
+			}
+		}
+	}
 }
 
 // List is a pane, or a part of one, that is a table: it sorts, filters and selects rows.

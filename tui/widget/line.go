@@ -81,6 +81,20 @@ func Width(spans []Span) int {
 	return n
 }
 
+// Flow divides entries into lines of at most w cells, with a separator between those of one
+// line. A longer entry has a line to itself.
+func Flow(entries [][]Span, between Span, w int) (lines [][]Span) {
+	for _, e := range entries {
+		last := len(lines) - 1
+		if last < 0 || Width(lines[last])+Cells(between.Text)+Width(e) > w {
+			lines = append(lines, e)
+			continue
+		}
+		lines[last] = slices.Concat(lines[last], []Span{between}, e)
+	}
+	return lines
+}
+
 // standIns are the replacements for the typographic marks of our own texts, for terminals
 // without Unicode. Each is one cell, like the mark.
 var standIns = strings.NewReplacer("·", "-", "…", "~", "—", "-", "–", "-", "→", ">", "‹", "<", "›", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'",

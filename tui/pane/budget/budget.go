@@ -101,9 +101,9 @@ func outlook(c pane.Context, w int) [][]widget.Span {
 }
 
 // facts are the next tokens, the rate and today's use, the most important first.
-func facts(c pane.Context) (out []widget.Span) {
+func facts(c pane.Context) (out [][]widget.Span) {
 	s, b := c.Snap, c.Snap.Budget
-	say := func(role theme.Role, text string) { out = append(out, widget.Span{Role: role, Text: text}) }
+	say := func(role theme.Role, text string) { out = append(out, []widget.Span{{Role: role, Text: text}}) }
 	if b.State.Capacity <= 0 {
 		say(theme.Dim, fmt.Sprintf(textMutedHelp, c.Names(action.Budget).Opening(action.CapacityUp)))
 	} else {
@@ -121,19 +121,6 @@ func facts(c pane.Context) (out []widget.Span) {
 		say(theme.Accent, textReserved(b.Reserved))
 	}
 	say(theme.Dim, textToday+s.Glance().PingsText())
-	return out
-}
-
-// told are the facts in lines of w cells.
-func told(c pane.Context, w int) (out [][]widget.Span) {
-	for _, span := range facts(c) {
-		last := len(out) - 1
-		if last < 0 || widget.Width(out[last])+widget.Cells(span.Text)+3 > w {
-			out = append(out, []widget.Span{span})
-			continue
-		}
-		out[last] = append(out[last], widget.Span{Role: theme.Dim, Text: " · "}, span)
-	}
 	return out
 }
 

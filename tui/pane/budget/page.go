@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -64,7 +63,7 @@ func (p *Pane) draw(c pane.Context, w, h int) []widget.Row {
 	for _, l := range a.verdict(c, w-2) {
 		line(l...)
 	}
-	for _, l := range told(c, w-2) {
+	for _, l := range widget.Flow(facts(c), widget.Span{Role: theme.Dim, Text: " · "}, w-2) {
 		line(l...)
 	}
 	rows, foot, hot := 0, 0, 0
@@ -265,10 +264,8 @@ func marks(t *theme.Theme, s *core.Snapshot, a ahead, hours func(time.Time) floa
 	return out
 }
 
-// hourTicks are hours of the clock, as many as there is room for; midnight has the name of
-// its day.
-func hourTicks(s *core.Snapshot, w int) []chart.Tick {
-	zone := cmp.Or(s.Zone, time.UTC)
+// hourTicks are hours of the clock, as many as there is room for.
+func hourTicks(s *core.Snapshot, w int) (out []chart.Tick) {
 	step := 24
 	for _, n := range []int{1, 2, 3, 6, 12} {
 		if 2*int(reach.Hours())/n*tickCells <= w {
@@ -276,17 +273,7 @@ func hourTicks(s *core.Snapshot, w int) []chart.Tick {
 			break
 		}
 	}
-	from := s.At.In(zone).Add(-reach)
-	var out []chart.Tick
-	for i := range 2*int(reach.Hours()) + 2 {
-		at := time.Date(from.Year(), from.Month(), from.Day(), from.Hour()+i, 0, 0, 0, zone)
-		if at.Hour()%step != 0 {
-			continue
-		}
-		label := s.Clock(at, "15")
-		if at.Hour() == 0 {
-			label = at.Format("Mon")
-		}
+	for at, label := range pane.Hours(s, reach, step) {
 		out = append(out, chart.Tick{At: at.Sub(s.At).Hours(), Label: label})
 	}
 	return out

@@ -161,12 +161,12 @@ func (p *Pane) Hint() []key.Binding {
 }
 
 // Type implements pane.Pane.
-func (p *Pane) Type(c pane.Context, msg tea.Msg) pane.Answer {
+func (p *Pane) Type(_ pane.Context, msg tea.Msg) pane.Answer {
 	if !p.writing {
 		p.view.Type(msg)
 		return pane.Answer{}
 	}
-	return p.compose(c, msg)
+	return p.compose(msg)
 }
 
 // send answers with what was written. The line stays open for the next words.

@@ -17,7 +17,7 @@ import (
 )
 
 // compose takes the keys and pastes of a message that is being written.
-func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
+func (p *Pane) compose(msg tea.Msg) pane.Answer {
 	press, _ := msg.(tea.KeyPressMsg)
 	if press.Keystroke() == "tab" {
 		p.complete()
@@ -32,7 +32,7 @@ func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
 		}
 		return pane.Answer{}
 	}
-	a, done := p.composeKey(c, press.Keystroke())
+	a, done := p.composeKey(press.Keystroke())
 	if !done {
 		p.field.Update(msg)
 	}
@@ -41,7 +41,7 @@ func (p *Pane) compose(c pane.Context, msg tea.Msg) pane.Answer {
 
 // composeKey carries out a key that is the chat's own, and reports whether it was
 // one; the others are the editor's.
-func (p *Pane) composeKey(c pane.Context, k string) (a pane.Answer, done bool) {
+func (p *Pane) composeKey(k string) (a pane.Answer, done bool) {
 	switch k {
 	case "esc":
 		p.writing = false

@@ -5,7 +5,6 @@
 package day
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -227,28 +226,12 @@ func (a axis) lows(levels []budget.Level) []float64 {
 	return lows
 }
 
-// hours are as many hours of the clock as have room for labels of a width; midnight has the
-// name of its day.
-func (a axis) hours(s *core.Snapshot, width int) (at []time.Time, labels []string) {
-	zone := cmp.Or(s.Zone, time.UTC)
-	each := 24
+// each is every how many hours there is room for a label of a width.
+func (a axis) each(width int) int {
 	for _, n := range []int{1, 2, 3, 4, 6, 12} {
 		if time.Duration(n)*time.Hour/a.cells > time.Duration(width) {
-			each = n
-			break
+			return n
 		}
 	}
-	first := a.now.In(zone).Add(-reach)
-	for i := range 26 {
-		t := time.Date(first.Year(), first.Month(), first.Day(), first.Hour()+i, 0, 0, 0, zone)
-		if t.Hour()%each != 0 || t.Sub(a.now).Abs() >= reach {
-			continue
-		}
-		label := s.Clock(t, "15")
-		if t.Hour() == 0 {
-			label = t.Format("Mon")
-		}
-		at, labels = append(at, t), append(labels, label)
-	}
-	return at, labels
+	return 24
 }

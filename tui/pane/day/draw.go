@@ -21,6 +21,9 @@ const (
 	legendCells, legendWidth = 29, 96
 )
 
+// gap is between the entries of the legend, and before it.
+var gap = widget.Span{Text: "  "}
+
 // laneNames are the names of the rows of marks.
 var laneNames = [...]string{pings: "pings", runs: "runs"}
 
@@ -62,7 +65,7 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 	names, rows = append(names, ""), append(rows, hours(c, a))
 	var legend [][]widget.Span
 	if a.explains {
-		legend = folded(p.legend(c), legendCells-2)
+		legend = widget.Flow(p.legend(c), gap, legendCells-2)
 	}
 	out := make([]string, 0, h)
 	for i, row := range rows[len(rows)-min(h, len(rows)):] {
@@ -72,7 +75,7 @@ func (p *Pane) draw(c pane.Context, a axis, w, h int, focused bool) []string {
 		}
 		row = append([]widget.Span{{Role: lead.Role, Text: widget.Fit(lead.Text, a.left)}}, row...)
 		if i < len(legend) {
-			row = append(append(row, widget.Span{Text: "  "}), legend[i]...)
+			row = append(append(row, gap), legend[i]...)
 		}
 		out = append(out, brush.Line(w, row...))
 	}
@@ -186,10 +189,9 @@ func hours(c pane.Context, a axis) []widget.Span {
 		width = 6
 	}
 	cells := blank(a)
-	at, labels := a.hours(c.Snap, width)
-	for i, t := range at {
-		x, label := a.cell(t), labels[i]
-		if x+len(label) > a.n || x <= a.half && x+len(label) > a.half {
+	for at, label := range pane.Hours(c.Snap, reach, a.each(width)) {
+		x := a.cell(at)
+		if at.Sub(a.now).Abs() >= reach || x+len(label) > a.n || x <= a.half && x+len(label) > a.half {
 			continue
 		}
 		for k := range label {
@@ -220,19 +222,6 @@ func (p *Pane) legend(c pane.Context) (out [][]widget.Span) {
 	return out
 }
 
-// folded divides entries into lines of at most w cells.
-func folded(entries [][]widget.Span, w int) (lines [][]widget.Span) {
-	for _, e := range entries {
-		last := len(lines) - 1
-		if last < 0 || widget.Width(lines[last])+2+widget.Width(e) > w {
-			lines = append(lines, e)
-			continue
-		}
-		lines[last] = append(append(lines[last], widget.Span{Text: "  "}), e...)
-	}
-	return lines
-}
-
 // Caption is a row of w cells for a day of h rows: while the day has the focus what the
 // chosen mark is, and the legend if it has no room in the day. It is empty if there is
 // nothing to say.
@@ -244,10 +233,8 @@ func (p *Pane) Caption(c pane.Context, w, h int, focused bool) string {
 	}
 	if !a.explains {
 		room := w - widget.Width(said) - 3
-		for _, line := range folded(p.legend(c), room)[:min(1, len(p.legend(c)))] {
-			if widget.Width(line) <= room {
-				legend = line
-			}
+		if lines := widget.Flow(p.legend(c), gap, room); len(lines) > 0 && widget.Width(lines[0]) <= room {
+			legend = lines[0]
 		}
 	}
 	switch {
