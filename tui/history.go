@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"ollimbot/core"
 	"ollimbot/core/command"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
@@ -44,8 +45,8 @@ func (w walk) take(r *root) tea.Cmd {
 		return nil
 	}
 	step := c.Step
-	if c, ok := step.(command.RemoveTask); ok && r.edited(c) { // the user is sure; it can be brought back as it is now
-		step = command.DeleteTask{ID: c.ID}
+	if q := r.removal(step); q != nil { // the user is sure
+		step = q.Do
 	}
 	return r.queue.add(doneMsg{command: step, change: &c, way: way})
 }
@@ -53,17 +54,23 @@ func (w walk) take(r *root) tea.Cmd {
 // removal is the question before a command removes a file that the user may have written;
 // nil if it removes none.
 func (d *dashboard) removal(c command.Value) *pane.Question {
+	return Removal(d.snap, c, d.names().Name(action.Undo))
+}
+
+// Removal is that question, with the name of undo.
+func Removal(s *core.Snapshot, c command.Value, undo string) *pane.Question {
 	q := &pane.Question{Yes: textDeleteYes, No: textDeleteNo, Do: c}
 	var t schedule.TaskView
 	switch c := c.(type) {
 	case command.DeleteTask:
-		t = d.task(c.ID)
-		q.Text = fmt.Sprintf(textDelete, cmp.Or(t.Title, c.ID), t.Path, d.names().Name(action.Undo))
+		t = taskOf(s, c.ID)
+		q.Text = fmt.Sprintf(textDelete, cmp.Or(t.Title, c.ID), t.Path, undo)
 	case command.RemoveTask:
-		t = d.task(c.ID)
+		t = taskOf(s, c.ID)
 		q.Text = fmt.Sprintf(textUndoMade, t.Path)
-		if d.edited(c) {
+		if t.Version != "" && t.Version != c.Version { // edited since it was made
 			q.Text = fmt.Sprintf(textUndoEdited, t.Path)
+			q.Do = command.DeleteTask{ID: c.ID} // it can be brought back as it is now
 		}
 	}
 	if t.Path == "" { // the bot says that there is no such task
@@ -72,17 +79,10 @@ func (d *dashboard) removal(c command.Value) *pane.Question {
 	return q
 }
 
-// edited reports whether the file of a task has changed since the dashboard made it.
-func (d *dashboard) edited(c command.RemoveTask) bool {
-	v := d.task(c.ID).Version
-	return v != "" && v != c.Version
-}
-
-// task is a task of the snapshot; the zero one if there is none.
-func (d *dashboard) task(id string) (t schedule.TaskView) {
-	tasks := d.snap.Schedule.Tasks
-	if i := slices.IndexFunc(tasks, func(t schedule.TaskView) bool { return t.ID == id }); i >= 0 {
-		t = tasks[i]
+// taskOf is a task of a snapshot; the zero one if there is none.
+func taskOf(s *core.Snapshot, id string) (t schedule.TaskView) {
+	if i := slices.IndexFunc(s.Schedule.Tasks, func(t schedule.TaskView) bool { return t.ID == id }); i >= 0 {
+		t = s.Schedule.Tasks[i]
 	}
 	return t
 }

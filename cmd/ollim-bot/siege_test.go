@@ -109,7 +109,7 @@ func (s *siege) start(env ...string) {
 			s.t.Logf("its log:\n%s", s.read("state/bot.log"))
 		}
 	})
-	s.hears("ready: ollim-bot")
+	s.hears("ollim-bot in plain mode")
 	s.until("a log that says "+s.says, func() bool { return strings.Contains(s.read("state/bot.log"), s.says) })
 }
 

@@ -3,25 +3,47 @@ package command
 // The commands of plain mode: everything that the panes of the dashboard can do.
 
 var overviewRows = []Command{
-	{Name: "status", About: "an overview of everything"},
-	{Name: "notices", Usage: "[HOW MANY]", About: "notices of the program, newest first", Example: "notices 5"},
+	{Name: "status", About: "what waits for you, what comes next, and everything else at a glance"},
+	{Name: "away", Usage: "[FILTER]", About: "what the bot did while you were away, by task", Example: "away is:failed", More: helpFilter},
+	{
+		Name: "audit", Usage: "[FILTER, or NUMBER]", About: "the audit log: what was asked, allowed and changed, by whom; with a number, one decision in full",
+		Example: "audit yesterday", More: helpFilter,
+	},
+	{Name: "costs", Usage: "[DAYS]", About: "the cost of each task's runs; default: one week", Example: "costs 30"},
+	{Name: "lift", Usage: "[off]", About: "keep spending past the caps until midnight; off applies them again", Writes: true},
+	{Name: "notices", Usage: "[HOW MANY] [FILTER]", About: "notices of the program, newest first", Example: "notices is:warning", More: helpFilter},
 	{Name: "problems", About: "errors in files, with their positions"},
 	{Name: "engine", About: "the model, its processes, and today's cost"},
-	{Name: "costs", Usage: "[DAYS]", About: "the cost of each task's runs; default: one week", Example: "costs 30"},
 	{
-		Name: "log", Usage: "[LINES] [warnings, errors] [find WORDS]", About: "the latest lines of the log",
-		Example: "log 20 errors", More: helpLog,
+		Name: "log", Usage: "[LINES] [FILTER]", About: "the latest lines of the log",
+		Example: "log 20 is:error", More: helpLog,
 	},
 	{Name: "webhooks", About: "deliveries to webhooks, newest first"},
 }
 
 var taskRows = []Command{
 	{Name: "schedule", About: "the next fires, numbered"},
-	{Name: "day", About: "all fires of the next 24 hours, numbered, and your appointments"},
-	{Name: "tasks", About: "all routines and reminders, numbered"},
-	{Name: "details", Usage: "TASK", About: "everything about a task", Example: "details email", More: helpTask},
+	{
+		Name: "day", Usage: "[DAY]", About: "what fires in the next 24 hours, your appointments, and the runs of today; or of another day",
+		Example: "day yesterday", More: helpDay,
+	},
+	{Name: "tasks", Usage: "[FILTER]", About: "all routines and reminders, numbered", Example: "tasks is:reminder", More: helpFilter},
+	{Name: "task", Aliases: []string{"details"}, Usage: "TASK", About: "everything about a task: its next fires, its runs, its pings, what it costs", Example: "task email", More: helpTask},
 	{Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask},
 	{Name: "file", Usage: "TASK", About: "the path and the content of a task's file", Example: "file email", More: helpFile},
+	{
+		Name: "edit", Usage: "TASK [FIELD VALUE]", About: "change a field of a task; without a field, list its fields",
+		Example: "edit email when every day at 8:15", More: helpEdit,
+	},
+	{Name: "delete", Usage: "TASK", About: "delete the file of a task, after asking you; undo brings it back", Example: "delete email", More: helpTask, Writes: true},
+	{
+		Name: "restore", About: "restore the task that was removed last", Writes: true,
+		Make: func(Subject) Value { return RestoreTask{} },
+	},
+	{
+		Name: "starters", About: "install the starter routines; existing ones stay unchanged", Writes: true,
+		Make: func(Subject) Value { return AddStarters{} },
+	},
 	{
 		Name: "fire", Usage: "TASK", About: "run a task now, in addition to its schedule", Example: "fire email", More: helpTask, Writes: true,
 		Takes: Task, Make: func(s Subject) Value { return FireNow{ID: s.ID, Stays: true} },
@@ -67,11 +89,15 @@ var taskRows = []Command{
 }
 
 var runRows = []Command{
-	{Name: "runs", Aliases: []string{"forks"}, About: "background runs, numbered"},
 	{
-		Name: "output", Aliases: []string{"tail"}, Usage: "RUN [last HOW MANY] [find WORDS]", About: "the last lines of a run's output",
-		Example: "output email last 40", More: helpOutput,
+		Name: "runs", Aliases: []string{"forks"}, Usage: "[FILTER]", About: "background runs with their outcome, duration and cost, newest first, numbered",
+		Example: "runs is:failed tuesday", More: helpFilter,
 	},
+	{
+		Name: "run", Aliases: []string{"output", "tail"}, Usage: "RUN [last HOW MANY] [find FILTER]", About: "what came of a run, and the last lines of its output",
+		Example: "run email last 40", More: helpOutput,
+	},
+	{Name: "seen", About: "mark all failed runs as seen", Writes: true},
 	{
 		Name: "follow", Usage: "RUN, log or off", About: "print new lines of a run or of the log as they arrive",
 		Example: "follow email", More: helpRun,
@@ -85,7 +111,7 @@ var runRows = []Command{
 }
 
 var updateRows = []Command{
-	{Name: "updates", About: "pending updates for the main conversation, newest first, numbered"},
+	{Name: "updates", Usage: "[FILTER]", About: "pending updates for the main conversation, newest first, numbered", Example: "updates today", More: helpFilter},
 	{Name: "update", Usage: "UPDATE", About: "show one update in full", Example: "update 1", More: helpUpdate},
 	{
 		Name: "discard", Usage: "UPDATE", About: "discard an update; undo restores it",
@@ -105,7 +131,7 @@ var talkRows = []Command{
 		Example: "reply 3 thank you", More: helpReply, Writes: true,
 	},
 	{Name: "read", About: "the newest message in full, line by line"},
-	{Name: "chat", Usage: "[HOW MANY] [find WORDS]", About: "the newest messages, numbered", Example: "chat 20 find dentist"},
+	{Name: "chat", Usage: "[HOW MANY] [FILTER]", About: "the newest messages, numbered", Example: "chat 20 dentist", More: helpFilter},
 	{Name: "buttons", About: "the buttons of all cards, newest first, numbered"},
 	{
 		Name: "press", Usage: "BUTTON", About: "press a button by its number or label",
@@ -120,8 +146,8 @@ var talkRows = []Command{
 
 var callRows = []Command{
 	{
-		Name: "waits", Aliases: []string{"approvals"}, Usage: "[NUMBER]", About: "tool calls that need your answer; with a number, one in full",
-		Example: "waits 1", More: helpWaits,
+		Name: "approvals", Aliases: []string{"waits"}, Usage: "[NUMBER]", About: "tool calls that need your answer; the only one, or one with a number, in full, then yes or no answers it",
+		Example: "approvals 1", More: helpWaits,
 	},
 	{Name: "allow", Usage: "[NUMBER]", About: "allow a tool call", Example: "allow 1", More: helpCall, Writes: true},
 	{
@@ -132,10 +158,9 @@ var callRows = []Command{
 }
 
 var pingRows = []Command{
-	{
-		Name: "budget", Usage: "[CAPACITY, or refill MINUTES]", About: "the ping budget; with a number, change it",
-		Example: "budget +1", More: helpBudget,
-	},
+	{Name: "budget", About: "how many pings are left, and when there are more; capacity and refill change it"},
+	{Name: "capacity", Usage: "NUMBER", About: "how many pings can be saved up", Example: "capacity +1", More: helpCapacity, Writes: true},
+	{Name: "refill", Usage: "MINUTES", About: "how long it takes until one more ping is allowed", Example: "refill 60", More: helpRefill, Writes: true},
 	{
 		Name: "mute", Usage: "WHEN, or off", About: "refuse pings until a time", Example: "mute 2h", More: helpWhen, Writes: true,
 		Takes: Moment, Make: func(s Subject) Value { return MuteUntil{Until: s.At} },
@@ -143,6 +168,12 @@ var pingRows = []Command{
 }
 
 var programRows = []Command{
+	{Name: "more", Usage: "[all]", About: "the next lines of a long answer, or all of them", Example: "more all"},
+	{Name: "prefix", Usage: "on or off", About: "times before what happens", Example: "prefix off"},
+	{
+		Name: "settings", Usage: "[GROUP, or NAME [VALUE]]", About: "the settings by group, one of them, or a new value for it",
+		Example: "settings quiet hours 22:00-07:30", More: helpSettings,
+	},
 	{Name: "undo", About: "undo the last change", Writes: true},
 	{Name: "redo", About: "make the change again that was undone last", Writes: true},
 	{Name: "yes", Aliases: []string{"y"}, About: "answer yes to a question"},
@@ -152,7 +183,7 @@ var programRows = []Command{
 		Takes: Words, Make: func(s Subject) Value { return Login{Code: s.Words} },
 	},
 	{
-		Name: "help", Aliases: []string{"?"}, Usage: "[COMMAND or GROUP]", About: "all commands, or one of them",
+		Name: "help", Aliases: []string{"?"}, Usage: "[COMMAND, GROUP or all]", About: "the groups of commands, those of a group, or one of them",
 		Example: "help snooze",
 	},
 	{Name: "quit", About: "quit; so does the end of the input"},
@@ -174,16 +205,23 @@ const (
 		"A reminder takes a time: new reminder 18:30 call mum.\n" +
 		"Before the message you can write silent (it never pings), foreground (it runs in the main conversation), and called with a title and a colon: " +
 		"new routine 0 9 * * mon-fri silent called Morning: collect the news.\n" + helpWhen
-	helpOutput = "The default is the last 15 lines. find shows only lines with all of the words: output email find error.\n" + helpRun
-	helpLog    = "The default is the last 15 lines. follow log prints new ones as they arrive."
-	helpUpdate = "UPDATE is its number in the last list of updates, or words of it."
-	helpLines  = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."
-	helpSay    = helpLines + "\n" + "This works in all commands, such as reply and new."
-	helpWaits  = "Without a number it lists the calls briefly. waits 1 shows everything that call number 1 would do, line by line."
-	helpReply  = "NUMBER is that of the last list of chat. To reply to the newest message with words that begin with a number, give its number first."
-	helpPress  = "BUTTON is its number in the message or in the list of buttons, or its label; of several with the same label, the newest."
-	helpExit   = "exit keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
-	helpCall   = "Without a number it answers the only pending call. A call without an answer is denied after a while."
-	helpBudget = "budget +1 and budget -1 change the capacity by one, budget 6 sets it, budget 0 refuses all but critical pings.\n" +
-		"budget refill 60 refills one ping every 60 minutes, budget refill -5 makes that 5 minutes faster."
+	helpOutput   = "The default is the last 15 lines. find shows only lines that a filter keeps: run email find is:error.\n" + helpRun
+	helpLog      = "The default is the last 15 lines. follow log prints new ones as they arrive."
+	helpUpdate   = "UPDATE is its number in the last list of updates, or words of it."
+	helpLines    = "A backslash at the end continues the line on the next one, so that a message can have several lines; two backslashes at the end mean one."
+	helpSay      = helpLines + "\n" + "This works in all commands, such as reply and new."
+	helpWaits    = "approvals 1 prints everything that call number 1 would do, line by line, and asks; yes or y allows it, no or n denies it."
+	helpReply    = "NUMBER is that of the last list of chat. To reply to the newest message with words that begin with a number, give its number first."
+	helpPress    = "BUTTON is its number in the message or in the list of buttons, or its label; of several with the same label, the newest."
+	helpExit     = "exit keeps nothing and asks first. exit save makes the fork the main conversation. exit report takes a report along."
+	helpCall     = "Without a number it answers the only pending call. A call without an answer is denied after a while."
+	helpCapacity = "capacity +1 and capacity -1 change it by one, capacity 6 sets it, capacity 0 refuses all but critical pings."
+	helpRefill   = "refill 60 refills one ping every 60 minutes, refill -5 makes that 5 minutes faster."
+	helpFilter   = "FILTER is words, a phrase in quotes, a weekday or a date (tuesday, yesterday, 21 nov), or a state such as is:failed, " +
+		"is:pinged, is:refused, is:silent, is:held; an exclamation mark before a part means the opposite."
+	helpDay      = "DAY is yesterday, tuesday, 21 nov or 2026-11-21, with states such as is:failed; day tomorrow lists what fires then, as far as 24 hours ahead."
+	helpSettings = "settings lists the groups, settings money those of a group, settings daily limit tells one, settings daily limit 5 changes it. " +
+		"Undo takes a change back."
+	helpEdit = "TASK is words of its title, its number in the last list, or its ID; FIELD is one that edit and the task alone lists. " +
+		"The value is checked as in the form of the dashboard, and undo takes it back."
 )

@@ -36,7 +36,9 @@ type editLine struct {
 }
 
 // editTask is the form of an existing task, with every field of its file that has an effect.
-func editTask(file command.TaskFile) pane.Dialog {
+func editTask(file command.TaskFile) pane.Dialog { return editingOf(file) }
+
+func editingOf(file command.TaskFile) *editing {
 	e := &editing{file: file, Form: &Form{Name: file.Title(), Send: textWriteFile, keeps: true}}
 	e.Make = e.command
 	routine := file.Kind == routines.KindRoutine

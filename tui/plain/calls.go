@@ -3,6 +3,7 @@ package plain
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,11 +15,14 @@ import (
 	"ollimbot/tui/pane/chat"
 )
 
-// verdicts are the commands that answer a tool call, and what is printed after them.
-var verdicts = map[string]struct {
+// verdict is an answer to a tool call, and what is printed after it.
+type verdict struct {
 	verdict policy.Verdict
 	text    string
-}{
+}
+
+// verdicts are those of the commands that answer a tool call.
+var verdicts = map[string]verdict{
 	"allow": {policy.Allow, "allowed"}, "always": {policy.Always, "allowed, and its tool from now on"}, "deny": {policy.Deny, "denied"},
 }
 
@@ -26,23 +30,31 @@ func (c *console) callThing(a policy.Approval) thing {
 	return callThing(c.snap, a, c.numbers.of(allCalls, a.ID))
 }
 
-// printCalls lists the calls that wait; with a number it prints all of that one.
+// printCalls lists the calls that wait. Of the one with a number, or the only one, it prints
+// all, and asks whether to allow it.
 func printCalls(c *console, r request) {
-	if r.rest == "" {
-		c.list(kindApproval, allCalls, each(c.snap.Approvals, c.callThing))
+	if r.rest == "" && len(c.snap.Approvals) != 1 {
+		c.list(allCalls, each(c.snap.Approvals, c.callThing))
 		return
 	}
 	a, ok := pick(c.finder, r, allCalls, c.snap.Approvals, c.callThing)
 	if !ok {
 		return
 	}
-	now, number := time.Now(), c.numbers.of(allCalls, a.ID)
+	number := c.numbers.of(allCalls, a.ID)
 	tool, text := toolAndText(a)
-	c.say(now, kindApproval, fmt.Sprintf(textCallIs, number, tool, c.snap.Clock(a.Until, time.TimeOnly), callSize(text)))
-	for _, l := range callLines(text) {
-		c.verbatim(now, kindApproval, l)
+	c.whole(clean.Line(fmt.Sprintf(textCallIs, number, tool, c.snap.Clock(a.Until, time.TimeOnly), callSize(text))))
+	for i, l := range callLines(text) { // numbered, so that none can pass for a line of the program
+		c.whole(strconv.Itoa(i+1) + ": " + l)
 	}
-	c.say(now, kindApproval, fmt.Sprintf(textCallEnds, number, callAnswers(number)))
+	if c.readOnly != "" {
+		return
+	}
+	c.asked = &question{
+		do:  func() { give(c, a, verdicts["allow"]) },
+		not: func() { give(c, a, verdicts["deny"]) },
+	}
+	c.whole(fmt.Sprintf(textCallEnds, number, callAnswers(number)))
 }
 
 // answerCall answers the tool call that the words name; without words the only one that waits.
@@ -51,9 +63,13 @@ func answerCall(c *console, r request) {
 	if !ok {
 		return
 	}
-	v := verdicts[r.Name]
+	give(c, a, verdicts[r.Name])
+}
+
+// give gives the answer to a call.
+func give(c *console, a policy.Approval, v verdict) {
 	if _, ok := c.carryOut(command.Answer{ID: a.ID, Verdict: v.verdict}); ok {
-		c.answer(kindOK, fmt.Sprintf("number %d is %s", c.numbers.of(allCalls, a.ID), v.text))
+		c.answer(fmt.Sprintf(textAnswered, c.numbers.of(allCalls, a.ID), v.text))
 	}
 }
 
@@ -112,7 +128,7 @@ func callThing(s *core.Snapshot, a policy.Approval, number int) thing {
 	short, more := shortCall(a)
 	line := fmt.Sprintf("%s, waits until %s; %s", short, s.Clock(a.Until, time.TimeOnly), callAnswers(number))
 	if more {
-		line += fmt.Sprintf("; waits %d reads all of it", number)
+		line += fmt.Sprintf("; approvals %d reads all of it", number)
 	}
 	return thing{id: a.ID, title: a.Label, line: line}
 }

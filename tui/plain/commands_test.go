@@ -31,9 +31,9 @@ func TestToolCallsAreAnsweredByNumber(t *testing.T) {
 		if got := s.hears(); len(got) != 2 || !strings.Contains(got[1], "number 2, Bash: rm, waits") || !strings.Contains(got[1], "Bash: rm") {
 			t.Errorf("heard %q", got)
 		}
-		s.hasLines(s.types("allow"), "repeat the command with one of these", "choice: 1, Bash: ls", "choice: 2, Bash: rm")
-		s.one(s.types("deny 2"), "ok: number 2 is denied")
-		s.one(s.types("ALLOW 1"), "ok: number 1 is allowed")
+		s.hasLines(s.types("allow"), "repeat the command with one of these", "2 tool calls:", "1, Bash: ls", "2, Bash: rm")
+		s.one(s.types("deny 2"), "number 2 is denied")
+		s.one(s.types("ALLOW 1"), "number 1 is allowed")
 		s.types("allow 7")
 		want := []command.Value{command.Answer{ID: "y", Verdict: policy.Deny}, command.Answer{ID: "x", Verdict: policy.Allow}}
 		if got := s.bot.done(); !slices.Equal(got, want) {
@@ -54,35 +54,35 @@ func TestCommandsReachTheBot(t *testing.T) {
 		want command.Value
 		says string
 	}{
-		{"say what is left?", command.Say{Text: "what is left?"}, "ok: done"},
-		{"budget +1", command.SetBudget{Capacity: &six}, "ok: capacity 5 to 6; undo takes it back"},
-		{"budget refill 6", command.SetBudget{RefillMinutes: &six}, "ok: "},
-		{"preview aaaa1111", nil, "preview: Good morning, aaaa1111"},
-		{"fire email", command.FireNow{ID: "aaaa1111", Stays: true}, "ok: so it is"},
+		{"say what is left?", command.Say{Text: "what is left?"}, "sent"},
+		{"capacity +1", command.SetBudget{Capacity: &six}, "capacity 5 to 6; undo takes it back"},
+		{"refill 6", command.SetBudget{RefillMinutes: &six}, ""},
+		{"preview aaaa1111", nil, "Good morning, aaaa1111"},
+		{"fire email", command.FireNow{ID: "aaaa1111", Stays: true}, "so it is"},
 		{"fire medication", command.FireNow{ID: "bbbb2222", Stays: true}, "error: internal fault"},
-		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "ok: so it is"},
-		{"resume refill", command.Snooze{ID: "cccc3333"}, "ok: so it is"},
-		{"snooze email until 18:30", command.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
-		{"snooze sweep tomorrow 9:00", command.Snooze{ID: "aaaa1111", Until: start.Add(33 * time.Hour)}, "ok: so it is"},
-		{"snooze cccc 2 days", command.Snooze{ID: "cccc3333", Until: start.Add(48 * time.Hour)}, "ok: so it is"},
-		{"snooze email off", command.Snooze{ID: "aaaa1111"}, "ok: so it is"},
-		{"mute until 18:30", command.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "ok: so it is"},
-		{"mute off", command.MuteUntil{}, "ok: so it is"},
-		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "ok: so it is; at 9:00, Monday to Friday; next "},
+		{"pause refill", command.Pause{ID: "cccc3333", Paused: true}, "so it is"},
+		{"resume refill", command.Snooze{ID: "cccc3333"}, "so it is"},
+		{"snooze email until 18:30", command.Snooze{ID: "aaaa1111", Until: start.Add(18*time.Hour + 30*time.Minute)}, "so it is"},
+		{"snooze sweep tomorrow 9:00", command.Snooze{ID: "aaaa1111", Until: start.Add(33 * time.Hour)}, "so it is"},
+		{"snooze cccc 2 days", command.Snooze{ID: "cccc3333", Until: start.Add(48 * time.Hour)}, "so it is"},
+		{"snooze email off", command.Snooze{ID: "aaaa1111"}, "so it is"},
+		{"mute until 18:30", command.MuteUntil{Until: start.Add(18*time.Hour + 30*time.Minute)}, "so it is"},
+		{"mute off", command.MuteUntil{}, "so it is"},
+		{"new routine 0 9 * * mon-fri greet me", command.AddTask{Cron: "0 9 * * mon-fri", Message: "greet me"}, "so it is; at 9:00, Monday to Friday; next "},
 		{
 			"new routine 0 9 * * * silent, called The Morning: note: greet me",
 			command.AddTask{Cron: "0 9 * * *", Description: "The Morning", Message: "note: greet me", Silent: true},
-			"ok: so it is; ",
+			"so it is; ",
 		},
 		{
 			"new reminder tomorrow 9:00 foreground: put out the bins",
 			command.AddTask{At: start.Add(33 * time.Hour), Message: "put out the bins", Foreground: true},
-			"ok: so it is",
+			"so it is",
 		},
-		{"new Reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "ok: so it is"},
-		{"costs 30", nil, "costs: no run has ended in the last 30 days"},
-		{"deliver", command.DeliverNow{}, "ok: so it is"},
-		{"/model", command.Slash{Line: "/model"}, "ok: model, opus"},
+		{"new Reminder 18:30 remember: call mum", command.AddTask{At: start.Add(18*time.Hour + 30*time.Minute), Message: "remember: call mum"}, "so it is"},
+		{"costs 30", nil, "no run has ended in the last 30 days"},
+		{"deliver", command.DeliverNow{}, "so it is"},
+		{"/model", command.Slash{Line: "/model"}, "model, opus"},
 		{"say", nil, "error: say takes WORDS, as in say what is left today?"},
 		{"fire", nil, "error: fire takes TASK, as in fire email; help fire explains it"},
 		{"snooze email", nil, "error: snooze takes TASK WHEN"},
@@ -92,14 +92,25 @@ func TestCommandsReachTheBot(t *testing.T) {
 		{"new routine 0 99 * * * hi", nil, "error: invalid cron line 0 99 * * *"},
 		{"new routine 0 9 * * *", nil, "error: the task has no message"},
 		{"new reminder soon tea", nil, "error: new takes routine CRON MESSAGE, or reminder WHEN MESSAGE"},
-		{"budget many", nil, "error: budget takes [CAPACITY, or refill MINUTES], as in budget +1"},
+		{"capacity many", nil, "error: capacity takes NUMBER, as in capacity +1"},
+		{"refill", nil, "error: refill takes MINUTES, as in refill 60"},
+		{"budget 6", nil, "error: budget takes nothing after it"},
+		{"deliver all", nil, "error: deliver takes nothing after it"},
+		{"lift now", nil, "error: lift takes [off]"},
+		{"lift", command.LiftCaps{}, "so it is"},
+		{"lift off", command.LiftCaps{Undo: true}, "so it is"},
+		{"prefix", nil, "error: prefix takes on or off, as in prefix off"},
+		{"restore", command.RestoreTask{}, "so it is"},
+		{"starters", command.AddStarters{}, "so it is"},
+		{"seen", nil, "every failed run has been seen"},
+		{"more", nil, "there is no more"},
+		{"where are my keys?", command.Say{Text: "where are my keys?"}, "sent"},
 		{"mute never", nil, "error: mute takes WHEN, or off, as in mute 2h"},
 		{"exit", nil, "error: you are not in a fork"},
 		{"undo", nil, "error: nothing to undo"},
 		{"yes", nil, "error: there is no question to answer"},
-		{"dance", nil, "error: unknown command \"dance\""},
 		{"help dance", nil, "error: unknown command \"dance\""},
-		{"schedule", nil, "schedule: 1, "},
+		{"schedule", nil, "1, 00:00 Email sweep"},
 		{"updates", nil, "no pending updates"},
 		{"discard", nil, "no pending updates"},
 		{"runs", nil, "no runs yet"},
@@ -135,7 +146,7 @@ func TestWhatWaitsIsLetGoAfterItsReason(t *testing.T) {
 		s.one(s.types("grant email"), `Approve "Email sweep"? It needs your approval: it may use Bash.`)
 		s.one(s.types("no"), "nothing changed")
 		s.types("grant skills/x/SKILL.md")
-		s.one(s.types("yes"), "ok: ")
+		s.one(s.types("yes"), "")
 		s.did(command.AllowTask{ID: "skills/x/SKILL.md"})
 	})
 }
@@ -169,7 +180,7 @@ func TestAnEditIsAllowedOrRefusedAfterItsChanges(t *testing.T) {
 			}
 			s.one(s.types("no"), "nothing changed")
 			s.types(c.line)
-			s.one(s.types("yes"), "ok: ")
+			s.one(s.types("yes"), "")
 			did = append(did, c.does)
 			s.did(did...)
 		}
@@ -183,8 +194,8 @@ func TestAnEditIsAllowedOrRefusedAfterItsChanges(t *testing.T) {
 
 func TestAChangeCanBeTakenBack(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.types("budget 6")
-		s.one(s.types("undo"), "ok: undone: capacity 5 to 6")
+		s.types("capacity 6")
+		s.one(s.types("undo"), "undone: capacity 5 to 6")
 		if did := s.bot.done(); len(did) != 2 || did[1] != (command.RestoreBudget{Capacity: 5}) {
 			t.Errorf("did %+v", did)
 		}
@@ -194,11 +205,11 @@ func TestAChangeCanBeTakenBack(t *testing.T) {
 
 func TestAnUndoThatFailedCanBeTriedAgain(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.types("budget 6")
+		s.types("capacity 6")
 		s.bot.refuse(errors.New("the disk is full; free some space and try again"))
 		s.one(s.types("undo"), "the disk is full")
 		s.bot.refuse(nil)
-		s.one(s.types("undo"), "ok: undone: capacity 5 to 6")
+		s.one(s.types("undo"), "undone: capacity 5 to 6")
 	})
 }
 
@@ -211,15 +222,15 @@ func TestReadOnlyRefusesEveryCommandThatChangesTheBot(t *testing.T) {
 		s.one(s.types("stop a"), "stop is refused, this is read-only")
 		s.one(s.types("yes"), "there is no question to answer")
 		s.one(s.types("/clear"), "error: this is read-only")
-		s.one(s.types("budget +1"), "error: this is read-only")
+		s.one(s.types("capacity +1"), "capacity is refused, this is read-only")
 		for _, c := range command.List(command.InPlain) {
 			if c.Writes {
 				s.one(s.types(cmp.Or(c.Example, c.Name)), "refused, this is read-only")
 			}
 		}
 		s.did()
-		s.one(s.types("preview email"), "preview: Good morning")
-		s.one(s.types("costs"), "costs: no run has ended in the last 7 days")
+		s.one(s.types("preview email"), "Good morning")
+		s.one(s.types("costs"), "no run has ended in the last 7 days")
 	})
 }
 
@@ -238,7 +249,7 @@ func TestOnlyYesDoesWhatCannotBeUndone(t *testing.T) {
 				s.change(func(n *core.Snapshot) {
 					n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running, Started: n.At}}
 				})
-				s.one(s.types("stop email"), `question: Stop "Email sweep"? `)
+				s.one(s.types("stop email"), `Stop "Email sweep"? `)
 				s.did()
 				got := s.types(c.answer)
 				if !strings.Contains(got[0], c.says) || c.says == "" && !strings.Contains(got[0], "question cancelled") {
@@ -257,9 +268,9 @@ func TestLeavingAForkWithNothingAsks(t *testing.T) {
 		s.one(s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Topic: "the trip", Resumed: true} }), "you are in a fork now: the trip; exit leaves it")
 		s.one(s.types("exit save"), "cannot be saved")
 		s.one(s.types("exit quickly"), "exit takes [save or report]")
-		s.one(s.types("exit report"), "ok: so it is")
+		s.one(s.types("exit report"), "so it is")
 		s.one(s.types("exit"), `Leave the fork "the trip" (`)
-		s.one(s.types("yes"), "ok: so it is")
+		s.one(s.types("yes"), "so it is")
 		s.did(command.ExitFork{How: command.ExitReport}, command.ExitFork{How: command.ExitDiscard})
 	})
 }
@@ -279,9 +290,9 @@ func TestQuitAsksWhileRunsGoOn(t *testing.T) {
 }
 
 func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
-	all := helpText()
+	all := help("all") + "\n"
 	for _, c := range command.List(command.InPlain) {
-		if n := strings.Count(all, shortText(c)+"\n"); n != 1 {
+		if n := strings.Count(all, "\n"+shortText(c)+"\n"); n != 1 {
 			t.Errorf("help tells %s %d times", c.Name, n)
 		}
 		if (handlers[c.Name] == nil) == (c.Make == nil) {
@@ -289,7 +300,7 @@ func TestEveryCommandIsToldByHelpAndDoesSomething(t *testing.T) {
 		}
 	}
 	for _, g := range command.Groups {
-		if g.Title() == "" || !strings.Contains(all, groupText(g)) {
+		if g.Title() == "" || !strings.Contains(all, groupText(g)) || !strings.Contains(help(""), "\n"+string(g)+": ") {
 			t.Errorf("help lacks the group %s", g)
 		}
 	}
@@ -308,7 +319,7 @@ func TestTheManualNamesEveryCommand(t *testing.T) {
 }
 
 func TestHelpHasNothingThatIsReadBadly(t *testing.T) {
-	for line := range strings.Lines(helpText()) {
+	for line := range strings.Lines(help("all")) {
 		if strings.ContainsAny(line, "→·×─│•`\t") || strings.Contains(strings.TrimRight(line, "\n"), "  ") || len(line) > 200 {
 			t.Errorf("%q", line)
 		}
@@ -317,11 +328,11 @@ func TestHelpHasNothingThatIsReadBadly(t *testing.T) {
 
 func TestACommandAmongWordsIsAnsweredOnce(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.one(s.types("say /model"), "ok: model, opus")
+		s.one(s.types("say /model"), "model, opus")
 		s.change(func(n *core.Snapshot) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "m", At: n.At, Role: transcript.Bot, Text: "hello"})
 		})
-		s.one(s.types("reply /model"), "ok: model, opus")
+		s.one(s.types("reply /model"), "model, opus")
 		s.did(command.Slash{Line: "/model"}, command.Slash{Line: "/model"})
 		s.bot.change(func(n *core.Snapshot) {
 			n.Chat = append(n.Chat, transcript.Entry{ID: "n", At: n.At, Role: transcript.Notice, Text: "**model_main**: opus (default) `opus` `sonnet`"})
@@ -348,8 +359,8 @@ func TestTheDayIsReadWithTheUsersAppointmentsWhenItIsAskedFor(t *testing.T) {
 			t.Errorf("somebody looked %d times before the day was asked for", s.bot.looks)
 		}
 		got := s.types("day")
-		s.hasLines(got[len(got)-3:], "appointment: all day Fair, Town hall", "appointment: 2 tasks due: Milk, (no title)",
-			"appointment: "+now.Add(90*time.Minute).Format("15:04")+" Dentist, until "+now.Add(2*time.Hour).Format("15:04")+", High Street")
+		s.hasLines(got, "nothing fires", "appointments:", "all day Fair, Town hall", "2 tasks due: Milk, (no title)",
+			""+now.Add(90*time.Minute).Format("15:04")+" Dentist, until "+now.Add(2*time.Hour).Format("15:04")+", High Street")
 		if s.bot.looks != 1 {
 			t.Errorf("looked %d times", s.bot.looks)
 		}

@@ -8,7 +8,9 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/talk/notice"
+	"ollimbot/core/work/fork"
 	"ollimbot/tui"
+	look "ollimbot/tui/settings"
 	"ollimbot/tui/toast"
 )
 
@@ -19,20 +21,43 @@ type console struct {
 	*printer
 	*finder
 	*executor
+	chooser
 
-	past     toast.List // notices, which can be read again
-	followed *following // nil if nothing is followed
-	look     func()     // takes a new snapshot and prints the news
-	done     bool       // the user has quit
+	past     toast.List  // notices, which can be read again
+	listed   []fork.View // the stored runs of the last list
+	followed *following  // nil if nothing is followed
+	look     func()      // takes a new snapshot and prints the news
+	done     bool        // the user has quit
 }
 
-func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly string) *console {
+// chooser keeps the user's choices about how the bot is shown, such as the clock.
+type chooser struct {
+	chosen look.Dashboard
+	dir    string // where they are saved
+}
+
+// choose changes and saves them.
+func (k *chooser) choose(name, value string) error {
+	k.chosen = k.chosen.With(map[string]string{name: value})
+	return look.Save(k.dir, k.chosen)
+}
+
+func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly, dir string) *console {
 	snap := new(core.Snapshot)
 	out := &printer{w: w, snap: snap}
-	return &console{
-		snap: snap, printer: out, finder: &finder{out: out, numbers: numbers{}},
+	chosen, _ := look.Load(dir) // the dashboard reports errors in it
+	shared := &console{
+		snap: snap, printer: out, finder: &finder{out: out, numbers: numbers{}}, chooser: chooser{chosen, dir},
 		executor: &executor{ctx: ctx, core: c, out: out, readOnly: readOnly},
 	}
+	shared.executor.wear = shared.chooser.choose
+	return shared
+}
+
+// refresh takes a new snapshot.
+func (c *console) refresh() {
+	*c.snap = c.core.Snapshot()
+	c.snap.TwelveHours, c.untimed = c.chosen.Get("clock") == look.Clocks[1], c.chosen.Get(look.Prefix) == "off"
 }
 
 // keep keeps an event that is a notice. One without a time is from now.

@@ -12,11 +12,11 @@ import (
 	"ollimbot/tui/undo"
 )
 
-// question is asked before a change that cannot be undone. Only "yes" on the very next
-// line confirms it.
+// question is about the next line: "yes" on it does one thing, "no" another.
 type question struct {
-	again string // the word that also confirms; may be empty
+	again string // the word that also means yes; may be empty
 	do    func()
+	not   func() // nil: nothing changes
 }
 
 // executor has the bot carry out commands, asks before some of them, and can undo them.
@@ -24,7 +24,8 @@ type executor struct {
 	ctx      context.Context
 	core     tui.Core
 	out      *printer
-	readOnly string // why changes are refused; empty if they are not
+	wear     func(name, value string) error // saves how the bot is shown
+	readOnly string                         // why changes are refused; empty if they are not
 
 	changes undo.History
 	asked   *question
@@ -40,15 +41,33 @@ func (x *executor) doAndAdd(r request, v command.Value, more string) {
 	if !ok {
 		return
 	}
+	if c, ok := v.(command.SetConfig); ok && o.Follows != "" {
+		c.Sure = true
+		x.ask(r, &pane.Question{Text: o.Follows + ".", Yes: textSetIt, No: textLeaveIt, Do: c})
+		return
+	}
 	if o.Done != nil {
 		x.awaited = append(x.awaited, o.Done)
 	}
-	text := spoken(cmp.Or(o.Body, o.Message, textDone)) + more
+	done := textDone
+	if _, is := v.(command.Say); is {
+		done = textSent
+	}
+	text := spoken(cmp.Or(o.Body, o.Message, done)) + more
 	if o.Undo != nil {
 		x.changes.Add(undo.Change{Name: spoken(cmp.Or(o.Message, textDone)), Step: o.Undo})
 		text += textUndoable
 	}
-	x.out.answer(kindOK, text)
+	x.out.answer(text)
+}
+
+// carefully is do, after a question where a file that the user may have written goes.
+func (x *executor) carefully(r request, v command.Value) {
+	if q := tui.Removal(x.out.snap, v, "undo"); q != nil && x.readOnly == "" {
+		x.ask(r, q)
+		return
+	}
+	x.do(r, v)
 }
 
 // carryOut carries out a command. False means that it has printed why not.
@@ -57,7 +76,13 @@ func (x *executor) carryOut(v command.Value) (o command.Outcome, ok bool) {
 		x.out.fail(x.readOnly)
 		return o, false
 	}
-	return call(x, x.core.Do, v)
+	o, ok = call(x, x.core.Do, v)
+	if l, is := v.(command.SetLook); ok && is {
+		if err := x.wear(l.Name, l.Value); err != nil {
+			x.out.fail(err.Error())
+		}
+	}
+	return o, ok
 }
 
 // call calls a method of the core, for a limited time; a panic in it is an error. False means
@@ -78,7 +103,7 @@ func call[Q, A any](x *executor, of func(context.Context, Q) (A, error), about Q
 // ask asks a question of the panes, which the next line answers.
 func (x *executor) ask(r request, q *pane.Question) {
 	x.asked = &question{do: func() { x.do(r, q.Do) }}
-	x.out.answer(kindQuestion, fmt.Sprintf(textAsk, q.Text, q.Yes, q.No))
+	x.out.answer(fmt.Sprintf(textAsk, q.Text, q.Yes, q.No))
 }
 
 // confirmed reports whether a word was the answer to a question, and carries it out.
@@ -92,23 +117,38 @@ func (x *executor) confirmed(word string) bool {
 	case "yes", "y", q.again:
 		q.do()
 	case "no", "n":
-		x.out.answer(kindOK, textUnchanged)
+		if q.not != nil {
+			q.not()
+			break
+		}
+		x.out.answer(textUnchanged)
 	default:
-		x.out.answer(kindQuestion, textDropped)
+		if q.not == nil {
+			x.out.answer(textDropped)
+		}
 		return false
 	}
 	return true
 }
 
-// walk undoes or redoes a change.
+// walk undoes or redoes a change, after a question where that removes a file.
 func (x *executor) walk(way undo.Way) {
-	said := map[undo.Way]struct{ done, none string }{undo.Back: {textUndone, textNoUndo}, undo.Forward: {textRedone, textNoRedo}}[way]
 	change, ok := x.changes.Next(way)
 	if !ok {
-		x.out.fail(said.none)
+		x.out.fail(map[undo.Way]string{undo.Back: textNoUndo, undo.Forward: textNoRedo}[way])
 		return
 	}
-	o, ok := x.carryOut(change.Step)
+	if q := tui.Removal(x.out.snap, change.Step, "undo"); q != nil && x.readOnly == "" {
+		x.asked = &question{do: func() { x.step(way, change, q.Do) }}
+		x.out.answer(fmt.Sprintf(textAsk, q.Text, q.Yes, q.No))
+		return
+	}
+	x.step(way, change, change.Step)
+}
+
+// step carries out the command that undoes or redoes a change.
+func (x *executor) step(way undo.Way, change undo.Change, step command.Value) {
+	o, ok := x.carryOut(step)
 	if !ok { // it can be tried again
 		return
 	}
@@ -116,5 +156,5 @@ func (x *executor) walk(way undo.Way) {
 	if o.Undo != nil {
 		x.changes.Put(!way, undo.Change{Name: change.Name, Step: o.Undo})
 	}
-	x.out.answer(kindOK, said.done+change.Name)
+	x.out.answer(map[undo.Way]string{undo.Back: textUndone, undo.Forward: textRedone}[way] + change.Name)
 }

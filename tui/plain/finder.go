@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ollimbot/core/base/words"
+	"ollimbot/tui/widget/query"
 )
 
 // thing is what a command can name: by its number in the last list, by its ID, or by
@@ -15,6 +16,7 @@ type thing struct {
 	id, title string
 	line      string // in a list, without its number
 	off       bool   // the command does not apply to it
+	facts     query.Facts
 }
 
 // list is a kind of things. Each kind has its own numbers.
@@ -27,12 +29,13 @@ type list struct {
 }
 
 var (
-	allTasks    = list{noun: "task", none: textNoTasks}
-	allRuns     = list{noun: "run", none: textNoRuns, newest: true}
-	allUpdates  = list{noun: "update", none: textNoUpdates, alone: true}
-	allMessages = list{noun: "message", none: textNoMessages}
-	allCalls    = list{noun: "tool call", none: textNoCalls, alone: true, kept: true}
-	allButtons  = list{noun: "button", none: textNoButtons, newest: true, kept: true}
+	allTasks     = list{noun: "task", none: textNoTasks}
+	allRuns      = list{noun: "run", none: textNoRuns, newest: true}
+	allUpdates   = list{noun: "update", none: textNoUpdates, alone: true}
+	allMessages  = list{noun: "message", none: textNoMessages}
+	allCalls     = list{noun: "tool call", none: textNoCalls, alone: true, kept: true}
+	allDecisions = list{noun: "decision", none: textNoDecisions}
+	allButtons   = list{noun: "button", none: textNoButtons, newest: true, kept: true}
 )
 
 // minID is how much of an ID is enough, in characters.
@@ -73,12 +76,24 @@ type finder struct {
 }
 
 // list prints things with numbers, which mean these things until the next list.
-func (f *finder) list(kind string, l list, things []thing) {
+func (f *finder) list(l list, things []thing) {
 	if !l.kept {
 		delete(f.numbers, l.noun)
 	}
-	f.out.read(kind, each(things, func(t thing) string { return fmt.Sprintf("%d, %s", f.numbers.of(l, t.id), t.line) }), l.none)
+	older := max(0, len(things)-mostListed)
+	lines := each(things[:len(things)-older], func(t thing) string { return fmt.Sprintf("%d, %s", f.numbers.of(l, t.id), t.line) })
+	if older > 0 {
+		lines = append(lines, fmt.Sprintf(textOlder, words.Grouped(uint64(older), "older "+l.noun)))
+	}
+	if len(lines) == 1 {
+		f.out.answer(l.noun + " " + lines[0])
+		return
+	}
+	f.out.read(words.Grouped(uint64(len(things)), l.noun), lines, l.none)
 }
+
+// mostListed is how many things a list has. Nobody listens to more, and a filter finds the rest.
+const mostListed = 300
 
 // pick finds the value that a request names; of makes a thing of each. If that is not exactly
 // one, it prints the candidates.
@@ -127,10 +142,14 @@ func (f *finder) find(r request, l list, things []thing) (thing, bool) {
 	return f.candidates(l, found, fmt.Sprintf(textSeveral, query, words.Grouped(uint64(len(found)), l.noun)))
 }
 
+// fewLines is how many of the candidates are printed at once.
+const fewLines = 6
+
 // candidates prints what could have been meant, and why it is not clear.
 func (f *finder) candidates(l list, things []thing, why string) (thing, bool) {
 	f.out.fail(why)
-	f.list(kindChoice, l, things)
+	f.out.printed = max(f.out.printed, maxLines-fewLines)
+	f.list(l, things)
 	return thing{}, false
 }
 

@@ -9,43 +9,43 @@ import (
 	"ollimbot/core/command"
 )
 
-// help explains all commands, those of one group, or one of them.
-func help(about string) (kind, text string) {
+// help lists the groups of commands, and explains all commands, those of a group, or one.
+func help(about string) string {
 	about = strings.ToLower(about)
 	c, ok := command.Find(command.InPlain, about)
 	switch g := command.Group(about); {
 	case about == "":
-		return kindHelp, helpText()
+		return helpText()
+	case about == "all":
+		return strings.Join(each(command.Groups, groupText), "\n")
 	case slices.Contains(command.Groups, g): // before the command with its name
-		return kindHelp, groupText(g)
+		return groupText(g)
 	case !ok:
 		names := each(command.Groups, func(g command.Group) string { return string(g) })
-		return kindError, fmt.Sprintf(textUnknown, about) + textGroups + words.Joined(names...)
+		return textError + fmt.Sprintf(textUnknown, about) + textGroups + words.Joined(names...)
 	}
-	text = shortText(c) + "\n" + c.More
+	text := shortText(c) + "\n" + c.More
 	if len(c.Aliases) > 0 {
 		text += "\n" + strings.Join(c.Aliases, " or ") + " means the same"
 	}
-	return kindHelp, text
+	return text
 }
 
-// helpText is every command in its group, each in one line.
+// helpText is each group in one line, with the names of its commands.
 func helpText() string {
 	text := textHelpHead
 	for _, g := range command.Groups {
-		text += "\n" + groupText(g)
+		text += "\n" + string(g) + ": " + words.Joined(each(groupOf(g), func(c command.Command) string { return c.Name })...)
 	}
 	return text + "\n" + textHelpTail
 }
 
+func groupOf(g command.Group) []command.Command {
+	return slices.DeleteFunc(command.List(command.InPlain), func(c command.Command) bool { return c.Group != g })
+}
+
 func groupText(g command.Group) string {
-	text := g.Title() + ", group " + string(g) + ":"
-	for _, c := range command.List(command.InPlain) {
-		if c.Group == g {
-			text += "\n" + shortText(c)
-		}
-	}
-	return text
+	return g.Title() + ":\n" + strings.Join(each(groupOf(g), shortText), "\n")
 }
 
 // shortText is a command in one line with its example.

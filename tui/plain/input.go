@@ -112,6 +112,15 @@ func howMany(text string, n int) (int, bool) {
 	return min(n, 10_000), err == nil && n > 0
 }
 
+// countFirst reads how many lines are wanted, n by default, before a filter.
+func countFirst(text string, n int) (most int, filter string) {
+	first, rest := command.CutWord(text)
+	if most, ok := howMany(first, n); ok && first != "" {
+		return most, rest
+	}
+	return n, text
+}
+
 // cutAt cuts a line before and after a word.
 func cutAt(line, word string) (before, after string) {
 	before, after, _ = strings.Cut(" "+line+" ", " "+word+" ")

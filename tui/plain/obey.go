@@ -13,42 +13,66 @@ import (
 
 // handlers carry out the commands that are more than one value for the bot, by name.
 var handlers = map[string]func(*console, request){
-	"status":   func(c *console, r request) { c.read(r.Name, statusText(c.snap), "") },
-	"engine":   func(c *console, r request) { c.read(r.Name, rowsText(dialog.EngineRows(c.snap)), "") },
-	"webhooks": func(c *console, r request) { c.read(r.Name, rowsText(dialog.DeliveryRows(c.snap)), "") },
-	"problems": func(c *console, r request) {
-		c.read(r.Name, each(c.snap.Schedule.Problems, problemText), textNoProblems)
-	},
-	"notices": printNotices, "costs": printCosts, "budget": printOrSetBudget,
+	"status":   bare(func(c *console) { c.answer(strings.Join(statusText(c.snap), "\n")) }),
+	"engine":   bare(func(c *console) { c.read("", rowsText(dialog.EngineRows(c.snap)), "") }),
+	"webhooks": bare(func(c *console) { c.read("", rowsText(dialog.DeliveryRows(c.snap)), "") }),
+	"problems": bare(func(c *console) { c.read("problems", each(c.snap.Schedule.Problems, problemText), textNoProblems) }),
+	"away":     printAway, "audit": printAudit, "notices": printNotices, "costs": printCosts,
+	"budget":   bare(func(c *console) { c.answer(c.snap.BudgetText()) }),
+	"capacity": setBudget, "refill": setBudget, "lift": liftCaps,
 
-	"tasks":    func(c *console, r request) { c.list(r.Name, allTasks, each(c.snap.Schedule.Tasks, c.taskThing)) },
-	"schedule": printSchedule, "day": printDay, "preview": printPreview, "details": printDetails, "file": printFile, "grant": grant,
-	"refuse": refuse, "new": create,
+	"schedule": bare(func(c *console) { printSchedule(c) }), "day": printDay, "tasks": printTasks, "task": printTask,
+	"preview": printPreview, "file": printFile, "grant": grant, "refuse": refuse, "new": create, "edit": edit, "delete": remove,
 
-	"runs":   func(c *console, r request) { c.list(r.Name, allRuns, each(c.snap.Forks, c.runThing)) },
-	"output": printOutput, "log": printLog, "follow": follow, "stop": stopRun, "again": repeatRun, "continue": continueRun,
+	"runs": printRuns, "run": printOutput, "seen": bare(markSeen),
+	"log": printLog, "follow": follow, "stop": stopRun, "again": repeatRun, "continue": continueRun,
 
-	"updates": func(c *console, r request) { c.list(r.Name, allUpdates, each(c.newestUpdates(), c.updateThing)) },
-	"update":  printUpdate,
+	"updates": printUpdates, "update": printUpdate,
 
 	"say":   func(c *console, r request) { send(c, r, command.Say{Text: r.rest}) },
-	"reply": reply, "read": readNewest, "chat": readMessages, "press": press, "interrupt": interrupt, "exit": exitFork,
-	"buttons": func(c *console, r request) { c.list(r.Name, allButtons, buttons(c)) },
+	"reply": reply, "read": bare(readNewest), "chat": readMessages, "press": press, "interrupt": bare(interrupt), "exit": exitFork,
+	"buttons": bare(func(c *console) { c.list(allButtons, buttons(c)) }),
 
-	"waits": printCalls, "allow": answerCall, "always": answerCall, "deny": answerCall,
+	"approvals": printCalls, "allow": answerCall, "always": answerCall, "deny": answerCall,
 
-	"undo": func(c *console, _ request) { c.walk(undo.Back) },
-	"redo": func(c *console, _ request) { c.walk(undo.Forward) },
-	"yes":  noQuestion, "no": noQuestion, "quit": quit,
+	"settings": settings, "more": goOn, "prefix": setPrefix,
+	"undo": bare(func(c *console) { c.walk(undo.Back) }),
+	"redo": bare(func(c *console) { c.walk(undo.Forward) }),
+	"yes":  noQuestion, "no": noQuestion, "quit": bare(quit),
 	"help": func(c *console, r request) { c.answer(help(r.rest)) },
+}
+
+// bare is a command that takes nothing.
+func bare(do func(*console)) func(*console, request) {
+	return func(c *console, r request) {
+		if r.rest != "" {
+			c.fail(fmt.Sprintf(textNothing, r.Name))
+			return
+		}
+		do(c)
+	}
 }
 
 func noQuestion(c *console, _ request) { c.fail(textNoQuestion) }
 
-// obey carries out a command.
+// goOn prints the lines of an answer that are left, a few or "all".
+func goOn(c *console, r request) {
+	switch strings.ToLower(r.rest) {
+	case "", "all":
+		c.more(r.rest != "")
+	default:
+		c.usage(r.Command)
+	}
+}
+
+// obey carries out a command, or sends a message to the agent.
 func obey(c *console, line string) {
 	word, rest := command.CutWord(line)
 	word = strings.ToLower(word)
+	if word != "more" {
+		c.begin()
+	}
+	defer c.printer.end()
 	if c.confirmed(word) {
 		return
 	}
@@ -63,15 +87,42 @@ func obey(c *console, line string) {
 	r := request{named, rest}
 	switch {
 	case !ok:
-		c.fail(fmt.Sprintf(textUnknown, word))
+		say(c, word, line)
 	case named.Writes && c.readOnly != "":
 		c.fail(named.Name + " is refused, " + c.readOnly)
 	case named.Make == nil:
 		handlers[named.Name](c, r)
+	case named.Takes == command.Nothing && rest != "":
+		c.fail(fmt.Sprintf(textNothing, named.Name))
 	default:
 		if to, ok := subject(c, r); ok {
 			c.do(r, named.Make(to))
 		}
+	}
+}
+
+// say sends a line that is no command to the agent. Where it may be a command that was
+// mistyped, it says so and asks first.
+func say(c *console, word, line string) {
+	var names []string
+	for _, known := range command.List(command.InPlain) {
+		names = append(append(names, known.Name), known.Aliases...)
+	}
+	r, _ := command.Find(command.InPlain, "say")
+	send := func() { c.do(request{r, line}, command.Say{Text: line}) }
+	near, alone := words.Nearest(word, names), word == strings.ToLower(line)
+	wrong := fmt.Sprintf(textUnknown, word)
+	switch {
+	case near != "" && (alone || near[:2] == word[:2]): // hardly anybody mistypes the first letters
+		wrong += fmt.Sprintf(textNearest, near)
+	case !alone:
+		send()
+		return
+	}
+	c.fail(wrong)
+	if c.readOnly == "" {
+		c.asked = &question{do: send, not: func() { c.answer(textUnchanged) }}
+		c.answer(textToAgent)
 	}
 }
 
@@ -106,9 +157,9 @@ func subject(c *console, r request) (to command.Subject, ok bool) {
 }
 
 // quit ends plain mode, after a question if there are runs.
-func quit(c *console, _ request) {
+func quit(c *console) {
 	end := func() {
-		c.answer(kindQuit, textBye)
+		c.answer(textBye)
 		c.done = true
 	}
 	running, waiting := fork.Count(c.snap.Forks)
@@ -117,5 +168,5 @@ func quit(c *console, _ request) {
 		return
 	}
 	c.asked = &question{again: "quit", do: end}
-	c.answer(kindQuestion, fmt.Sprintf(textQuit, words.Some(running+waiting, "run", "")))
+	c.answer(fmt.Sprintf(textQuit, words.Some(running+waiting, "run", "")))
 }

@@ -1,6 +1,8 @@
 package plain
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,22 +10,32 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/talk/absence"
 	"ollimbot/core/work/updates"
+	"ollimbot/tui/pane/away"
 	panes "ollimbot/tui/pane/updates"
+	"ollimbot/tui/widget/query"
 )
 
-// printNotices prints the newest notices, ten by default.
+// printNotices prints the newest notices first.
 func printNotices(c *console, r request) {
-	n, ok := howMany(r.rest, 10)
-	if !ok {
-		c.usage(r.Command)
-		return
-	}
+	n, filter := countFirst(r.rest, mostListed)
+	q := query.Parse(filter)
 	var lines []string
 	for _, t := range slices.Backward(c.past.All()) {
-		lines = append(lines, words.Joined(c.snap.Moment(t.At), string(t.Level), t.Text))
+		if q.Keeps(query.Facts{Text: t.Text, Is: []string{string(t.Level)}, At: c.snap.Local(t.At), Now: c.now()}) {
+			lines = append(lines, words.Joined(c.snap.Moment(t.At), string(t.Level), t.Text))
+		}
 	}
-	c.read(r.Name, lines[:min(n, len(lines))], textNoNotices)
+	c.read("", lines[:min(n, len(lines))], c.noneOf(r, textNoNotices))
+}
+
+// noneOf is what is printed for an empty list: that nothing matches the filter, or none.
+func (c *console) noneOf(r request, none string) string {
+	if r.rest == "" {
+		return none
+	}
+	return fmt.Sprintf(textNoFilter, r.rest)
 }
 
 // printCosts prints what the runs of each task have cost, in seven days by default.
@@ -34,25 +46,67 @@ func printCosts(c *console, r request) {
 		return
 	}
 	if report, ok := call(c.executor, c.core.Costs, days); ok {
-		c.read(r.Name, costsText(&report), "")
+		c.answer(spoken(report.Head()))
+		c.answer(strings.Join(costsText(&report), "\n"))
 	}
 }
 
-// printOrSetBudget prints the budget, or changes it: "+1", "-1", "6", "refill 60", "refill +5".
-func printOrSetBudget(c *console, r request) {
-	state, given := c.snap.Budget.State, strings.Fields(r.rest)
-	var set command.SetBudget
-	switch {
-	case len(given) == 0:
-		c.answer(kindBudget, c.snap.BudgetText())
-		if !c.snap.Budget.Muted.IsZero() {
-			c.answer(kindBudget, c.snap.MutedText())
+// report reads what happened while the user was away, and the decisions.
+func report(c *console) (r absence.Report, ok bool) {
+	return call(c.executor, func(ctx context.Context, _ struct{}) (absence.Report, error) { return c.core.Away(ctx) }, struct{}{})
+}
+
+// printAway prints what happened while the user was away.
+func printAway(c *console, r request) {
+	got, ok := report(c)
+	if !ok {
+		return
+	}
+	head, lines := away.Tell(c.snap, &got)
+	c.answer(spoken(head))
+	printTold(c, r, lines, "")
+}
+
+func printTold(c *console, r request, lines []away.Told, none string) {
+	q := query.Parse(r.rest)
+	lines = slices.DeleteFunc(lines, func(l away.Told) bool { return !q.Keeps(l.Facts) })
+	c.answer(strings.Join(each(lines, func(l away.Told) string { return flat(spoken(l.Text)) }), "\n"))
+	if len(lines) == 0 {
+		c.answer(c.noneOf(r, none))
+	}
+}
+
+// printAudit prints the decisions, newest first, or all of the one with a number.
+func printAudit(c *console, r request) {
+	got, ok := report(c)
+	if !ok {
+		return
+	}
+	lines := away.TellLog(c.snap, &got)
+	things := each(lines, func(l away.Told) thing { return thing{id: l.Whole, line: flat(spoken(l.Text))} })
+	if n, err := strconv.Atoi(r.rest); err == nil {
+		if t, ok := c.byNumber(allDecisions, things, n); ok {
+			c.answer(spoken(t.id))
 		}
 		return
-	case len(given) == 1:
-		set.Capacity = changed(given[0], state.Capacity)
-	case len(given) == 2 && given[0] == "refill":
-		set.RefillMinutes = changed(given[1], state.RefillRateMinutes)
+	}
+	q := query.Parse(r.rest)
+	var kept []thing
+	for i, l := range lines {
+		if q.Keeps(l.Facts) {
+			kept = append(kept, things[i])
+		}
+	}
+	c.list(allDecisions.or(c.noneOf(r, textNoDecisions)), kept)
+}
+
+// setBudget changes the capacity or the refill rate: "6", "+1", "-5".
+func setBudget(c *console, r request) {
+	state, set := c.snap.Budget.State, command.SetBudget{}
+	if r.Name == "capacity" {
+		set.Capacity = changed(r.rest, state.Capacity)
+	} else {
+		set.RefillMinutes = changed(r.rest, state.RefillRateMinutes)
 	}
 	if set.Capacity == nil && set.RefillMinutes == nil {
 		c.usage(r.Command)
@@ -73,6 +127,16 @@ func changed(word string, now int) *int {
 	return &n
 }
 
+// liftCaps suspends the spending caps until midnight, or applies them again.
+func liftCaps(c *console, r request) {
+	switch r.rest {
+	case "", "off":
+		c.do(r, command.LiftCaps{Undo: r.rest == "off"})
+	default:
+		c.usage(r.Command)
+	}
+}
+
 // updateTitle is how much of an update a list prints, in characters.
 const updateTitle = 160
 
@@ -87,6 +151,14 @@ func (c *console) updateThing(u updates.Update) thing {
 	return thing{id: u.Key, title: text, line: c.snap.Moment(u.At) + ", " + clean.Cut(text, updateTitle)}
 }
 
+func printUpdates(c *console, r request) {
+	q := query.Parse(r.rest)
+	list := slices.DeleteFunc(c.newestUpdates(), func(u updates.Update) bool {
+		return !q.Keeps(query.Facts{Text: updateText(c.snap, u), At: c.snap.Local(u.At), Now: c.now()})
+	})
+	c.list(allUpdates.or(c.noneOf(r, textNoUpdates)), each(list, c.updateThing))
+}
+
 // findUpdate is the update that the words name; without words the only one.
 func findUpdate(c *console, r request) (updates.Update, bool) {
 	return pick(c.finder, r, allUpdates, c.newestUpdates(), c.updateThing)
@@ -95,6 +167,6 @@ func findUpdate(c *console, r request) (updates.Update, bool) {
 // printUpdate prints all of an update, and what happens to it next.
 func printUpdate(c *console, r request) {
 	if u, ok := findUpdate(c, r); ok {
-		c.answer(r.Name, panes.Text(c.snap, u)+textUpdateNext)
+		c.answer(panes.Text(c.snap, u) + textUpdateNext)
 	}
 }

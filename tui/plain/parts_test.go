@@ -2,9 +2,13 @@ package plain
 
 import (
 	"bytes"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"ollimbot/core"
 	"ollimbot/core/command"
@@ -18,13 +22,13 @@ func newPrinter() (*printer, *bytes.Buffer) {
 
 func TestLinesAreWrittenAtOnce(t *testing.T) {
 	p, written := newPrinter()
-	p.answer(kindOK, "one\n\n  two  \n")
+	p.answer("one\n\n  two  \n")
 	p.fail("three")
 	if written.Len() > 0 {
 		t.Fatalf("wrote %q before flush", written)
 	}
 	must(t, p.flush())
-	want := []string{" ok: one", " ok: two", " error: three", ""}
+	want := []string{"one", "two", "error: three", ""}
 	for i, line := range strings.Split(written.String(), "\n") {
 		if !strings.HasSuffix(line, want[i]) {
 			t.Errorf("line %d is %q, want %q", i+1, line, want[i])
@@ -32,20 +36,41 @@ func TestLinesAreWrittenAtOnce(t *testing.T) {
 	}
 }
 
-func TestListsStopAtTheirLongestLength(t *testing.T) {
-	for _, c := range []struct {
-		lines int
-		want  int
-		last  string
-	}{{0, 1, "none"}, {maxLines, maxLines, "x"}, {maxLines + 1, maxLines + 1, "and 1 more"}, {maxLines + 12, maxLines + 1, "and 12 more"}} {
+// Whatever is printed, a listener gets a few lines at once, and all of them in order.
+func TestALongAnswerGoesOnWithMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 5*maxLines).Draw(t, "lines")
 		p, written := newPrinter()
-		p.read(kindOK, strings.Fields(strings.Repeat("x ", c.lines)), "none")
-		must(t, p.flush())
-		lines := strings.Split(strings.TrimSpace(written.String()), "\n")
-		if len(lines) != c.want || !strings.Contains(lines[len(lines)-1], c.last) {
-			t.Errorf("%d lines are %d, the last %q", c.lines, len(lines), lines[len(lines)-1])
+		var want, got []string
+		for i := range n {
+			want = append(want, strconv.Itoa(i))
 		}
-	}
+		p.answer(strings.Join(want, "\n"))
+		for {
+			left := len(p.rest)
+			p.end()
+			must(t, p.flush())
+			lines := strings.Split(strings.TrimSpace(written.String()), "\n")
+			written.Reset()
+			if left > 0 {
+				if last := lines[len(lines)-1]; !strings.HasPrefix(last, "and "+strconv.Itoa(left)+" more line") {
+					t.Fatalf("%d lines are left, and it says %q", left, last)
+				}
+				lines = lines[:len(lines)-1]
+			}
+			if len(lines) > maxLines && left > 0 {
+				t.Fatalf("%d lines at once", len(lines))
+			}
+			got = append(got, lines...)
+			if left == 0 {
+				break
+			}
+			p.more(rapid.Bool().Draw(t, "all"))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("heard %q", got)
+		}
+	})
 }
 
 func TestThingsAreFoundByNumberIDAndWords(t *testing.T) {
@@ -66,7 +91,7 @@ func TestThingsAreFoundByNumberIDAndWords(t *testing.T) {
 	} {
 		p, _ := newPrinter()
 		f := &finder{out: p, numbers: numbers{}}
-		f.list(kindOK, c.l, tasks)
+		f.list(c.l, tasks)
 		got, ok := f.find(request{command.Command{Name: "fire"}, c.query}, c.l, tasks)
 		if got.id != c.want || ok != (c.want != "") {
 			t.Errorf("%s: %q finds %q, want %q", c.name, c.query, got.id, c.want)
@@ -83,7 +108,7 @@ func TestThingsAreFoundByNumberIDAndWords(t *testing.T) {
 }
 
 func TestOnlyNoticesAreKept(t *testing.T) {
-	c := newConsole(t.Context(), nil, nil, "")
+	c := newConsole(t.Context(), nil, nil, "", "")
 	c.snap.At = time.Unix(1, 0)
 	for _, kind := range []string{kindRun, string(notice.Info), kindUpdate} {
 		c.keep(event{kind: kind, words: "words"})
@@ -93,7 +118,11 @@ func TestOnlyNoticesAreKept(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
+func must(t interface {
+	Helper()
+	Fatal(args ...any)
+}, err error,
+) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,6 @@ import (
 
 	"ollimbot/core/base/fault"
 	"ollimbot/tui"
-	look "ollimbot/tui/settings"
 )
 
 // Options say where plain mode reads and writes.
@@ -50,9 +49,7 @@ const (
 func Run(ctx context.Context, c tui.Core, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	chosen, _ := look.Load(o.Config) // the dashboard reports errors in it
 	s := newSession(ctx, c, o)
-	s.twelve = chosen.Get("clock") == look.Clocks[1]
 	lines := make(chan string)
 	var g errgroup.Group
 	g.Go(fault.Guard("the input", func() error { return readLines(ctx, o.Input, lines) }))
@@ -68,13 +65,12 @@ func Run(ctx context.Context, c tui.Core, o Options) error {
 type session struct {
 	*console
 	notice string
-	twelve bool // times of day are 2:02pm
 	diff   snapshotDiff
 	input  input
 }
 
 func newSession(ctx context.Context, c tui.Core, o Options) *session {
-	shared := newConsole(ctx, c, o.Output, o.whyReadOnly())
+	shared := newConsole(ctx, c, o.Output, o.whyReadOnly(), o.Config)
 	s := &session{console: shared, notice: o.Notice, diff: snapshotDiff{numbers: shared.numbers}}
 	shared.look = s.look
 	return s
@@ -116,12 +112,13 @@ func (s *session) run(lines <-chan string) error {
 	}
 }
 
-// start prints what the user has to know first: the problems, and what waits for approval.
+// start prints what the user has to know first: what waits for them, then the rest.
 func (s *session) start() {
 	s.refresh()
 	s.diff.last = *s.snap
 	events := s.diff.news(s.snap)
-	s.say(s.snap.At, kindReady, readyText(s.snap))
+	s.answer(s.snap.Headline().Text() + "\n" + readyText(s.snap))
+	s.answer(strings.Join(waitsText(s.snap), "\n"))
 	for _, e := range events {
 		if e.kind == kindProblem || e.kind == kindApproval {
 			s.say(e.at, e.kind, e.words)
@@ -142,11 +139,6 @@ func (s *session) collect() {
 	}
 }
 
-func (s *session) refresh() {
-	*s.snap = s.core.Snapshot()
-	s.snap.TwelveHours = s.twelve
-}
-
 // look prints what has happened since the last look.
 func (s *session) look() {
 	s.refresh()
@@ -164,7 +156,7 @@ func (s *session) print(e event) {
 // take reads a line of input and obeys the command that it completes.
 func (s *session) take(line string) {
 	if s.input.add(line) {
-		s.answer(kindMore, textContinues)
+		s.answer(textContinues)
 		return
 	}
 	s.end()

@@ -18,51 +18,93 @@ const (
 	// maxWidth is the longest line of output, in characters: a screen reader reads it in
 	// one go. The command "read" prints all of a message.
 	maxWidth = 2000
-	// maxLines is how many lines of a list are printed: a listener cannot skip them.
-	maxLines = 30
+	// maxLines is how many lines of an answer are printed at once: a listener cannot skip
+	// them. "more" prints the next ones.
+	maxLines = 15
 )
 
 // printer collects lines of output, which flush writes at once.
 type printer struct {
-	w    io.Writer
-	snap *core.Snapshot // for its clock
-	buf  bytes.Buffer
+	w       io.Writer
+	snap    *core.Snapshot // for its clock
+	buf     bytes.Buffer
+	untimed bool     // times are left out
+	printed int      // lines of the current answer
+	rest    []string // what "more" goes on with
 }
 
-// say prints one line: time, kind, words.
-func (p *printer) say(at time.Time, kind, words string) {
-	p.verbatim(at, kind, clean.Cut(clean.Line(words), maxWidth))
+// say prints what has happened in one line: time, kind, words.
+func (p *printer) say(at time.Time, kind, words string) { p.timed(at, kind+": "+words) }
+
+// timed prints a line behind the time when it was said.
+func (p *printer) timed(at time.Time, line string) {
+	if !p.untimed {
+		p.buf.WriteString(p.snap.Clock(cmp.Or(at, time.Now()), time.TimeOnly) + " ")
+	}
+	p.whole(clean.Cut(clean.Line(line), maxWidth))
 }
 
-// verbatim is say for a line that is clean and short enough.
-func (p *printer) verbatim(at time.Time, kind, line string) {
-	fmt.Fprintf(&p.buf, "%s %s: %s\n", p.snap.Clock(cmp.Or(at, time.Now()), time.TimeOnly), kind, line)
-}
+// whole prints a line that is clean and must not be cut or put off.
+func (p *printer) whole(line string) { p.buf.WriteString(line + "\n") }
 
-// answer prints each line of the answer to a command.
-func (p *printer) answer(kind, text string) {
-	now := time.Now()
+// answer prints the lines of an answer that are not empty, as many as one listens to.
+func (p *printer) answer(text string) {
 	for line := range strings.Lines(clean.Text(text)) {
-		if line = strings.TrimSpace(line); line != "" {
-			p.say(now, kind, line)
+		line = clean.Cut(clean.Line(strings.TrimSpace(line)), maxWidth)
+		switch {
+		case line == "":
+		case p.printed < maxLines:
+			p.printed++
+			p.whole(line)
+		default:
+			p.rest = append(p.rest, line)
 		}
 	}
 }
 
+// begin forgets the answer before.
+func (p *printer) begin() { p.printed, p.rest = 0, nil }
+
+// more prints the next lines of the last answer, or all of them.
+func (p *printer) more(all bool) {
+	lines := p.rest
+	switch p.begin(); {
+	case len(lines) == 0:
+		p.answer(textNoMore)
+	case all:
+		p.printed = -len(lines)
+	}
+	p.answer(strings.Join(lines, "\n"))
+}
+
+// end says how many lines of an answer are left.
+func (p *printer) end() {
+	if n := len(p.rest); n > 0 {
+		p.whole(fmt.Sprintf(textMore, words.Grouped(uint64(n), "more line")))
+	}
+}
+
 // fail prints why a command was not carried out.
-func (p *printer) fail(text string) { p.answer(kindError, text) }
+func (p *printer) fail(text string) { p.answer(textError + text) }
 
 // usage prints how a command is written.
 func (p *printer) usage(c command.Command) {
 	p.fail(fmt.Sprintf(textUsage, c.Name, c.Usage, cmp.Or(c.Example, c.Name), c.Name))
 }
 
-// read prints the first lines of a list, or none if there are no lines.
-func (p *printer) read(kind string, lines []string, none string) {
-	if n := len(lines) - maxLines; n > 0 {
-		lines = append(lines[:maxLines:maxLines], fmt.Sprintf(textMore, words.Thousands(uint64(n))))
+// read prints lines below their title, if they have one, or none if there are no lines.
+func (p *printer) read(title string, lines []string, none string) {
+	switch {
+	case len(lines) == 0:
+		p.answer(none)
+		return
+	case title == "":
+	case len(lines) == 1:
+		title += ": "
+	default:
+		title += ":\n"
 	}
-	p.answer(kind, cmp.Or(strings.Join(lines, "\n"), none))
+	p.answer(title + strings.Join(lines, "\n"))
 }
 
 func (p *printer) flush() error {

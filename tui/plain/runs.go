@@ -1,17 +1,21 @@
 package plain
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/core"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane/forks"
+	"ollimbot/tui/widget/query"
 )
 
 // lastLines is how many lines of a tail are printed by default.
@@ -23,14 +27,69 @@ type following struct {
 	cursor          tail.Cursor
 }
 
+// runThing is a run in a list: its title, when it began, what came of it.
 func (c *console) runThing(f fork.View) thing {
-	return thing{id: f.ID, title: f.Title, line: runText(c.snap, f)}
+	text, at := runText(c.snap, f), ""
+	if !f.Started.IsZero() {
+		at = c.snap.Moment(f.Started)
+	}
+	rest := strings.TrimPrefix(strings.TrimPrefix(text, flat(f.Title)), ", ")
+	return thing{id: f.ID, title: f.Title, line: words.Joined(flat(f.Title), at, rest)}
+}
+
+// runs are the running, waiting and newest runs, and those of the last list.
+func (c *console) runs() []fork.View {
+	all := slices.Clone(c.snap.Forks)
+	known := map[string]bool{}
+	for _, f := range all {
+		known[f.ID] = true
+	}
+	for _, f := range c.listed {
+		if !known[f.ID] {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// storedRuns is how many of the runs in the ledger are read, filtered where there is a filter.
+const storedRuns, filteredRuns = 250, 20_000
+
+// readRuns reads the stored runs, as far as a filter may need them.
+func (c *console) readRuns(q query.Query) bool {
+	most := storedRuns
+	if q.On() {
+		most = filteredRuns
+	}
+	page, ok := call(c.executor, func(ctx context.Context, most int) (fork.Page, error) { return c.core.Runs(ctx, command.Mark{}, most) }, most)
+	c.listed = page.Runs
+	return ok
+}
+
+// printRuns lists the runs that a filter keeps, newest first.
+func printRuns(c *console, r request) {
+	q := query.Parse(r.rest)
+	if !c.readRuns(q) {
+		return
+	}
+	runs := slices.DeleteFunc(c.runs(), func(f fork.View) bool { return !q.Keeps(forks.Tell(c.snap, f).Facts) })
+	c.list(allRuns.or(c.noneOf(r, textNoRuns)), each(runs, c.runThing))
+}
+
+// markSeen marks the failed runs as seen.
+func markSeen(c *console) {
+	failed := each(c.snap.Failures, func(f fork.View) string { return f.ID })
+	if len(failed) == 0 {
+		c.answer(textNothingSeen)
+		return
+	}
+	c.do(request{}, command.Looked{Runs: failed})
 }
 
 // findRun is the run that the words name. why says why the command does not apply to a run,
 // or nothing.
 func findRun(c *console, r request, why func(f fork.View) string) (fork.View, bool) {
-	f, ok := pick(c.finder, r, allRuns, c.snap.Forks, func(f fork.View) thing {
+	f, ok := pick(c.finder, r, allRuns, c.runs(), func(f fork.View) thing {
 		t := c.runThing(f)
 		t.off = why(f) != ""
 		return t
@@ -71,7 +130,7 @@ func follow(c *console, r request) {
 	switch strings.ToLower(r.rest) {
 	case "off":
 		c.followed = nil
-		c.answer(kindOK, textNotFollowed)
+		c.answer(textNotFollowed)
 		return
 	case "log":
 	default:
@@ -88,7 +147,7 @@ func follow(c *console, r request) {
 	}
 	f.cursor = c.core.Tail(f.id, 0).Next
 	c.followed = &f
-	c.answer(kindOK, fmt.Sprintf(textFollowed, f.title))
+	c.answer(fmt.Sprintf(textFollowed, f.title))
 }
 
 // printNewLines prints the lines that have arrived in the tail that is followed. It skips
@@ -102,7 +161,7 @@ func printNewLines(c *console) {
 	f.cursor = p.Next
 	skipped := max(0, len(p.Lines)-maxLines)
 	if n := uint64(skipped) + p.Lost; n > 0 {
-		c.say(c.snap.At, kindOutput, fmt.Sprintf(textSkipped, words.Grouped(n, "line")))
+		c.say(c.snap.At, f.kind, fmt.Sprintf(textSkipped, words.Grouped(n, "line")))
 	}
 	for _, l := range p.Lines[skipped:] {
 		c.say(l.At, f.kind, tailText(l))
@@ -114,7 +173,7 @@ func printNewLines(c *console) {
 	}
 }
 
-// printOutput takes "RUN last 40 find WORDS".
+// printOutput takes "RUN last 40 find FILTER".
 func printOutput(c *console, r request) {
 	rest, find := cutAt(r.rest, "find")
 	name, last := cutAt(rest, "last")
@@ -125,41 +184,27 @@ func printOutput(c *console, r request) {
 	}
 	r.rest = name
 	if f, ok := findRun(c, r, func(fork.View) string { return "" }); ok {
-		c.answer(kindOutput, fmt.Sprintf(textOutputOf, flat(runText(c.snap, f))))
-		printTail(c, f.ID, kindOutput, n, func(l tail.Line) bool { return words.HoldsAll(l.Text, find) })
+		c.answer(c.runThing(f).line)
+		printTail(c, f.ID, n, find)
 	}
 }
 
-// printLog takes "20", "errors", "warnings", "find WORDS" in this order.
+// printLog takes "20 FILTER".
 func printLog(c *console, r request) {
-	rest, find := cutAt(strings.ToLower(r.rest), "find")
-	most, kinds := lastLines, []tail.Kind(nil)
-	for w := range strings.FieldsSeq(rest) {
-		n, ok := howMany(w, 0)
-		switch {
-		case strings.HasPrefix(w, "error"):
-			kinds = []tail.Kind{tail.Error}
-		case strings.HasPrefix(w, "warn"):
-			kinds = []tail.Kind{tail.Warn, tail.Error}
-		case ok:
-			most = n
-		case w != "lines" && w != "last":
-			c.usage(r.Command)
-			return
-		}
-	}
-	printTail(c, core.LogTail, kindLog, most, func(l tail.Line) bool {
-		return (kinds == nil || slices.Contains(kinds, l.Kind)) && words.HoldsAll(l.Text, find)
-	})
+	n, filter := countFirst(r.rest, lastLines)
+	printTail(c, core.LogTail, n, filter)
 }
 
-// printTail prints the newest lines that match, oldest first.
-func printTail(c *console, id, kind string, most int, matches func(l tail.Line) bool) {
-	lines := slices.DeleteFunc(slices.Clone(c.core.Tail(id, 0).Lines), func(l tail.Line) bool { return !matches(l) })
+// printTail prints the newest lines that a filter keeps, oldest first.
+func printTail(c *console, id string, most int, filter string) {
+	q := query.Parse(filter)
+	lines := slices.DeleteFunc(slices.Clone(c.core.Tail(id, 0).Lines), func(l tail.Line) bool {
+		return !q.Keeps(query.Facts{Text: l.Text, Is: []string{string(l.Kind)}, At: c.snap.Local(l.At), Now: c.now()})
+	})
 	if len(lines) == 0 {
-		c.answer(kind, textNoLines)
+		c.answer(textNoLines)
 	}
 	for _, l := range lines[max(0, len(lines)-most):] {
-		c.say(l.At, kind, tailText(l))
+		c.answer(c.snap.Clock(l.At, time.TimeOnly) + " " + clean.Line(tailText(l)))
 	}
 }

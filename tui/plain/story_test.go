@@ -29,19 +29,19 @@ func TestARunIsFollowedToItsEnd(t *testing.T) {
 		s.bot.change(func(n *core.Snapshot) { n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running}} })
 		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Text, Text: "I begin."})
 		s.hears()
-		s.hasLines(s.types("output email"), "output: last lines of Email sweep running (f1)", "output: I begin.")
-		s.one(s.types("follow email"), "ok: following Email sweep")
+		s.hasLines(s.types("output email"), "Email sweep, running", "00:00:00 I begin.")
+		s.one(s.types("follow email"), "following Email sweep")
 		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Tool, Text: "Read(mail)"}, tail.Line{At: time.Now(), Kind: tail.Text, Text: "Two letters."})
 		s.hasLines(s.hears(), "output: tool: Read(mail)", "output: Two letters.")
 		s.bot.change(func(n *core.Snapshot) {
 			n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Done, Pings: 1}}
 		})
-		s.hasLines(s.hears(), "run: Email sweep done, 1 ping (f1)", "Email sweep has ended, so it is no longer followed")
+		s.hasLines(s.hears(), "run: Email sweep, 1 ping", "Email sweep has ended, so it is no longer followed")
 		s.bot.speaks("f1", tail.Line{At: time.Now(), Kind: tail.Note, Text: "late"})
 		if got := s.hears(); got[0] != "" {
 			t.Errorf("heard %q of a run that is no longer followed", got)
 		}
-		s.one(s.types("follow email"), "Email sweep: it has ended; output shows its last lines")
+		s.one(s.types("follow email"), "Email sweep: it has ended; run shows its last lines")
 		s.one(s.types("follow off"), "stopped following")
 	})
 }
@@ -55,7 +55,7 @@ func TestLinesThatComeTooFastAreCounted(t *testing.T) {
 		}
 		s.bot.speaks(core.LogTail, many...)
 		got := s.hears()
-		if len(got) != maxLines+1 || !strings.Contains(got[0], "70 lines arrived too fast") || !strings.HasSuffix(got[maxLines], "log: line 99") {
+		if len(got) != maxLines+1 || !strings.Contains(got[0], "85 lines arrived too fast") || !strings.HasSuffix(got[maxLines], "log: line 99") {
 			t.Errorf("heard %d lines, from %q to %q", len(got), got[0], got[len(got)-1])
 		}
 		s.one(s.types("follow off"), "stopped following")
@@ -68,11 +68,11 @@ func TestTheLogIsReadByLevelAndWords(t *testing.T) {
 			tail.Line{At: time.Now(), Kind: tail.Info, Text: "task fires"}, tail.Line{At: time.Now(), Kind: tail.Warn, Text: "discord is slow"},
 			tail.Line{At: time.Now(), Kind: tail.Error, Text: "discord is away"}, tail.Line{At: time.Now(), Kind: tail.Error, Text: "disk is full"})
 		s.hears()
-		s.hasLines(s.types("log 1"), "log: error: disk is full")
-		s.hasLines(s.types("log warnings"), "warn: discord is slow", "error: discord is away", "error: disk is full")
-		s.hasLines(s.types("log 20 errors find Discord"), "error: discord is away")
-		s.hasLines(s.types("log find nothing of it"), "no matching lines")
-		s.hasLines(s.types("log loudly"), "error: log takes")
+		s.hasLines(s.types("log 1"), "error: disk is full")
+		s.hasLines(s.types("log is:error"), "error: discord is away", "error: disk is full")
+		s.hasLines(s.types("log 20 is:error discord"), "error: discord is away")
+		s.hasLines(s.types("log !is:error"), "task fires", "warn: discord is slow")
+		s.hasLines(s.types("log nothing of it"), "no matching lines")
 	})
 }
 
@@ -86,12 +86,12 @@ func TestAMessageIsAnsweredByItsNumber(t *testing.T) {
 				{ID: "4", At: time.Now(), Role: transcript.Notice, Text: "a notice"},
 			}
 		})
-		s.hasLines(s.types("chat"), "chat: 1, 00:00, notice: a notice", "2, 00:00, bot: Good.", "3, 00:00, you: yes", "4, 00:00, ping: Tea: Kettle on?")
-		s.one(s.types("reply 4 not yet"), "ok: done")
-		s.one(s.types("reply great"), "ok: done")
+		s.hasLines(s.types("chat"), "4 messages:", "1, 00:00, notice: a notice", "2, 00:00, bot: Good.", "3, 00:00, you: yes", "4, 00:00, ping: Tea: Kettle on?")
+		s.one(s.types("reply 4 not yet"), "sent")
+		s.one(s.types("reply great"), "sent")
 		s.one(s.types("reply 1 hello"), "from the program, which does not reply")
 		s.one(s.types("reply"), "reply takes [NUMBER] WORDS")
-		s.hasLines(s.types("chat find kettle"), "chat: 1, 00:00, ping: Tea: Kettle on?")
+		s.hasLines(s.types("chat kettle"), "1, 00:00, ping: Tea: Kettle on?")
 		s.did(command.Say{Text: "not yet", ReplyTo: "1"}, command.Say{Text: "great", ReplyTo: "3"})
 	})
 }
@@ -109,10 +109,10 @@ func TestTheNumberOfAButtonIsGivenOnce(t *testing.T) {
 		s.hears()
 		s.hasLines(s.change(func(n *core.Snapshot) { n.Chat = []transcript.Entry{card("1", "Bins", "Done", "Later")} }), "bot: Bins", "buttons: press 1 for Done, press 2 for Later")
 		s.hasLines(s.change(func(n *core.Snapshot) { n.Chat = append(n.Chat, card("2", "Tea", "Done", "Not today")) }), "bot: Tea", "press 3 for Done, press 4 for Not today")
-		s.one(s.types("press 1"), "ok: so it is")
-		s.one(s.types("press not"), "ok: so it is")
+		s.one(s.types("press 1"), "so it is")
+		s.one(s.types("press not"), "so it is")
 		s.hasLines(s.types("press 9"), "there is no number 9 in the last list")
-		s.hasLines(s.types("buttons"), "buttons: 3, Done, Tea", "buttons: 4, Not today, Tea", "buttons: 1, Done, Bins", "buttons: 2, Later, Bins")
+		s.hasLines(s.types("buttons"), "4 buttons:", "3, Done, Tea", "4, Not today, Tea", "1, Done, Bins", "2, Later, Bins")
 		s.did(command.Click{Message: "1", ID: "act:Done"}, command.Click{Message: "2", ID: "act:Not today"})
 	})
 }
@@ -127,17 +127,17 @@ func TestATaskThatFiresOftenHasOneLineOfTheDay(t *testing.T) {
 				}
 			}
 		})
-		s.hasLines(s.types("day"), "1, 01:00 Email sweep, and 11 more times (aaaa1111)", "2, 04:00 Medication (bbbb2222)")
-		s.one(s.types("fire 1"), "ok: so it is")
+		s.hasLines(s.types("day"), "2 tasks:", "1, 01:00 Email sweep, and 11 more times", "2, 04:00 Medication")
+		s.one(s.types("fire 1"), "so it is")
 	})
 }
 
 func TestATaskIsToldInSentences(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.change(func(n *core.Snapshot) { n.Root = "/data" })
-		s.hasLines(s.types("details medication"), "details: Email sweep", "routine, aaaa1111, routines/email.md", "runs, in the background",
-			"may use, Read, Glob", "when, every hour (0 * * * *)", "next, Sat 2000-01-01 01:00, in 1 h", "Sat 2000-01-01 02:00, in 2 h")
-		s.hasLines(s.types("file medication"), "the file is /data/routines/m.md and contains:", "file: ---", "id: aaaa1111", "---", "Look.")
+		s.hasLines(s.types("details medication"), "Email sweep", "routine, aaaa1111, routines/email.md", "runs, in the background",
+			"may use, Read, Glob", "when, every hour (0 * * * *)", "it never fires again", "no finished runs yet")
+		s.hasLines(s.types("file medication"), "the file is /data/routines/m.md and contains:", "---", "id: aaaa1111", "---", "Look.")
 	})
 }
 
@@ -177,7 +177,7 @@ func TestTimesAreToldByTheClockThatWasChosen(t *testing.T) {
 		s.change(func(n *core.Snapshot) {
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Info, Text: "one"}}
 		})
-		s.hasLines(s.types("notices"), "12:00:00am notices: 12:00am, info, one")
+		s.hasLines(s.types("notices"), "12:00am, info, one")
 	})
 }
 
@@ -200,20 +200,20 @@ func TestFactsAreSentencesAndLeaveOutWhatIsNone(t *testing.T) {
 			n.Reminders, n.Budget.Muted = 1, time.Now().Add(30*time.Hour)
 		})
 		s.hasLines(s.types("engine"), "engine: script 2.1.197", "model: sonnet", "state: ready", "surface:", "today: $0.50, 1k tokens of prompts, 0 of answers", "processes: id", "42: session, 300 MB, 1 h")
-		s.hasLines(s.types("notices"), "notices: 00:00, warning, two", "notices: 00:00, info, one")
-		s.hasLines(s.types("notices 1"), "notices: 00:00, warning, two")
+		s.hasLines(s.types("notices"), "00:00, warning, two", "00:00, info, one")
+		s.hasLines(s.types("notices 1"), "00:00, warning, two")
 		s.hasLines(s.types("problems"), "problems: a.md:3: bad minute")
-		s.hasLines(s.types("webhooks"), "webhooks: Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
-		s.hasLines(s.types("status"), "All quiet. Nothing is due within a day; muted until Sun 06:00.", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
-			"problems: 1 error in files", "muted until Sun 06:00: only critical pings go", "today: $0.00", "next: ")
+		s.hasLines(s.types("webhooks"), "Jan 1 00:00:01: github, 1 bytes, done, times 3", "(unknown), 0 bytes, refused")
+		s.hasLines(s.types("status"), "All quiet. Nothing is due within a day; muted until Sun 06:00.", "1 file with a problem", "next: ", "it is Saturday 00:00", "engine script sonnet, up, ready", "schedule: 1 reminder",
+			"budget: 3 of 5 pings left, one comes back every 1 hour 30 minutes; muted until Sun 06:00: only critical pings go", "today: $0.00")
 	})
 }
 
 func TestHelpTellsAGroupOrACommand(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.hasLines(s.types("help UPDATES"), "Updates, group updates:", "updates: pending updates", "update UPDATE: show one", "discard UPDATE: ", "deliver: ")
-		s.hasLines(s.types("help forks"), "runs: background runs, numbered", "forks means the same")
-		if got := s.types("help"); len(got) != len(command.List(command.InPlain))+len(command.Groups)+2 {
+		s.hasLines(s.types("help UPDATES"), "Updates:", "updates [FILTER]: pending updates", "update UPDATE: show one", "discard UPDATE: ", "deliver: ")
+		s.hasLines(s.types("help forks"), "runs [FILTER]: background runs with their outcome", "FILTER is words", "forks means the same")
+		if got := s.types("help"); len(got) != len(command.Groups)+2 {
 			t.Errorf("help has %d lines", len(got))
 		}
 	})
@@ -224,7 +224,7 @@ func TestAMuteIsToldWithTheBudget(t *testing.T) {
 		s.change(func(n *core.Snapshot) {
 			n.Budget.Muted, n.Budget.State.RefillRateMinutes = time.Now().Add(2*time.Hour), 60
 		})
-		s.hasLines(s.types("budget"), "3 of 5 pings left, one comes back every hour", "budget: only critical pings come through until 02:00")
+		s.one(s.types("budget"), "3 of 5 pings left, one comes back every hour; muted until 02:00: only critical pings go")
 	})
 }
 
@@ -247,7 +247,7 @@ func TestWhatHasNoStateIsUpAndNothingElse(t *testing.T) {
 
 func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
-		s.one(s.types("notices"), "notices: 00:00, notice, the offline engine answers")
+		s.one(s.types("notices"), "00:00, notice, the offline engine answers")
 		time.Sleep(time.Minute)
 		s.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Notice, Text: "The conversation\nbegins anew."}}
@@ -257,7 +257,7 @@ func TestEveryNoticeThatWasHeardIsReadAgain(t *testing.T) {
 			n.Notices = []notice.Notice{{Seq: 1, At: time.Now(), Level: notice.Warn, Text: "late"}, {Seq: 2, At: time.Now(), Level: notice.Info, Text: "later"}}
 			n.Chat = append(n.Chat, transcript.Entry{ID: "2", At: time.Now(), Role: transcript.Notice, Text: "later"})
 		})
-		s.hasLines(s.types("notices"), "info, later", "warning, late", "notices: 00:01, notice, The conversation begins anew.", "the offline engine answers")
+		s.hasLines(s.types("notices"), "info, later", "warning, late", "00:01, notice, The conversation begins anew.", "the offline engine answers")
 		s.hasLines(s.types("notices 2"), "info, later", "warning, late")
 	})
 }
@@ -272,8 +272,8 @@ func TestAnUpdateSaysWhereItComesFrom(t *testing.T) {
 		if got := s.hears(); !strings.HasSuffix(got[len(got)-1], "update: H0 red: rep red") {
 			t.Errorf("heard %q", got)
 		}
-		s.one(s.types("updates"), "updates: 1, 00:00, H0 red: rep red")
-		s.hasLines(s.types("update h0"), "Left Saturday 1 January 2000, 00:00 UTC by H0 red.", "update: rep red", "it is delivered with your next message")
+		s.one(s.types("updates"), "1, 00:00, H0 red: rep red")
+		s.hasLines(s.types("update h0"), "Left Saturday 1 January 2000, 00:00 UTC by H0 red.", "rep red", "it is delivered with your next message")
 	})
 }
 
@@ -282,17 +282,17 @@ func TestALineThatEndsInABackslashGoesOn(t *testing.T) {
 		s.change(func(n *core.Snapshot) {
 			n.Chat = []transcript.Entry{{ID: "1", At: time.Now(), Role: transcript.Bot, Text: "And?"}}
 		})
-		s.one(s.types(`say Dear Sam, \`), "more: ")
-		s.one(s.types(`\`), "more: continues")
-		s.one(s.types(`  two spaces \ `), "more: continues")
-		s.one(s.types("yes"), "ok: done")
+		s.one(s.types(`say Dear Sam, \`), "")
+		s.one(s.types(`\`), "continues")
+		s.one(s.types(`  two spaces \ `), "continues")
+		s.one(s.types("yes"), "sent")
 		s.types(`say\`)
-		s.one(s.types("on its own line"), "ok: done")
+		s.one(s.types("on its own line"), "sent")
 		s.types("chat")
 		s.types(`reply 1\`)
-		s.one(s.types("a\\\\"), "ok: done")
+		s.one(s.types("a\\\\"), "sent")
 		s.types(`say over \`)
-		s.one(s.types(""), "ok: done") // nothing ends it too
+		s.one(s.types(""), "sent") // nothing ends it too
 		s.types(`new reminder 2h called Tea:\`)
 		s.types(`put the kettle on\`)
 		s.types("  - and wait")
@@ -331,7 +331,7 @@ func TestACommandThatIsTooLongDoesNothing(t *testing.T) {
 			s.types("say " + strings.Repeat("x", maxLine/2) + `\`)
 		}
 		s.one(s.types("end"), "error: this is too long")
-		s.one(s.types("say again"), "ok: done")
+		s.one(s.types("say again"), "sent")
 		if did := s.bot.done(); len(did) != 1 {
 			t.Errorf("did %d commands", len(did))
 		}

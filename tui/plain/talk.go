@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/widget/query"
 )
 
 // send sends a message. A command in it is answered here: as a message its answer would
@@ -26,18 +26,19 @@ func send(c *console, r request, m command.Say) {
 	}
 }
 
-// readMessages reads the newest messages, or those that contain words: "10 find WORDS".
+// readMessages lists the newest messages that a filter keeps: "10 FILTER".
 func readMessages(c *console, r request) {
-	rest, find := cutAt(r.rest, "find")
-	n, ok := howMany(rest, 10)
-	if !ok {
-		c.usage(r.Command)
-		return
+	n, filter := countFirst(r.rest, 10)
+	q, all := query.Parse(filter), messages(c)
+	var kept []thing
+	for _, t := range all {
+		if q.Keeps(t.facts) {
+			kept = append(kept, t)
+		}
 	}
-	things := slices.DeleteFunc(messages(c), func(t thing) bool { return !words.HoldsAll(t.title, find) })
-	c.list(r.Name, allMessages, things[:min(n, len(things))])
-	if n >= len(things) && len(things) > 0 && c.snap.ChatMore {
-		c.answer(r.Name, textChatMore)
+	c.list(allMessages, kept[:min(n, len(kept))])
+	if n >= len(kept) && len(kept) > 0 && c.snap.ChatMore {
+		c.answer(textChatMore)
 	}
 }
 
@@ -45,7 +46,8 @@ func readMessages(c *console, r request) {
 func messages(c *console) (things []thing) {
 	for _, e := range slices.Backward(c.snap.Chat) {
 		if text := flat(messageText(e)); text != "" && !e.Streaming {
-			things = append(things, thing{id: string(e.ID), title: text, line: c.snap.Moment(e.At) + ", " + string(e.Role) + ": " + text})
+			facts := query.Facts{Text: text, Is: []string{string(e.Role)}, At: c.snap.Local(e.At), Now: c.now()}
+			things = append(things, thing{id: string(e.ID), title: text, line: c.snap.Moment(e.At) + ", " + string(e.Role) + ": " + text, facts: facts})
 		}
 	}
 	return things
@@ -62,9 +64,9 @@ func newestMessage(c *console, matches func(e transcript.Entry) bool) (e transcr
 }
 
 // readNewest reads all of the newest message that is not the user's.
-func readNewest(c *console, r request) {
+func readNewest(c *console) {
 	e := newestMessage(c, func(e transcript.Entry) bool { return e.Role != transcript.User })
-	c.answer(r.Name, cmp.Or(messageText(e), textNoMessages))
+	c.answer(cmp.Or(messageText(e), textNoMessages))
 }
 
 // reply answers the message with a number, else the newest one of the bot.
@@ -104,12 +106,12 @@ func press(c *console, r request) {
 	}
 }
 
-func interrupt(c *console, r request) {
+func interrupt(c *console) {
 	if !c.snap.Busy {
 		c.fail(textNoAnswer)
 		return
 	}
-	c.do(r, command.Interrupt{})
+	c.do(request{}, command.Interrupt{})
 }
 
 // exitFork leaves the fork: "save", "report", or with neither, after a question.

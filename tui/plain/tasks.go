@@ -11,11 +11,15 @@ import (
 	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
+	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/pane/forks"
 	panes "ollimbot/tui/pane/schedule"
+	page "ollimbot/tui/pane/task"
+	"ollimbot/tui/widget/query"
 )
 
 // oftenFires is how many fires of one task the list of a day has as lines of their own.
@@ -30,25 +34,65 @@ func findTask(c *console, r request) (schedule.TaskView, bool) {
 	return pick(c.finder, r, allTasks, c.snap.Schedule.Tasks, c.taskThing)
 }
 
-func printSchedule(c *console, r request) {
-	c.list(r.Name, allTasks.or(textNothingNext), each(c.snap.Schedule.Entries, func(e schedule.Entry) thing {
-		return thing{id: e.ID, line: entryText(c.snap, e, "")}
-	}))
+func printSchedule(c *console) {
+	fires := c.snap.Schedule.Entries
+	c.list(allTasks.or(textNothingNext), each(fires, func(e schedule.Entry) thing { return thing{id: e.ID, line: entryText(c.snap, e, "")} }))
 }
 
-// printDay lists the fires of the next 24 hours and the user's appointments and tasks then. A task
-// that fires often has one line, at its first fire.
+func printTasks(c *console, r request) {
+	q := query.Parse(r.rest)
+	tasks := slices.DeleteFunc(slices.Clone(c.snap.Schedule.Tasks), func(t schedule.TaskView) bool { return !q.Keeps(panes.TaskFacts(c.snap, t)) })
+	c.list(allTasks.or(c.noneOf(r, textNoTasks)), each(tasks, c.taskThing))
+}
+
+// printDay lists what is to come within 24 hours and the user's appointments, then the runs of
+// today, newest first; of another day what there is of it.
 func printDay(c *console, r request) {
 	ctx, cancel := context.WithTimeout(c.ctx, commandTime)
 	defer cancel()
 	c.core.Look(ctx)
 	c.look()
+	q := query.Parse(r.rest)
+	ahead := c.fires(q)
+	var dates []string
+	for _, d := range c.snap.Day {
+		if d.Start.Before(c.snap.At.Add(24*time.Hour)) && c.onDay(q, query.Facts{At: c.snap.Local(d.Start)}) {
+			dates = append(dates, dateText(c.snap, d))
+		}
+	}
+	if r.rest == "" || len(ahead) > 0 {
+		c.list(allTasks.or(textNothingToday), ahead)
+	}
+	if len(dates) > 0 {
+		c.read(textDates, dates, "")
+	}
+	if r.rest == "" {
+		q = query.Parse(textToday)
+	}
+	if !c.readRuns(q) {
+		return
+	}
+	runs := slices.DeleteFunc(c.runs(), func(f fork.View) bool { return !c.onDay(q, forks.Tell(c.snap, f).Facts) })
+	if len(runs)+len(ahead)+len(dates) == 0 || len(runs) > 0 {
+		c.list(allRuns.or(c.noneOf(r, "")), each(runs, c.runThing))
+	}
+}
+
+// onDay reports whether something is of the day of a query, whatever its words say.
+func (c *console) onDay(q query.Query, f query.Facts) bool {
+	f.Text, f.Now = "", c.now()
+	return q.Keeps(f)
+}
+
+// fires are those of the next 24 hours that are of a day. A task that fires often has one
+// line, at its first fire.
+func (c *console) fires(q query.Query) (list []thing) {
+	day := slices.DeleteFunc(slices.Clone(c.snap.Schedule.Day), func(e schedule.Entry) bool { return !c.onDay(q, query.Facts{At: c.snap.Local(e.FireTime)}) })
 	fires := map[string]int{}
-	for _, e := range c.snap.Schedule.Day {
+	for _, e := range day {
 		fires[e.ID]++
 	}
-	var list []thing
-	for _, e := range c.snap.Schedule.Day {
+	for _, e := range day {
 		more := ""
 		if n := fires[e.ID]; n > oftenFires {
 			fires[e.ID] = 0 // the rest is in this line
@@ -58,25 +102,30 @@ func printDay(c *console, r request) {
 		}
 		list = append(list, thing{id: e.ID, line: entryText(c.snap, e, more)})
 	}
-	c.list(r.Name, allTasks.or(textNothingToday), list)
-	for _, d := range c.snap.Day {
-		if d.Start.Before(c.snap.At.Add(24 * time.Hour)) {
-			c.say(c.snap.At, kindDate, dateText(c.snap, d))
-		}
-	}
+	return list
 }
 
 func printPreview(c *console, r request) {
 	if _, text, ok := readTask(c, r, c.core.Preview); ok {
-		c.answer(r.Name, text)
+		c.answer(text)
 	}
 }
 
-// printDetails prints everything about a task but its file.
-func printDetails(c *console, r request) {
-	if _, text, ok := readTask(c, r, c.core.Describe); ok {
-		about, _, _ := strings.Cut(text, "\n\n")
-		c.answer(r.Name, spoken(about))
+// printTask prints everything about a task but its file: what it is, its past, its next fires.
+func printTask(c *console, r request) {
+	t, text, ok := readTask(c, r, c.core.Describe)
+	if !ok {
+		return
+	}
+	about, _, _ := strings.Cut(text, "\n\n")
+	next := false // its fires are told below, with what is expected of them
+	for line := range strings.Lines(about) {
+		if next = strings.HasPrefix(line, "next ") || next && strings.HasPrefix(line, " "); !next {
+			c.answer(spoken(line))
+		}
+	}
+	if past, ok := call(c.executor, c.core.Past, t.ID); ok {
+		c.answer(strings.Join(each(page.Tell(c.snap, &past), spoken), "\n"))
 	}
 }
 
@@ -84,7 +133,7 @@ func printDetails(c *console, r request) {
 func printFile(c *console, r request) {
 	if t, text, ok := readTask(c, r, c.core.Describe); ok {
 		_, file, _ := strings.Cut(text, "\n\n")
-		c.answer(r.Name, fmt.Sprintf(textFileIs, filepath.Join(c.snap.Root, t.Path))+"\n"+file)
+		c.answer(fmt.Sprintf(textFileIs, filepath.Join(c.snap.Root, t.Path)) + "\n" + file)
 	}
 }
 
@@ -94,6 +143,44 @@ func readTask(c *console, r request, of func(context.Context, string) (string, e
 		text, ok = call(c.executor, of, t.ID)
 	}
 	return t, text, ok
+}
+
+// edit changes a field of a task: "TASK FIELD VALUE". Without a field it lists the fields.
+func edit(c *console, r request) {
+	fields := strings.Fields(r.rest)
+	at := slices.IndexFunc(fields, dialog.EditNames)
+	value := ""
+	if at > 0 {
+		r.rest, value = strings.Join(fields[:at], " "), command.Behind(r.rest, at+1)
+	}
+	t, ok := findTask(c, r)
+	if !ok {
+		return
+	}
+	past, ok := call(c.executor, c.core.Past, t.ID)
+	switch {
+	case !ok:
+		return
+	case at <= 0:
+		c.read(fmt.Sprintf(textFields, t.Title), rowsText(dialog.EditRows(past.File)), "")
+		return
+	}
+	do, note, ok := dialog.EditField(pane.Context{Snap: c.snap}, past.File, fields[at], strings.TrimSpace(value))
+	if !ok {
+		c.fail(note)
+		return
+	}
+	if note != "" {
+		note = "; " + note
+	}
+	c.doAndAdd(r, do, note)
+}
+
+// remove deletes the file of a task, after a question.
+func remove(c *console, r request) {
+	if t, ok := findTask(c, r); ok {
+		c.carefully(r, command.DeleteTask{ID: t.ID})
+	}
 }
 
 // waiting is a file that needs the user's decision.
@@ -130,7 +217,7 @@ func findWaiting(c *console, r request, all []waiting) (w waiting, ok bool) {
 	}
 	w = all[slices.IndexFunc(all, func(w waiting) bool { return w.id == t.id })]
 	if w.edit.Version != "" {
-		c.answer(r.Name, dialog.ReviewText(w.edit))
+		c.answer(dialog.ReviewText(w.edit))
 	}
 	return w, true
 }

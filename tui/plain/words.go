@@ -2,7 +2,9 @@ package plain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
@@ -15,14 +17,14 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/dialog"
-	"ollimbot/tui/pane"
 	"ollimbot/tui/pane/chat"
+	"ollimbot/tui/pane/forks"
 	panes "ollimbot/tui/pane/schedule"
 )
 
 var (
-	signs    = strings.NewReplacer(" → ", " to ", " · ", ", ", " — ", ", ", "…", "...", "×", " times ", "|", " or ", "**", "", "`", "")
-	settings = strings.NewReplacer("` `", ", ", " `", " (", "`", ")")
+	signs  = strings.NewReplacer(" → ", " to ", " · ", ", ", " — ", ", ", "…", "...", "×", " times ", "|", " or ", "**", "", "`", "")
+	offers = strings.NewReplacer("` `", ", ", " `", " (", "`", ")")
 )
 
 // spoken replaces signs that a screen reader spells with words and gaps between columns
@@ -32,7 +34,7 @@ func spoken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
 		if strings.HasPrefix(l, "**") { // a setting and its values
-			l = settings.Replace(l)
+			l = offers.Replace(l)
 		}
 		parts := strings.Split(signs.Replace(l), "  ")
 		for i := range parts {
@@ -66,25 +68,17 @@ func upDown(ok bool, state string) string {
 
 func problemText(p routines.Problem) string { return flat(panes.Place(p) + ": " + p.Message) }
 
-// runText is the state of a run.
+// runText is a run and what came of it, after its title.
 func runText(s *core.Snapshot, f fork.View) string {
-	text := f.Title + " " + string(f.State)
-	switch {
-	case f.State == fork.Waiting && f.Position > 0:
-		text += fmt.Sprintf(", place %d in the queue", f.Position)
-	case !f.Live() && !f.Started.IsZero() && f.Ended.After(f.Started):
-		text += " after " + words.Long(f.Ended.Sub(f.Started))
+	told := forks.Tell(s, f)
+	took, cost := "", ""
+	if !f.Live() && told.Took > time.Second {
+		took = words.Long(told.Took)
 	}
-	for _, said := range pane.OutcomeOf(s, &f).Full {
-		text += ", " + said.Text
+	if f.Usage.CostUSD > 0 {
+		cost = words.Dollars(f.Usage.CostUSD)
 	}
-	if f.Label != "" && !f.Trusted {
-		text += fmt.Sprintf(textLabeled, f.Label)
-	}
-	if f.Error != "" {
-		text += ": " + f.Error
-	}
-	return text + " (" + f.ID + ")"
+	return flat(words.Joined(f.Title, spoken(told.Outcome), took, cost))
 }
 
 // messageText is a message with its card, after the task that sent it.
@@ -107,22 +101,52 @@ func updateText(s *core.Snapshot, u updates.Update) string {
 	return s.Sourced(u)
 }
 
-// statusText is one line about everything that there is.
+// statusText is everything at a glance: the headline, what waits for the user, what comes
+// next, the rest.
 func statusText(s *core.Snapshot) []string {
-	lines := []string{s.Headline().Text(), "it is " + s.Clock(s.At, "Monday 15:04"), engineName(s.Engine) + ", " + upDown(s.Engine.OK, s.Engine.State)}
+	lines := append([]string{s.Headline().Text()}, waitsText(s)...)
+	for _, e := range s.Schedule.Entries[:min(nextFires, len(s.Schedule.Entries))] {
+		lines = append(lines, "next: "+entryText(s, e, ""))
+	}
+	lines = append(lines, "it is "+s.Clock(s.At, "Monday 15:04"), engineName(s.Engine)+", "+upDown(s.Engine.OK, s.Engine.State))
 	if s.Surface.Name != "" {
 		lines = append(lines, "messages go to "+s.Surface.Name+", "+upDown(s.Surface.OK, s.Surface.State))
 	}
 	for _, f := range s.Facts() {
-		lines = append(lines, f.Name+": "+f.Text)
-	}
-	if len(s.Schedule.Entries) > 0 {
-		lines = append(lines, "next: "+entryText(s, s.Schedule.Entries[0], ""))
+		if !slices.Contains(said, f.Name) {
+			lines = append(lines, f.Name+": "+spoken(f.Text))
+		}
 	}
 	if s.Busy {
 		lines = append(lines, textBusy)
 	}
 	return append(lines, words.Some(len(s.Attached), "file", " attached to the next message"))
+}
+
+// nextFires is how many of the next fires a status has.
+const nextFires = 3
+
+// said are the facts of a status that waitsText tells.
+var said = []string{"asks", "failed", "problems"}
+
+// waitsText is what waits for the user, with the command for it.
+func waitsText(s *core.Snapshot) []string {
+	waiting := 0
+	for _, t := range s.Schedule.Tasks {
+		if t.Waits != "" || t.Proposed.Version != "" {
+			waiting++
+		}
+	}
+	lines := []string{
+		words.Some(len(s.Approvals), "tool call", " waiting for your answer; approvals reads them"),
+		words.Some(waiting, "task", " waiting for approval; tasks is:held lists them"),
+		words.Some(len(s.Failures), "failed run", " that you have not seen; runs is:failed lists them, seen marks them"),
+		words.Some(len(s.Schedule.Problems), "file", " with a problem; problems lists them"),
+	}
+	if s.Fork != nil && s.Fork.Asks {
+		lines = append(lines, textForkAsks)
+	}
+	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
 // rowsText turns the rows of a page into sentences.
@@ -137,7 +161,7 @@ func rowsText(rows []dialog.Row) []string {
 
 // entryText is a fire of the schedule.
 func entryText(s *core.Snapshot, e schedule.Entry, more string) string {
-	return flat(words.Joined(s.Clock(e.FireTime, "15:04")+" "+words.Joined(panes.FireWords(s, e)...), more)) + " (" + e.ID + ")"
+	return flat(words.Joined(s.Clock(e.FireTime, "15:04")+" "+words.Joined(panes.FireWords(s, e)...), more))
 }
 
 // dateText is an appointment, or the tasks that are due on a day.
@@ -159,7 +183,7 @@ func taskText(s *core.Snapshot, t schedule.TaskView) string {
 		next = "next " + s.Moment(t.Next)
 	}
 	what := panes.TaskWords(s, t)
-	return flat(words.Joined(what[0], string(t.Kind), next, words.Joined(what[1:]...))) + " (" + t.ID + ")"
+	return flat(words.Joined(what[0], string(t.Kind), next, words.Joined(what[1:]...)))
 }
 
 // tailText is a line of a run's output or of the log, after its kind.
@@ -170,15 +194,10 @@ func tailText(l tail.Line) string {
 	return string(l.Kind) + ": " + l.Text
 }
 
-// costsText is what all runs have cost, then a line for each task.
-func costsText(r *command.CostReport) []string {
-	lines := []string{spoken(r.Head())}
+// costsText is a line for what the runs of each task have cost.
+func costsText(r *command.CostReport) (lines []string) {
 	for _, t := range r.Tasks {
-		title := t.Title
-		if t.ID != "" {
-			title += " (" + t.ID + ")"
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", title, words.Some(t.Runs, "run", ""),
+		lines = append(lines, fmt.Sprintf("%s: %s, %s tokens, %s, %s a run, %.0f percent of all", t.Title, words.Some(t.Runs, "run", ""),
 			words.Tokens(t.Tokens), words.Dollars(t.Dollars), words.Dollars(t.Dollars/float64(max(1, t.Runs))), 100*t.Share))
 	}
 	return lines

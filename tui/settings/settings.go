@@ -36,8 +36,11 @@ type Dashboard map[string]string
 // Welcome is the name that says whether the welcome opens by itself until setup is complete.
 const Welcome = "welcome"
 
+// Prefix is the name that says whether plain mode puts the time before what happens.
+const Prefix = "prefix"
+
 // Names are the names of the file whose values are single words.
-var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion", Welcome}
+var Names = []string{"theme", "layout", "clock", "charts", "bell", "title", "motion", Welcome, Prefix}
 
 // The values of the names; the first is the default. Pens draw curves: blocks are for fonts
 // without braille. Bells is what happens when something starts to need the user: the
@@ -50,7 +53,7 @@ var (
 	switches = []string{"on", "off"}
 
 	Choices = map[string][]string{
-		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches, Welcome: switches,
+		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches, Welcome: switches, Prefix: switches,
 	}
 )
 

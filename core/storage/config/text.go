@@ -85,6 +85,7 @@ var Settings = []Setting{
 	{"dashboard.bell", groupLook, "Alert", "What the terminal does when something needs you: bell, notification or nothing.", "notify", ""},
 	{"dashboard.title", groupLook, "Window title", "Whether the title of the window shows what needs you.", "off", ""},
 	{"dashboard.motion", groupLook, "Motion", "Whether the screen counts seconds; applies from the next start.", "off", ""},
+	{"dashboard.prefix", groupLook, "Times in plain mode", "Whether --plain puts the time before what happens.", "off", ""},
 	{"dashboard.welcome", groupLook, "Welcome", "Whether the welcome opens by itself until setup is complete.", "off", ""},
 
 	{"max_background_forks", groupAdvanced, "Runs at once", "How many background runs work at the same time; more wait.", "2", "runs"},

@@ -56,8 +56,12 @@ func decision(s *core.Snapshot, e audit.Entry) string {
 	if e.From != "" {
 		who += ", " + e.From
 	}
+	about := ""
+	if e.Subject != "" {
+		about = "\nabout    " + e.Subject
+	}
 	return strings.TrimSpace("when     " + s.Clock(e.At, "Mon 2 Jan 2006 15:04:05") + "\nwho      " + who +
-		"\nwhat     " + what(e) + " (" + e.Action + ")\nabout    " + e.Subject + "\n\n" + e.Detail)
+		"\nwhat     " + what(e) + " (" + e.Action + ")" + about + "\n\n" + e.Detail)
 }
 
 // textSpan is when that was: "09:12 to 14:00, 4 h 48 min".

@@ -16,6 +16,7 @@ import (
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/widget/query"
 )
 
 const (
@@ -209,5 +210,10 @@ func FireWords(s *core.Snapshot, e schedule.Entry) []string { return ofFire(e).w
 
 // DateWords are an appointment, or the tasks of a day, in words.
 func DateWords(s *core.Snapshot, d google.Item) []string { return ofDate(s, &d).words(s) }
+
+// TaskFacts are what a filter finds a task by.
+func TaskFacts(s *core.Snapshot, t schedule.TaskView) query.Facts {
+	return (&Pane{snap: s, view: every}).facts(ofTask(s, t))
+}
 
 func (i item) words(s *core.Snapshot) []string { return append([]string{i.title()}, i.marks(s)...) }

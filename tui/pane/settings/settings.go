@@ -247,6 +247,36 @@ func rowOf(c pane.Context, about config.Setting) *setting {
 	return &setting{line, setConfig}
 }
 
+// Told is a setting as it is told where there is no screen.
+type Told struct {
+	config.Line
+	Takes string // what can be set, in a sentence
+}
+
+// Tell tells of all settings, by group.
+func Tell(c pane.Context) (told []Told) {
+	for _, s := range rowsOf(c) {
+		takes := s.example()
+		if s.Closed {
+			takes = fmt.Sprintf(textOneOf, strings.Join(s.Choices, ", "))
+		}
+		told = append(told, Told{s.Line, takes})
+	}
+	return told
+}
+
+// Set is the command that gives a setting a value, or why it cannot have it.
+func (t Told) Set(value string) (command.Value, error) {
+	s := setting{Line: t.Line}
+	switch {
+	case strings.HasPrefix(t.Key, lookKeys):
+		return setLook(&s, value)
+	case strings.HasPrefix(t.Key, budgetKeys):
+		return setBudget(&s, value)
+	}
+	return setConfig(&s, value)
+}
+
 // Find lists the settings for the search of the palette.
 func Find(c pane.Context) (list []dialog.Found) {
 	for _, s := range rowsOf(c) {
@@ -285,6 +315,7 @@ const (
 	textNothing   = "no setting is selected"
 	textValue     = "Value"
 	textExample   = "For example %s."
+	textOneOf     = "One of %s."
 	textSetConfig = "ollim-bot config %s"
 	textSetBudget = "ollim-bot budget set"
 

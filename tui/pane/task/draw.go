@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
@@ -79,6 +80,33 @@ func (p *Page) facts(c pane.Context, t *schedule.TaskView, w int) (out []widget.
 // nameCells is how wide the column of names is.
 const nameCells = 10
 
+// Tell tells of the past of a task and of its next fires, without a screen.
+func Tell(s *core.Snapshot, past *command.TaskPast) (lines []string) {
+	c, p := pane.Context{Snap: s}, &Page{past: past, run: len(past.Runs) - 1}
+	tell := func(name string, spans ...widget.Span) {
+		text := ""
+		for _, span := range spans {
+			text += span.Text
+		}
+		lines = append(lines, name+": "+text)
+	}
+	if len(past.Next) == 0 {
+		lines = append(lines, textNever)
+	}
+	for _, next := range past.Next {
+		tell(textNext, fires(c, next)...)
+	}
+	r := p.selected()
+	if r == nil {
+		return append(lines, textNoRun)
+	}
+	tell(textRuns, widget.Span{Text: textLast(len(past.Runs), past.Rate.Runs)})
+	tell(textNewest, ran(c, r)...)
+	tell(textPings, p.pings()...)
+	tell(textCost, widget.Span{Text: p.mean()})
+	return lines
+}
+
 // kind is the kind of the task, and what it may do.
 func kind(t *schedule.TaskView) []widget.Span {
 	text := textBackground
@@ -148,12 +176,20 @@ func (p *Page) took(c pane.Context) []widget.Span {
 
 // cost is the costs of the runs.
 func (p *Page) cost(c pane.Context) []widget.Span {
-	values, sum := p.each(func(r *fork.View) float64 { return r.Usage.CostUSD }), 0.0
+	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, p.dollars())}, {Role: theme.Dim, Text: "  " + p.mean()}}
+}
+
+func (p *Page) dollars() []float64 {
+	return p.each(func(r *fork.View) float64 { return r.Usage.CostUSD })
+}
+
+// mean is what a run costs.
+func (p *Page) mean() string {
+	values, sum := p.dollars(), 0.0
 	for _, v := range values {
 		sum += v
 	}
-	mean := "  " + words.Dollars(sum/float64(len(values))) + textARun
-	return []widget.Span{{Role: theme.Accent, Text: chart.Spark(c.Theme, values)}, {Role: theme.Dim, Text: mean}}
+	return words.Dollars(sum/float64(len(values))) + textARun
 }
 
 // each is a figure of every run; there is at least one.

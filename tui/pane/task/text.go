@@ -16,6 +16,7 @@ const (
 
 	textReading    = "reading…"
 	textRuns       = "runs"
+	textNewest     = "newest"
 	textTook       = "duration"
 	textCost       = "cost"
 	textPings      = "pings"
