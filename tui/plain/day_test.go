@@ -183,7 +183,7 @@ func TestNoFileGoesUnasked(t *testing.T) {
 		s.bot.undo = command.RemoveTask{ID: "bbbb2222", Version: "v1"}
 		s.types("new routine 0 9 * * * greet me")
 		s.change(func(n *core.Snapshot) { n.Schedule.Tasks[1].Version = "v2" })
-		s.one(s.types("undo"), "routines/m.md was edited after it was made. This undo removes it with the edits. Type yes to delete the file")
+		s.one(s.types("undo"), "routines/m.md was edited since. Undo would remove it, edits included. Type yes to delete the file")
 		s.types("no")
 		s.types("undo")
 		s.one(s.types("yes"), "undone: so it is")
