@@ -81,9 +81,7 @@ type Snapshot struct {
 	Approvals []policy.Approval
 	// Attached are the names of files that go with the next message.
 	Attached []string
-	// Webhooks is how many valid webhook files there are, Deliveries what came in,
-	// newest first; empty where triggers are not taken.
-	Webhooks   int
+	// Deliveries are what came in by webhooks, newest first; empty where triggers are not taken.
 	Deliveries []webhook.Delivery
 	LogLines   uint64 // log lines ever written: a change means new ones
 }
@@ -122,7 +120,6 @@ func (b *Bot) SnapshotAt(t time.Time) Snapshot {
 	s.Config = *b.settings.Load()
 	s.Away, s.Decisions = b.present.Span(now), b.audit.Recorded()
 	s.Busy, s.BusySince = b.chat.Busy()
-	s.Webhooks = len(b.webhooks.index.Specs(false))
 	s.Schedule.Problems = append(s.Schedule.Problems[:len(s.Schedule.Problems):len(s.Schedule.Problems)], b.webhooks.index.Problems()...)
 	s.Schedule.Problems = append(s.Schedule.Problems, b.review.Skills()...)
 	s.Deliveries = b.webhooks.deliveries()

@@ -20,14 +20,14 @@ import (
 // newPanes makes every pane and page.
 func newPanes() map[action.Pane]pane.Pane {
 	return map[action.Pane]pane.Pane{
-		action.Day:      today.New(),
-		action.Budget:   budget.New(),
+		action.Day:      &today.Pane{},
+		action.Budget:   &budget.Pane{},
 		action.Schedule: schedule.New(),
 		action.Updates:  updates.New(),
 		action.Forks:    forks.New(),
 		action.Chat:     chat.New(command.List(command.InSlash)),
 		action.Logs:     logs.New(),
-		action.Task:     task.New(),
+		action.Task:     &task.Page{},
 		action.Costs:    costs.New(),
 		action.Away:     away.New(),
 		action.Settings: settings.New(),

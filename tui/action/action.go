@@ -145,15 +145,14 @@ const (
 	ScheduleFire    ID = "schedule.fire"
 	SchedulePreview ID = "schedule.preview"
 	ScheduleDetails ID = "schedule.details"
-	// ScheduleView goes on to the next view: the window, 24 hours, every task.
-	ScheduleView   ID = "schedule.view"
-	ScheduleSnooze ID = "schedule.snooze"
-	ScheduleAllow  ID = "schedule.allow"
-	SchedulePause  ID = "schedule.pause"
-	ScheduleEdit   ID = "schedule.edit"
-	ScheduleDelete ID = "schedule.delete"
-	ScheduleOpen   ID = "schedule.open"
-	ScheduleNew    ID = "schedule.new"
+	ScheduleView    ID = "schedule.view" // goes on to the next view
+	ScheduleSnooze  ID = "schedule.snooze"
+	ScheduleAllow   ID = "schedule.allow"
+	SchedulePause   ID = "schedule.pause"
+	ScheduleEdit    ID = "schedule.edit"
+	ScheduleDelete  ID = "schedule.delete"
+	ScheduleOpen    ID = "schedule.open"
+	ScheduleNew     ID = "schedule.new"
 
 	// The actions of the updates pane.
 	UpdatesRead    ID = "updates.read"

@@ -47,7 +47,7 @@ var noon = time.Date(2026, 11, 23, 14, 2, 10, 0, zone)
 // panes are fresh panes by name.
 func panes() map[string]pane.Pane {
 	return map[string]pane.Pane{
-		"budget": budgetpane.New(), "schedule": schedulepane.New(), "updates": updatespane.New(),
+		"budget": &budgetpane.Pane{}, "schedule": schedulepane.New(), "updates": updatespane.New(),
 		"forks": forkspane.New(), "chat": chatpane.New(commands), "logs": logspane.New(),
 		"task": taskRead(), "costs": costsRead(), "away": awaypage.New(), "settings": settingspage.New(),
 	}
@@ -76,7 +76,7 @@ func taskRead() *taskpage.Page {
 		}
 		past.Runs = append(past.Runs, v)
 	}
-	p := taskpage.New()
+	p := &taskpage.Page{}
 	load(p, stored{past: past, prompt: "[routine-bg:0f1e2d3c] Look through what is unread.\n\nLeave newsletters out. Ping only for what needs an answer today."})
 	return p
 }

@@ -69,7 +69,7 @@ func readFor(t *testing.T, a pane.Answer) string {
 }
 
 func TestThePageOfATaskForgetsWhatWasReadForAnother(t *testing.T) {
-	p := taskpage.New()
+	p := &taskpage.Page{}
 	c := everydayContext(plainTheme())
 	c.Zoomed = true
 	one, other := c.Snap.Schedule.Tasks[0].ID, c.Snap.Schedule.Tasks[1].ID

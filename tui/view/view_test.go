@@ -64,7 +64,7 @@ func screen(w, h int, snap core.Snapshot) *State {
 		},
 		W: w, H: h, Focus: action.Forks, Lower: action.Chat,
 		Panes: map[action.Pane]pane.Pane{
-			action.Day: day.New(), action.Budget: budgetpane.New(), action.Schedule: schedulepane.New(), action.Updates: updates.New(),
+			action.Day: &day.Pane{}, action.Budget: &budgetpane.Pane{}, action.Schedule: schedulepane.New(), action.Updates: updates.New(),
 			action.Forks: forks.New(), action.Chat: chat.New(command.List(command.InSlash)), action.Logs: logs.New(),
 		},
 	}

@@ -16,9 +16,9 @@ import (
 	"ollimbot/tui/widget/query"
 )
 
-// maxCopy is the most bytes that go to the clipboard: terminals accept about
+// MaxCopy is the most bytes that go to the clipboard: terminals accept about
 // 75 kB of base64 in one OSC 52 sequence.
-const maxCopy = 54 << 10
+const MaxCopy = 54 << 10
 
 // TailView shows one tail: the log, or the output of a run. It reads by cursor and
 // follows until the reader scrolls. Use NewTailView.
@@ -209,7 +209,7 @@ func (v *TailView) copyAll() Reply {
 			continue
 		}
 		row := v.text(l.Line)
-		if size += len(row); size <= maxCopy {
+		if size += len(row); size <= MaxCopy {
 			rows = append(rows, row)
 		}
 		shown++

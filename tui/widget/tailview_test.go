@@ -156,7 +156,7 @@ func TestCopyAllTakesTheNewestThatFit(t *testing.T) {
 	}
 	b.write(9000)
 	all = b.copyAll()
-	if len(all.Copy) > maxCopy || !strings.HasSuffix(all.Copy, "line 9003\n") || !strings.HasPrefix(all.Toast, "copied the newest ") {
+	if len(all.Copy) > MaxCopy || !strings.HasSuffix(all.Copy, "line 9003\n") || !strings.HasPrefix(all.Toast, "copied the newest ") {
 		t.Errorf("%d bytes, %q", len(all.Copy), all.Toast)
 	}
 }

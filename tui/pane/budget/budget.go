@@ -19,7 +19,7 @@ import (
 	"ollimbot/tui/widget/chart"
 )
 
-// Pane is the budget pane. Use New.
+// Pane is the budget pane. The zero Pane is ready to use.
 type Pane struct {
 	pane.Still
 	kept drawn
@@ -28,9 +28,6 @@ type Pane struct {
 	now, before numbers
 	until       time.Time
 }
-
-// New returns the pane.
-func New() *Pane { return &Pane{} }
 
 // State implements pane.Pane.
 func (p *Pane) State(c pane.Context) string { return c.Snap.Outlook().Word }

@@ -145,9 +145,6 @@ func (t *talk) copyOne() pane.Answer {
 	return pane.Answer{Copy: MessageText(t.entries[i]), Toast: "copied the message"}
 }
 
-// maxCopy is what terminals take in one OSC 52 sequence.
-const maxCopy = 54 << 10
-
 // copyAll is the newest messages, as many as a clipboard takes.
 func (t *talk) copyAll() pane.Answer {
 	if len(t.entries) == 0 {
@@ -161,7 +158,7 @@ func (t *talk) copyAll() pane.Answer {
 			who += " (" + e.Source + ")"
 		}
 		part := fmt.Sprintf("%s %s: %s\n", t.snap.Clock(e.At, "15:04"), who, MessageText(e))
-		if size += len(part); size > maxCopy {
+		if size += len(part); size > widget.MaxCopy {
 			break
 		}
 		parts = slices.Insert(parts, 0, part)

@@ -16,7 +16,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Pane is the day. Use New.
+// Pane is the day. The zero Pane is ready to use.
 type Pane struct {
 	pane.Still
 	marks  []mark
@@ -27,9 +27,6 @@ type Pane struct {
 	kept   drawn
 	rows   []widget.Row
 }
-
-// New returns the day.
-func New() *Pane { return &Pane{} }
 
 // made is what the marks and the levels were made of. The lists are compared by where they
 // stand, because nobody changes one.

@@ -67,7 +67,7 @@ func rows(p *Pane, c pane.Context, w, h int, focused bool) []string {
 }
 
 func TestTheBandShowsTwelveHoursOnEachSideOfNow(t *testing.T) {
-	p, c := New(), plain(aDay())
+	p, c := &Pane{}, plain(aDay())
 	p.Sync(c)
 	for i, want := range []string{
 		" pings  ░░░░░░ quiet ░░░░░░░◆            ◈      │         ◇  ◈                   ░░░░░░░   ◆ sent  ◈ refused  ◇ likely",
@@ -104,7 +104,7 @@ func TestThereIsAsMuchFutureAtNight(t *testing.T) {
 	s := aDay()
 	s.At = noon.Add(11*time.Hour + 30*time.Minute)
 	s.Schedule.Day = []schedule.Entry{{ID: "m", Description: "Morning", FireTime: s.At.Add(11 * time.Hour)}}
-	p, c := New(), plain(s)
+	p, c := &Pane{}, plain(s)
 	p.Sync(c)
 	for _, h := range []int{2, 4} {
 		band := rows(p, c, 79, h, false)
@@ -119,7 +119,7 @@ func TestThereIsAsMuchFutureAtNight(t *testing.T) {
 }
 
 func TestTheHoursAreThoseOfTheClockThatWasChosen(t *testing.T) {
-	p, s := New(), aDay()
+	p, s := &Pane{}, aDay()
 	c := plain(s)
 	p.Sync(c)
 	rows(p, c, 74, 2, false)
@@ -133,7 +133,7 @@ func TestTheHoursAreThoseOfTheClockThatWasChosen(t *testing.T) {
 }
 
 func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
-	p, c := New(), plain(aDay())
+	p, c := &Pane{}, plain(aDay())
 	p.Sync(c)
 	p.Do(c, action.DayFirst)
 	var said, opened []string
@@ -171,7 +171,7 @@ func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 }
 
 func TestLeavingTheDayForgetsTheChoice(t *testing.T) {
-	p, c := New(), plain(aDay())
+	p, c := &Pane{}, plain(aDay())
 	p.Sync(c)
 	p.Do(c, action.DayFirst)
 	if p.End(c) {
@@ -183,7 +183,7 @@ func TestLeavingTheDayForgetsTheChoice(t *testing.T) {
 }
 
 func TestAClickChoosesInItsLane(t *testing.T) {
-	p, c := New(), plain(aDay())
+	p, c := &Pane{}, plain(aDay())
 	p.Sync(c)
 	a := axisOf(noon, 118, 4)
 	x := a.left + a.cell(noon.Add(-6*time.Hour))
@@ -203,7 +203,7 @@ func TestAClickChoosesInItsLane(t *testing.T) {
 
 // What has not changed is not made again: a snapshot comes each second.
 func TestTheMarksAreMadeOnlyWhenSomethingHasChanged(t *testing.T) {
-	p, s := New(), aDay()
+	p, s := &Pane{}, aDay()
 	c := plain(s)
 	p.Sync(c)
 	next := *s
@@ -226,7 +226,7 @@ func TestTheRowsOfTheDayAreAsWideAsTheScreen(t *testing.T) {
 		s := aDay()
 		s.At = noon.Add(time.Duration(rapid.IntRange(-1440, 1440).Draw(t, "now")) * time.Minute)
 		s.TwelveHours = rapid.Bool().Draw(t, "twelve")
-		p, c := New(), plain(s)
+		p, c := &Pane{}, plain(s)
 		p.Sync(c)
 		for range rapid.IntRange(0, 8).Draw(t, "steps") {
 			p.Do(c, rapid.SampledFrom([]action.ID{action.DayEarlier, action.DayLater, action.DayNow}).Draw(t, "step"))

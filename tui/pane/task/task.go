@@ -18,7 +18,7 @@ import (
 	"ollimbot/tui/widget"
 )
 
-// Page is the page of one task. Use New.
+// Page is the page of one task. The zero Page is ready to use.
 type Page struct {
 	pane.Still
 	id string // of the task; empty: the first is shown
@@ -41,9 +41,6 @@ type seen struct {
 	ended, pings int
 	minute       time.Time
 }
-
-// New returns the page.
-func New() *Page { return &Page{} }
 
 // Show shows the task of an id.
 func (p *Page) Show(_ pane.Context, id string) {

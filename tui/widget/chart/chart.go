@@ -70,15 +70,9 @@ func Heat(t *theme.Theme, values []float64, top float64) string {
 	if t.ASCII() {
 		zero, shades = ".", []string{"-", "+", "*", "#"}
 	}
-	var out strings.Builder
-	for _, v := range values {
-		cell := zero
-		if v > 0 {
-			cell = shades[place(Axis{To: top}.share(v)-tiny, len(shades))]
-		}
-		out.WriteString(cell)
-	}
-	return out.String()
+	return cells(values, zero, func(v float64) string {
+		return shades[place(Axis{To: top}.share(v)-tiny, len(shades))]
+	})
 }
 
 // Spark is a sparkline of one cell for each value, scaled to the highest. A zero is drawn
@@ -90,13 +84,20 @@ func Spark(t *theme.Theme, values []float64) string {
 		zero, blocks = plainHeights[0], plainHeights[:]
 	}
 	top := slices.Max(append([]float64{0}, values...))
+	return cells(values, zero, func(v float64) string {
+		return blocks[int(math.Ceil(float64(len(blocks)-1)*(v/top)-tiny))]
+	})
+}
+
+// cells has a sign for each value, and zero for one that is not above it.
+func cells(values []float64, zero string, sign func(v float64) string) string {
 	var out strings.Builder
 	for _, v := range values {
-		cell := zero
 		if v > 0 {
-			cell = blocks[int(math.Ceil(float64(len(blocks)-1)*(v/top)-tiny))]
+			out.WriteString(sign(v))
+		} else {
+			out.WriteString(zero)
 		}
-		out.WriteString(cell)
 	}
 	return out.String()
 }
