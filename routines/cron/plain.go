@@ -19,7 +19,7 @@ func FromWords(text string) (expr string, ok bool) {
 	if expr, ok := interval(words); ok {
 		return expr, true
 	}
-	days, times := words, []string(nil)
+	var days, times []string
 	if at := slices.Index(words, "at"); at >= 0 {
 		days, times = words[:at], words[at+1:]
 	} else { // "daily 8:15"

@@ -47,9 +47,9 @@ func editingOf(file command.TaskFile) *editing {
 	e.prompt()
 	e.choice("allow-ping", fieldPings, textMayPing, textNeverPings, func(f command.TaskFile) bool { return f.AllowPing })
 	if routine {
-		e.option("missed", fieldMissed, "run", textCatchUp, textNoteMissed, func(f command.TaskFile) bool { return f.RunMissed })
+		e.option("missed", fieldMissed, "run", [2]string{textCatchUp, textNoteMissed}, func(f command.TaskFile) bool { return f.RunMissed })
 	} else {
-		e.option("until", fieldUntil, "done", textTillDone, textOnce, func(f command.TaskFile) bool { return f.UntilDone })
+		e.option("until", fieldUntil, "done", [2]string{textTillDone, textOnce}, func(f command.TaskFile) bool { return f.UntilDone })
 	}
 	basic := len(e.Fields)
 	e.choice("background", fieldRuns, textBackground, textForeground, func(f command.TaskFile) bool { return f.Background })
@@ -150,13 +150,13 @@ const separator = ";"
 
 // choice adds a field with two options, for true and false.
 func (e *editing) choice(key, label, yes, no string, of func(command.TaskFile) bool) {
-	e.either(key, label, yes, no, of, func(on bool) any { return on })
+	e.either(key, label, [2]string{yes, no}, of, func(on bool) any { return on })
 }
 
 // option adds a field with two options; the file has a word for the first and no key for the
 // other.
-func (e *editing) option(key, label, word, yes, no string, of func(command.TaskFile) bool) {
-	e.either(key, label, yes, no, of, func(on bool) any {
+func (e *editing) option(key, label, word string, options [2]string, of func(command.TaskFile) bool) {
+	e.either(key, label, options, of, func(on bool) any {
 		if on {
 			return word
 		}
@@ -164,7 +164,8 @@ func (e *editing) option(key, label, word, yes, no string, of func(command.TaskF
 	})
 }
 
-func (e *editing) either(key, label, yes, no string, of func(command.TaskFile) bool, value func(on bool) any) {
+func (e *editing) either(key, label string, options [2]string, of func(command.TaskFile) bool, value func(on bool) any) {
+	yes, no := options[0], options[1]
 	show := func(f command.TaskFile) string {
 		if of(f) {
 			return yes

@@ -27,7 +27,6 @@ func offline(dir *store.Dir, look func() core.Snapshot) (agent.Engine, func()) {
 type life struct {
 	empty, looks int             // looks at a bucket without a whole token, of how many
 	asked        map[string]bool // approvals, by ID
-	delivered    int             // turns that took updates
 }
 
 // watch looks at the demo every few seconds.

@@ -44,7 +44,6 @@ type past struct {
 	bucket  budget.State
 	fired   map[string]time.Time // when each routine was due last, by its ID
 	busy    time.Time            // until when the newest turn of the conversation takes
-	asked   int                  // questions of the user
 }
 
 // event is something that happens at a moment.

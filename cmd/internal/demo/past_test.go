@@ -275,7 +275,7 @@ func contents(t *testing.T, d *store.Dir) map[string]string {
 			return err
 		}
 		data, err := fs.ReadFile(root, path)
-		files[path] = fmt.Sprintf("%s", data)
+		files[path] = string(data)
 		return err
 	})
 	if err != nil {

@@ -28,8 +28,11 @@ func userManager(t *testing.T) string {
 	if err := cmd.Start(); err != nil {
 		return ""
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // interrupted
+		close(ended)
+	}()
 	t.Cleanup(func() { <-ended })
 	socket := filepath.Join(runtime, "systemd/private")
 	for {
@@ -38,7 +41,6 @@ func userManager(t *testing.T) string {
 		}
 		select {
 		case <-ended:
-			ended <- nil
 			return ""
 		case <-time.After(10 * time.Millisecond):
 		}
