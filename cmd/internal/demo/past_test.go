@@ -2,7 +2,6 @@ package demo
 
 import (
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
