@@ -194,7 +194,7 @@ func (p *Plot) curve(g *grid, c Curve) {
 		}
 		x0, y0 := spot(a)
 		x1, y1 := spot(b)
-		n := max(abs(x1-x0), abs(y1-y0))
+		n := max(x1-x0, x0-x1, y1-y0, y0-y1)
 		for k := range n + 1 {
 			share := float64(k) / float64(max(n, 1))
 			x, y := x0+int(math.Round(share*float64(x1-x0))), y0+int(math.Round(share*float64(y1-y0)))
@@ -202,8 +202,6 @@ func (p *Plot) curve(g *grid, c Curve) {
 		}
 	}
 }
-
-func abs(n int) int { return max(n, -n) }
 
 // name writes the name of a mark in the first free place: to the right, below, above, or
 // to the left.
