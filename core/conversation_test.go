@@ -101,6 +101,9 @@ func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
 
 func TestConfigurationIsSetShownAndKept(t *testing.T) {
 	running(t, func(home) {}, func(h home, b *Bot) {
+		if got := type_(t, b, "/status").Message; !strings.HasPrefix(got, "No model is connected: scripted replies answer. Nothing is due within a day; ") || !strings.Contains(got, "\nbudget: ") {
+			t.Errorf("/status says %q", got)
+		}
 		if got := type_(t, b, "/config max_background_forks 2").Message; !strings.Contains(got, "2") {
 			t.Errorf("reply: %q", got)
 		}

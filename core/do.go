@@ -119,6 +119,10 @@ func (b *Bot) slashHost() command.Host {
 		Config: b.settings.Load, SetConfig: b.settings.Set, Follows: b.money.Follows,
 		Record:  func(ctx context.Context, e audit.Entry) { b.audit.RecordBy(ctx, b.now(), e) },
 		Restart: b.o.Restart, Google: b.google.Connect, CheckModel: b.checkModel,
+		Status: func() []string {
+			s := b.Snapshot()
+			return s.Status()
+		},
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := b.money.Lift(ctx, command.LiftCaps{Undo: undo})
 			if err == nil {

@@ -57,6 +57,15 @@ func (s *Snapshot) Facts() (facts []Fact) {
 	return facts
 }
 
+// Status is everything in lines: the headline, then the facts.
+func (s *Snapshot) Status() []string {
+	lines := []string{s.Headline().Text()}
+	for _, f := range s.Facts() {
+		lines = append(lines, f.Name+": "+f.Text)
+	}
+	return lines
+}
+
 // BudgetText says how many pings are left, when there are more, and whether they last.
 func (s *Snapshot) BudgetText() string {
 	b, o := s.Budget, s.Outlook()

@@ -3,6 +3,7 @@ package core
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/work/fork"
+	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
 
@@ -19,7 +21,9 @@ type HeadlineKind uint8
 // The kinds of a headline. All but the last need the user.
 const (
 	Asks         HeadlineKind = iota // a tool call or a question waits
+	Proposed                         // what the agent wrote needs approval
 	RunFailed                        // and the user has not looked at it
+	FileBroken                       // a file has an error
 	HeldForMoney                     // tasks do not run because of a spending cap
 	Disconnected                     // from Discord, the engine or Google
 	NoModel                          // scripted replies answer
@@ -29,7 +33,8 @@ const (
 // Headline is the one sentence that is said first, wherever the bot is looked at.
 type Headline struct {
 	Kind HeadlineKind
-	// Item is what it is about: the ID of a tool call, a run or a task; empty without one.
+	// Item is what it is about: the ID of a tool call, a run or a task, or a file; empty
+	// without one.
 	Item string
 	// Lead says it, Detail why; Detail may be long. Both lack their stops.
 	Lead, Detail string
@@ -48,7 +53,10 @@ func (h Headline) Text() string { return h.Forms()[0] }
 func (h Headline) Forms() []string {
 	lead, detail := h.Lead+".", h.Lead+"."
 	if h.Detail != "" {
-		detail = h.Lead + ": " + strings.TrimRight(h.Detail, ".") + "."
+		detail = h.Lead + ": " + strings.TrimRight(h.Detail, ".")
+		if !strings.HasSuffix(detail, "?") {
+			detail += "."
+		}
 		if !h.Urgent() {
 			detail = h.Lead + ". " + h.Detail + "."
 		}
@@ -74,7 +82,9 @@ var headlines = []struct {
 	of   func(*Snapshot) (h Headline, ok bool)
 }{
 	{Asks, (*Snapshot).askedFor},
+	{Proposed, (*Snapshot).proposed},
 	{RunFailed, (*Snapshot).failed},
+	{FileBroken, (*Snapshot).broken},
 	{HeldForMoney, (*Snapshot).heldForMoney},
 	{Disconnected, (*Snapshot).disconnected},
 	{NoModel, (*Snapshot).withoutModel},
@@ -113,6 +123,54 @@ func (s *Snapshot) askedFor() (h Headline, ok bool) {
 
 // Asker is the session that a tool call comes from.
 func Asker(a policy.Approval) string { return cmp.Or(a.Session, "agent") }
+
+// proposed is the first task, edit or other file of the agent's that needs approval.
+func (s *Snapshot) proposed() (h Headline, ok bool) {
+	n := 0
+	add := func(id, name, why string, edit routines.Proposal) {
+		if n++; n > 1 {
+			return
+		}
+		h = Headline{Item: id, Lead: name, Detail: clean.Line(why)}
+		if edit.Version != "" {
+			h.Lead, h.Detail = "An edit of "+name, clean.Line(edit.Why)
+		}
+	}
+	for _, t := range s.Schedule.Tasks {
+		if t.Waits != "" || t.Proposed.Version != "" {
+			add(t.ID, clean.Line(cmp.Or(t.Title, t.ID)), t.Waits, t.Proposed)
+		}
+	}
+	for _, p := range s.Schedule.Problems {
+		if p.Waits {
+			add(p.File, p.File, "", p.Proposed)
+		}
+	}
+	first := strings.Replace(h.Lead, "An edit", "an edit", 1)
+	if h.Lead += " waits for you"; n > 1 {
+		h.Lead, h.Detail = fmt.Sprintf("%d files by the agent wait for you, the first is %s", n, first), ""
+	}
+	return h, n > 0
+}
+
+// broken is the first file with an error; hints do not count.
+func (s *Snapshot) broken() (h Headline, ok bool) {
+	files := map[string]bool{}
+	for _, p := range s.Schedule.Problems {
+		if p.Severity != routines.Error {
+			continue
+		}
+		if files[p.File] = true; h.Item == "" {
+			h = Headline{Item: p.File, Lead: path.Base(p.File), Detail: clean.Line(p.Message)}
+		}
+	}
+	if n := len(files); n > 1 {
+		h.Lead = words.Count(n, "file") + " need fixing, the first " + h.Lead
+	} else {
+		h.Lead += " cannot be read"
+	}
+	return h, len(files) > 0
+}
 
 func (s *Snapshot) failed() (h Headline, ok bool) {
 	if len(s.Failures) == 0 {
@@ -168,7 +226,7 @@ func (s *Snapshot) heldForMoney() (h Headline, ok bool) {
 		h.Lead += " until " + s.Hour(span.Ends)
 	}
 	if span.Capped() {
-		h.Detail = fmt.Sprintf("%s of the %s cap of %s are spent", words.Dollars(span.Spent), of, words.Dollars(span.Cap))
+		h.Detail = fmt.Sprintf("%s of the %s cap of %s is spent", words.Dollars(span.Spent), of, words.Dollars(span.Cap))
 	}
 	return h, true
 }
@@ -197,7 +255,7 @@ func (s *Snapshot) allQuiet() (h Headline, ok bool) {
 	if running, _ := fork.Count(s.Forks); running > 0 {
 		h.Lead = words.Count(running, "run") + " under way"
 	} else if s.Busy {
-		h.Lead = "The bot answers"
+		h.Lead = "The bot is answering"
 	}
 	return h, true
 }

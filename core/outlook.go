@@ -94,25 +94,25 @@ func (o *Outlook) say(s *Snapshot, closed time.Time) {
 	switch o.Kind {
 	case PingsOff:
 		o.Word, o.Clause, o.Text = "muted", "critical pings only", "muted: the capacity is 0"
-		o.Tail = "; only critical pings go"
+		o.Tail = "; only critical pings get through"
 	case PingsMuted, PingsQuiet:
 		o.Word = "quiet"
 		if o.Kind == PingsMuted {
 			o.Word = "muted"
 		}
 		o.Clause = o.Word + " until " + s.Hour(closed)
-		o.Text, o.Tail = o.Clause, ": only critical pings go"
+		o.Text, o.Tail = o.Clause, ": only critical pings get through"
 		if o.Next.After(closed) {
-			o.Tail += ", the next other one at " + s.Hour(o.Next)
+			o.Tail += ", others from " + s.Hour(o.Next)
 		}
 	case PingsEmpty:
 		at := s.Hour(o.Next)
 		o.Word, o.Clause, o.Text = "empty until "+at, "no ping until "+at, "the next ping can go at "+at
 		switch {
 		case !o.Likely.IsZero():
-			o.Tail = "; likely refused at " + s.Hour(o.Likely) + s.firing(o.Likely)
+			o.Tail = "; at " + s.Hour(o.Likely) + " a ping is likely refused" + s.firing(o.Likely)
 		case !o.Worst.IsZero():
-			o.Tail = "; refused if it pings at " + s.Hour(o.Worst) + s.firing(o.Worst)
+			o.Tail = "; at " + s.Hour(o.Worst) + " a ping would be refused" + s.firing(o.Worst)
 		}
 	case PingsLikely:
 		at := s.Hour(o.Likely)

@@ -66,6 +66,13 @@ func anyDay(t *rapid.T) core.Snapshot {
 	if n(5, "asks") == 0 {
 		s.Approvals = []policy.Approval{{ID: "a1", Label: "Bash(x)", Text: "Bash(x)", Tool: "Bash", Asked: s.At, Until: s.At.Add(time.Minute)}}
 	}
+	if n(4, "broken") == 0 {
+		s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{File: "routines/gym.md", Severity: routines.Error, Message: "there is no cron"})
+	}
+	if n(4, "hint") == 0 {
+		waits := n(1, "waits") == 0
+		s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{File: "skills/x/SKILL.md", Severity: routines.Warning, Message: "a hint", Waits: waits})
+	}
 	return s
 }
 
@@ -83,7 +90,7 @@ var told = map[string]*regexp.Regexp{
 func TestPropertyAllPlacesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyDay(t)
-		texts := map[string]string{"headline": s.Headline().Text(), "budget": s.BudgetText()}
+		texts := map[string]string{"headline": s.Headline().Text(), "status": strings.Join(s.Status(), "\n"), "budget": s.BudgetText()}
 		for _, f := range s.Facts() {
 			texts["fact "+f.Name] = f.Text
 		}
@@ -129,6 +136,10 @@ func TestPropertyTheHeadlineIsTheMostUrgentFact(t *testing.T) {
 		for _, e := range s.Schedule.Day {
 			held = held || e.Money
 		}
+		broken, proposed := false, false
+		for _, p := range s.Schedule.Problems {
+			broken, proposed = broken || p.Severity == routines.Error, proposed || p.Waits
+		}
 		want := core.Quiet
 		for _, c := range []struct {
 			is   bool
@@ -137,7 +148,9 @@ func TestPropertyTheHeadlineIsTheMostUrgentFact(t *testing.T) {
 			{s.Engine.Offline, core.NoModel},
 			{!s.Engine.OK || !s.Surface.OK, core.Disconnected},
 			{held, core.HeldForMoney},
+			{broken, core.FileBroken},
 			{len(s.Failures) > 0, core.RunFailed},
+			{proposed, core.Proposed},
 			{len(s.Approvals) > 0, core.Asks},
 		} {
 			if c.is {

@@ -62,6 +62,8 @@ type Host struct {
 	CheckModel func(name string) error
 	// Lift suspends the spending caps for today, or restores them.
 	Lift func(ctx context.Context, undo bool) (string, error)
+	// Status is the state of everything, in lines.
+	Status func() []string
 	// Record writes a decision to the audit log.
 	Record func(context.Context, audit.Entry)
 	// Follow runs a skill in a turn of the user's.
@@ -112,6 +114,10 @@ func slashHelp() string {
 		fmt.Fprintf(&out, "%-42s %s\n", c.Line(), c.About)
 	}
 	return strings.TrimRight(out.String(), "\n")
+}
+
+func (h Host) status(context.Context, []string) (string, error) {
+	return strings.Join(h.Status(), "\n"), nil
 }
 
 // clear clears the conversation.

@@ -29,7 +29,7 @@ func TestTheBudgetPageSaysWhetherThereIsEnough(t *testing.T) {
 			c.Budget.Fires[i].Rate = 0.9
 		}
 	})
-	has(t, s.screen(120, 30), "! the next ping can go at 15:14; likely refused at 14:30: Has the landlord")
+	has(t, s.screen(120, 30), "! the next ping can go at 15:14; at 14:30 a ping is likely refused: Has the landlord")
 	s.next(func(c *core.Snapshot) { c.Budget.State.Capacity = 0 })
 	has(t, s.screen(120, 30), "muted: the capacity is 0")
 }

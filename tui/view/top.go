@@ -26,6 +26,8 @@ var alarms = map[core.HeadlineKind]struct {
 	glyph theme.Glyph
 }{
 	core.Asks:         {theme.Warn, theme.Flag},
+	core.Proposed:     {theme.Warn, theme.Flag},
+	core.FileBroken:   {theme.Bad, theme.Bang},
 	core.RunFailed:    {theme.Bad, theme.Cross},
 	core.HeldForMoney: {theme.Warn, theme.Bang},
 	core.Disconnected: {theme.Bad, theme.Cross},
@@ -47,6 +49,8 @@ func (s *State) OpenHeadline() pane.Answer {
 	switch h := s.Headline(); h.Kind {
 	case core.Asks:
 		return pane.Answer{Focus: action.Chat}
+	case core.Proposed, core.FileBroken:
+		return pane.Answer{Focus: action.Schedule, Item: h.Item}
 	case core.RunFailed:
 		return pane.Answer{Focus: action.Forks, Item: h.Item}
 	case core.HeldForMoney:

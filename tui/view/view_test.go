@@ -119,6 +119,9 @@ func TestTheHeadlineOpensWhatItIsAbout(t *testing.T) {
 	lost.Surface.OK, offline.Engine.Offline = false, true
 	failed := busyDay()
 	failed.Approvals = nil
+	broken, edited := calm(), calm()
+	broken.Schedule.Problems = []routines.Problem{{File: "routines/gym.md", Severity: routines.Error, Message: "there is no cron"}}
+	edited.Schedule.Tasks = []schedule.TaskView{{ID: "aaaa1111", Title: "Medication", Proposed: routines.Proposal{Version: "v2", Why: "it may use Bash"}}}
 	for _, c := range []struct {
 		snap core.Snapshot
 		to   action.Pane
@@ -129,6 +132,8 @@ func TestTheHeadlineOpensWhatItIsAbout(t *testing.T) {
 		{failed, action.Forks, "bad00001", ""},
 		{held, action.Costs, "", ""},
 		{calm(), action.Task, "aaaa1111", ""},
+		{broken, action.Schedule, "routines/gym.md", ""},
+		{edited, action.Schedule, "aaaa1111", ""},
 		{lost, action.Everywhere, "", "Engine"},
 		{offline, action.Everywhere, "", "Connect"},
 	} {

@@ -131,10 +131,11 @@ func (p *Pane) turn(c pane.Context) {
 // show selects the next fire of a task, else another item of it, and reports whether there is
 // one.
 func (p *Pane) show(id string) bool {
-	return p.Select(func(it item) bool { return it.ID == id && it.stage >= ahead }) || p.Select(func(it item) bool { return it.ID == id })
+	return p.Select(func(it item) bool { return it.ID == id && it.stage >= ahead }) ||
+		p.Select(func(it item) bool { return it.ID == id || it.problem != nil && it.FilePath == id })
 }
 
-// Show selects a task, because it was just made or the user asked for it elsewhere.
+// Show selects a task, or a problem by its file, because it was just made or the user asked for it elsewhere.
 func (p *Pane) Show(c pane.Context, id string) {
 	p.made = id
 	p.EndQuery()
