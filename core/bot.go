@@ -86,9 +86,10 @@ type Options struct {
 	// Still leaves out what reaches beyond the program while it runs, the watch on
 	// files and git: for a bot that lives in a bubble of fake time.
 	Still bool
-	// Later leaves the reading of the tasks' files to Run, for a dashboard that shows its
-	// first frame before.
-	Later bool
+	// Shown is closed once the dashboard has painted its first frame. Run, which also reads
+	// the tasks' files then, leaves the processor to it until then, for a second at most. Nil
+	// is no dashboard: New reads the files, and Run starts at once.
+	Shown <-chan struct{}
 	// NoRemote says, where there is none, why and how to get one.
 	NoRemote string
 }
@@ -198,7 +199,7 @@ func New(o Options) (*Bot, error) {
 		b.watchFiles, b.versions = idle, idle
 	}
 	b.addHandlers()
-	if !o.Later {
+	if o.Shown == nil {
 		b.index.Scan()
 	}
 	return b, nil

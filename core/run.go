@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,6 +18,21 @@ func (b *Bot) recover(ctx context.Context) {
 	}
 	b.chat.Recover(ctx)
 	b.webhooks.recover() // before a turn can take the updates that it leaves
+}
+
+// yieldFor bounds the wait for a terminal that takes nothing.
+const yieldFor = time.Second
+
+// yield waits for the dashboard's first frame.
+func (b *Bot) yield(ctx context.Context) {
+	if b.o.Shown == nil {
+		return
+	}
+	select {
+	case <-b.o.Shown:
+	case <-time.After(yieldFor):
+	case <-ctx.Done():
+	}
 }
 
 // Run starts the bot and blocks until ctx ends and everything has stopped: first what takes
@@ -35,6 +51,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	now := b.now()
 	b.started.Store(&now)
 	b.viewers.notify()
+	b.yield(ctx)
 	b.directory.Concerns()
 	b.manual.install()
 	b.index.Scan()

@@ -33,6 +33,7 @@ type root struct {
 	reading  map[action.Pane]bool // panes that something is being read for
 	still    bool                 // nothing counts seconds
 	err      error                // why the dashboard ended by itself
+	begun    func()               // called after the first frame; nil does nothing
 }
 
 func newRoot(ctx context.Context, c Core, o Options) *root {
@@ -61,6 +62,9 @@ func (r *root) Init() tea.Cmd {
 	}
 	r.fail(r.terminal.screen.SetMouse(true))
 	r.show(atOnce)
+	if r.begun != nil {
+		r.begun()
+	}
 	r.askBackground()
 	return tea.Batch(r.sources.changed(), r.sources.signal(), r.sources.tick(), r.afterwards())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -72,6 +73,8 @@ type Options struct {
 	Notice string
 	// InDemo means that this is the demo, which suggests keys to try.
 	InDemo bool
+	// Shown is called after the first frame; it must not block. Nil does nothing.
+	Shown func()
 	// Init is the command line of the setup for new users. The welcome and the palette
 	// offer it and run it on the terminal. Empty disables it.
 	Init []string
@@ -111,6 +114,12 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 		r.w, r.h = w, h
 	}
 	p := program(ctx, r)
+	r.begun = func() {
+		if o.Shown != nil {
+			o.Shown()
+		}
+		_ = p.ReleaseTerminal() // there is none: it stops the ticker
+	}
 	if o.Input != nil {
 		keys := keyboard.New(o.Input, uv.Environ(o.Env).Getenv("TERM"), p.Send)
 		if err := keys.Start(); err != nil {
@@ -132,13 +141,14 @@ func Run(ctx context.Context, c Core, o Options) (err error) {
 }
 
 // program is Bubble Tea without its renderer, signal handler and input: it only runs
-// commands. At one frame a second, its ticker costs nothing. Bubble Tea's own input reader
-// would end the process if its decoder panics, and cannot be interrupted on exit.
+// commands. Its ticker would wake the process for nothing and is stopped after the first
+// frame. Its input ends at once: without one, stopping the ticker would wait for a reader
+// that does not exist, and with ours the process would end if its decoder panics.
 func program(ctx context.Context, r *root) *tea.Program {
 	return tea.NewProgram(r,
 		tea.WithContext(ctx),
 		tea.WithFilter(r.o.Remote.filter(ctx)),
-		tea.WithInput(nil),
+		tea.WithInput(strings.NewReader("")),
 		tea.WithOutput(io.Discard),
 		tea.WithEnvironment(r.o.Env),
 		tea.WithoutRenderer(),

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -68,9 +69,6 @@ type serving struct {
 // serve runs the bot with or without a dashboard until ctx ends, the user
 // quits, or one of them fails.
 func (p *process) serve(ctx context.Context, at console.DataDir, s serving) error {
-	if err := at.Dir.Prepare(); err != nil {
-		return err
-	}
 	defer s.model.box.Close()
 	log, book := p.openLog(at, s.Headless)
 	s.model.box.LogTo(log)
@@ -93,7 +91,10 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
 		Sandbox:      s.model.box,
 		Restart:      func() { s.again(os.Args[1:]...) },
-		Later:        !s.Headless && !s.Plain && s.beside == nil,
+	}
+	if !s.Headless && !s.Plain && s.beside == nil {
+		shown := make(chan struct{})
+		options.Shown, s.shown = shown, sync.OnceFunc(func() { close(shown) })
 	}
 	if list := s.model.providers; list != nil {
 		list.HideFrom(book.Hide)

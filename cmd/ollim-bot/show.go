@@ -36,6 +36,7 @@ type uiMode struct {
 	demo  bool                 // the demo, which suggests what to try
 	dir   string               // the data directory
 	again func(args ...string) // restarts the program with these arguments
+	shown func()               // called after the first frame; nil if nobody waits for it
 }
 
 // check refuses flags that exclude each other, and a terminal that cannot show the dashboard.
@@ -86,7 +87,7 @@ func (p *process) show(ctx context.Context, bot *core.Bot, f uiMode, notice stri
 	env := os.Environ()
 	o := tui.Options{
 		Input: p.In, Output: p.Out, Env: env, ReadOnly: f.ReadOnly, Notice: notice,
-		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, InDemo: f.demo,
+		Theme: f.Theme, Config: dashboard.Dir(env), Welcome: f.fresh, InDemo: f.demo, Shown: f.shown,
 	}
 	if p.Executable != "" && f.fresh {
 		o.Init = []string{p.Executable, "init", "--wait", "--data-dir", f.dir}
