@@ -142,7 +142,10 @@ func (d *Dir) Tidy(now time.Time) {
 func sweep(folder string, before time.Time, ours func(name string) bool) {
 	entries, _ := readFolder(folder) // missing: nothing to remove
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && ours(e.Name()) && !info.ModTime().After(before) {
+		if !ours(e.Name()) {
+			continue // not worth asking for its age: this stands before the first screen
+		}
+		if info, err := e.Info(); err == nil && !info.ModTime().After(before) {
 			_ = os.RemoveAll(filepath.Join(folder, e.Name()))
 		}
 	}
