@@ -23,13 +23,13 @@ func (b *Bot) recover(ctx context.Context) {
 // yieldFor bounds the wait for a terminal that takes nothing.
 const yieldFor = time.Second
 
-// yield waits for the dashboard's first frame.
-func (b *Bot) yield(ctx context.Context) {
-	if b.o.Shown == nil {
+// yield waits for the dashboard's first frame, if there is one.
+func yield(ctx context.Context, shown <-chan struct{}) {
+	if shown == nil {
 		return
 	}
 	select {
-	case <-b.o.Shown:
+	case <-shown:
 	case <-time.After(yieldFor):
 	case <-ctx.Done():
 	}
@@ -51,7 +51,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	now := b.now()
 	b.started.Store(&now)
 	b.viewers.notify()
-	b.yield(ctx)
+	yield(ctx, b.o.Shown)
 	b.directory.Concerns()
 	b.manual.install()
 	b.index.Scan()
