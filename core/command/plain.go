@@ -28,14 +28,20 @@ var taskRows = []Command{
 		Example: "day yesterday", More: helpDay,
 	},
 	{Name: "tasks", Usage: "[FILTER]", About: "all routines and reminders, numbered", Example: "tasks is:reminder", More: helpFilter},
-	{Name: "task", Aliases: []string{"details"}, Usage: "TASK", About: "everything about a task: its next fires, its runs, its pings, what it costs", Example: "task email", More: helpTask},
+	{
+		Name: "task", Aliases: []string{"details"}, Usage: "TASK", About: "everything about a task: its next fires, its runs, its pings, what it costs",
+		Example: "task email", More: helpTask,
+	},
 	{Name: "preview", Usage: "TASK", About: "the exact prompt that a task would send", Example: "preview 2", More: helpTask},
 	{Name: "file", Usage: "TASK", About: "the path and the content of a task's file", Example: "file email", More: helpFile},
 	{
 		Name: "edit", Usage: "TASK [FIELD VALUE]", About: "change a field of a task; without a field, list its fields",
 		Example: "edit email when every day at 8:15", More: helpEdit,
 	},
-	{Name: "delete", Usage: "TASK", About: "delete the file of a task, after asking you; undo brings it back", Example: "delete email", More: helpTask, Writes: true},
+	{
+		Name: "delete", Usage: "TASK", About: "delete the file of a task, after asking you; undo brings it back",
+		Example: "delete email", More: helpTask, Writes: true,
+	},
 	{
 		Name: "restore", About: "restore the task that was removed last", Writes: true,
 		Make: func(Subject) Value { return RestoreTask{} },
@@ -146,7 +152,8 @@ var talkRows = []Command{
 
 var callRows = []Command{
 	{
-		Name: "approvals", Aliases: []string{"waits"}, Usage: "[NUMBER]", About: "tool calls that need your answer; the only one, or one with a number, in full, then yes or no answers it",
+		Name: "approvals", Aliases: []string{"waits"}, Usage: "[NUMBER]",
+		About:   "tool calls that need your answer; the only one, or one with a number, in full, then yes or no answers it",
 		Example: "approvals 1", More: helpWaits,
 	},
 	{Name: "allow", Usage: "[NUMBER]", About: "allow a tool call", Example: "allow 1", More: helpCall, Writes: true},

@@ -33,11 +33,20 @@ var budgetRows = []Action{
 		ID: CapacityDown, Keys: []string{"-", "_"}, Title: "Lower the capacity", More: "by one token",
 		Short: "capacity", Words: "decrease reduce", Off: capacityFloor, Quiet: true,
 	}),
-	budgetStep(0, -5, Action{ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster", More: "by 5 minutes", Short: "refill", Off: refillFloor, Pair: RefillUp5}),
+	budgetStep(0, -5, Action{
+		ID: RefillDown5, Keys: []string{"["}, Title: "Refill faster", More: "by 5 minutes",
+		Short: "refill", Off: refillFloor, Pair: RefillUp5,
+	}),
 	budgetStep(0, +5, Action{ID: RefillUp5, Keys: []string{"]"}, Title: "Refill slower", More: "by 5 minutes", Short: "refill", Quiet: true}),
 	{ID: Exact, Keys: []string{"e"}, Title: "Enter exact numbers", More: "capacity and refill rate", Short: "exact", Words: "limit rate", Writes: true},
-	{ID: Mute, Keys: []string{"m"}, Title: "Mute or unmute pings", More: "until a time that you choose", Short: "mute", Words: "silence quiet dnd", Hint: muteHint, Writes: true},
-	budgetStep(0, -1, Action{ID: RefillDown1, Keys: []string{"{"}, Title: "Refill slightly faster", More: "by 1 minute", Short: "by 1", Off: refillFloor, Pair: RefillUp1}),
+	{
+		ID: Mute, Keys: []string{"m"}, Title: "Mute or unmute pings", More: "until a time that you choose",
+		Short: "mute", Words: "silence quiet dnd", Hint: muteHint, Writes: true,
+	},
+	budgetStep(0, -1, Action{
+		ID: RefillDown1, Keys: []string{"{"}, Title: "Refill slightly faster", More: "by 1 minute",
+		Short: "by 1", Off: refillFloor, Pair: RefillUp1,
+	}),
 	budgetStep(0, +1, Action{ID: RefillUp1, Keys: []string{"}"}, Title: "Refill slightly slower", More: "by 1 minute", Short: "by 1", Quiet: true}),
 }
 
@@ -88,7 +97,10 @@ var scheduleRows = []Action{
 
 var updatesRows = []Action{
 	{ID: UpdatesRead, Keys: []string{"enter"}, Title: "Read whole update", Short: "read", Words: "open", Off: noUpdates},
-	{ID: UpdatesDiscard, Keys: []string{"x"}, Title: "Discard selected update", More: "undo brings it back", Short: "discard", Words: "delete remove", Off: noUpdates, Writes: true},
+	{
+		ID: UpdatesDiscard, Keys: []string{"x"}, Title: "Discard selected update", More: "undo brings it back",
+		Short: "discard", Words: "delete remove", Off: noUpdates, Writes: true,
+	},
 	{
 		ID: UpdatesDeliver, Keys: []string{"d"}, Title: "Deliver updates now", More: "the main session gets all of them and answers at once",
 		Short: "deliver now", Words: "deliver send", Hint: deliverHint, Make: deliver, Off: noDelivery, Costs: true, Writes: true,
@@ -103,7 +115,10 @@ var forksRows = []Action{
 		ID: ForksAgain, Keys: []string{"f"}, Title: "Fire its task again", More: "its schedule stays",
 		Short: "again", Words: "restart rerun repeat retry", Off: noForks, Costs: true, Writes: true,
 	},
-	{ID: ForksSeen, Keys: []string{"m"}, Title: "Mark failures as seen", More: "all failed runs", Short: "seen", Words: "dismiss acknowledge clear badge failures read"},
+	{
+		ID: ForksSeen, Keys: []string{"m"}, Title: "Mark failures as seen", More: "all failed runs",
+		Short: "seen", Words: "dismiss acknowledge clear badge failures read",
+	},
 	{ID: ForksState, Keys: []string{"v"}, Title: "Next view", More: "runs that failed, pinged, are done, were stopped, all", Short: "state", Off: noForks},
 	{ID: ForksSort, Keys: []string{"O"}, Title: "Sort by next column", More: "a click on its head does too", Short: "sort", Off: noForks, Quiet: true},
 	{ID: ForksTurn, Keys: []string{"ctrl+o"}, Title: "Reverse sort order", Short: "turn", Off: noForks, Quiet: true},
@@ -126,15 +141,24 @@ var chatRows = []Action{
 		Short: "always", Words: "trust", Hint: alwaysHint, Off: noAlways, Costs: true, Writes: true,
 	},
 	{ID: ApprovalRead, Keys: []string{"p"}, Title: "Preview tool call", More: "in full", Short: "read all", Off: noApproval, Quiet: true},
-	{ID: ForkSave, Keys: []string{"S"}, Title: "Save the fork", More: "as the main conversation", Short: "save", Words: "keep", Off: noSave, Costs: true, Writes: true},
+	{
+		ID: ForkSave, Keys: []string{"S"}, Title: "Save the fork", More: "as the main conversation",
+		Short: "save", Words: "keep", Off: noSave, Costs: true, Writes: true,
+	},
 	{
 		ID: ForkReport, Keys: []string{"R"}, Title: "Report and leave fork", More: "the main conversation gets the report",
 		Short: "report", Words: "summary", Off: noFork, Costs: true, Writes: true,
 	},
 	{ID: ForkExit, Keys: []string{"X"}, Title: "Leave the fork", More: "nothing is kept", Short: "exit", Words: "discard abandon", Off: noFork, Writes: true},
-	{ID: ChatWrite, Keys: []string{"i"}, Title: "Write a message", More: "from any pane; esc leads back", Short: "write", Words: "message type compose", Writes: true, Anywhere: true},
+	{
+		ID: ChatWrite, Keys: []string{"i"}, Title: "Write a message", More: "from any pane; esc leads back",
+		Short: "write", Words: "message type compose", Writes: true, Anywhere: true,
+	},
 	{ID: ChatSend, Keys: []string{"enter"}, Title: "Send your message", Short: "send", Words: "submit", Writes: true, Quiet: true},
-	{ID: ChatReply, Keys: []string{"r"}, Title: "Reply to message", More: "the marked one, or the newest", Short: "reply", Words: "answer", Off: noMessage, Writes: true},
+	{
+		ID: ChatReply, Keys: []string{"r"}, Title: "Reply to message", More: "the marked one, or the newest",
+		Short: "reply", Words: "answer", Off: noMessage, Writes: true,
+	},
 	{ID: ChatButtons, Keys: []string{"b"}, Title: "Choose a button", More: "of the marked or newest card", Short: "buttons", Off: noButtons, Writes: true},
 	{ID: TailCopyLine, Keys: []string{"c"}, Title: "Copy marked message", Short: "copy", Words: "yank clipboard", Quiet: true},
 	{ID: TailCopyAll, Keys: []string{"C"}, Title: "Copy newest messages", Short: "copy all", Quiet: true},
@@ -151,8 +175,14 @@ var taskRows = []Action{
 		Short: "fire now", Off: noSchedule, Costs: true, Writes: true,
 	},
 	{ID: TaskEdit, Keys: []string{"e"}, Title: "Edit the task", More: "every field, in a form", Short: "edit", Off: noSchedule, Writes: true},
-	{ID: TaskDelete, Keys: []string{"D"}, Title: "Delete task file", More: "asks first; undo brings it back", Short: "delete", Off: noSchedule, Costs: true, Writes: true},
-	{ID: TaskRestore, Keys: []string{"U"}, Title: "Restore last task", More: "deleted, or a reminder that has run", Short: "bring back", Writes: true, Quiet: true},
+	{
+		ID: TaskDelete, Keys: []string{"D"}, Title: "Delete task file", More: "asks first; undo brings it back",
+		Short: "delete", Off: noSchedule, Costs: true, Writes: true,
+	},
+	{
+		ID: TaskRestore, Keys: []string{"U"}, Title: "Restore last task", More: "deleted, or a reminder that has run",
+		Short: "bring back", Writes: true, Quiet: true,
+	},
 	{ID: TaskOpen, Keys: []string{"o"}, Title: "Open task file", More: "in your editor", Short: "open file", Off: noSchedule, Writes: true},
 	{ID: TaskPause, Keys: []string{"P"}, Title: "Pause or resume task", Short: "pause", Off: noSchedule, Writes: true},
 	{ID: TaskOlder, Keys: []string{"left", "h"}, Title: "Previous run", Short: "run", Off: noSchedule, Pair: TaskNewer},
@@ -217,7 +247,10 @@ var awayRows = []Action{
 
 var settingsRows = []Action{
 	{ID: SettingsEdit, Keys: []string{"enter"}, Title: "Change the setting", Short: "change", Writes: true},
-	{ID: SettingsPrevious, Keys: []string{"left", "h"}, Title: "Previous choice", More: "of the selected setting", Short: "choice", Writes: true, Pair: SettingsNext},
+	{
+		ID: SettingsPrevious, Keys: []string{"left", "h"}, Title: "Previous choice", More: "of the selected setting",
+		Short: "choice", Writes: true, Pair: SettingsNext,
+	},
 	{ID: SettingsNext, Keys: []string{"right", "l", "space"}, Title: "Next choice", More: "of the selected setting", Short: "choice", Writes: true, Quiet: true},
 }
 
@@ -286,7 +319,10 @@ var everywhereRows = []Action{
 	{ID: Undo, Keys: []string{"u"}, Title: "Undo last change", More: "asks before it removes a file", Short: "undo", Words: "revert"},
 	{ID: Redo, Keys: []string{"ctrl+r"}, Title: "Redo last undo", Short: "redo", Words: "repeat again"},
 	{ID: Login, Keys: []string{"L"}, Title: "Log in to Claude", Short: "log in", Words: "login signin authenticate auth account", Off: noLogin, Writes: true},
-	{ID: Palette, Keys: []string{":", "ctrl+p"}, Title: "Run a command", More: "by name, with arguments and completion", Short: "command", Words: "commands menu actions palette"},
+	{
+		ID: Palette, Keys: []string{":", "ctrl+p"}, Title: "Run a command", More: "by name, with arguments and completion",
+		Short: "command", Words: "commands menu actions palette",
+	},
 	{ID: Quit, Keys: []string{"q"}, Title: "Quit the dashboard", More: "asks first while forks run", Short: "quit", Words: "exit bye detach leave", Costs: true},
 	{ID: Budget.Go(), Keys: []string{"1"}, Title: "Go to ping budget", Short: "budget", Words: "pings why refused", Quiet: true},
 	{ID: Schedule.Go(), Keys: []string{"2"}, Title: "Go to schedule", Short: "schedule", Words: "tasks routines reminders agenda", Quiet: true},
@@ -295,14 +331,20 @@ var everywhereRows = []Action{
 	{ID: Chat.Go(), Keys: []string{"5"}, Title: "Go to chat", Short: "chat", Words: "talk", Quiet: true},
 	{ID: Logs.Go(), Keys: []string{"6"}, Title: "Go to logs", Short: "logs", Words: "log", Quiet: true},
 	{ID: Task.Go(), Keys: []string{"K"}, Title: "Go to task page", More: "of the selected run, or of the last one shown", Short: "task", Quiet: true},
-	{ID: Costs.Go(), Keys: []string{"$"}, Title: "Go to costs", More: "of each task and each day", Short: "costs", Words: "cost money spent spending price", Quiet: true},
+	{
+		ID: Costs.Go(), Keys: []string{"$"}, Title: "Go to costs", More: "of each task and each day",
+		Short: "costs", Words: "cost money spent spending price", Quiet: true,
+	},
 	{ID: Away.Go(), Keys: []string{"A"}, Title: "While you were away", More: "what happened, and the audit log", Short: "away", Quiet: true},
 	{ID: Settings.Go(), Keys: []string{","}, Title: "Go to settings", Short: "settings", Quiet: true},
 	{ID: Day.Go(), Keys: []string{"0"}, Title: "Go to the day", Short: "day", Quiet: true},
 	{ID: GoNext, Keys: []string{"tab"}, Title: "Next pane", Short: "next pane", Quiet: true},
 	{ID: GoPrevious, Keys: []string{"shift+tab"}, Title: "Previous pane", Short: "previous pane", Quiet: true},
 	{ID: Zoom, Keys: []string{"z"}, Title: "Zoom or unzoom pane", Short: "zoom", Words: "fullscreen maximize", Quiet: true},
-	{ID: Back, Keys: []string{"esc"}, Title: "Go back", More: "out of a text, filter, dialog, page or zoom", Short: "back", Words: "escape cancel close", Quiet: true},
+	{
+		ID: Back, Keys: []string{"esc"}, Title: "Go back", More: "out of a text, filter, dialog, page or zoom",
+		Short: "back", Words: "escape cancel close", Quiet: true,
+	},
 	{ID: Deliveries, Keys: []string{"H"}, Title: "Show webhook deliveries", Short: "webhooks", Words: "webhook deliveries", Quiet: true},
 	{
 		ID: Engine, Keys: []string{"E"}, Title: "Show the engine", More: "version, processes, memory, today's cost",
@@ -314,10 +356,16 @@ var everywhereRows = []Action{
 	},
 	// Whether either is offered, and why not, is the frame's to say.
 	{ID: Demo, Title: "Watch the demo", More: "in the place of this dashboard", Short: "demo", Words: "try example showcase", Quiet: true},
-	{ID: SetUp, Title: "Set the bot up", More: "names, time zone, Discord", Short: "set up", Words: "init setup onboarding configure install", Writes: true, Quiet: true},
+	{
+		ID: SetUp, Title: "Set the bot up", More: "names, time zone, Discord",
+		Short: "set up", Words: "init setup onboarding configure install", Writes: true, Quiet: true,
+	},
 	{ID: OpenHeadline, Keys: []string{"Z"}, Title: "Open the headline", Short: "open", Words: "headline failed held lost", Quiet: true},
 	{ID: Notices, Keys: []string{"!"}, Title: "Show past notices", Short: "notices", Words: "toasts notifications", Quiet: true},
-	{ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the answer", More: "without one, quit", Short: "interrupt", Words: "stop cancel abort", Quiet: true},
+	{
+		ID: Interrupt, Keys: []string{"ctrl+c"}, Title: "Interrupt the answer", More: "without one, quit",
+		Short: "interrupt", Words: "stop cancel abort", Quiet: true,
+	},
 	{ID: Suspend, Keys: []string{"ctrl+z"}, Title: "Suspend the program", More: "fg resumes it", Short: "suspend", Words: "background shell", Quiet: true},
 	{ID: Mouse, Keys: []string{"M"}, Title: "Take or release mouse", Short: "mouse", Words: "click", Quiet: true},
 	{

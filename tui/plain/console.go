@@ -50,7 +50,7 @@ func newConsole(ctx context.Context, c tui.Core, w io.Writer, readOnly, dir stri
 		snap: snap, printer: out, finder: &finder{out: out, numbers: numbers{}}, chooser: chooser{chosen, dir},
 		executor: &executor{ctx: ctx, core: c, out: out, readOnly: readOnly},
 	}
-	shared.executor.wear = shared.chooser.choose
+	shared.wear = shared.choose
 	return shared
 }
 

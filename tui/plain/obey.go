@@ -72,7 +72,7 @@ func obey(c *console, line string) {
 	if word != "more" {
 		c.begin()
 	}
-	defer c.printer.end()
+	defer c.end()
 	if c.confirmed(word) {
 		return
 	}

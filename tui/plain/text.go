@@ -106,10 +106,11 @@ const (
 	textFollowEnded = "it has ended; run shows its last lines"
 	textSkipped     = "%s arrived too fast and were skipped; run and log show them"
 
-	textUnknown   = "unknown command %q; help lists the commands"
-	textToAgent   = "Type yes to send it to the agent as a message"
-	textGroups    = "; the groups of commands are "
-	textHelpHead  = "Write a command, or a message to the agent. help and a command explains it, help and a group lists the commands of the group, help all lists every command; words in square brackets are optional."
+	textUnknown  = "unknown command %q; help lists the commands"
+	textToAgent  = "Type yes to send it to the agent as a message"
+	textGroups   = "; the groups of commands are "
+	textHelpHead = "Write a command, or a message to the agent. help and a command explains it, help and a group lists the commands of the " +
+		"group, help all lists every command; words in square brackets are optional."
 	textHelpTail  = "A line that starts with a slash is a command of the conversation; /help lists them."
 	textNoSetting = "there is no setting %q; settings lists all"
 	textNearest   = "; did you mean %s?"

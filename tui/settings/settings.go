@@ -53,7 +53,8 @@ var (
 	switches = []string{"on", "off"}
 
 	Choices = map[string][]string{
-		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches, Welcome: switches, Prefix: switches,
+		"theme": Themes, "layout": layout.Presets, "clock": Clocks, "charts": Pens, "bell": Bells, "title": switches, "motion": switches,
+		Welcome: switches, Prefix: switches,
 	}
 )
 

@@ -208,7 +208,7 @@ var starterScripts = map[string]string{
 	"routines/morning-plan.md": `think What would be missed most? The tax letter; it is due on Friday.
 say Two meetings, one open letter, nothing urgent in the inbox.
 wait 1s
-call discord_embed {"title": "Today", "color": "blue", "fields": [{"name": "First", "value": "the tax letter"}, {"name": "First step", "value": "put the form on the table"}]}
+call discord_embed {"title": "Today", "fields": [{"name": "First", "value": "the tax letter"}, {"name": "Step", "value": "the form, on the table"}]}
 call report_updates {"message": "Morning plan: sent a card, the tax letter comes first."}`,
 	inboxFile:                   inboxScript,
 	"routines/medication.md":    medicationScript,

@@ -96,15 +96,18 @@ type question struct {
 // questions are those of each day, in turn.
 var questions = [][]question{
 	{
-		{9, 5, "Morning. What would I regret not doing today?", "The tax letter: it is due on Friday, and the form is almost filled in. Twenty minutes, and it is gone."},
+		{9, 5, "Morning. What would I regret not doing today?", "The tax letter: it is due on Friday, and the form is almost filled in. Twenty " +
+			"minutes, and it is gone."},
 		{13, 20, "Did the landlord write?", "Yes, at eleven: the boiler is serviced on Thursday between 8 and 10. Somebody has to be at home."},
 	},
 	{
-		{9, 40, "I slept badly. Keep it light today, please.", "Then only two things: the call with Dana, and a walk at noon. The rest can wait, and I will say less today."},
+		{9, 40, "I slept badly. Keep it light today, please.", "Then only two things: the call with Dana, and a walk at noon. The rest can wait, " +
+			"and I will say less today."},
 		{17, 10, "What is still open?", "Only the answer to Dana about Friday. A yes or no is enough; shall I draft it?"},
 	},
 	{
-		{12, 15, "How often have you pinged me this week?", "About eight times a day, and you answered most of them within ten minutes. Shall I be quieter in the mornings?"},
+		{12, 15, "How often have you pinged me this week?", "About eight times a day, and you answered most of them within ten minutes. Shall I " +
+			"be quieter in the mornings?"},
 	},
 	{
 		{10, 30, "The form is filled in!", "That was the hard part. Put it into an envelope now, and it can leave with you at noon."},

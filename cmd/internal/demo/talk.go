@@ -2,10 +2,10 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ollimbot/core"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/words"
 	"ollimbot/core/work/fork"
 )
@@ -16,7 +16,7 @@ func Talk(look func() core.Snapshot) func(said string) string {
 	return func(said string) string {
 		s := look()
 		for _, t := range topics {
-			if t.about.MatchString(said) {
+			if t.about().MatchString(said) {
 				return t.answer(&s)
 			}
 		}
@@ -29,13 +29,14 @@ const elsewise = "I only know this example day. Ask me what is left, what came i
 
 // topic is something that the user may talk about.
 type topic struct {
-	about  *regexp.Regexp
+	about  lazyregexp.Pattern
 	answer func(s *core.Snapshot) string
 }
 
 // topics are tried in order.
 var topics = []topic{
-	{about(`desktop|write to the landlord|answer (to )?the landlord`), says(`say The answer is short. The desktop is outside of my own folder, so writing there needs your word.
+	{about(`desktop|write to the landlord|answer (to )?the landlord`), says(
+		`say The answer is short. The desktop is outside of my own folder, so writing there needs your word.
 ask Write {"file_path": "/home/sam/Desktop/landlord.txt", "content": "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home."}
 refused Then I keep it here: "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home." Ask me again whenever you like.
 say Done: landlord.txt is on your desktop.`)},
@@ -54,12 +55,14 @@ say Shall I leave you alone for half an hour?`)},
 		`say Two letters need an answer today. The landlord: the boiler is serviced on Thursday between 8 and 10, and somebody has to be at home.
 say And Dana, about Friday: yes or no is enough. Shall I draft both?`)},
 	{about(`left|open|next|plan|schedule|look like|to do|today|regret`), whatIsLeft},
-	{about(`tax|letter|office|papers|scan`), says(`say The tax office wants the receipts by the 4th. The form is filled in; what is missing is one page and an envelope.`)},
+	{about(`tax|letter|office|papers|scan`), says(
+		`say The tax office wants the receipts by the 4th. The form is filled in; what is missing is one page and an envelope.`)},
 	{about(`dana|friday`), says(`say Dana asks whether you come on Friday. A yes or no is enough; shall I draft it?`)},
 	{about(`who are you|what are you|which model|are you (real|an? )`), says(
 		`say In this demo a script speaks for the model. All else is the real bot: the runs, the budget, the schedule, the files.`)},
 	{about(`help|what can you`), says("say " + elsewise)},
-	{about(`\b(yes|please|draft|sure|ok(ay)?)\b`), says(`say Drafted: "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home." And to Dana: "Yes, gladly. Seven?"
+	{about(`\b(yes|please|draft|sure|ok(ay)?)\b`), says(
+		`say Drafted: "Dear Ms. Berg, Thursday between 8 and 10 is fine, I am at home." And to Dana: "Yes, gladly. Seven?"
 say Nothing is sent before you say so.`)},
 	{about(`thank|cheers|great|nice|lovely`), says(`say Gladly. I will be quiet now.`)},
 	{about(`done|did it|taken|watered|called|made one|kettle|stretched|walked|off now|at home|bins|finished|water\b`), says(
@@ -69,7 +72,7 @@ say Nothing is sent before you say so.`)},
 }
 
 // about finds any of some words.
-func about(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + words + `)`) }
+func about(words string) lazyregexp.Pattern { return lazyregexp.New(`(?i)\b(` + words + `)`) }
 
 // says is an answer that is always the same.
 func says(script string) func(*core.Snapshot) string {

@@ -90,14 +90,20 @@ var Settings = []Setting{
 
 	{"max_background_forks", groupAdvanced, "Runs at once", "How many background runs work at the same time; more wait.", "2", "runs"},
 	{"bg_fork_timeout", groupAdvanced, "Longest run", "How long a background run may take before it is ended.", "3600", "seconds"},
-	{"fork_idle_timeout", groupAdvanced, "Idle fork", "How long a fork in the chat may be idle before it is asked whether to end, and then ended.", "20", "minutes"},
+	{
+		"fork_idle_timeout", groupAdvanced, "Idle fork",
+		"How long a fork in the chat may be idle before it is asked whether to end, and then ended.", "20", "minutes",
+	},
 	{"permission_mode", groupAdvanced, "Permissions", "What happens with tools that no rule allows: deny them, ask you, or allow them.", "default", ""},
 	{"google_calendars", groupAdvanced, "Calendars", "The Google calendars that the agent reads.", "primary,family@example.com", ""},
 	{"google_task_list", groupAdvanced, "Task list", "The list of Google Tasks that the agent uses.", "MTIzNDU2", ""},
 	{"claude_warm", groupAdvanced, "Warm start", "Opens the conversation at start, so that the first answer is faster; 0 waits for your first message.", "0", ""},
 	{"claude_memory_limit", groupAdvanced, "Memory limit", "How much memory one engine process may use.", "2GB", ""},
 	{"sandbox", groupAdvanced, "Sandbox", "Whether the agent's commands run in a sandbox of the system.", "off", ""},
-	{"sandbox_network", groupAdvanced, "Sandbox network", "Whether commands in the sandbox reach the network, or which hosts of it.", "api.github.com,*.example.org", ""},
+	{
+		"sandbox_network", groupAdvanced, "Sandbox network",
+		"Whether commands in the sandbox reach the network, or which hosts of it.", "api.github.com,*.example.org", "",
+	},
 	{"sandbox_visible", groupAdvanced, "Sandbox folders", "The other folders that commands in the sandbox can see.", "~/notes,~/site:rw", ""},
 	{"update_source", groupAdvanced, "Update source", "Where new versions of this program are found.", "https://example.org/ollim-bot", ""},
 }
