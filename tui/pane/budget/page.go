@@ -99,7 +99,7 @@ func messages(c pane.Context, today []budget.Ping, rows, w int) []widget.Row {
 	brush := widget.Brush{Theme: c.Theme}
 	count := c.Snap.Glance().PingsText()
 	if n := len(today); n > rows {
-		count = textShown(rows, count)
+		count = textShown(rows, n) + " · " + count
 	}
 	head := brush.Rule(w, []widget.Span{{Role: theme.Strong, Text: textMessages}}, []widget.Span{{Role: theme.Dim, Text: count}})
 	out := []widget.Row{{Place: widget.Ruled, Text: head}}

@@ -43,7 +43,7 @@ func textCapacity(n int) string { return words.Count(n, "token") }
 
 func textAnswered(after time.Duration) string { return "after " + words.Minutes(after) }
 
-func textShown(n int, of string) string { return fmt.Sprintf("newest %d of %s", n, of) }
+func textShown(n, of int) string { return fmt.Sprintf("newest %d of %d", n, of) }
 
 func textAnsweredOf(n, of int) string {
 	return fmt.Sprintf("%d of %s answered", n, words.Count(of, "ping"))
