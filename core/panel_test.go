@@ -84,7 +84,7 @@ func TestWhatCannotBeHeldIsSaid(t *testing.T) {
 	running(t, func(h home) { h.reminder("bbbb0003", time.Hour, "") }, func(_ home, b *Bot) {
 		refused(t, b, command.Snooze{ID: "nobody", Until: b.now().Add(time.Hour)}, "nobody")
 		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().Add(-time.Hour)}, "in the past")
-		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause the task")
+		refused(t, b, command.Snooze{ID: "bbbb0003", Until: b.now().AddDate(3, 0, 0)}, "pause it")
 		if out := do(t, b, command.Pause{ID: "bbbb0003"}); out.Undo != nil || !strings.Contains(out.Message, "neither") {
 			t.Errorf("letting go of what is not held: %+v", out)
 		}
@@ -165,7 +165,7 @@ func TestGarbageInTheMuteIsNoMuteAndIsKeptAside(t *testing.T) {
 func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 	w := &recorder{Engine: offline()}
 	liveWith(t, w, func(home) {}, func(_ home, b *Bot) {
-		if out := do(t, b, command.DeliverNow{}); !strings.Contains(out.Message, "no update") || out.Done != nil {
+		if out := do(t, b, command.DeliverNow{}); !strings.Contains(out.Message, "no pending updates") || out.Done != nil {
 			t.Errorf("with nothing pending: %+v", out)
 		}
 		for i := range 2 {

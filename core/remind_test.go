@@ -101,7 +101,7 @@ func TestAReminderComesBackUntilItIsDone(t *testing.T) {
 		if last := b.Snapshot().Budget.Pings[2]; last.How != budget.Pressed || last.Answered.IsZero() {
 			t.Errorf("the ping was not answered: %+v", last)
 		}
-		if _, err = press(t, b, all[0], "Later"); err == nil || !strings.Contains(err.Error(), "not pending") {
+		if _, err = press(t, b, all[0], "Later"); err == nil || !strings.Contains(err.Error(), "no longer pending") {
 			t.Errorf("a press on an old message of a reminder that is done: %v", err)
 		}
 		if old := cards(b)[0]; len(old.Embed.Buttons) != 0 {
@@ -171,11 +171,11 @@ func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 			t.Errorf("not today is %v, want %v", got, want)
 		}
 		for word, c := range map[string]command.Remind{
-			"has passed":    {ID: "dddd0001", Word: command.Later, Until: b.now().Add(-time.Minute)},
-			"year away":     {ID: "dddd0001", Word: command.Later, Until: b.now().AddDate(2, 0, 0)},
-			"no answer":     {ID: "dddd0001", Word: "never"},
-			"not pending":   {ID: "nobody", Word: command.Done},
-			"say done, lat": {ID: "dddd0001"},
+			"in the past":       {ID: "dddd0001", Word: command.Later, Until: b.now().Add(-time.Minute)},
+			"year away":         {ID: "dddd0001", Word: command.Later, Until: b.now().AddDate(2, 0, 0)},
+			"does not answer":   {ID: "dddd0001", Word: "never"},
+			"no longer pending": {ID: "nobody", Word: command.Done},
+			"use done, later":   {ID: "dddd0001"},
 		} {
 			refused(t, b, c, word)
 		}

@@ -72,11 +72,11 @@ func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
 		soon := b.now().Add(time.Hour)
 		for words, c := range map[string]command.AddTask{
 			"either":      {Message: "m"},
-			"one of":      {Message: "m", Cron: "0 9 * * *", At: soon},
+			"give either": {Message: "m", Cron: "0 9 * * *", At: soon},
 			"column 3":    {Message: "m", Cron: "0 25 * * *"},
 			"never fires": {Message: "m", Cron: "0 9 30 2 *"},
 			"no message":  {Message: " \n\x1b", Cron: "0 9 * * *"},
-			"has passed":  {Message: "m", At: b.now().Add(-time.Minute)},
+			"in the past": {Message: "m", At: b.now().Add(-time.Minute)},
 			"a year away": {Message: "m", At: b.now().AddDate(2, 0, 0)},
 		} {
 			refused(t, b, c, words)
@@ -106,7 +106,7 @@ func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
 		h.write(path, string(data)+"More.\n")
 		refused(t, b, undo, "edited since")
 		must(t, os.Remove(filepath.Join(h.root, path)))
-		refused(t, b, undo, "gone already")
+		refused(t, b, undo, "no longer exists")
 		if !h.has("routines/mine.md") {
 			t.Error("the user's own file is gone")
 		}

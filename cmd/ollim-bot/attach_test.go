@@ -150,7 +150,7 @@ func TestTheStockSSHClientGivesTheSameDashboard(t *testing.T) {
 		want string
 	}{
 		{append([]string{"-T"}, s.ssh(full)...), "needs a terminal"},
-		{s.ssh(full, "rm", "-rf", "/"), "there is: dashboard"},
+		{s.ssh(full, "rm", "-rf", "/"), "choose dashboard"},
 		{append([]string{"-o", "BatchMode=yes"}, s.ssh(stranger)...), "Permission denied"},
 		{append([]string{"-W", "127.0.0.1:1"}, s.ssh(full)...), "stdio forwarding failed"},
 		{append([]string{"-s"}, s.ssh(full, "sftp")...), "subsystem request failed"},

@@ -224,7 +224,7 @@ func TestAMuteIsToldWithTheBudget(t *testing.T) {
 		s.change(func(n *core.Snapshot) {
 			n.Budget.Muted, n.Budget.State.RefillRateMinutes = time.Now().Add(2*time.Hour), 60
 		})
-		s.one(s.types("budget"), "3 of 5 pings left, one comes back every hour; muted until 02:00: only critical pings go")
+		s.one(s.types("budget"), "3 of 5 pings left, one comes back every hour; muted until 02:00: only critical pings get through")
 	})
 }
 

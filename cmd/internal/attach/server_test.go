@@ -39,7 +39,7 @@ func TestAViewerDetachesAndTheBotGoesOn(t *testing.T) {
 	for i, key := range []string{"", full} {
 		v := h.attaches(key, "")
 		v.out.sees(t, "Ping budget")
-		if local, named := key == "", strings.Contains(v.out.shows(), "ollim-bot@attic"); local == named {
+		if local, named := key == "", strings.Contains(v.out.shows(), "@attic"); local == named {
 			t.Errorf("over the socket: %v, the host is named: %v", local, named)
 		}
 		v.types("1")
@@ -148,7 +148,7 @@ func TestThirtyViewersEachHaveTheirOwn(t *testing.T) {
 	all[7].out.sees(t, "▸ 1 ")
 	all[7].types("+")
 	for i, v := range all {
-		v.out.sees(t, "5/6")
+		v.out.sees(t, "5 / 6")
 		if i != 7 && strings.Contains(v.out.shows(), "▸ 1 ") {
 			t.Errorf("viewer %d has the focus of another", i)
 		}
@@ -342,10 +342,10 @@ func TestWhatIsNoDashboardIsRefused(t *testing.T) {
 	_ = s.Close()
 	for command, want := range map[string]string{
 		"":                     "needs a terminal",
-		"rm -rf /":             "there is: dashboard",
-		"plain --json":         "there is: dashboard",
+		"rm -rf /":             "choose dashboard",
+		"plain --json":         "choose dashboard",
 		"dashboard --theme x":  "--theme takes auto",
-		"status ; ls":          "there is: dashboard",
+		"status ; ls":          "choose dashboard",
 		"status --json --json": "",
 	} {
 		v := h.session(conn)
@@ -425,7 +425,7 @@ func TestPlainModeAndCommandsNeedNoTerminal(t *testing.T) {
 	}
 	v = h.session(conn)
 	must(t, v.begin("plain"))
-	v.out.sees(t, "ready: ")
+	v.out.sees(t, "pings left")
 	v.types("budget\n")
 	v.out.sees(t, "5 of 5 pings left")
 	must(t, v.in.Close()) // as a pipe that ends
@@ -433,7 +433,7 @@ func TestPlainModeAndCommandsNeedNoTerminal(t *testing.T) {
 		t.Errorf("status %d: %q", status, v.out.String())
 	}
 	v = h.attaches("", "plain") // on a terminal ctrl+c leaves
-	v.out.sees(t, "ready: ")
+	v.out.sees(t, "pings left")
 	v.types("budget\r")
 	v.out.sees(t, "5 of 5 pings left")
 	v.types("\x03")
@@ -494,10 +494,10 @@ func TestEachKeyHasChoicesOfItsOwn(t *testing.T) {
 	v := h.attaches(one, "")
 	v.out.sees(t, "Ping budget")
 	v.types("T")
-	v.out.sees(t, "dark, for dark terminals")
+	v.out.sees(t, "theme auto → dark")
 	v.types("q")
 	v.ends()
-	for key, want := range map[string]string{one: "light, for light", two: "dark, for dark"} {
+	for key, want := range map[string]string{one: "theme dark → light", two: "theme auto → dark"} {
 		v := h.attaches(key, "")
 		v.out.sees(t, "Ping budget")
 		v.types("T")

@@ -13,7 +13,7 @@ const (
 	textAddedEdited   = "%s has been edited since: delete its file %s yourself if you no longer want it"
 	textAddedGone     = "%s no longer exists: it has run, or its file was removed"
 	textAnswered      = "%s (%s)"
-	textComesBack     = "%s returns at %s"
+	textComesBack     = "%s comes back at %s"
 	textCutHere       = "(the rest of the file is not shown)"
 	textDecideFirst   = "the agent's edit of %s waits for you: allow or refuse it first"
 	textDone          = "%s is done"
