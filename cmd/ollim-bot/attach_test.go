@@ -21,6 +21,7 @@ type server struct {
 	t         *testing.T
 	exe, root string
 	home      string
+	temp      string // where a bot that is killed leaves its folders; the path is short, as sockets need it
 	port      string
 	cmd       *exec.Cmd
 }
@@ -28,14 +29,19 @@ type server struct {
 func serveViewers(t *testing.T) *server {
 	t.Helper()
 	dir := t.TempDir()
-	s := &server{t: t, exe: built(t), root: filepath.Join(dir, "data"), home: filepath.Join(dir, "home"), port: somePort(t)}
+	temp, err := os.MkdirTemp("", "t")
+	check(t, err)
+	t.Cleanup(func() { check(t, os.RemoveAll(temp)) })
+	s := &server{t: t, exe: built(t), root: filepath.Join(dir, "data"), home: filepath.Join(dir, "home"), temp: temp, port: somePort(t)}
 	s.start()
 	t.Cleanup(s.kill)
 	return s
 }
 
 func (s *server) env() []string {
-	return []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8", "GIT_CONFIG_GLOBAL=" + os.DevNull}
+	return []string{
+		"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.temp, "TERM=xterm-256color", "LANG=C.UTF-8", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	}
 }
 
 func (s *server) start() {
