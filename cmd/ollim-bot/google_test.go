@@ -286,7 +286,7 @@ func TestAHostileMailCanDoNothing(t *testing.T) {
 		t.Error("the orders were carried out at Google", g.Tasks, g.Events)
 	}
 	runs, err := os.ReadFile(filepath.Join(state, "fork_runs.jsonl"))
-	if err != nil || !strings.Contains(string(runs), `"tainted":"mail"`) || !strings.Contains(string(runs), `"tainted":"an invitation"`) {
+	if err != nil || !strings.Contains(string(runs), `"tainted":"mail"`) || !strings.Contains(string(runs), `"tainted":"calendar invitation"`) {
 		t.Errorf("%s %v", runs, err)
 	}
 	if t.Failed() {
