@@ -23,7 +23,6 @@ import (
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/safety/access"
-	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
@@ -202,11 +201,8 @@ func (r *report) sandbox() {
 		level = warn
 	}
 	r.add(level, "commands", "%s", state)
-	switch {
-	case state.Scope:
-		r.pass("limits", "all commands of a start together: half of the memory, 1024 processes and threads, by your systemd")
-	case state.Kind != sandbox.None:
-		r.pass("limits", "each process by itself: your systemd, which could limit them together, does not answer here")
+	if limits := state.Limits(); limits != "" {
+		r.pass("limits", "%s", limits)
 	}
 }
 

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // Limits of everything that one start runs, all processes together. Of a command alone only
 // its processes have limits (see last), and they add up.
 const (
-	scopeMemory = "50%" // of the machine's memory
+	scopeMemory = "50%" // of the machine's memory; Limits says "half"
 	scopeTasks  = 1024  // processes and threads; claude itself has some forty
 )
 
@@ -24,6 +25,17 @@ const scopeLimit = 10 * time.Second
 
 // runtimeVar leads systemd-run to the user's systemd.
 const runtimeVar = "XDG_RUNTIME_DIR"
+
+// Limits says what is limited, as people read it; empty without a sandbox.
+func (s State) Limits() string {
+	switch {
+	case s.Scope:
+		return fmt.Sprintf("all commands of a start together: half of the memory, %d processes and threads, by your systemd", scopeTasks)
+	case s.Kind != None:
+		return "each process by itself: your systemd, which could limit them together, does not answer here"
+	}
+	return ""
+}
 
 // scoped lets a command, which is in its sandbox already, start in a scope of the user's
 // systemd. systemd-run becomes the command, so that its process ID and its files stay.
