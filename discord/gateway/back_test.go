@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -297,7 +299,9 @@ func TestASessionIsNeverStartedWithinFiveSecondsOfAnother(t *testing.T) {
 			}, func(w *world) {
 				began := time.Now()
 				w.next(Ready)
-				if took := time.Since(began); took > 7*time.Second {
+				took := time.Since(began)
+				t.Logf("connected %v after the restart", took)
+				if took > 7*time.Second {
 					t.Errorf("connected after %v, want 7 s", took)
 				}
 				if len(noted) != 1 || w.server.count(identifies) != 1 {
@@ -314,8 +318,131 @@ func TestARefusedStartIsTriedAgainWithinSevenSeconds(t *testing.T) {
 	inBubbleOf(t, srv, concurrent(last), func(*Options) { *last = time.Now() }, func(w *world) {
 		began := time.Now()
 		w.next(Ready)
-		if took := time.Since(began); took > 7*time.Second || w.server.count(identifies) != 2 {
+		took := time.Since(began)
+		t.Logf("connected %v after the refused start", took)
+		if took > 7*time.Second || w.server.count(identifies) != 2 {
 			t.Errorf("connected after %v with %d sessions, want 7 s and 2", took, w.server.count(identifies))
 		}
 	})
+}
+
+// P14: Discord moves its bots to other servers now and then; that is no refusal.
+func TestARequestToReconnectDoesNotDelayTheNextOne(t *testing.T) {
+	const moves = 12
+	inBubble(t, func(n int, p *peer) {
+		p.welcome()
+		if n <= moves {
+			p.idle(5 * time.Second)
+			p.send(packetOut{Op: opReconnect})
+		}
+	}, func(w *world) {
+		w.next(Ready)
+		for i := range moves {
+			w.wait("down", time.Minute, isDown)
+			if took := w.wait("up again", time.Minute, isUp); took > 100*time.Millisecond {
+				t.Errorf("reconnected after %v the %d. time", took, i+1)
+			}
+			w.next(Resumed)
+		}
+	})
+}
+
+// P14: nor may it become a loop.
+func TestAGatewayThatOnlyAsksToReconnectIsNotAskedInALoop(t *testing.T) {
+	for name, greets := range map[string]bool{"before it lets the bot in": false, "right after": true} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(_ int, p *peer) {
+				p.hello()
+				p.login()
+				if greets {
+					p.ready()
+				}
+				p.send(packetOut{Op: opReconnect})
+			}, func(w *world) {
+				time.Sleep(time.Minute)
+				if n := w.server.count(connections); n < 3 || n > 61 {
+					t.Errorf("%d connections in a minute", n)
+				}
+			})
+		})
+	}
+}
+
+// P10: each reset names another port of this machine, which made each one news.
+func TestAConnectionThatIsResetAgainAndAgainIsToldOnce(t *testing.T) {
+	const resets = 30
+	srv := new(server)
+	inBubbleOf(t, srv, func(n int, p *peer) {
+		p.welcome()
+		if n <= resets {
+			p.idle(time.Second)
+			p.drop()
+		}
+	}, func(o *Options) {
+		dial := o.Dial
+		port := 40000
+		o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			raw, err := dial(ctx, network, addr)
+			port++
+			return resetConn{raw, port}, err
+		}
+	}, func(w *world) {
+		for range resets {
+			w.wait("down", time.Minute, isDown)
+			if r := w.last.Reason; r != "the connection to Discord was lost (connection reset)" {
+				t.Fatalf("reason %q", r)
+			}
+			w.wait("up", time.Minute, isUp)
+		}
+		if n, m := strings.Count(w.log.String(), "level=WARN"), strings.Count(w.log.String(), "level=INFO"); n != 1 || m != 2 {
+			t.Errorf("%d warnings and %d lines of information:\n%s", n, m, w.log)
+		}
+	})
+}
+
+// resetConn reports the end of a connection as the system does when it was reset.
+type resetConn struct {
+	net.Conn
+	port int
+}
+
+func (c resetConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.port}
+		err = &net.OpError{Op: "read", Net: "tcp", Source: here, Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	}
+	return n, err
+}
+
+// P10: the same loss some hours later is news again, and so is its end.
+func TestALossIsNewsAgainOnceItHasNotOccurredForTenMinutes(t *testing.T) {
+	var n news
+	at := time.Now()
+	tell := func(later time.Duration, reason string) string {
+		at = at.Add(later)
+		return n.lost(reason, at).String() + " " + n.back().String()
+	}
+	for i, step := range []struct {
+		later  time.Duration
+		reason string
+		want   string
+	}{
+		{0, "reset", "WARN INFO"},
+		{time.Second, "reset", "DEBUG DEBUG"},
+		{time.Second, "refused", "WARN INFO"},
+		{9 * time.Minute, "reset", "DEBUG DEBUG"},
+		{9 * time.Minute, "reset", "DEBUG DEBUG"}, // still going on
+		{10 * time.Minute, "reset", "WARN INFO"},
+	} {
+		if got := tell(step.later, step.reason); got != step.want {
+			t.Errorf("step %d: %s, want %s", i, got, step.want)
+		}
+	}
+	for i := range 3 * keptReasons {
+		n.lost(fmt.Sprint(i), at)
+	}
+	if len(n.last) > keptReasons {
+		t.Errorf("%d reasons are kept", len(n.last))
+	}
 }

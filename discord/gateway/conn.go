@@ -73,6 +73,7 @@ const (
 	tryAgain   next = iota // later with each refusal
 	tryOften               // Discord was not reached: trying costs it nothing
 	pauseFirst             // op 9: Discord asks for a pause
+	moveOn                 // op 7: Discord moves the bot to another server, which is no refusal
 	giveUp                 // the user has to act
 )
 
@@ -384,7 +385,7 @@ func (c *conn) handle(ctx context.Context, p discordgo.Event) *cause {
 			c.sent = time.Time{}
 		}
 	case opReconnect:
-		return &cause{reason: textReconnect}
+		return &cause{reason: textReconnect, then: moveOn}
 	case opInvalid:
 		return &cause{reason: textInvalid, fresh: string(p.RawData) != "true", then: pauseFirst}
 	}
@@ -426,7 +427,6 @@ func (c *conn) admitted(anew bool) {
 	if c.up.IsZero() {
 		c.up = time.Now()
 		c.l.enter(Up, "")
-		c.l.logged = ""
-		c.l.o.Log.Info("discord connected", "new_session", anew)
+		c.l.o.Log.Log(context.Background(), c.l.news.back(), "discord connected", "new_session", anew)
 	}
 }

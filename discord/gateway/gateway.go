@@ -107,7 +107,7 @@ type Link struct {
 	starts  starts
 	address string   // where new sessions are started
 	told    Presence // the presence that Discord shows
-	logged  string   // the last logged reason
+	news    news
 }
 
 // session outlives a connection: the next connection resumes it. The zero value is
@@ -216,6 +216,10 @@ func (l *Link) stayConnected(ctx context.Context) error {
 			wait = pauseMin + rand.N(pauseMax-pauseMin)
 		case tryOften:
 			wait = again(time.Since(lost)) - time.Since(began)
+		case moveOn:
+			if upFor < backoffMin { // a gateway that only says this must not be asked in a loop
+				wait = again(0)
+			}
 		default:
 			if upFor == 0 {
 				refusals = max(refusals, 1)
@@ -293,12 +297,7 @@ func (l *Link) findGateway(ctx context.Context) *cause {
 // waitDown reports why there is no connection and waits; false if ctx has ended.
 func (l *Link) waitDown(ctx context.Context, wait time.Duration, reason string) bool {
 	l.enter(Down, reason)
-	level := slog.LevelWarn
-	if reason == l.logged {
-		level = slog.LevelDebug // a night without network must not fill the log
-	}
-	l.logged = reason
-	l.o.Log.Log(ctx, level, "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
+	l.o.Log.Log(ctx, l.news.lost(reason, time.Now()), "discord not connected", "reason", reason, "next_try_s", wait.Seconds())
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -1,17 +1,14 @@
 package gateway
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"strings"
-	"syscall"
 
 	"github.com/gorilla/websocket"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/web"
 )
 
 // Texts for the user.
@@ -29,11 +26,7 @@ const (
 	textManyStarts = "Discord refused several sessions in a row: the next one starts a little later"
 	textFewStarts  = "Discord allows only %d more session starts today: waiting for its daily reset"
 
-	textNoName    = "its address cannot be looked up; is this machine online?"
-	textRefused   = "connection refused"
-	textNoNetwork = "no route to it; is this machine online?"
 	textHandshake = "it did not answer like a Discord gateway"
-	textTimeout   = "it does not answer"
 	textBadProxy  = "HTTPS_PROXY is not a valid address"
 	textPlain     = "the gateway's address is not encrypted"
 
@@ -91,18 +84,11 @@ const briefRunes = 160
 
 // brief shortens an error for people.
 func brief(err error) string {
-	var dns *net.DNSError
-	switch {
-	case errors.As(err, &dns):
-		return textNoName
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return textRefused
-	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return textNoNetwork
-	case errors.Is(err, websocket.ErrBadHandshake):
+	if errors.Is(err, websocket.ErrBadHandshake) {
 		return textHandshake
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return textTimeout
+	}
+	if words := web.Trouble(err); words != "" {
+		return words
 	}
 	text := clean.Line(err.Error())
 	if i := strings.LastIndex(text, ": "); i >= 0 && len(text) > briefRunes {

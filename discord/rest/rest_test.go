@@ -321,7 +321,7 @@ func TestNoSecretIsEverTold(t *testing.T) {
 func TestATransportsErrorLosesItsAddress(t *testing.T) {
 	c, _ := discord(&url.Error{Op: "Post", URL: "https://discord.com/private", Err: fmt.Errorf("through: %w", &url.Error{Op: "Get", URL: "https://proxy/", Err: io.EOF})})
 	err := c.FollowUp(t.Context(), click, Message{Content: "x"})
-	if want := "follow up: the connection to Discord failed: EOF"; fmt.Sprint(err) != want || !errors.Is(err, io.EOF) {
+	if want := "follow up: the connection to Discord failed: it ended the connection"; fmt.Sprint(err) != want || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"ollimbot/core/base/web"
 )
 
 // reply is the result of one try. The three kinds of failure differ in what may follow.
@@ -139,8 +141,22 @@ func (c *Client) harmless(k *call, err error) error {
 	case c.hiding(k)(text) != text:
 		return errors.New(textNoCause)
 	}
+	if words := web.Trouble(err); words != "" {
+		return troubleError{err, words}
+	}
 	return err
 }
+
+// troubleError is an error of the network in fixed words.
+type troubleError struct {
+	error
+	words string
+}
+
+func (e troubleError) Error() string { return e.words }
+
+// Unwrap returns the network's own error.
+func (e troubleError) Unwrap() error { return e.error }
 
 // hiding returns a function that removes a call's secrets from a text.
 func (c *Client) hiding(k *call) func(string) string {
