@@ -146,3 +146,50 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 	st.d.Answer().Append("x")
 	st.s.Wait(t, "the work", func(f discordtest.State) bool { return strings.Contains(strings.Join(f.Presences, ""), textBusy) })
 }
+
+// P9: a number that Discord wrote as text cost a message, and nobody was told.
+func TestAnOddAuthorCostsNoMessageAndAnUnreadableMessageIsTold(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{NoContract: true}) // the description knows no such messages
+	b := newStub(nil)
+	st.alone(b)
+	st.up()
+	me := st.s.User()
+	say := func(text string, author map[string]any) *discordtest.Message {
+		return me.Send(discordtest.Message{Content: text, Extra: map[string]any{"author": author}})
+	}
+	odd := map[string]any{"id": st.s.Owner().ID, "public_flags": "0"}
+	say("live", odd)
+	b.wait(t, 1)
+	lost := []*discordtest.Message{say("lost", map[string]any{"id": 42})}
+	st.says("cannot read")
+	st.stop()
+	say("missed", odd)
+	lost = append(lost, say("lost too", map[string]any{"id": st.s.Owner().ID, "bot": "no"}))
+	again := newStub(nil)
+	again.heard = b.LastReceived("")
+	st.alone(again)
+	again.wait(t, 1)
+	st.s.Wait(t, "both being told", func(f discordtest.State) bool {
+		told := 0
+		for _, m := range f.Sent(st.s.Bot()) {
+			if strings.Contains(m.Content, "cannot read") {
+				told++
+			}
+		}
+		return told >= 2
+	})
+	st.stop()
+	var got []string
+	for _, c := range append(b.all(), again.all()...) {
+		got = append(got, c.(command.Receive).Text)
+	}
+	if want := []string{"live", "missed"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, m := range lost {
+		if !strings.Contains(st.log.String(), "message="+m.ID) {
+			t.Errorf("the log does not name %s", m.ID)
+		}
+	}
+}

@@ -71,6 +71,7 @@ type Discord struct {
 	marks    *marks
 	answers  *answers
 	presence *presence
+	unread   *unread
 	inbox    *queue.Queue[any] // for inbound
 
 	work     *workerPool // commands, clicks and approvals
@@ -122,9 +123,12 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		t.line = stream.NewLine(stream.SendEvery, stream.EditEvery)
 	}
 	life, end := context.WithCancel(context.Background())
+	lost := &unread{log: o.Log, told: recent{keep: keptUnread}}
 	d := &Discord{
-		o: o, log: o.Log, end: end,
-		rest:   rest.New(rest.Options{Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version}),
+		o: o, log: o.Log, end: end, unread: lost,
+		rest: rest.New(rest.Options{
+			Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version, Unreadable: lost.tell,
+		}),
 		status: &status{zone: o.Zone}, state: &state{dir: o.Dir, log: o.Log}, inbox: queue.New[any](),
 		work: newPool(o.Log, maxWork), refusals: newPool(o.Log, maxRefusals),
 	}
@@ -135,6 +139,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	d.status.link = d.link.State
 	d.room = &room{rest: d.rest, line: t.line, state: d.state, status: d.status, log: o.Log, life: life}
 	d.notices = &notices{room: d.room, log: o.Log, wake: make(chan struct{}, 1)}
+	lost.state, lost.notices = d.state, d.notices
 	d.cards = &cards{room: d.room, work: d.work, log: o.Log, list: map[string]*card{}}
 	d.marks = &marks{room: d.room, pool: newPool(o.Log, maxMarks)}
 	d.presence = &presence{link: d.link, zone: o.Zone, turns: make(chan struct{}, 1)}
@@ -250,6 +255,8 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 			if m := data.Message; !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)) {
 				d.inbox.Push(data)
 			}
+		case gateway.Unreadable:
+			d.unread.tell(data.Traits)
 		case *discordgo.MessageUpdate:
 			if m := data.Message; !m.Author.Bot && d.ours(m.Author.ID, m.ChannelID, m.GuildID) {
 				d.inbox.Push(data)

@@ -30,6 +30,7 @@ const (
 	textCutAnswer  = "\n-# cut here; the dashboard has the full text"
 	textLostWords  = "that message could not be received: %s"
 	textMissed     = "messages from while I was away could not be read: %s"
+	textUnread     = "one of your messages has a form that this version cannot read: send it again in other words"
 	textLoginWrong = "the login did not work: %s"
 
 	textNotAuthorized = "not authorized."

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/web"
+	"ollimbot/discord/message"
 )
 
 // The opcodes of Discord's gateway that are used here.
@@ -401,6 +402,13 @@ func (c *conn) dispatch(ctx context.Context, p discordgo.Event) {
 	})()
 	if err != nil { // one event must not end the connection, nor many fill the log
 		c.l.o.Log.Debug("an event of discord could not be read", "type", clean.Cut(clean.Line(p.Type), 60))
+	}
+	if p.Type == "MESSAGE_CREATE" {
+		traits := message.TraitsOf(p.RawData)
+		e.Nonce = traits.Nonce
+		if err != nil {
+			e.Data, err = Unreadable{traits}, nil
+		}
 	}
 	switch data := e.Data.(type) {
 	case *discordgo.Ready:

@@ -25,12 +25,19 @@ import (
 //   - *discordgo.InteractionCreate: a command or a click, which must be answered within 3
 //     s of At. Its user is Who, its names are clean, its options have values of type
 //     string, bool, int64 or float64.
+//   - Unreadable: somebody wrote a message that cannot be read. Its traits may be empty.
 //
-// IDs are decimal numbers and never empty if the kind of event has them.
+// Other IDs are decimal numbers and never empty if the kind of event has them.
 type Event struct {
 	At   time.Time // when it was received
 	Data any
+	// Nonce is what the writer of a new message marked it with; empty without one. Only the
+	// bot's own account is sure to have chosen it.
+	Nonce string
 }
+
+// Unreadable is a new message that message.Decode refuses.
+type Unreadable struct{ message.Traits }
 
 // String shows neither text that a user wrote nor a token.
 func (e Event) String() string { return fmt.Sprintf("%T", e.Data) }
@@ -94,7 +101,7 @@ func isIDs(list ...string) error {
 
 func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
 	i := &discordgo.InteractionCreate{Interaction: new(discordgo.Interaction)}
-	if err := json.Unmarshal(data, i.Interaction); err != nil {
+	if err := json.Unmarshal(lean(data), i.Interaction); err != nil {
 		return nil, err
 	}
 	who := Who(i)
@@ -119,6 +126,28 @@ func decodeInteraction(data []byte) (*discordgo.InteractionCreate, error) {
 		}
 	}
 	return nil, errNonsense
+}
+
+// lean keeps of an interaction's user, member and message what is read.
+func lean(data []byte) []byte {
+	var all, member map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil {
+		return data
+	}
+	if user, there := all["user"]; there {
+		all["user"] = message.OnlyUser(user)
+	}
+	if json.Unmarshal(all["member"], &member) == nil && member["user"] != nil {
+		all["member"], _ = json.Marshal(map[string]json.RawMessage{"user": message.OnlyUser(member["user"])})
+	}
+	if under, there := all["message"]; there {
+		all["message"] = message.Only(under, "id", "components")
+	}
+	short, err := json.Marshal(all)
+	if err != nil {
+		return data
+	}
+	return short
 }
 
 // tidyOptions cleans the options as Event promises.

@@ -105,6 +105,13 @@ func TestEventsThatMakeNoSenseAreLeftOut(t *testing.T) {
 		p.dispatch("MESSAGE_CREATE", words("1", "whole"))
 	}, func(w *world) {
 		w.next(Ready)
+		for _, b := range bad { // P9: a message that cannot be read is told, with what is known of it
+			if b.kind == "MESSAGE_CREATE" {
+				if e := <-w.events; e.String() != "gateway.Unreadable" {
+					t.Errorf("%v: %v", b.d, e)
+				}
+			}
+		}
 		if got := w.text(); got != "whole" {
 			t.Errorf("message %q", got)
 		}

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bwmarrin/discordgo"
@@ -26,16 +28,19 @@ func IsID(s string) bool { return s != "" && len(s) <= 20 && strings.Trim(s, "01
 // Compare orders IDs by age: first by length, then as text. Any ID is newer than none.
 func Compare(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// parts are the properties of a message that are read. Others, such as unknown kinds of
-// components, cannot make a message unreadable.
-var parts = []string{
-	"id", "channel_id", "guild_id", "type", "author", "edited_timestamp", "message_reference",
-	"content", "flags", "attachments", "sticker_items", "poll",
-}
+// parts are the properties of a message without which it would be another one. optional are
+// those that are read if they have the expected form. Nothing else is looked at, so it cannot
+// make a message unreadable.
+var (
+	parts = []string{
+		"id", "channel_id", "guild_id", "type", "author", "edited_timestamp", "message_reference", "content", "attachments",
+	}
+	optional = []string{"flags", "sticker_items", "poll"}
+)
 
 // Decode reads a message. A malformed part makes all of it an error, since the missing part
-// might say who wrote it. The message that it answers and those that it forwards are
-// optional and skipped if malformed.
+// might say who wrote it. Optional ones, the message that it answers, and those that it
+// forwards are skipped if malformed.
 func Decode(data []byte) (*discordgo.Message, error) {
 	m, extra, err := decode(data)
 	switch {
@@ -60,23 +65,70 @@ func Decode(data []byte) (*discordgo.Message, error) {
 	return m, nil
 }
 
+// Traits are what can be said about any message, even one that Decode refuses. A malformed
+// one is empty.
+type Traits struct{ ID, Channel, Author, Nonce string }
+
+// TraitsOf reads the traits of a message.
+func TraitsOf(data []byte) Traits {
+	var all, author map[string]json.RawMessage
+	_ = json.Unmarshal(data, &all) // what is missing is empty
+	_ = json.Unmarshal(all["author"], &author)
+	text := func(raw json.RawMessage) (s string) {
+		_ = json.Unmarshal(raw, &s)
+		return clean.Cut(clean.Line(s), 40)
+	}
+	return Traits{ID: text(all["id"]), Channel: text(all["channel_id"]), Author: text(author["id"]), Nonce: text(all["nonce"])}
+}
+
+// Only keeps the named properties of an object. Anything else is returned as it is.
+func Only(data json.RawMessage, names ...string) json.RawMessage {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(data, &all) != nil || all == nil {
+		return data
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return !slices.Contains(names, name) })
+	return encode(all)
+}
+
+// OnlyUser keeps what is read of a user.
+func OnlyUser(data json.RawMessage) json.RawMessage { return Only(data, "id", "bot") }
+
+// encode writes JSON that was just read, which cannot fail.
+func encode(v any) json.RawMessage {
+	data, _ := json.Marshal(v)
+	return data
+}
+
 // decode reads the parts of a message and returns the others as extra.
 func decode(data []byte) (m *discordgo.Message, extra map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(data, &extra); err != nil {
 		return nil, nil, err
 	}
-	read := make(map[string]json.RawMessage, len(parts))
+	read := make(map[string]json.RawMessage, len(parts)+len(optional))
 	for _, name := range parts {
 		if value, there := extra[name]; there {
 			read[name] = value
 		}
 	}
-	lean, err := json.Marshal(read)
-	if err != nil {
-		return nil, nil, err
+	for _, name := range optional {
+		alone := map[string]json.RawMessage{name: extra[name]}
+		if len(extra[name]) > 0 && json.Unmarshal(encode(alone), new(discordgo.Message)) == nil {
+			read[name] = extra[name]
+		}
+	}
+	if author, there := read["author"]; there {
+		read["author"] = OnlyUser(author)
+	}
+	var files []json.RawMessage
+	if json.Unmarshal(read["attachments"], &files) == nil && files != nil {
+		for i, f := range files {
+			files[i] = Only(f, "id", "filename", "url", "duration_secs")
+		}
+		read["attachments"] = encode(files)
 	}
 	m = new(discordgo.Message)
-	return m, extra, json.Unmarshal(lean, m)
+	return m, extra, json.Unmarshal(encode(read), m)
 }
 
 // inner is a message within another one, with its embeds; nil if it is malformed.

@@ -27,7 +27,7 @@ func TestAMessageIsReadWithItsFilesAndWhatItAnswers(t *testing.T) {
 	if id, text := Answered(m); id != "10" || text != "T\nD" {
 		t.Errorf("answers %q, %q", id, text)
 	}
-	if f := Files(m); len(f) != 1 || f[0].URL != "https://cdn.discordapp.com/a" || f[0].Size != 12 {
+	if f := Files(m); len(f) != 1 || f[0].URL != "https://cdn.discordapp.com/a" || f[0].Filename == "" {
 		t.Errorf("files %+v", f)
 	}
 }
@@ -127,4 +127,42 @@ func FuzzMessagesAreWholeAndClean(f *testing.F) {
 			t.Fatalf("unclean: %q", said)
 		}
 	})
+}
+
+// P9: an unexpected number cost a message.
+func TestAnOddFieldThatNobodyReadsCostsNoMessage(t *testing.T) {
+	for _, odd := range []string{
+		`,"author":{"id":"42","public_flags":"0","accent_color":"red","username":7,"avatar":{}}`,
+		`,"attachments":[{"id":"5","filename":"a.png","url":"https://cdn.discordapp.com/a","size":"12","height":"tall","flags":"0"}]`,
+		`,"flags":"none"`, `,"poll":{"question":7}`, `,"sticker_items":"wave"`, `,"mentions":[{"id":7}],"pinned":"no","nonce":5,"tts":"x"`,
+	} {
+		m := read(t, written(`,"content":"hello"`+odd))
+		if m.ID != "11" || m.Author.ID != "42" || m.Author.Bot || Text(m) != "hello" {
+			t.Errorf("%s: %+v", odd, m)
+		}
+	}
+	m := read(t, written(`,"flags":8192,"poll":7,"sticker_items":[{"name":"Wave"}],"attachments":[{"id":"1","filename":"v.ogg","url":"https://cdn.discordapp.com/v","duration_secs":3,"waveform":9}]`))
+	if want := "[sticker: Wave]\n[voice message, 3 s]"; Text(m) != want {
+		t.Errorf("%q, want %q", Text(m), want)
+	}
+}
+
+// P9: but a field that says who wrote it does.
+func TestAMessageWithoutACertainAuthorIsUnreadableAndStillHasItsTraits(t *testing.T) {
+	for author, id := range map[string]string{
+		`{"id":42}`: "", `{"id":"42","bot":"no"}`: "42", `{"id":""}`: "", `"me"`: "", `null`: "", `{}`: "",
+	} {
+		data := []byte(`{"id":"11","channel_id":"77","nonce":"n1","type":0,"content":"x","author":` + author + `}`)
+		if m, err := Decode(data); err == nil {
+			t.Errorf("%s: %+v", author, m)
+		}
+		if got, want := TraitsOf(data), (Traits{ID: "11", Channel: "77", Author: id, Nonce: "n1"}); got != want {
+			t.Errorf("%s: %+v, want %+v", author, got, want)
+		}
+	}
+	for _, data := range []string{``, `[]`, `7`, `null`, `{"id":7,"channel_id":null,"nonce":5,"author":[]}`} {
+		if got := TraitsOf([]byte(data)); got != (Traits{}) {
+			t.Errorf("%s: %+v", data, got)
+		}
+	}
 }

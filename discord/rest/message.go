@@ -232,7 +232,7 @@ func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
 
 // After returns up to limit messages that follow a message, oldest first. Discord returns
 // at most a hundred, so call it again with the last ID. Without an ID it returns the newest
-// messages. Unreadable messages are left out.
+// messages. Unreadable messages are left out and reported to Options.Unreadable.
 func (c *Client) After(ctx context.Context, channel, after string, limit int) ([]*discordgo.Message, error) {
 	k := newCall("read the messages", "GET /channels/{}/messages", channel)
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
@@ -249,7 +249,7 @@ func (c *Client) After(ctx context.Context, channel, after string, limit int) ([
 	for _, one := range raw {
 		m, err := message.Decode(one)
 		if err != nil {
-			c.log.Warn("a message of the history could not be read")
+			c.unread(message.TraitsOf(one))
 			continue
 		}
 		if message.Compare(m.ID, after) > 0 {

@@ -22,6 +22,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/base/web"
+	"ollimbot/discord/message"
 )
 
 // defaultBase is the address of Discord's API.
@@ -37,6 +38,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Log gets a line for each repetition or wait, without message texts; nil logs nothing.
 	Log *slog.Logger
+	// Unreadable is told of each message of the history that was left out. May be nil.
+	Unreadable func(message.Traits)
 	// Version is the program's version, for the User-Agent.
 	Version string
 }
@@ -51,6 +54,7 @@ type Client struct {
 	token     func() string
 	transport http.RoundTripper
 	log       *slog.Logger
+	unread    func(message.Traits)
 	limits    limits
 	standing  standing
 }
@@ -64,6 +68,7 @@ func New(o Options) *Client {
 		token:     func() string { return token },
 		transport: o.Transport,
 		log:       o.Log,
+		unread:    o.Unreadable,
 		standing:  standing{refused: make(chan struct{})},
 	}
 	if c.base == "" {
@@ -79,6 +84,9 @@ func New(o Options) *Client {
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.unread == nil {
+		c.unread = func(message.Traits) {}
 	}
 	if token == "" {
 		c.standing.refuse()
