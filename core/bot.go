@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/command"
+	"ollimbot/core/mcp"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/control"
 	"ollimbot/core/safety/policy"
@@ -81,8 +82,10 @@ type Options struct {
 	Control *control.Server
 	// Remote reaches the user away from the dashboard; nil leaves the chat pane.
 	Remote Remote
-	// Sandbox is what the commands in skills' texts run in; nil is none.
+	// Sandbox is what MCP servers and the commands in skills' texts run in; nil is none.
 	Sandbox *sandbox.Box
+	// Lookup finds a variable of the environment, for .mcp.json. Nil finds those of .env.
+	Lookup func(name string) string
 	// Still leaves out what reaches beyond the program while it runs, the watch on
 	// files and git: for a bot that lives in a bubble of fake time.
 	Still bool
@@ -156,6 +159,8 @@ type talk struct {
 	attention *attention.Attention
 	present   *absence.Keeper
 	host      *host // of all sessions
+	servers   *mcp.Host
+	library   func() []agent.Tool // of all sessions, beside the bot's own tools
 	engine    *engine
 }
 
@@ -241,6 +246,7 @@ func (b *Bot) makeSafety() {
 		Dir: b.dir, Zone: b.zone, Log: b.log, Waits: func(rel, why string) { b.review.FileWaits(rel, why) },
 		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
 		Network:  func() bool { return networked(b.o.Sandbox, b.Runtime()) },
+		Trusted:  func(server string) bool { return b.servers.Trusted(server) },
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files
 			return policy.Strip(tools.Background())
@@ -316,10 +322,12 @@ func (b *Bot) makeTalk() {
 	b.present = absence.New(b.dir, b.log)
 	b.notes = &notes.Notes{Zone: b.zone, Log: b.log, Audit: b.audit, Notices: b.notices, Updates: b.updates, Changed: b.viewers.notify}
 	b.host = &host{settings: b.settings, manual: b.manual}
+	b.servers = newServers(mcp.Options{Log: b.log, Notice: b.warn, Changed: b.viewers.notify}, b.o)
+	b.library = allTools(b.servers)
 	o := chat.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine,
 		Records: chat.Records{Transcript: b.book, Updates: b.updates, Sessions: b.sessions, Runs: b.replies, Audit: b.audit},
-		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: library(),
+		Notices: b.notices, Guard: b.guard, Policy: b.policy, UserName: b.o.Env.UserName, Library: b.library, Renew: b.servers.Renew,
 		Commands: b.o.Commands, Commit: b.git.Add, Host: chatHost{b.host, b.o.Book, b.viewers.notify}, Money: b.money, Google: b.google,
 	}
 	if b.o.Remote != nil {
@@ -342,7 +350,7 @@ func (b *Bot) makeWork() (err error) {
 	b.forks, err = fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b.host, b.chat, b.attention},
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
-		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: library(), Audit: b.audit,
+		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: b.library, Audit: b.audit,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)
@@ -406,6 +414,7 @@ func (b *Bot) newDirectory() *live.Directory {
 		Shown: []string{"ping_budget.json", "pending_updates.json", "pings.jsonl"},
 		Readers: []live.Reader{
 			{Files: []string{path.Base(policy.ProvenanceFile)}, Reload: func(watch.Batch) { b.review.Reload() }},
+			{Files: []string{mcp.File, path.Base(mcp.RecordFile)}, Reload: func(watch.Batch) { b.servers.Reload() }},
 			{Files: google.Files, Reload: func(watch.Batch) { b.google.Refresh() }},
 			{Reload: func(changed watch.Batch) { b.webhooks.index.Apply(changed) }},
 			{Reload: b.schedule.Apply},

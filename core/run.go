@@ -71,6 +71,7 @@ func (b *Bot) Run(ctx context.Context) (err error) {
 	engineCtx, stopEngine := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEngine()
 	tidy.Go(fault.Guard("the engine", func() error { return b.engine.run(engineCtx) }))
+	tidy.Go(fault.Guard("the MCP servers", func() error { return b.servers.Run(engineCtx) }))
 	tidy.Go(fault.Guard("the sandbox", func() error { return b.engine.reportSandbox(b.o.Sandbox) }))
 
 	g, gctx := errgroup.WithContext(ctx)

@@ -90,6 +90,7 @@ var outside = []struct {
 	{"golang.org/x/oauth2", []string{"core/work/google"}},
 	{"golang.org/x/net", []string{"core/work/google", "core/agent/messages/tools", "core/base/hosts", "core/safety/egress"}},
 	{"github.com/hashicorp/yamux", []string{"core/safety/egress"}},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"core/mcp"}},
 	{"mvdan.cc/sh/v3", []string{"core/safety/policy"}},
 	{"golang.org/x/crypto", []string{"core/safety/access", "tui/attach", "cmd", "core/storage/store", "core/storage/selfupdate"}},
 	{"golang.org/x/image", []string{"cmd/shots", "core/agent/messages/tools"}},

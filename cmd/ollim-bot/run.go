@@ -90,6 +90,7 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 		Commands: p.commands(at), Control: server,
 		UserCommands: func(ctx context.Context, args []string) agent.CommandResult { return p.carryOut(ctx, at, bot, args) },
 		Sandbox:      s.model.box,
+		Lookup:       p.Getenv,
 		Restart:      func() { s.again(os.Args[1:]...) },
 	}
 	if !s.Headless && !s.Plain && s.beside == nil {

@@ -49,6 +49,9 @@ type Options struct {
 	Confined func() bool
 	// Network reports whether commands can reach the network; nil means no.
 	Network func() bool
+	// Trusted reports whether the user takes what an MCP server returns for their own text;
+	// nil means no.
+	Trusted func(server string) bool
 }
 
 // Guard decides tool calls. All methods may be called concurrently; only the
@@ -84,8 +87,11 @@ func New(o Options) *Guard {
 	if o.Network == nil {
 		o.Network = func() bool { return false }
 	}
+	if o.Trusted == nil {
+		o.Trusted = func(string) bool { return false }
+	}
 	g := &Guard{o: o, provenance: newProvenance(o.Dir), tree: tree{o.Dir.Root()}, allowed: map[string]bool{}}
-	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network}
+	g.reach = &reach{dir: o.Dir, tree: g.tree, provenance: g.provenance, network: o.Network, trusted: o.Trusted}
 	g.approvals = &ApprovalQueue{always: g.Allow}
 	return g
 }

@@ -31,6 +31,8 @@ type reach struct {
 	provenance *Provenance
 	// network reports whether commands reach the network.
 	network func() bool
+	// trusted reports whether what an MCP server returns has no label.
+	trusted func(server string) bool
 
 	arrivals arrivals
 	digests  digests
@@ -59,6 +61,9 @@ func (r *reach) reads(x call) label.Label {
 	}
 	if server, ok := strings.CutPrefix(x.Name, "mcp__"); ok {
 		name, _, _ := strings.Cut(server, "__")
+		if r.trusted(name) {
+			return ""
+		}
 		return label.From(fmt.Sprintf(labelServer, clean.Line(name)))
 	}
 	return ""

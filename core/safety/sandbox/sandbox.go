@@ -256,6 +256,7 @@ const (
 	engine profile = iota
 	command
 	git
+	server
 )
 
 func (b *Box) wrap(cmd *exec.Cmd, p profile, tmp string) (done func()) {

@@ -28,11 +28,12 @@ var settingsFiles = []string{config.RuntimeFile, config.SettingsFile}
 
 // watched are the folders whose files take effect as soon as they are saved. state/ is among
 // them because commands that run beside the bot change it.
-var watched = []string{"routines", "reminders", "webhooks", "state"}
+var watched = []string{".", "routines", "reminders", "webhooks", "state"}
 
 // Reader reloads what it has read from files that changed. It is never called concurrently.
 type Reader struct {
-	// Files are names within state/; none means that Reload is called for every change.
+	// Files are names within state/ or at the top; none means that Reload is called for every
+	// change.
 	Files  []string
 	Reload func(watch.Batch)
 }
@@ -67,7 +68,7 @@ func (d *Directory) Watch(ctx context.Context) error {
 // files are not.
 func (d *Directory) matters(rel string) bool {
 	dir, name := path.Split(rel)
-	if dir != store.StateDir+"/" {
+	if dir != "" && dir != store.StateDir+"/" {
 		return routines.IsTaskFile(name)
 	}
 	return slices.Contains(settingsFiles, rel) || slices.Contains(d.o.Shown, name) ||

@@ -90,8 +90,10 @@ type Options struct {
 	Policy     *policy.File
 	// UserName is the user's name in prompts.
 	UserName string
-	// Library are tools that every session has besides the bot's own; nil is none.
-	Library []agent.Tool
+	// Library returns the tools that every session has besides the bot's own, the same until
+	// Renew is called, for a new main session; nil is none.
+	Library func() []agent.Tool
+	Renew   func(context.Context)
 	// Commands runs the program's own commands for a session; nil refuses them.
 	Commands policy.Runner
 	// Commit records a file that a session has written in the directory's history.
@@ -156,7 +158,7 @@ func New(o Options) *Conversation {
 	}
 	opener := &opener{
 		engine: o.Engine, dir: o.Dir.Root(), host: o.Host, rights: c.rights, settings: c.settings, tools: c.tools,
-		library: o.Library, commands: o.Commands, commit: o.Commit, onEngineTurn: c.onEngineTurn,
+		library: o.Library, renew: o.Renew, commands: o.Commands, commit: o.Commit, onEngineTurn: c.onEngineTurn,
 	}
 	c.turns = &turns{
 		poster: c.poster, running: c.running, fork: fork, settings: c.settings, money: o.Money,

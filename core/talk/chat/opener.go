@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"iter"
 
 	"ollimbot/core/agent"
@@ -55,7 +56,8 @@ type opener struct {
 	rights   *rights
 	settings *settings
 	tools    toolset.Caller
-	library  []agent.Tool
+	library  func() []agent.Tool
+	renew    func(context.Context)
 	commands policy.Runner
 	commit   func(rel, message string)
 	// onEngineTurn shows turns that a session starts by itself.
@@ -66,11 +68,15 @@ type opener struct {
 // that an engine's prompt cache stays valid, and the same hooks and permissions.
 func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOptions {
 	guard, allowed := o.rights.guardOf(kind, read)
+	tools := toolset.Tools(o.tools)
+	if o.library != nil {
+		tools = append(tools, o.library()...)
+	}
 	return agent.SessionOptions{
 		Dir:          o.dir,
 		SystemPrompt: o.host.SystemPrompt(),
 		Settings:     o.settings.Settings(kind == policy.Interactive),
-		Tools:        append(toolset.Tools(o.tools), o.library...),
+		Tools:        tools,
 		Allowed:      allowed,
 		Hooks:        guard.Hooks(o.commit),
 		Permission:   guard.Permission,

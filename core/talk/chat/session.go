@@ -50,8 +50,12 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if s := m.current(); s != nil {
 		return s, nil
 	}
+	known := m.sessions.Main()
+	if known == "" && m.opener.renew != nil {
+		m.opener.renew(ctx)
+	}
 	o := m.opener.options(policy.Main, m.reading.ofMain())
-	o.Resume = m.sessions.Main()
+	o.Resume = known
 	s, err := m.opener.engine.Open(ctx, o)
 	if errors.Is(err, agent.ErrNoSession) {
 		m.notices.Add(notice.Warn, textFreshSession)

@@ -61,8 +61,8 @@ type Options struct {
 	Money *money.Purse
 	// Audit records what untrusted text runs have read; nil records nothing.
 	Audit *audit.Log
-	// Tools are listed in every session beside the bot's own.
-	Tools []agent.Tool
+	// Tools returns what every session lists beside the bot's own; nil is nothing.
+	Tools func() []agent.Tool
 	// Changed is called when a View has changed; it must not block.
 	Changed func()
 	// Idle is called when a run has ended and no other runs or waits: a moment to

@@ -169,8 +169,11 @@ func (r *run) options(l Limits) agent.SessionOptions {
 		Dir: r.o.Dir.Root(), SystemPrompt: r.o.Host.SystemPrompt(),
 		Settings: agent.Settings{Model: cmp.Or(t.Model, l.Model), Thinking: "off", Mode: "default"},
 		Hooks:    r.guard.Hooks(r.o.Commit), Permission: r.guard.Permission, Command: r.guard.Command(r.o.Commands),
-		Tools:   append(toolset.Tools(r.tools), r.o.Tools...),
+		Tools:   toolset.Tools(r.tools),
 		Allowed: slices.Clone(r.job.Allowed), Disallowed: slices.Clone(r.job.Disallowed),
+	}
+	if r.o.Tools != nil {
+		o.Tools = append(o.Tools, r.o.Tools()...)
 	}
 	o.Hooks.Stop = r.tools.stopRule
 	if main := r.o.Sessions.Main(); main != "" && !t.Isolated {

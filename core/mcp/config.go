@@ -1,0 +1,343 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/hosts"
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/routines"
+)
+
+// Lookup returns a variable of the environment or of .env.
+type Lookup func(name string) (value string, ok bool)
+
+// Server is a server of the user's file, with its variables filled in.
+type Server struct {
+	// Name is as in the names of its tools; Given is as the user wrote it.
+	Name, Given string
+	Command     string
+	Args        []string
+	Env         map[string]string
+	URL         string
+	Headers     map[string]string
+	Network     hosts.List
+	Trusted     bool
+	Disabled    bool
+
+	// source identifies it as it is written, without the values of variables.
+	source string
+	where  string
+}
+
+// Where is its command line or address as the user wrote it, without values of variables.
+func (s Server) Where() string { return s.where }
+
+// equal reports whether two servers would be started alike.
+func (s Server) equal(o Server) bool {
+	return s.Name == o.Name && s.Command == o.Command && slices.Equal(s.Args, o.Args) && maps.Equal(s.Env, o.Env) &&
+		s.URL == o.URL && maps.Equal(s.Headers, o.Headers) && s.Network.String() == o.Network.String() && s.Disabled == o.Disabled
+}
+
+// secrets are values that must not reach a log.
+func (s Server) secrets() []string {
+	return slices.Concat(slices.Collect(maps.Values(s.Env)), slices.Collect(maps.Values(s.Headers)))
+}
+
+// reserved are names of the bot's own tool servers.
+var reserved = []string{"discord", "docs"}
+
+// maxServerName keeps most of a tool's 64 characters for the tool.
+const maxServerName = 24
+
+// maxServers is how many a file may have.
+const maxServers = 50
+
+// parsed is a file that was understood, except for what its problems say.
+type parsed struct {
+	servers []Server
+	// broken are the names of servers with mistakes.
+	broken   []string
+	problems []routines.Problem
+}
+
+// parse reads a file. An error is one of the whole file, which then says nothing.
+func parse(data []byte, lookup Lookup) (parsed, error) {
+	p := &parser{lookup: lookup}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if len(bytes.TrimSpace(data)) == 0 { // a sandbox keeps the name of a missing file with an empty one
+		return p.out, nil
+	}
+	root, err := positions(data)
+	if err != nil {
+		return parsed{}, err
+	}
+	if root.kind != '{' {
+		return parsed{}, &syntaxError{root.line, fmt.Sprintf(textNotAnObject, root.is())}
+	}
+	for _, f := range root.fields {
+		switch {
+		case f.key != "mcpServers":
+			p.warn(f.line, f.key, textUnknownTop)
+		case f.node.kind != '{':
+			return parsed{}, &syntaxError{f.line, fmt.Sprintf(textServersObject, f.node.is())}
+		default:
+			p.servers(f.node)
+		}
+	}
+	slices.SortFunc(p.out.servers, func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
+	return p.out, nil
+}
+
+// parser collects servers and mistakes.
+type parser struct {
+	lookup Lookup
+	out    parsed
+	failed bool // the server that is read has a mistake
+}
+
+func (p *parser) warn(line int, key, format string, args ...any) {
+	p.add(routines.Warning, line, key, format, args...)
+}
+
+func (p *parser) fail(line int, key, format string, args ...any) {
+	p.failed = true
+	p.add(routines.Error, line, key, format, args...)
+}
+
+func (p *parser) add(s routines.Severity, line int, key, format string, args ...any) {
+	text := clean.Line(clean.Cut(key, 80) + ": " + fmt.Sprintf(format, args...))
+	p.out.problems = append(p.out.problems, routines.Problem{File: File, Line: line, Severity: s, Message: text})
+}
+
+func (p *parser) servers(n node) {
+	taken := map[string]string{}
+	for i, f := range n.fields {
+		p.failed = false
+		key := "mcpServers." + f.key
+		if i >= maxServers {
+			p.fail(f.line, key, textTooManyServers, maxServers)
+			return
+		}
+		s := Server{Given: f.key, Name: serverName(f.key)}
+		switch other, double := taken[s.Name]; {
+		case slices.Contains(reserved, s.Name):
+			p.fail(f.line, key, textReserved, s.Name)
+			continue
+		case double:
+			p.fail(f.line, key, textSameName, other)
+			continue
+		case f.node.kind != '{':
+			p.fail(f.line, key, textServerObject, f.node.is())
+		default:
+			p.server(&s, f, key)
+		}
+		taken[s.Name] = f.key
+		if p.failed {
+			p.out.broken = append(p.out.broken, s.Name)
+			continue
+		}
+		p.out.servers = append(p.out.servers, s)
+	}
+}
+
+// server reads one server.
+func (p *parser) server(s *Server, f field, key string) {
+	kind, raw := "", map[string]any{}
+	seen := map[string]int{}
+	for _, f := range f.node.fields {
+		at := key + "." + f.key
+		seen[f.key] = f.line
+		raw[f.key] = plainValue(f.node)
+		switch f.key {
+		case "command":
+			s.Command = p.text(f, at)
+		case "args":
+			s.Args = p.list(f, at)
+		case "env":
+			s.Env = p.table(f, at)
+		case "type":
+			kind = p.text(f, at)
+		case "url":
+			s.URL = p.text(f, at)
+		case "headers":
+			s.Headers = p.table(f, at)
+		case "network":
+			s.Network = p.network(f, at)
+		case "trusted":
+			s.Trusted = p.truth(f, at)
+		case "disabled":
+			s.Disabled = p.truth(f, at)
+		default:
+			p.warn(f.line, at, textUnknownKey)
+		}
+	}
+	p.kind(s, kind, seen, f.line, key)
+	s.where = where(raw)
+	delete(raw, "trusted")
+	delete(raw, "disabled")
+	text, _ := json.Marshal(raw) // texts, lists and tables alone: it cannot fail
+	sum := sha256.Sum256(text)
+	s.source = hex.EncodeToString(sum[:8])
+}
+
+// kind checks what belongs together.
+func (p *parser) kind(s *Server, kind string, seen map[string]int, line int, key string) {
+	switch kind {
+	case "", "stdio", "http", "streamable-http":
+	case "sse":
+		p.fail(seen["type"], key+".type", textSSE)
+		return
+	default:
+		p.fail(seen["type"], key+".type", textKind, kind)
+		return
+	}
+	remote := kind == "http" || kind == "streamable-http" || kind == "" && s.Command == "" && s.URL != ""
+	switch {
+	case p.failed:
+	case remote && s.URL == "":
+		p.fail(line, key+".url", textNoURL)
+	case remote && s.Command != "":
+		p.fail(seen["command"], key+".command", textBoth)
+	case !remote && s.URL != "":
+		p.fail(seen["url"], key+".url", textBoth)
+	case !remote && s.Command == "":
+		p.fail(line, key+".command", textNoCommand)
+	case remote:
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
+			p.fail(seen["url"], key+".url", textBadURL)
+		}
+	}
+}
+
+// plainValue is a value as it is written.
+func plainValue(n node) any {
+	switch n.kind {
+	case '{':
+		table := map[string]any{}
+		for _, f := range n.fields {
+			table[f.key] = plainValue(f.node)
+		}
+		return table
+	case '[':
+		list := []any{}
+		for _, one := range n.items {
+			list = append(list, plainValue(one))
+		}
+		return list
+	}
+	return n.value
+}
+
+// where is the command line or the address as it is written.
+func where(raw map[string]any) string {
+	if address, ok := raw["url"].(string); ok {
+		if u, err := url.Parse(address); err == nil {
+			u.User, u.RawQuery, u.Fragment = nil, "", ""
+			return clean.Line(u.String())
+		}
+		return ""
+	}
+	command, _ := raw["command"].(string)
+	args, _ := raw["args"].([]any)
+	words := []string{command}
+	for _, a := range args {
+		word, _ := a.(string)
+		words = append(words, word)
+	}
+	return clean.Cut(clean.Line(strings.Join(words, " ")), 120)
+}
+
+func (p *parser) text(f field, key string) string {
+	s, ok := f.node.value.(string)
+	if !ok {
+		p.fail(f.line, key, textNotText, f.node.is())
+		return ""
+	}
+	return p.expand(s, f.node.line, key)
+}
+
+func (p *parser) truth(f field, key string) bool {
+	b, ok := f.node.value.(bool)
+	if !ok {
+		p.fail(f.line, key, textNotTruth, f.node.is())
+	}
+	return b
+}
+
+func (p *parser) list(f field, key string) []string {
+	if f.node.kind != '[' {
+		p.fail(f.line, key, textNotList, f.node.is())
+		return nil
+	}
+	var out []string
+	for i, n := range f.node.items {
+		out = append(out, p.text(field{line: n.line, node: n}, fmt.Sprintf("%s[%d]", key, i)))
+	}
+	return out
+}
+
+func (p *parser) table(f field, key string) map[string]string {
+	if f.node.kind != '{' {
+		p.fail(f.line, key, textNotTable, f.node.is())
+		return nil
+	}
+	out := map[string]string{}
+	for _, one := range f.node.fields {
+		if one.key == "" || strings.ContainsAny(one.key, "=\x00") {
+			p.fail(one.line, key, textBadVariable, one.key)
+			continue
+		}
+		out[one.key] = p.text(one, key+"."+one.key)
+	}
+	return out
+}
+
+func (p *parser) network(f field, key string) hosts.List {
+	names := []string{}
+	if _, text := f.node.value.(string); text {
+		names = append(names, p.text(f, key))
+	} else {
+		names = p.list(f, key)
+	}
+	if p.failed || len(names) == 0 {
+		return nil
+	}
+	l, err := hosts.Parse(strings.Join(names, ","))
+	if err != nil {
+		p.fail(f.line, key, "%v", err)
+	}
+	return l
+}
+
+// variable is ${NAME} or ${NAME:-default}.
+var variable = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+
+// expand fills in variables.
+func (p *parser) expand(s string, line int, key string) string {
+	return variable().ReplaceAllStringFunc(s, func(found string) string {
+		m := variable().FindStringSubmatch(found)
+		value, ok := p.lookup(m[1])
+		fallback, has := strings.CutPrefix(m[2], ":-")
+		switch {
+		case ok && value != "":
+			return value
+		case has:
+			return fallback
+		case ok:
+			return ""
+		}
+		p.fail(line, key, textUnset, m[1], m[1])
+		return ""
+	})
+}

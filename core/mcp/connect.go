@@ -1,0 +1,208 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ollimbot/core/base/clean"
+)
+
+const (
+	// olderProtocol is understood by servers that do not know server/discover, with which the
+	// newest protocol begins: some of them ignore it, and some end.
+	olderProtocol = "2025-11-25"
+	// newestPatience is how long a server may take to answer the newest protocol, olderPatience
+	// the older one: a first start may have to download the server.
+	newestPatience = 4 * time.Second
+	olderPatience  = 60 * time.Second
+	listPatience   = 30 * time.Second
+)
+
+// connection is an open session with a server.
+type connection struct {
+	session *sdk.ClientSession
+	process *process // nil for one over HTTP
+	ended   chan struct{}
+}
+
+// close ends the session, and the server's process.
+func (c *connection) close() {
+	if c.process != nil {
+		c.process.end() // Close would wait for a server that does not read
+	}
+	_ = c.session.Close() // a server that has ended is no error
+	<-c.ended
+}
+
+// fate says why the connection has ended.
+func (c *connection) fate() string {
+	if c.process != nil {
+		if text := c.process.fate(); text != "" {
+			return text
+		}
+	}
+	return textClosed
+}
+
+// connect starts or reaches a server. version is the protocol that worked last time; "" tries
+// the newest first. It returns the one that works.
+func (s *server) connect(ctx context.Context, config Server, version string) (*connection, string, error) {
+	if version == "" {
+		c, err := s.attempt(ctx, config, "", newestPatience)
+		if err == nil {
+			return c, c.session.InitializeResult().ProtocolVersion, nil
+		}
+		if ctx.Err() != nil || errors.As(err, new(*startError)) {
+			return nil, "", err
+		}
+	}
+	c, err := s.attempt(ctx, config, olderProtocol, olderPatience)
+	if err != nil {
+		return nil, "", err
+	}
+	return c, olderProtocol, nil
+}
+
+// startError says that a server's program could not be started at all.
+type startError struct{ error }
+
+// attempt tries one protocol.
+func (s *server) attempt(ctx context.Context, config Server, version string, patience time.Duration) (*connection, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf(textNoAnswer, patience))
+	defer cancel()
+	c := &connection{ended: make(chan struct{})}
+	transport, err := s.transport(config, c)
+	if err != nil {
+		return nil, &startError{err}
+	}
+	client := s.client(c)
+	session, err := client.Connect(ctx, transport, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		if c.process != nil {
+			if text := c.process.fate(); text != "" {
+				err = errors.New(text)
+			}
+			c.process.end()
+		}
+		return nil, fmt.Errorf(textNoConnection, clean.Cut(clean.Line(err.Error()), 400))
+	}
+	c.session = session
+	s.host.group.Go(func() error {
+		defer close(c.ended)
+		_ = session.Wait() // why it has ended is known by fate
+		s.lost(c)
+		return nil
+	})
+	return c, nil
+}
+
+func (s *server) transport(config Server, c *connection) (sdk.Transport, error) {
+	if config.URL == "" {
+		p, t, err := s.host.start(config, s.log, func(line string) { s.remark(fmt.Sprintf(textStray, line)) })
+		c.process = p
+		return t, err
+	}
+	return &sdk.StreamableClientTransport{
+		Endpoint: config.URL, HTTPClient: httpClient(config), MaxEventSize: maxFrame, MaxRetries: 2,
+	}, nil
+}
+
+// client is the bot for one session. It offers nothing: no files (roots), no model (sampling)
+// and no questions to the user (elicitation).
+func (s *server) client(c *connection) *sdk.Client {
+	client := sdk.NewClient(&sdk.Implementation{Name: "ollim-bot", Version: s.host.o.Version}, &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{},
+		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { s.listAgain(c) },
+	})
+	client.AddReceivingMiddleware(func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
+			switch method {
+			case "sampling/createMessage", "elicitation/create", "roots/list":
+				s.remark(fmt.Sprintf(textRefused, method))
+			}
+			return next(ctx, method, r)
+		}
+	})
+	return client
+}
+
+// listed asks a session for its tools.
+func listed(ctx context.Context, c *connection) (list []*sdk.Tool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, listPatience, fmt.Errorf(textNoAnswer, listPatience))
+	defer cancel()
+	for t, err := range c.session.Tools(ctx, nil) {
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			return nil, fmt.Errorf(textNoList, clean.Cut(clean.Line(err.Error()), 400))
+		}
+		if list = append(list, t); len(list) > maxListed {
+			return nil, fmt.Errorf(textEndlessList, maxListed)
+		}
+	}
+	return list, nil
+}
+
+// httpClient sends a server's headers to its own address only, and reads no endless answer.
+func httpClient(config Server) *http.Client {
+	home, _ := url.Parse(config.URL) // the file's reader has parsed it
+	return &http.Client{
+		Transport: &limited{next: http.DefaultTransport, headers: config.Headers},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if r.URL.Host != home.Host || r.URL.Scheme != home.Scheme || len(via) > 5 {
+				return fmt.Errorf(textRedirect, shown(r.URL.Host))
+			}
+			return nil
+		},
+	}
+}
+
+// limited adds headers to requests and limits answers.
+type limited struct {
+	next    http.RoundTripper
+	headers map[string]string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (l *limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for name, value := range l.headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := l.next.RoundTrip(r)
+	if err == nil && resp.Header.Get("Content-Type") != "text/event-stream" { // the transport limits those by event
+		resp.Body = &limitedBody{ReadCloser: resp.Body, left: maxFrame}
+	}
+	return resp, err
+}
+
+// limitedBody fails where an answer is too long.
+type limitedBody struct {
+	io.ReadCloser
+	mu   sync.Mutex
+	left int
+}
+
+// Read implements io.Reader.
+func (b *limitedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.left -= n; b.left < 0 {
+		return 0, fmt.Errorf(textLongFrame, maxFrame>>20)
+	}
+	return n, err
+}

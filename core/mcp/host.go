@@ -1,0 +1,413 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/fault"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// Options are the parts of a Host. Dir, Log and Lookup are required.
+type Options struct {
+	Dir *store.Dir
+	Log *slog.Logger
+	// Lookup returns variables for ${NAME}, and PATH.
+	Lookup Lookup
+	// Fence keeps the servers' programs in; nil is none.
+	Fence   Fence
+	Version string // of the bot, which servers are told
+	// Hide keeps a value out of logs, and Redact takes hidden values out of a text; nil does not.
+	Hide   func(secret string)
+	Redact func(text string) string
+	// Notice tells the user; Changed is called after a state has changed. Neither may block;
+	// nil is not called.
+	Notice  func(text string)
+	Changed func()
+}
+
+// Host has the servers of one data directory. Its methods may be called concurrently.
+type Host struct {
+	o      Options
+	record *records
+	logs   *logBook
+	wake   chan struct{} // capacity 1
+
+	ctx   context.Context // of Run
+	group *errgroup.Group
+
+	mu       sync.Mutex // guards what follows
+	running  bool
+	servers  map[string]*server
+	problems []routines.Problem
+	data     []byte // of the file that was read last
+	tools    []agent.Tool
+	// trusted are the names of servers whose results carry no label.
+	trusted map[string]bool
+}
+
+// New reads the file and returns a host that starts nothing before Run.
+func New(o Options) *Host {
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Hide == nil {
+		o.Hide = func(string) {}
+	}
+	if o.Notice == nil {
+		o.Notice = func(string) {}
+	}
+	if o.Changed == nil {
+		o.Changed = func() {}
+	}
+	h := &Host{
+		o: o, record: newRecords(o.Dir, o.Log), logs: &logBook{dir: o.Dir, redact: o.Redact},
+		wake: make(chan struct{}, 1), servers: map[string]*server{}, trusted: map[string]bool{},
+	}
+	h.read()
+	h.tools = h.current()
+	return h
+}
+
+// Run starts servers when they are needed, until ctx ends and all of them have ended. Call it
+// once.
+func (h *Host) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	h.mu.Lock()
+	h.ctx, h.group, h.running = ctx, group, true
+	h.mu.Unlock()
+	group.Go(fault.Guard("the MCP servers", func() error {
+		h.keep(ctx)
+		h.stop()
+		return nil
+	}))
+	return group.Wait()
+}
+
+// keep asks new servers for their tools and ends those that are idle.
+func (h *Host) keep(ctx context.Context) {
+	for {
+		var next time.Time
+		for _, s := range h.list() {
+			end, idle := s.rest(time.Now())
+			if end != nil {
+				end.close()
+				h.changed()
+			}
+			for _, again := range []time.Time{idle, h.discover(s)} {
+				if !again.IsZero() && (next.IsZero() || again.Before(next)) {
+					next = again
+				}
+			}
+		}
+		var timer <-chan time.Time
+		if !next.IsZero() {
+			timer = time.After(time.Until(next))
+		}
+		select {
+		case <-h.wake:
+		case <-timer:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// discover asks a server for its tools if they are not known. It returns when to try again.
+func (h *Host) discover(s *server) (again time.Time) {
+	config, first, ask, again := s.unknown(time.Now())
+	if !ask {
+		return again
+	}
+	h.begin(func(ctx context.Context) {
+		defer s.answered()
+		_, err := s.acquire(ctx)
+		switch {
+		case err == nil:
+			s.release()
+			h.o.Notice(fmt.Sprintf(textDiscovered, config.Name, config.Name))
+		case ctx.Err() == nil && first:
+			h.o.Notice(fmt.Sprintf(textNotDiscovered, config.Name, err, config.Name))
+		}
+	})
+	return time.Time{}
+}
+
+// stop ends all servers.
+func (h *Host) stop() {
+	h.mu.Lock()
+	h.running = false
+	h.mu.Unlock()
+	var ends errgroup.Group
+	for _, s := range h.list() {
+		if c := s.remove(); c != nil {
+			ends.Go(func() error { c.close(); return nil })
+		}
+	}
+	_ = ends.Wait() // none has an error
+}
+
+// begin does something next to the host's loop. It reports false if the host does not run.
+func (h *Host) begin(do func(ctx context.Context)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.running {
+		return false
+	}
+	h.group.Go(fault.Guard("an MCP server", func() error { do(h.ctx); return nil }))
+	return true
+}
+
+// signal lets the loop look again.
+func (h *Host) signal() {
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// changed records the states and tells whoever shows them.
+func (h *Host) changed() {
+	for _, s := range h.list() {
+		s.mu.Lock()
+		config := s.config
+		s.mu.Unlock()
+		h.record.note(config, h.stateOf(s))
+	}
+	h.o.Changed()
+}
+
+func (h *Host) list() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]*server, 0, len(h.servers))
+	for _, s := range h.servers {
+		list = append(list, s)
+	}
+	return list
+}
+
+// Reload reads the files again. Servers that are the same go on.
+func (h *Host) Reload() {
+	h.record.reload()
+	for _, c := range h.read() {
+		if !h.begin(func(context.Context) { c.close() }) {
+			c.close()
+		}
+	}
+	h.signal()
+	h.o.Changed()
+}
+
+// read puts the file in force and returns the connections of servers that are not in it any
+// more, or have changed. A mistake leaves the last good version of what it concerns.
+func (h *Host) read() (ends []*connection) {
+	data, err := h.o.Dir.Read(File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		h.report([]routines.Problem{{File: File, Severity: routines.Error, Message: clean.Line(err.Error())}})
+		return nil
+	}
+	out, problems, ok := read(data, h.o.Lookup)
+	h.report(problems)
+	if !ok {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	there := map[string]bool{}
+	for _, name := range out.broken {
+		there[name] = true
+	}
+	h.trusted = map[string]bool{}
+	for _, config := range out.servers {
+		there[config.Name] = true
+		for _, secret := range config.secrets() {
+			h.o.Hide(secret)
+		}
+		s := h.servers[config.Name]
+		if s == nil {
+			s = &server{host: h, config: config}
+			h.servers[config.Name] = s
+		}
+		if c := s.configure(config); c != nil {
+			ends = append(ends, c)
+		}
+	}
+	for name, s := range h.servers {
+		if !there[name] {
+			delete(h.servers, name)
+			if c := s.remove(); c != nil {
+				ends = append(ends, c)
+			}
+			continue
+		}
+		s.mu.Lock()
+		h.trusted[name] = s.config.Trusted
+		s.mu.Unlock()
+	}
+	return ends
+}
+
+// report keeps the problems of the file, and logs new ones.
+func (h *Host) report(problems []routines.Problem) {
+	h.mu.Lock()
+	old := h.problems
+	h.problems = problems
+	h.mu.Unlock()
+	for _, p := range problems {
+		if !slices.ContainsFunc(old, func(o routines.Problem) bool { return o.Line == p.Line && o.Message == p.Message }) {
+			h.o.Log.Warn("a mistake in "+File, "line", p.Line, "problem", p.Message)
+			h.o.Notice(fmt.Sprintf(textMistake, File, p.Line, p.Message))
+		}
+	}
+}
+
+// Problems are the mistakes in the file.
+func (h *Host) Problems() []routines.Problem {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.problems)
+}
+
+// Trusted reports whether the results of a server's tools carry no label.
+func (h *Host) Trusted(server string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.trusted[server]
+}
+
+// Tools are the tools of all servers for a session, the same until Renew: they are a part of
+// the prompt that an engine keeps.
+func (h *Host) Tools() []agent.Tool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.tools)
+}
+
+// renewPatience is how long a new conversation waits for servers that were just added.
+const renewPatience = 5 * time.Second
+
+// Renew takes the tools as they are now, for a new conversation. It waits a little for servers
+// that are being asked for the first time.
+func (h *Host) Renew(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, renewPatience)
+	defer cancel()
+	for _, s := range h.list() {
+		s.mu.Lock()
+		config, opening := s.config, s.opening
+		s.mu.Unlock()
+		if _, known := h.record.of(config); known || opening == nil {
+			continue
+		}
+		select {
+		case <-opening:
+		case <-ctx.Done():
+		}
+	}
+	tools := h.current()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tools = tools
+}
+
+// current are the tools in force of all servers, sorted.
+func (h *Host) current() (tools []agent.Tool) {
+	for _, s := range h.list() {
+		s.mu.Lock()
+		config := s.config
+		s.mu.Unlock()
+		one, ok := h.record.of(config)
+		if !ok || config.Disabled {
+			continue
+		}
+		for _, t := range one.Tools {
+			tools = append(tools, h.tool(config.Name, t))
+		}
+	}
+	slices.SortFunc(tools, func(a, b agent.Tool) int {
+		return strings.Compare(a.Server+"\x00"+a.Name, b.Server+"\x00"+b.Name)
+	})
+	return tools
+}
+
+// tool is a tool for a session. It finds its server anew with each call, because the file may
+// have changed since.
+func (h *Host) tool(name string, t Tool) agent.Tool {
+	return agent.Tool{
+		Name: t.Name, Server: name, Description: t.Description, Schema: t.Schema,
+		Call: func(ctx context.Context, args json.RawMessage) agent.ToolResult {
+			h.mu.Lock()
+			s := h.servers[name]
+			h.mu.Unlock()
+			if s == nil {
+				return failed(textUnavailable, name, fmt.Errorf(textRemoved, File))
+			}
+			return s.call(ctx, t, args)
+		},
+	}
+}
+
+// States are the states of all servers, sorted by name.
+func (h *Host) States() []State {
+	var list []State
+	for _, s := range h.list() {
+		list = append(list, h.stateOf(s))
+	}
+	slices.SortFunc(list, func(a, b State) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func (h *Host) stateOf(s *server) State {
+	s.mu.Lock()
+	config := s.config
+	s.mu.Unlock()
+	one, _ := h.record.of(config)
+	return s.state(len(one.Tools), len(one.Changes()))
+}
+
+// Test starts a server, lists its tools and ends it when Run ends.
+func (h *Host) Test(ctx context.Context, name string) error {
+	h.mu.Lock()
+	s := h.servers[name]
+	h.mu.Unlock()
+	if s == nil {
+		return fmt.Errorf(textNoServer, name, File)
+	}
+	if _, err := s.acquire(ctx); err != nil {
+		return err
+	}
+	s.release()
+	return nil
+}
+
+// read parses a file. Not ok means that it says nothing.
+func read(data []byte, lookup Lookup) (out parsed, problems []routines.Problem, ok bool) {
+	out, err := parse(data, lookup)
+	if wrong, is := errors.AsType[*syntaxError](err); is {
+		return out, []routines.Problem{{File: File, Line: wrong.line, Severity: routines.Error, Message: clean.Line(wrong.what)}}, false
+	}
+	return out, out.problems, true
+}
+
+// Read reads the file of a data directory, for commands beside the bot.
+func Read(dir *store.Dir, lookup Lookup) ([]Server, []routines.Problem, error) {
+	data, err := dir.Read(File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	out, problems, _ := read(data, lookup)
+	return out.servers, problems, nil
+}

@@ -1,0 +1,207 @@
+package mcp
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"ollimbot/core/storage/store"
+)
+
+// Record is what is kept of a server.
+type Record struct {
+	// Source identifies the server as .mcp.json has it: another command has other tools.
+	Source string `json:"source"`
+	// Protocol is the version that worked last.
+	Protocol string `json:"protocol,omitempty"`
+	// Tools are in force. Offered is a later list that waits for the user; nil if none does.
+	Tools   []Tool `json:"tools"`
+	Offered []Tool `json:"offered,omitempty"`
+	// Status and Text are its last state, for commands beside the bot.
+	Status Status `json:"status,omitempty"`
+	Text   string `json:"text,omitempty"`
+}
+
+// Change is a tool that waits for the user.
+type Change struct {
+	Name string
+	// Before is nil for a new tool, After for one that is gone.
+	Before, After *Tool
+}
+
+// Changes are the differences between the tools in force and those that wait.
+func (r Record) Changes() (list []Change) {
+	if r.Offered == nil {
+		return nil
+	}
+	find := func(in []Tool, name string) *Tool {
+		if i := slices.IndexFunc(in, func(t Tool) bool { return t.Name == name }); i >= 0 {
+			return &in[i]
+		}
+		return nil
+	}
+	for i, t := range r.Offered {
+		if old := find(r.Tools, t.Name); old == nil || old.digest() != t.digest() {
+			list = append(list, Change{t.Name, old, &r.Offered[i]})
+		}
+	}
+	for i, t := range r.Tools {
+		if find(r.Offered, t.Name) == nil {
+			list = append(list, Change{t.Name, &r.Tools[i], nil})
+		}
+	}
+	return list
+}
+
+// holds reports whether the server still offers a tool as it was approved.
+func (r Record) holds(t Tool) bool {
+	list := r.Tools
+	if r.Offered != nil {
+		list = r.Offered
+	}
+	return slices.ContainsFunc(list, func(o Tool) bool { return o.Given == t.Given && o.digest() == t.digest() })
+}
+
+// recordFile is the file.
+type recordFile struct {
+	Servers map[string]Record `json:"servers"`
+}
+
+// records is state/mcp.json. Its methods may be called concurrently.
+type records struct {
+	dir *store.Dir
+	log *slog.Logger
+
+	mu sync.Mutex // guards now
+	by map[string]Record
+}
+
+func newRecords(dir *store.Dir, log *slog.Logger) *records {
+	r := &records{dir: dir, log: log, by: map[string]Record{}}
+	r.reload()
+	return r
+}
+
+// Records reads what is kept of all servers, by name.
+func Records(dir *store.Dir) (map[string]Record, error) {
+	var f recordFile
+	if _, err := dir.PeekJSON(RecordFile, &f); err != nil {
+		return nil, fmt.Errorf("read the tools of MCP servers: %w", err)
+	}
+	return f.Servers, nil
+}
+
+// reload reads what a command beside the bot has changed.
+func (r *records) reload() {
+	by, err := Records(r.dir)
+	if err != nil {
+		r.log.Warn("the tools of MCP servers could not be read; what was known stays in force", "error", err)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.by = map[string]Record{}
+	for name, one := range by {
+		r.by[name] = one
+	}
+}
+
+// of is the record of a server as the file has it now.
+func (r *records) of(s Server) (Record, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one, ok := r.by[s.Name]
+	return one, ok && one.Source == s.source
+}
+
+func (r *records) protocol(s Server) string {
+	one, ok := r.of(s)
+	if !ok || one.Protocol != olderProtocol {
+		return "" // the newest is tried first
+	}
+	return one.Protocol
+}
+
+func (r *records) holds(s Server, t Tool) bool {
+	one, ok := r.of(s)
+	return ok && one.holds(t)
+}
+
+// offer records the tools that a server has listed, and returns how many wait for the user.
+// The first list of a server is in force at once: the user has just added it.
+func (r *records) offer(s Server, version string, tools []Tool) (waiting int, err error) {
+	err = changeRecord(r.dir, s.Name, func(one *Record) {
+		if one.Source != s.source {
+			*one = Record{Source: s.source, Tools: tools}
+		}
+		if version != "" {
+			one.Protocol = version
+		}
+		before := len(one.Changes())
+		one.Offered = tools
+		if one.Offered == nil {
+			one.Offered = []Tool{}
+		}
+		now := len(one.Changes())
+		if now == 0 {
+			one.Offered = nil
+		}
+		if now != before {
+			waiting = now // it is said once
+		}
+	})
+	r.reload()
+	return waiting, err
+}
+
+// note records the state of a server, if it has changed.
+func (r *records) note(s Server, st State) {
+	one, ok := r.of(s)
+	if !ok && st.Status == Idle || ok && one.Status == st.Status && one.Text == st.Text {
+		return
+	}
+	err := changeRecord(r.dir, s.Name, func(one *Record) {
+		if one.Source != s.source { // it has never listed its tools
+			*one = Record{}
+		}
+		one.Status, one.Text = st.Status, st.Text
+	})
+	if err != nil {
+		r.log.Warn("the state of an MCP server was not recorded", "server", s.Name, "error", err)
+	}
+	r.reload()
+}
+
+// Approve puts the tools in force that wait, and returns what has changed. version is that of
+// the changes which the user has seen.
+func Approve(dir *store.Dir, server string) (changes []Change, err error) {
+	err = changeRecord(dir, server, func(one *Record) {
+		if changes = one.Changes(); len(changes) > 0 {
+			one.Tools, one.Offered = one.Offered, nil
+			one.Status, one.Text = Idle, ""
+		}
+	})
+	return changes, err
+}
+
+// changeRecord reads the file again, because another process may have written it.
+func changeRecord(dir *store.Dir, name string, do func(*Record)) error {
+	err := dir.WithLock("mcp", func() error {
+		var f recordFile
+		if _, err := dir.PeekJSON(RecordFile, &f); err != nil {
+			f = recordFile{} // servers are asked again, and what they say is in force: see reload
+		}
+		if f.Servers == nil {
+			f.Servers = map[string]Record{}
+		}
+		one := f.Servers[name]
+		do(&one)
+		f.Servers[name] = one
+		return dir.WriteJSON(RecordFile, f)
+	})
+	if err != nil {
+		return fmt.Errorf("record the tools of an MCP server: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,351 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/words"
+)
+
+const (
+	// callPatience bounds a call. Messages about its progress do not extend it.
+	callPatience = 2 * time.Minute
+	// idleAfter is how long a server runs without a call.
+	idleAfter = 10 * time.Minute
+	// firstPause is the pause after a start that failed; it doubles up to longestPause.
+	firstPause   = time.Second
+	longestPause = 5 * time.Minute
+	// maxRemarks is how many sentences about a server are kept.
+	maxRemarks = 5
+)
+
+// server is one server of the file. The host starts and ends it.
+type server struct {
+	host *Host
+
+	mu      sync.Mutex // guards what follows
+	config  Server
+	removed bool
+	conn    *connection
+	opening chan struct{} // closed when the attempt to connect has ended; nil without one
+	calls   int           // under way
+	used    time.Time     // the last use
+	// problem is why it does not run; remarks are what else was seen of it.
+	problem string
+	remarks []string
+	// failures follow one another; it is not tried again before retryAt.
+	failures int
+	retryAt  time.Time
+	// asked says that the host is asking it for its tools.
+	asked bool
+}
+
+// configure puts what the file says in force. It reports whether that ends what runs now.
+func (s *server) configure(config Server) (end *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.config.equal(config) && !s.removed {
+		s.config = config
+		return nil
+	}
+	s.config, s.removed = config, false
+	s.failures, s.retryAt, s.problem, s.remarks = 0, time.Time{}, "", nil
+	end, s.conn = s.conn, nil
+	return end
+}
+
+// remove takes the server out of use.
+func (s *server) remove() (end *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.removed = true
+	end, s.conn = s.conn, nil
+	return end
+}
+
+// remark keeps a sentence about the server, once.
+func (s *server) remark(text string) {
+	s.mu.Lock()
+	if slices.Contains(s.remarks, text) {
+		s.mu.Unlock()
+		return
+	}
+	if s.remarks = append(s.remarks, text); len(s.remarks) > maxRemarks {
+		s.remarks = s.remarks[1:]
+	}
+	name := s.config.Name
+	s.mu.Unlock()
+	s.host.o.Log.Warn("MCP server", "server", name, "note", text)
+	s.host.changed()
+}
+
+// log keeps a line of the server's standard error.
+func (s *server) log(line string) {
+	s.mu.Lock()
+	name := s.config.Name
+	s.mu.Unlock()
+	s.host.logs.add(name, line)
+}
+
+// acquire returns an open connection, which it opens if needed. Call release afterwards.
+func (s *server) acquire(ctx context.Context) (*connection, error) {
+	for {
+		s.mu.Lock()
+		switch {
+		case s.removed:
+			s.mu.Unlock()
+			return nil, fmt.Errorf(textRemoved, File)
+		case s.config.Disabled:
+			s.mu.Unlock()
+			return nil, fmt.Errorf(textDisabled, File)
+		case s.conn != nil:
+			c := s.conn
+			s.calls++
+			s.used = time.Now()
+			s.mu.Unlock()
+			return c, nil
+		case s.opening == nil && time.Now().Before(s.retryAt):
+			err := fmt.Errorf(textRetry, s.problem, words.Long(time.Until(s.retryAt)))
+			s.mu.Unlock()
+			return nil, err
+		}
+		first := s.opening == nil
+		if first {
+			s.opening = make(chan struct{})
+		}
+		opening := s.opening
+		s.mu.Unlock()
+		if first && !s.host.begin(s.open) {
+			s.mu.Lock()
+			s.opening = nil
+			s.mu.Unlock()
+			close(opening)
+			return nil, errStopping
+		}
+		select {
+		case <-opening:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		s.mu.Lock()
+		problem := s.problem
+		s.mu.Unlock()
+		if problem != "" {
+			return nil, errors.New(problem)
+		}
+	}
+}
+
+func (s *server) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls--
+	s.used = time.Now()
+	s.host.signal()
+}
+
+// open connects, lists the tools and records them.
+func (s *server) open(ctx context.Context) {
+	s.mu.Lock()
+	config := s.config
+	s.mu.Unlock()
+	s.host.changed()
+	c, version, err := s.connect(ctx, config, s.host.record.protocol(config))
+	if err == nil {
+		err = s.list(ctx, c, config, version)
+		if err != nil {
+			c.close()
+		}
+	}
+	s.mu.Lock()
+	stale := s.removed || !s.config.equal(config)
+	switch {
+	case ctx.Err() != nil:
+		s.problem = textStopping
+	case err != nil:
+		s.failures++
+		pause := min(firstPause<<min(s.failures-1, 10), longestPause)
+		s.problem, s.retryAt = err.Error(), time.Now().Add(pause)
+	case !stale:
+		s.failures, s.problem, s.retryAt = 0, "", time.Time{}
+		s.conn, s.used = c, time.Now()
+	}
+	opening := s.opening
+	s.opening = nil
+	s.mu.Unlock()
+	close(opening)
+	if err == nil && (stale || ctx.Err() != nil) {
+		c.close()
+	}
+	if err != nil && ctx.Err() == nil {
+		s.host.o.Log.Warn("MCP server could not be started", "server", config.Name, "error", err)
+	}
+	s.host.changed()
+	s.host.signal()
+}
+
+// list records the tools that a server has now.
+func (s *server) list(ctx context.Context, c *connection, config Server, version string) error {
+	list, err := listed(ctx, c)
+	if err != nil {
+		return err
+	}
+	tools, remarks := cleanTools(config.Name, list)
+	if len(tools) == 0 {
+		remarks = append(remarks, textNoTools)
+	}
+	for _, r := range remarks[:min(len(remarks), maxRemarks)] {
+		s.remark(r)
+	}
+	waiting, err := s.host.record.offer(config, version, tools)
+	if err != nil {
+		s.host.o.Log.Error("the tools of an MCP server were not recorded", "server", config.Name, "error", err)
+	}
+	if waiting > 0 {
+		s.host.o.Notice(fmt.Sprintf(textToolsWait, config.Name, words.Count(waiting, "tool"), config.Name))
+	}
+	return nil
+}
+
+// listAgain lists the tools of a server that says they have changed.
+func (s *server) listAgain(c *connection) {
+	s.mu.Lock()
+	config, current := s.config, s.conn == c
+	s.mu.Unlock()
+	if !current {
+		return
+	}
+	s.host.begin(func(ctx context.Context) {
+		if err := s.list(ctx, c, config, ""); err != nil && ctx.Err() == nil {
+			s.remark(err.Error())
+		}
+		s.host.changed()
+	})
+}
+
+// lost is called when a connection has ended.
+func (s *server) lost(c *connection) {
+	s.mu.Lock()
+	ours := s.conn == c
+	if ours {
+		s.conn = nil
+		s.failures++
+		s.problem = c.fate()
+		s.retryAt = time.Now().Add(min(firstPause<<min(s.failures-1, 10), longestPause))
+	}
+	name, problem := s.config.Name, s.problem
+	s.mu.Unlock()
+	if !ours {
+		return
+	}
+	s.host.o.Log.Warn("MCP server has ended", "server", name, "why", problem)
+	s.host.begin(func(context.Context) { c.close() })
+	s.host.changed()
+}
+
+// rest ends a server that has not been called for a while, and returns when to look again.
+func (s *server) rest(now time.Time) (end *connection, again time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil || s.calls > 0 {
+		return nil, time.Time{}
+	}
+	if due := s.used.Add(idleAfter); now.Before(due) {
+		return nil, due
+	}
+	end, s.conn = s.conn, nil
+	return end, time.Time{}
+}
+
+// unknown reports whether the host has to ask the server for its tools now, and if not, when
+// to try again. A server that could not be asked is asked again: nobody can call it before.
+func (s *server) unknown(now time.Time) (config Server, first, ask bool, again time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, known := s.host.record.of(s.config)
+	switch {
+	case known || s.asked || s.removed || s.config.Disabled || s.opening != nil || s.conn != nil:
+		return s.config, false, false, time.Time{}
+	case now.Before(s.retryAt):
+		return s.config, false, false, s.retryAt
+	}
+	s.asked = true
+	return s.config, s.failures == 0, true, time.Time{}
+}
+
+func (s *server) answered() {
+	s.mu.Lock()
+	s.asked = false
+	s.mu.Unlock()
+	s.host.signal()
+}
+
+// call calls a tool.
+func (s *server) call(ctx context.Context, t Tool, args json.RawMessage) agent.ToolResult {
+	s.mu.Lock()
+	config := s.config
+	s.mu.Unlock()
+	c, err := s.acquire(ctx)
+	if err != nil {
+		return failed(textUnavailable, config.Name, err)
+	}
+	defer s.release()
+	if !s.host.record.holds(config, t) {
+		return failed(textToolWaits, t.Name, config.Name)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callPatience, fmt.Errorf(textNoAnswer, callPatience))
+	defer cancel()
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	r, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: t.Given, Arguments: args})
+	switch {
+	case err == nil:
+		s.mu.Lock()
+		s.failures = 0
+		s.mu.Unlock()
+		return result(r)
+	case context.Cause(ctx) != nil:
+		err = context.Cause(ctx)
+	}
+	if c.process != nil {
+		if why := c.process.fate(); why != "" {
+			err = errors.New(why)
+		}
+	}
+	return failed(textCallFailed, config.Name, clean.Cut(clean.Line(err.Error()), 1_000))
+}
+
+// state is what is known of it.
+func (s *server) state(tools, waiting int) State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := State{
+		Name: s.config.Name, Where: s.config.where, Status: Idle, Tools: tools, Waiting: waiting, Trusted: s.config.Trusted,
+	}
+	switch {
+	case s.config.Disabled:
+		st.Status = Off
+	case s.opening != nil:
+		st.Status = Starting
+	case s.problem != "":
+		st.Status, st.Text = Failed, s.problem
+	case waiting > 0:
+		st.Status, st.Text = Waiting, fmt.Sprintf(textWaits, words.Count(waiting, "tool"), s.config.Name)
+	case s.conn != nil:
+		st.Status = Ready
+	}
+	if st.Text == "" && len(s.remarks) > 0 {
+		st.Text = s.remarks[len(s.remarks)-1]
+	}
+	return st
+}

@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ollimbot/core/base/clean"
+	"ollimbot/core/base/lazyregexp"
+)
+
+const (
+	// maxTools is how many tools of one server a model is shown: each costs tokens with every
+	// request.
+	maxTools = 128
+	// maxListed is how many tools are read of a server.
+	maxListed = 10_000
+	// maxToolName is the limit of many servers that speak the Messages API; Anthropic's has 128.
+	maxToolName = 64
+	// maxDescription is in characters, maxSchema in bytes.
+	maxDescription = 4_000
+	maxSchema      = 32 << 10
+	// hashLength is how much of a hash replaces the end of a long name.
+	hashLength = 8
+)
+
+// Tool is a tool as it was listed, cleaned.
+type Tool struct {
+	// Name is as the model sees it, behind mcp__server__; Given is as the server calls it.
+	Name        string          `json:"name"`
+	Given       string          `json:"given"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema"`
+	// ReadOnly and Destructive are what the server claims. They are shown and decide nothing.
+	ReadOnly    bool  `json:"read_only,omitempty"`
+	Destructive *bool `json:"destructive,omitempty"`
+}
+
+// digest identifies all that a model reads of it and what the user was shown.
+func (t Tool) digest() string {
+	text, _ := json.Marshal(t) // it cannot fail: the schema is valid
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Hint is what the server claims about the tool, for people; "" for nothing.
+func (t Tool) Hint() string {
+	switch {
+	case t.ReadOnly:
+		return hintReadOnly
+	case t.Destructive != nil && *t.Destructive:
+		return hintDestructive
+	}
+	return ""
+}
+
+var notInNames = lazyregexp.New(`[^a-zA-Z0-9-]+`)
+
+// plainName is a name in the characters of tool names. Two underscores would end the name of
+// a server.
+func plainName(s string) string { return strings.Trim(notInNames().ReplaceAllString(s, "_"), "_") }
+
+// fitting is a name of at most n characters; a longer one ends with a hash of the whole.
+func fitting(name, whole string, n int) string {
+	if len(name) <= n {
+		return name
+	}
+	sum := sha256.Sum256([]byte(whole))
+	return name[:n-hashLength-1] + "_" + hex.EncodeToString(sum[:])[:hashLength]
+}
+
+func serverName(given string) string {
+	return fitting(cmp.Or(plainName(given), "server"), given, maxServerName)
+}
+
+func toolName(server, given string) string {
+	room := maxToolName - len("mcp__"+server+"__")
+	return fitting(cmp.Or(plainName(given), "tool"), given, room)
+}
+
+// cleanTools makes tools for a model of what a server has listed, sorted by name, with what was
+// left out.
+func cleanTools(server string, listed []*sdk.Tool) (tools []Tool, remarks []string) {
+	by := map[string]string{}
+	for _, one := range listed {
+		if one == nil || one.Name == "" {
+			remarks = append(remarks, textNoName)
+			continue
+		}
+		t, err := cleanTool(server, one)
+		if err != nil {
+			remarks = append(remarks, fmt.Sprintf(textToolLeftOut, shown(one.Name), err))
+			continue
+		}
+		if other, double := by[t.Name]; double {
+			remarks = append(remarks, fmt.Sprintf(textToolTwice, shown(one.Name), shown(other)))
+			continue
+		}
+		by[t.Name] = one.Name
+		tools = append(tools, t)
+	}
+	slices.SortFunc(tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
+	if n := len(tools); n > maxTools {
+		tools = tools[:maxTools]
+		remarks = append(remarks, fmt.Sprintf(textManyTools, n, maxTools))
+	}
+	return tools, remarks
+}
+
+func shown(name string) string { return clean.Cut(clean.Line(name), 60) }
+
+func cleanTool(server string, t *sdk.Tool) (Tool, error) {
+	schema, err := cleanSchema(t.InputSchema)
+	if err != nil {
+		return Tool{}, err
+	}
+	out := Tool{
+		Name: toolName(server, t.Name), Given: t.Name, Schema: schema,
+		Description: clean.Cut(strings.TrimSpace(clean.Text(cmp.Or(t.Description, t.Title))), maxDescription),
+	}
+	if a := t.Annotations; a != nil {
+		out.ReadOnly, out.Destructive = a.ReadOnlyHint, a.DestructiveHint
+	}
+	return out, nil
+}
+
+// cleanSchema cleans all texts of a schema: a model reads them like the description. Its keys
+// are sorted, so that the same schema has the same bytes.
+func cleanSchema(schema any) (json.RawMessage, error) {
+	text, err := json.Marshal(schema)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", textBadSchema, err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(text, &v); err != nil || v["type"] != nil && v["type"] != "object" {
+		return nil, fmt.Errorf(textBadSchema)
+	}
+	if v == nil {
+		v = map[string]any{}
+	}
+	v["type"] = "object"
+	text, err = json.Marshal(cleanValue(v))
+	if err == nil && len(text) > maxSchema {
+		err = fmt.Errorf(textLongSchema, len(text), maxSchema)
+	}
+	return text, err
+}
+
+func cleanValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return clean.Text(v)
+	case []any:
+		for i := range v {
+			v[i] = cleanValue(v[i])
+		}
+	case map[string]any:
+		for key, one := range v {
+			delete(v, key)
+			v[clean.Text(key)] = cleanValue(one)
+		}
+	}
+	return v
+}
