@@ -43,6 +43,7 @@ type call struct {
 	decode  func([]byte) error // nil ignores the answer
 	most    int64              // largest answer in bytes
 	before  func() error       // runs before the first try; an error ends the call. May be nil
+	paid    bool               // before has run: a try goes on for a moment when its caller ends
 	// again says that repeating the request is harmless.
 	again bool
 	// done is the error code that tells a repeated try that an earlier one succeeded.
@@ -121,7 +122,7 @@ func (c *Client) attempts(ctx context.Context, k *call) error {
 				if err := k.before(); err != nil {
 					return err
 				}
-				k.before = nil
+				k.before, k.paid = nil, true
 			}
 			e := c.judge(k, c.try(ctx, k), tries)
 			switch {

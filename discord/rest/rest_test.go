@@ -415,3 +415,24 @@ func TestWhatComesBeforeASendingIsDoneOnceAndWhenNoLimitIsWaitedFor(t *testing.T
 		}
 	})
 }
+
+// A message that was paid for is not given up half sent: its caller may end, as
+// every caller does when the bot stops.
+func TestWhatIsPaidForOutlivesItsCallerForAMoment(t *testing.T) {
+	for _, tt := range []struct {
+		answer time.Duration
+		want   error
+	}{{time.Second, nil}, {2 * time.Minute, ErrUnknown}} {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			f := &far{answer: func(int, seen) (said, error) { return fine, slowly(tt.answer) }}
+			ending, end := context.WithCancel(ctx)
+			time.AfterFunc(500*time.Millisecond, end)
+			start := time.Now()
+			id, err := client(f).Send(ending, "7", Message{Content: "x", Before: func() error { return nil }})
+			if !errors.Is(err, tt.want) || len(f.requests()) != 1 {
+				t.Errorf("answered after %s: %q, %v, %d requests", tt.answer, id, err, len(f.requests()))
+			}
+			took(t, start, min(tt.answer, 500*time.Millisecond+parting))
+		})
+	}
+}

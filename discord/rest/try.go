@@ -32,8 +32,35 @@ type reply struct {
 	unsent bool
 }
 
+// parting is how long a request that was paid for may go on after its caller has ended.
+const parting = 3 * time.Second
+
+// outlast returns a context that ends some time after ctx.
+func outlast(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(by):
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() {
+		stop()
+		cancel()
+	}
+}
+
 // try sends the request once.
 func (c *Client) try(ctx context.Context, k *call) (r reply) {
+	if err := ctx.Err(); err != nil { // a transport would not report that nothing was sent
+		return reply{cut: err, unsent: true}
+	}
+	if k.paid {
+		var done context.CancelFunc
+		ctx, done = outlast(ctx, parting)
+		defer done()
+	}
 	ctx, cancel := context.WithTimeout(ctx, k.time)
 	defer cancel()
 	defer func() { r.at = time.Now() }()
@@ -46,9 +73,6 @@ func (c *Client) try(ctx context.Context, k *call) (r reply) {
 		GetConn:      func(string) { sought.Store(true) },
 		WroteHeaders: func() { written.Store(true) },
 	}))
-	if err := ctx.Err(); err != nil { // a transport would not report that nothing was sent
-		return reply{cut: err, unsent: true}
-	}
 	res, err := c.transport.RoundTrip(req)
 	if err != nil {
 		return reply{cut: c.harmless(k, err), unsent: sought.Load() && !written.Load() || neverSent(err)}
