@@ -216,6 +216,7 @@ type commands struct {
 	Gmail google.MailCmd
 
 	Webhook webhookCmds
+	MCP     mcpCmds
 
 	Auth authCmds
 

@@ -30,6 +30,8 @@ type Options struct {
 	// Fence keeps the servers' programs in; nil is none.
 	Fence   Fence
 	Version string // of the bot, which servers are told
+	// OnDemand asks no server for its tools before it is called.
+	OnDemand bool
 	// Hide keeps a value out of logs, and Redact takes hidden values out of a text; nil does not.
 	Hide   func(secret string)
 	Redact func(text string) string
@@ -45,6 +47,7 @@ type Host struct {
 	record *records
 	logs   *logBook
 	wake   chan struct{} // capacity 1
+	begun  chan struct{} // closed by Run
 
 	ctx   context.Context // of Run
 	group *errgroup.Group
@@ -75,7 +78,7 @@ func New(o Options) *Host {
 	}
 	h := &Host{
 		o: o, record: newRecords(o.Dir, o.Log), logs: &logBook{dir: o.Dir, redact: o.Redact},
-		wake: make(chan struct{}, 1), servers: map[string]*server{}, trusted: map[string]bool{},
+		wake: make(chan struct{}, 1), begun: make(chan struct{}), servers: map[string]*server{}, trusted: map[string]bool{},
 	}
 	h.read()
 	h.tools = h.current()
@@ -89,6 +92,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.mu.Lock()
 	h.ctx, h.group, h.running = ctx, group, true
 	h.mu.Unlock()
+	close(h.begun)
 	group.Go(fault.Guard("the MCP servers", func() error {
 		h.keep(ctx)
 		h.stop()
@@ -128,6 +132,9 @@ func (h *Host) keep(ctx context.Context) {
 
 // discover asks a server for its tools if they are not known. It returns when to try again.
 func (h *Host) discover(s *server) (again time.Time) {
+	if h.o.OnDemand {
+		return time.Time{}
+	}
 	config, first, ask, again := s.unknown(time.Now())
 	if !ask {
 		return again
@@ -378,13 +385,18 @@ func (h *Host) stateOf(s *server) State {
 	return s.state(len(one.Tools), len(one.Changes()))
 }
 
-// Test starts a server, lists its tools and ends it when Run ends.
+// Test starts a server and lists its tools, once Run has begun. The server ends with Run.
 func (h *Host) Test(ctx context.Context, name string) error {
 	h.mu.Lock()
 	s := h.servers[name]
 	h.mu.Unlock()
 	if s == nil {
 		return fmt.Errorf(textNoServer, name, File)
+	}
+	select {
+	case <-h.begun:
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 	if _, err := s.acquire(ctx); err != nil {
 		return err

@@ -235,9 +235,7 @@ func (h *home) run() {
 		}
 	})
 	h.t.Cleanup(func() { h.end() })
-	for !h.begin(func(context.Context) {}) {
-		time.Sleep(time.Millisecond)
-	}
+	<-h.begun
 }
 
 // until waits until a condition holds, looking at each news.

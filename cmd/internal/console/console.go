@@ -215,6 +215,17 @@ func (p *Process) EngineEnv(at DataDir) func(string) string {
 	}
 }
 
+// Variables finds variables of the environment and of .env.
+func (p *Process) Variables(at DataDir) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v := p.Getenv(name)
+		if v == "" {
+			v = at.Env.Variable(name).Reveal()
+		}
+		return v, v != ""
+	}
+}
+
 // ClaudeEnv is this program's part of the environment of the claude command.
 func (p *Process) ClaudeEnv(at DataDir) claudeproc.Env {
 	return claudeproc.Env{DataDir: at.Dir.Root(), Timezone: at.Env.ZoneName, Executable: p.Executable}

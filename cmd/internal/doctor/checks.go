@@ -22,6 +22,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/words"
 	"ollimbot/core/brief/guide"
+	"ollimbot/core/mcp"
 	"ollimbot/core/safety/access"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/work/fork"
@@ -203,6 +204,27 @@ func (r *report) sandbox() {
 	r.add(level, "commands", "%s", state)
 	if limits := state.Limits(); limits != "" {
 		r.pass("limits", "%s", limits)
+	}
+}
+
+func (r *report) servers() {
+	states, problems, err := mcp.Known(r.Dir, r.p.Variables(r.DataDir))
+	if err != nil {
+		r.fail("servers", "%s", clean.Line(err.Error()))
+		return
+	}
+	for _, p := range problems {
+		r.warn(mcp.File, "line %d: %s", p.Line, p.Message)
+	}
+	for _, s := range states {
+		level := pass
+		if s.Status == mcp.Failed || s.Waiting > 0 {
+			level = warn
+		}
+		r.add(level, s.Name, "%s", strings.TrimPrefix(s.String(), s.Name+": "))
+	}
+	if len(states)+len(problems) == 0 {
+		r.pass("servers", "none: .mcp.json is missing or empty")
 	}
 }
 

@@ -83,6 +83,7 @@ func (c *Cmd) Run(p *console.Process, at console.DataDir) error {
 		{"MESSAGES API", r.providers},
 		{"GOOGLE", r.google},
 		{"SANDBOX", r.sandbox},
+		{"MCP SERVERS", r.servers},
 		{"DATA DIRECTORY", r.dataDir},
 		{"VIEWERS", r.attach},
 		{"TIMEZONE & SCHEDULING", r.zone},
@@ -169,7 +170,7 @@ func sizeOf(path string) (sum int64) {
 var stateFiles = []string{
 	"pending_updates.json", "inquiries.json", "fork_messages.json", "ping_budget.json", "config.json", "settings.json", "schedule.json",
 	"installed.json", "holds.json", "mute.json", "usage.json", "discord.json", "waiting_messages.json", "delivery.json",
-	"provenance.json", "batches.json", "engine_moves.json",
+	"provenance.json", "batches.json", "engine_moves.json", "mcp.json",
 }
 
 func (r *report) state() {

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"ollimbot/cmd/internal/console"
+	"ollimbot/core/base/words"
+	"ollimbot/core/mcp"
+	"ollimbot/routines"
+)
+
+type mcpCmds struct {
+	List  mcpListCmd  `cmd:""`
+	Test  mcpTestCmd  `cmd:""`
+	Tools mcpToolsCmd `cmd:""`
+	Allow mcpAllowCmd `cmd:""`
+	Log   mcpLogCmd   `cmd:""`
+}
+
+// ofServer is the argument that names a server.
+type ofServer struct {
+	Name string `arg:"" help:"The name of a server in .mcp.json."`
+	console.AsJSON
+}
+
+// find is the server of the file with that name.
+func (c *ofServer) find(p *process, at console.DataDir) (mcp.Server, error) {
+	servers, problems, err := mcp.Read(at.Dir, p.Variables(at))
+	if err != nil {
+		return mcp.Server{}, err
+	}
+	i := slices.IndexFunc(servers, func(s mcp.Server) bool { return s.Name == c.Name || s.Given == c.Name })
+	if i >= 0 {
+		return servers[i], nil
+	}
+	for _, problem := range problems {
+		console.Tell(p.Err, "%s", problemLine(problem))
+	}
+	return mcp.Server{}, fmt.Errorf(textNoMCPServer, c.Name)
+}
+
+type mcpListCmd struct{ console.AsJSON }
+
+type mcpServerAnswer struct {
+	Name     string `json:"name"`
+	Where    string `json:"where"`
+	Status   string `json:"status"`
+	Text     string `json:"text,omitempty"`
+	Tools    int    `json:"tools"`
+	Waiting  int    `json:"waiting"`
+	Trusted  bool   `json:"trusted"`
+	Disabled bool   `json:"disabled"`
+}
+
+// Run lists the servers with their last known states.
+func (c *mcpListCmd) Run(p *process, at console.DataDir) error {
+	states, problems, err := mcp.Known(at.Dir, p.Variables(at))
+	if err != nil {
+		return err
+	}
+	lines := []string{textNoMCPServers}
+	if len(states) > 0 {
+		lines = nil
+	}
+	list := console.Each(states, func(s mcp.State) mcpServerAnswer {
+		lines = append(lines, s.String())
+		return mcpServerAnswer{s.Name, s.Where, string(s.Status), s.Text, s.Tools, s.Waiting, s.Trusted, s.Status == mcp.Off}
+	})
+	for _, problem := range problems {
+		lines = append(lines, problemLine(problem))
+	}
+	broken := slices.ContainsFunc(problems, func(p routines.Problem) bool { return p.Severity == routines.Error })
+	return p.Verdict(broken, c.JSON, map[string]any{"servers": list, "problems": append([]routines.Problem{}, problems...)}, lines)
+}
+
+type mcpTestCmd struct{ ofServer }
+
+// testPatience bounds a test: a first start may download the server.
+const testPatience = 2 * time.Minute
+
+// Run starts a server in its sandbox, asks it for its tools and ends it.
+func (c *mcpTestCmd) Run(p *process, at console.DataDir) error {
+	s, err := c.find(p, at)
+	if err != nil {
+		return err
+	}
+	if err := at.Dir.Prepare(); err != nil {
+		return err
+	}
+	box := p.Sandbox(at)
+	defer box.Close()
+	host := mcp.New(mcp.Options{
+		Dir: at.Dir, Log: p.Log(), Lookup: p.Variables(at), Fence: box, Version: version, Hide: p.Secrets.Hide, Redact: p.Secrets.Redact, OnDemand: true,
+	})
+	ctx, stop := p.Context()
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, testPatience, errors.New(textMCPTooLong))
+	defer cancel()
+	began := time.Now()
+	var g errgroup.Group
+	g.Go(func() error { return host.Run(ctx) })
+	err = host.Test(ctx, s.Name)
+	took := time.Since(began)
+	states := host.States()
+	cancel()
+	if err := errors.Join(err, g.Wait()); err != nil {
+		return fmt.Errorf(textMCPFailed, s.Name, err, s.Name)
+	}
+	i := slices.IndexFunc(states, func(st mcp.State) bool { return st.Name == s.Name })
+	return p.Answer(c.JSON, map[string]any{"server": s.Name, "tools": states[i].Tools, "waiting": states[i].Waiting, "milliseconds": took.Milliseconds()},
+		[]string{fmt.Sprintf(textMCPWorks, s.Name, words.Count(states[i].Tools, "tool"), took.Round(time.Millisecond), box.State())})
+}
+
+type mcpToolsCmd struct{ ofServer }
+
+// Run shows a server's tools as a model reads them, and what waits for the user.
+func (c *mcpToolsCmd) Run(p *process, at console.DataDir) error {
+	s, err := c.find(p, at)
+	if err != nil {
+		return err
+	}
+	records, err := mcp.Records(at.Dir)
+	if err != nil {
+		return err
+	}
+	r, known := records[s.Name]
+	if !known || !r.Of(s) {
+		return fmt.Errorf(textMCPUnknownTools, s.Name, s.Name)
+	}
+	var lines []string
+	for _, t := range r.Tools {
+		lines = append(lines, shownTool(s, t)...)
+	}
+	if changes := r.Changes(); len(changes) > 0 {
+		lines = append(lines, "", textMCPWaiting)
+		for _, change := range changes {
+			lines = append(lines, shownChange(s, change)...)
+		}
+		lines = append(lines, fmt.Sprintf(textMCPAllow, s.Name))
+	}
+	return p.Answer(c.JSON, map[string]any{"tools": r.Tools, "offered": r.Offered}, lines)
+}
+
+// shownTool is a tool as a model reads it, with what the server claims.
+func shownTool(s mcp.Server, t mcp.Tool) []string {
+	name := "mcp__" + s.Name + "__" + t.Name
+	if hint := t.Hint(); hint != "" {
+		name += "  (" + hint + ")"
+	}
+	return append([]string{name}, indented(t.Description)...)
+}
+
+func indented(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		lines = append(lines, "    "+strings.TrimRight(line, "\n"))
+	}
+	return lines
+}
+
+// shownChange is a tool that waits.
+func shownChange(s mcp.Server, c mcp.Change) []string {
+	switch {
+	case c.Before == nil:
+		return append([]string{textMCPNew}, shownTool(s, *c.After)...)
+	case c.After == nil:
+		return []string{textMCPGone, "mcp__" + s.Name + "__" + c.Name}
+	}
+	lines := append([]string{textMCPBefore}, shownTool(s, *c.Before)...)
+	lines = append(append(lines, textMCPAfter), shownTool(s, *c.After)...)
+	if string(c.Before.Schema) != string(c.After.Schema) {
+		lines = append(lines, "    "+string(c.Before.Schema), "    "+string(c.After.Schema))
+	}
+	return lines
+}
+
+type mcpAllowCmd struct{ ofServer }
+
+// Run puts the tools in force that wait for the user.
+func (c *mcpAllowCmd) Run(p *process, at console.DataDir) error {
+	if err := p.UsersOnly(); err != nil {
+		return err
+	}
+	s, err := c.find(p, at)
+	if err != nil {
+		return err
+	}
+	changes, err := mcp.Approve(at.Dir, s.Name)
+	if err != nil {
+		return err
+	}
+	if len(changes) == 0 {
+		return p.Answer(c.JSON, doneAnswer{fmt.Sprintf(textMCPNothing, s.Name)}, []string{fmt.Sprintf(textMCPNothing, s.Name)})
+	}
+	text := fmt.Sprintf(textMCPAllowed, s.Name, words.Count(len(changes), "tool"))
+	return p.Answer(c.JSON, doneAnswer{text}, []string{text})
+}
+
+type mcpLogCmd struct {
+	Lines int `short:"n" default:"50" help:"How many lines."`
+	ofServer
+}
+
+// Run shows what a server has logged.
+func (c *mcpLogCmd) Run(p *process, at console.DataDir) error {
+	s, err := c.find(p, at)
+	if err != nil {
+		return err
+	}
+	lines, err := mcp.Log(at.Dir, s.Name, c.Lines)
+	if err != nil {
+		return err
+	}
+	if len(lines) == 0 {
+		return p.Answer(c.JSON, map[string]any{"lines": []string{}}, []string{fmt.Sprintf(textMCPNoLog, s.Name)})
+	}
+	return p.Answer(c.JSON, map[string]any{"lines": lines}, lines)
+}
+
+// What these commands say.
+const (
+	textNoMCPServers    = "There are no MCP servers: ollim-bot help mcp.md says how to add one."
+	textNoMCPServer     = "no server %s in .mcp.json: ollim-bot mcp list shows those that are there"
+	textMCPTooLong      = "it took more than two minutes"
+	textMCPFailed       = "%s does not work: %w\nIts log: ollim-bot mcp log %s"
+	textMCPWorks        = "%s works: %s, ready after %s; %s"
+	textMCPUnknownTools = "the tools of %s are not known yet: ollim-bot mcp test %s asks for them"
+	textMCPWaiting      = "These wait for you:"
+	textMCPAllow        = "To allow them: ollim-bot mcp allow %s"
+	textMCPNew          = "new:"
+	textMCPGone         = "gone:"
+	textMCPBefore       = "before:"
+	textMCPAfter        = "now:"
+	textMCPNothing      = "Nothing of %s waits for you."
+	textMCPAllowed      = "%s: %s allowed, in force from the next new conversation."
+	textMCPNoLog        = "%s has logged nothing."
+)
+
+func problemLine(p routines.Problem) string { return p.Position() + ": " + p.Message }

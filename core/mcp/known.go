@@ -1,0 +1,59 @@
+package mcp
+
+import (
+	"fmt"
+
+	"ollimbot/core/base/words"
+	"ollimbot/core/storage/store"
+	"ollimbot/routines"
+)
+
+// Known are the servers of a data directory with their last known states, for commands beside
+// the bot.
+func Known(dir *store.Dir, lookup Lookup) ([]State, []routines.Problem, error) {
+	servers, problems, err := Read(dir, lookup)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := Records(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []State
+	for _, s := range servers {
+		st := State{Name: s.Name, Where: s.where, Status: Idle, Trusted: s.Trusted, Text: textNotAsked}
+		if one, ok := records[s.Name]; ok {
+			if one.Status == Failed {
+				st.Status, st.Text = one.Status, one.Text
+			}
+			if one.Of(s) {
+				st.Status, st.Text, st.Tools, st.Waiting = one.Status, one.Text, len(one.Tools), len(one.Changes())
+			}
+		}
+		if s.Disabled {
+			st.Status, st.Text = Off, ""
+		}
+		list = append(list, st)
+	}
+	return list, problems, nil
+}
+
+// Of reports whether the record is of the server as the file has it now.
+func (r Record) Of(s Server) bool { return r.Source == s.source }
+
+// String is a line about the server.
+func (s State) String() string {
+	text := fmt.Sprintf("%s: %s, %s", s.Name, s.Status, words.Count(s.Tools, "tool"))
+	if s.Trusted {
+		text += textTrusted
+	}
+	if s.Text != "" {
+		text += "; " + s.Text
+	}
+	return text + " (" + s.Where + ")"
+}
+
+const (
+	textNotAsked = "it was not asked for its tools yet"
+	textTrusted  = ", trusted"
+)
