@@ -234,7 +234,7 @@ func (s *Snapshot) heldForMoney() (h Headline, ok bool) {
 func (s *Snapshot) disconnected() (h Headline, ok bool) {
 	switch {
 	case s.Surface.Name != "" && !s.Surface.OK:
-		return Headline{Lead: s.Surface.Name + " is not connected", Detail: clean.Line(s.Surface.State)}, true
+		return Headline{Lead: cmp.Or(s.Surface.Lead, s.Surface.Name+" is not connected"), Detail: clean.Line(s.Surface.State)}, true
 	case s.Engine.Name != "" && !s.Engine.OK:
 		return Headline{Lead: s.Engine.Name + " cannot answer", Detail: clean.Line(s.Engine.State)}, true
 	case s.Google != "":

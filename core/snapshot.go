@@ -88,9 +88,11 @@ type Snapshot struct {
 
 // SurfaceStatus is where the bot's words go.
 type SurfaceStatus struct {
-	Name  string // "chat here", "Discord"
-	State string // "up 42 ms", "no token: set DISCORD_TOKEN"
-	OK    bool
+	Name  string `json:"name"`  // "chat here", "Discord"
+	State string `json:"state"` // "up 42 ms", "no token: set DISCORD_TOKEN"
+	OK    bool   `json:"ok"`
+	// Lead says in a headline what is wrong; empty if it is the connection.
+	Lead string `json:"lead,omitempty"`
 }
 
 // Snapshot describes the bot now. It may be called from anywhere and writes

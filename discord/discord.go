@@ -72,6 +72,7 @@ type Discord struct {
 	answers  *answers
 	presence *presence
 	unread   *unread
+	rivals   *rivals
 	inbox    *queue.Queue[any] // for inbound
 
 	work     *workerPool // commands, clicks and approvals
@@ -87,6 +88,9 @@ const (
 	maxRefusals = 8
 	maxAnswers  = 256
 )
+
+// recordEvery is when the record of the connection is looked at again without a change.
+const recordEvery = time.Minute
 
 // tuning changes the pace for tests.
 type tuning struct {
@@ -129,7 +133,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		rest: rest.New(rest.Options{
 			Token: token, Base: o.API, Transport: t.transport, Log: o.Log, Version: o.Version, Unreadable: lost.tell,
 		}),
-		status: &status{zone: o.Zone}, state: &state{dir: o.Dir, log: o.Log}, inbox: queue.New[any](),
+		status: &status{zone: o.Zone, moved: make(chan struct{}, 1)}, state: &state{dir: o.Dir, log: o.Log}, inbox: queue.New[any](),
 		work: newPool(o.Log, maxWork), refusals: newPool(o.Log, maxRefusals),
 	}
 	d.link = gateway.New(gateway.Options{
@@ -137,7 +141,12 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		LastStart: d.state.lastStart, Started: d.state.setStarted,
 	})
 	d.status.link = d.link.State
-	d.room = &room{rest: d.rest, line: t.line, state: d.state, status: d.status, log: o.Log, life: life}
+	start := time.Now()
+	d.room = &room{rest: d.rest, line: t.line, state: d.state, status: d.status, log: o.Log, life: life, mark: newMark(start)}
+	d.rivals = &rivals{
+		start: start, grace: rivalAfter / time.Duration(max(t.hurry, 1)), zone: o.Zone, sent: d.rest.Sent, status: d.status,
+		log: o.Log, quit: make(chan error, 1),
+	}
 	d.notices = &notices{room: d.room, log: o.Log, wake: make(chan struct{}, 1)}
 	lost.state, lost.notices = d.state, d.notices
 	d.cards = &cards{room: d.room, work: d.work, log: o.Log, list: map[string]*card{}}
@@ -164,19 +173,40 @@ func BareToken(s string) string {
 // error. It returns an error if only a person can help: its text says what to change, and
 // where. Run may be called once.
 func (d *Discord) Run(ctx context.Context, bot core.Intake) error {
+	d.state.load()
+	recording, stop := context.WithCancel(ctx)
+	var recorder errgroup.Group
+	recorder.Go(fault.Guard("the record of the connection", func() error { return d.record(recording) }))
 	err := d.run(ctx, bot)
-	switch {
-	case ctx.Err() != nil:
-		return nil
-	case err != nil:
-		d.status.stop(err)
-		return err
+	stop()
+	if lost := recorder.Wait(); lost != nil {
+		d.log.Error("the state of the connection was not recorded", "error", lost)
 	}
-	return nil
+	if ctx.Err() != nil || err == nil {
+		d.state.setStanding(Standing{})
+		return nil
+	}
+	d.status.stop(err)
+	d.state.setStanding(d.status.standing())
+	return err
+}
+
+// record keeps the state of the connection in the file, for programs beside the bot.
+func (d *Discord) record(ctx context.Context) error {
+	tick := time.NewTicker(recordEvery)
+	defer tick.Stop()
+	for {
+		d.state.setStanding(d.status.standing())
+		select {
+		case <-d.status.moved:
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 func (d *Discord) run(ctx context.Context, bot core.Intake) error {
-	d.state.load()
 	d.cards.bot = bot
 	who := &identity{
 		room: d.room, notices: d.notices, owner: d.o.OwnerID, greet: fmt.Sprintf(textHello, d.botName()),
@@ -187,7 +217,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	}
 	words := d.inbound(bot)
 	asked := &interactions{
-		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals,
+		room: d.room, notices: d.notices, bot: bot, log: d.log, work: d.work, refusals: d.refusals, rival: d.rivals.seen,
 		answered: recent{keep: keptInteractions},
 	}
 	g, gctx := errgroup.WithContext(ctx)
@@ -198,7 +228,7 @@ func (d *Discord) run(ctx context.Context, bot core.Intake) error {
 	for _, part := range []func(context.Context) error{
 		d.link.Run,
 		func(ctx context.Context) error { return d.listen(ctx, asked) },
-		words.run, d.notices.run, asked.register, d.untilRefused, who.keepOpening, d.finishLeftovers,
+		words.run, d.notices.run, asked.register, d.untilRefused, d.rivals.untilSecond, who.keepOpening, d.finishLeftovers,
 		func(ctx context.Context) error { return d.presence.run(ctx, bot) },
 	} {
 		g.Go(fault.Guard("the Discord surface", func() error { return part(gctx) }))
@@ -252,7 +282,10 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true})
 			}
 		case *discordgo.MessageCreate:
-			if m := data.Message; !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)) {
+			switch m := data.Message; {
+			case m.Author.Bot && m.GuildID == "" && m.ChannelID == d.state.dm().Channel: // nobody else's is there
+				d.rivals.heard(e.Nonce)
+			case !m.Author.Bot && (d.ours(m.Author.ID, m.ChannelID, m.GuildID) || d.adoptDM(m)):
 				d.inbox.Push(data)
 			}
 		case gateway.Unreadable:

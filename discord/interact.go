@@ -65,6 +65,7 @@ type interactions struct {
 	log      *slog.Logger
 	work     *workerPool
 	refusals *workerPool
+	rival    func() // reports that another program answered an interaction
 	answered recent // used only by the listening goroutine
 }
 
@@ -114,6 +115,10 @@ func (a *interactions) carryOut(ctx context.Context, i interaction) {
 	} else {
 		m := rest.Message{Flags: discordgo.MessageFlagsEphemeral}
 		err = a.room.rest.Answer(promised, i.Interaction, discordgo.InteractionResponseDeferredChannelMessageWithSource, &m)
+	}
+	if rest.Answered(err) { // and carried out, by the program that answered it
+		a.rival()
+		return
 	}
 	if err != nil {
 		a.log.Info("interaction was not answered", "error", err)

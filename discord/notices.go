@@ -54,7 +54,7 @@ func (q *notices) put(n notice) {
 	if n.text == "" {
 		return
 	}
-	n.at, n.nonce = time.Now(), "n"+store.NewID()+store.NewID()
+	n.at, n.nonce = time.Now(), q.room.mark.stamp(store.NewID()+store.NewID())
 	q.mu.Lock()
 	if last := len(q.list) - 1; last < 0 || q.list[last].text != n.text {
 		if q.list = append(q.list, n); len(q.list) > maxNotices {

@@ -110,8 +110,9 @@ func (d *Discord) Small(text string) { d.notices.small(text) }
 
 // Status describes the connection.
 func (d *Discord) Status() core.SurfaceStatus {
-	state, ok := d.status.words()
-	return core.SurfaceStatus{Name: name, State: state, OK: ok}
+	now := d.status.standing().SurfaceStatus
+	now.State, now.OK = d.status.words()
+	return now
 }
 
 // OnChange sets f to be called after the status has changed. f must not block.

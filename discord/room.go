@@ -21,6 +21,7 @@ type room struct {
 	state  *state
 	status *status
 	log    *slog.Logger
+	mark   mark
 	life   context.Context // nothing is sent after its end
 }
 
@@ -85,7 +86,7 @@ func (r *room) send(ctx context.Context, m rest.Message) (string, error) {
 
 // Send sends a message of an answer.
 func (r *room) Send(ctx context.Context, p stream.Page, nonce string) (post.MessageID, error) {
-	m := rest.Message{Content: p.Text, Nonce: nonce}
+	m := rest.Message{Content: p.Text, Nonce: r.mark.stamp(nonce)}
 	if p.File != "" {
 		m.Files = []rest.File{{Name: textAnswerFile, Read: func() ([]byte, error) { return []byte(p.File), nil }}}
 	}

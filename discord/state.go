@@ -26,6 +26,16 @@ func ShutOut(dir *store.Dir) string {
 	return f.ShutOut
 }
 
+// Recorded is the state of the connection that a running bot has recorded; false if it has
+// ended. It only reads the file.
+func Recorded(dir *store.Dir) (Standing, bool) {
+	var f file
+	if _, err := dir.PeekJSON(stateFile, &f); err != nil {
+		return Standing{}, false // the bot reports an unreadable file
+	}
+	return f.Standing, f.Standing.Name != ""
+}
+
 // dmChannel is the bot's application, its owner and their channel.
 type dmChannel struct {
 	App     string `json:"app,omitempty"`
@@ -47,6 +57,8 @@ type file struct {
 	Started time.Time `json:"started,omitzero"`
 	// ShutOut is why the bot may not write to its user, or empty.
 	ShutOut string `json:"shut_out,omitempty"`
+	// Standing is the state of the connection; zero after the bot has ended.
+	Standing Standing `json:"connection,omitzero"`
 }
 
 type state struct {
@@ -138,6 +150,15 @@ func (s *state) setShutOut(why string) {
 	s.change(func(f *file) bool {
 		changed := f.ShutOut != why
 		f.ShutOut = why
+		return changed
+	})
+}
+
+// setStanding records the state of the connection.
+func (s *state) setStanding(now Standing) {
+	s.change(func(f *file) bool {
+		changed := f.Standing.SurfaceStatus != now.SurfaceStatus || !f.Standing.Since.Equal(now.Since)
+		f.Standing = now
 		return changed
 	})
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	"ollimbot/core"
 	"ollimbot/core/base/clean"
 	"ollimbot/discord/gateway"
 	"ollimbot/discord/rest"
@@ -18,10 +20,13 @@ type status struct {
 	link func() gateway.State
 
 	mu      sync.Mutex
-	lost    string    // why the bot's own data could not be looked up
-	since   time.Time // start of that
-	shutOut string    // why the bot may not write to its user
-	stopped string    // why the surface has given up
+	lost    string        // why the bot's own data could not be looked up
+	since   time.Time     // start of that
+	shutOut string        // why the bot may not write to its user
+	rival   time.Time     // when another program with the same token was last noticed
+	stopped string        // why the surface has given up
+	ended   time.Time     // when it has
+	moved   chan struct{} // capacity 1: something may have changed
 	changed func()
 }
 
@@ -37,6 +42,10 @@ func (s *status) notify() {
 	s.mu.Lock()
 	changed := s.changed
 	s.mu.Unlock()
+	select {
+	case s.moved <- struct{}{}:
+	default: // full, or nobody records it
+	}
 	if changed != nil {
 		changed()
 	}
@@ -75,7 +84,7 @@ func (s *status) noteReach(err error) (changed bool, why string) {
 	return changed, why
 }
 
-func (s *status) stop(err error) { s.change(func() { s.stopped = reason(err) }) }
+func (s *status) stop(err error) { s.change(func() { s.stopped, s.ended = reason(err), time.Now() }) }
 
 // gaveUp is why the surface has stopped, or empty.
 func (s *status) gaveUp() string {
@@ -91,6 +100,9 @@ func reason(err error) string {
 			return known.Error()
 		}
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return textLooking + " (" + textNoAnswer + ")"
+	}
 	words := clean.Cut(clean.Line(err.Error()), 300)
 	if errors.Is(err, rest.ErrTransient) { // the fact first, because the top line is short
 		return textLooking + " (" + words + ")"
@@ -103,32 +115,61 @@ func passes(err error) bool {
 	return errors.Is(err, rest.ErrTransient) || errors.Is(err, rest.ErrLimited) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// Standing is the state of a connection with its start, as other programs read it.
+type Standing struct {
+	core.SurfaceStatus
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Text says since when the state has lasted, and what comes next.
+func (n Standing) Text(zone *time.Location) string {
+	switch {
+	case strings.HasPrefix(n.State, fmt.Sprintf(textStopped, "")), n.Since.IsZero():
+		return n.State
+	case strings.HasPrefix(n.State, textDown):
+		return n.State + textTrying
+	}
+	return n.State + " since " + n.Since.In(zone).Format("15:04")
+}
+
+// words describes the connection, with the latest latency.
 func (s *status) words() (string, bool) {
+	now := s.standing()
+	if link := s.link(); now.State == textUp && link.Latency > 0 {
+		now.State = fmt.Sprintf(textUpIn, max(link.Latency.Milliseconds(), 1))
+	}
+	return now.State, now.OK
+}
+
+// standing is the state without what changes all the time.
+func (s *status) standing() Standing {
 	link := s.link()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := Standing{core.SurfaceStatus{Name: name}, link.Since}
+	twice := !s.rival.IsZero() && time.Since(s.rival) < rivalFor
+	if twice {
+		now.Lead = textRival
+	}
 	switch {
 	case s.stopped != "":
-		return fmt.Sprintf(textStopped, s.stopped), false
+		now.State, now.Since = fmt.Sprintf(textStopped, s.stopped), s.ended
 	case s.lost != "":
-		return s.down(s.since, s.lost), false
-	}
-	switch link.Phase {
-	case gateway.Stopped:
-		return fmt.Sprintf(textStopped, link.Reason), false
-	case gateway.Down:
-		return s.down(link.Since, link.Reason), false
-	case gateway.Connecting:
-		return textConnecting, true
-	case gateway.Up:
-	}
-	switch {
+		now.State, now.Since = s.down(s.since, s.lost), s.since
+	case link.Phase == gateway.Stopped:
+		now.State = fmt.Sprintf(textStopped, link.Reason)
+	case link.Phase == gateway.Down:
+		now.State = s.down(link.Since, link.Reason)
+	case link.Phase == gateway.Connecting:
+		now.State, now.OK = textConnecting, true
 	case s.shutOut != "":
-		return s.shutOut, false // it begins with the cure, because the top line is short
-	case link.Latency > 0:
-		return fmt.Sprintf(textUpIn, max(link.Latency.Milliseconds(), 1)), true
+		now.State = s.shutOut // it begins with the cure, because the top line is short
+	case twice:
+		now.State = textRivalCure
+	default:
+		now.State, now.OK = textUp, true
 	}
-	return textUp, true
+	return now
 }
 
 func (s *status) down(since time.Time, why string) string {

@@ -15,10 +15,13 @@ const (
 	textConnecting = "connecting"
 	textUp         = "up"
 	textUpIn       = "up %d ms"
-	textDownSince  = "down since %s: %s"
+	textDown       = "down since "
+	textDownSince  = textDown + "%s: %s"
+	textTrying     = "; the bot keeps trying"
 	textStopped    = "stopped: %s"
 	textBusy       = "your DMs (busy with one)"
 	textMuted      = "the clock: pings are muted until %s"
+	textNoAnswer   = "it does not answer"
 	textLooking    = "Discord cannot be reached"
 
 	textEmptyPost  = "there is nothing to send"
@@ -30,6 +33,10 @@ const (
 	textCutAnswer  = "\n-# cut here; the dashboard has the full text"
 	textLostWords  = "that message could not be received: %s"
 	textMissed     = "messages from while I was away could not be read: %s"
+	textRival      = "Another program uses the bot's token" // a headline
+	textRivalCure  = "stop the other program, or give it a bot of its own"
+	textRivalFirst = "another program has used the bot's token since %s, so this one is quiet: stop that one and restart this one, " +
+		"or give one of them a bot of its own"
 	textUnread     = "one of your messages has a form that this version cannot read: send it again in other words"
 	textLoginWrong = "the login did not work: %s"
 

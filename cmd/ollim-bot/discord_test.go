@@ -12,6 +12,7 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/command"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/discord/discordtest"
 )
 
@@ -190,5 +191,24 @@ func TestTheDoctorFindsATokenThatDiscordNoLongerKnowsAndAUserWhoCannotBeReached(
 		if out := doctor(args...); !strings.Contains(out, "unblock the bot") {
 			t.Error(out)
 		}
+	}
+
+	// P7: a running bot's connection, with its start and the cure.
+	unlock, err := storetest.At(t, root).Lock()
+	check(t, err)
+	defer func() { check(t, unlock()) }()
+	state := `{"connection":{"name":"Discord","state":"down since 09:12: Discord cannot be reached (it does not answer)","ok":false,"since":"2026-11-27T09:12:00Z"}}`
+	check(t, os.WriteFile(filepath.Join(root, "state/discord.json"), []byte(state), 0o600))
+	const down = "down since 09:12: Discord cannot be reached (it does not answer); the bot keeps trying"
+	if out := doctor("status"); !strings.Contains(out, "discord:   "+down) || !strings.HasPrefix(out, "Discord is not connected: down since 09:12") {
+		t.Error(out)
+	}
+	if out := doctor("doctor"); !strings.Contains(out, "FAIL  connection: "+down) {
+		t.Error(out)
+	}
+	// P7: a Discord that does not answer is told in words.
+	defer s.Fault(discordtest.Match{PathPrefix: "/users/@me", Times: -1}, discordtest.Broken(503))()
+	if out := doctor("doctor"); strings.Contains(out, "context deadline exceeded") || !strings.Contains(out, "check the network and try again") {
+		t.Error(out)
 	}
 }

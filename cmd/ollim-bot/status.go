@@ -52,7 +52,9 @@ type statusAnswer struct {
 	Held []schedule.Entry `json:"held_for_money"`
 	// Unreached is why the bot could not write to its user in Discord, or empty.
 	Unreached string `json:"discord_unreached,omitempty"`
-	Google    string `json:"google_trouble,omitempty"` // the problem with the Google login
+	// Discord is the state of the running bot's connection.
+	Discord *discord.Standing `json:"discord,omitempty"`
+	Google  string            `json:"google_trouble,omitempty"` // the problem with the Google login
 }
 
 // Run shows the state of the data directory, with or without a running bot.
@@ -60,6 +62,8 @@ func (c *statusCmd) Run(p *process, at console.DataDir, bot *core.Bot) error {
 	s := bot.SnapshotAt(at.Now)
 	if _, running := at.Dir.Running(); !running {
 		s.Forks = nil // runs without an end were interrupted
+	} else if now, known := discord.Recorded(at.Dir); known {
+		s.Surface = now.SurfaceStatus
 	}
 	a := answerStatus(at, s)
 	a.Waiting = len(bot.Review().Waiting())
@@ -75,6 +79,9 @@ func answerStatus(at console.DataDir, s core.Snapshot) statusAnswer {
 		Budget: answerBudget(s.Budget.State, at.Now), Updates: len(s.Updates), Next: []schedule.Entry{}, Held: []schedule.Entry{},
 		Unreached: discord.ShutOut(at.Dir), Google: s.Google,
 		Pings: glance.Pings, Runs: glance.Runs, Money: answerMoney(s.Money), Failed: len(s.Failures), Asks: glance.Asks, Muted: s.Budget.Muted,
+	}
+	if now, known := discord.Recorded(at.Dir); known && running {
+		a.Discord = &now
 	}
 	for _, pr := range s.Schedule.Problems {
 		if pr.Severity == routines.Error {
@@ -105,6 +112,8 @@ func statusLines(a statusAnswer, at console.DataDir, s core.Snapshot) []string {
 	tell("waiting", words.Some(a.Waiting, "file", " by the agent, for rights it does not have: see ollim-bot allow"))
 	if a.Unreached != "" {
 		tell("discord", "cannot write to you: "+a.Unreached)
+	} else if a.Discord != nil {
+		tell("discord", a.Discord.Text(at.Env.Zone))
 	}
 	for _, f := range s.Facts() {
 		if f.Name == "problems" {

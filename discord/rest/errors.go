@@ -104,6 +104,13 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("%v (%s: %s)", e.kind, where, said)
 }
 
+// Answered reports whether an interaction had an answer already. After the first try of the
+// only answer, another program gave it.
+func Answered(err error) bool {
+	var said *APIError
+	return errors.As(err, &said) && said.Code == discordgo.ErrCodeInteractionHasAlreadyBeenAcknowledged
+}
+
 // Unwrap returns the kind.
 func (e *APIError) Unwrap() error { return e.kind }
 

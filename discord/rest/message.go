@@ -152,6 +152,7 @@ func (c *Client) Send(ctx context.Context, channel string, m Message) (id string
 	k := newCall("send the message", "POST /channels/{}/messages", channel)
 	p := m.fresh()
 	p.Nonce, p.Enforce = nonce(m.Nonce), true
+	c.nonces.add(p.Nonce)
 	k.fill(p, m.Files)
 	k.again, k.before = true, m.Before
 	k.decode = decodeID(&id)

@@ -56,6 +56,7 @@ type Client struct {
 	log       *slog.Logger
 	unread    func(message.Traits)
 	limits    limits
+	nonces    nonces
 	standing  standing
 }
 

@@ -76,9 +76,23 @@ func (r *report) discord() {
 		}
 		r.add(level, "discord", "%s", text)
 	}
+	r.connection()
 	if why := discord.ShutOut(r.Dir); why != "" {
 		r.fail("discord", "the bot could not write to you when it last tried: %s", why)
 	}
+}
+
+// connection reports the running bot's connection to Discord.
+func (r *report) connection() {
+	now, known := discord.Recorded(r.Dir)
+	if _, running := r.Dir.Running(); !known || !running {
+		return
+	}
+	level := pass
+	if !now.OK {
+		level = bad
+	}
+	r.add(level, "connection", "%s", now.Text(r.Env.Zone))
 }
 
 // claude checks the claude command: whether it is installed, tested in this version, and

@@ -3,6 +3,7 @@
 package doctor
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,7 +59,8 @@ func (r *report) warn(label, format string, args ...any) { r.add(warn, label, fo
 func (r *report) fail(label, format string, args ...any) { r.add(bad, label, format, args...) }
 
 func (r *report) add(level, label, format string, args ...any) {
-	r.answer.Checks = append(r.answer.Checks, finding{r.section, level, label, fmt.Sprintf(format, args...)})
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), context.DeadlineExceeded.Error(), "no answer in time")
+	r.answer.Checks = append(r.answer.Checks, finding{r.section, level, label, text})
 	switch level {
 	case pass:
 		r.answer.Passed++

@@ -1,0 +1,187 @@
+package discord
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/command"
+	"ollimbot/core/storage/store/storetest"
+	"ollimbot/discord/discordtest"
+)
+
+// second is another program with the same token, and a data directory of its own.
+func (st *stage) second() *stage {
+	return &stage{t: st.t, s: st.s, dir: storetest.At(st.t, filepath.Join(st.t.TempDir(), "data")), log: new(scrap)}
+}
+
+// start runs the surface; foreign nonces count at once.
+func (st *stage) start(b *stub) {
+	st.t.Helper()
+	d := st.surface(st.options())
+	d.rivals.grace = 0
+	st.run(func(ctx context.Context) error {
+		_ = d.Run(ctx, b) // the second one ends with an error
+		return nil
+	})
+}
+
+// becomes waits until the surface's state is as expected, and gives it.
+func (st *stage) becomes(what string, is func(Standing) bool) Standing {
+	st.t.Helper()
+	changed := make(chan struct{}, 1)
+	st.d.OnChange(func() { signal(changed) })
+	over := time.NewTimer(time.Minute)
+	defer over.Stop()
+	for {
+		if now := st.d.status.standing(); is(now) {
+			return now
+		}
+		select {
+		case <-changed:
+		case <-over.C:
+			st.t.Fatalf("not %s: %+v", what, st.d.status.standing())
+		}
+	}
+}
+
+func connected(n Standing) bool { return n.State == textUp }
+
+// P6: two programs with one token both answered everything, and nothing named the cause.
+func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testing.T) {
+	t.Parallel()
+	first := newStage(t, discordtest.Options{})
+	heard := newStub(nil)
+	first.start(heard)
+	first.becomes("up", connected)
+	time.Sleep(2 * time.Millisecond) // their starts differ
+	other := first.second()
+	deaf := newStub(nil)
+	other.start(deaf)
+	other.becomes("up", connected)
+	if now := first.becomes("warned", func(n Standing) bool { return n.Lead != "" }); now.OK || now.State != textRivalCure {
+		t.Errorf("%+v", now)
+	}
+
+	first.d.Small("the first one speaks")
+	now := other.becomes("quiet", func(n Standing) bool { return strings.Contains(n.State, "so this one is quiet") })
+	if now.OK || now.Lead != textRival || !strings.Contains(now.State, "stop that one and restart this one") {
+		t.Errorf("%+v", now)
+	}
+	other.stop()
+	if kept, known := Recorded(other.dir); !known || kept.State != now.State || kept.Lead != textRival {
+		t.Errorf("recorded %+v", kept)
+	}
+	first.s.User().Say("who answers?")
+	heard.wait(t, 1)
+	if asked := deaf.all(); len(asked) > 0 {
+		t.Errorf("the second one heard %v", asked)
+	}
+	for _, one := range []*stage{first, other} {
+		if n := strings.Count(one.log.String(), "another program uses the bot's token"); n != 1 {
+			t.Errorf("the log names it %d times", n)
+		}
+	}
+}
+
+// P6: it said that a command had not arrived in time, although another program had it.
+func TestACommandThatAnotherProgramAnsweredIsNotCalledLate(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
+		return command.Outcome{Message: "fine"}, nil
+	})
+	st.alone(b)
+	st.up()
+	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/interactions/*/*/callback"}, discordtest.Refused(400, 40060))
+	st.s.User().Slash("interrupt")
+	st.becomes("warned", func(n Standing) bool { return n.Lead == textRival })
+	st.stop()
+	if len(b.all()) > 0 || st.s.State().Said(st.s.Bot(), "in time") {
+		t.Errorf("%v\n%s", b.all(), st.s.State())
+	}
+}
+
+// P6: what the program before left behind is no other program.
+func TestANonceOfOurOwnOrOfTheProgramBeforeIsNoOtherProgram(t *testing.T) {
+	st := newStage(t, discordtest.Options{NoContract: true})
+	d := st.surface(st.options())
+	d.rivals.sent = func(nonce string) bool { return nonce == "ours" }
+	before := newMark(d.rivals.start.Add(-time.Hour)).stamp("x")
+	d.rivals.grace = time.Hour
+	d.rivals.heard(before)
+	d.rivals.grace = 0
+	d.rivals.heard("")
+	d.rivals.heard("ours")
+	if now := d.status.standing(); now.Lead != "" || len(d.rivals.quit) > 0 {
+		t.Fatalf("%+v", now)
+	}
+	d.rivals.heard("unmarked")
+	d.rivals.heard(newMark(d.rivals.start.Add(time.Hour)).stamp("x")) // it has to go, not we
+	if now := d.status.standing(); now.Lead != textRival || len(d.rivals.quit) > 0 {
+		t.Fatalf("%+v", now)
+	}
+	d.rivals.heard(before)
+	if len(d.rivals.quit) != 1 {
+		t.Error("the second one stays")
+	}
+}
+
+func TestANonceTellsTheStartOfTheProgramThatMadeIt(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(0, 2e12).Draw(rt, "start"))
+		text := rapid.String().Draw(rt, "text")
+		nonce := newMark(at).stamp(text)
+		if got, ok := started(nonce); !ok || !got.Equal(at) || len(nonce) != nonceSize || nonce != newMark(at).stamp(text) {
+			rt.Fatalf("%q: %v, %v, want %v", nonce, got, ok, at)
+		}
+		if _, ok := started(text); ok && !strings.HasPrefix(text, markLetter) {
+			rt.Fatalf("%q is marked", text)
+		}
+	})
+}
+
+// P7: what runs beside the bot can say how it is connected; P1: and when it last started.
+func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	st.alone(newStub(nil))
+	st.up()
+	recorded := func(what string, is func(Standing) bool) Standing {
+		st.becomes(what, is)
+		for { // the file follows
+			if now, known := Recorded(st.dir); known && is(now) {
+				return now
+			}
+			select {
+			case <-t.Context().Done():
+				t.Fatalf("%s is not recorded", what)
+			default:
+			}
+		}
+	}
+	now := recorded("up", connected)
+	if text := now.Text(time.UTC); text != "up since "+now.Since.UTC().Format("15:04") {
+		t.Error(text)
+	}
+	st.s.Down()
+	now = recorded("down", func(n Standing) bool { return !n.OK })
+	if text := now.Text(time.UTC); !strings.HasPrefix(text, "down since "+now.Since.UTC().Format("15:04")+": ") || !strings.HasSuffix(text, "; the bot keeps trying") {
+		t.Error(text)
+	}
+	st.s.Up()
+	recorded("up again", connected)
+	st.stop()
+	if now, known := Recorded(st.dir); known {
+		t.Errorf("after the end %+v", now)
+	}
+	again := &state{dir: st.dir, log: st.logger()}
+	again.load()
+	if at := again.lastStart(); time.Since(at) > time.Minute {
+		t.Errorf("the last session started at %v", at)
+	}
+}
