@@ -197,6 +197,19 @@ type Hooks struct {
 	PreTool func(ctx context.Context, u ToolUse) Decision
 	// PostTool runs after a tool has succeeded.
 	PostTool func(ctx context.Context, u ToolUse)
+	// Afford runs before a turn that has used something goes on. It may block while a
+	// person thinks. A non-empty stop ends the turn; otherwise allowed comes back with the
+	// turn's next question.
+	Afford func(ctx context.Context, s Spending) (allowed float64, stop string)
+}
+
+// Spending is what a turn has used when it is about to go on, with its subagents and with
+// answers that were cut off and asked for again.
+type Spending struct {
+	Model string
+	Used  Usage
+	// Allowed is what Afford has allowed this turn before, in dollars.
+	Allowed float64
 }
 
 // HistoryChecker is an Engine that knows, after a crash, whether a session's history

@@ -69,8 +69,10 @@ type Result struct {
 	Interrupted bool
 	IsError     bool
 	Unavailable bool // with IsError: an ErrUnavailable
-	Turns       int
-	Usage       Usage // of this turn
+	// Stopped is why the turn was ended before the model was done; empty if it was not.
+	Stopped string
+	Turns   int
+	Usage   Usage // of this turn
 }
 
 // Usage is the usage of a turn.

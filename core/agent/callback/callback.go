@@ -40,6 +40,7 @@ const (
 	AnswerSlow      = "This call was refused: the check that stands before it took too long. Go on without it."
 	AnswerNobody    = "This call was refused: nobody can be asked for permission here."
 	answerNoReason  = "This call was refused."
+	textNotChecked  = "the turn's cost could not be checked, so it was ended"
 	answerToolFault = "Error: %s failed inside the bot; nothing is known of what it has done."
 )
 
@@ -159,6 +160,23 @@ func (h *Host) Permission(ctx context.Context, u agent.ToolUse) agent.Decision {
 		return d
 	}
 	return refusal(cmp.Or(d.Reason, answerNoReason))
+}
+
+// Afford asks the run whether a turn may go on. It blocks while a person thinks; a fault
+// ends the turn.
+func (h *Host) Afford(ctx context.Context, s agent.Spending) (allowed float64, stop string) {
+	if h.o.Hooks.Afford == nil || s.Used.Tokens() == 0 {
+		return s.Allowed, ""
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.life, cancel)()
+	err := fault.Guard("the check of a turn's cost", func() error { allowed, stop = h.o.Hooks.Afford(ctx, s); return nil })()
+	if err != nil {
+		h.log.Error("a turn's cost could not be checked", "fault", err, "stack", fault.Stack(err))
+		return s.Allowed, textNotChecked
+	}
+	return allowed, stop
 }
 
 // Call runs one of the bot's tools. A panic becomes an error result, because it must not

@@ -228,6 +228,17 @@ func (b *block) json() (json.RawMessage, error) {
 	return encode(b.fields)
 }
 
+// length is how many bytes of the answer have arrived.
+func (a *answer) length() (n int) {
+	for _, b := range a.blocks {
+		n += b.input.Len()
+		for _, g := range b.grown {
+			n += g.Len()
+		}
+	}
+	return n
+}
+
 // ofKind are the blocks of some kinds.
 func ofKind(blocks []*block, kinds ...string) []*block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b *block) bool { return !slices.Contains(kinds, b.kind) })

@@ -26,7 +26,6 @@ type news struct {
 // answerCalls runs calls and adds all results to the history in one message. If ctx ends,
 // unfinished calls are marked as interrupted.
 func (t *talk) answerCalls(calls []call) over {
-	t.speech.open = 0 // the answer is complete and is not taken back
 	results := make([]outcome, len(calls))
 	for i := range results {
 		results[i] = said(answerUnknown)
@@ -39,6 +38,7 @@ func (t *talk) answerCalls(calls []call) over {
 		t.together(calls[from:to], results[from:to])
 		from = to
 	}
+	t.progress.note(calls, results)
 	blocks := make([]json.RawMessage, len(calls))
 	end := over{}
 	for i, c := range calls {
@@ -111,7 +111,9 @@ func (t *talk) carryOut(ctx context.Context, c call) outcome {
 	x, known := t.find(c.Name)
 	switch {
 	case !known:
-		return said(fmt.Sprintf(answerNoTool, short(c.Name), strings.Join(t.names(), ", ")))
+		r := said(fmt.Sprintf(answerNoTool, short(c.Name), strings.Join(t.names(), ", ")))
+		r.unknown = true
+		return r
 	case c.bad != "":
 		return said(c.bad)
 	}
@@ -254,6 +256,7 @@ type tool struct {
 type outcome struct {
 	tools.Result
 	denied  bool // it was refused and never ran
+	unknown bool // there is no such tool
 	endTurn bool
 }
 

@@ -124,12 +124,15 @@ func TestAPromptThatDoesNotFitIsMadeShorterByItsOldestPart(t *testing.T) {
 	if got.err != nil || got.text != "On." {
 		t.Fatalf("%q, %v", got.text, got.err)
 	}
-	if short := b.wire.bodies[5]; strings.Contains(short, "alpha-1") || !strings.Contains(short, "gamma-3") || !strings.Contains(short, "fourth") {
+	if short := b.wire.bodies[5]; strings.Contains(short, "alpha-1") || !strings.Contains(short, "gamma-3") || strings.Contains(short, "fourth") {
 		t.Errorf("summed up is %.300s", short)
 	}
 	b.sent(5).valid(t)
 	b.sent(6).valid(t)
 	holds(t, "the last request", b.wire.bodies[6], "It was about much.")
+	if q := b.sent(6); q.roles() != "uau" || q.Messages[2].Content[0]["text"] != "fourth" {
+		t.Errorf("the message behind the summary is %v", q.Messages)
+	}
 }
 
 func TestAPromptThatNeverFitsIsTold(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,15 +41,22 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			if end := t.grown(); end.ended() {
 				return end
 			}
-			if !a.cut() {
+			switch {
+			case a.cut():
+			case t.progress.idle > maxIdle:
+				return over{stopped: fmt.Sprintf(textStuck, t.progress.idle)}
+			default:
 				continue
 			}
 			if longer < maxLonger {
 				longer++
 				continue
 			}
-		case a.stop == stopPause && pauses < maxPauses:
+		case a.stop == stopPause:
 			pauses++
+			if pauses > maxPauses || len(a.blocks) == 0 && pauses > maxIdle {
+				return over{stopped: fmt.Sprintf(textPauses, pauses)}
+			}
 			continue
 		case a.stop == stopMaxTokens && longer < maxLonger:
 			longer++
@@ -74,8 +82,7 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			return over{err: err}
 		}
 	}
-	t.emit(agent.Notice{Text: fmt.Sprintf(textRounds, maxRounds)})
-	return over{}
+	return over{stopped: fmt.Sprintf(textRounds, maxRounds)}
 }
 
 // grown compacts a history that has become long within a turn.
@@ -83,7 +90,18 @@ func (t *talk) grown() over {
 	if t.about != "" || t.quiet || t.shortened || !t.full() {
 		return over{}
 	}
-	return t.compact(true, true)
+	done, end := t.compact(true)
+	if !done || end.ended() {
+		return end
+	}
+	return over{err: t.repeat()}
+}
+
+// repeat gives a turn that goes on after a summary the user's message as it was: a summary
+// is not what the user has said, and has no pictures.
+func (t *talk) repeat() error {
+	t.start = t.history.End()
+	return t.history.Add(line("user", append(slices.Clone(t.newest), textBlock(answerWentOn))))
 }
 
 // heal completes an interrupted history: calls without results, and messages without an
@@ -125,10 +143,38 @@ func (t *talk) ask() (*answer, over) {
 		if end.failed == nil || !end.failed.long || t.quiet || t.about != "" || t.shortened {
 			return a, end
 		}
-		if end := t.compact(true, true); end.ended() {
+		done, shorter := t.shorten()
+		if shorter.ended() {
+			return nil, shorter
+		}
+		if !done {
 			return nil, end
 		}
 	}
+}
+
+// shorten compacts a history that does not fit. A message that was not answered yet is not
+// summed up but follows the summary as it was.
+func (t *talk) shorten() (done bool, end over) {
+	if t.answered {
+		if done, end = t.compact(true); !done || end.ended() {
+			return done, end
+		}
+		return true, over{err: t.repeat()}
+	}
+	if err := t.history.Cut(t.start, true); err != nil {
+		return false, over{err: err}
+	}
+	last, err := t.history.Last()
+	switch {
+	case err != nil:
+		return false, over{err: err}
+	case last != nil:
+		done, end = t.compact(true)
+	}
+	t.start = t.history.End()
+	end.err = errors.Join(end.err, t.receive())
+	return done, end
 }
 
 // freeze starts a conversation with the current tools and prompt.
@@ -171,45 +217,48 @@ func (t *talk) full() bool {
 
 // compact shortens the history: the agent saves what matters, then the server, or else the
 // model, writes a summary. A new conversation starts with it; nothing is removed from the
-// file. within says that a turn continues afterwards. After a failure the history is
-// unchanged.
-func (t *talk) compact(auto, within bool) over {
-	before := t.tokens
+// file. If it is not done, the history is unchanged.
+func (t *talk) compact(auto bool) (done bool, end over) {
+	before, from, facts := t.tokens, t.history.End(), t.history.Facts()
 	t.shortened = true
 	t.emit(agent.Compacting{Auto: auto, PreTokens: before})
-	if end := t.save(); end.err != nil {
-		return end
+	end = t.save()
+	var first []byte
+	var betas string
+	if !end.ended() {
+		first, betas, end = t.summary()
 	}
-	first, betas, end := t.summary()
-	if end.err != nil {
-		return end
-	}
-	if end.failed != nil {
+	if end.ended() {
+		t.tokens = before
+		err := t.history.Cut(from, false)
+		if err == nil && facts != t.history.Facts() {
+			err = t.history.Note(facts)
+		}
+		if end.failed == nil || err != nil {
+			end.err = errors.Join(end.err, err)
+			return false, end
+		}
 		t.emit(agent.Notice{Text: fmt.Sprintf(textNotCompacted, end.failed.text)})
-		return over{}
+		return false, over{}
 	}
-	if err := t.beginAnew(first, betas, within); err != nil {
-		return over{err: err}
+	if err := t.beginAnew(first, betas); err != nil {
+		return false, over{err: err}
 	}
 	t.emit(agent.Compacting{Done: true, Auto: auto, PreTokens: before})
-	return over{}
+	return true, over{}
 }
 
 // beginAnew starts a conversation with the summary.
-func (t *talk) beginAnew(first []byte, betas string, within bool) error {
+func (t *talk) beginAnew(first []byte, betas string) error {
 	t.tokens = 0
 	if err := t.s.freeze(t.model); err != nil {
 		return err
 	}
-	t.start = t.history.End()
 	facts := t.history.Facts()
 	facts.Betas = betas
 	lines := [][]byte{first}
 	if betas == "" { // the model's own summary is sent as the user's message
 		lines = append(lines, line("assistant", []json.RawMessage{textBlock(answerUnderstood)}))
-	}
-	if within {
-		lines = append(lines, userLine(answerWentOn))
 	}
 	if err := t.history.Add(lines...); err != nil {
 		return err
@@ -229,13 +278,13 @@ func (t *talk) save() over {
 		return over{err: err}
 	}
 	quiet := *t
-	quiet.quiet, quiet.rounds = true, maxRounds-savingRounds
+	quiet.quiet, quiet.rounds, quiet.progress = true, maxRounds-savingRounds, progress{}
 	end := quiet.converse(nil)
-	t.used, t.rounds = quiet.used, t.rounds+quiet.rounds-(maxRounds-savingRounds)
+	t.used, t.again, t.rounds = quiet.used, quiet.again, t.rounds+quiet.rounds-(maxRounds-savingRounds)
 	if t.ctx.Err() != nil {
 		return over{err: errors.Join(t.ctx.Err(), end.err)}
 	}
-	return over{err: errors.Join(end.err, t.heal())}
+	return over{err: errors.Join(end.err, t.heal()), stopped: t.bill.stop}
 }
 
 // summary returns the message that replaces the conversation, and the server features that
@@ -280,7 +329,7 @@ func (t *talk) summary() (first []byte, betas string, end over) {
 func (t *talk) sumUp(q asked) (a *answer, end over) {
 	quiet := *t
 	quiet.quiet = true
-	defer func() { t.used, t.rounds = quiet.used, quiet.rounds }()
+	defer func() { t.used, t.again, t.rounds = quiet.used, quiet.again, quiet.rounds }()
 	for size := t.history.Size() / 2; ; size /= 2 {
 		a, end = quiet.try(q)
 		if end.failed == nil || !end.failed.long || size < 1<<10 {

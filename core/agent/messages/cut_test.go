@@ -2,6 +2,7 @@ package messages
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"ollimbot/core/agent"
@@ -49,11 +50,12 @@ func TestOnlyTheWholeCallsOfACutAnswerRun(t *testing.T) {
 	}
 }
 
-// M2: after the last continuation the turn ended without a word about it.
+// M2: a cut word was continued on a new line, and after the last continuation the turn ended
+// without a word about it.
 func TestATextThatIsAlwaysCutEndsWithANotice(t *testing.T) {
 	b := newBench(t, streams(reply(stopMaxTokens, saying("And so on"))))
 	got := say(t, b.open(), "tell me everything")
-	if notes := find[agent.Notice](got); got.err != nil || b.count() != maxLonger+1 || len(notes) != 1 {
+	if notes := find[agent.Notice](got); got.text != strings.Repeat("And so on", maxLonger+1) || got.result.Text != got.text || got.err != nil || b.count() != maxLonger+1 || len(notes) != 1 {
 		t.Errorf("%v, %d requests, notices %v", got.err, b.count(), notes)
 	}
 }

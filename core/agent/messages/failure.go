@@ -26,6 +26,8 @@ type failure struct {
 	wait  time.Duration
 	// long says that the prompt does not fit.
 	long bool
+	// broke says that the account has no money left.
+	broke bool
 	// away says that every request would currently fail in this way.
 	away bool
 }
@@ -37,6 +39,9 @@ func (f *failure) Is(target error) bool { return f.away && target == agent.ErrUn
 
 // spendLimit marks a 429 that waiting does not cure.
 const spendLimit = "enforced_spend_limit_reached"
+
+// noCredit is the API's message about an empty account, which comes as an invalid request.
+const noCredit = "credit balance is too low"
 
 // statusOverloaded is the API's own status for an overloaded server.
 const statusOverloaded = 529
@@ -60,6 +65,7 @@ func refused(resp *http.Response, body []byte) *failure {
 // judge classifies the failure by its status and the server's message.
 func (f *failure) judge(said string, last bool) *failure {
 	spent := strings.Contains(said, spendLimit)
+	f.broke = f.status == http.StatusPaymentRequired || f.kind == "billing_error" || strings.Contains(strings.ToLower(f.text), noCredit)
 	switch f.status {
 	case 0, http.StatusRequestTimeout, http.StatusConflict, http.StatusTooManyRequests:
 		f.again = true
@@ -80,10 +86,10 @@ func (f *failure) judge(said string, last bool) *failure {
 // isAway reports whether the server or the account is the problem, not the request.
 func (f *failure) isAway(spent bool) bool {
 	switch f.status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		return true
 	}
-	return f.again || spent || f.kind == "billing_error" || f.status >= http.StatusInternalServerError
+	return f.again || spent || f.broke || f.status >= http.StatusInternalServerError
 }
 
 // tooLong recognizes the servers' messages about a prompt that does not fit.
@@ -107,7 +113,7 @@ func (f *failure) sentence(spent bool) string {
 		return fmt.Sprintf(textSpent, said)
 	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
 		return fmt.Sprintf(textBadKey, said)
-	case f.status == http.StatusPaymentRequired, f.kind == "billing_error":
+	case f.broke:
 		return fmt.Sprintf(textNoMoney, said)
 	case f.status == http.StatusNotFound:
 		return fmt.Sprintf(textNotFound, said)

@@ -39,6 +39,7 @@ type session struct {
 	cancel   context.CancelCauseFunc // ends the running turn; nil without one
 	closed   bool
 	used     agent.Usage // since the session was opened
+	again    repeats
 	turns    int
 }
 
@@ -71,10 +72,10 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			yield(nil, err)
 			return
 		}
-		t := &turn{talk: talk{s: s, ctx: ctx, counting: &sync.Mutex{}, history: s.history, provider: p, model: model, settings: s.current()}, yield: yield}
+		t := &turn{talk: talk{s: s, ctx: ctx, counting: &sync.Mutex{}, bill: newBill(), history: s.history, provider: p, model: model, settings: s.current()}, yield: yield}
 		t.emit = t.put
 		t.run(m)
-		s.count(t.used)
+		s.count(t.used, t.again)
 		t.finish()
 	}
 }
@@ -108,10 +109,10 @@ func (s *session) end() {
 }
 
 // count adds a turn's usage.
-func (s *session) count(u agent.Usage) {
+func (s *session) count(u agent.Usage, again repeats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.used = s.used.Add(u)
+	s.used, s.again = s.used.Add(u), repeats{s.again.answers + again.answers, s.again.dollars + again.dollars}
 	s.turns++
 }
 

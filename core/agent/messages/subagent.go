@@ -23,7 +23,7 @@ func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result
 	case in.about != "":
 		return failed(answerNested)
 	}
-	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, provider: in.provider, model: in.model, settings: in.settings}
+	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, bill: in.bill, provider: in.provider, model: in.model, settings: in.settings}
 	t.about = cmp.Or(short(sub.About), short(sub.Type))
 	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
 	if sub.Tools != nil {
@@ -54,7 +54,7 @@ func (s *session) search(ctx context.Context, q tools.Query) tools.Result {
 	if !ok {
 		return failed(answerNoTalk)
 	}
-	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, provider: in.provider, model: in.model, settings: in.settings, about: in.about, quiet: true}
+	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, bill: in.bill, provider: in.provider, model: in.model, settings: in.settings, about: in.about, quiet: true}
 	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
 	h, err := inMemory(fmt.Appendf(nil, "[%s]", q.Definition(in.model.WebSearch)), []byte("[]"))
 	if err != nil {
@@ -81,6 +81,8 @@ func (t *talk) errand(ctx context.Context, prompt string, sent *talk) tools.Resu
 		return failed(fmt.Sprintf(answerFailed, err))
 	}
 	switch end := t.converse(nil); {
+	case end.stopped != "":
+		return failed(fmt.Sprintf(answerFailed, end.stopped))
 	case end.failed != nil:
 		return failed(fmt.Sprintf(answerFailed, end.failed.text))
 	case end.err != nil || ctx.Err() != nil:

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -54,6 +55,9 @@ type talk struct {
 	wish string
 
 	speech   speech
+	bill     *bill
+	progress progress
+	again    repeats
 	counting *sync.Mutex // guards used and rounds while calls run
 	used     agent.Usage
 	rounds   int
@@ -61,8 +65,13 @@ type talk struct {
 	start int64
 	// shortened says that compacting was tried in this turn.
 	shortened bool
-	tokens    int    // of the newest prompt and its answer
-	last      string // the newest text
+	// receive adds the user's message to the history; newest are its blocks there.
+	receive func() error
+	newest  []json.RawMessage
+	// answered says that a part of the answer is in the history.
+	answered bool
+	tokens   int    // of the newest prompt and its answer
+	last     string // the newest text
 }
 
 // over is how a talk has ended.
@@ -70,18 +79,25 @@ type over struct {
 	failed  *failure // no answer arrived
 	err     error    // a local error, or ctx has ended
 	refused bool
-	endTurn bool // requested by a tool
+	endTurn bool   // requested by a tool
+	stopped string // why it was ended before the model was done
 }
 
 func (o over) ended() bool { return o != over{} }
 
 // try repeats a request until it is answered or nothing helps.
 func (t *talk) try(q asked) (*answer, over) {
-	silent := 0
+	silent, paid := 0, 0
 	for attempt := 1; ; attempt++ {
+		switch stop := t.afford(); {
+		case t.ctx.Err() != nil:
+			return nil, over{err: context.Cause(t.ctx)}
+		case stop != "":
+			return nil, over{stopped: stop}
+		}
 		t.rounds++
 		a, err := t.once(q)
-		t.spend(a)
+		cost := t.spend(a, err != nil)
 		if err == nil {
 			t.s.e.setProblem("")
 			return a, over{}
@@ -99,6 +115,11 @@ func (t *talk) try(q asked) (*answer, over) {
 		if f.away && t.s.e.o.Others() {
 			tries = fewRetries
 		}
+		if cost.Tokens() > 0 { // the broken answer has to be paid, and so has the next one
+			paid++
+			t.again = repeats{t.again.answers + 1, t.again.dollars + cost.CostUSD}
+			tries = min(tries, attempt-paid+maxIdle)
+		}
 		switch {
 		case wait > patience:
 			f.text = fmt.Sprintf(textWaitsLong, f.text, words.Span(wait))
@@ -108,8 +129,7 @@ func (t *talk) try(q asked) (*answer, over) {
 		}
 		t.takeBack()
 		if !f.again {
-			switch f.status { // the user has to act
-			case http.StatusUnauthorized, http.StatusForbidden, http.StatusPaymentRequired:
+			if f.broke || f.status == http.StatusUnauthorized || f.status == http.StatusForbidden { // the user has to act
 				t.s.e.setProblem(f.text)
 			}
 			return nil, over{failed: f}
@@ -152,14 +172,29 @@ func (t *talk) wait(d time.Duration) bool {
 	}
 }
 
-// spend counts the usage of a request, even a failed one.
-func (t *talk) spend(a *answer) {
+// repeats are answers that broke off and were asked for again.
+type repeats struct {
+	answers int
+	dollars float64
+}
+
+// bytesPerToken is how many bytes of an answer make about one token.
+const bytesPerToken = 4
+
+// spend counts the usage of a request, even a failed one, and returns it. The server says
+// only at the end how many tokens an answer had: those of a broken one are estimated.
+func (t *talk) spend(a *answer, broken bool) agent.Usage {
 	if a.used == (provider.Count{}) {
-		return
+		return agent.Usage{}
 	}
-	used := a.used.Usage()
-	t.add(t.model.Cost(used), 0)
+	if broken {
+		a.used.Output = max(a.used.Output, a.length()/bytesPerToken)
+	}
+	used := t.model.Cost(a.used.Usage())
+	t.add(used, 0)
+	t.bill.add(used)
 	t.tokens = used.Prompt() + used.OutputTokens
+	return used
 }
 
 // add counts usage. Concurrent errands call it too.
@@ -181,11 +216,20 @@ func (t *talk) keep(a *answer) ([]call, error) {
 	if err := t.history.Add(text); err != nil {
 		return nil, err
 	}
+	t.answered = true
+	t.speech.open = 0 // it is not taken back any more
 	for _, b := range a.blocks {
-		if b.kind == kindText {
+		switch {
+		case b.kind != kindText:
+		case t.speech.joins:
+			t.last += b.text(kindText)
+			t.speech.joins = false
+		default:
 			t.last = b.text(kindText)
 		}
 	}
+	// A text that was cut off within a word goes on within it.
+	t.speech.joins = a.stop == stopMaxTokens && len(calls) == 0 && a.blocks[len(a.blocks)-1].kind == kindText
 	facts := t.history.Facts()
 	facts.Tokens = t.tokens
 	return calls, t.history.Note(facts)
@@ -196,6 +240,7 @@ type speech struct {
 	total int  // bytes, without those taken back
 	open  int  // those of the streaming answer
 	ended bool // they end with a line break
+	joins bool // the next answer continues the last text
 }
 
 // say reports a piece of an answer; a new block starts on a new line.
@@ -210,7 +255,8 @@ func (t *talk) say(kind, text string, first bool) {
 	if kind != kindText {
 		return
 	}
-	if first && t.speech.total > 0 && !t.speech.ended {
+	joined := t.speech.joins && t.speech.open == 0
+	if first && t.speech.total > 0 && !t.speech.ended && !joined {
 		text = "\n" + text
 	}
 	t.speech.total += len(text)

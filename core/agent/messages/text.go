@@ -1,5 +1,7 @@
 package messages
 
+import "fmt"
+
 // Texts for the user. Each says what to do.
 const (
 	textGarbled        = "the answer does not follow the Messages API"
@@ -23,15 +25,25 @@ const (
 	textRefusal      = "the model refused to answer; the message was removed from the conversation"
 	textWindow       = "the answer no longer fit into the model's window"
 	textNotCompacted = "the history could not be compacted: %s"
+	textStuck        = "the turn was ended: the model got no further in %d requests, which repeated the same calls or calls that were refused"
+	textPauses       = "the turn was ended: the server paused it %d times without an end"
 	textCutAgain     = "the answer was cut off %d times and is incomplete: ask for it in smaller parts"
 	textRounds       = "the turn was ended after %d requests: send another message to continue"
 	textWaitsLong    = "%s: the server asks to retry in %s"
 	textThinking     = "%.40q is not a thinking setting: use off, adaptive or a number of tokens"
+	textAskedAgain   = " %s cut off and asked for again, which cost about %s of it."
 	textNothingYet   = "there is nothing to compact yet"
 	textNoSummary    = "the model gave no summary"
 	textFree         = "nothing, the model is free"
 	textCost         = "Cost: %s in %d turns, %d tokens: %d read, %d of them from the cache, and %d written."
 )
+
+func brokenAnswers(n int) string {
+	if n == 1 {
+		return "One answer was"
+	}
+	return fmt.Sprintf("%d answers were", n)
+}
 
 // Texts for the model.
 const (
@@ -69,5 +81,5 @@ and has decided, what was done and with which result, names, dates, ids and path
 Answer with the summary alone and call no tool. %s`
 	answerSummary    = "This conversation was summed up, because it had become long. This is what you knew:\n\n%s"
 	answerUnderstood = "I know where we are."
-	answerWentOn     = "Go on with what was under way."
+	answerWentOn     = "(The user's newest message is repeated above as it was; the summary says what you have done about it. Go on with what was under way.)"
 )

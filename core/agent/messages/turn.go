@@ -60,12 +60,16 @@ func (t *turn) run(m agent.Message) {
 		return
 	}
 	if t.full() {
-		if t.end = t.compact(true, false); t.end.ended() {
+		if _, t.end = t.compact(true); t.end.ended() {
+			if t.end.stopped != "" { // the message was not received
+				t.end = over{failed: &failure{text: t.end.stopped}}
+			}
 			return
 		}
 	}
 	t.start = t.history.End()
-	if err := t.receive(m); err != nil {
+	t.talk.receive = func() error { return t.take(m) }
+	if err := t.receive(); err != nil {
 		t.end.err = err
 		return
 	}
@@ -74,14 +78,17 @@ func (t *turn) run(m agent.Message) {
 	case t.end.refused:
 		t.end.err = t.history.Cut(t.start, false)
 		t.put(agent.Notice{Text: textRefusal})
-	case t.end.failed != nil && !t.told: // no event was sent, so the message counts as never received
-		t.end.err = errors.Join(t.history.Cut(t.start, true), t.end.failed)
+	case t.end.failed != nil && !t.answered: // the message counts as never received
+		t.end.err = t.history.Cut(t.start, true)
+		if !t.told && t.used == (agent.Usage{Free: t.used.Free}) {
+			t.end.err = errors.Join(t.end.err, t.end.failed)
+		}
 	}
 }
 
-// receive adds a message to the history: pictures, its text, and then a system prompt that
+// take adds a message to the history: pictures, its text, and then a system prompt that
 // has changed since the conversation started.
-func (t *turn) receive(m agent.Message) error {
+func (t *turn) take(m agent.Message) error {
 	blocks := t.pictures(m.Images)
 	if len(m.Images) > len(blocks) {
 		blocks = append(blocks, textBlock(answerNoPicture))
@@ -104,6 +111,7 @@ func (t *turn) receive(m agent.Message) error {
 			blocks = append(blocks, textBlock(text))
 		}
 	}
+	t.newest = blocks
 	lines := [][]byte{line("user", blocks)}
 	if later != nil {
 		lines = append(lines, later)
@@ -143,6 +151,9 @@ func (t *turn) finish() {
 	if t.text != "" {
 		r.Text = t.text
 	}
+	if !interrupted {
+		r.Stopped = t.end.stopped
+	}
 	if t.end.failed != nil && !interrupted {
 		r.IsError, r.Text, r.Unavailable = true, t.end.failed.text, t.end.failed.away
 	}
@@ -152,13 +163,17 @@ func (t *turn) finish() {
 // cost describes the session's usage since it was opened.
 func (t *turn) cost() string {
 	t.s.mu.Lock()
-	u, n := t.s.used, t.s.turns
+	u, n, again := t.s.used, t.s.turns, t.s.again
 	t.s.mu.Unlock()
 	price := words.Dollars(u.CostUSD)
 	if t.model.Free {
 		price = textFree
 	}
-	return fmt.Sprintf(textCost, price, n, u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
+	text := fmt.Sprintf(textCost, price, n, u.Tokens(), u.Tokens()-u.OutputTokens, u.CacheRead, u.OutputTokens)
+	if again.answers > 0 {
+		text += fmt.Sprintf(textAskedAgain, brokenAnswers(again.answers), words.Dollars(again.dollars))
+	}
+	return text
 }
 
 // compactNow is the command: it compacts a history of any length. wish is what the user
@@ -170,6 +185,6 @@ func (t *turn) compactNow(wish string) (text string) {
 		return textNothingYet
 	}
 	t.wish = wish
-	t.end = t.compact(false, false)
+	_, t.end = t.compact(false)
 	return ""
 }
