@@ -350,7 +350,7 @@ func (b *Bot) makeWork() (err error) {
 	b.forks, err = fork.NewManager(fork.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Engine: b.o.Engine, Host: runHost{b.host, b.chat, b.attention},
 		Budget: b.budget, Journal: b.journal, Updates: b.updates, Sessions: b.sessions, Guard: b.guard, Messages: b.replies, Money: b.purse,
-		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: b.library, Audit: b.audit,
+		Commit: b.git.Add, Commands: b.o.Commands, Changed: b.viewers.notify, Idle: b.o.Idle, Tools: b.library, Audit: b.audit, Warn: b.warn,
 	})
 	if err != nil {
 		return fmt.Errorf("read the fork ledger: %w", err)

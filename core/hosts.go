@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"ollimbot/core/brief/toolset"
@@ -68,5 +69,5 @@ func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
 // Limits are read whenever a run starts.
 func (h runHost) Limits() fork.Limits {
 	r := h.settings.Load()
-	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain}
+	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain, TurnCap: max(r.TurnCap, math.SmallestNonzeroFloat64)}
 }

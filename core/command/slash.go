@@ -159,7 +159,7 @@ func (h Host) compact(ctx context.Context, args []string) (string, error) {
 		stats = append(stats, cmp.Or(words.Span(h.Now().Sub(at)), "< 1m"))
 	}
 	if tokens > 0 {
-		stats = append(stats, words.Thousand(tokens)+" tokens compacted")
+		stats = append(stats, words.Big(tokens)+" tokens compacted")
 	}
 	return strings.Join(stats, " · "), nil
 }

@@ -24,7 +24,7 @@ func settingsPage(t *testing.T, key string) *stage {
 	s := open("settings")
 	s.c.Chosen = settings.Dashboard{}
 	s.next(func(c *core.Snapshot) {
-		c.Config = config.Runtime{PermissionMode: "dontAsk", ThinkingMain: "off", ThinkingFork: "adaptive", MaxBackgroundForks: 4, DailyCap: 2}
+		c.Config = config.Runtime{PermissionMode: "dontAsk", ThinkingMain: "off", ThinkingFork: "adaptive", MaxBackgroundForks: 4, DailyCap: 2, TurnCap: 5}
 	})
 	s.Pane.(*settingspage.Page).Show(s.c, key)
 	return s

@@ -44,11 +44,11 @@ type snapshotDiff struct {
 	asked    map[string]bool
 	numbers  numbers // of tool calls and buttons
 	events   []event
-	recent   map[string]time.Time // lines of the last seconds
+	recent   map[string]event // lines of the last seconds
 }
 
-// notAgain is how long the same line is not repeated: an error in the conversation is
-// both a notice and a message.
+// notAgain is how long the same line is not repeated by another source: an error in the
+// conversation is both a notice and a message.
 const notAgain = 10 * time.Second
 
 // news are the events since the last snapshot, in the order in which they are understood.
@@ -105,18 +105,19 @@ func updateKey(u updates.Update) (string, bool) {
 	return u.Key, true
 }
 
-// add adds an event. A notice that repeats another event, such as an error in a file
-// that is also an update, is left out.
+// add adds an event. A notice that repeats another event, such as an error in a file that is
+// also an update, is left out. What the conversation says again has happened again: a script
+// waits for it.
 func (e *snapshotDiff) add(at time.Time, kind, words string) {
 	one, line := event{at, kind, words}, flat(words)
-	maps.DeleteFunc(e.recent, func(_ string, was time.Time) bool { return at.Sub(was) > notAgain })
-	if _, again := e.recent[line]; again && one.notice() {
+	maps.DeleteFunc(e.recent, func(_ string, was event) bool { return at.Sub(was.at) > notAgain })
+	if was, again := e.recent[line]; again && one.notice() && (kind != kindNotice || was.kind != kindNotice) {
 		return
 	}
 	if e.recent == nil {
-		e.recent = map[string]time.Time{}
+		e.recent = map[string]event{}
 	}
-	e.recent[line] = at
+	e.recent[line] = one
 	e.events = append(e.events, one)
 }
 

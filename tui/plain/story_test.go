@@ -161,6 +161,20 @@ func TestWhatIsSaidInTwoWaysAtOnceIsHeardOnce(t *testing.T) {
 	})
 }
 
+// M6: of two refused turns within ten seconds the second printed nothing, and a script waited.
+func TestTheSameNoticeOfTwoTurnsIsHeardTwice(t *testing.T) {
+	play(t, Options{}, func(s *stage) {
+		refused := transcript.Entry{ID: "1", Role: transcript.Notice, Text: "the model refused"}
+		s.bot.change(func(n *core.Snapshot) { n.Chat = []transcript.Entry{refused} })
+		s.hasLines(s.hears(), "notice: the model refused")
+		s.bot.change(func(n *core.Snapshot) {
+			refused.ID = "2"
+			n.Chat = append(n.Chat, refused)
+		})
+		s.hasLines(s.hears(), "notice: the model refused")
+	})
+}
+
 func TestAToolThatWasDeniedIsTold(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
 		s.bot.change(func(n *core.Snapshot) {

@@ -103,13 +103,13 @@ func Tokens(n int) string {
 	case n < 1000:
 		return strconv.Itoa(n)
 	case n < 999_500:
-		return Thousand(n)
+		return thousand(n)
 	}
 	return fmt.Sprintf("%.1fM", float64(n)/1e6)
 }
 
-// Thousand is a number in whole thousands, rounded: "45k".
-func Thousand(n int) string { return fmt.Sprintf("%dk", (n+500)/1000) }
+// thousand is a number in whole thousands, rounded: "45k".
+func thousand(n int) string { return fmt.Sprintf("%dk", (n+500)/1000) }
 
 // Dollars is an amount with as many digits as it takes to see something: "$0.12",
 // "$0.0034".

@@ -70,6 +70,7 @@ var keys = slices.Concat(
 		free(textKey("quiet_hours", quiet, Quiet.text, func(r *Runtime) *Quiet { return &r.QuietHours }).takes(mustQuiet, "22:00-07:30", "off")),
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
 		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
+		dollarsKey("turn_cap", func(r *Runtime) *float64 { return &r.TurnCap }),
 		countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
 		memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }),
 

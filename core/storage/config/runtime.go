@@ -45,6 +45,7 @@ type Runtime struct {
 	QuietHours         Quiet   // zero: none
 	DailyCap           float64 // dollars per day; +Inf: no cap
 	MonthlyCap         float64 // dollars per month; +Inf: no cap
+	TurnCap            float64 // dollars per turn or run; +Inf: no cap
 	ClaudeWarm         int     // 0 opens the main session with its first message instead of at start
 	ClaudeMemoryLimit  int64   // bytes per engine process
 
@@ -62,7 +63,7 @@ func defaultRuntime() Runtime {
 		BgForkTimeout: 1800 * time.Second, ForkIdleTimeout: 10 * time.Minute,
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
-		MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
+		MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
 	}
 }
 

@@ -336,7 +336,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		DailyCap: 2.5, MonthlyCap: 0, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
+		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
 		UpdateSource: "/srv",
 	}
 	seen := map[string]bool{}

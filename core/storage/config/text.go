@@ -70,6 +70,7 @@ var Settings = []Setting{
 
 	{"daily_cap", groupMoney, "Daily limit", "Background runs are held once this much is spent in a day.", "5", "dollars a day"},
 	{"monthly_cap", groupMoney, "Monthly limit", "Background runs are held once this much is spent in a month.", "60", "dollars a month"},
+	{"turn_cap", groupMoney, "Limit of a turn", "Asks you before an answer costs more than this, and ends a background run.", "2", "dollars a turn"},
 
 	{"engine", groupModels, "Engine", "Who answers: the claude command, the Messages API or a script; auto takes the first available.", "messages", ""},
 	{"fallback", groupModels, "Fallback", "Who answers while the engine is unreachable or out of money.", "local/qwen3", ""},

@@ -50,6 +50,9 @@ type Money interface {
 	// MayTalk returns why no turn may start now, or nil; it may block while the user
 	// is asked.
 	MayTalk(context.Context) error
+	// MayGoOn decides whether a turn that has used something may go on, in the form of
+	// agent.Hooks.Afford; it may block while the user is asked.
+	MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string)
 	// Spent records what a turn of a model has used.
 	Spent(model string, u agent.Usage)
 }
@@ -158,7 +161,7 @@ func New(o Options) *Conversation {
 	}
 	opener := &opener{
 		engine: o.Engine, dir: o.Dir.Root(), host: o.Host, rights: c.rights, settings: c.settings, tools: c.tools,
-		library: o.Library, renew: o.Renew, commands: o.Commands, commit: o.Commit, onEngineTurn: c.onEngineTurn,
+		library: o.Library, renew: o.Renew, commands: o.Commands, commit: o.Commit, money: o.Money, onEngineTurn: c.onEngineTurn,
 	}
 	c.turns = &turns{
 		poster: c.poster, running: c.running, fork: fork, settings: c.settings, money: o.Money,

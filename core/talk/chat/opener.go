@@ -60,6 +60,7 @@ type opener struct {
 	renew    func(context.Context)
 	commands policy.Runner
 	commit   func(rel, message string)
+	money    Money
 	// onEngineTurn shows turns that a session starts by itself.
 	onEngineTurn func(kind policy.Kind, events iter.Seq2[agent.Event, error])
 }
@@ -72,13 +73,15 @@ func (o *opener) options(kind policy.Kind, read *policy.Taint) agent.SessionOpti
 	if o.library != nil {
 		tools = append(tools, o.library()...)
 	}
+	hooks := guard.Hooks(o.commit)
+	hooks.Afford = o.money.MayGoOn
 	return agent.SessionOptions{
 		Dir:          o.dir,
 		SystemPrompt: o.host.SystemPrompt(),
 		Settings:     o.settings.Settings(kind == policy.Interactive),
 		Tools:        tools,
 		Allowed:      allowed,
-		Hooks:        guard.Hooks(o.commit),
+		Hooks:        hooks,
 		Permission:   guard.Permission,
 		Command:      guard.Command(o.commands),
 		OnEngineTurn: func(events iter.Seq2[agent.Event, error]) { o.onEngineTurn(kind, events) },

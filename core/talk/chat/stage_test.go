@@ -124,6 +124,9 @@ func (p *purse) MayTalk(context.Context) error {
 	return p.empty
 }
 
+// MayGoOn lets every turn go on.
+func (p *purse) MayGoOn(_ context.Context, s agent.Spending) (float64, string) { return s.Allowed, "" }
+
 func (p *purse) Spent(model string, _ agent.Usage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,6 +24,7 @@ const (
 	textTurnFailed      = "the bot could not answer; send your message again to retry"
 	textNoWords         = "the bot returned an empty reply"
 	textCutShort        = " *(interrupted)*"
+	textInterrupted     = "(interrupted)"
 	textEmptyMessage    = "the message is empty: write something first"
 	textLongMessage     = "the message has %d characters, but the limit is %d: send it in parts, or attach it as a file"
 	textBehindFork      = "%s is due and runs in the main session; your messages still go to the fork"
@@ -66,14 +67,14 @@ func catchingUp(n int) string {
 
 func compactingText(ev agent.Compacting) string {
 	if ev.PreTokens > 0 {
-		return "compacting " + words.Thousand(ev.PreTokens) + " tokens"
+		return "compacting " + words.Big(ev.PreTokens) + " tokens"
 	}
 	return "compacting"
 }
 
 func compactedText(ev agent.Compacting) string {
 	if ev.PreTokens > 0 {
-		return "auto-compacted · " + words.Thousand(ev.PreTokens) + " tokens"
+		return "auto-compacted · " + words.Big(ev.PreTokens) + " tokens"
 	}
 	return "auto-compacted"
 }

@@ -48,6 +48,7 @@ type turn struct {
 	over  bool // and the turn should have ended
 	// Whether the history was compacted, and whether the turn was interrupted.
 	compacted, interrupted bool
+	noticed                bool // the engine has said something about it
 }
 
 // consume shows a turn's events to their end.
@@ -59,14 +60,14 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 		t.reply.entry.Label(t.read.Label())
 		t.reply.end(emptyIsFine, t.shown)
 	}()
-	first := true
+	waits := true
 	for ev, err := range events {
 		t.alive()
 		if err != nil {
 			return err
 		}
-		if first {
-			first = false
+		if waits && arrived(ev) {
+			waits = false
 			if err := t.accepted(); err != nil {
 				t.log.Error("delivered updates could not be removed", "error", err)
 			}
@@ -76,8 +77,12 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 			return err
 		}
 	}
-	emptyIsFine = t.cut || t.compacted || t.interrupted
-	if t.interrupted && !t.cut && !t.reply.empty() {
+	emptyIsFine = t.cut || t.compacted || t.interrupted || t.noticed
+	switch {
+	case !t.interrupted || t.cut:
+	case t.reply.empty(): // a tool was running, or nothing had been said yet
+		t.poster.transcript.Add(transcript.Notice, textInterrupted)
+	default:
 		t.reply.append(textCutShort)
 	}
 	if !emptyIsFine && t.reply.empty() {
@@ -87,6 +92,18 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 		return ctx.Err() // a stop of the bot has cut it off, which a task has to know
 	}
 	return nil
+}
+
+// arrived reports whether an event proves that the message is in the session. While an
+// engine waits, or makes room for it, the message may still be given back.
+func arrived(ev agent.Event) bool {
+	switch ev := ev.(type) {
+	case agent.Retry, agent.RateLimit, agent.Compacting, agent.Notice:
+		return false
+	case agent.Result:
+		return !ev.IsError
+	}
+	return true
 }
 
 // show puts one event into the reply.
@@ -116,6 +133,7 @@ func (t *turn) show(ctx context.Context, ev agent.Event) error {
 	case agent.RateLimit:
 		t.rateLimit(ev)
 	case agent.Notice:
+		t.noticed = true
 		t.poster.SystemNote(ev.Text)
 	case agent.Result:
 		return t.result(ev)
@@ -184,6 +202,10 @@ func (t *turn) result(r agent.Result) error {
 		return fmt.Errorf("save the session id: %w", err)
 	}
 	t.interrupted = r.Interrupted
+	if r.Stopped != "" {
+		t.noticed = true
+		t.poster.SystemNote(r.Stopped)
+	}
 	if r.IsError && !r.Interrupted {
 		return fmt.Errorf("the engine says: %s", r.Text)
 	}

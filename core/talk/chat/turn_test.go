@@ -36,7 +36,7 @@ func TestATurnIsShownInTheChatAndOnThePhone(t *testing.T) {
 		equal(t, "the answer", s.entries(transcript.Bot), []string{"right"})
 		equal(t, "beside it", s.phone.aside, []string{
 			"tool Read(a.md) denied=false", "tool helper: Bash(ls) denied=false", "tool Read denied=true",
-			"status retrying in 3s: overloaded", "end emptyIsFine=false",
+			"status retrying in 3s: overloaded", "end emptyIsFine=true",
 		})
 		if got := s.phone.texts[0].String(); got != "right" {
 			t.Errorf("the phone shows %q", got)
@@ -313,4 +313,25 @@ func TestWhatTheUserMayNotSpendIsNotAsked(t *testing.T) {
 			t.Errorf("told %q, notes %q", a.told(), s.phone.notes)
 		}
 	})
+}
+
+// M6, M8: a refusal without a text had two notices, an interrupted tool none.
+func TestATurnHasOneNotice(t *testing.T) {
+	for name, c := range map[string]struct {
+		events []any
+		want   []string
+	}{
+		"refused":     {[]any{agent.Notice{Text: "the model refused"}, agent.Result{}}, []string{"the model refused"}},
+		"stopped":     {[]any{agent.Text{Delta: "Well"}, agent.Result{Stopped: "it cost too much"}}, []string{"it cost too much"}},
+		"interrupted": {[]any{agent.ToolStart{Name: "Bash"}, agent.Result{Interrupted: true}}, []string{textInterrupted}},
+		"empty":       {[]any{agent.Result{}}, []string{textNoWords}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acted(t, func(s *stage, a *actor) {
+				a.next(c.events...)
+				s.say("hello")
+				equal(t, "notices", s.entries(transcript.Notice), c.want)
+			})
+		})
+	}
 }

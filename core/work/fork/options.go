@@ -25,6 +25,8 @@ type Limits struct {
 	MaxRunning int
 	Timeout    time.Duration
 	Model      string // for tasks that name none
+	// TurnCap is what a run may cost, in dollars; 0 and +Inf are no limit.
+	TurnCap float64
 }
 
 // Host is what runs need from the bot around them. Methods may be called
@@ -63,6 +65,9 @@ type Options struct {
 	Audit *audit.Log
 	// Tools returns what every session lists beside the bot's own; nil is nothing.
 	Tools func() []agent.Tool
+	// Warn tells the user about something that did not end the run; nil tells nobody. It must
+	// not block.
+	Warn func(text string)
 	// Changed is called when a View has changed; it must not block.
 	Changed func()
 	// Idle is called when a run has ended and no other runs or waits: a moment to
@@ -76,6 +81,12 @@ type Options struct {
 }
 
 func (o *Options) now() time.Time { return time.Now().In(o.Zone) }
+
+func (o *Options) warn(text string) {
+	if o.Warn != nil {
+		o.Warn(text)
+	}
+}
 
 // Job is one task to run in the background.
 type Job struct {

@@ -13,6 +13,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/fault"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/base/words"
 )
 
 // reopen are the pauses before another try to open a session that timed out.
@@ -72,7 +73,7 @@ func (t *talk) converse(ctx context.Context, o agent.SessionOptions) (err error)
 		}
 		ended = true
 		t.result(res)
-		if res.IsError || res.Interrupted {
+		if res.IsError || res.Interrupted || res.Stopped != "" {
 			return resultError(res)
 		}
 	}
@@ -86,7 +87,7 @@ func resultError(res agent.Result) error {
 	if res.Interrupted {
 		return errInterrupted
 	}
-	return errors.New(cmp.Or(clean.Cut(clean.Line(res.Text), 300), textNoReason))
+	return errors.New(cmp.Or(res.Stopped, clean.Cut(clean.Line(res.Text), 300), textNoReason))
 }
 
 // open opens the session, and again if opening timed out. A main session that the
@@ -102,6 +103,7 @@ func (t *talk) open(ctx context.Context, o agent.SessionOptions) (agent.Session,
 			return nil, context.Cause(ctx)
 		case errors.Is(err, agent.ErrNoSession) && o.Resume != "":
 			t.status.line(tail.Note, textNoHistory)
+			t.o.warn(fmt.Sprintf(tellNoHistory, t.status.snapshot().Title))
 			o.Resume, o.Fork = "", false
 			continue
 		case !openTimedOut(err) || try >= len(reopen):
@@ -136,6 +138,19 @@ func (t *talk) close() {
 	}
 	if err := s.Close(); err != nil {
 		t.o.Log.Warn("background session did not close cleanly", "run", t.status.id, "error", err)
+	}
+}
+
+// afford ends a run that has cost as much as a turn may.
+func (t *talk) afford(limit float64) func(context.Context, agent.Spending) (float64, string) {
+	return func(_ context.Context, s agent.Spending) (float64, string) {
+		if purse := t.o.Money; purse != nil {
+			s.Used = purse.Prices().Priced(cmp.Or(t.status.snapshot().Model, s.Model), s.Used)
+		}
+		if limit <= 0 || s.Used.CostUSD < limit {
+			return s.Allowed, ""
+		}
+		return s.Allowed, fmt.Sprintf(textTurnCap, words.Dollars(s.Used.CostUSD), words.Dollars(limit))
 	}
 }
 

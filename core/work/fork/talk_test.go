@@ -119,3 +119,22 @@ func TestAScriptCanSendAFile(t *testing.T) {
 		}
 	})
 }
+
+func TestARunEndsWithAReasonWhenItHasCostTheLimitOfATurn(t *testing.T) {
+	h := newHarness(t)
+	r := h.run(task())
+	afford := r.options(Limits{TurnCap: 2}).Hooks.Afford
+	if _, stop := afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: 1.9}}); stop != "" {
+		t.Errorf("below the limit: %q", stop)
+	}
+	_, stop := afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: 2.5}})
+	if !strings.Contains(stop, "$2.50") || !strings.Contains(stop, "turn_cap") {
+		t.Errorf("above it: %q", stop)
+	}
+	if _, stop := r.options(Limits{}).Hooks.Afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: 99}}); stop != "" {
+		t.Errorf("without a limit: %q", stop)
+	}
+	if err := resultError(agent.Result{Stopped: stop}); err.Error() != stop {
+		t.Errorf("the run fails with %v", err)
+	}
+}

@@ -6,6 +6,7 @@ const (
 	textNoRun        = "there is no run %s; see the list of runs"
 	textProgramEnded = "the program ended during the run"
 	textTimedOut     = "timed out after %s"
+	textTurnCap      = "it was ended because it has cost %s and may cost %s: /config turn_cap changes the limit"
 	textNoResult     = "the engine ended without a result"
 	textNoReport     = "it did not report, although it was reminded"
 	textNoReason     = "the engine gave no reason"
@@ -17,6 +18,8 @@ const (
 
 	tellTimedOut = "%s timed out after %s."
 	tellFailed   = "%s failed: %s"
+
+	tellNoHistory = "%s runs without the conversation's history, because the engine no longer has the main session"
 )
 
 // Lines of a tail that the bot writes itself.

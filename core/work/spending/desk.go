@@ -25,6 +25,10 @@ import (
 	"ollimbot/routines/schedule"
 )
 
+// minStep is what a turn may cost at least before it asks again, in dollars: a limit of 0
+// must not ask before each request.
+const minStep = 0.5
+
 // affordEvery is how often a waiting delivery checks for money.
 const affordEvery = 15 * time.Second
 
@@ -161,6 +165,26 @@ func (d *Desk) MayTalk(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf(textCapNo, spent)
+}
+
+// MayGoOn asks the user whether a turn of the conversation may cost more than the limit of
+// a turn. allowed is what it may cost from now on, in dollars; stop is why it must end.
+func (d *Desk) MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, stop string) {
+	limit, spent := d.o.Config().TurnCap, d.o.Purse.Prices().Priced(s.Model, s.Used).CostUSD
+	if spent <= 0 || spent < max(limit, s.Allowed) {
+		return s.Allowed, ""
+	}
+	cost := fmt.Sprintf(textTurnSpent, words.Dollars(spent), words.Dollars(limit))
+	verdict, err := d.o.Ask(ctx, policy.Request{Label: textTurnAsk, Text: fmt.Sprintf(textTurnAskMore, cost, words.Dollars(max(limit, minStep))), Session: "conversation"})
+	switch {
+	case err != nil:
+		return s.Allowed, fmt.Sprintf(textTurnNotAsked, cost, err)
+	case verdict.Allows():
+		return spent + max(limit, minStep), ""
+	case verdict == policy.Deny:
+		return s.Allowed, fmt.Sprintf(textTurnDenied, cost)
+	}
+	return s.Allowed, fmt.Sprintf(textTurnUnanswered, cost)
 }
 
 // Lift lifts the caps for today, or applies them again.

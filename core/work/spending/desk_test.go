@@ -452,3 +452,34 @@ func TestBetweenKeepsWhatIsAfterTheOneAndBeforeTheOther(t *testing.T) {
 		}
 	})
 }
+
+func TestATurnAsksWhenItHasCostItsLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, none, none)
+		s.config.TurnCap = 2
+		turn := agent.Spending{Model: "haiku", Used: agent.Usage{OutputTokens: 1, CostUSD: 1.9}}
+		if allowed, stop := s.MayGoOn(t.Context(), turn); allowed != 0 || stop != "" || len(s.asked) != 0 {
+			t.Errorf("below the limit: %v, %q, asked %+v", allowed, stop, s.asked)
+		}
+		turn.Used.CostUSD, s.verdict = 2.5, policy.Allow
+		allowed, stop := s.MayGoOn(t.Context(), turn)
+		if allowed != 4.5 || stop != "" || len(s.asked) != 1 || !strings.Contains(s.asked[0].Text, "$2.50") {
+			t.Errorf("above it: %v, %q, asked %+v", allowed, stop, s.asked)
+		}
+		turn.Allowed, turn.Used.CostUSD = allowed, 4.4
+		if _, stop := s.MayGoOn(t.Context(), turn); stop != "" || len(s.asked) != 1 {
+			t.Errorf("below what was allowed: %q, asked %d times", stop, len(s.asked))
+		}
+		for verdict, want := range map[policy.Verdict]string{policy.Deny: "you let it end", policy.Expired: "nobody allowed more"} {
+			turn.Used.CostUSD, s.verdict = 5, verdict
+			if _, stop := s.MayGoOn(t.Context(), turn); !strings.Contains(stop, want) {
+				t.Errorf("%s: %q", verdict, stop)
+			}
+		}
+		turn.Used = agent.Usage{OutputTokens: 1, Free: true}
+		s.config.TurnCap = 0
+		if _, stop := s.MayGoOn(t.Context(), turn); stop != "" {
+			t.Errorf("a free turn: %q", stop)
+		}
+	})
+}

@@ -79,8 +79,9 @@ func (r *Registry) Problems() []routines.Problem {
 	return list.problems
 }
 
-// Providers are the usable providers: those of the file in its order, then Anthropic if the
-// environment has a key or an address for it. Only Find sets the prices of their models.
+// Providers are the usable providers: Anthropic if the environment has a key or an address
+// for it, then those of the file in its order. A file that names Anthropic decides its place.
+// Only Find sets the prices of their models.
 func (r *Registry) Providers() []Provider {
 	var all []Provider
 	inFile := false
@@ -97,7 +98,7 @@ func (r *Registry) Providers() []Provider {
 	p := anthropic(r.o.Getenv(varBaseURL), true) // as configured in the environment
 	p.Key, p.Bearer = r.environment()
 	if !inFile && (p.Key != "" || r.o.Getenv(varBaseURL) != "") {
-		all = append(all, p)
+		all = slices.Insert(all, 0, p) // a local model beside it does not take the conversation over
 	}
 	return all
 }

@@ -61,3 +61,20 @@ func TestALongPromptCostsWhatLongPromptsCost(t *testing.T) {
 		t.Errorf("%.6f and %.6f", short, long)
 	}
 }
+
+// M11: a file with a local model took the conversation over without a word.
+func TestALocalModelBesideAnthropicDoesNotTakeTheConversationOver(t *testing.T) {
+	r := registry(t, map[string]string{varKey: "sk-secret"})
+	local := "local:\n  base-url: http://127.0.0.1:11434\n  models:\n    - name: qwen3\n"
+	storetest.Put(t, r.o.Dir, File, local)
+	for name, want := range map[string]string{"": "anthropic/claude-opus-5-5", "haiku": "anthropic/claude-haiku-5-5", "local/qwen3": "local/qwen3"} {
+		if _, m, err := r.Find(name); err != nil || m.FullName() != want {
+			t.Errorf("%q is %s (%v), want %s", name, m.FullName(), err, want)
+		}
+	}
+	alone := registry(t, nil)
+	storetest.Put(t, alone.o.Dir, File, local)
+	if _, m, err := alone.Find(""); err != nil || m.FullName() != "local/qwen3" {
+		t.Errorf("without a key it is %s (%v)", m.FullName(), err)
+	}
+}
