@@ -273,7 +273,7 @@ func (s *Snapshot) nextText() []string {
 	}
 	short := clean.Cut(TitleOf(*next), 24) + " " + away
 	return []string{
-		"Next: " + TitleOf(*next) + " " + away + "; " + o.Clause + ".",
+		"Next: " + clean.Cut(TitleOf(*next), 40) + " " + away + "; " + o.Clause + ".",
 		"Next: " + short + "; " + o.Clause + ".",
 		"Next: " + short + "; " + pings + ".",
 		"Next: " + short + ".",

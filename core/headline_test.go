@@ -96,28 +96,28 @@ func TestTheSentencesAboutNow(t *testing.T) {
 	}
 }
 
-const sentences = `All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left until 15:32.
+const sentences = `All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
   enough | enough until Wed 14:02, even if every task pings
-All quiet. 3 pings today. Nothing is due within a day; 2 pings left until 15:32.
-The bot is answering. 3 pings today. Next: Tea break in 25 min; 2 pings left until 15:32.
-2 runs under way. 3 pings today. Next: Tea break in 25 min; 2 pings left until 15:32.
+All quiet. 3 pings today. Nothing is due within a day; 2 pings left, +1 at 15:32.
+The bot is answering. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 runs under way. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 The agent asks to run: Bash(ls).
 The agent asks (1 of 2): which one?
 The agent asks: save the fork that you are in?
-An edit of Medication waits for you: it may use Bash. Next: Tea break in 25 min; 2 pings left until 15:32.
-2 files by the agent wait for you, the first is an edit of Medication. Next: Tea break in 25 min; 2 pings left until 15:32.
-skills/x/SKILL.md waits for you. Next: Tea break in 25 min; 2 pings left until 15:32.
-Rent failed at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left until 15:32.
-Rent timed out at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left until 15:32.
-Rent ended without its report at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left until 15:32.
-2 runs failed, the last Rent at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left until 15:32.
-gym.md cannot be read: there is no cron. Next: Tea break in 25 min; 2 pings left until 15:32.
-2 files need fixing, the first gym.md: there is no cron. Next: Tea break in 25 min; 2 pings left until 15:32.
-Medication is held for money until Wed 00:00: $5.00 of the daily cap of $5.00 is spent. Next: Tea break in 25 min; 2 pings left until 15:32.
-Discord is not connected: no token: set DISCORD_TOKEN. Next: Tea break in 25 min; 2 pings left until 15:32.
-claude cannot answer: not logged in. Next: Tea break in 25 min; 2 pings left until 15:32.
-Google is not connected: the login has expired. Next: Tea break in 25 min; 2 pings left until 15:32.
-No model is connected: scripted replies answer. Next: Tea break in 25 min; 2 pings left until 15:32.
+An edit of Medication waits for you: it may use Bash. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 files by the agent wait for you, the first is an edit of Medication. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+skills/x/SKILL.md waits for you. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+Rent failed at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+Rent timed out at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+Rent ended without its report at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 runs failed, the last Rent at 14:01: no skill has the name rent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+gym.md cannot be read: there is no cron. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+2 files need fixing, the first gym.md: there is no cron. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+Medication is held for money until Wed 00:00: $5.00 of the daily cap of $5.00 is spent. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+Discord is not connected: no token: set DISCORD_TOKEN. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+claude cannot answer: not logged in. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+Google is not connected: the login has expired. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
+No model is connected: scripted replies answer. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
 All quiet. 3 pings today. Next: Tea break in 25 min; critical pings only.
   muted | muted: the capacity is 0; only critical pings get through
 All quiet. 3 pings today. Next: Tea break in 25 min; muted until 15:02.
@@ -132,6 +132,6 @@ All quiet. 3 pings today. Next: Tea break in 25 min; no ping until 15:32.
   empty until 15:32 | the next ping can go at 15:32; at 14:27 a ping would be refused: Tea break
 All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left, likely none at 14:29.
   out by 14:29 | likely out of pings at 14:29: Tea break
-All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left until 15:32.
+All quiet. 3 pings today. Next: Tea break in 25 min; 2 pings left, +1 at 15:32.
   likely enough | likely enough until Wed 14:02; if every task pings, out at 14:29: Tea break
 `

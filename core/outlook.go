@@ -85,7 +85,7 @@ func (o *Outlook) say(s *Snapshot, closed time.Time) {
 	left := words.Count(o.Now, "ping") + " left"
 	o.Clause = left
 	if !o.More.IsZero() {
-		o.Clause += " until " + s.Hour(o.More)
+		o.Clause += ", +1 at " + s.Hour(o.More)
 	}
 	known := ""
 	if !o.Until.IsZero() {

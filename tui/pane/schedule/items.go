@@ -183,7 +183,11 @@ func (i item) title() string {
 // marks are the words on an item, the most telling first.
 func (i item) marks(s *core.Snapshot) []string {
 	if i.run != nil {
-		return slices.DeleteFunc([]string{i.run.Error, i.run.Activity}, func(word string) bool { return word == "" })
+		why := cmp.Or(i.run.Error, i.run.Activity)
+		if why == "" || i.run.State == fork.Done {
+			return nil
+		}
+		return []string{why}
 	}
 	out := []string{i.Tag, i.Why, strings.TrimSpace(cron.Offset(s.Local(i.FireTime))), i.when} // an offset where the clock shows a time twice
 	if i.Foreground {
