@@ -73,6 +73,8 @@ func (p *phone) Answer() chat.RemoteAnswer {
 	return a
 }
 
+func (p *phone) Aside(text string) { p.Small(text) }
+
 func (p *phone) Small(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -24,6 +24,8 @@ type answers struct {
 	room     *room
 	presence *presence
 	pool     *workerPool
+	// statusLine is that of Options.
+	statusLine func() bool
 }
 
 // begin starts a growing answer. If the surface has stopped, the answer is only in the
@@ -33,9 +35,11 @@ func (a *answers) begin() chat.RemoteAnswer {
 		return noAnswer{}
 	}
 	a.presence.turnChanged()
+	a.room.growing.Add(1)
 	return &answer{Answer: stream.New(a.room.life, stream.Options{
 		Channel: a.room, Log: a.room.log, Line: a.room.line, Messages: maxMessages,
-		Growing: func(id post.MessageID, there bool) { a.room.state.setGrowing(string(id), there) },
+		StatusLine: a.statusLine != nil && a.statusLine(),
+		Growing:    func(id post.MessageID, there bool) { a.room.state.setGrowing(string(id), there) },
 	}), all: a}
 }
 
@@ -48,6 +52,7 @@ type answer struct {
 // End finishes the answer without delaying the turn that made it.
 func (a *answer) End(emptyIsFine bool, shown func(ids []post.MessageID)) {
 	a.all.presence.turnChanged()
+	a.all.room.growing.Add(-1)
 	finish := func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, shownWithin)
 		defer cancel()

@@ -53,6 +53,9 @@ type Options struct {
 	// LoginPending reports whether a login of the engine's account waits for its code, which
 	// is then passed to the login and never to the agent. Nil means never.
 	LoginPending func() bool
+	// StatusLine reports whether an answer begins with a visible status (the setting
+	// status_line). Nil means never.
+	StatusLine func() bool
 }
 
 // Discord is the surface. Its methods may be called concurrently. Use New, then Run once;
@@ -152,7 +155,7 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 	d.cards = &cards{room: d.room, work: d.work, log: o.Log, list: map[string]*card{}}
 	d.marks = &marks{room: d.room, pool: newPool(o.Log, maxMarks)}
 	d.presence = &presence{link: d.link, zone: o.Zone, turns: make(chan struct{}, 1)}
-	d.answers = &answers{room: d.room, presence: d.presence, pool: newPool(o.Log, maxAnswers)}
+	d.answers = &answers{room: d.room, presence: d.presence, pool: newPool(o.Log, maxAnswers), statusLine: o.StatusLine}
 	d.refusals.open(life)
 	d.answers.pool.open(life)
 	return d, nil
@@ -279,7 +282,7 @@ func (d *Discord) listen(ctx context.Context, asked *interactions) error {
 			d.inbox.Push(data)
 			if !met {
 				met = true
-				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true})
+				d.notices.put(notice{text: fmt.Sprintf(textHello, d.botName()), quiet: true, presence: true})
 			}
 		case *discordgo.MessageCreate:
 			switch m := data.Message; {

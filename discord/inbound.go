@@ -138,7 +138,7 @@ func (in *inbound) catchUp(ctx context.Context, newest string) (missed []*discor
 	}
 }
 
-// receiveAll passes messages to the bot as one turn.
+// receiveAll passes messages to the bot as one turn. The last one is marked for all.
 func (in *inbound) receiveAll(ctx context.Context, batch []*discordgo.Message) {
 	isWords := func(m *discordgo.Message) bool { return !in.isCode(strings.TrimSpace(message.Text(m))) }
 	for i, m := range batch {
@@ -151,10 +151,13 @@ func (in *inbound) receiveAll(ctx context.Context, batch []*discordgo.Message) {
 	}
 }
 
-// receive passes one message to the bot and marks it with eyes until it is answered. more
+// receive passes one message to the bot. The last one is marked until it is answered; more
 // says that another one follows.
 func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool) {
-	answered := in.marks.add(m.ID)
+	answered := func(<-chan error) {}
+	if !more {
+		answered = in.marks.add(m.ID)
+	}
 	files, lost := in.fetch(ctx, message.Files(m))
 	if ctx.Err() != nil {
 		answered(nil)
@@ -169,7 +172,7 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 	}
 	out, err := in.bot.Do(ctx, hear)
 	if err != nil {
-		answered(nil)
+		answered(failed(err))
 		if ctx.Err() == nil {
 			in.log.Warn("message from Discord was not accepted", "error", err)
 			in.notices.small(fmt.Sprintf(textLostWords, reason(err)))
@@ -177,6 +180,13 @@ func (in *inbound) receive(ctx context.Context, m *discordgo.Message, more bool)
 		return
 	}
 	answered(out.Done)
+}
+
+// failed is the end of a message that was not accepted.
+func failed(err error) <-chan error {
+	done := make(chan error, 1)
+	done <- err
+	return done
 }
 
 // loginWithin limits a login once its code has arrived.

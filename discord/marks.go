@@ -11,7 +11,13 @@ import (
 // eyes marks a message that is being worked on.
 const eyes = "\U0001f440"
 
-// marks adds the eyes to messages and removes them.
+// The marks that replace the eyes when the message has been answered, or could not be.
+const (
+	markDone   = "\u2705"
+	markFailed = "\u274c"
+)
+
+// marks adds the eyes to messages, and replaces them at the end.
 type marks struct {
 	room *room
 	pool *workerPool
@@ -23,34 +29,78 @@ const (
 	lastWithin = 2 * time.Second
 )
 
-// add adds the eyes to a message. They are removed when the channel given to the returned
-// function is closed; nil removes them at once. With many messages at once the newer ones
-// get no mark. Eyes left at the program's end are removed at its next start.
-func (m *marks) add(id string) func(done <-chan struct{}) {
-	answer := make(chan (<-chan struct{}), 1)
+// add adds the eyes to a message, and shows that the bot is typing until the answer takes
+// over. The channel given to the returned function replaces the eyes by the verdict; nil
+// removes them at once. With many messages at once the newer ones get no mark. Eyes left
+// at the program's end are removed at its next start.
+func (m *marks) add(id string) func(done <-chan error) {
+	answer := make(chan (<-chan error), 1)
 	m.pool.begin(func(ctx context.Context) {
+		m.typing(ctx)
 		m.room.state.setEyes(id, true)
 		putting, cancel := context.WithTimeout(ctx, eyesWithin)
 		err := m.room.rest.React(putting, m.room.state.dm().Channel, id, eyes)
 		cancel()
-		select {
-		case done := <-answer:
-			if done != nil {
-				select {
-				case <-done:
-				case <-ctx.Done():
-				}
-			}
-		case <-ctx.Done():
-		}
+		verdict := m.await(ctx, answer)
 		// Without an answer the mark may exist anyway.
 		if err != nil && !passes(err) && ctx.Err() == nil {
 			m.room.state.setEyes(id, false)
 			return
 		}
+		if verdict != "" {
+			m.put(ctx, id, verdict)
+		}
 		m.remove(ctx, id)
 	})
-	return func(done <-chan struct{}) { answer <- done }
+	return func(done <-chan error) { answer <- done }
+}
+
+// await waits for the end of the message's answer and returns the mark that says how it
+// went, or none.
+func (m *marks) await(ctx context.Context, answer <-chan (<-chan error)) string {
+	var done <-chan error
+	tick := time.NewTicker(typingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case done = <-answer:
+			if done == nil {
+				return ""
+			}
+		case err := <-done:
+			if err != nil {
+				return markFailed
+			}
+			return markDone
+		case <-tick.C:
+			m.typing(ctx)
+		case <-ctx.Done():
+			return ""
+		}
+	}
+}
+
+// typingEvery is how often the typing indicator is renewed; Discord shows it for ten
+// seconds.
+const typingEvery = 8 * time.Second
+
+// typing shows that the bot is typing, unless a growing answer does that.
+func (m *marks) typing(ctx context.Context) {
+	if m.room.growing.Load() > 0 {
+		return
+	}
+	if err := m.room.Typing(ctx); err != nil {
+		m.room.log.Debug("typing indicator was not set", "error", err)
+	}
+}
+
+// put adds a mark, once.
+func (m *marks) put(ctx context.Context, id, mark string) {
+	last, cancel := linger(ctx, eyesWithin)
+	defer cancel()
+	if err := m.room.rest.React(last, m.room.state.dm().Channel, id, mark); err != nil {
+		m.room.log.Debug("mark was not added", "error", err)
+	}
 }
 
 // remove removes the eyes and retries while ctx lasts: a rate limit can be long.

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
@@ -26,6 +27,9 @@ type notice struct {
 	at    time.Time
 	quiet bool
 	nonce string
+	// presence says whether the bot is here: the same message is edited each time, so that
+	// they do not pile up.
+	presence bool
 }
 
 func (n notice) message() rest.Message {
@@ -95,10 +99,25 @@ func (q *notices) run(ctx context.Context) error {
 			continue
 		}
 		within, cancel := context.WithDeadline(ctx, n.at.Add(noticeWithin))
-		if _, err := q.room.deliver(within, n.message()); err != nil {
+		if err := q.send(within, n); err != nil {
 			q.log.Debug("notice was dropped", "error", err)
 		}
 		cancel()
 	}
 	return nil
+}
+
+// send sends a notice.
+func (q *notices) send(ctx context.Context, n notice) error {
+	if id := q.room.state.line(); n.presence && id != "" {
+		err := q.room.replace(ctx, id, n.message())
+		if err == nil || !errors.Is(err, rest.ErrGone) && !errors.Is(err, rest.ErrOldEdit) {
+			return err
+		}
+	}
+	id, err := q.room.deliver(ctx, n.message())
+	if err == nil && n.presence {
+		q.room.state.setLine(id)
+	}
+	return err
 }

@@ -108,6 +108,9 @@ func (d *Discord) Approval(a policy.Approval) { d.cards.update(a) }
 // that is not delivered within two minutes is dropped.
 func (d *Discord) Small(text string) { d.notices.small(text) }
 
+// Aside is Small without notifying the user's phone.
+func (d *Discord) Aside(text string) { d.notices.put(notice{text: text, quiet: true}) }
+
 // Status describes the connection.
 func (d *Discord) Status() core.SurfaceStatus {
 	now := d.status.standing().SurfaceStatus
@@ -138,10 +141,16 @@ func (d *Discord) Farewell(ctx context.Context) {
 	d.answers.pool.idle(ctx, farewellTakes)
 	var lines []string
 	for n, more := d.notices.next(time.Now()); more; n, more = d.notices.next(time.Now()) {
-		lines = append(lines, n.text)
+		if !n.presence {
+			lines = append(lines, n.text)
+		}
 	}
-	last := notice{text: strings.Join(append(lines, fmt.Sprintf(textFarewell, d.botName())), "\n"), quiet: len(lines) == 0}
-	if _, err := d.rest.Send(ctx, dm.Channel, last.message()); err != nil {
+	var left error
+	if len(lines) > 0 {
+		_, left = d.rest.Send(ctx, dm.Channel, notice{text: strings.Join(lines, "\n")}.message())
+	}
+	err := d.notices.send(ctx, notice{text: fmt.Sprintf(textFarewell, d.botName()), quiet: true, presence: true})
+	if err = errors.Join(left, err); err != nil {
 		d.log.Debug("farewell was not delivered", "error", err)
 	}
 }

@@ -90,7 +90,7 @@ func TestAfterAKillTheHalfAnswerIsMarkedAndTheEyesAreGone(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(func(context.Context, command.Value) (command.Outcome, error) {
-		return command.Outcome{Done: make(chan struct{})}, nil
+		return command.Outcome{Done: make(chan error)}, nil
 	})
 	st.alone(b)
 	st.up()

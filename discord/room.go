@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/talk/post"
+	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 	"ollimbot/discord/stream"
 )
@@ -23,6 +27,9 @@ type room struct {
 	log    *slog.Logger
 	mark   mark
 	life   context.Context // nothing is sent after its end
+	// growing is the number of growing answers, which show that the bot is typing.
+	growing atomic.Int32
+	typed   atomic.Int64 // when typing was last shown, in nanoseconds since 1970; 0 after a message
 }
 
 var _ stream.Channel = (*room)(nil)
@@ -81,17 +88,32 @@ func (r *room) send(ctx context.Context, m rest.Message) (string, error) {
 		}
 	}
 	r.noteReach(err)
+	r.typed.Store(0)
 	return id, err
 }
 
 // Send sends a message of an answer.
 func (r *room) Send(ctx context.Context, p stream.Page, nonce string) (post.MessageID, error) {
-	m := rest.Message{Content: p.Text, Nonce: r.mark.stamp(nonce)}
+	m := answerMessage(p)
+	m.Nonce = r.mark.stamp(nonce)
 	if p.File != "" {
 		m.Files = []rest.File{{Name: textAnswerFile, Read: func() ([]byte, error) { return []byte(p.File), nil }}}
 	}
 	id, err := r.send(ctx, m)
 	return post.MessageID(id), err
+}
+
+// answerMessage is one message of an answer. It shows no previews of its links, which fill
+// a phone's screen.
+func answerMessage(p stream.Page) rest.Message {
+	m := rest.Message{Content: p.Text, Flags: discordgo.MessageFlagsSuppressEmbeds}
+	if p.Silent {
+		m.Flags |= discordgo.MessageFlagsSuppressNotifications
+	}
+	if p.Stop {
+		m.Components = render.StopButton()
+	}
+	return m
 }
 
 // do calls f with the channel.
@@ -104,9 +126,9 @@ func (r *room) do(f func(channel string) error) error {
 }
 
 // Edit replaces a message's text; an answer paces its edits itself.
-func (r *room) Edit(ctx context.Context, id post.MessageID, text string) error {
+func (r *room) Edit(ctx context.Context, id post.MessageID, p stream.Page) error {
 	return r.do(func(channel string) error {
-		return r.rest.Edit(ctx, channel, string(id), rest.Message{Content: text})
+		return r.rest.Edit(ctx, channel, string(id), answerMessage(p))
 	})
 }
 
@@ -115,8 +137,15 @@ func (r *room) Delete(ctx context.Context, id post.MessageID) error {
 	return r.do(func(channel string) error { return r.rest.Delete(ctx, channel, string(id)) })
 }
 
+// typingKept is how long a typing indicator needs no other one, unless a message ends it.
+const typingKept = 5 * time.Second
+
 // Typing shows that the bot is typing.
 func (r *room) Typing(ctx context.Context) error {
+	now := time.Now().UnixNano()
+	if last := r.typed.Load(); now-last < int64(typingKept) || !r.typed.CompareAndSwap(last, now) {
+		return nil
+	}
 	return r.do(func(channel string) error { return r.rest.Typing(ctx, channel) })
 }
 

@@ -113,12 +113,22 @@ func (st *stage) surface(o Options) *Discord {
 // stop.
 func (st *stage) live() {
 	st.t.Helper()
-	st.liveWith(script.New(script.Options{}))
+	st.liveAs(st.options())
+}
+
+func (st *stage) liveAs(o Options) {
+	st.t.Helper()
+	st.liveOn(o, script.New(script.Options{}))
 }
 
 func (st *stage) liveWith(engine agent.Engine) {
 	st.t.Helper()
-	d := st.surface(st.options())
+	st.liveOn(st.options(), engine)
+}
+
+func (st *stage) liveOn(o Options, engine agent.Engine) {
+	st.t.Helper()
+	d := st.surface(o)
 	bot, err := core.New(core.Options{
 		Dir: st.dir, Env: config.Env{Zone: time.UTC}, Engine: engine, EngineName: "script",
 		Log: st.logger(), Remote: d, Still: true,

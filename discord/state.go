@@ -55,6 +55,8 @@ type file struct {
 	Growing []string `json:"growing,omitempty"`
 	// Started is when the last session with the gateway was started.
 	Started time.Time `json:"started,omitzero"`
+	// Line is the message that says whether the bot is here.
+	Line string `json:"line,omitempty"`
 	// ShutOut is why the bot may not write to its user, or empty.
 	ShutOut string `json:"shut_out,omitempty"`
 	// Standing is the state of the connection; zero after the bot has ended.
@@ -142,6 +144,21 @@ func (s *state) setStarted(at time.Time) {
 	s.change(func(f *file) bool {
 		f.Started = at
 		return true
+	})
+}
+
+// line is the message that says whether the bot is here, or empty.
+func (s *state) line() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.file.Line
+}
+
+func (s *state) setLine(id string) {
+	s.change(func(f *file) bool {
+		changed := f.Line != id
+		f.Line = id
+		return changed
 	})
 }
 

@@ -104,7 +104,8 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 	var err error
 	if s.discord {
 		pending := func() bool { return bot != nil && bot.Snapshot().Engine.LoginURL != "" }
-		if options.Remote, options.NoRemote, err = directMessages(at, log, pending); err != nil {
+		line := func() bool { return bot != nil && bot.Runtime().StatusLine }
+		if options.Remote, options.NoRemote, err = directMessages(at, log, pending, line); err != nil {
 			return errors.Join(err, book.Close())
 		}
 	}
@@ -124,14 +125,14 @@ func (p *process) serve(ctx context.Context, at console.DataDir, s serving) erro
 
 // directMessages makes the surface of the user's direct messages, if a token is set.
 // Without one, it returns how to get one. It does not use the network yet.
-func directMessages(at console.DataDir, log *slog.Logger, pending func() bool) (remote core.Remote, without string, err error) {
+func directMessages(at console.DataDir, log *slog.Logger, pending, statusLine func() bool) (remote core.Remote, without string, err error) {
 	if at.Env.DiscordToken == "" {
 		return nil, textNoDiscord, nil
 	}
 	d, err := discord.New(discord.Options{
 		Token: at.Env.DiscordToken, API: at.Env.DiscordAPI, OwnerID: at.Env.OwnerID, Log: log, Version: version,
 		UserName: at.Env.UserName, BotName: at.Env.BotName, Dir: at.Dir, Zone: at.Env.Zone,
-		LoginPending: pending,
+		LoginPending: pending, StatusLine: statusLine,
 	})
 	if err != nil {
 		return nil, "", err

@@ -21,9 +21,10 @@ type Outcome struct {
 	// Decision is the command's entry in the audit log, without its actor. An empty detail
 	// is filled with Message. The zero value writes no entry.
 	Decision audit.Entry
-	// Done is closed once a message has been answered or never will be; nil for
-	// other commands. It may stay open after the bot has stopped.
-	Done <-chan struct{}
+	// Done gets an error if a message could not be answered, and is closed once it has been
+	// answered or never will be; nil for other commands. It may stay open after the bot has
+	// stopped.
+	Done <-chan error
 }
 
 // TaskCost is the usage of one task's runs.

@@ -49,7 +49,12 @@ func (s *rest) fill(m *Message, d *draft, files []File) *Plan {
 	if d.Components != nil {
 		m.setComponents(*d.Components)
 	}
-	m.Flags |= d.Flags & (discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications)
+	// An edit changes only SUPPRESS_EMBEDS (docs: Resources > Message > Edit Message).
+	settable := discordgo.MessageFlagsSuppressEmbeds
+	if m.created.IsZero() {
+		settable |= discordgo.MessageFlagsSuppressNotifications
+	}
+	m.Flags |= d.Flags & settable
 	if d.Attachments != nil {
 		m.Attachments = slices.DeleteFunc(slices.Clone(m.Attachments), func(a Attachment) bool {
 			for _, k := range *d.Attachments {

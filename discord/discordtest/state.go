@@ -50,6 +50,21 @@ func (m *Message) Ephemeral() bool { return m.Flags&discordgo.MessageFlagsEpheme
 // Loading reports whether it still says that the application is thinking.
 func (m *Message) Loading() bool { return m.Flags&discordgo.MessageFlagsLoading != 0 }
 
+// Rang reports whether the message notified the person's phone when it was sent
+// (docs: Resources > Message > Message Flags, SUPPRESS_NOTIFICATIONS). An edit never does.
+func (m *Message) Rang() bool {
+	return m.Flags&discordgo.MessageFlagsSuppressNotifications == 0 && !m.Ephemeral()
+}
+
+// Marks are the emoji on a message, in order.
+func (m *Message) Marks() string {
+	var b strings.Builder
+	for _, r := range m.Reactions {
+		b.WriteString(r.Emoji)
+	}
+	return b.String()
+}
+
 // Reaction is one emoji on a message and who gave it, in order.
 type Reaction struct {
 	Emoji string
@@ -159,6 +174,17 @@ func (st State) Sent(by User) []*Message {
 		}
 	}
 	return sent
+}
+
+// Rang are the messages of a user that notified, oldest first, deleted ones too.
+func (st State) Rang(by User) []*Message {
+	var rang []*Message
+	for _, m := range st.Messages {
+		if m.Author.ID == by.ID && m.Rang() {
+			rang = append(rang, m)
+		}
+	}
+	return rang
 }
 
 // Said reports whether a standing message of this user contains the text, in

@@ -167,6 +167,11 @@ func buttons(list []post.Button) []discordgo.MessageComponent {
 	return rows
 }
 
+// StopButton is the row below a growing answer.
+func StopButton() []discordgo.MessageComponent {
+	return buttons([]post.Button{{Label: textStop, Action: post.StopAnswer + ":"}})
+}
+
 func style(s string) discordgo.ButtonStyle {
 	switch s {
 	case "primary":

@@ -138,6 +138,7 @@ const (
 	textQuestion = "May the bot do this?\n%s\n"
 	textLegend   = "-# *Always* lets %s run without a question until the bot is restarted. You can also type yes, always or no, " +
 		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
+	textStop     = "Stop"
 	textThisTool = "this tool"
 )
 

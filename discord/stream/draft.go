@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,6 +19,10 @@ type draft struct {
 	ended bool
 	// emptyIsFine is End's argument.
 	emptyIsFine bool
+	// statusLine is that of Options. Without it, busy is when the first tool since the last
+	// words was called, and spoke when the first words came; zero if there are none.
+	statusLine  bool
+	busy, spoke time.Time
 }
 
 // block is a piece of the answer: raw text, a tool, or a compaction.
@@ -51,6 +56,9 @@ func (d *draft) append(delta string, now time.Time) {
 	}
 	b := &d.blocks[len(d.blocks)-1]
 	b.raw = append(b.raw, delta...)
+	if d.busy = (time.Time{}); d.spoke.IsZero() && !blank(delta) {
+		d.spoke = now
+	}
 }
 
 // rewind removes the last n bytes of text. Tools and compactions stay.
@@ -62,11 +70,17 @@ func (d *draft) rewind(n int, now time.Time) {
 		b.raw = b.raw[:len(b.raw)-cut]
 	}
 	d.since = now
+	if d.words() == "" {
+		d.spoke = time.Time{}
+	}
 }
 
 func (d *draft) call(label string, denied bool, now time.Time) {
 	d.speak(now)
 	d.blocks = append(d.blocks, block{tool: &tool{label: label, denied: denied}})
+	if d.busy.IsZero() {
+		d.busy = now
+	}
 }
 
 // speak ends a status or a compaction when the answer continues.
@@ -152,6 +166,9 @@ type sketch struct {
 	// tick is when the sketch next changes by itself; zero is never.
 	tick  time.Time
 	ended bool
+	// sentence is when the first words no longer wait for the end of their sentence; zero
+	// if they do not wait.
+	sentence time.Time
 }
 
 // text is the whole sketch as one text.
@@ -166,6 +183,9 @@ func (s sketch) text() string {
 // sketch is the current state of the draft; a status appears after a moment of silence.
 func (d *draft) sketch(now time.Time) sketch {
 	s := sketch{sections: d.sections(now), ended: d.ended}
+	if !d.statusLine && !d.ended && !d.spoke.IsZero() && !d.sentence() {
+		s.sentence = d.spoke.Add(sentenceWithin)
+	}
 	last := s.sections[len(s.sections)-1]
 	speechless := blank(last.text) && !last.note
 	switch c := d.compaction(); {
@@ -175,12 +195,10 @@ func (d *draft) sketch(now time.Time) sketch {
 		}
 	case c != nil && c.end.IsZero():
 		s.tick = nextSecond(c.start, now)
+	case !d.statusLine:
+		d.work(&s, now)
 	case speechless || d.label != "":
-		label := d.label
-		if label == "" {
-			label = textThinking
-		}
-		s.status = statusText(label, now.Sub(d.since))
+		s.status = statusText(cmp.Or(d.label, textThinking), now.Sub(d.since))
 		s.tick = nextSecond(d.since, now)
 		if due := d.since.Add(silence); now.Before(due) {
 			s.early, s.tick = true, due
@@ -189,18 +207,89 @@ func (d *draft) sketch(now time.Time) sketch {
 	return s
 }
 
+// work is the silent status: what delays the answer, or the tools before its first words.
+func (d *draft) work(s *sketch, now time.Time) {
+	since := d.since
+	if d.label == "" {
+		since = d.busy
+	}
+	if since.IsZero() || d.label == "" && !d.spoke.IsZero() {
+		return
+	}
+	s.status = strings.TrimSpace(rowText(d.lead()) + statusText(cmp.Or(d.label, textWorking), now.Sub(since).Truncate(workTick)))
+	s.tick = since.Add((now.Sub(since)/workTick + 1) * workTick)
+	if due := since.Add(longWork); now.Before(due) {
+		s.early, s.tick = true, due
+	}
+}
+
+// aside is the number of blocks before the first words whose tools follow the answer, so
+// that its notification begins with words. With a status line they stay in place.
+func (d *draft) aside() int {
+	if d.statusLine {
+		return 0
+	}
+	for i := range d.blocks {
+		if b := &d.blocks[i]; !blank(b.clean(true)) {
+			return i
+		}
+	}
+	return len(d.blocks)
+}
+
+// lead are the tools before the first words.
+func (d *draft) lead() (row []tool) {
+	for _, b := range d.blocks[:d.aside()] {
+		if b.tool != nil {
+			row = append(row, *b.tool)
+		}
+	}
+	return row
+}
+
+// words are the words of the answer.
+func (d *draft) words() string {
+	var b strings.Builder
+	for i := range d.blocks {
+		b.WriteString(d.blocks[i].clean(d.ended || i < len(d.blocks)-1))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// sentenceMost is how many bytes of a first sentence are waited for.
+const sentenceMost = 120
+
+// sentence reports whether the first words are enough for a notification.
+func (d *draft) sentence() bool {
+	words := d.words()
+	return !d.busy.IsZero() || len(words) >= sentenceMost || strings.Contains(words, "\n") ||
+		strings.TrimRight(words, ".!?:…") != words || endsSentence(words)
+}
+
+// endsSentence reports whether a mark that ends a sentence precedes a space.
+func endsSentence(s string) bool {
+	for _, end := range []string{". ", "! ", "? ", ": ", "… "} {
+		if strings.Contains(s, end) {
+			return true
+		}
+	}
+	return false
+}
+
 // sections joins the blocks. The last section is a text, possibly empty, unless a
 // compaction is running.
 func (d *draft) sections(now time.Time) []section {
 	var out []section
 	var text strings.Builder
 	var row []tool
+	aside := d.aside()
 	closeRow := func() {
 		text.WriteString(rowText(row))
 		row = nil
 	}
 	for i := range d.blocks {
 		switch b := &d.blocks[i]; {
+		case b.tool != nil && i < aside:
 		case b.tool != nil:
 			row = append(row, *b.tool)
 		case b.note != nil:
@@ -213,6 +302,9 @@ func (d *draft) sections(now time.Time) []section {
 				text.WriteString(said)
 			}
 		}
+	}
+	if d.ended && aside > 0 && !d.spoke.IsZero() {
+		row = append(row, d.lead()...)
 	}
 	closeRow()
 	if c := d.compaction(); c != nil && c.end.IsZero() {
@@ -241,6 +333,7 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 // Texts for the user.
 const (
 	textThinking = "Thinking"
+	textWorking  = "Working"
 	textNoAnswer = "no answer arrived; try again."
 	// For an answer with too many messages.
 	textWritingOn = "still writing: the full answer will be a file"
@@ -252,7 +345,7 @@ const (
 	maxLabel = 200
 	// maxRow is how many consecutive tools are shown by name, so that a busy turn does not
 	// fill the screen.
-	maxRow = 5
+	maxRow = 3
 )
 
 // escaped escapes a label for use between asterisks.

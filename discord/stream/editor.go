@@ -35,6 +35,8 @@ type slot struct {
 	id post.MessageID
 	// shown is the message's text in the channel; empty if unknown.
 	shown string
+	// silent says that the message did not notify, stop that it offers to stop the answer.
+	silent, stop bool
 }
 
 // editor makes the messages show the answer, with one call at a time. It belongs to one
@@ -53,11 +55,16 @@ type editor struct {
 	// failures counts consecutive failures, losses all messages that were replaced.
 	failures, losses int
 	hurried          bool  // failures were reset when the answer ended
+	rang             bool  // a message has notified
 	trouble          error // the last error
 }
 
 func newEditor(a *Answer) *editor {
-	return &editor{a: a, o: a.o, nonce: rand.Text()[:16], moved: time.Now()}
+	e := &editor{a: a, o: a.o, nonce: rand.Text()[:16], moved: time.Now()}
+	if !e.o.StatusLine {
+		e.moved = e.moved.Add(-typingEvery) // it types from the start
+	}
+	return e
 }
 
 // view is what the screen should show.
@@ -71,6 +78,13 @@ type view struct {
 func (e *editor) newest() view {
 	s := e.a.sketch()
 	v := view{tick: s.tick, ended: s.ended}
+	if !e.rang && time.Now().Before(s.sentence) {
+		v.tick = s.sentence
+		for _, slot := range e.slots {
+			v.pages = append(v.pages, slot.page)
+		}
+		return v
+	}
 	v.pages, e.layouts = pagesOf(s, e.layouts)
 	if most := e.o.Messages; most > 0 && len(v.pages) > most {
 		v.pages = v.pages[:most]
@@ -79,6 +93,9 @@ func (e *editor) newest() view {
 		} else if s.status == "" {
 			s.status = subtext(textWritingOn)
 		}
+	}
+	if s.status == "" && !s.ended && e.rang && len(v.pages) == 0 && len(e.slots) > 0 {
+		s.status = statusText(textWorking, 0) // the words were taken back, and better ones follow
 	}
 	// A message without text left shows the status at once; a new message is not sent
 	// for a status that is not due.
@@ -142,11 +159,17 @@ func (e *editor) work(v view) func(context.Context) error {
 // outdated is the first message with an outdated text, or -1.
 func (e *editor) outdated(v view) int {
 	for i := range min(len(e.slots), len(v.pages)) {
-		if e.slots[i].shown != v.pages[i].text {
+		s, p := e.slots[i], v.pages[i]
+		if s.shown != p.text || s.stop && !e.stops(v, i) {
 			return i
 		}
 	}
 	return -1
+}
+
+// stops reports whether a page offers to stop the answer: the last one, while it grows.
+func (e *editor) stops(v view, i int) bool {
+	return !e.o.StatusLine && !v.ended && i == len(v.pages)-1
 }
 
 // edit updates the first outdated message.
@@ -158,14 +181,16 @@ func (e *editor) edit(ctx context.Context) error {
 	}
 	s := &e.slots[i]
 	s.page = v.pages[i]
-	if s.page.file != "" { // a file needs its own message, in place of the status
+	// A file needs its own message, in place of the status, and so do words that notify.
+	if s.page.file != "" || s.silent && e.rings(s.page) {
 		e.drop(i)
 		return nil
 	}
-	err := e.o.Channel.Edit(ctx, s.id, s.page.text)
+	stop := e.stops(v, i)
+	err := e.o.Channel.Edit(ctx, s.id, Page{Text: s.page.text, Stop: stop})
 	switch {
 	case err == nil:
-		s.shown, e.moved = s.page.text, time.Now()
+		s.shown, s.stop, e.moved = s.page.text, stop, time.Now()
 	case errors.Is(err, rest.ErrGone):
 		e.lose(i)
 		return nil
@@ -247,14 +272,18 @@ func (e *editor) sendOne(ctx context.Context) error {
 			return nil // earlier messages come first
 		}
 		e.sent++
-		e.slots = append(e.slots, slot{page: v.pages[n], nonce: e.nonce + "-" + strconv.Itoa(e.sent)})
+		e.slots = append(e.slots, slot{
+			page: v.pages[n], nonce: e.nonce + "-" + strconv.Itoa(e.sent), silent: !e.rings(v.pages[n]),
+			stop: v.pages[n].status() && e.stops(v, n), // short answers end before they are edited
+		})
 		e.show(v.pages[n])
 	}
 	s := &e.slots[len(e.slots)-1]
-	id, err := e.o.Channel.Send(ctx, Page{s.page.text, s.page.file}, s.nonce)
+	id, err := e.o.Channel.Send(ctx, Page{Text: s.page.text, File: s.page.file, Silent: s.silent, Stop: s.stop}, s.nonce)
 	switch {
 	case err == nil:
 		s.id, s.shown, e.moved = id, s.page.text, time.Now()
+		e.rang = e.rang || !s.silent
 		e.o.Growing(id, true)
 		if n > 0 && e.slots[n-1].id != id {
 			e.o.Growing(e.slots[n-1].id, false)
@@ -263,6 +292,12 @@ func (e *editor) sendOne(ctx context.Context) error {
 		e.slots = e.slots[:len(e.slots)-1]
 	}
 	return err
+}
+
+// rings reports whether a page notifies when it is sent: the first with words of the
+// answer, or the status line.
+func (e *editor) rings(p page) bool {
+	return !e.rang && (e.o.StatusLine || !p.note && !p.status())
 }
 
 // show fixes the parts before a page.

@@ -121,7 +121,7 @@ func TestEditsOfAllWritersKeepThePace(t *testing.T) {
 		for i := range 10 {
 			wg.Go(func() {
 				for k := range 3 {
-					err := line.Edit(t.Context(), func(ctx context.Context) error { return r.Edit(ctx, id, fmt.Sprint("edit ", i, k)) })
+					err := line.Edit(t.Context(), func(ctx context.Context) error { return r.Edit(ctx, id, Page{Text: fmt.Sprint("edit ", i, k)}) })
 					if err != nil {
 						t.Error(err)
 					}
@@ -163,7 +163,7 @@ func TestANoticeDoesNotComeBetweenPartsThatWereThereBefore(t *testing.T) {
 
 func TestTwoAnswersOfOneChannelShareItsPace(t *testing.T) {
 	told(t, func(t *testing.T, r *room, a *Answer) {
-		b := New(t.Context(), Options{Channel: r, Line: a.o.Line})
+		b := New(t.Context(), Options{StatusLine: true, Channel: r, Line: a.o.Line})
 		for range 400 {
 			a.Append("one and ")
 			b.Append("two and ")

@@ -54,6 +54,7 @@ type page struct {
 	file string // attached file, or empty
 	// section and part are its position; the section of a status is -1.
 	section, part int
+	note          bool // a compaction
 }
 
 // status reports whether a page is a status.
@@ -68,7 +69,7 @@ func pagesOf(s sketch, layouts []*layout) ([]page, []*layout) {
 			layouts = append(layouts, new(layout))
 		}
 		if section.note {
-			out = append(out, page{text: section.text, section: i})
+			out = append(out, page{text: section.text, section: i, note: true})
 			continue
 		}
 		layouts[i].set(section.text)

@@ -200,7 +200,7 @@ func performed(t *testing.T, list []move, m *model, prepare func(*room)) []strin
 	r := newRoom()
 	r.unique = true
 	prepare(r)
-	a := New(t.Context(), Options{Channel: r})
+	a := New(t.Context(), Options{StatusLine: true, Channel: r})
 	deleted := map[post.MessageID]bool{}
 	for i, v := range list {
 		if v.kind == "delete" && i < len(list)-1 {
@@ -309,7 +309,7 @@ func TestAMessageThatAnotherFollowsNeverChanges(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRoom()
 			r.still = true
-			a := New(t.Context(), Options{Channel: r})
+			a := New(t.Context(), Options{StatusLine: true, Channel: r})
 			for i, piece := range pieces {
 				if label > 0 && i%label == 0 { // it stands behind the text, which takes its message
 					a.Status("retry")
@@ -331,7 +331,7 @@ func BenchmarkAppend(b *testing.B) {
 	r := newRoom()
 	r.delay = 0
 	ctx, cancel := context.WithCancel(b.Context())
-	a := New(ctx, Options{Channel: r})
+	a := New(ctx, Options{StatusLine: true, Channel: r})
 	n := 0
 	for b.Loop() {
 		a.Append("a word ")

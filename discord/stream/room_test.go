@@ -27,6 +27,8 @@ type message struct {
 	id    post.MessageID
 	text  string
 	nonce string
+	page  Page // as it was last sent or edited
+	rang  bool
 	gone  bool
 	old   bool // rest.ErrOldEdit
 }
@@ -179,7 +181,7 @@ func (r *room) Send(ctx context.Context, m Page, nonce string) (id post.MessageI
 			}
 		}
 		id = post.MessageID(fmt.Sprint(len(r.list) + 1))
-		r.list = append(r.list, &message{id: id, text: text, nonce: nonce, file: m.File})
+		r.list = append(r.list, &message{id: id, text: text, nonce: nonce, file: m.File, page: m, rang: !m.Silent})
 		r.changed()
 		return nil
 	})
@@ -208,7 +210,8 @@ func (r *room) followed(m *message) bool {
 	return false
 }
 
-func (r *room) Edit(ctx context.Context, id post.MessageID, text string) error {
+func (r *room) Edit(ctx context.Context, id post.MessageID, p Page) error {
+	text := p.Text
 	return r.call(ctx, "edit", func() error {
 		if wait := r.edits.take(); wait > 0 {
 			r.called.limited++
@@ -223,13 +226,13 @@ func (r *room) Edit(ctx context.Context, id post.MessageID, text string) error {
 		if m.old {
 			return rest.ErrOldEdit
 		}
-		if m.text == text && r.fault == nil {
+		if m.text == text && m.page.Stop == p.Stop && r.fault == nil {
 			r.accuse("an edit that changes nothing: %.40q", text)
 		}
-		if r.still && r.followed(m) {
+		if r.still && r.followed(m) && m.text != text {
 			r.accuse("message %s of %d changed from\n%q to\n%q", id, len(r.list), m.text, text)
 		}
-		m.text = text
+		m.text, m.page = text, p
 		r.changed()
 		return nil
 	})
@@ -329,12 +332,24 @@ func (r *room) says(want string) error {
 	return nil
 }
 
-// told runs a story in a bubble.
+// told runs a story in a bubble, with the status line.
 func told(t *testing.T, story func(t *testing.T, r *room, a *Answer)) {
+	t.Helper()
+	toldWith(t, Options{StatusLine: true}, story)
+}
+
+// quietly runs a story in a bubble, without the status line.
+func quietly(t *testing.T, story func(t *testing.T, r *room, a *Answer)) {
+	t.Helper()
+	toldWith(t, Options{}, story)
+}
+
+func toldWith(t *testing.T, o Options, story func(t *testing.T, r *room, a *Answer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom()
-		a := New(t.Context(), Options{Channel: r})
+		o.Channel = r
+		a := New(t.Context(), o)
 		story(t, r, a)
 		a.cancel() // for stories without an end
 		a.group.Wait()

@@ -1,6 +1,7 @@
-// Package stream shows an answer while it grows, as messages of a Discord channel: a status
-// line that becomes the text, edits with the newest text, and further messages when one is
-// full. It owns the answer's content, the messages that show it, and the order in which
+// Package stream shows an answer while it grows, as messages of a Discord channel: the
+// typing indicator, a message that begins with the first sentence, edits with the newest
+// text, and further messages when one is full. Discord notifies a phone of new messages
+// and not of edits, so one message of an answer notifies: the one with its first words. It owns the answer's content, the messages that show it, and the order in which
 // several writers send. It must not know the gateway or the bot: the channel is an
 // interface whose errors are those of package rest.
 package stream
@@ -32,8 +33,15 @@ func final(err error) bool {
 	return false
 }
 
-// Page is one message. File is the text of an attached file, or empty.
-type Page struct{ Text, File string }
+// Page is one message.
+type Page struct {
+	Text string
+	File string // the text of an attached file, or empty
+	// Silent keeps a new message from notifying the user's phone.
+	Silent bool
+	// Stop offers to stop the answer.
+	Stop bool
+}
 
 // Channel is the channel of direct messages. Its methods block on the network, respect ctx
 // and may be called concurrently. Texts are not empty and have at most 2,000 UTF-16 units.
@@ -44,8 +52,8 @@ type Channel interface {
 	// Send sends a message. The same nonce is one message over all tries and returns the
 	// same ID. rest.ErrGone says that it was deleted between two tries.
 	Send(ctx context.Context, m Page, nonce string) (post.MessageID, error)
-	// Edit replaces a message's text: rest.ErrGone, rest.ErrOldEdit.
-	Edit(ctx context.Context, id post.MessageID, text string) error
+	// Edit replaces a message's text and its offer: rest.ErrGone, rest.ErrOldEdit.
+	Edit(ctx context.Context, id post.MessageID, p Page) error
 	// Delete deletes a message; rest.ErrGone if it does not exist.
 	Delete(ctx context.Context, id post.MessageID) error
 	// Typing shows for ten seconds that the bot is typing.
@@ -61,6 +69,9 @@ type Options struct {
 	// Messages is the largest number of messages. A longer answer ends with a file that
 	// contains all of it. Zero is no limit.
 	Messages int
+	// StatusLine shows from the start a line that becomes the answer, which notifies before
+	// there is anything to read. Without it a silent message tells of long work.
+	StatusLine bool
 	// Growing reports that an answer starts or stops growing in a message: the last report
 	// before the program dies marks an incomplete answer. May be nil.
 	Growing func(id post.MessageID, there bool)
@@ -70,10 +81,17 @@ type Options struct {
 const (
 	// flushAfter is how long the first words wait for more.
 	flushAfter = 200 * time.Millisecond
-	// silence is how long the bot may say nothing before a status appears.
+	// silence is how long the bot may say nothing before the status line appears.
 	silence = 300 * time.Millisecond
+	// longWork is how long tools or a delay last before a silent message tells of them.
+	longWork = 3 * time.Second
+	// sentenceWithin is how long the first words wait for the end of their sentence, which
+	// the notification shows.
+	sentenceWithin = 2 * time.Second
+	// workTick is how often that message tells the time that the work has taken.
+	workTick = 5 * time.Second
 	// typingEvery is how often the typing indicator is renewed while nothing else changes;
-	// Discord shows it for ten seconds. It first appears after a quarter of that.
+	// Discord shows it for ten seconds. Behind a message it appears after a quarter of that.
 	typingEvery = 8 * time.Second
 	// longestPause is the longest pause between tries without a network.
 	longestPause = 5 * time.Second
@@ -112,7 +130,7 @@ func New(ctx context.Context, o Options) *Answer {
 	a := &Answer{
 		o: o, cancel: cancel, wake: make(chan struct{}, 1),
 		ending: make(chan struct{}), done: make(chan struct{}),
-		draft: draft{since: time.Now()},
+		draft: draft{since: time.Now(), statusLine: o.StatusLine},
 	}
 	a.group.Go(func() { a.edit(ctx) })
 	return a

@@ -128,7 +128,7 @@ func TestAnAnswerThatCouldNotBeShownIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRoom(), &journal{}
 		r.fault = func(string) trouble { return lost }
-		a := New(t.Context(), Options{Channel: r, Log: j.log()})
+		a := New(t.Context(), Options{StatusLine: true, Channel: r, Log: j.log()})
 		a.Append("Is anybody there?")
 		time.Sleep(time.Minute)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -147,7 +147,7 @@ func TestEndDuringASlowCallReturnsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom()
 		r.delay = time.Hour
-		a := New(t.Context(), Options{Channel: r})
+		a := New(t.Context(), Options{StatusLine: true, Channel: r})
 		a.Append("x")
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -167,7 +167,7 @@ func TestTheContextOfAnAnswerEndsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		r := newRoom()
-		a := New(ctx, Options{Channel: r})
+		a := New(ctx, Options{StatusLine: true, Channel: r})
 		a.Append("Half of")
 		time.Sleep(time.Second)
 		stop()
@@ -286,7 +286,7 @@ func TestAVeryLongAnswerEndsAsAFileWithAllOfIt(t *testing.T) {
 	r := newRoom()
 	synctest.Test(t, func(t *testing.T) {
 		growing := map[post.MessageID]bool{}
-		a := New(t.Context(), Options{Channel: r, Messages: 5, Growing: func(id post.MessageID, there bool) {
+		a := New(t.Context(), Options{StatusLine: true, Channel: r, Messages: 5, Growing: func(id post.MessageID, there bool) {
 			r.do(func() {
 				if growing[id] = there; !there {
 					delete(growing, id)
@@ -365,7 +365,7 @@ func TestCodeBlocksAreClosedAndOpenedAgainAtASplit(t *testing.T) {
 func TestAPanicOfTheChannelEndsTheAnswerAndNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, j := newRoom(), &journal{}
-		a := New(t.Context(), Options{Channel: r, Log: j.log(), Line: NewLine(SendEvery, EditEvery)})
+		a := New(t.Context(), Options{StatusLine: true, Channel: r, Log: j.log(), Line: NewLine(SendEvery, EditEvery)})
 		a.Append("One. ")
 		time.Sleep(time.Second)
 		r.faults(func(string) trouble { return fatal })
@@ -386,7 +386,7 @@ func TestAChannelThatRefusesForGoodIsNotAskedAgain(t *testing.T) {
 		r, j := newRoom(), &journal{}
 		calls := 0
 		r.fault = func(string) trouble { calls++; return refused }
-		a := New(t.Context(), Options{Channel: r, Log: j.log()})
+		a := New(t.Context(), Options{StatusLine: true, Channel: r, Log: j.log()})
 		a.Append("x")
 		time.Sleep(time.Minute)
 		begin := time.Now()
@@ -401,7 +401,7 @@ func TestALimitedChannelIsLeftAloneAsLongAsItWants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom()
 		r.sends = window{from: time.Now().Add(3 * time.Second), n: 5} // full for eight seconds
-		a := New(t.Context(), Options{Channel: r})
+		a := New(t.Context(), Options{StatusLine: true, Channel: r})
 		a.Append("Patience.")
 		time.Sleep(7 * time.Second)
 		if r.count().limited != 1 {

@@ -29,7 +29,7 @@ type executor struct {
 
 	changes undo.History
 	asked   *question
-	awaited []<-chan struct{} // closed when a message of the user was answered
+	awaited []<-chan error // closed when a message of the user was answered
 }
 
 // do carries out a command and prints its outcome.

@@ -86,7 +86,7 @@ func (s *session) run(lines <-chan string) error {
 		if err := s.flush(); err != nil || s.done {
 			return err
 		}
-		var oldest <-chan struct{} // nil if no answer is awaited
+		var oldest <-chan error // nil if no answer is awaited
 		if len(s.awaited) > 0 {
 			oldest = s.awaited[0]
 		}

@@ -37,8 +37,8 @@ type bot struct {
 	snap        core.Snapshot
 	changed     chan struct{}
 	did         []command.Value
-	replies     chan struct{} // Done of what is said
-	refusal     error         // what every command gets; nil lets them pass
+	replies     chan error // Done of what is said
+	refusal     error      // what every command gets; nil lets them pass
 	rings       map[string]*tail.Ring
 	fixed       time.Time     // the snapshot's moment; zero is now
 	dates       []google.Item // what a look finds
@@ -358,7 +358,7 @@ func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
 
 func TestTheEndOfTheInputWaitsForTheAnswer(t *testing.T) {
 	play(t, Options{}, func(s *stage) {
-		s.bot.replies = make(chan struct{})
+		s.bot.replies = make(chan error)
 		s.hears()
 		s.types("say hello")
 		_ = s.in.Close()

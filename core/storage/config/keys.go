@@ -71,6 +71,7 @@ var keys = slices.Concat(
 		dollarsKey("daily_cap", func(r *Runtime) *float64 { return &r.DailyCap }),
 		dollarsKey("monthly_cap", func(r *Runtime) *float64 { return &r.MonthlyCap }),
 		dollarsKey("turn_cap", func(r *Runtime) *float64 { return &r.TurnCap }),
+		switchKey("status_line", func(r *Runtime) *bool { return &r.StatusLine }),
 		countKey("claude_warm", bounds{0, 16}, func(r *Runtime) *int { return &r.ClaudeWarm }),
 		memoryKey("claude_memory_limit", func(r *Runtime) *int64 { return &r.ClaudeMemoryLimit }),
 

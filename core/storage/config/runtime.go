@@ -46,6 +46,7 @@ type Runtime struct {
 	DailyCap           float64 // dollars per day; +Inf: no cap
 	MonthlyCap         float64 // dollars per month; +Inf: no cap
 	TurnCap            float64 // dollars per turn or run; +Inf: no cap
+	StatusLine         bool    // Discord shows that the bot thinks as a message, which becomes the answer
 	ClaudeWarm         int     // 0 opens the main session with its first message instead of at start
 	ClaudeMemoryLimit  int64   // bytes per engine process
 

@@ -279,6 +279,8 @@ func drawValue(t *rapid.T, k key) string {
 		return rapid.SampledFrom([]string{"off", "adaptive", number(1, 100000)}).Draw(t, "thinking")
 	case k.name == "permission_mode":
 		return rapid.SampledFrom(k.offers).Draw(t, "mode")
+	case k.name == "status_line":
+		return rapid.SampledFrom([]string{"on", "off", "yes", "0"}).Draw(t, "switch")
 	case k.name == "engine":
 		return rapid.SampledFrom([]string{"auto", "Claude", "messages", "script"}).Draw(t, "engine")
 	case k.name == "fallback":
@@ -336,7 +338,7 @@ func TestEveryFieldHasExactlyOneKey(t *testing.T) {
 		ModelMain: "opus", ModelFork: "opus", ThinkingMain: "1", ThinkingFork: "1", BgForkTimeout: time.Hour,
 		ForkIdleTimeout: time.Hour, PermissionMode: "default", AutoUpdate: true, AutoUpdateInterval: time.Minute,
 		AutoUpdateHour: 1, GoogleCalendars: "x", GoogleTaskList: "x", Engine: "messages", Fallback: "script", MaxBackgroundForks: 9, QuietHours: Quiet{1, 2},
-		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
+		DailyCap: 2.5, MonthlyCap: 0, TurnCap: 2, StatusLine: true, ClaudeWarm: 9, ClaudeMemoryLimit: 64 << 20, Sandbox: "off", SandboxNetwork: "a.example.org", SandboxVisible: "/srv:rw",
 		UpdateSource: "/srv",
 	}
 	seen := map[string]bool{}

@@ -197,6 +197,9 @@ func (c *Conversation) Run(ctx context.Context) error {
 	c.queue.hear()
 	c.main.openAhead(ctx)
 	c.queue.run(ctx, c.forks.checkIdle, func(err error) {
+		if errors.Is(err, errTold) {
+			return
+		}
 		c.log.Error(textTurnFailed, "error", err)
 		c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast disappears, the question stays
 	})
@@ -310,7 +313,7 @@ func (c *Conversation) RunTask(ctx context.Context, build Prompt, d schedule.Due
 // DeliverUpdates queues a turn that hands the main session its pending updates, n of
 // them. It interrupts nothing. Updates that another turn has taken by then are not
 // delivered again.
-func (c *Conversation) DeliverUpdates() (n int, done <-chan struct{}, err error) {
+func (c *Conversation) DeliverUpdates() (n int, done <-chan error, err error) {
 	n = len(c.delivery.updates.Peek())
 	switch {
 	case c.forks.current() != nil:
@@ -318,7 +321,7 @@ func (c *Conversation) DeliverUpdates() (n int, done <-chan struct{}, err error)
 	case n == 0:
 		return 0, nil, nil
 	}
-	finished := make(chan struct{})
+	finished := make(chan error)
 	err = c.queue.later(func(ctx context.Context) error {
 		defer close(finished)
 		switch {
@@ -412,6 +415,8 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 		return "", c.ExitFork(command.ExitDiscard)
 	case "dismiss":
 		return "dismissed", c.surface.Delete(ctx, message)
+	case post.StopAnswer:
+		return "", c.Interrupt(ctx)
 	case post.AskAgent:
 		return "", c.clickAgent(ctx, message, data)
 	case "task_done", "task_del", "event_del":

@@ -24,14 +24,17 @@ type inbound struct {
 	// id is its id on disk, entry the one in the transcript.
 	id    string
 	entry post.MessageID
-	// done is closed when the message has been answered, or never will be; nil if
-	// no caller waits for it.
-	done chan struct{}
+	// done has room for the error of a message that could not be answered, and is closed
+	// when it has been answered or never will be; nil if no caller waits for it.
+	done chan error
 }
 
 // finish releases the caller that waits for the answer.
-func (m inbound) finish() {
+func (m inbound) finish(err error) {
 	if m.done != nil {
+		if err != nil {
+			m.done <- err
+		}
 		close(m.done)
 	}
 }

@@ -53,7 +53,7 @@ func (b *inbox) keep(m inbound) (string, error) {
 func (b *inbox) put(m inbound) error {
 	var err error
 	if m.id, err = b.keep(m); err != nil {
-		m.finish()
+		m.finish(err)
 		return err
 	}
 	m.entry = b.poster.show(m)
@@ -75,7 +75,7 @@ func (b *inbox) needsTurn() bool {
 
 // take empties the inbox: one message made of all, in order, with their ids, and when the
 // last one was written. finish releases their callers.
-func (b *inbox) take() (m agent.Message, written time.Time, ids []string, finish func()) {
+func (b *inbox) take() (m agent.Message, written time.Time, ids []string, finish func(error)) {
 	b.mu.Lock()
 	list := b.messages
 	b.messages, b.queued = nil, false
@@ -92,9 +92,9 @@ func (b *inbox) take() (m agent.Message, written time.Time, ids []string, finish
 		}
 	}
 	m.Text = strings.Join(texts, "\n\n")
-	return m, written, ids, func() {
+	return m, written, ids, func(err error) {
 		for _, one := range list {
-			one.finish()
+			one.finish(err)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (b *inbox) Reword(from, key, text string, gone bool) error {
 	b.mu.Unlock()
 	if gone {
 		b.forget(m.id)
-		m.finish()
+		m.finish(nil)
 		return b.poster.transcript.Delete(context.Background(), m.entry)
 	}
 	b.poster.transcript.Reword(m.entry, m.shownText())

@@ -28,17 +28,17 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 		b := s.inbox
 		_, _, ids, finish := b.take()
 		b.forget(ids...)
-		finish()
+		finish(nil)
 		type want struct {
 			key, text string
-			done      chan struct{}
+			done      chan error
 		}
 		var model []want
 		text := rapid.StringMatching(`[a-z]{1,6}`)
 		for i := range rapid.IntRange(1, 7).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 3).Draw(rt, "step") {
 			case 0, 1:
-				w := want{strconv.Itoa(100 + i), text.Draw(rt, "text"), make(chan struct{})}
+				w := want{strconv.Itoa(100 + i), text.Draw(rt, "text"), make(chan error, 1)}
 				m := inbound{message: agent.Message{Text: w.text}, plain: w.text, from: "Phone", key: w.key, done: w.done}
 				if err := b.put(m); err != nil {
 					rt.Fatal(err)
@@ -80,7 +80,7 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 			rt.Fatalf("taken: %q, want %q", m.Text, texts)
 		}
 		b.forget(ids...)
-		finish()
+		finish(nil)
 		for _, w := range model {
 			<-w.done
 		}

@@ -95,6 +95,14 @@ func (s *poster) SystemNote(text string) {
 	}
 }
 
+// aside shows a notice of the program without notifying the user.
+func (s *poster) aside(text string) {
+	s.transcript.Add(transcript.Notice, text)
+	if s.remote != nil {
+		s.remote.Aside(text)
+	}
+}
+
 // show puts the user's message into the transcript. One from the dashboard appears on
 // the remote surface too, so that an answer there has its question.
 func (s *poster) show(m inbound) post.MessageID {
@@ -104,7 +112,7 @@ func (s *poster) show(m inbound) post.MessageID {
 	}
 	entry := s.transcript.Add(transcript.User, text)
 	if s.remote != nil {
-		s.remote.Small(fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
+		s.remote.Aside(fmt.Sprintf(textFromDashboard, clean.Cut(clean.Line(text), 300)))
 	}
 	return entry
 }

@@ -21,9 +21,9 @@ import (
 const maxMessage = 100_000
 
 // Receive takes a message of the user: it is on disk and in the chat when this
-// returns, and answered when its turn comes. done is closed when it has been
-// answered, or never will be; nil if it needs no answer.
-func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-chan struct{}, err error) {
+// returns, and answered when its turn comes. done is that of command.Outcome; nil if it
+// needs no answer.
+func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-chan error, err error) {
 	if !in.More {
 		defer func() { err = errors.Join(err, c.answerWaiting(ctx)) }()
 	}
@@ -36,7 +36,7 @@ func (c *Conversation) Receive(ctx context.Context, in command.Receive) (done <-
 	if len(in.Files) == 0 && (c.google.Redirected(ctx, in.Text) || c.answersApproval(ctx, in.Text, in.At)) {
 		return nil, c.inbox.noteReceived(in.From, in.Key)
 	}
-	m := inbound{at: c.written(in.At), message: c.inbox.gather(in), plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, done: make(chan struct{})}
+	m := inbound{at: c.written(in.At), message: c.inbox.gather(in), plain: in.Text, from: in.From, key: in.Key, quoted: in.Quoted, done: make(chan error, 1)}
 	if m.message.Text == "" && len(m.message.Images) == 0 && in.From == "" {
 		return nil, errors.New(textEmptyMessage)
 	}
@@ -106,19 +106,28 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 	c.running.makeRoom(ctx)
 	err := c.queue.later(func(ctx context.Context) error {
 		m, written, ids, finish := c.inbox.take()
-		defer finish()
 		if len(ids) == 0 { // all of them were taken back
 			return nil
 		}
-		return c.answer(ctx, m, written, ids...)
+		err := errPanicked
+		defer func() { finish(err) }()
+		err = c.answer(ctx, m, written, ids...)
+		return err
 	})
 	if err != nil {
 		_, _, ids, finish := c.inbox.take()
 		c.inbox.forget(ids...)
-		finish()
+		finish(err)
 	}
 	return err
 }
+
+var (
+	// errTold is the error of a turn that did not run, which the user knows.
+	errTold = errors.New("the user was told why there is no answer")
+	// errPanicked is the error of a turn that did not return.
+	errPanicked = errors.New("the turn broke")
+)
 
 // Ask queues a turn for a text of the program's own in the user's name.
 func (c *Conversation) Ask(text string) error {
@@ -143,7 +152,7 @@ func (c *Conversation) answer(ctx context.Context, m agent.Message, written time
 			c.inbox.forget(ids...)
 			c.SystemNote(why.Error())
 		}
-		return nil
+		return errTold
 	}
 	defer c.running.allow(attended)()
 	var err error
@@ -191,13 +200,14 @@ func (c *Conversation) reply(ctx context.Context, to post.MessageID, m inbound) 
 func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) error {
 	id, err := c.inbox.keep(quoting)
 	if err != nil {
-		m.finish()
+		m.finish(err)
 		return err
 	}
 	c.show(m)
 	r.images, r.written = m.message.Images, m.at
-	err = c.queue.later(func(ctx context.Context) error {
-		defer m.finish()
+	err = c.queue.later(func(ctx context.Context) (err error) {
+		err = errPanicked
+		defer func() { m.finish(err) }()
 		switch f := c.forks.current(); { // an earlier reply may have entered a fork
 		case f != nil && f.resumes == r.resume:
 			return c.answer(ctx, m.message, m.at, id)
@@ -206,7 +216,7 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 			return c.answer(ctx, quoting.message, m.at, id)
 		}
 		defer c.running.allow(attended)()
-		err := c.forks.enter(ctx, r)
+		err = c.forks.enter(ctx, r)
 		if ctx.Err() == nil {
 			c.inbox.forget(id)
 		}
@@ -214,7 +224,7 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 	})
 	if err != nil {
 		c.inbox.forget(id)
-		m.finish()
+		m.finish(err)
 	}
 	return err
 }

@@ -19,7 +19,7 @@ import (
 
 func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 	live(t, func(s *stage) {
-		var done []<-chan struct{}
+		var done []<-chan error
 		var want []string
 		for i := range 100 {
 			text := fmt.Sprint("message ", i)

@@ -136,7 +136,7 @@ func (m *mainSession) turn(ctx context.Context, build Prompt, images []agent.Ima
 		return err
 	}
 	if n := len(claimed.Keys); n > 0 {
-		m.turns.poster.SystemNote(catchingUp(n))
+		m.turns.poster.aside(catchingUp(n))
 	}
 	read := m.reading.ofMain()
 	read.Read(from)

@@ -239,12 +239,12 @@ func (s *stage) readLog() {
 }
 
 // hear takes a message from the phone, as its user sent it.
-func (s *stage) hear(key, text string) <-chan struct{} {
+func (s *stage) hear(key, text string) <-chan error {
 	s.t.Helper()
 	return s.take(command.Receive{From: "Phone", Key: key, Text: text})
 }
 
-func (s *stage) take(m command.Receive) <-chan struct{} {
+func (s *stage) take(m command.Receive) <-chan error {
 	s.t.Helper()
 	done, err := s.Receive(s.t.Context(), m)
 	if err != nil {
@@ -375,6 +375,7 @@ func (p *phone) Delete(_ context.Context, id post.MessageID) error {
 	return nil
 }
 func (p *phone) Typing(context.Context) error { return nil }
+func (p *phone) Aside(text string)            { p.Small(text) }
 func (p *phone) Small(text string)            { p.with(func() { p.notes = append(p.notes, text) }) }
 
 func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }

@@ -31,6 +31,8 @@ type Remote interface {
 	// Small shows a short notice of the program, in order with everything else.
 	// It never blocks; a notice that cannot be delivered is dropped.
 	Small(text string)
+	// Aside is Small for what the user need not know at once: it does not notify.
+	Aside(text string)
 }
 
 // RemoteAnswer is an answer on its way. No method blocks: a slow or broken network

@@ -22,10 +22,10 @@ import (
 
 // Conversation takes words and buttons. It may block on a file.
 type Conversation interface {
-	Receive(ctx context.Context, c command.Receive) (answered <-chan struct{}, err error)
+	Receive(ctx context.Context, c command.Receive) (answered <-chan error, err error)
 	Reword(from, key, text string, gone bool) error
 	Click(ctx context.Context, message post.MessageID, id string) (reply string, err error)
-	DeliverUpdates() (n int, answered <-chan struct{}, err error)
+	DeliverUpdates() (n int, answered <-chan error, err error)
 	Interrupt(ctx context.Context) error
 }
 

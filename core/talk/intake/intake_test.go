@@ -30,7 +30,7 @@ type room struct {
 	dir    *store.Dir
 	did    []string
 	err    error // of everything
-	turn   chan struct{}
+	turn   chan error
 	wait   int // updates that are pending
 	runs   []fork.View
 	ended  time.Time // with which a run was resumed
@@ -39,7 +39,7 @@ type room struct {
 }
 
 func open(t *testing.T) *room {
-	r := &room{dir: storetest.Prepared(t), turn: make(chan struct{}), before: func() {}}
+	r := &room{dir: storetest.Prepared(t), turn: make(chan error), before: func() {}}
 	log := slog.New(slog.DiscardHandler)
 	r.Desk = New(Options{
 		Dir: r.dir, Zone: time.FixedZone("here", 2*60*60), Log: log, Chat: r, Forks: r, Runs: func() []fork.View { return r.runs },
@@ -72,7 +72,7 @@ func (r *room) do(format string, args ...any) error {
 	return r.err
 }
 
-func (r *room) Receive(_ context.Context, c command.Receive) (<-chan struct{}, error) {
+func (r *room) Receive(_ context.Context, c command.Receive) (<-chan error, error) {
 	r.got = c
 	return r.turn, r.do("receive %q to %q", c.Text, c.ReplyTo)
 }
@@ -85,7 +85,7 @@ func (r *room) Click(_ context.Context, m post.MessageID, id string) (string, er
 	return "clicked", r.do("click %s %s", m, id)
 }
 
-func (r *room) DeliverUpdates() (int, <-chan struct{}, error) {
+func (r *room) DeliverUpdates() (int, <-chan error, error) {
 	return r.wait, r.turn, r.do("deliver")
 }
 

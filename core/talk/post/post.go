@@ -102,6 +102,12 @@ const (
 	EditRefuse = "edit_refuse"
 )
 
+// The actions of the buttons below an answer.
+const (
+	StopAnswer = "stop"
+	TryAgain   = "again"
+)
+
 // Remind are the buttons of a reminder that repeats until it is done.
 func Remind(id string) []Button {
 	return []Button{

@@ -1,0 +1,196 @@
+package stream
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// rings are the texts with which messages notified, as they stand now.
+func (r *room) rings() (out []string) {
+	r.do(func() {
+		for _, m := range r.list {
+			if m.rang {
+				out = append(out, m.text)
+			}
+		}
+	})
+	return out
+}
+
+// P2
+func TestThePhoneRingsOnceAndShowsTheFirstSentence(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		time.Sleep(20 * time.Second)
+		screen(t, r)
+		r.do(func() {
+			if len(r.typed) != 3 || time.Since(r.typed[0]) < 20*time.Second-time.Second/5 {
+				t.Errorf("typing was shown at %v", r.typed)
+			}
+		})
+		a.Append("The train ")
+		time.Sleep(1500 * time.Millisecond)
+		screen(t, r)
+		a.Append("leaves at nine. It is")
+		time.Sleep(400 * time.Millisecond)
+		screen(t, r, "The train leaves at nine. It is")
+		a.Append(" late. " + words(4500))
+		end(t, a)
+		if got := r.rings(); len(got) != 1 || len(r.texts()) != 3 {
+			t.Errorf("%d messages, and %d rang: %.80q", len(r.texts()), len(got), got)
+		}
+	})
+}
+
+// P2
+func TestFirstWordsWithoutAnEndWaitTwoSeconds(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		a.Append("Well")
+		time.Sleep(1900 * time.Millisecond)
+		screen(t, r)
+		time.Sleep(400 * time.Millisecond)
+		screen(t, r, "Well")
+	})
+}
+
+// P2
+func TestLongWorkHasASilentMessageThatGoesWhenTheAnswerComes(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		for i := range 5 {
+			a.Tool(fmt.Sprintf("Read(%d)", i), false)
+		}
+		time.Sleep(2900 * time.Millisecond)
+		screen(t, r)
+		time.Sleep(400 * time.Millisecond)
+		screen(t, r, "-# *Read(0)*\n\n-# *Read(1)*\n\n-# *Read(2)*\n\n-# *+2 more*\n-# *Working...*")
+		if !r.list[0].page.Stop || r.list[0].rang {
+			t.Errorf("the status: %+v", r.list[0])
+		}
+		time.Sleep(time.Minute)
+		if n := r.count().edits; n > 13 {
+			t.Errorf("%d edits in a minute", n)
+		}
+		a.Append("Found it.")
+		time.Sleep(2 * time.Second)
+		screen(t, r, "Found it.")
+		ids := end(t, a)
+		screen(t, r, "Found it.\n-# *Read(0)*\n\n-# *Read(1)*\n\n-# *Read(2)*\n\n-# *+2 more*")
+		if got := r.rings(); len(got) != 1 || !strings.HasPrefix(got[0], "Found it.") || len(ids) != 1 || ids[0] != "2" {
+			t.Errorf("rang %q, %v", got, ids)
+		}
+	})
+}
+
+// P2
+func TestADelayIsToldSilentlyAndSoIsWhatComesAfterTheFirstWords(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		a.Status("the account's limit is reached")
+		time.Sleep(3500 * time.Millisecond)
+		screen(t, r, "-# *the account's limit is reached...*")
+		a.Append("Here I am.")
+		time.Sleep(2 * time.Second)
+		a.Tool("Bash", false)
+		a.Status("retrying")
+		time.Sleep(4 * time.Second)
+		screen(t, r, "Here I am.\n-# *Bash*", "-# *retrying...*")
+		a.Append("And on.")
+		end(t, a)
+		screen(t, r, "Here I am.\n-# *Bash*\nAnd on.")
+		if got := r.rings(); len(got) != 1 {
+			t.Errorf("rang %q", got)
+		}
+	})
+}
+
+// P2
+func TestWordsThatAreTakenBackDoNotRingAgain(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		a.Append("Wrong words.")
+		time.Sleep(2 * time.Second)
+		a.Rewind(len("Wrong words."))
+		time.Sleep(2 * time.Second)
+		screen(t, r, "-# *Working...*")
+		a.Append("Right words.")
+		if ids := end(t, a); len(ids) != 1 || r.count().sends != 1 {
+			t.Errorf("%v, %+v", ids, r.count())
+		}
+		screen(t, r, "Right words.")
+	})
+}
+
+// P2
+func TestATurnOfToolsOnlyLeavesNothingButAnExcuse(t *testing.T) {
+	for _, tt := range []struct {
+		fine bool
+		want []string
+	}{{true, nil}, {false, []string{textNoAnswer}}} {
+		quietly(t, func(t *testing.T, r *room, a *Answer) {
+			a.Tool("Read", false)
+			time.Sleep(5 * time.Second)
+			a.End(t.Context(), tt.fine)
+			screen(t, r, tt.want...)
+			if got := r.rings(); len(got) != len(tt.want) {
+				t.Errorf("rang %q", got)
+			}
+		})
+	}
+}
+
+// P13
+func TestAGrowingAnswerOffersToStopAndAFinishedOneDoesNot(t *testing.T) {
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		stream(a, words(3000), 10*time.Second, 20)
+		r.do(func() {
+			if len(r.list) != 2 || r.list[0].page.Stop || !r.list[1].page.Stop {
+				t.Errorf("%+v %+v", r.list[0].page.Stop, r.list[len(r.list)-1].page.Stop)
+			}
+		})
+		end(t, a)
+		r.do(func() {
+			for _, m := range r.list {
+				if m.page.Stop {
+					t.Error("a finished answer offers to stop it")
+				}
+			}
+		})
+	})
+	quietly(t, func(t *testing.T, r *room, a *Answer) {
+		a.Append("Short.")
+		time.Sleep(5 * time.Second)
+		end(t, a)
+		if c := r.count(); c.sends != 1 || c.edits != 0 {
+			t.Errorf("a short answer cost %+v", c)
+		}
+	})
+}
+
+// P2
+func TestWhateverHappensAnAnswerRingsAtMostOnce(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		list := moves(rt)
+		var rang []string
+		var left string
+		var limited int
+		synctest.Test(t, func(t *testing.T) {
+			r := newRoom()
+			a := New(t.Context(), Options{Channel: r})
+			for _, v := range list {
+				if v.kind != "delete" && v.kind != "old" { // what the user deletes may ring again
+					perform(a, r, v)
+				}
+			}
+			a.End(t.Context(), true)
+			rang, left, limited = r.rings(), strings.Join(r.texts(), "\n"), r.called.limited
+			if said := a.draft.words(); said != "" && len(rang) == 0 {
+				rt.Errorf("nothing rang for %q", said)
+			}
+		})
+		if len(rang) > 1 || strings.Contains(left, textWorking) || strings.Contains(left, "retry") || limited > 0 {
+			rt.Errorf("rang %q, %d times over the limit, left:\n%s", rang, limited, left)
+		}
+	})
+}
