@@ -54,13 +54,16 @@ func (t *talk) answerCalls(calls []call) over {
 	return end
 }
 
-// find returns a tool by its name.
+// find returns a tool by its name. Task is an older name of Agent, which task files still use.
 func (t *talk) find(name string) (tool, bool) {
-	i := slices.IndexFunc(t.s.tools, func(x tool) bool { return x.name == name })
+	if name == "Task" {
+		name = agentTool
+	}
+	i := slices.IndexFunc(t.tools, func(x tool) bool { return x.name == name })
 	if i < 0 {
 		return tool{}, false
 	}
-	return t.s.tools[i], true
+	return t.tools[i], true
 }
 
 // alone reports whether a call must run by itself.
@@ -133,8 +136,11 @@ func (t *talk) carryOut(ctx context.Context, c call) outcome {
 // callback.
 func (t *talk) permit(ctx context.Context, x tool, u agent.ToolUse) agent.Decision {
 	rules := t.s.rules()
-	if rules.Forbids(u) || t.limit != nil && !t.limit.Allows(u) {
+	if rules.Forbids(u) {
 		return agent.Decision{Reason: fmt.Sprintf(answerForbidden, short(u.Name))}
+	}
+	if t.limit != nil && !t.limit.Allows(u) {
+		return agent.Decision{Reason: fmt.Sprintf(answerLimited, short(u.Name)) + t.limit.WouldPass(u)}
 	}
 	d := t.s.host.PreTool(ctx, u)
 	if !d.Allow || !d.Ask && (x.trusted || rules.Allows(u)) {
@@ -145,7 +151,7 @@ func (t *talk) permit(ctx context.Context, x tool, u agent.ToolUse) agent.Decisi
 
 func (t *talk) names() []string {
 	var list []string
-	for _, x := range t.s.tools {
+	for _, x := range t.tools {
 		list = append(list, x.name)
 	}
 	return list

@@ -13,8 +13,10 @@ import (
 	"ollimbot/core/safety/policy"
 )
 
-// subagent runs a subagent to its end: a separate talk with the session's tools and prompt
-// in front, so that it shares their cache. Its history is not kept.
+// agentTool is the tool that runs subagents.
+const agentTool = "Agent"
+
+// subagent runs a subagent to its end, in a separate talk whose history is not kept.
 func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result {
 	in, ok := ctx.Value(talkKey{}).(inTalk)
 	switch {
@@ -26,26 +28,45 @@ func (s *session) subagent(ctx context.Context, sub tools.Subagent) tools.Result
 	t := talk{s: s, ctx: ctx, counting: &sync.Mutex{}, bill: in.bill, provider: in.provider, model: in.model, settings: in.settings}
 	t.about = cmp.Or(short(sub.About), short(sub.Type))
 	t.emit = func(e agent.Event) bool { in.tell(e); return ctx.Err() == nil }
-	if sub.Tools != nil {
-		t.limit = policy.Compile(s.o.Dir, policy.Rules{Allowed: sub.Tools})
-	}
 	var err error
 	if sub.Model != "" {
 		if t.provider, t.model, err = s.e.o.Providers.Find(sub.Model); err != nil {
 			return failed(fmt.Sprintf(answerFailed, err))
 		}
 	}
-	list, system, err := s.history.Frozen()
-	if err == nil {
-		t.history, err = inMemory(list, system)
-	}
+	prompt, err := t.equip(sub)
 	if err != nil {
 		return failed(fmt.Sprintf(answerFailed, err))
 	}
-	if system := strings.TrimSpace(sub.System); system != "" {
-		sub.System = system + "\n\n"
+	return t.errand(ctx, prompt, in.talk)
+}
+
+// equip gives a subagent its tools and its system prompt, and returns its first message. One
+// with a file has those of its file: the session's prompt would contradict it. One without is
+// a second pair of the session's hands, and shares its prompt and so its cache.
+func (t *talk) equip(sub tools.Subagent) (prompt string, err error) {
+	if strings.TrimSpace(sub.System) == "" && sub.Tools == nil {
+		t.tools = t.s.tools
+		list, system, err := t.s.history.Frozen()
+		if err == nil {
+			t.history, err = inMemory(list, system)
+		}
+		return answerSubagent + "\n\n" + sub.Prompt, err
 	}
-	return t.errand(ctx, fmt.Sprintf(answerSubagent, sub.System, sub.Prompt), in.talk)
+	if sub.Tools != nil {
+		t.limit = policy.Compile(t.s.o.Dir, policy.Rules{Allowed: sub.Tools})
+	}
+	for _, x := range t.s.tools {
+		if x.name != agentTool && (t.limit == nil || t.limit.Names(x.name)) {
+			t.tools = append(t.tools, x)
+		}
+	}
+	own := agent.SessionOptions{SystemPrompt: strings.TrimSpace(sub.System)}
+	list, system, err := frozen(t.tools, own, answerSubagent+" "+answerMaterial, t.model)
+	if err == nil {
+		t.history, err = inMemory(list, system)
+	}
+	return sub.Prompt, err
 }
 
 // search asks the provider to search the web, in a separate request.

@@ -122,3 +122,66 @@ func TestASearchIsARequestOfItsOwn(t *testing.T) {
 	}
 	holds(t, "the result", fmt.Sprint(b.sent(2).Messages[2].Content), "3 euros")
 }
+
+// mailReader is a file in .claude/agents.
+const mailReader = "---\nname: mail-reader\ndescription: Reads mail.\ntools:\n  - \"Bash(ollim-bot gmail *)\"\n---\nYou look through mail.\n"
+
+// F1, G6: what a subagent is and what it may do stands in its own file, and nowhere else.
+func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
+	b := newBench(t,
+		streams(reply("tool_use", use("a", "Agent", object{"description": "read mail", "prompt": "What is new?", "subagent_type": "mail-reader"}))),
+		streams(reply("tool_use", use("b", "Bash", object{"command": "ollim-bot tasks list"}), use("c", "Read", object{"file_path": "notes.md"}))),
+		streams(reply("end_turn", saying("Two letters."))))
+	b.write(t, ".claude/agents/mail-reader.md", mailReader)
+	s := b.open(func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{bot("note", func(string) agent.ToolResult { return agent.ToolResult{Text: "noted"} })}
+	})
+	say(t, s, "any mail?")
+	q := b.sent(1)
+	q.valid(t)
+	system := fmt.Sprint(q.System)
+	holds(t, "the subagent's system prompt", system, "You look through mail.")
+	if strings.Contains(system, "You are the bot of a test.") || strings.Contains(system, "# How you work") {
+		t.Errorf("the subagent reads the session's prompt: %.300s", system)
+	}
+	if len(q.Tools) != 1 || q.Tools[0]["name"] != "Bash" {
+		t.Errorf("the subagent is offered %v", q.Tools)
+	}
+	if task := fmt.Sprint(q.Messages[0].Content); !strings.Contains(task, "What is new?") || strings.Contains(task, "You look through") {
+		t.Errorf("its first message is %s", task)
+	}
+	told := fmt.Sprint(b.sent(2).Messages[2].Content)
+	holds(t, "the refusal of a command", told, "What passes: ollim-bot gmail *.")
+	holds(t, "the refusal of a tool", told, "there is no tool Read. There are: Bash")
+}
+
+// F1: without a list in its file a subagent has the session's tools, but for subagents.
+func TestASubagentWithoutAListHasTheSessionsTools(t *testing.T) {
+	b := newBench(t,
+		streams(reply("tool_use", use("a", "Agent", object{"description": "think", "prompt": "Think.", "subagent_type": "thinker"}))),
+		streams(reply("end_turn", saying("Thought."))))
+	b.write(t, ".claude/agents/thinker.md", "---\nname: thinker\ndescription: Thinks.\n---\nYou think.\n")
+	say(t, b.open(), "think")
+	outer, inner := b.sent(0), b.sent(1)
+	for _, x := range inner.Tools {
+		if x["name"] == "Agent" {
+			t.Error("a subagent is offered subagents")
+		}
+	}
+	if len(inner.Tools) != len(outer.Tools)-1 {
+		t.Errorf("%d of %d tools", len(inner.Tools), len(outer.Tools))
+	}
+}
+
+// F4: a task's list may call the tool Task, and so may the model.
+func TestTheOlderNameOfTheDelegationToolWorks(t *testing.T) {
+	b := newBench(t,
+		streams(reply("tool_use", use("a", "Task", object{"description": "look", "prompt": "look"}))),
+		streams(reply("end_turn", saying("Seen."))))
+	if got := say(t, b.open(), "look"); got.err != nil || got.text != "Seen." {
+		t.Fatalf("%q, %v", got.text, got.err)
+	}
+	if told := fmt.Sprint(b.sent(2).Messages[2].Content); !strings.Contains(told, "Seen.") {
+		t.Errorf("the call was answered with %s", told)
+	}
+}

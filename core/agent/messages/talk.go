@@ -47,6 +47,8 @@ type talk struct {
 	emit func(agent.Event) bool
 	// about describes a subagent's task; empty for the session's own turn.
 	about string
+	// tools are those on offer.
+	tools []tool
 	// limit are patterns of the tools that a subagent may use; nil is no limit.
 	limit *policy.Set
 	// quiet hides the model's texts.

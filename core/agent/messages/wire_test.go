@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -179,6 +180,14 @@ func newBenchAt(t testing.TB, root string, answers ...func(*http.Request) canned
 		}}),
 	})
 	return &bench{t, w, e, dir}
+}
+
+// write puts a file into the data directory.
+func (b *bench) write(t testing.TB, name, text string) {
+	t.Helper()
+	path := b.dir.Path(name)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // open opens a session that allows everything.

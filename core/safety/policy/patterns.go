@@ -203,6 +203,14 @@ func (s *Set) forbids(x call) bool {
 	return slices.ContainsFunc(s.disallowed, func(p pattern) bool { return p.forbids(x, s.tree) })
 }
 
+// Names reports whether a pattern lets at least some calls of the tool pass.
+func (s *Set) Names(tool string) bool {
+	return slices.ContainsFunc(s.allowed, func(p pattern) bool { return p.names(toolName(tool)) })
+}
+
+// WouldPass is a sentence about the calls of the same tool that the patterns let pass, or "".
+func (s *Set) WouldPass(u agent.ToolUse) string { return s.wouldPass(s.tree.call(u)) }
+
 // wouldPass says which calls of the same tool the patterns let pass, or "".
 func (s *Set) wouldPass(x call) string {
 	var list []string
