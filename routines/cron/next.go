@@ -200,6 +200,16 @@ func Format(t time.Time, layout string) string { return t.Format(layout) + Offse
 // Clock formats a time of day for the model, 3:04 PM; people get 15:04.
 func Clock(t time.Time) string { return Format(t, "3:04 PM") }
 
+// ClockOn is Clock in now's zone, with the date unless that is today: "3:04 PM on Mon 2006-01-02".
+func ClockOn(t, now time.Time) string {
+	const clock, date = "3:04 PM", "Mon 2006-01-02"
+	t = t.In(now.Location())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return Format(t, clock)
+	}
+	return Format(t, clock) + " on " + t.Format(date)
+}
+
 // Offset is what Format appends: empty except in the repeated hours of a year.
 func Offset(t time.Time) string {
 	if !repeated(t) {

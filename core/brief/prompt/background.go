@@ -78,11 +78,11 @@ func (b Background) reporting() (text string) {
 func (b Background) hold() (text string) {
 	switch quiet := !b.QuietUntil.IsZero(); {
 	case b.Busy && quiet:
-		text = textBusyBefore + textAnd + textQuietBefore + clockOn(b.QuietUntil, b.Now)
+		text = textBusyBefore + textAnd + textQuietBefore + cron.ClockOn(b.QuietUntil, b.Now)
 	case b.Busy:
 		text = textBusyBefore
 	default:
-		text = strings.ToUpper(textQuietBefore[:1]) + textQuietBefore[1:] + clockOn(b.QuietUntil, b.Now)
+		text = strings.ToUpper(textQuietBefore[:1]) + textQuietBefore[1:] + cron.ClockOn(b.QuietUntil, b.Now)
 	}
 	text += "." + textHold
 	switch {

@@ -32,16 +32,6 @@ func writeTimestamp(b *strings.Builder, now time.Time) {
 	b.WriteByte(']')
 }
 
-// clockOn is a time of day, with the date where t is not on now's day: a reminder may
-// be days late.
-func clockOn(t, now time.Time) string {
-	t = t.In(now.Location())
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return cron.Clock(t)
-	}
-	return fmt.Sprintf(textClockOn, cron.Clock(t), t.Format("Mon 2006-01-02"))
-}
-
 // Main is a message to the main session: the timestamp, the updates that this
 // turn delivers, and the message.
 func Main(now time.Time, list []updates.Update, message string) string {

@@ -80,7 +80,7 @@ func assemble(a assembly) string {
 	b.WriteString(tag(a.task, a.background))
 	first, next := " ", "\n\n" // before the first block, and before the others
 	if !a.late.IsZero() {
-		b.WriteString("\n" + textLateBefore + clockOn(a.late, a.now) + textLateAfter)
+		b.WriteString("\n" + textLateBefore + cron.ClockOn(a.late, a.now) + textLateAfter)
 		first = "\n"
 	}
 	if a.task.Kind == routines.KindReminder {

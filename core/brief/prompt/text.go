@@ -3,8 +3,6 @@ package prompt
 // The words for the agent. Those that others look for, the agent's habits and
 // the original's tests, are kept to the letter; the rest is ours.
 const (
-	textClockOn = "%s on %s"
-
 	textUpdatesMain = "RECENT BACKGROUND UPDATES (mention key findings in your response):"
 	textUpdatesFork = "RECENT BACKGROUND UPDATES (read-only — main session will also see these):"
 

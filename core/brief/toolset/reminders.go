@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +46,8 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 		return Refusal(fmt.Sprintf(textEmptyField, "prompt"))
 	}
 	book := c.Reminders()
-	at, problem := reminderTime(a, book.Now())
+	now := book.Now()
+	at, problem := reminderTime(a, now)
 	if problem != "" {
 		return Refusal(problem)
 	}
@@ -62,11 +64,11 @@ func addReminder(ctx context.Context, c Caller, a arguments) agent.ToolResult {
 	if err != nil {
 		return Refusal(fmt.Sprintf(textNotSaved, err))
 	}
-	return Said(fmt.Sprintf(textReminderSet, made.ID, cron.Clock(at)))
+	return Said(fmt.Sprintf(textReminderSet, made.ID, cron.ClockOn(at, now)))
 }
 
 // reminderTime is when it runs: so many minutes from now, or at a whole minute to
-// come.
+// come. A time of day is the next of its name.
 func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 	written := a.Text("run_at")
 	_, delayed := a["delay_minutes"]
@@ -78,6 +80,9 @@ func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 		return now.Add(time.Duration(a.Number("delay_minutes")) * time.Minute), ""
 	case !timed:
 		return at, textNeither
+	}
+	if at, ok := nextClock(written, now); ok {
+		return at, ""
 	}
 	at, err := routines.ParseTime(written, now.Location())
 	if err != nil {
@@ -93,6 +98,21 @@ func reminderTime(a arguments, now time.Time) (at time.Time, problem string) {
 		at = now.Add(time.Minute)
 	}
 	return at, ""
+}
+
+// nextClock is the next moment at which the clock shows "15:30", "3:30 PM" or "noon". A bare
+// number is none: it may be of anything.
+func nextClock(written string, now time.Time) (time.Time, bool) {
+	word := strings.ToLower(strings.Join(strings.Fields(written), " "))
+	t, ok := cron.ParseClock(word)
+	if _, err := strconv.Atoi(word); !ok || err == nil {
+		return time.Time{}, false
+	}
+	at := cron.Wall(now, 0, t.Hour(), t.Minute(), now.Location())
+	if !at.After(now) {
+		at = cron.Wall(now, 1, t.Hour(), t.Minute(), now.Location())
+	}
+	return at, true
 }
 
 func listReminders(_ context.Context, c Caller, _ arguments) agent.ToolResult {
@@ -171,7 +191,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.next.IsZero() {
-		return Refusal(fmt.Sprintf(textChainTwice, cron.Clock(c.next)))
+		return Refusal(fmt.Sprintf(textChainTwice, cron.ClockOn(c.next, c.book.Now())))
 	}
 	next, err := c.book.Continue(ctx, r, follower(r, c.book.Now().Add(time.Duration(minutes)*time.Minute)))
 	if err != nil {
@@ -182,7 +202,7 @@ func (c *Chain) FollowUp(ctx context.Context, minutes int) agent.ToolResult {
 	if minutes == 1 {
 		unit = "minute"
 	}
-	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.Clock(next.RunAt), r.ChainDepth+2, r.MaxChain+1))
+	return Said(fmt.Sprintf(textChainSet, minutes, unit, cron.ClockOn(next.RunAt, c.book.Now()), r.ChainDepth+2, r.MaxChain+1))
 }
 
 // follower is the next check: it inherits

@@ -76,6 +76,19 @@ func TestAReminderIsSetAtItsTime(t *testing.T) {
 			`{"prompt":"at least a minute","run_at":"2000-01-01T01:00:20"}`, "Reminder 00000001 set for 1:01 AM.",
 			routines.Reminder{Task: routines.Task{Body: "at least a minute", Background: true}, RunAt: time.Date(2000, 1, 1, 1, 1, 0, 0, berlin)},
 		},
+		// F2: a time of day is the next one of that name, and a day that is not today is named.
+		{
+			`{"prompt":"today","run_at":"15:30"}`, "Reminder 00000001 set for 3:30 PM.",
+			routines.Reminder{Task: routines.Task{Body: "today", Background: true}, RunAt: time.Date(2000, 1, 1, 15, 30, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"tomorrow","run_at":"12:30 AM"}`, "Reminder 00000001 set for 12:30 AM on Sun 2000-01-02.",
+			routines.Reminder{Task: routines.Task{Body: "tomorrow", Background: true}, RunAt: time.Date(2000, 1, 2, 0, 30, 0, 0, berlin)},
+		},
+		{
+			`{"prompt":"by the minute","delay_minutes":1440}`, "Reminder 00000001 set for 1:00 AM on Sun 2000-01-02.",
+			routines.Reminder{Task: routines.Task{Body: "by the minute", Background: true}, RunAt: time.Date(2000, 1, 2, 1, 0, 0, 0, berlin)},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
@@ -107,7 +120,7 @@ func TestAReminderHasOneTimeAtClockChanges(t *testing.T) {
 		{"2026-11-01T00:10:30-07:00", "2026-11-01T01:30:00-08:00", "1:30 AM -08:00.", "2026-11-01 01:30 AM -08:00 —"},
 		{"2026-11-22T17:30:20-08:00", "2026-11-22T18:00:00", "6:00 PM.", "2026-11-22 06:00 PM —"},
 		{"2026-11-22T17:59:40-08:00", "2026-11-22 18:00", "6:00 PM.", "2026-11-22 06:00 PM —"},
-		{"2026-11-22T17:30:20-08:00", "2026-11-23", "12:00 AM.", "2026-11-23 12:00 AM —"},
+		{"2026-11-22T17:30:20-08:00", "2026-11-23", "12:00 AM on Mon 2026-11-23.", "2026-11-23 12:00 AM —"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			now, err := time.Parse(time.RFC3339, c.now)

@@ -82,7 +82,7 @@ const (
 const (
 	textBoth            = "Error: give either delay_minutes or run_at, not both."
 	textNeither         = "Error: give delay_minutes or run_at, so that the reminder has a time."
-	textBadTime         = "Error: run_at %q is no ISO 8601 date and time. Write it like 2026-03-01T15:00:00."
+	textBadTime         = "Error: run_at %q is neither a date and time nor a time of day. Write it like 2026-03-01T15:00:00 or 15:30."
 	textPast            = "Error: run_at %s is in the past (now it is %s). Choose a later time."
 	textTooFar          = "Error: run_at %s is more than ten years away. Choose an earlier time."
 	textUntilForeground = "Error: until_done works in the background. Leave out foreground."

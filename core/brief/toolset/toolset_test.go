@@ -163,7 +163,8 @@ func TestABadCallIsToldTheFieldAndTheCure(t *testing.T) {
 		{FollowUpChain, `{"minutes_from_now":"5"}`, []string{"minutes_from_now must be of type integer, not string"}},
 		{AddReminder, `{"prompt":"x"}`, []string{"give delay_minutes or run_at"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":5,"run_at":"2000-01-01T10:00:00"}`, []string{"not both"}},
-		{AddReminder, `{"prompt":"x","run_at":"tomorrow"}`, []string{`run_at "tomorrow"`, "2026-03-01T15:00:00"}},
+		{AddReminder, `{"prompt":"x","run_at":"tomorrow"}`, []string{`run_at "tomorrow"`, "2026-03-01T15:00:00", "15:30"}},
+		{AddReminder, `{"prompt":"x","run_at":"15"}`, []string{`run_at "15"`}}, // F2: it may be of anything
 		{AddReminder, `{"prompt":"x","run_at":"1999-12-31T23:00:00"}`, []string{"in the past", "later"}},
 		{AddReminder, `{"prompt":"x","run_at":"2099-12-31T23:00:00"}`, []string{"ten years"}},
 		{AddReminder, `{"prompt":"x","delay_minutes":-5}`, []string{"delay_minutes must be at least 1"}},
