@@ -247,6 +247,7 @@ func (b *Bot) makeSafety() {
 		Confined: func() bool { return b.o.Sandbox != nil && b.o.Sandbox.State().Inner },
 		Network:  func() bool { return networked(b.o.Sandbox, b.Runtime()) },
 		Trusted:  func(server string) bool { return b.servers.Trusted(server) },
+		Google:   func() bool { return b.google.State().On() },
 		Base: func() []string {
 			tools, _ := b.policy.Load() // its problems are shown with those of the files
 			return policy.Strip(tools.Background())

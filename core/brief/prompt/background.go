@@ -140,10 +140,7 @@ func (b Background) available() []string {
 		{"report_updates", t.Mode != routines.Blocked},
 		{"follow_up_chain", b.Chain != nil && !b.Chain.final()},
 	}
-	list := policy.Merge(b.Allowed)
-	if !b.Google {
-		list = slices.DeleteFunc(list, needsGoogle)
-	}
+	list := policy.Told(policy.Merge(b.Allowed), policy.Background, b.Google)
 	all := slices.Contains(list, toolset.Prefix+"*")
 	for _, o := range own {
 		switch name := toolset.Prefix + o.name; {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -115,27 +114,19 @@ func skillList(in SystemInput) string {
 // inline is one line that cannot end the code span that it may stand in.
 func inline(s string) string { return strings.ReplaceAll(clean.Line(s), "`", "'") }
 
-// commands are the shell commands that the main session's list lets pass, in
-// its own order: what is promised here is read off what is allowed.
+// commands are the shell commands of the main session's list that it is told of, in
+// its own order.
 func (in SystemInput) commands() string {
 	var list []string
-	for _, p := range policy.MainTools() {
+	for _, p := range policy.Told(policy.MainTools(), policy.Main, in.Google) {
 		command, ok := strings.CutPrefix(p, "Bash(")
-		if !ok || !in.Google && needsGoogle(p) {
+		if !ok {
 			continue
 		}
 		command = strings.TrimSuffix(command, ")")
 		list = append(list, "`"+strings.Replace(command, " *", " …", 1)+"`")
 	}
 	return strings.Join(list, ", ")
-}
-
-// needsGoogle reports whether a pattern is of a command that exists only while
-// Google is connected.
-func needsGoogle(pattern string) bool {
-	return slices.ContainsFunc([]string{"tasks", "cal", "gmail"}, func(c string) bool {
-		return strings.HasPrefix(pattern, "Bash(ollim-bot "+c+" ")
-	})
 }
 
 //go:embed templates/system.md

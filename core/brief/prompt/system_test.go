@@ -239,7 +239,10 @@ func BenchmarkSystem(b *testing.B) {
 }
 
 func TestThePromptNamesTheCommandsThatPassAndNoOthers(t *testing.T) {
-	for _, google := range []bool{false, true} {
+	for _, google := range []bool{false, true} { // F3: mail is the gmail-reader's work
+		if line := System(SystemInput{Google: google}); strings.Contains(line, "`ollim-bot gmail …`") || strings.Contains(line, "`ollim-bot tasks …`") != google {
+			t.Errorf("Google %v: the commands are %s", google, line)
+		}
 		text := System(SystemInput{Google: google})
 		_, line, _ := strings.Cut(text, "these commands run without asking: ")
 		line, _, _ = strings.Cut(line, ". ")
@@ -249,7 +252,7 @@ func TestThePromptNamesTheCommandsThatPassAndNoOthers(t *testing.T) {
 				continue
 			}
 			command = strings.Replace(strings.TrimSuffix(command, ")"), " *", " …", 1)
-			if named, want := strings.Contains(line, "`"+command+"`"), google || !needsGoogle(p); named != want {
+			if named, want := strings.Contains(line, "`"+command+"`"), slices.Contains(policy.Told(policy.MainTools(), policy.Main, google), p); named != want {
 				t.Errorf("Google %v: %s is named: %v", google, command, named)
 			}
 		}

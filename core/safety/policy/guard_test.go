@@ -183,6 +183,30 @@ func TestARefusalNamesWhatWouldPass(t *testing.T) {
 	}
 }
 
+// F3: a refusal names what the prompt names: commands that exist here, and no mail to a conversation.
+func TestARefusalNamesNoCommandThatDoesNotExist(t *testing.T) {
+	google := false
+	g, _ := newGuard(t)
+	g.o.Google = func() bool { return google }
+	list := []string{"Bash(ollim-bot help)", "Bash(ollim-bot tasks *)", "Bash(ollim-bot gmail unread *)", "Bash(ollim-bot cal:*)"}
+	for _, c := range []struct {
+		kind   Kind
+		google bool
+		says   string
+	}{
+		{Main, false, "ollim-bot help"},
+		{Interactive, true, "ollim-bot help, ollim-bot tasks *, ollim-bot cal:*"},
+		{Background, false, "ollim-bot help"},
+		{Background, true, "ollim-bot help, ollim-bot tasks *, ollim-bot gmail unread *, ollim-bot cal:*"},
+	} {
+		google = c.google
+		d := g.Session(Scope{Kind: c.kind, Rules: Rules{Allowed: list}}).PreTool(t.Context(), bash("date"))
+		if d.Allow || !strings.HasSuffix(d.Reason, "What passes: "+c.says+".") {
+			t.Errorf("kind %d, Google %v: %+v", c.kind, c.google, d)
+		}
+	}
+}
+
 func TestAFaultInsideIsADenial(t *testing.T) {
 	var said strings.Builder
 	g, _ := newGuard(t)

@@ -209,13 +209,15 @@ func (s *Set) Names(tool string) bool {
 }
 
 // WouldPass is a sentence about the calls of the same tool that the patterns let pass, or "".
-func (s *Set) WouldPass(u agent.ToolUse) string { return s.wouldPass(s.tree.call(u)) }
+func (s *Set) WouldPass(u agent.ToolUse) string {
+	return s.wouldPass(s.tree.call(u), func(pattern) bool { return true })
+}
 
-// wouldPass says which calls of the same tool the patterns let pass, or "".
-func (s *Set) wouldPass(x call) string {
+// wouldPass says which calls of the same tool those patterns let pass that may be told, or "".
+func (s *Set) wouldPass(x call, told func(pattern) bool) string {
 	var list []string
 	for _, p := range s.allowed {
-		if p.names(x.tool) && !p.bare {
+		if p.names(x.tool) && !p.bare && told(p) {
 			list = append(list, clean.Line(p.arg))
 		}
 	}
@@ -227,6 +229,30 @@ func (s *Set) wouldPass(x call) string {
 		says += answerGlob
 	}
 	return says
+}
+
+// Told are the patterns that a model of that kind of session hears of, in its prompt and in
+// refusals: without Google its commands do not exist, and in a conversation mail is the
+// gmail-reader's work, for which alone the list lets it pass.
+func Told(patterns []string, kind Kind, google bool) []string {
+	return slices.DeleteFunc(slices.Clone(patterns), func(s string) bool { return !parsePattern(tree{"/"}, s).told(kind, google) })
+}
+
+func (p pattern) told(kind Kind, google bool) bool {
+	if p.tool != "Bash" {
+		return true
+	}
+	words := strings.FieldsFunc(p.arg, func(r rune) bool { return r == ' ' || r == ':' })
+	if len(words) < 2 || words[0] != ownProgram {
+		return true
+	}
+	switch words[1] {
+	case "tasks", "cal":
+		return google
+	case "gmail":
+		return google && kind == Background
+	}
+	return true
 }
 
 // maxWouldPass is how much of a list a refusal names, in characters.

@@ -47,6 +47,8 @@ type Options struct {
 	// Confined reports whether a sandbox keeps commands from writing tasks, skills and
 	// webhooks; nil means no.
 	Confined func() bool
+	// Google reports whether the user's account is connected; nil means no.
+	Google func() bool
 	// Network reports whether commands can reach the network; nil means no.
 	Network func() bool
 	// Trusted reports whether the user takes what an MCP server returns for their own text;
@@ -83,6 +85,9 @@ func New(o Options) *Guard {
 	}
 	if o.Confined == nil {
 		o.Confined = func() bool { return false }
+	}
+	if o.Google == nil {
+		o.Google = func() bool { return false }
 	}
 	if o.Network == nil {
 		o.Network = func() bool { return false }
