@@ -199,7 +199,7 @@ func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 	)
 	at := func(h, m int) time.Time { return time.Date(2026, 11, 23, h, m, 0, 0, zone) }
 	want := []Entry{
-		{ID: "r1", FireTime: at(9, 0), Label: "Review tasks", Description: "Review tasks", FilePath: "routines/r1.md", Tag: tagThisTask, Kind: routines.KindRoutine},
+		{ID: "r1", FireTime: at(9, 0), Label: "Review tasks", Description: "Review tasks", Prompt: "body of r1", FilePath: "routines/r1.md", Tag: tagThisTask, Kind: routines.KindRoutine},
 		{ID: "r2", FireTime: at(9, 30), Label: "Routine", Description: "Check the mail", FilePath: "routines/r2.md", Silent: true, Kind: routines.KindRoutine},
 		{ID: "r3", FireTime: at(9, 45), Label: "Routine", Description: strings.Repeat("é", 60) + "...", FilePath: "routines/r3.md", Kind: routines.KindRoutine},
 		{ID: "r4", FireTime: at(9, 50), Label: "Routine", Description: strings.Repeat("é", 60), FilePath: "routines/r4.md", Kind: routines.KindRoutine},

@@ -26,17 +26,20 @@ type Plan struct {
 
 // Entry is one line of the schedule.
 type Entry struct {
-	ID          string        `json:"id"`
-	FireTime    time.Time     `json:"fire_time"` // in the configured zone
-	Label       string        `json:"label"`
-	Description string        `json:"description"` // cleaned; without one, the prompt's first 60 characters and "..."
-	FilePath    string        `json:"file_path"`   // relative to the data directory
-	Silent      bool          `json:"silent"`      // may not ping
-	Tag         string        `json:"tag"`         // see the tags below, for people also "snoozed until 15:00"; or empty
-	Kind        routines.Kind `json:"kind"`
-	Foreground  bool          `json:"foreground,omitempty"`
-	Held        bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
-	Why         string        `json:"why,omitempty"`  // why it waits for the user
+	ID          string    `json:"id"`
+	FireTime    time.Time `json:"fire_time"` // in the configured zone
+	Label       string    `json:"label"`
+	Description string    `json:"description"` // cleaned; without one, the prompt's first 60 characters and "..."
+	// Prompt is the beginning of a routine's prompt if Label is its description: what a model
+	// is told behind the label.
+	Prompt     string        `json:"-"`
+	FilePath   string        `json:"file_path"` // relative to the data directory
+	Silent     bool          `json:"silent"`    // may not ping
+	Tag        string        `json:"tag"`       // see the tags below, for people also "snoozed until 15:00"; or empty
+	Kind       routines.Kind `json:"kind"`
+	Foreground bool          `json:"foreground,omitempty"`
+	Held       bool          `json:"held,omitempty"` // it will not fire: paused, snoozed, or waiting for the user. Agents are not shown these
+	Why        string        `json:"why,omitempty"`  // why it waits for the user
 	// Cost is the expected cost of the run in dollars: the mean of the task's newest
 	// runs. It is 0 if there are none.
 	Cost float64 `json:"cost_usd,omitempty"`
@@ -182,12 +185,15 @@ func (p *Plan) Due(id string) (Due, bool) {
 
 // entry describes a fire.
 func (p *Plan) entry(f fire) Entry {
-	label := cmp.Or(f.Description, labelRoutine)
-	if f.reminder != nil {
+	label, prompt := labelRoutine, ""
+	switch {
+	case f.reminder != nil:
 		label = f.reminder.Label()
+	case f.Description != "":
+		label, prompt = f.Description, beginning(f.Body)
 	}
 	return Entry{
-		ID: f.ID, FireTime: f.at.In(p.Now.Location()), Label: label, Description: briefly(f.Task), FilePath: f.Path, Kind: f.Kind,
+		ID: f.ID, FireTime: f.at.In(p.Now.Location()), Label: label, Prompt: prompt, Description: briefly(f.Task), FilePath: f.Path, Kind: f.Kind,
 		Silent: !f.AllowPing, Foreground: !f.Background, Cost: p.price(f.Task).Dollars, Tag: f.tag,
 	}
 }
@@ -232,9 +238,14 @@ func briefly(t *routines.Task) string {
 	if t.Description != "" {
 		return t.Description
 	}
+	return beginning(t.Body)
+}
+
+// beginning is the beginning of a prompt on one line.
+func beginning(body string) string {
 	// A prompt may be megabytes; more than this is never looked at. The ends
 	// are trimmed already, so the first rune is no white space.
-	head, cut := t.Body, false
+	head, cut := body, false
 	if most := 8 * promptRunes; len(head) > most {
 		head, cut = strings.ToValidUTF8(head[:most], ""), true
 	}

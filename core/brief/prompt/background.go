@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -199,9 +200,9 @@ func writeEntry(b *strings.Builder, e schedule.Entry, zone *time.Location) {
 	if e.Silent {
 		b.WriteString(textSilent)
 	}
-	if e.Description != e.Label { // a routine with a description is labelled by it
+	if quoted := cmp.Or(e.Prompt, e.Description); quoted != e.Label {
 		b.WriteString(" — \"")
-		b.WriteString(clean.Line(e.Description))
+		b.WriteString(clean.Line(quoted))
 		b.WriteByte('"')
 	}
 	b.WriteString(" (")

@@ -45,7 +45,7 @@ func background(t testing.TB, kind routines.Kind) Background {
 			CriticalResetDate: "2026-11-23", DailyUsedReset: "2026-11-23",
 		},
 		Forward: schedule.Forward{Last: at(12, 5), Entries: []schedule.Entry{
-			{ID: "a1b2c3d4", FireTime: at(9, 0), Label: "Routine", Description: "Review tasks and plan the day", FilePath: "routines/morning-task-review.md", Tag: "this task"},
+			{ID: "a1b2c3d4", FireTime: at(9, 0), Label: "Morning task review", Description: "Morning task review", Prompt: "Review tasks and plan the day", FilePath: "routines/morning-task-review.md", Tag: "this task"},
 			{ID: "b1b2c3d4", FireTime: at(9, 30), Label: "Routine", Description: "Check email", FilePath: "routines/email-sweep.md", Silent: true},
 			{ID: "c1b2c3d4", FireTime: at(12, 5), Label: "Chain reminder (2/4)", Description: "Laundry", FilePath: "reminders/laundry.md"},
 		}},

@@ -228,10 +228,16 @@ func TestWithoutGoogleNoRunIsToldOfItsCommands(t *testing.T) {
 	}
 }
 
-func TestARoutinesDescriptionStandsOnceInTheSchedule(t *testing.T) {
+// F6: a routine is labelled by its description, and its prompt is quoted behind that. What would
+// be said twice is said once.
+func TestTheScheduleQuotesThePromptBehindTheDescription(t *testing.T) {
 	b := background(t, routines.KindRoutine)
-	b.Forward.Entries[0].Label = b.Forward.Entries[0].Description
-	if text := BackgroundPrompt(b); !strings.Contains(text, "- 9:00 AM: Review tasks and plan the day (routines/morning-task-review.md) [this task]\n") {
+	want := `- 9:00 AM: Morning task review — "Review tasks and plan the day" (routines/morning-task-review.md) [this task]`
+	if text := BackgroundPrompt(b); !strings.Contains(text, want+"\n") {
+		t.Error(text)
+	}
+	b.Forward.Entries[0].Prompt = ""
+	if text := BackgroundPrompt(b); !strings.Contains(text, "- 9:00 AM: Morning task review (routines/morning-task-review.md) [this task]\n") {
 		t.Error(text)
 	}
 }
