@@ -48,11 +48,16 @@ type step struct {
 }
 
 // words returns the text to play: in a repetition, %d is the round.
-func (s step) words() string {
+func (s step) words() string { return s.filled(s.text) }
+
+// arguments are those of a call, filled in the same way.
+func (s step) arguments() json.RawMessage { return json.RawMessage(s.filled(string(s.input))) }
+
+func (s step) filled(text string) string {
 	if s.round == 0 {
-		return s.text
+		return text
 	}
-	return strings.ReplaceAll(s.text, "%d", strconv.Itoa(s.round))
+	return strings.ReplaceAll(text, "%d", strconv.Itoa(s.round))
 }
 
 // scriptError is a mistake in a script, with its line.

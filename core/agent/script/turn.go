@@ -52,6 +52,10 @@ func (t *turn) play(m agent.Message) {
 	if t.engineCommand(m.Command) {
 		return
 	}
+	if t.s.o.Bare {
+		t.perform(verdict(m.Text))
+		return
+	}
 	asked := read(m.Text)
 	asked.images = len(m.Images)
 	source, unclosed, scripted := findScript(m.Text)
@@ -290,11 +294,11 @@ func (t *turn) perform(steps []step) (rest []step) {
 		case vThink:
 			t.think(s.words())
 		case vCall:
-			if a := t.call(s.words(), s.input); a.IsError {
+			if a := t.call(s.words(), s.arguments()); a.IsError {
 				t.perform(s.refused)
 			}
 		case vAsk:
-			t.ask(s.words(), s.input)
+			t.ask(s.words(), s.arguments())
 		case vWait:
 			t.wait(s.wait)
 		case vFail:
