@@ -127,6 +127,11 @@ func (g *Guard) Reset() {
 	clear(g.allowed)
 }
 
+// told are the patterns that refusals name in a session of that kind.
+func told(g *Guard, kind Kind) func(pattern) bool {
+	return func(p pattern) bool { return p.told(kind, g.o.Google()) }
+}
+
 // guarded runs a check; a panic in it is a denial.
 func (g *Guard) guarded(x call, check func() agent.Decision) (d agent.Decision) {
 	defer func() {

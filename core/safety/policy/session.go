@@ -146,7 +146,7 @@ func (s *Session) listed(x call) verdict {
 		asked = s.mode() != BypassPermissions
 	}
 	if set != nil {
-		return s.background(set, x)
+		return background(set, x, told(s.g, s.scope.Kind))
 	}
 	v := s.decide(x)
 	if asked && v.is != refused {
@@ -258,14 +258,14 @@ func (s *Session) argued(x call) string {
 
 // background decides for a run that can ask nobody. The bot's own tools decide
 // for themselves.
-func (s *Session) background(set *Set, x call) verdict {
+func background(set *Set, x call, told func(pattern) bool) verdict {
 	switch {
 	case set.forbids(x):
 		return verdict{is: refused, reason: deny(answerForkDenied, x).Reason}
 	case strings.HasPrefix(x.Name, toolset.Prefix) && x.Name != toolset.Prefix+updateNames, set.allows(x):
 		return verdict{is: allowed}
 	}
-	return verdict{is: refused, reason: deny(answerUnavailable, x).Reason + set.wouldPass(x, s.told)}
+	return verdict{is: refused, reason: deny(answerUnavailable, x).Reason + set.wouldPass(x, told)}
 }
 
 // decide is for sessions with a user behind them.
@@ -280,11 +280,8 @@ func (s *Session) decide(x call) verdict {
 	case s.asks():
 		return verdict{is: open}
 	}
-	return verdict{is: refused, reason: deny(answerNotAsked, x).Reason + set.wouldPass(x, s.told)}
+	return verdict{is: refused, reason: deny(answerNotAsked, x).Reason + set.wouldPass(x, told(s.g, s.scope.Kind))}
 }
-
-// told reports whether a refusal names the pattern.
-func (s *Session) told(p pattern) bool { return p.told(s.scope.Kind, s.g.o.Google()) }
 
 // mode is the permission mode of the session.
 func (s *Session) mode() Mode {
