@@ -64,10 +64,14 @@ func (h Headline) Forms() []string {
 	if h.Kind == Asks || len(h.Next) == 0 {
 		return []string{detail}
 	}
-	forms := []string{detail + " " + h.Next[0]}
 	if h.Urgent() {
+		var forms []string
+		for _, next := range h.Next {
+			forms = append(forms, detail+" "+next)
+		}
 		return append(forms, detail)
 	}
+	forms := []string{detail + " " + h.Next[0]}
 	long := min(3, len(h.Next))
 	for _, next := range h.Next[:long] {
 		forms = append(forms, lead+" "+next)
