@@ -19,11 +19,7 @@ const (
 	// olderProtocol is understood by servers that do not know server/discover, with which the
 	// newest protocol begins: some of them ignore it, and some end.
 	olderProtocol = "2025-11-25"
-	// newestPatience is how long a server may take to answer the newest protocol, olderPatience
-	// the older one: a first start may have to download the server.
-	newestPatience = 4 * time.Second
-	olderPatience  = 60 * time.Second
-	listPatience   = 30 * time.Second
+	listPatience  = 30 * time.Second
 )
 
 // connection is an open session with a server.
@@ -56,7 +52,7 @@ func (c *connection) fate() string {
 // the newest first. It returns the one that works.
 func (s *server) connect(ctx context.Context, config Server, version string) (*connection, string, error) {
 	if version == "" {
-		c, err := s.attempt(ctx, config, "", newestPatience)
+		c, err := s.attempt(ctx, config, "", s.host.o.limits.newest)
 		if err == nil {
 			return c, c.session.InitializeResult().ProtocolVersion, nil
 		}
@@ -64,7 +60,7 @@ func (s *server) connect(ctx context.Context, config Server, version string) (*c
 			return nil, "", err
 		}
 	}
-	c, err := s.attempt(ctx, config, olderProtocol, olderPatience)
+	c, err := s.attempt(ctx, config, olderProtocol, s.host.o.limits.older)
 	if err != nil {
 		return nil, "", err
 	}

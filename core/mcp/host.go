@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,6 +40,23 @@ type Options struct {
 	// nil is not called.
 	Notice  func(text string)
 	Changed func()
+
+	limits limits // of tests; each zero is as usual
+}
+
+// limits are times that a test with real programs cannot wait for.
+type limits struct {
+	// newest is how long a server may take to answer the newest protocol, older the older one:
+	// a first start may have to download the server.
+	newest, older time.Duration
+	// idle is how long a server runs without a call.
+	idle time.Duration
+}
+
+func (l limits) orUsual() limits {
+	return limits{
+		newest: cmp.Or(l.newest, 4*time.Second), older: cmp.Or(l.older, 60*time.Second), idle: cmp.Or(l.idle, 10*time.Minute),
+	}
 }
 
 // Host has the servers of one data directory. Its methods may be called concurrently.
@@ -76,6 +94,7 @@ func New(o Options) *Host {
 	if o.Changed == nil {
 		o.Changed = func() {}
 	}
+	o.limits = o.limits.orUsual()
 	h := &Host{
 		o: o, record: newRecords(o.Dir, o.Log), logs: &logBook{dir: o.Dir, redact: o.Redact},
 		wake: make(chan struct{}, 1), begun: make(chan struct{}), servers: map[string]*server{}, trusted: map[string]bool{},

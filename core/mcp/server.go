@@ -19,8 +19,6 @@ import (
 const (
 	// callPatience bounds a call. Messages about its progress do not extend it.
 	callPatience = 2 * time.Minute
-	// idleAfter is how long a server runs without a call.
-	idleAfter = 10 * time.Minute
 	// firstPause is the pause after a start that failed; it doubles up to longestPause.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
@@ -259,7 +257,7 @@ func (s *server) rest(now time.Time) (end *connection, again time.Time) {
 	if s.conn == nil || s.calls > 0 {
 		return nil, time.Time{}
 	}
-	if due := s.used.Add(idleAfter); now.Before(due) {
+	if due := s.used.Add(s.host.o.limits.idle); now.Before(due) {
 		return nil, due
 	}
 	end, s.conn = s.conn, nil

@@ -1,0 +1,62 @@
+package mcp
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "hang"))
+	h.limits = limits{newest: 20 * time.Millisecond, older: 20 * time.Millisecond}
+	h.remake()
+	h.run()
+	h.until("the server is given up", func() bool { return h.state("hang").Status == Failed })
+	if s := h.state("hang"); s.Text != "no connection: it did not answer within 20ms" || s.Tools != 0 {
+		t.Errorf("state: %+v", s)
+	}
+	h.until("the word about it", func() bool { return strings.Contains(h.said(), "ollim-bot mcp log hang") })
+	h.end()
+	for _, pid := range pidsIn(t, pids) {
+		h.until("the end of a process", func() bool { return gone(pid) || h.pause() })
+	}
+}
+
+func TestAnIdleServerEndsAndTheNextCallStartsIt(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "plain"))
+	h.limits = limits{idle: time.Millisecond}
+	h.remake()
+	h.run()
+	h.known()
+	h.until("its rest", func() bool { return h.state("plain").Status == Idle })
+	h.until("its end", func() bool { return gone(pidsIn(t, pids)[0]) || h.pause() })
+	if s := h.state("plain"); s.Text != "" || s.Tools != 3 {
+		t.Errorf("state: %+v", s)
+	}
+	if got := h.call("plain/echo", `{"text":"again"}`); got.Text != "you said again" || len(pidsIn(t, pids)) != 2 {
+		t.Errorf("called: %+v; processes %v", got, pidsIn(t, pids))
+	}
+}
+
+func TestAServerRestsAfterItsLastCallAndNotDuringOne(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		calls int
+		after time.Duration
+		ends  bool
+		again time.Duration // after its last use; 0 is not looked again
+	}{
+		{0, 10*time.Minute - 1, false, 10 * time.Minute},
+		{0, 10 * time.Minute, true, 0},
+		{1, time.Hour, false, 0},
+	} {
+		s := &server{host: newHome(t, "").Host, conn: &connection{}, used: now, calls: c.calls}
+		end, again := s.rest(now.Add(c.after))
+		if (end != nil) != c.ends || (s.conn == nil) != c.ends || again.IsZero() != (c.again == 0) || c.again != 0 && !again.Equal(now.Add(c.again)) {
+			t.Errorf("%d calls, %v later: ends %v, again %v", c.calls, c.after, end != nil, again)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
+)
+
+// boxes are the sandboxes of Linux.
+var boxes = map[string]func(testing.TB, sandbox.Options) *sandbox.Box{"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock}
+
+// fenced is a host whose servers run in a sandbox, with a home directory around its data.
+func fenced(t *testing.T, kind string, file func(home string) string) (h *home, user string) {
+	t.Helper()
+	user = t.TempDir()
+	for _, name := range []string{".ssh/id_ed25519", "diary.txt", "notes/plums.txt"} {
+		path := filepath.Join(user, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("heliotrope"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h = newHome(t, file(user))
+	box := boxes[kind](t, sandbox.Options{Dir: h.dir.Root(), Home: user})
+	t.Cleanup(box.Close)
+	h.fence = box
+	h.remake()
+	return h, user
+}
+
+func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
+	for kind := range boxes {
+		t.Run(kind, func(t *testing.T) {
+			h, user := fenced(t, kind, func(user string) string {
+				return fmt.Sprintf(`{"mcpServers": {"reach": {"command": %q, "args": ["__mcp", "reach", %q]}}}`, binarytest.Path(), filepath.Join(user, "notes"))
+			})
+			if err := os.WriteFile(h.dir.Path(".env"), []byte("KEY=heliotrope"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			h.run()
+			h.known()
+			own := h.dir.Path(folder + "/reach/kept.txt")
+			for _, c := range []struct{ tool, path, says string }{
+				{"read", filepath.Join(user, "notes/plums.txt"), "heliotrope"}, // an argument names its folder
+				{"write", own, "written"},
+				{"read", own, "text of a server"},
+				{"write", filepath.Join(user, "notes/plums.txt"), "error: "},
+				{"write", filepath.Join(user, "notes/new.txt"), "error: "},
+				{"read", filepath.Join(user, "diary.txt"), "error: "},
+				{"read", filepath.Join(user, ".ssh/id_ed25519"), "error: "},
+				{"read", h.dir.Path(".env"), "error: "},
+				{"read", h.dir.Path(File), "error: "},
+				{"read", h.dir.Path(RecordFile), "error: "},
+			} {
+				if got := h.call("reach/"+c.tool, fmt.Sprintf(`{"what": %q}`, c.path)); got.IsError || !strings.HasPrefix(got.Text, c.says) {
+					t.Errorf("%s %s: %s", c.tool, c.path, got.Text)
+				}
+			}
+			// What a server writes elsewhere fails, or goes into a folder that ends with it.
+			for _, path := range []string{h.dir.Path("notes.md"), h.dir.Path(File + ".new"), filepath.Join(user, "new.txt")} {
+				h.call("reach/write", fmt.Sprintf(`{"what": %q}`, path))
+				if _, err := os.Stat(path); err == nil {
+					t.Errorf("it has written %s", path)
+				}
+			}
+			if text, err := os.ReadFile(own); err != nil || string(text) != "text of a server" {
+				t.Errorf("outside of the sandbox its file is %q, %v", text, err)
+			}
+		})
+	}
+}
+
+func TestAServersProgramReachesTheHostsThatAreListedForIt(t *testing.T) {
+	greet := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "good morning") })
+	listed, other := httptest.NewServer(greet), httptest.NewServer(greet)
+	defer listed.Close()
+	defer other.Close()
+	port := func(s *httptest.Server) string {
+		_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}
+	for kind := range boxes {
+		t.Run(kind, func(t *testing.T) {
+			h, _ := fenced(t, kind, func(string) string {
+				one := func(network string) string {
+					return fmt.Sprintf(`{"command": %q, "args": ["__mcp", "reach"], "network": [%s]}`, binarytest.Path(), network)
+				}
+				return fmt.Sprintf(`{"mcpServers": {"some": %s, "none": %s}}`, one(`"localhost:`+port(listed)+`"`), one(""))
+			})
+			h.run()
+			h.known()
+			open, refused := "200 good morning", "403 "
+			if kind == "Landlock" { // it knows no names, so that a list opens nothing
+				open, refused = "error: ", "error: "
+			}
+			for _, c := range []struct{ server, tool, to, says string }{
+				{"some", "fetch", "http://localhost:" + port(listed), open},
+				{"some", "fetch", "http://localhost:" + port(other), refused},
+				{"some", "dial", "127.0.0.1:" + port(listed), "error: "},
+				{"none", "fetch", "http://localhost:" + port(listed), "error: "},
+				{"none", "dial", "127.0.0.1:" + port(listed), "error: "},
+			} {
+				if got := h.call(c.server+"/"+c.tool, fmt.Sprintf(`{"what": %q}`, c.to)); got.IsError || !strings.HasPrefix(got.Text, c.says) {
+					t.Errorf("%s: %s %s: %s", c.server, c.tool, c.to, got.Text)
+				}
+			}
+		})
+	}
+}
