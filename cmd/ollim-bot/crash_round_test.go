@@ -116,7 +116,7 @@ type deed struct {
 // talks, or more: no ping is sent while the user is in a conversation.
 func (b *batch) acts(life time.Duration) (list []deed) {
 	chance := func(percent int) bool { return b.rng.IntN(100) < percent }
-	moment := func(most time.Duration) time.Duration { return time.Duration(b.rng.Int64N(int64(most))) }
+	moment := func(most time.Duration) time.Duration { return time.Duration(b.rng.Int64N(max(1, int64(most)))) }
 	remind := func(kind sending) {
 		x, at := b.add(kind), moment(life)
 		// What is due before the program is up is late, and waits for seconds.
@@ -301,8 +301,11 @@ func (b *batch) slowly(d time.Duration) time.Duration { return d * b.upAfter / u
 func (b *batch) settle() {
 	b.round = b.rounds
 	b.postpone()
-	for _, lock := range []string{"index.lock", "HEAD.lock"} { // the last life would have to wait for a minute
-		if os.Remove(filepath.Join(b.root, ".git", lock)) == nil {
+	for _, pattern := range []string{"*.lock", "refs/heads/*.lock"} { // the last life would have to wait for a minute
+		locks, err := filepath.Glob(filepath.Join(b.root, ".git", pattern))
+		must(err)
+		for _, lock := range locks {
+			must(os.Remove(lock))
 			b.tally.notes["locks that a killed git has left"]++
 		}
 	}
