@@ -72,8 +72,8 @@ func (s *Snapshot) BudgetText() string {
 	if o.Kind == PingsOff {
 		return o.Text + o.Tail
 	}
-	text := fmt.Sprintf("%d of %s left, one comes back every %s",
-		b.State.Whole(), words.Some(b.State.Capacity, "ping", ""), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
+	text := fmt.Sprintf("%s, one comes back every %s",
+		b.State.Left(), words.Every(time.Duration(b.State.RefillRateMinutes)*time.Minute))
 	if !b.NextAt.IsZero() && o.Kind != PingsEmpty {
 		text += ", the next at " + s.Moment(b.NextAt)
 	}

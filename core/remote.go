@@ -38,9 +38,8 @@ type Intake interface {
 	// LastReceived is the key of the newest message that was taken from a surface
 	// (Receive.Key), or empty: what came later has not been received.
 	LastReceived(from string) string
-	// Busy says whether a turn is under way, and until when pings are muted; the
-	// zero time is not at all.
-	Busy() (busy bool, muted time.Time)
+	// Snapshot describes the bot now.
+	Snapshot() Snapshot
 }
 
 // surface is the remote surface, or the chat pane where there is none.

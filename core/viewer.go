@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"ollimbot/core/base/tail"
 	"ollimbot/core/command"
@@ -104,9 +103,6 @@ func (b *Bot) Review() *review.Desk { return b.review }
 
 // Schedule is when they fire.
 func (b *Bot) Schedule() *schedule.Schedule { return b.schedule }
-
-// Busy is busy, for a surface that shows it.
-func (b *Bot) Busy() (busy bool, muted time.Time) { return b.attention.Busy() }
 
 // LastReceived is the key of the newest message that was taken from a surface
 // (Receive.Key), or empty.

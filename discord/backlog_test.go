@@ -139,7 +139,7 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	b := newStub(nil)
-	b.muted = time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
+	b.shown.Budget.Quiet = time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
 	st.alone(b)
 	st.up()
 	st.s.Wait(t, "the mute", func(f discordtest.State) bool {
@@ -147,7 +147,7 @@ func TestTheUserSeesBelowItsNameThatTheBotIsBusyOrMuted(t *testing.T) {
 		return strings.Contains(all, "pings are muted until 07:30") && strings.Contains(all, `"status":"idle"`)
 	})
 	b.mu.Lock()
-	b.busy = true
+	b.shown.Busy = true
 	b.mu.Unlock()
 	st.d.Answer().Append("It is done.")
 	st.says("It is done.")

@@ -245,7 +245,7 @@ func (f *forgetful) Do(_ context.Context, c command.Value) (command.Outcome, err
 }
 
 func (f *forgetful) LastReceived(string) string { return "" }
-func (f *forgetful) Busy() (bool, time.Time)    { return false, time.Time{} }
+func (f *forgetful) Snapshot() core.Snapshot    { return core.Snapshot{} }
 
 func heap() uint64 {
 	runtime.GC()

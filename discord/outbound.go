@@ -50,6 +50,7 @@ func (d *Discord) Post(ctx context.Context, p post.Post) (post.MessageID, error)
 	defer cancel()
 	id, err := d.room.deliver(within, m)
 	if err == nil {
+		d.presence.turnChanged()
 		return post.MessageID(id), nil
 	}
 	maybe := errors.Is(err, rest.ErrUnknown)

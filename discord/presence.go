@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// turnTakes is how long after a turn's start or end the bot's state is read.
+	// turnTakes is how long after a turn's start or end, or a ping, the bot's state is read.
 	turnTakes = 2 * time.Second
-	// presentEvery is the interval of looking for a mute's start or end.
+	// presentEvery is the interval of looking for a mute's start or end, or a new token.
 	presentEvery = 30 * time.Second
 )
 
-// presence shows below the bot's name whether it is busy or muted.
+// presence shows below the bot's name whether it is busy or muted, else how many pings are
+// left.
 type presence struct {
 	link *gateway.Link
 	zone *time.Location
@@ -29,14 +30,7 @@ func (p *presence) run(ctx context.Context, bot core.Intake) error {
 	tick := time.NewTicker(presentEvery)
 	defer tick.Stop()
 	for {
-		var shown gateway.Presence
-		switch busy, muted := bot.Busy(); {
-		case busy:
-			shown.Watching = textBusy
-		case !muted.IsZero():
-			shown = gateway.Presence{Watching: fmt.Sprintf(textMuted, muted.In(p.zone).Format("15:04")), Away: true}
-		}
-		p.link.Show(shown)
+		p.link.Show(p.shown(bot.Snapshot()))
 		select {
 		case <-tick.C:
 		case <-p.turns:
@@ -49,5 +43,18 @@ func (p *presence) run(ctx context.Context, bot core.Intake) error {
 	}
 }
 
-// turnChanged reports that a turn has started or ended.
+// shown is the presence for a state of the bot.
+func (p *presence) shown(s core.Snapshot) gateway.Presence {
+	switch {
+	case s.Busy:
+		return gateway.Presence{Watching: textBusy}
+	case !s.Budget.Quiet.IsZero():
+		return gateway.Presence{Watching: fmt.Sprintf(textMuted, s.Budget.Quiet.In(p.zone).Format("15:04")), Away: true}
+	case s.Config.DiscordBudget && s.Budget.State.Capacity > 0:
+		return gateway.Presence{Status: s.Budget.State.Left()}
+	}
+	return gateway.Presence{}
+}
+
+// turnChanged reports that a turn has started or ended, or that a ping was sent.
 func (p *presence) turnChanged() { signal(p.turns) }

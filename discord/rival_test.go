@@ -11,6 +11,7 @@ import (
 
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
 )
 
@@ -142,6 +143,22 @@ func TestANonceTellsTheStartOfTheProgramThatMadeIt(t *testing.T) {
 		if _, ok := started(text); ok && !strings.HasPrefix(text, markLetter) {
 			rt.Fatalf("%q is marked", text)
 		}
+	})
+}
+
+func TestThePingsThatAreLeftAreShownBelowTheBotsName(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{})
+	b := newStub(nil)
+	b.shown.Config.DiscordBudget = true
+	b.shown.Budget.State = budget.State{Capacity: 5, Available: 3.4}
+	st.alone(b)
+	st.s.Wait(t, "the budget", func(f discordtest.State) bool {
+		all := strings.Join(f.Presences, "")
+		if len(f.Identifies) > 0 { // the first one goes out with the session's start
+			all += string(f.Identifies[0].Presence)
+		}
+		return strings.Contains(all, `"type":4,"state":"3 of 5 pings left"`)
 	})
 }
 

@@ -204,8 +204,7 @@ type stub struct {
 	mu    sync.Mutex
 	asked []command.Value
 	heard string
-	busy  bool
-	muted time.Time
+	shown core.Snapshot
 	// answer gives the outcome; nil is an empty one.
 	answer func(context.Context, command.Value) (command.Outcome, error)
 	woken  chan struct{}
@@ -238,10 +237,10 @@ func (b *stub) LastReceived(string) string {
 	return b.heard
 }
 
-func (b *stub) Busy() (bool, time.Time) {
+func (b *stub) Snapshot() core.Snapshot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.busy, b.muted
+	return b.shown
 }
 
 func (b *stub) all() []command.Value {

@@ -364,6 +364,7 @@ func (s starts) wait(now time.Time, apart time.Duration) time.Duration {
 // Presence is the bot's status below its name.
 type Presence struct {
 	Watching string // "watching ..."; empty is textWatching
+	Status   string // a text of its own in place of that, without "watching"
 	Away     bool   // the yellow moon in place of the green dot
 }
 
@@ -401,8 +402,9 @@ type presenceUpdate struct {
 }
 
 type activity struct {
-	Name string                 `json:"name"`
-	Type discordgo.ActivityType `json:"type"`
+	Name  string                 `json:"name"`
+	Type  discordgo.ActivityType `json:"type"`
+	State string                 `json:"state,omitempty"`
 }
 
 // status is the presence as Discord reads it, and counts as told.
@@ -413,6 +415,9 @@ func (l *Link) status() presenceUpdate {
 	update := presenceUpdate{
 		Activities: []activity{{Name: cmp.Or(l.told.Watching, textWatching), Type: discordgo.ActivityTypeWatching}},
 		Status:     string(discordgo.StatusOnline),
+	}
+	if l.told.Status != "" { // a custom status has its text in state, and a name that nobody sees
+		update.Activities = []activity{{Name: textCustom, Type: discordgo.ActivityTypeCustom, State: l.told.Status}}
 	}
 	if l.told.Away {
 		now := time.Now().UnixMilli()

@@ -58,6 +58,36 @@ func TestTheBotIsShownAsWatchingYourDMsUntilItIsBusyOrMuted(t *testing.T) {
 	})
 }
 
+// The budget in the presence: the newest text, at most five in twenty seconds.
+func TestTheStatusIsTheNewestTextAndNoFasterThanDiscordAllows(t *testing.T) {
+	var at []time.Time
+	srv := new(server)
+	inBubbleOf(t, srv, func(_ int, p *peer) { p.welcome() }, func(*Options) {}, func(w *world) {
+		w.next(Ready)
+		time.Sleep(time.Minute)
+		told := 0
+		for i := range 100 {
+			w.s.Show(Presence{Status: fmt.Sprint(i, " pings left")})
+			time.Sleep(300 * time.Millisecond)
+			if n := w.server.count(func(s *server) int { return len(s.extra) }); n > told {
+				told, at = n, append(at, time.Now())
+			}
+		}
+		time.Sleep(presenceEvery)
+		w.server.mu.Lock()
+		defer w.server.mu.Unlock()
+		for i := range at {
+			if i >= 5 && at[i].Sub(at[i-5]) < 20*time.Second {
+				t.Errorf("six in %v", at[i].Sub(at[i-5]))
+			}
+		}
+		last := w.server.extra[len(w.server.extra)-1]
+		if want := `"activities":[{"name":"Custom Status","type":4,"state":"99 pings left"}],"status":"online"`; !strings.Contains(last, want) {
+			t.Errorf("%s lacks %s", last, want)
+		}
+	})
+}
+
 // shows checks a packet that tells a presence.
 func shows(t *testing.T, packet, watching, status string) {
 	t.Helper()

@@ -42,6 +42,9 @@ const (
 // textWatching is shown below the bot's name.
 const textWatching = "your DMs"
 
+// textCustom is the required name of a custom status, which is not shown.
+const textCustom = "Custom Status"
+
 // stopSentences say for each permanent close code what to change, and where.
 var stopSentences = map[int]string{
 	4004: "Discord refuses the bot's token (4004). In the Developer Portal open the application, Bot > Reset Token, " +

@@ -54,6 +54,8 @@ type Runtime struct {
 	SandboxNetwork string // "on", or the hosts that commands in the sandbox reach, as hosts.Parse reads them; empty: none
 	SandboxVisible string // absolute paths, separated by commas; ":rw" after one makes it writable
 
+	DiscordBudget bool // the bot's status in Discord says how many pings are left
+
 	UpdateSource string // a directory or an http(s) address of releases; empty: none
 }
 
@@ -65,6 +67,7 @@ func defaultRuntime() Runtime {
 		PermissionMode: "dontAsk", AutoUpdateInterval: 60 * time.Minute, AutoUpdateHour: 6,
 		GoogleCalendars: "primary", GoogleTaskList: "@default",
 		MaxBackgroundForks: 4, DailyCap: math.Inf(1), MonthlyCap: math.Inf(1), TurnCap: 5, ClaudeWarm: 1, ClaudeMemoryLimit: 4 << 30,
+		DiscordBudget: true,
 	}
 }
 

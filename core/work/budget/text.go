@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"ollimbot/core/base/words"
+
 	"ollimbot/routines/cron"
 )
 
@@ -38,6 +40,11 @@ const (
 	previewSooner   = "full now instead of at %s"
 	previewRefill   = "a used token is back in %d min instead of %d"
 )
+
+// Left says how many pings are left, such as "3 of 5 pings left".
+func (s State) Left() string {
+	return fmt.Sprintf("%d of %s left", s.Whole(), words.Some(s.Capacity, "ping", ""))
+}
 
 // Status is the line of the bucket at now, such as
 // "3/5 available (refills 1 every 90 min, next in 45 min)".
