@@ -43,7 +43,7 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			}
 			switch {
 			case a.cut():
-			case t.progress.idle > maxIdle:
+			case t.progress.idle >= maxIdle:
 				return over{stopped: fmt.Sprintf(textStuck, t.progress.idle)}
 			default:
 				continue
@@ -54,7 +54,7 @@ func (t *talk) converse(stopping func(again bool) string) over {
 			}
 		case a.stop == stopPause:
 			pauses++
-			if pauses > maxPauses || len(a.blocks) == 0 && pauses > maxIdle {
+			if pauses > maxPauses || len(a.blocks) == 0 && pauses >= maxIdle {
 				return over{stopped: fmt.Sprintf(textPauses, pauses)}
 			}
 			continue

@@ -61,8 +61,8 @@ func misbehaviours() []misbehaviour {
 		{"an empty answer", answers{streams(reply("end_turn"))}, "", 1, 0.01, 0, false},
 		{"an error within the stream", answers{streams(reply("", saying("half"))[:300] + "\n\n" + event(object{"type": "error", "error": object{"type": "overloaded_error", "message": "Overloaded"}})), done}, "Done.", 2, 0.01, 0, false},
 		{"an unknown tool", answers{streams(reply("tool_use", use("a", "Fly", object{}))), done}, "Done.", 2, 0.01, 0, false},
-		{"an unknown tool for ever", answers{streams(reply("tool_use", use("a", "Fly", object{})))}, "got no further", maxIdle + 1, 0.01, 0, false},
-		{"the same call for ever", answers{calls}, "got no further", maxIdle + 2, 0.01, maxIdle + 2, false},
+		{"an unknown tool for ever", answers{streams(reply("tool_use", use("a", "Fly", object{})))}, "got no further", maxIdle, 0.01, 0, false},
+		{"the same call for ever", answers{calls}, "got no further", maxIdle + 1, 0.01, maxIdle + 1, false},
 		{"parallel calls", answers{streams(reply("tool_use", note(object{"n": 1}), use("b", "mcp__discord__note", object{"n": 2}))), done}, "Done.", 2, 0.01, 2, false},
 		{"calls with one ID", answers{streams(reply("tool_use", note(object{"n": 1}), note(object{"n": 2}))), done}, "Done.", 2, 0.01, 2, false},
 		{"an input of 4 MB", answers{streams(reply("tool_use", note(object{"n": strings.Repeat("x", 4<<20)}))), done}, "Done.", 2, 0.01, 1, false},
@@ -77,7 +77,7 @@ func misbehaviours() []misbehaviour {
 		{"a server that hangs", answers{hangs("")}, "stopped responding", 2, 0, 0, true},
 		{"a stream that hangs", answers{hangs(reply("end_turn", saying("half"))[:300]), done}, "Done.", 2, 0.01, 0, false},
 		{"a page", answers{with(200, "text/html", "<h1>")}, "not the Messages API", 1, 0, 0, true},
-		{"cut in an answer for ever", answers{streams(reply("end_turn", saying("half"))[:400])}, "cut off", maxIdle + 1, 0.01, 0, true},
+		{"cut in an answer for ever", answers{streams(reply("end_turn", saying("half"))[:400])}, "cut off", maxIdle, 0.01, 0, true},
 	}
 	full := reply("tool_use", object{"type": "thinking", "thinking": "hm"}, saying("One."), note(object{"n": 1}))
 	events := strings.SplitAfter(full, "\n\n")

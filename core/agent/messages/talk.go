@@ -120,7 +120,7 @@ func (t *talk) try(q asked) (*answer, over) {
 		if cost.Tokens() > 0 { // the broken answer has to be paid, and so has the next one
 			paid++
 			t.again = repeats{t.again.answers + 1, t.again.dollars + cost.CostUSD}
-			tries = min(tries, attempt-paid+maxIdle)
+			tries = min(tries, attempt+maxIdle-1-paid)
 		}
 		switch {
 		case wait > patience:
