@@ -29,6 +29,12 @@ type host struct {
 
 	// run calls the session's callbacks.
 	run *callback.Host
+	// spending is what the running turn has used, and why nothing more may be used; settle
+	// takes the answer to that. Both belong to the session.
+	spending func() (s agent.Spending, stop string)
+	settle   func(allowed float64, stop string)
+	// asking is held while the user is asked: there is one question at a time.
+	asking chan struct{}
 
 	mu sync.Mutex
 	// refused are the newest calls that were refused here, to distinguish them from a
@@ -44,7 +50,7 @@ type host struct {
 
 // newHost returns a host for a run. Use close at the end.
 func newHost(o agent.SessionOptions, log *slog.Logger) *host {
-	h := &host{log: log, o: o, run: callback.New(o, log), servers: []string{server}, calls: map[string]context.CancelFunc{}}
+	h := &host{log: log, o: o, run: callback.New(o, log), asking: make(chan struct{}, 1), servers: []string{server}, calls: map[string]context.CancelFunc{}}
 	for _, t := range o.Tools {
 		if !slices.Contains(h.servers, serverOf(t)) {
 			h.servers = append(h.servers, serverOf(t))
@@ -123,6 +129,9 @@ const (
 	// for PostToolUse.
 	patience     = callback.Patience + margin
 	postPatience = callback.PostPatience + margin
+	// moneyPatience is for the question whether a turn may cost more, which a person
+	// answers, or nobody within a minute.
+	moneyPatience = 10 * time.Minute
 )
 
 // hookMatcher registers callbacks for all calls of an event.
@@ -137,7 +146,7 @@ func registeredHooks() map[string][]hookMatcher {
 	}
 	return map[string][]hookMatcher{
 		"Stop":        register(hookStop, patience),
-		"PreToolUse":  register(hookPreTool, patience),
+		"PreToolUse":  register(hookPreTool, patience+moneyPatience),
 		"PostToolUse": register(hookPostTool, postPatience),
 	}
 }
@@ -177,6 +186,14 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 	case hookPostTool:
 		return h.postTool(ctx, r.Input)
 	case hookPreTool:
+		if stop := h.afford(ctx); stop != "" {
+			// Newer versions end the turn at once, older ones (2.1.197) only when permit
+			// says so.
+			return hookAnswer{
+				Continue: new(bool), Why: stop,
+				Specific: &hookDecision{Event: "PreToolUse", Decision: "ask", Reason: stop},
+			}
+		}
 		d := h.preTool(ctx, r.Input)
 		switch {
 		case d.Allow && d.Ask:
@@ -193,6 +210,26 @@ func (h *host) hook(ctx context.Context, request json.RawMessage) (answer hookAn
 	}
 	h.log.Warn("unknown hook was called", "hook", clean.Cut(clean.Line(r.Callback), 60))
 	return objection(callback.AnswerGarbled)
+}
+
+// afford asks whether the turn, which goes on after its calls, may cost more, and returns
+// why not.
+func (h *host) afford(ctx context.Context) (stop string) {
+	if h.spending == nil {
+		return ""
+	}
+	select {
+	case h.asking <- struct{}{}:
+	case <-ctx.Done():
+		return ""
+	}
+	defer func() { <-h.asking }()
+	s, stop := h.spending()
+	if stop == "" {
+		s.Allowed, stop = h.run.Afford(ctx, s)
+		h.settle(s.Allowed, stop)
+	}
+	return stop
 }
 
 // objection denies a call.
@@ -264,6 +301,8 @@ type permission struct {
 	Behavior string          `json:"behavior"`
 	Input    json.RawMessage `json:"updatedInput,omitempty"`
 	Message  string          `json:"message,omitempty"`
+	// Interrupt ends the turn with a denial.
+	Interrupt bool `json:"interrupt,omitempty"`
 }
 
 // permit asks the run whether a call may be made. It blocks while a person thinks: the CLI
@@ -279,6 +318,10 @@ func (h *host) permit(ctx context.Context, request json.RawMessage) permission {
 		h.log.Error("permission request could not be read", "error", err)
 		h.refuse(r.ID)
 		return permission{Behavior: "deny", Message: callback.AnswerGarbled}
+	}
+	if stop := h.afford(ctx); stop != "" {
+		h.refuse(r.ID)
+		return permission{Behavior: "deny", Message: stop, Interrupt: true}
 	}
 	d := h.decide(ctx, r.ID, r.Tool, r.Input)
 	if !d.Allow {

@@ -146,7 +146,7 @@ func (s *session) finish(l wire.Line) {
 	s.id = cmp.Or(r.SessionID, s.id)
 	s.noteAuth(t.tr.failure, r)
 	t.tr.text.takeBack(t.events.put) // what was never finished is in no history
-	end := t.tr.result(r, !t.stopped.IsZero(), t.stalled)
+	end := t.tr.result(r, !t.stopped.IsZero(), t.forced)
 	end.SessionID, end.Usage = s.id, s.meter.sinceLast(r)
 	s.endTurn(t, end)
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/base/words"
 )
@@ -145,7 +146,7 @@ func (s *session) checkSilence(now time.Time) {
 	step := t.silence(now, heard, pending)
 	switch step {
 	case stepInterrupt:
-		t.stalled, t.stopped = true, now
+		t.forced, t.stopped = &agent.Result{IsError: true, Text: textStalled}, now
 	case stepSignal:
 		t.signalled = now
 	}

@@ -79,6 +79,7 @@ func newSession(e *Engine, key string, c child, o agent.SessionOptions, token *c
 		reader: make(chan struct{}, 1), done: make(chan struct{}), calm: make(chan struct{}),
 	}
 	s.host = newHost(o, s.log)
+	s.host.spending, s.host.settle = s.spending, s.settle
 	s.conn = wire.New(c.Stdout(), c.Stdin(), wire.Options{Handler: s.host.handle, Line: s.route, Log: s.log})
 	return s
 }
@@ -120,8 +121,10 @@ func (s *session) abandon() {
 	for _, t := range []*turn{s.flow.current, s.flow.waiting} {
 		switch {
 		case t == nil:
-		case t.stalled:
-			t.events.end(agent.Result{SessionID: s.id, IsError: true, Text: textStalled})
+		case t.forced != nil:
+			end := *t.forced
+			end.SessionID = s.id
+			t.events.end(end)
 		case t == s.flow.waiting:
 			t.events.fail(notTakenError{s.ended})
 		default:

@@ -33,10 +33,11 @@ type translator struct {
 	retry      wire.Retry // the last one, until another line follows
 	failure    string     // class of the last failed request
 	text       textAccumulator
+	tally      *tally
 }
 
 func newTranslator(denied func(string) bool, command agent.Command) *translator {
-	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}}
+	return &translator{denied: denied, command: command, refused: map[string]bool{}, tools: map[string]string{}, tally: &tally{requests: map[string]agent.Usage{}}}
 }
 
 // handOver is the translator for a message that joined a running turn: the calls continue,
@@ -87,7 +88,10 @@ func (t *translator) stream(s wire.Stream, put func(agent.Event)) {
 	}
 	t.retry = wire.Retry{}
 	switch {
+	case s.Kind == wire.MessageDelta:
+		t.tally.note(t.text.stream, "", s.Usage)
 	case s.Kind == wire.MessageStart:
+		t.tally.note(s.MessageID, s.Model, s.Usage)
 		t.text.begin(s.MessageID, put)
 	case s.Kind == wire.BlockStart:
 		t.text.block()
@@ -104,6 +108,7 @@ func (t *translator) assistant(a wire.Assistant, put func(agent.Event)) {
 		t.failure = a.Error
 		return
 	}
+	t.tally.note(a.MessageID, a.Model, a.Usage)
 	for _, b := range a.Content {
 		switch b.Type {
 		case wire.BlockText:

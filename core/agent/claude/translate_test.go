@@ -68,7 +68,7 @@ func replay(t *testing.T, lines []wire.Line) told {
 			continue
 		}
 		tr.text.takeBack(put)
-		put(tr.result(l.Result(), false, false))
+		put(tr.result(l.Result(), false, nil))
 	}
 	return h
 }

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -51,9 +52,11 @@ type turn struct {
 	// turn is ours.
 	echoed bool
 	// stopped is when the turn was asked to end, and signalled when SIGINT was sent for it;
-	// zero before that. stalled says that silence was the reason.
+	// zero before that.
 	stopped, signalled time.Time
-	stalled            bool
+	// forced is the result of a turn that the bot ends for a reason of its own; nil if it
+	// does not.
+	forced *agent.Result
 }
 
 // flow is the state of the conversation with a CLI between two lines. It is guarded by
@@ -104,15 +107,16 @@ const idleSoon = time.Second
 const notLoggedIn = "authentication_failed"
 
 // result is the event that ends a turn, without session and usage. stopped says that it was
-// interrupted, stalled that silence was the reason. Only is_error tells a failure: the
+// interrupted, forced why, if it was the bot that did. Only is_error tells a failure: the
 // subtype says "success" for most failures and is an error for interruptions.
-func (t *translator) result(r wire.Result, stopped, stalled bool) agent.Result {
+func (t *translator) result(r wire.Result, stopped bool, forced *agent.Result) agent.Result {
 	// An interrupted command of the CLI does not report the interruption.
-	interrupted := r.Interrupted() || stopped && !stalled && r.TerminalReason == "" && t.command != ""
+	interrupted := r.Interrupted() || stopped && forced == nil && r.TerminalReason == "" && t.command != ""
 	end := agent.Result{Text: r.Text, Turns: r.NumTurns}
 	switch {
-	case stalled && (interrupted || r.IsError):
-		end.IsError, end.Text = true, textStalled
+	case forced != nil && (interrupted || r.IsError || forced.Stopped != ""):
+		end = *forced
+		end.Text, end.Turns = cmp.Or(end.Text, t.last()), r.NumTurns
 	case interrupted:
 		end.Interrupted = true
 	case r.IsError:

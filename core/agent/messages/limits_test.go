@@ -99,6 +99,29 @@ func TestATurnAsksBeforeItCostsMore(t *testing.T) {
 	}
 }
 
+// A subagent's requests are those of the turn.
+func TestASubagentAsksForTheWholeTurn(t *testing.T) {
+	var asked []agent.Spending
+	b := newBench(t,
+		streams(reply("tool_use", use("a", "Agent", object{"description": "look", "prompt": "look", "subagent_type": "general-purpose"}))),
+		streams(reply("tool_use", use("b", "mcp__discord__note", object{}))),
+		streams(reply("end_turn", saying("Done."))))
+	s := b.open(func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{noting("note", new([]string))}
+		o.Hooks.Afford = func(_ context.Context, x agent.Spending) (float64, string) {
+			asked = append(asked, x)
+			if len(asked) == 2 { // the subagent wants its second request
+				return 0, "too much"
+			}
+			return 0, ""
+		}
+	})
+	got := say(t, s, "go")
+	if got.result.Stopped != "too much" || b.count() != 2 || len(asked) != 2 || asked[1].Used.CostUSD <= asked[0].Used.CostUSD {
+		t.Errorf("%d requests, asked %+v, %+v", b.count(), asked, got.result)
+	}
+}
+
 // M14: answers that break off are paid, and were asked for up to ten times.
 func TestAnswersThatBreakOffCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -466,6 +466,28 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 	}
 }
 
+// M5: while an engine waits or makes room, the message may still be given back.
+func TestUpdatesStayPendingUntilTheEngineHasAnswered(t *testing.T) {
+	for _, before := range []agent.Event{
+		agent.Notice{Text: "the history could not be compacted"}, agent.Compacting{Auto: true},
+		agent.Retry{Reason: "overloaded"}, agent.RateLimit{Status: "rejected"},
+	} {
+		acted(t, func(s *stage, a *actor) {
+			must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+			a.next(before, agent.Result{SessionID: "m", IsError: true, Text: "the prompt is too long"})
+			s.say("hello")
+			if n := len(s.o.Records.Updates.Peek()); n != 1 {
+				t.Errorf("after %T: %d pending", before, n)
+			}
+			a.next(before, agent.Text{Delta: "Yes."}, agent.Result{SessionID: "m"})
+			s.say("again")
+			if n := len(s.o.Records.Updates.Peek()); n != 0 {
+				t.Errorf("after an answer: %d pending", n)
+			}
+		})
+	}
+}
+
 func TestTheStandingOfARunIsRemembered(t *testing.T) {
 	s := newStage(t, nil)
 	must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))

@@ -191,6 +191,9 @@ type Assistant struct {
 	Origin
 	MessageID string
 	Content   []Content
+	Model     string
+	// Usage is that of the request so far; each block of a message repeats it.
+	Usage Usage
 	// Error is the class of a failure whose description is the text:
 	// "authentication_failed", "billing_error", "rate_limit", "overloaded",
 	// "invalid_request", "model_not_found", "server_error", "max_output_tokens",
@@ -201,7 +204,17 @@ type Assistant struct {
 // message is the inner "message" of assistant and user lines.
 type message struct {
 	ID      string          `json:"id"`
+	Model   string          `json:"model"`
 	Content json.RawMessage `json:"content"`
+	Usage   Usage           `json:"usage"`
+}
+
+// Usage is that of one request in the API's words.
+type Usage struct {
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
 }
 
 // Assistant reads an assistant line.
@@ -211,7 +224,10 @@ func (l Line) Assistant() Assistant {
 		Message message `json:"message"`
 		Error   string  `json:"error"`
 	}](l.Raw)
-	return Assistant{Origin: v.Origin, MessageID: v.Message.ID, Content: contents(v.Message.Content), Error: v.Error}
+	return Assistant{
+		Origin: v.Origin, MessageID: v.Message.ID, Content: contents(v.Message.Content),
+		Model: v.Message.Model, Usage: v.Message.Usage, Error: v.Error,
+	}
 }
 
 // User is a message of the user's side: results of tools, texts made by the CLI, and echoes
@@ -233,6 +249,7 @@ func (l Line) User() User {
 // Kinds of stream events, and of the deltas of content blocks.
 const (
 	MessageStart = "message_start"
+	MessageDelta = "message_delta"
 	BlockStart   = "content_block_start"
 	BlockDelta   = "content_block_delta"
 
@@ -245,6 +262,8 @@ type Stream struct {
 	Kind            string
 	ParentToolUseID string
 	MessageID       string // of MessageStart, the only event with a message ID
+	Model           string // of MessageStart
+	Usage           Usage  // of MessageStart, and of the end of a message
 	Delta           string // the kind of a BlockDelta, whose piece is in Text or Thinking
 	Text, Thinking  string
 }
@@ -256,8 +275,11 @@ func (l Line) Stream() Stream {
 		Event           struct {
 			Type    string `json:"type"`
 			Message struct {
-				ID string `json:"id"`
+				ID    string `json:"id"`
+				Model string `json:"model"`
+				Usage Usage  `json:"usage"`
 			} `json:"message"`
+			Usage Usage `json:"usage"`
 			Delta struct {
 				Type     string `json:"type"`
 				Text     string `json:"text"`
@@ -266,7 +288,12 @@ func (l Line) Stream() Stream {
 		} `json:"event"`
 	}](l.Raw)
 	e := v.Event
+	used := e.Usage
+	if e.Type == MessageStart {
+		used = e.Message.Usage
+	}
 	return Stream{
+		Model: e.Message.Model, Usage: used,
 		Kind: e.Type, ParentToolUseID: v.ParentToolUseID, MessageID: e.Message.ID,
 		Delta: e.Delta.Type, Text: e.Delta.Text, Thinking: e.Delta.Thinking,
 	}
