@@ -195,7 +195,7 @@ func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
 	must(t, err)
 	want := `{"subtype":"initialize","hooks":{
 		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":60}],
-		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":60}],
+		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":660}],
 		"PostToolUse":[{"hookCallbackIds":["ollim_post_tool"],"timeout":30}]},
 		"sdkMcpServers":["discord"],"appendSystemPrompt":"You are <Olli> & co."}`
 	if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, data)); diff != "" {

@@ -2,8 +2,13 @@ package claude
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
@@ -66,4 +71,67 @@ func TestARequestIsCountedOnce(t *testing.T) {
 	if got := y.sum(); got != want || y.model != "claude-haiku" {
 		t.Errorf("%+v of %s", got, y.model)
 	}
+}
+
+// The same with a played command, which says what the real one says.
+func TestTheQuestionOfATurnsCostStandsBeforeEachCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []agent.Spending
+		stop := ""
+		st := newStage(t, Options{})
+		s, p := played(t, st, func(o *agent.SessionOptions) {
+			o.Permission = func(context.Context, agent.ToolUse) agent.Decision { return agent.Decision{Allow: true} }
+			o.Hooks.Afford = func(_ context.Context, x agent.Spending) (float64, string) {
+				asked = append(asked, x)
+				return 7, stop
+			}
+		})
+		request := func(id string, in, out int) []string {
+			return []string{
+				fmt.Sprintf(`{"type":"stream_event","event":{"type":"message_start","message":{"id":%q,"model":"claude-opus","usage":{"input_tokens":%d,"output_tokens":1}}}}`, id, in),
+				fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"model":"claude-opus","usage":{"input_tokens":%d,"output_tokens":1},"content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}`, id, in),
+				fmt.Sprintf(`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":%d}}}`, out),
+			}
+		}
+		ask := func(subtype, r string) string {
+			synctest.Wait()
+			answer, err := inner(s).host.handle(t.Context(), subtype, json.RawMessage(r))
+			must(t, err)
+			text, err := json.Marshal(answer)
+			must(t, err)
+			return string(text)
+		}
+		const hook = `{"callback_id":"ollim_pre_tool","tool_use_id":"t","input":{"tool_name":"Bash","tool_input":{},"tool_use_id":"t"}}`
+		const call = `{"tool_name":"Bash","input":{},"tool_use_id":"t"}`
+		if got := ask("hook_callback", hook); got != "{}" || len(asked) != 0 {
+			t.Errorf("before a turn: %s, asked %+v", got, asked)
+		}
+		done := make(chan told, 1)
+		go func() { done <- say(t, s, "go") }()
+		<-p.messages
+		p.say(begin)
+		p.say(request("a", 100, 40)...)
+		if got := ask("hook_callback", hook); got != "{}" {
+			t.Errorf("the hook says %s", got)
+		}
+		p.say(request("b", 200, 50)...)
+		stop = "too much"
+		if got := ask("hook_callback", hook); !strings.Contains(got, `"continue":false`) || !strings.Contains(got, `"ask"`) {
+			t.Errorf("the hook says %s", got)
+		}
+		if got := ask("can_use_tool", call); !strings.Contains(got, `"deny"`) || !strings.Contains(got, `"interrupt":true`) {
+			t.Errorf("the permission is %s", got)
+		}
+		p.say(aborted, idle)
+		if end := (<-done).result(t); end.Stopped != "too much" || end.IsError || end.Interrupted {
+			t.Errorf("%+v", end)
+		}
+		want := []agent.Spending{
+			{Model: "claude-opus", Used: agent.Usage{InputTokens: 100, OutputTokens: 40}},
+			{Model: "claude-opus", Used: agent.Usage{InputTokens: 300, OutputTokens: 90}, Allowed: 7},
+		}
+		if diff := cmp.Diff(want, asked); diff != "" {
+			t.Error(diff)
+		}
+	})
 }

@@ -469,8 +469,10 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 // M5: while an engine waits or makes room, the message may still be given back.
 func TestUpdatesStayPendingUntilTheEngineHasAnswered(t *testing.T) {
 	for _, before := range []agent.Event{
-		agent.Notice{Text: "the history could not be compacted"}, agent.Compacting{Auto: true},
-		agent.Retry{Reason: "overloaded"}, agent.RateLimit{Status: "rejected"},
+		agent.Notice{Text: "the history could not be compacted"},
+		agent.Compacting{Auto: true},
+		agent.Retry{Reason: "overloaded"},
+		agent.RateLimit{Status: "rejected"},
 	} {
 		acted(t, func(s *stage, a *actor) {
 			must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
