@@ -31,6 +31,9 @@ const (
 	textSkippedTime = "%s %s does not exist in %s: the clocks are set forward then"
 	textEndsFirst   = "the event would end before it starts (%s to %s): --end must be later"
 	textBothEnds    = "this event has no time of day: set both --start and --end"
+	textPart        = "%d of %d: --max %d shows all"
+	textOfMore      = "%d of more than %d: --max shows up to %d"
+	textMost        = "the newest %d, of more: search for something narrower"
 	textOneOf       = "nothing to change: give at least one of %s"
 	textOutOf       = "%s %d is out of range: choose a number from 1 to %d"
 )
@@ -168,6 +171,19 @@ func (c changes) text(name string, value *string) {
 	}
 }
 
+// due sets the day, if one was given; an empty one removes it.
+func (c changes) due(day *string, now time.Time) error {
+	if day != nil && *day == "" {
+		c["due"] = nil
+		return nil
+	}
+	due, err := dueOn(day, now)
+	if due != "" {
+		c["due"] = due
+	}
+	return err
+}
+
 // oneLine is the text of a column.
 func oneLine(s, otherwise string) string {
 	if s = clean.Line(s); s == "" {
@@ -298,25 +314,21 @@ func (c *tasksDoneCmd) Run(p *console.Process, g *At) error {
 type tasksUpdateCmd struct {
 	ofID
 	Title *string `placeholder:"TEXT" help:"New title."`
-	Due   *string `placeholder:"YYYY-MM-DD" help:"New due day."`
+	Due   *string `placeholder:"YYYY-MM-DD" help:"New due day; an empty one removes it."`
 	Notes *string `placeholder:"TEXT" help:"New notes."`
 }
 
 // Run changes the given fields.
 func (c *tasksUpdateCmd) Run(p *console.Process, g *At) error {
 	fields := changes{}
-	due, err := dueOn(c.Due, g.Now)
-	if err := errors.Join(fields.title("title", c.Title), err); err != nil {
+	if err := errors.Join(fields.title("title", c.Title), fields.due(c.Due, g.Now)); err != nil {
 		return err
-	}
-	if due != "" {
-		fields["due"] = due
 	}
 	fields.text("notes", c.Notes)
 	if len(fields) == 0 {
 		return console.Usagef(textOneOf, "--title, --due, --notes")
 	}
-	_, err = g.Tasks.Update(g, g.list, c.ID, fields)
+	_, err := g.Tasks.Update(g, g.list, c.ID, fields)
 	return c.changed(p, "updated", textNoTask, err)
 }
 

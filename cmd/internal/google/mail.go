@@ -2,6 +2,7 @@ package google
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -56,13 +57,33 @@ func (c atMost) mails(p *console.Process, g *At, query string) error {
 	if c.Max < 1 || c.Max > maxMails {
 		return console.Usagef(textOutOf, "--max", c.Max, maxMails)
 	}
-	if err := warned(p, TextMailIsData); err != nil {
+	found, err := g.Mail.Search(g, query, c.Max)
+	if err != nil {
 		return err
 	}
-	return streamed(p, c.JSON, "no messages", g.Mail.Search(g, query, c.Max), func(m google.Message) (string, any) {
+	if said := partOf(c.Max, found); said != "" && !c.JSON {
+		err = p.Lines(said)
+	}
+	if err = errors.Join(err, warned(p, TextMailIsData)); err != nil {
+		return err
+	}
+	return streamed(p, c.JSON, "no messages", found.Mails, func(m google.Message) (string, any) {
 		m = cleaned(m, g.Env.Zone)
 		return fmt.Sprintf("  %s  %s  %s  %s", clean.Line(m.ID), mailDate(m.At), sender(m.From), m.Subject), m
 	})
+}
+
+// partOf says how many mails a list leaves out, or "".
+func partOf(listed int, found google.Found) string {
+	switch {
+	case found.More && listed < maxMails:
+		return fmt.Sprintf(textOfMore, listed, found.Total, maxMails)
+	case found.More:
+		return fmt.Sprintf(textMost, listed)
+	case found.Total > listed:
+		return fmt.Sprintf(textPart, listed, found.Total, found.Total)
+	}
+	return ""
 }
 
 // cleaned is a mail that is safe for a terminal, with its time in a zone.

@@ -17,7 +17,10 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Message is a mail. Only Get sets Body and Attachments.
@@ -84,22 +87,39 @@ func onMail(query url.Values, path ...string) call {
 	return call{scope: Mail, method: http.MethodGet, path: append([]string{"gmail", "v1", "users", "me"}, path...), query: query}
 }
 
-// mailsAtOnce are fetched concurrently.
-const mailsAtOnce = 10
+const (
+	// mailsAtOnce are fetched concurrently.
+	mailsAtOnce = 10
+	// maxFound is how many results of a search are counted: what one call lists at most.
+	maxFound = 500
+)
 
-// Search returns the newest mails that match a Gmail query, without their bodies.
-func (s *MailAPI) Search(ctx context.Context, query string, most int) iter.Seq2[Message, error] {
-	return func(yield func(Message, error) bool) {
-		var ids []string
-		for m, err := range pages[struct{ ID string }](ctx, s.api, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(min(most, 100))}}, "messages")) {
-			if err != nil {
-				yield(Message{}, err)
-				return
-			}
-			if ids = append(ids, m.ID); len(ids) == most {
-				break
-			}
+// Found is the result of a search.
+type Found struct {
+	Mails iter.Seq2[Message, error] // the newest, without their bodies
+	Total int
+	More  bool // than Total
+}
+
+// Search returns the newest mails that match a Gmail query, and how many match.
+func (s *MailAPI) Search(ctx context.Context, query string, most int) (Found, error) {
+	var ids []string
+	more := false
+	for m, err := range pages[struct{ ID string }](ctx, s.api, onMail(url.Values{"q": {query}, "maxResults": {strconv.Itoa(maxFound)}}, "messages")) {
+		if err != nil {
+			return Found{}, err
 		}
+		if more = len(ids) == maxFound; more {
+			break
+		}
+		ids = append(ids, m.ID)
+	}
+	return Found{Mails: s.heads(ctx, ids[:min(most, len(ids))]), Total: len(ids), More: more}, nil
+}
+
+// heads are mails without their bodies.
+func (s *MailAPI) heads(ctx context.Context, ids []string) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
 		for some := range slices.Chunk(ids, mailsAtOnce) {
 			list := make([]Message, len(some))
 			group, ctx := errgroup.WithContext(ctx)
@@ -199,7 +219,9 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the text of mail %s: %w", id, err)
 	}
-	if utf8.Valid(data) { // Google returns most texts so, whatever their headers say
+	// Google returns most texts as UTF-8, whatever their headers say. Only ISO-2022 and UTF-16
+	// look like it, and they contain what no text does.
+	if utf8.Valid(data) && !bytes.ContainsAny(data, "\x00\x1b") {
 		return string(data), nil
 	}
 	if _, params, err := mime.ParseMediaType(p.header("Content-Type", "")); err == nil {
@@ -210,16 +232,13 @@ func (s *MailAPI) text(ctx context.Context, id string, p part) (string, error) {
 	return strings.ToValidUTF8(string(data), "\ufffd"), nil
 }
 
-// decoded reads text in a single-byte charset.
+// decoded reads text in a charset that browsers know.
 func decoded(set string, text io.Reader) (io.Reader, error) {
-	plain := strings.NewReplacer("-", "", "_", "", " ", "", "cp", "windows", "latin1", "windows1252").Replace
-	set = plain(strings.ToLower(set))
-	for _, known := range charmap.All {
-		if name, ok := known.(fmt.Stringer); ok && plain(strings.ToLower(name.String())) == set {
-			return known.NewDecoder().Reader(text), nil
-		}
+	known, err := htmlindex.Get(set)
+	if err != nil || known == encoding.Replacement { // which stands for charsets that are not read any more
+		return nil, fmt.Errorf("unknown charset %q", set)
 	}
-	return nil, fmt.Errorf("unknown charset %q", set)
+	return transform.NewReader(text, unicode.BOMOverride(known.NewDecoder())), nil
 }
 
 // urlSafe turns other base64 variants into the one that Google uses.

@@ -1,7 +1,10 @@
 package google
 
 import (
+	"net/url"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -25,14 +28,16 @@ var voidTags = map[atom.Atom]bool{
 }
 
 // Plain is the text of an HTML page as a reader would see it: without what is hidden,
-// a line for each block, and spaces collapsed.
+// a line for each block, spaces collapsed, and the address of a link behind its text.
 func Plain(page string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(page))
 	var hidden []atom.Atom // the elements that hide their contents, outermost first
+	var open link
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
+			open.end(&b)
 			return tidy(b.String())
 		case html.TextToken:
 			if len(hidden) == 0 {
@@ -44,11 +49,18 @@ func Plain(page string) string {
 			if blockTags[t.DataAtom] {
 				b.WriteByte('\n')
 			}
+			if t.DataAtom == atom.A && len(hidden) == 0 {
+				open.end(&b)
+				open = link{address: target(t), from: b.Len()}
+			}
 			if t.Type == html.StartTagToken && !voidTags[t.DataAtom] && (len(hidden) > 0 && t.DataAtom == hidden[0] || len(hidden) == 0 && hides(t)) {
 				hidden = append(hidden, t.DataAtom)
 			}
 		case html.EndTagToken:
 			t := z.Token()
+			if t.DataAtom == atom.A && len(hidden) == 0 {
+				open.end(&b)
+			}
 			if len(hidden) > 0 && t.DataAtom == hidden[0] {
 				hidden = hidden[1:]
 			} else if blockTags[t.DataAtom] {
@@ -56,6 +68,63 @@ func Plain(page string) string {
 			}
 		}
 	}
+}
+
+// link is a link whose text is being written. The zero value is none.
+type link struct {
+	address string
+	from    int // where its text starts
+}
+
+// end writes the address, unless the text says it already.
+func (l *link) end(b *strings.Builder) {
+	if l.address != "" && bare(tidy(b.String()[l.from:])) != bare(l.address) {
+		b.WriteString(" (" + l.address + ") ")
+	}
+	*l = link{}
+}
+
+// bare is an address without what people leave out.
+func bare(address string) string {
+	if _, rest, found := strings.Cut(address, "://"); found {
+		address = rest
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(address, "mailto:"), "/")
+}
+
+// maxAddress is the longest address that is shown in full, in characters.
+const maxAddress = 300
+
+// tracking are the parameters of an address that only say who follows it; a name that ends
+// in _ stands for all that start so.
+var tracking = []string{"utm_", "mc_cid", "mc_eid", "fbclid", "gclid", "dclid", "msclkid", "mkt_tok", "_hsenc", "_hsmi", "igshid", "yclid", "vero_id"}
+
+func tracks(parameter string) bool {
+	name, _, _ := strings.Cut(strings.ToLower(parameter), "=")
+	return slices.ContainsFunc(tracking, func(t string) bool { return name == t || strings.HasSuffix(t, "_") && strings.HasPrefix(name, t) })
+}
+
+// target is where a link leads, without tracking; "" for nothing that a reader could open. Of
+// a very long address only the host is shown.
+func target(t html.Token) string {
+	i := slices.IndexFunc(t.Attr, func(a html.Attribute) bool { return a.Key == "href" })
+	if i < 0 {
+		return ""
+	}
+	u, err := url.Parse(strings.TrimSpace(t.Attr[i].Val))
+	if err != nil || u.Scheme != "mailto" && (u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return ""
+	}
+	u.RawQuery = strings.Join(slices.DeleteFunc(strings.Split(u.RawQuery, "&"), tracks), "&")
+	u.ForceQuery = false
+	address := u.String()
+	if utf8.RuneCountInString(address) <= maxAddress {
+		return address
+	}
+	if u.Scheme == "mailto" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + "/…"
 }
 
 func isSpace(r rune) bool {
