@@ -43,7 +43,7 @@ type googleKey struct{}
 //	google called METHOD N       so often was it called
 //	google yes FILE              goes where the address in FILE, or in a pipe, leads, as a browser does
 //	google copy FILE TO          the same, and keeps the last address in place of opening it
-//	today                        four events, see there
+//	today                        some events, see there
 func TestGoogleStories(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "google"),
@@ -67,7 +67,8 @@ func TestGoogleStories(t *testing.T) {
 }
 
 // today puts events around the real now into the calendars: an all-day one, one at noon, one
-// in two days, and one of a team's.
+// in two days, one of a team's, and two that are not the user's day: a declined one and a
+// working location.
 func today(ts *testscript.TestScript, _ bool, _ []string) {
 	g := ts.Value(googleKey{}).(*googletest.Server)
 	zone, err := time.LoadLocation("America/Los_Angeles")
@@ -87,6 +88,14 @@ func today(ts *testscript.TestScript, _ bool, _ []string) {
 		"id": "day1", "summary": "Fair", "start": map[string]any{"date": now.Format(time.DateOnly)},
 		"end": map[string]any{"date": now.AddDate(0, 0, 1).Format(time.DateOnly)},
 	})
+	for id, more := range map[string]map[string]any{
+		"no1": {"summary": "Declined", "attendees": []any{map[string]any{"email": "sam@example.com", "self": true, "responseStatus": "declined"}}},
+		"no2": {"summary": "Home office", "eventType": "workingLocation"},
+	} {
+		more["id"] = id
+		more["start"], more["end"] = map[string]any{"date": now.Format(time.DateOnly)}, map[string]any{"date": now.AddDate(0, 0, 1).Format(time.DateOnly)}
+		g.AddEvent("primary", more)
+	}
 }
 
 var httpAddress = regexp.MustCompile(`https?://\S+`)

@@ -237,7 +237,7 @@ type calUpdateCmd struct {
 	inCalendar
 	ofID
 	Summary     *string `placeholder:"TEXT" help:"New title."`
-	Start       *string `placeholder:"TIME" help:"New start, YYYY-MM-DDTHH:MM."`
+	Start       *string `placeholder:"TIME" help:"New start, YYYY-MM-DDTHH:MM; without --end the length stays."`
 	End         *string `placeholder:"TIME" help:"New end, YYYY-MM-DDTHH:MM."`
 	Description *string `placeholder:"TEXT" help:"New description."`
 }
@@ -279,7 +279,8 @@ func (c *calUpdateCmd) Run(p *console.Process, g *At) error {
 			start, _ = e.Start.Time(g.Env.Zone)
 		}
 		if c.End == nil {
-			end, _ = e.End.Time(g.Env.Zone)
+			end = start.Add(e.Length())
+			fields["end"] = google.Change(end)
 		}
 		if err := ordered(start, end); err != nil {
 			return err

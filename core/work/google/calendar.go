@@ -9,6 +9,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -66,6 +67,24 @@ func (w *When) Time(zone *time.Location) (time.Time, bool) {
 // AllDay reports whether the event has days and no times.
 func (e Event) AllDay() bool { return e.Start != nil && e.Start.DateTime == "" }
 
+// Length is the time from start to end; 0 without either.
+func (e Event) Length() time.Duration {
+	start, starts := e.Start.Time(time.UTC)
+	end, ends := e.End.Time(time.UTC)
+	if !starts || !ends {
+		return 0
+	}
+	return end.Sub(start)
+}
+
+// aside reports whether the event is no part of the user's day: the user declined it, or it
+// is only a working location.
+func (e Event) aside() bool {
+	return e.Kind == "workingLocation" || slices.ContainsFunc(e.Attendees, func(a Attendee) bool {
+		return a.Self && a.Response == "declined"
+	})
+}
+
 // Foreign reports whether someone else created the event, so that its text is untrusted.
 func (e Event) Foreign() bool {
 	return e.Organizer != nil && !e.Organizer.Self && e.Organizer.Email != e.Calendar
@@ -88,7 +107,7 @@ func onEvent(method, calendar string, body any, id ...string) call {
 }
 
 // Events returns the events of calendars between two moments, ordered by start, each
-// occurrence separately.
+// occurrence separately, without those that the user declined and working locations.
 func (s *CalendarAPI) Events(ctx context.Context, calendars []string, from, to time.Time) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		var open []*stream
@@ -107,8 +126,10 @@ func (s *CalendarAPI) Events(ctx context.Context, calendars []string, from, to t
 				}
 			}
 			s := open[first]
-			if !yield(s.event, s.err) || s.err != nil {
-				return
+			if s.err != nil || !s.event.aside() {
+				if !yield(s.event, s.err) || s.err != nil {
+					return
+				}
 			}
 			if !s.advance(from.Location()) {
 				open = append(open[:first], open[first+1:]...)

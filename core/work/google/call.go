@@ -3,6 +3,7 @@ package google
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,24 @@ const (
 	patience  = 20 * time.Second
 	maxAnswer = 64 << 20 // bytes
 )
+
+// strangerError means that something on the way answered in Google's place, such as the login
+// page of a hotel's network: Google got nothing.
+type strangerError struct{ what string }
+
+func (e *strangerError) Error() string { return e.what }
+
+// stranger describes an answer that Google's APIs do not give, or is "".
+func stranger(res *http.Response) string {
+	page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
+	switch to, err := res.Location(); {
+	case res.StatusCode >= 300 && res.StatusCode < 400 && err == nil:
+		return "a redirect to " + to.Host
+	case res.StatusCode == http.StatusNetworkAuthenticationRequired, page && res.StatusCode < 300:
+		return "a web page"
+	}
+	return ""
+}
 
 // call is one call of an API.
 type call struct {
@@ -171,6 +190,9 @@ func (a *api) do(ctx context.Context, k call, out any) error {
 	}
 	if missing := (*lostError)(nil); errors.As(err, &missing) {
 		text := fmt.Sprintf(textReach, missing)
+		if other := (*strangerError)(nil); errors.As(err, &other) {
+			text = fmt.Sprintf(textStranger, other)
+		}
 		a.creds.reached(text)
 		return errors.New(text)
 	}
@@ -204,11 +226,17 @@ func (a *api) try(ctx context.Context, k call, rejected *string, out any) error 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if name := (x509.HostnameError{}); errors.As(err, &name) {
+			return &lostError{err: &strangerError{name.Error()}, unsent: true}
+		}
 		dial := (*net.OpError)(nil)
 		return &lostError{err: err, unsent: errors.As(err, &dial) && dial.Op == "dial"}
 	}
 	defer res.Body.Close()
 	at, _ := http.ParseTime(res.Header.Get("Date")) // zero if missing
+	if who := stranger(res); who != "" {
+		return &lostError{err: &strangerError{who}, unsent: true}
+	}
 	switch {
 	case res.StatusCode >= 500:
 		return &lostError{err: fmt.Errorf("it answered %d", res.StatusCode), at: at}

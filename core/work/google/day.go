@@ -218,17 +218,14 @@ func (k *calendar) read(ctx context.Context, a *api, from, to time.Time) error {
 	return nil
 }
 
-// item is an event as an item; false if it was cancelled, the user declined it, or it is
-// only a working location.
+// item is an event as an item; false if it was cancelled or is no part of the day.
 func (k *calendar) item(e Event, zone *time.Location) (Item, bool) {
 	start, starts := e.Start.Time(zone)
 	end, ends := e.End.Time(zone)
 	if !ends {
 		end = start
 	}
-	if !starts || e.Status == "cancelled" || e.Kind == "workingLocation" || slices.ContainsFunc(e.Attendees, func(a Attendee) bool {
-		return a.Self && a.Response == "declined"
-	}) {
+	if !starts || e.Status == "cancelled" || e.aside() {
 		return Item{}, false
 	}
 	return Item{

@@ -331,6 +331,26 @@ func TestTheTokenIsInNoError(t *testing.T) {
 	}
 }
 
+// G5
+func TestALoginPageOfTheNetworkIsNamed(t *testing.T) {
+	for portal, want := range map[string]string{"page": "(a web page)", "http://portal.example/login": "(a redirect to portal.example)"} {
+		c, g, _ := account(t, google.Tasks)
+		f := googletest.Fault{Portal: portal}
+		g.Fail("tasks.tasks.insert", f, f, f, f)
+		_, err := c.Tasks.Add(context.Background(), "@default", google.Task{Title: "Milk"})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "log in to it first") {
+			t.Errorf("%s: %v", portal, err)
+		}
+		if s := c.State(); s.Kind != google.Unreachable || s.Why != err.Error() {
+			t.Error(s)
+		}
+		g.Fail("tasks.tasks.insert", f) // it is logged in to meanwhile
+		if made, err := c.Tasks.Add(context.Background(), "@default", google.Task{Title: "Milk"}); err != nil || made.ID == "" || count(t, c) != 1 {
+			t.Error(made, err)
+		}
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -22,6 +22,7 @@ const (
 	textLapsed      = "Google no longer accepts the login (it was revoked or has expired): log in again with ollim-bot auth google"
 	textNoClient    = "Google no longer knows the client: create a new one (ollim-bot help google) and log in again with ollim-bot auth google"
 	textReach       = "Google cannot be reached (%s): check this machine's internet connection; the next command tries again"
+	textStranger    = "something else answered in place of Google (%s): this network may want you to log in to it first, in a browser"
 	textPatience    = "Google asks you to wait %s; try again then"
 	textNotAllowed  = "you have not allowed access to %s: run ollim-bot auth google%s"
 	textSwitchedOff = "this API is not enabled in your Google project: enable it at console.cloud.google.com (ollim-bot help google)"

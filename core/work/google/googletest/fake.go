@@ -8,6 +8,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -33,6 +34,9 @@ type Fault struct {
 	Lost   bool          // the connection ends in place of the answer
 	Cut    bool          // half of the answer comes
 	Slow   time.Duration // before anything else
+	// Portal is the login page of a network, which answers in place of Google: "page", or the
+	// address that it redirects to.
+	Portal string
 }
 
 // Server is the fake. Its fields may be read and changed under Lock.
@@ -211,6 +215,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-time.After(f.Slow):
 	case <-r.Context().Done():
+		return
+	}
+	switch f.Portal {
+	case "":
+	case "page":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, "<html><body>Welcome to our hotel</body></html>")
+		return
+	default:
+		http.Redirect(w, r, f.Portal, http.StatusFound)
 		return
 	}
 	if f.Status != 0 {
