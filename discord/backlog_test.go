@@ -200,3 +200,26 @@ func TestAnOddAuthorCostsNoMessageAndAnUnreadableMessageIsTold(t *testing.T) {
 		}
 	}
 }
+
+// P9: a page of history without a readable message ended the catch-up.
+func TestAMessageBehindAPageOfUnreadableOnesIsReceived(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, discordtest.Options{NoContract: true}) // the description knows no such messages
+	b := newStub(nil)
+	st.alone(b)
+	st.up()
+	me := st.s.User()
+	me.Say("before")
+	b.wait(t, 1)
+	st.stop()
+	for range page + 1 {
+		me.Send(discordtest.Message{Content: "lost", Extra: map[string]any{"author": map[string]any{"id": 42}}})
+	}
+	last := me.Say("behind them")
+	again := newStub(nil)
+	again.heard = b.LastReceived("")
+	st.alone(again)
+	if got, ok := again.wait(t, 1)[0].(command.Receive); !ok || got.Key != last.ID {
+		t.Errorf("%+v", got)
+	}
+}

@@ -100,6 +100,7 @@ type tuning struct {
 	transport http.RoundTripper
 	hurry     int
 	line      *stream.Line
+	start     time.Time // when the program started; zero is now
 }
 
 // New creates the surface and makes no request. An error says what is missing, or what is
@@ -144,7 +145,10 @@ func newTuned(o Options, t tuning) (*Discord, error) {
 		LastStart: d.state.lastStart, Started: d.state.setStarted,
 	})
 	d.status.link = d.link.State
-	start := time.Now()
+	start := t.start
+	if start.IsZero() {
+		start = time.Now()
+	}
 	d.room = &room{rest: d.rest, line: t.line, state: d.state, status: d.status, log: o.Log, life: life, mark: newMark(start)}
 	d.rivals = &rivals{
 		start: start, grace: rivalAfter / time.Duration(max(t.hurry, 1)), zone: o.Zone, sent: d.rest.Sent, status: d.status,

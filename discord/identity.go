@@ -74,12 +74,12 @@ func ownerOf(app rest.App, chosen string) (string, error) {
 // start is not answered. This happens before the gateway opens, so that no message is lost
 // in between.
 func (i *identity) firstStart(ctx context.Context, dm *dmChannel) error {
-	list, err := i.room.rest.After(ctx, dm.Channel, "", 1)
+	list, _, err := i.room.rest.After(ctx, dm.Channel, "", 1)
 	if errors.Is(err, rest.ErrNoChannel) {
 		if dm.Channel, err = i.room.open(ctx, dm.Owner); err != nil {
 			return err
 		}
-		list, err = i.room.rest.After(ctx, dm.Channel, "", 1)
+		list, _, err = i.room.rest.After(ctx, dm.Channel, "", 1)
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,15 +110,15 @@ func (in *inbound) catchUp(ctx context.Context, newest string) (missed []*discor
 		if dm.Channel == "" { // there is no conversation yet
 			return nil
 		}
-		list, err := in.room.rest.After(ctx, dm.Channel, newest, page)
+		list, last, err := in.room.rest.After(ctx, dm.Channel, newest, page)
+		newest = cmp.Or(last, newest)
 		for _, m := range list {
-			newest = m.ID
 			if m.Author.ID == dm.Owner && message.Written(m) {
 				missed = append(missed, m)
 			}
 		}
 		switch {
-		case err == nil && len(list) == 0, ctx.Err() != nil:
+		case err == nil && last == "", ctx.Err() != nil:
 			return missed
 		case err == nil:
 			continue

@@ -4,7 +4,9 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -13,6 +15,7 @@ import (
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
+	"ollimbot/discord/gateway"
 )
 
 // second is another program with the same token, and a data directory of its own.
@@ -56,10 +59,10 @@ func connected(n Standing) bool { return n.State == textUp }
 func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testing.T) {
 	t.Parallel()
 	first := newStage(t, discordtest.Options{})
+	first.born = time.Now().Add(-time.Hour)
 	heard := newStub(nil)
 	first.start(heard)
 	first.becomes("up", connected)
-	time.Sleep(2 * time.Millisecond) // their starts differ
 	other := first.second()
 	deaf := newStub(nil)
 	other.start(deaf)
@@ -162,36 +165,43 @@ func TestThePingsThatAreLeftAreShownBelowTheBotsName(t *testing.T) {
 	})
 }
 
-// P7: what runs beside the bot can say how it is connected; P1: and when it last started.
+// P7: what runs beside the bot can say how it is connected.
 func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := quietly(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = d.Run(ctx, newStub(nil)) })
+		began := time.Now()
+		time.Sleep(time.Hour)
+		now, known := Recorded(d.o.Dir)
+		if text := now.Text(time.UTC); !known || now.OK || now.Since.Sub(began) > time.Minute ||
+			!strings.HasPrefix(text, "down since "+now.Since.UTC().Format("15:04")+": ") || !strings.HasSuffix(text, "; the bot keeps trying") {
+			t.Errorf("%v %q", known, text)
+		}
+		d.status.unreachable(nil) // Discord answers
+		d.status.link = func() gateway.State { return gateway.State{Phase: gateway.Up, Since: began.Add(time.Hour)} }
+		d.status.notify()
+		synctest.Wait()
+		now, known = Recorded(d.o.Dir)
+		if text := now.Text(time.UTC); !known || !now.OK || text != "up since "+began.Add(time.Hour).UTC().Format("15:04") {
+			t.Errorf("%v %q", known, text)
+		}
+		cancel()
+		running.Wait()
+		if now, known := Recorded(d.o.Dir); known {
+			t.Errorf("after the end %+v", now)
+		}
+		d.Farewell(ctx)
+	})
+}
+
+// P1: the next program knows when the session before it has started.
+func TestTheStartOfTheLastSessionIsOnDisk(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, discordtest.Options{})
 	st.alone(newStub(nil))
 	st.up()
-	recorded := func(what string, is func(Standing) bool) Standing {
-		st.becomes(what, is)
-		for { // the file follows
-			if now, known := Recorded(st.dir); known && is(now) {
-				return now
-			}
-			select {
-			case <-t.Context().Done():
-				t.Fatalf("%s is not recorded", what)
-			default:
-			}
-		}
-	}
-	now := recorded("up", connected)
-	if text := now.Text(time.UTC); text != "up since "+now.Since.UTC().Format("15:04") {
-		t.Error(text)
-	}
-	st.s.Down()
-	now = recorded("down", func(n Standing) bool { return !n.OK })
-	if text := now.Text(time.UTC); !strings.HasPrefix(text, "down since "+now.Since.UTC().Format("15:04")+": ") || !strings.HasSuffix(text, "; the bot keeps trying") {
-		t.Error(text)
-	}
-	st.s.Up()
-	recorded("up again", connected)
 	st.stop()
 	if now, known := Recorded(st.dir); known {
 		t.Errorf("after the end %+v", now)

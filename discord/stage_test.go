@@ -50,6 +50,7 @@ type stage struct {
 	s    *discordtest.Server
 	dir  *store.Dir
 	log  *scrap
+	born time.Time // when the program started; zero is when the surface is made
 	d    *Discord
 	bot  *core.Bot
 	stop func()
@@ -103,7 +104,9 @@ func (st *stage) write(rel, text string) {
 // surface makes the surface alone.
 func (st *stage) surface(o Options) *Discord {
 	st.t.Helper()
-	d, err := newTuned(o, quick())
+	pace := quick()
+	pace.start = st.born
+	d, err := newTuned(o, pace)
 	must(st.t, err)
 	st.d = d
 	return d

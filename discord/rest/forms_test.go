@@ -310,7 +310,7 @@ func TestHistoryComesOldestFirst(t *testing.T) {
 	}
 	odd := `{"id":12,"content":["odd"]}`
 	c, f := discord(says(200, "["+strings.Join([]string{one("102"), one("101"), odd, one("99"), one("99"), one("9")}, ",")+"]"))
-	got, err := c.After(t.Context(), "7", "10", 100)
+	got, _, err := c.After(t.Context(), "7", "10", 100)
 	if err != nil || f.requests()[0].rule != "GET /api/v10/channels/7/messages?after=10&limit=100" {
 		t.Errorf("%v, %s", err, f.requests()[0].rule)
 	}
@@ -325,7 +325,7 @@ func TestHistoryComesOldestFirst(t *testing.T) {
 
 func TestTheNewestMessagesNeedNoID(t *testing.T) {
 	c, f := discord(says(200, `[{"id":"10","channel_id":"7","author":{"id":"1"}},{"id":"9","channel_id":"7","author":{"id":"1"}}]`))
-	got, err := c.After(t.Context(), "7", "", 2)
+	got, _, err := c.After(t.Context(), "7", "", 2)
 	if err != nil || len(got) != 2 || got[0].ID != "9" || f.requests()[0].rule != "GET /api/v10/channels/7/messages?limit=2" {
 		t.Errorf("%+v, %v, %s", got, err, f.requests()[0].rule)
 	}
@@ -342,7 +342,7 @@ func FuzzAnswers(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		c, _ := discord(says(status, string(data)))
-		_, err := c.After(ctx, "7", "", 10)
+		_, _, err := c.After(ctx, "7", "", 10)
 		_, err2 := c.Application(ctx)
 		if status >= 300 && (err == nil || err2 == nil) {
 			t.Errorf("status %d is no error", status)

@@ -232,9 +232,10 @@ func (c *Client) Text(ctx context.Context, channel, id string) (string, error) {
 }
 
 // After returns up to limit messages that follow a message, oldest first. Discord returns
-// at most a hundred, so call it again with the last ID. Without an ID it returns the newest
-// messages. Unreadable messages are left out and reported to Options.Unreadable.
-func (c *Client) After(ctx context.Context, channel, after string, limit int) ([]*discordgo.Message, error) {
+// at most a hundred, so call it again with last until that is empty. Without an ID it returns
+// the newest messages. Unreadable messages are left out and reported to Options.Unreadable;
+// one of them may be the last.
+func (c *Client) After(ctx context.Context, channel, after string, limit int) (list []*discordgo.Message, last string, err error) {
 	k := newCall("read the messages", "GET /channels/{}/messages", channel)
 	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if after != "" {
@@ -244,13 +245,16 @@ func (c *Client) After(ctx context.Context, channel, after string, limit int) ([
 	var raw []json.RawMessage
 	k.again, k.decode = true, into(&raw)
 	if err := c.do(ctx, k); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	var list []*discordgo.Message
 	for _, one := range raw {
+		traits := message.TraitsOf(one)
+		if message.IsID(traits.ID) && message.Compare(traits.ID, cmp.Or(last, after)) > 0 {
+			last = traits.ID
+		}
 		m, err := message.Decode(one)
 		if err != nil {
-			c.unread(message.TraitsOf(one))
+			c.unread(traits)
 			continue
 		}
 		if message.Compare(m.ID, after) > 0 {
@@ -258,7 +262,7 @@ func (c *Client) After(ctx context.Context, channel, after string, limit int) ([
 		}
 	}
 	slices.SortFunc(list, func(a, b *discordgo.Message) int { return message.Compare(a.ID, b.ID) })
-	return slices.CompactFunc(list, func(a, b *discordgo.Message) bool { return a.ID == b.ID }), nil
+	return slices.CompactFunc(list, func(a, b *discordgo.Message) bool { return a.ID == b.ID }), last, nil
 }
 
 // callTo is a call authorized by an interaction's token, which is valid for 15 minutes.

@@ -69,7 +69,10 @@ func TestTheLifeOfAMessage(t *testing.T) {
 	if data := must[[]byte](t)(c.Download(ctx, got.Attachments[0].URL, 4)); string(data) != "file" {
 		t.Errorf("%q", data)
 	}
-	list := must[[]*discordgo.Message](t)(c.After(ctx, dm, "0", 10))
+	list, _, err := c.After(ctx, dm, "0", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(list) != 2 || list[0].Content != "what is new?" || list[0].Author.ID != app.OwnerID {
 		t.Errorf("%+v", list)
 	}
