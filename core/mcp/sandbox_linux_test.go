@@ -23,7 +23,7 @@ var boxes = map[string]func(testing.TB, sandbox.Options) *sandbox.Box{"bubblewra
 func fenced(t *testing.T, kind string, file func(home string) string) (h *home, user string) {
 	t.Helper()
 	user = t.TempDir()
-	for _, name := range []string{".ssh/id_ed25519", "diary.txt", "notes/plums.txt"} {
+	for _, name := range []string{".ssh/id_ed25519", "diary.txt", "notes/plums.txt", "site/index.html"} {
 		path := filepath.Join(user, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -33,7 +33,10 @@ func fenced(t *testing.T, kind string, file func(home string) string) (h *home, 
 		}
 	}
 	h = newHome(t, file(user))
-	box := boxes[kind](t, sandbox.Options{Dir: h.dir.Root(), Home: user})
+	site := sandbox.Visible{Path: filepath.Join(user, "site"), Write: true}
+	box := boxes[kind](t, sandbox.Options{Dir: h.dir.Root(), Home: user, Settings: func() sandbox.Settings {
+		return sandbox.Settings{Visible: []sandbox.Visible{site}}
+	}})
 	t.Cleanup(box.Close)
 	h.fence = box
 	h.remake()
@@ -44,7 +47,8 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 	for kind := range boxes {
 		t.Run(kind, func(t *testing.T) {
 			h, user := fenced(t, kind, func(user string) string {
-				return fmt.Sprintf(`{"mcpServers": {"reach": {"command": %q, "args": ["__mcp", "reach", %q]}}}`, binarytest.Path(), filepath.Join(user, "notes"))
+				return fmt.Sprintf(`{"mcpServers": {"reach": {"command": %q, "args": ["__mcp", "reach", %q, %q]}}}`,
+					binarytest.Path(), filepath.Join(user, "notes"), filepath.Join(user, "site"))
 			})
 			if err := os.WriteFile(h.dir.Path(".env"), []byte("KEY=heliotrope"), 0o600); err != nil {
 				t.Fatal(err)
@@ -54,6 +58,7 @@ func TestAServersProgramIsKeptInTheSandbox(t *testing.T) {
 			own := h.dir.Path(folder + "/reach/kept.txt")
 			for _, c := range []struct{ tool, path, says string }{
 				{"read", filepath.Join(user, "notes/plums.txt"), "heliotrope"}, // an argument names its folder
+				{"write", filepath.Join(user, "site/index.html"), "written"},   // the setting says so
 				{"write", own, "written"},
 				{"read", own, "text of a server"},
 				{"write", filepath.Join(user, "notes/plums.txt"), "error: "},

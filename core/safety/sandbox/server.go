@@ -45,14 +45,6 @@ func (b *Box) serverView(s Server, cmd *exec.Cmd) (*view, error) {
 	v := &view{profile: server, hosts: s.Hosts, env: cmd.Env, data: resolved(b.o.Dir), links: map[string]string{}}
 	v.system()
 	v.own(b.o.Home)
-	if err := v.visible(settings.Visible, b.o.Home); err != nil {
-		return nil, err
-	}
-	v.hideSettings(b.o.Home, b.o.ConfigDir)
-	v.program(b.o.Executable) // the relay to the proxy
-	v.program(cmd.Path)
-	v.modules(cmd.Path)
-	v.interpreter(cmd.Path, config.Lookup(cmd.Env, "PATH"))
 	home := resolved(b.o.Home)
 	for _, path := range s.Shown {
 		target := resolved(path)
@@ -61,6 +53,15 @@ func (b *Box) serverView(s Server, cmd *exec.Cmd) (*view, error) {
 			v.show(readOnly, path)
 		}
 	}
+	// It lies over what was shown, so that the user's :rw counts.
+	if err := v.visible(settings.Visible, b.o.Home); err != nil {
+		return nil, err
+	}
+	v.hideSettings(b.o.Home, b.o.ConfigDir)
+	v.program(b.o.Executable) // the relay to the proxy
+	v.program(cmd.Path)
+	v.modules(cmd.Path)
+	v.interpreter(cmd.Path, config.Lookup(cmd.Env, "PATH"))
 	v.show(writable, s.Folder)
 	return v, nil
 }
