@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"time"
 
 	"ollimbot/core/agent"
@@ -47,7 +48,19 @@ func (s *session) route(l wire.Line) {
 		s.finish(l)
 	case f.current != nil:
 		f.current.tr.translate(l, f.current.events.put)
+		s.giveUp(f.current)
 	}
+}
+
+// giveUp ends a turn whose credentials were refused twice. The CLI would ask on for
+// minutes with an API key; the first refusal may still be cured by a fresh token.
+func (s *session) giveUp(t *turn) {
+	r := t.tr.retry
+	if r.Error != notLoggedIn || r.ErrorStatus != http.StatusUnauthorized || r.Attempt < 2 || t.forced != nil || !t.stopped.IsZero() {
+		return
+	}
+	t.forced, t.stopped = &agent.Result{IsError: true, Unavailable: true, Text: textBadKey}, time.Now()
+	s.later(s.requestInterrupt)
 }
 
 // echo looks for our message among those that the CLI repeats.

@@ -40,6 +40,8 @@ const (
 	answerLimit = 5 * time.Second
 	// closeGrace is how long a turn that runs at Close may take to be interrupted.
 	closeGrace = time.Second
+	// goneLimit is how long each step may take that ends a process without output.
+	goneLimit = time.Second
 )
 
 // session is a conversation for as long as its process lives. Its goroutine, live, reads
@@ -107,7 +109,9 @@ func (s *session) live() {
 
 // abandon ends the running turns once the process can print nothing more.
 func (s *session) abandon() {
-	_ = s.stop() // reaped, so that its last output is known; live reports the error
+	// Reaped, so that its last output is known; live reports the error. A process that has
+	// closed its output and lives on is of no use, and the user waits.
+	_ = s.child.Stop(context.Background(), goneLimit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended = s.reason; s.ended == nil {

@@ -71,6 +71,9 @@ func writeHeader(b *strings.Builder, now time.Time, heading string, list []updat
 		b.WriteString(words.Ago(now.Sub(u.At)))
 		b.WriteString(") ")
 		writeIndented(b, u.Message)
+		if u.Dropped > 0 {
+			b.WriteString(textDropped)
+		}
 	}
 }
 

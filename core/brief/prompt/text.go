@@ -4,6 +4,8 @@ package prompt
 // the original's tests, are kept to the letter; the rest is ours.
 const (
 	textUpdatesMain = "RECENT BACKGROUND UPDATES (mention key findings in your response):"
+	// textDropped follows the update that stands for those without room.
+	textDropped     = " Each run still has its own: `ollim-bot forks` lists the runs, `ollim-bot forks tail ID` shows what one has reported."
 	textUpdatesFork = "RECENT BACKGROUND UPDATES (read-only — main session will also see these):"
 
 	textLateBefore = "[late: was scheduled for "

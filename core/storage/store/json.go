@@ -48,7 +48,7 @@ func (d *Dir) ReadJSON(rel string, v any) (found bool, err error) {
 	if err == nil || !errors.Is(err, errTooLarge) && !errors.Is(err, errNotRegular) && !errors.As(err, &garbage) {
 		return found, err
 	}
-	kept, kerr := d.setAside(rel, time.Now())
+	kept, kerr := d.SetAside(rel, time.Now())
 	if errors.Is(kerr, fs.ErrNotExist) {
 		return false, nil // another process was faster, and reports it
 	}
@@ -110,8 +110,8 @@ func describe(data []byte, err error) string {
 	return fmt.Sprintf("line %d: %v", line, err)
 }
 
-// setAside renames a file to a free name with the time.
-func (d *Dir) setAside(rel string, now time.Time) (kept string, err error) {
+// SetAside renames a file to a free name with the time.
+func (d *Dir) SetAside(rel string, now time.Time) (kept string, err error) {
 	base := rel + asideMark + now.Format("20060102T150405")
 	kept = base
 	for n := 2; ; n++ {

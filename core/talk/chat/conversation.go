@@ -195,6 +195,7 @@ func (c *Conversation) Recover(ctx context.Context) {
 func (c *Conversation) Run(ctx context.Context) error {
 	defer c.close()
 	c.queue.hear()
+	c.main.recover()
 	c.main.openAhead(ctx)
 	c.queue.run(ctx, c.forks.checkIdle, func(err error) {
 		if errors.Is(err, errTold) {

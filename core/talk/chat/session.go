@@ -50,6 +50,7 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	if s := m.current(); s != nil {
 		return s, nil
 	}
+	m.recover()
 	known := m.sessions.Main()
 	if known == "" && m.opener.renew != nil {
 		m.opener.renew(ctx)
@@ -69,6 +70,17 @@ func (m *mainSession) open(ctx context.Context) (agent.Session, error) {
 	m.session = s
 	m.mu.Unlock()
 	return s, nil
+}
+
+// recover tells the user at once that the file with the session's id is unusable, and not
+// with their next message.
+func (m *mainSession) recover() {
+	switch kept, err := m.sessions.Recover(m.now()); {
+	case err != nil:
+		m.log.Error("the file of the main session is unusable and was not kept aside", "error", err)
+	case kept != "":
+		m.notices.Add(notice.Warn, fmt.Sprintf(textLostSession, kept))
+	}
 }
 
 // openAhead opens the session, so that the user's next message finds its process

@@ -20,6 +20,7 @@ const (
 	textNearLimit       = "the account is close to its limit, which resets at %s"
 	textFromDashboard   = "you, in the dashboard: %s"
 	textRateLimit       = "the account's limit is reached; it resets at %s"
+	textLostSession     = "state/sessions.json does not name a session, so the next message starts a new one; the file was kept as %s, and ollim-bot history lists the sessions"
 	textFreshSession    = "the engine no longer has the main session, so a new one was started; routines and updates are unchanged"
 	textTurnFailed      = "the bot could not answer; send your message again to retry"
 	textNoWords         = "the bot returned an empty reply"

@@ -182,6 +182,22 @@ func TestASessionTheEngineForgotStartsAfreshWithANotice(t *testing.T) {
 	})
 }
 
+// M13: nobody was told.
+func TestALostMainSessionIsSaidAtOnce(t *testing.T) {
+	actedWith(t, &actor{}, func(s *stage) {
+		must(t, s.dir.Write("state/sessions.json", []byte("two words")))
+	}, func(s *stage, _ *actor) {
+		all := s.o.Notices.All()
+		if len(all) != 1 || all[0].Level != notice.Warn || !strings.Contains(all[0].Text, "state/sessions.json.corrupt-") {
+			t.Errorf("the notices are %+v", all)
+		}
+		s.say("hello")
+		if n := len(s.o.Notices.All()); n != 1 {
+			t.Errorf("%d notices", n)
+		}
+	})
+}
+
 func TestTheSessionIsOpenedAheadUnlessALoginIsNeeded(t *testing.T) {
 	for _, login := range []bool{false, true} {
 		actedWith(t, &actor{login: login}, nil, func(s *stage, a *actor) {

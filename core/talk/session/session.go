@@ -75,12 +75,40 @@ func (s *Store) Main() string {
 		s.logOnce(err)
 		return ""
 	}
-	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
-	if id == "" || strings.HasPrefix(id, "{") {
+	id := mainID(data)
+	if id == "" {
 		return ""
 	}
 	if err := checkID(id); err != nil {
 		s.logOnce(err)
+		return ""
+	}
+	return id
+}
+
+// Recover keeps the main session's file aside if it has no id, and returns the name under
+// which it was kept; empty if there is nothing wrong with it. Without this the next turn
+// would write over it.
+func (s *Store) Recover(now time.Time) (kept string, err error) {
+	err = s.dir.WithLock(turnName, func() error {
+		data, err := s.dir.Read(mainFile)
+		if err != nil || mainID(data) == "" || checkID(mainID(data)) == nil {
+			return nil // missing, in order, or Main logs why it cannot be read
+		}
+		kept, err = s.dir.SetAside(mainFile, now)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("set %s aside: %w", mainFile, err)
+	}
+	return kept, nil
+}
+
+// mainID is what the file gives as the id; empty for an empty file and for an object of
+// another program.
+func mainID(data []byte) string {
+	id := strings.TrimSpace(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	if strings.HasPrefix(id, "{") {
 		return ""
 	}
 	return id

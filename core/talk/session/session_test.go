@@ -181,3 +181,27 @@ func TestAHistoryThatCannotBeWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
 		t.Errorf("the main session is %q, want it saved before the history", got)
 	}
 }
+
+// M13: a file with garbage was a new conversation without a word, and then overwritten.
+func TestAFileWithoutAnIDIsKeptAside(t *testing.T) {
+	for content, aside := range map[string]bool{
+		"two words\n": true, "a\x1b[31mb": true, "--flag": true,
+		"": false, "abc": false, `{"old": "format"}`: false, " \n": false,
+	} {
+		p := newPlace(t)
+		must(t, p.dir.Write(mainFile, []byte(content)))
+		kept, err := p.store.Recover(morning())
+		if err != nil || (kept != "") != aside {
+			t.Errorf("%q is kept as %q, %v", content, kept, err)
+		}
+		if !aside {
+			kept = mainFile
+		}
+		if got := storetest.Text(t, p.dir, kept); got != content {
+			t.Errorf("%q has become %q", content, got)
+		}
+	}
+	if kept, err := newPlace(t).store.Recover(morning()); kept != "" || err != nil {
+		t.Errorf("without a file: %q, %v", kept, err)
+	}
+}
