@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -69,5 +70,8 @@ func (h runHost) Busy() (bool, time.Time) { return h.attention.Busy() }
 // Limits are read whenever a run starts.
 func (h runHost) Limits() fork.Limits {
 	r := h.settings.Load()
-	return fork.Limits{MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: r.ModelMain, TurnCap: max(r.TurnCap, math.SmallestNonzeroFloat64)}
+	return fork.Limits{
+		MaxRunning: r.MaxBackgroundForks, Timeout: r.BgForkTimeout, Model: cmp.Or(r.ModelFork, r.ModelMain),
+		Thinking: r.ForkThinking(r.ThinkingMain), Alone: r.ThinkingFork, TurnCap: max(r.TurnCap, math.SmallestNonzeroFloat64),
+	}
 }

@@ -202,7 +202,7 @@ func (r *report) cache() {
 	case !ok:
 		r.pass("cache", "no run has reported its use of the cache yet")
 	case share < 0.5:
-		r.warn("cache", "%s: less than half makes runs expensive; isolated tasks, and tasks with another model than the conversation's, start without it", text)
+		r.warn("cache", "%s: less than half makes runs expensive; isolated tasks, and tasks with another model than the conversation's, start without it, and so do those that think in another way (thinking_fork, or thinking: false in a task's file)", text)
 	default:
 		r.pass("cache", "%s", text)
 	}

@@ -71,6 +71,16 @@ func defaultRuntime() Runtime {
 	}
 }
 
+// ForkThinking is how a fork thinks whose conversation thinks like main. The default means
+// the same: a provider keeps a prompt for one depth of thinking, so that any other one pays
+// for the whole history again.
+func (r Runtime) ForkThinking(main string) string {
+	if r.ThinkingFork == defaultRuntime().ThinkingFork {
+		return main
+	}
+	return r.ThinkingFork
+}
+
 // LoadRuntime reads both files. A missing file or key and an invalid value mean the
 // default. problems has one sentence for each invalid value, with the key, the value and
 // what is accepted. Unknown keys are ignored. A file that is not JSON is an error but is not

@@ -214,3 +214,11 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+func TestForksThinkLikeTheConversationUnlessToldOtherwise(t *testing.T) {
+	for set, want := range map[string]string{"adaptive": "8000", "off": "off", "1000": "1000"} {
+		if got := (Runtime{ThinkingFork: set}).ForkThinking("8000"); got != want {
+			t.Errorf("%s: %q", set, got)
+		}
+	}
+}

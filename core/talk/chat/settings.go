@@ -34,7 +34,7 @@ func (s *settings) Settings(inFork bool) agent.Settings {
 	defer s.mu.Unlock()
 	model := cmp.Or(s.model, r.ModelMain)
 	if inFork {
-		return agent.Settings{Model: cmp.Or(r.ModelFork, model), Thinking: r.ThinkingFork, Mode: mode}
+		return agent.Settings{Model: cmp.Or(r.ModelFork, model), Thinking: r.ForkThinking(cmp.Or(s.thinking, r.ThinkingMain)), Mode: mode}
 	}
 	return agent.Settings{Model: model, Thinking: cmp.Or(s.thinking, r.ThinkingMain), Mode: mode}
 }

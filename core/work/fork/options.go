@@ -20,11 +20,14 @@ import (
 )
 
 // Limits are read when a run starts. Zero fields mean the defaults: 4 runs at
-// once, 30 minutes, the engine's own model.
+// once, 30 minutes, the engine's own model, which decides how much it thinks.
 type Limits struct {
 	MaxRunning int
 	Timeout    time.Duration
 	Model      string // for tasks that name none
+	// Thinking is that of tasks that may think and continue the conversation, Alone that of
+	// isolated ones.
+	Thinking, Alone string
 	// TurnCap is what a run may cost, in dollars; 0 and +Inf are no limit.
 	TurnCap float64
 }

@@ -181,7 +181,10 @@ func (r *run) options(l Limits) agent.SessionOptions {
 		r.guard.Reads(r.o.Sessions.Labels().Of(main).Via(labelMain))
 	}
 	if t.Thinking {
-		o.Settings.Thinking = "adaptive"
+		o.Settings.Thinking = cmp.Or(l.Alone, "adaptive")
+		if o.Fork {
+			o.Settings.Thinking = cmp.Or(l.Thinking, "adaptive")
+		}
 	}
 	return o
 }

@@ -160,3 +160,26 @@ func TestARunCountsWhatItDid(t *testing.T) {
 		}
 	})
 }
+
+// M12: thinking_fork was ignored, and each run that thought otherwise than the conversation
+// paid for its whole history again.
+func TestARunThinksAsTheSettingsSay(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		isolated, thinking bool
+		limits             Limits
+		want               string
+	}{
+		{"like the conversation", false, true, Limits{Thinking: "off", Alone: "adaptive"}, "off"},
+		{"alone", true, true, Limits{Thinking: "off", Alone: "8000"}, "8000"},
+		{"never", false, false, Limits{Thinking: "8000", Alone: "8000"}, "off"},
+		{"without settings", false, true, Limits{}, "adaptive"},
+	} {
+		h := newHarness(t)
+		storetest.Put(t, h.dir, "state/sessions.json", "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11")
+		r := h.run(task(func(t *routines.Task) { t.Isolated, t.Thinking = c.isolated, c.thinking }))
+		if got := r.options(c.limits).Settings.Thinking; got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
