@@ -148,3 +148,18 @@ func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
 		}
 	})
 }
+
+// M12: model_fork and thinking_fork did not count for background runs.
+func TestRunsUseTheirOwnModelAndThinkLikeTheConversation(t *testing.T) {
+	e := &recorder{Engine: offline()}
+	liveWith(t, e, func(h home) {
+		h.write("state/config.json", `{"model_main": "opus", "model_fork": "haiku", "thinking_main": "8000", "thinking_fork": "adaptive"}`)
+		h.write("routines/r.md", "---\nid: \"aaaa0009\"\ncron: \"*/5 * * * *\"\nbackground: true\n---\nLook.\n\n```script\nsay looked\n```\n")
+	}, func(_ home, b *Bot) {
+		tell(t, b, "hello")
+		time.Sleep(6 * time.Minute)
+		if o := e.last(); !o.Fork || o.Settings.Model != "haiku" || o.Settings.Thinking != "8000" {
+			t.Errorf("the run was opened with fork %v, %+v", o.Fork, o.Settings)
+		}
+	})
+}
