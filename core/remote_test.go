@@ -75,7 +75,7 @@ func (p *phone) Answer() chat.RemoteAnswer {
 
 func (p *phone) Aside(text string) { p.Small(text) }
 
-func (p *phone) Small(text string) {
+func (p *phone) Small(text string, _ ...post.Button) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.smalls = append(p.smalls, text)

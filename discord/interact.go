@@ -153,7 +153,7 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 		text = words(err)
 	case action == "dismiss":
 		return // the message has disappeared, which is the answer
-	case action == post.AskAgent:
+	case action == post.AskAgent, action == post.TryAgain:
 		a.used(ctx, i)
 	}
 	if text == "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"ollimbot/core/command"
 	"ollimbot/discord/rest"
 )
 
@@ -56,7 +57,7 @@ func (m *marks) add(id string) func(done <-chan error) {
 }
 
 // await waits for the end of the message's answer and returns the mark that says how it
-// went, or none.
+// went, or none for one that was stopped.
 func (m *marks) await(ctx context.Context, answer <-chan (<-chan error)) string {
 	var done <-chan error
 	tick := time.NewTicker(typingEvery)
@@ -68,7 +69,10 @@ func (m *marks) await(ctx context.Context, answer <-chan (<-chan error)) string 
 				return ""
 			}
 		case err := <-done:
-			if err != nil {
+			switch {
+			case errors.Is(err, command.ErrInterrupted):
+				return "" // neither done nor failed
+			case err != nil:
 				return markFailed
 			}
 			return markDone

@@ -11,6 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
 	"ollimbot/discord/rest"
 )
@@ -23,10 +24,11 @@ const (
 
 // notice is a short message of the program. A quiet one does not notify the user's phone.
 type notice struct {
-	text  string
-	at    time.Time
-	quiet bool
-	nonce string
+	text    string
+	at      time.Time
+	quiet   bool
+	nonce   string
+	buttons []post.Button
 	// presence says whether the bot is here: the same message is edited each time, so that
 	// they do not pile up.
 	presence bool
@@ -34,7 +36,7 @@ type notice struct {
 
 func (n notice) message() rest.Message {
 	m := render.Small(n.text)
-	m.Nonce = n.nonce
+	m.Nonce, m.Components = n.nonce, render.Buttons(n.buttons)
 	if n.quiet {
 		m.Flags |= discordgo.MessageFlagsSuppressNotifications
 	}

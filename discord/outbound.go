@@ -107,7 +107,9 @@ func (d *Discord) Approval(a policy.Approval) { d.cards.update(a) }
 
 // Small shows a short notice, in order with all other messages. It never blocks; a notice
 // that is not delivered within two minutes is dropped.
-func (d *Discord) Small(text string) { d.notices.small(text) }
+func (d *Discord) Small(text string, buttons ...post.Button) {
+	d.notices.put(notice{text: text, buttons: buttons})
+}
 
 // Aside is Small without notifying the user's phone.
 func (d *Discord) Aside(text string) { d.notices.put(notice{text: text, quiet: true}) }

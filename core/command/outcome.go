@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"time"
 
 	"ollimbot/core/agent"
@@ -12,6 +13,10 @@ import (
 	"ollimbot/routines/schedule"
 )
 
+// ErrInterrupted is the end of a message whose answer was stopped, by the user or by a newer
+// message.
+var ErrInterrupted = errors.New("the answer was interrupted")
+
 // Outcome is the result of a command.
 type Outcome struct {
 	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
@@ -22,7 +27,7 @@ type Outcome struct {
 	// is filled with Message. The zero value writes no entry.
 	Decision audit.Entry
 	// Done gets an error if a message could not be answered, and is closed once it has been
-	// answered or never will be; nil for other commands. It may stay open after the bot has
+	// answered or never will be, ErrInterrupted if its answer was stopped; nil for other commands. It may stay open after the bot has
 	// stopped.
 	Done <-chan error
 }

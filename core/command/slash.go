@@ -42,6 +42,8 @@ type Conversation interface {
 	Attach(path string) (string, error)
 	EnterFork(topic string) error
 	Interrupt(ctx context.Context) error
+	// Busy reports whether a turn runs, and since when.
+	Busy() (bool, time.Time)
 }
 
 // Host is the bot that executes a line of the conversation.
@@ -172,6 +174,9 @@ func (h Host) cost(ctx context.Context, _ []string) (string, error) {
 }
 
 func (h Host) interrupt(ctx context.Context, _ []string) (string, error) {
+	if busy, _ := h.Chat.Busy(); !busy {
+		return textNothingRuns, nil
+	}
 	return "", h.Chat.Interrupt(ctx)
 }
 

@@ -10,6 +10,7 @@ const (
 	textBlocks       = "%s tokens of prompts%s, %s of answers"
 	textCached       = " (%.0f %% from the cache)"
 	textCostsSince   = "; the first known run was on %s"
+	textNothingRuns  = "there is nothing to interrupt"
 	textNoSetup      = "the setup skill is missing; the bot creates skills/setup/SKILL.md when it starts"
 	textNoUpdate     = "/upgrade takes check, rollback or nothing, not %q"
 	textStillRuns    = " %s runs until /restart."

@@ -55,7 +55,7 @@ func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []disco
 		card.Description = nothing // Discord refuses a card with only a footer
 	}
 	fit(card, Cut(footer(clean.Line(e.Footer), context), maxFooter))
-	return card, buttons(e.Buttons)
+	return card, Buttons(e.Buttons)
 }
 
 // fit makes a card fit as a whole, cutting from the end: first the footer, then fields,
@@ -136,10 +136,10 @@ var emoji = lazyregexp.New(`[\x{1f300}-\x{1faff}\x{2600}-\x{27bf}\x{23e9}-\x{23f
 // errUnregistered: a question of the agent has not been given its ID.
 var errUnregistered = errors.New("the question has no id yet")
 
-// buttons renders rows of buttons. Buttons with an invalid or too long action are left out,
+// Buttons renders rows of buttons. Buttons with an invalid or too long action are left out,
 // and so are duplicates, which Discord refuses. A button that asks the agent must have its
 // permanent ID (post.CustomID).
-func buttons(list []post.Button) []discordgo.MessageComponent {
+func Buttons(list []post.Button) []discordgo.MessageComponent {
 	var flat []discordgo.MessageComponent
 	known := map[string]bool{}
 	for _, b := range list {
@@ -169,7 +169,7 @@ func buttons(list []post.Button) []discordgo.MessageComponent {
 
 // StopButton is the row below a growing answer.
 func StopButton() []discordgo.MessageComponent {
-	return buttons([]post.Button{{Label: textStop, Action: post.StopAnswer + ":"}})
+	return Buttons([]post.Button{{Label: textStop, Action: post.StopAnswer + ":"}})
 }
 
 func style(s string) discordgo.ButtonStyle {

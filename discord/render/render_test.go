@@ -272,7 +272,7 @@ func checkRows(t *rapid.T, rows []discordgo.MessageComponent) {
 }
 
 func TestAQuestionWithoutAnIDHasNoButton(t *testing.T) {
-	rows := buttons([]post.Button{{Label: "Ask", Action: "agent:what is it?"}, {Label: "x", Action: "Not An Action"}, {Label: "Go", Action: "dismiss"}})
+	rows := Buttons([]post.Button{{Label: "Ask", Action: "agent:what is it?"}, {Label: "x", Action: "Not An Action"}, {Label: "Go", Action: "dismiss"}})
 	if len(rows) != 1 || len(buttonsOf(rows[0])) != 1 || buttonsOf(rows[0])[0].CustomID != "act:dismiss:_" {
 		t.Errorf("%+v", rows)
 	}

@@ -116,6 +116,7 @@ type Conversation struct {
 
 	queue    *queue
 	inbox    *inbox
+	failed   failed
 	running  *running
 	rights   *rights
 	forks    *forks
@@ -201,8 +202,7 @@ func (c *Conversation) Run(ctx context.Context) error {
 		if errors.Is(err, errTold) {
 			return
 		}
-		c.log.Error(textTurnFailed, "error", err)
-		c.SystemNote(textTurnFailed + ": " + err.Error()) // a toast disappears, the question stays
+		c.tell(err)
 	})
 	return nil
 }
@@ -416,6 +416,8 @@ func (c *Conversation) Click(ctx context.Context, message post.MessageID, button
 		return "", c.ExitFork(command.ExitDiscard)
 	case "dismiss":
 		return "dismissed", c.surface.Delete(ctx, message)
+	case post.TryAgain:
+		return "", c.tryAgain(data)
 	case post.StopAnswer:
 		return "", c.Interrupt(ctx)
 	case post.AskAgent:

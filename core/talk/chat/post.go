@@ -87,11 +87,15 @@ func (s *poster) Retire(ctx context.Context, id post.MessageID, why string) {
 }
 
 // SystemNote shows a notice of the program on every surface.
-func (s *poster) SystemNote(text string) {
+func (s *poster) SystemNote(text string) { s.note(text) }
+
+// note is SystemNote with buttons on the remote surface. In the dashboard the user repeats a
+// message with a key.
+func (s *poster) note(text string, buttons ...post.Button) {
 	text = s.hide(text)
 	s.transcript.Add(transcript.Notice, text)
 	if s.remote != nil {
-		s.remote.Small(text)
+		s.remote.Small(text, buttons...)
 	}
 }
 

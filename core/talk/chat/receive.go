@@ -110,9 +110,9 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 			return nil
 		}
 		err := errPanicked
-		defer func() { finish(err) }()
+		defer func() { finish(c.running.verdict(err)) }()
 		err = c.answer(ctx, m, written, ids...)
-		return err
+		return c.offerAgain(ctx, err, m, written)
 	})
 	if err != nil {
 		_, _, ids, finish := c.inbox.take()
@@ -207,7 +207,7 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 	r.images, r.written = m.message.Images, m.at
 	err = c.queue.later(func(ctx context.Context) (err error) {
 		err = errPanicked
-		defer func() { m.finish(err) }()
+		defer func() { m.finish(c.running.verdict(err)) }()
 		switch f := c.forks.current(); { // an earlier reply may have entered a fork
 		case f != nil && f.resumes == r.resume:
 			return c.answer(ctx, m.message, m.at, id)

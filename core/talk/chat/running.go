@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 )
 
@@ -26,6 +27,8 @@ type running struct {
 	status  string
 	// compacting keeps messages from interrupting the turn.
 	compacting bool
+	// cutOff is whether the newest turn was interrupted.
+	cutOff bool
 	// behind is set during a turn of the main session while a fork is open.
 	behind bool
 	// may is what the turn may do.
@@ -77,7 +80,7 @@ func (r *running) makeRoom(ctx context.Context) {
 
 func (r *running) begin(s agent.Session, now time.Time) {
 	r.mu.Lock()
-	r.session, r.since, r.status = s, now, ""
+	r.session, r.since, r.status, r.cutOff = s, now, "", false
 	r.mu.Unlock()
 	r.changed()
 }
@@ -96,6 +99,23 @@ func (r *running) setStatus(s string) {
 	r.status = s
 	r.mu.Unlock()
 	r.changed()
+}
+
+// interrupted records that the turn has been interrupted.
+func (r *running) interrupted() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cutOff = true
+}
+
+// verdict is how a message fared whose turn has ended with err.
+func (r *running) verdict(err error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil && r.cutOff {
+		return command.ErrInterrupted
+	}
+	return err
 }
 
 // compact follows the compaction of the session's history.

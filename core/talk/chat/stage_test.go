@@ -327,11 +327,12 @@ func (s eavesdropper) Send(ctx context.Context, m agent.Message) iter.Seq2[agent
 
 // phone is a remote surface in memory: what its user would see.
 type phone struct {
-	mu    sync.Mutex
-	posts []post.Post
-	notes []string
-	texts []*strings.Builder
-	asked []policy.Approval
+	mu      sync.Mutex
+	posts   []post.Post
+	notes   []string
+	buttons []post.Button // of the notes
+	texts   []*strings.Builder
+	asked   []policy.Approval
 	// edits are the posts that replaced others, deleted the ids that were removed, aside
 	// what answers showed besides their text.
 	edits   map[post.MessageID]post.Post
@@ -376,7 +377,9 @@ func (p *phone) Delete(_ context.Context, id post.MessageID) error {
 }
 func (p *phone) Typing(context.Context) error { return nil }
 func (p *phone) Aside(text string)            { p.Small(text) }
-func (p *phone) Small(text string)            { p.with(func() { p.notes = append(p.notes, text) }) }
+func (p *phone) Small(text string, buttons ...post.Button) {
+	p.with(func() { p.notes, p.buttons = append(p.notes, text), append(p.buttons, buttons...) })
+}
 
 func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p.asked, a) }) }
 

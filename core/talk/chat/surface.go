@@ -28,9 +28,10 @@ type Remote interface {
 	Surface
 	// Answer starts an answer that grows on the user's screen.
 	Answer() RemoteAnswer
-	// Small shows a short notice of the program, in order with everything else.
-	// It never blocks; a notice that cannot be delivered is dropped.
-	Small(text string)
+	// Small shows a short notice of the program, with buttons that have their lasting
+	// actions, in order with everything else. It never blocks; a notice that cannot be
+	// delivered is dropped.
+	Small(text string, buttons ...post.Button)
 	// Aside is Small for what the user need not know at once: it does not notify.
 	Aside(text string)
 }

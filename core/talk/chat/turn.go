@@ -89,6 +89,9 @@ func (t *turn) consume(ctx context.Context, events iter.Seq2[agent.Event, error]
 		t.poster.transcript.Add(transcript.Notice, textNoWords)
 	}
 	if t.interrupted {
+		if !t.cut {
+			t.running.interrupted()
+		}
 		return ctx.Err() // a stop of the bot has cut it off, which a task has to know
 	}
 	return nil

@@ -159,6 +159,35 @@ func TestAFailedTurnIsReportedAndItsSessionReopened(t *testing.T) {
 	})
 }
 
+// P13
+func TestAMessageThatFailedIsSentAgainOnceByItsButton(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		press := func(i int) error {
+			_, err := s.Click(t.Context(), "m1", "act:"+s.phone.buttons[i].Action)
+			s.settle()
+			return err
+		}
+		a.next(errors.New("the line broke"))
+		s.say("water the plants")
+		a.next(errors.New("it broke again"))
+		must(t, press(0))
+		if n := len(s.phone.buttons); n != 2 {
+			t.Fatalf("%d buttons after two failures", n)
+		}
+		if err := press(0); err == nil {
+			t.Error("a used button works again")
+		}
+		must(t, press(1))
+		if n := strings.Count(strings.Join(a.told(), "\n"), "water the plants"); n != 3 {
+			t.Errorf("the model was told %q", a.told())
+		}
+		if err := press(1); err == nil || len(s.inbox.load().Messages) != 0 {
+			t.Errorf("it was answered: %v, still waiting %v", err, s.inbox.load().Messages)
+		}
+		equal(t, "messages", s.entries(transcript.User), []string{"water the plants"})
+	})
+}
+
 func TestASessionTheEngineForgotStartsAfreshWithANotice(t *testing.T) {
 	a := &actor{refuse: map[string]error{"gone": agent.ErrNoSession, "broken": errors.New("no disk")}}
 	actedWith(t, a, func(s *stage) {

@@ -102,7 +102,7 @@ const (
 	EditRefuse = "edit_refuse"
 )
 
-// The actions of the buttons below an answer.
+// The actions of the buttons below an answer, and below the notice that there is none.
 const (
 	StopAnswer = "stop"
 	TryAgain   = "again"
