@@ -378,7 +378,7 @@ func (b *Bot) makeWork() (err error) {
 	})
 	b.tasks = tasks.New(tasks.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Index: b.index, Schedule: b.schedule, Mute: b.muted, Journal: b.journal, Updates: b.updates,
-		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, Changed: b.viewers.notify,
+		Audit: b.audit, Rights: b.guard, Retire: b.chat.Retire, PutOff: b.chat.PutOff, Changed: b.viewers.notify,
 	})
 	b.host.tasks = b.tasks
 	b.forecast = &forecast{

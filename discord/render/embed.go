@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,9 +37,18 @@ var colours = map[post.Color]int{
 	"blue": 0x3498db, "green": 0x2ecc71, "red": 0xe74c3c, "yellow": 0xfee75c, "purple": 0x9b59b6, "greyple": 0x99aab5,
 }
 
-// embed renders a card with its buttons. context is the origin, "bg" or "fork", and goes
-// into the footer; the mark precedes the title.
+// embed renders a card with its buttons. context is the origin, and "fork" goes into the
+// footer; the mark precedes the title. A footer cannot show a time in the reader's own clock
+// and relative to now, so the time at which a card comes back is below its text.
 func embed(e post.Embed, context, mark string) (*discordgo.MessageEmbed, []discordgo.MessageComponent) {
+	if context != "fork" {
+		context = ""
+	}
+	if !e.Back.IsZero() {
+		back := fmt.Sprintf(textBack, e.Back.Unix())
+		e.Description = strings.TrimSpace(cutBlock(paragraphs(e.Description), maxDescription-Length(back)) + back)
+		e.Footer = ""
+	}
 	card := &discordgo.MessageEmbed{
 		Title:       Cut(strings.TrimSpace(mark+plainTitle(clean.Line(e.Title))), maxTitle),
 		Description: cutBlock(paragraphs(e.Description), maxDescription),

@@ -27,9 +27,7 @@ const (
 
 	// critical marks posts beyond the ping budget.
 	critical = "❗ "
-	// fromBackground marks the plain text of a background run.
-	fromBackground = "[bg] "
-	small          = "-# "
+	small    = "-# "
 	// dash replaces an empty text where Discord requires one.
 	dash = "–"
 )
@@ -68,9 +66,6 @@ func content(p post.Post) string {
 	}
 	if p.Embed == nil && p.Critical {
 		text = critical + text
-	}
-	if p.Embed == nil && p.Context == "bg" {
-		text = fromBackground + text
 	}
 	if p.Small {
 		return marked(text)
@@ -136,8 +131,9 @@ const (
 // Texts of the card.
 const (
 	textQuestion = "May the bot do this?\n%s\n"
-	textLegend   = "-# *Always* lets %s run without a question until the bot is restarted. You can also type yes, always or no, " +
+	textLegend   = "-# *This tool* lets every call of %s run without a question until the bot is restarted. You can also type yes, always or no, " +
 		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:%d:R>."
+	textBack     = "\n-# Comes back <t:%d:R>."
 	textStop     = "Stop"
 	textThisTool = "this tool"
 )
@@ -151,8 +147,8 @@ var answers = []struct {
 	style       discordgo.ButtonStyle
 	verdict     policy.Verdict
 }{
-	{"allow", "Allow once", discordgo.SuccessButton, policy.Allow},
-	{"always", "Always", discordgo.PrimaryButton, policy.Always},
+	{"allow", "Once", discordgo.SuccessButton, policy.Allow},
+	{"always", "This tool", discordgo.PrimaryButton, policy.Always},
 	{"deny", "Deny", discordgo.DangerButton, policy.Deny},
 }
 

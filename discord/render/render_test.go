@@ -25,9 +25,9 @@ func TestTextsCarryTheirMarks(t *testing.T) {
 		"plain":          {post.Post{Text: "hello"}, "hello"},
 		"trimmed":        {post.Post{Text: "\n hello \n"}, "hello"},
 		"cleaned":        {post.Post{Text: "he\x1b[31mllo\u202e"}, "hello"},
-		"background":     {post.Post{Text: "hello", Context: "bg"}, "[bg] hello"},
+		"background":     {post.Post{Text: "hello", Context: "bg"}, "hello"},
 		"fork":           {post.Post{Text: "hello", Context: "fork"}, "hello"},
-		"critical":       {post.Post{Text: "hello", Context: "bg", Critical: true}, "[bg] ❗ hello"},
+		"critical":       {post.Post{Text: "hello", Context: "bg", Critical: true}, "❗ hello"},
 		"small":          {post.Post{Text: "one\n\ntwo", Small: true}, "-# one\n\n-# two"},
 		"beside a card":  {post.Post{Text: "hello", Context: "bg", Critical: true, Embed: &post.Embed{Title: "x"}}, "hello"},
 		"nothing":        {post.Post{Text: " \n"}, ""},
@@ -85,7 +85,7 @@ func TestSmallPrintStaysSmallWhereItIsCut(t *testing.T) {
 
 func TestAnEmbedLooksLikeTheOriginals(t *testing.T) {
 	e := post.Embed{
-		Title: "📧 Landlord ⚠️ wrote", Description: `Three things\nto answer`, Color: "red", Footer: "bg",
+		Title: "📧 Landlord ⚠️ wrote", Description: `Three things\nto answer`, Color: "red", Footer: "from Ada",
 		Fields: []post.Field{{Name: "🔥 When", Value: `today\n5 pm`, Inline: true}, {Name: "", Value: " "}},
 		Buttons: []post.Button{
 			{Label: "Done", Style: "success", Action: "act:task_done:MDM4"},
@@ -96,7 +96,7 @@ func TestAnEmbedLooksLikeTheOriginals(t *testing.T) {
 	}
 	card, rows := embed(e, "bg", "")
 	want := &discordgo.MessageEmbed{
-		Title: "Landlord wrote", Description: "Three things\nto answer", Color: 0xe74c3c, Footer: &discordgo.MessageEmbedFooter{Text: "bg"},
+		Title: "Landlord wrote", Description: "Three things\nto answer", Color: 0xe74c3c, Footer: &discordgo.MessageEmbedFooter{Text: "from Ada"},
 		Fields: []*discordgo.MessageEmbedField{{Name: "🔥 When", Value: "today\n5 pm", Inline: true}, {Name: "\u200b", Value: "\u200b"}},
 	}
 	if diff := cmp.Diff(want, card); diff != "" {
@@ -153,14 +153,27 @@ func TestTitlesLoseTheirEmoji(t *testing.T) {
 }
 
 func TestACriticalCardSaysSoInItsTitle(t *testing.T) {
-	m := Post(post.Post{Critical: true, Context: "bg", Embed: &post.Embed{Title: "🚨 Fire", Footer: "bg"}})
-	if got := m.Embeds[0]; got.Title != "❗ Fire" || footerOf(got) != "bg" || m.Content != "" {
+	m := Post(post.Post{Critical: true, Context: "bg", Embed: &post.Embed{Title: "🚨 Fire"}})
+	if got := m.Embeds[0]; got.Title != "❗ Fire" || footerOf(got) != "" || m.Content != "" {
 		t.Errorf("%+v", m)
 	}
 }
 
+// P8
+func TestACardThatComesBackShowsWhenInTheReadersOwnClock(t *testing.T) {
+	e := post.Embed{Title: "Dentist", Description: "Call.", Footer: "Dentist comes back at 21:45", Back: time.Unix(1_700_000_000, 0)}
+	card, _ := embed(e, "bg", "")
+	if card.Description != "Call.\n-# Comes back <t:1700000000:R>." || footerOf(card) != "" {
+		t.Errorf("%q, footer %q", card.Description, footerOf(card))
+	}
+	e.Description = ""
+	if card, _ = embed(e, "bg", ""); card.Description != "-# Comes back <t:1700000000:R>." {
+		t.Errorf("%q", card.Description)
+	}
+}
+
 func TestFootersAreJoined(t *testing.T) {
-	for _, tt := range [][3]string{{"", "", ""}, {"", "bg", "bg"}, {"bg", "bg", "bg"}, {"by hand", "", "by hand"}, {"by hand", "fork", "by hand · fork"}} {
+	for _, tt := range [][3]string{{"", "", ""}, {"", "bg", ""}, {"", "fork", "fork"}, {"fork", "fork", "fork"}, {"by hand", "", "by hand"}, {"by hand", "fork", "by hand · fork"}} {
 		if card, _ := embed(post.Embed{Title: "x", Footer: tt[0]}, tt[1], ""); footerOf(card) != tt[2] {
 			t.Errorf("%q: %q", tt, footerOf(card))
 		}
@@ -282,7 +295,7 @@ func TestAnApprovalIsAQuestionWithItsAnswersAndItsDeadline(t *testing.T) {
 	a := policy.Approval{ID: "ab12", Label: "Bash(rm -rf a…)", Text: "rm -rf a-very-long-name\necho ```done```", Tool: "Bash", Until: time.Unix(1_700_000_000, 0)}
 	got := Approval(a)
 	want := "May the bot do this?\n`Bash(rm -rf a…)`\n```\nrm -rf a-very-long-name\necho '''done'''\n```\n" +
-		"-# *Always* lets Bash run without a question until the bot is restarted. You can also type yes, always or no, " +
+		"-# *This tool* lets every call of Bash run without a question until the bot is restarted. You can also type yes, always or no, " +
 		"or react: ✅ once, 🔓 always, ❌ no. Without an answer it is not done; the question ends <t:1700000000:R>."
 	if got.Content != want {
 		t.Errorf("%q", got.Content)
@@ -292,7 +305,7 @@ func TestAnApprovalIsAQuestionWithItsAnswersAndItsDeadline(t *testing.T) {
 		id, v, ok := ParseApproval(b.CustomID)
 		buttons = append(buttons, fmt.Sprint(b.Label, " ", id, " ", v, " ", ok))
 	}
-	if diff := cmp.Diff([]string{"Allow once ab12 allowed true", "Always ab12 always allowed true", "Deny ab12 denied true"}, buttons); diff != "" {
+	if diff := cmp.Diff([]string{"Once ab12 allowed true", "This tool ab12 always allowed true", "Deny ab12 denied true"}, buttons); diff != "" {
 		t.Error(diff)
 	}
 	for _, other := range []string{"", "act:dismiss:_", "approval:", "approval:allow", "approval:allow:", "approval:perhaps:1"} {

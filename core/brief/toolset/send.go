@@ -12,11 +12,11 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// Limits of texts in UTF-16 units, as Discord counts them. A message leaves room for the
-// "[bg] " that a surface may prepend. The limits of embeds belong to the surface, which also
+// Limits of texts in UTF-16 units, as Discord counts them. A message leaves room for a
+// mark that a surface may prepend. The limits of embeds belong to the surface, which also
 // reports what it left out.
 const (
-	maxMessage = 2000 - len("[bg] ")
+	maxMessage = 1995
 	maxUpdate  = 4000
 	maxAction  = 2000
 	maxTopic   = 2000 // of a fork

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,12 +74,29 @@ func newNonce() string { return store.NewID() + store.NewID() }
 // Retire removes the buttons of a message that the conversation still shows, on every
 // surface, and gives the reason in its footer.
 func (s *poster) Retire(ctx context.Context, id post.MessageID, why string) {
+	s.settle(ctx, id, func(card *post.Embed) { card.Buttons, card.Footer, card.Back = nil, why, time.Time{} })
+}
+
+// PutOff is Retire for a reminder that comes back at a time. Its card keeps the button that
+// ends it.
+func (s *poster) PutOff(ctx context.Context, id post.MessageID, why string, back time.Time) {
+	s.settle(ctx, id, func(card *post.Embed) {
+		card.Buttons = slices.DeleteFunc(slices.Clone(card.Buttons), func(b post.Button) bool {
+			action, _, _ := post.ParseCustomID(b.Action)
+			return action != post.RemindDone
+		})
+		card.Footer, card.Back = why, back
+	})
+}
+
+// settle changes a card that has buttons, on every surface.
+func (s *poster) settle(ctx context.Context, id post.MessageID, change func(*post.Embed)) {
 	for _, e := range s.transcript.Entries() {
 		if !e.Is(id) || e.Embed == nil || len(e.Embed.Buttons) == 0 {
 			continue
 		}
 		card := *e.Embed
-		card.Buttons, card.Footer = nil, why
+		change(&card)
 		p := post.Post{Text: e.Text, Embed: &card, Context: "bg", Source: e.Source, Critical: e.Critical}
 		if err := s.surface.Edit(context.WithoutCancel(ctx), id, p); err != nil {
 			s.log.Warn("a message still shows buttons that no longer do anything", "error", err)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -68,6 +69,9 @@ type Embed struct {
 	Fields      []Field  `json:"fields,omitempty"`
 	Buttons     []Button `json:"buttons,omitempty"`
 	Footer      string   `json:"footer,omitempty"`
+	// Back is when what the card is about comes back, if that is what the footer says: a
+	// surface that can shows the time relative to now instead.
+	Back time.Time `json:"back,omitzero"`
 }
 
 // Color is one of blue, green, red, yellow, purple; anything else reads as blue.

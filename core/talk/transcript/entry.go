@@ -69,7 +69,7 @@ func tidyEmbed(e *post.Embed) *post.Embed {
 	}
 	c := post.Embed{
 		Title: clean.Line(e.Title), Description: tidy(e.Description),
-		Color: post.Color(clean.Line(string(e.Color))), Footer: clean.Line(e.Footer),
+		Color: post.Color(clean.Line(string(e.Color))), Footer: clean.Line(e.Footer), Back: e.Back,
 	}
 	for _, f := range e.Fields {
 		c.Fields = append(c.Fields, post.Field{Name: clean.Line(f.Name), Value: tidy(f.Value), Inline: f.Inline})

@@ -101,7 +101,6 @@ func (t *tools) Ping(ctx context.Context, message string, critical bool) agent.T
 
 // Embed sends a card under the same rules.
 func (t *tools) Embed(ctx context.Context, e post.Embed, critical bool) agent.ToolResult {
-	e.Footer = "bg"
 	p := post.Post{Embed: &e, Critical: critical}
 	return t.send(ctx, outgoing{kind: kindEmbed, post: p, shown: e.Title, done: toolset.TextEmbedSent})
 }

@@ -39,6 +39,9 @@ type Options struct {
 	// Retire takes the buttons off a message and writes a reason there; an empty id is
 	// no message.
 	Retire func(ctx context.Context, message post.MessageID, why string)
+	// PutOff leaves the message only the button that ends the reminder, and writes there
+	// when it comes back.
+	PutOff func(ctx context.Context, message post.MessageID, why string, back time.Time)
 	// Changed is called after an agent changed its reminders.
 	Changed func()
 }

@@ -63,6 +63,11 @@ func open(t *testing.T) *desk {
 				d.retired = append(d.retired, string(m)+": "+why)
 			}
 		},
+		PutOff: func(_ context.Context, m post.MessageID, why string, back time.Time) {
+			if m != "" {
+				d.retired = append(d.retired, string(m)+": "+why+" <"+back.Format("15:04")+">")
+			}
+		},
 		Changed: func() { d.changed++ },
 		Schedule: schedule.New(schedule.Options{
 			Dir: d.dir, Zone: zone, Index: index, Log: log, Note: func(string) {}, Changed: func() {}, Inherit: d.Inherit,
@@ -381,6 +386,9 @@ func TestAnswersToAReminder(t *testing.T) {
 				t.Errorf("%+v: pending %q", c.answer, list)
 			}
 			why := fmt.Sprintf(textAnswered, c.message, "01:00")
+			if c.at != "" { // P8
+				why = fmt.Sprintf("%s <%s>", c.message, file.RunAt.Format("15:04"))
+			}
 			if want := []string{"m0: " + why, "m2: " + why}; !slices.Equal(d.retired, want) {
 				t.Errorf("%+v: retired %q, want %q", c.answer, d.retired, want)
 			}

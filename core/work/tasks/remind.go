@@ -38,8 +38,13 @@ type Reminders struct {
 // Answer moves the reminder or removes it, and leaves an update for the agent. The file is
 // changed first: the answer counts even if the program ends before the update is saved.
 func (k Reminders) Answer(c command.Remind, now time.Time) (command.Outcome, error) {
+	out, _, err := k.answer(c, now)
+	return out, err
+}
+
+// answer is Answer with the time at which the reminder comes back, zero if it does not.
+func (k Reminders) answer(c command.Remind, now time.Time) (out command.Outcome, at time.Time, err error) {
 	came := budget.CameOf(k.Journal.Recent(), c.ID)
-	var at time.Time
 	r, err := k.Move(c.ID, func(r routines.Reminder) (m routines.Move, err error) {
 		m, err = nextOf(c, r, now)
 		at = m.At
@@ -47,14 +52,14 @@ func (k Reminders) Answer(c command.Remind, now time.Time) (command.Outcome, err
 	})
 	switch {
 	case errors.Is(err, routines.ErrNoReminder):
-		return command.Outcome{}, fmt.Errorf(textNotPending, clean.Cut(clean.Line(c.ID), 60))
+		return command.Outcome{}, at, fmt.Errorf(textNotPending, clean.Cut(clean.Line(c.ID), 60))
 	case err != nil:
-		return command.Outcome{}, err
+		return command.Outcome{}, at, err
 	}
 	if came.Message != "" {
 		err = k.Journal.Answer(budget.Move{At: now, To: came.Message, Pressed: true})
 	}
-	out := outcomeOf(c, r, at, now)
+	out = outcomeOf(c, r, at, now)
 	if k.Updates != nil {
 		told := fmt.Sprintf(updateDone, k.Who, r.Title(), r.ID, cron.Clock(now))
 		if c.Word != command.Done {
@@ -64,9 +69,9 @@ func (k Reminders) Answer(c command.Remind, now time.Time) (command.Outcome, err
 		err = errors.Join(err, k.Updates.Replace(now, AboutReminder(r.ID), func(bool) string { return told }))
 	}
 	if err != nil {
-		return out, fmt.Errorf(textNotTold, out.Message, err)
+		return out, at, fmt.Errorf(textNotTold, out.Message, err)
 	}
-	return out, nil
+	return out, at, nil
 }
 
 // AboutReminder is what the update on an answer is about: the newest one counts.
@@ -132,11 +137,11 @@ func reached(c budget.Came, now time.Time) string {
 }
 
 // Answer answers a reminder, and takes the buttons off its newest message and off the one
-// that was pressed, which may be empty.
+// that was pressed, which may be empty. Done stays on those of a reminder that comes back.
 func (e *Editor) Answer(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error) {
 	newest := budget.CameOf(e.o.Journal.Recent(), c.ID).Message
 	k := Reminders{Move: e.o.Schedule.MoveReminder, Journal: e.o.Journal, Updates: e.o.Updates, Who: textTheUser}
-	out, err := k.Answer(c, e.now())
+	out, at, err := k.answer(c, e.now())
 	if out.Message == "" {
 		if _, pending := e.o.Index.Set().ReminderByID(c.ID); !pending {
 			e.o.Retire(ctx, pressed, textNoLonger)
@@ -148,9 +153,15 @@ func (e *Editor) Answer(ctx context.Context, c command.Remind, pressed post.Mess
 		entry.Action = audit.TaskRemoved
 	}
 	e.o.Audit.RecordBy(ctx, e.now(), entry)
-	why := fmt.Sprintf(textAnswered, out.Message, e.now().Format("15:04"))
-	e.o.Retire(ctx, pressed, why)
-	e.o.Retire(ctx, post.MessageID(newest), why)
+	settle := func(message post.MessageID) { e.o.PutOff(ctx, message, out.Message, at) }
+	if c.Word == command.Done {
+		why := fmt.Sprintf(textAnswered, out.Message, e.now().Format("15:04"))
+		settle = func(message post.MessageID) { e.o.Retire(ctx, message, why) }
+	}
+	settle(pressed)
+	if newest := post.MessageID(newest); newest != pressed {
+		settle(newest)
+	}
 	return out, err
 }
 
