@@ -264,3 +264,22 @@ func (c *Conversation) clickAgent(ctx context.Context, message post.MessageID, i
 		return c.answer(ctx, agent.Message{Text: prompt.Button(ask)}, time.Time{})
 	})
 }
+
+// tryAgain queues a turn for the message of a button.
+func (c *Conversation) tryAgain(button string) error {
+	m, written, ok := c.failed.take(button)
+	if !ok {
+		return errors.New(textButtonExpired)
+	}
+	id, err := c.inbox.keep(inbound{message: m, at: written})
+	if err == nil {
+		err = c.queue.later(func(ctx context.Context) error {
+			return c.offerAgain(ctx, c.answer(ctx, m, written, id), m, written)
+		})
+	}
+	if err != nil {
+		c.inbox.forget(id)
+		c.failed.keep(button, m, written)
+	}
+	return err
+}
