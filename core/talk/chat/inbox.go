@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/words"
 	"ollimbot/core/storage/store"
 )
 
@@ -91,12 +92,32 @@ func (b *inbox) take() (m agent.Message, written time.Time, ids []string, finish
 			texts = append(texts, one.message.Text)
 		}
 	}
-	m.Text = strings.Join(texts, "\n\n")
+	m.Text = b.prompt(texts)
 	return m, written, ids, func(err error) {
 		for _, one := range list {
 			one.finish(err)
 		}
 	}
+}
+
+// maxTexts is how many messages a turn is told in full: a backlog of a thousand would fill the
+// model's context and cost accordingly.
+const maxTexts = 100
+
+// prompt is one text made of all messages. Those before the newest maxTexts are in a file that
+// the text names; if it cannot be written, they are all told.
+func (b *inbox) prompt(texts []string) string {
+	sep := "\n\n"
+	earlier := len(texts) - maxTexts
+	if earlier <= 0 {
+		return strings.Join(texts, sep)
+	}
+	file, err := b.download("earlier-messages.txt", []byte(strings.Join(texts[:earlier], sep)+"\n"))
+	if err != nil {
+		b.attachments.log.Error("a long backlog could not be shortened", "error", err)
+		return strings.Join(texts, sep)
+	}
+	return fmt.Sprintf(textEarlier, words.Count(earlier, "earlier message"), file) + sep + strings.Join(texts[earlier:], sep)
 }
 
 // recover puts what the program's last run left unanswered in front of what arrived

@@ -40,6 +40,25 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 	})
 }
 
+// P11
+func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
+	live(t, func(s *stage) {
+		for i := range 1000 {
+			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + i), Text: fmt.Sprint("message ", i), More: i < 999})
+		}
+		pass(time.Minute)
+		got := s.ear.told()
+		if len(got) != 1 || !strings.HasPrefix(got[0], "[900 earlier messages are in downloads/earlier-messages.txt]\n\nmessage 900\n\n") ||
+			!strings.HasSuffix(got[0], "message 999") {
+			t.Fatalf("%d turns: %.300q", len(got), got)
+		}
+		data, err := s.dir.Read("downloads/earlier-messages.txt")
+		if err != nil || !strings.HasPrefix(string(data), "message 0\n") || !strings.HasSuffix(string(data), "message 899\n") {
+			t.Errorf("the file has %d bytes, %v", len(data), err)
+		}
+	})
+}
+
 func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
 	live(t, func(s *stage) {
 		release := s.occupy() // something else has the conversation

@@ -23,6 +23,7 @@ const (
 	textLostSession     = "state/sessions.json does not name a session, so the next message starts a new one; the file was kept as %s, and ollim-bot history lists the sessions"
 	textFreshSession    = "the engine no longer has the main session, so a new one was started; routines and updates are unchanged"
 	textTurnFailed      = "the bot could not answer; send your message again to retry"
+	textEarlier         = "[%s are in %s]"
 	textTryAgain        = "Try again"
 	textNoWords         = "the bot returned an empty reply"
 	textCutShort        = " *(interrupted)*"
