@@ -110,5 +110,8 @@ func TestWhatNoActionIsCalledRunsNothing(t *testing.T) {
 		s.sees("no action has that name")
 		s.press("enter")
 		s.sees("no action has that name") // nothing was run
+		s.press("esc", "ctrl+p")
+		s.types("runs failed 1 jan 1999")
+		s.sees("no run matches")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -139,6 +140,9 @@ func (p *Palette) Draw(c pane.Context, w, h int) []string {
 	}
 	w = min(w-Air, 90)
 	b, where := brush(c), textNoAction
+	if _, runs := listed(strings.TrimSpace(p.query.Text())); runs {
+		where = textNoRunMatches
+	}
 	var facts []string
 	if len(p.shown) > 0 {
 		facts = p.facts(b, w, h)

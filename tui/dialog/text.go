@@ -266,6 +266,7 @@ const (
 	textMouse           = "Mouse"
 	textPalette         = "Actions"
 	textNoAction        = "no action has that name"
+	textNoRunMatches    = "no run matches"
 	textOff             = "off"
 	textIsOff           = "off: "
 	textIDIs            = "in keys.yaml: "
