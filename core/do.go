@@ -11,6 +11,7 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/talk/intake"
+	"ollimbot/core/talk/post"
 )
 
 // Do carries out a command. It may block on a file; commands that start a run
@@ -78,11 +79,12 @@ func (b *Bot) redacted(err error) error {
 
 // addHandlers lists what carries out which command.
 func (b *Bot) addHandlers() {
+	b.handlers = command.Handlers{}
 	desk := intake.New(intake.Options{
 		Dir: b.dir, Zone: b.zone, Log: b.log, Chat: b.chat, Forks: b.chat, Runs: b.forks.Views, Journal: b.journal, Present: b.present,
 		Book: b.book, Slash: b.slashHost, Remind: b.tasks.Answer, Review: b.review.Pressed,
+		Press: pocket{b.Snapshot, b.handlers.Do}.press,
 	})
-	b.handlers = command.Handlers{}
 	b.handlers.Add(desk.Handlers()...)
 	b.handlers.Add(b.tasks.Handlers()...)
 	b.handlers.Add(b.review.Handlers()...)
@@ -122,6 +124,10 @@ func (b *Bot) slashHost() command.Host {
 		Status: func() []string {
 			s := b.Snapshot()
 			return s.Status()
+		},
+		Card: func() *post.Embed {
+			s := b.Snapshot()
+			return s.Card()
 		},
 		Lift: func(ctx context.Context, undo bool) (string, error) {
 			out, err := b.money.Lift(ctx, command.LiftCaps{Undo: undo})

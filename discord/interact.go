@@ -145,6 +145,9 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 	}
 	out, err := a.do(ctx, c)
 	text := out.Message
+	if err == nil && out.Card != nil {
+		a.renew(ctx, i, *out.Card)
+	}
 	action, _, _ := post.ParseCustomID(i.customID())
 	switch {
 	case answers && err == nil:
@@ -165,6 +168,15 @@ func (a *interactions) click(ctx context.Context, i interaction) {
 		return
 	}
 	a.notices.small(text)
+}
+
+// renew shows on a card what its button has changed.
+func (a *interactions) renew(ctx context.Context, i interaction, card post.Embed) {
+	ctx, cancel := linger(ctx, replyWithin)
+	defer cancel()
+	if err := a.room.rest.EditAnswer(ctx, i.Interaction, render.Post(post.Post{Embed: &card})); err != nil {
+		a.log.Debug("card was not renewed", "error", err)
+	}
 }
 
 // used disables a button that works only once.
@@ -191,7 +203,7 @@ func (a *interactions) used(ctx context.Context, i interaction) {
 
 // command executes a slash command and puts its reply in place of the deferral.
 func (a *interactions) command(ctx context.Context, i interaction) {
-	text := a.slash(ctx, i.ApplicationCommandData())
+	text, card := a.slash(ctx, i.ApplicationCommandData())
 	ctx, cancel := linger(ctx, replyWithin)
 	defer cancel()
 	err := rest.ErrExpired
@@ -199,7 +211,11 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 		if text == "" {
 			err = a.room.rest.DeleteAnswer(ctx, i.Interaction)
 		} else {
-			err = a.room.rest.EditAnswer(ctx, i.Interaction, ephemeral(text))
+			reply := ephemeral(text)
+			if card != nil {
+				reply = render.Post(post.Post{Embed: card})
+			}
+			err = a.room.rest.EditAnswer(ctx, i.Interaction, reply)
 		}
 	}
 	if err == nil || text == "" {
@@ -209,24 +225,24 @@ func (a *interactions) command(ctx context.Context, i interaction) {
 	a.notices.small(fmt.Sprintf(textLateReply, i.title(), text))
 }
 
-// slash is the reply to a command, or empty.
-func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) string {
+// slash is the reply to a command, or empty; as a card too if it has one.
+func (a *interactions) slash(ctx context.Context, said discordgo.ApplicationCommandInteractionData) (text string, card *post.Embed) {
 	options := make(map[string]any, len(said.Options))
 	for _, o := range said.Options {
 		options[o.Name] = o.Value
 	}
 	line, why := slashLine(said.Name, options)
 	if why != "" {
-		return why
+		return why, nil
 	}
 	out, err := a.do(ctx, command.Slash{Line: line})
 	switch {
 	case err != nil:
-		return words(err)
+		return words(err), nil
 	case out.Message == "" && !silent(said.Name):
-		return textDone
+		return textDone, nil
 	}
-	return out.Message
+	return out.Message, out.Card
 }
 
 // do asks the bot and turns a panic into an error.

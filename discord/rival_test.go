@@ -173,7 +173,7 @@ func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
 		var running sync.WaitGroup
 		running.Go(func() { _ = d.Run(ctx, newStub(nil)) })
 		began := time.Now()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour + time.Second) // between two looks at it
 		now, known := Recorded(d.o.Dir)
 		if text := now.Text(time.UTC); !known || now.OK || now.Since.Sub(began) > time.Minute ||
 			!strings.HasPrefix(text, "down since "+now.Since.UTC().Format("15:04")+": ") || !strings.HasSuffix(text, "; the bot keeps trying") {

@@ -49,6 +49,15 @@ func (h Handlers) Add(list ...Handler) {
 	}
 }
 
+// Do carries out a command that is a part of another one, which has met its needs.
+func (h Handlers) Do(ctx context.Context, c Value) (Outcome, error) {
+	one, ok := h.Of(c)
+	if !ok {
+		return Outcome{}, fmt.Errorf("nothing carries out %T", c)
+	}
+	return one.Do(ctx, c)
+}
+
 // Of is the handler of a command.
 func (h Handlers) Of(c Value) (Handler, bool) {
 	one, ok := h[reflect.TypeOf(c)]

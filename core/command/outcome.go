@@ -6,6 +6,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/safety/audit"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
@@ -21,6 +22,9 @@ var ErrInterrupted = errors.New("the answer was interrupted")
 type Outcome struct {
 	Message string // one line for a toast: "capacity 5 → 6, full at 19:40"
 	Body    string // the address of a login
+	// Card says the same as Message and has buttons, for a surface that shows cards. A click
+	// on one of its buttons returns the card as it is now. It is nil for most commands.
+	Card    *post.Embed
 	Undo    Value  // the inverse, or nil
 	Follows string // the consequence for which SetConfig has changed nothing
 	// Decision is the command's entry in the audit log, without its actor. An empty detail

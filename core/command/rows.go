@@ -1,6 +1,9 @@
 package command
 
-import "ollimbot/core/safety/policy"
+import (
+	"ollimbot/core/safety/policy"
+	"ollimbot/core/talk/post"
+)
 
 // The commands of the conversation, which begin with "/" and never reach the engine.
 
@@ -10,7 +13,10 @@ var slashRows = []Command{
 		Name: "compact", slash: Host.compact, Usage: "[instructions]", About: "summarize the conversation to shorten it",
 		Options: []Option{{Name: "instructions", About: "what the summary should keep"}},
 	},
-	{Name: "status", slash: Host.status, About: "how things are: what needs you, what comes next, pings and money"},
+	{
+		Name: "status", slash: Host.status, card: func(h Host) *post.Embed { return h.Card() },
+		About: "how things are: what needs you, what comes next, pings and money",
+	},
 	{Name: "cost", slash: Host.cost, About: "what the conversation has used"},
 	{
 		Name: "fork", slash: Host.fork, Usage: "[topic]", About: "branch off into a fork that stays apart", Silent: true,

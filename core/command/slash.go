@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/selfupdate"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/work/budget"
 )
@@ -66,6 +67,8 @@ type Host struct {
 	Lift func(ctx context.Context, undo bool) (string, error)
 	// Status is the state of everything, in lines.
 	Status func() []string
+	// Card is a look at everything with buttons.
+	Card func() *post.Embed
 	// Record writes a decision to the audit log.
 	Record func(context.Context, audit.Entry)
 	// Follow runs a skill in a turn of the user's.
@@ -90,6 +93,16 @@ func (c Slash) CarryOut(ctx context.Context, h Host) (string, error) {
 		return slashHelp(), nil
 	}
 	return row.slash(h, ctx, line[1:])
+}
+
+// Card is the reply to the line as a card, or nil if it has none.
+func (c Slash) Card(h Host) *post.Embed {
+	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(c.Line), "/"), " ")
+	row, ok := Find(InSlash, strings.ToLower(name))
+	if !ok || row.card == nil {
+		return nil
+	}
+	return row.card(h)
 }
 
 func slashNames() string {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"ollimbot/core/talk/post"
 )
 
 // Command is a row of the table: a command with a name, on any surface that accepts text.
@@ -32,6 +34,8 @@ type Command struct {
 	Make  func(Subject) Value
 	// slash carries out a command of the conversation; nil for help.
 	slash func(Host, context.Context, []string) (string, error)
+	// card is its reply as a card; nil if it has none.
+	card func(Host) *post.Embed
 }
 
 // Place is where a command can be used; several are joined with "|".

@@ -52,6 +52,8 @@ type Options struct {
 	Remind func(ctx context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error)
 	// Review decides about an edit of the agent's by a button.
 	Review func(ctx context.Context, allow bool, version string) (command.Outcome, error)
+	// Press does what a button of the card of /status says.
+	Press func(ctx context.Context, action, data string) (command.Outcome, error)
 }
 
 // Desk takes what the user says and presses. Its methods may be called concurrently.
@@ -69,8 +71,12 @@ func (d *Desk) Handlers() []command.Handler {
 		command.On(command.Running, d.deliver),
 		command.On(command.Running, d.resume),
 		command.On(command.Running, func(ctx context.Context, c command.Slash) (command.Outcome, error) {
-			reply, err := c.CarryOut(ctx, d.o.Slash())
-			return command.Outcome{Message: reply}, err
+			host := d.o.Slash()
+			reply, err := c.CarryOut(ctx, host)
+			if err != nil {
+				return command.Outcome{}, err
+			}
+			return command.Outcome{Message: reply, Card: c.Card(host)}, nil
 		}),
 		command.On(command.Directory, func(ctx context.Context, c command.SetConfig) (command.Outcome, error) {
 			return c.CarryOut(ctx, d.o.Slash())
@@ -123,8 +129,8 @@ var words = map[string]command.Word{
 	post.RemindDone: command.Done, post.RemindLater: command.Later, post.RemindNotToday: command.NotToday,
 }
 
-// click presses a button: one of a reminder answers that, one about an edit decides it, and
-// all others go to the conversation.
+// click presses a button: one of a reminder answers that, one about an edit decides it, one
+// of the card of /status does what it says, and all others go to the conversation.
 func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, error) {
 	d.answered(budget.Move{At: d.now(), To: string(c.Message), Pressed: true})
 	action, id, _ := post.ParseCustomID(c.ID)
@@ -133,6 +139,9 @@ func (d *Desk) click(ctx context.Context, c command.Click) (command.Outcome, err
 	}
 	if action == post.EditAllow || action == post.EditRefuse {
 		return d.o.Review(ctx, action == post.EditAllow, id)
+	}
+	if action == post.CardMute || action == post.CardCapacity {
+		return d.o.Press(ctx, action, id)
 	}
 	reply, err := d.o.Chat.Click(ctx, c.Message, c.ID)
 	return command.Outcome{Message: reply}, err

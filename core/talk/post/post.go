@@ -112,6 +112,16 @@ const (
 	TryAgain   = "again"
 )
 
+// The actions of the buttons on the card of /status. The data of CardMute is MuteHour or
+// MuteOff, that of CardCapacity is the new capacity: pressing it twice changes nothing more.
+const (
+	CardMute     = "card_mute"
+	CardCapacity = "card_capacity"
+
+	MuteHour = "hour"
+	MuteOff  = "off"
+)
+
 // Remind are the buttons of a reminder that repeats until it is done.
 func Remind(id string) []Button {
 	return []Button{
