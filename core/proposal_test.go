@@ -32,7 +32,7 @@ func fired(r *recorder, bodies ...string) (counts []int) {
 	counts = make([]int, len(bodies))
 	for _, m := range r.messages()[old:] {
 		for i, body := range bodies {
-			if strings.Contains(m, body) {
+			if strings.Contains(m, "\n"+body) { // the schedule quotes it within a line
 				counts[i]++
 			}
 		}
