@@ -84,7 +84,8 @@ type pocket struct {
 // press carries out a button, unless what it asks for is already so.
 func (p pocket) press(ctx context.Context, action, data string) (command.Outcome, error) {
 	s := p.snapshot()
-	out, err := command.Outcome{}, error(nil)
+	var out command.Outcome
+	var err error
 	if action == post.CardMute {
 		out, err = p.mute(ctx, &s, data)
 	} else {

@@ -173,7 +173,8 @@ func TestDeliverNowSendsTheHeaderAloneAndTakesTheUpdates(t *testing.T) {
 		}
 		out := do(t, b, command.DeliverNow{})
 		select {
-		case <-out.Done:
+		case err := <-out.Done:
+			must(t, err)
 		case <-time.After(5 * time.Minute):
 			t.Fatal("no answer came")
 		}

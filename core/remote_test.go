@@ -144,7 +144,8 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
 		out := hear(t, b, command.Receive{Key: "101", Text: script_(`say hello there`)})
 		select {
-		case <-out.Done:
+		case err := <-out.Done:
+			must(t, err)
 		default:
 			t.Error("the answer is there and nobody was told")
 		}

@@ -2,6 +2,7 @@ package discord
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestTheNotificationHasTheWordsOfTheAnswer(t *testing.T) {
 	st.s.User().Say(play("wait 500ms", "say Good morning."))
 	state := st.s.Wait(t, "the answer", func(f discordtest.State) bool { return st.find(f, "Good morning.") != nil })
 	for _, r := range state.Requests {
-		if r.Method == "POST" && strings.HasSuffix(r.Path, "/messages") && !strings.Contains(string(r.Body), `"flags":4096`) &&
+		if r.Method == http.MethodPost && strings.HasSuffix(r.Path, "/messages") && !strings.Contains(string(r.Body), `"flags":4096`) &&
 			!strings.Contains(string(r.Body), "Good morning.") {
 			t.Errorf("it rang with %s", r.Body)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func TestABotThatIsKilledInTheMiddleOfAnAnswer(t *testing.T) {
 	w.sees("Good morning to all three.")
 	state := w.fake.Wait(t, "everything tidy", func(s discordtest.State) bool {
 		for _, id := range append(night, asked.ID) {
-			if len(s.Message(id).Reactions) > 0 {
+			if slices.ContainsFunc(s.Message(id).Reactions, func(r discordtest.Reaction) bool { return r.Emoji == "👀" }) {
 				return false
 			}
 		}

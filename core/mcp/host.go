@@ -74,7 +74,6 @@ type Host struct {
 	running  bool
 	servers  map[string]*server
 	problems []routines.Problem
-	data     []byte // of the file that was read last
 	tools    []agent.Tool
 	// trusted are the names of servers whose results carry no label.
 	trusted map[string]bool

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -27,7 +28,7 @@ func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
 func TestAnIdleServerEndsAndTheNextCallStartsIt(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "plain"))
-	h.limits = limits{idle: time.Millisecond}
+	h.limits = limits{newest: time.Minute, idle: time.Millisecond} // a slow machine starts no second process for the older protocol
 	h.remake()
 	h.run()
 	h.known()
@@ -59,4 +60,32 @@ func TestAServerRestsAfterItsLastCallAndNotDuringOne(t *testing.T) {
 			t.Errorf("%d calls, %v later: ends %v, again %v", c.calls, c.after, end != nil, again)
 		}
 	}
+}
+
+func TestAServerDoesNotRestBeforeTheCallThatHasStartedIt(t *testing.T) {
+	host := newHome(t, "").Host
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{host: host, opening: make(chan struct{})}
+		got := make(chan *connection, 1)
+		go func() {
+			c, _ := s.acquire(t.Context()) // nil with an error
+			got <- c
+		}()
+		synctest.Wait()
+		c := &connection{}
+		s.mu.Lock()
+		s.conn, s.used = c, time.Now()
+		s.mu.Unlock()
+		if end, _ := s.rest(time.Now().Add(time.Hour)); end != nil {
+			t.Fatal("it ends while a call waits for it")
+		}
+		close(s.opening)
+		if <-got != c {
+			t.Error("the call got another connection")
+		}
+		s.release()
+		if end, _ := s.rest(time.Now().Add(time.Hour)); end != c {
+			t.Error("it goes on after the call")
+		}
+	})
 }

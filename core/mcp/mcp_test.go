@@ -39,22 +39,24 @@ func play(args []string) int {
 		if err != nil {
 			return 1
 		}
-		fmt.Fprintln(f, os.Getpid())
-		_ = f.Close()
+		_, err = fmt.Fprintln(f, os.Getpid())
+		if errors.Join(err, f.Close()) != nil {
+			return 1
+		}
 	}
 	switch part {
 	case "exit":
 		fmt.Fprintln(os.Stderr, "no key was given")
 		return 3
 	case "hang":
-		select {}
+		return hang()
 	case "old", "old-exits", "asks":
 		return playOld(part)
 	case "huge":
 		fmt.Println(`{"jsonrpc":"2.0","id":1,"result":{"x":"` + strings.Repeat("x", maxFrame) + `"}}`)
-		select {}
+		return hang()
 	case "child":
-		child := exec.Command(os.Args[0], "__mcp", "hang")
+		child := exec.Command(binarytest.Path(), "__mcp", "hang")
 		child.Env = os.Environ()
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		if child.Start() != nil {
@@ -69,6 +71,13 @@ func play(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// hang does nothing until it is killed. Go would end a program that waits for nothing at all, as
+// a deadlock.
+func hang() int {
+	time.Sleep(10 * time.Minute)
+	return 1
 }
 
 // playOld knows only the older protocol. It ignores what it does not know, or exits; asks asks

@@ -35,7 +35,7 @@ type server struct {
 	removed bool
 	conn    *connection
 	opening chan struct{} // closed when the attempt to connect has ended; nil without one
-	calls   int           // under way
+	calls   int           // under way, or waiting for the connection
 	used    time.Time     // the last use
 	// problem is why it does not run; remarks are what else was seen of it.
 	problem string
@@ -94,8 +94,20 @@ func (s *server) log(line string) {
 	s.host.logs.add(name, line)
 }
 
-// acquire returns an open connection, which it opens if needed. Call release afterwards.
+// acquire returns an open connection, which it opens if needed. Call release afterwards, unless
+// there is an error.
 func (s *server) acquire(ctx context.Context) (*connection, error) {
+	s.mu.Lock()
+	s.calls++ // from now on: it must not rest between its start and the call
+	s.mu.Unlock()
+	c, err := s.opened(ctx)
+	if err != nil {
+		s.release()
+	}
+	return c, err
+}
+
+func (s *server) opened(ctx context.Context) (*connection, error) {
 	for {
 		s.mu.Lock()
 		switch {
@@ -107,7 +119,6 @@ func (s *server) acquire(ctx context.Context) (*connection, error) {
 			return nil, fmt.Errorf(textDisabled, File)
 		case s.conn != nil:
 			c := s.conn
-			s.calls++
 			s.used = time.Now()
 			s.mu.Unlock()
 			return c, nil

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,7 +140,7 @@ func cleanSchema(schema any) (json.RawMessage, error) {
 	}
 	var v map[string]any
 	if err := json.Unmarshal(text, &v); err != nil || v["type"] != nil && v["type"] != "object" {
-		return nil, fmt.Errorf(textBadSchema)
+		return nil, errors.New(textBadSchema)
 	}
 	if v == nil {
 		v = map[string]any{}

@@ -1,7 +1,8 @@
 // Package stream shows an answer while it grows, as messages of a Discord channel: the
 // typing indicator, a message that begins with the first sentence, edits with the newest
 // text, and further messages when one is full. Discord notifies a phone of new messages
-// and not of edits, so one message of an answer notifies: the one with its first words. It owns the answer's content, the messages that show it, and the order in which
+// and not of edits, so one message of an answer notifies: the one with its first
+// words. It owns the answer's content, the messages that show it, and the order in which
 // several writers send. It must not know the gateway or the bot: the channel is an
 // interface whose errors are those of package rest.
 package stream

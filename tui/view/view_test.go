@@ -99,7 +99,7 @@ func TestTheTopLineSaysHowThingsAreInTheRoomThatThereIs(t *testing.T) {
 		{calm(), 46, " Next: Email sweep in 28 min; 3 pings. 14:02 "},
 		{calm(), 12, " Next 14:3… "},
 		{failed(), 120, " ✗ Rent failed at 14:01: no skill has the name rent. Next: Email sweep in 28 min; 3 pings left. Z opens 14:02 "},
-		{failed(), 80, " ✗ Rent failed at 14:01: no skill has the name rent. Z opens 14:02 "},
+		{failed(), 80, " ✗ Rent failed at 14:01: no skill has the name rent. Next 14:30. Z opens 14:02 "},
 		{failed(), 46, " ✗ Rent failed at 14:01: no s… Z opens 14:02 "},
 		{busyDay(), 120, " ⚑ The agent asks to run: Bash(x). y allows n denies 1:00:00 left 14:02 "},
 		{busyDay(), 60, " ⚑ The agent asks to run: Bash(x). Z opens 14:02 "},

@@ -35,17 +35,10 @@ func (t *talk) converse(stopping func(again bool) string) over {
 		case a.stop == stopRefusal:
 			return over{refused: true}
 		case len(calls) > 0:
-			if end := t.answerCalls(calls); end.ended() {
+			if end := t.called(a, calls); end.ended() {
 				return end
 			}
-			if end := t.grown(); end.ended() {
-				return end
-			}
-			switch {
-			case a.cut():
-			case t.progress.idle >= maxIdle:
-				return over{stopped: fmt.Sprintf(textStuck, t.progress.idle)}
-			default:
+			if !a.cut() {
 				continue
 			}
 			if longer < maxLonger {
@@ -83,6 +76,20 @@ func (t *talk) converse(stopping func(again bool) string) over {
 		}
 	}
 	return over{stopped: fmt.Sprintf(textRounds, maxRounds)}
+}
+
+// called answers an answer's calls. It ends a turn that makes no progress.
+func (t *talk) called(a *answer, calls []call) over {
+	if end := t.answerCalls(calls); end.ended() {
+		return end
+	}
+	if end := t.grown(); end.ended() {
+		return end
+	}
+	if !a.cut() && t.progress.idle >= maxIdle {
+		return over{stopped: fmt.Sprintf(textStuck, t.progress.idle)}
+	}
+	return over{}
 }
 
 // grown compacts a history that has become long within a turn.

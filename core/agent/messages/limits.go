@@ -57,7 +57,8 @@ type progress struct {
 	idle int // rounds in a row that brought nothing new
 }
 
-// note counts a round of calls with their results.
+// note counts a round of calls with their results. The reason why another call is refused is
+// news to the model; the same refusal again is not.
 func (p *progress) note(calls []call, results []outcome) {
 	if p.seen == nil {
 		p.seen = map[[sha256.Size]byte]bool{}
@@ -65,7 +66,7 @@ func (p *progress) note(calls []call, results []outcome) {
 	fresh := false
 	for i, c := range calls {
 		r := results[i]
-		if c.bad != "" || r.denied || r.unknown {
+		if c.bad != "" || r.unknown {
 			continue
 		}
 		key := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %d", c.Name, c.Input, r.Text, len(r.Images), len(r.Documents)))

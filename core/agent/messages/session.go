@@ -72,7 +72,10 @@ func (s *session) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Eve
 			yield(nil, err)
 			return
 		}
-		t := &turn{talk: talk{s: s, ctx: ctx, tools: s.tools, counting: &sync.Mutex{}, bill: newBill(), history: s.history, provider: p, model: model, settings: s.current()}, yield: yield}
+		t := &turn{talk: talk{
+			s: s, ctx: ctx, tools: s.tools, counting: &sync.Mutex{}, bill: newBill(),
+			history: s.history, provider: p, model: model, settings: s.current(),
+		}, yield: yield}
 		t.emit = t.put
 		t.run(m)
 		s.count(t.used, t.again)

@@ -68,7 +68,7 @@ func (t *turn) run(m agent.Message) {
 		}
 	}
 	t.start = t.history.End()
-	t.talk.receive = func() error { return t.take(m) }
+	t.receive = func() error { return t.take(m) }
 	if err := t.receive(); err != nil {
 		t.end.err = err
 		return

@@ -80,7 +80,10 @@ var Settings = []Setting{
 	{"thinking_main", groupModels, "Main thinking", "How much the model thinks before it answers you.", "8000", "tokens"},
 	{"thinking_fork", groupModels, "Background thinking", "How much the model thinks in background runs.", "off", "tokens"},
 
-	{"status_line", groupLook, "Status line", "Whether Discord tells you at once that the bot is thinking; your phone then shows that, and not the answer.", "on", ""},
+	{
+		"status_line", groupLook, "Status line",
+		"Whether Discord tells you at once that the bot is thinking; your phone then shows that, and not the answer.", "on", "",
+	},
 	{"dashboard.theme", groupLook, "Theme", "The colours of the dashboard; auto follows the terminal.", "dark", ""},
 	{"dashboard.layout", groupLook, "Layout", "Which pane gets the most room.", "chat", ""},
 	{"dashboard.clock", groupLook, "Clock", "Whether times are shown as 14:02 or as 2:02pm.", "12", "hours"},

@@ -90,7 +90,7 @@ func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
 					}
 				},
 			)
-			<-s.take(command.Receive{Text: "hello"})
+			must(t, <-s.take(command.Receive{Text: "hello"}))
 			s.settle()
 			must(t, s.EnterFork("taxes"))
 			s.settle()

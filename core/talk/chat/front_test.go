@@ -491,7 +491,9 @@ func TestAForkThatDoesNotOpenIsReportedAndLeavesNoFork(t *testing.T) {
 			t.Errorf("%+v, notes %q", s.Banner(), s.phone.notes)
 		}
 		must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"7"}, "run-1", ""))
-		<-s.take(command.Receive{From: "Phone", Key: "1", Text: "and?", ReplyTo: "7"})
+		if err := <-s.take(command.Receive{From: "Phone", Key: "1", Text: "and?", ReplyTo: "7"}); err == nil || err.Error() != "open the fork: no memory" {
+			t.Error(err)
+		}
 		synctest.Wait()
 		if n := len(s.inbox.load().Messages); n != 0 || len(a.told()) != 0 {
 			t.Errorf("%d messages are waiting, told %q", n, a.told())

@@ -56,7 +56,9 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 					if err := b.Reword("Phone", model[i].key, "", true); err != nil {
 						rt.Fatal(err)
 					}
-					<-model[i].done
+					if err := <-model[i].done; err != nil {
+						rt.Fatal(err)
+					}
 					model = slices.Delete(model, i, i+1)
 				}
 			}
@@ -82,7 +84,9 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 		b.forget(ids...)
 		finish(nil)
 		for _, w := range model {
-			<-w.done
+			if err := <-w.done; err != nil {
+				rt.Fatal(err)
+			}
 		}
 		if n := len(b.load().Messages); n != 0 {
 			rt.Fatalf("%d messages are left on disk", n)
@@ -152,7 +156,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 		}
 		equal(t, "attached", s.Attached(), []string{"notes.txt", "cat.png", "cat.png"})
 		done := s.take(command.Receive{Text: "look at these"})
-		<-done
+		must(t, <-done)
 		synctest.Wait()
 		want := "look at these\n[attached file: downloads/notes.txt]"
 		equal(t, "told", a.told(), []string{want})
@@ -183,7 +187,9 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 			if err == nil || err.Error() != textTooManyMessages || len(s.inbox.load().Messages) != 0 {
 				t.Errorf("%v", err)
 			}
-			<-done
+			if err := <-done; err == nil || err.Error() != textTooManyMessages {
+				t.Errorf("done: %v", err)
+			}
 		}
 		release()
 		synctest.Wait()
@@ -221,7 +227,7 @@ func TestAReplyIsAnsweredInItsRunOrQuoted(t *testing.T) {
 					synctest.Wait()
 				}
 				before, sessions := len(a.told()), len(a.opened)
-				<-s.take(command.Receive{From: "Phone", Key: "1", Text: "what does she want?", ReplyTo: id})
+				must(t, <-s.take(command.Receive{From: "Phone", Key: "1", Text: "what does she want?", ReplyTo: id}))
 				synctest.Wait()
 				told := a.told()[before:]
 				if len(told) != 1 || !strings.Contains(told[0], "what does she want?") || strings.Contains(told[0], "> Mail from Ada") != tt.quoted {
@@ -420,8 +426,8 @@ func TestDeliverUpdatesIsOneTurn(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		release()
-		<-done
-		<-again
+		must(t, <-done)
+		must(t, <-again)
 		told := a.told()
 		if len(told) != 1 || !strings.Contains(strings.Join(a.heard, ""), "The kettle is hot.") || len(s.o.Records.Updates.Peek()) != 0 || !s.noted("2 background updates") {
 			t.Errorf("told %q, notes %q", a.heard, s.phone.notes)
@@ -432,7 +438,7 @@ func TestDeliverUpdatesIsOneTurn(t *testing.T) {
 		must(t, err)
 		must(t, s.forks.enter(s.t.Context(), forkRequest{}))
 		release()
-		<-done
+		must(t, <-done)
 		synctest.Wait()
 		if !s.noted(textDeliverInFork) || len(s.o.Records.Updates.Peek()) != 1 {
 			t.Errorf("notes %q", s.phone.notes)

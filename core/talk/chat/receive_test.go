@@ -28,7 +28,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 			pass(time.Second) // as long as its files take
 		}
 		for _, d := range done {
-			<-d
+			must(t, <-d)
 		}
 		synctest.Wait()
 		if got := s.ear.told(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
@@ -127,7 +127,7 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 		s.reword("101", "milk", false)
 		s.reword("102", "", true)
 		s.reword("999", "nobody has said this", false)
-		<-gone
+		must(t, <-gone)
 		if w := s.inbox.load().Messages; len(w) != 1 || w[0].Text != "milk" {
 			t.Errorf("on disk waits %+v", w)
 		}

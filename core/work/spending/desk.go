@@ -175,7 +175,9 @@ func (d *Desk) MayGoOn(ctx context.Context, s agent.Spending) (allowed float64, 
 		return s.Allowed, ""
 	}
 	cost := fmt.Sprintf(textTurnSpent, words.Dollars(spent), words.Dollars(limit))
-	verdict, err := d.o.Ask(ctx, policy.Request{Label: textTurnAsk, Text: fmt.Sprintf(textTurnAskMore, cost, words.Dollars(max(limit, minStep))), Session: "conversation"})
+	verdict, err := d.o.Ask(ctx, policy.Request{
+		Label: textTurnAsk, Text: fmt.Sprintf(textTurnAskMore, cost, words.Dollars(max(limit, minStep))), Session: "conversation",
+	})
 	switch {
 	case err != nil:
 		return s.Allowed, fmt.Sprintf(textTurnNotAsked, cost, err)

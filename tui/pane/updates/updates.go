@@ -252,7 +252,9 @@ func ageOf(s *core.Snapshot, u updates.Update) string {
 // Text is an update in full: its time, its source and its message.
 func Text(s *core.Snapshot, u updates.Update) string {
 	if u.Dropped > 0 {
-		return fmt.Sprintf("%s\n\nIt replaces %s, because only ten are kept. Each run still has its own: see it in the list of runs, or with \"ollim-bot forks tail ID\".\n", u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
+		return fmt.Sprintf("%s\n\nIt replaces %s, because only ten are kept. "+
+			"Each run still has its own: see it in the list of runs, or with \"ollim-bot forks tail ID\".\n",
+			u.Message, words.Grouped(uint64(u.Dropped), "earlier update"))
 	}
 	by := ""
 	if from := s.Source(u); from != "" {
