@@ -218,5 +218,9 @@ func FileName(s string) string {
 	if stem = strings.TrimRight(stem, ". "); stem == "" {
 		stem = "file"
 	}
-	return stem + ext
+	name := stem + ext
+	if len(name) < len(s) { // the end of what is left may be an extension now
+		return FileName(name)
+	}
+	return name
 }
