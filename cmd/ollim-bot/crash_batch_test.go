@@ -42,6 +42,7 @@ type batch struct {
 	tokens float64 // spent, when the bucket was last looked at
 	tally  tally
 	faults []string
+	torn   map[string]bool // lines that a kill has cut off, with their files
 }
 
 // thing is one thing that was sent. Its mark stands in whatever comes of it.
@@ -79,6 +80,7 @@ func newBatch(exe, dir string, job crashJob) (*batch, error) {
 	b := &batch{
 		exe: exe, root: filepath.Join(dir, "data"), git: job.git, rounds: job.rounds,
 		rng: rand.New(rand.NewPCG(job.seed, 1)), first: plenty, since: time.Now().UTC().Truncate(time.Microsecond), tally: newTally(),
+		torn: map[string]bool{},
 	}
 	b.again = b.rng.IntN(4)
 	if b.rng.IntN(4) == 0 {

@@ -90,11 +90,23 @@ func (b *batch) parses(path string) {
 		b.corrupt(kind, "%s does not parse: %.200q", name, data)
 	case strings.HasSuffix(name, ".jsonl"):
 		for line := range bytes.Lines(data) {
-			if len(bytes.TrimSpace(line)) > 0 && !json.Valid(line) {
+			if len(bytes.TrimSpace(line)) > 0 && !json.Valid(line) && !b.cutOff(name, line) {
 				b.corrupt(kind, "%s has a line that does not parse: %.200q", name, line)
 			}
 		}
 	}
+}
+
+// cutOff reports whether a kill has cut a line off: it was the last one of its file then, and
+// not ended. The next life ends it and goes on behind it.
+func (b *batch) cutOff(file string, line []byte) bool {
+	text, ended := bytes.CutSuffix(line, []byte("\n"))
+	key := file + " " + string(text)
+	if !ended && !b.torn[key] {
+		b.torn[key] = true
+		b.tally.notes["lines that a kill has cut off"]++
+	}
+	return b.torn[key]
 }
 
 func (b *batch) remindersParse() {
