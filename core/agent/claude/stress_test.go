@@ -36,7 +36,7 @@ func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
 		{"500 for ever", []step{{Error: 500, RetryAfter: "0"}}, "500", 3, true},
 		{"401", []step{{Error: 401}}, "ANTHROPIC_API_KEY", 3, true},
 		{"credit exhausted", []step{{Error: 400, ErrMsg: "Your credit balance is too low to access the Anthropic API."}}, "redit balance", 1, true},
-		{"a bad request", []step{{Error: 400, ErrMsg: "no good"}}, "no good", 1, true},
+		{"a bad request", []step{{Error: 400, ErrMsg: "no good"}}, "no good", 3, true},
 		{"an unknown tool", []step{{Tool: "Fly", Input: map[string]any{}}, done}, "Done.", 2, false},
 		{"parallel calls", []step{{Blocks: []claudetest.Block{
 			{Type: "tool_use", Name: "Bash", Input: call.Input}, {Type: "tool_use", Name: "Bash", Input: call.Input},
