@@ -67,8 +67,11 @@ func TestLongWorkHasASilentMessageThatGoesWhenTheAnswerComes(t *testing.T) {
 		screen(t, r)
 		time.Sleep(400 * time.Millisecond)
 		screen(t, r, "-# *Read(0)*\n\n-# *Read(1)*\n\n-# *Read(2)*\n\n-# *+2 more*\n-# *Working...*")
-		if !r.list[0].page.Stop || r.list[0].rang {
-			t.Errorf("the status: %+v", r.list[0])
+		r.mu.Lock()
+		stop, rang := r.list[0].page.Stop, r.list[0].rang
+		r.mu.Unlock()
+		if !stop || rang {
+			t.Errorf("the status: stop %v, rang %v", stop, rang)
 		}
 		time.Sleep(time.Minute)
 		if n := r.count().edits; n > 13 {
