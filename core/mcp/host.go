@@ -207,9 +207,7 @@ func (h *Host) signal() {
 // changed records the states and tells whoever shows them.
 func (h *Host) changed() {
 	for _, s := range h.list() {
-		s.mu.Lock()
-		config := s.config
-		s.mu.Unlock()
+		config := s.configured()
 		h.record.note(config, h.stateOf(s))
 	}
 	h.o.Changed()
@@ -279,9 +277,7 @@ func (h *Host) read() (ends []*connection) {
 			}
 			continue
 		}
-		s.mu.Lock()
-		h.trusted[name] = s.config.Trusted
-		s.mu.Unlock()
+		h.trusted[name] = s.configured().Trusted
 	}
 	return ends
 }
@@ -351,9 +347,7 @@ func (h *Host) Renew(ctx context.Context) {
 // current are the tools in force of all servers, sorted.
 func (h *Host) current() (tools []agent.Tool) {
 	for _, s := range h.list() {
-		s.mu.Lock()
-		config := s.config
-		s.mu.Unlock()
+		config := s.configured()
 		one, ok := h.record.of(config)
 		if !ok || config.Disabled {
 			continue
@@ -396,9 +390,7 @@ func (h *Host) States() []State {
 }
 
 func (h *Host) stateOf(s *server) State {
-	s.mu.Lock()
-	config := s.config
-	s.mu.Unlock()
+	config := s.configured()
 	one, _ := h.record.of(config)
 	return s.state(len(one.Tools), len(one.Changes()))
 }

@@ -47,6 +47,19 @@ type server struct {
 	asked bool
 }
 
+// configured is what the file says of it.
+func (s *server) configured() Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.config
+}
+
+// backOff notes a failure and puts the next try off. The caller holds mu.
+func (s *server) backOff(problem string) {
+	s.failures++
+	s.problem, s.retryAt = problem, time.Now().Add(min(firstPause<<min(s.failures-1, 10), longestPause))
+}
+
 // configure puts what the file says in force. It reports whether that ends what runs now.
 func (s *server) configure(config Server) (end *connection) {
 	s.mu.Lock()
@@ -88,10 +101,7 @@ func (s *server) remark(text string) {
 
 // log keeps a line of the server's standard error.
 func (s *server) log(line string) {
-	s.mu.Lock()
-	name := s.config.Name
-	s.mu.Unlock()
-	s.host.logs.add(name, line)
+	s.host.logs.add(s.configured().Name, line)
 }
 
 // acquire returns an open connection, which it opens if needed. Call release afterwards, unless
@@ -164,9 +174,7 @@ func (s *server) release() {
 
 // open connects, lists the tools and records them.
 func (s *server) open(ctx context.Context) {
-	s.mu.Lock()
-	config := s.config
-	s.mu.Unlock()
+	config := s.configured()
 	s.host.changed()
 	c, version, err := s.connect(ctx, config, s.host.record.protocol(config))
 	if err == nil {
@@ -181,9 +189,7 @@ func (s *server) open(ctx context.Context) {
 	case ctx.Err() != nil:
 		s.problem = textStopping
 	case err != nil:
-		s.failures++
-		pause := min(firstPause<<min(s.failures-1, 10), longestPause)
-		s.problem, s.retryAt = err.Error(), time.Now().Add(pause)
+		s.backOff(err.Error())
 	case !stale:
 		s.failures, s.problem, s.retryAt = 0, "", time.Time{}
 		s.conn, s.used = c, time.Now()
@@ -247,9 +253,7 @@ func (s *server) lost(c *connection) {
 	ours := s.conn == c
 	if ours {
 		s.conn = nil
-		s.failures++
-		s.problem = c.fate()
-		s.retryAt = time.Now().Add(min(firstPause<<min(s.failures-1, 10), longestPause))
+		s.backOff(c.fate())
 	}
 	name, problem := s.config.Name, s.problem
 	s.mu.Unlock()
@@ -300,9 +304,7 @@ func (s *server) answered() {
 
 // call calls a tool.
 func (s *server) call(ctx context.Context, t Tool, args json.RawMessage) agent.ToolResult {
-	s.mu.Lock()
-	config := s.config
-	s.mu.Unlock()
+	config := s.configured()
 	c, err := s.acquire(ctx)
 	if err != nil {
 		return failed(textUnavailable, config.Name, err)
