@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,19 +170,25 @@ func TestThePingsThatAreLeftAreShownBelowTheBotsName(t *testing.T) {
 func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := quietly(t)
+		began := time.Now()
+		atFirst, answers := d.status.link, atomic.Bool{}
+		d.status.link = func() gateway.State {
+			if answers.Load() {
+				return gateway.State{Phase: gateway.Up, Since: began.Add(time.Hour)}
+			}
+			return atFirst()
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() { _ = d.Run(ctx, newStub(nil)) })
-		began := time.Now()
 		time.Sleep(time.Hour + time.Second) // between two looks at it
 		now, known := Recorded(d.o.Dir)
 		if text := now.Text(time.UTC); !known || now.OK || now.Since.Sub(began) > time.Minute ||
 			!strings.HasPrefix(text, "down since "+now.Since.UTC().Format("15:04")+": ") || !strings.HasSuffix(text, "; the bot keeps trying") {
 			t.Errorf("%v %q", known, text)
 		}
-		d.status.unreachable(nil) // Discord answers
-		d.status.link = func() gateway.State { return gateway.State{Phase: gateway.Up, Since: began.Add(time.Hour)} }
-		d.status.notify()
+		answers.Store(true)
+		d.status.unreachable(nil)
 		synctest.Wait()
 		now, known = Recorded(d.o.Dir)
 		if text := now.Text(time.UTC); !known || !now.OK || text != "up since "+began.Add(time.Hour).UTC().Format("15:04") {
